@@ -1,0 +1,63 @@
+# Rondo. `make help` lists the targets.
+
+MPICC ?= mpicc
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+DESTDIR ?=
+# The file that `make demo` broadcasts: one that is on every machine.
+FILE ?= $(shell command -v cargo)
+RANKS ?= 4
+
+.DEFAULT_GOAL := build
+.PHONY: help setup build both demo test check header bench install clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+setup: ## install what is missing (Debian and Ubuntu, as root), or say what to install
+	@scripts/setup $(if $(filter-out mpicc,$(MPICC)),$(if $(filter build install,$(MAKECMDGOALS)),--own-mpi))
+
+build: setup ## build for the MPI of MPICC (default mpicc) into build/<flavour>/
+	@scripts/build "$(MPICC)"
+
+both: setup ## build for Debian's Open MPI and MPICH
+	@scripts/build mpicc.openmpi
+	@scripts/build mpicc.mpich
+
+demo: both ## broadcast FILE to RANKS ranks, bare and under Rondo, on both MPIs
+	@scripts/demo "$(FILE)" "$(RANKS)"
+
+test: both ## run all tests; the last line is "N passed, N failed"
+	@scripts/test
+
+check: both ## what CI runs, and format, lints, documentation and the header
+	cargo fmt --check
+	@for mpi in openmpi mpich; do \
+	    echo "lints for $$mpi"; \
+	    MPICC=mpicc.$$mpi CARGO_TARGET_DIR=build/$$mpi/cargo \
+	        cargo clippy --locked --all-targets -- -D warnings || exit 1; \
+	done
+	MPICC=mpicc.openmpi CARGO_TARGET_DIR=build/openmpi/cargo RUSTDOCFLAGS="-D warnings" \
+	    cargo doc --locked --no-deps
+	@diff -u include/rondo.h build/openmpi/rondo.h || \
+	    { echo "include/rondo.h is not current: run 'make header'" >&2; exit 1; }
+	@scripts/test
+
+header: both ## write include/rondo.h anew from src/abi/rondo.rs
+	cp build/openmpi/rondo.h include/rondo.h
+
+bench: both ## time the construction of schedules
+	MPICC=mpicc.openmpi CARGO_TARGET_DIR=build/openmpi/cargo cargo bench --locked --bench schedule
+
+install: build ## install into DESTDIR and PREFIX (LIBDIR for the libraries)
+	@flavour=$$(scripts/flavour "$(MPICC)") && \
+	install -d "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(PREFIX)/include" "$(DESTDIR)$(PREFIX)/bin" && \
+	install -m 755 build/$$flavour/librondo.so "$(DESTDIR)$(LIBDIR)/librondo.so.0" && \
+	ln -sf librondo.so.0 "$(DESTDIR)$(LIBDIR)/librondo.so" && \
+	install -m 644 build/$$flavour/librondo.a "$(DESTDIR)$(LIBDIR)/librondo.a" && \
+	install -m 644 include/rondo.h "$(DESTDIR)$(PREFIX)/include/rondo.h" && \
+	install -m 755 build/$$flavour/rondo "$(DESTDIR)$(PREFIX)/bin/rondo" && \
+	echo "installed for $$flavour into $(DESTDIR)$(PREFIX)"
+
+clean: ## remove build/
+	rm -rf build

@@ -1,0 +1,80 @@
+//! Finds out for which MPI ABI this build is, names the library, and makes the C header.
+
+use std::{env, path::PathBuf, process::Command};
+
+fn main() {
+    println!("cargo:rerun-if-env-changed=MPICC");
+    println!("cargo:rerun-if-changed=cbindgen.toml");
+    println!("cargo:rerun-if-changed=src/abi/rondo.rs");
+
+    let mpicc = env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
+    let macros = mpi_macros(&mpicc);
+    let (abi, host) = identify(&macros).unwrap_or_else(|| {
+        panic!("{mpicc}: its mpi.h is neither Open MPI's nor one with the MPICH ABI; set MPICC")
+    });
+    println!("cargo:rustc-cfg=abi=\"{abi}\"");
+    println!("cargo:rustc-env=RONDO_ABI={abi}");
+    println!("cargo:rustc-env=RONDO_HOST={host}");
+
+    // The soname is what a program linked with -lrondo asks for at run time.
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,librondo.so.0");
+
+    header();
+}
+
+/// The macros that `mpi.h` of this compiler wrapper defines.
+fn mpi_macros(mpicc: &str) -> String {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let probe = out.join("probe.c");
+    std::fs::write(&probe, "#include <mpi.h>\n").expect("OUT_DIR is writable");
+    let run = Command::new(mpicc)
+        .arg("-E")
+        .arg("-dM")
+        .arg(&probe)
+        .output();
+    match run {
+        Ok(o) if o.status.success() => String::from_utf8_lossy(&o.stdout).into_owned(),
+        Ok(o) => panic!("{mpicc} -E: {}", String::from_utf8_lossy(&o.stderr)),
+        Err(e) => panic!("cannot run {mpicc}: {e}; set MPICC to your MPI's compiler wrapper"),
+    }
+}
+
+/// ABI name and a printable version of the MPI that owns these macros.
+fn identify(macros: &str) -> Option<(&'static str, String)> {
+    let value = |name: &str| {
+        macros.lines().find_map(|l| {
+            let (key, value) = l.strip_prefix("#define ")?.split_once(' ')?;
+            (key == name).then(|| value.trim_matches('"').to_owned())
+        })
+    };
+    if let Some(major) = value("OMPI_MAJOR_VERSION") {
+        let part = |name| value(name).unwrap_or_else(|| "?".into());
+        let (minor, release) = (part("OMPI_MINOR_VERSION"), part("OMPI_RELEASE_VERSION"));
+        return Some(("openmpi", format!("Open MPI {major}.{minor}.{release}")));
+    }
+    let version = value("MPICH_VERSION")?;
+    let name = if value("I_MPI_VERSION").is_some() {
+        "Intel MPI"
+    } else {
+        "MPICH"
+    };
+    Some((
+        "mpich",
+        format!("{name} {}", value("I_MPI_VERSION").unwrap_or(version)),
+    ))
+}
+
+/// Makes the C header from `src/abi/rondo.rs`. It goes to the build directory; the one that is
+/// checked in is a copy of it, and `make check` proves that it is current.
+fn header() {
+    let config = cbindgen::Config::from_file("cbindgen.toml").expect("cbindgen.toml is readable");
+    let bindings = cbindgen::Builder::new()
+        .with_src("src/abi/rondo.rs")
+        .with_config(config)
+        .generate()
+        .expect("src/abi/rondo.rs holds plain extern \"C\" functions");
+    // The output directory is <target directory>/<profile>/build/<package>-<hash>/out.
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let profile = out.ancestors().nth(3).expect("cargo nests OUT_DIR");
+    bindings.write_to_file(profile.join("rondo.h"));
+}

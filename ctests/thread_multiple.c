@@ -1,0 +1,49 @@
+/* MPI_THREAD_MULTIPLE: three threads broadcast at the same time, each on a communicator of its own. Their first calls
+ * come at the same moment, so whatever is set up once is set up under contention.
+ */
+#include "rondo_test.h"
+#include <pthread.h>
+
+enum { THREADS = 3, ROUNDS = 40 };
+
+static pthread_barrier_t together;
+static MPI_Comm comms[THREADS];
+
+static void *work(void *argument) {
+    long id = (long)argument;
+    size_t bad = 0;
+    enum { MOST = 40000 };
+    unsigned char *b = malloc(MOST);
+    pthread_barrier_wait(&together);
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t bytes = (size_t)(1 + (i * 997 + id * 131) % MOST);
+        int root = (int)((i + id) % test.ranks);
+        unsigned seed = (unsigned)(id * 1000 + i);
+        fill(b, bytes, test.rank == root ? seed : seed + 500);
+        bad += MPI_Bcast(b, (int)bytes, MPI_BYTE, root, comms[id]) != MPI_SUCCESS;
+        bad += wrong(b, bytes, seed);
+    }
+    free(b);
+    return (void *)(long)bad;
+}
+
+int main(int argc, char **argv) {
+    start_threads(&argc, &argv, "thread_multiple", MPI_THREAD_MULTIPLE);
+    for (int round = 0; round < 3; round++) {
+        pthread_t thread[THREADS];
+        pthread_barrier_init(&together, NULL, THREADS);
+        for (int i = 0; i < THREADS; i++) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+        struct counts before = counts_now();
+        for (long i = 0; i < THREADS; i++) pthread_create(&thread[i], NULL, work, (void *)i);
+        for (int i = 0; i < THREADS; i++) {
+            void *bad;
+            pthread_join(thread[i], &bad);
+            CHECK_IN(bad == NULL, "thread %d, %ld wrong", i, (long)bad);
+        }
+        int takes = test.ranks >= 3;
+        check_counts(before, takes ? THREADS * ROUNDS : 0, takes ? 0 : THREADS * ROUNDS);
+        for (int i = 0; i < THREADS; i++) MPI_Comm_free(&comms[i]);
+        pthread_barrier_destroy(&together);
+    }
+    return finish();
+}

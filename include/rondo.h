@@ -1,0 +1,42 @@
+/* rondo.h: what a program may ask of Rondo. The MPI functions need no header of ours.
+ *
+ * Made by cbindgen from src/abi/rondo.rs; change that file instead. */
+
+#ifndef RONDO_H
+#define RONDO_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/*
+ Version of Rondo, such as "0.1.0". Never NULL; not to be freed.
+ */
+const char *rondo_version(void);
+
+/*
+ Calls of a collective ("bcast" or "MPI_Bcast") that were carried out on this rank so far by an
+ algorithm ("circulant", "binomial", or "host" for those passed to the MPI library). With a NULL
+ algorithm: by all of Rondo's own together. 0 for names that are not known. May be called at any
+ time, from any thread.
+
+ # Safety
+ Both arguments are NULL or point to C strings.
+ */
+unsigned long long rondo_calls(const char *collective, const char *algorithm);
+
+/*
+ The schedule of one rank (counted from the root) of p in the broadcast on the circulant graph:
+ skips gets q+1 numbers, recv and send get q numbers each, where q = ceil(log2 p), at most 31. Any
+ of the three may be NULL. Returns q, or -1 if p < 1 or rank is not in 0..p-1.
+
+ # Safety
+ Each pointer is NULL or has room for as many numbers as said.
+ */
+int rondo_schedule(int p, int rank, int *skips, int *recv, int *send);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* RONDO_H */

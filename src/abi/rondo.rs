@@ -1,0 +1,86 @@
+//! The API of Rondo's own, declared in `include/rondo.h`, which is made from this file.
+
+use crate::schedule::Circulant;
+use crate::stats;
+use std::ffi::{CStr, c_char, c_int, c_ulonglong};
+use std::slice;
+
+/// Version of Rondo, such as "0.1.0". Never NULL; not to be freed.
+#[unsafe(no_mangle)]
+pub extern "C" fn rondo_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
+/// Calls of a collective ("bcast" or "MPI_Bcast") that were carried out on this rank so far by an
+/// algorithm ("circulant", "binomial", or "host" for those passed to the MPI library). With a NULL
+/// algorithm: by all of Rondo's own together. 0 for names that are not known. May be called at any
+/// time, from any thread.
+///
+/// # Safety
+/// Both arguments are NULL or point to C strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rondo_calls(
+    collective: *const c_char,
+    algorithm: *const c_char,
+) -> c_ulonglong {
+    if collective.is_null() {
+        return 0;
+    }
+    // SAFETY: the caller's contract.
+    let text = |name: *const c_char| unsafe { CStr::from_ptr(name) }.to_str();
+    let algorithm = if algorithm.is_null() {
+        Ok(None)
+    } else {
+        text(algorithm).map(Some)
+    };
+    match (text(collective), algorithm) {
+        (Ok(collective), Ok(algorithm)) => stats::calls(collective, algorithm).unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// The schedule of one rank (counted from the root) of p in the broadcast on the circulant graph:
+/// skips gets q+1 numbers, recv and send get q numbers each, where q = ceil(log2 p), at most 31. Any
+/// of the three may be NULL. Returns q, or -1 if p < 1 or rank is not in 0..p-1.
+///
+/// # Safety
+/// Each pointer is NULL or has room for as many numbers as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rondo_schedule(
+    p: c_int,
+    rank: c_int,
+    skips: *mut c_int,
+    recv: *mut c_int,
+    send: *mut c_int,
+) -> c_int {
+    let (Ok(p), Ok(rank)) = (u32::try_from(p), u32::try_from(rank)) else {
+        return -1;
+    };
+    if rank >= p {
+        return -1;
+    }
+    let graph = Circulant::new(p);
+    let q = graph.q();
+    let mut row = [0i8; crate::schedule::MAX_Q];
+    // SAFETY: the caller's contract.
+    unsafe {
+        fill(skips, graph.skips().iter().map(|&s| s as c_int), q + 1);
+        graph.recv(rank, &mut row);
+        fill(recv, row.iter().map(|&b| b.into()), q);
+        graph.send(rank, &mut row);
+        fill(send, row.iter().map(|&b| b.into()), q);
+    }
+    q as c_int
+}
+
+/// Writes `count` numbers to `to`, unless it is null.
+///
+/// # Safety
+/// `to` is null or has room for `count` numbers.
+unsafe fn fill(to: *mut c_int, from: impl Iterator<Item = c_int>, count: usize) {
+    if !to.is_null() {
+        // SAFETY: the caller's contract.
+        let to = unsafe { slice::from_raw_parts_mut(to, count) };
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = from);
+    }
+}

@@ -1,0 +1,79 @@
+//! `rondo info`: what this build is, and how the environment configures it.
+
+use crate::{Failure, output, run, warn};
+use rondo::config::{self, Config, OPTIONS};
+use serde::Serialize;
+use std::{io::Write, path::PathBuf};
+
+/// Show the version, the MPI that this build is for, and every option.
+///
+/// Each option is shown with its current value and where that comes from. A value that Rondo
+/// cannot use, or an unknown variable, is reported on the standard error output; Rondo would go on with
+/// the default.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+/// The JSON form; the field names are an interface to scripts.
+#[derive(Serialize)]
+struct Info<'a> {
+    version: &'a str,
+    abi: &'a str,
+    host: &'a str,
+    library: Option<PathBuf>,
+    options: Vec<OptionInfo>,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct OptionInfo {
+    name: String,
+    value: String,
+    source: &'static str,
+    default: &'static str,
+    values: String,
+    doc: &'static str,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let loaded = Config::load();
+    for warning in &loaded.warnings {
+        warn(warning);
+    }
+    let option = |(opt, source): (&config::Opt, &config::Source)| OptionInfo {
+        name: opt.variable(),
+        value: opt.show(&loaded.config),
+        source: source.name(),
+        default: opt.default,
+        values: opt.values(),
+        doc: opt.doc,
+    };
+    let info = Info {
+        version: env!("CARGO_PKG_VERSION"),
+        abi: env!("RONDO_ABI"),
+        host: env!("RONDO_HOST"),
+        library: run::find_library().ok(),
+        options: OPTIONS.iter().zip(&loaded.sources).map(option).collect(),
+        warnings: &loaded.warnings,
+    };
+    output(|out| {
+        if args.json {
+            serde_json::to_writer_pretty(&mut *out, &info)?;
+            return writeln!(out);
+        }
+        let library = info.library.as_ref().map(|path| path.display().to_string());
+        writeln!(out, "version  {}", info.version)?;
+        writeln!(out, "abi      {}, built with {}", info.abi, info.host)?;
+        writeln!(
+            out,
+            "library  {}\n",
+            library.as_deref().unwrap_or("not found beside this tool")
+        )?;
+        write!(out, "{}", config::table(&loaded))
+    })
+}

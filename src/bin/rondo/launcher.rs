@@ -1,0 +1,138 @@
+//! Launchers: which one it is, and how it is told to set variables for the ranks.
+
+use crate::{Failure, warn};
+use rondo::config;
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    os::unix::ffi::OsStrExt,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+/// Variables to set for the ranks, and their values.
+pub type Variables = BTreeMap<OsString, OsString>;
+
+/// How a launcher is told to set a variable for the ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// `-x NAME=VALUE`, for each of the programs that `:` separates.
+    OpenMpi,
+    /// `-genv NAME VALUE`, once for all programs.
+    Hydra,
+    /// `--export=ALL,NAME=VALUE,...`
+    Slurm,
+}
+
+/// Names of launchers begin like this; nothing else is started only to be asked what it is.
+const LAUNCHERS: &[&str] = &["mpirun", "mpiexec", "orterun", "prterun", "prun", "srun"];
+
+/// What launchers say of themselves when asked for their version.
+const VERSIONS: &[(&str, Dialect)] = &[
+    ("Open MPI", Dialect::OpenMpi),
+    ("OpenRTE", Dialect::OpenMpi),
+    ("PRRTE", Dialect::OpenMpi),
+    ("prterun", Dialect::OpenMpi),
+    ("HYDRA", Dialect::Hydra),
+    ("Intel(R) MPI", Dialect::Hydra),
+    ("slurm", Dialect::Slurm),
+];
+
+/// Finds out which dialect a launcher speaks.
+pub fn ask(launcher: &OsStr, library: &Path) -> Result<Dialect, Failure> {
+    let base = Path::new(launcher)
+        .file_name()
+        .unwrap_or(launcher)
+        .to_string_lossy();
+    let name = launcher.display();
+    if !LAUNCHERS.iter().any(|known| base.starts_with(known)) {
+        let known = LAUNCHERS.join(", ");
+        return Err(Failure::Usage(format!(
+            "{name} is no launcher that Rondo knows ({known}); with another one, let the ranks run \
+             with LD_PRELOAD={}",
+            library.display()
+        )));
+    }
+    let answer = Command::new(launcher)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .output();
+    let answer =
+        answer.map_err(|error| Failure::NotStarted(format!("cannot run {name}: {error}")))?;
+    let text = [answer.stdout, answer.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    let known = VERSIONS.iter().find(|(mark, _)| text.contains(mark));
+    known.map(|(_, dialect)| *dialect).ok_or_else(|| {
+        let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
+        Failure::Usage(format!(
+            "{name} --version says {line:?}, which is neither Open MPI, MPICH, Intel MPI nor Slurm; \
+             let the ranks run with LD_PRELOAD={}",
+            library.display()
+        ))
+    })
+}
+
+/// The arguments of the launcher: those that set the variables, then `rest`.
+pub fn arguments(
+    dialect: Dialect,
+    set: &Variables,
+    rest: &[OsString],
+) -> Result<Vec<OsString>, Failure> {
+    Ok(match dialect {
+        Dialect::OpenMpi => {
+            let own = set.iter().flat_map(|set| ["-x".into(), assignment(set)]);
+            let own: Vec<OsString> = own.collect();
+            // Each program of several has variables of its own.
+            let programs = rest.split(|argument| argument == ":");
+            let programs: Vec<Vec<OsString>> =
+                programs.map(|program| [&own, program].concat()).collect();
+            programs.join(&OsString::from(":"))
+        }
+        Dialect::Hydra => {
+            let own = set
+                .iter()
+                .flat_map(|(name, value)| ["-genv".into(), name.clone(), value.clone()]);
+            own.chain(rest.iter().cloned()).collect()
+        }
+        Dialect::Slurm => {
+            if rest.iter().any(is_export) {
+                warn("an --export of yours to srun replaces Rondo's, which sets LD_PRELOAD");
+            }
+            [export(set)?]
+                .into_iter()
+                .chain(rest.iter().cloned())
+                .collect()
+        }
+    })
+}
+
+/// The argument that makes srun set variables for the ranks, besides all that it has itself.
+fn export(set: &Variables) -> Result<OsString, Failure> {
+    let inherited = config::variables();
+    let mut export = OsString::from("--export=ALL");
+    for (name, value) in set {
+        // The environment reaches the ranks by itself, with any character in it.
+        if inherited.contains(&(name.clone(), value.clone())) {
+            continue;
+        }
+        if value.as_bytes().contains(&b',') {
+            let (name, value) = (name.display(), value.display());
+            let why = format!("srun cannot set {name}={value}: the comma would end the value");
+            return Err(Failure::Usage(why));
+        }
+        export.push(",");
+        export.push(assignment((name, value)));
+    }
+    Ok(export)
+}
+
+fn is_export(argument: &OsString) -> bool {
+    argument == "--export" || argument.as_bytes().starts_with(b"--export=")
+}
+
+fn assignment((name, value): (&OsString, &OsString)) -> OsString {
+    let mut text = name.clone();
+    text.push("=");
+    text.push(value);
+    text
+}

@@ -1,0 +1,102 @@
+//! The command line tool: what Rondo would do, and how to start a program under it.
+
+#![forbid(unsafe_code)]
+
+mod info;
+mod launcher;
+mod run;
+mod schedule;
+
+use clap::{Parser, Subcommand};
+use std::{
+    io::{self, BufWriter, ErrorKind, StdoutLock, Write},
+    process::ExitCode,
+};
+
+/// Round-optimal MPI collectives under unchanged programs.
+///
+/// Rondo is a library, librondo.so, that is preloaded under an MPI program and runs its MPI_Bcast in
+/// the fewest possible rounds. This tool starts programs that way, shows how Rondo is configured,
+/// and prints the schedules that it follows.
+#[derive(Parser)]
+#[command(version, verbatim_doc_comment, after_long_help = AFTER_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+EXAMPLES:
+  rondo run mpirun -n 8 ./app            run a program with Rondo in its ranks
+  rondo run --stats mpirun -n 8 ./app    the same, and say at the end what Rondo did
+  rondo info                             list the options and their values
+  rondo schedule -p 20                   print the broadcast schedules of 20 ranks
+
+ENVIRONMENT:
+  Rondo is configured by variables that begin with RONDO_; 'rondo info' lists them.
+
+EXIT STATUS:
+  0 on success, 1 if something failed, 2 if the arguments are wrong, 127 if the launcher cannot be
+  started; 'rondo run' otherwise ends as the launcher does.";
+
+#[derive(Subcommand)]
+enum Command {
+    Info(info::Args),
+    Schedule(schedule::Args),
+    Run(run::Args),
+}
+
+/// Why a command stopped.
+pub enum Failure {
+    /// The arguments ask for something that cannot be.
+    Usage(String),
+    /// The arguments are fine, but it did not work.
+    Failed(String),
+    /// The launcher could not be started.
+    NotStarted(String),
+    /// The output could not be written.
+    Output(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Output(error)
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Command::Info(args) => info::run(&args),
+        Command::Schedule(args) => schedule::run(&args),
+        Command::Run(args) => run::run(&args),
+    };
+    let (message, status) = match done {
+        Ok(()) => return ExitCode::SUCCESS,
+        // The reader, head for example, has seen enough: that is no failure.
+        Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe => {
+            return ExitCode::SUCCESS;
+        }
+        Err(Failure::Output(error)) => (format!("cannot write the output: {error}"), 1),
+        Err(Failure::Failed(message)) => (message, 1),
+        Err(Failure::Usage(message)) => (message, 2),
+        Err(Failure::NotStarted(message)) => (message, 127),
+    };
+    warn(&message);
+    ExitCode::from(status)
+}
+
+/// Lets `write` fill the standard output, and makes sure that all of it got there.
+pub fn output(
+    write: impl FnOnce(&mut BufWriter<StdoutLock<'static>>) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    write(&mut out)?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Says something on the standard error output. If even that is closed there is nobody to tell.
+pub fn warn(message: &str) {
+    let _ = writeln!(io::stderr(), "rondo: {message}");
+}

@@ -1,0 +1,203 @@
+//! `rondo run`: start an MPI program with Rondo preloaded into its ranks, and only there.
+//!
+//! The launcher itself is left alone: it is not preloaded, it only gets the arguments that make it set
+//! the variables for the ranks. Launchers of the same name spell these differently, so each is asked what it is.
+
+use crate::{
+    Failure,
+    launcher::{self, Dialect, Variables},
+    output, warn,
+};
+use rondo::config::{self, Kind, OPTIONS, Opt};
+use std::{
+    env::{self, consts::ARCH},
+    ffi::OsString,
+    io::Write,
+    os::unix::{ffi::OsStrExt, process::CommandExt},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// Run an MPI program with Rondo in its ranks.
+///
+/// LAUNCHER is mpirun or mpiexec of Open MPI, MPICH or Intel MPI, prterun, or Slurm's srun. It is
+/// started with ARGS and with what makes it set LD_PRELOAD and the variables of Rondo for the ranks. All
+/// RONDO_ variables of the environment are handed on. A library that is in LD_PRELOAD already stays
+/// there, behind Rondo.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_long_help = "\
+EXAMPLES:
+  rondo run mpirun -n 8 ./app
+  rondo run --stats=json:stats.json mpirun -n 8 ./app
+  rondo run --off bcast srun -n 1152 ./app
+  rondo run -n mpirun -n 8 ./app           only print the command
+
+LIBRARY:
+  librondo.so is looked for in ../lib, ../lib64 and ../lib/ARCH-linux-gnu relative to this tool, and
+  beside it. It must be built for the MPI that the program uses."
+)]
+pub struct Args {
+    /// Print the command instead of running it
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+    /// Leave this collective to the MPI library, bcast for example
+    #[arg(long, value_name = "COLL", value_parser = collective)]
+    off: Vec<&'static Opt>,
+    /// Report every choice with its reason
+    #[arg(long)]
+    trace: bool,
+    /// Write statistics at the end: text, json, text:FILE or json:FILE
+    #[arg(long, value_name = "SPEC", num_args = 0..=1, require_equals = true,
+          default_missing_value = "text", value_parser = stats)]
+    stats: Option<String>,
+    /// The librondo.so to use
+    #[arg(long, value_name = "PATH")]
+    lib: Option<PathBuf>,
+    /// The launcher and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true,
+          value_names = ["LAUNCHER", "ARGS"])]
+    command: Vec<OsString>,
+}
+
+/// Runs the command. Comes back only if nothing was started.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let (name, rest) = args.command.split_first().expect("clap requires one");
+    let (library, found) = match &args.lib {
+        Some(path) => (checked(path)?, false),
+        None => (find_library()?, true),
+    };
+    let mut set = variables(args);
+    set.insert("LD_PRELOAD".into(), preload(&library)?);
+    let dialect = launcher::ask(name, &library)?;
+    let foreign = match dialect {
+        Dialect::OpenMpi => env!("RONDO_ABI") == "mpich",
+        Dialect::Hydra => env!("RONDO_ABI") == "openmpi",
+        Dialect::Slurm => false,
+    };
+    if found && foreign {
+        warn(&format!(
+            "this Rondo is built for {}, but {} belongs to another MPI; \
+             name a Rondo that is built for it with --lib",
+            env!("RONDO_HOST"),
+            name.display()
+        ));
+    }
+    let mut command = vec![name.clone()];
+    command.extend(launcher::arguments(dialect, &set, rest)?);
+    if args.dry_run {
+        return print(&command);
+    }
+    let error = Command::new(&command[0]).args(&command[1..]).exec();
+    Err(Failure::NotStarted(format!(
+        "cannot run {}: {error}",
+        name.display()
+    )))
+}
+
+/// Prints `command` in such a way that a shell would run it.
+fn print(command: &[OsString]) -> Result<(), Failure> {
+    let line = shlex::bytes::try_join(command.iter().map(|word| word.as_bytes()))
+        .map_err(|error| Failure::Failed(format!("cannot print the command: {error}")))?;
+    output(|out| {
+        out.write_all(&line)?;
+        writeln!(out)
+    })
+}
+
+/// The option that chooses the algorithm of a collective: `bcast`, `BCAST` or `MPI_Bcast`.
+fn collective(text: &str) -> Result<&'static Opt, String> {
+    let name = text.to_ascii_uppercase();
+    let name = name.strip_prefix("MPI_").unwrap_or(&name);
+    let mut known = OPTIONS
+        .iter()
+        .filter(|opt| matches!(opt.kind, Kind::Algorithm(_)));
+    known.clone().find(|opt| opt.name == name).ok_or_else(|| {
+        let names: Vec<String> = known
+            .by_ref()
+            .map(|opt| opt.name.to_ascii_lowercase())
+            .collect();
+        format!("Rondo runs only {}", names.join(", "))
+    })
+}
+
+/// The value of `--stats`, if it is one.
+fn stats(text: &str) -> Result<String, String> {
+    let mut opts = OPTIONS
+        .iter()
+        .filter(|opt| matches!(opt.kind, Kind::Stats(_)));
+    let checked = opts.try_for_each(|opt| opt.check(text));
+    checked
+        .map(|()| text.to_owned())
+        .map_err(|problem| format!("it {problem}"))
+}
+
+/// The variables of Rondo for the ranks: those of the environment, then what the arguments say. What
+/// the environment holds is the library's to judge, on the ranks.
+fn variables(args: &Args) -> Variables {
+    let mut all: Variables = config::variables().into_iter().collect();
+    for opt in &args.off {
+        all.insert(opt.variable().into(), "host".into());
+    }
+    if args.trace {
+        all.insert("RONDO_TRACE".into(), "on".into());
+    }
+    if let Some(spec) = &args.stats {
+        all.insert("RONDO_STATS".into(), spec.into());
+    }
+    all
+}
+
+/// The library beside this tool: installed (`bin` and `lib`) or as built (one directory).
+pub fn find_library() -> Result<PathBuf, Failure> {
+    let tool = env::current_exe()
+        .map_err(|error| Failure::Failed(format!("cannot find out where this tool is: {error}")))?;
+    let folder = tool.parent().unwrap_or(Path::new("/"));
+    let multiarch = format!("../lib/{ARCH}-linux-gnu");
+    let places = ["../lib", "", "../lib64", &multiarch].map(|place| folder.join(place));
+    let found = places
+        .iter()
+        .find_map(|place| place.join("librondo.so").canonicalize().ok());
+    found.ok_or_else(|| {
+        let places = places.map(|place| place.display().to_string()).join(", ");
+        Failure::Failed(format!(
+            "librondo.so is not in {places}; name it with --lib PATH"
+        ))
+    })
+}
+
+/// The absolute path of a library that the user names.
+fn checked(path: &Path) -> Result<PathBuf, Failure> {
+    let failed = |why: &str| Failure::Failed(format!("{}: {why}", path.display()));
+    let path = path
+        .canonicalize()
+        .map_err(|error| failed(&error.to_string()))?;
+    if path.is_file() {
+        Ok(path)
+    } else {
+        Err(failed("is not a library"))
+    }
+}
+
+/// The value of LD_PRELOAD for the ranks: Rondo, then what is preloaded already.
+fn preload(library: &Path) -> Result<OsString, Failure> {
+    // The loader takes both characters for the end of a name, and knows no way to quote them.
+    if library
+        .as_os_str()
+        .as_bytes()
+        .iter()
+        .any(|byte| b": ".contains(byte))
+    {
+        return Err(Failure::Failed(format!(
+            "{}: LD_PRELOAD cannot name a file with a blank or a colon in its path",
+            library.display()
+        )));
+    }
+    let mut value = library.as_os_str().to_owned();
+    if let Some(others) = config::preloaded() {
+        value.push(":");
+        value.push(others);
+    }
+    Ok(value)
+}

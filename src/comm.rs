@@ -1,0 +1,439 @@
+//! What Rondo knows of a communicator: the handshake, the private communicator, the schedule, and
+//! the memory that one call leaves to the next. It hangs on the communicator and dies with it.
+//!
+//! The handshake is one reduction by the host at the first intercepted call on a communicator of
+//! three or more ranks. It is what makes every later decision the same on all ranks, even where a
+//! launcher did not forward the environment; so it takes place whatever this rank's own settings are.
+
+#![forbid(unsafe_code)]
+
+use crate::config::{self, Config, StatsFormat};
+use crate::decide::{Choice, Facts, Why};
+use crate::engine::{Order, Scratch};
+use crate::host::{self, Attribute, Code, Comm, Host, Requests, Usable};
+use crate::report;
+use crate::stats::{self, Collective, Report};
+use once_cell::sync::OnceCell;
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// Sends in flight at the most. Few, so that the block that is next in the schedule does not share
+/// the link with many later ones; more than one, so that the link never idles between two.
+pub const SEND_WINDOW: u32 = 4;
+
+/// State of a communicator.
+pub struct State {
+    comm: Comm,
+    rank: u32,
+    facts: Facts,
+    config: Config,
+    /// Why every call on it goes to the host, if that is so.
+    closed: Option<Why>,
+    tag_mask: u32,
+    /// Size classes of which a trace line was written, a bit each.
+    traced: AtomicU64,
+    /// Used by one call at a time, as MPI asks of collectives on one communicator.
+    pub work: Mutex<Work>,
+}
+
+/// What a running collective changes.
+#[derive(Default)]
+pub struct Work {
+    private: Private,
+    /// Calls that Rondo took on, counted alike on all ranks.
+    sequence: u64,
+    order: Option<Order>,
+    /// Which blocks have arrived.
+    pub scratch: Scratch,
+    /// Requests in flight.
+    pub requests: Requests,
+}
+
+/// The communicator for Rondo's own messages.
+#[derive(Default)]
+enum Private {
+    #[default]
+    NotYet,
+    Made(Comm),
+    Refused,
+}
+
+static STATE: Attribute<Comm, State> = Attribute::new();
+
+/// Communicators that exist, for the end.
+static ALIVE: Mutex<Vec<Comm>> = Mutex::new(Vec::new());
+
+/// Private communicators of this process.
+static PRIVATE: AtomicU32 = AtomicU32::new(0);
+
+/// Is `MPI_Finalize` under way?
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Will all ranks of `MPI_COMM_WORLD` add up their statistics? Set by a handshake of all of them.
+static ADD_UP: AtomicBool = AtomicBool::new(false);
+
+/// What concerns the process: its configuration, loaded at the first call.
+static PROCESS: OnceCell<config::Loaded> = OnceCell::new();
+
+/// The state of `comm`, made by the handshake if this is the first call on it. Collective then.
+///
+/// `Err` carries a code that the host has already raised on the user's communicator.
+#[inline]
+pub fn state<'a>(host: &'a Host, usable: &'a Usable, comm: Comm) -> Result<Lookup<'a>, Code> {
+    match STATE.get(usable, comm) {
+        Ok(Some(state)) => Ok(Lookup::Known(state)),
+        Ok(None) => handshake(host, usable, comm).map(Lookup::Known),
+        Err(_) => Ok(Lookup::Invalid),
+    }
+}
+
+/// What [`state`] found.
+pub enum Lookup<'a> {
+    /// The state of the communicator.
+    Known(&'a State),
+    /// The host knows no such communicator.
+    Invalid,
+}
+
+/// Things to be done once per process, at its first call.
+pub fn process(host: &Host) -> &'static Config {
+    let loaded = PROCESS.get_or_init(|| {
+        let loaded = Config::load();
+        report::on_panic(host.world_rank);
+        if host.world_rank == 0 {
+            for warning in &loaded.warnings {
+                report::line(0, warning);
+            }
+            if loaded.config.help {
+                report::block(&config::help(&loaded));
+            }
+            if let Err(why) = host.usable() {
+                report::line(0, why);
+            }
+        }
+        if let Ok(usable) = host.usable()
+            && usable.initialized()
+        {
+            // Without it, only statistics are lost: nothing to tell the user for.
+            let _ = host::at_finalize(usable, at_finalize);
+        }
+        loaded
+    });
+    &loaded.config
+}
+
+/// A number for a text, the same on every rank (FNV-1a).
+fn hash(text: &str) -> u64 {
+    let step = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// The words of the handshake. Every rank offers its own; the result is the maximum of each, so a
+/// minimum is offered as its complement.
+struct Words(Vec<u64>);
+
+const W: usize = config::WORDS;
+
+impl Words {
+    fn offer(rank: u32, own: &[u64; W], tag_max: u32, node: u64) -> Words {
+        let version = hash(env!("CARGO_PKG_VERSION"));
+        let mut words = vec![0; W];
+        if rank == 0 {
+            words.copy_from_slice(own);
+        }
+        words.extend(own);
+        words.extend(own.map(|w| !w));
+        words.extend([version, !version, !u64::from(tag_max)]);
+        words.push(ENDING.load(Relaxed).into());
+        words.extend([node, !node]);
+        Words(words)
+    }
+
+    /// The configuration of rank 0.
+    fn config(&self) -> [u64; W] {
+        self.0[..W].try_into().expect("W words")
+    }
+
+    /// The options that are not the same on all ranks.
+    fn differences(&self) -> Vec<String> {
+        let (most, least) = (&self.0[W..2 * W], &self.0[2 * W..3 * W]);
+        let differs = (0..W).filter(|&i| most[i] != !least[i]);
+        differs.map(config::variable_of_word).collect()
+    }
+
+    fn same_version(&self) -> bool {
+        self.0[3 * W] == !self.0[3 * W + 1]
+    }
+
+    fn tag_max(&self) -> u64 {
+        !self.0[3 * W + 2]
+    }
+
+    fn ending(&self) -> bool {
+        self.0[3 * W + 3] != 0
+    }
+
+    fn one_node(&self) -> bool {
+        self.0[3 * W + 4] == !self.0[3 * W + 5]
+    }
+}
+
+fn handshake<'a>(host: &'a Host, usable: &'a Usable, comm: Comm) -> Result<&'a State, Code> {
+    let own = process(host);
+    let (rank, p) = (usable.rank(comm)?, usable.size(comm)?);
+    let mut state = State {
+        comm,
+        rank,
+        facts: Facts { p, one_node: false },
+        config: own.clone(),
+        closed: None,
+        tag_mask: 0,
+        traced: AtomicU64::new(0),
+        work: Mutex::default(),
+    };
+    if usable.is_inter(comm)? {
+        state.closed = Some(Why::Inter);
+    } else if p < 3 && !state.is_job_of_two(usable)? {
+        state.closed = Some(Why::FewRanks);
+    } else {
+        let (tag_max, node) = (usable.tag_max(comm), hash(&usable.node_name()));
+        let mut words = Words::offer(rank, &own.to_words(), tag_max, node);
+        usable.max_words(comm, &mut words.0)?;
+        state.adopt(host, usable, &words)?;
+    }
+    ALIVE.lock().push(comm);
+    STATE.set(usable, comm, state)
+}
+
+impl State {
+    /// Two ranks have nothing to decide, but if they are the whole job, they have statistics to add up.
+    fn is_job_of_two(&self, usable: &Usable) -> Result<bool, Code> {
+        Ok(self.facts.p == 2 && usable.initialized() && usable.spans_world(self.comm)?)
+    }
+
+    /// Takes in what the ranks agreed on.
+    fn adopt(&mut self, host: &Host, usable: &Usable, words: &Words) -> Result<(), Code> {
+        self.config = self.config.adopt(&words.config());
+        self.tag_mask = (words.tag_max() + 1).next_power_of_two() as u32 / 2 - 1;
+        if words.tag_max().count_ones() == words.tag_max().trailing_ones() {
+            self.tag_mask = words.tag_max() as u32; // it is 2^k - 1 already
+        }
+        self.facts.one_node = words.one_node();
+        if !words.same_version() {
+            self.closed = Some(Why::Versions);
+        } else if words.ending() {
+            self.closed = Some(Why::Ending);
+        } else if !self.config.enabled {
+            self.closed = Some(Why::Off);
+        } else if self.facts.p < 3 {
+            self.closed = Some(Why::FewRanks);
+        }
+        if self.rank == 0 {
+            self.report_differences(host, words);
+        }
+        if self.config.stats.format != StatsFormat::Off
+            && usable.initialized()
+            && usable.spans_world(self.comm)?
+        {
+            ADD_UP.store(true, Relaxed);
+        }
+        Ok(())
+    }
+
+    fn report_differences(&self, host: &Host, words: &Words) {
+        static REPORTED: AtomicBool = AtomicBool::new(false);
+        let differences = words.differences();
+        let versions = !words.same_version();
+        if (differences.is_empty() && !versions) || REPORTED.swap(true, Relaxed) {
+            return;
+        }
+        let p = self.facts.p;
+        let text = if versions {
+            format!("{p} ranks loaded different versions of Rondo; it stays out of their way")
+        } else {
+            format!(
+                "{} not the same on all of {p} ranks; the values of this rank are used by all",
+                differences.join(", ")
+            )
+        };
+        report::line(host.world_rank, &text);
+    }
+
+    /// This process's rank in the communicator.
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// What decisions depend on.
+    pub fn facts(&self) -> Facts {
+        self.facts
+    }
+
+    /// The user's communicator.
+    pub fn comm(&self) -> Comm {
+        self.comm
+    }
+
+    /// The configuration that all ranks of the communicator use.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Why every call on this communicator goes to the host, if that is so.
+    #[inline]
+    pub fn closed(&self) -> Option<Why> {
+        self.closed
+    }
+
+    /// Are calls timed?
+    #[inline]
+    pub fn timed(&self) -> bool {
+        self.config.stats.format != StatsFormat::Off
+    }
+
+    /// The bits that a tag may have on every rank.
+    pub fn tag_mask(&self) -> u32 {
+        self.tag_mask
+    }
+
+    /// Writes a trace line if one is due: the first call of a size class, on rank 0.
+    pub fn trace(&self, host: &Host, collective: Collective, choice: Choice, bytes: u64) {
+        let class = 64 - bytes.leading_zeros(); // 0, 1, 2-3, 4-7, ...
+        let bit = 1 << class.min(63);
+        if self.rank != 0 || self.traced.fetch_or(bit, Relaxed) & bit != 0 {
+            return;
+        }
+        let name = collective.mpi_name();
+        let p = self.facts.p;
+        let algorithm = stats::algorithm(choice);
+        let (blocks, why) = match choice {
+            Choice::Host(why) => (String::new(), why),
+            Choice::Circulant { blocks, why } | Choice::Binomial { blocks, why } => {
+                (format!(" in {blocks} blocks"), why)
+            }
+        };
+        let why = why.text();
+        report::line(
+            host.world_rank,
+            &format!("{name}: {p} ranks, {bytes} bytes: {algorithm}{blocks} ({why})"),
+        );
+    }
+}
+
+impl Work {
+    /// Counts a call that Rondo takes on.
+    pub fn next_sequence(&mut self) -> u64 {
+        self.sequence += 1;
+        self.sequence
+    }
+
+    /// The private communicator of `state`, made now if this is the first time. Collective then.
+    /// `None` if there is no room for it, which all ranks learn alike and for good.
+    pub fn private(&mut self, usable: &Usable, state: &State) -> Result<Option<Comm>, Code> {
+        match self.private {
+            Private::Made(comm) => return Ok(Some(comm)),
+            Private::Refused => return Ok(None),
+            Private::NotYet => {}
+        }
+        let full = PRIVATE.load(Relaxed) >= state.config.max_comms;
+        let mut refused = [u64::from(full)];
+        usable.max_words(state.comm, &mut refused)?;
+        if refused[0] != 0 {
+            self.private = Private::Refused;
+            return Ok(None);
+        }
+        // The host may be out of communicators though the budget is not used up. Whether it is may
+        // differ between ranks, so they compare what they got.
+        let made = usable.private(state.comm, state.rank).ok();
+        let mut failed = [u64::from(made.is_none())];
+        usable.max_words(state.comm, &mut failed)?;
+        match made {
+            Some(comm) if failed[0] == 0 => {
+                PRIVATE.fetch_add(1, Relaxed);
+                self.private = Private::Made(comm);
+                Ok(Some(comm))
+            }
+            partly => {
+                partly.inspect(|&comm| usable.free(comm));
+                self.private = Private::Refused;
+                Ok(None)
+            }
+        }
+    }
+
+    /// This rank's part in a collective with this root, kept as long as the root stays the same.
+    pub fn order(&mut self, state: &State, root: u32) -> Order {
+        if self.order.is_none_or(|order| order.root() != root) {
+            self.order = Some(Order::new(state.facts.p, state.rank, root));
+        }
+        self.order.expect("just made")
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.scratch.bytes() + self.requests.bytes()
+    }
+}
+
+impl Drop for State {
+    /// Runs in the delete callback: local, no messages.
+    fn drop(&mut self) {
+        ALIVE.lock().retain(|&comm| comm != self.comm);
+        if let Private::Made(comm) = self.work.get_mut().private
+            && let Ok(usable) = host::host().usable()
+        {
+            usable.free(comm);
+            PRIVATE.fetch_sub(1, Relaxed);
+        }
+    }
+}
+
+/// The start of `MPI_Finalize`: the report, then everything is given back. A collective that a user's
+/// own callback calls after this finds no state, shakes hands once more, and goes to the host.
+fn at_finalize() {
+    ENDING.store(true, Relaxed);
+    let host = host::host();
+    let Ok(usable) = host.usable() else { return };
+    write_statistics(host, usable);
+    let alive = std::mem::take(&mut *ALIVE.lock());
+    for comm in alive {
+        STATE.delete(usable, comm);
+    }
+}
+
+fn write_statistics(host: &Host, usable: &Usable) {
+    let mut sums = stats::sums();
+    let world = usable.world();
+    let ranks = usable.size(world).unwrap_or(1);
+    let all = ADD_UP.load(Relaxed);
+    if all && usable.sum_to_root(world, &mut sums).is_err() {
+        return;
+    }
+    let stats = &process(host).stats;
+    if host.world_rank != 0 || stats.format == StatsFormat::Off {
+        return;
+    }
+    let report = Report {
+        version: env!("CARGO_PKG_VERSION"),
+        host: usable.version(),
+        ranks,
+        summed_ranks: if all { ranks } else { 1 },
+        collectives: stats::rows(&sums),
+    };
+    let text = match stats.format {
+        StatsFormat::Json => report.json(),
+        _ => report.text(),
+    };
+    match &stats.file {
+        None => report::block(&text),
+        Some(path) => {
+            if let Err(error) = std::fs::write(path, &text) {
+                report::line(
+                    0,
+                    &format!("cannot write statistics to {}: {error}", path.display()),
+                );
+                report::block(&text);
+            }
+        }
+    }
+}

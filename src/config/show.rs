@@ -1,0 +1,144 @@
+#![forbid(unsafe_code)]
+//! The options as text: for `RONDO_HELP`, for `rondo info` and for the README.
+
+use super::{Algorithm, Config, Kind, Loaded, OPTIONS, Opt, Source, StatsFormat};
+
+/// The longest line of [`table`], in characters. Only a value may be longer.
+const LINE: usize = 100;
+
+/// The widest column of values; a longer value has a line of its own.
+const VALUE: usize = 12;
+
+impl Opt {
+    /// The values that this option takes, in words and with their unit.
+    pub fn values(&self) -> String {
+        let unit = self.unit;
+        match self.kind {
+            Kind::Switch(_) => "on, off".into(),
+            Kind::Algorithm(_) => list(Algorithm::NAMES),
+            Kind::Bytes(_, max) => format!("{unit}, as 64K or 8M, up to {}", size(max)),
+            Kind::BytesOrAuto(..) => format!("auto; {unit}, as 64K or 8M"),
+            Kind::Integer(_, max) => format!("0 to {max} {unit}"),
+            Kind::Real(_, max) => format!("0 to {max} {unit}"),
+            Kind::Stats(_) => format!("{}; text:FILE, json:FILE", list(StatsFormat::NAMES)),
+        }
+    }
+
+    /// The value of this option in `config`, as a user would write it.
+    pub fn show(&self, config: &Config) -> String {
+        let mut config = config.clone();
+        let config = &mut config;
+        match self.kind {
+            Kind::Switch(field) => if *field(config) { "on" } else { "off" }.into(),
+            Kind::Algorithm(field) => field(config).name().into(),
+            Kind::Bytes(field, _) => size(*field(config)),
+            Kind::BytesOrAuto(field, _) => field(config).map_or_else(|| "auto".into(), size),
+            Kind::Integer(field, _) => field(config).to_string(),
+            Kind::Real(field, _) => field(config).to_string(),
+            Kind::Stats(field) => {
+                let stats = field(config);
+                match &stats.file {
+                    Some(file) => format!("{}:{}", stats.format.name(), file.display()),
+                    None => stats.format.name().into(),
+                }
+            }
+        }
+    }
+}
+
+impl Source {
+    /// One word for the place that a value comes from.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Source::Default => "default",
+            Source::Environment(_) => "environment",
+        }
+    }
+}
+
+/// All options with their value, its source and their meaning, as aligned plain text with a line
+/// feed at the end of every line.
+pub fn table(loaded: &Loaded) -> String {
+    let mut text = String::new();
+    row(&mut text, ["option", "value", "source"], "meaning");
+    for (opt, source) in OPTIONS.iter().zip(&loaded.sources) {
+        let (variable, value) = (opt.variable(), opt.show(&loaded.config));
+        let meaning = format!("{} [{}]", opt.doc, opt.values());
+        row(&mut text, [&variable, &value, source.name()], &meaning);
+    }
+    text
+}
+
+/// What `RONDO_HELP` shows: what Rondo is, and [`table`].
+pub fn help(loaded: &Loaded) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let table = table(loaded);
+    format!(
+        "Rondo {version} runs MPI_Bcast in the fewest possible rounds and passes on all other calls.\n\
+         It is set by these environment variables:\n\n{table}\n\
+         Rank 0's values hold for all ranks of a communicator.\n\
+         Sizes are in bytes; K, M and G stand for 1024, 1024^2 and 1024^3.\n"
+    )
+}
+
+/// The options as the table of the README, in Markdown.
+pub fn markdown() -> String {
+    let mut text = String::from("| variable | values | default | meaning |\n|---|---|---|---|\n");
+    for opt in OPTIONS {
+        let (variable, values, default) = (opt.variable(), opt.values(), opt.default);
+        text += &format!("| `{variable}` | {values} | `{default}` | {} |\n", opt.doc);
+    }
+    text
+}
+
+/// Appends one option, its meaning broken into lines beside the other columns.
+fn row(text: &mut String, [option, value, source]: [&str; 3], meaning: &str) {
+    let option_width = OPTIONS
+        .iter()
+        .map(|opt| opt.variable().len())
+        .max()
+        .unwrap_or(0);
+    let mut start = format!("{option:option_width$}  {value:VALUE$}");
+    if value.chars().count() > VALUE {
+        *text += &format!("{start}\n");
+        start = format!("{:option_width$}  {:VALUE$}", "", "");
+    }
+    start += &format!("  {source:11}  ");
+    let margin = start.len();
+    for line in lines(meaning, LINE - margin) {
+        *text += &format!("{start}{line}\n");
+        start = " ".repeat(margin);
+    }
+}
+
+/// `text` cut between words into lines of at most `width` characters; a longer word stands alone.
+fn lines(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= width => *line += &format!(" {word}"),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+fn list<T>(names: &[(&str, T)]) -> String {
+    names
+        .iter()
+        .map(|(name, _)| *name)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// A number of bytes with the largest unit that leaves it whole.
+fn size(bytes: u64) -> String {
+    let unit = |shift: u32, letter| {
+        let whole = bytes != 0 && bytes.is_multiple_of(1 << shift);
+        whole.then(|| format!("{}{letter}", bytes >> shift))
+    };
+    unit(30, "G")
+        .or_else(|| unit(20, "M"))
+        .or_else(|| unit(10, "K"))
+        .unwrap_or(bytes.to_string())
+}

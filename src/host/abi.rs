@@ -1,0 +1,239 @@
+//! The MPI ABIs: which one the running host has, and the values of its predefined handles.
+//!
+//! A build speaks one ABI (that of `MPICC`). It still recognises the others, because the loader
+//! does not refuse a library built for the wrong one.
+
+use super::symbols::Finder;
+use mpi_sys as sys;
+use std::ffi::{c_char, c_int, c_void};
+
+/// A handle exactly as it arrived in an argument register, whatever ABI the program has.
+///
+/// The exported functions take handles as whole words and pass them on as whole words: a 32-bit
+/// handle sits in the low half of its word and the callee ignores the rest (System V x86-64, AAPCS64
+/// and ELFv2 all pass an `int` in a full register or stack slot). So a call can be handed untouched
+/// to a host whose handles are wider or narrower than those this build was made for.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct Word(*mut c_void);
+
+/// The ABI of an MPI library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Abi {
+    /// Open MPI 4 and 5: handles are pointers.
+    OpenMpi,
+    /// MPICH and its derivatives (Intel MPI, Cray, MVAPICH): handles are `int`.
+    Mpich,
+    /// The ABI of the MPI standard (MPI 5.0): handles are pointers with small values.
+    Standard,
+}
+
+impl Abi {
+    /// The ABI that this build was made for.
+    pub const BUILT: Abi = if cfg!(abi = "openmpi") {
+        Abi::OpenMpi
+    } else {
+        Abi::Mpich
+    };
+
+    /// Name for messages, also the name of the build directory.
+    pub fn name(self) -> &'static str {
+        match self {
+            Abi::OpenMpi => "openmpi",
+            Abi::Mpich => "mpich",
+            Abi::Standard => "the MPI-standard ABI",
+        }
+    }
+
+    /// The ABI of the host that `finder` found.
+    pub fn running(finder: &Finder) -> Abi {
+        if !finder.data(c"ompi_mpi_comm_world").is_null() {
+            return Abi::OpenMpi;
+        }
+        let query = finder.function(c"MPI_Abi_get_version");
+        if !query.is_null() {
+            let (mut major, mut minor): (c_int, c_int) = (-1, -1);
+            // SAFETY: MPI 5.0, section 20.3: int MPI_Abi_get_version(int *, int *), callable at any
+            // time, even before initialisation.
+            unsafe {
+                let query: unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int =
+                    std::mem::transmute(query);
+                query(&mut major, &mut minor);
+            }
+            if major >= 1 {
+                return Abi::Standard;
+            }
+        }
+        Abi::Mpich
+    }
+
+    /// `MPI_COMM_WORLD` of this ABI, as an argument.
+    pub fn world(self, finder: &Finder) -> Word {
+        Word(match self {
+            Abi::OpenMpi => finder.data(c"ompi_mpi_comm_world"),
+            Abi::Mpich => 0x4400_0000 as *mut c_void,
+            Abi::Standard => 0x101 as *mut c_void,
+        })
+    }
+}
+
+/// The predefined handles that Rondo uses, in the ABI of this build.
+pub struct Handles {
+    pub world: sys::MPI_Comm,
+    pub self_: sys::MPI_Comm,
+    pub comm_null: sys::MPI_Comm,
+    pub datatype_null: sys::MPI_Datatype,
+    pub request_null: sys::MPI_Request,
+    pub byte: sys::MPI_Datatype,
+    pub unsigned_long: sys::MPI_Datatype,
+    pub double: sys::MPI_Datatype,
+    pub max: sys::MPI_Op,
+    pub sum: sys::MPI_Op,
+    pub errors_return: sys::MPI_Errhandler,
+}
+
+// SAFETY: handles are indices or addresses that any thread may pass to MPI; nobody looks behind them.
+unsafe impl Send for Handles {}
+// SAFETY: as above, and the struct never changes.
+unsafe impl Sync for Handles {}
+
+#[cfg(abi = "mpich")]
+pub use self::mpich::*;
+#[cfg(abi = "openmpi")]
+pub use self::openmpi::*;
+
+/// Open MPI: a predefined handle is the address of a data object of the library.
+#[cfg(abi = "openmpi")]
+mod openmpi {
+    use super::*;
+
+    impl Handles {
+        /// Looks the objects up; `None` if the host lacks one.
+        pub fn find(finder: &Finder) -> Option<Handles> {
+            let at = |name| {
+                let address = finder.data(name);
+                (!address.is_null()).then_some(address)
+            };
+            Some(Handles {
+                world: sys::MPI_Comm(at(c"ompi_mpi_comm_world")?.cast()),
+                self_: sys::MPI_Comm(at(c"ompi_mpi_comm_self")?.cast()),
+                comm_null: sys::MPI_Comm(at(c"ompi_mpi_comm_null")?.cast()),
+                datatype_null: sys::MPI_Datatype(at(c"ompi_mpi_datatype_null")?.cast()),
+                request_null: sys::MPI_Request(at(c"ompi_request_null")?.cast()),
+                byte: sys::MPI_Datatype(at(c"ompi_mpi_byte")?.cast()),
+                unsigned_long: sys::MPI_Datatype(at(c"ompi_mpi_unsigned_long")?.cast()),
+                double: sys::MPI_Datatype(at(c"ompi_mpi_double")?.cast()),
+                max: sys::MPI_Op(at(c"ompi_mpi_op_max")?.cast()),
+                sum: sys::MPI_Op(at(c"ompi_mpi_op_sum")?.cast()),
+                errors_return: sys::MPI_Errhandler(at(c"ompi_mpi_errors_return")?.cast()),
+            })
+        }
+
+        /// False for a value that cannot be a communicator: the host should complain about it.
+        pub fn is_comm(&self, comm: sys::MPI_Comm) -> bool {
+            !comm.0.is_null() && comm != self.comm_null
+        }
+
+        /// False for a value that cannot be a datatype.
+        pub fn is_datatype(&self, datatype: sys::MPI_Datatype) -> bool {
+            !datatype.0.is_null() && datatype != self.datatype_null
+        }
+    }
+
+    impl Word {
+        /// The argument read as a communicator.
+        pub fn comm(self) -> sys::MPI_Comm {
+            sys::MPI_Comm(self.0.cast())
+        }
+
+        /// The argument read as a datatype.
+        pub fn datatype(self) -> sys::MPI_Datatype {
+            sys::MPI_Datatype(self.0.cast())
+        }
+    }
+
+    pub use sys::{
+        MPI_COMBINER_CONTIGUOUS as CONTIGUOUS, MPI_COMBINER_DUP as DUP,
+        MPI_COMBINER_F90_COMPLEX as F90_COMPLEX, MPI_COMBINER_F90_INTEGER as F90_INTEGER,
+        MPI_COMBINER_F90_REAL as F90_REAL, MPI_COMBINER_HINDEXED as HINDEXED,
+        MPI_COMBINER_HINDEXED_BLOCK as HINDEXED_BLOCK, MPI_COMBINER_HVECTOR as HVECTOR,
+        MPI_COMBINER_INDEXED as INDEXED, MPI_COMBINER_INDEXED_BLOCK as INDEXED_BLOCK,
+        MPI_COMBINER_NAMED as NAMED, MPI_COMBINER_RESIZED as RESIZED,
+        MPI_COMBINER_STRUCT as STRUCT, MPI_COMBINER_VECTOR as VECTOR,
+    };
+}
+
+/// MPICH: a handle is an `int` whose top bits say whether it is predefined and which kind of object
+/// it names (bits 26 to 29: 1 communicator, 3 datatype), and predefined ones are constants of the ABI.
+#[cfg(abi = "mpich")]
+mod mpich {
+    use super::*;
+
+    impl Handles {
+        /// The constants of the MPICH ABI; nothing to look up.
+        pub fn find(_finder: &Finder) -> Option<Handles> {
+            Some(Handles {
+                world: sys::MPI_Comm(0x4400_0000),
+                self_: sys::MPI_Comm(0x4400_0001),
+                comm_null: sys::MPI_Comm(0x0400_0000),
+                datatype_null: sys::MPI_Datatype(0x0c00_0000),
+                request_null: sys::MPI_Request(0x2c00_0000),
+                byte: sys::MPI_Datatype(0x4c00_010d),
+                unsigned_long: sys::MPI_Datatype(0x4c00_0808),
+                double: sys::MPI_Datatype(0x4c00_080b),
+                max: sys::MPI_Op(0x5800_0001),
+                sum: sys::MPI_Op(0x5800_0003),
+                errors_return: sys::MPI_Errhandler(0x5400_0001),
+            })
+        }
+
+        /// False for a value that cannot be a communicator: the host should complain about it.
+        pub fn is_comm(&self, comm: sys::MPI_Comm) -> bool {
+            (comm.0 as u32 >> 26) & 0xf == 1 && comm != self.comm_null
+        }
+
+        /// False for a value that cannot be a datatype.
+        pub fn is_datatype(&self, datatype: sys::MPI_Datatype) -> bool {
+            (datatype.0 as u32 >> 26) & 0xf == 3 && datatype != self.datatype_null
+        }
+    }
+
+    impl Word {
+        /// The argument read as a communicator: the low half of the register.
+        pub fn comm(self) -> sys::MPI_Comm {
+            sys::MPI_Comm(self.0 as usize as c_int)
+        }
+
+        /// The argument read as a datatype: the low half of the register.
+        pub fn datatype(self) -> sys::MPI_Datatype {
+            sys::MPI_Datatype(self.0 as usize as c_int)
+        }
+    }
+
+    pub use sys::{
+        MPIR_Combiner_enum_MPI_COMBINER_CONTIGUOUS as CONTIGUOUS,
+        MPIR_Combiner_enum_MPI_COMBINER_DUP as DUP,
+        MPIR_Combiner_enum_MPI_COMBINER_F90_COMPLEX as F90_COMPLEX,
+        MPIR_Combiner_enum_MPI_COMBINER_F90_INTEGER as F90_INTEGER,
+        MPIR_Combiner_enum_MPI_COMBINER_F90_REAL as F90_REAL,
+        MPIR_Combiner_enum_MPI_COMBINER_HINDEXED as HINDEXED,
+        MPIR_Combiner_enum_MPI_COMBINER_HINDEXED_BLOCK as HINDEXED_BLOCK,
+        MPIR_Combiner_enum_MPI_COMBINER_HVECTOR as HVECTOR,
+        MPIR_Combiner_enum_MPI_COMBINER_INDEXED as INDEXED,
+        MPIR_Combiner_enum_MPI_COMBINER_INDEXED_BLOCK as INDEXED_BLOCK,
+        MPIR_Combiner_enum_MPI_COMBINER_NAMED as NAMED,
+        MPIR_Combiner_enum_MPI_COMBINER_RESIZED as RESIZED,
+        MPIR_Combiner_enum_MPI_COMBINER_STRUCT as STRUCT,
+        MPIR_Combiner_enum_MPI_COMBINER_VECTOR as VECTOR,
+    };
+}
+
+/// `char` buffer of a host function as text.
+pub fn text(buffer: &[c_char]) -> String {
+    let bytes: Vec<u8> = buffer
+        .iter()
+        .map(|&c| c as u8)
+        .take_while(|&b| b != 0)
+        .collect();
+    String::from_utf8_lossy(&bytes).trim().to_owned()
+}

@@ -1,0 +1,190 @@
+//! Communicators as Rondo uses them: a typed handle with the host's operations on it.
+
+use super::table::Usable;
+use mpi_sys as sys;
+use std::ffi::{c_int, c_ulong};
+use std::num::NonZero;
+use std::ptr;
+
+/// An MPI error code of the host; never `MPI_SUCCESS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Code(NonZero<c_int>);
+
+impl Code {
+    /// The host's code for "out of memory".
+    pub fn no_mem() -> Code {
+        Code(NonZero::new(sys::MPI_ERR_NO_MEM as c_int).expect("an error class is not 0"))
+    }
+
+    /// The host's code for a message of the wrong length.
+    pub fn truncate() -> Code {
+        Code(NonZero::new(sys::MPI_ERR_TRUNCATE as c_int).expect("an error class is not 0"))
+    }
+
+    /// The host's code for an error of Rondo's own.
+    pub fn intern() -> Code {
+        Code(NonZero::new(sys::MPI_ERR_INTERN as c_int).expect("an error class is not 0"))
+    }
+
+    /// The code as C sees it.
+    pub fn get(self) -> c_int {
+        self.0.get()
+    }
+}
+
+/// Turns a host function's return value into a `Result`.
+pub fn check(rc: c_int) -> Result<(), Code> {
+    NonZero::new(rc).map_or(Ok(()), |code| Err(Code(code)))
+}
+
+/// A communicator of the host.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Comm(pub(super) sys::MPI_Comm);
+
+// SAFETY: a communicator handle is an index or an address that any thread may pass to MPI; Rondo
+// never looks behind it.
+unsafe impl Send for Comm {}
+// SAFETY: as above.
+unsafe impl Sync for Comm {}
+
+impl Usable {
+    /// `MPI_COMM_WORLD`.
+    pub fn world(&self) -> Comm {
+        Comm(self.h.world)
+    }
+
+    /// This process's rank in `comm`.
+    pub fn rank(&self, comm: Comm) -> Result<u32, Code> {
+        let mut rank: c_int = 0;
+        // SAFETY: the host checks the handle; the result is a valid place to write to.
+        check(unsafe { (self.f.comm_rank)(comm.0, &mut rank) })?;
+        Ok(rank as u32)
+    }
+
+    /// Number of ranks of `comm`.
+    pub fn size(&self, comm: Comm) -> Result<u32, Code> {
+        let mut size: c_int = 0;
+        // SAFETY: as in `rank`.
+        check(unsafe { (self.f.comm_size)(comm.0, &mut size) })?;
+        Ok(size as u32)
+    }
+
+    /// Is `comm` an inter-communicator?
+    pub fn is_inter(&self, comm: Comm) -> Result<bool, Code> {
+        let mut flag: c_int = 0;
+        // SAFETY: as in `rank`.
+        check(unsafe { (self.f.comm_test_inter)(comm.0, &mut flag) })?;
+        Ok(flag != 0)
+    }
+
+    /// Does `comm` have exactly the ranks of `MPI_COMM_WORLD`, in whatever order? Local.
+    pub fn spans_world(&self, comm: Comm) -> Result<bool, Code> {
+        let mut result: c_int = sys::MPI_UNEQUAL as c_int;
+        // SAFETY: both handles are valid; `result` is a valid place to write to.
+        check(unsafe { (self.f.comm_compare)(comm.0, self.h.world, &mut result) })?;
+        Ok(result != sys::MPI_UNEQUAL as c_int)
+    }
+
+    /// Is MPI initialised by `MPI_Init`? False in programs that only use Sessions.
+    pub fn initialized(&self) -> bool {
+        let mut flag: c_int = 0;
+        // SAFETY: `MPI_Initialized` may be called at any time.
+        check(unsafe { (self.f.initialized)(&mut flag) }).is_ok() && flag != 0
+    }
+
+    /// Element-wise maximum of `words` over all ranks of `comm`, in place of `words`. Collective.
+    pub fn max_words(&self, comm: Comm, words: &mut [u64]) -> Result<(), Code> {
+        let own = words.to_vec();
+        const { assert!(size_of::<c_ulong>() == 8) };
+        // SAFETY: both buffers hold `words.len()` 64-bit integers and do not overlap.
+        check(unsafe {
+            (self.f.allreduce)(
+                own.as_ptr().cast(),
+                words.as_mut_ptr().cast(),
+                words.len() as c_int,
+                self.h.unsigned_long,
+                self.h.max,
+                comm.0,
+            )
+        })
+    }
+
+    /// Sum of `values` over all ranks of `comm`, on rank 0. Collective.
+    pub fn sum_to_root(&self, comm: Comm, values: &mut [f64]) -> Result<(), Code> {
+        let own = values.to_vec();
+        // SAFETY: both buffers hold `values.len()` doubles and do not overlap.
+        check(unsafe {
+            (self.f.reduce)(
+                own.as_ptr().cast(),
+                values.as_mut_ptr().cast(),
+                values.len() as c_int,
+                self.h.double,
+                self.h.sum,
+                0,
+                comm.0,
+            )
+        })
+    }
+
+    /// A new communicator with the ranks of `comm` in the same order, errors returned. Collective.
+    ///
+    /// Split instead of dup, which would run the user's attribute copy callbacks. While it is made,
+    /// errors on `comm` are returned as well: a host that has no room left must not end the user's
+    /// job for our sake.
+    pub fn private(&self, comm: Comm, rank: u32) -> Result<Comm, Code> {
+        let mut user = self.h.errors_return; // overwritten at once
+        let mut made = self.h.comm_null;
+        // SAFETY: `comm` is a valid intra-communicator; every place written to is a local of the
+        // right type; the user's handler is put back before anything else happens on this thread.
+        unsafe {
+            check((self.f.comm_get_errhandler)(comm.0, &mut user))?;
+            let set = check((self.f.comm_set_errhandler)(comm.0, self.h.errors_return));
+            let split =
+                set.and_then(|()| check((self.f.comm_split)(comm.0, 0, rank as c_int, &mut made)));
+            check((self.f.comm_set_errhandler)(comm.0, user))?;
+            check((self.f.errhandler_free)(&mut user))?;
+            split?;
+            check((self.f.comm_set_errhandler)(made, self.h.errors_return))?;
+        }
+        Ok(Comm(made))
+    }
+
+    /// Frees a communicator made by [`Usable::private`].
+    pub fn free(&self, comm: Comm) {
+        let mut handle = comm.0;
+        // SAFETY: the handle is ours and nothing is in flight on it. An error is not reported: the
+        // caller is a delete callback, and the worst case is one communicator less.
+        unsafe { (self.f.comm_free)(&mut handle) };
+    }
+
+    /// Raises `code` on the user's communicator, as MPI asks of a function that fails, and gives the
+    /// code to return if the error handler comes back.
+    pub fn raise(&self, comm: Comm, code: Code) -> c_int {
+        // SAFETY: `comm` is valid; the handler is the user's.
+        unsafe { (self.f.comm_call_errhandler)(comm.0, code.get()) };
+        code.get()
+    }
+
+    /// Ends the job.
+    pub fn abort(&self, comm: Comm, code: Code) -> ! {
+        // SAFETY: `comm` is valid. MPI_Abort does not come back on any host; if it does, the
+        // process ends all the same.
+        unsafe { (self.f.abort)(comm.0, code.get()) };
+        std::process::abort()
+    }
+
+    /// The largest tag that messages on `comm` may carry.
+    pub fn tag_max(&self, comm: Comm) -> u32 {
+        let mut value: *const c_int = ptr::null();
+        let mut found: c_int = 0;
+        let keyval = sys::MPI_TAG_UB as c_int;
+        // SAFETY: MPI_TAG_UB's value is a pointer to an int that lives as long as MPI.
+        let rc =
+            unsafe { (self.f.comm_get_attr)(comm.0, keyval, (&raw mut value).cast(), &mut found) };
+        if rc != 0 || found == 0 || value.is_null() {
+            return 32767; // what the standard guarantees
+        }
+        // SAFETY: as above.
+        unsafe { *value }.max(32767) as u32
+    }
+}

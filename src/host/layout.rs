@@ -1,0 +1,343 @@
+//! Where a datatype's bytes lie: in one run that can be sent from the user's buffer, or scattered.
+//!
+//! The bytes of a message are those of its type map *in type map order*. They can be used in place
+//! only if that order is the order of their addresses and leaves no gap. Size = extent does not show
+//! it: a type may permute its elements. So the constructors of the type are followed.
+
+use super::abi;
+use super::attr::{Attribute, Datatype};
+use super::handles::{Code, Comm, check};
+use super::table::{EnvelopeLargeFn, Usable};
+use mpi_sys as sys;
+use std::ffi::{c_int, c_void};
+
+/// What Rondo needs to know of a datatype.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Layout {
+    /// Bytes of data in one element.
+    pub size: u64,
+    /// Distance in bytes from one element to the next.
+    pub extent: i64,
+    /// If the bytes of one element are a single ascending run: where it starts, relative to the
+    /// element's address.
+    pub run: Option<i64>,
+}
+
+impl Layout {
+    /// Start of the data, relative to the buffer address, if `count` elements are a single run.
+    pub fn contiguous(&self, count: u64) -> Option<i64> {
+        self.run
+            .filter(|_| count <= 1 || self.extent == self.size as i64)
+    }
+}
+
+/// Layouts of derived types, kept on the type: they never change.
+static LAYOUT: Attribute<Datatype, Layout> = Attribute::new();
+
+impl Usable {
+    /// Bytes of data in one element of `datatype`.
+    pub fn type_size(&self, datatype: Datatype) -> Result<u64, Code> {
+        let mut size: sys::MPI_Count = 0;
+        // SAFETY: the host checks the handle.
+        check(unsafe { (self.f.type_size)(datatype.0, &mut size) })?;
+        u64::try_from(size).map_err(|_| Code::intern())
+    }
+
+    /// The layout of `datatype`, worked out once per derived type. Errors of the host come back as
+    /// codes, no handler is called: `private` is a communicator that returns errors.
+    ///
+    /// An uncommitted type is an error, as it is in every host function that moves data.
+    pub fn layout(&self, datatype: Datatype, private: Comm) -> Result<Layout, Code> {
+        let envelope = Envelope::of(self, datatype)?;
+        if envelope.combiner == abi::NAMED {
+            return named(self, datatype);
+        }
+        if let Some(known) = LAYOUT.get(self, datatype)? {
+            return Ok(*known);
+        }
+        self.require_committed(datatype, private)?;
+        let layout = derived(self, datatype, &envelope)?;
+        LAYOUT.set(self, datatype, layout)?;
+        Ok(layout)
+    }
+
+    /// No MPI function tells whether a type is committed, but packing no element of it does.
+    fn require_committed(&self, datatype: Datatype, private: Comm) -> Result<(), Code> {
+        let (mut from, mut to, mut position) = ([0u8; 16], [0u8; 16], 0);
+        // SAFETY: no element is read and none written; both buffers are valid all the same.
+        check(unsafe {
+            (self.f.pack)(
+                from.as_mut_ptr().cast::<c_void>(),
+                0,
+                datatype.0,
+                to.as_mut_ptr().cast(),
+                to.len() as c_int,
+                &mut position,
+                private.0,
+            )
+        })
+    }
+}
+
+/// How many numbers and types describe a type, and by which constructor it was made.
+struct Envelope {
+    integers: c_int,
+    addresses: c_int,
+    datatypes: c_int,
+    combiner: u32,
+}
+
+/// What [`Envelope`] says of a type made with large counts, which `MPI_Type_get_contents` cannot
+/// describe. No constructor has this number.
+const OPAQUE: u32 = u32::MAX;
+
+impl Envelope {
+    fn of(host: &Usable, datatype: Datatype) -> Result<Envelope, Code> {
+        match host.type_get_envelope_large {
+            Some(query) => Envelope::large(query, datatype),
+            None => Envelope::small(host, datatype),
+        }
+    }
+
+    fn small(host: &Usable, datatype: Datatype) -> Result<Envelope, Code> {
+        let (mut integers, mut addresses, mut datatypes, mut combiner) = (0, 0, 0, 0);
+        // SAFETY: the host checks the handle and writes four integers.
+        check(unsafe {
+            (host.f.type_get_envelope)(
+                datatype.0,
+                &mut integers,
+                &mut addresses,
+                &mut datatypes,
+                &mut combiner,
+            )
+        })?;
+        let combiner = combiner as u32;
+        Ok(Envelope {
+            integers,
+            addresses,
+            datatypes,
+            combiner,
+        })
+    }
+
+    /// On a type with large counts the other query is an error that ends the program.
+    fn large(query: EnvelopeLargeFn, datatype: Datatype) -> Result<Envelope, Code> {
+        let (mut integers, mut addresses, mut counts, mut datatypes) = (0, 0, 0, 0);
+        let mut combiner = 0;
+        // SAFETY: the host checks the handle and writes four counts and an integer.
+        check(unsafe {
+            query(
+                datatype.0,
+                &mut integers,
+                &mut addresses,
+                &mut counts,
+                &mut datatypes,
+                &mut combiner,
+            )
+        })?;
+        let small = |count| c_int::try_from(count).map_err(|_| Code::intern());
+        Ok(Envelope {
+            integers: small(integers)?,
+            addresses: small(addresses)?,
+            datatypes: small(datatypes)?,
+            combiner: if counts == 0 { combiner as u32 } else { OPAQUE },
+        })
+    }
+}
+
+/// The arguments a type was made with. The inner types are references of ours and freed with it.
+struct Contents<'a> {
+    host: &'a Usable,
+    integers: Vec<c_int>,
+    addresses: Vec<sys::MPI_Aint>,
+    datatypes: Vec<sys::MPI_Datatype>,
+}
+
+impl<'a> Contents<'a> {
+    fn of(host: &'a Usable, datatype: Datatype, envelope: &Envelope) -> Result<Self, Code> {
+        let mut contents = Contents {
+            host,
+            integers: vec![0; envelope.integers as usize],
+            addresses: vec![0; envelope.addresses as usize],
+            datatypes: Vec::with_capacity(envelope.datatypes as usize),
+        };
+        let mut datatypes = vec![host.h.datatype_null; envelope.datatypes as usize];
+        // SAFETY: the arrays have the lengths that the envelope gave.
+        check(unsafe {
+            (host.f.type_get_contents)(
+                datatype.0,
+                envelope.integers,
+                envelope.addresses,
+                envelope.datatypes,
+                contents.integers.as_mut_ptr(),
+                contents.addresses.as_mut_ptr(),
+                datatypes.as_mut_ptr(),
+            )
+        })?;
+        contents.datatypes = datatypes;
+        Ok(contents)
+    }
+}
+
+impl Drop for Contents<'_> {
+    fn drop(&mut self) {
+        for &inner in &self.datatypes {
+            let named = Envelope::of(self.host, Datatype(inner)).map(|e| e.combiner == abi::NAMED);
+            if named == Ok(false) {
+                let mut handle = inner;
+                // SAFETY: MPI_Type_get_contents gave us a reference to a derived type to free.
+                unsafe { (self.host.f.type_free)(&mut handle) };
+            }
+        }
+    }
+}
+
+/// A predefined type is one run unless it has padding (MPI_DOUBLE_INT and its like).
+fn named(host: &Usable, datatype: Datatype) -> Result<Layout, Code> {
+    let (size, extent) = (host.type_size(datatype)?, extent(host, datatype)?);
+    let run = (size as i64 == extent).then_some(0);
+    Ok(Layout { size, extent, run })
+}
+
+fn extent(host: &Usable, datatype: Datatype) -> Result<i64, Code> {
+    let (mut lower, mut extent): (sys::MPI_Aint, sys::MPI_Aint) = (0, 0);
+    // SAFETY: the host checks the handle and writes two addresses.
+    check(unsafe { (host.f.type_get_extent)(datatype.0, &mut lower, &mut extent) })?;
+    Ok(to_i64(extent))
+}
+
+/// `MPI_Aint` is `isize` in one ABI and `c_long` in the other.
+fn to_i64(address: impl TryInto<i64>) -> i64 {
+    address.try_into().unwrap_or(i64::MAX) // never: both have 64 bits
+}
+
+fn inner(host: &Usable, datatype: sys::MPI_Datatype) -> Result<Layout, Code> {
+    let datatype = Datatype(datatype);
+    let envelope = Envelope::of(host, datatype)?;
+    if envelope.combiner == abi::NAMED {
+        return named(host, datatype);
+    }
+    derived(host, datatype, &envelope)
+}
+
+fn derived(host: &Usable, datatype: Datatype, envelope: &Envelope) -> Result<Layout, Code> {
+    let (size, extent) = (host.type_size(datatype)?, extent(host, datatype)?);
+    let run = if size == 0 {
+        Some(0)
+    } else {
+        run(host, datatype, envelope)?
+    };
+    Ok(Layout { size, extent, run })
+}
+
+/// Follows one constructor (MPI 4.1, sections 5.1.2 and 5.1.13, for what its contents mean).
+fn run(host: &Usable, datatype: Datatype, envelope: &Envelope) -> Result<Option<i64>, Code> {
+    let c = envelope.combiner;
+    if c == abi::F90_REAL || c == abi::F90_COMPLEX || c == abi::F90_INTEGER {
+        return Ok(named(host, datatype)?.run);
+    }
+    let with_contents = [
+        abi::DUP,
+        abi::RESIZED,
+        abi::CONTIGUOUS,
+        abi::VECTOR,
+        abi::HVECTOR,
+        abi::INDEXED,
+        abi::HINDEXED,
+        abi::INDEXED_BLOCK,
+        abi::HINDEXED_BLOCK,
+        abi::STRUCT,
+    ];
+    if !with_contents.contains(&c) {
+        return Ok(None); // subarrays, large counts and the like are packed
+    }
+    let contents = Contents::of(host, datatype, envelope)?;
+    let (ints, addresses) = (&contents.integers, &contents.addresses);
+    let mut scan = Scan::new();
+    if c == abi::STRUCT {
+        for (i, &old) in contents.datatypes.iter().enumerate() {
+            scan.block(ints[1 + i] as i64, to_i64(addresses[i]), &inner(host, old)?);
+        }
+        return Ok(scan.run());
+    }
+    let old = inner(host, contents.datatypes[0])?;
+    if c == abi::DUP || c == abi::RESIZED {
+        return Ok(old.run);
+    } else if c == abi::CONTIGUOUS {
+        scan.block(ints[0] as i64, 0, &old);
+    } else if c == abi::VECTOR || c == abi::HVECTOR {
+        let stride = if c == abi::VECTOR {
+            ints[2] as i64 * old.extent
+        } else {
+            to_i64(addresses[0])
+        };
+        scan.vector(ints[0] as i64, ints[1] as i64, stride, &old);
+    } else {
+        let blocks = ints[0] as usize;
+        for i in 0..blocks {
+            let length = if c == abi::INDEXED_BLOCK || c == abi::HINDEXED_BLOCK {
+                ints[1]
+            } else {
+                ints[1 + i]
+            };
+            let displacement = if c == abi::INDEXED {
+                ints[1 + blocks + i] as i64 * old.extent
+            } else if c == abi::INDEXED_BLOCK {
+                ints[2 + i] as i64 * old.extent
+            } else {
+                to_i64(addresses[i])
+            };
+            scan.block(length as i64, displacement, &old);
+        }
+    }
+    Ok(scan.run())
+}
+
+/// Walks a type map block by block and sees whether it stays one ascending run.
+struct Scan {
+    start: Option<i64>,
+    next: i64,
+    broken: bool,
+}
+
+impl Scan {
+    fn new() -> Scan {
+        Scan {
+            start: None,
+            next: 0,
+            broken: false,
+        }
+    }
+
+    /// `length` elements of `old` in a row, the first at `displacement`.
+    fn block(&mut self, length: i64, displacement: i64, old: &Layout) {
+        if length <= 0 || old.size == 0 {
+            return;
+        }
+        let Some(offset) = old.contiguous(length as u64) else {
+            self.broken = true;
+            return;
+        };
+        let at = displacement + offset;
+        self.broken |= self.start.is_some() && at != self.next;
+        self.start.get_or_insert(at);
+        self.next = at + length * old.size as i64;
+    }
+
+    /// `count` blocks of `length` elements, `stride` bytes from one block's start to the next's.
+    fn vector(&mut self, count: i64, length: i64, stride: i64, old: &Layout) {
+        if count > 1 && stride != length * old.size as i64 {
+            self.broken = true;
+            return;
+        }
+        // The blocks follow each other without a gap, so they are one block, unless the elements
+        // inside a block do not; `block` sees to that with the first one.
+        self.block(length, 0, old);
+        self.next += (count - 1).max(0) * length * old.size as i64;
+        self.broken |= count <= 0;
+    }
+
+    fn run(&self) -> Option<i64> {
+        self.start.filter(|_| !self.broken)
+    }
+}

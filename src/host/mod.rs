@@ -1,0 +1,22 @@
+//! THE host MPI library: finding it, calling it, and everything that involves its handles.
+//!
+//! All `PMPI_` names and nearly all unsafe code of Rondo are in this folder.
+
+mod abi;
+mod attr;
+mod call;
+mod data;
+mod handles;
+mod layout;
+mod symbols;
+mod table;
+mod wire;
+
+pub use abi::{Abi, Word};
+pub use attr::{Attribute, Datatype, at_finalize};
+pub use call::{Bcast, Level};
+pub use data::Data;
+pub use handles::{Code, Comm};
+pub use layout::Layout;
+pub use table::{BcastFn, BcastLargeFn, Host, Usable, host};
+pub use wire::{Failure, MpiWire, Requests, call_tag};

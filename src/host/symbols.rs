@@ -1,0 +1,97 @@
+//! Finding the host MPI library's symbols in the running process.
+//!
+//! Nothing here runs before the first MPI call: shells and launchers load a preloaded library too,
+//! and they have no MPI. The host is never linked; a `DT_NEEDED` on it would end such processes or
+//! bind the wrong installation.
+
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::ptr;
+
+/// File names by which the host library is recognised among the loaded objects.
+const LIBRARY_PREFIXES: &[&str] = &["libmpi.so", "libmpich.so", "libmpi_abi.so"];
+
+/// Looks symbols up in the objects after this library, or, where the program loaded MPI with
+/// `RTLD_LOCAL` (plug-ins, mpi4py's wheels), in the MPI library itself.
+pub struct Finder {
+    /// Handle of the MPI library when it is not in the global scope.
+    local: Option<*mut c_void>,
+}
+
+impl Finder {
+    /// Decides where to look by trying to find `probe`, a function that every MPI library has.
+    /// `None`: no MPI library is loaded in this process.
+    pub fn new(probe: &CStr) -> Option<Finder> {
+        if !lookup(libc::RTLD_NEXT, probe).is_null() {
+            return Some(Finder { local: None });
+        }
+        let handle = loaded_mpi_library()?;
+        (!lookup(handle, probe).is_null()).then_some(Finder {
+            local: Some(handle),
+        })
+    }
+
+    /// Address of a function of the host, or null.
+    ///
+    /// `RTLD_NEXT` skips this library's own definition of the same name and finds the host's.
+    pub fn function(&self, name: &CStr) -> *mut c_void {
+        lookup(self.local.unwrap_or(libc::RTLD_NEXT), name)
+    }
+
+    /// Address of a data object of the host, or null.
+    ///
+    /// Executables hold copies of the host's data objects (copy relocations), and the host itself
+    /// uses the copy; only the default search order finds it. `RTLD_NEXT` would find a dead one.
+    pub fn data(&self, name: &CStr) -> *mut c_void {
+        let global = lookup(libc::RTLD_DEFAULT, name);
+        match self.local {
+            Some(handle) if global.is_null() => lookup(handle, name),
+            _ => global,
+        }
+    }
+}
+
+fn lookup(handle: *mut c_void, name: &CStr) -> *mut c_void {
+    // SAFETY: `handle` is RTLD_NEXT, RTLD_DEFAULT or a handle from dlopen that is never closed;
+    // `name` is a C string. dlsym reads nothing else.
+    unsafe { libc::dlsym(handle, name.as_ptr()) }
+}
+
+/// A handle on an MPI library that is loaded, but not in the global scope.
+fn loaded_mpi_library() -> Option<*mut c_void> {
+    let mut path: Option<CString> = None;
+    // SAFETY: the callback gets back the pointer to `path`, which outlives the call, and no other
+    // reference to `path` exists meanwhile.
+    unsafe { libc::dl_iterate_phdr(Some(match_object), ptr::from_mut(&mut path).cast()) };
+    let path = path?;
+    // SAFETY: `path` is a C string. RTLD_NOLOAD only adds a reference to an object that is there,
+    // so no constructor runs.
+    let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
+    (!handle.is_null()).then_some(handle)
+}
+
+/// `dl_iterate_phdr` callback: stops at the first object whose file name is an MPI library's.
+unsafe extern "C" fn match_object(
+    info: *mut libc::dl_phdr_info,
+    _size: usize,
+    found: *mut c_void,
+) -> c_int {
+    // SAFETY: the loader passes a valid record; its name is null or a C string that lives as long
+    // as the object.
+    let name = unsafe {
+        let name = (*info).dlpi_name;
+        if name.is_null() {
+            return 0;
+        }
+        CStr::from_ptr(name)
+    };
+    let file = name.to_bytes().rsplit(|&b| b == b'/').next().unwrap_or(&[]);
+    if !LIBRARY_PREFIXES
+        .iter()
+        .any(|p| file.starts_with(p.as_bytes()))
+    {
+        return 0;
+    }
+    // SAFETY: `found` is the `path` of `loaded_mpi_library`, passed through unchanged.
+    unsafe { *found.cast::<Option<CString>>() = Some(name.to_owned()) };
+    1
+}

@@ -1,0 +1,264 @@
+//! The host's functions, resolved once, and the few words that identify the host.
+
+use super::abi::{Abi, Handles, Word, text};
+use super::symbols::Finder;
+use mpi_sys as sys;
+use once_cell::sync::OnceCell;
+use std::ffi::{c_char, c_int, c_void};
+
+/// Signature of `MPI_Bcast`. Handles are words, see [`Word`].
+pub type BcastFn = unsafe extern "C" fn(*mut c_void, c_int, Word, c_int, Word) -> c_int;
+/// Signature of `MPI_Bcast_c` (MPI 4.0: the count is an `MPI_Count`).
+pub type BcastLargeFn = unsafe extern "C" fn(*mut c_void, i64, Word, c_int, Word) -> c_int;
+/// Signature of a communicator attribute's delete callback.
+pub type CommDeleteFn =
+    unsafe extern "C" fn(sys::MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
+/// Signature of a datatype attribute's delete callback.
+pub type TypeDeleteFn =
+    unsafe extern "C" fn(sys::MPI_Datatype, c_int, *mut c_void, *mut c_void) -> c_int;
+/// Signature of a communicator attribute's copy callback.
+pub type CommCopyFn = unsafe extern "C" fn(
+    sys::MPI_Comm,
+    c_int,
+    *mut c_void,
+    *mut c_void,
+    *mut c_void,
+    *mut c_int,
+) -> c_int;
+/// Signature of a datatype attribute's copy callback.
+pub type TypeCopyFn = unsafe extern "C" fn(
+    sys::MPI_Datatype,
+    c_int,
+    *mut c_void,
+    *mut c_void,
+    *mut c_void,
+    *mut c_int,
+) -> c_int;
+
+/// Declares a struct of function pointers and the way to fill it from the host.
+macro_rules! functions {
+    ($(#[$doc:meta])* $table:ident { $($field:ident = $symbol:literal ($($arg:ty),*);)* }) => {
+        $(#[$doc])*
+        pub struct $table {
+            $(pub $field: unsafe extern "C" fn($($arg),*) -> c_int,)*
+        }
+
+        impl $table {
+            /// Looks every function up; the name of the first one that the host lacks as the error.
+            fn find(finder: &Finder) -> Result<$table, &'static str> {
+                Ok($table {
+                    $($field: {
+                        let symbol = concat!($symbol, "\0");
+                        let name = std::ffi::CStr::from_bytes_with_nul(symbol.as_bytes())
+                            .expect("a literal with one NUL at its end");
+                        let address = finder.function(name);
+                        if address.is_null() {
+                            return Err($symbol);
+                        }
+                        // SAFETY: the host's function of this name has this signature by the MPI
+                        // standard; the ABI was compared with that of the build before.
+                        unsafe {
+                            std::mem::transmute::<
+                                *mut c_void,
+                                unsafe extern "C" fn($($arg),*) -> c_int,
+                            >(address)
+                        }
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+functions! {
+    /// The host functions that Rondo calls. Their `PMPI_` names skip every profiler.
+    Functions {
+        allreduce = "PMPI_Allreduce"(*const c_void, *mut c_void, c_int, sys::MPI_Datatype, sys::MPI_Op, sys::MPI_Comm);
+        reduce = "PMPI_Reduce"(*const c_void, *mut c_void, c_int, sys::MPI_Datatype, sys::MPI_Op, c_int, sys::MPI_Comm);
+        isend = "PMPI_Isend"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
+        irecv = "PMPI_Irecv"(*mut c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
+        test = "PMPI_Test"(*mut sys::MPI_Request, *mut c_int, *mut sys::MPI_Status);
+        iprobe = "PMPI_Iprobe"(c_int, c_int, sys::MPI_Comm, *mut c_int, *mut sys::MPI_Status);
+        sendrecv = "PMPI_Sendrecv"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, *mut c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Status);
+        get_count = "PMPI_Get_count"(*const sys::MPI_Status, sys::MPI_Datatype, *mut c_int);
+        pack = "PMPI_Pack"(*const c_void, c_int, sys::MPI_Datatype, *mut c_void, c_int, *mut c_int, sys::MPI_Comm);
+        unpack = "PMPI_Unpack"(*const c_void, c_int, *mut c_int, *mut c_void, c_int, sys::MPI_Datatype, sys::MPI_Comm);
+        comm_rank = "PMPI_Comm_rank"(sys::MPI_Comm, *mut c_int);
+        comm_size = "PMPI_Comm_size"(sys::MPI_Comm, *mut c_int);
+        comm_test_inter = "PMPI_Comm_test_inter"(sys::MPI_Comm, *mut c_int);
+        comm_compare = "PMPI_Comm_compare"(sys::MPI_Comm, sys::MPI_Comm, *mut c_int);
+        comm_split = "PMPI_Comm_split"(sys::MPI_Comm, c_int, c_int, *mut sys::MPI_Comm);
+        comm_free = "PMPI_Comm_free"(*mut sys::MPI_Comm);
+        comm_get_errhandler = "PMPI_Comm_get_errhandler"(sys::MPI_Comm, *mut sys::MPI_Errhandler);
+        comm_set_errhandler = "PMPI_Comm_set_errhandler"(sys::MPI_Comm, sys::MPI_Errhandler);
+        errhandler_free = "PMPI_Errhandler_free"(*mut sys::MPI_Errhandler);
+        comm_call_errhandler = "PMPI_Comm_call_errhandler"(sys::MPI_Comm, c_int);
+        comm_create_keyval = "PMPI_Comm_create_keyval"(CommCopyFn, CommDeleteFn, *mut c_int, *mut c_void);
+        comm_get_attr = "PMPI_Comm_get_attr"(sys::MPI_Comm, c_int, *mut c_void, *mut c_int);
+        comm_set_attr = "PMPI_Comm_set_attr"(sys::MPI_Comm, c_int, *mut c_void);
+        comm_delete_attr = "PMPI_Comm_delete_attr"(sys::MPI_Comm, c_int);
+        type_create_keyval = "PMPI_Type_create_keyval"(TypeCopyFn, TypeDeleteFn, *mut c_int, *mut c_void);
+        type_get_attr = "PMPI_Type_get_attr"(sys::MPI_Datatype, c_int, *mut c_void, *mut c_int);
+        type_set_attr = "PMPI_Type_set_attr"(sys::MPI_Datatype, c_int, *mut c_void);
+        type_size = "PMPI_Type_size_x"(sys::MPI_Datatype, *mut sys::MPI_Count);
+        type_get_extent = "PMPI_Type_get_extent"(sys::MPI_Datatype, *mut sys::MPI_Aint, *mut sys::MPI_Aint);
+        type_get_envelope = "PMPI_Type_get_envelope"(sys::MPI_Datatype, *mut c_int, *mut c_int, *mut c_int, *mut c_int);
+        type_get_contents = "PMPI_Type_get_contents"(sys::MPI_Datatype, c_int, c_int, c_int, *mut c_int, *mut sys::MPI_Aint, *mut sys::MPI_Datatype);
+        type_create_hindexed = "PMPI_Type_create_hindexed"(c_int, *const c_int, *const sys::MPI_Aint, sys::MPI_Datatype, *mut sys::MPI_Datatype);
+        type_commit = "PMPI_Type_commit"(*mut sys::MPI_Datatype);
+        type_free = "PMPI_Type_free"(*mut sys::MPI_Datatype);
+        get_processor_name = "PMPI_Get_processor_name"(*mut c_char, *mut c_int);
+        initialized = "PMPI_Initialized"(*mut c_int);
+        get_library_version = "PMPI_Get_library_version"(*mut c_char, *mut c_int);
+        error_string = "PMPI_Error_string"(c_int, *mut c_char, *mut c_int);
+        abort = "PMPI_Abort"(sys::MPI_Comm, c_int);
+    }
+}
+
+/// The host MPI library of this process.
+pub struct Host {
+    /// The host's own collective, for calls that Rondo does not take.
+    pub(super) bcast: BcastFn,
+    /// `None` on hosts without large-count functions.
+    pub(super) bcast_large: Option<BcastLargeFn>,
+    /// What Rondo needs; the reason in words where it cannot work with this host.
+    pub(super) usable: Result<Usable, String>,
+    /// This process's rank in `MPI_COMM_WORLD`; -1 where there is none (Sessions).
+    pub world_rank: i32,
+}
+
+/// Signature of `MPI_Type_get_envelope_c`.
+pub type EnvelopeLargeFn = unsafe extern "C" fn(
+    sys::MPI_Datatype,
+    *mut sys::MPI_Count,
+    *mut sys::MPI_Count,
+    *mut sys::MPI_Count,
+    *mut sys::MPI_Count,
+    *mut c_int,
+) -> c_int;
+
+/// A host of the ABI this build speaks, with everything Rondo calls.
+pub struct Usable {
+    pub(super) f: Functions,
+    /// `None` on hosts without large-count functions.
+    pub(super) type_get_envelope_large: Option<EnvelopeLargeFn>,
+    pub(super) h: Handles,
+}
+
+static HOST: OnceCell<Host> = OnceCell::new();
+
+/// The host, found at the first call. Ends the process if no MPI library is loaded in it: there is
+/// nothing that could carry the call out.
+pub fn host() -> &'static Host {
+    HOST.get_or_init(|| {
+        Host::find().unwrap_or_else(|| {
+            crate::report::line(
+                -1,
+                "an MPI function was called, but no MPI library is loaded",
+            );
+            std::process::abort()
+        })
+    })
+}
+
+impl Host {
+    fn find() -> Option<Host> {
+        let finder = Finder::new(c"PMPI_Bcast")?;
+        let running = Abi::running(&finder);
+        let large = finder.function(c"PMPI_Bcast_c");
+        // SAFETY: the signatures are those of the MPI standard with handles passed as words, which
+        // every ABI accepts (see `Word`); `bcast` is not null because `Finder::new` found it.
+        let (bcast, bcast_large) = unsafe {
+            (
+                std::mem::transmute::<*mut c_void, BcastFn>(finder.function(c"PMPI_Bcast")),
+                std::mem::transmute::<*mut c_void, Option<BcastLargeFn>>(large),
+            )
+        };
+        Some(Host {
+            bcast,
+            bcast_large,
+            usable: usable(&finder, running),
+            world_rank: world_rank(&finder, running),
+        })
+    }
+}
+
+fn usable(finder: &Finder, running: Abi) -> Result<Usable, String> {
+    if running != Abi::BUILT {
+        return Err(format!(
+            "this librondo.so was built for {}, but the program runs on {}; every call goes to the \
+             MPI library untouched. Preload the library built for the program's MPI",
+            Abi::BUILT.name(),
+            running.name(),
+        ));
+    }
+    let lacks =
+        |what: &str| format!("the MPI library lacks {what}; every call goes to it untouched");
+    Ok(Usable {
+        f: Functions::find(finder).map_err(lacks)?,
+        // SAFETY: the signature is that of the MPI standard; a null pointer becomes `None`.
+        type_get_envelope_large: unsafe {
+            std::mem::transmute::<*mut c_void, Option<EnvelopeLargeFn>>(
+                finder.function(c"PMPI_Type_get_envelope_c"),
+            )
+        },
+        h: Handles::find(finder).ok_or_else(|| lacks("a predefined handle"))?,
+    })
+}
+
+/// Rank in `MPI_COMM_WORLD` by the host's own ABI, whatever this build speaks; -1 if unknown.
+fn world_rank(finder: &Finder, running: Abi) -> i32 {
+    let initialized = finder.function(c"PMPI_Initialized");
+    let rank = finder.function(c"PMPI_Comm_rank");
+    if initialized.is_null() || rank.is_null() {
+        return -1;
+    }
+    let (mut yes, mut world_rank): (c_int, c_int) = (0, -1);
+    // SAFETY: the signatures are the MPI standard's, with the communicator as a word;
+    // MPI_COMM_WORLD is valid once MPI_Initialized says so.
+    unsafe {
+        let initialized: unsafe extern "C" fn(*mut c_int) -> c_int =
+            std::mem::transmute(initialized);
+        let rank: unsafe extern "C" fn(Word, *mut c_int) -> c_int = std::mem::transmute(rank);
+        if initialized(&mut yes) == 0 && yes != 0 {
+            rank(running.world(finder), &mut world_rank);
+        }
+    }
+    world_rank
+}
+
+impl Usable {
+    /// The host's version, first line of `MPI_Get_library_version`.
+    pub fn version(&self) -> String {
+        let mut buffer = vec![0 as c_char; sys::MPI_MAX_LIBRARY_VERSION_STRING as usize];
+        let mut length: c_int = 0;
+        // SAFETY: the buffer has the length that the standard asks for.
+        unsafe { (self.f.get_library_version)(buffer.as_mut_ptr(), &mut length) };
+        let text = text(&buffer);
+        let words: Vec<&str> = text
+            .lines()
+            .next()
+            .unwrap_or("")
+            .split_whitespace()
+            .collect();
+        words.join(" ")
+    }
+
+    /// Name of the node this process runs on.
+    pub fn node_name(&self) -> String {
+        let mut buffer = vec![0 as c_char; sys::MPI_MAX_PROCESSOR_NAME as usize + 1];
+        let mut length: c_int = 0;
+        // SAFETY: the buffer has the length that the standard asks for.
+        unsafe { (self.f.get_processor_name)(buffer.as_mut_ptr(), &mut length) };
+        text(&buffer)
+    }
+
+    /// The host's text for an error code.
+    pub fn error_string(&self, code: c_int) -> String {
+        let mut buffer = vec![0 as c_char; sys::MPI_MAX_ERROR_STRING as usize + 1];
+        let mut length: c_int = 0;
+        // SAFETY: the buffer has the length that the standard asks for.
+        unsafe { (self.f.error_string)(code, buffer.as_mut_ptr(), &mut length) };
+        text(&buffer)
+    }
+}

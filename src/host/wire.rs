@@ -1,0 +1,349 @@
+//! [`Wire`] over the host's point-to-point messages.
+
+use super::data::Data;
+use super::handles::{Code, Comm, check};
+use super::table::Usable;
+use crate::engine::{Event, Wire};
+use crate::schedule::Span;
+use mpi_sys as sys;
+use std::collections::VecDeque;
+use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
+use std::time::{Duration, Instant};
+
+/// Empty polls before the processor is given away. A message between two cores takes a microsecond
+/// or less, about as long as these polls; beyond that a waiting rank may well be keeping the very
+/// rank it waits for from running.
+const SPINS: u32 = 20;
+
+/// Idle polls between two looks at the clock.
+const POLLS_PER_LOOK: u32 = 256;
+
+/// How long nothing must have happened before a rank looks for messages that do not fit.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Why a collective ended early.
+#[derive(Debug)]
+pub enum Failure {
+    /// The host reported an error.
+    Host(Code, &'static str),
+    /// A message came from a rank that is in another call, or has other arguments.
+    Mismatch(u32),
+    /// Nothing arrived for this long; with one rank that was waited for.
+    Timeout(Duration, Option<u32>),
+}
+
+impl Failure {
+    /// Text for a person; `host` explains its own codes.
+    pub fn text(&self, host: &Usable) -> String {
+        match self {
+            Failure::Host(code, what) => format!("{what}: {}", host.error_string(code.get())),
+            Failure::Mismatch(from) => format!(
+                "what rank {from} sent does not fit: the ranks differ in count, datatype or root"
+            ),
+            Failure::Timeout(limit, from) => {
+                let seconds = limit.as_secs();
+                let whom =
+                    from.map_or_else(String::new, |rank| format!(", waiting for rank {rank}"));
+                format!("no progress in {seconds} s (RONDO_TIMEOUT_S){whom}")
+            }
+        }
+    }
+
+    /// The MPI error to end the job with.
+    pub fn code(&self) -> Code {
+        match self {
+            Failure::Host(code, _) => *code,
+            Failure::Mismatch(_) => Code::truncate(),
+            Failure::Timeout(..) => Code::intern(),
+        }
+    }
+}
+
+pub(super) fn at(what: &'static str) -> impl Fn(Code) -> Failure {
+    move |code| Failure::Host(code, what)
+}
+
+/// A receive in flight.
+struct Receive {
+    request: sys::MPI_Request,
+    from: u32,
+    block: u32,
+    len: u64,
+}
+
+/// The requests in flight, oldest first; the memory is kept from call to call so that a call
+/// allocates nothing.
+///
+/// Only the oldest receive and the oldest send are tested. Blocks arrive about in the order of rounds
+/// and are needed in that order, so little is gained by looking at all of them; and `MPI_Testsome`
+/// would report an error to the handler of `MPI_COMM_WORLD` on MPICH, where `MPI_Test` asks that of
+/// the request's communicator, which is Rondo's own and returns it.
+#[derive(Default)]
+pub struct Requests {
+    receives: VecDeque<Receive>,
+    sends: VecDeque<sys::MPI_Request>,
+}
+
+// SAFETY: requests are handles that any thread may pass to MPI; a communicator's requests are used by
+// one call at a time.
+unsafe impl Send for Requests {}
+
+impl Requests {
+    /// Makes room for so many requests; the only place that allocates.
+    pub fn reserve(&mut self, receives: u32, sends: u32) -> Result<(), Code> {
+        let more = (receives as usize).saturating_sub(self.receives.len());
+        let reserved = self.receives.try_reserve_exact(more);
+        let more = (sends as usize).saturating_sub(self.sends.len());
+        let reserved = reserved.and_then(|()| self.sends.try_reserve_exact(more));
+        reserved.map_err(|_| Code::no_mem())
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.receives.capacity() * size_of::<Receive>()
+            + self.sends.capacity() * size_of::<sys::MPI_Request>()
+    }
+}
+
+/// Tests a request; its status if it is complete.
+fn test(host: &Usable, request: &mut sys::MPI_Request) -> Result<Option<sys::MPI_Status>, Failure> {
+    let mut done: c_int = 0;
+    let mut status = MaybeUninit::<sys::MPI_Status>::zeroed();
+    // SAFETY: the request is one that the host gave out and has not completed yet.
+    check(unsafe { (host.f.test)(request, &mut done, status.as_mut_ptr()) })
+        .map_err(at("a message failed"))?;
+    // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
+    Ok((done != 0).then(|| unsafe { status.assume_init() }))
+}
+
+/// The wire of one call.
+pub struct MpiWire<'a> {
+    host: &'a Usable,
+    comm: Comm,
+    /// What tells this call's messages from those of any other call, see `call_tag`.
+    tag: c_int,
+    requests: &'a mut Requests,
+    data: Data,
+    /// Is the message to be unpacked here, or packed?
+    receives: bool,
+    timeout: Option<Duration>,
+    idle: Idle,
+}
+
+/// What happened since the last completion: nothing, and for how long.
+#[derive(Default)]
+struct Idle {
+    polls: u32,
+    since: Option<Instant>,
+    /// A message that does not fit was seen at the last look.
+    suspicion: bool,
+}
+
+/// The tag of a call: a hash of everything that the ranks must agree on. Ranks that disagree never
+/// take each other's blocks; `MpiWire::look_for_strangers` sees to it that they do not wait for ever.
+pub fn call_tag(sequence: u64, root: u32, bytes: u64, mask: u32) -> i32 {
+    // The finaliser of splitmix64: every input bit reaches every output bit.
+    let mut h = sequence
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .wrapping_add(bytes.rotate_left(20))
+        .wrapping_add(u64::from(root) << 1);
+    h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((h ^ (h >> 31)) & u64::from(mask)) as i32
+}
+
+impl<'a> MpiWire<'a> {
+    /// A wire over `comm` for the message in `data`; `receives` on every rank but the root.
+    pub fn new(
+        host: &'a Usable,
+        comm: Comm,
+        tag: i32,
+        requests: &'a mut Requests,
+        data: Data,
+        receives: bool,
+        timeout_s: u32,
+    ) -> MpiWire<'a> {
+        let timeout = (timeout_s > 0).then(|| Duration::from_secs(timeout_s.into()));
+        MpiWire {
+            host,
+            comm,
+            tag,
+            requests,
+            data,
+            receives,
+            timeout,
+            idle: Idle::default(),
+        }
+    }
+
+    /// After the last message: puts what is left where the user wants it.
+    pub fn finish(mut self, bytes: u64) -> Result<(), Failure> {
+        self.unpack(bytes)
+    }
+
+    fn unpack(&mut self, arrived: u64) -> Result<(), Failure> {
+        match &mut self.data {
+            Data::Packed(packed) if self.receives => packed.unpack(self.host, self.comm, arrived),
+            _ => Ok(()),
+        }
+    }
+
+    fn address(&mut self, span: Span) -> *mut c_void {
+        let base = match &mut self.data {
+            Data::InPlace(base) => *base,
+            Data::Packed(packed) => packed.address().cast(),
+        };
+        base.wrapping_add(span.offset as usize).cast()
+    }
+
+    /// Is this message as long as it should be?
+    fn verify(&self, status: &sys::MPI_Status, from: u32, len: u64) -> Result<(), Failure> {
+        let mut got: c_int = 0;
+        // SAFETY: the status is one that the host filled in.
+        check(unsafe { (self.host.f.get_count)(status, self.host.h.byte, &mut got) })
+            .map_err(at("looking at a message"))?;
+        if got as u64 == len {
+            Ok(())
+        } else {
+            Err(Failure::Mismatch(from))
+        }
+    }
+
+    /// Nothing has happened for a while: is it because the ranks disagree about the call?
+    fn look_around(&mut self) -> Result<(), Failure> {
+        let idle = self.idle.since.get_or_insert_with(Instant::now).elapsed();
+        if idle > PATIENCE {
+            self.look_for_strangers()?;
+        }
+        match self.timeout {
+            Some(limit) if idle > limit => {
+                let oldest = self.requests.receives.front();
+                Err(Failure::Timeout(limit, oldest.map(|receive| receive.from)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Looks for a message of another call from a rank whose message to this call is still missing. Messages of one
+    /// rank come in order, so the missing one will not come any more: that rank is in another call, or
+    /// takes this one for another. A message may have arrived between the last test and this look;
+    /// only one that is still there at the next look, with tests in between, counts.
+    fn look_for_strangers(&mut self) -> Result<(), Failure> {
+        for receive in &self.requests.receives {
+            let mut found: c_int = 0;
+            let mut status = MaybeUninit::<sys::MPI_Status>::zeroed();
+            // SAFETY: the communicator is valid; flag and status are places of the right type.
+            check(unsafe {
+                let (from, any) = (receive.from as c_int, sys::MPI_ANY_TAG);
+                (self.host.f.iprobe)(from, any, self.comm.0, &mut found, status.as_mut_ptr())
+            })
+            .map_err(at("looking for messages"))?;
+            // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
+            let tag = unsafe { status.assume_init() }.MPI_TAG;
+            if found != 0 && tag != self.tag {
+                if self.idle.suspicion {
+                    return Err(Failure::Mismatch(receive.from));
+                }
+                self.idle.suspicion = true;
+                return Ok(());
+            }
+        }
+        self.idle.suspicion = false;
+        Ok(())
+    }
+}
+
+impl Wire for MpiWire<'_> {
+    type Error = Failure;
+
+    fn recv(&mut self, from: u32, block: u32, span: Span) -> Result<(), Failure> {
+        let address = self.address(span);
+        let mut request = self.host.h.request_null;
+        // SAFETY: the span lies inside the message, whose memory is the user's buffer (by the
+        // caller's MPI contract) or the scratch buffer; nothing else touches these bytes until the
+        // request is complete, and the call does not return before. Blocks fit an int.
+        check(unsafe {
+            (self.host.f.irecv)(
+                address,
+                span.len as c_int,
+                self.host.h.byte,
+                from as c_int,
+                self.tag,
+                self.comm.0,
+                &mut request,
+            )
+        })
+        .map_err(at("receiving"))?;
+        let len = span.len;
+        self.requests.receives.push_back(Receive {
+            request,
+            from,
+            block,
+            len,
+        });
+        Ok(())
+    }
+
+    fn send(&mut self, to: u32, _block: u32, span: Span) -> Result<(), Failure> {
+        if let (Data::Packed(packed), false) = (&mut self.data, self.receives) {
+            packed.pack(self.host, self.comm, span.end())?;
+        }
+        let address = self.address(span);
+        let mut request = self.host.h.request_null;
+        // SAFETY: as in `recv`; the bytes are there, because the engine sends only blocks that have
+        // arrived, or that were packed above.
+        check(unsafe {
+            (self.host.f.isend)(
+                address,
+                span.len as c_int,
+                self.host.h.byte,
+                to as c_int,
+                self.tag,
+                self.comm.0,
+                &mut request,
+            )
+        })
+        .map_err(at("sending"))?;
+        self.requests.sends.push_back(request);
+        Ok(())
+    }
+
+    fn poll(&mut self) -> Result<Option<Event>, Failure> {
+        let host = self.host;
+        let event = if let Some(oldest) = self.requests.receives.front_mut()
+            && let Some(status) = test(host, &mut oldest.request)?
+        {
+            let Receive {
+                from, block, len, ..
+            } = *oldest;
+            self.requests.receives.pop_front();
+            self.verify(&status, from, len)?;
+            Event::Received(block)
+        } else if let Some(oldest) = self.requests.sends.front_mut()
+            && test(host, oldest)?.is_some()
+        {
+            self.requests.sends.pop_front();
+            Event::Sent
+        } else {
+            return Ok(None);
+        };
+        self.idle = Idle::default();
+        Ok(Some(event))
+    }
+
+    fn idle(&mut self, arrived: u64) -> Result<(), Failure> {
+        self.unpack(arrived)?;
+        self.idle.polls = self.idle.polls.wrapping_add(1);
+        if self.idle.polls < SPINS {
+            std::hint::spin_loop();
+            return Ok(());
+        }
+        std::thread::yield_now();
+        if self.idle.polls.is_multiple_of(POLLS_PER_LOOK) {
+            self.look_around()
+        } else {
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Rondo: round-optimal MPI collectives, dropped in.
+//!
+//! A shared library with the C ABI that takes over collectives of the host MPI library by
+//! interposition and carries them out over the host's point-to-point messages. What a user may see of
+//! it are MPI's own symbols and `include/rondo.h`; the Rust modules are public for the tests and the
+//! command line tool only.
+//!
+//! A call from top to bottom:
+//!
+//! ```text
+//! MPI_Bcast(buf, count, datatype, root, comm)      C, or any Fortran binding
+//!  abi       packs the arguments
+//!  coll      not ours, or invalid: the host's function, its return code untouched
+//!  comm      state of the communicator (an attribute); at the first call: the handshake
+//!  decide    who and how, from facts that every rank shares
+//!  engine    posts what may be posted, waits only for what is needed
+//!  schedule  round -> peer and block, pure arithmetic
+//!  host      isend, irecv, test; the only place with pointers, handles and datatypes
+//! ```
+//!
+//! Rules on the way: a call goes to the host only before its first message, and only for a reason
+//! that every rank sees. Every request is complete when a function returns. After the first message
+//! an error ends the job and names rank and collective, because other ranks would wait for ever.
+
+pub mod abi;
+pub mod coll;
+pub mod comm;
+pub mod config;
+pub mod decide;
+pub mod engine;
+pub mod host;
+pub mod model;
+pub mod report;
+pub mod schedule;
+pub mod stats;

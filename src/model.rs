@@ -1,0 +1,60 @@
+//! The linear cost model: a message of b bytes takes alpha + beta b, and what follows for blocks.
+
+#![forbid(unsafe_code)]
+
+/// Blocks at the most. The pipeline's ceil(log2 p) - 1 extra rounds are far below 1 % of the time
+/// there, and the record of which blocks have arrived stays at 1 KiB.
+pub const BLOCKS_MAX: u32 = 8192;
+
+/// Messages up to this length are fast on every host and network measured (docs/tuning.md); above it,
+/// sooner or later, comes the rendezvous protocol with its round trips.
+const EAGER_BYTES: u64 = 16 << 10;
+
+/// With this many blocks the pipeline is full: ceil(log2 p) - 1 rounds more or less do not matter,
+/// and blocks may become longer.
+const FULL_PIPELINE: u64 = 512;
+
+/// Bytes of a block at the most: the host counts the bytes of a message in a C `int`.
+pub const BLOCK_BYTES_MAX: u64 = 1 << 30;
+
+/// Cost of a message between two ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct Model {
+    /// Fixed cost of a message in microseconds.
+    pub alpha_us: f64,
+    /// Cost in nanoseconds for every 1024 bytes.
+    pub beta_ns_per_kb: f64,
+}
+
+impl Model {
+    /// The number of blocks that makes a broadcast of `bytes` bytes among `p` >= 2 ranks fastest.
+    ///
+    /// T(n) = (n - 1 + q)(alpha + beta m / n) has its least value at n = sqrt((q - 1) beta m / alpha)
+    /// (Träff, arXiv 2205.10072, section 2). The model knows nothing of protocols, so there are more
+    /// blocks than that where they would exceed `EAGER_BYTES` and the pipeline is not full.
+    pub fn blocks(&self, p: u32, bytes: u64) -> u32 {
+        let q = f64::from(p.max(2).next_power_of_two().trailing_zeros());
+        let beta_us = self.beta_ns_per_kb / 1024.0 / 1000.0;
+        let best = ((q - 1.0) * beta_us * bytes as f64 / self.alpha_us.max(1e-6)).sqrt();
+        let short = bytes.div_ceil(EAGER_BYTES).min(FULL_PIPELINE);
+        clamp((best.round() as u64).max(short), bytes)
+    }
+}
+
+/// The number of blocks of about `size` bytes in a message of `bytes` bytes.
+pub fn blocks_of(bytes: u64, size: u64) -> u32 {
+    clamp(bytes.div_ceil(size.max(1)), bytes)
+}
+
+/// The fewest blocks that the host can carry.
+pub fn least_blocks(bytes: u64) -> u32 {
+    clamp(1, bytes)
+}
+
+/// Keeps a number of blocks within what makes sense: none empty, none too long for the host, and not
+/// more than `BLOCKS_MAX` unless they would be too long.
+fn clamp(blocks: u64, bytes: u64) -> u32 {
+    let least = bytes.div_ceil(BLOCK_BYTES_MAX).max(1);
+    let most = bytes.clamp(1, u64::from(BLOCKS_MAX)).max(least);
+    u32::try_from(blocks.clamp(least, most)).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,66 @@
+//! THE standard error stream. Standard output is the user's.
+
+#![forbid(unsafe_code)]
+
+use std::cell::Cell;
+use std::io::Write;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// Messages of one process at the most; a job of thousands of ranks must not drown its log.
+const LINES_MAX: u32 = 100;
+
+static LINES: AtomicU32 = AtomicU32::new(0);
+
+/// One message of this process. `rank` is that in `MPI_COMM_WORLD`, negative if not known.
+pub fn line(rank: i32, text: &str) {
+    match LINES.fetch_add(1, Ordering::Relaxed) {
+        n if n < LINES_MAX => write(rank, text),
+        LINES_MAX => write(rank, "further messages of this process are not shown"),
+        _ => {}
+    }
+}
+
+/// Why the job ends. To be called right before it is aborted.
+pub fn fatal(rank: i32, text: &str) {
+    write(rank, text);
+    // Launchers read the output of a rank at their leisure and drop what is left when they kill it.
+    std::thread::sleep(Duration::from_millis(200));
+}
+
+/// A text of several lines that the user asked for, as it is.
+pub fn block(text: &str) {
+    // One write, so that the lines of several ranks do not mix. There is nowhere to report a
+    // failure to.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+thread_local! {
+    static UNDER_WAY: Cell<&'static str> = const { Cell::new("no collective") };
+}
+
+/// Says which collective this thread is in, should it fail.
+pub fn enter(collective: &'static str) {
+    UNDER_WAY.set(collective);
+}
+
+/// Makes a panic, which is a bug of Rondo's, end the process with a message that names rank and
+/// collective. The launcher then ends the job.
+pub fn on_panic(rank: i32) {
+    std::panic::set_hook(Box::new(move |panic| {
+        let collective = UNDER_WAY.get();
+        fatal(
+            rank,
+            &format!("internal error in {collective}, please report it: {panic}"),
+        );
+        std::process::abort();
+    }));
+}
+
+fn write(rank: i32, text: &str) {
+    let prefix = match rank {
+        0.. => format!("rondo: rank {rank}: "),
+        _ => "rondo: ".to_owned(),
+    };
+    block(&format!("{prefix}{text}\n"));
+}

@@ -1,0 +1,212 @@
+//! Counters per (collective, algorithm, reason), and the report made of them.
+
+#![forbid(unsafe_code)]
+
+use crate::decide::{Choice, Why};
+use serde::Serialize;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// The collectives that Rondo takes over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Collective {
+    /// `MPI_Bcast`.
+    Bcast,
+}
+
+impl Collective {
+    const ALL: [Collective; 1] = [Collective::Bcast];
+
+    /// The MPI function.
+    pub fn mpi_name(self) -> &'static str {
+        match self {
+            Collective::Bcast => "MPI_Bcast",
+        }
+    }
+
+    /// Name in options and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Collective::Bcast => "bcast",
+        }
+    }
+}
+
+/// Names of what carries calls out, in the order of their counters.
+const ALGORITHMS: [&str; 3] = ["host", "circulant", "binomial"];
+
+/// Place of a choice among the counters.
+fn place(choice: Choice) -> (usize, Why) {
+    match choice {
+        Choice::Host(why) => (0, why),
+        Choice::Circulant { why, .. } => (1, why),
+        Choice::Binomial { why, .. } => (2, why),
+    }
+}
+
+/// Name of the algorithm of a choice.
+pub fn algorithm(choice: Choice) -> &'static str {
+    ALGORITHMS[place(choice).0]
+}
+
+struct Counter {
+    calls: AtomicU64,
+    bytes: AtomicU64,
+    nanos: AtomicU64,
+}
+
+const COLUMNS: usize = ALGORITHMS.len() * Why::ALL.len();
+
+static COUNTERS: [[Counter; COLUMNS]; Collective::ALL.len()] = [const {
+    [const {
+        Counter {
+            calls: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            nanos: AtomicU64::new(0),
+        }
+    }; COLUMNS]
+}; Collective::ALL.len()];
+
+/// Counts a call.
+pub fn count(collective: Collective, choice: Choice, bytes: u64) {
+    let (algorithm, why) = place(choice);
+    let counter = &COUNTERS[collective as usize][algorithm * Why::ALL.len() + why as usize];
+    counter.calls.fetch_add(1, Relaxed);
+    if bytes != 0 {
+        counter.bytes.fetch_add(bytes, Relaxed);
+    }
+}
+
+/// Adds the time that a counted call took.
+pub fn add_time(collective: Collective, choice: Choice, time: Duration) {
+    let (algorithm, why) = place(choice);
+    let counter = &COUNTERS[collective as usize][algorithm * Why::ALL.len() + why as usize];
+    counter.nanos.fetch_add(time.as_nanos() as u64, Relaxed);
+}
+
+/// Calls on this rank so far; without an algorithm, those that Rondo carried out. `None` for a name
+/// that is not known. Collectives go by either name, `bcast` or `MPI_Bcast`.
+pub fn calls(collective: &str, algorithm: Option<&str>) -> Option<u64> {
+    let collective = Collective::ALL.into_iter().find(|c| {
+        [c.name(), c.mpi_name()]
+            .iter()
+            .any(|name| name.eq_ignore_ascii_case(collective))
+    })?;
+    let wanted = match algorithm {
+        None => 1..ALGORITHMS.len(),
+        Some(name) => {
+            let i = ALGORITHMS
+                .iter()
+                .position(|a| a.eq_ignore_ascii_case(name))?;
+            i..i + 1
+        }
+    };
+    let whys = Why::ALL.len();
+    let counters = &COUNTERS[collective as usize][wanted.start * whys..wanted.end * whys];
+    Some(counters.iter().map(|c| c.calls.load(Relaxed)).sum())
+}
+
+/// Bytes and seconds of all counters, in a fixed order: what is summed over the ranks.
+pub fn sums() -> Vec<f64> {
+    let all = COUNTERS.iter().flatten();
+    all.flat_map(|c| {
+        [
+            c.bytes.load(Relaxed) as f64,
+            c.nanos.load(Relaxed) as f64 / 1e9,
+        ]
+    })
+    .collect()
+}
+
+/// The report of a job.
+#[derive(Serialize)]
+pub struct Report {
+    /// Version of Rondo.
+    pub version: &'static str,
+    /// Version of the host library.
+    pub host: String,
+    /// Ranks of the job.
+    pub ranks: u32,
+    /// Ranks whose bytes and seconds are added up: all, or rank 0 alone where Rondo never saw a call
+    /// on a communicator of all ranks.
+    pub summed_ranks: u32,
+    /// One row for each (collective, algorithm, reason) that occurred.
+    pub collectives: Vec<Row>,
+}
+
+/// A row of the report.
+#[derive(Serialize)]
+pub struct Row {
+    /// Name of the collective.
+    pub collective: &'static str,
+    /// What carried the calls out.
+    pub algorithm: &'static str,
+    /// Calls on rank 0.
+    pub calls: u64,
+    /// Bytes of the messages, summed over ranks: each call counts its message once per rank.
+    pub bytes: u64,
+    /// Seconds spent in the calls, summed over ranks.
+    pub seconds: f64,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// The rows, from this rank's calls and the `sums` of some ranks.
+pub fn rows(sums: &[f64]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut sums = sums.chunks_exact(2);
+    for collective in Collective::ALL {
+        for (i, counter) in COUNTERS[collective as usize].iter().enumerate() {
+            let sum = sums.next().unwrap_or(&[0.0, 0.0]);
+            let calls = counter.calls.load(Relaxed);
+            if calls == 0 && sum[0] == 0.0 && sum[1] == 0.0 {
+                continue;
+            }
+            rows.push(Row {
+                collective: collective.name(),
+                algorithm: ALGORITHMS[i / Why::ALL.len()],
+                calls,
+                bytes: sum[0] as u64,
+                seconds: sum[1],
+                reason: Why::ALL[i % Why::ALL.len()].text(),
+            });
+        }
+    }
+    rows
+}
+
+impl Report {
+    /// One JSON object.
+    pub fn json(&self) -> String {
+        let text = serde_json::to_string(self).expect("names and numbers are always JSON");
+        text + "\n"
+    }
+
+    /// A table for people.
+    pub fn text(&self) -> String {
+        let mut out = format!(
+            "rondo {} on {}, {} ranks (calls of rank 0; bytes and seconds of {})\n",
+            self.version,
+            self.host,
+            self.ranks,
+            match self.summed_ranks {
+                1 => "rank 0 too".to_owned(),
+                n => format!("all {n} ranks"),
+            }
+        );
+        let _ = writeln!(
+            out,
+            "{:<12} {:<10} {:>10} {:>16} {:>12}  reason",
+            "collective", "algorithm", "calls", "bytes", "seconds"
+        );
+        for r in &self.collectives {
+            let _ = writeln!(
+                out,
+                "{:<12} {:<10} {:>10} {:>16} {:>12.6}  {}",
+                r.collective, r.algorithm, r.calls, r.bytes, r.seconds, r.reason
+            );
+        }
+        out
+    }
+}

@@ -1,0 +1,714 @@
+//! The command line tool, run as a user runs it.
+
+use serde_json::Value;
+use std::{
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+/// The tool, with nothing of Rondo in its environment.
+fn tool() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rondo"));
+    command.env_clear().env("PATH", "/usr/bin:/bin");
+    command
+}
+
+fn rondo(args: &[&str]) -> Output {
+    tool().args(args).output().expect("the tool starts")
+}
+
+/// The standard output of a run that succeeds without a word on the other one.
+fn stdout(command: &mut Command) -> String {
+    let output = command.output().expect("the tool starts");
+    assert_eq!(text(&output.stderr), "");
+    assert!(output.status.success());
+    text(&output.stdout)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+/// The message of a run that ends with `status` and prints nothing else.
+fn error(output: &Output, status: i32) -> String {
+    assert_eq!(
+        output.status.code(),
+        Some(status),
+        "{}",
+        text(&output.stderr)
+    );
+    assert_eq!(text(&output.stdout), "");
+    text(&output.stderr)
+}
+
+/// The example of the paper, arXiv 2205.10072, for 9 ranks: a line for each round.
+const RECV_9: &str = "\
+    -2  0 -4 -3 -2 -4 -1 -4 -3
+    -3 -2  1 -4 -3 -2 -2 -1 -4
+    -1 -3 -2  2  0 -3 -3 -2 -1
+    -4 -1 -1 -1 -1  3  0  1  2";
+const SEND_9: &str = "\
+     0 -4 -3 -2 -4 -1 -4 -3 -2
+     1 -4 -3 -2 -2 -1 -4 -3 -2
+     2  0 -3 -3 -2 -1 -1 -3 -2
+     3  0  1  2 -4 -1 -1 -1 -1";
+
+fn numbers(text: &str) -> Vec<i64> {
+    text.split_whitespace()
+        .map(|word| word.parse().expect("a number"))
+        .collect()
+}
+
+/// The rows of a printed table whose labels begin with `name`, joined over all parts of the table.
+fn rows(table: &str, name: &str) -> Vec<Vec<i64>> {
+    let mut rows: Vec<Vec<i64>> = Vec::new();
+    for line in table.lines() {
+        let Some(rest) = line.strip_prefix(name) else {
+            continue;
+        };
+        let numbers = numbers(rest);
+        let k = usize::try_from(numbers[0]).expect("a round");
+        rows.resize(rows.len().max(k + 1), Vec::new());
+        rows[k].extend(&numbers[1..]);
+    }
+    rows
+}
+
+#[test]
+fn the_schedule_of_9_ranks_is_the_table_of_the_paper() {
+    let table = stdout(tool().args(["schedule", "-p", "9"]));
+    assert!(
+        table.starts_with("p = 9, q = 4, skips 1 2 3 5 9\n"),
+        "{table}"
+    );
+    let expected = |text: &str| text.lines().map(numbers).collect::<Vec<_>>();
+    assert_eq!(rows(&table, "recv"), expected(RECV_9));
+    assert_eq!(rows(&table, "send"), expected(SEND_9));
+}
+
+#[test]
+fn the_schedule_of_20_ranks_has_the_base_blocks_of_the_paper() {
+    let table = stdout(tool().args(["schedule", "-p", "20"]));
+    assert!(
+        table.starts_with("p = 20, q = 5, skips 1 2 3 5 10 20\n"),
+        "{table}"
+    );
+    let row = |name: &str| {
+        let line = table
+            .lines()
+            .find_map(|line| line.strip_prefix(name))
+            .expect("the row");
+        numbers(line)
+    };
+    assert_eq!(row("rank"), (0..20).collect::<Vec<i64>>());
+    assert_eq!(
+        row("base"),
+        [5, 0, 1, 2, 0, 3, 0, 1, 2, 0, 4, 0, 1, 2, 0, 3, 0, 1, 2, 0]
+    );
+    assert_eq!(rows(&table, "recv").len(), 5);
+}
+
+/// FNV-1a with 64 bits over the entries as bytes, rank by rank: the check of a whole table.
+fn hash(rows: &Value) -> u64 {
+    let ranks = rows.as_array().expect("an array of ranks").iter();
+    let entries = ranks.flat_map(|rank| rank.as_array().expect("an array of rounds"));
+    entries.fold(0xcbf2_9ce4_8422_2325, |hash, entry| {
+        let byte = entry.as_i64().expect("a number") as u8;
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[test]
+fn the_json_schedule_has_a_row_for_each_rank() {
+    let known = [
+        (9, 0x5d62_9cb0_5434_46e5, 0x96e9_2fbd_bd31_e355),
+        (20, 0xcf60_aac5_d236_c700, 0x12a1_2b96_b838_7664),
+        (100, 0x0346_e072_f84d_2942, 0x7de4_b02b_92d1_c778),
+    ];
+    for (p, recv, send) in known {
+        let json = stdout(tool().args(["schedule", "--json", "-p", &p.to_string()]));
+        let json: Value = serde_json::from_str(&json).expect("JSON");
+        let keys: Vec<&str> = json
+            .as_object()
+            .expect("an object")
+            .keys()
+            .map(|k| &**k)
+            .collect();
+        assert_eq!(keys.len(), 5, "p, q, skips, recv, send: {keys:?}");
+        assert_eq!(json["p"], p);
+        assert_eq!(
+            json["skips"].as_array().map(Vec::len),
+            json["q"].as_u64().map(|q| q as usize + 1)
+        );
+        assert_eq!(
+            (hash(&json["recv"]), hash(&json["send"])),
+            (recv, send),
+            "p = {p}"
+        );
+    }
+}
+
+#[test]
+fn the_table_of_many_ranks_is_broken_into_lines_of_100_columns() {
+    let table = stdout(tool().args(["schedule", "-p", "1152"]));
+    assert!(table.lines().all(|line| line.len() <= 100));
+    let json = stdout(tool().args(["schedule", "-p", "1152", "--json"]));
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    for name in ["recv", "send"] {
+        for (k, row) in rows(&table, name).iter().enumerate() {
+            let column = json[name]
+                .as_array()
+                .expect("ranks")
+                .iter()
+                .map(|rank| &rank[k]);
+            assert!(column.eq(row.iter()), "{name} {k}");
+        }
+    }
+}
+
+#[test]
+fn the_schedule_of_one_rank_shows_its_neighbours() {
+    let table = stdout(tool().args(["schedule", "-p", "9", "-r", "4"]));
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(
+        lines[..2],
+        ["p = 9, q = 4, skips 1 2 3 5 9", "rank 4, base block 0"]
+    );
+    assert_eq!(
+        lines[3].split_whitespace().collect::<Vec<_>>(),
+        ["round", "from", "recv", "to", "send"]
+    );
+    let rounds: Vec<Vec<i64>> = lines[4..].iter().map(|line| numbers(line)).collect();
+    assert_eq!(
+        rounds,
+        [
+            [0, 3, -2, 5, -4],
+            [1, 2, -3, 6, -2],
+            [2, 1, 0, 7, -2],
+            [3, 8, -1, 0, -4]
+        ]
+    );
+}
+
+#[test]
+fn the_json_schedule_of_one_rank_is_its_row() {
+    let json = stdout(tool().args(["schedule", "-p", "9", "-r", "4", "--json"]));
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let expected = serde_json::json!({
+        "p": 9, "q": 4, "rank": 4, "skips": [1, 2, 3, 5, 9],
+        "recv": [[-2, -3, 0, -1]], "send": [[-4, -2, -2, -4]],
+    });
+    assert_eq!(json, expected);
+}
+
+#[test]
+fn one_rank_alone_has_no_rounds() {
+    let json = stdout(tool().args(["schedule", "-p", "1", "--json"]));
+    assert_eq!(
+        json,
+        "{\"p\":1,\"q\":0,\"skips\":[1],\"recv\":[[]],\"send\":[[]]}\n"
+    );
+    assert!(stdout(tool().args(["schedule", "-p", "1"])).starts_with("p = 1, q = 0, skips 1\n"));
+}
+
+#[test]
+fn the_last_rank_of_the_largest_communicator_has_a_schedule() {
+    let table = stdout(tool().args(["schedule", "-p", "2147483647", "-r", "2147483646"]));
+    assert!(
+        table.starts_with("p = 2147483647, q = 31, skips 1 2 4 8 "),
+        "{table}"
+    );
+    assert_eq!(table.lines().count(), 4 + 31);
+}
+
+#[test]
+fn a_schedule_that_cannot_be_is_refused() {
+    let refused: [(&[&str], &str); 7] = [
+        (&["-p", "0"], "0 is not in 1..=2147483647"),
+        (&["-p", "2147483648"], "2147483648 is not in 1..=2147483647"),
+        (&["-p", "x"], "invalid value 'x'"),
+        (
+            &["-p", "9", "-r", "9"],
+            "there is no rank 9: the ranks of 9 are 0 to 8",
+        ),
+        (&["-p", "9", "-r", "-1"], "unexpected argument '-1'"),
+        (&["-p", "65537"], "add -r RANK for a single one"),
+        (&["-p", "65537", "--json"], "add -r RANK for a single one"),
+    ];
+    for (args, message) in refused {
+        let output = rondo(&[&["schedule"], args].concat());
+        let error = error(&output, 2);
+        assert!(error.contains(message), "{args:?}: {error}");
+    }
+}
+
+#[test]
+fn a_reader_that_stops_early_is_no_error() {
+    let mut run = tool();
+    run.args(["schedule", "-p", "60000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut run = run.spawn().expect("the tool starts");
+    let mut start = [0; 9];
+    let mut pipe = run.stdout.take().expect("a pipe");
+    pipe.read_exact(&mut start).expect("a line");
+    drop(pipe);
+    let output = run.wait_with_output().expect("it ends");
+    assert_eq!((&start, text(&output.stderr).as_str()), (b"p = 60000", ""));
+    assert!(output.status.success());
+}
+
+#[test]
+fn output_that_is_lost_is_an_error() {
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .expect("a full device");
+    let output = tool()
+        .arg("info")
+        .stdout(full)
+        .output()
+        .expect("the tool starts");
+    assert!(error(&output, 1).contains("cannot write the output"));
+}
+
+#[test]
+fn info_shows_the_build_and_every_option() {
+    let info = stdout(tool().arg("info").env("RONDO_BLOCK_BYTES", "65536"));
+    assert!(
+        info.starts_with(&format!(
+            "version  {}\nabi      ",
+            env!("CARGO_PKG_VERSION")
+        )),
+        "{info}"
+    );
+    for opt in rondo::config::OPTIONS {
+        let variable = opt.variable();
+        let row = info
+            .lines()
+            .find(|line| line.split_whitespace().next() == Some(&variable));
+        assert!(row.is_some(), "{variable} in {info}");
+    }
+    let row = info
+        .lines()
+        .find(|line| line.starts_with("RONDO_BLOCK_BYTES"))
+        .expect("a row");
+    let cells: Vec<&str> = row.split_whitespace().take(3).collect();
+    assert_eq!(cells, ["RONDO_BLOCK_BYTES", "64K", "environment"]);
+}
+
+#[test]
+fn info_has_a_form_for_scripts() {
+    let json = stdout(
+        tool()
+            .args(["info", "--json"])
+            .env("RONDO_BCAST", "binomial"),
+    );
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["version"], env!("CARGO_PKG_VERSION"));
+    assert!(
+        ["openmpi", "mpich"].contains(&json["abi"].as_str().expect("a name")),
+        "{json}"
+    );
+    assert!(
+        json["host"]
+            .as_str()
+            .is_some_and(|host| host.contains("MPI")),
+        "{json}"
+    );
+    let options = json["options"].as_array().expect("options");
+    assert_eq!(options.len(), rondo::config::OPTIONS.len());
+    let bcast = options
+        .iter()
+        .find(|option| option["name"] == "RONDO_BCAST")
+        .expect("a row");
+    assert_eq!(
+        (&bcast["value"], &bcast["source"]),
+        (&"binomial".into(), &"environment".into())
+    );
+    assert_eq!(bcast["default"], "auto");
+}
+
+#[test]
+fn info_warns_beside_its_output() {
+    let output = tool()
+        .arg("info")
+        .env("RONDO_WINDOW", "abc")
+        .env("RONDO_STAT", "1")
+        .output();
+    let output = output.expect("the tool starts");
+    assert!(output.status.success() && text(&output.stdout).contains("RONDO_WINDOW"));
+    assert_eq!(
+        text(&output.stderr),
+        "rondo: RONDO_WINDOW=\"abc\" is not a whole number; using the default 0\n\
+         rondo: unknown variable RONDO_STAT; did you mean RONDO_STATS?\n"
+    );
+}
+
+/// A directory with a library to preload and launchers that do no more than say what they are, or
+/// what they were asked to do.
+struct Launchers(PathBuf);
+
+/// Writes an executable file. Another process does it: while this one had the file open for writing,
+/// a child that another test starts would inherit that, and the file could not be executed.
+fn executable(path: &Path, script: &str) {
+    let write = "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\"";
+    let done = Command::new("sh")
+        .args(["-c", write])
+        .arg(path)
+        .arg(script)
+        .status();
+    assert!(done.expect("a shell").success());
+}
+
+impl Launchers {
+    fn new() -> Launchers {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("launchers-{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(path.join("lib")).expect("a new directory");
+        fs::write(path.join("librondo.so"), "").expect("a new file");
+        Launchers(path.canonicalize().expect("it exists"))
+    }
+
+    /// A launcher that answers `--version` with `version` and anything else with its arguments and
+    /// the variables that it was itself started with.
+    fn add(&self, name: &str, version: &str) -> String {
+        let path = self.0.join(name);
+        let script = format!(
+            "#!/bin/sh\nif [ \"$1\" = --version ]; then echo '{version}'; exit 0; fi\n\
+             printf '[%s]' \"$@\" \"$LD_PRELOAD\"; exit 7\n"
+        );
+        executable(&path, &script);
+        path.display().to_string()
+    }
+
+    fn library(&self) -> String {
+        self.0.join("librondo.so").display().to_string()
+    }
+
+    /// `rondo run` with the library of this directory.
+    fn run(&self, args: &[&str]) -> Command {
+        let mut command = tool();
+        command.args(["run", "--lib", &self.library()]).args(args);
+        command
+    }
+
+    /// The words of the command that `rondo run -n` prints.
+    fn dry(&self, args: &[&str]) -> Vec<String> {
+        let line = stdout(&mut self.run(&[&["-n"], args].concat()));
+        shlex::split(&line).expect("words that a shell would accept")
+    }
+}
+
+impl Drop for Launchers {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What mpirun of each MPI says when it is asked for its version.
+const OPEN_MPI: [&str; 3] = [
+    "mpirun (Open MPI) 5.0.7",
+    "mpirun.openmpi (OpenRTE) 4.1.4",
+    "prterun (PRRTE) 3.0.8",
+];
+const HYDRA: [&str; 2] = [
+    "HYDRA build details:\n    Version:   4.0.2",
+    "Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 20250101",
+];
+
+#[test]
+fn open_mpi_gets_variables_by_x() {
+    let launchers = Launchers::new();
+    let preload = format!("LD_PRELOAD={}", launchers.library());
+    for version in OPEN_MPI {
+        let mpirun = launchers.add("mpirun", version);
+        assert_eq!(
+            launchers.dry(&[&mpirun, "-n", "4", "./app", "-x", "a b"]),
+            [&mpirun, "-x", &preload, "-n", "4", "./app", "-x", "a b"]
+        );
+    }
+}
+
+#[test]
+fn each_program_of_an_open_mpi_job_gets_the_variables() {
+    let launchers = Launchers::new();
+    let preload = format!("LD_PRELOAD={}", launchers.library());
+    let mpiexec = launchers.add("mpiexec", OPEN_MPI[0]);
+    assert_eq!(
+        launchers.dry(&["--trace", &mpiexec, "-n", "1", "./a", ":", "-n", "2", "./b"]),
+        [
+            &mpiexec,
+            "-x",
+            &preload,
+            "-x",
+            "RONDO_TRACE=on",
+            "-n",
+            "1",
+            "./a",
+            ":",
+            "-x",
+            &preload,
+            "-x",
+            "RONDO_TRACE=on",
+            "-n",
+            "2",
+            "./b"
+        ]
+    );
+}
+
+#[test]
+fn hydra_gets_variables_by_genv() {
+    let launchers = Launchers::new();
+    for version in HYDRA {
+        let mpirun = launchers.add("mpirun", version);
+        assert_eq!(
+            launchers.dry(&["--off", "bcast", &mpirun, "-n", "1", "./a", ":", "./b"]),
+            [
+                &mpirun,
+                "-genv",
+                "LD_PRELOAD",
+                &launchers.library(),
+                "-genv",
+                "RONDO_BCAST",
+                "host",
+                "-n",
+                "1",
+                "./a",
+                ":",
+                "./b"
+            ]
+        );
+    }
+}
+
+#[test]
+fn slurm_gets_variables_by_export_and_hands_on_its_own() {
+    let launchers = Launchers::new();
+    let srun = launchers.add("srun", "slurm 22.05.8");
+    let mut run = launchers.run(&["-n", "--trace", &srun, "-n", "9", "./app"]);
+    let line = stdout(run.env("RONDO_STATS", "json:a,b"));
+    let export = format!(
+        "--export=ALL,LD_PRELOAD={},RONDO_TRACE=on",
+        launchers.library()
+    );
+    let words = shlex::split(&line).expect("words");
+    assert_eq!(words, [&srun, &export, "-n", "9", "./app"]);
+}
+
+#[test]
+fn slurm_cannot_be_given_a_comma() {
+    let launchers = Launchers::new();
+    let srun = launchers.add("srun", "slurm 22.05.8");
+    let output = launchers
+        .run(&["--stats=json:a,b", &srun, "./app"])
+        .output()
+        .expect("a start");
+    assert!(error(&output, 2).contains("RONDO_STATS=json:a,b: the comma would end the value"));
+}
+
+#[test]
+fn an_export_of_the_user_is_not_overlooked() {
+    let launchers = Launchers::new();
+    let srun = launchers.add("srun", "slurm 22.05.8");
+    let output = launchers
+        .run(&["-n", &srun, "--export=NONE", "./app"])
+        .output();
+    let output = output.expect("the tool starts");
+    assert!(output.status.success());
+    assert!(text(&output.stderr).contains("--export of yours to srun replaces Rondo's"));
+}
+
+#[test]
+fn the_environment_is_handed_on_and_arguments_go_before_it() {
+    let launchers = Launchers::new();
+    let mpirun = launchers.add("mpirun", HYDRA[0]);
+    let args = [
+        "-n",
+        "--off",
+        "MPI_Bcast",
+        "--stats=json:my stats",
+        &mpirun,
+        "./app",
+    ];
+    let mut run = launchers.run(&args);
+    run.env("RONDO_BCAST", "circulant")
+        .env("RONDO_STATS", "text")
+        .env("RONDO", "on");
+    run.env("RONDO_UNKNOWN", "it's")
+        .env("RONDO_WINDOW", "")
+        .env("OTHER", "1");
+    let words = shlex::split(&stdout(&mut run)).expect("words");
+    let variables = words[1..words.len() - 1]
+        .chunks(3)
+        .map(|set| (&*set[1], &*set[2]));
+    assert_eq!(
+        variables.collect::<Vec<_>>(),
+        [
+            ("LD_PRELOAD", &*launchers.library()),
+            ("RONDO", "on"),
+            ("RONDO_BCAST", "host"),
+            ("RONDO_STATS", "json:my stats"),
+            ("RONDO_UNKNOWN", "it's"),
+        ]
+    );
+}
+
+#[test]
+fn what_is_preloaded_already_stays_behind_rondo() {
+    let launchers = Launchers::new();
+    let mpirun = launchers.add("mpirun", HYDRA[0]);
+    let mut run = launchers.run(&["-n", &mpirun, "./app"]);
+    let words = shlex::split(&stdout(run.env("LD_PRELOAD", "libm.so.6"))).expect("words");
+    assert_eq!(words[3], format!("{}:libm.so.6", launchers.library()));
+}
+
+#[test]
+fn statistics_are_text_unless_said_otherwise() {
+    let launchers = Launchers::new();
+    let mpirun = launchers.add("mpirun", OPEN_MPI[1]);
+    let words = launchers.dry(&["--stats", &mpirun, "./app"]);
+    assert_eq!(words[3..], ["-x", "RONDO_STATS=text", "./app"]);
+}
+
+#[test]
+fn the_launcher_is_started_without_rondo_in_it_and_decides_the_status() {
+    let launchers = Launchers::new();
+    let mpirun = launchers.add("mpirun.x", HYDRA[0]);
+    let output = launchers
+        .run(&[&mpirun, "-n", "2", "a b"])
+        .output()
+        .expect("the tool starts");
+    let expected = format!("[-genv][LD_PRELOAD][{}][-n][2][a b][]", launchers.library());
+    assert_eq!(text(&output.stdout), expected);
+    assert_eq!(output.status.code(), Some(7));
+}
+
+#[test]
+fn the_library_is_found_in_the_places_of_an_installation() {
+    for place in ["lib", "lib64", "bin"] {
+        let launchers = Launchers::new();
+        let mpirun = launchers.add("mpirun", OPEN_MPI[0]);
+        let bin = launchers.0.join("bin");
+        fs::create_dir_all(launchers.0.join(place)).expect("a new directory");
+        fs::create_dir_all(&bin).expect("a new directory");
+        let installed = bin.join("rondo");
+        // As for executable(): another process makes the copy.
+        let copy = Command::new("cp")
+            .arg(env!("CARGO_BIN_EXE_rondo"))
+            .arg(&installed)
+            .status();
+        assert!(copy.expect("cp starts").success());
+        let library = launchers.0.join(place).join("librondo.so");
+        fs::write(&library, "").expect("a new file");
+        let run = Command::new(&installed)
+            .args(["run", "-n", &mpirun, "./app"])
+            .output();
+        let printed = text(&run.expect("the copy starts").stdout);
+        assert!(
+            printed.contains(&format!("LD_PRELOAD={}", library.display())),
+            "{place}: {printed}"
+        );
+    }
+}
+
+#[test]
+fn a_missing_library_is_an_error() {
+    let launchers = Launchers::new();
+    let mpirun = launchers.add("mpirun", OPEN_MPI[0]);
+    let output = rondo(&["run", "--lib", "/nowhere/librondo.so", &mpirun, "./app"]);
+    assert!(error(&output, 1).contains("/nowhere/librondo.so: No such file"));
+    let output = rondo(&["run", "--lib", "/", &mpirun, "./app"]);
+    assert!(error(&output, 1).contains("is not a library"));
+}
+
+#[test]
+fn a_library_that_the_loader_could_not_name_is_refused() {
+    let launchers = Launchers::new();
+    let mpirun = launchers.add("mpirun", OPEN_MPI[0]);
+    for name in ["with blank.so", "with:colon.so"] {
+        let library = launchers.0.join(name);
+        fs::write(&library, "").expect("a new file");
+        let mut run = tool();
+        let output = run
+            .args(["run", "--lib"])
+            .arg(&library)
+            .args([&mpirun, "./app"])
+            .output();
+        assert!(error(&output.expect("a start"), 1).contains("LD_PRELOAD cannot name"));
+    }
+}
+
+#[test]
+fn an_unknown_launcher_is_refused_and_not_started() {
+    let launchers = Launchers::new();
+    // A program that is named where the launcher belongs would run: it must not.
+    let mark = launchers.0.join("started");
+    let app = launchers.0.join("app");
+    executable(&app, &format!("#!/bin/sh\ntouch {}\n", mark.display()));
+    let output = launchers
+        .run(&[&app.display().to_string()])
+        .output()
+        .expect("the tool starts");
+    let message = error(&output, 2);
+    assert!(
+        message.contains("app is no launcher that Rondo knows (mpirun, "),
+        "{message}"
+    );
+    assert!(
+        message.contains(&format!("LD_PRELOAD={}", launchers.library())),
+        "{message}"
+    );
+    assert!(!mark.exists());
+}
+
+#[test]
+fn a_launcher_of_another_mpi_is_refused() {
+    let launchers = Launchers::new();
+    let mpiexec = launchers.add("mpiexec", "mpiexec 1.2.0 of somebody");
+    let output = launchers
+        .run(&[&mpiexec, "./app"])
+        .output()
+        .expect("the tool starts");
+    let message = error(&output, 2);
+    assert!(
+        message.contains("says \"mpiexec 1.2.0 of somebody\", which is neither"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_launcher_that_does_not_exist_gives_the_status_of_a_shell() {
+    let launchers = Launchers::new();
+    let output = launchers
+        .run(&["mpirun-of-nobody", "./app"])
+        .output()
+        .expect("the tool starts");
+    assert!(error(&output, 127).contains("cannot run mpirun-of-nobody: No such file"));
+}
+
+#[test]
+fn arguments_of_rondo_that_make_no_sense_are_refused() {
+    let launchers = Launchers::new();
+    let refused: [(&[&str], &str); 3] = [
+        (
+            &["--off", "alltoall", "mpirun", "./app"],
+            "Rondo runs only bcast",
+        ),
+        (
+            &["--stats=xml", "mpirun", "./app"],
+            "is not off, text or json",
+        ),
+        (&[], "required arguments were not provided"),
+    ];
+    for (args, message) in refused {
+        let output = launchers.run(args).output().expect("the tool starts");
+        let error = error(&output, 2);
+        assert!(error.contains(message), "{args:?}: {error}");
+    }
+}

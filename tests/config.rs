@@ -1,0 +1,624 @@
+//! The environment becomes a configuration: kindly, exactly, and never by a panic.
+
+use proptest::prelude::*;
+use rondo::config::{
+    self, Algorithm, Config, Loaded, OPTIONS, Opt, Scope, Source, Stats, StatsFormat, WORDS,
+};
+use std::{collections::HashSet, ffi::OsString, os::unix::ffi::OsStringExt};
+
+/// Reads an environment of text.
+fn load(vars: &[(&str, &str)]) -> Loaded {
+    Config::from_vars(vars.iter().map(|(name, value)| (name.into(), value.into())))
+}
+
+/// The configuration from an environment with nothing to complain about.
+fn clean(vars: &[(&str, &str)]) -> Config {
+    let loaded = load(vars);
+    assert_eq!(loaded.warnings, [""; 0], "{vars:?} is fine");
+    loaded.config
+}
+
+/// The only warning about one variable, which leaves the default.
+fn warning(name: &str, value: &str) -> String {
+    let loaded = load(&[(name, value)]);
+    assert_eq!(
+        loaded.config,
+        Config::default(),
+        "{name}={value:?} keeps the default"
+    );
+    assert!(
+        loaded
+            .sources
+            .iter()
+            .all(|source| *source == Source::Default)
+    );
+    let [warning] = &loaded.warnings[..] else {
+        panic!(
+            "{name}={value:?} gives one warning, not {:?}",
+            loaded.warnings
+        )
+    };
+    warning.clone()
+}
+
+fn option(variable: &str) -> &'static Opt {
+    let mut options = OPTIONS.iter();
+    options
+        .find(|opt| opt.variable() == variable)
+        .expect("an option of the table")
+}
+
+#[test]
+fn an_empty_environment_gives_the_defaults_of_the_table() {
+    let loaded = load(&[]);
+    assert!(loaded.warnings.is_empty());
+    assert_eq!(loaded.sources, vec![Source::Default; OPTIONS.len()]);
+    assert_eq!(loaded.config, Config::default());
+    for opt in OPTIONS {
+        assert_eq!(opt.show(&loaded.config), opt.default, "{}", opt.variable());
+    }
+    let config = loaded.config;
+    assert!(config.enabled && config.pmpi && !config.trace && !config.help);
+    assert_eq!(
+        (config.bcast, config.stats),
+        (Algorithm::Auto, Stats::default())
+    );
+}
+
+#[test]
+fn options_have_distinct_names_and_a_sentence_each() {
+    let names: HashSet<String> = OPTIONS.iter().map(Opt::variable).collect();
+    assert_eq!(names.len(), OPTIONS.len());
+    assert!(names.contains("RONDO"));
+    for opt in OPTIONS {
+        assert!(opt.doc.ends_with('.'), "{}", opt.variable());
+        assert!(
+            !opt.doc.contains(['|', '\n']),
+            "{} fits in a table",
+            opt.variable()
+        );
+    }
+}
+
+#[test]
+fn every_option_sets_its_own_field_and_no_other() {
+    let other = [
+        ("RONDO", "off"),
+        ("RONDO_BCAST", "circulant"),
+        ("RONDO_BCAST_MIN_BYTES", "1M"),
+        ("RONDO_BLOCK_BYTES", "3K"),
+        ("RONDO_ALPHA_US", "1.25"),
+        ("RONDO_BETA_NS_PER_KB", "0.5"),
+        ("RONDO_WINDOW", "17"),
+        ("RONDO_MAX_COMMS", "3"),
+        ("RONDO_PMPI", "off"),
+        ("RONDO_TRACE", "on"),
+        ("RONDO_STATS", "json:out.json"),
+        ("RONDO_HELP", "on"),
+        ("RONDO_TIMEOUT_S", "60"),
+    ];
+    assert_eq!(other.len(), OPTIONS.len(), "a new option needs a line here");
+    for (name, value) in other {
+        let loaded = load(&[(name, value)]);
+        for (opt, source) in OPTIONS.iter().zip(&loaded.sources) {
+            let (shown, source) = (opt.show(&loaded.config), source.clone());
+            if opt.variable() == name {
+                assert_eq!(
+                    (shown.as_str(), source),
+                    (value, Source::Environment(value.into()))
+                );
+            } else {
+                assert_eq!(
+                    (shown.as_str(), source),
+                    (opt.default, Source::Default),
+                    "{name}"
+                );
+            }
+        }
+    }
+    let config = clean(&other);
+    let expected = Config {
+        enabled: false,
+        bcast: Algorithm::Circulant,
+        bcast_min_bytes: Some(1 << 20),
+        block_bytes: 3 << 10,
+        alpha_us: 1.25,
+        beta_ns_per_kb: 0.5,
+        window: 17,
+        max_comms: 3,
+        pmpi: false,
+        trace: true,
+        stats: Stats {
+            format: StatsFormat::Json,
+            file: Some("out.json".into()),
+        },
+        help: true,
+        timeout_s: 60,
+    };
+    assert_eq!(config, expected);
+}
+
+#[test]
+fn a_switch_knows_what_people_call_its_positions() {
+    for on in ["on", "ON", "1", "true", "True", "yes", " yes "] {
+        assert!(clean(&[("RONDO_TRACE", on)]).trace, "{on}");
+    }
+    for off in ["off", "Off", "0", "false", "no", "NO"] {
+        assert!(!clean(&[("RONDO", off)]).enabled, "{off}");
+    }
+    assert_eq!(
+        warning("RONDO_TRACE", "2"),
+        "RONDO_TRACE=\"2\" is neither on nor off; using the default off"
+    );
+}
+
+#[test]
+fn sizes_are_bytes_or_powers_of_1024() {
+    let sizes = [
+        ("0", 0),
+        ("65536", 65536),
+        ("64b", 64),
+        ("64K", 64 << 10),
+        ("64k", 64 << 10),
+        ("64kB", 64 << 10),
+        ("64KiB", 64 << 10),
+        (" 64 K ", 64 << 10),
+        ("8M", 8 << 20),
+        ("1.5M", 3 << 19),
+        ("0.5k", 512),
+        ("1.0", 1),
+        ("1G", 1 << 30),
+        ("1024M", 1 << 30),
+        ("0.000000000931322574615478515625G", 1),
+    ];
+    for (text, bytes) in sizes {
+        assert_eq!(
+            clean(&[("RONDO_BLOCK_BYTES", text)]).block_bytes,
+            bytes,
+            "{text}"
+        );
+    }
+    let all = clean(&[("RONDO_BCAST_MIN_BYTES", "1152921504606846976")]);
+    assert_eq!(all.bcast_min_bytes, Some(1 << 60));
+    let auto = clean(&[("RONDO_BCAST_MIN_BYTES", "Auto")]);
+    assert_eq!(auto.bcast_min_bytes, None);
+}
+
+#[test]
+fn what_is_no_size_is_said_to_be_none() {
+    let unusable = [
+        ("abc", "is not a size like 65536, 64K or 8M"),
+        ("-1", "is not a size like 65536, 64K or 8M"),
+        ("K", "is not a size like 65536, 64K or 8M"),
+        ("1.", "is not a size like 65536, 64K or 8M"),
+        (".5K", "is not a size like 65536, 64K or 8M"),
+        ("1.2.3K", "is not a size like 65536, 64K or 8M"),
+        ("64X", "is not a size like 65536, 64K or 8M"),
+        ("1e6", "is not a size like 65536, 64K or 8M"),
+        ("1.3K", "is not a whole number of bytes"),
+        ("1.5", "is not a whole number of bytes"),
+        (
+            "0.0000000000000000000000000000000000000000001G",
+            "is not a whole number of bytes",
+        ),
+        ("1073741825", "is more than 1073741824 bytes"),
+        ("1.5G", "is more than 1073741824 bytes"),
+        ("18446744073709551615G", "is more than 1073741824 bytes"),
+        ("99999999999999999999999", "is more than 1073741824 bytes"),
+    ];
+    for (text, problem) in unusable {
+        let expected = format!("RONDO_BLOCK_BYTES={text:?} {problem}; using the default 0");
+        assert_eq!(warning("RONDO_BLOCK_BYTES", text), expected);
+    }
+}
+
+#[test]
+fn whole_numbers_have_bounds() {
+    assert_eq!(clean(&[("RONDO_WINDOW", "1024")]).window, 1024);
+    assert_eq!(clean(&[("RONDO_MAX_COMMS", "100000")]).max_comms, 100_000);
+    assert_eq!(clean(&[("RONDO_TIMEOUT_S", "007")]).timeout_s, 7);
+    let unusable = [
+        ("abc", "is not a whole number"),
+        ("1.5", "is not a whole number"),
+        ("-", "is not a whole number"),
+        ("+5", "is not a whole number"),
+        ("1025", "is not between 0 and 1024"),
+        ("-5", "is not between 0 and 1024"),
+        ("4294967297", "is not between 0 and 1024"),
+        ("99999999999999999999999999", "is not between 0 and 1024"),
+    ];
+    for (text, problem) in unusable {
+        let expected = format!("RONDO_WINDOW={text:?} {problem}; using the default 0");
+        assert_eq!(warning("RONDO_WINDOW", text), expected);
+    }
+    assert!(warning("RONDO_MAX_COMMS", "100001").contains("is not between 0 and 100000;"));
+}
+
+#[test]
+fn decimal_numbers_are_finite_and_not_negative() {
+    for (text, value) in [("0", 0.0), ("1.5", 1.5), ("2e3", 2000.0), (" 7 ", 7.0)] {
+        assert_eq!(clean(&[("RONDO_ALPHA_US", text)]).alpha_us, value);
+    }
+    let unusable = [
+        ("NaN", "is not a number"),
+        ("-nan", "is not a number"),
+        ("1,5", "is not a number"),
+        ("inf", "is not between 0 and 1000000"),
+        ("1e400", "is not between 0 and 1000000"),
+        ("1000001", "is not between 0 and 1000000"),
+        ("-1", "is not between 0 and 1000000"),
+        ("-0", "is not between 0 and 1000000"),
+    ];
+    for (text, problem) in unusable {
+        let default = option("RONDO_ALPHA_US").default;
+        let expected = format!("RONDO_ALPHA_US={text:?} {problem}; using the default {default}");
+        assert_eq!(warning("RONDO_ALPHA_US", text), expected);
+    }
+}
+
+#[test]
+fn algorithms_go_by_their_names() {
+    for (name, algorithm) in Algorithm::NAMES {
+        assert_eq!(clean(&[("RONDO_BCAST", name)]).bcast, *algorithm);
+        assert_eq!(
+            clean(&[("RONDO_BCAST", &name.to_uppercase())]).bcast,
+            *algorithm
+        );
+        assert_eq!(algorithm.name(), *name);
+    }
+    assert_eq!(
+        warning("RONDO_BCAST", "Circulent"),
+        "RONDO_BCAST=\"Circulent\" is not one of auto, host, circulant, binomial \
+         (did you mean circulant?); using the default auto"
+    );
+    assert_eq!(
+        warning("RONDO_BCAST", "quux"),
+        "RONDO_BCAST=\"quux\" is not one of auto, host, circulant, binomial; using the default auto"
+    );
+}
+
+#[test]
+fn statistics_have_a_format_and_perhaps_a_file() {
+    let specs = [
+        ("off", StatsFormat::Off, None),
+        ("no", StatsFormat::Off, None),
+        ("text", StatsFormat::Text, None),
+        ("on", StatsFormat::Text, None),
+        ("1", StatsFormat::Text, None),
+        ("JSON", StatsFormat::Json, None),
+        (
+            "json:/data/run 1.json",
+            StatsFormat::Json,
+            Some("/data/run 1.json"),
+        ),
+        ("text:a:b", StatsFormat::Text, Some("a:b")),
+        ("on:log", StatsFormat::Text, Some("log")),
+    ];
+    for (text, format, file) in specs {
+        let stats = Stats {
+            format,
+            file: file.map(Into::into),
+        };
+        assert_eq!(clean(&[("RONDO_STATS", text)]).stats, stats, "{text}");
+    }
+    for text in ["xml", "json:", "off:file", ":file", "jsonfile"] {
+        assert_eq!(
+            warning("RONDO_STATS", text),
+            format!(
+                "RONDO_STATS={text:?} is not off, text or json, the last two with an optional \
+                 :FILE; using the default off"
+            )
+        );
+    }
+}
+
+#[test]
+fn an_empty_value_means_the_default() {
+    for opt in OPTIONS {
+        for empty in ["", " ", "\t"] {
+            let loaded = load(&[(&opt.variable(), empty)]);
+            assert_eq!(
+                (loaded.config, loaded.warnings),
+                (Config::default(), vec![])
+            );
+        }
+    }
+}
+
+#[test]
+fn an_unknown_variable_is_reported_with_the_nearest_name() {
+    let expected = [
+        (
+            "RONDO_BCAST_MIN_BYTE",
+            "did you mean RONDO_BCAST_MIN_BYTES?",
+        ),
+        ("RONDO_STAT", "did you mean RONDO_STATS?"),
+        ("RONDO_ALPHA", "did you mean RONDO_ALPHA_US?"),
+        ("RONDO_TIMEOUT", "did you mean RONDO_TIMEOUT_S?"),
+        ("RONDO_WINDWO", "did you mean RONDO_WINDOW?"),
+        ("RONDO_trace", "did you mean RONDO_TRACE?"),
+        ("RONDO_XYZZY", "RONDO_HELP=on lists all"),
+        ("RONDO_", "RONDO_HELP=on lists all"),
+    ];
+    for (name, hint) in expected {
+        assert_eq!(
+            warning(name, "1"),
+            format!("unknown variable {name}; {hint}")
+        );
+    }
+}
+
+#[test]
+fn variables_of_others_are_passed_over() {
+    let config = clean(&[
+        ("PATH", "/bin"),
+        ("RONDOX", "1"),
+        ("rondo_bcast", "1"),
+        ("MY_RONDO_BCAST", "1"),
+        ("RONDO_TEST_MODES", "bare"),
+        ("RONDO_LIB_mpich", "librondo.so"),
+        ("RONDO_ABI", "mpich"),
+        ("RONDO_HOST", "MPICH 4.0.2"),
+    ]);
+    assert_eq!(config, Config::default());
+}
+
+#[test]
+fn every_mistake_gets_its_own_warning_in_a_fixed_order() {
+    let vars = [
+        ("RONDO_ZZZ", "1"),
+        ("RONDO_WINDOW", "x"),
+        ("RONDO_AAA", "1"),
+        ("RONDO", "x"),
+    ];
+    let warnings = load(&vars).warnings;
+    let starts = [
+        "RONDO=",
+        "RONDO_WINDOW=",
+        "unknown variable RONDO_AAA",
+        "unknown variable RONDO_ZZZ",
+    ];
+    assert_eq!(warnings.len(), starts.len());
+    for (warning, start) in warnings.iter().zip(starts) {
+        assert!(warning.starts_with(start), "{warning}");
+    }
+    let mut reversed = vars;
+    reversed.reverse();
+    assert_eq!(load(&reversed).warnings, warnings);
+}
+
+#[test]
+fn the_first_of_two_equal_variables_counts() {
+    assert_eq!(
+        clean(&[("RONDO_WINDOW", "3"), ("RONDO_WINDOW", "4")]).window,
+        3
+    );
+}
+
+#[test]
+fn what_is_not_text_is_reported() {
+    let broken = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+    let vars = [
+        (broken(b"RONDO_WINDOW"), broken(b"1\xff")),
+        (broken(b"RONDO_\xff"), broken(b"1")),
+    ];
+    let loaded = Config::from_vars(vars.into_iter());
+    assert_eq!(
+        loaded.warnings,
+        [
+            "RONDO_WINDOW=\"1\u{fffd}\" is not text in UTF-8; using the default 0",
+            "unknown variable RONDO_\u{fffd}; RONDO_HELP=on lists all",
+        ]
+    );
+    assert_eq!(loaded.config, Config::default());
+}
+
+#[test]
+fn a_warning_does_not_repeat_a_long_value() {
+    let warning = warning("RONDO_WINDOW", &"é".repeat(10_000));
+    assert!(warning.len() < 300, "{} bytes", warning.len());
+    assert!(warning.contains("é...\""));
+}
+
+#[test]
+fn rank_0_decides_all_but_local_output() {
+    let environment = [
+        ("RONDO", "off"),
+        ("RONDO_BCAST", "binomial"),
+        ("RONDO_WINDOW", "9"),
+        ("RONDO_STATS", "json:root.json"),
+        ("RONDO_HELP", "on"),
+    ];
+    let root = clean(&environment);
+    let own = clean(&[("RONDO_STATS", "text:own.txt"), ("RONDO_WINDOW", "5")]);
+    let agreed = own.adopt(&root.to_words());
+    let stats = Stats {
+        format: StatsFormat::Json,
+        file: Some("own.txt".into()),
+    };
+    assert_eq!(
+        agreed,
+        Config {
+            stats,
+            help: false,
+            ..root.clone()
+        }
+    );
+    assert_eq!(agreed.to_words(), root.to_words());
+}
+
+#[test]
+fn words_that_differ_name_the_variable_that_does() {
+    let (own, root) = (
+        Config::default(),
+        clean(&[("RONDO_WINDOW", "5"), ("RONDO_STATS", "on")]),
+    );
+    let words = own.to_words().into_iter().zip(root.to_words());
+    let differing = words.enumerate().filter(|(_, (own, root))| own != root);
+    let names: Vec<String> = differing
+        .map(|(i, _)| config::variable_of_word(i))
+        .collect();
+    assert_eq!(names, ["RONDO_WINDOW", "RONDO_STATS"]);
+    assert_eq!(config::variable_of_word(WORDS), "");
+}
+
+#[test]
+fn a_word_that_is_no_value_gives_the_default() {
+    let own = clean(&[
+        ("RONDO_WINDOW", "5"),
+        ("RONDO_BCAST", "host"),
+        ("RONDO_ALPHA_US", "3"),
+    ]);
+    let agreed = own.adopt(&[u64::MAX; WORDS]);
+    // A switch is on for every word but 0, and any number of bytes is a bound below which to stay.
+    let expected = Config {
+        trace: true,
+        bcast_min_bytes: None,
+        ..Config::default()
+    };
+    assert_eq!(agreed, expected);
+}
+
+#[test]
+fn every_option_of_the_communicator_has_a_word() {
+    let shared = OPTIONS
+        .iter()
+        .filter(|opt| opt.scope == Scope::Communicator);
+    assert_eq!(shared.count(), WORDS);
+}
+
+#[test]
+fn the_table_shows_value_source_and_meaning_in_100_columns() {
+    let loaded = load(&[("RONDO_BLOCK_BYTES", "65536"), ("RONDO_BCAST", "nonsense")]);
+    let table = config::table(&loaded);
+    for line in table.lines() {
+        assert!(
+            line.chars().count() <= 100 && line == line.trim_end(),
+            "{line:?}"
+        );
+    }
+    let cells = |variable: &str| -> Vec<&str> {
+        let mut lines = table
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let cells = lines
+            .find(|cells| cells[0] == variable)
+            .expect("every option has a line");
+        cells[1..3].to_vec()
+    };
+    assert_eq!(cells("RONDO_BLOCK_BYTES"), ["64K", "environment"]);
+    assert_eq!(cells("RONDO_BCAST"), ["auto", "default"]);
+    let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    for opt in OPTIONS {
+        assert_eq!(cells(&opt.variable()).len(), 2);
+        let first: Vec<&str> = opt.doc.split_whitespace().take(3).collect();
+        assert!(words.contains(&first.join(" ")), "{}", opt.variable());
+    }
+    assert!(config::help(&loaded).contains(&table));
+}
+
+#[test]
+fn a_long_value_has_a_line_of_its_own_and_is_not_cut() {
+    let spec = format!("json:/{}", "x".repeat(120));
+    let table = config::table(&load(&[("RONDO_STATS", &spec)]));
+    let line = table
+        .lines()
+        .find(|line| line.starts_with("RONDO_STATS"))
+        .expect("a line");
+    assert!(line.ends_with(&spec), "{line}");
+}
+
+#[test]
+fn the_markdown_table_has_a_row_of_four_cells_for_each_option() {
+    let table = config::markdown();
+    let rows: Vec<&str> = table.lines().collect();
+    assert_eq!(rows.len(), OPTIONS.len() + 2);
+    for row in &rows {
+        assert_eq!(row.matches('|').count(), 5, "{row}");
+    }
+    for (opt, row) in OPTIONS.iter().zip(&rows[2..]) {
+        assert!(
+            row.starts_with(&format!("| `{}` | ", opt.variable())),
+            "{row}"
+        );
+        assert!(row.contains(&format!(" | `{}` | ", opt.default)), "{row}");
+    }
+}
+
+/// Environments with a value, mostly a usable one, for some of the options.
+fn environments() -> impl Strategy<Value = Vec<(OsString, OsString)>> {
+    let value = prop_oneof![
+        "on|off|host|circulant|binomial|text|json|json:f",
+        "[0-9]{1,5}",
+        "[0-9]{1,3}\\.[0-9]{1,3}",
+        "[0-9]{1,3}[KMG]",
+    ];
+    let index = 0..OPTIONS.len();
+    let pair = (index, value).prop_map(|(i, value)| (OPTIONS[i].variable().into(), value.into()));
+    prop::collection::vec(pair, 0..OPTIONS.len())
+}
+
+proptest! {
+    #[test]
+    fn words_carry_a_configuration_to_another_rank(root in environments(), own in environments()) {
+        let root = Config::from_vars(root.into_iter()).config;
+        let own = Config::from_vars(own.into_iter()).config;
+        let agreed = own.adopt(&root.to_words());
+        prop_assert_eq!(agreed.to_words(), root.to_words());
+        let stats = Stats { format: root.stats.format, file: own.stats.file };
+        prop_assert_eq!(agreed, Config { stats, help: own.help, ..root });
+    }
+
+    #[test]
+    fn no_word_breaks_a_configuration(words in prop::array::uniform::<_, WORDS>(any::<u64>())) {
+        let agreed = Config::default().adopt(&words);
+        prop_assert!((0.0..=1e6).contains(&agreed.alpha_us) && agreed.window <= 1024);
+        // Adopting is settled after one step: what was accepted is a value of its option.
+        prop_assert_eq!(Config::default().adopt(&agreed.to_words()), agreed);
+    }
+
+    #[test]
+    fn a_size_that_is_shown_is_read_back(bytes in any::<u64>(), shift in 0u32..64) {
+        let bytes = (bytes >> shift << (shift / 2)) >> 4;
+        let config = Config { bcast_min_bytes: Some(bytes), ..Config::default() };
+        let shown = option("RONDO_BCAST_MIN_BYTES").show(&config);
+        prop_assert_eq!(clean(&[("RONDO_BCAST_MIN_BYTES", &shown)]).bcast_min_bytes, Some(bytes));
+    }
+
+    #[test]
+    fn a_size_with_decimals_is_exact(bytes in 0u64..1 << 30) {
+        // Ten binary digits are ten decimals at most: 1/1024 is 0.0009765625.
+        let text = format!("{}.{:010}K", bytes / 1024, bytes % 1024 * 9_765_625);
+        prop_assert_eq!(clean(&[("RONDO_BLOCK_BYTES", &text)]).block_bytes, bytes);
+    }
+
+    #[test]
+    fn a_value_that_is_shown_is_read_back(environment in environments()) {
+        let config = Config::from_vars(environment.into_iter()).config;
+        let shown = OPTIONS.iter().map(|opt| (opt.variable().into(), opt.show(&config).into()));
+        let again = Config::from_vars(shown);
+        prop_assert_eq!(again.warnings, Vec::<String>::new());
+        prop_assert_eq!(again.config, config);
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(i in 0..OPTIONS.len(), value in ".*", name in "RONDO_.*") {
+        let loaded = load(&[(&OPTIONS[i].variable(), &value), (&name, &value)]);
+        prop_assert!(loaded.warnings.len() <= 2);
+        prop_assert_eq!(loaded.sources.len(), OPTIONS.len());
+    }
+
+    #[test]
+    fn no_number_like_text_makes_it_panic(i in 0..OPTIONS.len(), value in "-?[0-9.eE+]{0,60}[kKmMgG]?(iB|B)?") {
+        let loaded = load(&[(&OPTIONS[i].variable(), &value)]);
+        prop_assert!(loaded.warnings.len() <= 1);
+        prop_assert!(loaded.config.block_bytes <= 1 << 30 && loaded.config.window <= 1024);
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(i in 0..OPTIONS.len(), value in prop::collection::vec(1u8.., 0..40)) {
+        let pair = (OPTIONS[i].variable().into(), OsString::from_vec(value));
+        let loaded = Config::from_vars([pair].into_iter());
+        prop_assert!(loaded.warnings.len() <= 1);
+    }
+}

@@ -1,0 +1,142 @@
+//! The test list, as data. Its own head explains each field.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The repository's directory.
+pub fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Variables of the environment, in a fixed order so that printed commands are stable.
+pub type Env = BTreeMap<String, String>;
+
+/// The whole list.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct List {
+    #[serde(rename = "mode")]
+    pub modes: BTreeMap<String, Mode>,
+    #[serde(rename = "build")]
+    pub builds: Vec<Build>,
+    #[serde(rename = "test")]
+    pub tests: Vec<Test>,
+}
+
+/// A way to run a program.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mode {
+    #[serde(default = "yes")]
+    pub preload: bool,
+    #[serde(default)]
+    pub env: Env,
+}
+
+/// A file that is not simply an MPI program.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Build {
+    pub name: String,
+    #[serde(default = "yes")]
+    pub mpi: bool,
+    #[serde(default)]
+    pub shared: bool,
+}
+
+/// A row.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Test {
+    pub program: String,
+    pub ranks: Vec<u32>,
+    pub modes: Vec<String>,
+    #[serde(default)]
+    pub args: Vec<String>,
+    #[serde(default)]
+    pub env: Env,
+    #[serde(default = "one_minute")]
+    pub limit: u64,
+    pub only: Option<String>,
+    #[serde(default)]
+    pub launch: Launch,
+    #[serde(default)]
+    pub expect: Expect,
+    #[serde(default)]
+    pub messages: bool,
+    pub same: Option<Same>,
+    #[serde(default)]
+    pub statistics: Vec<Statistic>,
+    #[serde(default)]
+    pub large: bool,
+}
+
+/// Who starts the ranks, and who has Rondo preloaded.
+#[derive(Clone, Copy, Default, Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Launch {
+    #[default]
+    Mpirun,
+    Everywhere,
+    Direct,
+}
+
+/// How a run must end.
+#[derive(Clone, Copy, Default, Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Expect {
+    #[default]
+    Pass,
+    Abort,
+    Refused,
+    Silent,
+}
+
+/// What must be as in the bare run.
+#[derive(Clone, Copy, Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Same {
+    Output,
+    Status,
+}
+
+/// The calls and bytes of one algorithm in the statistics file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Statistic {
+    pub algorithm: String,
+    /// Calls of rank 0.
+    pub calls: u64,
+    /// Bytes of one rank's messages, where they are checked; every rank of the job has as many.
+    pub bytes_per_rank: Option<u64>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn one_minute() -> u64 {
+    60
+}
+
+impl List {
+    /// Reads `ctests/list.toml`; a mistake in it is told with its place.
+    pub fn read() -> Result<List, String> {
+        let path = repository().join("ctests/list.toml");
+        let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+        let list: List = toml::from_str(&text).map_err(|e| e.to_string())?;
+        for test in &list.tests {
+            if let Some(mode) = test.modes.iter().find(|m| !list.modes.contains_key(*m)) {
+                return Err(format!("{}: there is no mode {mode}", test.program));
+            }
+            if test.same.is_some() && test.modes.first().is_none_or(|m| m != "bare") {
+                return Err(format!(
+                    "{}: `same` needs \"bare\" as the first mode",
+                    test.program
+                ));
+            }
+        }
+        Ok(list)
+    }
+}

@@ -1,0 +1,106 @@
+//! One run of a command: its output, and a limit on its time.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How a run ended.
+pub struct Outcome {
+    /// The exit status, or 128 + signal as a shell would say; `None` when it was stopped at the limit.
+    pub status: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// The variable by which processes of a run are recognised. Ranks leave the launcher's process group, but
+/// not its environment.
+const MARK: &str = "RONDO_TEST_RUN";
+
+/// Runs the command with nothing on its standard input, for at most `limit`.
+///
+/// Its output goes to files in `directory` first: a rank that outlives its launcher would keep a pipe open
+/// and with it this function waiting.
+pub fn run(command: &mut Command, limit: Duration, directory: &Path) -> io::Result<Outcome> {
+    let (stdout, stderr) = (directory.join("stdout"), directory.join("stderr"));
+    let mark = format!("{}.{:?}", std::process::id(), Instant::now());
+    command
+        .env(MARK, &mark)
+        .stdin(Stdio::null())
+        .stdout(File::create(&stdout)?)
+        .stderr(File::create(&stderr)?)
+        .process_group(0);
+    let mut child = command.spawn()?;
+    let status = match wait(&mut child, limit)? {
+        Some(status) => status.code().or(status.signal().map(|signal| 128 + signal)),
+        None => {
+            stop(&mut child)?;
+            None
+        }
+    };
+    if status != Some(0) {
+        kill_marked(&mark);
+    }
+    let read =
+        |path: &Path| Ok::<_, io::Error>(String::from_utf8_lossy(&std::fs::read(path)?).into());
+    Ok(Outcome {
+        status,
+        stdout: read(&stdout)?,
+        stderr: read(&stderr)?,
+    })
+}
+
+/// Waits for the end of the process, `None` when the time is over first.
+fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if start.elapsed() > limit {
+            return Ok(None);
+        }
+        sleep(Duration::from_millis(3));
+    }
+}
+
+/// Asks the launcher to end its job, and ends its process group if it does not.
+fn stop(child: &mut Child) -> io::Result<()> {
+    let group = format!("-{}", child.id());
+    kill("TERM", &group);
+    if wait(child, Duration::from_secs(3))?.is_none() {
+        kill("KILL", &group);
+        child.wait()?;
+    }
+    Ok(())
+}
+
+fn kill(signal: &str, target: &str) {
+    let _ = Command::new("kill")
+        .args(["-s", signal, "--", target])
+        .status();
+}
+
+/// Ends the ranks that a failed run left behind, and only those: they carry the run's mark.
+fn kill_marked(mark: &str) {
+    let wanted = format!("{MARK}={mark}");
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(id) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse::<u32>().ok())
+        else {
+            continue;
+        };
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        if environment
+            .split(|&byte| byte == 0)
+            .any(|variable| variable == wanted.as_bytes())
+        {
+            kill("KILL", &id.to_string());
+        }
+    }
+}

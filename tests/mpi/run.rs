@@ -1,0 +1,183 @@
+//! One case: the command that runs it, and the check of what it did.
+
+use crate::compile::Flavour;
+use crate::list::{Env, Expect, Launch, Mode, Test};
+use crate::process::{self, Outcome};
+use crate::verdict::{self, Bare};
+use std::process::Command;
+use std::time::Duration;
+
+/// A program, a number of ranks and a mode, on one MPI.
+pub struct Case<'a> {
+    pub flavour: &'a Flavour,
+    pub test: &'a Test,
+    pub ranks: u32,
+    pub mode_name: &'a str,
+    pub mode: &'a Mode,
+}
+
+/// Launchers may lose what a rank said just before it aborted, so a text that must be there gets this many
+/// chances. A wrong exit status is final.
+const ATTEMPTS_AT_LAST_WORDS: u32 = 4;
+
+impl Case<'_> {
+    /// What the user sees and filters by.
+    pub fn name(&self) -> String {
+        let Case {
+            flavour,
+            test,
+            ranks,
+            mode_name,
+            ..
+        } = self;
+        let mut name = format!("{} {} {mode_name} np={ranks}", flavour.name(), test.program);
+        if !test.args.is_empty() {
+            name += &format!(" [{}]", test.args.join(" "));
+        }
+        for (key, value) in &test.env {
+            name += &format!(" {key}={value}");
+        }
+        match test.launch {
+            Launch::Mpirun => {}
+            Launch::Everywhere => name += " (preloaded into the launcher)",
+            Launch::Direct => name += " (no launcher)",
+        }
+        name
+    }
+
+    /// Runs it. An error says what is wrong, what was printed, and how to repeat it.
+    pub fn check(&self, bare: &mut Bare) -> Result<(), String> {
+        let statistics = self.flavour.directory().join("stats.json");
+        let mut attempt = 1;
+        loop {
+            let _ = std::fs::remove_file(&statistics);
+            let mut command = self.command();
+            let limit = Duration::from_secs(self.test.limit);
+            let outcome = process::run(&mut command, limit, self.flavour.directory())
+                .map_err(|e| format!("{:?}: {e}", command.get_program()))?;
+            let lost = self.test.expect == Expect::Refused
+                && verdict::is_abort(&outcome)
+                && !verdict::names_collective(&outcome);
+            if lost && attempt < ATTEMPTS_AT_LAST_WORDS {
+                attempt += 1;
+                continue;
+            }
+            return self
+                .judge(&outcome, bare)
+                .map_err(|why| explain(&why, &outcome, &command));
+        }
+    }
+
+    fn judge(&self, outcome: &Outcome, bare: &mut Bare) -> Result<(), String> {
+        verdict::ending(self.test, outcome, self.ranks)?;
+        if self.mode.preload && !self.test.statistics.is_empty() {
+            let file = self.flavour.directory().join("stats.json");
+            verdict::statistics(&self.test.statistics, &file, self.ranks)?;
+        }
+        bare.compare(self.test.same, self.mode_name == "bare", outcome)
+    }
+
+    /// All that Rondo, the program and the launcher need, spelled out so that a shell can repeat it.
+    fn command(&self) -> Command {
+        let program = self.flavour.program(&self.test.program);
+        let preload = self.preload();
+        let env = self.env();
+        if self.test.launch == Launch::Direct {
+            let mut command = Command::new(program);
+            command
+                .args(self.args())
+                .envs(&env)
+                .env("LD_PRELOAD", preload);
+            return command;
+        }
+        let mut command = Command::new(self.flavour.tool("mpirun"));
+        let mut variables = env;
+        if self.test.launch == Launch::Everywhere {
+            command.env("LD_PRELOAD", preload);
+        } else if !preload.is_empty() {
+            variables.insert("LD_PRELOAD".into(), preload);
+        }
+        if self.flavour.is_mpich() {
+            for (key, value) in &variables {
+                command.args(["-genv", key, value]);
+            }
+        } else {
+            command.args(["--allow-run-as-root", "--oversubscribe"]);
+            command.args(["--mca", "mpi_yield_when_idle", "1"]);
+            for (key, value) in &variables {
+                command.args(["-x", &format!("{key}={value}")]);
+            }
+        }
+        command
+            .args(["-np", &self.ranks.to_string()])
+            .arg(program)
+            .args(self.args());
+        command
+    }
+
+    /// The value of LD_PRELOAD: what makes ranks yield where that is needed, then Rondo.
+    fn preload(&self) -> String {
+        let yields = self
+            .flavour
+            .yield_library()
+            .filter(|_| self.test.launch == Launch::Mpirun);
+        let rondo = self.mode.preload.then(|| self.flavour.library());
+        let parts = yields.into_iter().chain(rondo);
+        parts
+            .map(|path| path.to_string_lossy().into_owned())
+            .collect::<Vec<_>>()
+            .join(":")
+    }
+
+    fn env(&self) -> Env {
+        let both = self.mode.env.iter().chain(&self.test.env);
+        both.map(|(key, value)| (key.clone(), self.expand(value)))
+            .collect()
+    }
+
+    fn args(&self) -> Vec<String> {
+        self.test.args.iter().map(|a| self.expand(a)).collect()
+    }
+
+    fn expand(&self, text: &str) -> String {
+        text.replace("{build}", &self.flavour.directory().to_string_lossy())
+    }
+}
+
+/// The reason, the ends of both outputs and the command.
+fn explain(why: &str, outcome: &Outcome, command: &Command) -> String {
+    let tail = |text: &str| {
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(12)..]
+            .iter()
+            .map(|l| format!("  | {l}\n"))
+            .collect::<String>()
+    };
+    let set = command
+        .get_envs()
+        .filter(|(key, _)| *key != "RONDO_TEST_RUN")
+        .filter_map(|(key, value)| {
+            Some(quoted(&format!(
+                "{}={}",
+                key.to_string_lossy(),
+                value?.to_string_lossy()
+            )))
+        });
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words = words.map(|word| quoted(&word.to_string_lossy()));
+    let line: Vec<String> = std::iter::once("env".to_owned())
+        .chain(set)
+        .chain(words)
+        .collect();
+    let line = line.join(" ");
+    format!(
+        "{why}\nstdout ends:\n{}stderr ends:\n{}to repeat:\n  {line}",
+        tail(&outcome.stdout),
+        tail(&outcome.stderr)
+    )
+}
+
+/// A word as a POSIX shell must see it.
+fn quoted(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), |quoted| quoted.into_owned())
+}

@@ -1,0 +1,184 @@
+//! Whether a run did what its row of the list says.
+
+use crate::list::{Expect, Same, Statistic, Test};
+use crate::process::Outcome;
+use serde::Deserialize;
+use std::path::Path;
+
+/// Prefix of every line that Rondo writes for its user.
+const MESSAGE: &str = "rondo: ";
+
+/// How launchers and Rust report a crash. MPICH's launcher makes the signal's bare number its exit status, and both
+/// end an aborting job's other ranks by signals, so numbers say nothing.
+const CRASHES: [&str; 4] = [
+    "Segmentation fault",
+    "Bus error",
+    "(signal 6)",
+    "signal 6 (Aborted)",
+];
+
+/// Checks exit status and output.
+pub fn ending(test: &Test, outcome: &Outcome, ranks: u32) -> Result<(), String> {
+    let Some(status) = outcome.status else {
+        return Err(format!(
+            "not finished within {} s on {ranks} ranks",
+            test.limit
+        ));
+    };
+    match test.expect {
+        Expect::Pass => passed(test, outcome, status),
+        Expect::Silent => {
+            let quiet = outcome.stdout.is_empty() && outcome.stderr.is_empty();
+            ensure(
+                status == 0 && quiet,
+                format!("status {status}, or some output"),
+            )
+        }
+        Expect::Abort | Expect::Refused => {
+            ensure(
+                is_abort(outcome),
+                format!("not an abort, or a crash, status {status}"),
+            )?;
+            ensure(
+                !outcome.stdout.contains("SILENT"),
+                "nobody was told of the error",
+            )?;
+            let named = test.expect == Expect::Abort || names_collective(outcome);
+            ensure(named, "the collective is not named")
+        }
+    }
+}
+
+fn passed(test: &Test, outcome: &Outcome, status: i32) -> Result<(), String> {
+    ensure(status == 0, format!("status {status}"))?;
+    let verdict = format!("PASS {}", test.program);
+    let last = outcome
+        .stdout
+        .lines()
+        .map(str::trim)
+        .rfind(|line| !line.is_empty());
+    ensure(
+        last == Some(&verdict),
+        format!("the last line is not \"{verdict}\""),
+    )?;
+    let message = outcome.stderr.lines().find(|line| line.contains(MESSAGE));
+    ensure(test.messages || message.is_none(), "Rondo wrote a message")
+}
+
+/// Did the job end itself, other than by a crash and other than in success?
+pub fn is_abort(outcome: &Outcome) -> bool {
+    let said = |text: &str| outcome.stdout.contains(text) || outcome.stderr.contains(text);
+    let passed = outcome.stdout.lines().any(|line| line.starts_with("PASS "));
+    outcome.status.is_some_and(|s| s != 0) && !CRASHES.iter().any(|c| said(c)) && !passed
+}
+
+/// Does the output say which collective went wrong?
+pub fn names_collective(outcome: &Outcome) -> bool {
+    outcome.stderr.contains("MPI_Bcast") || outcome.stdout.contains("MPI_Bcast")
+}
+
+/// What the bare run showed, for the modes that follow it.
+#[derive(Default)]
+pub struct Bare {
+    seen: Option<(Option<i32>, String)>,
+}
+
+impl Bare {
+    /// Remembers the bare run, and compares the others with it.
+    pub fn compare(&mut self, same: Option<Same>, bare: bool, now: &Outcome) -> Result<(), String> {
+        let Some(same) = same else { return Ok(()) };
+        if bare {
+            self.seen = Some((now.status, now.stdout.clone()));
+            return Ok(());
+        }
+        let (status, stdout) = self
+            .seen
+            .as_ref()
+            .ok_or("there is no bare run to compare with")?;
+        match same {
+            Same::Status => ensure(
+                *status == now.status,
+                format!("status {:?}, where the bare run has {status:?}", now.status),
+            ),
+            Same::Output => {
+                let pairs = stdout.lines().zip(now.stdout.lines());
+                let differ = pairs.into_iter().find(|(bare, ours)| bare != ours);
+                let lines = (stdout.lines().count(), now.stdout.lines().count());
+                ensure(
+                    differ.is_none() && lines.0 == lines.1,
+                    format!("not the bare run's output: {differ:?}, {lines:?} lines"),
+                )
+            }
+        }
+    }
+}
+
+/// The parts of the statistics file that are checked. The others must be there too.
+#[derive(Deserialize)]
+struct File {
+    version: String,
+    host: String,
+    ranks: u32,
+    collectives: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    collective: String,
+    algorithm: String,
+    calls: u64,
+    bytes: u64,
+    seconds: f64,
+    reason: String,
+}
+
+/// Checks the statistics file of a run: each named algorithm has its calls and bytes, over all reasons
+/// together, and no other algorithm has any.
+pub fn statistics(want: &[Statistic], file: &Path, ranks: u32) -> Result<(), String> {
+    let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+    let check = |stats: File| {
+        ensure(
+            stats.ranks == ranks,
+            format!("\"ranks\" is {}", stats.ranks),
+        )?;
+        ensure(
+            !stats.version.is_empty() && !stats.host.is_empty(),
+            "no version, or no host",
+        )?;
+        for row in &stats.collectives {
+            ensure(
+                row.collective == "bcast" && !row.reason.is_empty(),
+                "a row without its names",
+            )?;
+            ensure(
+                row.seconds > 0.0 && row.seconds.is_finite(),
+                "a row without its time",
+            )?;
+            let known = want.iter().any(|w| w.algorithm == row.algorithm);
+            ensure(known, format!("unexpected algorithm {}", row.algorithm))?;
+        }
+        want.iter()
+            .try_for_each(|w| has(&stats.collectives, w, ranks))
+    };
+    let stats: File = serde_json::from_str(&text).map_err(|e| format!("{e} in {text}"))?;
+    check(stats).map_err(|why| format!("{why} in {text}"))
+}
+
+fn has(rows: &[Row], want: &Statistic, ranks: u32) -> Result<(), String> {
+    let rows = rows.iter().filter(|row| row.algorithm == want.algorithm);
+    let (calls, bytes) = rows.fold((0, 0), |sum, row| (sum.0 + row.calls, sum.1 + row.bytes));
+    let wanted = want
+        .bytes_per_rank
+        .map_or(bytes, |each| each * u64::from(ranks));
+    ensure(
+        (calls, bytes) == (want.calls, wanted),
+        format!(
+            "{}: {calls} calls and {bytes} bytes, not {} and {wanted}",
+            want.algorithm, want.calls
+        ),
+    )
+}
+
+fn ensure(holds: bool, otherwise: impl Into<String>) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise.into()) }
+}

@@ -1,0 +1,237 @@
+//! The architecture as a test: who may use what, what the library exports, and what it needs.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::{env, fs, process::Command};
+
+/// Which modules of this crate each module may use. A new arrow is a decision: make it here.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("lib", &[]),
+    ("schedule", &[]),
+    ("model", &[]),
+    ("config", &[]),
+    ("report", &[]),
+    ("engine", &["schedule"]),
+    ("decide", &["config", "model"]),
+    ("stats", &["decide"]),
+    ("host", &["engine", "schedule", "report"]),
+    (
+        "comm",
+        &["config", "decide", "engine", "host", "report", "stats"],
+    ),
+    (
+        "coll",
+        &[
+            "comm", "decide", "engine", "host", "report", "schedule", "stats",
+        ],
+    ),
+    ("abi", &["coll", "host", "schedule", "stats"]),
+];
+
+/// Modules that may hold unsafe code; every other file forbids it in its first lines.
+const MAY_BE_UNSAFE: &[&str] = &["lib", "host", "abi"];
+
+/// Words that belong to one module only, with what to do instead.
+const BELONGS: &[(&str, &str, &str)] = &[
+    ("PMPI_", "host abi", "call the host through `host`"),
+    ("mpi_sys", "host", "use the typed handles of `host`"),
+    ("no_mangle", "abi", "export from `abi`"),
+    ("env::var", "config", "make it an option in `config`"),
+    ("eprint", "", "report through `report`"),
+    ("println!", "", "standard output is the user's"),
+    ("stderr()", "report", "report through `report`"),
+    (
+        "transmute",
+        "host",
+        "only function pointers of the host need it",
+    ),
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+struct Source {
+    module: String,
+    name: String,
+    text: String,
+}
+
+/// The files of the library; the command line tool in `src/bin` is a program of its own.
+fn library() -> Vec<Source> {
+    let src = root().join("src");
+    let files = rust_files(&src)
+        .into_iter()
+        .filter(|f| !f.starts_with(src.join("bin")));
+    let sources: Vec<Source> = files
+        .map(|file| {
+            let name = file
+                .strip_prefix(&src)
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned();
+            let module = name.split(['/', '.']).next().unwrap().to_owned();
+            Source {
+                module,
+                text: fs::read_to_string(&file).unwrap(),
+                name,
+            }
+        })
+        .collect();
+    assert!(sources.len() > 15, "the library has its sources in src/");
+    sources
+}
+
+/// Lines of code without comments.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(|line| line.split("//").next().unwrap())
+}
+
+#[test]
+fn modules_use_only_what_the_layers_allow() {
+    for source in library() {
+        let (_, allowed) = MAY_USE
+            .iter()
+            .find(|(module, _)| *module == source.module)
+            .unwrap_or_else(|| panic!("src/{}: say in MAY_USE what it may use", source.name));
+        for line in code(&source.text) {
+            for used in line.split("crate::").skip(1) {
+                let used = used
+                    .split(|c: char| !c.is_alphanumeric() && c != '_')
+                    .next()
+                    .unwrap();
+                let fine = used == source.module || allowed.contains(&used);
+                assert!(
+                    fine,
+                    "src/{}: {} must not use {used}",
+                    source.name, source.module
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_is_forbidden_where_it_is_not_needed() {
+    for source in library() {
+        let forbids = source.text.contains("#![forbid(unsafe_code)]");
+        let may = MAY_BE_UNSAFE.contains(&source.module.as_str());
+        assert!(
+            may != forbids,
+            "src/{}: forbid(unsafe_code) here: {}",
+            source.name,
+            !may
+        );
+    }
+}
+
+#[test]
+fn words_stay_where_they_belong() {
+    for source in library() {
+        for (word, homes, instead) in BELONGS {
+            let at_home = homes.split(' ').any(|home| home == source.module);
+            // "the PMPI_ name" is prose; a symbol goes on after the underscore.
+            let found = code(&source.text).any(|line| line.replace("PMPI_ ", "").contains(word));
+            assert!(
+                at_home || !found,
+                "src/{}: `{word}`: {instead}",
+                source.name
+            );
+        }
+    }
+}
+
+#[test]
+fn files_can_be_read_in_a_sitting() {
+    for source in library() {
+        let lines = source.text.lines().count();
+        assert!(
+            lines <= 600,
+            "src/{}: {lines} lines; find the noun that hides in it",
+            source.name
+        );
+    }
+}
+
+/// What a tool prints about a built library.
+fn inspect(tool: &str, option: &[&str], mpi: &str) -> String {
+    let library = root().join(format!("build/{mpi}/librondo.so"));
+    let output = Command::new(tool)
+        .args(option)
+        .arg(&library)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{tool} {}: is it built?",
+        library.display()
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Only what is intercepted, and the API of Rondo's own: programs probe for other MPI symbols.
+#[test]
+fn the_library_exports_exactly_its_list() {
+    for mpi in ["openmpi", "mpich"] {
+        let symbols = inspect("nm", &["-D", "--defined-only"], mpi);
+        let exported: BTreeSet<&str> = symbols
+            .lines()
+            .map(|line| line.split_whitespace().last().unwrap())
+            .collect();
+        let list = fs::read_to_string(root().join(format!("tests/tidy/exports.{mpi}"))).unwrap();
+        assert_eq!(exported, list.lines().collect(), "{mpi}");
+    }
+}
+
+/// The host is found at run time: a library that needs libmpi ends every shell it is preloaded into.
+#[test]
+fn the_library_needs_no_mpi_and_has_its_soname() {
+    for mpi in ["openmpi", "mpich"] {
+        let dynamic = inspect("readelf", &["-d"], mpi);
+        assert!(
+            dynamic.contains("soname: [librondo.so.0]"),
+            "{mpi}: {dynamic}"
+        );
+        let needed = dynamic.lines().filter(|line| line.contains("(NEEDED)"));
+        for line in needed {
+            let system = [
+                "libc.so",
+                "libgcc_s.so",
+                "ld-linux",
+                "libdl.so",
+                "libpthread.so",
+                "libm.so",
+            ];
+            assert!(
+                system.iter().any(|name| line.contains(name)),
+                "{mpi}: {line}"
+            );
+        }
+        let undefined = inspect("nm", &["-D", "--undefined-only"], mpi).to_lowercase();
+        assert!(!undefined.contains("mpi"), "{mpi}: {undefined}");
+    }
+}
+
+/// The header that is checked in is the one that the build makes.
+#[test]
+fn the_header_is_current() {
+    let header = fs::read_to_string(root().join("include/rondo.h")).unwrap();
+    for mpi in ["openmpi", "mpich"] {
+        let made = fs::read_to_string(root().join(format!("build/{mpi}/rondo.h"))).unwrap();
+        assert!(header == made, "include/rondo.h: run `make header`");
+    }
+}
