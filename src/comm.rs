@@ -10,7 +10,7 @@
 use crate::config::{self, Config, StatsFormat};
 use crate::decide::{Choice, Facts, Why};
 use crate::engine::{Order, Scratch};
-use crate::host::{self, Attribute, Code, Comm, Host, Requests, Usable};
+use crate::host::{self, Abi, Attribute, Code, Comm, Host, Requests, Usable};
 use crate::report;
 use crate::stats::{self, Collective, Report};
 use once_cell::sync::OnceCell;
@@ -129,52 +129,75 @@ fn hash(text: &str) -> u64 {
 }
 
 /// The words of the handshake. Every rank offers its own; the result is the maximum of each, so a
-/// minimum is offered as its complement.
-struct Words(Vec<u64>);
+/// minimum is offered as its complement. They are signed: hosts differ in what the maximum of
+/// unsigned numbers is (Open MPI 4.1 and MPICH 4.0 compare them as signed ones).
+struct Words([i64; Words::LENGTH]);
 
+/// Number of words of a configuration.
 const W: usize = config::WORDS;
 
 impl Words {
-    fn offer(rank: u32, own: &[u64; W], tag_max: u32, node: u64) -> Words {
-        let version = hash(env!("CARGO_PKG_VERSION"));
-        let mut words = vec![0; W];
-        if rank == 0 {
-            words.copy_from_slice(own);
+    /// The same in all versions of Rondo, like the place of the version, so that different ones can
+    /// find out about each other.
+    const LENGTH: usize = 256;
+
+    const VERSION: usize = 0;
+    const NODE: usize = 2;
+    const TAG_MAX: usize = 4;
+    const ENDING: usize = 5;
+    const RANK_0: usize = 6;
+    const CONFIG: usize = Self::RANK_0 + W;
+
+    fn offer(rank: u32, own: &[u64; W], tag_max: u32, node: &str) -> Words {
+        const { assert!(Words::CONFIG + 2 * W <= Words::LENGTH) };
+        let mut words = Words([i64::MIN; Words::LENGTH]);
+        words.offer_both(Self::VERSION, hash(env!("CARGO_PKG_VERSION")));
+        words.offer_both(Self::NODE, hash(node));
+        words.0[Self::TAG_MAX] = !i64::from(tag_max);
+        words.0[Self::ENDING] = ENDING.load(Relaxed).into();
+        for (i, &word) in own.iter().enumerate() {
+            if rank == 0 {
+                words.0[Self::RANK_0 + i] = word as i64;
+            }
+            words.offer_both(Self::CONFIG + 2 * i, word);
         }
-        words.extend(own);
-        words.extend(own.map(|w| !w));
-        words.extend([version, !version, !u64::from(tag_max)]);
-        words.push(ENDING.load(Relaxed).into());
-        words.extend([node, !node]);
-        Words(words)
+        words
+    }
+
+    /// Offers a word so that it will show whether all ranks offered the same.
+    fn offer_both(&mut self, place: usize, word: u64) {
+        (self.0[place], self.0[place + 1]) = (word as i64, !(word as i64));
+    }
+
+    fn same(&self, place: usize) -> bool {
+        self.0[place] == !self.0[place + 1]
     }
 
     /// The configuration of rank 0.
     fn config(&self) -> [u64; W] {
-        self.0[..W].try_into().expect("W words")
+        std::array::from_fn(|i| self.0[Self::RANK_0 + i] as u64)
     }
 
     /// The options that are not the same on all ranks.
     fn differences(&self) -> Vec<String> {
-        let (most, least) = (&self.0[W..2 * W], &self.0[2 * W..3 * W]);
-        let differs = (0..W).filter(|&i| most[i] != !least[i]);
+        let differs = (0..W).filter(|i| !self.same(Self::CONFIG + 2 * i));
         differs.map(config::variable_of_word).collect()
     }
 
     fn same_version(&self) -> bool {
-        self.0[3 * W] == !self.0[3 * W + 1]
-    }
-
-    fn tag_max(&self) -> u64 {
-        !self.0[3 * W + 2]
-    }
-
-    fn ending(&self) -> bool {
-        self.0[3 * W + 3] != 0
+        self.same(Self::VERSION)
     }
 
     fn one_node(&self) -> bool {
-        self.0[3 * W + 4] == !self.0[3 * W + 5]
+        self.same(Self::NODE)
+    }
+
+    fn tag_max(&self) -> u64 {
+        !self.0[Self::TAG_MAX] as u64
+    }
+
+    fn ending(&self) -> bool {
+        self.0[Self::ENDING] != 0
     }
 }
 
@@ -184,7 +207,11 @@ fn handshake<'a>(host: &'a Host, usable: &'a Usable, comm: Comm) -> Result<&'a S
     let mut state = State {
         comm,
         rank,
-        facts: Facts { p, one_node: false },
+        facts: Facts {
+            p,
+            one_node: false,
+            eager_bytes: Abi::BUILT.eager_bytes(),
+        },
         config: own.clone(),
         closed: None,
         tag_mask: 0,
@@ -196,8 +223,8 @@ fn handshake<'a>(host: &'a Host, usable: &'a Usable, comm: Comm) -> Result<&'a S
     } else if p < 3 && !state.is_job_of_two(usable)? {
         state.closed = Some(Why::FewRanks);
     } else {
-        let (tag_max, node) = (usable.tag_max(comm), hash(&usable.node_name()));
-        let mut words = Words::offer(rank, &own.to_words(), tag_max, node);
+        let (tag_max, node) = (usable.tag_max(comm), usable.node_name());
+        let mut words = Words::offer(rank, &own.to_words(), tag_max, &node);
         usable.max_words(comm, &mut words.0)?;
         state.adopt(host, usable, &words)?;
     }
@@ -336,7 +363,7 @@ impl Work {
             Private::NotYet => {}
         }
         let full = PRIVATE.load(Relaxed) >= state.config.max_comms;
-        let mut refused = [u64::from(full)];
+        let mut refused = [i64::from(full)];
         usable.max_words(state.comm, &mut refused)?;
         if refused[0] != 0 {
             self.private = Private::Refused;
@@ -345,7 +372,7 @@ impl Work {
         // The host may be out of communicators though the budget is not used up. Whether it is may
         // differ between ranks, so they compare what they got.
         let made = usable.private(state.comm, state.rank).ok();
-        let mut failed = [u64::from(made.is_none())];
+        let mut failed = [i64::from(made.is_none())];
         usable.max_words(state.comm, &mut failed)?;
         match made {
             Some(comm) if failed[0] == 0 => {
@@ -367,11 +394,6 @@ impl Work {
             self.order = Some(Order::new(state.facts.p, state.rank, root));
         }
         self.order.expect("just made")
-    }
-
-    /// Bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        self.scratch.bytes() + self.requests.bytes()
     }
 }
 

@@ -208,7 +208,7 @@ pub const OPTIONS: &[Opt] = &[
         name: "ALPHA_US",
         kind: Kind::Real(|c| &mut c.alpha_us, 1e6),
         unit: "microseconds",
-        default: "20",
+        default: "10",
         scope: Scope::Communicator,
         doc: "Cost model: the time that a message takes however short it is.",
     },

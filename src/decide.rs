@@ -111,6 +111,9 @@ pub struct Facts {
     pub p: u32,
     /// Do all ranks share a node, and so the host's shared memory?
     pub one_node: bool,
+    /// Messages up to this length are fast on this host; above it, sooner or later, comes the
+    /// rendezvous protocol with its round trips.
+    pub eager_bytes: u64,
 }
 
 /// Decides on a broadcast of `bytes` bytes. `bytes` is count times type size, which is equal on all
@@ -147,7 +150,7 @@ pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
         beta_ns_per_kb: config.beta_ns_per_kb,
     };
     let blocks = match config.block_bytes {
-        0 => model.blocks(p, bytes),
+        0 => model.blocks(p, bytes, facts.eager_bytes),
         size => model::blocks_of(bytes, size),
     };
     Choice::Circulant { blocks, why }

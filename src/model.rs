@@ -6,10 +6,6 @@
 /// there, and the record of which blocks have arrived stays at 1 KiB.
 pub const BLOCKS_MAX: u32 = 8192;
 
-/// Messages up to this length are fast on every host and network measured (docs/tuning.md); above it,
-/// sooner or later, comes the rendezvous protocol with its round trips.
-const EAGER_BYTES: u64 = 16 << 10;
-
 /// With this many blocks the pipeline is full: ceil(log2 p) - 1 rounds more or less do not matter,
 /// and blocks may become longer.
 const FULL_PIPELINE: u64 = 512;
@@ -31,12 +27,12 @@ impl Model {
     ///
     /// T(n) = (n - 1 + q)(alpha + beta m / n) has its least value at n = sqrt((q - 1) beta m / alpha)
     /// (Träff, arXiv 2205.10072, section 2). The model knows nothing of protocols, so there are more
-    /// blocks than that where they would exceed `EAGER_BYTES` and the pipeline is not full.
-    pub fn blocks(&self, p: u32, bytes: u64) -> u32 {
+    /// blocks than that where they would exceed `eager_bytes` and the pipeline is not full.
+    pub fn blocks(&self, p: u32, bytes: u64, eager_bytes: u64) -> u32 {
         let q = f64::from(p.max(2).next_power_of_two().trailing_zeros());
         let beta_us = self.beta_ns_per_kb / 1024.0 / 1000.0;
         let best = ((q - 1.0) * beta_us * bytes as f64 / self.alpha_us.max(1e-6)).sqrt();
-        let short = bytes.div_ceil(EAGER_BYTES).min(FULL_PIPELINE);
+        let short = bytes.div_ceil(eager_bytes).min(FULL_PIPELINE);
         clamp((best.round() as u64).max(short), bytes)
     }
 }

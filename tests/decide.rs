@@ -8,10 +8,11 @@ use rondo::model::{BLOCK_BYTES_MAX, BLOCKS_MAX, Model};
 const NODES: Facts = Facts {
     p: 8,
     one_node: false,
+    eager_bytes: 16 << 10,
 };
 const NODE: Facts = Facts {
-    p: 8,
     one_node: true,
+    ..NODES
 };
 
 fn config(change: impl FnOnce(&mut Config)) -> Config {
@@ -98,7 +99,7 @@ fn the_number_of_blocks_is_the_best_one_of_the_model() {
             .min_by(|&a, &b| time(a).total_cmp(&time(b)))
             .unwrap();
         let eager = bytes.div_ceil(16 << 10).min(512) as u32;
-        let n = model.blocks(p, bytes);
+        let n = model.blocks(p, bytes, 16 << 10);
         let fine = n >= eager && (best <= eager || time(n) <= time(best) * 1.001);
         assert!(fine, "p = {p}, {bytes} bytes: {n} blocks, best {best}");
     }
@@ -116,7 +117,7 @@ proptest! {
             c.bcast = if named { Algorithm::Circulant } else { Algorithm::Binomial };
         });
         let (Choice::Circulant { blocks, .. } | Choice::Binomial { blocks, .. }) =
-            bcast(Facts { p, one_node: false }, bytes, &config) else { panic!("not the host") };
+            bcast(Facts { p, ..NODES }, bytes, &config) else { panic!("not the host") };
         prop_assert!(blocks >= 1 && u64::from(blocks) <= bytes);
         prop_assert!(bytes.div_ceil(u64::from(blocks)) <= BLOCK_BYTES_MAX);
         let needed = bytes.div_ceil(BLOCK_BYTES_MAX);

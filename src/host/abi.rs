@@ -45,6 +45,15 @@ impl Abi {
         }
     }
 
+    /// Length in bytes up to which the hosts of this ABI send a message without asking the receiver
+    /// first, as measured over TCP (docs/tuning.md).
+    pub fn eager_bytes(self) -> u64 {
+        match self {
+            Abi::OpenMpi => 32 << 10,
+            Abi::Mpich | Abi::Standard => 16 << 10,
+        }
+    }
+
     /// The ABI of the host that `finder` found.
     pub fn running(finder: &Finder) -> Abi {
         if !finder.data(c"ompi_mpi_comm_world").is_null() {
@@ -85,7 +94,7 @@ pub struct Handles {
     pub datatype_null: sys::MPI_Datatype,
     pub request_null: sys::MPI_Request,
     pub byte: sys::MPI_Datatype,
-    pub unsigned_long: sys::MPI_Datatype,
+    pub long: sys::MPI_Datatype,
     pub double: sys::MPI_Datatype,
     pub max: sys::MPI_Op,
     pub sum: sys::MPI_Op,
@@ -121,7 +130,7 @@ mod openmpi {
                 datatype_null: sys::MPI_Datatype(at(c"ompi_mpi_datatype_null")?.cast()),
                 request_null: sys::MPI_Request(at(c"ompi_request_null")?.cast()),
                 byte: sys::MPI_Datatype(at(c"ompi_mpi_byte")?.cast()),
-                unsigned_long: sys::MPI_Datatype(at(c"ompi_mpi_unsigned_long")?.cast()),
+                long: sys::MPI_Datatype(at(c"ompi_mpi_long")?.cast()),
                 double: sys::MPI_Datatype(at(c"ompi_mpi_double")?.cast()),
                 max: sys::MPI_Op(at(c"ompi_mpi_op_max")?.cast()),
                 sum: sys::MPI_Op(at(c"ompi_mpi_op_sum")?.cast()),
@@ -179,7 +188,7 @@ mod mpich {
                 datatype_null: sys::MPI_Datatype(0x0c00_0000),
                 request_null: sys::MPI_Request(0x2c00_0000),
                 byte: sys::MPI_Datatype(0x4c00_010d),
-                unsigned_long: sys::MPI_Datatype(0x4c00_0808),
+                long: sys::MPI_Datatype(0x4c00_0807),
                 double: sys::MPI_Datatype(0x4c00_080b),
                 max: sys::MPI_Op(0x5800_0001),
                 sum: sys::MPI_Op(0x5800_0003),

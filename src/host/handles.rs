@@ -2,7 +2,7 @@
 
 use super::table::Usable;
 use mpi_sys as sys;
-use std::ffi::{c_int, c_ulong};
+use std::ffi::{c_int, c_long};
 use std::num::NonZero;
 use std::ptr;
 
@@ -93,16 +93,16 @@ impl Usable {
     }
 
     /// Element-wise maximum of `words` over all ranks of `comm`, in place of `words`. Collective.
-    pub fn max_words(&self, comm: Comm, words: &mut [u64]) -> Result<(), Code> {
+    pub fn max_words(&self, comm: Comm, words: &mut [i64]) -> Result<(), Code> {
         let own = words.to_vec();
-        const { assert!(size_of::<c_ulong>() == 8) };
+        const { assert!(size_of::<c_long>() == 8) };
         // SAFETY: both buffers hold `words.len()` 64-bit integers and do not overlap.
         check(unsafe {
             (self.f.allreduce)(
                 own.as_ptr().cast(),
                 words.as_mut_ptr().cast(),
                 words.len() as c_int,
-                self.h.unsigned_long,
+                self.h.long,
                 self.h.max,
                 comm.0,
             )

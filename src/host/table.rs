@@ -228,7 +228,7 @@ fn world_rank(finder: &Finder, running: Abi) -> i32 {
 }
 
 impl Usable {
-    /// The host's version, first line of `MPI_Get_library_version`.
+    /// The host's name and version: how `MPI_Get_library_version` begins.
     pub fn version(&self) -> String {
         let mut buffer = vec![0 as c_char; sys::MPI_MAX_LIBRARY_VERSION_STRING as usize];
         let mut length: c_int = 0;

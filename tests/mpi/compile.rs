@@ -40,13 +40,12 @@ impl Flavour {
 
     /// The library under test.
     pub fn library(&self) -> PathBuf {
-        let default = || {
-            repository()
-                .join("build")
-                .join(&self.name)
-                .join("librondo.so")
-        };
-        std::env::var_os(format!("RONDO_LIB_{}", self.name)).map_or_else(default, PathBuf::from)
+        library(&self.name)
+    }
+
+    /// A library that was built for the other MPI.
+    pub fn misfit(&self) -> PathBuf {
+        library(if self.is_mpich() { "openmpi" } else { "mpich" })
     }
 
     /// The helper that makes waiting ranks yield, where the MPI cannot do so itself.
@@ -161,4 +160,10 @@ fn newest_source(source: &Path) -> SystemTime {
         .chain([source.to_owned()])
         .filter_map(|file| modified(&file));
     times.max().unwrap_or_else(SystemTime::now)
+}
+
+/// The library that was built for an MPI.
+fn library(mpi: &str) -> PathBuf {
+    let default = || repository().join("build").join(mpi).join("librondo.so");
+    std::env::var_os(format!("RONDO_LIB_{mpi}")).map_or_else(default, PathBuf::from)
 }

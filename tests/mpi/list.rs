@@ -30,6 +30,9 @@ pub struct List {
 pub struct Mode {
     #[serde(default = "yes")]
     pub preload: bool,
+    /// Preload the library that was built for the other MPI.
+    #[serde(default)]
+    pub misfit: bool,
     #[serde(default)]
     pub env: Env,
 }

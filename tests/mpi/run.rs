@@ -121,7 +121,10 @@ impl Case<'_> {
             .flavour
             .yield_library()
             .filter(|_| self.test.launch == Launch::Mpirun);
-        let rondo = self.mode.preload.then(|| self.flavour.library());
+        let rondo = self.mode.preload.then(|| match self.mode.misfit {
+            true => self.flavour.misfit(),
+            false => self.flavour.library(),
+        });
         let parts = yields.into_iter().chain(rondo);
         parts
             .map(|path| path.to_string_lossy().into_owned())
