@@ -1,0 +1,139 @@
+//! `make install`, and programs linked with what it installed, as the README says.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+const MPIS: [&str; 2] = ["openmpi", "mpich"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs a command to its end; its output on both streams. Anything but success ends the test.
+fn run(command: &mut Command) -> String {
+    let output = command
+        .output()
+        .unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(output.status.success(), "{command:?}: {text}");
+    text
+}
+
+/// Installs for an MPI into a folder of its own and gives that folder.
+fn install(mpi: &str) -> PathBuf {
+    let stage = root().join(format!("build/{mpi}/install-test"));
+    let _ = fs::remove_dir_all(&stage);
+    let destdir = format!("DESTDIR={}", stage.display());
+    let mpicc = format!("MPICC=mpicc.{mpi}");
+    // Cargo's own variables would change what the inner cargo builds.
+    let mut make = Command::new("make");
+    for (name, _) in
+        env::vars().filter(|(name, _)| name.starts_with("CARGO") || name == "RUSTFLAGS")
+    {
+        if !["CARGO_HOME", "CARGO"].contains(&name.as_str()) {
+            make.env_remove(name);
+        }
+    }
+    run(make
+        .current_dir(root())
+        .args(["install", "PREFIX=/opt/rondo", &destdir, &mpicc]));
+    stage.join("opt/rondo")
+}
+
+/// Runs an MPI program on three ranks under a time limit.
+fn mpirun(mpi: &str, prefix: &Path, program: &Path) -> String {
+    let library_path = prefix.join("lib");
+    let mut command = Command::new("timeout");
+    command.args(["60", &format!("mpirun.{mpi}")]);
+    let settings = [
+        ("LD_LIBRARY_PATH", library_path.to_str().unwrap()),
+        ("RONDO_BCAST", "circulant"),
+        ("RONDO_STATS", "json"),
+    ];
+    for (name, value) in settings {
+        match mpi {
+            "openmpi" => command.args(["-x", &format!("{name}={value}")]),
+            _ => command.args(["-genv", name, value]),
+        };
+    }
+    if mpi == "openmpi" {
+        command.args(["--oversubscribe", "--allow-run-as-root"]);
+    }
+    run(command.args(["-np", "3"]).arg(program))
+}
+
+#[test]
+fn what_is_installed_can_be_linked_with() {
+    for mpi in MPIS {
+        let prefix = install(mpi);
+        for file in [
+            "lib/librondo.so.0",
+            "lib/librondo.so",
+            "lib/librondo.a",
+            "include/rondo.h",
+            "bin/rondo",
+        ] {
+            assert!(prefix.join(file).exists(), "{mpi}: {file}");
+        }
+        let lib = prefix.join("lib");
+        let library_path = format!("-L{}", lib.display());
+        let archive = lib.join("librondo.a").display().to_string();
+        let c = root().join("examples/filecast.c").display().to_string();
+        let (cc, f90) = (format!("mpicc.{mpi}"), format!("mpif90.{mpi}"));
+        let fortran = root()
+            .join("build")
+            .join(mpi)
+            .join("install-test/hello.f90");
+        fs::write(&fortran, FORTRAN).unwrap();
+        let fortran = fortran.display().to_string();
+        let ways: [(&str, &str, Vec<&str>); 3] = [
+            ("shared", &cc, vec![&c, &library_path, "-lrondo"]),
+            (
+                "static",
+                &cc,
+                vec![&c, &archive, "-ldl", "-lpthread", "-lm"],
+            ),
+            (
+                "fortran",
+                &f90,
+                vec![&fortran, "-Wl,--no-as-needed", &library_path, "-lrondo"],
+            ),
+        ];
+        for (way, compiler, arguments) in ways {
+            let program = prefix.join(way);
+            run(Command::new(compiler)
+                .args(arguments)
+                .arg("-o")
+                .arg(&program));
+            let mut words = program.clone().into_os_string();
+            if way != "fortran" {
+                // filecast takes a file; a script gives it one, so that `mpirun` stays the same.
+                let script = prefix.join(format!("{way}.sh"));
+                fs::write(
+                    &script,
+                    format!("#!/bin/sh\nexec {} {c}\n", program.display()),
+                )
+                .unwrap();
+                run(Command::new("chmod").arg("+x").arg(&script));
+                words = script.into_os_string();
+            }
+            let output = mpirun(mpi, &prefix, Path::new(&words));
+            assert!(
+                output.contains(r#""collective":"bcast","algorithm":"circulant""#),
+                "{mpi}, {way}: Rondo was at work: {output}"
+            );
+        }
+    }
+}
+
+const FORTRAN: &str = "program hello
+  use mpi
+  implicit none
+  integer :: error, numbers(10000)
+  call MPI_Init(error)
+  call MPI_Bcast(numbers, 10000, MPI_INTEGER, 0, MPI_COMM_WORLD, error)
+  call MPI_Finalize(error)
+end program
+";
