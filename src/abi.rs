@@ -6,7 +6,7 @@
 pub mod rondo;
 
 use crate::coll;
-use crate::host::{Bcast, BcastFn, Level, Word};
+use crate::host::{Bcast, BcastFn, Count, Level, Word};
 use std::ffi::{c_int, c_void};
 
 // These do not compile if a signature differs from the host's.
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn MPI_Bcast(
     comm: Word,
 ) -> c_int {
     // SAFETY: the caller's contract is that of `Bcast::new`.
-    coll::bcast(&unsafe { Bcast::new(buffer, count, datatype, root, comm, Level::Mpi) })
+    coll::bcast(&unsafe { Bcast::new(buffer, Count::Int(count), datatype, root, comm, Level::Mpi) })
 }
 
 /// The same by its profiling name.
@@ -41,7 +41,9 @@ pub unsafe extern "C" fn PMPI_Bcast(
     comm: Word,
 ) -> c_int {
     // SAFETY: the caller's contract is that of `Bcast::new`.
-    coll::bcast(&unsafe { Bcast::new(buffer, count, datatype, root, comm, Level::Pmpi) })
+    coll::bcast(&unsafe {
+        Bcast::new(buffer, Count::Int(count), datatype, root, comm, Level::Pmpi)
+    })
 }
 
 /// Large counts: MPI 4.0 and later, where the ABI has them.
@@ -64,8 +66,17 @@ mod large {
         root: c_int,
         comm: Word,
     ) -> c_int {
-        // SAFETY: the caller's contract is that of `Bcast::new_large`.
-        coll::bcast(&unsafe { Bcast::new_large(buffer, count, datatype, root, comm, Level::Mpi) })
+        // SAFETY: the caller's contract is that of `Bcast::new`.
+        coll::bcast(&unsafe {
+            Bcast::new(
+                buffer,
+                Count::Large(count),
+                datatype,
+                root,
+                comm,
+                Level::Mpi,
+            )
+        })
     }
 
     /// The same by its profiling name.
@@ -80,7 +91,16 @@ mod large {
         root: c_int,
         comm: Word,
     ) -> c_int {
-        // SAFETY: the caller's contract is that of `Bcast::new_large`.
-        coll::bcast(&unsafe { Bcast::new_large(buffer, count, datatype, root, comm, Level::Pmpi) })
+        // SAFETY: the caller's contract is that of `Bcast::new`.
+        coll::bcast(&unsafe {
+            Bcast::new(
+                buffer,
+                Count::Large(count),
+                datatype,
+                root,
+                comm,
+                Level::Pmpi,
+            )
+        })
     }
 }

@@ -5,7 +5,7 @@
 use crate::comm::{self, Lookup, SEND_WINDOW, State, Work};
 use crate::decide::{self, Choice, Why};
 use crate::engine;
-use crate::host::{self, Bcast, Comm, Data, Failure, Host, Level, MpiWire, Usable, call_tag};
+use crate::host::{self, Bcast, Code, Failure, Host, Level, MpiWire, Usable, call_tag};
 use crate::report;
 use crate::schedule::Blocks;
 use crate::stats::{self, Collective};
@@ -33,7 +33,9 @@ pub fn bcast(call: &Bcast) -> c_int {
     if state.timed() {
         timed(host, usable, state, call)
     } else {
-        plan(host, usable, state, call).carry_out(host, usable, state, call)
+        plan(host, usable, state, call)
+            .carry_out(host, usable, state, call)
+            .0
     }
 }
 
@@ -42,8 +44,8 @@ pub fn bcast(call: &Bcast) -> c_int {
 fn timed(host: &Host, usable: &Usable, state: &State, call: &Bcast) -> c_int {
     let start = Instant::now();
     let plan = plan(host, usable, state, call);
-    let rc = plan.carry_out(host, usable, state, call);
-    stats::add_time(Collective::Bcast, plan.choice, start.elapsed());
+    let (rc, choice) = plan.carry_out(host, usable, state, call);
+    stats::add_time(Collective::Bcast, choice, start.elapsed());
     rc
 }
 
@@ -94,88 +96,102 @@ fn bytes(usable: &Usable, call: &Bcast) -> Option<u64> {
 }
 
 impl Plan {
+    /// The code to return, and who carried the call out in the end.
     #[inline]
-    fn carry_out(&self, host: &Host, usable: &Usable, state: &State, call: &Bcast) -> c_int {
+    fn carry_out(
+        &self,
+        host: &Host,
+        usable: &Usable,
+        state: &State,
+        call: &Bcast,
+    ) -> (c_int, Choice) {
         match self.choice {
-            Choice::Host(why) => pass(host, call, why, self.bytes),
+            Choice::Host(why) => (pass(host, call, why, self.bytes), self.choice),
             Choice::Circulant { blocks, .. } | Choice::Binomial { blocks, .. } => {
                 self.run(blocks, host, usable, state, call)
             }
         }
     }
 
-    /// Rondo's own way. Until the first message the call can still go to the host, or fail with an
-    /// MPI error; after it there is no way back, because the other ranks count on this one.
-    fn run(&self, blocks: u32, host: &Host, usable: &Usable, state: &State, call: &Bcast) -> c_int {
+    /// Rondo's own way, and what comes of it. The communicator is free for other calls again when an
+    /// error handler of the user's runs.
+    fn run(
+        &self,
+        blocks: u32,
+        host: &Host,
+        usable: &Usable,
+        state: &State,
+        call: &Bcast,
+    ) -> (c_int, Choice) {
         report::enter(Collective::Bcast.mpi_name());
-        let work = &mut *state.work.lock();
-        let private = match work.private(usable, state) {
-            Ok(Some(private)) => private,
-            Ok(None) => return pass(host, call, Why::NoRoom, self.bytes),
-            Err(code) => return code.get(),
+        let rc = match self.attempt(blocks, usable, state, call) {
+            Ok(()) => 0,
+            Err(Stop::Raised(code)) => code.get(),
+            Err(Stop::Error(code)) => usable.raise(state.comm(), code),
+            Err(Stop::Broken(failure)) => fatal(host, usable, state, self, &failure),
+            Err(Stop::Host(why)) => {
+                return (pass(host, call, why, self.bytes), Choice::Host(why));
+            }
         };
+        (rc, self.choice)
+    }
+
+    /// Until the first message the call can still go to the host, or fail with an MPI error; after it
+    /// there is no way back, because the other ranks count on this one.
+    fn attempt(
+        &self,
+        blocks: u32,
+        usable: &Usable,
+        state: &State,
+        call: &Bcast,
+    ) -> Result<(), Stop> {
+        let work = &mut *state.work.lock();
+        let private = work.private(usable, state).map_err(Stop::Raised)?;
+        let private = private.ok_or(Stop::Host(Why::NoRoom))?;
+        // Counted before anything that may differ between ranks, so that their counts agree.
         let sequence = work.next_sequence();
         let tag = call_tag(sequence, self.root, self.bytes, state.tag_mask());
-        let layout = call
-            .datatype(usable)
-            .map(|d| (d, usable.layout(d, private)));
-        let Some((datatype, Ok(layout))) = layout else {
-            return pass(host, call, Why::Invalid, self.bytes);
+
+        let datatype = call.datatype(usable).ok_or(Stop::Host(Why::Invalid))?;
+        let layout = usable.layout(datatype, private);
+        let layout = layout.map_err(|_| Stop::Host(Why::Invalid))?;
+        let data = call.data(usable, datatype, layout);
+        let data = data.ok_or(Stop::Host(Why::Invalid))?.map_err(Stop::Error)?;
+
+        let order = work.order(state, self.root);
+        // By default the receives of two phases: that covers every block still needed for sending.
+        let receive_window = match state.config().window {
+            0 => 2 * order.q() as u32,
+            window => window,
         };
-        let data = match call.data(usable, datatype, layout) {
-            Some(data) => data,
-            None => return pass(host, call, Why::Invalid, self.bytes),
-        };
-        let receive_window = receive_window(state, work, self.root);
-        let room = work.requests.reserve(receive_window, SEND_WINDOW);
-        let data = match data.and_then(|data| room.map(|()| data)) {
-            Ok(data) => data,
-            Err(code) => return usable.raise(state.comm(), code),
-        };
+        let Work {
+            requests, scratch, ..
+        } = work;
+        requests
+            .reserve(receive_window, SEND_WINDOW)
+            .map_err(Stop::Error)?;
+
         stats::count(Collective::Bcast, self.choice, self.bytes);
+        let receives = state.rank() != self.root;
+        let timeout_s = state.config().timeout_s;
+        let mut wire = MpiWire::new(usable, private, tag, requests, data, receives, timeout_s);
         let blocks = Blocks::new(self.bytes, blocks);
-        if let Err(failure) = messages(usable, state, work, self.root, private, tag, blocks, data) {
-            fatal(host, usable, state, self, &failure);
-        }
-        0
+        let bcast = engine::Bcast::new(&order, blocks, receive_window, SEND_WINDOW, scratch);
+        engine::run(bcast, &mut wire).map_err(Stop::Broken)?;
+        wire.finish(self.bytes).map_err(Stop::Broken)
     }
 }
 
-/// Receives in flight: by default those of two phases, which covers every block that the schedule
-/// still needs for sending.
-fn receive_window(state: &State, work: &mut Work, root: u32) -> u32 {
-    match state.config().window {
-        0 => 2 * work.order(state, root).q() as u32,
-        window => window,
-    }
-}
-
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the one place where all parts of a call meet"
-)]
-fn messages(
-    usable: &Usable,
-    state: &State,
-    work: &mut Work,
-    root: u32,
-    private: Comm,
-    tag: i32,
-    blocks: Blocks,
-    data: Data,
-) -> Result<(), Failure> {
-    let order = work.order(state, root);
-    let receive_window = receive_window(state, work, root);
-    let Work {
-        requests, scratch, ..
-    } = work;
-    let receives = state.rank() != root;
-    let timeout_s = state.config().timeout_s;
-    let mut wire = MpiWire::new(usable, private, tag, requests, data, receives, timeout_s);
-    let bytes = blocks.span(blocks.count() - 1).end();
-    let bcast = engine::Bcast::new(&order, blocks, receive_window, SEND_WINDOW, scratch);
-    engine::run(bcast, &mut wire)?;
-    wire.finish(bytes)
+/// Why Rondo did not carry a call out.
+enum Stop {
+    /// The host should have it; nothing was sent.
+    Host(Why),
+    /// The host has raised this error on the user's communicator; nothing was sent.
+    Raised(Code),
+    /// An error of Rondo's own, still to be raised; nothing was sent.
+    Error(Code),
+    /// Something failed after the first message.
+    Broken(Failure),
 }
 
 /// Hands a call to the host.

@@ -18,51 +18,34 @@ pub enum Level {
     Pmpi,
 }
 
+/// A count, and by that the function that was called: `MPI_X` or `MPI_X_c`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// Of `MPI_X`.
+    Int(c_int),
+    /// Of `MPI_X_c`.
+    Large(i64),
+}
+
 /// A call of `MPI_Bcast` or `MPI_Bcast_c`.
 pub struct Bcast {
     buffer: *mut c_void,
-    count: i64,
+    count: Count,
     datatype: Word,
     root: c_int,
     comm: Word,
     level: Level,
-    large: bool,
 }
 
 impl Bcast {
-    /// A call of `MPI_Bcast`.
+    /// A call with the arguments as they came.
     ///
     /// # Safety
     /// The caller keeps the contract of `MPI_Bcast` (MPI 4.1, section 6.4): if the arguments are
     /// valid, the buffer is good for `count` elements of the datatype until the call returns.
     pub unsafe fn new(
         buffer: *mut c_void,
-        count: c_int,
-        datatype: Word,
-        root: c_int,
-        comm: Word,
-        level: Level,
-    ) -> Bcast {
-        let count = i64::from(count);
-        Bcast {
-            buffer,
-            count,
-            datatype,
-            root,
-            comm,
-            level,
-            large: false,
-        }
-    }
-
-    /// A call of `MPI_Bcast_c`.
-    ///
-    /// # Safety
-    /// As for [`Bcast::new`].
-    #[cfg(abi = "mpich")]
-    pub unsafe fn new_large(
-        buffer: *mut c_void,
-        count: i64,
+        count: Count,
         datatype: Word,
         root: c_int,
         comm: Word,
@@ -75,7 +58,6 @@ impl Bcast {
             root,
             comm,
             level,
-            large: true,
         }
     }
 
@@ -103,7 +85,10 @@ impl Bcast {
 
     /// The count, unless it is negative.
     pub fn count(&self) -> Option<u64> {
-        u64::try_from(self.count).ok()
+        match self.count {
+            Count::Int(count) => u64::try_from(count).ok(),
+            Count::Large(count) => u64::try_from(count).ok(),
+        }
     }
 
     /// The message in the user's buffer; `None` if the buffer cannot be one.
@@ -134,18 +119,26 @@ impl Host {
 
     /// Hands a call to the host, untouched, and gives back what the host returned.
     pub fn bcast(&self, call: &Bcast) -> c_int {
+        let &Bcast {
+            buffer,
+            count,
+            datatype,
+            root,
+            comm,
+            ..
+        } = call;
+        let int = match count {
+            Count::Int(count) => Some(count),
+            Count::Large(count) => c_int::try_from(count).ok(),
+        };
         // SAFETY: these are the caller's own arguments, and whoever made `call` vouched for them.
         unsafe {
-            match (call.large, self.bcast_large) {
-                (true, Some(f)) => f(call.buffer, call.count, call.datatype, call.root, call.comm),
-                (_, _) => match c_int::try_from(call.count) {
-                    Ok(count) => {
-                        (self.bcast)(call.buffer, count, call.datatype, call.root, call.comm)
-                    }
-                    // A large count without a large function: only with a library built for another
-                    // MPI, which has said so.
-                    Err(_) => sys::MPI_ERR_COUNT as c_int,
-                },
+            match (count, self.bcast_large, int) {
+                (Count::Large(count), Some(f), _) => f(buffer, count, datatype, root, comm),
+                (_, _, Some(count)) => (self.bcast)(buffer, count, datatype, root, comm),
+                // A large count without a large function: only with a library built for another
+                // MPI, which has said so.
+                (_, _, None) => sys::MPI_ERR_COUNT as c_int,
             }
         }
     }

@@ -14,7 +14,7 @@ mod wire;
 
 pub use abi::{Abi, Word};
 pub use attr::{Attribute, Datatype, at_finalize};
-pub use call::{Bcast, Level};
+pub use call::{Bcast, Count, Level};
 pub use data::Data;
 pub use handles::{Code, Comm};
 pub use layout::Layout;
