@@ -235,12 +235,9 @@ impl Usable {
         // SAFETY: the buffer has the length that the standard asks for.
         unsafe { (self.f.get_library_version)(buffer.as_mut_ptr(), &mut length) };
         let text = text(&buffer);
-        let words: Vec<&str> = text
-            .lines()
-            .next()
-            .unwrap_or("")
-            .split_whitespace()
-            .collect();
+        // Open MPI goes on with its build, MPICH with its whole configuration.
+        let version = text.split(['\n', ',']).next().unwrap_or("");
+        let words: Vec<&str> = version.split_whitespace().collect();
         words.join(" ")
     }
 
