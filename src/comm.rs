@@ -241,10 +241,8 @@ impl State {
     /// Takes in what the ranks agreed on.
     fn adopt(&mut self, host: &Host, usable: &Usable, words: &Words) -> Result<(), Code> {
         self.config = self.config.adopt(&words.config());
-        self.tag_mask = (words.tag_max() + 1).next_power_of_two() as u32 / 2 - 1;
-        if words.tag_max().count_ones() == words.tag_max().trailing_ones() {
-            self.tag_mask = words.tag_max() as u32; // it is 2^k - 1 already
-        }
+        // The largest 2^k - 1 that is a tag on every rank.
+        self.tag_mask = ((1u64 << (words.tag_max() + 1).ilog2()) - 1) as u32;
         self.facts.one_node = words.one_node();
         if !words.same_version() {
             self.closed = Some(Why::Versions);
