@@ -1,106 +1,107 @@
 //! THE exported symbols. Bodies pack the arguments, call `coll`, and return its code.
 //!
-//! `PMPI_Bcast` stands beside `MPI_Bcast` because Open MPI's Fortran bindings call it, handles
-//! already converted. MPICH's call `MPI_Bcast`. Large-count names exist where the ABI has them.
+//! Every `PMPI_` name stands beside its `MPI_` name because Open MPI's Fortran bindings call it, handles
+//! already converted. MPICH's call the `MPI_` name. Large-count names exist where the ABI has them.
 
 pub mod rondo;
 
 use crate::coll;
-use crate::host::{Bcast, BcastFn, Count, Level, Word};
+use crate::host::{
+    Allgather, AllgatherFn, AllgathervFn, Bcast, BcastFn, Count, Counts, Level, Word,
+};
+#[cfg(abi = "mpich")]
+use crate::host::{AllgatherLargeFn, AllgathervLargeFn, BcastLargeFn};
 use std::ffi::{c_int, c_void};
 
-// These do not compile if a signature differs from the host's.
-const _: [BcastFn; 2] = [MPI_Bcast, PMPI_Bcast];
+/// Exports a collective by both its names. It does not compile if the signature differs from `$type`.
+macro_rules! export {
+    (
+        $(#[$doc:meta])*
+        $mpi:ident, $pmpi:ident: $type:ty = |$($arg:ident: $kind:ty),*; $level:ident| $call:expr
+    ) => {
+        const _: [$type; 2] = [$mpi, $pmpi];
 
-/// MPI 4.1, section 6.4.
-///
-/// # Safety
-/// The caller keeps the contract of `MPI_Bcast`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MPI_Bcast(
-    buffer: *mut c_void,
-    count: c_int,
-    datatype: Word,
-    root: c_int,
-    comm: Word,
-) -> c_int {
-    // SAFETY: the caller's contract is that of `Bcast::new`.
-    coll::bcast(&unsafe { Bcast::new(buffer, Count::Int(count), datatype, root, comm, Level::Mpi) })
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// The caller keeps the contract of the MPI function.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $mpi($($arg: $kind),*) -> c_int {
+            let $level = Level::Mpi;
+            // SAFETY: the caller's contract is that of the arguments' constructor.
+            coll::call(&unsafe { $call })
+        }
+
+        /// The same by its profiling name.
+        ///
+        /// # Safety
+        /// The caller keeps the contract of the MPI function.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $pmpi($($arg: $kind),*) -> c_int {
+            let $level = Level::Pmpi;
+            // SAFETY: as above.
+            coll::call(&unsafe { $call })
+        }
+    };
 }
 
-/// The same by its profiling name.
-///
-/// # Safety
-/// The caller keeps the contract of `MPI_Bcast`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn PMPI_Bcast(
-    buffer: *mut c_void,
-    count: c_int,
-    datatype: Word,
-    root: c_int,
-    comm: Word,
-) -> c_int {
-    // SAFETY: the caller's contract is that of `Bcast::new`.
-    coll::bcast(&unsafe {
-        Bcast::new(buffer, Count::Int(count), datatype, root, comm, Level::Pmpi)
-    })
+export! {
+    /// MPI 4.1, section 6.4.
+    MPI_Bcast, PMPI_Bcast: BcastFn = |
+        buffer: *mut c_void, count: c_int, datatype: Word, root: c_int, comm: Word; level
+    | Bcast::new(buffer, Count::Int(count), datatype, root, comm, level)
 }
 
-/// Large counts: MPI 4.0 and later, where the ABI has them.
+export! {
+    /// MPI 4.1, section 6.7.
+    MPI_Allgatherv, PMPI_Allgatherv: AllgathervFn = |
+        sendbuf: *const c_void, sendcount: c_int, sendtype: Word, recvbuf: *mut c_void,
+        recvcounts: *const c_int, displs: *const c_int, recvtype: Word, comm: Word; level
+    | Allgather::new(
+        sendbuf, Count::Int(sendcount), sendtype, recvbuf, Counts::Int(recvcounts, displs), recvtype,
+        comm, level,
+    )
+}
+
+export! {
+    /// MPI 4.1, section 6.7.
+    MPI_Allgather, PMPI_Allgather: AllgatherFn = |
+        sendbuf: *const c_void, sendcount: c_int, sendtype: Word, recvbuf: *mut c_void,
+        recvcount: c_int, recvtype: Word, comm: Word; level
+    | Allgather::new(
+        sendbuf, Count::Int(sendcount), sendtype, recvbuf, Counts::Regular(Count::Int(recvcount)),
+        recvtype, comm, level,
+    )
+}
+
 #[cfg(abi = "mpich")]
-mod large {
-    use super::*;
-    use crate::host::BcastLargeFn;
-
-    const _: [BcastLargeFn; 2] = [MPI_Bcast_c, PMPI_Bcast_c];
-
+export! {
     /// MPI 4.1, section 6.4, with an `MPI_Count`.
-    ///
-    /// # Safety
-    /// The caller keeps the contract of `MPI_Bcast_c`.
-    #[unsafe(no_mangle)]
-    pub unsafe extern "C" fn MPI_Bcast_c(
-        buffer: *mut c_void,
-        count: i64,
-        datatype: Word,
-        root: c_int,
-        comm: Word,
-    ) -> c_int {
-        // SAFETY: the caller's contract is that of `Bcast::new`.
-        coll::bcast(&unsafe {
-            Bcast::new(
-                buffer,
-                Count::Large(count),
-                datatype,
-                root,
-                comm,
-                Level::Mpi,
-            )
-        })
-    }
+    MPI_Bcast_c, PMPI_Bcast_c: BcastLargeFn = |
+        buffer: *mut c_void, count: i64, datatype: Word, root: c_int, comm: Word; level
+    | Bcast::new(buffer, Count::Large(count), datatype, root, comm, level)
+}
 
-    /// The same by its profiling name.
-    ///
-    /// # Safety
-    /// The caller keeps the contract of `MPI_Bcast_c`.
-    #[unsafe(no_mangle)]
-    pub unsafe extern "C" fn PMPI_Bcast_c(
-        buffer: *mut c_void,
-        count: i64,
-        datatype: Word,
-        root: c_int,
-        comm: Word,
-    ) -> c_int {
-        // SAFETY: the caller's contract is that of `Bcast::new`.
-        coll::bcast(&unsafe {
-            Bcast::new(
-                buffer,
-                Count::Large(count),
-                datatype,
-                root,
-                comm,
-                Level::Pmpi,
-            )
-        })
-    }
+#[cfg(abi = "mpich")]
+export! {
+    /// MPI 4.1, section 6.7, with `MPI_Count`s and displacements of type `MPI_Aint`.
+    MPI_Allgatherv_c, PMPI_Allgatherv_c: AllgathervLargeFn = |
+        sendbuf: *const c_void, sendcount: i64, sendtype: Word, recvbuf: *mut c_void,
+        recvcounts: *const i64, displs: *const isize, recvtype: Word, comm: Word; level
+    | Allgather::new(
+        sendbuf, Count::Large(sendcount), sendtype, recvbuf, Counts::Large(recvcounts, displs),
+        recvtype, comm, level,
+    )
+}
+
+#[cfg(abi = "mpich")]
+export! {
+    /// MPI 4.1, section 6.7, with `MPI_Count`s.
+    MPI_Allgather_c, PMPI_Allgather_c: AllgatherLargeFn = |
+        sendbuf: *const c_void, sendcount: i64, sendtype: Word, recvbuf: *mut c_void,
+        recvcount: i64, recvtype: Word, comm: Word; level
+    | Allgather::new(
+        sendbuf, Count::Large(sendcount), sendtype, recvbuf,
+        Counts::Regular(Count::Large(recvcount)), recvtype, comm, level,
+    )
 }

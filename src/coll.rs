@@ -1,19 +1,62 @@
-//! Where the layers meet: one function per collective. Is it ours? Choose, fetch state, run, count.
+//! Where the layers meet: what happens to every intercepted call, and a file for each kind of
+//! collective. Is it ours? Choose, fetch state, run, count.
 
 #![forbid(unsafe_code)]
 
+mod allgather;
+mod bcast;
+
 use crate::comm::{self, Lookup, SEND_WINDOW, State, Work};
-use crate::decide::{self, Choice, Why};
-use crate::engine;
-use crate::host::{self, Bcast, Code, Failure, Host, Level, MpiWire, Usable, call_tag};
+use crate::decide::{Choice, Why};
+use crate::engine::{self, AllBroadcast, Limits, Pattern};
+use crate::host::{self, Call, Code, Comm, Data, Failure, Host, Level, MpiWire, Usable};
 use crate::report;
-use crate::schedule::Blocks;
+use crate::schedule::Circulant;
 use crate::stats::{self, Collective};
 use std::ffi::c_int;
 use std::time::Instant;
 
-/// Carries out a call of `MPI_Bcast` and gives the code to return.
-pub fn bcast(call: &Bcast) -> c_int {
+/// A call of a collective that Rondo takes over.
+pub trait Operation: Call {
+    /// Which one.
+    fn collective(&self) -> Collective;
+
+    /// Bytes that every rank has in the end; `None` if an argument is invalid. Reads arguments that are
+    /// significant on this rank only.
+    fn bytes(&self, usable: &Usable, state: &State) -> Option<u64>;
+
+    /// Decides; `None` if an argument is invalid. Reads nothing of the data and sends nothing.
+    fn plan(&self, usable: &Usable, state: &State) -> Option<Plan>;
+
+    /// Carries out what Rondo chose. Until the first message the call can still go to the host, or
+    /// fail with an MPI error; after it there is no way back, because the other ranks count on this one.
+    fn attempt(&self, plan: &Plan, usable: &Usable, state: &State) -> Result<(), Stop>;
+
+    /// The call in words, after its name.
+    fn describe(&self, plan: &Plan) -> String;
+}
+
+/// A decision, and the bytes it was made for.
+#[derive(Clone, Copy)]
+pub struct Plan {
+    choice: Choice,
+    bytes: u64,
+}
+
+/// Why Rondo did not carry a call out.
+pub enum Stop {
+    /// The host should have it; nothing was sent.
+    Host(Why),
+    /// The host has raised this error on the user's communicator; nothing was sent.
+    Raised(Code),
+    /// An error of Rondo's own, still to be raised; nothing was sent.
+    Error(Code),
+    /// Something failed that the other ranks cannot know of.
+    Broken(Failure),
+}
+
+/// Carries out an intercepted call and gives the code to return.
+pub fn call<O: Operation>(call: &O) -> c_int {
     let host = host::host();
     let usable = match host.usable() {
         Ok(usable) => usable,
@@ -33,40 +76,30 @@ pub fn bcast(call: &Bcast) -> c_int {
     if state.timed() {
         timed(host, usable, state, call)
     } else {
-        plan(host, usable, state, call)
-            .carry_out(host, usable, state, call)
-            .0
+        let plan = plan(host, usable, state, call);
+        carry_out(&plan, host, usable, state, call).0
     }
 }
 
-/// As `bcast`, with the clock running.
+/// As `call`, with the clock running.
 #[cold]
-fn timed(host: &Host, usable: &Usable, state: &State, call: &Bcast) -> c_int {
+fn timed<O: Operation>(host: &Host, usable: &Usable, state: &State, call: &O) -> c_int {
     let start = Instant::now();
     let plan = plan(host, usable, state, call);
-    let (rc, choice) = plan.carry_out(host, usable, state, call);
-    stats::add_time(Collective::Bcast, choice, start.elapsed());
+    let (rc, choice) = carry_out(&plan, host, usable, state, call);
+    stats::add_time(call.collective(), choice, start.elapsed());
     rc
 }
 
-/// A decision, and the facts it is carried out with.
-struct Plan {
-    choice: Choice,
-    bytes: u64,
-    root: u32,
-}
-
-/// Decides. Reads nothing of the message and sends nothing.
 #[inline]
-fn plan(host: &Host, usable: &Usable, state: &State, call: &Bcast) -> Plan {
+fn plan<O: Operation>(host: &Host, usable: &Usable, state: &State, call: &O) -> Plan {
     let to_host = |why| Plan {
         choice: Choice::Host(why),
         bytes: if state.timed() {
-            bytes(usable, call).unwrap_or(0)
+            call.bytes(usable, state).unwrap_or(0)
         } else {
             0
         },
-        root: 0,
     };
     if let Some(why) = state.closed() {
         return to_host(why);
@@ -74,143 +107,132 @@ fn plan(host: &Host, usable: &Usable, state: &State, call: &Bcast) -> Plan {
     if call.level() == Level::Pmpi && !state.config().pmpi {
         return to_host(Why::Pmpi);
     }
-    let (Some(root), Some(bytes)) = (call.root(state.facts().p), bytes(usable, call)) else {
+    let Some(plan) = call.plan(usable, state) else {
         return to_host(Why::Invalid);
     };
-    let choice = decide::bcast(state.facts(), bytes, state.config());
     if state.config().trace {
-        state.trace(host, Collective::Bcast, choice, bytes);
+        state.trace(host, call.collective(), plan.choice, plan.bytes);
     }
-    Plan {
-        choice,
-        bytes,
-        root,
-    }
+    plan
 }
 
-/// Bytes of the message; `None` if count or datatype is invalid.
+/// The code to return, and who carried the call out in the end. The communicator is free for other
+/// calls again when an error handler of the user's runs.
 #[inline]
-fn bytes(usable: &Usable, call: &Bcast) -> Option<u64> {
-    let (count, datatype) = (call.count()?, call.datatype(usable)?);
-    usable.type_size(datatype).ok()?.checked_mul(count)
-}
-
-impl Plan {
-    /// The code to return, and who carried the call out in the end.
-    #[inline]
-    fn carry_out(
-        &self,
-        host: &Host,
-        usable: &Usable,
-        state: &State,
-        call: &Bcast,
-    ) -> (c_int, Choice) {
-        match self.choice {
-            Choice::Host(why) => (pass(host, call, why, self.bytes), self.choice),
-            Choice::Circulant { blocks, .. } | Choice::Binomial { blocks, .. } => {
-                self.run(blocks, host, usable, state, call)
-            }
+fn carry_out<O: Operation>(
+    plan: &Plan,
+    host: &Host,
+    usable: &Usable,
+    state: &State,
+    call: &O,
+) -> (c_int, Choice) {
+    if let Choice::Host(why) = plan.choice {
+        return (pass(host, call, why, plan.bytes), plan.choice);
+    }
+    report::enter(call.collective().mpi_name());
+    let rc = match call.attempt(plan, usable, state) {
+        Ok(()) => 0,
+        Err(Stop::Raised(code)) => code.get(),
+        Err(Stop::Error(code)) => usable.raise(state.comm(), code),
+        Err(Stop::Broken(failure)) => fatal(host, usable, state, call, plan, &failure),
+        Err(Stop::Host(why)) => {
+            return (pass(host, call, why, plan.bytes), Choice::Host(why));
         }
-    }
-
-    /// Rondo's own way, and what comes of it. The communicator is free for other calls again when an
-    /// error handler of the user's runs.
-    fn run(
-        &self,
-        blocks: u32,
-        host: &Host,
-        usable: &Usable,
-        state: &State,
-        call: &Bcast,
-    ) -> (c_int, Choice) {
-        report::enter(Collective::Bcast.mpi_name());
-        let rc = match self.attempt(blocks, usable, state, call) {
-            Ok(()) => 0,
-            Err(Stop::Raised(code)) => code.get(),
-            Err(Stop::Error(code)) => usable.raise(state.comm(), code),
-            Err(Stop::Broken(failure)) => fatal(host, usable, state, self, &failure),
-            Err(Stop::Host(why)) => {
-                return (pass(host, call, why, self.bytes), Choice::Host(why));
-            }
-        };
-        (rc, self.choice)
-    }
-
-    /// Until the first message the call can still go to the host, or fail with an MPI error; after it
-    /// there is no way back, because the other ranks count on this one.
-    fn attempt(
-        &self,
-        blocks: u32,
-        usable: &Usable,
-        state: &State,
-        call: &Bcast,
-    ) -> Result<(), Stop> {
-        let work = &mut *state.work.lock();
-        let private = work.private(usable, state).map_err(Stop::Raised)?;
-        let private = private.ok_or(Stop::Host(Why::NoRoom))?;
-        // Counted before anything that may differ between ranks, so that their counts agree.
-        let sequence = work.next_sequence();
-        let tag = call_tag(sequence, self.root, self.bytes, state.tag_mask());
-
-        let datatype = call.datatype(usable).ok_or(Stop::Host(Why::Invalid))?;
-        let layout = usable.layout(datatype, private);
-        let layout = layout.map_err(|_| Stop::Host(Why::Invalid))?;
-        let data = call.data(usable, datatype, layout);
-        let data = data.ok_or(Stop::Host(Why::Invalid))?.map_err(Stop::Error)?;
-
-        let order = work.order(state, self.root);
-        // By default the receives of two phases: that covers every block still needed for sending.
-        let receive_window = match state.config().window {
-            0 => 2 * order.q() as u32,
-            window => window,
-        };
-        let Work {
-            requests, scratch, ..
-        } = work;
-        requests
-            .reserve(receive_window, SEND_WINDOW)
-            .map_err(Stop::Error)?;
-
-        stats::count(Collective::Bcast, self.choice, self.bytes);
-        let receives = state.rank() != self.root;
-        let timeout_s = state.config().timeout_s;
-        let mut wire = MpiWire::new(usable, private, tag, requests, data, receives, timeout_s);
-        let blocks = Blocks::new(self.bytes, blocks);
-        let bcast = engine::Bcast::new(&order, blocks, receive_window, SEND_WINDOW, scratch);
-        engine::run(bcast, &mut wire).map_err(Stop::Broken)?;
-        wire.finish(self.bytes).map_err(Stop::Broken)
-    }
-}
-
-/// Why Rondo did not carry a call out.
-enum Stop {
-    /// The host should have it; nothing was sent.
-    Host(Why),
-    /// The host has raised this error on the user's communicator; nothing was sent.
-    Raised(Code),
-    /// An error of Rondo's own, still to be raised; nothing was sent.
-    Error(Code),
-    /// Something failed after the first message.
-    Broken(Failure),
+    };
+    (rc, plan.choice)
 }
 
 /// Hands a call to the host.
 #[inline]
-fn pass(host: &Host, call: &Bcast, why: Why, bytes: u64) -> c_int {
-    stats::count(Collective::Bcast, Choice::Host(why), bytes);
-    host.bcast(call)
+fn pass<O: Operation>(host: &Host, call: &O, why: Why, bytes: u64) -> c_int {
+    stats::count(call.collective(), Choice::Host(why), bytes);
+    call.pass(host)
+}
+
+/// The private communicator and the number of this call. Counted before anything that may differ
+/// between ranks, so that their counts agree.
+fn begin(work: &mut Work, usable: &Usable, state: &State) -> Result<(Comm, u64), Stop> {
+    let private = work.private(usable, state).map_err(Stop::Raised)?;
+    let private = private.ok_or(Stop::Host(Why::NoRoom))?;
+    Ok((private, work.next_sequence()))
+}
+
+/// What a collective sends, and how.
+struct Traffic<'a> {
+    private: Comm,
+    tag: i32,
+    pattern: Pattern<'a>,
+    /// The most bytes that a rank sends, or receives, in a round.
+    round_bytes: u64,
+    data: Data<'a>,
+    /// Is this the root of a broadcast?
+    packs: bool,
+}
+
+/// Bytes up to which pieces share a message.
+fn message_bytes(state: &State) -> u64 {
+    state.facts().eager_bytes
+}
+
+/// Does this rank something else that the others will learn of only if it comes to an end?
+fn exchange(
+    usable: &Usable,
+    state: &State,
+    traffic: Traffic,
+    cut: &[engine::Part],
+    scratch: &mut engine::Scratch,
+    requests: &mut host::Requests,
+    count: impl FnOnce(),
+) -> Result<(), Stop> {
+    let graph = Circulant::new(state.facts().p);
+    let limits = Limits {
+        // By default the receives of two phases: that covers every block still needed for sending.
+        receives: match state.config().window {
+            0 => 2 * graph.q() as u32,
+            window => window,
+        },
+        sends: SEND_WINDOW,
+        message: message_bytes(state),
+    };
+    // What is staged at a time is no more than a round.
+    let staged = (traffic.round_bytes / limits.message).clamp(1, limits.receives.into()) as u32;
+    requests
+        .reserve(limits.receives, limits.sends, staged)
+        .map_err(Stop::Error)?;
+    count();
+    let timeout_s = state.config().timeout_s;
+    let Traffic {
+        private,
+        tag,
+        pattern,
+        data,
+        packs,
+        ..
+    } = traffic;
+    let mut wire = MpiWire::new(usable, private, tag, requests, data, packs, timeout_s);
+    let order = engine::Order::new(graph, state.rank(), pattern, cut);
+    let all = AllBroadcast::new(order, limits, scratch);
+    engine::run(all, &mut wire).map_err(Stop::Broken)?;
+    wire.finish().map_err(Stop::Broken)
 }
 
 /// Something failed after the first message. The other ranks may be waiting for blocks that will
 /// never come, and this rank's buffer is half written: the job ends here, with a reason.
 #[cold]
-fn fatal(host: &Host, usable: &Usable, state: &State, plan: &Plan, failure: &Failure) -> ! {
-    let (rank, p, root, bytes) = (state.rank(), state.facts().p, plan.root, plan.bytes);
+fn fatal<O: Operation>(
+    host: &Host,
+    usable: &Usable,
+    state: &State,
+    call: &O,
+    plan: &Plan,
+    failure: &Failure,
+) -> ! {
+    let (name, what) = (call.collective().mpi_name(), call.describe(plan));
+    let (rank, p) = (state.rank(), state.facts().p);
     report::fatal(
         host.world_rank,
         &format!(
-            "MPI_Bcast of {bytes} bytes from root {root} failed on rank {rank} of {p}: {}; \
-             aborting the job",
+            "{name} {what} failed on rank {rank} of {p}: {}; aborting the job",
             failure.text(usable)
         ),
     );

@@ -9,9 +9,10 @@
 
 use crate::config::{self, Config, StatsFormat};
 use crate::decide::{Choice, Facts, Why};
-use crate::engine::{Order, Scratch};
+use crate::engine::{Part, Rows, Scratch};
 use crate::host::{self, Abi, Attribute, Code, Comm, Host, Requests, Usable};
 use crate::report;
+use crate::schedule::{Circulant, Parts};
 use crate::stats::{self, Collective, Report};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
@@ -20,6 +21,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 /// Sends in flight at the most. Few, so that the block that is next in the schedule does not share
 /// the link with many later ones; more than one, so that the link never idles between two.
 pub const SEND_WINDOW: u32 = 4;
+
+/// Up to one contributor in so many ranks, schedules are made for the contributors only.
+const FEW: usize = 16;
 
 /// State of a communicator.
 pub struct State {
@@ -30,8 +34,8 @@ pub struct State {
     /// Why every call on it goes to the host, if that is so.
     closed: Option<Why>,
     tag_mask: u32,
-    /// Size classes of which a trace line was written, a bit each.
-    traced: AtomicU64,
+    /// Size classes of which a trace line was written, a bit each, for each collective.
+    traced: [AtomicU64; Collective::ALL.len()],
     /// Used by one call at a time, as MPI asks of collectives on one communicator.
     pub work: Mutex<Work>,
 }
@@ -42,8 +46,17 @@ pub struct Work {
     private: Private,
     /// Calls that Rondo took on, counted alike on all ranks.
     sequence: u64,
-    order: Option<Order>,
-    /// Which blocks have arrived.
+    /// The root whose broadcast `rows` has the schedules of.
+    root: Option<u32>,
+    /// This rank's schedules in the broadcasts of some roots.
+    pub rows: Rows,
+    /// The receive schedules of all ranks.
+    pub table: Vec<i8>,
+    /// What each rank contributes to an all-broadcast, and how it is cut.
+    pub parts: Parts,
+    /// The parts of a collective under way.
+    pub cut: Vec<Part>,
+    /// What the engine needs.
     pub scratch: Scratch,
     /// Requests in flight.
     pub requests: Requests,
@@ -215,7 +228,7 @@ fn handshake<'a>(host: &'a Host, usable: &'a Usable, comm: Comm) -> Result<&'a S
         config: own.clone(),
         closed: None,
         tag_mask: 0,
-        traced: AtomicU64::new(0),
+        traced: Default::default(),
         work: Mutex::default(),
     };
     if usable.is_inter(comm)? {
@@ -325,22 +338,21 @@ impl State {
     pub fn trace(&self, host: &Host, collective: Collective, choice: Choice, bytes: u64) {
         let class = 64 - bytes.leading_zeros(); // 0, 1, 2-3, 4-7, ...
         let bit = 1 << class.min(63);
-        if self.rank != 0 || self.traced.fetch_or(bit, Relaxed) & bit != 0 {
+        let traced = &self.traced[collective as usize];
+        if self.rank != 0 || traced.fetch_or(bit, Relaxed) & bit != 0 {
             return;
         }
         let name = collective.mpi_name();
         let p = self.facts.p;
-        let algorithm = stats::algorithm(choice);
+        let carrier = stats::carrier(choice);
         let (blocks, why) = match choice {
             Choice::Host(why) => (String::new(), why),
-            Choice::Circulant { blocks, why } | Choice::Binomial { blocks, why } => {
-                (format!(" in {blocks} blocks"), why)
-            }
+            Choice::Rondo { blocks, why, .. } => (format!(" in {blocks} blocks"), why),
         };
         let why = why.text();
         report::line(
             host.world_rank,
-            &format!("{name}: {p} ranks, {bytes} bytes: {algorithm}{blocks} ({why})"),
+            &format!("{name}: {p} ranks, {bytes} bytes: {carrier}{blocks} ({why})"),
         );
     }
 }
@@ -386,12 +398,33 @@ impl Work {
         }
     }
 
-    /// This rank's part in a collective with this root, kept as long as the root stays the same.
-    pub fn order(&mut self, state: &State, root: u32) -> Order {
-        if self.order.is_none_or(|order| order.root() != root) {
-            self.order = Some(Order::new(state.facts.p, state.rank, root));
+    /// Has `rows` hold this rank's schedules in a broadcast from `root`. They are kept as long as the
+    /// root stays the same.
+    pub fn row(&mut self, state: &State, root: u32) {
+        if self.root != Some(root) {
+            let graph = Circulant::new(state.facts.p);
+            self.rows.set(&graph, state.rank, &[root]);
+            self.root = Some(root);
         }
-        self.order.expect("just made")
+    }
+
+    /// Has `table` or `rows` hold the schedules for all contributors of `parts`; is it `table`?
+    ///
+    /// The table costs O(p log p) once in the life of the communicator, the rows O(log p) for each
+    /// contributor and call.
+    pub fn schedules(&mut self, state: &State) -> bool {
+        let graph = Circulant::new(state.facts.p);
+        let roots = self.parts.contributors();
+        let few = roots.len() * FEW <= state.facts.p as usize;
+        if self.table.is_empty() && few {
+            self.root = None;
+            self.rows.set(&graph, state.rank, roots);
+            return false;
+        }
+        if self.table.is_empty() {
+            self.table = graph.recv_table();
+        }
+        true
     }
 }
 

@@ -3,25 +3,20 @@
 
 #![forbid(unsafe_code)]
 
-use crate::config::{Algorithm, Config};
+use crate::config::{Algorithm, Config, Setting};
 use crate::model::{self, Model};
+use crate::schedule::Parts;
 
 /// The decision about one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// The host's own function, and why.
     Host(Why),
-    /// The circulant n-block broadcast with this many blocks.
-    Circulant {
-        /// Number of blocks, n >= 2 unless the message is too short.
-        blocks: u32,
-        /// Asked for, or chosen.
-        why: Why,
-    },
-    /// The same schedule with a single block: ceil(log2 p) rounds, a binomial tree for any p. More
-    /// blocks only where one would not fit a message of the host.
-    Binomial {
-        /// Number of blocks, 1 unless the message exceeds 1 GiB.
+    /// An algorithm of Rondo's.
+    Rondo {
+        /// Which one.
+        algorithm: Algorithm,
+        /// Number of blocks of the message, or of the longest part.
         blocks: u32,
         /// Asked for, or chosen.
         why: Why,
@@ -102,7 +97,7 @@ impl Why {
 }
 
 /// The shortest broadcast between nodes that measures better on every host (docs/results.md).
-const MIN_BYTES: u64 = 32 << 10;
+const BCAST_MIN_BYTES: u64 = 32 << 10;
 
 /// What every rank of a communicator knows about it.
 #[derive(Clone, Copy, Debug)]
@@ -116,42 +111,83 @@ pub struct Facts {
     pub eager_bytes: u64,
 }
 
+impl Facts {
+    /// What keeps every call of `bytes` bytes with the host.
+    fn to_host(&self, bytes: u64, config: &Config) -> Option<Why> {
+        if !config.enabled {
+            Some(Why::Off)
+        } else if self.p < 3 {
+            Some(Why::FewRanks)
+        } else if bytes == 0 {
+            Some(Why::Empty)
+        } else {
+            None
+        }
+    }
+}
+
+fn model(config: &Config) -> Model {
+    Model {
+        alpha_us: config.alpha_us,
+        beta_ns_per_kb: config.beta_ns_per_kb,
+    }
+}
+
 /// Decides on a broadcast of `bytes` bytes. `bytes` is count times type size, which is equal on all
 /// ranks by the rule of equal type signatures; `config` is that of the communicator.
 pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
-    let p = facts.p;
-    if !config.enabled {
-        return Choice::Host(Why::Off);
+    if let Some(why) = facts.to_host(bytes, config) {
+        return Choice::Host(why);
     }
-    if p < 3 {
-        return Choice::Host(Why::FewRanks);
-    }
-    if bytes == 0 {
-        return Choice::Host(Why::Empty);
-    }
-    let (circulant, why) = match config.bcast {
-        Algorithm::Host => return Choice::Host(Why::Configured),
-        Algorithm::Auto => match config.bcast_min_bytes {
+    let (algorithm, why) = match config.bcast {
+        Setting::Host => return Choice::Host(Why::Configured),
+        Setting::Use(algorithm) => (algorithm, Why::Configured),
+        Setting::Auto => match config.bcast_min_bytes {
             None if facts.one_node => return Choice::Host(Why::OneNode),
-            min if bytes < min.unwrap_or(MIN_BYTES) => return Choice::Host(Why::Small),
-            _ => (true, Why::Auto),
+            min if bytes < min.unwrap_or(BCAST_MIN_BYTES) => return Choice::Host(Why::Small),
+            _ => (Algorithm::Circulant, Why::Auto),
         },
-        Algorithm::Circulant => (true, Why::Configured),
-        Algorithm::Binomial => (false, Why::Configured),
     };
-    if !circulant {
-        return Choice::Binomial {
-            blocks: model::least_blocks(bytes),
-            why,
-        };
+    let blocks = match (algorithm, config.block_bytes) {
+        (Algorithm::Binomial, _) => model::least_blocks(bytes),
+        (_, 0) => model(config).blocks(facts.p, bytes, facts.eager_bytes, 1),
+        (_, size) => model::blocks_of(bytes, size),
+    };
+    Choice::Rondo {
+        algorithm,
+        blocks,
+        why,
     }
-    let model = Model {
-        alpha_us: config.alpha_us,
-        beta_ns_per_kb: config.beta_ns_per_kb,
+}
+
+/// Decides on an all-broadcast of `parts`, which follow from the receive counts times the size of the
+/// receive type and are equal on all ranks. `setting` is that of the collective.
+pub fn allgather(facts: Facts, parts: &Parts, setting: Setting, config: &Config) -> Choice {
+    let bytes = parts.total();
+    if let Some(why) = facts.to_host(bytes, config) {
+        return Choice::Host(why);
+    }
+    let model = model(config);
+    let (algorithm, why) = match setting {
+        Setting::Host => return Choice::Host(Why::Configured),
+        Setting::Use(algorithm) => (algorithm, Why::Configured),
+        Setting::Auto => match config.allgatherv_min_bytes {
+            None if facts.one_node => return Choice::Host(Why::OneNode),
+            Some(min) if bytes < min => return Choice::Host(Why::Small),
+            _ => (model.all_broadcast(parts, facts.eager_bytes), Why::Auto),
+        },
     };
-    let blocks = match config.block_bytes {
-        0 => model.blocks(p, bytes, facts.eager_bytes),
-        size => model::blocks_of(bytes, size),
+    let contributors = parts.contributors().len() as u64;
+    let blocks = match (algorithm, config.block_bytes) {
+        (Algorithm::Circulant, 0) => model.blocks(facts.p, bytes, facts.eager_bytes, contributors),
+        (Algorithm::Circulant, size) => model::blocks_of(bytes, size),
+        (_, 0) => model::blocks_of(parts.largest(), facts.eager_bytes),
+        (_, size) => model::blocks_of(parts.largest(), size),
     };
-    Choice::Circulant { blocks, why }
+    Choice::Rondo {
+        algorithm,
+        // So that the blocks of all parts can be numbered.
+        blocks: blocks.min(u32::MAX / facts.p),
+        why,
+    }
 }

@@ -2,6 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+use crate::config::Algorithm;
+use crate::schedule::{Circulant, Parts};
+
 /// Blocks at the most. The pipeline's ceil(log2 p) - 1 extra rounds are far below 1 % of the time
 /// there, and the record of which blocks have arrived stays at 1 KiB.
 pub const BLOCKS_MAX: u32 = 8192;
@@ -13,6 +16,9 @@ const FULL_PIPELINE: u64 = 512;
 /// Bytes of a block at the most: the host counts the bytes of a message in a C `int`.
 pub const BLOCK_BYTES_MAX: u64 = 1 << 30;
 
+/// Cost in microseconds of one more piece in a message: finding, copying and noting it at both ends.
+const PIECE_US: f64 = 0.02;
+
 /// Cost of a message between two ranks.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
@@ -23,17 +29,45 @@ pub struct Model {
 }
 
 impl Model {
-    /// The number of blocks that makes a broadcast of `bytes` bytes among `p` >= 2 ranks fastest.
+    /// The number of blocks that makes a broadcast of `bytes` bytes among `p` >= 2 ranks fastest, or an
+    /// all-broadcast of as many in parts of `parts` ranks.
     ///
     /// T(n) = (n - 1 + q)(alpha + beta m / n) has its least value at n = sqrt((q - 1) beta m / alpha)
     /// (Träff, arXiv 2205.10072, section 2). The model knows nothing of protocols, so there are more
-    /// blocks than that where they would exceed `eager_bytes` and the pipeline is not full.
-    pub fn blocks(&self, p: u32, bytes: u64, eager_bytes: u64) -> u32 {
+    /// blocks than that where they would exceed `eager_bytes` and the pipeline is not full. Every
+    /// part costs a little in every round, which counts towards alpha.
+    pub fn blocks(&self, p: u32, bytes: u64, eager_bytes: u64, parts: u64) -> u32 {
         let q = f64::from(p.max(2).next_power_of_two().trailing_zeros());
-        let beta_us = self.beta_ns_per_kb / 1024.0 / 1000.0;
-        let best = ((q - 1.0) * beta_us * bytes as f64 / self.alpha_us.max(1e-6)).sqrt();
+        let alpha_us = self.alpha_us + (parts - 1) as f64 * PIECE_US;
+        let best = ((q - 1.0) * self.beta_us() * bytes as f64 / alpha_us.max(1e-6)).sqrt();
         let short = bytes.div_ceil(eager_bytes).min(FULL_PIPELINE);
         clamp((best.round() as u64).max(short), bytes)
+    }
+
+    /// The faster way for an all-broadcast of `parts`: whole parts in q rounds, where the busiest
+    /// rank counts in each; or as many blocks as are best.
+    pub fn all_broadcast(&self, parts: &Parts, eager_bytes: u64) -> Algorithm {
+        let (p, m) = (parts.p(), parts.total());
+        let graph = Circulant::new(p);
+        let q = graph.q() as f64;
+        let busiest = |skips: &[u32]| {
+            let width = skips[1] - skips[0];
+            (0..p).map(|first| parts.window(first, width)).max()
+        };
+        let whole: u64 = graph.skips().windows(2).filter_map(busiest).sum();
+        let n = f64::from(self.blocks(p, m, eager_bytes, parts.contributors().len() as u64));
+        let alpha_us = self.alpha_us + (parts.contributors().len() - 1) as f64 * PIECE_US;
+        let bruck_us = q * self.alpha_us + whole as f64 * self.beta_us();
+        let circulant_us = (n - 1.0 + q) * (alpha_us + m as f64 / n * self.beta_us());
+        if bruck_us <= circulant_us {
+            Algorithm::Bruck
+        } else {
+            Algorithm::Circulant
+        }
+    }
+
+    fn beta_us(&self) -> f64 {
+        self.beta_ns_per_kb / 1024.0 / 1000.0
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use crate::config::Algorithm;
 use crate::decide::{Choice, Why};
 use serde::Serialize;
 use std::fmt::Write;
@@ -13,15 +14,26 @@ use std::time::Duration;
 pub enum Collective {
     /// `MPI_Bcast`.
     Bcast,
+    /// `MPI_Allgatherv`.
+    Allgatherv,
+    /// `MPI_Allgather`.
+    Allgather,
 }
 
 impl Collective {
-    const ALL: [Collective; 1] = [Collective::Bcast];
+    /// All of them, in the order of their counters.
+    pub const ALL: [Collective; 3] = [
+        Collective::Bcast,
+        Collective::Allgatherv,
+        Collective::Allgather,
+    ];
 
     /// The MPI function.
     pub fn mpi_name(self) -> &'static str {
         match self {
             Collective::Bcast => "MPI_Bcast",
+            Collective::Allgatherv => "MPI_Allgatherv",
+            Collective::Allgather => "MPI_Allgather",
         }
     }
 
@@ -29,25 +41,34 @@ impl Collective {
     pub fn name(self) -> &'static str {
         match self {
             Collective::Bcast => "bcast",
+            Collective::Allgatherv => "allgatherv",
+            Collective::Allgather => "allgather",
         }
     }
 }
 
 /// Names of what carries calls out, in the order of their counters.
-const ALGORITHMS: [&str; 3] = ["host", "circulant", "binomial"];
+const CARRIERS: [&str; 1 + Algorithm::ALL.len()] = {
+    let mut names = ["host"; 1 + Algorithm::ALL.len()];
+    let mut i = 0;
+    while i < Algorithm::ALL.len() {
+        names[1 + i] = Algorithm::ALL[i].name();
+        i += 1;
+    }
+    names
+};
 
 /// Place of a choice among the counters.
 fn place(choice: Choice) -> (usize, Why) {
     match choice {
         Choice::Host(why) => (0, why),
-        Choice::Circulant { why, .. } => (1, why),
-        Choice::Binomial { why, .. } => (2, why),
+        Choice::Rondo { algorithm, why, .. } => (1 + algorithm as usize, why),
     }
 }
 
-/// Name of the algorithm of a choice.
-pub fn algorithm(choice: Choice) -> &'static str {
-    ALGORITHMS[place(choice).0]
+/// Name of what carries a choice out.
+pub fn carrier(choice: Choice) -> &'static str {
+    CARRIERS[place(choice).0]
 }
 
 struct Counter {
@@ -56,7 +77,7 @@ struct Counter {
     nanos: AtomicU64,
 }
 
-const COLUMNS: usize = ALGORITHMS.len() * Why::ALL.len();
+const COLUMNS: usize = CARRIERS.len() * Why::ALL.len();
 
 static COUNTERS: [[Counter; COLUMNS]; Collective::ALL.len()] = [const {
     [const {
@@ -94,11 +115,9 @@ pub fn calls(collective: &str, algorithm: Option<&str>) -> Option<u64> {
             .any(|name| name.eq_ignore_ascii_case(collective))
     })?;
     let wanted = match algorithm {
-        None => 1..ALGORITHMS.len(),
+        None => 1..CARRIERS.len(),
         Some(name) => {
-            let i = ALGORITHMS
-                .iter()
-                .position(|a| a.eq_ignore_ascii_case(name))?;
+            let i = CARRIERS.iter().position(|a| a.eq_ignore_ascii_case(name))?;
             i..i + 1
         }
     };
@@ -165,7 +184,7 @@ pub fn rows(sums: &[f64]) -> Vec<Row> {
             }
             rows.push(Row {
                 collective: collective.name(),
-                algorithm: ALGORITHMS[i / Why::ALL.len()],
+                algorithm: CARRIERS[i / Why::ALL.len()],
                 calls,
                 bytes: sum[0] as u64,
                 seconds: sum[1],

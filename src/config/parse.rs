@@ -3,7 +3,7 @@
 //!
 //! An error is the end of a sentence that begins with the variable and its value.
 
-use super::{Algorithm, Config, Kind, OPTIONS, Opt, Stats, StatsFormat};
+use super::{Algorithm, Config, Kind, OPTIONS, Opt, Setting, Stats, StatsFormat};
 
 type Parsed<T> = Result<T, String>;
 
@@ -18,7 +18,7 @@ impl Opt {
     pub(super) fn set(&self, config: &mut Config, text: &str) -> Parsed<()> {
         match self.kind {
             Kind::Switch(field) => *field(config) = switch(text)?,
-            Kind::Algorithm(field) => *field(config) = algorithm(text)?,
+            Kind::Algorithm(field, algorithms) => *field(config) = setting(text, algorithms)?,
             Kind::Bytes(field, max) => *field(config) = bytes(text, max)?,
             Kind::BytesOrAuto(field, max) => {
                 let auto = text.eq_ignore_ascii_case("auto");
@@ -41,12 +41,12 @@ fn switch(text: &str) -> Parsed<bool> {
     }
 }
 
-fn algorithm(text: &str) -> Parsed<Algorithm> {
-    let mut names = Algorithm::NAMES.iter();
-    if let Some((_, algorithm)) = names.find(|(name, _)| name.eq_ignore_ascii_case(text)) {
-        return Ok(*algorithm);
+fn setting(text: &str, algorithms: &[Algorithm]) -> Parsed<Setting> {
+    let mut settings = Setting::among(algorithms);
+    let names: Vec<&str> = settings.clone().map(Setting::name).collect();
+    if let Some(setting) = settings.find(|s| s.name().eq_ignore_ascii_case(text)) {
+        return Ok(setting);
     }
-    let names: Vec<&str> = Algorithm::NAMES.iter().map(|(name, _)| *name).collect();
     let hint = nearest(&text.to_ascii_lowercase(), names.iter().copied());
     let hint = hint.map_or(String::new(), |name| format!(" (did you mean {name}?)"));
     Err(format!("is not one of {}{hint}", names.join(", ")))

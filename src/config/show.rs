@@ -1,7 +1,7 @@
 #![forbid(unsafe_code)]
 //! The options as text: for `RONDO_HELP`, for `rondo info` and for the README.
 
-use super::{Algorithm, Config, Kind, Loaded, OPTIONS, Opt, Source, StatsFormat};
+use super::{Config, Kind, Loaded, OPTIONS, Opt, Setting, Source, StatsFormat};
 
 /// The longest line of [`table`], in characters. Only a value may be longer.
 const LINE: usize = 100;
@@ -15,12 +15,15 @@ impl Opt {
         let unit = self.unit;
         match self.kind {
             Kind::Switch(_) => "on, off".into(),
-            Kind::Algorithm(_) => list(Algorithm::NAMES),
+            Kind::Algorithm(_, algorithms) => list(Setting::among(algorithms).map(Setting::name)),
             Kind::Bytes(_, max) => format!("{unit}, as 64K or 8M, up to {}", size(max)),
             Kind::BytesOrAuto(..) => format!("auto; {unit}, as 64K or 8M"),
             Kind::Integer(_, max) => format!("0 to {max} {unit}"),
             Kind::Real(_, max) => format!("0 to {max} {unit}"),
-            Kind::Stats(_) => format!("{}; text:FILE, json:FILE", list(StatsFormat::NAMES)),
+            Kind::Stats(_) => {
+                let names = StatsFormat::NAMES.iter().map(|(name, _)| *name);
+                format!("{}; text:FILE, json:FILE", list(names))
+            }
         }
     }
 
@@ -30,7 +33,7 @@ impl Opt {
         let config = &mut config;
         match self.kind {
             Kind::Switch(field) => if *field(config) { "on" } else { "off" }.into(),
-            Kind::Algorithm(field) => field(config).name().into(),
+            Kind::Algorithm(field, _) => field(config).name().into(),
             Kind::Bytes(field, _) => size(*field(config)),
             Kind::BytesOrAuto(field, _) => field(config).map_or_else(|| "auto".into(), size),
             Kind::Integer(field, _) => field(config).to_string(),
@@ -74,7 +77,7 @@ pub fn help(loaded: &Loaded) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let table = table(loaded);
     format!(
-        "Rondo {version} runs MPI_Bcast in the fewest possible rounds and passes on all other calls.\n\
+        "Rondo {version} runs MPI_Bcast, MPI_Allgatherv and MPI_Allgather in the fewest possible rounds.\n\
          It is set by these environment variables:\n\n{table}\n\
          Rank 0's values hold for all ranks of a communicator.\n\
          Sizes are in bytes; K, M and G stand for 1024, 1024^2 and 1024^3.\n"
@@ -123,12 +126,8 @@ fn lines(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-fn list<T>(names: &[(&str, T)]) -> String {
-    names
-        .iter()
-        .map(|(name, _)| *name)
-        .collect::<Vec<_>>()
-        .join(", ")
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// A number of bytes with the largest unit that leaves it whole.

@@ -2,7 +2,7 @@
 //! The part of the configuration that the ranks of a communicator must have in common, as words of
 //! 64 bits: rank 0 sends its words, and all other ranks adopt them.
 
-use super::{Algorithm, Config, Kind, OPTIONS, Opt, Scope, StatsFormat};
+use super::{Config, Kind, OPTIONS, Opt, Scope, Setting, StatsFormat};
 
 /// How many words [`Config::to_words`] makes: the number of options of [`Scope::Communicator`].
 pub const WORDS: usize = {
@@ -28,7 +28,7 @@ impl Config {
         for (word, opt) in words.iter_mut().zip(agreed()) {
             *word = match opt.kind {
                 Kind::Switch(field) => (*field(&mut config)).into(),
-                Kind::Algorithm(field) => position(Algorithm::NAMES, *field(&mut config)),
+                Kind::Algorithm(field, _) => field(&mut config).to_word(),
                 Kind::Bytes(field, _) => *field(&mut config),
                 Kind::BytesOrAuto(field, _) => field(&mut config).unwrap_or(AUTO),
                 Kind::Integer(field, _) => (*field(&mut config)).into(),
@@ -51,7 +51,10 @@ impl Config {
             let (c, d) = (&mut config, &mut default);
             match opt.kind {
                 Kind::Switch(field) => *field(c) = word != 0,
-                Kind::Algorithm(field) => *field(c) = at(Algorithm::NAMES, word, *field(d)),
+                Kind::Algorithm(field, algorithms) => {
+                    let setting = Setting::from_word(word, algorithms);
+                    *field(c) = setting.unwrap_or(*field(d));
+                }
                 Kind::Bytes(field, max) => *field(c) = if word <= max { word } else { *field(d) },
                 Kind::BytesOrAuto(field, max) => {
                     *field(c) = if word <= max { Some(word) } else { None };

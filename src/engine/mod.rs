@@ -1,47 +1,66 @@
 //! Engines carry schedules out over a [`Wire`]. Offsets in, no pointers, no MPI.
 //!
-//! An engine is a state machine: [`Bcast::advance`] does what can be done now and never waits, so
+//! There is one engine, [`AllBroadcast`]: any number of broadcasts at a time, each from another root. A
+//! broadcast is the case of one of them, an allgather that of one from every rank. Which blocks travel
+//! when is a [`Pattern`]'s business.
+//!
+//! The engine is a state machine: [`AllBroadcast::advance`] does what can be done now and never waits, so
 //! that a test can drive many ranks from one thread and `run` can decide how to wait.
 
 #![forbid(unsafe_code)]
 
-mod bcast;
+mod allbroadcast;
+mod pattern;
 
-pub use bcast::{Bcast, Order, Progress, Scratch, run};
+pub use allbroadcast::{AllBroadcast, Limits, Progress, Scratch, run};
+pub use pattern::{Entries, Order, Part, Pattern, Rows};
 
 use crate::schedule::Span;
+
+/// A block of one rank's part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The rank that the block comes from.
+    pub root: u32,
+    /// Number of the block among all blocks of all parts.
+    pub number: u32,
+    /// Its bytes within the part.
+    pub span: Span,
+}
 
 /// What a [`Wire`] reports as complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Block `.0` has arrived and may be forwarded.
-    Received(u32),
+    /// The oldest receive in flight is complete: its pieces are in their places.
+    Received,
     /// One of the sends in flight is complete.
     Sent,
 }
 
 /// One rank's view of a collective in progress.
 ///
-/// Messages between two ranks arrive in the order in which they were sent, and a receive takes the
-/// oldest message from its rank that no earlier receive took: sender and receiver need to agree on
-/// order and sizes only. Ranks are those of the communicator. Spans count bytes of the packed
-/// message. After an error nothing more may be asked of the wire.
+/// A message is made of pieces, one behind the other. Messages between two ranks arrive in the order in
+/// which they were sent, and a receive takes the oldest message from its rank that no earlier receive
+/// took: sender and receiver need to agree on order and sizes only. Ranks are those of the
+/// communicator. After an error nothing more may be asked of the wire.
 pub trait Wire {
     /// Why the collective cannot go on.
     type Error;
 
-    /// Starts receiving `block` from rank `from`; returns at once. Completion is an
-    /// [`Event::Received`] with the same block.
-    fn recv(&mut self, from: u32, block: u32, span: Span) -> Result<(), Self::Error>;
+    /// Starts receiving a message from rank `from`; returns at once. `false`: there is no memory for
+    /// it before another receive is complete; never so while none is in flight.
+    fn recv(&mut self, from: u32, pieces: &[Piece]) -> Result<bool, Self::Error>;
 
-    /// Starts sending `block`, which this rank has, to rank `to`; returns at once. Completion is an
-    /// [`Event::Sent`].
-    fn send(&mut self, to: u32, block: u32, span: Span) -> Result<(), Self::Error>;
+    /// Starts sending a message of pieces that this rank has to rank `to`; returns at once. `false`:
+    /// there is no memory for it before another send is complete; never so while none is in flight.
+    fn send(&mut self, to: u32, pieces: &[Piece]) -> Result<bool, Self::Error>;
 
-    /// One completed operation, if there is any; does not wait.
+    /// One completed operation, if there is any; does not wait. Receives are reported in the order in
+    /// which they were started.
     fn poll(&mut self) -> Result<Option<Event>, Self::Error>;
 
     /// Called when `poll` had nothing and nothing can be started: the first `arrived` bytes of the
-    /// message are there and may be unpacked; then the processor should be given away for a moment.
+    /// message, or of all parts in the order of ranks, are there and may be unpacked; then the
+    /// processor should be given away for a moment.
     fn idle(&mut self, arrived: u64) -> Result<(), Self::Error>;
 }

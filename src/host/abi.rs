@@ -116,6 +116,9 @@ pub use self::openmpi::*;
 mod openmpi {
     use super::*;
 
+    /// `MPI_IN_PLACE`.
+    pub const IN_PLACE: *const c_void = 1 as *const c_void;
+
     impl Handles {
         /// Looks the objects up; `None` if the host lacks one.
         pub fn find(finder: &Finder) -> Option<Handles> {
@@ -177,6 +180,9 @@ mod openmpi {
 #[cfg(abi = "mpich")]
 mod mpich {
     use super::*;
+
+    /// `MPI_IN_PLACE`.
+    pub const IN_PLACE: *const c_void = usize::MAX as *const c_void;
 
     impl Handles {
         /// The constants of the MPICH ABI; nothing to look up.

@@ -1,15 +1,12 @@
 //! The host's functions, resolved once, and the few words that identify the host.
 
 use super::abi::{Abi, Handles, Word, text};
+use super::collectives::Collectives;
 use super::symbols::Finder;
 use mpi_sys as sys;
 use once_cell::sync::OnceCell;
 use std::ffi::{c_char, c_int, c_void};
 
-/// Signature of `MPI_Bcast`. Handles are words, see [`Word`].
-pub type BcastFn = unsafe extern "C" fn(*mut c_void, c_int, Word, c_int, Word) -> c_int;
-/// Signature of `MPI_Bcast_c` (MPI 4.0: the count is an `MPI_Count`).
-pub type BcastLargeFn = unsafe extern "C" fn(*mut c_void, i64, Word, c_int, Word) -> c_int;
 /// Signature of a communicator attribute's delete callback.
 pub type CommDeleteFn =
     unsafe extern "C" fn(sys::MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
@@ -117,10 +114,8 @@ functions! {
 
 /// The host MPI library of this process.
 pub struct Host {
-    /// The host's own collective, for calls that Rondo does not take.
-    pub(super) bcast: BcastFn,
-    /// `None` on hosts without large-count functions.
-    pub(super) bcast_large: Option<BcastLargeFn>,
+    /// The host's own collectives, for calls that Rondo does not take.
+    pub(super) own: Collectives,
     /// What Rondo needs; the reason in words where it cannot work with this host.
     pub(super) usable: Result<Usable, String>,
     /// This process's rank in `MPI_COMM_WORLD`; -1 where there is none (Sessions).
@@ -165,18 +160,8 @@ impl Host {
     fn find() -> Option<Host> {
         let finder = Finder::new(c"PMPI_Bcast")?;
         let running = Abi::running(&finder);
-        let large = finder.function(c"PMPI_Bcast_c");
-        // SAFETY: the signatures are those of the MPI standard with handles passed as words, which
-        // every ABI accepts (see `Word`); `bcast` is not null because `Finder::new` found it.
-        let (bcast, bcast_large) = unsafe {
-            (
-                std::mem::transmute::<*mut c_void, BcastFn>(finder.function(c"PMPI_Bcast")),
-                std::mem::transmute::<*mut c_void, Option<BcastLargeFn>>(large),
-            )
-        };
         Some(Host {
-            bcast,
-            bcast_large,
+            own: Collectives::find(&finder)?,
             usable: usable(&finder, running),
             world_rank: world_rank(&finder, running),
         })

@@ -2,12 +2,12 @@
 
 use super::data::Data;
 use super::handles::{Code, Comm, check};
+use super::staging::{Run, Staging, runs};
 use super::table::Usable;
-use crate::engine::{Event, Wire};
-use crate::schedule::Span;
+use crate::engine::{Event, Piece, Wire};
 use mpi_sys as sys;
 use std::collections::VecDeque;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
@@ -29,6 +29,13 @@ pub enum Failure {
     Host(Code, &'static str),
     /// A message came from a rank that is in another call, or has other arguments.
     Mismatch(u32),
+    /// This rank sends so many bytes, but by its own receive counts it contributes another number.
+    Contribution {
+        /// By count and type of what it sends.
+        sends: u64,
+        /// By its own entry of the receive counts.
+        expected: u64,
+    },
     /// Nothing arrived for this long; with one rank that was waited for.
     Timeout(Duration, Option<u32>),
 }
@@ -39,7 +46,10 @@ impl Failure {
         match self {
             Failure::Host(code, what) => format!("{what}: {}", host.error_string(code.get())),
             Failure::Mismatch(from) => format!(
-                "what rank {from} sent does not fit: the ranks differ in count, datatype or root"
+                "what rank {from} sent does not fit: the ranks differ in counts, datatype or root"
+            ),
+            Failure::Contribution { sends, expected } => format!(
+                "it sends {sends} bytes, but by its receive counts it contributes {expected}"
             ),
             Failure::Timeout(limit, from) => {
                 let seconds = limit.as_secs();
@@ -54,7 +64,7 @@ impl Failure {
     pub fn code(&self) -> Code {
         match self {
             Failure::Host(code, _) => *code,
-            Failure::Mismatch(_) => Code::truncate(),
+            Failure::Mismatch(_) | Failure::Contribution { .. } => Code::truncate(),
             Failure::Timeout(..) => Code::intern(),
         }
     }
@@ -68,12 +78,19 @@ pub(super) fn at(what: &'static str) -> impl Fn(Code) -> Failure {
 struct Receive {
     request: sys::MPI_Request,
     from: u32,
-    block: u32,
     len: u64,
+    /// Is the message to be taken from staging memory to its places?
+    staged: bool,
 }
 
-/// The requests in flight, oldest first; the memory is kept from call to call so that a call
-/// allocates nothing.
+/// A send in flight.
+struct Sending {
+    request: sys::MPI_Request,
+    staged: bool,
+}
+
+/// The requests in flight, oldest first, and the staging memory for messages whose pieces do not lie
+/// side by side. The memory is kept from call to call so that a call allocates nothing.
 ///
 /// Only the oldest receive and the oldest send are tested. Blocks arrive about in the order of rounds
 /// and are needed in that order, so little is gained by looking at all of them; and `MPI_Testsome`
@@ -82,7 +99,11 @@ struct Receive {
 #[derive(Default)]
 pub struct Requests {
     receives: VecDeque<Receive>,
-    sends: VecDeque<sys::MPI_Request>,
+    sends: VecDeque<Sending>,
+    staged_in: Staging,
+    staged_out: Staging,
+    /// The message at hand.
+    runs: Vec<Run>,
 }
 
 // SAFETY: requests are handles that any thread may pass to MPI; a communicator's requests are used by
@@ -90,8 +111,10 @@ pub struct Requests {
 unsafe impl Send for Requests {}
 
 impl Requests {
-    /// Makes room for so many requests; the only place that allocates.
-    pub fn reserve(&mut self, receives: u32, sends: u32) -> Result<(), Code> {
+    /// Makes room for so many requests, and sets how many messages each way may be staged at a time.
+    pub fn reserve(&mut self, receives: u32, sends: u32, staged: u32) -> Result<(), Code> {
+        self.staged_in.begin(staged);
+        self.staged_out.begin(staged);
         let more = (receives as usize).saturating_sub(self.receives.len());
         let reserved = self.receives.try_reserve_exact(more);
         let more = (sends as usize).saturating_sub(self.sends.len());
@@ -102,7 +125,10 @@ impl Requests {
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.receives.capacity() * size_of::<Receive>()
-            + self.sends.capacity() * size_of::<sys::MPI_Request>()
+            + self.sends.capacity() * size_of::<Sending>()
+            + self.runs.capacity() * size_of::<Run>()
+            + self.staged_in.bytes()
+            + self.staged_out.bytes()
     }
 }
 
@@ -124,9 +150,9 @@ pub struct MpiWire<'a> {
     /// What tells this call's messages from those of any other call, see `call_tag`.
     tag: c_int,
     requests: &'a mut Requests,
-    data: Data,
-    /// Is the message to be unpacked here, or packed?
-    receives: bool,
+    data: Data<'a>,
+    /// If the data are packed: is that to be done as they are sent, or are they to be unpacked?
+    packs: bool,
     timeout: Option<Duration>,
     idle: Idle,
 }
@@ -142,26 +168,26 @@ struct Idle {
 
 /// The tag of a call: a hash of everything that the ranks must agree on. Ranks that disagree never
 /// take each other's blocks; `MpiWire::look_for_strangers` sees to it that they do not wait for ever.
-pub fn call_tag(sequence: u64, root: u32, bytes: u64, mask: u32) -> i32 {
-    // The finaliser of splitmix64: every input bit reaches every output bit.
-    let mut h = sequence
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        .wrapping_add(bytes.rotate_left(20))
-        .wrapping_add(u64::from(root) << 1);
-    h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((h ^ (h >> 31)) & u64::from(mask)) as i32
+pub fn call_tag(facts: [u64; 4], mask: u32) -> i32 {
+    let h = facts.into_iter().fold(0u64, |h, fact| {
+        // The finaliser of splitmix64: every input bit reaches every output bit.
+        let h = (h ^ fact).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        h ^ (h >> 31)
+    });
+    (h & u64::from(mask)) as i32
 }
 
 impl<'a> MpiWire<'a> {
-    /// A wire over `comm` for the message in `data`; `receives` on every rank but the root.
+    /// A wire over `comm` for `data`; `packs` at the root of a broadcast, where they are the user's.
     pub fn new(
         host: &'a Usable,
         comm: Comm,
         tag: i32,
         requests: &'a mut Requests,
-        data: Data,
-        receives: bool,
+        data: Data<'a>,
+        packs: bool,
         timeout_s: u32,
     ) -> MpiWire<'a> {
         let timeout = (timeout_s > 0).then(|| Duration::from_secs(timeout_s.into()));
@@ -171,30 +197,22 @@ impl<'a> MpiWire<'a> {
             tag,
             requests,
             data,
-            receives,
+            packs,
             timeout,
             idle: Idle::default(),
         }
     }
 
     /// After the last message: puts what is left where the user wants it.
-    pub fn finish(mut self, bytes: u64) -> Result<(), Failure> {
-        self.unpack(bytes)
+    pub fn finish(mut self) -> Result<(), Failure> {
+        self.unpack(u64::MAX)
     }
 
     fn unpack(&mut self, arrived: u64) -> Result<(), Failure> {
         match &mut self.data {
-            Data::Packed(packed) if self.receives => packed.unpack(self.host, self.comm, arrived),
+            Data::Packed(packed) if !self.packs => packed.unpack(self.host, self.comm, arrived),
             _ => Ok(()),
         }
-    }
-
-    fn address(&mut self, span: Span) -> *mut c_void {
-        let base = match &mut self.data {
-            Data::InPlace(base) => *base,
-            Data::Packed(packed) => packed.address().cast(),
-        };
-        base.wrapping_add(span.offset as usize).cast()
     }
 
     /// Is this message as long as it should be?
@@ -257,16 +275,24 @@ impl<'a> MpiWire<'a> {
 impl Wire for MpiWire<'_> {
     type Error = Failure;
 
-    fn recv(&mut self, from: u32, block: u32, span: Span) -> Result<(), Failure> {
-        let address = self.address(span);
+    fn recv(&mut self, from: u32, pieces: &[Piece]) -> Result<bool, Failure> {
+        let len = runs(&mut self.data, pieces, &mut self.requests.runs);
+        let (address, staged) = match self.requests.runs[..] {
+            [run] => (run.address, false),
+            _ => match self.requests.staged_in.reserve(&self.requests.runs, len) {
+                Ok(Some(address)) => (address, true),
+                Ok(None) => return Ok(false),
+                Err(code) => return Err(at("staging")(code)),
+            },
+        };
         let mut request = self.host.h.request_null;
-        // SAFETY: the span lies inside the message, whose memory is the user's buffer (by the
-        // caller's MPI contract) or the scratch buffer; nothing else touches these bytes until the
-        // request is complete, and the call does not return before. Blocks fit an int.
+        // SAFETY: the pieces lie inside the parts, whose memory is the user's buffer (by the caller's
+        // MPI contract), the packed copy or staging memory; nothing else touches these bytes until
+        // the request is complete, and the call does not return before. Messages fit an int.
         check(unsafe {
             (self.host.f.irecv)(
-                address,
-                span.len as c_int,
+                address.cast(),
+                len as c_int,
                 self.host.h.byte,
                 from as c_int,
                 self.tag,
@@ -275,28 +301,39 @@ impl Wire for MpiWire<'_> {
             )
         })
         .map_err(at("receiving"))?;
-        let len = span.len;
         self.requests.receives.push_back(Receive {
             request,
             from,
-            block,
             len,
+            staged,
         });
-        Ok(())
+        Ok(true)
     }
 
-    fn send(&mut self, to: u32, _block: u32, span: Span) -> Result<(), Failure> {
-        if let (Data::Packed(packed), false) = (&mut self.data, self.receives) {
-            packed.pack(self.host, self.comm, span.end())?;
+    fn send(&mut self, to: u32, pieces: &[Piece]) -> Result<bool, Failure> {
+        if let (Data::Packed(packed), true) = (&mut self.data, self.packs) {
+            let end = pieces.iter().map(|piece| piece.span.end()).max();
+            packed.pack(self.host, self.comm, end.unwrap_or(0))?;
         }
-        let address = self.address(span);
+        let len = runs(&mut self.data, pieces, &mut self.requests.runs);
+        let (address, staged) = match self.requests.runs[..] {
+            [run] => (run.address, false),
+            _ => match self.requests.staged_out.reserve(&self.requests.runs, len) {
+                Ok(Some(address)) => {
+                    self.requests.staged_out.gather();
+                    (address, true)
+                }
+                Ok(None) => return Ok(false),
+                Err(code) => return Err(at("staging")(code)),
+            },
+        };
         let mut request = self.host.h.request_null;
         // SAFETY: as in `recv`; the bytes are there, because the engine sends only blocks that have
-        // arrived, or that were packed above.
+        // arrived, or that are this rank's own.
         check(unsafe {
             (self.host.f.isend)(
-                address,
-                span.len as c_int,
+                address.cast_const().cast(),
+                len as c_int,
                 self.host.h.byte,
                 to as c_int,
                 self.tag,
@@ -305,8 +342,8 @@ impl Wire for MpiWire<'_> {
             )
         })
         .map_err(at("sending"))?;
-        self.requests.sends.push_back(request);
-        Ok(())
+        self.requests.sends.push_back(Sending { request, staged });
+        Ok(true)
     }
 
     fn poll(&mut self) -> Result<Option<Event>, Failure> {
@@ -315,14 +352,21 @@ impl Wire for MpiWire<'_> {
             && let Some(status) = test(host, &mut oldest.request)?
         {
             let Receive {
-                from, block, len, ..
+                from, len, staged, ..
             } = *oldest;
             self.requests.receives.pop_front();
             self.verify(&status, from, len)?;
-            Event::Received(block)
+            if staged {
+                self.requests.staged_in.scatter();
+                self.requests.staged_in.release();
+            }
+            Event::Received
         } else if let Some(oldest) = self.requests.sends.front_mut()
-            && test(host, oldest)?.is_some()
+            && test(host, &mut oldest.request)?.is_some()
         {
+            if oldest.staged {
+                self.requests.staged_out.release();
+            }
             self.requests.sends.pop_front();
             Event::Sent
         } else {

@@ -54,8 +54,10 @@
 
 pub mod blocks;
 pub mod circulant;
+pub mod parts;
 pub mod rounds;
 
 pub use blocks::{Blocks, Span};
 pub use circulant::Circulant;
+pub use parts::Parts;
 pub use rounds::{MAX_Q, Rounds};

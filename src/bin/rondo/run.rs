@@ -112,7 +112,7 @@ fn collective(text: &str) -> Result<&'static Opt, String> {
     let name = name.strip_prefix("MPI_").unwrap_or(&name);
     let mut known = OPTIONS
         .iter()
-        .filter(|opt| matches!(opt.kind, Kind::Algorithm(_)));
+        .filter(|opt| matches!(opt.kind, Kind::Algorithm(..)));
     known.clone().find(|opt| opt.name == name).ok_or_else(|| {
         let names: Vec<String> = known
             .by_ref()

@@ -1,0 +1,74 @@
+#![forbid(unsafe_code)]
+//! The algorithms by their names, and what a user may say of one collective.
+
+/// An algorithm of Rondo's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Broadcast or all-broadcast of n blocks over the circulant graph, in n - 1 + ceil(log2 p) rounds.
+    Circulant,
+    /// The circulant broadcast of one block, which is a binomial-like tree for every p.
+    Binomial,
+    /// The circulant all-broadcast of one block, ceil(log2 p) rounds like Bruck's algorithm.
+    Bruck,
+    /// Every rank passes on to its right what it got from its left, in p - 1 rounds.
+    Ring,
+}
+
+impl Algorithm {
+    /// All algorithms; the position in this list is what ranks exchange.
+    pub const ALL: [Algorithm; 4] = [
+        Algorithm::Circulant,
+        Algorithm::Binomial,
+        Algorithm::Bruck,
+        Algorithm::Ring,
+    ];
+
+    /// The name that users write.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Algorithm::Circulant => "circulant",
+            Algorithm::Binomial => "binomial",
+            Algorithm::Bruck => "bruck",
+            Algorithm::Ring => "ring",
+        }
+    }
+}
+
+/// Who is to carry a collective out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// Rondo chooses for every call.
+    Auto,
+    /// Every call goes to the MPI library.
+    Host,
+    /// This algorithm, for every size.
+    Use(Algorithm),
+}
+
+impl Setting {
+    /// What can be said of a collective that has these algorithms.
+    pub fn among(algorithms: &[Algorithm]) -> impl Iterator<Item = Setting> + Clone {
+        let named = algorithms.iter().copied().map(Setting::Use);
+        [Setting::Auto, Setting::Host].into_iter().chain(named)
+    }
+
+    /// The name that users write.
+    pub fn name(self) -> &'static str {
+        match self {
+            Setting::Auto => "auto",
+            Setting::Host => "host",
+            Setting::Use(algorithm) => algorithm.name(),
+        }
+    }
+
+    /// The number that ranks exchange.
+    pub(super) fn to_word(self) -> u64 {
+        let place = Setting::among(&Algorithm::ALL).position(|setting| setting == self);
+        place.map_or(u64::MAX, |place| place as u64)
+    }
+
+    /// The setting behind a number; `None` if it is none of a collective with these algorithms.
+    pub(super) fn from_word(word: u64, algorithms: &[Algorithm]) -> Option<Setting> {
+        Setting::among(algorithms).find(|setting| setting.to_word() == word)
+    }
+}

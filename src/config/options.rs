@@ -1,0 +1,207 @@
+#![forbid(unsafe_code)]
+//! The table of options.
+
+use super::{Algorithm, Config, Setting, Stats};
+
+/// Where in [`Config`] an option lives.
+pub type Field<T> = fn(&mut Config) -> &mut T;
+
+/// What values an option takes, and the field that holds them. The lower bound is always 0.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// On or off.
+    Switch(Field<bool>),
+    /// `auto`, `host`, or the name of one of these algorithms.
+    Algorithm(Field<Setting>, &'static [Algorithm]),
+    /// A number of bytes up to the bound.
+    Bytes(Field<u64>, u64),
+    /// A number of bytes up to the bound, or `auto`.
+    BytesOrAuto(Field<Option<u64>>, u64),
+    /// A whole number up to the bound.
+    Integer(Field<u32>, u32),
+    /// A decimal number up to the bound.
+    Real(Field<f64>, f64),
+    /// The form of the statistics and an optional file.
+    Stats(Field<Stats>),
+}
+
+/// Whose value of an option counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Rank 0's value is used by all ranks of a communicator, because the ranks must decide alike.
+    Communicator,
+    /// Every process uses its own value; nothing but its own output depends on it.
+    Process,
+}
+
+/// One row of the table of options.
+#[derive(Clone, Copy, Debug)]
+pub struct Opt {
+    /// The name without its prefix `RONDO_`; empty for the variable `RONDO` itself.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// The unit of a number, empty where there is none.
+    pub unit: &'static str,
+    /// The default, written as a user would write it.
+    pub default: &'static str,
+    /// Whose value counts.
+    pub scope: Scope,
+    /// What it does, in a sentence or two.
+    pub doc: &'static str,
+}
+
+/// What MPI_Allgatherv and MPI_Allgather can run.
+const ALL_BROADCASTS: &[Algorithm] = &[Algorithm::Circulant, Algorithm::Bruck, Algorithm::Ring];
+
+/// Every option of Rondo.
+pub const OPTIONS: &[Opt] = &[
+    Opt {
+        name: "",
+        kind: Kind::Switch(|c| &mut c.enabled),
+        unit: "",
+        default: "on",
+        scope: Scope::Communicator,
+        doc: "Rondo as a whole. Off passes every call to the MPI library.",
+    },
+    Opt {
+        name: "BCAST",
+        kind: Kind::Algorithm(
+            |c| &mut c.bcast,
+            &[Algorithm::Circulant, Algorithm::Binomial],
+        ),
+        unit: "",
+        default: "auto",
+        scope: Scope::Communicator,
+        doc: "The algorithm of MPI_Bcast. A named one is used for every size; host means never Rondo's.",
+    },
+    Opt {
+        name: "BCAST_MIN_BYTES",
+        // Beyond any message; what exceeds it is a slip.
+        kind: Kind::BytesOrAuto(|c| &mut c.bcast_min_bytes, 1 << 60),
+        unit: "bytes",
+        default: "auto",
+        scope: Scope::Communicator,
+        doc: "Under RONDO_BCAST=auto, smaller broadcasts go to the MPI library. auto is 32K where the \
+              ranks are on several nodes, and leaves those within one node to the MPI library.",
+    },
+    Opt {
+        name: "ALLGATHERV",
+        kind: Kind::Algorithm(|c| &mut c.allgatherv, ALL_BROADCASTS),
+        unit: "",
+        default: "auto",
+        scope: Scope::Communicator,
+        doc: "The algorithm of MPI_Allgatherv, in the same way.",
+    },
+    Opt {
+        name: "ALLGATHER",
+        kind: Kind::Algorithm(|c| &mut c.allgather, ALL_BROADCASTS),
+        unit: "",
+        default: "auto",
+        scope: Scope::Communicator,
+        doc: "The algorithm of MPI_Allgather, in the same way.",
+    },
+    Opt {
+        name: "ALLGATHERV_MIN_BYTES",
+        kind: Kind::BytesOrAuto(|c| &mut c.allgatherv_min_bytes, 1 << 60),
+        unit: "bytes",
+        default: "auto",
+        scope: Scope::Communicator,
+        doc: "Under auto, calls of MPI_Allgatherv and MPI_Allgather go to the MPI library if the blocks \
+              of all ranks together are smaller.",
+    },
+    Opt {
+        name: "BLOCK_BYTES",
+        // A block is one message, and an MPI count of bytes ends at 2^31 - 1.
+        kind: Kind::Bytes(|c| &mut c.block_bytes, 1 << 30),
+        unit: "bytes",
+        default: "0",
+        scope: Scope::Communicator,
+        doc: "The size of a block of a broadcast. 0 takes the best size by the cost model.",
+    },
+    Opt {
+        name: "ALPHA_US",
+        kind: Kind::Real(|c| &mut c.alpha_us, 1e6),
+        unit: "microseconds",
+        default: "10",
+        scope: Scope::Communicator,
+        doc: "Cost model: the time that a message takes however short it is.",
+    },
+    Opt {
+        name: "BETA_NS_PER_KB",
+        kind: Kind::Real(|c| &mut c.beta_ns_per_kb, 1e9),
+        unit: "nanoseconds",
+        default: "8000",
+        scope: Scope::Communicator,
+        doc: "Cost model: the time that each 1024 bytes of a message add.",
+    },
+    Opt {
+        name: "WINDOW",
+        kind: Kind::Integer(|c| &mut c.window, 1024),
+        unit: "blocks",
+        default: "0",
+        scope: Scope::Communicator,
+        doc: "Receives posted ahead. 0 takes 2 ceil(log2 p) for p ranks.",
+    },
+    Opt {
+        name: "MAX_COMMS",
+        kind: Kind::Integer(|c| &mut c.max_comms, 100_000),
+        unit: "communicators",
+        default: "256",
+        scope: Scope::Communicator,
+        doc: "Private communicators that may exist at one time. Communicators beyond it are left to the \
+              MPI library.",
+    },
+    Opt {
+        name: "PMPI",
+        kind: Kind::Switch(|c| &mut c.pmpi),
+        unit: "",
+        default: "on",
+        scope: Scope::Communicator,
+        doc: "Take calls by the PMPI_ name as well. Open MPI's Fortran bindings and profilers call it.",
+    },
+    Opt {
+        name: "TRACE",
+        kind: Kind::Switch(|c| &mut c.trace),
+        unit: "",
+        default: "off",
+        scope: Scope::Communicator,
+        doc: "Report every new choice with its reason, in one line on the standard error output.",
+    },
+    Opt {
+        name: "STATS",
+        kind: Kind::Stats(|c| &mut c.stats),
+        unit: "",
+        default: "off",
+        scope: Scope::Communicator,
+        doc: "At the end, rank 0 of MPI_COMM_WORLD writes calls, bytes and seconds of each algorithm, to \
+              FILE or to the standard error output. On means text.",
+    },
+    Opt {
+        name: "HELP",
+        kind: Kind::Switch(|c| &mut c.help),
+        unit: "",
+        default: "off",
+        scope: Scope::Process,
+        doc: "Rank 0 lists all options, their values and where these come from.",
+    },
+    Opt {
+        name: "TIMEOUT_S",
+        kind: Kind::Integer(|c| &mut c.timeout_s, 1_000_000),
+        unit: "seconds",
+        default: "0",
+        scope: Scope::Communicator,
+        doc: "A rank that waits longer without any progress aborts the job and names itself and the \
+              collective. 0 waits forever.",
+    },
+];
+
+impl Opt {
+    /// The environment variable of this option.
+    pub fn variable(&self) -> String {
+        match self.name {
+            "" => "RONDO".into(),
+            name => format!("RONDO_{name}"),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Any number of broadcasts at a time, pipelined.
+//!
+//! A pattern speaks of rounds in which every rank sends and receives one message at a time (Träff,
+//! arXiv 2205.10072, section 2). Rounds are only an order here: receives are posted ahead within a
+//! window, a send leaves as soon as its blocks are there, and nothing waits for the end of a round. Per
+//! pair of ranks both sides post in the order of rounds, which is all that matching needs.
+
+#![forbid(unsafe_code)]
+
+use super::pattern::{Cursor, Way};
+use super::{Event, Order, Piece, Wire};
+use std::collections::VecDeque;
+
+/// Memory that one collective leaves to the next.
+#[derive(Default)]
+pub struct Scratch {
+    /// Which blocks are here, a bit each.
+    here: Vec<u64>,
+    /// The pieces of all receives in flight, oldest first, and how many belong to each.
+    arriving: VecDeque<u32>,
+    counts: VecDeque<u32>,
+    incoming: Vec<Piece>,
+    outgoing: Vec<Piece>,
+}
+
+impl Scratch {
+    fn clear(&mut self, blocks: u32) {
+        self.here.clear();
+        self.here.resize(blocks.div_ceil(64) as usize, 0);
+        self.arriving.clear();
+        self.counts.clear();
+        self.incoming.clear();
+        self.outgoing.clear();
+    }
+
+    fn set(&mut self, block: u32) {
+        self.here[block as usize / 64] |= 1 << (block % 64);
+    }
+
+    fn has(&self, block: u32) -> bool {
+        self.here[block as usize / 64] >> (block % 64) & 1 != 0
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.here.capacity() * size_of::<u64>()
+            + (self.arriving.capacity() + self.counts.capacity()) * size_of::<u32>()
+            + (self.incoming.capacity() + self.outgoing.capacity()) * size_of::<Piece>()
+    }
+}
+
+/// How much may happen at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Receives in flight, at least 1.
+    pub receives: u32,
+    /// Sends in flight, at least 1.
+    pub sends: u32,
+    /// Bytes up to which pieces share a message. The same on all ranks.
+    pub message: u64,
+}
+
+/// What [`AllBroadcast::advance`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Everything is sent and received.
+    Done,
+    /// Something was started or completed.
+    Moved,
+    /// Nothing can happen before the wire completes an operation.
+    Waiting,
+}
+
+/// The next message of one way, if there is one.
+#[derive(Default)]
+struct Next {
+    at: Cursor,
+    /// The other rank; the pieces are in the scratch memory.
+    peer: Option<u32>,
+}
+
+/// Broadcasts in progress on one rank.
+pub struct AllBroadcast<'a> {
+    order: Order<'a>,
+    limits: Limits,
+    scratch: &'a mut Scratch,
+    receive: Next,
+    send: Next,
+    /// Pieces of the next send that are known to be here.
+    ready: usize,
+    /// Receives and sends in flight.
+    receives: u32,
+    sends: u32,
+    /// What is here without a gap: parts, their bytes, and blocks of the part after them.
+    front: (usize, u64, u32),
+}
+
+impl<'a> AllBroadcast<'a> {
+    /// Begins the broadcast of all parts of `order`.
+    pub fn new(order: Order<'a>, limits: Limits, scratch: &'a mut Scratch) -> AllBroadcast<'a> {
+        scratch.clear(order.blocks());
+        let mut all = AllBroadcast {
+            order,
+            limits,
+            scratch,
+            receive: Next::default(),
+            send: Next::default(),
+            ready: 0,
+            receives: 0,
+            sends: 0,
+            front: (0, 0, 0),
+        };
+        all.next_receive();
+        all.next_send();
+        all
+    }
+
+    fn next_receive(&mut self) {
+        let (most, pieces) = (self.limits.message, &mut self.scratch.incoming);
+        self.receive.peer = self
+            .order
+            .message(&mut self.receive.at, Way::In, most, pieces);
+    }
+
+    fn next_send(&mut self) {
+        let (most, pieces) = (self.limits.message, &mut self.scratch.outgoing);
+        self.send.peer = self
+            .order
+            .message(&mut self.send.at, Way::Out, most, pieces);
+        self.ready = 0;
+    }
+
+    /// Does what can be done now: starts receives within the window, starts sends whose blocks are
+    /// here, takes in what the wire has completed.
+    pub fn advance<W: Wire>(&mut self, wire: &mut W) -> Result<Progress, W::Error> {
+        let mut moved = self.post_receives(wire)?;
+        moved |= self.post_sends(wire)?;
+        while let Some(event) = wire.poll()? {
+            moved = true;
+            match event {
+                Event::Received => self.received(),
+                Event::Sent => self.sends -= 1,
+            }
+            // Forward first, then look for more: others wait for these blocks.
+            self.post_sends(wire)?;
+            self.post_receives(wire)?;
+        }
+        let posted = self.receive.peer.is_none() && self.send.peer.is_none();
+        Ok(match (posted && self.receives + self.sends == 0, moved) {
+            (true, _) => Progress::Done,
+            (false, true) => Progress::Moved,
+            (false, false) => Progress::Waiting,
+        })
+    }
+
+    /// Posts receives in order while the window has room.
+    fn post_receives<W: Wire>(&mut self, wire: &mut W) -> Result<bool, W::Error> {
+        let mut moved = false;
+        while let Some(from) = self.receive.peer
+            && self.receives < self.limits.receives.max(1)
+        {
+            let pieces = &self.scratch.incoming;
+            if !wire.recv(from, pieces)? {
+                break;
+            }
+            self.scratch.counts.push_back(pieces.len() as u32);
+            let numbers = pieces.iter().map(|piece| piece.number);
+            self.scratch.arriving.extend(numbers);
+            self.receives += 1;
+            moved = true;
+            self.next_receive();
+        }
+        Ok(moved)
+    }
+
+    /// The oldest receive is complete.
+    fn received(&mut self) {
+        self.receives -= 1;
+        let count = self.scratch.counts.pop_front().unwrap_or(0);
+        for _ in 0..count {
+            if let Some(block) = self.scratch.arriving.pop_front() {
+                self.scratch.set(block);
+            }
+        }
+    }
+
+    /// Posts sends in order while the window has room and the blocks of the next one are here.
+    ///
+    /// A later send whose blocks are here could overtake one that still waits. It would take its
+    /// receiver's turn from another rank and cost rounds (9 instead of 8 for a broadcast with p = 13
+    /// and n = 5).
+    fn post_sends<W: Wire>(&mut self, wire: &mut W) -> Result<bool, W::Error> {
+        let mut moved = false;
+        while let Some(to) = self.send.peer
+            && self.sends < self.limits.sends.max(1)
+        {
+            let pieces = &self.scratch.outgoing;
+            let waiting = pieces[self.ready..]
+                .iter()
+                .position(|p| p.root != self.order.rank() && !self.scratch.has(p.number));
+            if let Some(waiting) = waiting {
+                self.ready += waiting;
+                break;
+            }
+            self.ready = pieces.len();
+            if !wire.send(to, pieces)? {
+                break;
+            }
+            self.sends += 1;
+            moved = true;
+            self.next_send();
+        }
+        Ok(moved)
+    }
+
+    /// Bytes at the front of all parts, in the order of ranks, that are all here.
+    pub fn arrived(&mut self) -> u64 {
+        let (mut part, mut bytes, mut block) = self.front;
+        let parts = self.order.parts();
+        let arrived = loop {
+            let Some(next) = parts.get(part) else {
+                break bytes;
+            };
+            let count = next.blocks.count();
+            let own = next.root == self.order.rank();
+            while block < count
+                && (own || next.blocks.span(block).len == 0 || self.scratch.has(next.first + block))
+            {
+                block += 1;
+            }
+            let here = match block {
+                0 => bytes,
+                n => bytes + next.blocks.span(n - 1).end(),
+            };
+            if block < count {
+                break here;
+            }
+            (part, bytes, block) = (part + 1, here, 0);
+        };
+        self.front = (part, bytes, block);
+        arrived
+    }
+}
+
+/// Carries `all` out to its end.
+pub fn run<W: Wire>(mut all: AllBroadcast<'_>, wire: &mut W) -> Result<(), W::Error> {
+    loop {
+        match all.advance(wire)? {
+            Progress::Done => return Ok(()),
+            Progress::Moved => {}
+            Progress::Waiting => wire.idle(all.arrived())?,
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Which blocks a rank sends and receives in each round.
+
+#![forbid(unsafe_code)]
+
+use super::Piece;
+use crate::schedule::{Blocks, Circulant, Rounds};
+
+/// What one rank contributes, and how it is cut into blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// The rank.
+    pub root: u32,
+    /// Number of its first block among all blocks of all parts.
+    pub first: u32,
+    /// Its blocks; empty ones do not travel.
+    pub blocks: Blocks,
+}
+
+/// An order in which blocks can reach every rank.
+#[derive(Clone, Copy, Debug)]
+pub enum Pattern<'a> {
+    /// Every part is broadcast on the circulant graph, all in the same rounds: n-1+q of them for parts
+    /// of n blocks (Träff, arXiv 2205.10072, algorithms 6 and 9). Parts are those of contributors, in
+    /// ascending order.
+    Circulant(Rounds, Entries<'a>),
+    /// The same with whole parts, in q rounds (algorithm 7): in round k a rank sends the parts of
+    /// `skip[k+1] - skip[k]` ranks, its own and those before it. There is a part for every rank.
+    Bruck,
+    /// In round i every rank passes the part of the i-th rank before it on to the next: p-1 rounds.
+    /// There is a part for every rank.
+    Ring,
+}
+
+/// Where the schedules of the contributors come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Entries<'a> {
+    /// The receive schedules of all relative ranks ([`Circulant::recv_table`]).
+    Table(&'a [i8]),
+    /// This rank's own schedules in the broadcast of each contributor.
+    Rows(&'a Rows),
+}
+
+/// One rank's schedules in broadcasts from several roots. O(log p) time and space for each.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    q: usize,
+    recv: Vec<i8>,
+    send: Vec<i8>,
+}
+
+impl Rows {
+    /// Makes the schedules of `rank`, one for each root.
+    pub fn set(&mut self, graph: &Circulant, rank: u32, roots: &[u32]) {
+        self.q = graph.q();
+        for rows in [&mut self.recv, &mut self.send] {
+            rows.clear();
+            rows.resize(roots.len() * self.q, 0);
+        }
+        if self.q == 0 {
+            return;
+        }
+        let rows = self.recv.chunks_exact_mut(self.q);
+        for ((&root, recv), send) in roots
+            .iter()
+            .zip(rows)
+            .zip(self.send.chunks_exact_mut(self.q))
+        {
+            // Schedules are made for root 0; any other root turns the ring.
+            let relative = before(rank, root, graph.p());
+            graph.recv(relative, recv);
+            graph.send(relative, send);
+        }
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.recv.capacity() + self.send.capacity()
+    }
+}
+
+/// The rank `steps` before `rank` on the ring of `p`.
+fn before(rank: u32, steps: u32, p: u32) -> u32 {
+    if rank >= steps {
+        rank - steps
+    } else {
+        rank + (p - steps)
+    }
+}
+
+/// Which way a message goes, seen from this rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    In,
+    Out,
+}
+
+/// A place in the sequence of all pieces that go one way.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cursor {
+    k: usize,
+    phase: u32,
+    part: u32,
+    block: u32,
+}
+
+/// A pattern as one rank sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'a> {
+    graph: Circulant,
+    rank: u32,
+    pattern: Pattern<'a>,
+    parts: &'a [Part],
+}
+
+impl<'a> Order<'a> {
+    /// The order of `rank`.
+    pub fn new(graph: Circulant, rank: u32, pattern: Pattern<'a>, parts: &'a [Part]) -> Order<'a> {
+        debug_assert!(
+            matches!(pattern, Pattern::Circulant(..)) || parts.len() == graph.p() as usize,
+            "a part for every rank"
+        );
+        Order {
+            graph,
+            rank,
+            pattern,
+            parts,
+        }
+    }
+
+    pub(super) fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    pub(super) fn parts(&self) -> &'a [Part] {
+        self.parts
+    }
+
+    /// Number of all blocks.
+    pub(super) fn blocks(&self) -> u32 {
+        let last = self.parts.last();
+        last.map_or(0, |part| part.first + part.blocks.count())
+    }
+
+    /// Takes the next message that goes `way` into `pieces`; the other rank, or `None` at the end.
+    ///
+    /// Pieces that follow each other in a round share a message while that is not longer than
+    /// `most` bytes. Both ends come to the same messages: nothing here depends on who asks.
+    pub(super) fn message(
+        &self,
+        at: &mut Cursor,
+        way: Way,
+        most: u64,
+        pieces: &mut Vec<Piece>,
+    ) -> Option<u32> {
+        pieces.clear();
+        let first = self.next(at, way)?;
+        let (k, phase) = (at.k, at.phase);
+        let mut length = first.span.len;
+        pieces.push(first);
+        loop {
+            let mut ahead = *at;
+            let Some(piece) = self.next(&mut ahead, way) else {
+                *at = ahead;
+                break;
+            };
+            length = length.saturating_add(piece.span.len);
+            if (ahead.k, ahead.phase) != (k, phase) || length > most {
+                break;
+            }
+            *at = ahead;
+            pieces.push(piece);
+        }
+        if matches!(self.pattern, Pattern::Bruck) {
+            // They come in the order of descending ranks, so that what has been here longest leaves
+            // first. Within a message the order of ascending ranks is that of most receive buffers.
+            pieces.reverse();
+        }
+        Some(self.peer(k, way))
+    }
+
+    /// The other rank of messages that go `way` in position `k` of a phase.
+    fn peer(&self, k: usize, way: Way) -> u32 {
+        let (p, skip) = (
+            self.graph.p(),
+            match self.pattern {
+                Pattern::Ring => 1,
+                _ => self.graph.skips()[k],
+            },
+        );
+        match way {
+            Way::In => before(self.rank, skip, p),
+            Way::Out => before(self.rank, p - skip, p),
+        }
+    }
+
+    /// The next piece that goes `way`. The cursor is left behind it, in its round.
+    fn next(&self, at: &mut Cursor, way: Way) -> Option<Piece> {
+        match self.pattern {
+            Pattern::Circulant(rounds, entries) => self.next_circulant(&rounds, &entries, at, way),
+            Pattern::Bruck => self.next_whole(at, way, self.graph.q() as u32),
+            Pattern::Ring => self.next_whole(at, way, self.graph.p() - 1),
+        }
+    }
+
+    fn next_circulant(
+        &self,
+        rounds: &Rounds,
+        entries: &Entries,
+        at: &mut Cursor,
+        way: Way,
+    ) -> Option<Piece> {
+        let (p, q) = (self.graph.p(), self.graph.q());
+        while at.phase < rounds.phases() {
+            let receiver = match way {
+                Way::In => self.rank,
+                Way::Out => self.peer(at.k, way),
+            };
+            while let Some(part) = self.parts.get(at.part as usize) {
+                let i = at.part as usize;
+                at.part += 1;
+                if part.root == receiver {
+                    continue; // has it
+                }
+                let entry = match entries {
+                    // What goes to a rank is what it receives.
+                    Entries::Table(table) => {
+                        table[before(receiver, part.root, p) as usize * q + at.k]
+                    }
+                    Entries::Rows(rows) if way == Way::In => rows.recv[i * q + at.k],
+                    Entries::Rows(rows) => rows.send[i * q + at.k],
+                };
+                if let Some(block) = rounds.block(entry, at.k, at.phase) {
+                    let span = part.blocks.span(block);
+                    if span.len > 0 {
+                        return Some(part.piece(block));
+                    }
+                }
+            }
+            at.part = 0;
+            at.k += 1;
+            if at.k == q {
+                (at.k, at.phase) = (0, at.phase + 1);
+            }
+        }
+        None
+    }
+
+    /// Whole parts, block by block: on Bruck's way those of the sender and of the ranks before it, on
+    /// the ring that of a single rank.
+    fn next_whole(&self, at: &mut Cursor, way: Way, rounds: u32) -> Option<Piece> {
+        while at.k < rounds as usize {
+            let sender = match way {
+                Way::In => self.peer(at.k, way),
+                Way::Out => self.rank,
+            };
+            let (first, width) = match self.pattern {
+                Pattern::Ring => (at.k as u32, 1),
+                _ => (0, self.graph.skips()[at.k + 1] - self.graph.skips()[at.k]),
+            };
+            while at.part < width {
+                let root = before(sender, first + at.part, self.graph.p());
+                let part = &self.parts[root as usize];
+                while at.block < part.blocks.count() {
+                    at.block += 1;
+                    if part.blocks.span(at.block - 1).len > 0 {
+                        return Some(part.piece(at.block - 1));
+                    }
+                }
+                (at.part, at.block) = (at.part + 1, 0);
+            }
+            (at.part, at.k) = (0, at.k + 1);
+        }
+        None
+    }
+}
+
+impl Part {
+    fn piece(&self, block: u32) -> Piece {
+        Piece {
+            root: self.root,
+            number: self.first + block,
+            span: self.blocks.span(block),
+        }
+    }
+}

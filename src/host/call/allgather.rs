@@ -1,0 +1,295 @@
+//! `MPI_Allgatherv`, `MPI_Allgather` and their large-count forms: one call with two ways to say where the
+//! blocks go.
+
+use super::{Call, Count, Level};
+use crate::host::abi::{IN_PLACE, Word};
+use crate::host::attr::Datatype;
+use crate::host::data::{Areas, Data, Packed};
+use crate::host::elements::{Elements, Range};
+use crate::host::handles::{Code, Comm};
+use crate::host::layout::Layout;
+use crate::host::table::{Host, Usable};
+use crate::host::wire::{Failure, at};
+use crate::schedule::Parts;
+use mpi_sys as sys;
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+/// How many elements come from each rank, and where they go.
+#[derive(Clone, Copy)]
+pub enum Counts {
+    /// `MPI_Allgather`: as many from every rank, one behind the other.
+    Regular(Count),
+    /// `MPI_Allgatherv`: counts and displacements.
+    Int(*const c_int, *const c_int),
+    /// `MPI_Allgatherv_c`.
+    Large(*const i64, *const isize),
+}
+
+/// A call of `MPI_Allgatherv` or `MPI_Allgather`.
+pub struct Allgather {
+    sendbuf: *const c_void,
+    sendcount: Count,
+    sendtype: Word,
+    recvbuf: *mut c_void,
+    counts: Counts,
+    recvtype: Word,
+    comm: Word,
+    level: Level,
+}
+
+impl Allgather {
+    /// A call with the arguments as they came.
+    ///
+    /// # Safety
+    /// The caller keeps the contract of `MPI_Allgatherv` or `MPI_Allgather` (MPI 4.1, section 6.7): if
+    /// the arguments are valid, both buffers are good for the elements they name, and the arrays for
+    /// one entry per rank, until the call returns.
+    #[expect(clippy::too_many_arguments, reason = "MPI's function has as many")]
+    pub unsafe fn new(
+        sendbuf: *const c_void,
+        sendcount: Count,
+        sendtype: Word,
+        recvbuf: *mut c_void,
+        counts: Counts,
+        recvtype: Word,
+        comm: Word,
+        level: Level,
+    ) -> Allgather {
+        Allgather {
+            sendbuf,
+            sendcount,
+            sendtype,
+            recvbuf,
+            counts,
+            recvtype,
+            comm,
+            level,
+        }
+    }
+
+    /// Is this `MPI_Allgather`?
+    pub fn is_regular(&self) -> bool {
+        matches!(self.counts, Counts::Regular(_))
+    }
+
+    /// Is this rank's contribution in the receive buffer already?
+    fn in_place(&self) -> bool {
+        ptr::eq(self.sendbuf, IN_PLACE)
+    }
+
+    /// The type of what is received, unless it cannot be one.
+    pub fn recvtype(&self, host: &Usable) -> Option<Datatype> {
+        self.recvtype.as_datatype(host)
+    }
+
+    /// States what each of `p` ranks contributes, in bytes; `None` if a count or the datatype is
+    /// invalid.
+    pub fn parts(&self, host: &Usable, p: u32, parts: &mut Parts) -> Option<()> {
+        let size = host.type_size(self.recvtype(host)?).ok()?;
+        match self.counts {
+            Counts::Int(counts, displs) if counts.is_null() || displs.is_null() => return None,
+            Counts::Large(counts, displs) if counts.is_null() || displs.is_null() => return None,
+            _ => {}
+        }
+        parts.set((0..p).map(|rank| self.count(rank)?.checked_mul(size)))
+    }
+
+    /// Elements from `rank`, unless negative.
+    fn count(&self, rank: u32) -> Option<u64> {
+        match self.counts {
+            Counts::Regular(count) => count.get(),
+            // SAFETY: the array has an entry for every rank, by the caller's contract.
+            Counts::Int(counts, _) => u64::try_from(unsafe { *counts.add(rank as usize) }).ok(),
+            // SAFETY: as above.
+            Counts::Large(counts, _) => u64::try_from(unsafe { *counts.add(rank as usize) }).ok(),
+        }
+    }
+
+    /// Place of the elements from `rank`, in extents of the type.
+    fn displacement(&self, rank: u32) -> i64 {
+        match self.counts {
+            Counts::Regular(count) => count.get().unwrap_or(0) as i64 * i64::from(rank),
+            // SAFETY: as in `count`.
+            Counts::Int(_, displs) => i64::from(unsafe { *displs.add(rank as usize) }),
+            // SAFETY: as in `count`.
+            Counts::Large(_, displs) => unsafe { *displs.add(rank as usize) as i64 },
+        }
+    }
+
+    /// Bytes that this rank sends by its own account: `None` if they are in place or the arguments
+    /// invalid.
+    fn sends(&self, host: &Usable) -> Option<u64> {
+        let datatype = self.sendtype.as_datatype(host)?;
+        host.type_size(datatype)
+            .ok()?
+            .checked_mul(self.sendcount.get()?)
+    }
+
+    /// Does this rank send what the parts say it contributes?
+    pub fn check_own(&self, host: &Usable, parts: &Parts, rank: u32) -> Result<(), Failure> {
+        let expected = parts.span(rank).len;
+        match self.sends(host) {
+            Some(sends) if !self.in_place() && sends != expected => {
+                Err(Failure::Contribution { sends, expected })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The parts in the user's memory; `None` if the buffer cannot be one.
+    pub fn data<'a>(
+        &'a self,
+        host: &Usable,
+        datatype: Datatype,
+        layout: Layout,
+        parts: &'a Parts,
+    ) -> Option<Result<Data<'a>, Code>> {
+        let most = parts.largest() / layout.size;
+        let base: *mut u8 = self.recvbuf.cast();
+        let slots = |base| Slots {
+            base,
+            extent: layout.extent,
+            call: self,
+        };
+        let Some(offset) = layout.contiguous(most) else {
+            return Some(self.packed(host, datatype, layout, parts).map(Data::Packed));
+        };
+        let slots = slots(base.wrapping_offset(offset as isize));
+        let null = |&rank: &u32| slots.address(rank).is_null();
+        (!parts.contributors().iter().any(null)).then_some(Ok(Data::Parts(slots)))
+    }
+
+    fn packed<'a>(
+        &'a self,
+        host: &Usable,
+        datatype: Datatype,
+        layout: Layout,
+        parts: &'a Parts,
+    ) -> Result<Packed<'a>, Code> {
+        let (elements, base) = Elements::new(host, self.recvbuf.cast(), datatype, layout)?;
+        let slots = Slots {
+            base,
+            extent: layout.extent,
+            call: self,
+        };
+        Packed::new(elements, Areas::Many(slots, parts), parts.total())
+    }
+
+    /// Puts this rank's own contribution where the others' will be; `None` if the send buffer cannot
+    /// be one.
+    pub fn place_own(
+        &self,
+        host: &Usable,
+        private: Comm,
+        data: &mut Data,
+        parts: &Parts,
+        rank: u32,
+    ) -> Option<Result<(), Failure>> {
+        let bytes = parts.span(rank).len;
+        if bytes == 0 {
+            return Some(Ok(()));
+        }
+        if self.in_place() {
+            return Some(match data {
+                Data::Packed(packed) => packed.pack_part(host, private, rank),
+                _ => Ok(()),
+            });
+        }
+        let count = self.sendcount.get()?;
+        let datatype = self.sendtype.as_datatype(host)?;
+        let layout = host.layout(datatype, private).ok()?;
+        let (from, to) = (self.sendbuf.cast::<u8>().cast_mut(), data.part(rank));
+        match layout.contiguous(count) {
+            Some(offset) => {
+                let from = from.wrapping_offset(offset as isize);
+                if from.is_null() {
+                    return None;
+                }
+                // SAFETY: as many bytes are sent as the part has, which was checked; by the caller's
+                // contract they can be read there, and the part is good for them.
+                unsafe { ptr::copy(from.cast_const(), to, bytes as usize) };
+                Some(Ok(()))
+            }
+            None => {
+                let pack =
+                    Elements::new(host, from, datatype, layout).and_then(|(elements, user)| {
+                        let range = Range {
+                            user,
+                            packed: to,
+                            from: 0,
+                            until: count,
+                        };
+                        // SAFETY: as above.
+                        unsafe { elements.pack(host, private, range) }
+                    });
+                Some(pack.map_err(at("packing")))
+            }
+        }
+    }
+}
+
+/// The places of all parts in the receive buffer.
+#[derive(Clone, Copy)]
+pub struct Slots<'a> {
+    base: *mut u8,
+    extent: i64,
+    call: &'a Allgather,
+}
+
+impl Slots<'_> {
+    /// Where the part of `rank` begins.
+    pub fn address(&self, rank: u32) -> *mut u8 {
+        let bytes = self.call.displacement(rank).wrapping_mul(self.extent);
+        self.base.wrapping_offset(bytes as isize)
+    }
+}
+
+impl Call for Allgather {
+    fn level(&self) -> Level {
+        self.level
+    }
+
+    fn comm(&self, host: &Usable) -> Option<Comm> {
+        self.comm.as_comm(host)
+    }
+
+    fn pass(&self, host: &Host) -> c_int {
+        let &Allgather {
+            sendbuf: send,
+            sendcount,
+            sendtype,
+            recvbuf: recv,
+            counts,
+            recvtype,
+            comm,
+            ..
+        } = self;
+        let own = &host.own;
+        // SAFETY: these are the caller's own arguments, and whoever made the call vouched for them.
+        unsafe {
+            match (sendcount, counts) {
+                (Count::Int(count), Counts::Int(counts, displs)) => {
+                    (own.allgatherv)(send, count, sendtype, recv, counts, displs, recvtype, comm)
+                }
+                (Count::Int(count), Counts::Regular(Count::Int(each))) => {
+                    (own.allgather)(send, count, sendtype, recv, each, recvtype, comm)
+                }
+                (Count::Large(count), Counts::Large(counts, displs)) => {
+                    match own.allgatherv_large {
+                        Some(f) => f(send, count, sendtype, recv, counts, displs, recvtype, comm),
+                        None => sys::MPI_ERR_COUNT as c_int,
+                    }
+                }
+                (Count::Large(count), Counts::Regular(Count::Large(each))) => {
+                    match own.allgather_large {
+                        Some(f) => f(send, count, sendtype, recv, each, recvtype, comm),
+                        None => sys::MPI_ERR_COUNT as c_int,
+                    }
+                }
+                // A call is of one form as a whole.
+                _ => sys::MPI_ERR_COUNT as c_int,
+            }
+        }
+    }
+}

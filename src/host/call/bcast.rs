@@ -1,0 +1,123 @@
+//! `MPI_Bcast` and `MPI_Bcast_c`.
+
+use super::{Call, Count, Level};
+use crate::host::abi::Word;
+use crate::host::attr::Datatype;
+use crate::host::data::{Areas, Data, Packed};
+use crate::host::elements::Elements;
+use crate::host::handles::{Code, Comm};
+use crate::host::layout::Layout;
+use crate::host::table::{Host, Usable};
+use mpi_sys as sys;
+use std::ffi::{c_int, c_void};
+
+/// A call of `MPI_Bcast` or `MPI_Bcast_c`.
+pub struct Bcast {
+    buffer: *mut c_void,
+    count: Count,
+    datatype: Word,
+    root: c_int,
+    comm: Word,
+    level: Level,
+}
+
+impl Bcast {
+    /// A call with the arguments as they came.
+    ///
+    /// # Safety
+    /// The caller keeps the contract of `MPI_Bcast` (MPI 4.1, section 6.4): if the arguments are
+    /// valid, the buffer is good for `count` elements of the datatype until the call returns.
+    pub unsafe fn new(
+        buffer: *mut c_void,
+        count: Count,
+        datatype: Word,
+        root: c_int,
+        comm: Word,
+        level: Level,
+    ) -> Bcast {
+        Bcast {
+            buffer,
+            count,
+            datatype,
+            root,
+            comm,
+            level,
+        }
+    }
+
+    /// The datatype, unless it cannot be one.
+    pub fn datatype(&self, host: &Usable) -> Option<Datatype> {
+        self.datatype.as_datatype(host)
+    }
+
+    /// The root, unless it is not one of `p` ranks.
+    pub fn root(&self, p: u32) -> Option<u32> {
+        u32::try_from(self.root).ok().filter(|&root| root < p)
+    }
+
+    /// The count, unless it is negative.
+    pub fn count(&self) -> Option<u64> {
+        self.count.get()
+    }
+
+    /// The message in the user's buffer; `None` if the buffer cannot be one.
+    ///
+    /// A null buffer is `MPI_BOTTOM`, which is fine for types that carry addresses and an error for
+    /// those whose data begin at the buffer's own address.
+    pub fn data(
+        &self,
+        host: &Usable,
+        datatype: Datatype,
+        layout: Layout,
+    ) -> Option<Result<Data<'static>, Code>> {
+        let count = self.count()?;
+        let buffer: *mut u8 = self.buffer.cast();
+        match layout.contiguous(count) {
+            Some(0) if buffer.is_null() => None,
+            Some(offset) => Some(Ok(Data::InPlace(buffer.wrapping_offset(offset as isize)))),
+            None => Some(packed(host, buffer, count, datatype, layout).map(Data::Packed)),
+        }
+    }
+}
+
+fn packed(
+    host: &Usable,
+    buffer: *mut u8,
+    count: u64,
+    datatype: Datatype,
+    layout: Layout,
+) -> Result<Packed<'static>, Code> {
+    let (elements, buffer) = Elements::new(host, buffer, datatype, layout)?;
+    Packed::new(elements, Areas::One(buffer, count), count * layout.size)
+}
+
+impl Call for Bcast {
+    fn level(&self) -> Level {
+        self.level
+    }
+
+    fn comm(&self, host: &Usable) -> Option<Comm> {
+        self.comm.as_comm(host)
+    }
+
+    fn pass(&self, host: &Host) -> c_int {
+        let &Bcast {
+            buffer,
+            count,
+            datatype,
+            root,
+            comm,
+            ..
+        } = self;
+        // SAFETY: these are the caller's own arguments, and whoever made the call vouched for them.
+        unsafe {
+            match (count, host.own.bcast_large) {
+                (Count::Int(count), _) => (host.own.bcast)(buffer, count, datatype, root, comm),
+                (Count::Large(count), Some(f)) => f(buffer, count, datatype, root, comm),
+                // A large count without a large function: only with a library built for another
+                // MPI, which has said so.
+                (Count::Large(_), None) => sys::MPI_ERR_COUNT as c_int,
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Elements of a datatype that do not lie in one run: packing and unpacking them by the host.
+
+use super::attr::Datatype;
+use super::handles::{Code, Comm, check};
+use super::layout::Layout;
+use super::table::Usable;
+use mpi_sys as sys;
+use std::ffi::c_int;
+
+/// Stands for `MPI_BOTTOM` where the host takes no null pointer (MPICH's `MPI_Pack`): any address
+/// will do, as long as the displacements are made smaller by as much.
+const BOTTOM: usize = 4096;
+
+/// At most this many bytes are packed by one call of the host, which counts in `int`.
+const PACK_BYTES: u64 = 1 << 30;
+
+/// A datatype of a user's buffer as the host's pack functions need it.
+pub struct Elements {
+    datatype: sys::MPI_Datatype,
+    /// The datatype if it had to be made; freed at the end.
+    _shifted: Option<Made>,
+    layout: Layout,
+    byte: sys::MPI_Datatype,
+    /// For elements so large that MPI_Pack cannot count their bytes: a type of as many bytes.
+    giant: Option<Made>,
+}
+
+/// A committed datatype of Rondo's own.
+struct Made {
+    datatype: sys::MPI_Datatype,
+    free: unsafe extern "C" fn(*mut sys::MPI_Datatype) -> c_int,
+}
+
+impl Made {
+    /// Blocks of `of`, as many elements and at the displacement in bytes that each pair says.
+    fn hindexed(
+        host: &Usable,
+        of: sys::MPI_Datatype,
+        blocks: &[(c_int, sys::MPI_Aint)],
+    ) -> Result<Made, Code> {
+        let (lengths, displacements): (Vec<c_int>, Vec<sys::MPI_Aint>) =
+            blocks.iter().copied().unzip();
+        let (mut datatype, count) = (host.h.datatype_null, blocks.len() as c_int);
+        let (lengths, displacements) = (lengths.as_ptr(), displacements.as_ptr());
+        // SAFETY: both arrays have `count` entries.
+        check(unsafe {
+            (host.f.type_create_hindexed)(count, lengths, displacements, of, &mut datatype)
+        })?;
+        let mut made = Made {
+            datatype,
+            free: host.f.type_free,
+        };
+        // SAFETY: the type was just made.
+        check(unsafe { (host.f.type_commit)(&mut made.datatype) })?;
+        Ok(made)
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // SAFETY: the type is ours and no message uses it any more.
+        unsafe { (self.free)(&mut self.datatype) };
+    }
+}
+
+impl Elements {
+    /// Elements of `datatype` relative to `base`, which comes back as it is to be used.
+    pub(super) fn new(
+        host: &Usable,
+        base: *mut u8,
+        datatype: Datatype,
+        layout: Layout,
+    ) -> Result<(Elements, *mut u8), Code> {
+        let giant = if layout.size > PACK_BYTES {
+            Some(giant(host, layout.size)?)
+        } else {
+            None
+        };
+        let (mut base, mut datatype, mut shifted) = (base, datatype.0, None);
+        if base.is_null() {
+            let made = Made::hindexed(host, datatype, &[(1, -(BOTTOM as sys::MPI_Aint))])?;
+            base = BOTTOM as *mut u8;
+            datatype = made.datatype;
+            shifted = Some(made);
+        }
+        let elements = Elements {
+            datatype,
+            _shifted: shifted,
+            layout,
+            byte: host.h.byte,
+            giant,
+        };
+        Ok((elements, base))
+    }
+
+    /// Bytes of data in an element.
+    pub(super) fn size(&self) -> u64 {
+        self.layout.size
+    }
+
+    /// Packs some elements.
+    ///
+    /// # Safety
+    /// The elements lie in the user's memory, and the packed ones have room.
+    pub(super) unsafe fn pack(&self, host: &Usable, comm: Comm, some: Range) -> Result<(), Code> {
+        self.each_run(some, |user, packed| {
+            if self.giant.is_some() {
+                // SAFETY: by the caller's contract.
+                return unsafe { self_message(host, comm, user, packed) };
+            }
+            let mut position = 0;
+            // SAFETY: by the caller's contract.
+            check(unsafe {
+                (host.f.pack)(
+                    user.address.cast_const().cast(),
+                    user.count,
+                    user.datatype,
+                    packed.address.cast(),
+                    packed.count,
+                    &mut position,
+                    comm.0,
+                )
+            })
+        })
+    }
+
+    /// Unpacks some elements.
+    ///
+    /// # Safety
+    /// The packed elements are there, and the others have room in the user's memory.
+    pub(super) unsafe fn unpack(&self, host: &Usable, comm: Comm, some: Range) -> Result<(), Code> {
+        self.each_run(some, |user, packed| {
+            if self.giant.is_some() {
+                // SAFETY: by the caller's contract.
+                return unsafe { self_message(host, comm, packed, user) };
+            }
+            let mut position = 0;
+            // SAFETY: by the caller's contract.
+            check(unsafe {
+                (host.f.unpack)(
+                    packed.address.cast_const().cast(),
+                    packed.count,
+                    &mut position,
+                    user.address.cast(),
+                    user.count,
+                    user.datatype,
+                    comm.0,
+                )
+            })
+        })
+    }
+
+    /// Calls `copy(elements of the user, their packed bytes)` in runs short enough for the host.
+    fn each_run(
+        &self,
+        some: Range,
+        copy: impl Fn(Piece, Piece) -> Result<(), Code>,
+    ) -> Result<(), Code> {
+        let Layout { size, extent, .. } = self.layout;
+        let most = (PACK_BYTES / size).clamp(1, i32::MAX as u64);
+        let mut done = some.from;
+        while done < some.until {
+            let count = most.min(some.until - done);
+            let user = Piece {
+                address: some.user.wrapping_offset(done as isize * extent as isize),
+                count: count as c_int,
+                datatype: self.datatype,
+            };
+            let (packed_count, datatype) = match &self.giant {
+                Some(giant) => (1, giant.datatype),
+                None => ((count * size) as c_int, self.byte),
+            };
+            let packed = Piece {
+                address: some.packed.wrapping_add((done * size) as usize),
+                count: packed_count,
+                datatype,
+            };
+            copy(user, packed)?;
+            done += count;
+        }
+        Ok(())
+    }
+}
+
+/// Some elements in the user's memory and, packed, in Rondo's.
+#[derive(Clone, Copy)]
+pub struct Range {
+    /// Where element 0 is for the user.
+    pub user: *mut u8,
+    /// Where element 0 is packed.
+    pub packed: *mut u8,
+    /// The first element.
+    pub from: u64,
+    /// The element behind the last one.
+    pub until: u64,
+}
+
+/// Some elements in memory, as a message would name them.
+#[derive(Clone, Copy)]
+struct Piece {
+    address: *mut u8,
+    count: c_int,
+    datatype: sys::MPI_Datatype,
+}
+
+/// A type of `size` bytes in a row; the count of MPI_BYTE would not fit an `int`.
+fn giant(host: &Usable, size: u64) -> Result<Made, Code> {
+    let starts = (0..size).step_by(PACK_BYTES as usize);
+    let blocks: Vec<_> = starts
+        .map(|at| (PACK_BYTES.min(size - at) as c_int, at as sys::MPI_Aint))
+        .collect();
+    Made::hindexed(host, host.h.byte, &blocks)
+}
+
+/// Copies by a message to oneself, on the private communicator, where nothing else receives from
+/// this rank itself.
+///
+/// # Safety
+/// The elements lie at their addresses, and the two do not overlap.
+unsafe fn self_message(host: &Usable, comm: Comm, from: Piece, to: Piece) -> Result<(), Code> {
+    let rank = host.rank(comm)? as c_int;
+    // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
+    let mut status: sys::MPI_Status = unsafe { std::mem::zeroed() };
+    // SAFETY: by the caller's contract.
+    check(unsafe {
+        (host.f.sendrecv)(
+            from.address.cast_const().cast(),
+            from.count,
+            from.datatype,
+            rank,
+            0,
+            to.address.cast(),
+            to.count,
+            to.datatype,
+            rank,
+            0,
+            comm.0,
+            &mut status,
+        )
+    })
+}

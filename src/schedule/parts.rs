@@ -1,0 +1,90 @@
+//! The division of an all-broadcast's total among the ranks that contribute to it.
+
+#![forbid(unsafe_code)]
+
+use super::Span;
+
+/// How many bytes each of p ranks contributes: m_0, m_1, ..., and m in all.
+///
+/// The parts are thought of as one message, in the order of the ranks. The value is kept from call to
+/// call, so that stating the parts of a further call allocates nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Where the part of each rank begins, and at the end the total: p + 1 numbers.
+    starts: Vec<u64>,
+    /// The ranks that contribute at least a byte, ascending.
+    contributors: Vec<u32>,
+    largest: u64,
+}
+
+impl Parts {
+    /// States the bytes of each rank. `None` if one is not a number of bytes, or the total is not.
+    pub fn set(&mut self, bytes: impl Iterator<Item = Option<u64>>) -> Option<()> {
+        self.starts.clear();
+        self.contributors.clear();
+        self.largest = 0;
+        self.starts.push(0);
+        let mut total = 0u64;
+        for (rank, bytes) in (0..).zip(bytes) {
+            let bytes = bytes?;
+            total = total.checked_add(bytes)?;
+            self.starts.push(total);
+            if bytes > 0 {
+                self.contributors.push(rank);
+                self.largest = self.largest.max(bytes);
+            }
+        }
+        Some(())
+    }
+
+    /// Number of ranks, p.
+    pub fn p(&self) -> u32 {
+        self.starts.len().saturating_sub(1) as u32
+    }
+
+    /// Bytes of all ranks together.
+    pub fn total(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Bytes of the rank that contributes most.
+    pub fn largest(&self) -> u64 {
+        self.largest
+    }
+
+    /// The ranks that contribute at least a byte, ascending.
+    pub fn contributors(&self) -> &[u32] {
+        &self.contributors
+    }
+
+    /// The part of `rank` within the total.
+    pub fn span(&self, rank: u32) -> Span {
+        let [start, end] = [0, 1].map(|i| self.starts[rank as usize + i]);
+        Span {
+            offset: start,
+            len: end - start,
+        }
+    }
+
+    /// Bytes that `count` ranks from `first` on contribute together, counted round the ring.
+    pub fn window(&self, first: u32, count: u32) -> u64 {
+        let (first, end) = (first as usize, first as usize + count as usize);
+        let p = self.p() as usize;
+        if end <= p {
+            self.starts[end] - self.starts[first]
+        } else {
+            self.total() - self.starts[first] + self.starts[end - p]
+        }
+    }
+
+    /// A number that differs between different parts, as far as a number can (FNV-1a over the sums).
+    pub fn hash(&self) -> u64 {
+        let step = |h: u64, start: &u64| (h ^ start).wrapping_mul(0x0000_0100_0000_01b3);
+        self.starts.iter().fold(0xcbf2_9ce4_8422_2325, step)
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.starts.capacity() * size_of::<u64>() + self.contributors.capacity() * size_of::<u32>()
+    }
+}
