@@ -1,15 +1,18 @@
-/* What the test programs share: checks, the proof of who carried a broadcast out, and the verdict.
+/* What the test programs share: checks, the proof of who carried a collective out, and the verdict.
  *
  * A program starts with start(), ends with finish(), and in between calls CHECK(condition) and, in place of
- * MPI_Bcast, bcast(), which also checks Rondo's counters. The same executable runs bare and with Rondo
- * preloaded, so Rondo's functions are looked up at run time. The environment says what to expect:
+ * MPI_Bcast, MPI_Allgatherv and MPI_Allgather, bcast(), allgatherv() and allgather(), which also check Rondo's
+ * counters. The same executable runs bare and with Rondo preloaded, so Rondo's functions are looked up at run
+ * time. The environment says what to expect:
  *
  *   EXPECT_RONDO unset      bare: Rondo's symbols must be absent
- *   EXPECT_RONDO=circulant  (or any other algorithm): that algorithm carries out every broadcast of at least one
- *                           byte on an intra-communicator of at least three ranks; the host does the rest
+ *   EXPECT_RONDO=circulant  (or any other algorithm): that algorithm carries out every collective of at least one
+ *                           byte in all on an intra-communicator of at least three ranks; the host does the rest
  *   EXPECT_RONDO=any        Rondo or the host, as Rondo chooses; each call is counted once
  *   EXPECT_RONDO=host       Rondo counts each call and hands each to the host
  *   EXPECT_RONDO=off        Rondo is there and takes nothing
+ *
+ * EXPECT_RONDO_BCAST, where it is set, says the same of broadcasts alone: not every algorithm serves each collective.
  *
  * The last line is "PASS name", written by rank 0 of MPI_COMM_WORLD, and the exit status is 0, if and only if
  * no check failed on any rank.
@@ -33,6 +36,7 @@ typedef unsigned long long (*rondo_calls_fn)(const char *collective, const char 
 static struct {
     const char *name;
     const char *expect; /* EXPECT_RONDO, or NULL in a bare run */
+    const char *expect_bcast; /* EXPECT_RONDO_BCAST, or the same */
     rondo_calls_fn calls;
     int rank, ranks;
     int failures; /* of this process */
@@ -64,6 +68,7 @@ static MAYBE_UNUSED void failed(const char *file, int line, const char *what) {
 static MAYBE_UNUSED void find_rondo(const char *name) {
     test.name = name;
     test.expect = getenv("EXPECT_RONDO");
+    test.expect_bcast = test.expect && getenv("EXPECT_RONDO_BCAST") ? getenv("EXPECT_RONDO_BCAST") : test.expect;
     *(void **)&test.calls = dlsym(RTLD_DEFAULT, "rondo_calls");
     if (test.expect)
         CHECK(test.calls != NULL);
@@ -101,60 +106,127 @@ static MAYBE_UNUSED int finish(void) {
 
 /* ---- who carried it out ---- */
 
+/* Calls of one collective on this rank since the start of the program. */
 struct counts {
-    unsigned long long named; /* by the algorithm that EXPECT_RONDO names, if it names one */
+    const char *collective;   /* as rondo_calls knows it */
+    unsigned long long named; /* by the algorithm that we expect, if we expect a certain one */
     unsigned long long rondo; /* by any algorithm of Rondo's */
     unsigned long long host;  /* handed to the host */
 };
 
-static MAYBE_UNUSED int names_algorithm(void) {
-    return test.expect && strcmp(test.expect, "any") && strcmp(test.expect, "host") && strcmp(test.expect, "off");
+/* Whom we expect to carry this collective out, as the head of this file says, or NULL in a bare run. */
+static MAYBE_UNUSED const char *expected(const char *collective) {
+    return strcmp(collective, "bcast") ? test.expect : test.expect_bcast;
 }
 
-static MAYBE_UNUSED struct counts counts_now(void) {
-    struct counts c = {0, 0, 0};
-    if (!test.expect) return c;
-    c.rondo = test.calls("bcast", NULL);
-    c.host = test.calls("bcast", "host");
-    if (names_algorithm()) c.named = test.calls("bcast", test.expect);
+static MAYBE_UNUSED int is_algorithm(const char *expect) {
+    return expect && strcmp(expect, "any") && strcmp(expect, "host") && strcmp(expect, "off");
+}
+
+/* Are all broadcasts with data on three or more ranks to be a certain algorithm's of Rondo's? */
+static MAYBE_UNUSED int names_algorithm(void) { return is_algorithm(expected("bcast")); }
+
+static MAYBE_UNUSED struct counts counts_of(const char *collective) {
+    struct counts c = {collective, 0, 0, 0};
+    const char *expect = expected(collective);
+    if (!expect) return c;
+    c.rondo = test.calls(collective, NULL);
+    c.host = test.calls(collective, "host");
+    if (is_algorithm(expect)) c.named = test.calls(collective, expect);
     return c;
 }
 
-/* Checks that since `before` Rondo took `rondos` broadcasts and handed `hosts` to the host, were it forced. */
+static MAYBE_UNUSED struct counts counts_now(void) { return counts_of("bcast"); }
+
+/* Checks that since `before` Rondo took `rondos` calls of its collective and handed `hosts` to the host, were it
+ * forced. */
 static MAYBE_UNUSED void check_counts(struct counts before, unsigned long long rondos, unsigned long long hosts) {
-    if (!test.expect) return;
-    struct counts now = counts_now();
-    unsigned long long named = now.named - before.named, rondo = now.rondo - before.rondo, host = now.host - before.host;
-    if (names_algorithm()) {
-        CHECK_IN(named == rondos, "%s moved by %llu and not by %llu", test.expect, named, rondos);
-        CHECK_IN(rondo == rondos, "all of Rondo's algorithms moved by %llu and not by %llu", rondo, rondos);
-        CHECK_IN(host == hosts, "host moved by %llu and not by %llu", host, hosts);
-    } else if (!strcmp(test.expect, "any")) {
-        CHECK_IN(rondo + host == rondos + hosts, "%llu + %llu counted of %llu", rondo, host, rondos + hosts);
-    } else if (!strcmp(test.expect, "host")) {
-        CHECK_IN(rondo == 0 && host == rondos + hosts, "%llu by Rondo, %llu by the host", rondo, host);
+    const char *name = before.collective, *expect = expected(name);
+    if (!expect) return;
+    struct counts now = counts_of(name);
+    unsigned long long named = now.named - before.named, rondo = now.rondo - before.rondo;
+    unsigned long long host = now.host - before.host;
+    if (is_algorithm(expect)) {
+        CHECK_IN(named == rondos, "%s by %s moved by %llu and not by %llu", name, expect, named, rondos);
+        CHECK_IN(rondo == rondos, "%s by all of Rondo's moved by %llu and not by %llu", name, rondo, rondos);
+        CHECK_IN(host == hosts, "%s by the host moved by %llu and not by %llu", name, host, hosts);
+    } else if (!strcmp(expect, "any")) {
+        CHECK_IN(rondo + host == rondos + hosts, "%s: %llu + %llu counted of %llu", name, rondo, host, rondos + hosts);
+    } else if (!strcmp(expect, "host")) {
+        CHECK_IN(rondo == 0 && host == rondos + hosts, "%s: %llu by Rondo, %llu by the host", name, rondo, host);
     } else {
-        CHECK_IN(rondo == 0, "%llu by Rondo, which is off", rondo);
+        CHECK_IN(rondo == 0, "%s: %llu by Rondo, which is off", name, rondo);
     }
+}
+
+/* Is a collective that moves `bytes` bytes in all on this communicator one that a forced algorithm takes? */
+static MAYBE_UNUSED int forced_takes(long long bytes, MPI_Comm comm) {
+    int inter, p;
+    MPI_Comm_test_inter(comm, &inter);
+    if (inter) return 0;
+    MPI_Comm_size(comm, &p);
+    return p >= 3 && bytes > 0;
 }
 
 /* Is this broadcast one that a forced algorithm takes? */
 static MAYBE_UNUSED int is_rondos(int count, MPI_Datatype type, MPI_Comm comm) {
-    int inter, p, size;
-    MPI_Comm_test_inter(comm, &inter);
-    if (inter) return 0;
-    MPI_Comm_size(comm, &p);
+    int size;
     MPI_Type_size(type, &size);
-    return p >= 3 && count > 0 && size > 0;
+    return forced_takes((long long)count * size, comm);
+}
+
+/* Checks that one call since `before` succeeded and was carried out by whom we expect. */
+static MAYBE_UNUSED void check_call(struct counts before, int code, long long bytes, MPI_Comm comm) {
+    int rondos = forced_takes(bytes, comm);
+    CHECK_IN(code == MPI_SUCCESS, "%s of %lld bytes in all", before.collective, bytes);
+    check_counts(before, (unsigned long long)rondos, (unsigned long long)!rondos);
 }
 
 /* MPI_Bcast that must succeed and must be carried out by whom we expect. */
 static MAYBE_UNUSED void bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-    int rondos = is_rondos(count, type, comm);
+    int size;
+    MPI_Type_size(type, &size);
     struct counts before = counts_now();
     int rc = MPI_Bcast(buffer, count, type, root, comm);
-    CHECK(rc == MPI_SUCCESS);
-    check_counts(before, (unsigned long long)rondos, (unsigned long long)!rondos);
+    check_call(before, rc, (long long)count * size, comm);
+}
+
+/* The number of ranks whose data come to each rank: on an inter-communicator, the remote group. */
+static MAYBE_UNUSED int contributors(MPI_Comm comm) {
+    int inter, ranks;
+    MPI_Comm_test_inter(comm, &inter);
+    if (inter)
+        MPI_Comm_remote_size(comm, &ranks);
+    else
+        MPI_Comm_size(comm, &ranks);
+    return ranks;
+}
+
+/* The bytes that an MPI_Allgatherv leaves on each rank. */
+static MAYBE_UNUSED long long allgatherv_bytes(const int *counts, MPI_Datatype type, MPI_Comm comm) {
+    int size;
+    long long elements = 0;
+    MPI_Type_size(type, &size);
+    for (int r = 0; r < contributors(comm); r++) elements += counts[r];
+    return elements * size;
+}
+
+/* MPI_Allgatherv that must succeed and must be carried out by whom we expect. */
+static MAYBE_UNUSED void allgatherv(const void *send, int send_count, MPI_Datatype send_type, void *recv,
+                                    const int *counts, const int *displs, MPI_Datatype recv_type, MPI_Comm comm) {
+    struct counts before = counts_of("allgatherv");
+    int rc = MPI_Allgatherv(send, send_count, send_type, recv, counts, displs, recv_type, comm);
+    check_call(before, rc, allgatherv_bytes(counts, recv_type, comm), comm);
+}
+
+/* MPI_Allgather that must succeed and must be carried out by whom we expect. */
+static MAYBE_UNUSED void allgather(const void *send, int send_count, MPI_Datatype send_type, void *recv, int count,
+                                   MPI_Datatype recv_type, MPI_Comm comm) {
+    int size;
+    MPI_Type_size(recv_type, &size);
+    struct counts before = counts_of("allgather");
+    int rc = MPI_Allgather(send, send_count, send_type, recv, count, recv_type, comm);
+    check_call(before, rc, (long long)contributors(comm) * count * size, comm);
 }
 
 /* ---- data ---- */

@@ -32,6 +32,11 @@ pub trait Operation: Call {
     /// fail with an MPI error; after it there is no way back, because the other ranks count on this one.
     fn attempt(&self, plan: &Plan, usable: &Usable, state: &State) -> Result<(), Stop>;
 
+    /// Hands the call to the host, as Rondo's choice.
+    fn leave(&self, host: &Host, _usable: &Usable, _state: &State) -> c_int {
+        self.pass(host)
+    }
+
     /// The call in words, after its name.
     fn describe(&self, plan: &Plan) -> String;
 }
@@ -127,7 +132,14 @@ fn carry_out<O: Operation>(
     call: &O,
 ) -> (c_int, Choice) {
     if let Choice::Host(why) = plan.choice {
-        return (pass(host, call, why, plan.bytes), plan.choice);
+        let rc = match why {
+            Why::OneNode | Why::Small | Why::Empty => {
+                stats::count(call.collective(), plan.choice, plan.bytes);
+                call.leave(host, usable, state)
+            }
+            _ => pass(host, call, why, plan.bytes),
+        };
+        return (rc, plan.choice);
     }
     report::enter(call.collective().mpi_name());
     let rc = match call.attempt(plan, usable, state) {
@@ -157,7 +169,7 @@ fn begin(work: &mut Work, usable: &Usable, state: &State) -> Result<(Comm, u64),
     Ok((private, work.next_sequence()))
 }
 
-/// What a collective sends, and how.
+/// What a collective sends and receives on this rank.
 struct Traffic<'a> {
     private: Comm,
     tag: i32,
@@ -169,12 +181,7 @@ struct Traffic<'a> {
     packs: bool,
 }
 
-/// Bytes up to which pieces share a message.
-fn message_bytes(state: &State) -> u64 {
-    state.facts().eager_bytes
-}
-
-/// Does this rank something else that the others will learn of only if it comes to an end?
+/// Carries `traffic` out. `count` is called when nothing but messages can fail any more.
 fn exchange(
     usable: &Usable,
     state: &State,
@@ -192,7 +199,7 @@ fn exchange(
             window => window,
         },
         sends: SEND_WINDOW,
-        message: message_bytes(state),
+        message: state.facts().eager_bytes,
     };
     // What is staged at a time is no more than a round.
     let staged = (traffic.round_bytes / limits.message).clamp(1, limits.receives.into()) as u32;

@@ -113,7 +113,7 @@ pub struct Facts {
 
 impl Facts {
     /// What keeps every call of `bytes` bytes with the host.
-    fn to_host(&self, bytes: u64, config: &Config) -> Option<Why> {
+    fn passes(&self, bytes: u64, config: &Config) -> Option<Why> {
         if !config.enabled {
             Some(Why::Off)
         } else if self.p < 3 {
@@ -136,7 +136,7 @@ fn model(config: &Config) -> Model {
 /// Decides on a broadcast of `bytes` bytes. `bytes` is count times type size, which is equal on all
 /// ranks by the rule of equal type signatures; `config` is that of the communicator.
 pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
-    if let Some(why) = facts.to_host(bytes, config) {
+    if let Some(why) = facts.passes(bytes, config) {
         return Choice::Host(why);
     }
     let (algorithm, why) = match config.bcast {
@@ -164,7 +164,7 @@ pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
 /// receive type and are equal on all ranks. `setting` is that of the collective.
 pub fn allgather(facts: Facts, parts: &Parts, setting: Setting, config: &Config) -> Choice {
     let bytes = parts.total();
-    if let Some(why) = facts.to_host(bytes, config) {
+    if let Some(why) = facts.passes(bytes, config) {
         return Choice::Host(why);
     }
     let model = model(config);

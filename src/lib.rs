@@ -10,11 +10,11 @@
 //! ```text
 //! MPI_Bcast(buf, count, datatype, root, comm)      C, or any Fortran binding
 //!  abi       packs the arguments
-//!  coll      not ours, or invalid: the host's function, its return code untouched
+//!  coll      not ours, or invalid: the host's function, its return code untouched; else the plan
 //!  comm      state of the communicator (an attribute); at the first call: the handshake
 //!  decide    who and how, from facts that every rank shares
-//!  engine    posts what may be posted, waits only for what is needed
-//!  schedule  round -> peer and block, pure arithmetic
+//!  engine    which blocks to whom and when; posts what may be posted, waits for what is needed
+//!  schedule  round -> block, pure arithmetic
 //!  host      isend, irecv, test; the only place with pointers, handles and datatypes
 //! ```
 //!

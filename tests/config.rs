@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use rondo::config::{
-    self, Algorithm, Config, Loaded, OPTIONS, Opt, Scope, Source, Stats, StatsFormat, WORDS,
+    self, Algorithm, Config, Kind, Loaded, OPTIONS, Opt, Scope, Setting, Source, Stats,
+    StatsFormat, WORDS,
 };
 use std::{collections::HashSet, ffi::OsString, os::unix::ffi::OsStringExt};
 
@@ -59,10 +60,9 @@ fn an_empty_environment_gives_the_defaults_of_the_table() {
     }
     let config = loaded.config;
     assert!(config.enabled && config.pmpi && !config.trace && !config.help);
-    assert_eq!(
-        (config.bcast, config.stats),
-        (Algorithm::Auto, Stats::default())
-    );
+    let settings = [config.bcast, config.allgatherv, config.allgather];
+    assert_eq!(settings, [Setting::Auto; 3]);
+    assert_eq!(config.stats, Stats::default());
 }
 
 #[test]
@@ -86,6 +86,9 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO", "off"),
         ("RONDO_BCAST", "circulant"),
         ("RONDO_BCAST_MIN_BYTES", "1M"),
+        ("RONDO_ALLGATHERV", "ring"),
+        ("RONDO_ALLGATHER", "bruck"),
+        ("RONDO_ALLGATHERV_MIN_BYTES", "2M"),
         ("RONDO_BLOCK_BYTES", "3K"),
         ("RONDO_ALPHA_US", "1.25"),
         ("RONDO_BETA_NS_PER_KB", "0.5"),
@@ -119,8 +122,11 @@ fn every_option_sets_its_own_field_and_no_other() {
     let config = clean(&other);
     let expected = Config {
         enabled: false,
-        bcast: Algorithm::Circulant,
+        bcast: Setting::Use(Algorithm::Circulant),
         bcast_min_bytes: Some(1 << 20),
+        allgatherv: Setting::Use(Algorithm::Ring),
+        allgather: Setting::Use(Algorithm::Bruck),
+        allgatherv_min_bytes: Some(2 << 20),
         block_bytes: 3 << 10,
         alpha_us: 1.25,
         beta_ns_per_kb: 0.5,
@@ -258,13 +264,30 @@ fn decimal_numbers_are_finite_and_not_negative() {
 
 #[test]
 fn algorithms_go_by_their_names() {
-    for (name, algorithm) in Algorithm::NAMES {
-        assert_eq!(clean(&[("RONDO_BCAST", name)]).bcast, *algorithm);
-        assert_eq!(
-            clean(&[("RONDO_BCAST", &name.to_uppercase())]).bcast,
-            *algorithm
-        );
-        assert_eq!(algorithm.name(), *name);
+    use Algorithm::{Binomial, Bruck, Circulant, Ring};
+    let of = |variable: &str, text: &str| {
+        let mut config = clean(&[(variable, text)]);
+        match option(variable).kind {
+            Kind::Algorithm(field, _) => *field(&mut config),
+            other => panic!("{other:?}"),
+        }
+    };
+    let all_broadcasts = [("circulant", Circulant), ("bruck", Bruck), ("ring", Ring)];
+    let broadcasts = [("circulant", Circulant), ("binomial", Binomial)];
+    for (variable, algorithms) in [
+        ("RONDO_BCAST", &broadcasts[..]),
+        ("RONDO_ALLGATHERV", &all_broadcasts),
+        ("RONDO_ALLGATHER", &all_broadcasts),
+    ] {
+        let named = algorithms
+            .iter()
+            .map(|&(name, algorithm)| (name, Setting::Use(algorithm)));
+        let settings = [("auto", Setting::Auto), ("host", Setting::Host)];
+        for (name, setting) in settings.into_iter().chain(named) {
+            assert_eq!(of(variable, name), setting);
+            assert_eq!(of(variable, &name.to_uppercase()), setting);
+            assert_eq!(setting.name(), name);
+        }
     }
     assert_eq!(
         warning("RONDO_BCAST", "Circulent"),
@@ -275,6 +298,14 @@ fn algorithms_go_by_their_names() {
         warning("RONDO_BCAST", "quux"),
         "RONDO_BCAST=\"quux\" is not one of auto, host, circulant, binomial; using the default auto"
     );
+    assert_eq!(
+        warning("RONDO_ALLGATHERV", "rign"),
+        "RONDO_ALLGATHERV=\"rign\" is not one of auto, host, circulant, bruck, ring \
+         (did you mean ring?); using the default auto"
+    );
+    for (variable, other) in [("RONDO_BCAST", "ring"), ("RONDO_ALLGATHER", "binomial")] {
+        assert!(warning(variable, other).contains(" is not one of auto, host, circulant"));
+    }
 }
 
 #[test]
@@ -467,6 +498,8 @@ fn a_word_that_is_no_value_gives_the_default() {
     let own = clean(&[
         ("RONDO_WINDOW", "5"),
         ("RONDO_BCAST", "host"),
+        ("RONDO_ALLGATHERV", "bruck"),
+        ("RONDO_ALLGATHERV_MIN_BYTES", "1"),
         ("RONDO_ALPHA_US", "3"),
     ]);
     let agreed = own.adopt(&[u64::MAX; WORDS]);
@@ -474,9 +507,37 @@ fn a_word_that_is_no_value_gives_the_default() {
     let expected = Config {
         trace: true,
         bcast_min_bytes: None,
+        allgatherv_min_bytes: None,
         ..Config::default()
     };
     assert_eq!(agreed, expected);
+}
+
+/// An algorithm has the same word in all options, and means nothing where it does not exist.
+#[test]
+fn the_word_of_a_foreign_algorithm_gives_the_default() {
+    let root = clean(&[
+        ("RONDO_BCAST", "binomial"),
+        ("RONDO_ALLGATHERV", "ring"),
+        ("RONDO_ALLGATHER", "circulant"),
+    ]);
+    let mut words = root.to_words();
+    let place = |variable: &str| {
+        let mut places = 0..WORDS;
+        let place = places.find(|&i| config::variable_of_word(i) == variable);
+        place.expect("a word")
+    };
+    let (bcast, allgatherv) = (place("RONDO_BCAST"), place("RONDO_ALLGATHERV"));
+    words.swap(bcast, allgatherv);
+    let agreed = Config::default().adopt(&words);
+    let expected = Config {
+        allgather: Setting::Use(Algorithm::Circulant),
+        ..Config::default()
+    };
+    assert_eq!(agreed, expected);
+    words[bcast] = root.to_words()[place("RONDO_ALLGATHER")];
+    let agreed = Config::default().adopt(&words);
+    assert_eq!(agreed.bcast, Setting::Use(Algorithm::Circulant));
 }
 
 #[test]
@@ -548,7 +609,7 @@ fn the_markdown_table_has_a_row_of_four_cells_for_each_option() {
 /// Environments with a value, mostly a usable one, for some of the options.
 fn environments() -> impl Strategy<Value = Vec<(OsString, OsString)>> {
     let value = prop_oneof![
-        "on|off|host|circulant|binomial|text|json|json:f",
+        "on|off|host|circulant|binomial|bruck|ring|text|json|json:f",
         "[0-9]{1,5}",
         "[0-9]{1,3}\\.[0-9]{1,3}",
         "[0-9]{1,3}[KMG]",

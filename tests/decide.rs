@@ -1,9 +1,10 @@
-//! Who carries a broadcast out: a pure decision on what every rank knows.
+//! Who carries a call out: a pure decision on what every rank knows.
 
 use proptest::prelude::*;
-use rondo::config::{Algorithm, Config};
-use rondo::decide::{Choice, Facts, Why, bcast};
+use rondo::config::{Algorithm, Config, Setting};
+use rondo::decide::{Choice, Facts, Why, allgather, bcast};
 use rondo::model::{BLOCK_BYTES_MAX, BLOCKS_MAX, Model};
+use rondo::schedule::Parts;
 
 const NODES: Facts = Facts {
     p: 8,
@@ -21,6 +22,28 @@ fn config(change: impl FnOnce(&mut Config)) -> Config {
     config
 }
 
+/// What Rondo took of its own accord.
+fn chosen(choice: Choice) -> Algorithm {
+    match choice {
+        Choice::Rondo {
+            algorithm,
+            why: Why::Auto,
+            ..
+        } => algorithm,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What the user asked for, in so many blocks.
+fn asked(algorithm: Algorithm, blocks: u32) -> Choice {
+    let why = Why::Configured;
+    Choice::Rondo {
+        algorithm,
+        blocks,
+        why,
+    }
+}
+
 #[test]
 fn auto_takes_three_ranks_on_several_nodes_from_32_kib_on() {
     let config = Config::default();
@@ -30,10 +53,7 @@ fn auto_takes_three_ranks_on_several_nodes_from_32_kib_on() {
     assert_eq!(bcast(NODES, 32767, &config), Choice::Host(Why::Small));
     let three = Facts { p: 3, ..NODES };
     let choice = bcast(three, 32768, &config);
-    assert!(
-        matches!(choice, Choice::Circulant { why: Why::Auto, .. }),
-        "{choice:?}"
-    );
+    assert_eq!(chosen(choice), Algorithm::Circulant);
     assert_eq!(bcast(NODE, 1 << 30, &config), Choice::Host(Why::OneNode));
 }
 
@@ -42,36 +62,21 @@ fn a_number_for_the_minimum_holds_within_a_node_as_well() {
     let config = config(|c| c.bcast_min_bytes = Some(1000));
     assert_eq!(bcast(NODE, 999, &config), Choice::Host(Why::Small));
     let choice = bcast(NODE, 1000, &config);
-    assert!(
-        matches!(choice, Choice::Circulant { why: Why::Auto, .. }),
-        "{choice:?}"
-    );
+    assert_eq!(chosen(choice), Algorithm::Circulant);
 }
 
 #[test]
 fn a_named_algorithm_is_used_for_every_size() {
-    let why = Why::Configured;
-    let circulant = config(|c| (c.bcast, c.block_bytes) = (Algorithm::Circulant, 100));
-    assert_eq!(
-        bcast(NODE, 1, &circulant),
-        Choice::Circulant { blocks: 1, why }
-    );
-    assert_eq!(
-        bcast(NODE, 1001, &circulant),
-        Choice::Circulant { blocks: 11, why }
-    );
-    let binomial = config(|c| c.bcast = Algorithm::Binomial);
-    assert_eq!(
-        bcast(NODE, 1 << 30, &binomial),
-        Choice::Binomial { blocks: 1, why }
-    );
+    use Algorithm::{Binomial, Circulant};
+    let circulant = config(|c| (c.bcast, c.block_bytes) = (Setting::Use(Circulant), 100));
+    assert_eq!(bcast(NODE, 1, &circulant), asked(Circulant, 1));
+    assert_eq!(bcast(NODE, 1001, &circulant), asked(Circulant, 11));
+    let binomial = config(|c| c.bcast = Setting::Use(Binomial));
+    assert_eq!(bcast(NODE, 1 << 30, &binomial), asked(Binomial, 1));
     // Longer messages do not exist in MPI's C bindings.
-    assert_eq!(
-        bcast(NODE, (1 << 30) + 1, &binomial),
-        Choice::Binomial { blocks: 2, why }
-    );
-    let host = config(|c| c.bcast = Algorithm::Host);
-    assert_eq!(bcast(NODES, 1 << 20, &host), Choice::Host(why));
+    assert_eq!(bcast(NODE, (1 << 30) + 1, &binomial), asked(Binomial, 2));
+    let host = config(|c| c.bcast = Setting::Host);
+    assert_eq!(bcast(NODES, 1 << 20, &host), Choice::Host(Why::Configured));
     let off = config(|c| c.enabled = false);
     assert_eq!(bcast(NODES, 1 << 20, &off), Choice::Host(Why::Off));
 }
@@ -99,10 +104,182 @@ fn the_number_of_blocks_is_the_best_one_of_the_model() {
             .min_by(|&a, &b| time(a).total_cmp(&time(b)))
             .unwrap();
         let eager = bytes.div_ceil(16 << 10).min(512) as u32;
-        let n = model.blocks(p, bytes, 16 << 10);
+        let n = model.blocks(p, bytes, 16 << 10, 1);
         let fine = n >= eager && (best <= eager || time(n) <= time(best) * 1.001);
         assert!(fine, "p = {p}, {bytes} bytes: {n} blocks, best {best}");
     }
+}
+
+/// Parts of these sizes; their number is that of the ranks.
+fn parts(sizes: &[u64]) -> Parts {
+    let mut parts = Parts::default();
+    parts.set(sizes.iter().copied().map(Some)).unwrap();
+    parts
+}
+
+/// An allgather between nodes, of parts of these sizes.
+fn between_nodes(sizes: &[u64], setting: Setting, config: &Config) -> Choice {
+    let p = sizes.len() as u32;
+    allgather(Facts { p, ..NODES }, &parts(sizes), setting, config)
+}
+
+const ALL_BROADCASTS: [Algorithm; 3] = [Algorithm::Circulant, Algorithm::Bruck, Algorithm::Ring];
+
+#[test]
+fn what_an_allgather_leaves_to_the_host() {
+    let config = Config::default();
+    let sizes = [1 << 20; 8];
+    let named = ALL_BROADCASTS.map(Setting::Use);
+    for setting in [Setting::Auto].into_iter().chain(named) {
+        let to_host = |sizes: &[u64], config| between_nodes(sizes, setting, config);
+        assert_eq!(to_host(&[0; 8], &config), Choice::Host(Why::Empty));
+        for few in [&sizes[..1], &sizes[..2]] {
+            assert_eq!(to_host(few, &config), Choice::Host(Why::FewRanks));
+        }
+        let off = self::config(|c| c.enabled = false);
+        assert_eq!(to_host(&sizes, &off), Choice::Host(Why::Off));
+    }
+    let host = between_nodes(&sizes, Setting::Host, &config);
+    assert_eq!(host, Choice::Host(Why::Configured));
+    let one_node = allgather(NODE, &parts(&sizes), Setting::Auto, &config);
+    assert_eq!(one_node, Choice::Host(Why::OneNode));
+}
+
+#[test]
+fn a_number_for_the_minimum_of_an_allgather_is_one_for_the_total() {
+    let config = config(|c| c.allgatherv_min_bytes = Some(1000));
+    for facts in [NODE, NODES] {
+        let decide = |bytes: u64, setting| {
+            let sizes = [bytes - 700, 0, 0, 100, 100, 100, 100, 300];
+            allgather(facts, &parts(&sizes), setting, &config)
+        };
+        assert_eq!(decide(999, Setting::Auto), Choice::Host(Why::Small));
+        chosen(decide(1000, Setting::Auto));
+        let bruck = Setting::Use(Algorithm::Bruck);
+        assert_eq!(decide(999, bruck), asked(Algorithm::Bruck, 1));
+    }
+}
+
+#[test]
+fn an_allgather_has_a_setting_of_its_own() {
+    // Those of MPI_Bcast, and of the other allgather, mean nothing.
+    let config = config(|c| {
+        (c.bcast, c.bcast_min_bytes) = (Setting::Host, Some(1 << 40));
+        (c.allgather, c.allgatherv) = (Setting::Host, Setting::Use(Algorithm::Ring));
+    });
+    let choice = between_nodes(&[1 << 20; 8], Setting::Auto, &config);
+    assert_eq!(chosen(choice), Algorithm::Bruck);
+}
+
+/// Blocks of 1000 bytes: of the total on the circulant graph, else of the longest part.
+#[test]
+fn the_size_of_a_block_is_that_of_a_message() {
+    use Algorithm::{Bruck, Circulant, Ring};
+    let config = config(|c| c.block_bytes = 1000);
+    let sizes = [7000, 0, 1001, 2000, 0, 0, 0, 1];
+    let decide = |algorithm| between_nodes(&sizes, Setting::Use(algorithm), &config);
+    assert_eq!(decide(Circulant), asked(Circulant, 11));
+    assert_eq!(decide(Bruck), asked(Bruck, 7));
+    assert_eq!(decide(Ring), asked(Ring, 7));
+    let short = self::config(|_| ());
+    // Without it: what is sent eagerly.
+    let whole = between_nodes(&[40 << 10; 8], Setting::Use(Ring), &short);
+    assert_eq!(whole, asked(Ring, 3));
+}
+
+/// The least volume and the fewest rounds: nothing is better at any size.
+#[test]
+fn equal_parts_go_by_bruck_at_every_size() {
+    for p in (3..=40).chain([100, 129, 1152]) {
+        for shift in 0..=30 {
+            let sizes = vec![1 << shift; p];
+            let choice = between_nodes(&sizes, Setting::Auto, &Config::default());
+            assert_eq!(chosen(choice), Algorithm::Bruck, "p = {p}, 2^{shift} bytes");
+        }
+    }
+}
+
+/// The more a part exceeds the others, the nearer is a broadcast of it.
+#[test]
+fn one_long_part_goes_by_the_circulant_graph() {
+    for p in (3..=40).chain([100, 129, 1152]) {
+        for rank in [0, p / 2, p - 1] {
+            let decide = |long, short| {
+                let mut sizes = vec![short; p];
+                sizes[rank] = long;
+                chosen(between_nodes(&sizes, Setting::Auto, &Config::default()))
+            };
+            for short in [0, 8] {
+                assert_eq!(decide(1 << 24, short), Algorithm::Circulant, "p = {p}");
+                assert_eq!(decide(16, short), Algorithm::Bruck, "p = {p}");
+            }
+        }
+    }
+}
+
+/// Where a message costs little, what its many pieces cost makes fewer blocks better.
+#[test]
+fn the_number_of_blocks_of_an_allgather_is_the_best_one_of_the_model() {
+    let model = Model {
+        alpha_us: 1.0,
+        beta_ns_per_kb: 1000.0,
+    };
+    let config = config(|c| (c.alpha_us, c.beta_ns_per_kb) = (1.0, 1000.0));
+    for (p, contributors) in [(3, 3), (100, 1), (100, 100), (3000, 1), (3000, 3000)] {
+        let mut sizes = vec![0; p];
+        sizes[..contributors].fill((1 << 24) / contributors as u64);
+        let facts = Facts {
+            p: p as u32,
+            eager_bytes: 1 << 30,
+            ..NODES
+        };
+        let circulant = Setting::Use(Algorithm::Circulant);
+        let choice = allgather(facts, &parts(&sizes), circulant, &config);
+        let Choice::Rondo { blocks, .. } = choice else {
+            panic!("{choice:?}")
+        };
+        let (n, rounds) = (f64::from(blocks), (p as f64).log2().ceil());
+        let round = 1.0 + 0.02 * (contributors - 1) as f64;
+        let bytes: u64 = sizes.iter().sum();
+        let time = (n - 1.0 + rounds) * (round + bytes as f64 / n / 1024.0);
+        let best = times(model, &sizes, 1 << 30).1;
+        assert!(time <= best * 1.001, "{p}, {contributors}: {blocks} blocks");
+    }
+}
+
+/// A million ranks, and blocks of a byte: their numbers have 32 bits.
+#[test]
+fn all_blocks_of_an_allgather_can_be_numbered() {
+    let sizes = vec![1; 1 << 20];
+    let config = config(|c| c.block_bytes = 1);
+    let circulant = Algorithm::Circulant;
+    let choice = between_nodes(&sizes, Setting::Use(circulant), &config);
+    assert_eq!(choice, asked(circulant, 4095));
+}
+
+/// Times in microseconds by the linear model, from the sizes alone: whole parts, where in each round the
+/// rank counts that sends most; and blocks, as good a number as there is, where each contributor costs
+/// 0.02 microseconds in every round.
+fn times(model: Model, sizes: &[u64], eager: u64) -> (f64, f64) {
+    let p = sizes.len();
+    let (alpha, beta) = (model.alpha_us, model.beta_ns_per_kb / 1024e3);
+    let (mut bruck, mut rounds, mut have) = (0.0, 0.0, p);
+    while have > 1 {
+        let half = have.div_ceil(2); // skips: p, ceil(p / 2), ...
+        let sent = |rank: usize| (0..have - half).map(|i| sizes[(rank + i) % p]).sum::<u64>();
+        let most = (0..p).map(sent).max().unwrap();
+        bruck += alpha + beta * most as f64;
+        rounds += 1.0;
+        have = half;
+    }
+    let m: u64 = sizes.iter().sum();
+    let contributors = sizes.iter().filter(|&&size| size > 0).count();
+    let round = alpha + 0.02 * (contributors - 1) as f64;
+    let least = m.div_ceil(eager).min(512);
+    let most = m.min(8192).max(least);
+    let of = |n: u64| (n as f64 - 1.0 + rounds) * (round + beta * m as f64 / n as f64);
+    let circulant = (least..=most).map(of).min_by(f64::total_cmp).unwrap();
+    (bruck, circulant)
 }
 
 proptest! {
@@ -114,13 +291,63 @@ proptest! {
     ) {
         let config = config(|c| {
             (c.alpha_us, c.beta_ns_per_kb, c.block_bytes) = (alpha_us, beta_ns_per_kb, block_bytes);
-            c.bcast = if named { Algorithm::Circulant } else { Algorithm::Binomial };
+            c.bcast = Setting::Use(if named { Algorithm::Circulant } else { Algorithm::Binomial });
         });
-        let (Choice::Circulant { blocks, .. } | Choice::Binomial { blocks, .. }) =
+        let Choice::Rondo { blocks, .. } =
             bcast(Facts { p, ..NODES }, bytes, &config) else { panic!("not the host") };
         prop_assert!(blocks >= 1 && u64::from(blocks) <= bytes);
         prop_assert!(bytes.div_ceil(u64::from(blocks)) <= BLOCK_BYTES_MAX);
         let needed = bytes.div_ceil(BLOCK_BYTES_MAX);
         prop_assert!(u64::from(blocks) <= needed.max(u64::from(BLOCKS_MAX)));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn an_allgather_takes_the_faster_way_of_the_model(
+        sizes in prop::collection::vec(prop_oneof![Just(0), 0u64..1 << 10, 0u64..1 << 22], 3..50),
+        shift in 0u32..22, log_alpha in -2.0..2.0, beta_ns_per_kb in 10.0..10000.0,
+        eager in 1u64..1 << 17,
+    ) {
+        let alpha_us = 10f64.powf(log_alpha);
+        let sizes: Vec<u64> = sizes.iter().map(|size| size >> shift).collect();
+        prop_assume!(sizes.iter().any(|&size| size > 0));
+        let (config, facts) = (
+            config(|c| (c.alpha_us, c.beta_ns_per_kb) = (alpha_us, beta_ns_per_kb)),
+            Facts { p: sizes.len() as u32, one_node: false, eager_bytes: eager },
+        );
+        let choice = chosen(allgather(facts, &parts(&sizes), Setting::Auto, &config));
+        let (bruck, circulant) = times(Model { alpha_us, beta_ns_per_kb }, &sizes, eager);
+        // Where they are about equal either will do. The model rounds its number of blocks, and 1 where
+        // 1.49 were best takes 2 % longer than 2.
+        if bruck < circulant * 0.97 {
+            prop_assert_eq!(choice, Algorithm::Bruck, "{} against {}", bruck, circulant);
+        } else if circulant < bruck * 0.97 {
+            prop_assert_eq!(choice, Algorithm::Circulant, "{} against {}", bruck, circulant);
+        }
+    }
+
+    /// Whatever is asked for: none too long for a message, and all of them can be numbered.
+    #[test]
+    fn blocks_of_an_allgather_are_sensible(
+        sizes in prop::collection::vec(prop_oneof![Just(0), 0u64..1 << 20, 0u64..1 << 45], 3..50),
+        alpha_us in 0.0..1e6, beta_ns_per_kb in 0.0..1e9, block_bytes in 0u64..1 << 30,
+        named in prop::option::of(prop::sample::select(&ALL_BROADCASTS[..])),
+    ) {
+        prop_assume!(sizes.iter().any(|&size| size > 0));
+        let setting = named.map_or(Setting::Auto, Setting::Use);
+        let config = config(|c| {
+            (c.alpha_us, c.beta_ns_per_kb, c.block_bytes) = (alpha_us, beta_ns_per_kb, block_bytes);
+        });
+        let Choice::Rondo { algorithm, blocks, .. } = between_nodes(&sizes, setting, &config)
+            else { panic!("not the host") };
+        let longest = *sizes.iter().max().unwrap();
+        prop_assert!(blocks >= 1);
+        prop_assert!(longest.div_ceil(u64::from(blocks)) <= BLOCK_BYTES_MAX);
+        prop_assert!(u64::from(blocks) * sizes.len() as u64 <= u32::MAX.into());
+        let cut = if algorithm == Algorithm::Circulant { sizes.iter().sum() } else { longest };
+        prop_assert!(u64::from(blocks) <= cut.div_ceil(BLOCK_BYTES_MAX).max(BLOCKS_MAX.into()));
     }
 }

@@ -1,35 +1,83 @@
 //! What a communicator costs while only broadcasts run on it.
 
 use rondo::comm::{SEND_WINDOW, State, Work};
-use rondo::engine::{Bcast, Order, Scratch};
+use rondo::engine::{AllBroadcast, Entries, Limits, Order, Part, Pattern, Progress, Rows, Scratch};
+use rondo::engine::{Event, Piece, Wire};
 use rondo::host::Requests;
 use rondo::model::BLOCKS_MAX;
-use rondo::schedule::Blocks;
+use rondo::schedule::{Blocks, Circulant, Rounds};
+use std::collections::VecDeque;
+use std::convert::Infallible;
 
-/// At most 4 KiB at p = 2^16, with the longest message that the windows and the record of blocks have
-/// been made for. Nothing in it grows with p but the window, 2 ceil(log2 p).
+/// A wire on which everything is complete at once.
+#[derive(Default)]
+struct Instant(VecDeque<Event>);
+
+impl Wire for Instant {
+    type Error = Infallible;
+
+    fn recv(&mut self, _from: u32, _pieces: &[Piece]) -> Result<bool, Infallible> {
+        self.0.push_back(Event::Received);
+        Ok(true)
+    }
+
+    fn send(&mut self, _to: u32, _pieces: &[Piece]) -> Result<bool, Infallible> {
+        self.0.push_back(Event::Sent);
+        Ok(true)
+    }
+
+    fn poll(&mut self) -> Result<Option<Event>, Infallible> {
+        Ok(self.0.pop_front())
+    }
+
+    fn idle(&mut self, _arrived: u64) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+/// At most 4 KiB at p = 2^16, after a broadcast of the most blocks there are, carried out to its end.
+/// Nothing in it grows with p but the window, 2 ceil(log2 p).
 #[test]
 fn the_state_of_a_communicator_is_small() {
-    let p = 1 << 16;
-    let order = Order::new(p, 12345, 0);
+    let (rank, root) = (12345, 54321);
+    let graph = Circulant::new(1 << 16);
+    let limits = Limits {
+        receives: 2 * graph.q() as u32,
+        sends: SEND_WINDOW,
+        message: 64 << 10,
+    };
     let mut requests = Requests::default();
-    requests.reserve(2 * order.q() as u32, SEND_WINDOW).unwrap();
+    let staged = limits.receives;
+    requests
+        .reserve(limits.receives, limits.sends, staged)
+        .unwrap();
+    let mut rows = Rows::default();
+    rows.set(&graph, rank, &[root]);
+    let part = Part {
+        root,
+        first: 0,
+        blocks: Blocks::new(1 << 33, BLOCKS_MAX),
+    };
+    let parts = [part];
+    let rounds = Rounds::new(graph.q(), BLOCKS_MAX);
+    let pattern = Pattern::Circulant(rounds, Entries::Rows(&rows));
+    let order = Order::new(graph, rank, pattern, &parts);
     let mut scratch = Scratch::default();
-    let blocks = Blocks::new(1 << 33, BLOCKS_MAX);
-    Bcast::new(&order, blocks, 32, SEND_WINDOW, &mut scratch);
-    assert!(
-        scratch.bytes() >= BLOCKS_MAX as usize / 8,
-        "a bit for each block"
-    );
-    let bytes = size_of::<State>() + requests.bytes() + scratch.bytes();
-    println!(
-        "{bytes} bytes: {} fixed, {} for requests, {} for blocks",
+    let mut all = AllBroadcast::new(order, limits, &mut scratch);
+    let Ok(progress) = all.advance(&mut Instant::default());
+    assert_eq!(progress, Progress::Done);
+    assert_eq!(all.arrived(), 1 << 33);
+    let blocks = BLOCKS_MAX as usize / 8;
+    assert!(scratch.bytes() >= blocks, "a bit for each block");
+    assert!(rows.bytes() >= 2 * graph.q(), "two schedules");
+    let (fixed, heap) = (
         size_of::<State>(),
-        requests.bytes(),
-        scratch.bytes()
+        [requests.bytes(), scratch.bytes(), rows.bytes()],
     );
+    let bytes = fixed + heap.iter().sum::<usize>();
+    println!("{bytes} bytes: {fixed} fixed; {heap:?} for requests, engine and schedules");
     assert!(
-        size_of::<State>() > size_of::<Work>(),
+        fixed > size_of::<Work>(),
         "the state holds the memory of calls"
     );
     assert!(bytes <= 4096, "{bytes} bytes");

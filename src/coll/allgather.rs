@@ -7,9 +7,10 @@ use crate::comm::{State, Work};
 use crate::config::Algorithm;
 use crate::decide::{self, Choice, Why};
 use crate::engine::{Entries, Part, Pattern};
-use crate::host::{Allgather, Usable, call_tag};
+use crate::host::{Allgather, Host, Usable, call_tag};
 use crate::schedule::{Blocks, Circulant, Parts, Rounds};
 use crate::stats::{self, Collective};
+use std::ffi::c_int;
 
 impl Operation for Allgather {
     fn collective(&self) -> Collective {
@@ -103,6 +104,10 @@ impl Operation for Allgather {
         };
         let count = || stats::count(self.collective(), plan.choice, plan.bytes);
         exchange(usable, state, traffic, cut, scratch, requests, count)
+    }
+
+    fn leave(&self, host: &Host, usable: &Usable, state: &State) -> c_int {
+        self.pass_repaired(host, usable, state.rank())
     }
 
     fn describe(&self, plan: &Plan) -> String {

@@ -107,8 +107,8 @@ pub const OPTIONS: &[Opt] = &[
         unit: "bytes",
         default: "auto",
         scope: Scope::Communicator,
-        doc: "Under auto, calls of MPI_Allgatherv and MPI_Allgather go to the MPI library if the blocks \
-              of all ranks together are smaller.",
+        doc: "Under auto, calls of MPI_Allgatherv and MPI_Allgather with fewer bytes of all ranks \
+              together go to the MPI library. auto leaves those within one node to it, and no others.",
     },
     Opt {
         name: "BLOCK_BYTES",
@@ -117,7 +117,8 @@ pub const OPTIONS: &[Opt] = &[
         unit: "bytes",
         default: "0",
         scope: Scope::Communicator,
-        doc: "The size of a block of a broadcast. 0 takes the best size by the cost model.",
+        doc: "The size of a block of a broadcast, or of the blocks of all ranks together that an allgather \
+              sends in a round. 0 takes the best size by the cost model.",
     },
     Opt {
         name: "ALPHA_US",

@@ -5,6 +5,11 @@
 use super::Piece;
 use crate::schedule::{Blocks, Circulant, Rounds};
 
+/// Pieces of at least this many bytes do not share a message with others of a circulant all-broadcast,
+/// which never lie side by side: copying them costs more than another message (docs/tuning.md). Whole
+/// parts of neighbours mostly do lie side by side.
+const ALONE_BYTES: u64 = 8 << 10;
+
 /// What one rank contributes, and how it is cut into blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
@@ -155,16 +160,21 @@ impl<'a> Order<'a> {
         pieces.clear();
         let first = self.next(at, way)?;
         let (k, phase) = (at.k, at.phase);
+        let alone = match self.pattern {
+            Pattern::Circulant(..) => ALONE_BYTES,
+            _ => u64::MAX,
+        };
         let mut length = first.span.len;
         pieces.push(first);
-        loop {
+        while pieces[0].span.len < alone {
             let mut ahead = *at;
             let Some(piece) = self.next(&mut ahead, way) else {
                 *at = ahead;
                 break;
             };
             length = length.saturating_add(piece.span.len);
-            if (ahead.k, ahead.phase) != (k, phase) || length > most {
+            let fits = length <= most && piece.span.len < alone;
+            if (ahead.k, ahead.phase) != (k, phase) || !fits {
                 break;
             }
             *at = ahead;

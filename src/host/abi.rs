@@ -6,6 +6,8 @@
 use super::symbols::Finder;
 use mpi_sys as sys;
 use std::ffi::{c_char, c_int, c_void};
+#[cfg(abi = "openmpi")]
+use std::ptr;
 
 /// A handle exactly as it arrived in an argument register, whatever ABI the program has.
 ///
@@ -16,6 +18,13 @@ use std::ffi::{c_char, c_int, c_void};
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct Word(*mut c_void);
+
+impl Word {
+    /// Are these the same handle?
+    pub fn same(self, other: Word) -> bool {
+        self.0 == other.0
+    }
+}
 
 /// The ABI of an MPI library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +126,7 @@ mod openmpi {
     use super::*;
 
     /// `MPI_IN_PLACE`.
-    pub const IN_PLACE: *const c_void = 1 as *const c_void;
+    pub const IN_PLACE: *const c_void = ptr::dangling();
 
     impl Handles {
         /// Looks the objects up; `None` if the host lacks one.
@@ -139,6 +148,11 @@ mod openmpi {
                 sum: sys::MPI_Op(at(c"ompi_mpi_op_sum")?.cast()),
                 errors_return: sys::MPI_Errhandler(at(c"ompi_mpi_errors_return")?.cast()),
             })
+        }
+
+        /// `MPI_COMM_SELF` as an argument.
+        pub fn self_as_word(&self) -> Word {
+            Word(self.self_.0.cast())
         }
 
         /// False for a value that cannot be a communicator: the host should complain about it.
@@ -200,6 +214,11 @@ mod mpich {
                 sum: sys::MPI_Op(0x5800_0003),
                 errors_return: sys::MPI_Errhandler(0x5400_0001),
             })
+        }
+
+        /// `MPI_COMM_SELF` as an argument.
+        pub fn self_as_word(&self) -> Word {
+            Word(self.self_.0 as usize as *mut c_void)
         }
 
         /// False for a value that cannot be a communicator: the host should complain about it.

@@ -43,6 +43,11 @@ impl Usable {
         u64::try_from(size).map_err(|_| Code::intern())
     }
 
+    /// Bytes from one element of `datatype` to the next.
+    pub fn extent(&self, datatype: Datatype) -> Result<i64, Code> {
+        extent(self, datatype)
+    }
+
     /// The layout of `datatype`, worked out once per derived type. Errors of the host come back as
     /// codes, no handler is called: `private` is a communicator that returns errors.
     ///

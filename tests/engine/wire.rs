@@ -1,275 +1,270 @@
-//! A network of ranks in one thread: an in-process [`Wire`] whose delivery order is anyone's choice.
+//! A network of ranks in one thread: an in-process [`Wire`] whose delivery order is anyone's choice, and
+//! which notes the first thing that a rank does wrong.
+//!
+//! It is as strict as a network may be. What is sent has to be there when the send starts, and is read
+//! when the message is delivered; what is received gets to its place only when the receive is reported.
+//! A place is written once.
 
-use rondo::engine::{Bcast, Event, Order, Progress, Scratch, Wire};
-use rondo::schedule::{Blocks, Span};
+use rondo::engine::{Event, Piece, Wire};
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
+use std::convert::Infallible;
 use std::rc::Rc;
 
-/// A message under way. The bytes are read when it is delivered, as a real network may do, so that a
-/// sender which reuses its buffer too early is found out.
-#[derive(Clone, Copy, Debug)]
+/// A message under way.
+#[derive(Clone, Debug)]
 pub struct Message {
     pub from: u32,
     pub to: u32,
-    pub span: Span,
+    pub pieces: Vec<Piece>,
 }
 
-#[derive(Clone, Copy)]
-struct Posted {
-    block: u32,
-    span: Span,
-    /// Place in the order in which this rank posted its receives.
-    place: u64,
+/// A receive in flight.
+struct Receive {
+    from: u32,
+    pieces: Vec<Piece>,
+    /// The message, once it is delivered.
+    bytes: Option<Vec<u8>>,
 }
 
 /// What one rank has at the network.
 #[derive(Default)]
-struct Port {
-    memory: Vec<u8>,
-    /// Receives that no message has matched yet, by sender, oldest first.
-    receives: Vec<VecDeque<Posted>>,
-    events: VecDeque<Event>,
-    posted: u64,
-    received: u64,
-    bytes: u64,
-    in_flight: u32,
-    in_flight_most: u32,
+pub struct Port {
+    /// The parts of all ranks one behind the other; 0 where nothing has arrived.
+    pub memory: Vec<u8>,
+    /// Receives in flight, oldest first.
+    receives: VecDeque<Receive>,
+    /// Receives reported so far: the place of the oldest receive in flight among all.
+    reported: usize,
+    /// Sends in flight, and those of them that are complete.
+    sends: u32,
+    sent: u32,
+    /// What was sent, in order.
+    pub log: Vec<(u32, Vec<Piece>)>,
+    /// Messages, pieces and bytes that were received.
+    pub received: (u64, u64, u64),
+    /// Receives and sends in flight at the most.
+    pub most: (u32, u32),
+    /// Times that the wire had no memory.
+    pub refused: u64,
     arrived: u64,
+}
+
+/// What all ranks know.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// The parts of all ranks one behind the other. No byte of it is 0.
+    pub message: Vec<u8>,
+    /// Where each part begins.
+    pub starts: Vec<u64>,
+    /// Bytes up to which pieces may share a message.
+    pub most: u64,
+    /// Receives, and as many sends, that the wire has memory for; at least 1.
+    pub room: u32,
+}
+
+impl Rules {
+    fn place(&self, piece: &Piece) -> std::ops::Range<usize> {
+        let start = (self.starts[piece.root as usize] + piece.span.offset) as usize;
+        start..start + piece.span.len as usize
+    }
 }
 
 /// The network, shared by the wires of all ranks.
 pub struct Net {
-    ports: Vec<Port>,
+    pub rules: Rules,
+    pub ports: Vec<Port>,
     /// Messages under way in the order of their sending.
     pub under_way: VecDeque<Message>,
+    /// The first thing that went wrong.
+    pub fault: Option<String>,
 }
 
 impl Net {
-    fn new(p: u32, root: u32, message: &[u8]) -> Net {
-        let port = |rank| Port {
-            memory: if rank == root {
-                message.to_vec()
-            } else {
-                vec![0; message.len()]
-            },
-            receives: vec![VecDeque::new(); p as usize],
-            ..Port::default()
+    /// A network in which every rank has its own part and nothing else.
+    pub fn new(rules: Rules, sizes: &[u64]) -> Net {
+        let port = |(&start, &size): (&u64, &u64)| {
+            let own = start as usize..(start + size) as usize;
+            let mut memory = vec![0; rules.message.len()];
+            memory[own.clone()].copy_from_slice(&rules.message[own]);
+            Port {
+                memory,
+                ..Port::default()
+            }
         };
         Net {
-            ports: (0..p).map(port).collect(),
+            ports: rules.starts.iter().zip(sizes).map(port).collect(),
             under_way: VecDeque::new(),
+            fault: None,
+            rules,
         }
+    }
+
+    fn expect(&mut self, right: bool, fault: impl FnOnce() -> String) {
+        if !right && self.fault.is_none() {
+            self.fault = Some(fault());
+        }
+    }
+
+    /// The receive that takes the next message between two ranks: its place among those in flight.
+    fn receive_of(&self, message: &Message) -> Option<usize> {
+        let mut receives = self.ports[message.to as usize].receives.iter();
+        receives.position(|r| r.from == message.from && r.bytes.is_none())
     }
 
     /// Which messages may be delivered next: between two ranks they keep their order, and the
     /// receiver has to have posted a receive.
     pub fn deliverable(&self) -> Vec<usize> {
-        let first_of_its_pair = |i: usize, m: &Message| {
-            !self
-                .under_way
-                .iter()
-                .take(i)
-                .any(|o| (o.from, o.to) == (m.from, m.to))
-        };
-        let posted = |m: &Message| !self.ports[m.to as usize].receives[m.from as usize].is_empty();
-        let all = self.under_way.iter().enumerate();
-        all.filter(|(i, m)| posted(m) && first_of_its_pair(*i, m))
+        let mut pairs = HashSet::new();
+        let first = |m: &Message| pairs.insert((m.from, m.to));
+        let all = self.under_way.iter().map(first).collect::<Vec<_>>();
+        let all = self.under_way.iter().zip(all).enumerate();
+        all.filter(|(_, (m, first))| *first && self.receive_of(m).is_some())
             .map(|(i, _)| i)
             .collect()
     }
 
-    /// Delivers message `i` of those under way; both sides are told at their next poll.
+    /// Place in the order of its receives that the receiver of message `i` gave it.
+    pub fn place_of(&self, i: usize) -> usize {
+        let message = &self.under_way[i];
+        let receive = self.receive_of(message).expect("a receive is posted");
+        self.ports[message.to as usize].reported + receive
+    }
+
+    /// Delivers message `i` of those under way; both sides are told at a later poll.
     pub fn deliver(&mut self, i: usize) {
-        let m = self.under_way.remove(i).expect("it is under way");
-        let (start, end) = (m.span.offset as usize, m.span.end() as usize);
-        let bytes = self.ports[m.from as usize].memory[start..end].to_vec();
-        self.ports[m.from as usize].events.push_back(Event::Sent);
-        let port = &mut self.ports[m.to as usize];
-        let posted = port.receives[m.from as usize]
-            .pop_front()
-            .expect("a receive is posted");
-        assert_eq!(
-            posted.span, m.span,
-            "rank {} and rank {} name the same block",
-            m.from, m.to
-        );
-        port.memory[start..end].copy_from_slice(&bytes);
-        port.events.push_back(Event::Received(posted.block));
-        port.received += 1;
-        port.bytes += m.span.len;
-        port.in_flight -= 1;
+        let message = self.under_way.remove(i).expect("it is under way");
+        let receive = self.receive_of(&message).expect("a receive is posted");
+        let memory = &self.ports[message.from as usize].memory;
+        let mut bytes = Vec::new();
+        for piece in &message.pieces {
+            bytes.extend_from_slice(&memory[self.rules.place(piece)]);
+        }
+        self.ports[message.from as usize].sent += 1;
+        let receive = &mut self.ports[message.to as usize].receives[receive];
+        receive.bytes = Some(bytes);
+        let same = receive.pieces == message.pieces;
+        self.expect(same, || {
+            let Message { from, to, pieces } = &message;
+            format!("rank {to} does not expect what rank {from} sends: {pieces:?}")
+        });
+    }
+
+    /// The oldest receive of `rank` is complete: its pieces get to their places.
+    fn report(&mut self, rank: u32) {
+        let Net { rules, ports, .. } = self;
+        let port = &mut ports[rank as usize];
+        let receive = port.receives.pop_front().expect("it is in flight");
+        port.reported += 1;
+        let bytes = receive.bytes.expect("it is complete");
+        port.received.0 += 1;
+        port.received.1 += receive.pieces.len() as u64;
+        port.received.2 += bytes.len() as u64;
+        let (mut bytes, mut twice) = (&bytes[..], None);
+        for piece in &receive.pieces {
+            let place = &mut port.memory[rules.place(piece)];
+            if place.iter().any(|&byte| byte != 0) {
+                twice = Some(*piece);
+            }
+            // What a wrong schedule sends may have another length.
+            let len = place.len().min(bytes.len());
+            place[..len].copy_from_slice(&bytes[..len]);
+            bytes = &bytes[len..];
+        }
+        self.expect(twice.is_none(), || {
+            format!("rank {rank} receives what it has: {twice:?}")
+        });
     }
 }
 
 /// One rank's wire.
 pub struct Rank {
-    net: Rc<RefCell<Net>>,
-    rank: u32,
+    pub net: Rc<RefCell<Net>>,
+    pub rank: u32,
 }
 
 impl Wire for Rank {
-    type Error = std::convert::Infallible;
+    type Error = Infallible;
 
-    fn recv(&mut self, from: u32, block: u32, span: Span) -> Result<(), Self::Error> {
-        let port = &mut self.net.borrow_mut().ports[self.rank as usize];
-        let place = port.posted;
-        port.posted += 1;
-        port.receives[from as usize].push_back(Posted { block, span, place });
-        port.in_flight += 1;
-        port.in_flight_most = port.in_flight_most.max(port.in_flight);
-        Ok(())
+    fn recv(&mut self, from: u32, pieces: &[Piece]) -> Result<bool, Infallible> {
+        let mut net = self.net.borrow_mut();
+        let room = net.rules.room as usize;
+        net.expect(from != self.rank && !pieces.is_empty(), || {
+            format!("rank {} receives {pieces:?} from {from}", self.rank)
+        });
+        let port = &mut net.ports[self.rank as usize];
+        if port.receives.len() >= room {
+            port.refused += 1;
+            return Ok(false);
+        }
+        port.receives.push_back(Receive {
+            from,
+            pieces: pieces.to_vec(),
+            bytes: None,
+        });
+        port.most.0 = port.most.0.max(port.receives.len() as u32);
+        Ok(true)
     }
 
-    fn send(&mut self, to: u32, _block: u32, span: Span) -> Result<(), Self::Error> {
-        assert_ne!(to, self.rank, "nobody sends to itself");
-        let message = Message {
-            from: self.rank,
+    fn send(&mut self, to: u32, pieces: &[Piece]) -> Result<bool, Infallible> {
+        let net = &mut *self.net.borrow_mut();
+        let (rank, port) = (self.rank, &mut net.ports[self.rank as usize]);
+        let missing = pieces.iter().find(|piece| {
+            let place = net.rules.place(piece);
+            piece.span.len == 0 || port.memory[place.clone()] != net.rules.message[place]
+        });
+        let length: u64 = pieces.iter().map(|piece| piece.span.len).sum();
+        let too_long = pieces.len() > 1 && length > net.rules.most;
+        if port.sends >= net.rules.room {
+            port.refused += 1;
+            return Ok(false);
+        }
+        port.sends += 1;
+        port.most.1 = port.most.1.max(port.sends);
+        port.log.push((to, pieces.to_vec()));
+        net.expect(to != rank && !pieces.is_empty(), || {
+            format!("rank {rank} sends {pieces:?} to {to}")
+        });
+        net.expect(missing.is_none(), || {
+            format!("rank {rank} sends what it does not have: {missing:?}")
+        });
+        net.expect(!too_long, || {
+            format!("rank {rank} sends a message of {length} bytes: {pieces:?}")
+        });
+        net.under_way.push_back(Message {
+            from: rank,
             to,
-            span,
-        };
-        self.net.borrow_mut().under_way.push_back(message);
+            pieces: pieces.to_vec(),
+        });
+        Ok(true)
+    }
+
+    fn poll(&mut self) -> Result<Option<Event>, Infallible> {
+        let mut net = self.net.borrow_mut();
+        let port = &mut net.ports[self.rank as usize];
+        if port.receives.front().is_some_and(|r| r.bytes.is_some()) {
+            net.report(self.rank);
+            Ok(Some(Event::Received))
+        } else if port.sent > 0 {
+            port.sent -= 1;
+            port.sends -= 1;
+            Ok(Some(Event::Sent))
+        } else {
+            Ok(None)
+        }
+    }
+
+    fn idle(&mut self, arrived: u64) -> Result<(), Infallible> {
+        let net = &mut *self.net.borrow_mut();
+        let (rank, port) = (self.rank, &mut net.ports[self.rank as usize]);
+        // To be looked for from where it was the last time: nothing disappears.
+        let from = (port.arrived as usize).min(port.memory.len());
+        let gap = port.memory[from..].iter().position(|&byte| byte == 0);
+        let here = gap.map_or(port.memory.len(), |gap| from + gap) as u64;
+        port.arrived = arrived;
+        net.expect(arrived == here, || {
+            format!("rank {rank} has {here} bytes without a gap and says {arrived}")
+        });
         Ok(())
-    }
-
-    fn poll(&mut self) -> Result<Option<Event>, Self::Error> {
-        Ok(self.net.borrow_mut().ports[self.rank as usize]
-            .events
-            .pop_front())
-    }
-
-    fn idle(&mut self, arrived: u64) -> Result<(), Self::Error> {
-        self.net.borrow_mut().ports[self.rank as usize].arrived = arrived;
-        Ok(())
-    }
-}
-
-/// What a broadcast among all ranks of a network came to.
-pub struct Outcome {
-    /// The message as each rank has it at the end.
-    pub memories: Vec<Vec<u8>>,
-    /// Messages and bytes that each rank received.
-    pub received: Vec<(u64, u64)>,
-    /// Steps in which at least one message was delivered.
-    pub steps: u64,
-    /// Receives in flight at the most on any rank.
-    pub receives_most: u32,
-}
-
-/// A broadcast to be tried.
-#[derive(Clone, Copy, Debug)]
-pub struct Case {
-    pub p: u32,
-    pub root: u32,
-    pub bytes: u64,
-    pub n: u32,
-    pub receive_window: u32,
-    pub send_window: u32,
-}
-
-/// Runs `case` on all ranks to its end. After every step in which no rank can do more, `deliver` moves
-/// messages; if it moves none, the engines are stuck and the test fails.
-pub fn broadcast(case: Case, mut deliver: impl FnMut(&mut Net)) -> Outcome {
-    let message: Vec<u8> = (0..case.bytes)
-        .map(|i| (i * 7 + i / 251 + 1) as u8)
-        .collect();
-    let net = Rc::new(RefCell::new(Net::new(case.p, case.root, &message)));
-    let orders: Vec<Order> = (0..case.p)
-        .map(|r| Order::new(case.p, r, case.root))
-        .collect();
-    let mut scratch: Vec<Scratch> = (0..case.p).map(|_| Scratch::default()).collect();
-    let mut engines: Vec<(Bcast, Rank)> = orders
-        .iter()
-        .zip(&mut scratch)
-        .zip(0..)
-        .map(|((order, scratch), rank)| {
-            let blocks = Blocks::new(case.bytes, case.n);
-            let (receives, sends) = (case.receive_window, case.send_window);
-            let bcast = Bcast::new(order, blocks, receives, sends, scratch);
-            (
-                bcast,
-                Rank {
-                    net: net.clone(),
-                    rank,
-                },
-            )
-        })
-        .collect();
-    let mut steps = 0;
-    loop {
-        let mut done = true;
-        for (engine, wire) in &mut engines {
-            loop {
-                match engine.advance(wire).unwrap() {
-                    Progress::Moved => {}
-                    Progress::Waiting => {
-                        done = false;
-                        wire.idle(engine.arrived()).unwrap();
-                        break;
-                    }
-                    Progress::Done => break,
-                }
-            }
-        }
-        let before = net.borrow().under_way.len();
-        if done {
-            assert_eq!(before, 0, "{case:?}: nothing is under way at the end");
-            break;
-        }
-        deliver(&mut net.borrow_mut());
-        let moved = net.borrow().under_way.len() < before;
-        assert!(moved, "{case:?}: no rank can go on");
-        steps += 1;
-    }
-    drop(engines);
-    let net = Rc::into_inner(net)
-        .expect("all wires are gone")
-        .into_inner();
-    for (rank, port) in net.ports.iter().enumerate() {
-        let prefix = &port.memory[..port.arrived as usize];
-        assert_eq!(
-            prefix,
-            &message[..prefix.len()],
-            "rank {rank}: what is said to be here is"
-        );
-    }
-    Outcome {
-        received: net
-            .ports
-            .iter()
-            .map(|port| (port.received, port.bytes))
-            .collect(),
-        receives_most: net
-            .ports
-            .iter()
-            .map(|port| port.in_flight_most)
-            .max()
-            .unwrap(),
-        memories: net.ports.into_iter().map(|port| port.memory).collect(),
-        steps,
-    }
-}
-
-/// The machine of the papers: in a step every rank sends one message and receives one. A rank takes
-/// the message first that it asked for first.
-pub fn in_rounds(net: &mut Net) {
-    let mut candidates = net.deliverable();
-    candidates.sort_by_key(|&i| {
-        let m = net.under_way[i];
-        net.ports[m.to as usize].receives[m.from as usize][0].place
-    });
-    let (mut sending, mut receiving) = (vec![], vec![]);
-    let mut now = vec![];
-    for i in candidates {
-        let m = net.under_way[i];
-        if !sending.contains(&m.from) && !receiving.contains(&m.to) {
-            sending.push(m.from);
-            receiving.push(m.to);
-            now.push(i);
-        }
-    }
-    now.sort_unstable();
-    for i in now.into_iter().rev() {
-        net.deliver(i);
     }
 }

@@ -66,6 +66,9 @@ pub struct Test {
     pub launch: Launch,
     #[serde(default)]
     pub expect: Expect,
+    /// The MPI function that a refused run names.
+    #[serde(default = "mpi_bcast")]
+    pub names: String,
     #[serde(default)]
     pub messages: bool,
     pub same: Option<Same>,
@@ -108,11 +111,17 @@ pub enum Same {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statistic {
+    #[serde(default = "bcast")]
+    pub collective: String,
     pub algorithm: String,
     /// Calls of rank 0.
     pub calls: u64,
     /// Bytes of one rank's messages, where they are checked; every rank of the job has as many.
     pub bytes_per_rank: Option<u64>,
+}
+
+fn bcast() -> String {
+    "bcast".into()
 }
 
 fn yes() -> bool {
@@ -121,6 +130,10 @@ fn yes() -> bool {
 
 fn one_minute() -> u64 {
     60
+}
+
+fn mpi_bcast() -> String {
+    "MPI_Bcast".to_owned()
 }
 
 impl List {

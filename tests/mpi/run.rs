@@ -57,7 +57,7 @@ impl Case<'_> {
                 .map_err(|e| format!("{:?}: {e}", command.get_program()))?;
             let lost = self.test.expect == Expect::Refused
                 && verdict::is_abort(&outcome)
-                && !verdict::names_collective(&outcome);
+                && !verdict::names_collective(self.test, &outcome);
             if lost && attempt < ATTEMPTS_AT_LAST_WORDS {
                 attempt += 1;
                 continue;

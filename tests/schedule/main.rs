@@ -8,6 +8,7 @@ mod blocks;
 mod conditions;
 mod mistakes;
 mod oracle;
+mod parts;
 mod rounds;
 mod tables;
 

@@ -8,21 +8,23 @@ use std::{env, fs, process::Command};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("lib", &[]),
     ("schedule", &[]),
-    ("model", &[]),
     ("config", &[]),
+    ("model", &["config", "schedule"]),
     ("report", &[]),
     ("engine", &["schedule"]),
-    ("decide", &["config", "model"]),
-    ("stats", &["decide"]),
+    ("decide", &["config", "model", "schedule"]),
+    ("stats", &["config", "decide"]),
     ("host", &["engine", "schedule", "report"]),
     (
         "comm",
-        &["config", "decide", "engine", "host", "report", "stats"],
+        &[
+            "config", "decide", "engine", "host", "report", "schedule", "stats",
+        ],
     ),
     (
         "coll",
         &[
-            "comm", "decide", "engine", "host", "report", "schedule", "stats",
+            "comm", "config", "decide", "engine", "host", "report", "schedule", "stats",
         ],
     ),
     ("abi", &["coll", "host", "schedule", "stats"]),

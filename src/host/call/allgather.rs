@@ -145,6 +145,9 @@ impl Allgather {
         layout: Layout,
         parts: &'a Parts,
     ) -> Option<Result<Data<'a>, Code>> {
+        if ptr::eq(self.recvbuf, IN_PLACE) {
+            return None;
+        }
         let most = parts.largest() / layout.size;
         let base: *mut u8 = self.recvbuf.cast();
         let slots = |base| Slots {
@@ -226,6 +229,65 @@ impl Allgather {
                 Some(pack.map_err(at("packing")))
             }
         }
+    }
+}
+
+impl Allgather {
+    /// Hands the call to the host in a form in which all ranks get the same algorithm from it.
+    ///
+    /// Open MPI chooses one for MPI_Allgatherv by the sum of the receive counts times the size of the
+    /// *send* type (4.1: `ompi_coll_tuned_allgatherv_intra_dec_fixed`), so ranks that write the same
+    /// data as different types may choose different ones and wait for each other for ever. In place
+    /// it takes the size of the receive type. So a rank where the two sizes differ copies its own
+    /// contribution, which is a collective with itself, and passes the call on as one in place.
+    pub fn pass_repaired(&self, host: &Host, usable: &Usable, rank: u32) -> c_int {
+        if !self.is_miscounted(usable) {
+            return self.pass(host);
+        }
+        let (Counts::Int(counts, displs), Count::Int(sendcount)) = (self.counts, self.sendcount)
+        else {
+            return self.pass(host);
+        };
+        let Ok(extent) = usable.extent(Datatype(self.recvtype.datatype())) else {
+            return self.pass(host);
+        };
+        let slots = Slots {
+            base: self.recvbuf.cast(),
+            extent,
+            call: self,
+        };
+        let slot = slots.address(rank).cast::<c_void>();
+        let (send, sendtype, recvtype) = (self.sendbuf, self.sendtype, self.recvtype);
+        let myself = usable.h.self_as_word();
+        // SAFETY: these are the caller's own arguments, for which whoever made the call vouched; the
+        // slot is where the host would put the same elements.
+        unsafe {
+            let count = *counts.add(rank as usize);
+            let own = &host.own;
+            match (own.allgather)(send, sendcount, sendtype, slot, count, recvtype, myself) {
+                0 => (own.allgatherv)(
+                    IN_PLACE,
+                    0,
+                    recvtype,
+                    self.recvbuf,
+                    counts,
+                    displs,
+                    recvtype,
+                    self.comm,
+                ),
+                rc => rc,
+            }
+        }
+    }
+
+    /// Does the host take the total for something that it is not?
+    fn is_miscounted(&self, usable: &Usable) -> bool {
+        let size = |datatype: Word| usable.type_size(datatype.as_datatype(usable)?).ok();
+        cfg!(abi = "openmpi")
+            && !self.in_place()
+            && !self.is_regular()
+            && !self.sendtype.same(self.recvtype)
+            && size(self.sendtype) != size(self.recvtype)
     }
 }
 

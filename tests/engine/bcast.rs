@@ -1,0 +1,141 @@
+//! The broadcast: one rank alone has a part.
+
+use crate::case::{Case, How, Outcome, block_counts, in_rounds, rng, run, shuffled, starving};
+use proptest::prelude::*;
+use rondo::engine::Limits;
+use rondo::schedule::Circulant;
+
+fn case(p: u32, root: u32, bytes: u64, n: u32) -> Case {
+    let mut sizes = vec![0; p as usize];
+    sizes[root as usize] = bytes;
+    Case::new(sizes, How::Rows, n)
+}
+
+/// Every rank but the root received each block once, in a message of its own.
+fn check(case: &Case, outcome: &Outcome) {
+    for (port, &size) in outcome.ports.iter().zip(&case.sizes) {
+        let n = if size > 0 { 0 } else { u64::from(case.n) };
+        let (messages, pieces, _) = port.received;
+        assert_eq!((messages, pieces), (n, n), "{case:?}");
+    }
+}
+
+#[test]
+fn every_p_to_40_every_root_many_n_in_order() {
+    for p in 1..=40 {
+        let q = Circulant::new(p).q() as u32;
+        for root in 0..p {
+            for n in block_counts(q) {
+                let case = case(p, root, u64::from(n) * 3 + 1, n);
+                check(&case, &run(&case, in_rounds));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_p_to_40_every_root_in_shuffled_order() {
+    let mut rng = rng(1);
+    for p in 2..=40 {
+        let q = Circulant::new(p).q() as u32;
+        for root in 0..p {
+            let n = rng.random_range(1..=4 * q + 3);
+            let mut case = case(p, root, u64::from(n) * 2 + 1, n);
+            case.limits.receives = rng.random_range(1..=2 * q + 1);
+            case.limits.sends = rng.random_range(1..=5);
+            check(&case, &run(&case, shuffled(rng.random())));
+        }
+    }
+}
+
+/// One rank lags behind as far as it can: the others must not depend on it more than the schedule says,
+/// and must not be misled by its late messages.
+#[test]
+fn a_slow_rank_gets_and_forwards_everything_in_the_end() {
+    for (p, slow) in [(5, 1), (9, 4), (17, 2), (33, 16), (40, 39)] {
+        let case = case(p, 0, 500, 50);
+        check(&case, &run(&case, starving(slow)));
+    }
+}
+
+#[test]
+fn a_sample_of_p_to_300() {
+    let mut rng = rng(2);
+    for p in [
+        33, 65, 66, 67, 81, 100, 129, 161, 162, 192, 255, 256, 257, 300,
+    ] {
+        let root = rng.random_range(0..p);
+        let n = rng.random_range(1..40);
+        let case = case(p, root, u64::from(n) * 5 + 2, n);
+        check(&case, &run(&case, in_rounds));
+    }
+}
+
+/// In the model of the papers the engine needs n - 1 + ceil(log2 p) rounds, the least possible. The
+/// windows are no hindrance, and no send is posted before its turn.
+#[test]
+fn the_rounds_are_optimal() {
+    for p in (2..=40).chain([64, 65, 81, 100, 129, 161]) {
+        let q = Circulant::new(p).q() as u32;
+        for n in block_counts(q).into_iter().chain([64]) {
+            let mut case = case(p, 0, u64::from(n), n);
+            case.limits.sends = 1;
+            let outcome = run(&case, in_rounds);
+            check(&case, &outcome);
+            assert_eq!(outcome.steps, u64::from(n - 1 + q), "p = {p}, n = {n}");
+        }
+    }
+}
+
+/// The receive schedules of all ranks lead to the same messages as this rank's own two schedules.
+#[test]
+fn a_table_serves_as_well() {
+    for p in (3..=20).chain([33, 65, 81]) {
+        for root in [0, 1, p - 1] {
+            let rows = case(p, root, 100, 9);
+            let how = How::Table;
+            let table = Case {
+                how,
+                ..rows.clone()
+            };
+            let [rows, table] = [rows, table].map(|case| run(&case, in_rounds).ports);
+            for (rows, table) in rows.iter().zip(&table) {
+                assert_eq!(rows.log, table.log, "p = {p}, root {root}");
+            }
+        }
+    }
+}
+
+/// Blocks without bytes do not travel.
+#[test]
+fn more_blocks_than_bytes() {
+    for p in 2..=20 {
+        let case = case(p, p / 2, 3, 10);
+        let outcome = run(&case, in_rounds);
+        for (port, &size) in outcome.ports.iter().zip(&case.sizes) {
+            let blocks = if size > 0 { 0 } else { 3 };
+            assert_eq!(port.received, (blocks, blocks, blocks), "p = {p}");
+        }
+    }
+}
+
+/// One rank: nothing to do, at once.
+#[test]
+fn a_single_rank_is_done() {
+    let outcome = run(&case(1, 0, 10, 4), |_| unreachable!("nothing moves"));
+    assert_eq!(outcome.steps, 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_broadcast_in_any_order(
+        p in 2u32..100, root in 0u32..100, n in 1u32..60, extra in 0u64..100,
+        receives in 1u32..20, sends in 1u32..8, message in 0u64..100, seed in any::<u64>(),
+    ) {
+        let mut case = case(p, root % p, u64::from(n) + extra, n);
+        case.limits = Limits { receives, sends, message };
+        check(&case, &run(&case, shuffled(seed)));
+    }
+}
