@@ -9,7 +9,9 @@ mod bcast;
 use crate::comm::{self, Lookup, SEND_WINDOW, State, Work};
 use crate::decide::{Choice, Why};
 use crate::engine::{self, AllBroadcast, Limits, Pattern};
-use crate::host::{self, Call, Code, Comm, Data, Failure, Host, Level, MpiWire, Usable};
+use crate::host::{
+    self, Call, Code, Comm, Data, Failure, Host, Level, MpiWire, StagingRoom, Usable,
+};
 use crate::report;
 use crate::schedule::Circulant;
 use crate::stats::{self, Collective};
@@ -181,6 +183,9 @@ struct Traffic<'a> {
     packs: bool,
 }
 
+/// Staged messages at a time, each way: one is copied while another travels.
+const STAGED: u64 = 2;
+
 /// Carries `traffic` out. `count` is called when nothing but messages can fail any more.
 fn exchange(
     usable: &Usable,
@@ -201,10 +206,18 @@ fn exchange(
         sends: SEND_WINDOW,
         message: state.facts().eager_bytes,
     };
-    // What is staged at a time is no more than a round.
-    let staged = (traffic.round_bytes / limits.message).clamp(1, limits.receives.into()) as u32;
+    // What is staged at a time, each way, is no more than a round. A single part lies in a run.
+    let parts = cut.len() as u64;
+    let staging = StagingRoom {
+        messages: match (traffic.round_bytes / limits.message).min(STAGED) {
+            _ if parts == 1 => 0,
+            messages => messages.max(1) as u32,
+        },
+        bytes: limits.message.min(traffic.round_bytes + parts),
+        pieces: cut.len(),
+    };
     requests
-        .reserve(limits.receives, limits.sends, staged)
+        .reserve(limits.receives, limits.sends, staging)
         .map_err(Stop::Error)?;
     count();
     let timeout_s = state.config().timeout_s;

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Sends in flight at the most. Few, so that the block that is next in the schedule does not share
 /// the link with many later ones; more than one, so that the link never idles between two.
-pub const SEND_WINDOW: u32 = 4;
+pub const SEND_WINDOW: u32 = 2;
 
 /// Up to one contributor in so many ranks, schedules are made for the contributors only.
 const FEW: usize = 16;

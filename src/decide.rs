@@ -96,8 +96,9 @@ impl Why {
     }
 }
 
-/// The shortest broadcast between nodes that measures better on every host (docs/results.md).
-const BCAST_MIN_BYTES: u64 = 32 << 10;
+/// The shortest broadcast, and the least total of an all-broadcast, between nodes that measures at
+/// least as fast on every host (docs/results.md).
+const MIN_BYTES: u64 = 32 << 10;
 
 /// What every rank of a communicator knows about it.
 #[derive(Clone, Copy, Debug)]
@@ -144,7 +145,7 @@ pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
         Setting::Use(algorithm) => (algorithm, Why::Configured),
         Setting::Auto => match config.bcast_min_bytes {
             None if facts.one_node => return Choice::Host(Why::OneNode),
-            min if bytes < min.unwrap_or(BCAST_MIN_BYTES) => return Choice::Host(Why::Small),
+            min if bytes < min.unwrap_or(MIN_BYTES) => return Choice::Host(Why::Small),
             _ => (Algorithm::Circulant, Why::Auto),
         },
     };
@@ -173,7 +174,7 @@ pub fn allgather(facts: Facts, parts: &Parts, setting: Setting, config: &Config)
         Setting::Use(algorithm) => (algorithm, Why::Configured),
         Setting::Auto => match config.allgatherv_min_bytes {
             None if facts.one_node => return Choice::Host(Why::OneNode),
-            Some(min) if bytes < min => return Choice::Host(Why::Small),
+            min if bytes < min.unwrap_or(MIN_BYTES) => return Choice::Host(Why::Small),
             _ => (model.all_broadcast(parts, facts.eager_bytes), Why::Auto),
         },
     };

@@ -22,6 +22,11 @@ fn config(change: impl FnOnce(&mut Config)) -> Config {
     config
 }
 
+/// Rondo takes every allgather.
+fn every_size() -> Config {
+    config(|c| c.allgatherv_min_bytes = Some(0))
+}
+
 /// What Rondo took of its own accord.
 fn chosen(choice: Choice) -> Algorithm {
     match choice {
@@ -143,6 +148,9 @@ fn what_an_allgather_leaves_to_the_host() {
     assert_eq!(host, Choice::Host(Why::Configured));
     let one_node = allgather(NODE, &parts(&sizes), Setting::Auto, &config);
     assert_eq!(one_node, Choice::Host(Why::OneNode));
+    let total = |bytes: u64| between_nodes(&[bytes - 1000, 0, 1000], Setting::Auto, &config);
+    assert_eq!(total(32767), Choice::Host(Why::Small));
+    chosen(total(32768));
 }
 
 #[test]
@@ -193,7 +201,7 @@ fn equal_parts_go_by_bruck_at_every_size() {
     for p in (3..=40).chain([100, 129, 1152]) {
         for shift in 0..=30 {
             let sizes = vec![1 << shift; p];
-            let choice = between_nodes(&sizes, Setting::Auto, &Config::default());
+            let choice = between_nodes(&sizes, Setting::Auto, &every_size());
             assert_eq!(chosen(choice), Algorithm::Bruck, "p = {p}, 2^{shift} bytes");
         }
     }
@@ -207,7 +215,7 @@ fn one_long_part_goes_by_the_circulant_graph() {
             let decide = |long, short| {
                 let mut sizes = vec![short; p];
                 sizes[rank] = long;
-                chosen(between_nodes(&sizes, Setting::Auto, &Config::default()))
+                chosen(between_nodes(&sizes, Setting::Auto, &every_size()))
             };
             for short in [0, 8] {
                 assert_eq!(decide(1 << 24, short), Algorithm::Circulant, "p = {p}");
@@ -315,7 +323,7 @@ proptest! {
         let sizes: Vec<u64> = sizes.iter().map(|size| size >> shift).collect();
         prop_assume!(sizes.iter().any(|&size| size > 0));
         let (config, facts) = (
-            config(|c| (c.alpha_us, c.beta_ns_per_kb) = (alpha_us, beta_ns_per_kb)),
+            Config { alpha_us, beta_ns_per_kb, ..every_size() },
             Facts { p: sizes.len() as u32, one_node: false, eager_bytes: eager },
         );
         let choice = chosen(allgather(facts, &parts(&sizes), Setting::Auto, &config));

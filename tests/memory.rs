@@ -3,7 +3,7 @@
 use rondo::comm::{SEND_WINDOW, State, Work};
 use rondo::engine::{AllBroadcast, Entries, Limits, Order, Part, Pattern, Progress, Rows, Scratch};
 use rondo::engine::{Event, Piece, Wire};
-use rondo::host::Requests;
+use rondo::host::{Requests, StagingRoom};
 use rondo::model::BLOCKS_MAX;
 use rondo::schedule::{Blocks, Circulant, Rounds};
 use std::collections::VecDeque;
@@ -47,9 +47,14 @@ fn the_state_of_a_communicator_is_small() {
         message: 64 << 10,
     };
     let mut requests = Requests::default();
-    let staged = limits.receives;
+    // A single part needs no staging.
+    let staging = StagingRoom {
+        messages: 0,
+        bytes: limits.message,
+        pieces: 1,
+    };
     requests
-        .reserve(limits.receives, limits.sends, staged)
+        .reserve(limits.receives, limits.sends, staging)
         .unwrap();
     let mut rows = Rows::default();
     rows.set(&graph, rank, &[root]);

@@ -108,7 +108,8 @@ pub const OPTIONS: &[Opt] = &[
         default: "auto",
         scope: Scope::Communicator,
         doc: "Under auto, calls of MPI_Allgatherv and MPI_Allgather with fewer bytes of all ranks \
-              together go to the MPI library. auto leaves those within one node to it, and no others.",
+              together go to the MPI library. auto is 32K where the ranks are on several nodes, and \
+              leaves those within one node to the MPI library.",
     },
     Opt {
         name: "BLOCK_BYTES",

@@ -24,5 +24,6 @@ pub use collectives::{
 pub use data::Data;
 pub use handles::{Code, Comm};
 pub use layout::Layout;
+pub use staging::StagingRoom;
 pub use table::{Host, Usable, host};
 pub use wire::{Failure, MpiWire, Requests, call_tag};

@@ -5,9 +5,8 @@
 //! too, and few are in flight.
 
 use super::data::Data;
-use super::handles::Code;
 use crate::engine::Piece;
-use std::collections::VecDeque;
+use std::collections::{TryReserveError, VecDeque};
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -38,11 +37,20 @@ struct Message {
     runs: Vec<Run>,
 }
 
+/// How much a call may stage each way.
+#[derive(Clone, Copy, Debug)]
+pub struct StagingRoom {
+    /// Messages at a time.
+    pub messages: u32,
+    /// Bytes of a message.
+    pub bytes: u64,
+    /// Pieces of a message.
+    pub pieces: usize,
+}
+
 /// The staged messages of one direction, in flight or idle.
 #[derive(Default)]
 pub struct Staging {
-    /// At most this many messages at a time.
-    most: u32,
     /// Those in flight, oldest first.
     busy: VecDeque<Message>,
     idle: Vec<Message>,
@@ -52,29 +60,31 @@ pub struct Staging {
 unsafe impl Send for Staging {}
 
 impl Staging {
-    /// Begins a call in which at most `most` messages are staged at a time, at least one.
-    pub fn begin(&mut self, most: u32) {
-        self.most = most.max(1);
+    /// Makes room for a call.
+    pub fn begin(&mut self, room: &StagingRoom) -> Result<(), TryReserveError> {
         self.idle.extend(self.busy.drain(..));
-        self.idle.truncate(self.most as usize);
+        let most = room.messages as usize;
+        self.busy.try_reserve(most)?;
+        let more = most.saturating_sub(self.idle.len());
+        self.idle.try_reserve(more)?;
+        self.idle.extend((0..more).map(|_| Message::default()));
+        self.idle.iter_mut().take(most).try_for_each(|message| {
+            message.runs.clear();
+            message.runs.try_reserve(room.pieces)?;
+            message.memory.try_reserve_exact(room.bytes as usize)
+        })
     }
 
     /// Memory for a message of `len` bytes that lie in `runs`; `None` if there is none before a release.
-    pub fn reserve(&mut self, runs: &[Run], len: u64) -> Result<Option<*mut u8>, Code> {
-        if self.busy.len() >= self.most as usize {
-            return Ok(None);
-        }
-        let mut message = self.idle.pop().unwrap_or_default();
-        message.memory.clear();
+    pub fn reserve(&mut self, runs: &[Run], len: u64) -> Option<*mut u8> {
+        let enough = |message: &Message| message.memory.capacity() as u64 >= len;
+        let i = self.idle.iter().position(enough)?;
+        let mut message = self.idle.swap_remove(i);
         message.runs.clear();
-        let memory = message.memory.try_reserve_exact(len as usize);
-        memory
-            .and_then(|()| message.runs.try_reserve(runs.len()))
-            .map_err(|_| Code::no_mem())?;
         message.runs.extend_from_slice(runs);
         let address = message.memory.as_mut_ptr().cast();
         self.busy.push_back(message);
-        Ok(Some(address))
+        Some(address)
     }
 
     /// Copies the pieces of the newest message together.

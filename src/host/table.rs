@@ -73,6 +73,7 @@ functions! {
         allreduce = "PMPI_Allreduce"(*const c_void, *mut c_void, c_int, sys::MPI_Datatype, sys::MPI_Op, sys::MPI_Comm);
         reduce = "PMPI_Reduce"(*const c_void, *mut c_void, c_int, sys::MPI_Datatype, sys::MPI_Op, c_int, sys::MPI_Comm);
         isend = "PMPI_Isend"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
+        issend = "PMPI_Issend"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
         irecv = "PMPI_Irecv"(*mut c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
         test = "PMPI_Test"(*mut sys::MPI_Request, *mut c_int, *mut sys::MPI_Status);
         iprobe = "PMPI_Iprobe"(c_int, c_int, sys::MPI_Comm, *mut c_int, *mut sys::MPI_Status);

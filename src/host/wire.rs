@@ -2,11 +2,11 @@
 
 use super::data::Data;
 use super::handles::{Code, Comm, check};
-use super::staging::{Run, Staging, runs};
+use super::staging::{Run, Staging, StagingRoom, runs};
 use super::table::Usable;
 use crate::engine::{Event, Piece, Wire};
 use mpi_sys as sys;
-use std::collections::VecDeque;
+use std::collections::{TryReserveError, VecDeque};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
@@ -21,6 +21,12 @@ const POLLS_PER_LOOK: u32 = 256;
 
 /// How long nothing must have happened before a rank looks for messages that do not fit.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// From this length on, a send is complete only when its message has reached a receive
+/// (`MPI_Issend`). Hosts call a send complete when it is in the buffers of the operating system, and
+/// there the blocks of many rounds would share the link with the one that is needed next; a root, that
+/// waits for nobody, would put the whole message there. Shorter messages do no such harm.
+const SYNCHRONOUS_BYTES: u64 = 4096;
 
 /// Why a collective ended early.
 #[derive(Debug)]
@@ -111,15 +117,19 @@ pub struct Requests {
 unsafe impl Send for Requests {}
 
 impl Requests {
-    /// Makes room for so many requests, and sets how many messages each way may be staged at a time.
-    pub fn reserve(&mut self, receives: u32, sends: u32, staged: u32) -> Result<(), Code> {
-        self.staged_in.begin(staged);
-        self.staged_out.begin(staged);
-        let more = (receives as usize).saturating_sub(self.receives.len());
-        let reserved = self.receives.try_reserve_exact(more);
-        let more = (sends as usize).saturating_sub(self.sends.len());
-        let reserved = reserved.and_then(|()| self.sends.try_reserve_exact(more));
-        reserved.map_err(|_| Code::no_mem())
+    /// Makes room for so many requests and for staging; the only place that allocates.
+    pub fn reserve(&mut self, receives: u32, sends: u32, staging: StagingRoom) -> Result<(), Code> {
+        let mut reserve = || {
+            let more = (receives as usize).saturating_sub(self.receives.len());
+            self.receives.try_reserve_exact(more)?;
+            let more = (sends as usize).saturating_sub(self.sends.len());
+            self.sends.try_reserve_exact(more)?;
+            self.runs.clear();
+            self.runs.try_reserve(staging.pieces)?;
+            self.staged_in.begin(&staging)?;
+            self.staged_out.begin(&staging)
+        };
+        reserve().map_err(|_: TryReserveError| Code::no_mem())
     }
 
     /// Bytes on the heap.
@@ -280,9 +290,8 @@ impl Wire for MpiWire<'_> {
         let (address, staged) = match self.requests.runs[..] {
             [run] => (run.address, false),
             _ => match self.requests.staged_in.reserve(&self.requests.runs, len) {
-                Ok(Some(address)) => (address, true),
-                Ok(None) => return Ok(false),
-                Err(code) => return Err(at("staging")(code)),
+                Some(address) => (address, true),
+                None => return Ok(false),
             },
         };
         let mut request = self.host.h.request_null;
@@ -319,19 +328,22 @@ impl Wire for MpiWire<'_> {
         let (address, staged) = match self.requests.runs[..] {
             [run] => (run.address, false),
             _ => match self.requests.staged_out.reserve(&self.requests.runs, len) {
-                Ok(Some(address)) => {
+                Some(address) => {
                     self.requests.staged_out.gather();
                     (address, true)
                 }
-                Ok(None) => return Ok(false),
-                Err(code) => return Err(at("staging")(code)),
+                None => return Ok(false),
             },
         };
         let mut request = self.host.h.request_null;
+        let send = match len {
+            ..SYNCHRONOUS_BYTES => self.host.f.isend,
+            _ => self.host.f.issend,
+        };
         // SAFETY: as in `recv`; the bytes are there, because the engine sends only blocks that have
         // arrived, or that are this rank's own.
         check(unsafe {
-            (self.host.f.isend)(
+            send(
                 address.cast_const().cast(),
                 len as c_int,
                 self.host.h.byte,
