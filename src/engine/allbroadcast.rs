@@ -24,13 +24,19 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    fn clear(&mut self, blocks: u32) {
+    /// Makes room as well, so that it does not depend on who receives how much in which call whether
+    /// a later one has to allocate.
+    fn clear(&mut self, blocks: u32, parts: usize, receives: u32) {
         self.here.clear();
         self.here.resize(blocks.div_ceil(64) as usize, 0);
-        self.arriving.clear();
         self.counts.clear();
-        self.incoming.clear();
-        self.outgoing.clear();
+        self.counts.reserve(receives as usize);
+        self.arriving.clear();
+        self.arriving.reserve(parts.max(receives as usize));
+        for pieces in [&mut self.incoming, &mut self.outgoing] {
+            pieces.clear();
+            pieces.reserve(parts);
+        }
     }
 
     fn set(&mut self, block: u32) {
@@ -98,7 +104,7 @@ pub struct AllBroadcast<'a> {
 impl<'a> AllBroadcast<'a> {
     /// Begins the broadcast of all parts of `order`.
     pub fn new(order: Order<'a>, limits: Limits, scratch: &'a mut Scratch) -> AllBroadcast<'a> {
-        scratch.clear(order.blocks());
+        scratch.clear(order.blocks(), order.parts().len(), limits.receives);
         let mut all = AllBroadcast {
             order,
             limits,
