@@ -54,9 +54,7 @@ pub struct Plan {
 pub enum Stop {
     /// The host should have it; nothing was sent.
     Host(Why),
-    /// The host has raised this error on the user's communicator; nothing was sent.
-    Raised(Code),
-    /// An error of Rondo's own, still to be raised; nothing was sent.
+    /// An error, to be raised on the user's communicator; nothing was sent.
     Error(Code),
     /// Something failed that the other ranks cannot know of.
     Broken(Failure),
@@ -134,23 +132,19 @@ fn carry_out<O: Operation>(
     call: &O,
 ) -> (c_int, Choice) {
     if let Choice::Host(why) = plan.choice {
-        let rc = match why {
-            Why::OneNode | Why::Small | Why::Empty => {
-                stats::count(call.collective(), plan.choice, plan.bytes);
-                call.leave(host, usable, state)
-            }
-            _ => pass(host, call, why, plan.bytes),
-        };
-        return (rc, plan.choice);
+        return (
+            leave(host, usable, state, call, why, plan.bytes),
+            plan.choice,
+        );
     }
     report::enter(call.collective().mpi_name());
     let rc = match call.attempt(plan, usable, state) {
         Ok(()) => 0,
-        Err(Stop::Raised(code)) => code.get(),
         Err(Stop::Error(code)) => usable.raise(state.comm(), code),
         Err(Stop::Broken(failure)) => fatal(host, usable, state, call, plan, &failure),
         Err(Stop::Host(why)) => {
-            return (pass(host, call, why, plan.bytes), Choice::Host(why));
+            let rc = leave(host, usable, state, call, why, plan.bytes);
+            return (rc, Choice::Host(why));
         }
     };
     (rc, plan.choice)
@@ -163,10 +157,29 @@ fn pass<O: Operation>(host: &Host, call: &O, why: Why, bytes: u64) -> c_int {
     call.pass(host)
 }
 
+/// Hands a call to the host that might have been Rondo's.
+#[inline]
+fn leave<O: Operation>(
+    host: &Host,
+    usable: &Usable,
+    state: &State,
+    call: &O,
+    why: Why,
+    bytes: u64,
+) -> c_int {
+    match why {
+        Why::OneNode | Why::Small | Why::Empty | Why::NoRoom => {
+            stats::count(call.collective(), Choice::Host(why), bytes);
+            call.leave(host, usable, state)
+        }
+        _ => pass(host, call, why, bytes),
+    }
+}
+
 /// The private communicator and the number of this call. Counted before anything that may differ
 /// between ranks, so that their counts agree.
 fn begin(work: &mut Work, usable: &Usable, state: &State) -> Result<(Comm, u64), Stop> {
-    let private = work.private(usable, state).map_err(Stop::Raised)?;
+    let private = work.private(usable, state).map_err(Stop::Error)?;
     let private = private.ok_or(Stop::Host(Why::NoRoom))?;
     Ok((private, work.next_sequence()))
 }
@@ -186,7 +199,7 @@ struct Traffic<'a> {
 /// Staged messages at a time, each way: one is copied while another travels.
 const STAGED: u64 = 2;
 
-/// Carries `traffic` out. `count` is called when nothing but messages can fail any more.
+/// Carries `traffic` out. `count` is called when there is no way back.
 fn exchange(
     usable: &Usable,
     state: &State,
@@ -232,7 +245,11 @@ fn exchange(
     let mut wire = MpiWire::new(usable, private, tag, requests, data, packs, timeout_s);
     let order = engine::Order::new(graph, state.rank(), pattern, cut);
     let all = AllBroadcast::new(order, limits, scratch);
-    engine::run(all, &mut wire).map_err(Stop::Broken)?;
+    if let Err(failure) = engine::run(all, &mut wire) {
+        // The job ends, but until it does, messages may still arrive in the packed copy.
+        std::mem::forget(wire);
+        return Err(Stop::Broken(failure));
+    }
     wire.finish().map_err(Stop::Broken)
 }
 

@@ -365,37 +365,20 @@ impl Work {
     }
 
     /// The private communicator of `state`, made now if this is the first time. Collective then.
-    /// `None` if there is no room for it, which all ranks learn alike and for good.
+    /// `None` if there is no room for it, which all ranks learn alike and for good. An error is still
+    /// to be raised.
     pub fn private(&mut self, usable: &Usable, state: &State) -> Result<Option<Comm>, Code> {
         match self.private {
             Private::Made(comm) => return Ok(Some(comm)),
             Private::Refused => return Ok(None),
             Private::NotYet => {}
         }
-        let full = PRIVATE.load(Relaxed) >= state.config.max_comms;
-        let mut refused = [i64::from(full)];
-        usable.max_words(state.comm, &mut refused)?;
-        if refused[0] != 0 {
-            self.private = Private::Refused;
-            return Ok(None);
+        let made = usable.returning_errors(state.comm, || agree_on_private(usable, state))?;
+        if made.is_some() {
+            PRIVATE.fetch_add(1, Relaxed);
         }
-        // The host may be out of communicators though the budget is not used up. Whether it is may
-        // differ between ranks, so they compare what they got.
-        let made = usable.private(state.comm, state.rank).ok();
-        let mut failed = [i64::from(made.is_none())];
-        usable.max_words(state.comm, &mut failed)?;
-        match made {
-            Some(comm) if failed[0] == 0 => {
-                PRIVATE.fetch_add(1, Relaxed);
-                self.private = Private::Made(comm);
-                Ok(Some(comm))
-            }
-            partly => {
-                partly.inspect(|&comm| usable.free(comm));
-                self.private = Private::Refused;
-                Ok(None)
-            }
-        }
+        self.private = made.map_or(Private::Refused, Private::Made);
+        Ok(made)
     }
 
     /// Has `rows` hold this rank's schedules in a broadcast from `root`. They are kept as long as the
@@ -426,6 +409,26 @@ impl Work {
         }
         true
     }
+}
+
+/// Makes a private communicator if all ranks have room for one.
+fn agree_on_private(usable: &Usable, state: &State) -> Result<Option<Comm>, Code> {
+    let full = PRIVATE.load(Relaxed) >= state.config.max_comms;
+    let mut refused = [i64::from(full)];
+    usable.max_words(state.comm, &mut refused)?;
+    if refused[0] != 0 {
+        return Ok(None);
+    }
+    // The host may be out of communicators though the budget is not used up. Whether it is may
+    // differ between ranks, so they compare what they got.
+    let made = usable.private(state.comm, state.rank).ok();
+    let mut failed = [i64::from(made.is_none())];
+    usable.max_words(state.comm, &mut failed)?;
+    if failed[0] != 0 {
+        made.inspect(|&comm| usable.free(comm));
+        return Ok(None);
+    }
+    Ok(made)
 }
 
 impl Drop for State {

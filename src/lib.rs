@@ -15,11 +15,11 @@
 //!  decide    who and how, from facts that every rank shares
 //!  engine    which blocks to whom and when; posts what may be posted, waits for what is needed
 //!  schedule  round -> block, pure arithmetic
-//!  host      isend, irecv, test; the only place with pointers, handles and datatypes
+//!  host      sends, receives, tests; the only place with pointers, handles and datatypes
 //! ```
 //!
 //! Rules on the way: a call goes to the host only before its first message, and only for a reason
-//! that every rank sees. Every request is complete when a function returns. After the first message
+//! that every rank sees, or because an argument is invalid. Every request is complete when a function returns. After the first message
 //! an error ends the job and names rank and collective, because other ranks would wait for ever.
 
 pub mod abi;

@@ -6,7 +6,7 @@ use crate::config::Algorithm;
 use crate::schedule::{Circulant, Parts};
 
 /// Blocks at the most. The pipeline's ceil(log2 p) - 1 extra rounds are far below 1 % of the time
-/// there, and the record of which blocks have arrived stays at 1 KiB.
+/// there, and the record of which blocks of a part have arrived stays at 1 KiB.
 pub const BLOCKS_MAX: u32 = 8192;
 
 /// With this many blocks the pipeline is full: ceil(log2 p) - 1 rounds more or less do not matter,
@@ -48,6 +48,9 @@ impl Model {
     /// rank counts in each; or as many blocks as are best.
     pub fn all_broadcast(&self, parts: &Parts, eager_bytes: u64) -> Algorithm {
         let (p, m) = (parts.p(), parts.total());
+        if parts.largest() == m / u64::from(p) {
+            return Algorithm::Bruck; // equal parts: no byte travels twice, in the fewest rounds
+        }
         let graph = Circulant::new(p);
         let q = graph.q() as f64;
         let busiest = |skips: &[u32]| {

@@ -47,7 +47,7 @@ impl Operation for Allgather {
             algorithm, blocks, ..
         } = plan.choice
         else {
-            return Err(Stop::Host(Why::Invalid));
+            unreachable!("not Rondo's choice");
         };
         let work = &mut *state.work.lock();
         let (private, sequence) = begin(work, usable, state)?;
@@ -88,7 +88,8 @@ impl Operation for Allgather {
                 let round = plan.bytes.div_ceil(blocks.into());
                 (Pattern::Circulant(Rounds::new(q, blocks), entries), round)
             }
-            _ => (Pattern::Bruck, plan.bytes),
+            Algorithm::Circulant | Algorithm::Bruck => (Pattern::Bruck, plan.bytes),
+            Algorithm::Binomial => unreachable!("not one of the option's values"),
         };
         match pattern {
             Pattern::Circulant(..) => cut_alike(parts, blocks, cut),

@@ -30,10 +30,9 @@ impl Operation for Bcast {
     }
 
     fn attempt(&self, plan: &Plan, usable: &Usable, state: &State) -> Result<(), Stop> {
-        let invalid = Stop::Host(Why::Invalid);
         let (Choice::Rondo { blocks, .. }, Some(root)) = (plan.choice, self.root(state.facts().p))
         else {
-            return Err(invalid);
+            unreachable!("not Rondo's choice");
         };
         let work = &mut *state.work.lock();
         let (private, sequence) = begin(work, usable, state)?;

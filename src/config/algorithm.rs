@@ -8,7 +8,7 @@ pub enum Algorithm {
     Circulant,
     /// The circulant broadcast of one block, which is a binomial-like tree for every p.
     Binomial,
-    /// The circulant all-broadcast of one block, ceil(log2 p) rounds like Bruck's algorithm.
+    /// The circulant all-broadcast of whole parts, ceil(log2 p) rounds like Bruck's algorithm.
     Bruck,
     /// Every rank passes on to its right what it got from its left, in p - 1 rounds.
     Ring,

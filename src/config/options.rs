@@ -118,8 +118,9 @@ pub const OPTIONS: &[Opt] = &[
         unit: "bytes",
         default: "0",
         scope: Scope::Communicator,
-        doc: "The size of a block of a broadcast, or of the blocks of all ranks together that an allgather \
-              sends in a round. 0 takes the best size by the cost model.",
+        doc: "The size of a block of a broadcast. Of an allgather: of the blocks of all ranks together in \
+              a round (circulant), or of a block of the longest part (bruck, ring). 0 takes the best \
+              size by the cost model.",
     },
     Opt {
         name: "ALPHA_US",
@@ -140,7 +141,7 @@ pub const OPTIONS: &[Opt] = &[
     Opt {
         name: "WINDOW",
         kind: Kind::Integer(|c| &mut c.window, 1024),
-        unit: "blocks",
+        unit: "messages",
         default: "0",
         scope: Scope::Communicator,
         doc: "Receives posted ahead. 0 takes 2 ceil(log2 p) for p ranks.",

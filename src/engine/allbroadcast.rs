@@ -32,7 +32,7 @@ impl Scratch {
         self.counts.clear();
         self.counts.reserve(receives as usize);
         self.arriving.clear();
-        self.arriving.reserve(parts.max(receives as usize));
+        self.arriving.reserve(2 * parts + receives as usize);
         for pieces in [&mut self.incoming, &mut self.outgoing] {
             pieces.clear();
             pieces.reserve(parts);

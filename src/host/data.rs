@@ -2,7 +2,7 @@
 //! packed copy that is made, or taken apart, piece by piece while blocks travel.
 
 use super::call::Slots;
-use super::elements::{Elements, Range};
+use super::elements::{Elements, Stretch};
 use super::handles::{Code, Comm};
 use super::table::Usable;
 use super::wire::{Failure, at};
@@ -13,7 +13,7 @@ use std::mem::MaybeUninit;
 /// The data of a collective on this rank.
 pub enum Data<'a> {
     /// There is one part, and it is one run of bytes at this address.
-    InPlace(*mut u8),
+    Run(*mut u8),
     /// The part of each rank is one run of bytes.
     Parts(Slots<'a>),
     /// All parts are packed, one behind the other.
@@ -24,7 +24,7 @@ impl Data<'_> {
     /// Where the part of a rank begins.
     pub(super) fn part(&mut self, root: u32) -> *mut u8 {
         match self {
-            Data::InPlace(base) => *base,
+            Data::Run(base) => *base,
             Data::Parts(slots) => slots.address(root),
             Data::Packed(packed) => packed.address(root),
         }
@@ -116,7 +116,7 @@ impl<'a> Packed<'a> {
         let Some((user, _, until)) = self.areas.get(rank, self.elements.size()) else {
             return Ok(());
         };
-        let range = Range {
+        let range = Stretch {
             user,
             packed,
             from: 0,
@@ -139,7 +139,7 @@ impl<'a> Packed<'a> {
     fn advance(
         &mut self,
         until: u64,
-        copy: impl Fn(&Elements, Range) -> Result<(), Code>,
+        copy: impl Fn(&Elements, Stretch) -> Result<(), Code>,
     ) -> Result<(), Code> {
         let size = self.elements.size();
         let base: *mut u8 = self.copy.as_mut_ptr().cast();
@@ -150,7 +150,7 @@ impl<'a> Packed<'a> {
                 let from = self.done.1;
                 copy(
                     &self.elements,
-                    Range {
+                    Stretch {
                         user,
                         packed,
                         from,

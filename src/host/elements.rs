@@ -102,7 +102,7 @@ impl Elements {
     ///
     /// # Safety
     /// The elements lie in the user's memory, and the packed ones have room.
-    pub(super) unsafe fn pack(&self, host: &Usable, comm: Comm, some: Range) -> Result<(), Code> {
+    pub(super) unsafe fn pack(&self, host: &Usable, comm: Comm, some: Stretch) -> Result<(), Code> {
         self.each_run(some, |user, packed| {
             if self.giant.is_some() {
                 // SAFETY: by the caller's contract.
@@ -128,7 +128,12 @@ impl Elements {
     ///
     /// # Safety
     /// The packed elements are there, and the others have room in the user's memory.
-    pub(super) unsafe fn unpack(&self, host: &Usable, comm: Comm, some: Range) -> Result<(), Code> {
+    pub(super) unsafe fn unpack(
+        &self,
+        host: &Usable,
+        comm: Comm,
+        some: Stretch,
+    ) -> Result<(), Code> {
         self.each_run(some, |user, packed| {
             if self.giant.is_some() {
                 // SAFETY: by the caller's contract.
@@ -153,15 +158,15 @@ impl Elements {
     /// Calls `copy(elements of the user, their packed bytes)` in runs short enough for the host.
     fn each_run(
         &self,
-        some: Range,
-        copy: impl Fn(Piece, Piece) -> Result<(), Code>,
+        some: Stretch,
+        copy: impl Fn(Chunk, Chunk) -> Result<(), Code>,
     ) -> Result<(), Code> {
         let Layout { size, extent, .. } = self.layout;
         let most = (PACK_BYTES / size).clamp(1, i32::MAX as u64);
         let mut done = some.from;
         while done < some.until {
             let count = most.min(some.until - done);
-            let user = Piece {
+            let user = Chunk {
                 address: some.user.wrapping_offset(done as isize * extent as isize),
                 count: count as c_int,
                 datatype: self.datatype,
@@ -170,7 +175,7 @@ impl Elements {
                 Some(giant) => (1, giant.datatype),
                 None => ((count * size) as c_int, self.byte),
             };
-            let packed = Piece {
+            let packed = Chunk {
                 address: some.packed.wrapping_add((done * size) as usize),
                 count: packed_count,
                 datatype,
@@ -184,7 +189,7 @@ impl Elements {
 
 /// Some elements in the user's memory and, packed, in Rondo's.
 #[derive(Clone, Copy)]
-pub struct Range {
+pub struct Stretch {
     /// Where element 0 is for the user.
     pub user: *mut u8,
     /// Where element 0 is packed.
@@ -197,7 +202,7 @@ pub struct Range {
 
 /// Some elements in memory, as a message would name them.
 #[derive(Clone, Copy)]
-struct Piece {
+struct Chunk {
     address: *mut u8,
     count: c_int,
     datatype: sys::MPI_Datatype,
@@ -217,7 +222,7 @@ fn giant(host: &Usable, size: u64) -> Result<Made, Code> {
 ///
 /// # Safety
 /// The elements lie at their addresses, and the two do not overlap.
-unsafe fn self_message(host: &Usable, comm: Comm, from: Piece, to: Piece) -> Result<(), Code> {
+unsafe fn self_message(host: &Usable, comm: Comm, from: Chunk, to: Chunk) -> Result<(), Code> {
     let rank = host.rank(comm)? as c_int;
     // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
     let mut status: sys::MPI_Status = unsafe { std::mem::zeroed() };

@@ -126,24 +126,38 @@ impl Usable {
         })
     }
 
-    /// A new communicator with the ranks of `comm` in the same order, errors returned. Collective.
-    ///
-    /// Split instead of dup, which would run the user's attribute copy callbacks. While it is made,
-    /// errors on `comm` are returned as well: a host that has no room left must not end the user's
-    /// job for our sake.
-    pub fn private(&self, comm: Comm, rank: u32) -> Result<Comm, Code> {
+    /// `MPI_COMM_SELF`.
+    pub(super) fn myself(&self) -> Comm {
+        Comm(self.h.self_)
+    }
+
+    /// Calls `f` while errors on `comm` are returned, whatever the user's handler is.
+    pub fn returning_errors<T>(
+        &self,
+        comm: Comm,
+        f: impl FnOnce() -> Result<T, Code>,
+    ) -> Result<T, Code> {
         let mut user = self.h.errors_return; // overwritten at once
-        let mut made = self.h.comm_null;
-        // SAFETY: `comm` is a valid intra-communicator; every place written to is a local of the
-        // right type; the user's handler is put back before anything else happens on this thread.
+        // SAFETY: the host checks the handle; the place written to is a local of the right type.
         unsafe {
             check((self.f.comm_get_errhandler)(comm.0, &mut user))?;
             let set = check((self.f.comm_set_errhandler)(comm.0, self.h.errors_return));
-            let split =
-                set.and_then(|()| check((self.f.comm_split)(comm.0, 0, rank as c_int, &mut made)));
+            let result = set.and_then(|()| f());
             check((self.f.comm_set_errhandler)(comm.0, user))?;
             check((self.f.errhandler_free)(&mut user))?;
-            split?;
+            result
+        }
+    }
+
+    /// A new communicator with the ranks of `comm` in the same order, errors returned. Collective.
+    ///
+    /// Split instead of dup, which would run the user's attribute copy callbacks. A host that has no
+    /// room left must not end the user's job for our sake, so `comm` is to return errors meanwhile.
+    pub fn private(&self, comm: Comm, rank: u32) -> Result<Comm, Code> {
+        let mut made = self.h.comm_null;
+        // SAFETY: `comm` is a valid intra-communicator, `made` a place of the right type.
+        unsafe {
+            check((self.f.comm_split)(comm.0, 0, rank as c_int, &mut made))?;
             check((self.f.comm_set_errhandler)(made, self.h.errors_return))?;
         }
         Ok(Comm(made))

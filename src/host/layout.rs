@@ -9,6 +9,7 @@ use super::attr::{Attribute, Datatype};
 use super::handles::{Code, Comm, check};
 use super::table::{EnvelopeLargeFn, Usable};
 use mpi_sys as sys;
+use parking_lot::Mutex;
 use std::ffi::{c_int, c_void};
 
 /// What Rondo needs to know of a datatype.
@@ -34,6 +35,9 @@ impl Layout {
 /// Layouts of derived types, kept on the type: they never change.
 static LAYOUT: Attribute<Datatype, Layout> = Attribute::new();
 
+/// Held while a layout is worked out and set.
+static FIRST_USE: Mutex<()> = Mutex::new(());
+
 impl Usable {
     /// Bytes of data in one element of `datatype`.
     pub fn type_size(&self, datatype: Datatype) -> Result<u64, Code> {
@@ -57,6 +61,11 @@ impl Usable {
         if envelope.combiner == abi::NAMED {
             return named(self, datatype);
         }
+        if let Some(known) = LAYOUT.get(self, datatype)? {
+            return Ok(*known);
+        }
+        // Another thread may be about to set it; setting it again would drop what others have got.
+        let _one = FIRST_USE.lock();
         if let Some(known) = LAYOUT.get(self, datatype)? {
             return Ok(*known);
         }

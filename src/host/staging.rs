@@ -68,7 +68,7 @@ impl Staging {
         let more = most.saturating_sub(self.idle.len());
         self.idle.try_reserve(more)?;
         self.idle.extend((0..more).map(|_| Message::default()));
-        self.idle.iter_mut().take(most).try_for_each(|message| {
+        self.idle.iter_mut().try_for_each(|message| {
             message.runs.clear();
             message.runs.try_reserve(room.pieces)?;
             message.memory.try_reserve_exact(room.bytes as usize)

@@ -28,6 +28,13 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// waits for nobody, would put the whole message there. Shorter messages do no such harm.
 const SYNCHRONOUS_BYTES: u64 = 4096;
 
+/// The same for a message that is longer than any host sends in one go. Between two ranks messages are
+/// matched in order, but over several links the rest of a long one may come after a later short one.
+const LONG_PATIENCE: Duration = Duration::from_secs(10);
+
+/// See [`LONG_PATIENCE`].
+const LONG_BYTES: u64 = 64 << 10;
+
 /// Why a collective ended early.
 #[derive(Debug)]
 pub enum Failure {
@@ -117,7 +124,7 @@ pub struct Requests {
 unsafe impl Send for Requests {}
 
 impl Requests {
-    /// Makes room for so many requests and for staging; the only place that allocates.
+    /// Makes room for so many requests and for staging, so that a wire does not allocate.
     pub fn reserve(&mut self, receives: u32, sends: u32, staging: StagingRoom) -> Result<(), Code> {
         let mut reserve = || {
             let more = (receives as usize).saturating_sub(self.receives.len());
@@ -242,7 +249,7 @@ impl<'a> MpiWire<'a> {
     fn look_around(&mut self) -> Result<(), Failure> {
         let idle = self.idle.since.get_or_insert_with(Instant::now).elapsed();
         if idle > PATIENCE {
-            self.look_for_strangers()?;
+            self.look_for_strangers(idle)?;
         }
         match self.timeout {
             Some(limit) if idle > limit => {
@@ -253,12 +260,13 @@ impl<'a> MpiWire<'a> {
         }
     }
 
-    /// Looks for a message of another call from a rank whose message to this call is still missing. Messages of one
-    /// rank come in order, so the missing one will not come any more: that rank is in another call, or
-    /// takes this one for another. A message may have arrived between the last test and this look;
-    /// only one that is still there at the next look, with tests in between, counts.
-    fn look_for_strangers(&mut self) -> Result<(), Failure> {
-        for receive in &self.requests.receives {
+    /// Looks for a message of another call from a rank whose message to this call is still missing.
+    /// Messages of one rank come in order, so the missing one will not come any more: that rank is in
+    /// another call, or takes this one for another. A message may have arrived between the last test
+    /// and this look; only one that is still there at the next look, with tests in between, counts.
+    fn look_for_strangers(&mut self, idle: Duration) -> Result<(), Failure> {
+        let missing = |receive: &&Receive| receive.len <= LONG_BYTES || idle > LONG_PATIENCE;
+        for receive in self.requests.receives.iter().filter(missing) {
             let mut found: c_int = 0;
             let mut status = MaybeUninit::<sys::MPI_Status>::zeroed();
             // SAFETY: the communicator is valid; flag and status are places of the right type.

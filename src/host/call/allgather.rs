@@ -5,8 +5,8 @@ use super::{Call, Count, Level};
 use crate::host::abi::{IN_PLACE, Word};
 use crate::host::attr::Datatype;
 use crate::host::data::{Areas, Data, Packed};
-use crate::host::elements::{Elements, Range};
-use crate::host::handles::{Code, Comm};
+use crate::host::elements::{Elements, Stretch};
+use crate::host::handles::{Code, Comm, check};
 use crate::host::layout::Layout;
 use crate::host::table::{Host, Usable};
 use crate::host::wire::{Failure, at};
@@ -109,7 +109,9 @@ impl Allgather {
     /// Place of the elements from `rank`, in extents of the type.
     fn displacement(&self, rank: u32) -> i64 {
         match self.counts {
-            Counts::Regular(count) => count.get().unwrap_or(0) as i64 * i64::from(rank),
+            Counts::Regular(count) => {
+                (count.get().unwrap_or(0) as i64).wrapping_mul(i64::from(rank))
+            }
             // SAFETY: as in `count`.
             Counts::Int(_, displs) => i64::from(unsafe { *displs.add(rank as usize) }),
             // SAFETY: as in `count`.
@@ -117,8 +119,8 @@ impl Allgather {
         }
     }
 
-    /// Bytes that this rank sends by its own account: `None` if they are in place or the arguments
-    /// invalid.
+    /// Bytes that this rank sends by its own account; `None` if the arguments are invalid. They may be
+    /// anything at all in place, so then nobody may ask.
     fn sends(&self, host: &Usable) -> Option<u64> {
         let datatype = self.sendtype.as_datatype(host)?;
         host.type_size(datatype)
@@ -128,11 +130,12 @@ impl Allgather {
 
     /// Does this rank send what the parts say it contributes?
     pub fn check_own(&self, host: &Usable, parts: &Parts, rank: u32) -> Result<(), Failure> {
+        if self.in_place() {
+            return Ok(());
+        }
         let expected = parts.span(rank).len;
         match self.sends(host) {
-            Some(sends) if !self.in_place() && sends != expected => {
-                Err(Failure::Contribution { sends, expected })
-            }
+            Some(sends) if sends != expected => Err(Failure::Contribution { sends, expected }),
             _ => Ok(()),
         }
     }
@@ -189,19 +192,21 @@ impl Allgather {
         parts: &Parts,
         rank: u32,
     ) -> Option<Result<(), Failure>> {
-        let bytes = parts.span(rank).len;
-        if bytes == 0 {
-            return Some(Ok(()));
-        }
         if self.in_place() {
             return Some(match data {
                 Data::Packed(packed) => packed.pack_part(host, private, rank),
                 _ => Ok(()),
             });
         }
+        // A rank without a contribution checks as well: if all ranks pass the same invalid argument,
+        // all must leave the call to the host.
         let count = self.sendcount.get()?;
         let datatype = self.sendtype.as_datatype(host)?;
         let layout = host.layout(datatype, private).ok()?;
+        let bytes = parts.span(rank).len;
+        if bytes == 0 {
+            return Some(Ok(()));
+        }
         let (from, to) = (self.sendbuf.cast::<u8>().cast_mut(), data.part(rank));
         match layout.contiguous(count) {
             Some(offset) => {
@@ -217,7 +222,7 @@ impl Allgather {
             None => {
                 let pack =
                     Elements::new(host, from, datatype, layout).and_then(|(elements, user)| {
-                        let range = Range {
+                        let range = Stretch {
                             user,
                             packed: to,
                             from: 0,
@@ -239,55 +244,63 @@ impl Allgather {
     /// *send* type (4.1: `ompi_coll_tuned_allgatherv_intra_dec_fixed`), so ranks that write the same
     /// data as different types may choose different ones and wait for each other for ever. In place
     /// it takes the size of the receive type. So a rank where the two sizes differ copies its own
-    /// contribution, which is a collective with itself, and passes the call on as one in place.
+    /// contribution and passes the call on as one in place.
     pub fn pass_repaired(&self, host: &Host, usable: &Usable, rank: u32) -> c_int {
-        if !self.is_miscounted(usable) {
-            return self.pass(host);
+        if !self.is_miscounted(usable, rank) || self.copy_own(host, usable, rank).is_err() {
+            return self.pass(host); // which complains, if there is reason to
         }
-        let (Counts::Int(counts, displs), Count::Int(sendcount)) = (self.counts, self.sendcount)
-        else {
-            return self.pass(host);
+        let in_place = Allgather {
+            sendbuf: IN_PLACE,
+            ..*self
         };
-        let Ok(extent) = usable.extent(Datatype(self.recvtype.datatype())) else {
-            return self.pass(host);
-        };
-        let slots = Slots {
-            base: self.recvbuf.cast(),
-            extent,
-            call: self,
-        };
-        let slot = slots.address(rank).cast::<c_void>();
-        let (send, sendtype, recvtype) = (self.sendbuf, self.sendtype, self.recvtype);
-        let myself = usable.h.self_as_word();
-        // SAFETY: these are the caller's own arguments, for which whoever made the call vouched; the
-        // slot is where the host would put the same elements.
-        unsafe {
-            let count = *counts.add(rank as usize);
-            let own = &host.own;
-            match (own.allgather)(send, sendcount, sendtype, slot, count, recvtype, myself) {
-                0 => (own.allgatherv)(
-                    IN_PLACE,
-                    0,
-                    recvtype,
-                    self.recvbuf,
-                    counts,
-                    displs,
-                    recvtype,
-                    self.comm,
-                ),
-                rc => rc,
-            }
-        }
+        in_place.pass(host)
     }
 
-    /// Does the host take the total for something that it is not?
-    fn is_miscounted(&self, usable: &Usable) -> bool {
+    /// Does the host take the total for something that it is not, though the arguments are valid?
+    fn is_miscounted(&self, usable: &Usable, rank: u32) -> bool {
+        if !cfg!(abi = "openmpi")
+            || self.in_place()
+            || self.is_regular()
+            || self.sendtype.same(self.recvtype)
+        {
+            return false;
+        }
         let size = |datatype: Word| usable.type_size(datatype.as_datatype(usable)?).ok();
-        cfg!(abi = "openmpi")
-            && !self.in_place()
-            && !self.is_regular()
-            && !self.sendtype.same(self.recvtype)
-            && size(self.sendtype) != size(self.recvtype)
+        let (Some(sent), Some(received)) = (size(self.sendtype), size(self.recvtype)) else {
+            return false;
+        };
+        let contributes = self.count(rank).and_then(|n| n.checked_mul(received));
+        sent != received && self.sends(usable) == contributes && usable.initialized()
+    }
+
+    /// Copies this rank's contribution to its place: an allgather of this rank with itself, which does
+    /// nothing but copy, so that it does not matter whether another thread does the same.
+    fn copy_own(&self, host: &Host, usable: &Usable, rank: u32) -> Result<(), Code> {
+        let (Count::Int(sent), Some(count)) = (self.sendcount, self.count(rank)) else {
+            return Err(Code::intern());
+        };
+        let datatype = self.recvtype(usable).ok_or(Code::intern())?;
+        let slots = Slots {
+            base: self.recvbuf.cast(),
+            extent: usable.extent(datatype)?,
+            call: self,
+        };
+        let to = slots.address(rank).cast();
+        usable.returning_errors(usable.myself(), || {
+            // SAFETY: these are the caller's own arguments, for which whoever made the call vouched; the
+            // slot is where the host would put the same elements, and the count is an `int`'s.
+            check(unsafe {
+                (host.own.allgather)(
+                    self.sendbuf,
+                    sent,
+                    self.sendtype,
+                    to,
+                    count as c_int,
+                    self.recvtype,
+                    usable.h.self_as_word(),
+                )
+            })
+        })
     }
 }
 

@@ -74,7 +74,7 @@ impl Bcast {
         let buffer: *mut u8 = self.buffer.cast();
         match layout.contiguous(count) {
             Some(0) if buffer.is_null() => None,
-            Some(offset) => Some(Ok(Data::InPlace(buffer.wrapping_offset(offset as isize)))),
+            Some(offset) => Some(Ok(Data::Run(buffer.wrapping_offset(offset as isize)))),
             None => Some(packed(host, buffer, count, datatype, layout).map(Data::Packed)),
         }
     }
