@@ -347,6 +347,7 @@ impl State {
         let carrier = stats::carrier(choice);
         let (blocks, why) = match choice {
             Choice::Host(why) => (String::new(), why),
+            Choice::Rondo { blocks: 1, why, .. } => (" in 1 block".to_owned(), why),
             Choice::Rondo { blocks, why, .. } => (format!(" in {blocks} blocks"), why),
         };
         let why = why.text();
