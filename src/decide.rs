@@ -112,17 +112,40 @@ pub struct Facts {
     pub eager_bytes: u64,
 }
 
+/// What a user may say of a collective.
+struct Wish {
+    setting: Setting,
+    /// The least that automatic choice takes; `None`: as measured.
+    min_bytes: Option<u64>,
+}
+
 impl Facts {
-    /// What keeps every call of `bytes` bytes with the host.
-    fn passes(&self, bytes: u64, config: &Config) -> Option<Why> {
+    /// The algorithm for `bytes` bytes and why, or why the host has them. `auto` is what Rondo would
+    /// choose.
+    fn choose(
+        &self,
+        wish: Wish,
+        bytes: u64,
+        config: &Config,
+        auto: impl FnOnce() -> Algorithm,
+    ) -> Result<(Algorithm, Why), Why> {
         if !config.enabled {
-            Some(Why::Off)
-        } else if self.p < 3 {
-            Some(Why::FewRanks)
-        } else if bytes == 0 {
-            Some(Why::Empty)
-        } else {
-            None
+            return Err(Why::Off);
+        }
+        if self.p < 3 {
+            return Err(Why::FewRanks);
+        }
+        if bytes == 0 {
+            return Err(Why::Empty);
+        }
+        match wish.setting {
+            Setting::Host => Err(Why::Configured),
+            Setting::Use(algorithm) => Ok((algorithm, Why::Configured)),
+            Setting::Auto => match wish.min_bytes {
+                None if self.one_node => Err(Why::OneNode),
+                min if bytes < min.unwrap_or(MIN_BYTES) => Err(Why::Small),
+                _ => Ok((auto(), Why::Auto)),
+            },
         }
     }
 }
@@ -137,17 +160,13 @@ fn model(config: &Config) -> Model {
 /// Decides on a broadcast of `bytes` bytes. `bytes` is count times type size, which is equal on all
 /// ranks by the rule of equal type signatures; `config` is that of the communicator.
 pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
-    if let Some(why) = facts.passes(bytes, config) {
-        return Choice::Host(why);
-    }
-    let (algorithm, why) = match config.bcast {
-        Setting::Host => return Choice::Host(Why::Configured),
-        Setting::Use(algorithm) => (algorithm, Why::Configured),
-        Setting::Auto => match config.bcast_min_bytes {
-            None if facts.one_node => return Choice::Host(Why::OneNode),
-            min if bytes < min.unwrap_or(MIN_BYTES) => return Choice::Host(Why::Small),
-            _ => (Algorithm::Circulant, Why::Auto),
-        },
+    let wish = Wish {
+        setting: config.bcast,
+        min_bytes: config.bcast_min_bytes,
+    };
+    let (algorithm, why) = match facts.choose(wish, bytes, config, || Algorithm::Circulant) {
+        Ok(choice) => choice,
+        Err(why) => return Choice::Host(why),
     };
     let blocks = match (algorithm, config.block_bytes) {
         (Algorithm::Binomial, _) => model::least_blocks(bytes),
@@ -165,18 +184,15 @@ pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
 /// receive type and are equal on all ranks. `setting` is that of the collective.
 pub fn allgather(facts: Facts, parts: &Parts, setting: Setting, config: &Config) -> Choice {
     let bytes = parts.total();
-    if let Some(why) = facts.passes(bytes, config) {
-        return Choice::Host(why);
-    }
     let model = model(config);
-    let (algorithm, why) = match setting {
-        Setting::Host => return Choice::Host(Why::Configured),
-        Setting::Use(algorithm) => (algorithm, Why::Configured),
-        Setting::Auto => match config.allgatherv_min_bytes {
-            None if facts.one_node => return Choice::Host(Why::OneNode),
-            min if bytes < min.unwrap_or(MIN_BYTES) => return Choice::Host(Why::Small),
-            _ => (model.all_broadcast(parts, facts.eager_bytes), Why::Auto),
-        },
+    let wish = Wish {
+        setting,
+        min_bytes: config.allgatherv_min_bytes,
+    };
+    let auto = || model.all_broadcast(parts, facts.eager_bytes);
+    let (algorithm, why) = match facts.choose(wish, bytes, config, auto) {
+        Ok(choice) => choice,
+        Err(why) => return Choice::Host(why),
     };
     let contributors = parts.contributors().len() as u64;
     let blocks = match (algorithm, config.block_bytes) {

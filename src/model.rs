@@ -38,7 +38,7 @@ impl Model {
     /// part costs a little in every round, which counts towards alpha.
     pub fn blocks(&self, p: u32, bytes: u64, eager_bytes: u64, parts: u64) -> u32 {
         let q = f64::from(p.max(2).next_power_of_two().trailing_zeros());
-        let alpha_us = self.alpha_us + (parts - 1) as f64 * PIECE_US;
+        let alpha_us = self.message_us(parts);
         let best = ((q - 1.0) * self.beta_us() * bytes as f64 / alpha_us.max(1e-6)).sqrt();
         let short = bytes.div_ceil(eager_bytes).min(FULL_PIPELINE);
         clamp((best.round() as u64).max(short), bytes)
@@ -58,8 +58,9 @@ impl Model {
             (0..p).map(|first| parts.window(first, width)).max()
         };
         let whole: u64 = graph.skips().windows(2).filter_map(busiest).sum();
-        let n = f64::from(self.blocks(p, m, eager_bytes, parts.contributors().len() as u64));
-        let alpha_us = self.alpha_us + (parts.contributors().len() - 1) as f64 * PIECE_US;
+        let contributors = parts.contributors().len() as u64;
+        let n = f64::from(self.blocks(p, m, eager_bytes, contributors));
+        let alpha_us = self.message_us(contributors);
         let bruck_us = q * self.alpha_us + whole as f64 * self.beta_us();
         let circulant_us = (n - 1.0 + q) * (alpha_us + m as f64 / n * self.beta_us());
         if bruck_us <= circulant_us {
@@ -67,6 +68,11 @@ impl Model {
         } else {
             Algorithm::Circulant
         }
+    }
+
+    /// Fixed cost of a message with a block of each of so many parts.
+    fn message_us(&self, parts: u64) -> f64 {
+        self.alpha_us + (parts - 1) as f64 * PIECE_US
     }
 
     fn beta_us(&self) -> f64 {

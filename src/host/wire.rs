@@ -22,18 +22,18 @@ const POLLS_PER_LOOK: u32 = 256;
 /// How long nothing must have happened before a rank looks for messages that do not fit.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// From this length on, a send is complete only when its message has reached a receive
-/// (`MPI_Issend`). Hosts call a send complete when it is in the buffers of the operating system, and
-/// there the blocks of many rounds would share the link with the one that is needed next; a root, that
-/// waits for nobody, would put the whole message there. Shorter messages do no such harm.
-const SYNCHRONOUS_BYTES: u64 = 4096;
-
 /// The same for a message that is longer than any host sends in one go. Between two ranks messages are
 /// matched in order, but over several links the rest of a long one may come after a later short one.
 const LONG_PATIENCE: Duration = Duration::from_secs(10);
 
 /// See [`LONG_PATIENCE`].
 const LONG_BYTES: u64 = 64 << 10;
+
+/// From this length on, a send is complete only when its message has reached a receive
+/// (`MPI_Issend`). Hosts call a send complete when it is in the buffers of the operating system, and
+/// there the blocks of many rounds would share the link with the one that is needed next; a root, that
+/// waits for nobody, would put the whole message there. Shorter messages do no such harm.
+const SYNCHRONOUS_BYTES: u64 = 4096;
 
 /// Why a collective ended early.
 #[derive(Debug)]

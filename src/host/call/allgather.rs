@@ -152,16 +152,11 @@ impl Allgather {
             return None;
         }
         let most = parts.largest() / layout.size;
-        let base: *mut u8 = self.recvbuf.cast();
-        let slots = |base| Slots {
-            base,
-            extent: layout.extent,
-            call: self,
-        };
         let Some(offset) = layout.contiguous(most) else {
             return Some(self.packed(host, datatype, layout, parts).map(Data::Packed));
         };
-        let slots = slots(base.wrapping_offset(offset as isize));
+        let base = self.recvbuf.cast::<u8>().wrapping_offset(offset as isize);
+        let slots = self.slots(base, layout.extent);
         let null = |&rank: &u32| slots.address(rank).is_null();
         (!parts.contributors().iter().any(null)).then_some(Ok(Data::Parts(slots)))
     }
@@ -174,12 +169,17 @@ impl Allgather {
         parts: &'a Parts,
     ) -> Result<Packed<'a>, Code> {
         let (elements, base) = Elements::new(host, self.recvbuf.cast(), datatype, layout)?;
-        let slots = Slots {
+        let areas = Areas::Many(self.slots(base, layout.extent), parts);
+        Packed::new(elements, areas, parts.total())
+    }
+
+    /// The places of the parts, element 0 of a displacement 0 being at `base`.
+    fn slots(&self, base: *mut u8, extent: i64) -> Slots<'_> {
+        Slots {
             base,
-            extent: layout.extent,
+            extent,
             call: self,
-        };
-        Packed::new(elements, Areas::Many(slots, parts), parts.total())
+        }
     }
 
     /// Puts this rank's own contribution where the others' will be; `None` if the send buffer cannot
@@ -235,9 +235,7 @@ impl Allgather {
             }
         }
     }
-}
 
-impl Allgather {
     /// Hands the call to the host in a form in which all ranks get the same algorithm from it.
     ///
     /// Open MPI chooses one for MPI_Allgatherv by the sum of the receive counts times the size of the
@@ -280,11 +278,7 @@ impl Allgather {
             return Err(Code::intern());
         };
         let datatype = self.recvtype(usable).ok_or(Code::intern())?;
-        let slots = Slots {
-            base: self.recvbuf.cast(),
-            extent: usable.extent(datatype)?,
-            call: self,
-        };
+        let slots = self.slots(self.recvbuf.cast(), usable.extent(datatype)?);
         let to = slots.address(rank).cast();
         usable.returning_errors(usable.myself(), || {
             // SAFETY: these are the caller's own arguments, for which whoever made the call vouched; the
