@@ -7,10 +7,14 @@ pub mod rondo;
 
 use crate::coll;
 use crate::host::{
-    Allgather, AllgatherFn, AllgathervFn, Bcast, BcastFn, Count, Counts, Level, Word,
+    Allgather, AllgatherFn, AllgathervFn, Bcast, BcastFn, Count, Counts, GatherFn, GathervFn,
+    Level, Rooted, ScattervFn, Way, Word,
 };
 #[cfg(abi = "mpich")]
-use crate::host::{AllgatherLargeFn, AllgathervLargeFn, BcastLargeFn};
+use crate::host::{
+    AllgatherLargeFn, AllgathervLargeFn, BcastLargeFn, GatherLargeFn, GathervLargeFn,
+    ScattervLargeFn,
+};
 use std::ffi::{c_int, c_void};
 
 /// Exports a collective by both its names. It does not compile if the signature differs from `$type`.
@@ -74,6 +78,50 @@ export! {
     )
 }
 
+export! {
+    /// MPI 4.1, section 6.5.
+    MPI_Gatherv, PMPI_Gatherv: GathervFn = |
+        sendbuf: *const c_void, sendcount: c_int, sendtype: Word, recvbuf: *mut c_void,
+        recvcounts: *const c_int, displs: *const c_int, recvtype: Word, root: c_int, comm: Word; level
+    | Rooted::new(
+        Way::Gather, (sendbuf, Count::Int(sendcount), sendtype),
+        (recvbuf, Counts::Int(recvcounts, displs), recvtype), root, comm, level,
+    )
+}
+
+export! {
+    /// MPI 4.1, section 6.5.
+    MPI_Gather, PMPI_Gather: GatherFn = |
+        sendbuf: *const c_void, sendcount: c_int, sendtype: Word, recvbuf: *mut c_void,
+        recvcount: c_int, recvtype: Word, root: c_int, comm: Word; level
+    | Rooted::new(
+        Way::Gather, (sendbuf, Count::Int(sendcount), sendtype),
+        (recvbuf, Counts::Regular(Count::Int(recvcount)), recvtype), root, comm, level,
+    )
+}
+
+export! {
+    /// MPI 4.1, section 6.6.
+    MPI_Scatterv, PMPI_Scatterv: ScattervFn = |
+        sendbuf: *const c_void, sendcounts: *const c_int, displs: *const c_int, sendtype: Word,
+        recvbuf: *mut c_void, recvcount: c_int, recvtype: Word, root: c_int, comm: Word; level
+    | Rooted::new(
+        Way::Scatter, (recvbuf, Count::Int(recvcount), recvtype),
+        (sendbuf, Counts::Int(sendcounts, displs), sendtype), root, comm, level,
+    )
+}
+
+export! {
+    /// MPI 4.1, section 6.6.
+    MPI_Scatter, PMPI_Scatter: GatherFn = |
+        sendbuf: *const c_void, sendcount: c_int, sendtype: Word, recvbuf: *mut c_void,
+        recvcount: c_int, recvtype: Word, root: c_int, comm: Word; level
+    | Rooted::new(
+        Way::Scatter, (recvbuf, Count::Int(recvcount), recvtype),
+        (sendbuf, Counts::Regular(Count::Int(sendcount)), sendtype), root, comm, level,
+    )
+}
+
 #[cfg(abi = "mpich")]
 export! {
     /// MPI 4.1, section 6.4, with an `MPI_Count`.
@@ -103,5 +151,53 @@ export! {
     | Allgather::new(
         sendbuf, Count::Large(sendcount), sendtype, recvbuf,
         Counts::Regular(Count::Large(recvcount)), recvtype, comm, level,
+    )
+}
+
+#[cfg(abi = "mpich")]
+export! {
+    /// MPI 4.1, section 6.5, with `MPI_Count`s and displacements of type `MPI_Aint`.
+    MPI_Gatherv_c, PMPI_Gatherv_c: GathervLargeFn = |
+        sendbuf: *const c_void, sendcount: i64, sendtype: Word, recvbuf: *mut c_void,
+        recvcounts: *const i64, displs: *const isize, recvtype: Word, root: c_int, comm: Word; level
+    | Rooted::new(
+        Way::Gather, (sendbuf, Count::Large(sendcount), sendtype),
+        (recvbuf, Counts::Large(recvcounts, displs), recvtype), root, comm, level,
+    )
+}
+
+#[cfg(abi = "mpich")]
+export! {
+    /// MPI 4.1, section 6.5, with `MPI_Count`s.
+    MPI_Gather_c, PMPI_Gather_c: GatherLargeFn = |
+        sendbuf: *const c_void, sendcount: i64, sendtype: Word, recvbuf: *mut c_void,
+        recvcount: i64, recvtype: Word, root: c_int, comm: Word; level
+    | Rooted::new(
+        Way::Gather, (sendbuf, Count::Large(sendcount), sendtype),
+        (recvbuf, Counts::Regular(Count::Large(recvcount)), recvtype), root, comm, level,
+    )
+}
+
+#[cfg(abi = "mpich")]
+export! {
+    /// MPI 4.1, section 6.6, with `MPI_Count`s and displacements of type `MPI_Aint`.
+    MPI_Scatterv_c, PMPI_Scatterv_c: ScattervLargeFn = |
+        sendbuf: *const c_void, sendcounts: *const i64, displs: *const isize, sendtype: Word,
+        recvbuf: *mut c_void, recvcount: i64, recvtype: Word, root: c_int, comm: Word; level
+    | Rooted::new(
+        Way::Scatter, (recvbuf, Count::Large(recvcount), recvtype),
+        (sendbuf, Counts::Large(sendcounts, displs), sendtype), root, comm, level,
+    )
+}
+
+#[cfg(abi = "mpich")]
+export! {
+    /// MPI 4.1, section 6.6, with `MPI_Count`s.
+    MPI_Scatter_c, PMPI_Scatter_c: GatherLargeFn = |
+        sendbuf: *const c_void, sendcount: i64, sendtype: Word, recvbuf: *mut c_void,
+        recvcount: i64, recvtype: Word, root: c_int, comm: Word; level
+    | Rooted::new(
+        Way::Scatter, (recvbuf, Count::Large(recvcount), recvtype),
+        (sendbuf, Counts::Regular(Count::Large(sendcount)), sendtype), root, comm, level,
     )
 }

@@ -5,6 +5,7 @@
 
 mod allgather;
 mod bcast;
+mod rooted;
 
 use crate::comm::{self, Lookup, SEND_WINDOW, State, Work};
 use crate::decide::{Choice, Why};

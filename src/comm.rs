@@ -9,8 +9,8 @@
 
 use crate::config::{self, Config, StatsFormat};
 use crate::decide::{Choice, Facts, Why};
-use crate::engine::{Part, Rows, Scratch};
-use crate::host::{self, Abi, Attribute, Code, Comm, Host, Requests, Usable};
+use crate::engine::{Part, Rows, Scratch, rooted};
+use crate::host::{self, Abi, Attribute, Code, Comm, Host, Post, Requests, Usable};
 use crate::report;
 use crate::schedule::{Circulant, Parts};
 use crate::stats::{self, Collective, Report};
@@ -52,7 +52,7 @@ pub struct Work {
     pub rows: Rows,
     /// The receive schedules of all ranks.
     pub table: Vec<i8>,
-    /// What each rank contributes to an all-broadcast, and how it is cut.
+    /// How many bytes each rank has in a collective.
     pub parts: Parts,
     /// The parts of a collective under way.
     pub cut: Vec<Part>,
@@ -60,6 +60,10 @@ pub struct Work {
     pub scratch: Scratch,
     /// Requests in flight.
     pub requests: Requests,
+    /// What the engines of gather and scatter need.
+    pub letters: rooted::Scratch,
+    /// Mail and blocks in flight.
+    pub post: Post,
 }
 
 /// The communicator for Rondo's own messages.

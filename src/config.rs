@@ -72,6 +72,8 @@ pub struct Config {
     /// `RONDO_BCAST_MIN_BYTES`: the smallest broadcast, in bytes, that automatic choice takes; `None`
     /// if it depends on where the ranks are.
     pub bcast_min_bytes: Option<u64>,
+    /// `RONDO_BCAST_MIN_COMM_SIZE`: the fewest ranks of a broadcast that automatic choice takes.
+    pub bcast_min_comm_size: u32,
     /// `RONDO_ALLGATHERV`: the algorithm of MPI_Allgatherv.
     pub allgatherv: Setting,
     /// `RONDO_ALLGATHER`: the algorithm of MPI_Allgather.
@@ -79,6 +81,25 @@ pub struct Config {
     /// `RONDO_ALLGATHERV_MIN_BYTES`: the smallest total of MPI_Allgatherv and MPI_Allgather, in
     /// bytes, that automatic choice takes; `None` if it depends on where the ranks are.
     pub allgatherv_min_bytes: Option<u64>,
+    /// `RONDO_ALLGATHERV_MIN_COMM_SIZE`: the same for MPI_Allgatherv and MPI_Allgather.
+    pub allgatherv_min_comm_size: u32,
+    /// `RONDO_GATHERV`: the algorithm of MPI_Gatherv.
+    pub gatherv: Setting,
+    /// `RONDO_GATHER`: the algorithm of MPI_Gather.
+    pub gather: Setting,
+    /// `RONDO_GATHERV_MIN_COMM_SIZE`: the same for MPI_Gatherv and MPI_Gather.
+    pub gatherv_min_comm_size: u32,
+    /// `RONDO_SCATTERV`: the algorithm of MPI_Scatterv.
+    pub scatterv: Setting,
+    /// `RONDO_SCATTER`: the algorithm of MPI_Scatter.
+    pub scatter: Setting,
+    /// `RONDO_SCATTERV_MIN_COMM_SIZE`: the same for MPI_Scatterv and MPI_Scatter.
+    pub scatterv_min_comm_size: u32,
+    /// `RONDO_SHORT_MSG`: the smallest block, in bytes, that goes straight from or to the root; `None`
+    /// if the cost model decides.
+    pub short_msg: Option<u64>,
+    /// `RONDO_MAX_TMP_SIZE`: bytes of others' blocks in the memory of a rank.
+    pub max_tmp_size: u64,
     /// `RONDO_BLOCK_BYTES`: the size of a block in bytes, 0 if the cost model decides.
     pub block_bytes: u64,
     /// `RONDO_ALPHA_US`: the model's cost of a message, in microseconds.
@@ -127,9 +148,19 @@ impl Default for Config {
             enabled: false,
             bcast: Setting::Auto,
             bcast_min_bytes: None,
+            bcast_min_comm_size: 0,
             allgatherv: Setting::Auto,
             allgather: Setting::Auto,
             allgatherv_min_bytes: None,
+            allgatherv_min_comm_size: 0,
+            gatherv: Setting::Auto,
+            gather: Setting::Auto,
+            gatherv_min_comm_size: 0,
+            scatterv: Setting::Auto,
+            scatter: Setting::Auto,
+            scatterv_min_comm_size: 0,
+            short_msg: None,
+            max_tmp_size: 0,
             block_bytes: 0,
             alpha_us: 0.0,
             beta_ns_per_kb: 0.0,

@@ -36,6 +36,8 @@ pub enum Why {
     Pmpi,
     /// One or two ranks: nothing to gain.
     FewRanks,
+    /// Below the collective's `_MIN_COMM_SIZE`.
+    SmallComm,
     /// Inter-communicators are the host's.
     Inter,
     /// Below the collective's `_MIN_BYTES`.
@@ -58,12 +60,13 @@ pub enum Why {
 
 impl Why {
     /// All reasons, in the order of their counters.
-    pub const ALL: [Why; 14] = [
+    pub const ALL: [Why; 15] = [
         Why::Auto,
         Why::Configured,
         Why::Off,
         Why::Pmpi,
         Why::FewRanks,
+        Why::SmallComm,
         Why::Inter,
         Why::Small,
         Why::OneNode,
@@ -83,6 +86,7 @@ impl Why {
             Why::Off => "RONDO=off",
             Why::Pmpi => "RONDO_PMPI=off",
             Why::FewRanks => "one or two ranks",
+            Why::SmallComm => "below the minimum number of ranks",
             Why::Inter => "inter-communicator",
             Why::Small => "below the minimum size",
             Why::OneNode => "all ranks on one node",
@@ -115,19 +119,19 @@ pub struct Facts {
 /// What a user may say of a collective.
 struct Wish {
     setting: Setting,
-    /// The least that automatic choice takes; `None`: as measured.
-    min_bytes: Option<u64>,
+    /// The fewest ranks that automatic choice takes.
+    min_comm_size: u32,
 }
 
 impl Facts {
-    /// The algorithm for `bytes` bytes and why, or why the host has them. `auto` is what Rondo would
-    /// choose.
+    /// The algorithm and why, or why the host has the call. `bytes` are those of the message, where all
+    /// ranks know them; `auto` is what Rondo would choose.
     fn choose(
         &self,
         wish: Wish,
-        bytes: u64,
+        bytes: Option<u64>,
         config: &Config,
-        auto: impl FnOnce() -> Algorithm,
+        auto: impl FnOnce() -> Result<Algorithm, Why>,
     ) -> Result<(Algorithm, Why), Why> {
         if !config.enabled {
             return Err(Why::Off);
@@ -135,17 +139,24 @@ impl Facts {
         if self.p < 3 {
             return Err(Why::FewRanks);
         }
-        if bytes == 0 {
+        if bytes == Some(0) {
             return Err(Why::Empty);
         }
         match wish.setting {
             Setting::Host => Err(Why::Configured),
             Setting::Use(algorithm) => Ok((algorithm, Why::Configured)),
-            Setting::Auto => match wish.min_bytes {
-                None if self.one_node => Err(Why::OneNode),
-                min if bytes < min.unwrap_or(MIN_BYTES) => Err(Why::Small),
-                _ => Ok((auto(), Why::Auto)),
-            },
+            Setting::Auto if self.p < wish.min_comm_size => Err(Why::SmallComm),
+            Setting::Auto => auto().map(|algorithm| (algorithm, Why::Auto)),
+        }
+    }
+
+    /// Are so many bytes enough for Rondo to be faster? `min` is what the user says of it, `None`: as
+    /// measured.
+    fn worthwhile(&self, bytes: u64, min: Option<u64>) -> Result<(), Why> {
+        match min {
+            None if self.one_node => Err(Why::OneNode),
+            min if bytes < min.unwrap_or(MIN_BYTES) => Err(Why::Small),
+            _ => Ok(()),
         }
     }
 }
@@ -162,9 +173,13 @@ fn model(config: &Config) -> Model {
 pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
     let wish = Wish {
         setting: config.bcast,
-        min_bytes: config.bcast_min_bytes,
+        min_comm_size: config.bcast_min_comm_size,
     };
-    let (algorithm, why) = match facts.choose(wish, bytes, config, || Algorithm::Circulant) {
+    let auto = || {
+        facts.worthwhile(bytes, config.bcast_min_bytes)?;
+        Ok(Algorithm::Circulant)
+    };
+    let (algorithm, why) = match facts.choose(wish, Some(bytes), config, auto) {
         Ok(choice) => choice,
         Err(why) => return Choice::Host(why),
     };
@@ -187,10 +202,13 @@ pub fn allgather(facts: Facts, parts: &Parts, setting: Setting, config: &Config)
     let model = model(config);
     let wish = Wish {
         setting,
-        min_bytes: config.allgatherv_min_bytes,
+        min_comm_size: config.allgatherv_min_comm_size,
     };
-    let auto = || model.all_broadcast(parts, facts.eager_bytes);
-    let (algorithm, why) = match facts.choose(wish, bytes, config, auto) {
+    let auto = || {
+        facts.worthwhile(bytes, config.allgatherv_min_bytes)?;
+        Ok(model.all_broadcast(parts, facts.eager_bytes))
+    };
+    let (algorithm, why) = match facts.choose(wish, Some(bytes), config, auto) {
         Ok(choice) => choice,
         Err(why) => return Choice::Host(why),
     };
@@ -207,4 +225,46 @@ pub fn allgather(facts: Facts, parts: &Parts, setting: Setting, config: &Config)
         blocks: blocks.min(u32::MAX / facts.p),
         why,
     }
+}
+
+/// Decides on a gather or scatter. `block` are the bytes of every rank's block, where all ranks know
+/// them; `setting` and `min_comm_size` are those of the collective.
+pub fn rooted(
+    facts: Facts,
+    block: Option<u64>,
+    setting: Setting,
+    min_comm_size: u32,
+    config: &Config,
+) -> Choice {
+    let wish = Wish {
+        setting,
+        min_comm_size,
+    };
+    let auto = || match facts.one_node {
+        true => Err(Why::OneNode),
+        false => Ok(Algorithm::Hybrid),
+    };
+    match facts.choose(wish, block, config, auto) {
+        Ok((algorithm, why)) => Choice::Rondo {
+            algorithm,
+            blocks: 1,
+            why,
+        },
+        Err(why) => Choice::Host(why),
+    }
+}
+
+/// From how many bytes on a block goes straight from or to the root.
+///
+/// With p ranks, the blocks that a rank passes on are less than p, so they take up no more than
+/// [`Config::max_tmp_size`] if none is longer than a p-th of it.
+pub fn long_block(facts: Facts, algorithm: Algorithm, config: &Config) -> u64 {
+    let wanted = match algorithm {
+        Algorithm::Linear => 1,
+        Algorithm::Hybrid => config
+            .short_msg
+            .unwrap_or_else(|| model(config).long_block(facts.p)),
+        _ => u64::MAX,
+    };
+    wanted.min(config.max_tmp_size / u64::from(facts.p) + 1)
 }

@@ -70,6 +70,11 @@ impl Model {
         }
     }
 
+    /// From how many bytes on a block of a gather or scatter among `p` ranks goes straight.
+    pub fn long_block(&self, _p: u32) -> u64 {
+        8192
+    }
+
     /// Fixed cost of a message with a block of each of so many parts.
     fn message_us(&self, parts: u64) -> f64 {
         self.alpha_us + (parts - 1) as f64 * PIECE_US

@@ -18,14 +18,26 @@ pub enum Collective {
     Allgatherv,
     /// `MPI_Allgather`.
     Allgather,
+    /// `MPI_Gatherv`.
+    Gatherv,
+    /// `MPI_Gather`.
+    Gather,
+    /// `MPI_Scatterv`.
+    Scatterv,
+    /// `MPI_Scatter`.
+    Scatter,
 }
 
 impl Collective {
     /// All of them, in the order of their counters.
-    pub const ALL: [Collective; 3] = [
+    pub const ALL: [Collective; 7] = [
         Collective::Bcast,
         Collective::Allgatherv,
         Collective::Allgather,
+        Collective::Gatherv,
+        Collective::Gather,
+        Collective::Scatterv,
+        Collective::Scatter,
     ];
 
     /// The MPI function.
@@ -34,6 +46,10 @@ impl Collective {
             Collective::Bcast => "MPI_Bcast",
             Collective::Allgatherv => "MPI_Allgatherv",
             Collective::Allgather => "MPI_Allgather",
+            Collective::Gatherv => "MPI_Gatherv",
+            Collective::Gather => "MPI_Gather",
+            Collective::Scatterv => "MPI_Scatterv",
+            Collective::Scatter => "MPI_Scatter",
         }
     }
 
@@ -43,6 +59,10 @@ impl Collective {
             Collective::Bcast => "bcast",
             Collective::Allgatherv => "allgatherv",
             Collective::Allgather => "allgather",
+            Collective::Gatherv => "gatherv",
+            Collective::Gather => "gather",
+            Collective::Scatterv => "scatterv",
+            Collective::Scatter => "scatter",
         }
     }
 }

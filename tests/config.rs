@@ -60,8 +60,16 @@ fn an_empty_environment_gives_the_defaults_of_the_table() {
     }
     let config = loaded.config;
     assert!(config.enabled && config.pmpi && !config.trace && !config.help);
-    let settings = [config.bcast, config.allgatherv, config.allgather];
-    assert_eq!(settings, [Setting::Auto; 3]);
+    let settings = [
+        config.bcast,
+        config.allgatherv,
+        config.allgather,
+        config.gatherv,
+        config.gather,
+        config.scatterv,
+        config.scatter,
+    ];
+    assert_eq!(settings, [Setting::Auto; 7]);
     assert_eq!(config.stats, Stats::default());
 }
 
@@ -86,9 +94,19 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO", "off"),
         ("RONDO_BCAST", "circulant"),
         ("RONDO_BCAST_MIN_BYTES", "1M"),
+        ("RONDO_BCAST_MIN_COMM_SIZE", "4"),
         ("RONDO_ALLGATHERV", "ring"),
         ("RONDO_ALLGATHER", "bruck"),
         ("RONDO_ALLGATHERV_MIN_BYTES", "2M"),
+        ("RONDO_ALLGATHERV_MIN_COMM_SIZE", "5"),
+        ("RONDO_GATHERV", "hybrid"),
+        ("RONDO_GATHER", "adaptive"),
+        ("RONDO_GATHERV_MIN_COMM_SIZE", "6"),
+        ("RONDO_SCATTERV", "linear"),
+        ("RONDO_SCATTER", "binomial"),
+        ("RONDO_SCATTERV_MIN_COMM_SIZE", "7"),
+        ("RONDO_SHORT_MSG", "5K"),
+        ("RONDO_MAX_TMP_SIZE", "7M"),
         ("RONDO_BLOCK_BYTES", "3K"),
         ("RONDO_ALPHA_US", "1.25"),
         ("RONDO_BETA_NS_PER_KB", "0.5"),
@@ -124,9 +142,19 @@ fn every_option_sets_its_own_field_and_no_other() {
         enabled: false,
         bcast: Setting::Use(Algorithm::Circulant),
         bcast_min_bytes: Some(1 << 20),
+        bcast_min_comm_size: 4,
         allgatherv: Setting::Use(Algorithm::Ring),
         allgather: Setting::Use(Algorithm::Bruck),
         allgatherv_min_bytes: Some(2 << 20),
+        allgatherv_min_comm_size: 5,
+        gatherv: Setting::Use(Algorithm::Hybrid),
+        gather: Setting::Use(Algorithm::Adaptive),
+        gatherv_min_comm_size: 6,
+        scatterv: Setting::Use(Algorithm::Linear),
+        scatter: Setting::Use(Algorithm::Binomial),
+        scatterv_min_comm_size: 7,
+        short_msg: Some(5 << 10),
+        max_tmp_size: 7 << 20,
         block_bytes: 3 << 10,
         alpha_us: 1.25,
         beta_ns_per_kb: 0.5,

@@ -89,7 +89,7 @@ impl Operation for Allgather {
                 (Pattern::Circulant(Rounds::new(q, blocks), entries), round)
             }
             Algorithm::Circulant | Algorithm::Bruck => (Pattern::Bruck, plan.bytes),
-            Algorithm::Binomial => unreachable!("not one of the option's values"),
+            _ => unreachable!("not one of the option's values"),
         };
         match pattern {
             Pattern::Circulant(..) => cut_alike(parts, blocks, cut),

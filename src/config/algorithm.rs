@@ -6,21 +6,31 @@
 pub enum Algorithm {
     /// Broadcast or all-broadcast of n blocks over the circulant graph, in n - 1 + ceil(log2 p) rounds.
     Circulant,
-    /// The circulant broadcast of one block, which is a binomial-like tree for every p.
+    /// A binomial tree: the circulant broadcast of one block, or a gather or scatter of all blocks
+    /// through a tree that ignores their sizes.
     Binomial,
     /// The circulant all-broadcast of whole parts, ceil(log2 p) rounds like Bruck's algorithm.
     Bruck,
     /// Every rank passes on to its right what it got from its left, in p - 1 rounds.
     Ring,
+    /// Gather or scatter: short blocks through a binomial tree, long ones straight from or to the root.
+    Hybrid,
+    /// Gather or scatter through a binomial tree that follows from the sizes of the blocks.
+    Adaptive,
+    /// Gather or scatter with every block straight from or to the root.
+    Linear,
 }
 
 impl Algorithm {
     /// All algorithms; the position in this list is what ranks exchange.
-    pub const ALL: [Algorithm; 4] = [
+    pub const ALL: [Algorithm; 7] = [
         Algorithm::Circulant,
         Algorithm::Binomial,
         Algorithm::Bruck,
         Algorithm::Ring,
+        Algorithm::Hybrid,
+        Algorithm::Adaptive,
+        Algorithm::Linear,
     ];
 
     /// The name that users write.
@@ -30,6 +40,9 @@ impl Algorithm {
             Algorithm::Binomial => "binomial",
             Algorithm::Bruck => "bruck",
             Algorithm::Ring => "ring",
+            Algorithm::Hybrid => "hybrid",
+            Algorithm::Adaptive => "adaptive",
+            Algorithm::Linear => "linear",
         }
     }
 }

@@ -54,6 +54,14 @@ pub struct Opt {
 /// What MPI_Allgatherv and MPI_Allgather can run.
 const ALL_BROADCASTS: &[Algorithm] = &[Algorithm::Circulant, Algorithm::Bruck, Algorithm::Ring];
 
+/// What MPI_Gatherv, MPI_Scatterv, MPI_Gather and MPI_Scatter can run.
+const TREES: &[Algorithm] = &[
+    Algorithm::Hybrid,
+    Algorithm::Adaptive,
+    Algorithm::Binomial,
+    Algorithm::Linear,
+];
+
 /// Every option of Rondo.
 pub const OPTIONS: &[Opt] = &[
     Opt {
@@ -86,6 +94,14 @@ pub const OPTIONS: &[Opt] = &[
               ranks are on several nodes, and leaves those within one node to the MPI library.",
     },
     Opt {
+        name: "BCAST_MIN_COMM_SIZE",
+        kind: Kind::Integer(|c| &mut c.bcast_min_comm_size, 1 << 30),
+        unit: "ranks",
+        default: "3",
+        scope: Scope::Communicator,
+        doc: "Under auto, broadcasts on communicators of fewer ranks go to the MPI library.",
+    },
+    Opt {
         name: "ALLGATHERV",
         kind: Kind::Algorithm(|c| &mut c.allgatherv, ALL_BROADCASTS),
         unit: "",
@@ -110,6 +126,81 @@ pub const OPTIONS: &[Opt] = &[
         doc: "Under auto, calls of MPI_Allgatherv and MPI_Allgather with fewer bytes of all ranks \
               together go to the MPI library. auto is 32K where the ranks are on several nodes, and \
               leaves those within one node to the MPI library.",
+    },
+    Opt {
+        name: "ALLGATHERV_MIN_COMM_SIZE",
+        kind: Kind::Integer(|c| &mut c.allgatherv_min_comm_size, 1 << 30),
+        unit: "ranks",
+        default: "3",
+        scope: Scope::Communicator,
+        doc: "Under auto, calls of MPI_Allgatherv and MPI_Allgather on communicators of fewer ranks go to the MPI library.",
+    },
+    Opt {
+        name: "GATHERV",
+        kind: Kind::Algorithm(|c| &mut c.gatherv, TREES),
+        unit: "",
+        default: "auto",
+        scope: Scope::Communicator,
+        doc: "The algorithm of MPI_Gatherv, in the same way.",
+    },
+    Opt {
+        name: "GATHER",
+        kind: Kind::Algorithm(|c| &mut c.gather, TREES),
+        unit: "",
+        default: "auto",
+        scope: Scope::Communicator,
+        doc: "The algorithm of MPI_Gather, in the same way.",
+    },
+    Opt {
+        name: "GATHERV_MIN_COMM_SIZE",
+        kind: Kind::Integer(|c| &mut c.gatherv_min_comm_size, 1 << 30),
+        unit: "ranks",
+        default: "3",
+        scope: Scope::Communicator,
+        doc: "Under auto, calls of MPI_Gatherv and MPI_Gather on communicators of fewer ranks go to the MPI library.",
+    },
+    Opt {
+        name: "SCATTERV",
+        kind: Kind::Algorithm(|c| &mut c.scatterv, TREES),
+        unit: "",
+        default: "auto",
+        scope: Scope::Communicator,
+        doc: "The algorithm of MPI_Scatterv, in the same way.",
+    },
+    Opt {
+        name: "SCATTER",
+        kind: Kind::Algorithm(|c| &mut c.scatter, TREES),
+        unit: "",
+        default: "auto",
+        scope: Scope::Communicator,
+        doc: "The algorithm of MPI_Scatter, in the same way.",
+    },
+    Opt {
+        name: "SCATTERV_MIN_COMM_SIZE",
+        kind: Kind::Integer(|c| &mut c.scatterv_min_comm_size, 1 << 30),
+        unit: "ranks",
+        default: "3",
+        scope: Scope::Communicator,
+        doc: "Under auto, calls of MPI_Scatterv and MPI_Scatter on communicators of fewer ranks go to the MPI library.",
+    },
+    Opt {
+        name: "SHORT_MSG",
+        kind: Kind::BytesOrAuto(|c| &mut c.short_msg, 1 << 60),
+        unit: "bytes",
+        default: "auto",
+        scope: Scope::Communicator,
+        doc: "Gather and scatter, hybrid: blocks of as many bytes or more go straight from or to the root. \
+              auto follows from the cost model and the number of ranks.",
+    },
+    Opt {
+        name: "MAX_TMP_SIZE",
+        // A message of short blocks has at most as many bytes, and an MPI count ends at 2^31 - 1.
+        kind: Kind::Bytes(|c| &mut c.max_tmp_size, 1 << 30),
+        unit: "bytes",
+        default: "256M",
+        scope: Scope::Communicator,
+        doc: "Gather and scatter: what the blocks of others may take up in the memory of a rank at the most. \
+              With p ranks, blocks of more than a p-th of it go straight from or to the root.",
     },
     Opt {
         name: "BLOCK_BYTES",
@@ -144,7 +235,8 @@ pub const OPTIONS: &[Opt] = &[
         unit: "messages",
         default: "0",
         scope: Scope::Communicator,
-        doc: "Receives posted ahead. 0 takes 2 ceil(log2 p) for p ranks.",
+        doc: "Receives posted ahead. 0 takes 2 ceil(log2 p) for p ranks, and 64 long blocks at the root of a \
+              gather or scatter.",
     },
     Opt {
         name: "MAX_COMMS",

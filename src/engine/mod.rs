@@ -11,6 +11,7 @@
 
 mod allbroadcast;
 mod pattern;
+pub mod rooted;
 
 pub use allbroadcast::{AllBroadcast, Limits, Progress, Scratch, run};
 pub use pattern::{Entries, Order, Part, Pattern, Rows};

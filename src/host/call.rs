@@ -2,9 +2,13 @@
 
 mod allgather;
 mod bcast;
+mod counts;
+mod rooted;
 
-pub use allgather::{Allgather, Counts, Slots};
+pub use allgather::Allgather;
 pub use bcast::Bcast;
+pub use counts::{Counts, Slots};
+pub use rooted::{Rooted, Way};
 
 use super::abi::Word;
 use super::attr::Datatype;

@@ -2,7 +2,7 @@
 
 use super::abi::Word;
 use super::symbols::Finder;
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::mem::transmute;
 
 /// Signature of `MPI_Bcast`. Handles are words, see [`Word`].
@@ -38,39 +38,107 @@ pub type AllgatherFn =
 pub type AllgatherLargeFn =
     unsafe extern "C" fn(*const c_void, i64, Word, *mut c_void, i64, Word, Word) -> c_int;
 
-/// The host's own functions; the large ones are `None` on hosts that lack them.
-pub struct Collectives {
-    pub bcast: BcastFn,
-    pub bcast_large: Option<BcastLargeFn>,
-    pub allgatherv: AllgathervFn,
-    pub allgatherv_large: Option<AllgathervLargeFn>,
-    pub allgather: AllgatherFn,
-    pub allgather_large: Option<AllgatherLargeFn>,
+/// Signature of `MPI_Gatherv`.
+pub type GathervFn = unsafe extern "C" fn(
+    *const c_void,
+    c_int,
+    Word,
+    *mut c_void,
+    *const c_int,
+    *const c_int,
+    Word,
+    c_int,
+    Word,
+) -> c_int;
+/// Signature of `MPI_Gatherv_c`.
+pub type GathervLargeFn = unsafe extern "C" fn(
+    *const c_void,
+    i64,
+    Word,
+    *mut c_void,
+    *const i64,
+    *const isize,
+    Word,
+    c_int,
+    Word,
+) -> c_int;
+/// Signature of `MPI_Gather` and `MPI_Scatter`.
+pub type GatherFn = unsafe extern "C" fn(
+    *const c_void,
+    c_int,
+    Word,
+    *mut c_void,
+    c_int,
+    Word,
+    c_int,
+    Word,
+) -> c_int;
+/// Signature of `MPI_Gather_c` and `MPI_Scatter_c`.
+pub type GatherLargeFn =
+    unsafe extern "C" fn(*const c_void, i64, Word, *mut c_void, i64, Word, c_int, Word) -> c_int;
+/// Signature of `MPI_Scatterv`.
+pub type ScattervFn = unsafe extern "C" fn(
+    *const c_void,
+    *const c_int,
+    *const c_int,
+    Word,
+    *mut c_void,
+    c_int,
+    Word,
+    c_int,
+    Word,
+) -> c_int;
+/// Signature of `MPI_Scatterv_c`.
+pub type ScattervLargeFn = unsafe extern "C" fn(
+    *const c_void,
+    *const i64,
+    *const isize,
+    Word,
+    *mut c_void,
+    i64,
+    Word,
+    c_int,
+    Word,
+) -> c_int;
+
+/// Declares the host's own functions, each with its large-count form, and the way to find them.
+macro_rules! collectives {
+    ($($field:ident: $type:ty = $name:literal, $large:ident: $large_type:ty = $large_name:literal;)*) => {
+        /// The host's own functions; the large ones are `None` on hosts that lack them.
+        pub struct Collectives {
+            $(
+                pub $field: $type,
+                pub $large: Option<$large_type>,
+            )*
+        }
+
+        impl Collectives {
+            /// Looks the functions up; `None` if one that every MPI library has is missing.
+            pub fn find(finder: &Finder) -> Option<Collectives> {
+                // SAFETY: the signatures are those of the MPI standard with handles passed as words,
+                // which every ABI accepts (see `Word`); a null pointer becomes `None`.
+                unsafe {
+                    Some(Collectives {
+                        $(
+                            $field: transmute::<*mut c_void, Option<$type>>(finder.function($name))?,
+                            $large: transmute::<*mut c_void, Option<$large_type>>(
+                                finder.function($large_name),
+                            ),
+                        )*
+                    })
+                }
+            }
+        }
+    };
 }
 
-impl Collectives {
-    /// Looks the functions up; `None` if one that every MPI library has is missing.
-    pub fn find(finder: &Finder) -> Option<Collectives> {
-        let large = |name: &CStr| finder.function(name);
-        let always = |name: &CStr| {
-            let function = finder.function(name);
-            (!function.is_null()).then_some(function)
-        };
-        // SAFETY: the signatures are those of the MPI standard with handles passed as words, which
-        // every ABI accepts (see `Word`). Those that are not optional are not null.
-        unsafe {
-            Some(Collectives {
-                bcast: transmute::<*mut c_void, BcastFn>(always(c"PMPI_Bcast")?),
-                bcast_large: transmute::<*mut c_void, Option<BcastLargeFn>>(large(c"PMPI_Bcast_c")),
-                allgatherv: transmute::<*mut c_void, AllgathervFn>(always(c"PMPI_Allgatherv")?),
-                allgatherv_large: transmute::<*mut c_void, Option<AllgathervLargeFn>>(large(
-                    c"PMPI_Allgatherv_c",
-                )),
-                allgather: transmute::<*mut c_void, AllgatherFn>(always(c"PMPI_Allgather")?),
-                allgather_large: transmute::<*mut c_void, Option<AllgatherLargeFn>>(large(
-                    c"PMPI_Allgather_c",
-                )),
-            })
-        }
-    }
+collectives! {
+    bcast: BcastFn = c"PMPI_Bcast", bcast_large: BcastLargeFn = c"PMPI_Bcast_c";
+    allgatherv: AllgathervFn = c"PMPI_Allgatherv",
+        allgatherv_large: AllgathervLargeFn = c"PMPI_Allgatherv_c";
+    allgather: AllgatherFn = c"PMPI_Allgather", allgather_large: AllgatherLargeFn = c"PMPI_Allgather_c";
+    gatherv: GathervFn = c"PMPI_Gatherv", gatherv_large: GathervLargeFn = c"PMPI_Gatherv_c";
+    gather: GatherFn = c"PMPI_Gather", gather_large: GatherLargeFn = c"PMPI_Gather_c";
+    scatterv: ScattervFn = c"PMPI_Scatterv", scatterv_large: ScattervLargeFn = c"PMPI_Scatterv_c";
+    scatter: GatherFn = c"PMPI_Scatter", scatter_large: GatherLargeFn = c"PMPI_Scatter_c";
 }

@@ -3,9 +3,9 @@
 
 use super::call::Slots;
 use super::elements::{Elements, Stretch};
+use super::failure::{Failure, at};
 use super::handles::{Code, Comm};
 use super::table::Usable;
-use super::wire::{Failure, at};
 use crate::engine::Piece;
 use crate::schedule::Parts;
 use std::mem::MaybeUninit;
@@ -15,7 +15,7 @@ pub enum Data<'a> {
     /// There is one part, and it is one run of bytes at this address.
     Run(*mut u8),
     /// The part of each rank is one run of bytes.
-    Parts(Slots<'a>),
+    Parts(Slots),
     /// All parts are packed, one behind the other.
     Packed(Packed<'a>),
 }
@@ -42,7 +42,7 @@ pub enum Areas<'a> {
     /// So many elements at this address.
     One(*mut u8, u64),
     /// Those of each rank in a slot of their own.
-    Many(Slots<'a>, &'a Parts),
+    Many(Slots, &'a Parts),
 }
 
 /// An area: address in the user's memory, first byte in the packed copy, number of elements.

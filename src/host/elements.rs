@@ -202,10 +202,57 @@ pub struct Stretch {
 
 /// Some elements in memory, as a message would name them.
 #[derive(Clone, Copy)]
-struct Chunk {
-    address: *mut u8,
-    count: c_int,
-    datatype: sys::MPI_Datatype,
+pub struct Chunk {
+    pub address: *mut u8,
+    pub count: c_int,
+    pub datatype: sys::MPI_Datatype,
+}
+
+/// Elements of a user's buffer, however many, that travel as one message.
+pub struct Message {
+    chunk: Chunk,
+    /// The datatype if it had to be made, because the elements are too many for an `int`.
+    _made: Option<Made>,
+}
+
+impl Message {
+    /// `count` elements at `address`, `extent` bytes apart.
+    pub(super) fn new(
+        host: &Usable,
+        address: *mut u8,
+        count: u64,
+        datatype: Datatype,
+        extent: i64,
+    ) -> Result<Message, Code> {
+        let chunk = |count, datatype| Chunk {
+            address,
+            count,
+            datatype,
+        };
+        if let Ok(count) = c_int::try_from(count) {
+            return Ok(Message {
+                chunk: chunk(count, datatype.0),
+                _made: None,
+            });
+        }
+        let starts = (0..count).step_by(PACK_BYTES as usize);
+        let blocks: Vec<_> = starts
+            .map(|at| {
+                let most = PACK_BYTES.min(count - at) as c_int;
+                (most, at as sys::MPI_Aint * extent as sys::MPI_Aint)
+            })
+            .collect();
+        let made = Made::hindexed(host, datatype.0, &blocks)?;
+        Ok(Message {
+            chunk: chunk(1, made.datatype),
+            _made: Some(made),
+        })
+    }
+
+    /// What to send or receive.
+    pub(super) fn chunk(&self) -> Chunk {
+        self.chunk
+    }
 }
 
 /// A type of `size` bytes in a row; the count of MPI_BYTE would not fit an `int`.
@@ -222,7 +269,12 @@ fn giant(host: &Usable, size: u64) -> Result<Made, Code> {
 ///
 /// # Safety
 /// The elements lie at their addresses, and the two do not overlap.
-unsafe fn self_message(host: &Usable, comm: Comm, from: Chunk, to: Chunk) -> Result<(), Code> {
+pub(super) unsafe fn self_message(
+    host: &Usable,
+    comm: Comm,
+    from: Chunk,
+    to: Chunk,
+) -> Result<(), Code> {
     let rank = host.rank(comm)? as c_int;
     // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
     let mut status: sys::MPI_Status = unsafe { std::mem::zeroed() };

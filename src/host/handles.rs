@@ -16,6 +16,11 @@ impl Code {
         Code(NonZero::new(sys::MPI_ERR_NO_MEM as c_int).expect("an error class is not 0"))
     }
 
+    /// The host's code for a buffer that cannot be one.
+    pub fn buffer() -> Code {
+        Code(NonZero::new(sys::MPI_ERR_BUFFER as c_int).expect("an error class is not 0"))
+    }
+
     /// The host's code for a message of the wrong length.
     pub fn truncate() -> Code {
         Code(NonZero::new(sys::MPI_ERR_TRUNCATE as c_int).expect("an error class is not 0"))

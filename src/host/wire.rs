@@ -1,91 +1,22 @@
 //! [`Wire`] over the host's point-to-point messages.
 
 use super::data::Data;
+use super::failure::{Failure, at};
 use super::handles::{Code, Comm, check};
+use super::patience::{Patience, first_message, is_overdue, test, verify};
 use super::staging::{Run, Staging, StagingRoom, runs};
 use super::table::Usable;
 use crate::engine::{Event, Piece, Wire};
 use mpi_sys as sys;
 use std::collections::{TryReserveError, VecDeque};
 use std::ffi::c_int;
-use std::mem::MaybeUninit;
-use std::time::{Duration, Instant};
-
-/// Empty polls before the processor is given away. A message between two cores takes a microsecond
-/// or less, about as long as these polls; beyond that a waiting rank may well be keeping the very
-/// rank it waits for from running.
-const SPINS: u32 = 20;
-
-/// Idle polls between two looks at the clock.
-const POLLS_PER_LOOK: u32 = 256;
-
-/// How long nothing must have happened before a rank looks for messages that do not fit.
-const PATIENCE: Duration = Duration::from_millis(100);
-
-/// The same for a message that is longer than any host sends in one go. Between two ranks messages are
-/// matched in order, but over several links the rest of a long one may come after a later short one.
-const LONG_PATIENCE: Duration = Duration::from_secs(10);
-
-/// See [`LONG_PATIENCE`].
-const LONG_BYTES: u64 = 64 << 10;
+use std::time::Duration;
 
 /// From this length on, a send is complete only when its message has reached a receive
 /// (`MPI_Issend`). Hosts call a send complete when it is in the buffers of the operating system, and
 /// there the blocks of many rounds would share the link with the one that is needed next; a root, that
 /// waits for nobody, would put the whole message there. Shorter messages do no such harm.
-const SYNCHRONOUS_BYTES: u64 = 4096;
-
-/// Why a collective ended early.
-#[derive(Debug)]
-pub enum Failure {
-    /// The host reported an error.
-    Host(Code, &'static str),
-    /// A message came from a rank that is in another call, or has other arguments.
-    Mismatch(u32),
-    /// This rank sends so many bytes, but by its own receive counts it contributes another number.
-    Contribution {
-        /// By count and type of what it sends.
-        sends: u64,
-        /// By its own entry of the receive counts.
-        expected: u64,
-    },
-    /// Nothing arrived for this long; with one rank that was waited for.
-    Timeout(Duration, Option<u32>),
-}
-
-impl Failure {
-    /// Text for a person; `host` explains its own codes.
-    pub fn text(&self, host: &Usable) -> String {
-        match self {
-            Failure::Host(code, what) => format!("{what}: {}", host.error_string(code.get())),
-            Failure::Mismatch(from) => format!(
-                "what rank {from} sent does not fit: the ranks differ in counts, datatype or root"
-            ),
-            Failure::Contribution { sends, expected } => format!(
-                "it sends {sends} bytes, but by its receive counts it contributes {expected}"
-            ),
-            Failure::Timeout(limit, from) => {
-                let seconds = limit.as_secs();
-                let whom =
-                    from.map_or_else(String::new, |rank| format!(", waiting for rank {rank}"));
-                format!("no progress in {seconds} s (RONDO_TIMEOUT_S){whom}")
-            }
-        }
-    }
-
-    /// The MPI error to end the job with.
-    pub fn code(&self) -> Code {
-        match self {
-            Failure::Host(code, _) => *code,
-            Failure::Mismatch(_) | Failure::Contribution { .. } => Code::truncate(),
-            Failure::Timeout(..) => Code::intern(),
-        }
-    }
-}
-
-pub(super) fn at(what: &'static str) -> impl Fn(Code) -> Failure {
-    move |code| Failure::Host(code, what)
-}
+pub(super) const SYNCHRONOUS_BYTES: u64 = 4096;
 
 /// A receive in flight.
 struct Receive {
@@ -149,17 +80,6 @@ impl Requests {
     }
 }
 
-/// Tests a request; its status if it is complete.
-fn test(host: &Usable, request: &mut sys::MPI_Request) -> Result<Option<sys::MPI_Status>, Failure> {
-    let mut done: c_int = 0;
-    let mut status = MaybeUninit::<sys::MPI_Status>::zeroed();
-    // SAFETY: the request is one that the host gave out and has not completed yet.
-    check(unsafe { (host.f.test)(request, &mut done, status.as_mut_ptr()) })
-        .map_err(at("a message failed"))?;
-    // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
-    Ok((done != 0).then(|| unsafe { status.assume_init() }))
-}
-
 /// The wire of one call.
 pub struct MpiWire<'a> {
     host: &'a Usable,
@@ -170,21 +90,12 @@ pub struct MpiWire<'a> {
     data: Data<'a>,
     /// If the data are packed: is that to be done as they are sent, or are they to be unpacked?
     packs: bool,
-    timeout: Option<Duration>,
-    idle: Idle,
-}
-
-/// What happened since the last completion: nothing, and for how long.
-#[derive(Default)]
-struct Idle {
-    polls: u32,
-    since: Option<Instant>,
-    /// A message that does not fit was seen at the last look.
-    suspicion: bool,
+    patience: Patience,
 }
 
 /// The tag of a call: a hash of everything that the ranks must agree on. Ranks that disagree never
-/// take each other's blocks; `MpiWire::look_for_strangers` sees to it that they do not wait for ever.
+/// take each other's blocks; `MpiWire::look_around` sees to it that they do not wait for ever. The upper
+/// half of the tags, of as many bits as `mask` has, is that of mail.
 pub fn call_tag(facts: [u64; 4], mask: u32) -> i32 {
     let h = facts.into_iter().fold(0u64, |h, fact| {
         // The finaliser of splitmix64: every input bit reaches every output bit.
@@ -193,7 +104,7 @@ pub fn call_tag(facts: [u64; 4], mask: u32) -> i32 {
         let h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         h ^ (h >> 31)
     });
-    (h & u64::from(mask)) as i32
+    (h & u64::from(mask >> 1)) as i32
 }
 
 impl<'a> MpiWire<'a> {
@@ -207,7 +118,6 @@ impl<'a> MpiWire<'a> {
         packs: bool,
         timeout_s: u32,
     ) -> MpiWire<'a> {
-        let timeout = (timeout_s > 0).then(|| Duration::from_secs(timeout_s.into()));
         MpiWire {
             host,
             comm,
@@ -215,8 +125,7 @@ impl<'a> MpiWire<'a> {
             requests,
             data,
             packs,
-            timeout,
-            idle: Idle::default(),
+            patience: Patience::new(timeout_s),
         }
     }
 
@@ -232,61 +141,26 @@ impl<'a> MpiWire<'a> {
         }
     }
 
-    /// Is this message as long as it should be?
-    fn verify(&self, status: &sys::MPI_Status, from: u32, len: u64) -> Result<(), Failure> {
-        let mut got: c_int = 0;
-        // SAFETY: the status is one that the host filled in.
-        check(unsafe { (self.host.f.get_count)(status, self.host.h.byte, &mut got) })
-            .map_err(at("looking at a message"))?;
-        if got as u64 == len {
-            Ok(())
-        } else {
-            Err(Failure::Mismatch(from))
-        }
-    }
-
-    /// Nothing has happened for a while: is it because the ranks disagree about the call?
-    fn look_around(&mut self) -> Result<(), Failure> {
-        let idle = self.idle.since.get_or_insert_with(Instant::now).elapsed();
-        if idle > PATIENCE {
-            self.look_for_strangers(idle)?;
-        }
-        match self.timeout {
-            Some(limit) if idle > limit => {
-                let oldest = self.requests.receives.front();
-                Err(Failure::Timeout(limit, oldest.map(|receive| receive.from)))
-            }
-            _ => Ok(()),
-        }
-    }
-
+    /// Nothing has happened for so long: is it because the ranks disagree about the call?
+    ///
     /// Looks for a message of another call from a rank whose message to this call is still missing.
     /// Messages of one rank come in order, so the missing one will not come any more: that rank is in
-    /// another call, or takes this one for another. A message may have arrived between the last test
-    /// and this look; only one that is still there at the next look, with tests in between, counts.
-    fn look_for_strangers(&mut self, idle: Duration) -> Result<(), Failure> {
-        let missing = |receive: &&Receive| receive.len <= LONG_BYTES || idle > LONG_PATIENCE;
-        for receive in self.requests.receives.iter().filter(missing) {
-            let mut found: c_int = 0;
-            let mut status = MaybeUninit::<sys::MPI_Status>::zeroed();
-            // SAFETY: the communicator is valid; flag and status are places of the right type.
-            check(unsafe {
-                let (from, any) = (receive.from as c_int, sys::MPI_ANY_TAG);
-                (self.host.f.iprobe)(from, any, self.comm.0, &mut found, status.as_mut_ptr())
-            })
-            .map_err(at("looking for messages"))?;
-            // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
-            let tag = unsafe { status.assume_init() }.MPI_TAG;
-            if found != 0 && tag != self.tag {
-                if self.idle.suspicion {
-                    return Err(Failure::Mismatch(receive.from));
+    /// another call, or takes this one for another.
+    fn look_around(&mut self, idle: Duration) -> Result<(), Failure> {
+        let mut strange = None;
+        for receive in &self.requests.receives {
+            if is_overdue(receive.len, idle) {
+                let first = first_message(self.host, self.comm, Some(receive.from))?;
+                strange = first.filter(|&(_, tag)| tag != self.tag);
+                if strange.is_some() {
+                    break;
                 }
-                self.idle.suspicion = true;
-                return Ok(());
             }
         }
-        self.idle.suspicion = false;
-        Ok(())
+        self.patience.suspect(strange.map(|(from, _)| from))?;
+        let oldest = self.requests.receives.front();
+        self.patience
+            .check(idle, oldest.map(|receive| receive.from))
     }
 }
 
@@ -375,7 +249,7 @@ impl Wire for MpiWire<'_> {
                 from, len, staged, ..
             } = *oldest;
             self.requests.receives.pop_front();
-            self.verify(&status, from, len)?;
+            verify(host, &status, from, len)?;
             if staged {
                 self.requests.staged_in.scatter();
                 self.requests.staged_in.release();
@@ -392,22 +266,15 @@ impl Wire for MpiWire<'_> {
         } else {
             return Ok(None);
         };
-        self.idle = Idle::default();
+        self.patience.moved();
         Ok(Some(event))
     }
 
     fn idle(&mut self, arrived: u64) -> Result<(), Failure> {
         self.unpack(arrived)?;
-        self.idle.polls = self.idle.polls.wrapping_add(1);
-        if self.idle.polls < SPINS {
-            std::hint::spin_loop();
-            return Ok(());
-        }
-        std::thread::yield_now();
-        if self.idle.polls.is_multiple_of(POLLS_PER_LOOK) {
-            self.look_around()
-        } else {
-            Ok(())
+        match self.patience.wait() {
+            Some(idle) => self.look_around(idle),
+            None => Ok(()),
         }
     }
 }

@@ -8,10 +8,11 @@ use std::{env, fs, process::Command};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("lib", &[]),
     ("schedule", &[]),
+    ("tree", &[]),
     ("config", &[]),
     ("model", &["config", "schedule"]),
     ("report", &[]),
-    ("engine", &["schedule"]),
+    ("engine", &["schedule", "tree"]),
     ("decide", &["config", "model", "schedule"]),
     ("stats", &["config", "decide"]),
     ("host", &["engine", "schedule", "report"]),

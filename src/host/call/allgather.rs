@@ -1,30 +1,20 @@
 //! `MPI_Allgatherv`, `MPI_Allgather` and their large-count forms: one call with two ways to say where the
 //! blocks go.
 
+use super::counts::{Counts, Slots};
 use super::{Call, Count, Level};
 use crate::host::abi::{IN_PLACE, Word};
 use crate::host::attr::Datatype;
 use crate::host::data::{Areas, Data, Packed};
 use crate::host::elements::{Elements, Stretch};
+use crate::host::failure::{Failure, at};
 use crate::host::handles::{Code, Comm, check};
 use crate::host::layout::Layout;
 use crate::host::table::{Host, Usable};
-use crate::host::wire::{Failure, at};
 use crate::schedule::Parts;
 use mpi_sys as sys;
 use std::ffi::{c_int, c_void};
 use std::ptr;
-
-/// How many elements come from each rank, and where they go.
-#[derive(Clone, Copy)]
-pub enum Counts {
-    /// `MPI_Allgather`: as many from every rank, one behind the other.
-    Regular(Count),
-    /// `MPI_Allgatherv`: counts and displacements.
-    Int(*const c_int, *const c_int),
-    /// `MPI_Allgatherv_c`.
-    Large(*const i64, *const isize),
-}
 
 /// A call of `MPI_Allgatherv` or `MPI_Allgather`.
 pub struct Allgather {
@@ -87,36 +77,7 @@ impl Allgather {
     /// invalid.
     pub fn parts(&self, host: &Usable, p: u32, parts: &mut Parts) -> Option<()> {
         let size = host.type_size(self.recvtype(host)?).ok()?;
-        match self.counts {
-            Counts::Int(counts, displs) if counts.is_null() || displs.is_null() => return None,
-            Counts::Large(counts, displs) if counts.is_null() || displs.is_null() => return None,
-            _ => {}
-        }
-        parts.set((0..p).map(|rank| self.count(rank)?.checked_mul(size)))
-    }
-
-    /// Elements from `rank`, unless negative.
-    fn count(&self, rank: u32) -> Option<u64> {
-        match self.counts {
-            Counts::Regular(count) => count.get(),
-            // SAFETY: the array has an entry for every rank, by the caller's contract.
-            Counts::Int(counts, _) => u64::try_from(unsafe { *counts.add(rank as usize) }).ok(),
-            // SAFETY: as above.
-            Counts::Large(counts, _) => u64::try_from(unsafe { *counts.add(rank as usize) }).ok(),
-        }
-    }
-
-    /// Place of the elements from `rank`, in extents of the type.
-    fn displacement(&self, rank: u32) -> i64 {
-        match self.counts {
-            Counts::Regular(count) => {
-                (count.get().unwrap_or(0) as i64).wrapping_mul(i64::from(rank))
-            }
-            // SAFETY: as in `count`.
-            Counts::Int(_, displs) => i64::from(unsafe { *displs.add(rank as usize) }),
-            // SAFETY: as in `count`.
-            Counts::Large(_, displs) => unsafe { *displs.add(rank as usize) as i64 },
-        }
+        self.counts.parts(p, size, parts)
     }
 
     /// Bytes that this rank sends by its own account; `None` if the arguments are invalid. They may be
@@ -174,11 +135,11 @@ impl Allgather {
     }
 
     /// The places of the parts, element 0 of a displacement 0 being at `base`.
-    fn slots(&self, base: *mut u8, extent: i64) -> Slots<'_> {
+    fn slots(&self, base: *mut u8, extent: i64) -> Slots {
         Slots {
             base,
             extent,
-            call: self,
+            counts: self.counts,
         }
     }
 
@@ -267,14 +228,17 @@ impl Allgather {
         let (Some(sent), Some(received)) = (size(self.sendtype), size(self.recvtype)) else {
             return false;
         };
-        let contributes = self.count(rank).and_then(|n| n.checked_mul(received));
+        let contributes = self
+            .counts
+            .count(rank)
+            .and_then(|n| n.checked_mul(received));
         sent != received && self.sends(usable) == contributes && usable.initialized()
     }
 
     /// Copies this rank's contribution to its place: an allgather of this rank with itself, which does
     /// nothing but copy, so that it does not matter whether another thread does the same.
     fn copy_own(&self, host: &Host, usable: &Usable, rank: u32) -> Result<(), Code> {
-        let (Count::Int(sent), Some(count)) = (self.sendcount, self.count(rank)) else {
+        let (Count::Int(sent), Some(count)) = (self.sendcount, self.counts.count(rank)) else {
             return Err(Code::intern());
         };
         let datatype = self.recvtype(usable).ok_or(Code::intern())?;
@@ -295,22 +259,6 @@ impl Allgather {
                 )
             })
         })
-    }
-}
-
-/// The places of all parts in the receive buffer.
-#[derive(Clone, Copy)]
-pub struct Slots<'a> {
-    base: *mut u8,
-    extent: i64,
-    call: &'a Allgather,
-}
-
-impl Slots<'_> {
-    /// Where the part of `rank` begins.
-    pub fn address(&self, rank: u32) -> *mut u8 {
-        let bytes = self.call.displacement(rank).wrapping_mul(self.extent);
-        self.base.wrapping_offset(bytes as isize)
     }
 }
 

@@ -1,0 +1,154 @@
+//! `MPI_Gatherv`, `MPI_Gather`, `MPI_Scatterv` and `MPI_Scatter`.
+
+#![forbid(unsafe_code)]
+
+use super::{Operation, Plan, Stop, begin};
+use crate::comm::{State, Work};
+use crate::config::Algorithm;
+use crate::decide::{self, Choice, Why};
+use crate::engine::rooted::{self, Gather, Scatter, Shape, Terms};
+use crate::host::{Blocks, Code, Comm, Failure, MpiCarrier, Rooted, Tags, Usable, Way};
+use crate::schedule::Parts;
+use crate::stats::{self, Collective};
+
+/// Long blocks in flight at the root at the most, unless RONDO_WINDOW says otherwise: enough to keep
+/// its link busy, few enough for every host's queues.
+const WINDOW: u32 = 64;
+
+impl Operation for Rooted {
+    fn collective(&self) -> Collective {
+        match (self.way(), self.is_regular()) {
+            (Way::Gather, false) => Collective::Gatherv,
+            (Way::Gather, true) => Collective::Gather,
+            (Way::Scatter, false) => Collective::Scatterv,
+            (Way::Scatter, true) => Collective::Scatter,
+        }
+    }
+
+    /// Bytes of this rank's own block.
+    fn bytes(&self, usable: &Usable, state: &State) -> Option<u64> {
+        if state.closed() == Some(Why::Inter) {
+            return None; // the root is a rank of the other group, or none
+        }
+        let root = self.root(state.facts().p)?;
+        self.own_bytes(usable, root == state.rank())
+    }
+
+    /// What only some ranks can know to be invalid does not count here: the others would wait.
+    fn plan(&self, usable: &Usable, state: &State) -> Option<Plan> {
+        let (facts, config) = (state.facts(), state.config());
+        self.root(facts.p)?;
+        let bytes = self.bytes(usable, state);
+        let (setting, min_comm_size) = match self.collective() {
+            Collective::Gatherv => (config.gatherv, config.gatherv_min_comm_size),
+            Collective::Gather => (config.gather, config.gatherv_min_comm_size),
+            Collective::Scatterv => (config.scatterv, config.scatterv_min_comm_size),
+            _ => (config.scatter, config.scatterv_min_comm_size),
+        };
+        let block = match self.is_regular() {
+            true => Some(bytes?),
+            false => None,
+        };
+        let choice = decide::rooted(facts, block, setting, min_comm_size, config);
+        let bytes = bytes.unwrap_or(0);
+        Some(Plan { choice, bytes })
+    }
+
+    fn attempt(&self, plan: &Plan, usable: &Usable, state: &State) -> Result<(), Stop> {
+        let (Choice::Rondo { algorithm, .. }, Some(root)) =
+            (plan.choice, self.root(state.facts().p))
+        else {
+            unreachable!("not Rondo's choice");
+        };
+        let work = &mut *state.work.lock();
+        let (private, sequence) = begin(work, usable, state)?;
+        let Work {
+            parts,
+            letters,
+            post,
+            ..
+        } = work;
+        let config = state.config();
+        let terms = Terms {
+            rank: state.rank(),
+            p: state.facts().p,
+            root,
+            shape: match algorithm {
+                Algorithm::Linear => Shape::Star,
+                Algorithm::Adaptive => Shape::Adaptive,
+                _ => Shape::Binomial,
+            },
+            long: decide::long_block(state.facts(), algorithm, config),
+            window: match config.window {
+                0 => WINDOW,
+                window => window,
+            },
+        };
+        // From here on the other ranks may go ahead without this one, if only it has to complain.
+        let invalid = || Stop::Host(Why::Invalid);
+        let own = self.bytes(usable, state).ok_or_else(invalid)?;
+        let parts = if root == terms.rank {
+            self.parts(usable, terms.p, parts).ok_or_else(invalid)?;
+            Some(&*parts)
+        } else {
+            None
+        };
+        let blocks = blocks(self, own, terms.rank, parts, usable, private)?;
+        stats::count(self.collective(), plan.choice, plan.bytes);
+        let facts = [self.collective() as u64, root.into(), terms.long];
+        let tags = Tags::new(self.way(), sequence, facts, state.tag_mask());
+        let mut carrier =
+            MpiCarrier::new(usable, private, root, tags, post, blocks, config.timeout_s);
+        let done = match self.way() {
+            Way::Gather => {
+                let gather = Gather::new(terms, own, parts, letters);
+                rooted::run(gather, &mut carrier)
+            }
+            Way::Scatter => {
+                let scatter = Scatter::new(terms, own, parts, letters);
+                rooted::run(scatter, &mut carrier)
+            }
+        };
+        done.map_err(Stop::Broken)
+    }
+
+    fn describe(&self, plan: &Plan) -> String {
+        let (root, bytes) = (self.root(u32::MAX).unwrap_or(0), plan.bytes);
+        match self.way() {
+            Way::Gather => format!("of {bytes} bytes of this rank to root {root}"),
+            Way::Scatter => format!("of {bytes} bytes for this rank from root {root}"),
+        }
+    }
+}
+
+/// The blocks that this rank exchanges with others, in the user's memory. The root's own one is
+/// copied to where it belongs.
+fn blocks<'a>(
+    call: &Rooted,
+    bytes: u64,
+    rank: u32,
+    parts: Option<&'a Parts>,
+    usable: &Usable,
+    private: Comm,
+) -> Result<Option<Blocks<'a>>, Stop> {
+    // The host can say what is wrong with the arguments.
+    let invalid = |_: Code| Stop::Host(Why::Invalid);
+    let own = call.own_block(usable, private).map_err(invalid)?;
+    let Some(parts) = parts else {
+        return Ok(own);
+    };
+    let all = call.all_blocks(usable, private, parts).map_err(invalid)?;
+    let root = parts.span(rank).len;
+    if bytes != root {
+        let own = bytes;
+        return Err(Stop::Broken(Failure::Block { rank, own, root }));
+    }
+    if let (Some(own), Some(all)) = (&own, &all) {
+        let copied = match call.way() {
+            Way::Gather => own.copy(usable, private, rank, all),
+            Way::Scatter => all.copy(usable, private, rank, own),
+        };
+        copied.map_err(|code| Stop::Broken(Failure::Host(code, "copying the root's block")))?;
+    }
+    Ok(all)
+}

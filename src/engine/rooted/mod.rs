@@ -1,0 +1,190 @@
+//! Gather and scatter of blocks of any size: short blocks through a tree, long ones straight from or to
+//! the root.
+//!
+//! Only the root knows how long the blocks of others are. So the ranks never agree on messages in
+//! advance, as the rounds of an all-broadcast do; what a rank needs to know travels in front of
+//! the data. Everything but the long blocks goes by *mail*: messages of bytes that a rank did not ask
+//! for, from a rank that it may not know.
+//!
+//! As with the other engine, `advance` does what can be done now and never waits.
+
+#![forbid(unsafe_code)]
+
+mod adaptive;
+mod gather;
+mod letter;
+mod scatter;
+
+pub use gather::Gather;
+pub use scatter::Scatter;
+
+use super::Progress;
+use gather::Blocks;
+use std::ops::Range;
+
+/// One rank's view of a gather or scatter in progress, and its way to the user's memory.
+///
+/// Blocks are known by their rank. A long block is sent and received where the user has it. Mail to a
+/// rank arrives in any order, unless it is from the same rank. After an error nothing more may be asked.
+pub trait Carrier {
+    /// Why the collective cannot go on.
+    type Error: From<Misfit>;
+
+    /// Memory for `bytes` bytes of mail.
+    fn memory(&mut self, bytes: usize) -> Result<Vec<u8>, Self::Error>;
+
+    /// Takes memory back.
+    fn give_back(&mut self, memory: Vec<u8>);
+
+    /// Starts sending `mail` to rank `to`; returns at once.
+    fn mail(&mut self, to: u32, mail: Vec<u8>) -> Result<(), Self::Error>;
+
+    /// Starts sending the block of rank `block` to rank `to`; returns at once.
+    fn send(&mut self, block: u32, to: u32) -> Result<(), Self::Error>;
+
+    /// Starts receiving the block of rank `block` from rank `from`; returns at once.
+    fn recv(&mut self, block: u32, from: u32) -> Result<(), Self::Error>;
+
+    /// Appends the block of rank `block` to `mail`, from the user's memory.
+    fn read(&mut self, block: u32, mail: &mut Vec<u8>) -> Result<(), Self::Error>;
+
+    /// Puts the block of rank `block` into the user's memory.
+    fn write(&mut self, block: u32, bytes: &[u8]) -> Result<(), Self::Error>;
+
+    /// One thing that happened, if there is any; does not wait.
+    fn poll(&mut self) -> Result<Option<Event>, Self::Error>;
+
+    /// Called when `poll` had nothing and nothing can be started.
+    fn idle(&mut self) -> Result<(), Self::Error>;
+}
+
+/// What a [`Carrier`] reports.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Mail for this rank.
+    Mail {
+        /// Its sender.
+        from: u32,
+        /// What was sent.
+        mail: Vec<u8>,
+    },
+    /// A block is in its place.
+    Received,
+    /// Mail or a block of this rank has left.
+    Sent,
+}
+
+/// What a rank got from another cannot be right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// A rank's own count says that its block has so many bytes, the root's says another number.
+    Block {
+        /// The rank.
+        rank: u32,
+        /// Bytes by its own account.
+        own: u64,
+        /// Bytes by the root's account.
+        root: u64,
+    },
+    /// This rank sent what nobody sends in this call: it is in another call, or has another root.
+    Stranger(u32),
+}
+
+/// What all ranks agree on.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// This rank.
+    pub rank: u32,
+    /// Number of ranks.
+    pub p: u32,
+    /// The root.
+    pub root: u32,
+    /// What tree the short blocks take.
+    pub shape: Shape,
+    /// Bytes from which on a block is long.
+    pub long: u64,
+    /// Long blocks in flight at the root, at least 1.
+    pub window: u32,
+}
+
+/// The way of the short blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// None: all blocks are long.
+    Star,
+    /// A binomial tree that ignores sizes.
+    Binomial,
+    /// The adaptive binomial tree, which follows from the sizes.
+    Adaptive,
+}
+
+impl Terms {
+    /// Does a block of so many bytes go through the tree?
+    fn is_short(&self, bytes: u64) -> bool {
+        bytes > 0 && bytes < self.long
+    }
+
+    /// Does it go straight from its rank to the root, or back?
+    fn is_long(&self, bytes: u64) -> bool {
+        bytes > 0 && bytes >= self.long
+    }
+
+    fn is_root(&self) -> bool {
+        self.rank == self.root
+    }
+}
+
+/// A rank that sends its own and other short blocks to this one.
+#[derive(Debug)]
+struct Child {
+    rank: u32,
+    /// The ranks of these blocks.
+    ranks: Range<u32>,
+    /// Its letter, once it is here.
+    blocks: Option<Blocks>,
+}
+
+impl Child {
+    fn new(rank: u32, ranks: Range<u32>) -> Child {
+        Child {
+            rank,
+            ranks,
+            blocks: None,
+        }
+    }
+}
+
+/// A block in a letter.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    rank: u32,
+    bytes: u64,
+    /// Where it begins in the letter.
+    start: usize,
+}
+
+/// Memory that one collective leaves to the next.
+#[derive(Default)]
+pub struct Scratch {
+    children: Vec<Child>,
+    /// Mail that came before its time.
+    early: Vec<(u32, Vec<u8>)>,
+    entries: Vec<Entry>,
+}
+
+/// An engine for one rank's part in a collective.
+pub trait Engine {
+    /// Does what can be done now.
+    fn advance<C: Carrier>(&mut self, carrier: &mut C) -> Result<Progress, C::Error>;
+}
+
+/// Carries `engine` out to its end.
+pub fn run<C: Carrier>(mut engine: impl Engine, carrier: &mut C) -> Result<(), C::Error> {
+    loop {
+        match engine.advance(carrier)? {
+            Progress::Done => return Ok(()),
+            Progress::Moved => {}
+            Progress::Waiting => carrier.idle()?,
+        }
+    }
+}

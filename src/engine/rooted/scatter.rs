@@ -1,0 +1,214 @@
+//! Scatter: the root puts the short blocks into a tree, long ones go straight to their ranks.
+//!
+//! The tree has only ranks with short blocks. A letter names the ranks whose blocks it has and their
+//! sizes; the receiver finds its own block, and its own children, among them. It need not know
+//! beforehand whose child it is. Ranks with nothing take no part.
+
+#![forbid(unsafe_code)]
+
+use super::letter::{self, HEADING, Kind, NUMBER, Reader};
+use super::{Carrier, Engine, Entry, Event, Misfit, Scratch, Shape, Terms, adaptive};
+use crate::engine::Progress;
+use crate::schedule::Parts;
+use crate::tree::Groups;
+
+/// One rank's part in a scatter.
+pub struct Scatter<'a> {
+    terms: Terms,
+    groups: Groups,
+    own: u64,
+    parts: Option<&'a Parts>,
+    scratch: &'a mut Scratch,
+    /// The letter that came.
+    letter: Vec<u8>,
+    /// Is this rank's block, or letter, still to come?
+    expects: bool,
+    /// Is its receive still to be started?
+    unposted: bool,
+    /// Rounds whose siblings have not got their letters yet: those below this one.
+    rounds: u32,
+    /// Sends in flight.
+    sends: u32,
+    /// At the root: the ranks below this one need no further look for long blocks.
+    looked: u32,
+}
+
+impl<'a> Scatter<'a> {
+    /// Begins a scatter on a rank that gets `own` bytes; `parts` are the sizes of all blocks, at the
+    /// root.
+    pub fn new(terms: Terms, own: u64, parts: Option<&'a Parts>, scratch: &'a mut Scratch) -> Self {
+        debug_assert_eq!(terms.is_root(), parts.is_some());
+        scratch.entries.clear();
+        let groups = Groups::new(terms.p, terms.root);
+        let mut rounds = 0;
+        if let Some(parts) = parts {
+            let ranks = parts.contributors().iter().copied();
+            let short = |&rank: &u32| rank != terms.root && terms.is_short(parts.span(rank).len);
+            let entry = |rank| Entry {
+                rank,
+                bytes: parts.span(rank).len,
+                start: 0,
+            };
+            scratch.entries.extend(ranks.filter(short).map(entry));
+            rounds = groups.rounds();
+        }
+        let expects = parts.is_none() && own > 0;
+        Scatter {
+            terms,
+            groups,
+            own,
+            parts,
+            scratch,
+            letter: Vec::new(),
+            expects,
+            unposted: expects && terms.is_long(own),
+            rounds,
+            sends: 0,
+            looked: 0,
+        }
+    }
+
+    /// Starts what can be started: first what others have to pass on, the longest way first.
+    fn start<C: Carrier>(&mut self, carrier: &mut C) -> Result<bool, C::Error> {
+        let mut moved = false;
+        if self.unposted {
+            carrier.recv(self.terms.rank, self.terms.root)?;
+            (self.unposted, moved) = (false, true);
+        }
+        while self.rounds > 0 && self.sends < self.terms.window {
+            self.rounds -= 1;
+            moved |= self.write(self.rounds, carrier)?;
+        }
+        let Some(parts) = self.parts else {
+            return Ok(moved);
+        };
+        while self.looked < self.terms.p && self.sends < self.terms.window {
+            let rank = self.looked;
+            self.looked += 1;
+            if rank != self.terms.root && self.terms.is_long(parts.span(rank).len) {
+                carrier.send(rank, rank)?;
+                self.sends += 1;
+                moved = true;
+            }
+        }
+        Ok(moved)
+    }
+
+    /// Writes to the leader of the group that split off in `round`, if there is anyone in it.
+    fn write<C: Carrier>(&mut self, round: u32, carrier: &mut C) -> Result<bool, C::Error> {
+        let Terms {
+            rank, root, shape, ..
+        } = self.terms;
+        let group = self.groups.sibling(round, rank);
+        let all = &self.scratch.entries;
+        let from = all.partition_point(|entry| entry.rank < group.start);
+        let until = all.partition_point(|entry| entry.rank < group.end);
+        let entries = &all[from..until];
+        let leader = match (entries.last(), shape) {
+            (None, _) => return Ok(false),
+            (Some(_), Shape::Adaptive) => entries[adaptive::root(entries, round)].rank,
+            (Some(last), _) => last.rank,
+        };
+        let bytes: u64 = entries.iter().map(|entry| entry.bytes).sum();
+        let numbers = NUMBER * (1 + 2 * entries.len());
+        let mut mail = carrier.memory(HEADING + numbers + bytes as usize)?;
+        letter::begin(&mut mail, Kind::Scatter, root);
+        letter::put(&mut mail, entries.len() as u64);
+        let mut before = 0;
+        for entry in entries {
+            letter::put(&mut mail, (entry.rank - before).into());
+            letter::put(&mut mail, entry.bytes);
+            before = entry.rank;
+        }
+        for entry in entries {
+            if self.parts.is_some() {
+                carrier.read(entry.rank, &mut mail)?;
+            } else {
+                mail.extend_from_slice(entry.of(&self.letter));
+            }
+        }
+        self.sends += 1;
+        carrier.mail(leader, mail)?;
+        Ok(true)
+    }
+
+    /// Takes the letter in.
+    fn take<C: Carrier>(
+        &mut self,
+        from: u32,
+        mail: Vec<u8>,
+        carrier: &mut C,
+    ) -> Result<(), C::Error> {
+        let Terms { rank, root, .. } = self.terms;
+        let expected = self.expects && self.terms.is_short(self.own);
+        let entries = &mut self.scratch.entries;
+        let own = read(&mail, root, self.terms.p, entries)
+            .filter(|()| expected)
+            .and_then(|()| {
+                let own = entries
+                    .binary_search_by_key(&rank, |entry| entry.rank)
+                    .ok()?;
+                Some(entries[own])
+            });
+        let own = own.ok_or(Misfit::Stranger(from))?;
+        if own.bytes != self.own {
+            let (own, root) = (self.own, own.bytes);
+            return Err(Misfit::Block { rank, own, root }.into());
+        }
+        carrier.write(rank, own.of(&mail))?;
+        self.letter = mail;
+        self.expects = false;
+        self.rounds = self.groups.rounds();
+        Ok(())
+    }
+}
+
+impl Entry {
+    /// The block, in the letter.
+    fn of<'a>(&self, letter: &'a [u8]) -> &'a [u8] {
+        &letter[self.start..self.start + self.bytes as usize]
+    }
+}
+
+/// Reads which blocks a letter has; `None` if it is not such a letter.
+fn read(mail: &[u8], root: u32, p: u32, entries: &mut Vec<Entry>) -> Option<()> {
+    let mut reader = Reader::new(mail, Kind::Scatter, root)?;
+    let (mut rank, mut start) = (0u32, 0usize);
+    for i in 0..reader.number()? {
+        let step = reader.rank()?;
+        rank = rank
+            .checked_add(step)
+            .filter(|rank| *rank < p && (i == 0 || step > 0))?;
+        let bytes = reader.number()?;
+        entries.push(Entry { rank, bytes, start });
+        start = start.checked_add(bytes as usize)?;
+    }
+    let data = reader.at();
+    entries.iter_mut().for_each(|entry| entry.start += data);
+    (start as u64 == reader.left()).then_some(())
+}
+
+impl Engine for Scatter<'_> {
+    fn advance<C: Carrier>(&mut self, carrier: &mut C) -> Result<Progress, C::Error> {
+        let mut moved = self.start(carrier)?;
+        while let Some(event) = carrier.poll()? {
+            moved = true;
+            match event {
+                Event::Mail { from, mail } => self.take(from, mail, carrier)?,
+                Event::Received => self.expects = false,
+                Event::Sent => self.sends -= 1,
+            }
+            self.start(carrier)?;
+        }
+        let root_done = self.parts.is_none() || self.looked == self.terms.p;
+        if !self.expects && self.rounds == 0 && self.sends == 0 && root_done {
+            carrier.give_back(std::mem::take(&mut self.letter));
+            return Ok(Progress::Done);
+        }
+        Ok(if moved {
+            Progress::Moved
+        } else {
+            Progress::Waiting
+        })
+    }
+}

@@ -1,0 +1,186 @@
+//! The blocks of a gather or scatter in the user's memory: to be copied, or to be sent and received
+//! where they are.
+
+use super::attr::Datatype;
+use super::call::{Counts, Slots};
+use super::elements::{Elements, Message, Stretch, self_message};
+use super::handles::{Code, Comm};
+use super::layout::Layout;
+use super::table::Usable;
+use crate::schedule::Parts;
+use std::ptr;
+
+/// Where blocks are.
+#[derive(Clone, Copy)]
+pub enum Places<'a> {
+    /// There is one, of so many elements, whatever its rank.
+    One(u64),
+    /// One of each rank.
+    Many(Counts, &'a Parts),
+}
+
+/// Blocks of elements of one datatype, of which at least one has bytes.
+pub struct Blocks<'a> {
+    datatype: Datatype,
+    layout: Layout,
+    base: *mut u8,
+    places: Places<'a>,
+    copying: Copying,
+}
+
+/// How blocks are copied.
+enum Copying {
+    /// The bytes of every block are in a row, which begins so far behind its address.
+    Run(i64),
+    /// By the host, with addresses relative to this base.
+    Elements(Elements, *mut u8),
+}
+
+impl<'a> Blocks<'a> {
+    /// Blocks relative to `base`. A null base is `MPI_BOTTOM`: fine for types that carry addresses, an
+    /// error for others.
+    pub(super) fn new(
+        host: &Usable,
+        base: *mut u8,
+        datatype: Datatype,
+        layout: Layout,
+        places: Places<'a>,
+    ) -> Result<Blocks<'a>, Code> {
+        let most = match places {
+            Places::One(count) => count,
+            Places::Many(_, parts) => parts.largest() / layout.size,
+        };
+        let copying = match layout.contiguous(most) {
+            Some(0) if base.is_null() => return Err(Code::buffer()),
+            Some(offset) => Copying::Run(offset),
+            None => {
+                let (elements, base) = Elements::new(host, base, datatype, layout)?;
+                Copying::Elements(elements, base)
+            }
+        };
+        Ok(Blocks {
+            datatype,
+            layout,
+            base,
+            places,
+            copying,
+        })
+    }
+
+    /// Bytes of the block of `rank`.
+    pub(super) fn bytes(&self, rank: u32) -> u64 {
+        match self.places {
+            Places::One(count) => count * self.layout.size,
+            Places::Many(_, parts) => parts.span(rank).len,
+        }
+    }
+
+    fn count(&self, rank: u32) -> u64 {
+        self.bytes(rank) / self.layout.size
+    }
+
+    /// Address of the block of `rank`, relative to `base`.
+    fn address(&self, base: *mut u8, rank: u32) -> *mut u8 {
+        match self.places {
+            Places::One(_) => base,
+            Places::Many(counts, _) => {
+                let extent = self.layout.extent;
+                Slots {
+                    base,
+                    extent,
+                    counts,
+                }
+                .address(rank)
+            }
+        }
+    }
+
+    /// The block of `rank` as a message of the user's datatype.
+    pub(super) fn message(&self, host: &Usable, rank: u32) -> Result<Message, Code> {
+        let (address, count) = (self.address(self.base, rank), self.count(rank));
+        Message::new(host, address, count, self.datatype, self.layout.extent)
+    }
+
+    /// Appends the bytes of the block of `rank`.
+    pub(super) fn read(
+        &self,
+        host: &Usable,
+        comm: Comm,
+        rank: u32,
+        into: &mut Vec<u8>,
+    ) -> Result<(), Code> {
+        let bytes = self.bytes(rank) as usize;
+        into.try_reserve(bytes).map_err(|_| Code::no_mem())?;
+        let packed: *mut u8 = into.spare_capacity_mut().as_mut_ptr().cast();
+        match &self.copying {
+            Copying::Run(offset) => {
+                let from = self
+                    .address(self.base, rank)
+                    .wrapping_offset(*offset as isize);
+                // SAFETY: the block lies there by the contract of whoever made the call, the room was
+                // reserved.
+                unsafe { ptr::copy_nonoverlapping(from.cast_const(), packed, bytes) };
+            }
+            Copying::Elements(elements, base) => {
+                let stretch = self.stretch(*base, rank, packed);
+                // SAFETY: as above.
+                unsafe { elements.pack(host, comm, stretch)? };
+            }
+        }
+        // SAFETY: as many bytes were written behind the end.
+        unsafe { into.set_len(into.len() + bytes) };
+        Ok(())
+    }
+
+    /// Puts `bytes`, as many as it has, into the block of `rank`.
+    pub(super) fn write(
+        &self,
+        host: &Usable,
+        comm: Comm,
+        rank: u32,
+        bytes: &[u8],
+    ) -> Result<(), Code> {
+        debug_assert_eq!(bytes.len() as u64, self.bytes(rank));
+        match &self.copying {
+            Copying::Run(offset) => {
+                let to = self
+                    .address(self.base, rank)
+                    .wrapping_offset(*offset as isize);
+                // SAFETY: the block lies there by the contract of whoever made the call, and has as many
+                // bytes.
+                unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+                Ok(())
+            }
+            Copying::Elements(elements, base) => {
+                let stretch = self.stretch(*base, rank, bytes.as_ptr().cast_mut());
+                // SAFETY: as above; unpacking only reads the packed bytes.
+                unsafe { elements.unpack(host, comm, stretch) }
+            }
+        }
+    }
+
+    fn stretch(&self, base: *mut u8, rank: u32, packed: *mut u8) -> Stretch {
+        Stretch {
+            user: self.address(base, rank),
+            packed,
+            from: 0,
+            until: self.count(rank),
+        }
+    }
+
+    /// Copies the block of `rank` to where `to` has it; both have as many bytes.
+    pub fn copy(&self, host: &Usable, comm: Comm, rank: u32, to: &Blocks) -> Result<(), Code> {
+        if let (Copying::Run(from), Copying::Run(into)) = (&self.copying, &to.copying) {
+            let from = self
+                .address(self.base, rank)
+                .wrapping_offset(*from as isize);
+            let into = to.address(to.base, rank).wrapping_offset(*into as isize);
+            // SAFETY: both lie there by the contract of whoever made the call.
+            unsafe { ptr::copy(from.cast_const(), into, self.bytes(rank) as usize) };
+            return Ok(());
+        }
+        let (from, to) = (self.message(host, rank)?, to.message(host, rank)?);
+        // SAFETY: as above, and the blocks of two buffers do not overlap.
+        unsafe { self_message(host, comm, from.chunk(), to.chunk()) }
+    }
+}

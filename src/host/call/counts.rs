@@ -1,0 +1,80 @@
+//! How many elements each rank has in a collective, and where they lie in a buffer.
+
+use super::Count;
+use crate::schedule::Parts;
+use std::ffi::c_int;
+
+/// How many elements come from, or go to, each rank, and their places.
+#[derive(Clone, Copy)]
+pub enum Counts {
+    /// As many for every rank, one behind the other.
+    Regular(Count),
+    /// Counts and displacements.
+    Int(*const c_int, *const c_int),
+    /// The same for the large-count functions.
+    Large(*const i64, *const isize),
+}
+
+impl Counts {
+    /// States the bytes of each of `p` ranks, with `size` bytes in an element; `None` if a count is
+    /// invalid. Whoever calls this vouches by the contract of the call that an array that is not null has an
+    /// entry for every rank.
+    pub(super) fn parts(&self, p: u32, size: u64, parts: &mut Parts) -> Option<()> {
+        self.has_arrays().then_some(())?;
+        parts.set((0..p).map(|rank| self.count(rank)?.checked_mul(size)))
+    }
+
+    /// As [`Counts::count`], of arrays that may be missing.
+    pub(super) fn checked(&self, rank: u32) -> Option<u64> {
+        self.has_arrays().then(|| self.count(rank))?
+    }
+
+    fn has_arrays(&self) -> bool {
+        match self {
+            Counts::Regular(_) => true,
+            Counts::Int(counts, displs) => !counts.is_null() && !displs.is_null(),
+            Counts::Large(counts, displs) => !counts.is_null() && !displs.is_null(),
+        }
+    }
+
+    /// Elements of `rank`, unless negative.
+    pub(super) fn count(&self, rank: u32) -> Option<u64> {
+        match *self {
+            Counts::Regular(count) => count.get(),
+            // SAFETY: the array has an entry for every rank, by the caller's contract.
+            Counts::Int(counts, _) => u64::try_from(unsafe { *counts.add(rank as usize) }).ok(),
+            // SAFETY: as above.
+            Counts::Large(counts, _) => u64::try_from(unsafe { *counts.add(rank as usize) }).ok(),
+        }
+    }
+
+    /// Place of the elements of `rank`, in extents of the type.
+    fn displacement(&self, rank: u32) -> i64 {
+        match *self {
+            Counts::Regular(count) => {
+                (count.get().unwrap_or(0) as i64).wrapping_mul(i64::from(rank))
+            }
+            // SAFETY: as in `count`.
+            Counts::Int(_, displs) => i64::from(unsafe { *displs.add(rank as usize) }),
+            // SAFETY: as in `count`.
+            Counts::Large(_, displs) => unsafe { *displs.add(rank as usize) as i64 },
+        }
+    }
+}
+
+/// The places of the elements of all ranks in a buffer.
+#[derive(Clone, Copy)]
+pub struct Slots {
+    pub base: *mut u8,
+    /// Bytes from one element to the next.
+    pub extent: i64,
+    pub counts: Counts,
+}
+
+impl Slots {
+    /// Where the elements of `rank` begin.
+    pub fn address(&self, rank: u32) -> *mut u8 {
+        let bytes = self.counts.displacement(rank).wrapping_mul(self.extent);
+        self.base.wrapping_offset(bytes as isize)
+    }
+}

@@ -1,0 +1,159 @@
+//! Waiting for messages: how long a rank polls, when it gives the processor away, and what it does when
+//! nothing happens for long.
+
+use super::failure::{Failure, at};
+use super::handles::{Comm, check};
+use super::table::Usable;
+use mpi_sys as sys;
+use std::ffi::c_int;
+use std::mem::MaybeUninit;
+use std::time::{Duration, Instant};
+
+/// Empty polls before the processor is given away. A message between two cores takes a microsecond
+/// or less, about as long as these polls; beyond that a waiting rank may well be keeping the very
+/// rank it waits for from running.
+const SPINS: u32 = 20;
+
+/// Idle polls between two looks at the clock.
+const POLLS_PER_LOOK: u32 = 256;
+
+/// How long nothing must have happened before a rank looks for messages that do not fit.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// The same for a message that is longer than any host sends in one go. Between two ranks messages are
+/// matched in order, but over several links the rest of a long one may come after a later short one.
+const LONG_PATIENCE: Duration = Duration::from_secs(10);
+
+/// See [`LONG_PATIENCE`].
+const LONG_BYTES: u64 = 64 << 10;
+
+/// Has a message of `len` bytes not come for so long that something may be wrong?
+pub(super) fn is_overdue(len: u64, idle: Duration) -> bool {
+    len <= LONG_BYTES || idle > LONG_PATIENCE
+}
+
+/// How long nothing has happened, and what to make of it.
+pub(super) struct Patience {
+    timeout: Option<Duration>,
+    polls: u32,
+    since: Option<Instant>,
+    /// A message that does not fit was seen at the last look.
+    suspicion: bool,
+}
+
+impl Patience {
+    /// For a call in which something must happen every `timeout_s` seconds, if that is not 0.
+    pub fn new(timeout_s: u32) -> Patience {
+        Patience {
+            timeout: (timeout_s > 0).then(|| Duration::from_secs(timeout_s.into())),
+            polls: 0,
+            since: None,
+            suspicion: false,
+        }
+    }
+
+    /// Something happened.
+    pub fn moved(&mut self) {
+        (self.polls, self.since, self.suspicion) = (0, None, false);
+    }
+
+    /// Nothing happened: lets a moment pass. How long it has been so, if it is time to look around.
+    pub fn wait(&mut self) -> Option<Duration> {
+        self.polls = self.polls.wrapping_add(1);
+        if self.polls < SPINS {
+            std::hint::spin_loop();
+            return None;
+        }
+        std::thread::yield_now();
+        if !self.polls.is_multiple_of(POLLS_PER_LOOK) {
+            return None;
+        }
+        let idle = self.since.get_or_insert_with(Instant::now).elapsed();
+        (idle > PATIENCE).then_some(idle)
+    }
+
+    /// A message may have arrived between the last test and the look around: only if one from this
+    /// rank is still there at the next look, with tests in between, does it not fit.
+    pub fn suspect(&mut self, strange: Option<u32>) -> Result<(), Failure> {
+        match strange {
+            Some(from) if self.suspicion => Err(Failure::Mismatch(from)),
+            _ => {
+                self.suspicion = strange.is_some();
+                Ok(())
+            }
+        }
+    }
+
+    /// Has the user's patience come to an end?
+    pub fn check(&self, idle: Duration, from: Option<u32>) -> Result<(), Failure> {
+        match self.timeout {
+            Some(limit) if idle > limit => Err(Failure::Timeout(limit, from)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The first message that has arrived and no receive took, from this rank or from any: its sender and
+/// its tag.
+pub(super) fn first_message(
+    host: &Usable,
+    comm: Comm,
+    from: Option<u32>,
+) -> Result<Option<(u32, c_int)>, Failure> {
+    let from = from.map_or(sys::MPI_ANY_SOURCE, |from| from as c_int);
+    let found = probe(host, comm, from, sys::MPI_ANY_TAG)?;
+    Ok(found.map(|status| (status.MPI_SOURCE as u32, status.MPI_TAG)))
+}
+
+/// The status of a message that has arrived and no receive took.
+pub(super) fn probe(
+    host: &Usable,
+    comm: Comm,
+    from: c_int,
+    tag: c_int,
+) -> Result<Option<sys::MPI_Status>, Failure> {
+    let mut found: c_int = 0;
+    let mut status = MaybeUninit::<sys::MPI_Status>::zeroed();
+    // SAFETY: the communicator is valid; flag and status are places of the right type.
+    check(unsafe { (host.f.iprobe)(from, tag, comm.0, &mut found, status.as_mut_ptr()) })
+        .map_err(at("looking for messages"))?;
+    // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
+    Ok((found != 0).then(|| unsafe { status.assume_init() }))
+}
+
+/// Tests a request; its status if it is complete.
+pub(super) fn test(
+    host: &Usable,
+    request: &mut sys::MPI_Request,
+) -> Result<Option<sys::MPI_Status>, Failure> {
+    let mut done: c_int = 0;
+    let mut status = MaybeUninit::<sys::MPI_Status>::zeroed();
+    // SAFETY: the request is one that the host gave out and has not completed yet.
+    check(unsafe { (host.f.test)(request, &mut done, status.as_mut_ptr()) })
+        .map_err(at("a message failed"))?;
+    // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
+    Ok((done != 0).then(|| unsafe { status.assume_init() }))
+}
+
+/// Bytes of a message.
+pub(super) fn length(host: &Usable, status: &sys::MPI_Status) -> Result<u64, Failure> {
+    let mut got: c_int = 0;
+    // SAFETY: the status is one that the host filled in.
+    check(unsafe { (host.f.get_count)(status, host.h.byte, &mut got) })
+        .map_err(at("looking at a message"))?;
+    Ok(got as u64)
+}
+
+/// Is this message as long as it should be?
+pub(super) fn verify(
+    host: &Usable,
+    status: &sys::MPI_Status,
+    from: u32,
+    len: u64,
+) -> Result<(), Failure> {
+    if length(host, status)? == len {
+        Ok(())
+    } else {
+        Err(Failure::Mismatch(from))
+    }
+}
