@@ -19,6 +19,18 @@ pub const BLOCK_BYTES_MAX: u64 = 1 << 30;
 /// Cost in microseconds of one more piece in a message: finding, copying and noting it at both ends.
 const PIECE_US: f64 = 0.02;
 
+/// The part of the fixed cost of a message for which its receiver can do nothing else, as measured by
+/// others for 100 Gbit/s: 0.6 us of 1.9 us.
+const ROOT_SHARE: f64 = 0.3;
+
+/// Nanoseconds that a block costs more for each of its bytes and each rank that passes it on: it is
+/// copied twice, and longer messages have slower protocols. With 1.9 us for alpha this puts the
+/// crossover near 1 KiB for 36 ranks and near 20 KiB for 576, where simulations find it.
+const PASSING_NS: f64 = 1.5;
+
+/// The shortest block that may go straight. With few ranks there is little to choose between the ways.
+const LONG_BLOCK_MIN: u64 = 1024;
+
 /// Cost of a message between two ranks.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
@@ -70,9 +82,17 @@ impl Model {
         }
     }
 
-    /// From how many bytes on a block of a gather or scatter among `p` ranks goes straight.
-    pub fn long_block(&self, _p: u32) -> u64 {
-        8192
+    /// From how many bytes on a block of a gather or scatter among `p` ranks goes straight from or to the
+    /// root.
+    ///
+    /// Straight, the root spends [`ROOT_SHARE`] alpha on each of p - 1 messages; through the tree, the
+    /// last block comes after q - 1 more messages, each of which takes [`PASSING_NS`] more for a byte of
+    /// a block. In both the root's link carries every byte once, so beta does not matter. (docs/algorithms.md)
+    pub fn long_block(&self, p: u32) -> u64 {
+        let q = f64::from(p.max(2).next_power_of_two().trailing_zeros());
+        let saved_us = self.alpha_us * (ROOT_SHARE * (f64::from(p) - 1.0) - (q - 1.0));
+        let bytes = saved_us * 1000.0 / (q * PASSING_NS);
+        (bytes as u64).max(LONG_BLOCK_MIN)
     }
 
     /// Fixed cost of a message with a block of each of so many parts.

@@ -155,7 +155,7 @@ pub const OPTIONS: &[Opt] = &[
         name: "GATHERV_MIN_COMM_SIZE",
         kind: Kind::Integer(|c| &mut c.gatherv_min_comm_size, 1 << 30),
         unit: "ranks",
-        default: "3",
+        default: "64",
         scope: Scope::Communicator,
         doc: "Under auto, calls of MPI_Gatherv and MPI_Gather on communicators of fewer ranks go to the MPI library.",
     },

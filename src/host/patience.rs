@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// Empty polls before the processor is given away. A message between two cores takes a microsecond
 /// or less, about as long as these polls; beyond that a waiting rank may well be keeping the very
 /// rank it waits for from running.
-const SPINS: u32 = 20;
+const SPINS: u32 = 1;
 
 /// Idle polls between two looks at the clock.
 const POLLS_PER_LOOK: u32 = 256;

@@ -5,63 +5,40 @@ use super::call::Way;
 use super::elements::Message;
 use super::failure::{Failure, at};
 use super::handles::{Code, Comm, check};
-use super::patience::{Patience, first_message, is_overdue, length, probe, test, verify};
+use super::patience::{Patience, first_message, is_overdue, length, probe, verify};
 use super::table::Usable;
 use super::wire::{SYNCHRONOUS_BYTES, call_tag};
 use crate::engine::rooted::{Carrier, Event};
 use mpi_sys as sys;
 use std::ffi::c_int;
+use std::mem::MaybeUninit;
 use std::time::Duration;
 
-/// Requests of one kind that are looked at in one poll.
-const LOOKS: usize = 4;
-
-/// Requests in flight of one kind, each with what belongs to it.
-struct Flights<T> {
-    flights: Vec<(sys::MPI_Request, T)>,
-    /// Where the next look begins: so that all have their turn, though only a few are looked at in a
-    /// poll. Each look makes the host look for messages, which costs more than a look itself.
-    next: usize,
-}
-
-impl<T> Default for Flights<T> {
-    fn default() -> Self {
-        Flights {
-            flights: Vec::new(),
-            next: 0,
-        }
-    }
-}
-
-impl<T> Flights<T> {
-    /// What belongs to one that is complete, and its status.
-    fn take(&mut self, host: &Usable) -> Result<Option<(T, sys::MPI_Status)>, Failure> {
-        for _ in 0..LOOKS.min(self.flights.len()) {
-            let i = self.next % self.flights.len();
-            if let Some(status) = test(host, &mut self.flights[i].0)? {
-                self.next = i; // of the one that takes its place
-                return Ok(Some((self.flights.swap_remove(i).1, status)));
-            }
-            self.next = i + 1;
-        }
-        Ok(None)
-    }
-}
-
-/// A block on its way, in the user's memory.
-struct Flight {
-    other: u32,
-    bytes: u64,
-    _message: Message,
+/// What belongs to a request in flight.
+enum Flight {
+    /// Mail from a rank.
+    Arriving(u32, Vec<u8>),
+    /// Mail.
+    Leaving(Vec<u8>),
+    /// A block of so many bytes from a rank, and the message in the user's memory.
+    Received {
+        from: u32,
+        bytes: u64,
+        _message: Message,
+    },
+    /// A block.
+    Sent { _message: Message },
 }
 
 /// The mail and blocks of a communicator's calls, in flight and, kept for later, at rest.
+///
+/// All requests are tested by one call of the host, because each call makes it look for messages.
 #[derive(Default)]
 pub struct Post {
-    arriving: Flights<(u32, Vec<u8>)>,
-    leaving: Flights<Vec<u8>>,
-    received: Flights<Flight>,
-    sent: Flights<Flight>,
+    /// Whose mail is to come; `MPI_ANY_SOURCE` for that of anybody.
+    expected: Vec<c_int>,
+    requests: Vec<sys::MPI_Request>,
+    flights: Vec<Flight>,
     memory: Vec<Vec<u8>>,
 }
 
@@ -70,15 +47,58 @@ pub struct Post {
 unsafe impl Send for Post {}
 
 impl Post {
+    fn add(&mut self, request: sys::MPI_Request, flight: Flight) {
+        self.requests.push(request);
+        self.flights.push(flight);
+    }
+
+    /// What belongs to a request that is complete, and its status.
+    fn take(&mut self, host: &Usable) -> Result<Option<(Flight, sys::MPI_Status)>, Failure> {
+        if self.requests.is_empty() {
+            return Ok(None);
+        }
+        let (count, requests) = (self.requests.len() as c_int, self.requests.as_mut_ptr());
+        let (mut which, mut done): (c_int, c_int) = (0, 0);
+        let mut status = MaybeUninit::<sys::MPI_Status>::zeroed();
+        // SAFETY: the requests are ones that the host gave out and has not completed yet.
+        check(unsafe {
+            (host.f.testany)(count, requests, &mut which, &mut done, status.as_mut_ptr())
+        })
+        .map_err(at("a message failed"))?;
+        if done == 0 {
+            return Ok(None);
+        }
+        // The order of the others stays: the oldest is looked at first.
+        self.requests.remove(which as usize);
+        let flight = self.flights.remove(which as usize);
+        // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
+        Ok(Some((flight, unsafe { status.assume_init() })))
+    }
+
+    /// Ranks and bytes of the blocks that have not come.
+    fn missing(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.flights.iter().filter_map(|flight| match flight {
+            Flight::Received { from, bytes, .. } => Some((*from, *bytes)),
+            _ => None,
+        })
+    }
+
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         let memory: usize = self.memory.iter().map(Vec::capacity).sum();
-        memory + self.memory.capacity() * size_of::<Vec<u8>>()
+        memory
+            + self.memory.capacity() * size_of::<Vec<u8>>()
+            + self.expected.capacity() * size_of::<c_int>()
+            + self.requests.capacity() * size_of::<sys::MPI_Request>()
+            + self.flights.capacity() * size_of::<Flight>()
     }
 }
 
 /// Memory that is kept from call to call: pieces, and bytes in each.
 const KEPT: (usize, usize) = (32, 1 << 20);
+
+/// The smallest piece of memory.
+const MEMORY_BYTES: usize = 256;
 
 /// The tags of a call.
 ///
@@ -172,18 +192,30 @@ impl<'a> MpiCarrier<'a> {
             .expect("a rank without blocks is not asked for one")
     }
 
-    /// Starts receiving mail that has arrived.
-    fn fetch(&mut self) -> Result<bool, Failure> {
-        let Some(status) = probe(self.host, self.comm, sys::MPI_ANY_SOURCE, self.tags.mail())?
-        else {
-            return Ok(false);
-        };
-        let bytes = length(self.host, &status)? as usize;
+    /// Starts receiving the mail that has arrived.
+    fn fetch(&mut self) -> Result<(), Failure> {
+        let mut i = 0;
+        while i < self.post.expected.len() {
+            let from = self.post.expected[i];
+            match probe(self.host, self.comm, from, self.tags.mail())? {
+                Some(status) => {
+                    self.post.expected.swap_remove(i);
+                    self.receive(&status)?;
+                }
+                None => i += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts receiving mail with this status. It was sent to this call, and nobody else takes it.
+    fn receive(&mut self, status: &sys::MPI_Status) -> Result<(), Failure> {
+        let bytes = length(self.host, status)? as usize;
         let mut mail = self.memory(bytes)?;
         mail.resize(bytes, 0);
         let mut request = self.host.h.request_null;
         // SAFETY: the memory is as large, is not touched before the request is complete, and is kept
-        // until then. No other receive takes this message: nobody else receives mail of this call.
+        // until then.
         check(unsafe {
             (self.host.f.irecv)(
                 mail.as_mut_ptr().cast(),
@@ -197,34 +229,43 @@ impl<'a> MpiCarrier<'a> {
         })
         .map_err(at("receiving"))?;
         let from = status.MPI_SOURCE as u32;
-        self.post.arriving.flights.push((request, (from, mail)));
-        Ok(true)
+        self.post.add(request, Flight::Arriving(from, mail));
+        Ok(())
     }
 
     /// Nothing has happened for so long: is it because the ranks disagree about the call?
     fn look_around(&mut self, idle: Duration) -> Result<(), Failure> {
         let strange = self.stranger(idle)?;
         self.patience.suspect(strange)?;
-        let oldest = self.post.received.flights.first();
-        self.patience
-            .check(idle, oldest.map(|(_, flight)| flight.other))
+        let block = self.post.missing().next().map(|(from, _)| from);
+        let mail = self
+            .post
+            .expected
+            .iter()
+            .find_map(|&from| u32::try_from(from).ok());
+        self.patience.check(idle, block.or(mail))
     }
 
-    /// The sender of a message that should not be there, if one is: mail that an earlier call left; a
-    /// block of this call, all of which have been asked for; any message from a rank whose block is missing, because
-    /// messages of one rank come in order.
+    /// The sender of a message that should not be there, if one is: mail to a rank that expects none any
+    /// more; mail that an earlier call left; a block of this call, all of which have been asked for;
+    /// any message from a rank whose block is missing, because messages of one rank come in order.
     fn stranger(&self, idle: Duration) -> Result<Option<u32>, Failure> {
-        let tags = self.tags;
+        let (host, comm, tags) = (self.host, self.comm, self.tags);
+        if self.post.expected.is_empty()
+            && let Some(status) = probe(host, comm, sys::MPI_ANY_SOURCE, tags.mail())?
+        {
+            return Ok(Some(status.MPI_SOURCE as u32));
+        }
         for from in [None, Some(self.root)] {
-            if let Some((from, tag)) = first_message(self.host, self.comm, from)?
+            if let Some((from, tag)) = first_message(host, comm, from)?
                 && (tags.is_late(tag) || tags.is_block(tag))
             {
                 return Ok(Some(from));
             }
         }
-        for (_, flight) in &self.post.received.flights {
-            if is_overdue(flight.bytes, idle)
-                && let Some((from, tag)) = first_message(self.host, self.comm, Some(flight.other))?
+        for (from, bytes) in self.post.missing() {
+            if is_overdue(bytes, idle)
+                && let Some((from, tag)) = first_message(host, comm, Some(from))?
                 && tag != tags.mail()
             {
                 return Ok(Some(from));
@@ -239,13 +280,20 @@ impl Carrier for MpiCarrier<'_> {
 
     fn memory(&mut self, bytes: usize) -> Result<Vec<u8>, Failure> {
         let memory = &mut self.post.memory;
-        let enough = memory.iter().position(|m| m.capacity() >= bytes);
-        let mut mail = match enough.or(memory.len().checked_sub(1)) {
+        // The one that fits best, so that the large ones are there for large letters.
+        let fits = |i: &usize| memory[*i].capacity() >= bytes;
+        let best = (0..memory.len())
+            .filter(fits)
+            .min_by_key(|&i| memory[i].capacity());
+        let mut mail = match best.or(memory.len().checked_sub(1)) {
             Some(i) => memory.swap_remove(i),
             None => Vec::new(),
         };
-        mail.try_reserve(bytes)
-            .map_err(|_| Failure::Host(Code::no_mem(), "making room for blocks"))?;
+        if mail.capacity() < bytes {
+            let room = bytes.next_power_of_two().max(MEMORY_BYTES);
+            mail.try_reserve_exact(room)
+                .map_err(|_| Failure::Host(Code::no_mem(), "making room for blocks"))?;
+        }
         Ok(mail)
     }
 
@@ -276,7 +324,7 @@ impl Carrier for MpiCarrier<'_> {
             )
         })
         .map_err(at("sending"))?;
-        self.post.leaving.flights.push((request, mail));
+        self.post.add(request, Flight::Leaving(mail));
         Ok(())
     }
 
@@ -299,12 +347,7 @@ impl Carrier for MpiCarrier<'_> {
             )
         })
         .map_err(at("sending"))?;
-        let flight = Flight {
-            other: to,
-            bytes,
-            _message: message,
-        };
-        self.post.sent.flights.push((request, flight));
+        self.post.add(request, Flight::Sent { _message: message });
         Ok(())
     }
 
@@ -326,12 +369,12 @@ impl Carrier for MpiCarrier<'_> {
             )
         })
         .map_err(at("receiving"))?;
-        let flight = Flight {
-            other: from,
+        let flight = Flight::Received {
+            from,
             bytes,
             _message: message,
         };
-        self.post.received.flights.push((request, flight));
+        self.post.add(request, flight);
         Ok(())
     }
 
@@ -347,27 +390,33 @@ impl Carrier for MpiCarrier<'_> {
             .map_err(at("unpacking"))
     }
 
+    fn expect(&mut self, from: Option<u32>) {
+        let from = from.map_or(sys::MPI_ANY_SOURCE, |from| from as c_int);
+        self.post.expected.push(from);
+    }
+
     fn poll(&mut self) -> Result<Option<Event>, Failure> {
-        while self.fetch()? {}
+        self.fetch()?;
         let host = self.host;
-        let event = if let Some(((from, mail), _)) = self.post.arriving.take(host)? {
-            Event::Mail { from, mail }
-        } else if let Some((flight, status)) = self.post.received.take(host)? {
-            // The tag tells sizes apart, but not always.
-            if flight.bytes <= c_int::MAX as u64 {
-                verify(host, &status, flight.other, flight.bytes)?;
-            }
-            Event::Received
-        } else if let Some((memory, _)) = self.post.leaving.take(host)? {
-            self.give_back(memory);
-            Event::Sent
-        } else if self.post.sent.take(host)?.is_some() {
-            Event::Sent
-        } else {
+        let Some((flight, status)) = self.post.take(host)? else {
             return Ok(None);
         };
         self.patience.moved();
-        Ok(Some(event))
+        Ok(Some(match flight {
+            Flight::Arriving(from, mail) => Event::Mail { from, mail },
+            Flight::Received { from, bytes, .. } => {
+                // The tag tells sizes apart, but not always.
+                if bytes <= c_int::MAX as u64 {
+                    verify(host, &status, from, bytes)?;
+                }
+                Event::Received
+            }
+            Flight::Leaving(memory) => {
+                self.give_back(memory);
+                Event::Sent
+            }
+            Flight::Sent { .. } => Event::Sent,
+        }))
     }
 
     fn idle(&mut self) -> Result<(), Failure> {

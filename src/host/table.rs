@@ -76,6 +76,7 @@ functions! {
         issend = "PMPI_Issend"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
         irecv = "PMPI_Irecv"(*mut c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
         test = "PMPI_Test"(*mut sys::MPI_Request, *mut c_int, *mut sys::MPI_Status);
+        testany = "PMPI_Testany"(c_int, *mut sys::MPI_Request, *mut c_int, *mut c_int, *mut sys::MPI_Status);
         iprobe = "PMPI_Iprobe"(c_int, c_int, sys::MPI_Comm, *mut c_int, *mut sys::MPI_Status);
         sendrecv = "PMPI_Sendrecv"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, *mut c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Status);
         get_count = "PMPI_Get_count"(*const sys::MPI_Status, sys::MPI_Datatype, *mut c_int);

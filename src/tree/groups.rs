@@ -94,23 +94,23 @@ pub struct Content {
 }
 
 impl Content {
-    /// Does the lower of two groups send to the upper one? The one whose root has less to receive does,
-    /// because it is ready first; then the one whose root has the smaller block; then the lower one.
-    /// But `given`, the root of all, never sends.
-    pub fn goes_up(lower: &Content, upper: &Content, given: Option<u32>) -> bool {
-        let weight = |group: &Content| (group.total - group.own, group.own);
+    /// Does this group send to the other one? The one whose root has less to receive does, because it
+    /// is ready first; then the one whose root has the smaller block; then the lower one. But
+    /// `given`, the root of all, never sends.
+    pub fn sends_to(&self, other: &Content, is_lower: bool, given: Option<u32>) -> bool {
+        let weight = |group: &Content, upper: bool| (group.total - group.own, group.own, upper);
         match given {
-            Some(given) if given == upper.root => true,
-            Some(given) if given == lower.root => false,
-            _ => weight(lower) <= weight(upper),
+            Some(given) if given == self.root => false,
+            Some(given) if given == other.root => true,
+            _ => weight(self, !is_lower) < weight(other, is_lower),
         }
     }
 
-    /// The group that comes of two.
-    pub fn join(receives: &Content, sends: &Content) -> Content {
+    /// This group after it received all of the other one.
+    pub fn with(&self, other: &Content) -> Content {
         Content {
-            total: receives.total + sends.total,
-            ..*receives
+            total: self.total.saturating_add(other.total),
+            ..*self
         }
     }
 }

@@ -17,12 +17,14 @@ pub struct Search {
     round: u32,
     /// The content of this rank's group, if it is the fixed root.
     fixed: Option<Content>,
-    /// Did this rank tell the fixed root of the sibling in this round?
-    told: bool,
     /// Is this rank the current root of its group?
     leads: bool,
     /// Whom it sends to, once it is not.
     parent: Option<u32>,
+    /// Whose letter is expected in this round, once that has been said.
+    from: Option<u32>,
+    /// What has come; from the root, which may have written more than one letter, before its time.
+    letters: Vec<(u32, Vec<u8>)>,
 }
 
 impl Search {
@@ -35,9 +37,10 @@ impl Search {
                 own: bytes,
                 total: bytes,
             }),
-            told: false,
             leads: true,
             parent: None,
+            from: None,
+            letters: Vec::new(),
         }
     }
 
@@ -46,8 +49,13 @@ impl Search {
         self.parent
     }
 
-    /// Goes on with the mail in `scratch`; is the search over? Children are put into `scratch`; `sent`
-    /// counts the mail.
+    /// Takes a letter in. Those of one rank come in the order in which they are read.
+    pub fn take(&mut self, from: u32, letter: Vec<u8>) {
+        self.letters.push((from, letter));
+    }
+
+    /// Goes on as far as letters have come; is the search over? Children are put into `scratch`; `sent`
+    /// counts the letters.
     pub fn advance<C: Carrier>(
         &mut self,
         terms: &Terms,
@@ -63,117 +71,93 @@ impl Search {
                 self.round += 1;
                 continue;
             }
-            let mut post = Post {
-                terms,
-                round: self.round.into(),
-                scratch,
-                carrier,
-                sent,
+            // Fixed roots hear from each other, a current root from its fixed root.
+            let from = match self.fixed {
+                Some(_) => sibling.end - 1,
+                None => group.end - 1,
             };
-            if let Some(content) = self.fixed {
-                let there = sibling.end - 1;
-                if !self.told {
-                    post.send(there, Kind::State, content_numbers(&content))?;
-                    self.told = true;
+            if self.from.is_none() {
+                if let Some(content) = self.fixed {
+                    let numbers = [content.root.into(), content.own, content.total];
+                    self.write(from, Kind::State, numbers, terms, carrier)?;
+                    *sent += 1;
                 }
-                let Some([root, own, total]) = post.take(there, Kind::State)? else {
-                    return Ok(false);
-                };
-                let root = u32::try_from(root).ok().filter(|r| sibling.contains(r));
-                let root = root.ok_or(Misfit::Stranger(there))?;
-                let other = Content { root, own, total };
-                if total < own {
-                    return Err(Misfit::Stranger(there).into());
-                }
-                let lower = group.start < sibling.start;
-                let (low, high) = if lower {
-                    (&content, &other)
-                } else {
-                    (&other, &content)
-                };
-                let sends = lower == Content::goes_up(low, high, Some(terms.root));
-                if self.leads {
-                    self.join(root, sends, sibling, scratch);
-                } else {
-                    let numbers = [root.into(), u64::from(sends), 0];
-                    post.send(content.root, Kind::Join, numbers)?;
-                }
-                let joined = if sends {
-                    Content::join(&other, &content)
-                } else {
-                    Content::join(&content, &other)
-                };
-                self.fixed = (!lower).then_some(joined);
-                self.told = false;
-            } else {
-                let fixed = group.end - 1;
-                let Some([root, sends, _]) = post.take(fixed, Kind::Join)? else {
-                    return Ok(false);
-                };
-                let root = u32::try_from(root).ok().filter(|r| sibling.contains(r));
-                let root = root.ok_or(Misfit::Stranger(fixed))?;
-                self.join(root, sends != 0, sibling, scratch);
+                carrier.expect(Some(from));
+                self.from = Some(from);
             }
+            let Some(place) = self.letters.iter().position(|letter| letter.0 == from) else {
+                return Ok(false);
+            };
+            let (_, letter) = self.letters.remove(place);
+            let read = self.read(&letter, terms, &sibling);
+            carrier.give_back(letter);
+            let (root, numbers) = read.ok_or(Misfit::Stranger(from))?;
+            let sends = match self.fixed {
+                None => numbers[0] != 0,
+                Some(content) => {
+                    let [own, total] = numbers;
+                    let other = Content { root, own, total };
+                    let lower = group.start < sibling.start;
+                    let sends = content.sends_to(&other, lower, Some(terms.root));
+                    if !self.leads {
+                        let numbers = [root.into(), sends.into(), 0];
+                        self.write(content.root, Kind::Join, numbers, terms, carrier)?;
+                        *sent += 1;
+                    }
+                    let joined = match sends {
+                        true => other.with(&content),
+                        false => content.with(&other),
+                    };
+                    self.fixed = (!lower).then_some(joined);
+                    sends
+                }
+            };
+            if self.leads && sends {
+                self.leads = false;
+                self.parent = Some(root);
+            } else if self.leads {
+                scratch.children.push(Child::new(root, sibling));
+            }
+            self.from = None;
             self.round += 1;
+        }
+        if let Some((from, _)) = self.letters.first() {
+            return Err(Misfit::Stranger(*from).into());
         }
         Ok(true)
     }
 
-    /// This rank's group joins with another one that `root` leads.
-    fn join(&mut self, root: u32, sends: bool, sibling: Range<u32>, scratch: &mut Scratch) {
-        if sends {
-            self.leads = false;
-            self.parent = Some(root);
-        } else {
-            scratch.children.push(Child::new(root, sibling));
-        }
-    }
-}
-
-fn content_numbers(content: &Content) -> [u64; 3] {
-    [content.root.into(), content.own, content.total]
-}
-
-/// The letters of one round.
-struct Post<'a, C> {
-    terms: &'a Terms,
-    round: u64,
-    scratch: &'a mut Scratch,
-    carrier: &'a mut C,
-    sent: &'a mut u32,
-}
-
-impl<C: Carrier> Post<'_, C> {
-    fn send(&mut self, to: u32, kind: Kind, numbers: [u64; 3]) -> Result<(), C::Error> {
-        let mut mail = self.carrier.memory(HEADING + 4 * NUMBER)?;
-        letter::begin(&mut mail, kind, self.terms.root);
-        letter::put(&mut mail, self.round);
+    fn write<C: Carrier>(
+        &self,
+        to: u32,
+        kind: Kind,
+        numbers: [u64; 3],
+        terms: &Terms,
+        carrier: &mut C,
+    ) -> Result<(), C::Error> {
+        let mut letter = carrier.memory(HEADING + 4 * NUMBER)?;
+        letter::begin(&mut letter, kind, terms.root);
+        letter::put(&mut letter, self.round.into());
         for number in numbers {
-            letter::put(&mut mail, number);
+            letter::put(&mut letter, number);
         }
-        *self.sent += 1;
-        self.carrier.mail(to, mail)
+        carrier.mail(to, letter)
     }
 
-    /// The numbers of a letter that has arrived.
-    fn take(&mut self, from: u32, kind: Kind) -> Result<Option<[u64; 3]>, C::Error> {
-        let root = self.terms.root;
-        let read = |(sender, mail): &(u32, Vec<u8>)| {
-            let mut reader = Reader::new(mail, kind, root).filter(|_| *sender == from)?;
-            let round = reader.number()?;
-            let numbers = [reader.number()?, reader.number()?, reader.number()?];
-            (round == self.round).then_some(numbers)
+    /// The sibling's current root and two more numbers; `None` if this is not the letter.
+    fn read(&self, letter: &[u8], terms: &Terms, sibling: &Range<u32>) -> Option<(u32, [u64; 2])> {
+        let kind = match self.fixed {
+            Some(_) => Kind::State,
+            None => Kind::Join,
         };
-        let early = &mut self.scratch.early;
-        let found = early
-            .iter()
-            .enumerate()
-            .find_map(|(i, m)| Some((i, read(m)?)));
-        let Some((i, numbers)) = found else {
-            return Ok(None);
-        };
-        self.carrier.give_back(early.swap_remove(i).1);
-        Ok(Some(numbers))
+        let mut reader = Reader::new(letter, kind, terms.root)?;
+        let (round, root) = (reader.rank()?, reader.rank()?);
+        let numbers = [reader.number()?, reader.number()?];
+        let fits = round == self.round
+            && sibling.contains(&root)
+            && (kind == Kind::Join || numbers[0] <= numbers[1])
+            && reader.left() == 0;
+        fits.then_some((root, numbers))
     }
 }
 
@@ -202,9 +186,9 @@ fn content(entries: &[Entry], round: u32) -> (usize, Content) {
         return content(entries, round);
     }
     let (low, high) = (content(lower, round), content(upper, round));
-    if Content::goes_up(&low.1, &high.1, None) {
-        (middle + high.0, Content::join(&high.1, &low.1))
+    if low.1.sends_to(&high.1, true, None) {
+        (middle + high.0, high.1.with(&low.1))
     } else {
-        (low.0, Content::join(&low.1, &high.1))
+        (low.0, low.1.with(&high.1))
     }
 }

@@ -24,6 +24,8 @@ pub struct Gather<'a> {
     scratch: &'a mut Scratch,
     /// The search for an adaptive tree, until it is over.
     search: Option<Search>,
+    /// Is still to be said whose letters are to come?
+    silent: bool,
     parent: Option<u32>,
     /// Is this rank's letter to its parent still to be written?
     unwritten: bool,
@@ -42,7 +44,6 @@ impl<'a> Gather<'a> {
     pub fn new(terms: Terms, own: u64, parts: Option<&'a Parts>, scratch: &'a mut Scratch) -> Self {
         debug_assert_eq!(terms.is_root(), parts.is_some());
         scratch.children.clear();
-        scratch.early.clear();
         let groups = Groups::new(terms.p, terms.root);
         let tree = terms.shape == Shape::Binomial;
         if tree {
@@ -58,6 +59,7 @@ impl<'a> Gather<'a> {
             parts,
             scratch,
             search: (terms.shape == Shape::Adaptive).then(|| Search::new(terms.rank, short)),
+            silent: true,
             parent: groups.parent(terms.rank).filter(|_| tree),
             unwritten: !terms.is_root() && terms.shape != Shape::Star,
             unsent: !terms.is_root() && terms.is_long(own),
@@ -72,6 +74,15 @@ impl<'a> Gather<'a> {
     /// Starts what can be started.
     fn start<C: Carrier>(&mut self, carrier: &mut C) -> Result<bool, C::Error> {
         let mut moved = false;
+        if self.silent {
+            self.silent = false;
+            for child in &self.scratch.children {
+                carrier.expect(Some(child.rank));
+            }
+            if self.unsent && !self.asked {
+                carrier.expect(Some(self.terms.root));
+            }
+        }
         if self.unsent && self.asked {
             carrier.send(self.terms.rank, self.terms.root)?;
             (self.unsent, moved) = (false, true);
@@ -86,8 +97,8 @@ impl<'a> Gather<'a> {
             self.parent = search.parent();
             self.search = None;
             moved = true;
-            for (from, mail) in std::mem::take(&mut self.scratch.early) {
-                self.take(from, mail, carrier)?;
+            for child in &self.scratch.children {
+                carrier.expect(Some(child.rank));
             }
         }
         if self.unwritten && self.search.is_none() && self.missing() == 0 {
@@ -143,8 +154,8 @@ impl<'a> Gather<'a> {
             carrier.give_back(mail);
             return Ok(());
         }
-        if self.search.is_some() {
-            self.scratch.early.push((from, mail));
+        if let Some(search) = &mut self.search {
+            search.take(from, mail);
             return Ok(());
         }
         let mut children = self.scratch.children.iter_mut();

@@ -25,7 +25,8 @@ use std::ops::Range;
 /// One rank's view of a gather or scatter in progress, and its way to the user's memory.
 ///
 /// Blocks are known by their rank. A long block is sent and received where the user has it. Mail to a
-/// rank arrives in any order, unless it is from the same rank. After an error nothing more may be asked.
+/// rank arrives in any order, unless it is from the same rank. After an error nothing more may be
+/// asked.
 pub trait Carrier {
     /// Why the collective cannot go on.
     type Error: From<Misfit>;
@@ -50,6 +51,9 @@ pub trait Carrier {
 
     /// Puts the block of rank `block` into the user's memory.
     fn write(&mut self, block: u32, bytes: &[u8]) -> Result<(), Self::Error>;
+
+    /// Expects one letter from rank `from`, or from anybody. No other mail is looked for.
+    fn expect(&mut self, from: Option<u32>);
 
     /// One thing that happened, if there is any; does not wait.
     fn poll(&mut self) -> Result<Option<Event>, Self::Error>;
@@ -167,8 +171,6 @@ struct Entry {
 #[derive(Default)]
 pub struct Scratch {
     children: Vec<Child>,
-    /// Mail that came before its time.
-    early: Vec<(u32, Vec<u8>)>,
     entries: Vec<Entry>,
 }
 

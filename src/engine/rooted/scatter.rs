@@ -23,8 +23,8 @@ pub struct Scatter<'a> {
     letter: Vec<u8>,
     /// Is this rank's block, or letter, still to come?
     expects: bool,
-    /// Is its receive still to be started?
-    unposted: bool,
+    /// Is it still to be said that it is expected?
+    silent: bool,
     /// Rounds whose siblings have not got their letters yet: those below this one.
     rounds: u32,
     /// Sends in flight.
@@ -61,7 +61,7 @@ impl<'a> Scatter<'a> {
             scratch,
             letter: Vec::new(),
             expects,
-            unposted: expects && terms.is_long(own),
+            silent: expects,
             rounds,
             sends: 0,
             looked: 0,
@@ -71,9 +71,13 @@ impl<'a> Scatter<'a> {
     /// Starts what can be started: first what others have to pass on, the longest way first.
     fn start<C: Carrier>(&mut self, carrier: &mut C) -> Result<bool, C::Error> {
         let mut moved = false;
-        if self.unposted {
-            carrier.recv(self.terms.rank, self.terms.root)?;
-            (self.unposted, moved) = (false, true);
+        if self.silent {
+            (self.silent, moved) = (false, true);
+            if self.terms.is_long(self.own) {
+                carrier.recv(self.terms.rank, self.terms.root)?;
+            } else {
+                carrier.expect(None);
+            }
         }
         while self.rounds > 0 && self.sends < self.terms.window {
             self.rounds -= 1;
