@@ -354,10 +354,14 @@ impl State {
             Choice::Rondo { blocks: 1, why, .. } => (" in 1 block".to_owned(), why),
             Choice::Rondo { blocks, why, .. } => (format!(" in {blocks} blocks"), why),
         };
+        let whose = match collective.counts_own_block() {
+            true => " on this rank",
+            false => "",
+        };
         let why = why.text();
         report::line(
             host.world_rank,
-            &format!("{name}: {p} ranks, {bytes} bytes: {carrier}{blocks} ({why})"),
+            &format!("{name}: {p} ranks, {bytes} bytes{whose}: {carrier}{blocks} ({why})"),
         );
     }
 }

@@ -53,6 +53,14 @@ impl Collective {
         }
     }
 
+    /// Does every rank count the bytes of its own block, because it may not know those of others?
+    pub fn counts_own_block(self) -> bool {
+        !matches!(
+            self,
+            Collective::Bcast | Collective::Allgatherv | Collective::Allgather
+        )
+    }
+
     /// Name in options and reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -183,7 +191,8 @@ pub struct Row {
     pub algorithm: &'static str,
     /// Calls on rank 0.
     pub calls: u64,
-    /// Bytes of the messages, summed over ranks: each call counts its message once per rank.
+    /// Bytes of the messages, summed over ranks: each call counts its message once per rank, and in a
+    /// gather or scatter each rank's own block.
     pub bytes: u64,
     /// Seconds spent in the calls, summed over ranks.
     pub seconds: f64,

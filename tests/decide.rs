@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rondo::config::{Algorithm, Config, Setting};
-use rondo::decide::{Choice, Facts, Why, allgather, bcast};
+use rondo::decide::{Choice, Facts, Why, allgather, bcast, long_block, rooted};
 use rondo::model::{BLOCK_BYTES_MAX, BLOCKS_MAX, Model};
 use rondo::schedule::Parts;
 
@@ -358,4 +358,94 @@ proptest! {
         let cut = if algorithm == Algorithm::Circulant { sizes.iter().sum() } else { longest };
         prop_assert!(u64::from(blocks) <= cut.div_ceil(BLOCK_BYTES_MAX).max(BLOCKS_MAX.into()));
     }
+}
+
+/// A gather or scatter on as many ranks as automatic choice takes by default.
+const MANY: Facts = Facts { p: 64, ..NODES };
+
+#[test]
+fn what_a_gather_or_scatter_leaves_to_the_host() {
+    use Algorithm::{Adaptive, Binomial, Hybrid, Linear};
+    let config = Config::default();
+    let auto = |facts, block| rooted(facts, block, Setting::Auto, 64, &config);
+    assert_eq!(chosen(auto(MANY, None)), Hybrid);
+    assert_eq!(chosen(auto(MANY, Some(1))), Hybrid);
+    assert_eq!(auto(MANY, Some(0)), Choice::Host(Why::Empty));
+    let one_node = Facts {
+        one_node: true,
+        ..MANY
+    };
+    assert_eq!(auto(one_node, None), Choice::Host(Why::OneNode));
+    let fewer = Facts { p: 63, ..MANY };
+    assert_eq!(auto(fewer, None), Choice::Host(Why::SmallComm));
+    let host = rooted(MANY, None, Setting::Host, 3, &config);
+    assert_eq!(host, Choice::Host(Why::Configured));
+    for algorithm in [Hybrid, Adaptive, Binomial, Linear] {
+        let named = |facts, block, config: &Config| {
+            rooted(facts, block, Setting::Use(algorithm), 64, config)
+        };
+        for facts in [MANY, NODE, Facts { p: 3, ..NODES }] {
+            assert_eq!(named(facts, None, &config), asked(algorithm, 1));
+        }
+        let two = Facts { p: 2, ..NODES };
+        assert_eq!(named(two, None, &config), Choice::Host(Why::FewRanks));
+        assert_eq!(named(MANY, Some(0), &config), Choice::Host(Why::Empty));
+        let off = self::config(|c| c.enabled = false);
+        assert_eq!(named(MANY, None, &off), Choice::Host(Why::Off));
+    }
+}
+
+#[test]
+fn the_fewest_ranks_are_those_of_the_collective() {
+    let config = config(|c| {
+        (c.bcast_min_comm_size, c.allgatherv_min_comm_size) = (8, 9);
+    });
+    let parts = parts(&[1 << 20; 8]);
+    chosen(bcast(NODES, 1 << 20, &config));
+    let fewer = Facts { p: 7, ..NODES };
+    let host = bcast(fewer, 1 << 20, &config);
+    assert_eq!(host, Choice::Host(Why::SmallComm));
+    let host = allgather(NODES, &parts, Setting::Auto, &config);
+    assert_eq!(host, Choice::Host(Why::SmallComm));
+    let ring = Setting::Use(Algorithm::Ring);
+    let choice = allgather(NODES, &parts, ring, &config);
+    assert_eq!(choice, asked(Algorithm::Ring, 64));
+}
+
+#[test]
+fn blocks_go_straight_from_the_size_that_the_user_says() {
+    use Algorithm::{Adaptive, Binomial, Hybrid, Linear};
+    let config = config(|c| (c.short_msg, c.max_tmp_size) = (Some(500), 1 << 20));
+    let long = |p, algorithm| long_block(Facts { p, ..NODES }, algorithm, &config);
+    assert_eq!(long(8, Hybrid), 500);
+    assert_eq!(long(8, Linear), 1);
+    // Whatever the user says: with 2^20 / p bytes and less, the blocks of all take up 2^20 at most.
+    for algorithm in [Adaptive, Binomial] {
+        assert_eq!(long(8, algorithm), (1 << 17) + 1);
+    }
+    for algorithm in [Hybrid, Adaptive, Binomial] {
+        assert_eq!(long(1 << 16, algorithm), 17);
+        assert_eq!(long(1 << 21, algorithm), 1);
+    }
+}
+
+/// Near 1 KiB for 36 ranks and near 20 KiB for 576 on a network of 1.9 us, and more on a slower one.
+#[test]
+fn the_size_from_which_blocks_go_straight_grows_with_the_ranks() {
+    let long = |p, alpha_us| {
+        let config = config(|c| c.alpha_us = alpha_us);
+        long_block(Facts { p, ..NODES }, Algorithm::Hybrid, &config)
+    };
+    assert!((1000..1300).contains(&long(36, 1.9)), "{}", long(36, 1.9));
+    assert!(
+        (18_000..24_000).contains(&long(576, 1.9)),
+        "{}",
+        long(576, 1.9)
+    );
+    assert_eq!(long(3, 1.9), 1024);
+    // Where q is the same; in between it may fall by an alpha.
+    for p in (2u32..1024).filter(|p| !p.is_power_of_two()) {
+        assert!(long(p + 1, 10.0) >= long(p, 10.0), "{p}");
+    }
+    assert!(long(576, 10.0) > 5 * long(576, 1.9));
 }

@@ -16,8 +16,8 @@ use std::{
 /// Round-optimal MPI collectives under unchanged programs.
 ///
 /// Rondo is a library, librondo.so, that is preloaded under an MPI program and runs its MPI_Bcast,
-/// MPI_Allgatherv and MPI_Allgather in the fewest possible rounds. This tool starts programs that way, shows how Rondo is configured,
-/// and prints the schedules that it follows.
+/// MPI_Allgather(v), MPI_Gather(v) and MPI_Scatter(v) in the fewest possible rounds. This tool starts
+/// programs that way, shows how Rondo is configured, and prints the schedules that it follows.
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment, after_long_help = AFTER_HELP)]
 struct Cli {

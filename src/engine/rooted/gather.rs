@@ -24,19 +24,33 @@ pub struct Gather<'a> {
     scratch: &'a mut Scratch,
     /// The search for an adaptive tree, until it is over.
     search: Option<Search>,
-    /// Is still to be said whose letters are to come?
+    /// Is it still to be said that letters of the children are expected?
     silent: bool,
     parent: Option<u32>,
     /// Is this rank's letter to its parent still to be written?
     unwritten: bool,
-    /// Is its long block still to be sent, and did the root ask for it?
-    unsent: bool,
-    asked: bool,
+    /// What is to happen next with its long block.
+    long: Long,
+    /// Does the root ask for long blocks, because it has no room for all at once?
+    asks: bool,
     /// Sends in flight.
     sends: u32,
     /// At the root: the ranks below this one need no further look for long blocks; how many are in flight.
     looked: u32,
     receives: u32,
+}
+
+/// What is to happen next with a long block of this rank.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Long {
+    /// Nothing: it is on its way, or there is none.
+    Nothing,
+    /// It is to be said that the root will ask.
+    Expect,
+    /// The root asks.
+    Wait,
+    /// It is sent.
+    Send,
 }
 
 impl<'a> Gather<'a> {
@@ -53,6 +67,7 @@ impl<'a> Gather<'a> {
                 .extend(groups.children(terms.rank).map(child));
         }
         let short = if terms.is_short(own) { own } else { 0 };
+        let asks = terms.p - 1 > terms.window;
         Gather {
             terms,
             own,
@@ -62,9 +77,12 @@ impl<'a> Gather<'a> {
             silent: true,
             parent: groups.parent(terms.rank).filter(|_| tree),
             unwritten: !terms.is_root() && terms.shape != Shape::Star,
-            unsent: !terms.is_root() && terms.is_long(own),
-            // All may come at once if the root has room for all.
-            asked: terms.p - 1 <= terms.window,
+            long: match terms.is_long(own) && !terms.is_root() {
+                false => Long::Nothing,
+                true if asks => Long::Expect,
+                true => Long::Send,
+            },
+            asks,
             sends: 0,
             looked: 0,
             receives: 0,
@@ -74,19 +92,18 @@ impl<'a> Gather<'a> {
     /// Starts what can be started.
     fn start<C: Carrier>(&mut self, carrier: &mut C) -> Result<bool, C::Error> {
         let mut moved = false;
-        if self.silent {
-            self.silent = false;
-            for child in &self.scratch.children {
-                carrier.expect(Some(child.rank));
-            }
-            if self.unsent && !self.asked {
+        match self.long {
+            Long::Expect => {
                 carrier.expect(Some(self.terms.root));
+                self.long = Long::Wait;
             }
-        }
-        if self.unsent && self.asked {
-            carrier.send(self.terms.rank, self.terms.root)?;
-            (self.unsent, moved) = (false, true);
-            self.sends += 1;
+            Long::Send => {
+                carrier.send(self.terms.rank, self.terms.root)?;
+                self.sends += 1;
+                self.long = Long::Nothing;
+                moved = true;
+            }
+            Long::Wait | Long::Nothing => {}
         }
         if let Some(parts) = self.parts {
             moved |= self.receive_long(parts, carrier)?;
@@ -97,6 +114,9 @@ impl<'a> Gather<'a> {
             self.parent = search.parent();
             self.search = None;
             moved = true;
+        }
+        if self.silent && self.search.is_none() {
+            self.silent = false;
             for child in &self.scratch.children {
                 carrier.expect(Some(child.rank));
             }
@@ -130,7 +150,7 @@ impl<'a> Gather<'a> {
             carrier.recv(rank, rank)?;
             self.receives += 1;
             moved = true;
-            if !self.asked {
+            if self.asks {
                 let mut mail = carrier.memory(HEADING)?;
                 letter::begin(&mut mail, Kind::Go, self.terms.root);
                 carrier.mail(rank, mail)?;
@@ -149,8 +169,9 @@ impl<'a> Gather<'a> {
     ) -> Result<(), C::Error> {
         let stranger = || C::Error::from(Misfit::Stranger(from));
         let root = self.terms.root;
-        if from == root && self.unsent && Reader::new(&mail, Kind::Go, root).is_some() {
-            self.asked = true;
+        let asks = from == root && Reader::new(&mail, Kind::Go, root).is_some();
+        if asks && self.long == Long::Wait {
+            self.long = Long::Send;
             carrier.give_back(mail);
             return Ok(());
         }
@@ -222,7 +243,7 @@ impl Engine for Gather<'_> {
             }
             self.start(carrier)?;
         }
-        let sent = !self.unwritten && !self.unsent && self.sends == 0;
+        let sent = !self.unwritten && self.long == Long::Nothing && self.sends == 0;
         let received = match self.parts {
             Some(_) => self.looked == self.terms.p && self.receives == 0,
             None => true,
