@@ -256,8 +256,9 @@ pub fn rooted(
 
 /// From how many bytes on a block goes straight from or to the root.
 ///
-/// With p ranks, the blocks that a rank passes on are less than p, so they take up no more than
-/// [`Config::max_tmp_size`] if none is longer than a p-th of it.
+/// With p ranks, the blocks that a rank passes on are less than p, and it may hold each twice, as it came
+/// and as it goes. So they take up no more than [`Config::max_tmp_size`] if none is longer than a
+/// 2p-th of it.
 pub fn long_block(facts: Facts, algorithm: Algorithm, config: &Config) -> u64 {
     let wanted = match algorithm {
         Algorithm::Linear => 1,
@@ -266,5 +267,5 @@ pub fn long_block(facts: Facts, algorithm: Algorithm, config: &Config) -> u64 {
             .unwrap_or_else(|| model(config).long_block(facts.p)),
         _ => u64::MAX,
     };
-    wanted.min(config.max_tmp_size / u64::from(facts.p) + 1)
+    wanted.min(config.max_tmp_size / (2 * u64::from(facts.p)) + 1)
 }

@@ -31,6 +31,10 @@ const PASSING_NS: f64 = 1.5;
 /// The shortest block that may go straight. With few ranks there is little to choose between the ways.
 const LONG_BLOCK_MIN: u64 = 1024;
 
+/// From here on all blocks go straight: hosts agree on such a message before they send it, so that most
+/// of its fixed cost is not the root's time.
+const LONG_BLOCK_MAX: u64 = 32 << 10;
+
 /// Cost of a message between two ranks.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
@@ -92,7 +96,7 @@ impl Model {
         let q = f64::from(p.max(2).next_power_of_two().trailing_zeros());
         let saved_us = self.alpha_us * (ROOT_SHARE * (f64::from(p) - 1.0) - (q - 1.0));
         let bytes = saved_us * 1000.0 / (q * PASSING_NS);
-        (bytes as u64).max(LONG_BLOCK_MIN)
+        (bytes as u64).clamp(LONG_BLOCK_MIN, LONG_BLOCK_MAX)
     }
 
     /// Fixed cost of a message with a block of each of so many parts.

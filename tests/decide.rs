@@ -419,13 +419,13 @@ fn blocks_go_straight_from_the_size_that_the_user_says() {
     let long = |p, algorithm| long_block(Facts { p, ..NODES }, algorithm, &config);
     assert_eq!(long(8, Hybrid), 500);
     assert_eq!(long(8, Linear), 1);
-    // Whatever the user says: with 2^20 / p bytes and less, the blocks of all take up 2^20 at most.
+    // Whatever the user says: with 2^20 / 2p bytes and less, the blocks of all, twice, take up 2^20 at most.
     for algorithm in [Adaptive, Binomial] {
-        assert_eq!(long(8, algorithm), (1 << 17) + 1);
+        assert_eq!(long(8, algorithm), (1 << 16) + 1);
     }
     for algorithm in [Hybrid, Adaptive, Binomial] {
-        assert_eq!(long(1 << 16, algorithm), 17);
-        assert_eq!(long(1 << 21, algorithm), 1);
+        assert_eq!(long(1 << 15, algorithm), 17);
+        assert_eq!(long(1 << 20, algorithm), 1);
     }
 }
 
@@ -447,5 +447,6 @@ fn the_size_from_which_blocks_go_straight_grows_with_the_ranks() {
     for p in (2u32..1024).filter(|p| !p.is_power_of_two()) {
         assert!(long(p + 1, 10.0) >= long(p, 10.0), "{p}");
     }
-    assert!(long(576, 10.0) > 5 * long(576, 1.9));
+    assert!(long(64, 10.0) > 5 * long(64, 1.9));
+    assert_eq!(long(2048, 1.9), 32 << 10);
 }

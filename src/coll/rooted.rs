@@ -10,6 +10,7 @@ use crate::engine::rooted::{self, Gather, Scatter, Shape, Terms};
 use crate::host::{Blocks, Code, Comm, Failure, MpiCarrier, Rooted, Tags, Usable, Way};
 use crate::schedule::Parts;
 use crate::stats::{self, Collective};
+use crate::tree::Groups;
 
 /// Long blocks in flight at the root at the most, unless RONDO_WINDOW says otherwise: enough to keep
 /// its link busy, few enough for every host's queues.
@@ -94,6 +95,10 @@ impl Operation for Rooted {
             None
         };
         let blocks = blocks(self, own, terms.rank, parts, usable, private)?;
+        let groups = Groups::new(terms.p, root);
+        // What the engines start at the most: letters of a round each way, and long blocks.
+        let requests = 2 * groups.rounds() + terms.window.min(terms.p);
+        post.reserve(requests as usize).map_err(Stop::Error)?;
         stats::count(self.collective(), plan.choice, plan.bytes);
         let facts = [self.collective() as u64, root.into(), terms.long];
         let tags = Tags::new(self.way(), sequence, facts, state.tag_mask());

@@ -197,10 +197,10 @@ pub const OPTIONS: &[Opt] = &[
         // A message of short blocks has at most as many bytes, and an MPI count ends at 2^31 - 1.
         kind: Kind::Bytes(|c| &mut c.max_tmp_size, 1 << 30),
         unit: "bytes",
-        default: "256M",
+        default: "512M",
         scope: Scope::Communicator,
         doc: "Gather and scatter: what the blocks of others may take up in the memory of a rank at the most. \
-              With p ranks, blocks of more than a p-th of it go straight from or to the root.",
+              With p ranks, blocks of more than a 2p-th of it go straight from or to the root.",
     },
     Opt {
         name: "BLOCK_BYTES",

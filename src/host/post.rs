@@ -10,6 +10,7 @@ use super::table::Usable;
 use super::wire::{SYNCHRONOUS_BYTES, call_tag};
 use crate::engine::rooted::{Carrier, Event};
 use mpi_sys as sys;
+use std::collections::TryReserveError;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::time::Duration;
@@ -47,6 +48,18 @@ pub struct Post {
 unsafe impl Send for Post {}
 
 impl Post {
+    /// Makes room for so many requests at a time.
+    pub fn reserve(&mut self, requests: usize) -> Result<(), Code> {
+        let mut reserve = || {
+            self.requests.try_reserve(requests)?;
+            self.flights.try_reserve(requests)?;
+            self.expected.try_reserve(requests)?;
+            let more = KEPT.0.saturating_sub(self.memory.len());
+            self.memory.try_reserve(more)
+        };
+        reserve().map_err(|_: TryReserveError| Code::no_mem())
+    }
+
     fn add(&mut self, request: sys::MPI_Request, flight: Flight) {
         self.requests.push(request);
         self.flights.push(flight);
@@ -99,6 +112,9 @@ const KEPT: (usize, usize) = (32, 1 << 20);
 
 /// The smallest piece of memory.
 const MEMORY_BYTES: usize = 256;
+
+/// From here on, pieces are a multiple of this; below, a power of two.
+const PAGE_BYTES: usize = 4096;
 
 /// The tags of a call.
 ///
@@ -290,7 +306,10 @@ impl Carrier for MpiCarrier<'_> {
             None => Vec::new(),
         };
         if mail.capacity() < bytes {
-            let room = bytes.next_power_of_two().max(MEMORY_BYTES);
+            let room = match bytes {
+                ..=PAGE_BYTES => bytes.next_power_of_two().max(MEMORY_BYTES),
+                _ => bytes.next_multiple_of(PAGE_BYTES),
+            };
             mail.try_reserve_exact(room)
                 .map_err(|_| Failure::Host(Code::no_mem(), "making room for blocks"))?;
         }

@@ -77,8 +77,8 @@ impl Groups {
 
     /// The parent of `rank`; `None` for the root.
     pub fn parent(&self, rank: u32) -> Option<u32> {
-        let above = self.group(self.led(rank).count() as u32 + 1, rank);
-        (rank != self.root).then(|| self.leader(&above))
+        let led = self.led(rank).count() as u32;
+        (rank != self.root).then(|| self.leader(&self.group(led + 1, rank)))
     }
 }
 

@@ -25,7 +25,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "coll",
         &[
-            "comm", "config", "decide", "engine", "host", "report", "schedule", "stats",
+            "comm", "config", "decide", "engine", "host", "report", "schedule", "stats", "tree",
         ],
     ),
     ("abi", &["coll", "host", "schedule", "stats"]),

@@ -23,8 +23,6 @@ pub struct Search {
     parent: Option<u32>,
     /// Whose letter is expected in this round, once that has been said.
     from: Option<u32>,
-    /// What has come; from the root, which may have written more than one letter, before its time.
-    letters: Vec<(u32, Vec<u8>)>,
 }
 
 impl Search {
@@ -40,7 +38,6 @@ impl Search {
             leads: true,
             parent: None,
             from: None,
-            letters: Vec::new(),
         }
     }
 
@@ -49,13 +46,8 @@ impl Search {
         self.parent
     }
 
-    /// Takes a letter in. Those of one rank come in the order in which they are read.
-    pub fn take(&mut self, from: u32, letter: Vec<u8>) {
-        self.letters.push((from, letter));
-    }
-
-    /// Goes on as far as letters have come; is the search over? Children are put into `scratch`; `sent`
-    /// counts the letters.
+    /// Goes on as far as letters have come; is the search over? Letters of one rank are in `scratch` in the
+    /// order in which they were written; children are put there. `sent` counts the letters.
     pub fn advance<C: Carrier>(
         &mut self,
         terms: &Terms,
@@ -85,10 +77,10 @@ impl Search {
                 carrier.expect(Some(from));
                 self.from = Some(from);
             }
-            let Some(place) = self.letters.iter().position(|letter| letter.0 == from) else {
+            let Some(place) = scratch.letters.iter().position(|letter| letter.0 == from) else {
                 return Ok(false);
             };
-            let (_, letter) = self.letters.remove(place);
+            let (_, letter) = scratch.letters.remove(place);
             let read = self.read(&letter, terms, &sibling);
             carrier.give_back(letter);
             let (root, numbers) = read.ok_or(Misfit::Stranger(from))?;
@@ -121,7 +113,7 @@ impl Search {
             self.from = None;
             self.round += 1;
         }
-        if let Some((from, _)) = self.letters.first() {
+        if let Some((from, _)) = scratch.letters.first() {
             return Err(Misfit::Stranger(*from).into());
         }
         Ok(true)

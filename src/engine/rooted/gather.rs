@@ -58,6 +58,7 @@ impl<'a> Gather<'a> {
     pub fn new(terms: Terms, own: u64, parts: Option<&'a Parts>, scratch: &'a mut Scratch) -> Self {
         debug_assert_eq!(terms.is_root(), parts.is_some());
         scratch.children.clear();
+        scratch.letters.clear();
         let groups = Groups::new(terms.p, terms.root);
         let tree = terms.shape == Shape::Binomial;
         if tree {
@@ -175,8 +176,8 @@ impl<'a> Gather<'a> {
             carrier.give_back(mail);
             return Ok(());
         }
-        if let Some(search) = &mut self.search {
-            search.take(from, mail);
+        if self.search.is_some() {
+            self.scratch.letters.push((from, mail));
             return Ok(());
         }
         let mut children = self.scratch.children.iter_mut();

@@ -171,6 +171,8 @@ struct Entry {
 #[derive(Default)]
 pub struct Scratch {
     children: Vec<Child>,
+    /// Letters that are not read yet: one, or two if the root wrote another before its time.
+    letters: Vec<(u32, Vec<u8>)>,
     entries: Vec<Entry>,
 }
 

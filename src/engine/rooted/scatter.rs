@@ -187,9 +187,11 @@ fn read(mail: &[u8], root: u32, p: u32, entries: &mut Vec<Entry>) -> Option<()> 
         entries.push(Entry { rank, bytes, start });
         start = start.checked_add(bytes as usize)?;
     }
+    // From here on no start lies beyond the end.
+    (start as u64 == reader.left()).then_some(())?;
     let data = reader.at();
     entries.iter_mut().for_each(|entry| entry.start += data);
-    (start as u64 == reader.left()).then_some(())
+    Some(())
 }
 
 impl Engine for Scatter<'_> {
