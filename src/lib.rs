@@ -33,3 +33,4 @@ pub mod model;
 pub mod report;
 pub mod schedule;
 pub mod stats;
+pub mod tree;

@@ -8,6 +8,7 @@ use std::{env, fs, process::Command};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("lib", &[]),
     ("schedule", &[]),
+    ("tree", &[]),
     ("config", &[]),
     ("model", &["config", "schedule"]),
     ("report", &[]),
