@@ -11,10 +11,11 @@
 //!
 //! # O(p^2)
 //!
-//! Trying every place takes O(p^3) time. It can be less where no range takes longer than one that contains it, and
-//! copying is no slower than sending. As one moves upwards, the first child comes to take longer and the second one
-//! shorter; let x be the first place in which the second one need not be waited for. Before x everything falls, so
-//! x - 1 is the best place. From x on the time is that of the first child and of both messages:
+//! Trying every place takes O(p^3) time. It can be less where copying is no slower than sending, gamma <= beta: then no
+//! range takes longer than one that contains it, because instead of a rank that is taken away at an end the next one
+//! can be in its place. As one moves upwards, the first child comes to take longer and the second one shorter; let x be
+//! the first place in which the second one need not be waited for. Before x everything falls, so x - 1 is the best
+//! place. From x on the time is that of the first child and of both messages:
 //!
 //! * With the root at an end, the messages are the same everywhere, so x is the best place.
 //! * With the root r between its children, T(a..r) - (beta - gamma) m_r decides, which does not depend on b. With
@@ -31,8 +32,7 @@ use super::{Cost, Root, Tree};
 
 /// The optimal ordered binary tree.
 ///
-/// Takes O(p^2) time if gamma <= beta and no block is empty, and mostly if some are; O(p^3) at worst. Takes 8 p^2
-/// bytes.
+/// Takes O(p^2) time if gamma <= beta, O(p^3) otherwise, and 8 p^2 bytes.
 ///
 /// # Panics
 /// If there is no rank, or not the given one.
@@ -115,10 +115,11 @@ impl Place {
     }
 }
 
-/// All places in a..b.
+/// All places in a..b, by rising rank of the root.
 fn places(a: usize, b: usize) -> impl Iterator<Item = Place> {
-    let ends = (a + 2..b).map(Before).chain((a + 1..b - 1).map(Behind));
-    (a..b).map(Between).chain(ends)
+    let before = (a + 2..b).map(Before);
+    let behind = (a + 1..b - 1).map(Behind);
+    before.chain((a..b).map(Between)).chain(behind)
 }
 
 /// The first of the places with the least time, or of those at the given root.
@@ -152,7 +153,7 @@ impl Search {
         least.expect("there are places")
     }
 
-    /// Some places, with a best one among them if the table is monotone and gamma <= beta.
+    /// Some places, with a best one among them if gamma <= beta.
     fn candidates(&mut self, ranges: &Ranges, a: usize, b: usize) -> impl Iterator<Item = Place> {
         let all = ranges.below()[ranges.p()];
         let cost = *ranges.cost();

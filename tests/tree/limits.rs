@@ -112,7 +112,10 @@ fn what_fits_64_bits_is_said_before() {
     {
         let scaled = |scale: u64| {
             (
-                blocks.iter().map(|block| block.saturating_mul(scale)).collect::<Vec<_>>(),
+                blocks
+                    .iter()
+                    .map(|block| block.saturating_mul(scale))
+                    .collect::<Vec<_>>(),
                 Cost {
                     alpha: alpha * scale,
                     beta,
