@@ -21,8 +21,8 @@
 //! * With the root r between its children, T(a..r) - (beta - gamma) m_r decides, which does not depend on b. With
 //!   rising b, x rises: a minimum over a sliding window.
 //!
-//! Nothing is sent for 0 bytes, so the alpha in c(s) is missing for a few places at the ends: the last one below
-//! which there is nothing, and the first one above which there is nothing, are tried as well.
+//! Nothing is sent for 0 bytes, so the alpha in c(s) is missing where there is nothing above the root, or nothing in
+//! its second child: the first such place is tried as well.
 
 #![forbid(unsafe_code)]
 
@@ -178,17 +178,16 @@ impl Search {
         while self.behind + 2 < b && waits(Behind(self.behind)) {
             self.behind += 1;
         }
-        let (from, to) = (ranges.first_full(a), ranges.end_full(b));
+        let end = ranges.end_full(b);
         let window = self.beyond.least(|rank| rank < self.between);
         let between = [
-            Some(self.between),
             self.between.checked_sub(1),
-            Some(from),
-            to.checked_sub(1),
+            Some(self.between),
+            end.checked_sub(1),
             window,
         ];
-        let before = [self.before, self.before - 1, to];
-        let behind = [self.behind, self.behind - 1, ranges.end_full(b - 1)];
+        let before = [self.before - 1, self.before, end];
+        let behind = [self.behind - 1, self.behind, ranges.end_full(b - 1)];
         let between = between
             .into_iter()
             .flatten()

@@ -16,8 +16,8 @@
 //! * If the upper part sends, then before x both terms of T(k..b) + c(S(k..b)) fall, so x - 1 is the best k. From x
 //!   on, T(a..k) - beta S(0..k) decides, which does not depend on b. With rising b, x rises: a sliding window again.
 //!
-//! Nothing is sent for 0 bytes, so the alpha in c(s) is missing for a few k at the ends: the last k before which
-//! there is nothing, and the first one after which there is nothing, are tried as well.
+//! Nothing is sent for 0 bytes, so at the ends the alpha in c(s) may be missing. That makes a k best only if the first
+//! or the last rank of the range has no block; then cutting off that rank alone is best, which is tried in any case.
 
 #![forbid(unsafe_code)]
 
@@ -29,8 +29,9 @@ use super::{Cost, Root, Tree};
 
 /// The optimal ordered tree.
 ///
-/// Takes O(p^2) time if gamma <= beta and no block is empty, and mostly otherwise; O(p^3) at worst. Takes at most
-/// 16 p^2 bytes, about 8 p^2 as a rule.
+/// Takes O(p^2) time where no range takes longer than one that contains it: in all cases tried with gamma <= beta and
+/// no empty block. Otherwise every k is tried from the first exception on, O(p^3) at worst. Takes 8 p^2 bytes as a
+/// rule, 12 p^2 and a little more at most.
 ///
 /// # Panics
 /// If there is no rank, or not the given one.
@@ -141,7 +142,7 @@ impl Search {
     }
 
     /// Some ks, with a best one among them if the table is monotone.
-    fn candidates(&mut self, ranges: &Ranges, a: usize, b: usize) -> [Option<usize>; 8] {
+    fn candidates(&mut self, ranges: &Ranges, a: usize, b: usize) -> [Option<usize>; 6] {
         if b == a + 2 {
             self.cross = a + 1;
             self.beyond = Window::default();
@@ -170,11 +171,9 @@ impl Search {
             // The lower part sends.
             before.least(|k| k >= cross || k > *up.end()),
             nearest(cross, &up),
-            nearest(ranges.first_full(a), &up),
             // The upper part sends.
             self.beyond.least(|k| k < cross || k < *down.start()),
             nearest(cross - 1, &down),
-            nearest(ranges.end_full(b), &down),
         ]
     }
 }

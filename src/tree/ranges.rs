@@ -12,7 +12,6 @@ pub struct Ranges<'a> {
     cost: Cost,
     /// S(0..k), the bytes below rank k, for k from 0 to p.
     below: Vec<u64>,
-    first_full: Vec<usize>,
     end_full: Vec<usize>,
     /// The time of a..b at a (p + 1) + b, and again at b (p + 1) + a: ranges with a common first rank are next to
     /// each other, and so are ranges with a common end.
@@ -35,9 +34,7 @@ impl Ranges<'_> {
             below[i + 1] = below[i] + block;
         }
         let end_full = |sum| below.partition_point(|&other| other < sum);
-        let first_full = |sum| below.partition_point(|&other| other <= sum) - 1;
         let mut ranges = Ranges {
-            first_full: below.iter().map(|&sum| first_full(sum)).collect(),
             end_full: below.iter().map(|&sum| end_full(sum)).collect(),
             blocks,
             cost,
@@ -102,11 +99,6 @@ impl Ranges<'_> {
     /// The time that `rank` takes to copy its own block.
     pub fn copy(&self, rank: usize) -> u64 {
         self.cost.copy(self.blocks[rank])
-    }
-
-    /// The first rank from a on that has bytes; p if none has.
-    pub fn first_full(&self, a: usize) -> usize {
-        self.first_full[a]
     }
 
     /// The end of the last rank below b that has bytes; 0 if none has.

@@ -162,3 +162,15 @@ fn quick_programs_are_exact_on_every_distribution() {
         check(&blocks, 60, &cost);
     }
 }
+
+/// Blocks for which the best first place is one above which there is nothing to send. Found among millions.
+#[test]
+fn the_quick_binary_program_knows_when_nothing_is_sent() {
+    for (blocks, (alpha, beta, gamma)) in [
+        (&[3, 3, 0, 4, 1, 0, 0, 2, 0][..], (5, 2, 2)),
+        (&[17, 0, 4, 0, 9, 3, 0, 4, 0], (30, 3, 3)),
+        (&[0, 0, 0, 20, 19, 2, 0, 2, 9, 0], (5, 3, 2)),
+    ] {
+        check(blocks, 0, &Cost { alpha, beta, gamma });
+    }
+}

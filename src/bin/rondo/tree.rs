@@ -106,7 +106,7 @@ fn algorithm() -> impl TypedValueParser<Value = Algorithm> {
     names.map(move |name| named(&name).expect("one of the names"))
 }
 
-/// The dynamic programs have a table of 8 p^2 bytes, and as much again for windows at worst: 1.5 GiB for these.
+/// The dynamic programs have a table of 8 p^2 bytes, and half as much for windows at worst: 1.1 GiB for these.
 const PROGRAM_RANKS_MAX: usize = 10_000;
 
 /// More than anybody recognizes in a picture.
