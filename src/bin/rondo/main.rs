@@ -6,6 +6,7 @@ mod info;
 mod launcher;
 mod run;
 mod schedule;
+mod tree;
 
 use clap::{Parser, Subcommand};
 use std::{
@@ -17,7 +18,8 @@ use std::{
 ///
 /// Rondo is a library, librondo.so, that is preloaded under an MPI program and runs its MPI_Bcast,
 /// MPI_Allgather(v), MPI_Gather(v) and MPI_Scatter(v) in the fewest possible rounds. This tool starts
-/// programs that way, shows how Rondo is configured, and prints the schedules that it follows.
+/// programs that way, shows how Rondo is configured, prints the schedules that it follows, and builds
+/// trees for gather and scatter.
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment, after_long_help = AFTER_HELP)]
 struct Cli {
@@ -31,6 +33,7 @@ EXAMPLES:
   rondo run --stats mpirun -n 8 ./app    the same, and say at the end what Rondo did
   rondo info                             list the options and their values
   rondo schedule -p 20                   print the broadcast schedules of 20 ranks
+  rondo tree -p 20 --dist random         build a tree for a gather of blocks of different sizes
 
 ENVIRONMENT:
   Rondo is configured by variables that begin with RONDO_; 'rondo info' lists them.
@@ -43,6 +46,7 @@ EXIT STATUS:
 enum Command {
     Info(info::Args),
     Schedule(schedule::Args),
+    Tree(tree::Args),
     Run(run::Args),
 }
 
@@ -69,6 +73,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Info(args) => info::run(&args),
         Command::Schedule(args) => schedule::run(&args),
+        Command::Tree(args) => tree::run(&args),
         Command::Run(args) => run::run(&args),
     };
     let (message, status) = match done {
