@@ -179,7 +179,7 @@ pub const OPTIONS: &[Opt] = &[
         name: "SCATTERV_MIN_COMM_SIZE",
         kind: Kind::Integer(|c| &mut c.scatterv_min_comm_size, 1 << 30),
         unit: "ranks",
-        default: "3",
+        default: "64",
         scope: Scope::Communicator,
         doc: "Under auto, calls of MPI_Scatterv and MPI_Scatter on communicators of fewer ranks go to the MPI library.",
     },
