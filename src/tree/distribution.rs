@@ -34,7 +34,7 @@ pub enum Distribution {
 use Distribution::*;
 
 /// The parameter of spikes and skewed blocks.
-pub const RHO: u64 = 5;
+const RHO: u64 = 5;
 
 impl Distribution {
     /// All of them.

@@ -32,14 +32,14 @@
 
 #![forbid(unsafe_code)]
 
-pub mod algorithm;
-pub mod binary;
-pub mod binomial;
-pub mod distribution;
-pub mod groups;
-pub mod kinds;
-pub mod linear;
-pub mod optimal;
+mod algorithm;
+mod binary;
+mod binomial;
+mod distribution;
+mod groups;
+mod kinds;
+mod linear;
+mod optimal;
 mod ranges;
 mod window;
 
