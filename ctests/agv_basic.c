@@ -42,7 +42,7 @@ static void one(enum kind kind, int each, int pick, MPI_Datatype type, int in_pl
     distribute(kind, each, p, pick);
     struct piece piece;
     struct layout l = dense(type, &piece);
-    gather_counts(in_place ? NULL : &l, &l, counts, comm);
+    allgather_counts(in_place ? NULL : &l, &l, counts, comm);
 }
 
 /* Totals around powers of two, odd ones, and ones that no block count divides. */
@@ -67,7 +67,7 @@ static void every_single_one(void) {
             for (int k = 0; k < test.ranks; k++) counts[k] = k == r ? some[i] : 0;
             struct piece piece;
             struct layout l = dense(MPI_BYTE, &piece);
-            gather_counts((r + i) % 2 ? NULL : &l, &l, counts, MPI_COMM_WORLD);
+            allgather_counts((r + i) % 2 ? NULL : &l, &l, counts, MPI_COMM_WORLD);
         }
 }
 

@@ -6,57 +6,25 @@
  * - A receive from any source with any tag, posted before, never sees a message of theirs.
  */
 #include "agv.h"
+#include "communicators.h"
 #include <unistd.h>
 
 static void regular_bytes(int count, MPI_Comm comm) {
     struct piece piece;
     struct layout byte = dense(MPI_BYTE, &piece);
-    gather_regular(count % 2 ? &byte : NULL, &byte, count, comm);
+    allgather_regular(count % 2 ? &byte : NULL, &byte, count, comm);
 }
 
 static void use(MPI_Comm comm) {
     const int units[] = {1, 50, 3001, 20000};
     for (int i = 0; i < 4; i++) {
-        gather_bytes(units[i], comm);
+        allgather_bytes(units[i], comm);
         regular_bytes(units[i], comm);
     }
 }
 
-static void split(int color, int key) {
-    MPI_Comm comm;
-    MPI_Comm_split(MPI_COMM_WORLD, color, key, &comm);
-    if (comm == MPI_COMM_NULL) return;
-    use(comm);
-    MPI_Comm_free(&comm);
-}
-
-static void parts(void) {
-    split(test.rank % 2, test.rank);
-    split(0, -test.rank);
-    split(test.rank == test.ranks - 1 ? MPI_UNDEFINED : 3, 0);
-    for (int size = 1; size <= 3; size++) split(test.rank / size, -test.rank);
-}
-
-static void dups(void) {
-    MPI_Comm first, second;
-    MPI_Comm_dup(MPI_COMM_WORLD, &first);
-    use(first);
-    MPI_Comm_dup(first, &second);
-    MPI_Comm_free(&first);
-    use(second);
-    MPI_Comm_free(&second);
-}
-
-/* Twenty at a time, with ranks in different orders; they take turns, and are freed in another order. */
-static void many(void) {
-    enum { MANY = 20 };
-    MPI_Comm comm[MANY];
-    for (int i = 0; i < MANY; i++) MPI_Comm_split(MPI_COMM_WORLD, 0, (test.rank + i) % test.ranks, &comm[i]);
-    for (int i = 0; i < 2 * MANY; i++) gather_bytes(10 + i * 7, comm[i * 3 % MANY]);
-    for (int i = 0; i < MANY; i += 2) MPI_Comm_free(&comm[i]);
-    for (int i = 1; i < MANY; i += 2) gather_bytes(500 + i, comm[i]);
-    for (int i = 1; i < MANY; i += 2) MPI_Comm_free(&comm[i]);
-}
+/* The n-th of many calls, a short one. */
+static void short_call(int n, MPI_Comm comm) { allgather_bytes(10 + n * 7, comm); }
 
 /* What rank r of either group contributes to a call on the inter-communicator. */
 static int inter_count(int low, int r) { return low ? 100 + 10 * r : r % 2 * 3000; }
@@ -110,57 +78,34 @@ static void mixed(MPI_Comm comm) {
         int unit = i % 3 ? 40 + i : 9000;
         if (me == i % p) usleep(3000);
         bcast_bytes((size_t)unit, i % p, comm);
-        gather_bytes(unit, comm);
+        allgather_bytes(unit, comm);
         bcast_bytes((size_t)unit * 4, (i + 1) % p, comm);
         if (me == (i + 1) % p) usleep(2000);
-        gather_bytes(unit + 1, comm);
+        allgather_bytes(unit + 1, comm);
         regular_bytes(unit, comm);
-        gather_bytes(1, comm);
+        allgather_bytes(1, comm);
     }
 }
 
-/* The receive matches the user's own message, and nothing before. */
-static void wildcard(MPI_Comm comm) {
-    int me, p, value = -1, done = 0, found = 0, mine;
-    MPI_Request request, sent;
-    MPI_Status status;
-    MPI_Comm_rank(comm, &me);
-    MPI_Comm_size(comm, &p);
-    mine = 1000 + me;
-    MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &request);
-    for (int i = 0; i < 15; i++) {
-        gather_bytes(1 << i, comm);
-        regular_bytes(4, comm); /* as long as the receive's buffer */
-        gather_bytes(4, comm);
-        MPI_Test(&request, &done, &status);
-        CHECK_IN(!done, "after round %d", i);
-        if (done) return;
-    }
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
-    CHECK(!found);
-    /* Until here nobody has sent anything. */
-    MPI_Barrier(comm);
-    MPI_Isend(&mine, 1, MPI_INT, (me + 1) % p, 7, comm, &sent);
-    gather_bytes(20000, comm);
-    MPI_Wait(&request, &status);
-    MPI_Wait(&sent, MPI_STATUS_IGNORE);
-    CHECK(status.MPI_SOURCE == (me + p - 1) % p);
-    CHECK(status.MPI_TAG == 7);
-    CHECK(value == 1000 + (me + p - 1) % p);
+/* Four bytes are as long as a pending receive's buffer. */
+static void beside_receive(int n, MPI_Comm comm) {
+    allgather_bytes(1 << n, comm);
+    regular_bytes(4, comm);
+    allgather_bytes(4, comm);
 }
 
 int main(int argc, char **argv) {
     start(&argc, &argv, "agv_comms");
     MPI_Comm comm;
     MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &comm);
-    wildcard(comm); /* its first call ever is made beside the pending receive */
+    wildcard(beside_receive, comm); /* its first call ever is made beside the pending receive */
     mixed(comm);
     MPI_Comm_free(&comm);
-    parts();
-    dups();
-    many();
+    on_parts(use);
+    on_dups(use);
+    on_many(short_call);
     inter();
-    wildcard(MPI_COMM_WORLD);
+    wildcard(beside_receive, MPI_COMM_WORLD);
     mixed(MPI_COMM_WORLD);
     use(MPI_COMM_SELF);
     use(MPI_COMM_WORLD);

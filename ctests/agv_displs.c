@@ -5,42 +5,14 @@
  */
 #include "agv.h"
 
-enum order { CONTIGUOUS, GAPS, REVERSED, PERMUTED, BELOW, MIDDLE, ORDERS };
-
-static int *counts, *displs, *order;
-
-static unsigned next_random(unsigned *state) {
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 8;
-}
-
-/* Gives every block its place. The seed makes the permutation, and the widths of its gaps. */
-static void lay_out(enum order kind, unsigned seed) {
-    int p = test.ranks, at = 0, total = 0;
-    for (int i = 0; i < p; i++) order[i] = kind == REVERSED ? p - 1 - i : i;
-    for (int i = p - 1; kind == PERMUTED && i > 0; i--) {
-        int j = (int)(next_random(&seed) % (unsigned)(i + 1)), kept = order[i];
-        order[i] = order[j];
-        order[j] = kept;
-    }
-    for (int i = 0; i < p; i++) total += counts[i];
-    if (kind == BELOW) at = -total - 3 * p;
-    if (kind == MIDDLE) at = -total / 2;
-    for (int i = 0; i < p; i++) {
-        displs[order[i]] = at;
-        at += counts[order[i]];
-        if (kind == GAPS) at += 1 + 5 * i;
-        if (kind == PERMUTED) at += (int)(next_random(&seed) % 4);
-        if (kind == BELOW) at += 2;
-    }
-}
+static int *counts, *displs;
 
 static void use(enum order kind, MPI_Datatype type, int each, unsigned seed) {
     struct piece piece;
     struct layout l = dense(type, &piece);
     for (int r = 0; r < test.ranks; r++) counts[r] = (int)(((unsigned)r * 7 + seed) % 4) * each;
-    lay_out(kind, seed);
-    gather_blocks(seed % 2 ? &l : NULL, &l, counts, displs, MPI_COMM_WORLD);
+    lay_out(kind, test.ranks, counts, seed, displs);
+    allgather_blocks(seed % 2 ? &l : NULL, &l, counts, displs, MPI_COMM_WORLD);
 }
 
 static const int sizes[] = {1, 7, 100, 2501, 12000};
@@ -61,8 +33,8 @@ static void each_its_own(void) {
             struct piece piece;
             struct layout l = dense(MPI_SHORT, &piece);
             for (int r = 0; r < test.ranks; r++) counts[r] = (r + step) % 3 * sizes[i];
-            lay_out(kind, (unsigned)(100 * test.rank + step));
-            gather_blocks((step + i) % 2 ? &l : NULL, &l, counts, displs, MPI_COMM_WORLD);
+            lay_out(kind, test.ranks, counts, (unsigned)(100 * test.rank + step), displs);
+            allgather_blocks((step + i) % 2 ? &l : NULL, &l, counts, displs, MPI_COMM_WORLD);
         }
 }
 
@@ -72,8 +44,8 @@ static void places_change(void) {
         struct piece piece;
         struct layout l = dense(MPI_INT, &piece);
         for (int r = 0; r < test.ranks; r++) counts[r] = 50 + r;
-        lay_out(PERMUTED, (unsigned)(i * (test.rank + 1)));
-        gather_blocks(&l, &l, counts, displs, MPI_COMM_WORLD);
+        lay_out(PERMUTED, test.ranks, counts, (unsigned)(i * (test.rank + 1)), displs);
+        allgather_blocks(&l, &l, counts, displs, MPI_COMM_WORLD);
     }
 }
 
@@ -84,10 +56,10 @@ static void empty_blocks_anywhere(void) {
         struct piece piece;
         struct layout l = dense(MPI_DOUBLE, &piece);
         for (int r = 0; r < test.ranks; r++) counts[r] = (r + i) % 2 ? 0 : sizes[i] / 4 + 1;
-        lay_out(GAPS, 0);
+        lay_out(GAPS, test.ranks, counts, 0, displs);
         for (int r = 0; r < test.ranks; r++)
             if (counts[r] == 0) displs[r] = wild[(r + i) % 5];
-        gather_blocks(i % 2 ? &l : NULL, &l, counts, displs, MPI_COMM_WORLD);
+        allgather_blocks(i % 2 ? &l : NULL, &l, counts, displs, MPI_COMM_WORLD);
     }
 }
 
@@ -95,13 +67,11 @@ int main(int argc, char **argv) {
     start(&argc, &argv, "agv_displs");
     counts = malloc(sizeof *counts * (size_t)test.ranks);
     displs = malloc(sizeof *displs * (size_t)test.ranks);
-    order = malloc(sizeof *order * (size_t)test.ranks);
     alike();
     each_its_own();
     places_change();
     empty_blocks_anywhere();
     free(counts);
     free(displs);
-    free(order);
     return finish();
 }

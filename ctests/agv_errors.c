@@ -4,23 +4,13 @@
  * with Rondo must print the same. No case hangs, and the communicator works on after each.
  */
 #include "agv.h"
+#include "errors.h"
 
 static int *counts, *displs;
 
 static void report(const char *name, int code) {
-    int class = -1, *classes = malloc(sizeof *classes * (size_t)test.ranks);
-    if (code == MPI_SUCCESS)
-        class = 0;
-    else
-        MPI_Error_class(code, &class);
-    MPI_Gather(&class, 1, MPI_INT, classes, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (test.rank == 0) {
-        printf("class %s", name);
-        for (int r = 0; r < test.ranks; r++) printf(" %d", classes[r]);
-        printf("\n");
-    }
-    free(classes);
-    gather_bytes(1000, MPI_COMM_WORLD);
+    print_classes(name, code);
+    allgather_bytes(1000, MPI_COMM_WORLD);
 }
 
 /* Sets counts to 10 for each rank, one behind the other, and the last one to `last`. */
@@ -73,23 +63,10 @@ static void all_ranks_alike(MPI_Comm comm) {
 }
 
 /* The user's own handler is called once per error, with the user's communicator. */
-static int handled;
-static MPI_Comm handled_on;
-
-static void handler(MPI_Comm *comm, int *code, ...) {
-    (void)code;
-    handled++;
-    handled_on = *comm;
-}
-
 static void own_handler(void) {
-    MPI_Comm comm;
-    MPI_Errhandler h;
     double from[10] = {0}, *to = calloc((size_t)test.ranks * 10, sizeof *to);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_create_errhandler(handler, &h);
-    MPI_Comm_set_errhandler(comm, h);
-    gather_bytes(100, comm);
+    MPI_Comm comm = comm_with_handler();
+    allgather_bytes(100, comm);
     set_counts(10);
     int code = MPI_Allgatherv(from, -1, MPI_DOUBLE, to, counts, displs, MPI_DOUBLE, comm);
     CHECK_IN(handled == 1, "called %d times", handled);
@@ -98,9 +75,8 @@ static void own_handler(void) {
     code = MPI_Allgather(from, -5, MPI_DOUBLE, to, 10, MPI_DOUBLE, comm);
     CHECK_IN(handled == 2, "called %d times", handled);
     report("own_handler_regular", code);
-    gather_bytes(100, comm);
+    allgather_bytes(100, comm);
     CHECK(handled == 2);
-    MPI_Errhandler_free(&h);
     MPI_Comm_free(&comm);
     free(to);
 }

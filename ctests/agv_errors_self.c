@@ -4,6 +4,7 @@
  * Prints "class NAME c0 c1 ..." like agv_errors; the bare run and the run with Rondo must print the same.
  */
 #include "agv.h"
+#include "errors.h"
 
 int main(int argc, char **argv) {
     start(&argc, &argv, "agv_errors_self");
@@ -22,17 +23,10 @@ int main(int argc, char **argv) {
                 counts[r] = r ? 10 : first;
                 displs[r] = 10 * r;
             }
-            int mine = i == 0 ? -1 : i == 2 ? counts[test.rank] / 10 : counts[test.rank], class = 0;
+            int mine = i == 0 ? -1 : i == 2 ? counts[test.rank] / 10 : counts[test.rank];
             int code = MPI_Allgatherv(from, mine, types[i], to, counts, displs, MPI_INT, comm);
-            if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
-            int classes[64];
-            MPI_Gather(&class, 1, MPI_INT, classes, 1, MPI_INT, 0, MPI_COMM_WORLD);
-            if (test.rank == 0) {
-                printf("class %s", names[i]);
-                for (int r = 0; r < test.ranks; r++) printf(" %d", classes[r]);
-                printf("\n");
-            }
-            gather_bytes(1000, comm);
+            print_classes(names[i], code);
+            allgather_bytes(1000, comm);
         }
     MPI_Type_free(&uncommitted);
     MPI_Comm_free(&comm);

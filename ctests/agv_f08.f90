@@ -2,97 +2,14 @@
 ! arguments, equal, unequal and empty blocks, gaps between blocks, blocks in reverse order, MPI_IN_PLACE, types of
 ! several kinds, array sections that are not contiguous, a resized type, MPI_BOTTOM, sub-communicators. The last line is
 ! "PASS agv_f08", and the exit status 0, if all checks held on all ranks.
-module checks
-  use, intrinsic :: iso_c_binding, only: c_int, c_char, c_null_char
-  use mpi_f08
-  implicit none
-  integer :: failures = 0
+include 'frondof.h'
 
-  interface
-     integer(c_int) function frondo_start(rank, ranks) bind(c)
-       import :: c_int
-       integer(c_int), value :: rank, ranks
-     end function
-     integer(c_int) function frondo_counted(collective, rondos, hosts) bind(c)
-       import :: c_int, c_char
-       character(kind=c_char), intent(in) :: collective(*)
-       integer(c_int), value :: rondos, hosts
-     end function
-     integer(c_int) function frondo_check(holds, what) bind(c)
-       import :: c_int, c_char
-       integer(c_int), value :: holds
-       character(kind=c_char), intent(in) :: what(*)
-     end function
-  end interface
+module calls
+  use mpi_f08
+  use frondo
+  implicit none
 
 contains
-
-  subroutine check(holds, what)
-    logical, intent(in) :: holds
-    character(len=*), intent(in) :: what
-    failures = failures + frondo_check(merge(1, 0, holds), what // c_null_char)
-  end subroutine
-
-  ! The last `calls` calls of a collective on comm, of `total` elements each, were carried out by whom the runner
-  ! expects.
-  subroutine counted(collective, comm, calls, total)
-    character(len=*), intent(in) :: collective
-    type(MPI_Comm), intent(in) :: comm
-    integer, intent(in) :: calls, total
-    integer :: ranks
-    call MPI_Comm_size(comm, ranks)
-    if (ranks >= 3 .and. total > 0) then
-       failures = failures + frondo_counted(collective // c_null_char, calls, 0)
-    else
-       failures = failures + frondo_counted(collective // c_null_char, 0, calls)
-    end if
-  end subroutine
-
-  ! The blocks of all ranks, in units of n elements: 1 equal, 2 growing from none, 3 only of the odd ranks, 4 all of
-  ! rank 0, 5 of one element each, 6 none. In shapes 1 and 5 they follow one another; otherwise there are gaps, and in
-  ! shapes 3 and 4 the order is that of falling ranks. `want` is what a receive buffer must hold in the end: the
-  ! blocks, and in the gaps what was there before, which is -1. One rank has no gap: MPICH before 4.1 ignores the
-  ! displacement there.
-  subroutine blocks(shape, n, ranks, counts, displs, want)
-    integer, intent(in) :: shape, n, ranks
-    integer, intent(out) :: counts(0:), displs(0:)
-    integer, allocatable, intent(out) :: want(:)
-    integer :: i, r, gap, room
-
-    gap = merge(0, 7, shape == 1 .or. shape == 5 .or. ranks == 1)
-    room = gap
-    do i = 0, ranks - 1
-       r = merge(ranks - 1 - i, i, shape == 3 .or. shape == 4)
-       select case (shape)
-       case (1)
-          counts(r) = n
-       case (2)
-          counts(r) = r * n
-       case (3)
-          counts(r) = merge(n + r, 0, mod(r, 2) == 1)
-       case (4)
-          counts(r) = merge(5 * n, 0, r == 0)
-       case (5)
-          counts(r) = 1
-       case default
-          counts(r) = 0
-       end select
-       displs(r) = room
-       room = room + counts(r) + gap
-    end do
-    allocate(want(room))
-    want = -1
-    do r = 0, ranks - 1
-       want(displs(r)+1:displs(r)+counts(r)) = block(r, counts(r))
-    end do
-  end subroutine
-
-  ! The block of a rank. Up to 100 ranks and 100000 elements all numbers differ, and default reals hold their halves.
-  pure function block(rank, n)
-    integer, intent(in) :: rank, n
-    integer :: block(n), i
-    block = [(100000 * rank + i, i = 1, n)]
-  end function
 
   ! Integers, with and without the error argument, by position and by keyword, and by both ways to send.
   subroutine whole(comm, shape)
@@ -129,7 +46,7 @@ contains
     call MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, got, counts, displs, MPI_INTEGER, comm, ierr)
     call check(ierr == MPI_SUCCESS, 'success in place')
     call check(all(got == want), 'blocks and gaps, in place again')
-    call counted('allgatherv', comm, 4, sum(counts))
+    call counted('allgatherv', ranks, 4, sum(counts))
   end subroutine
 
   ! MPI_Allgather of n numbers of each rank.
@@ -161,7 +78,7 @@ contains
     call MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, got, n, MPI_DOUBLE_PRECISION, comm, ierr)
     call check(ierr == MPI_SUCCESS, 'success, equal in place')
     call check(all(got == want), 'equal in place')
-    call counted('allgather', comm, 3, n)
+    call counted('allgather', ranks, 3, n)
   end subroutine
 
   subroutine named(comm)
@@ -193,14 +110,14 @@ contains
           call MPI_Allgather(cmplx(mine, -mine), m, MPI_COMPLEX, pair, m, MPI_COMPLEX, comm)
           call MPI_Allgather(mod(mine, 3) == 0, m, MPI_LOGICAL, truth, m, MPI_LOGICAL, comm)
           call MPI_Allgather(letter(mine), m, MPI_CHARACTER, text, m, MPI_CHARACTER, comm)
-          call counted('allgather', comm, 5, sum(counts))
+          call counted('allgather', ranks, 5, sum(counts))
        else
           call MPI_Allgatherv(mine * 2_MPI_COUNT_KIND**40, m, MPI_COUNT, long, counts, displs, MPI_COUNT, comm)
           call MPI_Allgatherv(mine * 0.5, m, MPI_REAL, single, counts, displs, MPI_REAL, comm)
           call MPI_Allgatherv(cmplx(mine, -mine), m, MPI_COMPLEX, pair, counts, displs, MPI_COMPLEX, comm)
           call MPI_Allgatherv(mod(mine, 3) == 0, m, MPI_LOGICAL, truth, counts, displs, MPI_LOGICAL, comm)
           call MPI_Allgatherv(letter(mine), m, MPI_CHARACTER, text, counts, displs, MPI_CHARACTER, comm)
-          call counted('allgatherv', comm, 5, sum(counts))
+          call counted('allgatherv', ranks, 5, sum(counts))
        end if
        ! -1, in the gaps, gives what was there before in each type.
        call check(all(long == want * 2_MPI_COUNT_KIND**40), 'counts')
@@ -241,24 +158,24 @@ contains
     got = -1
     call MPI_Allgatherv(mine(2::2), m, MPI_INTEGER, got, counts, displs, MPI_INTEGER, comm)
     call check(all(got(:size(want)) == want) .and. all(got(size(want)+1:) == -1), 'section sent')
-    call counted('allgatherv', comm, 1, sum(counts))
+    call counted('allgatherv', ranks, 1, sum(counts))
     if (shape == 1) then
        got = -1
        call MPI_Allgather(mine(2::2), m, MPI_INTEGER, got, m, MPI_INTEGER, comm)
        call check(all(got(:size(want)) == want) .and. all(got(size(want)+1:) == -1), 'equal sections sent')
-       call counted('allgather', comm, 1, sum(counts))
+       call counted('allgather', ranks, 1, sum(counts))
     end if
     if (.not. receives_sections()) return
 
     got = -1
     call MPI_Allgatherv(mine(2::2), m, MPI_INTEGER, got(1::2), counts, displs, MPI_INTEGER, comm)
     call check(all(got(1::2) == want) .and. all(got(2::2) == -1), 'section received')
-    call counted('allgatherv', comm, 1, sum(counts))
+    call counted('allgatherv', ranks, 1, sum(counts))
     if (shape == 1) then
        got = -1
        call MPI_Allgather(mine(2::2), m, MPI_INTEGER, got(1::2), m, MPI_INTEGER, comm)
        call check(all(got(1::2) == want) .and. all(got(2::2) == -1), 'equal sections received')
-       call counted('allgather', comm, 1, sum(counts))
+       call counted('allgather', ranks, 1, sum(counts))
     end if
   end subroutine
 
@@ -268,7 +185,7 @@ contains
     integer :: got(4)
     got = -1
     call MPI_Allgatherv([1, 2], 2, MPI_INTEGER, got(1::2), [2], [0], MPI_INTEGER, MPI_COMM_SELF)
-    call counted('allgatherv', MPI_COMM_SELF, 1, 2)
+    call counted('allgatherv', 1, 1, 2)
     receives_sections = all(got == [1, -1, 2, -1])
     call check(receives_sections .or. all(got == [1, 2, -1, -1]), 'section received by one rank')
   end function
@@ -298,13 +215,13 @@ contains
 
     matrix = -1
     call MPI_Allgatherv(mine(2, 1), 1, from, matrix, counts, displs, into, comm)
-    call counted('allgatherv', comm, 1, ranks)
+    call counted('allgatherv', ranks, 1, ranks)
     do j = 1, columns
        call check(all(matrix(ranks-1:0:-1, j) == want(:ranks-1, j)) .and. matrix(ranks, j) == -1, 'rows')
     end do
     matrix = -1
     call MPI_Allgather(mine(2, 1), 1, from, matrix, 1, into, comm)
-    call counted('allgather', comm, 1, ranks)
+    call counted('allgather', ranks, 1, ranks)
     call check(all(matrix == want), 'equal rows')
     call MPI_Type_free(from)
     call MPI_Type_free(into)
@@ -358,12 +275,12 @@ contains
     got(displs(rank)+1:displs(rank)+m) = mine(:m)
     call MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, MPI_BOTTOM, counts, displs, into, comm)
     call check(all(got(:size(want)) == want), 'in place in bottom')
-    call counted('allgatherv', comm, 3, sum(counts))
+    call counted('allgatherv', ranks, 3, sum(counts))
     if (shape == 1) then
        got(:size(want)) = -1
        call MPI_Allgather(MPI_BOTTOM, m, from, MPI_BOTTOM, m, into, comm)
        call check(all(got(:size(want)) == want), 'equal, from bottom into bottom')
-       call counted('allgather', comm, 1, sum(counts))
+       call counted('allgather', ranks, 1, sum(counts))
     end if
     call MPI_Type_free(from)
     call MPI_Type_free(into)
@@ -384,7 +301,7 @@ contains
 end module
 
 program agv_f08
-  use checks
+  use calls
   implicit none
   integer :: rank, ranks, shape, total
   type(MPI_Comm) :: comm
@@ -392,8 +309,8 @@ program agv_f08
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
-  failures = frondo_start(rank, ranks)
-  do shape = 1, 6
+  call begin(rank, ranks)
+  do shape = 1, 7
      call whole(MPI_COMM_WORLD, shape)
      call sections(MPI_COMM_WORLD, shape)
      call bottom(MPI_COMM_WORLD, shape)

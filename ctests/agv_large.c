@@ -2,14 +2,10 @@
  *
  * Elements of 16 contiguous bytes, so that counts and displacements fit into an int. The blocks lie in reverse order.
  */
-#include "rondo_test.h"
-#include <stdint.h>
+#include "words.h"
 
 enum { ELEMENT = 16 };
 static const size_t TOTAL = (((size_t)1 << 31) + 64) / ELEMENT, LARGEST = ((size_t)1 << 30) / ELEMENT + 1001;
-
-/* One word of data by owner and position; cheap enough for gigabytes. */
-static uint32_t word(int owner, size_t i) { return (uint32_t)(i * 2654435761u + (i >> 25) + (unsigned)owner * 40503u); }
 
 int main(int argc, char **argv) {
     start(&argc, &argv, "agv_large");
@@ -30,14 +26,13 @@ int main(int argc, char **argv) {
     uint32_t *mine = malloc(words * 4 + 4), *all = malloc(TOTAL * ELEMENT);
     CHECK(mine != NULL && all != NULL);
     memset(all, 0, TOTAL * ELEMENT);
-    for (size_t i = 0; i < words; i++) mine[i] = word(test.rank, i);
+    fill_words(mine, words, test.rank);
     MPI_Datatype t;
     MPI_Type_contiguous(ELEMENT, MPI_BYTE, &t);
     MPI_Type_commit(&t);
     allgatherv(mine, counts[test.rank], t, all, counts, displs, t, MPI_COMM_WORLD);
     for (int r = 0; r < p; r++)
-        for (size_t i = 0; i < (size_t)counts[r] * ELEMENT / 4; i++)
-            bad += all[(size_t)displs[r] * ELEMENT / 4 + i] != word(r, i);
+        bad += wrong_words(all + (size_t)displs[r] * ELEMENT / 4, (size_t)counts[r] * ELEMENT / 4, r);
     CHECK_IN(bad == 0, "%zu words wrong", bad);
     MPI_Type_free(&t);
     free(mine);

@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
         counts[last] = block;
     }
 
-    gather_bytes(100, MPI_COMM_WORLD); /* the communicator is in use already */
+    allgather_bytes(100, MPI_COMM_WORLD); /* the communicator is in use already */
     int code = MPI_Allgatherv(sent, sends, MPI_BYTE, got, counts, displs, MPI_BYTE, MPI_COMM_WORLD);
     if (code != MPI_SUCCESS) {
         int class;

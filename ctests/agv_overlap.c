@@ -21,7 +21,7 @@ static void receive(MPI_Datatype type, int extent, int size, int count, int step
     const void *send = in_place ? MPI_IN_PLACE : sent;
     allgatherv(send, count * size, MPI_BYTE, got + GUARD, counts, displs, type, MPI_COMM_WORLD);
     for (int i = 0; i < GUARD; i++) CHECK(got[i] == 0x3c && got[GUARD + bytes + (size_t)i] == 0x3c);
-    gather_bytes(count, MPI_COMM_WORLD);
+    allgather_bytes(count, MPI_COMM_WORLD);
     free(sent);
     free(got);
     free(counts);
@@ -46,7 +46,7 @@ static void aliased(int count, int regular) {
         code = MPI_Allgatherv(mine, count, MPI_BYTE, all, counts, displs, MPI_BYTE, MPI_COMM_WORLD);
     for (int r = 0; r < p && code == MPI_SUCCESS; r++)
         CHECK_IN(wrong(all + r * count, (size_t)count, (unsigned)r) == 0, "%d bytes from rank %d", count, r);
-    gather_bytes(count, MPI_COMM_WORLD);
+    allgather_bytes(count, MPI_COMM_WORLD);
     free(all);
     free(counts);
     free(displs);

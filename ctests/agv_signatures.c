@@ -55,7 +55,7 @@ static void one(int ints, int sends, int receives) {
     struct layout send = forms[sends < 0 ? 0 : sends](ints), recv = forms[receives](ints);
     int *counts = malloc(sizeof *counts * (size_t)test.ranks);
     for (int r = 0; r < test.ranks; r++) counts[r] = (int)(4L * ints / layout_bytes(&recv));
-    gather_counts(sends < 0 ? NULL : &send, &recv, counts, MPI_COMM_WORLD);
+    allgather_counts(sends < 0 ? NULL : &send, &recv, counts, MPI_COMM_WORLD);
     free(counts);
     drop(&send);
     drop(&recv);
@@ -83,7 +83,7 @@ static void irregular(int each) {
         struct layout send = ints_makers[(test.rank * 3 + step) % INTS_MAKERS]();
         struct layout recv = ints_makers[(test.rank * 5 + 2 * step) % INTS_MAKERS]();
         for (int r = 0; r < test.ranks; r++) units[r] = (r * r + step) % 5 * each;
-        gather_units(step % 4 ? &send : NULL, &recv, units, MPI_COMM_WORLD);
+        allgather_units(step % 4 ? &send : NULL, &recv, units, MPI_COMM_WORLD);
         drop(&send);
         drop(&recv);
     }

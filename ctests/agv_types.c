@@ -4,7 +4,6 @@
  * signature. In place as well.
  */
 #include "agv.h"
-#include <stddef.h>
 
 static int *units, *counts, *displs;
 
@@ -19,7 +18,7 @@ static void every_pair(void) {
         for (int r = 0; r < INTS_MAKERS; r++) {
             struct layout send = ints_makers[s](), recv = ints_makers[r]();
             set_units(s + r, each[(s + r) % 3]);
-            gather_units(s == r ? NULL : &send, &recv, units, MPI_COMM_WORLD);
+            allgather_units(s == r ? NULL : &send, &recv, units, MPI_COMM_WORLD);
             drop(&send);
             drop(&recv);
         }
@@ -30,7 +29,7 @@ static void long_blocks(void) {
     for (int r = 0; r < INTS_MAKERS; r++) {
         struct layout send = ints_makers[(r + 5) % INTS_MAKERS](), recv = ints_makers[r]();
         set_units(r, 301);
-        gather_units(r % 3 ? &send : NULL, &recv, units, MPI_COMM_WORLD);
+        allgather_units(r % 3 ? &send : NULL, &recv, units, MPI_COMM_WORLD);
         drop(&send);
         drop(&recv);
     }
@@ -47,46 +46,22 @@ static void displacements(void) {
             displs[r] = at;
             at += counts[r] + (i + k) % 2 * 12; /* a multiple of 12 elements keeps interleaved ones apart */
         }
-        gather_blocks(i % 2 ? &plain : NULL, &l, counts, displs, MPI_COMM_WORLD);
+        allgather_blocks(i % 2 ? &plain : NULL, &l, counts, displs, MPI_COMM_WORLD);
         drop(&l);
         drop(&plain);
     }
 }
 
-struct record {
-    char tag;
-    double value;
-    int list[3];
-};
-
-/* A char, a double and three ints, in this order in the message; in memory at `at`. */
-static struct layout structure(const char *name, const MPI_Aint at[3], long extent) {
-    struct layout l = new_layout(name, extent);
-    const int lengths[] = {1, 1, 3};
-    const MPI_Datatype parts[] = {MPI_CHAR, MPI_DOUBLE, MPI_INT};
-    MPI_Datatype s, t;
-    MPI_Type_create_struct(3, lengths, at, parts, &s);
-    MPI_Type_create_resized(s, 0, extent, &t);
-    MPI_Type_free(&s);
-    add(&l, at[0], 1);
-    add(&l, at[1], 8);
-    add(&l, at[2], 12);
-    return commit(l, t);
-}
-
 static void structures(void) {
-    const MPI_Aint padded[] = {offsetof(struct record, tag), offsetof(struct record, value),
-                               offsetof(struct record, list)};
-    const MPI_Aint packed[] = {0, 1, 9}, turned[] = {20, 12, 0};
-    struct layout l[] = {structure("record with padding", padded, sizeof(struct record)),
-                         structure("record without padding", packed, 21), structure("record turned round", turned, 21)};
-    for (int s = 0; s < 4; s++)
-        for (int r = 0; r < 3; r++)
+    struct layout l[RECORDS];
+    for (int i = 0; i < RECORDS; i++) l[i] = records[i]();
+    for (int s = 0; s <= RECORDS; s++)
+        for (int r = 0; r < RECORDS; r++)
             for (int each = 1; each <= 400; each *= 20) {
                 for (int k = 0; k < test.ranks; k++) counts[k] = (k + s + r) % 3 * each;
-                gather_counts(s < 3 ? &l[s] : NULL, &l[r], counts, MPI_COMM_WORLD);
+                allgather_counts(s < RECORDS ? &l[s] : NULL, &l[r], counts, MPI_COMM_WORLD);
             }
-    for (int i = 0; i < 3; i++) drop(&l[i]);
+    for (int i = 0; i < RECORDS; i++) drop(&l[i]);
 }
 
 /* Types without a byte: whatever the counts, nothing moves. */

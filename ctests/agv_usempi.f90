@@ -2,97 +2,14 @@
 ! reverse order, MPI_IN_PLACE, types of several kinds, named and by precision, scalars, arrays of two dimensions, a
 ! derived type made from a Fortran type, MPI_BOTTOM, sub-communicators and MPI_COMM_SELF. The last line is
 ! "PASS agv_usempi", and the exit status 0, if all checks held on all ranks.
-module checks
-  use, intrinsic :: iso_c_binding, only: c_int, c_char, c_null_char
-  use mpi
-  implicit none
-  integer :: failures = 0
+include 'frondof.h'
 
-  interface
-     integer(c_int) function frondo_start(rank, ranks) bind(c)
-       import :: c_int
-       integer(c_int), value :: rank, ranks
-     end function
-     integer(c_int) function frondo_counted(collective, rondos, hosts) bind(c)
-       import :: c_int, c_char
-       character(kind=c_char), intent(in) :: collective(*)
-       integer(c_int), value :: rondos, hosts
-     end function
-     integer(c_int) function frondo_check(holds, what) bind(c)
-       import :: c_int, c_char
-       integer(c_int), value :: holds
-       character(kind=c_char), intent(in) :: what(*)
-     end function
-  end interface
+module calls
+  use mpi
+  use frondo
+  implicit none
 
 contains
-
-  subroutine check(holds, what)
-    logical, intent(in) :: holds
-    character(len=*), intent(in) :: what
-    failures = failures + frondo_check(merge(1, 0, holds), what // c_null_char)
-  end subroutine
-
-  ! The last `calls` calls of a collective on comm, of `total` elements each, were carried out by whom the runner
-  ! expects.
-  subroutine counted(collective, comm, calls, total)
-    character(len=*), intent(in) :: collective
-    integer, intent(in) :: comm
-    integer, intent(in) :: calls, total
-    integer :: ranks, ierr
-    call mpi_comm_size(comm, ranks, ierr)
-    if (ranks >= 3 .and. total > 0) then
-       failures = failures + frondo_counted(collective // c_null_char, calls, 0)
-    else
-       failures = failures + frondo_counted(collective // c_null_char, 0, calls)
-    end if
-  end subroutine
-
-  ! The blocks of all ranks, in units of n elements: 1 equal, 2 growing from none, 3 only of the odd ranks, 4 all of
-  ! rank 0, 5 of one element each, 6 none. In shapes 1 and 5 they follow one another; otherwise there are gaps, and in
-  ! shapes 3 and 4 the order is that of falling ranks. `want` is what a receive buffer must hold in the end: the
-  ! blocks, and in the gaps what was there before, which is -1. One rank has no gap: MPICH before 4.1 ignores the
-  ! displacement there.
-  subroutine blocks(shape, n, ranks, counts, displs, want)
-    integer, intent(in) :: shape, n, ranks
-    integer, intent(out) :: counts(0:), displs(0:)
-    integer, allocatable, intent(out) :: want(:)
-    integer :: i, r, gap, room
-
-    gap = merge(0, 7, shape == 1 .or. shape == 5 .or. ranks == 1)
-    room = gap
-    do i = 0, ranks - 1
-       r = merge(ranks - 1 - i, i, shape == 3 .or. shape == 4)
-       select case (shape)
-       case (1)
-          counts(r) = n
-       case (2)
-          counts(r) = r * n
-       case (3)
-          counts(r) = merge(n + r, 0, mod(r, 2) == 1)
-       case (4)
-          counts(r) = merge(5 * n, 0, r == 0)
-       case (5)
-          counts(r) = 1
-       case default
-          counts(r) = 0
-       end select
-       displs(r) = room
-       room = room + counts(r) + gap
-    end do
-    allocate(want(room))
-    want = -1
-    do r = 0, ranks - 1
-       want(displs(r)+1:displs(r)+counts(r)) = block(r, counts(r))
-    end do
-  end subroutine
-
-  ! The block of a rank. Up to 100 ranks and 100000 elements all numbers differ, and default reals hold their halves.
-  pure function block(rank, n)
-    integer, intent(in) :: rank, n
-    integer :: block(n), i
-    block = [(100000 * rank + i, i = 1, n)]
-  end function
 
   ! Integers, by both ways to send.
   subroutine whole(comm, shape)
@@ -120,7 +37,7 @@ contains
     call mpi_allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, got, counts, displs, MPI_INTEGER, comm, ierr)
     call check(ierr == MPI_SUCCESS, 'success, in place')
     call check(all(got == want), 'blocks and gaps, in place')
-    call counted('allgatherv', comm, 2, sum(counts))
+    call counted('allgatherv', ranks, 2, sum(counts))
   end subroutine
 
   ! Other kinds than those of default integers, with unequal blocks by MPI_Allgatherv and equal ones by MPI_Allgather.
@@ -157,7 +74,7 @@ contains
           call mpi_allgather(mine * 0.25_fine, m, fine_type, reals, m, fine_type, comm, ierr)
           call mpi_allgather(cmplx(mine, -mine, fine), m, complex_type, pairs, m, complex_type, comm, ierr)
           call check(ierr == MPI_SUCCESS, 'success, complex numbers')
-          call counted('allgather', comm, 4, sum(counts))
+          call counted('allgather', ranks, 4, sum(counts))
        else
           call mpi_allgatherv(small(mine), m, MPI_INTEGER1, shorts, counts, displs, MPI_INTEGER1, comm, ierr)
           call check(ierr == MPI_SUCCESS, 'success, short integers')
@@ -166,7 +83,7 @@ contains
           call mpi_allgatherv(cmplx(mine, -mine, fine), m, complex_type, pairs, counts, displs, complex_type, comm, &
                ierr)
           call check(ierr == MPI_SUCCESS, 'success, complex numbers')
-          call counted('allgatherv', comm, 4, sum(counts))
+          call counted('allgatherv', ranks, 4, sum(counts))
        end if
        ! -1, in the gaps, gives what was there before in each kind.
        call check(all(shorts == small(want)), 'short integers')
@@ -199,7 +116,7 @@ contains
     call mpi_allgather(rank, 0, MPI_INTEGER, got, 0, MPI_INTEGER, comm, ierr)
     call check(ierr == MPI_SUCCESS, 'success, nothing')
     call check(all(got == -1), 'nothing')
-    call counted('allgather', comm, 1, 0)
+    call counted('allgather', ranks, 1, 0)
     call mpi_allgather(1000 + rank, 1, MPI_INTEGER, got, 1, MPI_INTEGER, comm, ierr)
     call check(ierr == MPI_SUCCESS, 'success, scalars')
     call check(all(got == [(1000 + r, r = 0, ranks - 1)]), 'scalars')
@@ -207,7 +124,7 @@ contains
     got(rank) = 2000 + rank
     call mpi_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, got, 1, MPI_INTEGER, comm, ierr)
     call check(all(got == [(2000 + r, r = 0, ranks - 1)]), 'scalars in place')
-    call counted('allgather', comm, 2, ranks)
+    call counted('allgather', ranks, 2, ranks)
   end subroutine
 
   ! A matrix of which each rank owns some columns. The unit is a column: a type of contiguous elements.
@@ -231,7 +148,7 @@ contains
     end do
     matrix = -9
     call mpi_allgatherv(mine, rows * m, MPI_REAL, matrix, counts, displs, column, comm, ierr)
-    call counted('allgatherv', comm, 1, sum(counts))
+    call counted('allgatherv', ranks, 1, sum(counts))
     do i = 1, rows
        call check(all(matrix(i, :) == merge(want + 0.5 * mod(i, 8), -9.0, want >= 0)), 'columns')
     end do
@@ -279,12 +196,12 @@ contains
     call mpi_type_create_resized(s, 0_MPI_ADDRESS_KIND, next - base, t, ierr)
     call mpi_type_commit(t, ierr)
     call mpi_allgatherv(mine(1)%position, m, t, list(1)%position, counts, displs, t, comm, ierr)
-    call counted('allgatherv', comm, 1, sum(counts))
+    call counted('allgatherv', ranks, 1, sum(counts))
     call compare
     if (shape == 1) then
        list(:)%kind = -1
        call mpi_allgather(mine(1)%position, m, t, list(1)%position, m, t, comm, ierr)
-       call counted('allgather', comm, 1, sum(counts))
+       call counted('allgather', ranks, 1, sum(counts))
        call compare
     end if
     call mpi_type_free(t, ierr)
@@ -332,7 +249,7 @@ contains
     call mpi_allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, MPI_BOTTOM, counts, displs, into, comm, ierr)
     call check(ierr == MPI_SUCCESS, 'success, bottom in place')
     call check(all(double(:size(want)) == want * 0.25d0), 'bottom in place')
-    call counted('allgatherv', comm, 2, sum(counts))
+    call counted('allgatherv', ranks, 2, sum(counts))
     call mpi_type_free(from, ierr)
     call mpi_type_free(into, ierr)
   end subroutine
@@ -350,15 +267,15 @@ contains
 end module
 
 program agv_usempi
-  use checks
+  use calls
   implicit none
   integer :: ierr, rank, ranks, shape, comm, total
 
   call mpi_init(ierr)
   call mpi_comm_rank(MPI_COMM_WORLD, rank, ierr)
   call mpi_comm_size(MPI_COMM_WORLD, ranks, ierr)
-  failures = frondo_start(rank, ranks)
-  do shape = 1, 6
+  call begin(rank, ranks)
+  do shape = 1, 7
      call whole(MPI_COMM_WORLD, shape)
      call derived(MPI_COMM_WORLD, shape)
      call bottom(MPI_COMM_WORLD, shape)

@@ -61,15 +61,6 @@ static void both(const struct layout *send, const struct layout *recv) {
         }
 }
 
-/* A type made by a large-count constructor, whose contents MPI_Type_get_contents cannot give. */
-static struct layout large_constructor(void) {
-    struct layout l = new_layout("vector_c of 4 x 3 ints, stride 5", 72);
-    MPI_Datatype t;
-    MPI_Type_vector_c(4, 3, 5, MPI_INT, &t);
-    for (int i = 0; i < 4; i++) add(&l, 20 * i, 12);
-    return commit(l, t);
-}
-
 static void errors(void) {
     int class, from[4] = {0}, *to = calloc((size_t)test.ranks * 4, sizeof *to);
     MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
@@ -92,7 +83,8 @@ int main(int argc, char **argv) {
     displs = malloc(sizeof *displs * p);
     wide_counts = malloc(sizeof *wide_counts * p);
     wide_displs = malloc(sizeof *wide_displs * p);
-    struct layout plain = ints_plain(), vector = ints_vector(), permuted = ints_permuted(), large = large_constructor();
+    struct layout plain = ints_plain(), vector = ints_vector(), permuted = ints_permuted();
+    struct layout large = ints_large_constructor();
     both(&plain, &plain);
     both(NULL, &plain);
     both(&vector, &permuted);

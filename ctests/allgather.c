@@ -14,8 +14,8 @@ static void bytes_and_ints(MPI_Comm comm) {
     struct piece piece[2];
     struct layout byte = dense(MPI_BYTE, &piece[0]), whole = dense(MPI_INT, &piece[1]);
     for (int i = 0; i < COUNTS; i++) {
-        gather_regular(i % 2 ? &byte : NULL, &byte, counts[i], comm);
-        gather_regular(i % 2 ? NULL : &whole, &whole, (counts[i] + 1) / 2, comm);
+        allgather_regular(i % 2 ? &byte : NULL, &byte, counts[i], comm);
+        allgather_regular(i % 2 ? NULL : &whole, &whole, (counts[i] + 1) / 2, comm);
     }
 }
 
@@ -26,14 +26,14 @@ static void named_types(void) {
         for (int count = 1; count <= 500; count *= 21) {
             struct piece piece;
             struct layout l = dense(types[t], &piece);
-            gather_regular(t % 2 ? &l : NULL, &l, count, MPI_COMM_WORLD);
+            allgather_regular(t % 2 ? &l : NULL, &l, count, MPI_COMM_WORLD);
         }
 }
 
 /* `units` units of 12 ints from each rank, sent and received as these of agv.h; a negative one is in place. */
 static void derived(int sends, int receives, int units) {
     struct layout send = ints_makers[sends < 0 ? 0 : sends](), recv = ints_makers[receives]();
-    gather_regular(sends < 0 ? NULL : &send, &recv, units * per_unit(&recv), MPI_COMM_WORLD);
+    allgather_regular(sends < 0 ? NULL : &send, &recv, units * per_unit(&recv), MPI_COMM_WORLD);
     drop(&send);
     drop(&recv);
 }

@@ -1,4 +1,4 @@
-/* What Rondo allocates: the program's own malloc, calloc and realloc note the calls whose return address lies in
+/* What Rondo allocates: the program's own malloc, calloc, realloc and free note the calls whose return address lies in
  * librondo.so, between watch() and the end of the program.
  */
 #ifndef ALLOCATIONS_H
@@ -6,12 +6,15 @@
 
 #include "rondo_test.h"
 #include <link.h>
+#include <malloc.h>
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+extern void __libc_free(void *);
 
 static struct {
     unsigned long from, to; /* the library */
-    unsigned long count, bytes;
+    unsigned long count, bytes; /* of all calls so far */
+    long held, most;            /* bytes held now, and at a time, more than when this was set to 0 */
 } allocated;
 
 static int find_library(struct dl_phdr_info *object, size_t size, void *unused) {
@@ -26,13 +29,32 @@ static int find_library(struct dl_phdr_info *object, size_t size, void *unused) 
 
 static MAYBE_UNUSED void watch(void) { dl_iterate_phdr(find_library, NULL); }
 
-static void note(void *caller, size_t n) {
-    if ((unsigned long)caller < allocated.from || (unsigned long)caller >= allocated.to) return;
+static int from_rondo(void *caller) {
+    return (unsigned long)caller >= allocated.from && (unsigned long)caller < allocated.to;
+}
+
+static void *note(void *caller, size_t n, void *memory) {
+    if (!from_rondo(caller)) return memory;
     allocated.count++;
     allocated.bytes += n;
+    allocated.held += (long)malloc_usable_size(memory);
+    if (allocated.held > allocated.most) allocated.most = allocated.held;
+    return memory;
 }
-void *malloc(size_t n) { note(__builtin_return_address(0), n); return __libc_malloc(n); }
-void *calloc(size_t n, size_t m) { note(__builtin_return_address(0), n * m); return __libc_calloc(n, m); }
-void *realloc(void *p, size_t n) { note(__builtin_return_address(0), n); return __libc_realloc(p, n); }
+
+static void note_end(void *caller, void *memory) {
+    if (from_rondo(caller)) allocated.held -= (long)malloc_usable_size(memory);
+}
+
+void *malloc(size_t n) { return note(__builtin_return_address(0), n, __libc_malloc(n)); }
+void *calloc(size_t n, size_t m) { return note(__builtin_return_address(0), n * m, __libc_calloc(n, m)); }
+void *realloc(void *p, size_t n) {
+    note_end(__builtin_return_address(0), p);
+    return note(__builtin_return_address(0), n, __libc_realloc(p, n));
+}
+void free(void *p) {
+    note_end(__builtin_return_address(0), p);
+    __libc_free(p);
+}
 
 #endif

@@ -3,21 +3,10 @@
  * Prints one line per case, "class NAME c0 c1 ...", with the error class each rank got. The bare run and the run
  * with Rondo must print the same. No case hangs, and the communicator works on after each.
  */
-#include "rondo_test.h"
+#include "errors.h"
 
 static void report(const char *name, int code) {
-    int class = -1, *classes = malloc(sizeof *classes * (size_t)test.ranks);
-    if (code == MPI_SUCCESS)
-        class = 0;
-    else
-        MPI_Error_class(code, &class);
-    MPI_Gather(&class, 1, MPI_INT, classes, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (test.rank == 0) {
-        printf("class %s", name);
-        for (int r = 0; r < test.ranks; r++) printf(" %d", classes[r]);
-        printf("\n");
-    }
-    free(classes);
+    print_classes(name, code);
     bcast_bytes(10000, test.ranks - 1, MPI_COMM_WORLD);
 }
 
@@ -44,22 +33,9 @@ static void all_ranks_alike(MPI_Comm comm) {
 }
 
 /* The user's own handler is called once per error, with the user's communicator. */
-static int handled;
-static MPI_Comm handled_on;
-
-static void handler(MPI_Comm *comm, int *code, ...) {
-    (void)code;
-    handled++;
-    handled_on = *comm;
-}
-
 static void own_handler(void) {
-    MPI_Comm comm;
-    MPI_Errhandler h;
     int b[10] = {0};
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_create_errhandler(handler, &h);
-    MPI_Comm_set_errhandler(comm, h);
+    MPI_Comm comm = comm_with_handler();
     bcast_bytes(500, 0, comm);
     int code = MPI_Bcast(b, 10, MPI_INT, test.ranks + 7, comm);
     CHECK_IN(handled == 1, "called %d times", handled);
@@ -70,7 +46,6 @@ static void own_handler(void) {
     report("own_handler_count", code);
     bcast_bytes(500, 0, comm);
     CHECK(handled == 2);
-    MPI_Errhandler_free(&h);
     MPI_Comm_free(&comm);
 }
 

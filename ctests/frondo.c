@@ -2,7 +2,9 @@
 #include "rondo_test.h"
 
 /* The counters of each collective when it was last asked about. */
-static struct counts before[] = {{.collective = "bcast"}, {.collective = "allgatherv"}, {.collective = "allgather"}};
+static struct counts before[] = {{.collective = "bcast"},   {.collective = "allgatherv"}, {.collective = "allgather"},
+                                 {.collective = "gatherv"}, {.collective = "scatterv"},   {.collective = "gather"},
+                                 {.collective = "scatter"}};
 
 enum { KNOWN = sizeof before / sizeof *before };
 

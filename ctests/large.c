@@ -3,24 +3,21 @@
  * contiguous  (2^31 + 64) / 16 elements of 16 contiguous bytes
  * gaps        elements of 12 bytes in 16: the message passes 2 GiB, the memory behind it even more so
  */
-#include "rondo_test.h"
-#include <stdint.h>
+#include "words.h"
 
 static const size_t MESSAGE = ((size_t)1 << 31) + 64;
 
-/* One word of data by position; cheap enough for gigabytes. */
-static uint32_t word(size_t i) { return (uint32_t)(i * 2654435761u + (i >> 25)); }
-
 static void contiguous(int root) {
-    size_t words = MESSAGE / 4, bad = 0;
+    size_t words = MESSAGE / 4;
     uint32_t *b = malloc(MESSAGE);
     CHECK(b != NULL);
     MPI_Datatype t;
     MPI_Type_contiguous(16, MPI_BYTE, &t);
     MPI_Type_commit(&t);
-    for (size_t i = 0; i < words; i++) b[i] = test.rank == root ? word(i) : 0;
+    memset(b, 0, MESSAGE);
+    if (test.rank == root) fill_words(b, words, 0);
     bcast(b, (int)(MESSAGE / 16), t, root, MPI_COMM_WORLD);
-    for (size_t i = 0; i < words; i++) bad += b[i] != word(i);
+    size_t bad = wrong_words(b, words, 0);
     CHECK_IN(bad == 0, "%zu words wrong", bad);
     MPI_Type_free(&t);
     free(b);
@@ -34,10 +31,10 @@ static void gaps(int root) {
     MPI_Type_contiguous(3, MPI_UINT32_T, &s);
     MPI_Type_create_resized(s, 0, 16, &t);
     MPI_Type_commit(&t);
-    for (size_t i = 0; i < elements * 4; i++) b[i] = test.rank == root ? word(i) : 77;
+    for (size_t i = 0; i < elements * 4; i++) b[i] = test.rank == root ? word(0, i) : 77;
     bcast(b, (int)elements, t, root, MPI_COMM_WORLD);
     for (size_t i = 0; i < elements * 4; i++) {
-        uint32_t want = i % 4 == 3 && test.rank != root ? 77 : word(i);
+        uint32_t want = i % 4 == 3 && test.rank != root ? 77 : word(0, i);
         bad += b[i] != want;
     }
     CHECK_IN(bad == 0, "%zu words wrong", bad);

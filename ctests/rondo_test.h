@@ -1,18 +1,20 @@
 /* What the test programs share: checks, the proof of who carried a collective out, and the verdict.
  *
  * A program starts with start(), ends with finish(), and in between calls CHECK(condition) and, in place of
- * MPI_Bcast, MPI_Allgatherv and MPI_Allgather, bcast(), allgatherv() and allgather(), which also check Rondo's
- * counters. The same executable runs bare and with Rondo preloaded, so Rondo's functions are looked up at run
- * time. The environment says what to expect:
+ * MPI_Bcast, MPI_Allgatherv, MPI_Gatherv and so on, bcast(), allgatherv(), gatherv() and so on, which also check
+ * Rondo's counters. The same executable runs bare and with Rondo preloaded, so Rondo's functions are looked up at
+ * run time. The environment says what to expect:
  *
  *   EXPECT_RONDO unset      bare: Rondo's symbols must be absent
  *   EXPECT_RONDO=circulant  (or any other algorithm): that algorithm carries out every collective of at least one
- *                           byte in all on an intra-communicator of at least three ranks; the host does the rest
+ *                           byte in all on an intra-communicator of at least three ranks, and MPI_Gatherv and
+ *                           MPI_Scatterv there without a byte too, which only the root can know; the host does the rest
  *   EXPECT_RONDO=any        Rondo or the host, as Rondo chooses; each call is counted once
  *   EXPECT_RONDO=host       Rondo counts each call and hands each to the host
  *   EXPECT_RONDO=off        Rondo is there and takes nothing
  *
- * EXPECT_RONDO_BCAST, where it is set, says the same of broadcasts alone: not every algorithm serves each collective.
+ * EXPECT_RONDO_BCAST, EXPECT_RONDO_GATHERV and so on, where one is set, say the same of one collective alone: not every
+ * algorithm serves each.
  *
  * The last line is "PASS name", written by rank 0 of MPI_COMM_WORLD, and the exit status is 0, if and only if
  * no check failed on any rank.
@@ -23,6 +25,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #endif
+#include <ctype.h>
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -36,7 +39,6 @@ typedef unsigned long long (*rondo_calls_fn)(const char *collective, const char 
 static struct {
     const char *name;
     const char *expect; /* EXPECT_RONDO, or NULL in a bare run */
-    const char *expect_bcast; /* EXPECT_RONDO_BCAST, or the same */
     rondo_calls_fn calls;
     int rank, ranks;
     int failures; /* of this process */
@@ -68,7 +70,6 @@ static MAYBE_UNUSED void failed(const char *file, int line, const char *what) {
 static MAYBE_UNUSED void find_rondo(const char *name) {
     test.name = name;
     test.expect = getenv("EXPECT_RONDO");
-    test.expect_bcast = test.expect && getenv("EXPECT_RONDO_BCAST") ? getenv("EXPECT_RONDO_BCAST") : test.expect;
     *(void **)&test.calls = dlsym(RTLD_DEFAULT, "rondo_calls");
     if (test.expect)
         CHECK(test.calls != NULL);
@@ -116,7 +117,11 @@ struct counts {
 
 /* Whom we expect to carry this collective out, as the head of this file says, or NULL in a bare run. */
 static MAYBE_UNUSED const char *expected(const char *collective) {
-    return strcmp(collective, "bcast") ? test.expect : test.expect_bcast;
+    char variable[40] = "EXPECT_RONDO_";
+    size_t at = strlen(variable);
+    for (const char *c = collective; *c; c++) variable[at++] = (char)toupper((unsigned char)*c);
+    const char *own = getenv(variable);
+    return test.expect && own ? own : test.expect;
 }
 
 static MAYBE_UNUSED int is_algorithm(const char *expect) {
@@ -159,14 +164,17 @@ static MAYBE_UNUSED void check_counts(struct counts before, unsigned long long r
     }
 }
 
-/* Is a collective that moves `bytes` bytes in all on this communicator one that a forced algorithm takes? */
-static MAYBE_UNUSED int forced_takes(long long bytes, MPI_Comm comm) {
+/* Is this a communicator on which a forced algorithm takes calls? */
+static MAYBE_UNUSED int is_rondos_comm(MPI_Comm comm) {
     int inter, p;
     MPI_Comm_test_inter(comm, &inter);
     if (inter) return 0;
     MPI_Comm_size(comm, &p);
-    return p >= 3 && bytes > 0;
+    return p >= 3;
 }
+
+/* Is a collective that moves `bytes` bytes in all on this communicator one that a forced algorithm takes? */
+static MAYBE_UNUSED int forced_takes(long long bytes, MPI_Comm comm) { return bytes > 0 && is_rondos_comm(comm); }
 
 /* Is this broadcast one that a forced algorithm takes? */
 static MAYBE_UNUSED int is_rondos(int count, MPI_Datatype type, MPI_Comm comm) {
@@ -175,11 +183,15 @@ static MAYBE_UNUSED int is_rondos(int count, MPI_Datatype type, MPI_Comm comm) {
     return forced_takes((long long)count * size, comm);
 }
 
-/* Checks that one call since `before` succeeded and was carried out by whom we expect. */
-static MAYBE_UNUSED void check_call(struct counts before, int code, long long bytes, MPI_Comm comm) {
-    int rondos = forced_takes(bytes, comm);
-    CHECK_IN(code == MPI_SUCCESS, "%s of %lld bytes in all", before.collective, bytes);
+/* Checks that one call since `before` succeeded and was carried out by Rondo, if forced, or else by the host. */
+static MAYBE_UNUSED void check_taken(struct counts before, int code, int rondos) {
+    CHECK_IN(code == MPI_SUCCESS, "%s returned %d", before.collective, code);
     check_counts(before, (unsigned long long)rondos, (unsigned long long)!rondos);
+}
+
+/* The same for a call that moves `bytes` bytes in all. */
+static MAYBE_UNUSED void check_call(struct counts before, int code, long long bytes, MPI_Comm comm) {
+    check_taken(before, code, forced_takes(bytes, comm));
 }
 
 /* MPI_Bcast that must succeed and must be carried out by whom we expect. */
@@ -227,6 +239,51 @@ static MAYBE_UNUSED void allgather(const void *send, int send_count, MPI_Datatyp
     struct counts before = counts_of("allgather");
     int rc = MPI_Allgather(send, send_count, send_type, recv, count, recv_type, comm);
     check_call(before, rc, (long long)contributors(comm) * count * size, comm);
+}
+
+/* The bytes of a block of an MPI_Gather or MPI_Scatter, as this rank says it: the root by what it has of all ranks, the
+ * others by what they have themselves. */
+static MAYBE_UNUSED long long block_bytes(int own, MPI_Datatype own_type, int each, MPI_Datatype each_type, int root,
+                                          MPI_Comm comm) {
+    int me, size;
+    MPI_Comm_rank(comm, &me);
+    MPI_Type_size(me == root ? each_type : own_type, &size);
+    return (long long)(me == root ? each : own) * size;
+}
+
+/* MPI_Gatherv that must succeed and must be carried out by whom we expect. */
+static MAYBE_UNUSED void gatherv(const void *send, int send_count, MPI_Datatype send_type, void *recv,
+                                 const int *counts, const int *displs, MPI_Datatype recv_type, int root,
+                                 MPI_Comm comm) {
+    struct counts before = counts_of("gatherv");
+    int rc = MPI_Gatherv(send, send_count, send_type, recv, counts, displs, recv_type, root, comm);
+    check_taken(before, rc, is_rondos_comm(comm));
+}
+
+/* MPI_Scatterv that must succeed and must be carried out by whom we expect. */
+static MAYBE_UNUSED void scatterv(const void *send, const int *counts, const int *displs, MPI_Datatype send_type,
+                                  void *recv, int recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm) {
+    struct counts before = counts_of("scatterv");
+    int rc = MPI_Scatterv(send, counts, displs, send_type, recv, recv_count, recv_type, root, comm);
+    check_taken(before, rc, is_rondos_comm(comm));
+}
+
+/* MPI_Gather that must succeed and must be carried out by whom we expect. */
+static MAYBE_UNUSED void gather(const void *send, int send_count, MPI_Datatype send_type, void *recv, int count,
+                                MPI_Datatype recv_type, int root, MPI_Comm comm) {
+    int rondos = is_rondos_comm(comm) && block_bytes(send_count, send_type, count, recv_type, root, comm) > 0;
+    struct counts before = counts_of("gather");
+    int rc = MPI_Gather(send, send_count, send_type, recv, count, recv_type, root, comm);
+    check_taken(before, rc, rondos);
+}
+
+/* MPI_Scatter that must succeed and must be carried out by whom we expect. */
+static MAYBE_UNUSED void scatter(const void *send, int count, MPI_Datatype send_type, void *recv, int recv_count,
+                                 MPI_Datatype recv_type, int root, MPI_Comm comm) {
+    int rondos = is_rondos_comm(comm) && block_bytes(recv_count, recv_type, count, send_type, root, comm) > 0;
+    struct counts before = counts_of("scatter");
+    int rc = MPI_Scatter(send, count, send_type, recv, recv_count, recv_type, root, comm);
+    check_taken(before, rc, rondos);
 }
 
 /* ---- data ---- */

@@ -6,4 +6,5 @@ mod bcast;
 mod case;
 mod messages;
 mod mistakes;
+mod rooted;
 mod wire;

@@ -116,7 +116,7 @@ pub struct Statistic {
     pub algorithm: String,
     /// Calls of rank 0.
     pub calls: u64,
-    /// Bytes of one rank's messages, where they are checked; every rank of the job has as many.
+    /// Bytes of one rank's messages, where they are checked; the ranks of the job have as many on average.
     pub bytes_per_rank: Option<u64>,
 }
 

@@ -1,0 +1,13 @@
+//! Gather and scatter on a network in one thread: every block gets to its place, whatever the order of
+//! delivery, with no more messages, rounds and memory than the engines promise, and what cannot be
+//! right is noticed.
+
+mod case;
+mod counts;
+mod everywhere;
+mod groups;
+mod letters;
+mod misfits;
+mod mistakes;
+mod net;
+mod trees;

@@ -1,0 +1,104 @@
+//! The trees of gather and scatter, built as the words say: groups of all ranks, two and two of them
+//! joined, round by round.
+
+/// Which of two neighbouring groups takes the other in, if the root is in neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The upper one.
+    Upper,
+    /// The one whose leader has more to receive, then the one whose leader has more itself, then the
+    /// upper one.
+    More,
+}
+
+/// A tree, and what it takes to find it.
+pub struct Tree {
+    pub parents: Vec<Option<u32>>,
+    /// In each round, pairs of groups that join; and leaders that are not the last rank of their group.
+    pub pairs: u64,
+    pub others: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Group {
+    leader: u32,
+    /// The last rank, whether it is in the tree or not.
+    last: u32,
+    own: u64,
+    total: u64,
+}
+
+/// The tree of those ranks that have a weight, with `root` on top.
+pub fn tree(weights: &[Option<u64>], root: u32, rule: Rule) -> Tree {
+    let mut tree = Tree {
+        parents: vec![None; weights.len()],
+        pairs: 0,
+        others: 0,
+    };
+    let single = |(rank, weight): (u32, &Option<u64>)| {
+        let own = (*weight)?;
+        Some(Group {
+            leader: rank,
+            last: rank,
+            own,
+            total: own,
+        })
+    };
+    let mut groups: Vec<Option<Group>> = (0..).zip(weights).map(single).collect();
+    while groups.len() > 1 {
+        let joined = groups.chunks(2).map(|pair| match *pair {
+            [Some(lower), Some(upper)] => Some(tree.join(lower, upper, root, rule)),
+            [lower, upper] => lower.or(upper),
+            _ => pair[0],
+        });
+        groups = joined.collect();
+    }
+    tree
+}
+
+impl Tree {
+    /// Two groups become one: the leader of one of them is the parent of the other's.
+    fn join(&mut self, lower: Group, upper: Group, root: u32, rule: Rule) -> Group {
+        let key = |group: &Group| (group.total - group.own, group.own);
+        let up = match rule {
+            _ if lower.leader == root => false,
+            _ if upper.leader == root => true,
+            Rule::Upper => true,
+            Rule::More => key(&upper) >= key(&lower),
+        };
+        let other = |group: &Group| u64::from(group.leader != group.last);
+        self.pairs += 1;
+        self.others += other(&lower) + other(&upper);
+        let (takes, sends) = if up { (upper, lower) } else { (lower, upper) };
+        self.parents[sends.leader as usize] = Some(takes.leader);
+        Group {
+            last: upper.last,
+            total: lower.total + upper.total,
+            ..takes
+        }
+    }
+
+    /// The ranks whose blocks each rank sends on, its own among them, ascending.
+    pub fn below(&self) -> Vec<Vec<u32>> {
+        let mut below = vec![vec![]; self.parents.len()];
+        for rank in 0..self.parents.len() as u32 {
+            let mut above = Some(rank);
+            while let Some(at) = above {
+                below[at as usize].push(rank);
+                above = self.parents[at as usize];
+            }
+        }
+        below
+    }
+
+    /// Edges from `rank` up to the root.
+    pub fn depth(&self, rank: u32) -> u32 {
+        let parent = self.parents[rank as usize];
+        parent.map_or(0, |parent| 1 + self.depth(parent))
+    }
+}
+
+/// Rounds of a binomial tree of `p` ranks: ceil(log2 p).
+pub fn rounds(p: u32) -> u32 {
+    (0..).find(|&q| 1u64 << q >= p.into()).unwrap()
+}
