@@ -138,3 +138,19 @@ fn the_binomial_tree_does_not_consider_every_root() {
         Some(2_035_788)
     );
 }
+
+/// Published in brackets, where no other root is as good by the rule of the adaptive tree: between two that receive the
+/// same the larger own block stays, then the upper one.
+#[test]
+fn the_adaptive_tree_ends_at_the_published_roots() {
+    for (distribution, root) in [
+        (Distribution::Same, 1023),
+        (Distribution::Increasing, 1791),
+        (Distribution::Skewed, 3),
+        (Distribution::TwoBlocks, 1999),
+    ] {
+        let blocks = distribution.blocks(2000, 1000, 0);
+        let tree = Algorithm::Adaptive.tree(&blocks, Root::Best, &cost(1));
+        assert_eq!(tree.root(), root, "{distribution:?}");
+    }
+}

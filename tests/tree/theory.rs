@@ -62,3 +62,18 @@ fn two_kinds_are_optimal_for_one_large_block_that_takes_long_to_copy() {
         }
     }
 }
+
+/// Rank 1 has the average, so it gathers with rank 0, and rank 2 receives from both through it.
+#[test]
+fn a_block_of_average_size_is_small() {
+    let cost = Cost {
+        alpha: 100,
+        beta: 1,
+        gamma: 1,
+    };
+    let tree = Algorithm::TwoKinds.tree(&[10, 20, 30], Root::Given(2), &cost);
+    assert_eq!((tree.parent(0), tree.parent(1)), (Some(1), Some(2)));
+    // Equal blocks are all small, and gather in one tree.
+    let tree = Algorithm::TwoKinds.tree(&[10; 8], Root::Given(0), &cost);
+    assert_eq!(tree.children(0), [1, 3, 7]);
+}
