@@ -1,6 +1,6 @@
-/* A launcher that does not forward the environment: the ranks start with different RONDO_* settings. Those of rank 0 are
- * used by all, on MPI_COMM_WORLD and, by its own rank 0, on a communicator in reverse order. Nothing hangs, and every
- * answer is right, although ranks left to themselves would not agree on which blocks are short, nor on the tree.
+/* A launcher that does not forward the environment: the ranks start with different RONDO_* settings. Those of rank 0
+ * are used by all, on MPI_COMM_WORLD and, by its own rank 0, on a communicator in reverse order. Nothing hangs, and
+ * every answer is right, although ranks left to themselves would not agree on which blocks are short, nor on the tree.
  */
 #include "gsv.h"
 

@@ -89,8 +89,8 @@ impl Model {
     /// From how many bytes on a block of a gather or scatter among `p` ranks goes straight from or to the
     /// root.
     ///
-    /// Straight, the root spends [`ROOT_SHARE`] alpha on each of p - 1 messages; through the tree, the
-    /// last block comes after q - 1 more messages, each of which takes [`PASSING_NS`] more for a byte of
+    /// Straight, the root spends `ROOT_SHARE` alpha on each of p - 1 messages; through the tree, the
+    /// last block comes after q - 1 more messages, each of which takes `PASSING_NS` more for a byte of
     /// a block. In both the root's link carries every byte once, so beta does not matter. (docs/algorithms.md)
     pub fn long_block(&self, p: u32) -> u64 {
         let q = f64::from(p.max(2).next_power_of_two().trailing_zeros());
