@@ -37,8 +37,8 @@ enum Copying {
 }
 
 impl<'a> Blocks<'a> {
-    /// Blocks relative to `base`. A null base is `MPI_BOTTOM`: fine for types that carry addresses, an
-    /// error for others.
+    /// Blocks relative to `base`. A null base is `MPI_BOTTOM`: fine where types or displacements carry
+    /// addresses, an error for others.
     pub(super) fn new(
         host: &Usable,
         base: *mut u8,
@@ -51,20 +51,41 @@ impl<'a> Blocks<'a> {
             Places::Many(_, parts) => parts.largest() / layout.size,
         };
         let copying = match layout.contiguous(most) {
-            Some(0) if base.is_null() => return Err(Code::buffer()),
             Some(offset) => Copying::Run(offset),
             None => {
                 let (elements, base) = Elements::new(host, base, datatype, layout)?;
                 Copying::Elements(elements, base)
             }
         };
-        Ok(Blocks {
+        let blocks = Blocks {
             datatype,
             layout,
             base,
             places,
             copying,
-        })
+        };
+        match blocks.has_null() {
+            true => Err(Code::buffer()),
+            false => Ok(blocks),
+        }
+    }
+
+    /// Does a block in a row begin at a null pointer?
+    fn has_null(&self) -> bool {
+        let Copying::Run(offset) = self.copying else {
+            return false;
+        };
+        let is_null = |&rank: &u32| self.run(offset, rank).is_null();
+        match self.places {
+            Places::One(_) => is_null(&0),
+            Places::Many(_, parts) => parts.contributors().iter().any(is_null),
+        }
+    }
+
+    /// Where the bytes of the block of `rank` begin, if they are in a row.
+    fn run(&self, offset: i64, rank: u32) -> *mut u8 {
+        self.address(self.base, rank)
+            .wrapping_offset(offset as isize)
     }
 
     /// Bytes of the block of `rank`.
@@ -114,9 +135,7 @@ impl<'a> Blocks<'a> {
         let packed: *mut u8 = into.spare_capacity_mut().as_mut_ptr().cast();
         match &self.copying {
             Copying::Run(offset) => {
-                let from = self
-                    .address(self.base, rank)
-                    .wrapping_offset(*offset as isize);
+                let from = self.run(*offset, rank);
                 // SAFETY: the block lies there by the contract of whoever made the call, the room was
                 // reserved.
                 unsafe { ptr::copy_nonoverlapping(from.cast_const(), packed, bytes) };
@@ -143,9 +162,7 @@ impl<'a> Blocks<'a> {
         debug_assert_eq!(bytes.len() as u64, self.bytes(rank));
         match &self.copying {
             Copying::Run(offset) => {
-                let to = self
-                    .address(self.base, rank)
-                    .wrapping_offset(*offset as isize);
+                let to = self.run(*offset, rank);
                 // SAFETY: the block lies there by the contract of whoever made the call, and has as many
                 // bytes.
                 unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
@@ -171,10 +188,7 @@ impl<'a> Blocks<'a> {
     /// Copies the block of `rank` to where `to` has it; both have as many bytes.
     pub fn copy(&self, host: &Usable, comm: Comm, rank: u32, to: &Blocks) -> Result<(), Code> {
         if let (Copying::Run(from), Copying::Run(into)) = (&self.copying, &to.copying) {
-            let from = self
-                .address(self.base, rank)
-                .wrapping_offset(*from as isize);
-            let into = to.address(to.base, rank).wrapping_offset(*into as isize);
+            let (from, into) = (self.run(*from, rank), to.run(*into, rank));
             // SAFETY: both lie there by the contract of whoever made the call.
             unsafe { ptr::copy(from.cast_const(), into, self.bytes(rank) as usize) };
             return Ok(());

@@ -95,16 +95,6 @@ impl Post {
             _ => None,
         })
     }
-
-    /// Bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        let memory: usize = self.memory.iter().map(Vec::capacity).sum();
-        memory
-            + self.memory.capacity() * size_of::<Vec<u8>>()
-            + self.expected.capacity() * size_of::<c_int>()
-            + self.requests.capacity() * size_of::<sys::MPI_Request>()
-            + self.flights.capacity() * size_of::<Flight>()
-    }
 }
 
 /// Memory that is kept from call to call: pieces, and bytes in each.

@@ -70,11 +70,6 @@ impl Groups {
             .map(move |group| (groups.leader(&group), group))
     }
 
-    /// All ranks below `rank` and itself.
-    pub fn below(&self, rank: u32) -> Range<u32> {
-        self.group(self.led(rank).count() as u32, rank)
-    }
-
     /// The parent of `rank`; `None` for the root.
     pub fn parent(&self, rank: u32) -> Option<u32> {
         let led = self.led(rank).count() as u32;

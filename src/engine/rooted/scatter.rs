@@ -43,7 +43,7 @@ impl<'a> Scatter<'a> {
         let mut rounds = 0;
         if let Some(parts) = parts {
             let ranks = parts.contributors().iter().copied();
-            let short = |&rank: &u32| rank != terms.root && terms.is_short(parts.span(rank).len);
+            let short = |&rank: &u32| terms.is_short(parts.span(rank).len);
             let entry = |rank| Entry {
                 rank,
                 bytes: parts.span(rank).len,

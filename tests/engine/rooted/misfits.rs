@@ -145,8 +145,7 @@ fn only_letters_of_children_are_taken() {
     let from_3 = letter(GATHER, &[0, 12, 0], &[]);
     only_this(&case, 0, 1, &from_1);
     only_this(&case, 0, 3, &from_3);
-    let mut other = case.clone();
-    other.sizes[3] = 1; // or rank 3 would not wait for anything else
+    // Then rank 3 writes its own letter.
     let (done, net) = hear(&case, 3, &[(2, &letter(GATHER, &[0, 12], &[]))]);
     assert_eq!((done, net.log.len()), (Err(Stop::Idle), 1));
     for from in [0, 1] {
@@ -321,7 +320,7 @@ fn only_letters_with_the_receivers_block_are_taken() {
         &[0, 1, 2, 11],       // not its own
         &[0, 0],              // none
         &[0, 2, 3, 6, 0, 5],  // its own twice
-        &[0, 2, 2, 5, 2, 6],  // no such rank
+        &[0, 2, 3, 6, 1, 5],  // no such rank
         &[0, 2, 2, 5, 1, 7],  // less than it says
         &[0, 2, 2, 4, 1, 6],  // more than it says
         &[0, 3, 2, 5, 1, 6],  // one more
