@@ -6,7 +6,7 @@ use super::{Operation, Plan, Stop, begin};
 use crate::comm::{State, Work};
 use crate::config::Algorithm;
 use crate::decide::{self, Choice, Why};
-use crate::engine::rooted::{self, Gather, Scatter, Shape, Terms};
+use crate::engine::rooted::{self, Gather, Misfit, Scatter, Shape, Terms};
 use crate::host::{Blocks, Code, Comm, Failure, MpiCarrier, Rooted, Tags, Usable, Way};
 use crate::schedule::Parts;
 use crate::stats::{self, Collective};
@@ -146,7 +146,7 @@ fn blocks<'a>(
     let root = parts.span(rank).len;
     if bytes != root {
         let own = bytes;
-        return Err(Stop::Broken(Failure::Block { rank, own, root }));
+        return Err(Stop::Broken(Misfit::Block { rank, own, root }.into()));
     }
     if let (Some(own), Some(all)) = (&own, &all) {
         let copied = match call.way() {

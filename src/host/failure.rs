@@ -10,23 +10,14 @@ use std::time::Duration;
 pub enum Failure {
     /// The host reported an error.
     Host(Code, &'static str),
-    /// A message came from a rank that is in another call, or has other arguments.
-    Mismatch(u32),
+    /// The ranks disagree about the call.
+    Misfit(Misfit),
     /// This rank sends so many bytes, but by its own receive counts it contributes another number.
     Contribution {
         /// By count and type of what it sends.
         sends: u64,
         /// By its own entry of the receive counts.
         expected: u64,
-    },
-    /// What the root and a rank say of the bytes of that rank's block differs.
-    Block {
-        /// The rank.
-        rank: u32,
-        /// By its own count and type.
-        own: u64,
-        /// By the root's.
-        root: u64,
     },
     /// Nothing arrived for this long; with one rank that was waited for.
     Timeout(Duration, Option<u32>),
@@ -37,13 +28,13 @@ impl Failure {
     pub fn text(&self, host: &Usable) -> String {
         match self {
             Failure::Host(code, what) => format!("{what}: {}", host.error_string(code.get())),
-            Failure::Mismatch(from) => format!(
+            Failure::Misfit(Misfit::Stranger(from)) => format!(
                 "what rank {from} sent does not fit: the ranks differ in counts, datatype or root"
             ),
             Failure::Contribution { sends, expected } => format!(
                 "it sends {sends} bytes, but by its receive counts it contributes {expected}"
             ),
-            Failure::Block { rank, own, root } => {
+            Failure::Misfit(Misfit::Block { rank, own, root }) => {
                 format!(
                     "rank {rank} has a block of {own} bytes, but by the root's counts it has {root}"
                 )
@@ -61,9 +52,7 @@ impl Failure {
     pub fn code(&self) -> Code {
         match self {
             Failure::Host(code, _) => *code,
-            Failure::Mismatch(_) | Failure::Contribution { .. } | Failure::Block { .. } => {
-                Code::truncate()
-            }
+            Failure::Misfit(_) | Failure::Contribution { .. } => Code::truncate(),
             Failure::Timeout(..) => Code::intern(),
         }
     }
@@ -76,9 +65,6 @@ pub(super) fn at(what: &'static str) -> impl Fn(Code) -> Failure {
 
 impl From<Misfit> for Failure {
     fn from(misfit: Misfit) -> Failure {
-        match misfit {
-            Misfit::Block { rank, own, root } => Failure::Block { rank, own, root },
-            Misfit::Stranger(from) => Failure::Mismatch(from),
-        }
+        Failure::Misfit(misfit)
     }
 }

@@ -4,6 +4,7 @@
 use super::failure::{Failure, at};
 use super::handles::{Comm, check};
 use super::table::Usable;
+use crate::engine::rooted::Misfit;
 use mpi_sys as sys;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -76,7 +77,7 @@ impl Patience {
     /// rank is still there at the next look, with tests in between, does it not fit.
     pub fn suspect(&mut self, strange: Option<u32>) -> Result<(), Failure> {
         match strange {
-            Some(from) if self.suspicion => Err(Failure::Mismatch(from)),
+            Some(from) if self.suspicion => Err(Misfit::Stranger(from).into()),
             _ => {
                 self.suspicion = strange.is_some();
                 Ok(())
@@ -154,6 +155,6 @@ pub(super) fn verify(
     if length(host, status)? == len {
         Ok(())
     } else {
-        Err(Failure::Mismatch(from))
+        Err(Misfit::Stranger(from).into())
     }
 }
