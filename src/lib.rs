@@ -15,12 +15,14 @@
 //!  decide    who and how, from facts that every rank shares
 //!  engine    which blocks to whom and when; posts what may be posted, waits for what is needed
 //!  schedule  round -> block, pure arithmetic
+//!  tree      rank -> parent and children, for gather and scatter
 //!  host      sends, receives, tests; the only place with pointers, handles and datatypes
 //! ```
 //!
 //! Rules on the way: a call goes to the host only before its first message, and only for a reason
-//! that every rank sees, or because an argument is invalid. Every request is complete when a function returns. After the first message
-//! an error ends the job and names rank and collective, because other ranks would wait for ever.
+//! that every rank sees, or because an argument is invalid. Every request is complete when a function
+//! returns. After the first message an error ends the job and names rank and collective, because other
+//! ranks would wait for ever.
 
 pub mod abi;
 pub mod coll;
