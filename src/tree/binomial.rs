@@ -43,11 +43,7 @@ pub fn adaptive(blocks: &[u64], root: Root) -> Tree {
 
 /// Joins groups until there is one. `upwards` says whether the lower one sends.
 fn rounds(blocks: &[u64], upwards: impl Fn(&Content, &Content) -> bool) -> Tree {
-    let single = |(root, &own)| Content {
-        root,
-        own,
-        total: own,
-    };
+    let single = |(rank, &bytes)| Content::single(rank, bytes);
     let mut groups: Vec<Content> = (0..).zip(blocks).map(single).collect();
     let mut joins = Vec::new();
     while groups.len() > 1 {

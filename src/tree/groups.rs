@@ -89,6 +89,15 @@ pub struct Content {
 }
 
 impl Content {
+    /// A rank alone, with `bytes` bytes.
+    pub fn single(rank: u32, bytes: u64) -> Content {
+        Content {
+            root: rank,
+            own: bytes,
+            total: bytes,
+        }
+    }
+
     /// Does this group send to the other one? The one whose root has less to receive does, because it
     /// is ready first; then the one whose root has the smaller block; then the lower one. But
     /// `given`, the root of all, never sends.

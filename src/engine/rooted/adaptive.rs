@@ -30,11 +30,7 @@ impl Search {
     pub fn new(rank: u32, bytes: u64) -> Search {
         Search {
             round: 0,
-            fixed: Some(Content {
-                root: rank,
-                own: bytes,
-                total: bytes,
-            }),
+            fixed: Some(Content::single(rank, bytes)),
             leads: true,
             parent: None,
             from: None,
@@ -161,15 +157,7 @@ pub fn root(entries: &[Entry], round: u32) -> usize {
 
 fn content(entries: &[Entry], round: u32) -> (usize, Content) {
     if let [entry] = entries {
-        let (root, own) = (entry.rank, entry.bytes);
-        return (
-            0,
-            Content {
-                root,
-                own,
-                total: own,
-            },
-        );
+        return (0, Content::single(entry.rank, entry.bytes));
     }
     let round = round - 1;
     let middle = entries.partition_point(|e| e.rank >> round & 1 == 0);
