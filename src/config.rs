@@ -62,6 +62,36 @@ pub struct Stats {
     pub file: Option<PathBuf>,
 }
 
+/// Which ranks talk to other nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hierarchy {
+    /// As is best for the communicator.
+    #[default]
+    Auto,
+    /// Every rank for itself.
+    Flat,
+    /// One of each node.
+    Leader,
+    /// Several of each node.
+    Lanes,
+}
+
+impl Hierarchy {
+    /// Every value with the name that users write. The position in this list is what ranks exchange.
+    pub const NAMES: &[(&str, Hierarchy)] = &[
+        ("auto", Hierarchy::Auto),
+        ("flat", Hierarchy::Flat),
+        ("leader", Hierarchy::Leader),
+        ("lanes", Hierarchy::Lanes),
+    ];
+
+    /// The name that users write.
+    pub fn name(self) -> &'static str {
+        let row = Self::NAMES.iter().find(|(_, other)| *other == self);
+        row.map_or("?", |(name, _)| name)
+    }
+}
+
 /// What the user asked for; see [`OPTIONS`] for the meaning, bounds and default of each field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -100,6 +130,16 @@ pub struct Config {
     pub short_msg: Option<u64>,
     /// `RONDO_MAX_TMP_SIZE`: bytes of others' blocks in the memory of a rank.
     pub max_tmp_size: u64,
+    /// `RONDO_HIERARCHY`: which ranks talk to other nodes.
+    pub hierarchy: Hierarchy,
+    /// `RONDO_LANES`: how many of each node do so, if several.
+    pub lanes: u32,
+    /// `RONDO_SHM`: whether the ranks of a node share memory.
+    pub shm: bool,
+    /// `RONDO_SHM_BYTES`: the size of a segment in bytes.
+    pub shm_bytes: u64,
+    /// `RONDO_NODE`: the name of this process's node; empty if the host names it.
+    pub node: String,
     /// `RONDO_BLOCK_BYTES`: the size of a block in bytes, 0 if the cost model decides.
     pub block_bytes: u64,
     /// `RONDO_ALPHA_US`: the model's cost of a message, in microseconds.
@@ -161,6 +201,11 @@ impl Default for Config {
             scatterv_min_comm_size: 0,
             short_msg: None,
             max_tmp_size: 0,
+            hierarchy: Hierarchy::default(),
+            lanes: 0,
+            shm: false,
+            shm_bytes: 0,
+            node: String::new(),
             block_bytes: 0,
             alpha_us: 0.0,
             beta_ns_per_kb: 0.0,

@@ -35,4 +35,5 @@ pub mod model;
 pub mod report;
 pub mod schedule;
 pub mod stats;
+pub mod topology;
 pub mod tree;

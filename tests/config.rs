@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rondo::config::{
-    self, Algorithm, Config, Kind, Loaded, OPTIONS, Opt, Scope, Setting, Source, Stats,
+    self, Algorithm, Config, Hierarchy, Kind, Loaded, OPTIONS, Opt, Scope, Setting, Source, Stats,
     StatsFormat, WORDS,
 };
 use std::{collections::HashSet, ffi::OsString, os::unix::ffi::OsStringExt};
@@ -107,6 +107,11 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO_SCATTERV_MIN_COMM_SIZE", "7"),
         ("RONDO_SHORT_MSG", "5K"),
         ("RONDO_MAX_TMP_SIZE", "7M"),
+        ("RONDO_HIERARCHY", "lanes"),
+        ("RONDO_LANES", "3"),
+        ("RONDO_SHM", "off"),
+        ("RONDO_SHM_BYTES", "9M"),
+        ("RONDO_NODE", "n1"),
         ("RONDO_BLOCK_BYTES", "3K"),
         ("RONDO_ALPHA_US", "1.25"),
         ("RONDO_BETA_NS_PER_KB", "0.5"),
@@ -155,6 +160,11 @@ fn every_option_sets_its_own_field_and_no_other() {
         scatterv_min_comm_size: 7,
         short_msg: Some(5 << 10),
         max_tmp_size: 7 << 20,
+        hierarchy: Hierarchy::Lanes,
+        lanes: 3,
+        shm: false,
+        shm_bytes: 9 << 20,
+        node: "n1".into(),
         block_bytes: 3 << 10,
         alpha_us: 1.25,
         beta_ns_per_kb: 0.5,
@@ -655,7 +665,7 @@ proptest! {
         let agreed = own.adopt(&root.to_words());
         prop_assert_eq!(agreed.to_words(), root.to_words());
         let stats = Stats { format: root.stats.format, file: own.stats.file };
-        prop_assert_eq!(agreed, Config { stats, help: own.help, ..root });
+        prop_assert_eq!(agreed, Config { stats, help: own.help, node: own.node, ..root });
     }
 
     #[test]

@@ -1,7 +1,7 @@
 #![forbid(unsafe_code)]
 //! The table of options.
 
-use super::{Algorithm, Config, Setting, Stats};
+use super::{Algorithm, Config, Hierarchy, Setting, Stats};
 
 /// Where in [`Config`] an option lives.
 pub type Field<T> = fn(&mut Config) -> &mut T;
@@ -23,6 +23,10 @@ pub enum Kind {
     Real(Field<f64>, f64),
     /// The form of the statistics and an optional file.
     Stats(Field<Stats>),
+    /// Which ranks talk to other nodes.
+    Hierarchy(Field<Hierarchy>),
+    /// Any text, empty by default.
+    Text(Field<String>),
 }
 
 /// Whose value of an option counts.
@@ -201,6 +205,52 @@ pub const OPTIONS: &[Opt] = &[
         scope: Scope::Communicator,
         doc: "Gather and scatter: what the blocks of others may take up in the memory of a rank at the most. \
               With p ranks, blocks of more than a 2p-th of it go straight from or to the root.",
+    },
+    Opt {
+        name: "HIERARCHY",
+        kind: Kind::Hierarchy(|c| &mut c.hierarchy),
+        unit: "",
+        default: "auto",
+        scope: Scope::Communicator,
+        doc: "Who talks to other nodes: every rank (flat), one rank of each node (leader), or RONDO_LANES ranks \
+              of each node, each for its share of the bytes (lanes). auto takes leaders where a node has \
+              several ranks.",
+    },
+    Opt {
+        name: "LANES",
+        kind: Kind::Integer(|c| &mut c.lanes, 64),
+        unit: "ranks",
+        default: "2",
+        scope: Scope::Communicator,
+        doc: "Ranks of each node that talk to other nodes under RONDO_HIERARCHY=lanes; not more than the \
+              smallest node has.",
+    },
+    Opt {
+        name: "SHM",
+        kind: Kind::Switch(|c| &mut c.shm),
+        unit: "",
+        default: "on",
+        scope: Scope::Communicator,
+        doc: "Pass data between the ranks of a node through a shared memory segment. Off, or where the system \
+              grants none, they use messages.",
+    },
+    Opt {
+        name: "SHM_BYTES",
+        kind: Kind::Bytes(|c| &mut c.shm_bytes, 1 << 30),
+        unit: "bytes",
+        default: "4M",
+        scope: Scope::Communicator,
+        doc: "The size of a segment: one for each node and communicator that needs one. Longer messages \
+              go through it piece by piece.",
+    },
+    Opt {
+        name: "NODE",
+        kind: Kind::Text(|c| &mut c.node),
+        unit: "",
+        default: "",
+        scope: Scope::Process,
+        doc: "The name of this process's node; processes with the same name share a node. Without it, what \
+              MPI_Get_processor_name says.",
     },
     Opt {
         name: "BLOCK_BYTES",

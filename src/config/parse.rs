@@ -3,7 +3,7 @@
 //!
 //! An error is the end of a sentence that begins with the variable and its value.
 
-use super::{Algorithm, Config, Kind, OPTIONS, Opt, Setting, Stats, StatsFormat};
+use super::{Algorithm, Config, Hierarchy, Kind, OPTIONS, Opt, Setting, Stats, StatsFormat};
 
 type Parsed<T> = Result<T, String>;
 
@@ -27,6 +27,8 @@ impl Opt {
             Kind::Integer(field, max) => *field(config) = integer(text, max)?,
             Kind::Real(field, max) => *field(config) = real(text, max)?,
             Kind::Stats(field) => *field(config) = stats(text)?,
+            Kind::Hierarchy(field) => *field(config) = among(text, Hierarchy::NAMES)?,
+            Kind::Text(field) => *field(config) = text.to_owned(),
         }
         Ok(())
     }
@@ -42,11 +44,18 @@ fn switch(text: &str) -> Parsed<bool> {
 }
 
 fn setting(text: &str, algorithms: &[Algorithm]) -> Parsed<Setting> {
-    let mut settings = Setting::among(algorithms);
-    let names: Vec<&str> = settings.clone().map(Setting::name).collect();
-    if let Some(setting) = settings.find(|s| s.name().eq_ignore_ascii_case(text)) {
-        return Ok(setting);
+    let settings = Setting::among(algorithms);
+    let named: Vec<_> = settings.map(|s| (s.name(), s)).collect();
+    among(text, &named)
+}
+
+/// The value of this name.
+fn among<T: Copy>(text: &str, named: &[(&str, T)]) -> Parsed<T> {
+    let is_it = |(name, _): &&(&str, T)| name.eq_ignore_ascii_case(text);
+    if let Some((_, value)) = named.iter().find(is_it) {
+        return Ok(*value);
     }
+    let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
     let hint = nearest(&text.to_ascii_lowercase(), names.iter().copied());
     let hint = hint.map_or(String::new(), |name| format!(" (did you mean {name}?)"));
     Err(format!("is not one of {}{hint}", names.join(", ")))

@@ -1,7 +1,7 @@
 #![forbid(unsafe_code)]
 //! The options as text: for `RONDO_HELP`, for `rondo info` and for the README.
 
-use super::{Config, Kind, Loaded, OPTIONS, Opt, Setting, Source, StatsFormat};
+use super::{Config, Hierarchy, Kind, Loaded, OPTIONS, Opt, Setting, Source, StatsFormat};
 
 /// The longest line of [`table`], in characters. Only a value may be longer.
 const LINE: usize = 100;
@@ -24,6 +24,8 @@ impl Opt {
                 let names = StatsFormat::NAMES.iter().map(|(name, _)| *name);
                 format!("{}; text:FILE, json:FILE", list(names))
             }
+            Kind::Hierarchy(_) => list(Hierarchy::NAMES.iter().map(|(name, _)| *name)),
+            Kind::Text(_) => "a name".into(),
         }
     }
 
@@ -45,6 +47,8 @@ impl Opt {
                     None => stats.format.name().into(),
                 }
             }
+            Kind::Hierarchy(field) => field(config).name().into(),
+            Kind::Text(field) => field(config).clone(),
         }
     }
 }

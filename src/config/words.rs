@@ -2,7 +2,7 @@
 //! The part of the configuration that the ranks of a communicator must have in common, as words of
 //! 64 bits: rank 0 sends its words, and all other ranks adopt them.
 
-use super::{Config, Kind, OPTIONS, Opt, Scope, Setting, StatsFormat};
+use super::{Config, Hierarchy, Kind, OPTIONS, Opt, Scope, Setting, StatsFormat};
 
 /// How many words [`Config::to_words`] makes: the number of options of [`Scope::Communicator`].
 pub const WORDS: usize = {
@@ -34,6 +34,8 @@ impl Config {
                 Kind::Integer(field, _) => (*field(&mut config)).into(),
                 Kind::Real(field, _) => field(&mut config).to_bits(),
                 Kind::Stats(field) => position(StatsFormat::NAMES, field(&mut config).format),
+                Kind::Hierarchy(field) => position(Hierarchy::NAMES, *field(&mut config)),
+                Kind::Text(_) => 0, // does not fit a word: a process's own business
             };
         }
         words
@@ -74,6 +76,8 @@ impl Config {
                 Kind::Stats(field) => {
                     field(c).format = at(StatsFormat::NAMES, word, field(d).format);
                 }
+                Kind::Hierarchy(field) => *field(c) = at(Hierarchy::NAMES, word, *field(d)),
+                Kind::Text(_) => {}
             }
         }
         config

@@ -9,6 +9,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lib", &[]),
     ("schedule", &[]),
     ("tree", &[]),
+    ("topology", &[]),
     ("config", &[]),
     ("model", &["config", "schedule"]),
     ("report", &[]),
@@ -19,13 +20,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "comm",
         &[
-            "config", "decide", "engine", "host", "report", "schedule", "stats",
+            "config", "decide", "engine", "host", "report", "schedule", "stats", "topology",
         ],
     ),
     (
         "coll",
         &[
-            "comm", "config", "decide", "engine", "host", "report", "schedule", "stats", "tree",
+            "comm", "config", "decide", "engine", "host", "report", "schedule", "stats",
+            "topology", "tree",
         ],
     ),
     ("abi", &["coll", "host", "schedule", "stats"]),
