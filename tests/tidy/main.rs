@@ -14,14 +14,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("config", &[]),
     ("model", &["config", "schedule"]),
     ("report", &[]),
-    ("engine", &["schedule", "tree"]),
+    ("engine", &["schedule", "topology", "tree"]),
     ("decide", &["config", "model", "schedule"]),
     ("stats", &["config", "decide"]),
-    ("host", &["engine", "schedule", "report"]),
+    ("host", &["engine", "schedule", "shm", "topology", "report"]),
     (
         "comm",
         &[
-            "config", "decide", "engine", "host", "report", "schedule", "stats", "topology",
+            "config", "decide", "engine", "host", "report", "schedule", "shm", "stats", "topology",
         ],
     ),
     (
