@@ -10,7 +10,6 @@ use crate::engine::rooted::{self, Gather, Misfit, Scatter, Shape, Terms};
 use crate::host::{Blocks, Code, Comm, Failure, MpiCarrier, Rooted, Tags, Usable, Way};
 use crate::schedule::Parts;
 use crate::stats::{self, Collective};
-use crate::tree::Groups;
 
 /// Long blocks in flight at the root at the most, unless RONDO_WINDOW says otherwise: enough to keep
 /// its link busy, few enough for every host's queues.
@@ -95,9 +94,8 @@ impl Operation for Rooted {
             None
         };
         let blocks = blocks(self, own, terms.rank, parts, usable, private)?;
-        let groups = Groups::new(terms.p, root);
-        // What the engines start at the most: letters of a round each way, and long blocks.
-        let requests = 2 * groups.rounds() + terms.window.min(terms.p);
+        // What the engines start at the most: a letter each way for each part of the tree, and long blocks.
+        let requests = 2 * terms.tree().parts(terms.rank) + terms.window.min(terms.p);
         post.reserve(requests as usize).map_err(Stop::Error)?;
         stats::count(self.collective(), plan.choice, plan.bytes);
         let facts = [self.collective() as u64, root.into(), terms.long];

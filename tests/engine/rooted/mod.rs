@@ -10,4 +10,5 @@ mod letters;
 mod misfits;
 mod mistakes;
 mod net;
+mod nodes;
 mod trees;
