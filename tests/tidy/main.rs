@@ -10,6 +10,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("schedule", &[]),
     ("tree", &["topology"]),
     ("topology", &[]),
+    ("shm", &[]),
     ("config", &[]),
     ("model", &["config", "schedule"]),
     ("report", &[]),
@@ -34,7 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// Modules that may hold unsafe code; every other file forbids it in its first lines.
-const MAY_BE_UNSAFE: &[&str] = &["lib", "host", "abi"];
+const MAY_BE_UNSAFE: &[&str] = &["lib", "host", "shm", "abi"];
 
 /// Words that belong to one module only, with what to do instead.
 const BELONGS: &[(&str, &str, &str)] = &[
