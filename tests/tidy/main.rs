@@ -17,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("engine", &["schedule", "topology", "tree"]),
     ("decide", &["config", "model", "schedule"]),
     ("stats", &["config", "decide"]),
-    ("host", &["engine", "schedule", "report"]),
+    ("host", &["engine", "schedule", "shm", "report", "topology"]),
     (
         "comm",
         &[

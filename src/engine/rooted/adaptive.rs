@@ -149,8 +149,8 @@ impl Search {
     }
 }
 
-/// Which of `entries`, the short blocks of a group in the order of places (which are ranks here), is the root of the group's adaptive tree,
-/// if the root of all is not among them? The group has 2^`round` ranks.
+/// Which of `entries`, the short blocks of a group in the order of places (which are ranks here), is the
+/// root of the group's adaptive tree, if the root of all is not among them? The group has 2^`round` ranks.
 pub fn root(entries: &[Entry], round: u32) -> usize {
     content(entries, round).0
 }

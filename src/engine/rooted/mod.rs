@@ -98,6 +98,8 @@ pub enum Misfit {
     },
     /// This rank sent what nobody sends in this call: it is in another call, or has another root.
     Stranger(u32),
+    /// This rank expects nothing, but there is a letter for it.
+    Unexpected(u32),
 }
 
 /// What all ranks agree on.
