@@ -97,6 +97,7 @@ impl Operation for Allgather {
                 places,
                 blobs,
                 space,
+                ..
             } = nodes;
             let over = Over {
                 travel,

@@ -5,6 +5,7 @@
 mod abi;
 mod attr;
 mod blocks;
+mod boxes;
 mod call;
 mod collectives;
 mod data;
@@ -25,6 +26,7 @@ mod wire;
 pub use abi::{Abi, Word};
 pub use attr::{Attribute, Datatype, at_finalize};
 pub use blocks::Blocks;
+pub use boxes::{LocalMail, News, Route, Shelf};
 pub use call::{Allgather, Bcast, Call, Count, Counts, Level, Rooted, Way};
 pub use collectives::{
     AllgatherFn, AllgatherLargeFn, AllgathervFn, AllgathervLargeFn, BcastFn, BcastLargeFn,
