@@ -2,6 +2,11 @@
 //!
 //! All `PMPI_` names and nearly all unsafe code of Rondo are in this folder.
 
+// First, because of its macros.
+#[cfg_attr(feature = "direct", path = "linked.rs")]
+#[macro_use]
+mod symbols;
+
 mod abi;
 mod attr;
 mod blocks;
@@ -15,7 +20,6 @@ mod layout;
 mod patience;
 mod post;
 mod staging;
-mod symbols;
 mod table;
 mod wire;
 

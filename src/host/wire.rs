@@ -1,13 +1,13 @@
 //! [`Wire`] over the host's point-to-point messages.
 
+use super::abi::Abi;
 use super::data::Data;
 use super::failure::{Failure, at};
 use super::handles::{Code, Comm, check};
-use super::patience::{Patience, first_message, is_overdue, test, verify};
+use super::patience::{Patience, Pending, first_message, is_overdue, test, verify, wait};
 use super::staging::{Run, Staging, StagingRoom, runs};
 use super::table::Usable;
 use crate::engine::{Event, Piece, Wire};
-use mpi_sys as sys;
 use std::collections::{TryReserveError, VecDeque};
 use std::ffi::c_int;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(super) const SYNCHRONOUS_BYTES: u64 = 4096;
 
 /// A receive in flight.
 struct Receive {
-    request: sys::MPI_Request,
+    message: Pending,
     from: u32,
     len: u64,
     /// Is the message to be taken from staging memory to its places?
@@ -29,7 +29,7 @@ struct Receive {
 
 /// A send in flight.
 struct Sending {
-    request: sys::MPI_Request,
+    message: Pending,
     staged: bool,
 }
 
@@ -193,7 +193,7 @@ impl Wire for MpiWire<'_> {
         })
         .map_err(at("receiving"))?;
         self.requests.receives.push_back(Receive {
-            request,
+            message: Pending::new(request),
             from,
             len,
             staged,
@@ -236,14 +236,17 @@ impl Wire for MpiWire<'_> {
             )
         })
         .map_err(at("sending"))?;
-        self.requests.sends.push_back(Sending { request, staged });
+        self.requests.sends.push_back(Sending {
+            message: Pending::new(request),
+            staged,
+        });
         Ok(true)
     }
 
     fn poll(&mut self) -> Result<Option<Event>, Failure> {
         let host = self.host;
         let event = if let Some(oldest) = self.requests.receives.front_mut()
-            && let Some(status) = test(host, &mut oldest.request)?
+            && let Some(status) = test(host, &mut oldest.message)?
         {
             let Receive {
                 from, len, staged, ..
@@ -256,7 +259,7 @@ impl Wire for MpiWire<'_> {
             }
             Event::Received
         } else if let Some(oldest) = self.requests.sends.front_mut()
-            && test(host, &mut oldest.request)?.is_some()
+            && test(host, &mut oldest.message)?.is_some()
         {
             if oldest.staged {
                 self.requests.staged_out.release();
@@ -272,6 +275,14 @@ impl Wire for MpiWire<'_> {
 
     fn idle(&mut self, arrived: u64) -> Result<(), Failure> {
         self.unpack(arrived)?;
+        if Abi::BUILT.is_simulated() {
+            let Requests {
+                receives, sends, ..
+            } = &mut *self.requests;
+            let receive = receives.front_mut().map(|oldest| &mut oldest.message);
+            let send = sends.front_mut().map(|oldest| &mut oldest.message);
+            return wait(self.host, receive.into_iter().chain(send));
+        }
         match self.patience.wait() {
             Some(idle) => self.look_around(idle),
             None => Ok(()),
