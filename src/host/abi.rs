@@ -70,13 +70,12 @@ impl Abi {
     /// Length in bytes up to which the hosts of this ABI send a message without asking the receiver
     /// first, as measured over TCP (docs/tuning.md).
     ///
-    /// A simulator has no such threshold but the one it is told; this is the one of SMPI's own
-    /// (smpi/send-is-detached-thresh).
+    /// In a simulation, asking costs nothing; there the length only bounds memory.
     pub fn eager_bytes(self) -> u64 {
         match self {
             Abi::OpenMpi => 32 << 10,
             Abi::Mpich | Abi::Standard => 16 << 10,
-            Abi::Smpi => 64 << 10,
+            Abi::Smpi => 1 << 20,
         }
     }
 }
