@@ -101,6 +101,7 @@ impl Operation for Allgather {
             } = nodes;
             let over = Over {
                 travel,
+                bytes: plan.bytes,
                 blocks,
                 lanes,
                 root: None,

@@ -2,6 +2,11 @@
 //!
 //! All `PMPI_` names and nearly all unsafe code of Rondo are in this folder.
 
+// First, because of its macros.
+#[cfg_attr(feature = "direct", path = "linked.rs")]
+#[macro_use]
+mod symbols;
+
 mod abi;
 mod attr;
 mod blocks;
@@ -18,7 +23,6 @@ mod patience;
 mod post;
 mod ring;
 mod staging;
-mod symbols;
 mod table;
 mod view;
 mod wire;

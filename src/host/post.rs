@@ -1,12 +1,13 @@
 //! [`Carrier`] over the host's point-to-point messages.
 
+use super::abi::Abi;
 use super::blocks::Blocks;
 use super::boxes::{LocalMail, News};
 use super::call::Way;
 use super::elements::Message;
 use super::failure::{Failure, at};
 use super::handles::{Code, Comm, check};
-use super::patience::{Patience, first_message, is_overdue, length, probe, verify};
+use super::patience::{Patience, first_message, is_overdue, length, probe, verify, wait_any};
 use super::table::Usable;
 use super::wire::{SYNCHRONOUS_BYTES, call_tag};
 use crate::engine::rooted::{Carrier, Event};
@@ -41,6 +42,8 @@ pub struct Post {
     expected: Vec<c_int>,
     requests: Vec<sys::MPI_Request>,
     flights: Vec<Flight>,
+    /// A request that was waited for, with its status.
+    complete: Option<(usize, sys::MPI_Status)>,
     memory: Vec<Vec<u8>>,
 }
 
@@ -100,9 +103,20 @@ impl Post {
 
     /// What belongs to a request that is complete, and its status.
     fn take(&mut self, host: &Usable) -> Result<Option<(Flight, sys::MPI_Status)>, Failure> {
-        if self.requests.is_empty() {
-            return Ok(None);
-        }
+        let complete = match self.complete.take() {
+            None if self.requests.is_empty() => None,
+            None => self.test(host)?,
+            complete => complete,
+        };
+        Ok(complete.map(|(which, status)| {
+            // The order of the others stays: the oldest is looked at first.
+            self.requests.remove(which);
+            (self.flights.remove(which), status)
+        }))
+    }
+
+    /// A request that is complete, and its status.
+    fn test(&mut self, host: &Usable) -> Result<Option<(usize, sys::MPI_Status)>, Failure> {
         let (count, requests) = (self.requests.len() as c_int, self.requests.as_mut_ptr());
         let (mut which, mut done): (c_int, c_int) = (0, 0);
         let mut status = MaybeUninit::<sys::MPI_Status>::zeroed();
@@ -111,14 +125,12 @@ impl Post {
             (host.f.testany)(count, requests, &mut which, &mut done, status.as_mut_ptr())
         })
         .map_err(at("a message failed"))?;
-        if done == 0 {
-            return Ok(None);
+        // SMPI's tests do not see sends that were complete at once; when only such are left, it says so.
+        if which == sys::MPI_UNDEFINED && done != 0 {
+            return wait_any(host, &mut self.requests).map(Some);
         }
-        // The order of the others stays: the oldest is looked at first.
-        self.requests.remove(which as usize);
-        let flight = self.flights.remove(which as usize);
         // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
-        Ok(Some((flight, unsafe { status.assume_init() })))
+        Ok((done != 0).then(|| (which as usize, unsafe { status.assume_init() })))
     }
 
     /// Ranks and bytes of the blocks that have not come.
@@ -509,6 +521,11 @@ impl Carrier for MpiCarrier<'_> {
     }
 
     fn idle(&mut self) -> Result<(), Failure> {
+        // Where time is simulated, it passes in a search for mail as well.
+        if Abi::BUILT.is_simulated() && self.post.expected.is_empty() {
+            self.post.complete = Some(wait_any(self.host, &mut self.post.requests)?);
+            return Ok(());
+        }
         match self.patience.wait() {
             Some(idle) => self.look_around(idle),
             None => Ok(()),
