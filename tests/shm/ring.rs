@@ -94,7 +94,7 @@ fn take_part(ring: &mut Ring, calls: &[Vec<Part>], habits: &[Habits]) {
                         );
                     }
                     (read, chunks, moved) = (until, chunks + 1, true);
-                    if naps > 0 && byte(chunks + u64::from(me)) as u64 % naps == 0 {
+                    if naps > 0 && u64::from(byte(chunks + u64::from(me))).is_multiple_of(naps) {
                         std::thread::sleep(std::time::Duration::from_micros(50));
                     }
                     ring.release(read);
