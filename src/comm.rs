@@ -10,7 +10,7 @@
 use crate::config::{self, Config, StatsFormat};
 use crate::decide::{Choice, Facts, Why};
 use crate::engine::{Part, Rows, Scratch, rooted};
-use crate::host::{self, Abi, Attribute, Code, Comm, Host, Post, Requests, Usable};
+use crate::host::{self, Abi, Attribute, Code, Comm, Host, Post, Requests, Shelf, Usable};
 use crate::report;
 use crate::schedule::{Circulant, Parts};
 use crate::stats::{self, Collective, Report};
@@ -64,6 +64,8 @@ pub struct Work {
     pub letters: rooted::Scratch,
     /// Mail and blocks in flight.
     pub post: Post,
+    /// What is known of the boxes of this rank's node.
+    pub shelf: Shelf,
 }
 
 /// The communicator for Rondo's own messages.

@@ -7,9 +7,13 @@ use crate::comm::{State, Work};
 use crate::config::Algorithm;
 use crate::decide::{self, Choice, Why};
 use crate::engine::rooted::{self, Gather, Misfit, Scatter, Shape, Terms};
-use crate::host::{Blocks, Code, Comm, Failure, MpiCarrier, Rooted, Tags, Usable, Way};
+use crate::host::{
+    Blocks, Code, Comm, Failure, LocalMail, MpiCarrier, Rooted, Route, Tags, Usable, Way,
+};
 use crate::schedule::Parts;
+use crate::shm::Boxes;
 use crate::stats::{self, Collective};
+use crate::topology::Topology;
 
 /// Long blocks in flight at the root at the most, unless RONDO_WINDOW says otherwise: enough to keep
 /// its link busy, few enough for every host's queues.
@@ -66,9 +70,22 @@ impl Operation for Rooted {
             parts,
             letters,
             post,
+            shelf,
             ..
         } = work;
         let config = state.config();
+        // Where the ranks are, for a tree over nodes, and the boxes of this rank's node, for its letters there.
+        let (nodes, boxes): (Option<&Topology>, Option<&Boxes>) = (None, None);
+        let route = nodes.zip(boxes).map(|(nodes, boxes)| Route {
+            nodes,
+            boxes,
+            rank: state.rank(),
+            root,
+            way: self.way(),
+            call: sequence,
+        });
+        // Before anything can be wrong: others count on its marks in the boxes.
+        let mut local = route.map(|route| LocalMail::new(route, shelf));
         let terms = Terms {
             rank: state.rank(),
             p: state.facts().p,
@@ -76,7 +93,7 @@ impl Operation for Rooted {
             shape: match algorithm {
                 Algorithm::Linear => Shape::Star,
                 Algorithm::Adaptive => Shape::Adaptive,
-                _ => Shape::Binomial,
+                _ => nodes.map_or(Shape::Binomial, Shape::Nodes),
             },
             long: decide::long_block(state.facts(), algorithm, config),
             window: match config.window {
@@ -97,11 +114,14 @@ impl Operation for Rooted {
         // What the engines start at the most: a letter each way for each part of the tree, and long blocks.
         let requests = 2 * terms.tree().parts(terms.rank) + terms.window.min(terms.p);
         post.reserve(requests as usize).map_err(Stop::Error)?;
+        if let Some(local) = &mut local {
+            local.reserve().map_err(Stop::Error)?;
+        }
         stats::count(self.collective(), plan.choice, plan.bytes);
         let facts = [self.collective() as u64, root.into(), terms.long];
         let tags = Tags::new(self.way(), sequence, facts, state.tag_mask());
-        let mut carrier =
-            MpiCarrier::new(usable, private, root, tags, post, blocks, config.timeout_s);
+        let carrier = MpiCarrier::new(usable, private, root, tags, post, blocks, config.timeout_s);
+        let mut carrier = carrier.with_local(local);
         let done = match self.way() {
             Way::Gather => {
                 let gather = Gather::new(terms, own, parts, letters);
