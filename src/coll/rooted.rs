@@ -74,7 +74,7 @@ impl Operation for Rooted {
             ..
         } = work;
         let config = state.config();
-        // Where the ranks are, for a tree over nodes, and the boxes of this rank's node, for its letters there.
+        // Where the ranks are, for a tree over nodes, and the boxes of this rank's node.
         let (nodes, boxes): (Option<&Topology>, Option<&Boxes>) = (None, None);
         let route = nodes.zip(boxes).map(|(nodes, boxes)| Route {
             nodes,
