@@ -42,6 +42,8 @@ pub struct Shelf {
     /// The last call in which this rank put a letter into its up box, or marked it; and for whom.
     put: u64,
     reader: u32,
+    /// A gather in which this rank was the reader, if its up box is still to be marked.
+    unmarked: Option<u64>,
     /// The last scatter; and the last one in which this rank took a letter from its down box.
     scatter: u64,
     taken: u64,
@@ -185,6 +187,7 @@ impl<'a> LocalMail<'a> {
                 let (to, mail) = self.shelf.waiting.swap_remove(i);
                 if self.route.way == Way::Gather {
                     (self.shelf.put, self.shelf.reader) = (self.route.call, to);
+                    self.shelf.unmarked = None;
                 }
                 return Ok(Some(match by_box {
                     true => News::Sent(mail),
@@ -251,6 +254,7 @@ impl<'a> LocalMail<'a> {
 
     /// To be called when nothing has happened for long: what cannot be right at the boxes, if anything.
     pub fn look_around(&mut self) -> Option<Misfit> {
+        self.mark();
         if self.route.way == Way::Gather && !self.shelf.waiting.is_empty() {
             self.take_back()
         } else {
@@ -280,6 +284,19 @@ impl<'a> LocalMail<'a> {
             boxes.take(Side::Up, own, put, letter);
         }
         None
+    }
+
+    /// Marks this rank's up box, so that whose letters it did not take as a reader can see that it will not.
+    /// That has to wait while a letter of its own is there.
+    fn mark(&mut self) {
+        let Some(call) = self.shelf.unmarked else {
+            return;
+        };
+        let own = self.route.nodes.local(self.route.rank);
+        self.route.boxes.pass(Side::Up, own, call);
+        if self.route.boxes.empty_since(Side::Up, own) == Some(call) {
+            (self.shelf.put, self.shelf.unmarked) = (call, None);
+        }
     }
 
     fn misfit(&self) -> Option<Misfit> {
@@ -336,8 +353,7 @@ fn copy(letter: &[u8], post: &mut Post) -> Result<Vec<u8>, Failure> {
 }
 
 impl Drop for LocalMail<'_> {
-    /// Whoever fills this rank's down box next need not know whether there was a letter in this call. And
-    /// whose letters this rank did not take in a gather can see that it will not.
+    /// Whoever fills this rank's down box next need not know whether there was a letter in this call.
     fn drop(&mut self) {
         let Route {
             nodes,
@@ -351,10 +367,8 @@ impl Drop for LocalMail<'_> {
             boxes.pass(Side::Down, nodes.local(rank), call);
         }
         if way == Way::Gather && self.leader() == rank {
-            boxes.pass(Side::Up, nodes.local(rank), call);
-            if boxes.empty_since(Side::Up, nodes.local(rank)) == Some(call) {
-                self.shelf.put = call;
-            }
+            self.shelf.unmarked = Some(call);
+            self.mark();
         }
     }
 }

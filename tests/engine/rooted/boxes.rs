@@ -72,8 +72,10 @@ impl Job {
         }
     }
 
-    fn room(&self) -> usize {
-        self.shared[0].boxes.room()
+    /// The longest letter that a box on the node of `rank` holds.
+    fn room(&self, rank: u32) -> usize {
+        let node = self.nodes.node(rank) as usize;
+        self.shared[node].boxes.room()
     }
 
     fn route(&self, rank: u32, root: u32, way: host::Way, call: u64) -> Route<'_> {
@@ -141,7 +143,7 @@ impl Carrier for Desk<'_> {
             return Ok(());
         };
         let near = self.job.nodes.node(to) == self.job.nodes.node(self.rank);
-        if near && mail[0] != GO && mail.len() + 4 <= self.job.room() {
+        if near && mail[0] != GO && mail.len() + 4 <= self.job.room(to) {
             self.job.strays.lock().unwrap().push((self.rank, to));
         }
         self.send_to(to, Load::Mail(mail));
@@ -189,7 +191,7 @@ impl Carrier for Desk<'_> {
                     return Ok(Some(Event::Sent));
                 }
                 News::Send { to, mail } => {
-                    assert!(mail.len() > self.job.room(), "{to} could have it");
+                    assert!(mail.len() > self.job.room(to), "{to} could have it");
                     self.send_to(to, Load::Mail(mail));
                 }
                 News::Expect(from) => self.expected.push(Some(from)),
@@ -362,7 +364,7 @@ fn calls_in_turn_that_wait_for_nobody() {
     for (nodes, seed) in topologies().into_iter().zip(31..) {
         for bytes in SEGMENTS {
             let job = Job::new(nodes.clone(), bytes);
-            let calls = any_calls(nodes.p(), job.room() as u64, 150, seed);
+            let calls = any_calls(nodes.p(), job.room(0) as u64, 150, seed);
             carry_out(&job, &calls, |_, _| {});
             assert_eq!(*job.strays.lock().unwrap(), []);
             let left = job.inboxes.iter().map(|inbox| inbox.lock().unwrap().len());
@@ -377,7 +379,7 @@ fn a_rank_that_comes_late_finds_its_letters() {
     for (nodes, seed) in topologies().into_iter().zip(41..) {
         for slow in [0, nodes.p() / 2, nodes.p() - 1] {
             let job = Job::new(nodes.clone(), SEGMENTS[0]);
-            let calls = any_calls(nodes.p(), job.room() as u64, 30, seed);
+            let calls = any_calls(nodes.p(), job.room(0) as u64, 30, seed);
             carry_out(&job, &calls, |number, rank| {
                 if rank == slow && number % 3 == 0 {
                     thread::sleep(Duration::from_millis(2));
@@ -482,7 +484,7 @@ fn a_letter_is_sent_when_it_is_in_the_box_and_taken_once() {
 #[test]
 fn a_letter_that_is_too_long_is_a_message() {
     let mut two = Two::new();
-    let room = two.job.room();
+    let room = two.job.room(0);
     two.on(1, (Up, 0, 1), |local, post| {
         assert_eq!(local.mail(0, vec![5; room + 1]), None);
         let (to, mail) = (0, vec![5; room + 1]);
