@@ -5,13 +5,14 @@
 
 mod allgather;
 mod bcast;
+mod nodes;
 mod rooted;
 
 use crate::comm::{self, Lookup, SEND_WINDOW, State, Work};
 use crate::decide::{Choice, Why};
 use crate::engine::{self, AllBroadcast, Limits, Pattern};
 use crate::host::{
-    self, Call, Code, Comm, Data, Failure, Host, Level, MpiWire, StagingRoom, Usable,
+    self, Call, Code, Comm, Data, Failure, Host, Job, Level, MpiWire, StagingRoom, Usable, View,
 };
 use crate::report;
 use crate::schedule::Circulant;
@@ -185,13 +186,10 @@ fn begin(work: &mut Work, usable: &Usable, state: &State) -> Result<(Comm, u64),
     Ok((private, work.next_sequence()))
 }
 
-/// What a collective sends and receives on this rank.
+/// The data of a call on this rank, and what its messages go by.
 struct Traffic<'a> {
     private: Comm,
     tag: i32,
-    pattern: Pattern<'a>,
-    /// The most bytes that a rank sends, or receives, in a round.
-    round_bytes: u64,
     data: Data<'a>,
     /// Is this the root of a broadcast?
     packs: bool,
@@ -200,58 +198,86 @@ struct Traffic<'a> {
 /// Staged messages at a time, each way: one is copied while another travels.
 const STAGED: u64 = 2;
 
-/// Carries `traffic` out. `count` is called when there is no way back.
+impl<'a> Traffic<'a> {
+    fn job(&'a self, usable: &'a Usable, state: &State) -> Job<'a> {
+        Job {
+            host: usable,
+            comm: self.private,
+            tag: self.tag,
+            data: &self.data,
+            packs: self.packs,
+            timeout_s: state.config().timeout_s,
+        }
+    }
+
+    /// Carries out what `run` does with the data, and puts what arrived where the user wants it.
+    fn carry(
+        self,
+        usable: &Usable,
+        state: &State,
+        run: impl FnOnce(&Job) -> Result<(), Failure>,
+    ) -> Result<(), Stop> {
+        let job = self.job(usable, state);
+        let done = run(&job).and_then(|()| job.unpack(u64::MAX));
+        done.map_err(|failure| {
+            // The job ends, but until it does, messages may still arrive in a packed copy.
+            std::mem::forget(self);
+            Stop::Broken(failure)
+        })
+    }
+}
+
+/// How much an exchange among `ranks` ranks may have under way.
+fn limits(state: &State, ranks: u32) -> Limits {
+    Limits {
+        // By default the receives of two phases: that covers every block still needed for sending.
+        receives: match state.config().window {
+            0 => 2 * Circulant::new(ranks).q() as u32,
+            window => window,
+        },
+        sends: SEND_WINDOW,
+        message: state.facts().eager_bytes,
+    }
+}
+
+/// Exchanges the parts of `cut` among all ranks. `round_bytes` is the most that a rank sends, or receives,
+/// in a round. `count` is called when there is no way back.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "state of several kinds, used once"
+)]
 fn exchange(
     usable: &Usable,
     state: &State,
     traffic: Traffic,
+    pattern: Pattern,
+    round_bytes: u64,
     cut: &[engine::Part],
     scratch: &mut engine::Scratch,
     requests: &mut host::Requests,
     count: impl FnOnce(),
 ) -> Result<(), Stop> {
     let graph = Circulant::new(state.facts().p);
-    let limits = Limits {
-        // By default the receives of two phases: that covers every block still needed for sending.
-        receives: match state.config().window {
-            0 => 2 * graph.q() as u32,
-            window => window,
-        },
-        sends: SEND_WINDOW,
-        message: state.facts().eager_bytes,
-    };
+    let limits = limits(state, state.facts().p);
     // What is staged at a time, each way, is no more than a round. A single part lies in a run.
     let parts = cut.len() as u64;
     let staging = StagingRoom {
-        messages: match (traffic.round_bytes / limits.message).min(STAGED) {
+        messages: match (round_bytes / limits.message).min(STAGED) {
             _ if parts == 1 => 0,
             messages => messages.max(1) as u32,
         },
-        bytes: limits.message.min(traffic.round_bytes + parts),
+        bytes: limits.message.min(round_bytes + parts),
         pieces: cut.len(),
     };
     requests
         .reserve(limits.receives, limits.sends, staging)
         .map_err(Stop::Error)?;
     count();
-    let timeout_s = state.config().timeout_s;
-    let Traffic {
-        private,
-        tag,
-        pattern,
-        data,
-        packs,
-        ..
-    } = traffic;
-    let mut wire = MpiWire::new(usable, private, tag, requests, data, packs, timeout_s);
-    let order = engine::Order::new(graph, state.rank(), pattern, cut);
-    let all = AllBroadcast::new(order, limits, scratch);
-    if let Err(failure) = engine::run(all, &mut wire) {
-        // The job ends, but until it does, messages may still arrive in the packed copy.
-        std::mem::forget(wire);
-        return Err(Stop::Broken(failure));
-    }
-    wire.finish().map_err(Stop::Broken)
+    traffic.carry(usable, state, |job| {
+        let mut wire = MpiWire::new(job, requests, View::Ranks);
+        let order = engine::Order::new(graph, state.rank(), pattern, cut);
+        engine::run(AllBroadcast::new(order, limits, scratch), &mut wire)
+    })
 }
 
 /// Something failed after the first message. The other ranks may be waiting for blocks that will

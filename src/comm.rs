@@ -7,29 +7,33 @@
 
 #![forbid(unsafe_code)]
 
+mod nodes;
+mod schedules;
+
 use crate::config::{self, Config, StatsFormat};
-use crate::decide::{Choice, Facts, Why};
-use crate::engine::{Part, Rows, Scratch, rooted};
+use crate::decide::{Choice, Facts, Form, Why};
+use crate::engine::{Part, Scratch, rooted};
 use crate::host::{self, Abi, Attribute, Code, Comm, Host, Post, Requests, Usable};
 use crate::report;
-use crate::schedule::{Circulant, Parts};
+use crate::schedule::Parts;
 use crate::stats::{self, Collective, Report};
+use crate::topology::Topology;
+pub use nodes::{Memory, Nodes, Space};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
+pub use schedules::Schedules;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Sends in flight at the most. Few, so that the block that is next in the schedule does not share
 /// the link with many later ones; more than one, so that the link never idles between two.
 pub const SEND_WINDOW: u32 = 2;
 
-/// Up to one contributor in so many ranks, schedules are made for the contributors only.
-const FEW: usize = 16;
-
 /// State of a communicator.
 pub struct State {
     comm: Comm,
     rank: u32,
     facts: Facts,
+    topology: Topology,
     config: Config,
     /// Why every call on it goes to the host, if that is so.
     closed: Option<Why>,
@@ -46,12 +50,8 @@ pub struct Work {
     private: Private,
     /// Calls that Rondo took on, counted alike on all ranks.
     sequence: u64,
-    /// The root whose broadcast `rows` has the schedules of.
-    root: Option<u32>,
-    /// This rank's schedules in the broadcasts of some roots.
-    pub rows: Rows,
-    /// The receive schedules of all ranks.
-    pub table: Vec<i8>,
+    /// The schedules of broadcasts among all ranks.
+    pub schedules: Schedules,
     /// How many bytes each rank has in a collective.
     pub parts: Parts,
     /// The parts of a collective under way.
@@ -64,6 +64,8 @@ pub struct Work {
     pub letters: rooted::Scratch,
     /// Mail and blocks in flight.
     pub post: Post,
+    /// What collectives over nodes need.
+    pub nodes: Nodes,
 }
 
 /// The communicator for Rondo's own messages.
@@ -159,17 +161,17 @@ impl Words {
     const LENGTH: usize = 256;
 
     const VERSION: usize = 0;
-    const NODE: usize = 2;
+    const UNMAPPED: usize = 2;
     const TAG_MAX: usize = 4;
     const ENDING: usize = 5;
     const RANK_0: usize = 6;
     const CONFIG: usize = Self::RANK_0 + W;
 
-    fn offer(rank: u32, own: &[u64; W], tag_max: u32, node: &str) -> Words {
+    fn offer(rank: u32, own: &[u64; W], tag_max: u32, mapped: bool) -> Words {
         const { assert!(Words::CONFIG + 2 * W <= Words::LENGTH) };
         let mut words = Words([i64::MIN; Words::LENGTH]);
         words.offer_both(Self::VERSION, hash(env!("CARGO_PKG_VERSION")));
-        words.offer_both(Self::NODE, hash(node));
+        words.0[Self::UNMAPPED] = (!mapped).into();
         words.0[Self::TAG_MAX] = !i64::from(tag_max);
         words.0[Self::ENDING] = ENDING.load(Relaxed).into();
         for (i, &word) in own.iter().enumerate() {
@@ -205,8 +207,9 @@ impl Words {
         self.same(Self::VERSION)
     }
 
-    fn one_node(&self) -> bool {
-        self.same(Self::NODE)
+    /// Do all ranks know the nodes of all?
+    fn mapped(&self) -> bool {
+        self.0[Self::UNMAPPED] == 0
     }
 
     fn tag_max(&self) -> u64 {
@@ -226,9 +229,12 @@ fn handshake<'a>(host: &'a Host, usable: &'a Usable, comm: Comm) -> Result<&'a S
         rank,
         facts: Facts {
             p,
-            one_node: false,
+            nodes: p,
+            widest: 1,
+            narrowest: 1,
             eager_bytes: Abi::BUILT.eager_bytes(),
         },
+        topology: Topology::default(),
         config: own.clone(),
         closed: None,
         tag_mask: 0,
@@ -240,10 +246,18 @@ fn handshake<'a>(host: &'a Host, usable: &'a Usable, comm: Comm) -> Result<&'a S
     } else if p < 3 && !state.is_job_of_two(usable)? {
         state.closed = Some(Why::FewRanks);
     } else {
-        let (tag_max, node) = (usable.tag_max(comm), usable.node_name());
-        let mut words = Words::offer(rank, &own.to_words(), tag_max, &node);
+        let known = nodes::known(usable, comm, p)?;
+        let tag_max = usable.tag_max(comm);
+        let mut words = Words::offer(rank, &own.to_words(), tag_max, known.is_some());
         usable.max_words(comm, &mut words.0)?;
         state.adopt(host, usable, &words)?;
+        if state.closed.is_none() {
+            let names = match known.filter(|_| words.mapped()) {
+                Some(names) => names,
+                None => nodes::ask(usable, comm, rank, p, &own.node)?,
+            };
+            state.place(&names);
+        }
     }
     ALIVE.lock().push(comm);
     STATE.set(usable, comm, state)
@@ -260,7 +274,6 @@ impl State {
         self.config = self.config.adopt(&words.config());
         // The largest 2^k - 1 that is a tag on every rank.
         self.tag_mask = ((1u64 << (words.tag_max() + 1).ilog2()) - 1) as u32;
-        self.facts.one_node = words.one_node();
         if !words.same_version() {
             self.closed = Some(Why::Versions);
         } else if words.ending() {
@@ -280,6 +293,14 @@ impl State {
             ADD_UP.store(true, Relaxed);
         }
         Ok(())
+    }
+
+    /// Takes in which ranks share a node.
+    fn place(&mut self, names: &[u64]) {
+        self.topology = Topology::new(names);
+        self.facts.nodes = self.topology.nodes();
+        self.facts.widest = self.topology.widest();
+        self.facts.narrowest = self.topology.narrowest();
     }
 
     fn report_differences(&self, host: &Host, words: &Words) {
@@ -309,6 +330,11 @@ impl State {
     /// What decisions depend on.
     pub fn facts(&self) -> Facts {
         self.facts
+    }
+
+    /// Which ranks share a node.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
     }
 
     /// The user's communicator.
@@ -349,10 +375,11 @@ impl State {
         let name = collective.mpi_name();
         let p = self.facts.p;
         let carrier = stats::carrier(choice);
-        let (blocks, why) = match choice {
+        let (how, why) = match choice {
             Choice::Host(why) => (String::new(), why),
-            Choice::Rondo { blocks: 1, why, .. } => (" in 1 block".to_owned(), why),
-            Choice::Rondo { blocks, why, .. } => (format!(" in {blocks} blocks"), why),
+            Choice::Rondo {
+                form, blocks, why, ..
+            } => (format!("{}{}", self.between(form), in_blocks(blocks)), why),
         };
         let whose = match collective.counts_own_block() {
             true => " on this rank",
@@ -361,8 +388,25 @@ impl State {
         let why = why.text();
         report::line(
             host.world_rank,
-            &format!("{name}: {p} ranks, {bytes} bytes{whose}: {carrier}{blocks} ({why})"),
+            &format!("{name}: {p} ranks, {bytes} bytes{whose}: {carrier}{how} ({why})"),
         );
+    }
+
+    /// Between whom an algorithm runs, in words.
+    fn between(&self, form: Form) -> String {
+        match (form, self.facts.nodes) {
+            (Form::Flat, _) => String::new(),
+            (Form::Nodes { .. }, 1) => " through shared memory".into(),
+            (Form::Nodes { lanes: 1 }, nodes) => format!(" over leaders of {nodes} nodes"),
+            (Form::Nodes { lanes }, nodes) => format!(" over {lanes} lanes of {nodes} nodes"),
+        }
+    }
+}
+
+fn in_blocks(blocks: u32) -> String {
+    match blocks {
+        1 => " in 1 block".to_owned(),
+        _ => format!(" in {blocks} blocks"),
     }
 }
 
@@ -388,35 +432,6 @@ impl Work {
         }
         self.private = made.map_or(Private::Refused, Private::Made);
         Ok(made)
-    }
-
-    /// Has `rows` hold this rank's schedules in a broadcast from `root`. They are kept as long as the
-    /// root stays the same.
-    pub fn row(&mut self, state: &State, root: u32) {
-        if self.root != Some(root) {
-            let graph = Circulant::new(state.facts.p);
-            self.rows.set(&graph, state.rank, &[root]);
-            self.root = Some(root);
-        }
-    }
-
-    /// Has `table` or `rows` hold the schedules for all contributors of `parts`; is it `table`?
-    ///
-    /// The table costs O(p log p) once in the life of the communicator, the rows O(log p) for each
-    /// contributor and call.
-    pub fn schedules(&mut self, state: &State) -> bool {
-        let graph = Circulant::new(state.facts.p);
-        let roots = self.parts.contributors();
-        let few = roots.len() * FEW <= state.facts.p as usize;
-        if self.table.is_empty() && few {
-            self.root = None;
-            self.rows.set(&graph, state.rank, roots);
-            return false;
-        }
-        if self.table.is_empty() {
-            self.table = graph.recv_table();
-        }
-        true
     }
 }
 

@@ -3,7 +3,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::config::{Algorithm, Config, Setting};
+use crate::config::{Algorithm, Config, Hierarchy, Setting};
 use crate::model::{self, Model};
 use crate::schedule::Parts;
 
@@ -16,10 +16,25 @@ pub enum Choice {
     Rondo {
         /// Which one.
         algorithm: Algorithm,
+        /// Over all ranks, or over nodes.
+        form: Form,
         /// Number of blocks of the message, or of the longest part.
         blocks: u32,
         /// Asked for, or chosen.
         why: Why,
+    },
+}
+
+/// Between whom an algorithm runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// All ranks of the communicator.
+    Flat,
+    /// So many ranks of each node, the leaders of its lanes; inside the nodes, data pass through shared
+    /// memory.
+    Nodes {
+        /// Leaders of a node.
+        lanes: u32,
     },
 }
 
@@ -42,7 +57,7 @@ pub enum Why {
     Inter,
     /// Below the collective's `_MIN_BYTES`.
     Small,
-    /// All ranks on one node: the host's shared memory is faster, as measured.
+    /// All ranks on one node, and no better way there than the host's.
     OneNode,
     /// No data to move.
     Empty,
@@ -104,13 +119,20 @@ impl Why {
 /// least as fast on every host (docs/results.md).
 const MIN_BYTES: u64 = 32 << 10;
 
+/// The same within a node, where the way is through a shared segment.
+const NODE_MIN_BYTES: u64 = 16 << 10;
+
 /// What every rank of a communicator knows about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     /// Number of ranks.
     pub p: u32,
-    /// Do all ranks share a node, and so the host's shared memory?
-    pub one_node: bool,
+    /// Number of nodes.
+    pub nodes: u32,
+    /// Ranks of the node that has most, and of the one that has least.
+    pub widest: u32,
+    /// See `widest`.
+    pub narrowest: u32,
     /// Messages up to this length are fast on this host; above it, sooner or later, comes the
     /// rendezvous protocol with its round trips.
     pub eager_bytes: u64,
@@ -152,11 +174,40 @@ impl Facts {
 
     /// Are so many bytes enough for Rondo to be faster? `min` is what the user says of it, `None`: as
     /// measured.
-    fn worthwhile(&self, bytes: u64, min: Option<u64>) -> Result<(), Why> {
-        match min {
-            None if self.one_node => Err(Why::OneNode),
-            min if bytes < min.unwrap_or(MIN_BYTES) => Err(Why::Small),
-            _ => Ok(()),
+    fn worthwhile(&self, form: Form, bytes: u64, min: Option<u64>) -> Result<(), Why> {
+        let measured = match (self.nodes, form) {
+            (1, Form::Flat) if min.is_none() => return Err(Why::OneNode),
+            (1, Form::Nodes { .. }) => NODE_MIN_BYTES,
+            _ => MIN_BYTES,
+        };
+        if bytes < min.unwrap_or(measured) {
+            return Err(Why::Small);
+        }
+        Ok(())
+    }
+
+    /// Between whom an algorithm should run. On full nodes, leaders send each byte once over the link
+    /// of a node; ranks for themselves send it up to once for each rank of the node.
+    fn form(&self, config: &Config) -> Form {
+        // On one node there are no leaders, only the segment.
+        let pointless = self.widest == 1 || (self.nodes == 1 && !config.shm);
+        match config.hierarchy {
+            _ if pointless => Form::Flat,
+            Hierarchy::Flat => Form::Flat,
+            Hierarchy::Lanes if self.nodes > 1 => Form::Nodes {
+                lanes: config.lanes.clamp(1, self.narrowest),
+            },
+            _ => Form::Nodes { lanes: 1 },
+        }
+    }
+
+    /// Rounds until the first block is everywhere, and so the length of the pipeline.
+    fn rounds(&self, form: Form, config: &Config) -> u32 {
+        let log = |ranks: u32| ranks.next_power_of_two().trailing_zeros();
+        match form {
+            Form::Nodes { .. } if self.nodes > 1 && config.shm => log(self.nodes),
+            Form::Nodes { .. } if self.nodes > 1 => log(self.nodes) + log(self.widest),
+            _ => log(self.p),
         }
     }
 }
@@ -175,8 +226,9 @@ pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
         setting: config.bcast,
         min_comm_size: config.bcast_min_comm_size,
     };
+    let form = facts.form(config);
     let auto = || {
-        facts.worthwhile(bytes, config.bcast_min_bytes)?;
+        facts.worthwhile(form, bytes, config.bcast_min_bytes)?;
         Ok(Algorithm::Circulant)
     };
     let (algorithm, why) = match facts.choose(wish, Some(bytes), config, auto) {
@@ -185,27 +237,43 @@ pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
     };
     let blocks = match (algorithm, config.block_bytes) {
         (Algorithm::Binomial, _) => model::least_blocks(bytes),
-        (_, 0) => model(config).blocks(facts.p, bytes, facts.eager_bytes, 1),
+        (_, 0) => {
+            let rounds = facts.rounds(form, config);
+            model(config).blocks(rounds, bytes, facts.eager_bytes, 1)
+        }
         (_, size) => model::blocks_of(bytes, size),
     };
     Choice::Rondo {
         algorithm,
+        form,
         blocks,
         why,
     }
 }
 
 /// Decides on an all-broadcast of `parts`, which follow from the receive counts times the size of the
-/// receive type and are equal on all ranks. `setting` is that of the collective.
-pub fn allgather(facts: Facts, parts: &Parts, setting: Setting, config: &Config) -> Choice {
+/// receive type and are equal on all ranks. `setting` is that of the collective. `blobs` are the parts
+/// of the nodes.
+pub fn allgather(
+    facts: Facts,
+    parts: &Parts,
+    blobs: &Parts,
+    setting: Setting,
+    config: &Config,
+) -> Choice {
     let bytes = parts.total();
+    let form = facts.form(config);
+    let parts = match form {
+        Form::Nodes { .. } if facts.nodes > 1 => blobs,
+        _ => parts,
+    };
     let model = model(config);
     let wish = Wish {
         setting,
         min_comm_size: config.allgatherv_min_comm_size,
     };
     let auto = || {
-        facts.worthwhile(bytes, config.allgatherv_min_bytes)?;
+        facts.worthwhile(form, bytes, config.allgatherv_min_bytes)?;
         Ok(model.all_broadcast(parts, facts.eager_bytes))
     };
     let (algorithm, why) = match facts.choose(wish, Some(bytes), config, auto) {
@@ -214,13 +282,17 @@ pub fn allgather(facts: Facts, parts: &Parts, setting: Setting, config: &Config)
     };
     let contributors = parts.contributors().len() as u64;
     let blocks = match (algorithm, config.block_bytes) {
-        (Algorithm::Circulant, 0) => model.blocks(facts.p, bytes, facts.eager_bytes, contributors),
+        (Algorithm::Circulant, 0) => {
+            let rounds = facts.rounds(form, config);
+            model.blocks(rounds, bytes, facts.eager_bytes, contributors)
+        }
         (Algorithm::Circulant, size) => model::blocks_of(bytes, size),
         (_, 0) => model::blocks_of(parts.largest(), facts.eager_bytes),
         (_, size) => model::blocks_of(parts.largest(), size),
     };
     Choice::Rondo {
         algorithm,
+        form,
         // So that the blocks of all parts can be numbered.
         blocks: blocks.min(u32::MAX / facts.p),
         why,
@@ -240,13 +312,17 @@ pub fn rooted(
         setting,
         min_comm_size,
     };
-    let auto = || match facts.one_node {
-        true => Err(Why::OneNode),
-        false => Ok(Algorithm::Hybrid),
+    let auto = || match facts.nodes {
+        1 => Err(Why::OneNode),
+        _ => Ok(Algorithm::Hybrid),
     };
     match facts.choose(wish, block, config, auto) {
         Ok((algorithm, why)) => Choice::Rondo {
             algorithm,
+            form: match algorithm {
+                Algorithm::Hybrid | Algorithm::Binomial => facts.form(config),
+                _ => Form::Flat,
+            },
             blocks: 1,
             why,
         },

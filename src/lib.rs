@@ -34,6 +34,7 @@ pub mod host;
 pub mod model;
 pub mod report;
 pub mod schedule;
+pub mod shm;
 pub mod stats;
 pub mod topology;
 pub mod tree;

@@ -45,15 +45,15 @@ pub struct Model {
 }
 
 impl Model {
-    /// The number of blocks that makes a broadcast of `bytes` bytes among `p` >= 2 ranks fastest, or an
-    /// all-broadcast of as many in parts of `parts` ranks.
+    /// The number of blocks that makes a broadcast of `bytes` bytes fastest whose first block is everywhere
+    /// after q = `rounds` rounds, or an all-broadcast of as many in parts of `parts` ranks.
     ///
     /// T(n) = (n - 1 + q)(alpha + beta m / n) has its least value at n = sqrt((q - 1) beta m / alpha)
     /// (Träff, arXiv 2205.10072, section 2). The model knows nothing of protocols, so there are more
     /// blocks than that where they would exceed `eager_bytes` and the pipeline is not full. Every
     /// part costs a little in every round, which counts towards alpha.
-    pub fn blocks(&self, p: u32, bytes: u64, eager_bytes: u64, parts: u64) -> u32 {
-        let q = f64::from(p.max(2).next_power_of_two().trailing_zeros());
+    pub fn blocks(&self, rounds: u32, bytes: u64, eager_bytes: u64, parts: u64) -> u32 {
+        let q = f64::from(rounds.max(1));
         let alpha_us = self.message_us(parts);
         let best = ((q - 1.0) * self.beta_us() * bytes as f64 / alpha_us.max(1e-6)).sqrt();
         let short = bytes.div_ceil(eager_bytes).min(FULL_PIPELINE);
@@ -75,7 +75,7 @@ impl Model {
         };
         let whole: u64 = graph.skips().windows(2).filter_map(busiest).sum();
         let contributors = parts.contributors().len() as u64;
-        let n = f64::from(self.blocks(p, m, eager_bytes, contributors));
+        let n = f64::from(self.blocks(graph.q() as u32, m, eager_bytes, contributors));
         let alpha_us = self.message_us(contributors);
         let bruck_us = q * self.alpha_us + whole as f64 * self.beta_us();
         let circulant_us = (n - 1.0 + q) * (alpha_us + m as f64 / n * self.beta_us());

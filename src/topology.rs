@@ -128,6 +128,13 @@ impl Topology {
         }
     }
 
+    /// The rank that leads `lane` on `node`: the leader for lane 0, the ranks after it for others.
+    pub fn lane_leader(&self, node: u32, root: u32, lane: u32) -> u32 {
+        let locals = self.locals(node);
+        let first = self.local(self.leader(node, root));
+        locals[((first + lane) % locals.len() as u32) as usize]
+    }
+
     /// Are the ranks in the order of their nodes, so that each has its own number as its place?
     pub fn is_sorted(&self) -> bool {
         (0..).zip(&self.ranks).all(|(place, &rank)| place == rank)

@@ -2,13 +2,15 @@
 
 #![forbid(unsafe_code)]
 
+use super::nodes::{Means, Over, Travel, cut_alike, cut_long, settle};
 use super::{Operation, Plan, Stop, Traffic, begin, exchange};
-use crate::comm::{State, Work};
+use crate::comm::{Nodes, State, Work};
 use crate::config::Algorithm;
-use crate::decide::{self, Choice, Why};
-use crate::engine::{Entries, Part, Pattern};
+use crate::decide::{self, Choice, Form, Why};
+use crate::engine::Pattern;
+use crate::engine::node::Places;
 use crate::host::{Allgather, Host, Usable, call_tag};
-use crate::schedule::{Blocks, Circulant, Parts, Rounds};
+use crate::schedule::{Circulant, Rounds};
 use crate::stats::{self, Collective};
 use std::ffi::c_int;
 
@@ -37,8 +39,9 @@ impl Operation for Allgather {
             _ => config.allgatherv,
         };
         let bytes = self.bytes(usable, state)?;
-        let parts = &state.work.lock().parts;
-        let choice = decide::allgather(state.facts(), parts, setting, config);
+        let Work { parts, nodes, .. } = &mut *state.work.lock();
+        nodes.set(state.topology(), parts);
+        let choice = decide::allgather(state.facts(), parts, &nodes.blobs, setting, config);
         Some(Plan { choice, bytes })
     }
 
@@ -51,6 +54,7 @@ impl Operation for Allgather {
         };
         let work = &mut *state.work.lock();
         let (private, sequence) = begin(work, usable, state)?;
+        let form = settle(&plan.choice, usable, state, &mut work.nodes, private)?;
         let facts = [self.collective() as u64, sequence, work.parts.hash(), 0];
         let rank = state.rank();
         self.check_own(usable, &work.parts, rank)
@@ -59,52 +63,87 @@ impl Operation for Allgather {
         let invalid = || Stop::Host(Why::Invalid);
         let datatype = self.recvtype(usable).ok_or_else(invalid)?;
         let layout = usable.layout(datatype, private).map_err(|_| invalid())?;
-        let circulant = algorithm == Algorithm::Circulant;
-        let table_is_made = circulant && blocks > 1 && work.schedules(state);
         let Work {
             parts,
             cut,
-            rows,
-            table,
+            schedules,
             requests,
             scratch,
+            nodes,
             ..
         } = work;
         let data = self.data(usable, datatype, layout, parts);
-        let mut data = data.ok_or_else(invalid)?.map_err(Stop::Error)?;
-        let own = self.place_own(usable, private, &mut data, parts, rank);
+        let data = data.ok_or_else(invalid)?.map_err(Stop::Error)?;
+        let own = self.place_own(usable, private, &data, parts, rank);
         own.ok_or_else(invalid)?.map_err(Stop::Broken)?;
 
-        let (pattern, round_bytes) = match algorithm {
-            Algorithm::Ring => (Pattern::Ring, plan.bytes),
-            // One block is what Bruck's order is for.
-            Algorithm::Circulant if blocks > 1 => {
-                let q = Circulant::new(state.facts().p).q();
-                let entries = if table_is_made {
-                    Entries::Table(table)
-                } else {
-                    Entries::Rows(rows)
-                };
-                let round = plan.bytes.div_ceil(blocks.into());
-                (Pattern::Circulant(Rounds::new(q, blocks), entries), round)
-            }
-            Algorithm::Circulant | Algorithm::Bruck => (Pattern::Bruck, plan.bytes),
-            _ => unreachable!("not one of the option's values"),
-        };
-        match pattern {
-            Pattern::Circulant(..) => cut_alike(parts, blocks, cut),
-            _ => cut_long(parts, blocks, cut),
-        }
         let traffic = Traffic {
             private,
             tag: call_tag(facts, state.tag_mask()),
-            pattern,
-            round_bytes,
             data,
             packs: false,
         };
         let count = || stats::count(self.collective(), plan.choice, plan.bytes);
-        exchange(usable, state, traffic, cut, scratch, requests, count)
+        let travel = match algorithm {
+            Algorithm::Ring => Travel::Ring,
+            // One block is what Bruck's order is for.
+            Algorithm::Circulant if blocks > 1 => Travel::Circulant,
+            Algorithm::Circulant | Algorithm::Bruck => Travel::Bruck,
+            _ => unreachable!("not one of the option's values"),
+        };
+        if let Form::Nodes { lanes } = form {
+            let Nodes {
+                sharing,
+                places,
+                blobs,
+                space,
+            } = nodes;
+            let over = Over {
+                travel,
+                blocks,
+                lanes,
+                root: None,
+                places: Places::Many(state.topology(), places),
+                contributors: blobs.contributors(),
+                sequence,
+            };
+            let means = Means {
+                memory: sharing.memory(),
+                space,
+                requests,
+                scratch,
+            };
+            return over.run(usable, state, traffic, means, count);
+        }
+        let graph = Circulant::new(state.facts().p);
+        let lens = (0..parts.p()).map(|rank| parts.span(rank).len);
+        let (pattern, round) = match travel {
+            Travel::Circulant => {
+                let roots = parts.contributors();
+                cut_alike(
+                    roots.iter().map(|&rank| (rank, parts.span(rank).len)),
+                    blocks,
+                    cut,
+                );
+                let entries = schedules.of_roots(&graph, rank, roots);
+                let rounds = Rounds::new(graph.q(), blocks);
+                (
+                    Pattern::Circulant(rounds, entries),
+                    plan.bytes.div_ceil(blocks.into()),
+                )
+            }
+            Travel::Bruck => {
+                cut_long(lens, blocks, cut);
+                (Pattern::Bruck, plan.bytes)
+            }
+            Travel::Ring => {
+                cut_long(lens, blocks, cut);
+                (Pattern::Ring, plan.bytes)
+            }
+        };
+        exchange(
+            usable, state, traffic, pattern, round, cut, scratch, requests, count,
+        )
     }
 
     fn leave(&self, host: &Host, usable: &Usable, state: &State) -> c_int {
@@ -114,33 +153,4 @@ impl Operation for Allgather {
     fn describe(&self, plan: &Plan) -> String {
         format!("of {} bytes in all", plan.bytes)
     }
-}
-
-/// Cuts the part of every contributor into as many blocks.
-fn cut_alike(parts: &Parts, blocks: u32, cut: &mut Vec<Part>) {
-    cut.clear();
-    let contributors = parts.contributors().iter();
-    cut.extend((0..).zip(contributors).map(|(i, &root)| Part {
-        root,
-        first: i * blocks,
-        blocks: Blocks::new(parts.span(root).len, blocks),
-    }));
-}
-
-/// Cuts the part of every rank into blocks of one size, so that the longest has this many.
-fn cut_long(parts: &Parts, blocks: u32, cut: &mut Vec<Part>) {
-    cut.clear();
-    let size = parts.largest().div_ceil(blocks.into());
-    let mut first = 0;
-    cut.extend((0..parts.p()).map(|root| {
-        let len = parts.span(root).len;
-        let blocks = Blocks::new(len, len.div_ceil(size).max(1) as u32);
-        let part = Part {
-            root,
-            first,
-            blocks,
-        };
-        first += blocks.count();
-        part
-    }));
 }

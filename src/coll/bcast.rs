@@ -2,10 +2,12 @@
 
 #![forbid(unsafe_code)]
 
+use super::nodes::{Means, Over, Travel, settle};
 use super::{Operation, Plan, Stop, Traffic, begin, exchange};
-use crate::comm::{State, Work};
-use crate::decide::{self, Choice, Why};
-use crate::engine::{Entries, Part, Pattern};
+use crate::comm::{Nodes, State, Work};
+use crate::decide::{self, Choice, Form, Why};
+use crate::engine::node::Places;
+use crate::engine::{Part, Pattern};
 use crate::host::{Bcast, Usable, call_tag};
 use crate::schedule::{Blocks, Circulant, Rounds};
 use crate::stats::{self, Collective};
@@ -30,12 +32,13 @@ impl Operation for Bcast {
     }
 
     fn attempt(&self, plan: &Plan, usable: &Usable, state: &State) -> Result<(), Stop> {
-        let (Choice::Rondo { blocks, .. }, Some(root)) = (plan.choice, self.root(state.facts().p))
-        else {
+        let p = state.facts().p;
+        let (Choice::Rondo { blocks, .. }, Some(root)) = (plan.choice, self.root(p)) else {
             unreachable!("not Rondo's choice");
         };
         let work = &mut *state.work.lock();
         let (private, sequence) = begin(work, usable, state)?;
+        let form = settle(&plan.choice, usable, state, &mut work.nodes, private)?;
         let facts = [Collective::Bcast as u64, sequence, root.into(), plan.bytes];
 
         let datatype = self.datatype(usable).ok_or(Stop::Host(Why::Invalid))?;
@@ -44,29 +47,52 @@ impl Operation for Bcast {
         let data = self.data(usable, datatype, layout);
         let data = data.ok_or(Stop::Host(Why::Invalid))?.map_err(Stop::Error)?;
 
-        work.row(state, root);
         let Work {
-            rows,
+            schedules,
             requests,
             scratch,
+            nodes,
             ..
         } = work;
-        let q = Circulant::new(state.facts().p).q();
-        let part = Part {
-            root,
-            first: 0,
-            blocks: Blocks::new(plan.bytes, blocks),
-        };
         let traffic = Traffic {
             private,
             tag: call_tag(facts, state.tag_mask()),
-            pattern: Pattern::Circulant(Rounds::new(q, blocks), Entries::Rows(rows)),
-            round_bytes: plan.bytes.div_ceil(blocks.into()),
             data,
             packs: state.rank() == root,
         };
         let count = || stats::count(Collective::Bcast, plan.choice, plan.bytes);
-        exchange(usable, state, traffic, &[part], scratch, requests, count)
+        if let Form::Nodes { lanes } = form {
+            let home = state.topology().node(root);
+            let over = Over {
+                travel: Travel::Circulant,
+                blocks,
+                lanes,
+                root: Some(root),
+                places: Places::One(root, home, plan.bytes),
+                contributors: &[home],
+                sequence,
+            };
+            let Nodes { sharing, space, .. } = nodes;
+            let means = Means {
+                memory: sharing.memory(),
+                space,
+                requests,
+                scratch,
+            };
+            return over.run(usable, state, traffic, means, count);
+        }
+        let graph = Circulant::new(p);
+        let entries = schedules.of_root(&graph, state.rank(), root);
+        let pattern = Pattern::Circulant(Rounds::new(graph.q(), blocks), entries);
+        let round = plan.bytes.div_ceil(blocks.into());
+        let cut = [Part {
+            root,
+            first: 0,
+            blocks: Blocks::new(plan.bytes, blocks),
+        }];
+        exchange(
+            usable, state, traffic, pattern, round, &cut, scratch, requests, count,
+        )
     }
 
     fn describe(&self, plan: &Plan) -> String {

@@ -97,6 +97,10 @@ pub struct AllBroadcast<'a> {
     /// Receives and sends in flight.
     receives: u32,
     sends: u32,
+    /// Messages received.
+    received: u32,
+    /// The number from which on blocks of this rank's own part are not there yet.
+    own_end: u32,
     /// What is here without a gap: parts, their bytes, and blocks of the part after them.
     front: (usize, u64, u32),
 }
@@ -114,11 +118,34 @@ impl<'a> AllBroadcast<'a> {
             ready: 0,
             receives: 0,
             sends: 0,
+            received: 0,
+            own_end: u32::MAX,
             front: (0, 0, 0),
         };
         all.next_receive();
         all.next_send();
         all
+    }
+
+    /// Only the first `blocks` blocks of this rank's own part are there; without this call, all are.
+    pub fn allow(&mut self, blocks: u32) {
+        let parts = self.order.parts();
+        let own = parts.iter().find(|part| part.root == self.order.rank());
+        self.own_end = own.map_or(0, |part| part.first.saturating_add(blocks));
+    }
+
+    /// Messages received so far.
+    pub fn received(&self) -> u32 {
+        self.received
+    }
+
+    /// Is this block here?
+    fn has(&self, root: u32, block: u32) -> bool {
+        if root == self.order.rank() {
+            block < self.own_end
+        } else {
+            self.scratch.has(block)
+        }
     }
 
     fn next_receive(&mut self) {
@@ -144,7 +171,7 @@ impl<'a> AllBroadcast<'a> {
         while let Some(event) = wire.poll()? {
             moved = true;
             match event {
-                Event::Received => self.received(),
+                Event::Received => self.take(),
                 Event::Sent => self.sends -= 1,
             }
             // Forward first, then look for more: others wait for these blocks.
@@ -180,8 +207,9 @@ impl<'a> AllBroadcast<'a> {
     }
 
     /// The oldest receive is complete.
-    fn received(&mut self) {
+    fn take(&mut self) {
         self.receives -= 1;
+        self.received += 1;
         let count = self.scratch.counts.pop_front().unwrap_or(0);
         for _ in 0..count {
             if let Some(block) = self.scratch.arriving.pop_front() {
@@ -203,7 +231,7 @@ impl<'a> AllBroadcast<'a> {
             let pieces = &self.scratch.outgoing;
             let waiting = pieces[self.ready..]
                 .iter()
-                .position(|p| p.root != self.order.rank() && !self.scratch.has(p.number));
+                .position(|piece| !self.has(piece.root, piece.number));
             if let Some(waiting) = waiting {
                 self.ready += waiting;
                 break;
@@ -228,9 +256,8 @@ impl<'a> AllBroadcast<'a> {
                 break bytes;
             };
             let count = next.blocks.count();
-            let own = next.root == self.order.rank();
             while block < count
-                && (own || next.blocks.span(block).len == 0 || self.scratch.has(next.first + block))
+                && (next.blocks.span(block).len == 0 || self.has(next.root, next.first + block))
             {
                 block += 1;
             }

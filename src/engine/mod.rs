@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod allbroadcast;
+pub mod node;
 mod pattern;
 pub mod rooted;
 

@@ -285,6 +285,11 @@ impl<'a> Order<'a> {
 }
 
 impl Part {
+    /// Bytes of the part.
+    pub fn bytes(&self) -> u64 {
+        self.blocks.span(self.blocks.count() - 1).end()
+    }
+
     fn piece(&self, block: u32) -> Piece {
         Piece {
             root: self.root,

@@ -6,8 +6,8 @@ use super::elements::{Elements, Stretch};
 use super::failure::{Failure, at};
 use super::handles::{Code, Comm};
 use super::table::Usable;
-use crate::engine::Piece;
 use crate::schedule::Parts;
+use std::cell::Cell;
 use std::mem::MaybeUninit;
 
 /// The data of a collective on this rank.
@@ -22,18 +22,12 @@ pub enum Data<'a> {
 
 impl Data<'_> {
     /// Where the part of a rank begins.
-    pub(super) fn part(&mut self, root: u32) -> *mut u8 {
+    pub(super) fn part(&self, root: u32) -> *mut u8 {
         match self {
             Data::Run(base) => *base,
             Data::Parts(slots) => slots.address(root),
             Data::Packed(packed) => packed.address(root),
         }
-    }
-
-    /// Where a piece is, or is to be.
-    pub(super) fn address(&mut self, piece: &Piece) -> *mut u8 {
-        self.part(piece.root)
-            .wrapping_add(piece.span.offset as usize)
     }
 }
 
@@ -65,39 +59,41 @@ impl Areas<'_> {
 pub struct Packed<'a> {
     elements: Elements,
     areas: Areas<'a>,
-    copy: Vec<MaybeUninit<u8>>,
+    /// The copy, and its address: several wires may have blocks of it in flight.
+    copy: *mut u8,
+    _memory: Vec<MaybeUninit<u8>>,
     /// Area and elements in it before which all are packed (at a root) or unpacked (elsewhere).
-    done: (u32, u64),
+    done: Cell<(u32, u64)>,
 }
 
 impl<'a> Packed<'a> {
     /// Allocates the copy, of `bytes` bytes. The user's memory is not read yet.
     pub(super) fn new(elements: Elements, areas: Areas<'a>, bytes: u64) -> Result<Self, Code> {
         let bytes = usize::try_from(bytes).map_err(|_| Code::no_mem())?;
-        let mut copy = Vec::new();
-        copy.try_reserve_exact(bytes).map_err(|_| Code::no_mem())?;
-        // SAFETY: uninitialised bytes are values of MaybeUninit, and the capacity was reserved.
-        unsafe { copy.set_len(bytes) };
+        let mut memory: Vec<MaybeUninit<u8>> = Vec::new();
+        memory
+            .try_reserve_exact(bytes)
+            .map_err(|_| Code::no_mem())?;
         Ok(Packed {
             elements,
             areas,
-            copy,
-            done: (0, 0),
+            copy: memory.as_mut_ptr().cast(),
+            _memory: memory,
+            done: Cell::default(),
         })
     }
 
     /// Where the part of a rank begins in the copy.
-    fn address(&mut self, root: u32) -> *mut u8 {
+    fn address(&self, root: u32) -> *mut u8 {
         let start = match &self.areas {
             Areas::One(..) => 0,
             Areas::Many(_, parts) => parts.span(root).offset,
         };
-        let copy: *mut u8 = self.copy.as_mut_ptr().cast();
-        copy.wrapping_add(start as usize)
+        self.copy.wrapping_add(start as usize)
     }
 
     /// Packs elements until the first `bytes` bytes of the copy are there.
-    pub(super) fn pack(&mut self, host: &Usable, comm: Comm, bytes: u64) -> Result<(), Failure> {
+    pub(super) fn pack(&self, host: &Usable, comm: Comm, bytes: u64) -> Result<(), Failure> {
         self.advance(bytes.div_ceil(self.elements.size()), |elements, range| {
             // SAFETY: the elements lie there by the caller's MPI contract, the copy is as large.
             unsafe { elements.pack(host, comm, range) }
@@ -106,12 +102,7 @@ impl<'a> Packed<'a> {
     }
 
     /// Packs the elements of one rank.
-    pub(super) fn pack_part(
-        &mut self,
-        host: &Usable,
-        comm: Comm,
-        rank: u32,
-    ) -> Result<(), Failure> {
+    pub(super) fn pack_part(&self, host: &Usable, comm: Comm, rank: u32) -> Result<(), Failure> {
         let packed = self.address(rank);
         let Some((user, _, until)) = self.areas.get(rank, self.elements.size()) else {
             return Ok(());
@@ -127,7 +118,7 @@ impl<'a> Packed<'a> {
     }
 
     /// Unpacks the elements that lie wholly in the first `bytes` bytes of the copy.
-    pub(super) fn unpack(&mut self, host: &Usable, comm: Comm, bytes: u64) -> Result<(), Failure> {
+    pub(super) fn unpack(&self, host: &Usable, comm: Comm, bytes: u64) -> Result<(), Failure> {
         self.advance(bytes / self.elements.size(), |elements, range| {
             // SAFETY: as in `pack`; these bytes have arrived.
             unsafe { elements.unpack(host, comm, range) }
@@ -137,17 +128,16 @@ impl<'a> Packed<'a> {
 
     /// Calls `copy` for the elements from where it stopped the last time to the first `until`.
     fn advance(
-        &mut self,
+        &self,
         until: u64,
         copy: impl Fn(&Elements, Stretch) -> Result<(), Code>,
     ) -> Result<(), Code> {
         let size = self.elements.size();
-        let base: *mut u8 = self.copy.as_mut_ptr().cast();
-        while let Some((user, start, count)) = self.areas.get(self.done.0, size) {
+        let (mut area, mut from) = self.done.get();
+        while let Some((user, start, count)) = self.areas.get(area, size) {
             let until = until.saturating_sub(start / size).min(count);
-            if until > self.done.1 {
-                let packed = base.wrapping_add(start as usize);
-                let from = self.done.1;
+            if until > from {
+                let packed = self.copy.wrapping_add(start as usize);
                 copy(
                     &self.elements,
                     Stretch {
@@ -157,13 +147,14 @@ impl<'a> Packed<'a> {
                         until,
                     },
                 )?;
-                self.done.1 = until;
+                from = until;
             }
-            if self.done.1 < count {
+            if from < count {
                 break;
             }
-            self.done = (self.done.0 + 1, 0);
+            (area, from) = (area + 1, 0);
         }
+        self.done.set((area, from));
         Ok(())
     }
 }

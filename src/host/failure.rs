@@ -24,6 +24,11 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// There is no memory for what is under way.
+    pub fn memory(code: Code) -> Failure {
+        Failure::Host(code, "making room")
+    }
+
     /// Text for a person; `host` explains its own codes.
     pub fn text(&self, host: &Usable) -> String {
         match self {

@@ -84,10 +84,20 @@ impl Usable {
 
     /// Does `comm` have exactly the ranks of `MPI_COMM_WORLD`, in whatever order? Local.
     pub fn spans_world(&self, comm: Comm) -> Result<bool, Code> {
+        Ok(self.compare_with_world(comm)? != sys::MPI_UNEQUAL)
+    }
+
+    /// Does `comm` have the ranks of `MPI_COMM_WORLD` in the same order? Local.
+    pub fn is_world(&self, comm: Comm) -> Result<bool, Code> {
+        let result = self.compare_with_world(comm)?;
+        Ok(result == sys::MPI_IDENT || result == sys::MPI_CONGRUENT)
+    }
+
+    fn compare_with_world(&self, comm: Comm) -> Result<u32, Code> {
         let mut result: c_int = sys::MPI_UNEQUAL as c_int;
         // SAFETY: both handles are valid; `result` is a valid place to write to.
         check(unsafe { (self.f.comm_compare)(comm.0, self.h.world, &mut result) })?;
-        Ok(result != sys::MPI_UNEQUAL as c_int)
+        Ok(result as u32)
     }
 
     /// Is MPI initialised by `MPI_Init`? False in programs that only use Sessions.

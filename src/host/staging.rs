@@ -4,8 +4,6 @@
 //! Only short pieces share a message (docs/tuning.md has the measurement), so a staged message is short
 //! too, and few are in flight.
 
-use super::data::Data;
-use crate::engine::Piece;
 use std::collections::{TryReserveError, VecDeque};
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -17,17 +15,12 @@ pub struct Run {
     pub len: u64,
 }
 
-/// Puts the places of `pieces` into `runs`, joining those that lie side by side; bytes in all.
-pub fn runs(data: &mut Data, pieces: &[Piece], runs: &mut Vec<Run>) -> u64 {
-    runs.clear();
-    for piece in pieces {
-        let (address, len) = (data.address(piece), piece.span.len);
-        match runs.last_mut() {
-            Some(run) if run.address.wrapping_add(run.len as usize) == address => run.len += len,
-            _ => runs.push(Run { address, len }),
-        }
+/// Adds the next bytes of a message to `runs`, joined with the last if they lie side by side.
+pub fn push(runs: &mut Vec<Run>, address: *mut u8, len: u64) {
+    match runs.last_mut() {
+        Some(run) if run.address.wrapping_add(run.len as usize) == address => run.len += len,
+        _ => runs.push(Run { address, len }),
     }
-    pieces.iter().map(|piece| piece.span.len).sum()
 }
 
 /// A message in staging memory, and the places of its pieces.
@@ -46,6 +39,17 @@ pub struct StagingRoom {
     pub bytes: u64,
     /// Pieces of a message.
     pub pieces: usize,
+}
+
+impl StagingRoom {
+    /// For messages that always lie in a row.
+    pub fn none() -> StagingRoom {
+        StagingRoom {
+            messages: 0,
+            bytes: 0,
+            pieces: 1,
+        }
+    }
 }
 
 /// The staged messages of one direction, in flight or idle.

@@ -86,6 +86,9 @@ functions! {
         comm_size = "PMPI_Comm_size"(sys::MPI_Comm, *mut c_int);
         comm_test_inter = "PMPI_Comm_test_inter"(sys::MPI_Comm, *mut c_int);
         comm_compare = "PMPI_Comm_compare"(sys::MPI_Comm, sys::MPI_Comm, *mut c_int);
+        comm_group = "PMPI_Comm_group"(sys::MPI_Comm, *mut sys::MPI_Group);
+        group_translate_ranks = "PMPI_Group_translate_ranks"(sys::MPI_Group, c_int, *const c_int, sys::MPI_Group, *mut c_int);
+        group_free = "PMPI_Group_free"(*mut sys::MPI_Group);
         comm_split = "PMPI_Comm_split"(sys::MPI_Comm, c_int, c_int, *mut sys::MPI_Comm);
         comm_free = "PMPI_Comm_free"(*mut sys::MPI_Comm);
         comm_get_errhandler = "PMPI_Comm_get_errhandler"(sys::MPI_Comm, *mut sys::MPI_Errhandler);

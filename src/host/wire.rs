@@ -4,8 +4,9 @@ use super::data::Data;
 use super::failure::{Failure, at};
 use super::handles::{Code, Comm, check};
 use super::patience::{Patience, first_message, is_overdue, test, verify};
-use super::staging::{Run, Staging, StagingRoom, runs};
+use super::staging::{Run, Staging, StagingRoom};
 use super::table::Usable;
+use super::view::View;
 use crate::engine::{Event, Piece, Wire};
 use mpi_sys as sys;
 use std::collections::{TryReserveError, VecDeque};
@@ -80,16 +81,47 @@ impl Requests {
     }
 }
 
-/// The wire of one call.
+/// What the wires of a call have in common.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// The host.
+    pub host: &'a Usable,
+    /// The private communicator.
+    pub comm: Comm,
+    /// What tells this call's messages from those of any other call, see [`call_tag`].
+    pub tag: i32,
+    /// What is exchanged.
+    pub data: &'a Data<'a>,
+    /// If the data are packed: is that to be done as they are sent, as at the root of a broadcast, or
+    /// are they to be unpacked?
+    pub packs: bool,
+    /// See `RONDO_TIMEOUT_S`.
+    pub timeout_s: u32,
+}
+
+impl Job<'_> {
+    /// Puts what has arrived where the user wants it: the first `arrived` bytes, or all at the end.
+    pub fn unpack(&self, arrived: u64) -> Result<(), Failure> {
+        match self.data {
+            Data::Packed(packed) if !self.packs => packed.unpack(self.host, self.comm, arrived),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sees to it that the first `end` bytes can be sent.
+    pub(super) fn pack(&self, end: u64) -> Result<(), Failure> {
+        match self.data {
+            Data::Packed(packed) if self.packs => packed.pack(self.host, self.comm, end),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A wire of a call.
 pub struct MpiWire<'a> {
-    host: &'a Usable,
-    comm: Comm,
-    /// What tells this call's messages from those of any other call, see `call_tag`.
-    tag: c_int,
+    job: Job<'a>,
     requests: &'a mut Requests,
-    data: Data<'a>,
-    /// If the data are packed: is that to be done as they are sent, or are they to be unpacked?
-    packs: bool,
+    view: View<'a>,
     patience: Patience,
 }
 
@@ -108,36 +140,13 @@ pub fn call_tag(facts: [u64; 4], mask: u32) -> i32 {
 }
 
 impl<'a> MpiWire<'a> {
-    /// A wire over `comm` for `data`; `packs` at the root of a broadcast, where they are the user's.
-    pub fn new(
-        host: &'a Usable,
-        comm: Comm,
-        tag: i32,
-        requests: &'a mut Requests,
-        data: Data<'a>,
-        packs: bool,
-        timeout_s: u32,
-    ) -> MpiWire<'a> {
+    /// A wire as `view` has it.
+    pub fn new(job: &Job<'a>, requests: &'a mut Requests, view: View<'a>) -> MpiWire<'a> {
         MpiWire {
-            host,
-            comm,
-            tag,
+            job: *job,
             requests,
-            data,
-            packs,
-            patience: Patience::new(timeout_s),
-        }
-    }
-
-    /// After the last message: puts what is left where the user wants it.
-    pub fn finish(mut self) -> Result<(), Failure> {
-        self.unpack(u64::MAX)
-    }
-
-    fn unpack(&mut self, arrived: u64) -> Result<(), Failure> {
-        match &mut self.data {
-            Data::Packed(packed) if !self.packs => packed.unpack(self.host, self.comm, arrived),
-            _ => Ok(()),
+            view,
+            patience: Patience::new(job.timeout_s),
         }
     }
 
@@ -150,8 +159,8 @@ impl<'a> MpiWire<'a> {
         let mut strange = None;
         for receive in &self.requests.receives {
             if is_overdue(receive.len, idle) {
-                let first = first_message(self.host, self.comm, Some(receive.from))?;
-                strange = first.filter(|&(_, tag)| tag != self.tag);
+                let first = first_message(self.job.host, self.job.comm, Some(receive.from))?;
+                strange = first.filter(|&(_, tag)| tag != self.job.tag);
                 if strange.is_some() {
                     break;
                 }
@@ -168,7 +177,9 @@ impl Wire for MpiWire<'_> {
     type Error = Failure;
 
     fn recv(&mut self, from: u32, pieces: &[Piece]) -> Result<bool, Failure> {
-        let len = runs(&mut self.data, pieces, &mut self.requests.runs);
+        let from = self.view.rank(from);
+        let view = self.view;
+        let len = view.runs(self.job.data, pieces, &mut self.requests.runs);
         let (address, staged) = match self.requests.runs[..] {
             [run] => (run.address, false),
             _ => match self.requests.staged_in.reserve(&self.requests.runs, len) {
@@ -176,18 +187,18 @@ impl Wire for MpiWire<'_> {
                 None => return Ok(false),
             },
         };
-        let mut request = self.host.h.request_null;
+        let mut request = self.job.host.h.request_null;
         // SAFETY: the pieces lie inside the parts, whose memory is the user's buffer (by the caller's
         // MPI contract), the packed copy or staging memory; nothing else touches these bytes until
         // the request is complete, and the call does not return before. Messages fit an int.
         check(unsafe {
-            (self.host.f.irecv)(
+            (self.job.host.f.irecv)(
                 address.cast(),
                 len as c_int,
-                self.host.h.byte,
+                self.job.host.h.byte,
                 from as c_int,
-                self.tag,
-                self.comm.0,
+                self.job.tag,
+                self.job.comm.0,
                 &mut request,
             )
         })
@@ -202,11 +213,11 @@ impl Wire for MpiWire<'_> {
     }
 
     fn send(&mut self, to: u32, pieces: &[Piece]) -> Result<bool, Failure> {
-        if let (Data::Packed(packed), true) = (&mut self.data, self.packs) {
-            let end = pieces.iter().map(|piece| piece.span.end()).max();
-            packed.pack(self.host, self.comm, end.unwrap_or(0))?;
-        }
-        let len = runs(&mut self.data, pieces, &mut self.requests.runs);
+        let to = self.view.rank(to);
+        let end = pieces.iter().map(|piece| self.view.end(piece)).max();
+        self.job.pack(end.unwrap_or(0))?;
+        let view = self.view;
+        let len = view.runs(self.job.data, pieces, &mut self.requests.runs);
         let (address, staged) = match self.requests.runs[..] {
             [run] => (run.address, false),
             _ => match self.requests.staged_out.reserve(&self.requests.runs, len) {
@@ -217,10 +228,10 @@ impl Wire for MpiWire<'_> {
                 None => return Ok(false),
             },
         };
-        let mut request = self.host.h.request_null;
+        let mut request = self.job.host.h.request_null;
         let send = match len {
-            ..SYNCHRONOUS_BYTES => self.host.f.isend,
-            _ => self.host.f.issend,
+            ..SYNCHRONOUS_BYTES => self.job.host.f.isend,
+            _ => self.job.host.f.issend,
         };
         // SAFETY: as in `recv`; the bytes are there, because the engine sends only blocks that have
         // arrived, or that are this rank's own.
@@ -228,10 +239,10 @@ impl Wire for MpiWire<'_> {
             send(
                 address.cast_const().cast(),
                 len as c_int,
-                self.host.h.byte,
+                self.job.host.h.byte,
                 to as c_int,
-                self.tag,
-                self.comm.0,
+                self.job.tag,
+                self.job.comm.0,
                 &mut request,
             )
         })
@@ -241,7 +252,7 @@ impl Wire for MpiWire<'_> {
     }
 
     fn poll(&mut self) -> Result<Option<Event>, Failure> {
-        let host = self.host;
+        let host = self.job.host;
         let event = if let Some(oldest) = self.requests.receives.front_mut()
             && let Some(status) = test(host, &mut oldest.request)?
         {
@@ -271,7 +282,7 @@ impl Wire for MpiWire<'_> {
     }
 
     fn idle(&mut self, arrived: u64) -> Result<(), Failure> {
-        self.unpack(arrived)?;
+        self.job.unpack(arrived)?;
         match self.patience.wait() {
             Some(idle) => self.look_around(idle),
             None => Ok(()),

@@ -66,6 +66,11 @@ impl Parts {
         }
     }
 
+    /// The rank that has byte `at` of the total.
+    pub fn find(&self, at: u64) -> u32 {
+        self.starts.partition_point(|&start| start <= at) as u32 - 1
+    }
+
     /// Bytes that `count` ranks from `first` on contribute together, counted round the ring.
     pub fn window(&self, first: u32, count: u32) -> u64 {
         let (first, end) = (first as usize, first as usize + count as usize);

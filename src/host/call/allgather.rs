@@ -149,7 +149,7 @@ impl Allgather {
         &self,
         host: &Usable,
         private: Comm,
-        data: &mut Data,
+        data: &Data,
         parts: &Parts,
         rank: u32,
     ) -> Option<Result<(), Failure>> {

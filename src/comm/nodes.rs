@@ -1,0 +1,196 @@
+//! Which ranks share a node, and the memory that they share.
+
+#![forbid(unsafe_code)]
+
+use super::{Schedules, State};
+use crate::engine::node::{Messages, Rows};
+use crate::engine::{Part, Scratch};
+use crate::host::{Code, Comm, Requests, Usable};
+use crate::report;
+use crate::schedule::Parts;
+use crate::shm::{Boxes, Division, Offer, Ring, Segment, Shared};
+use crate::topology::Topology;
+use once_cell::sync::OnceCell;
+
+/// What collectives over nodes leave from one call to the next.
+#[derive(Default)]
+pub struct Nodes {
+    /// The segment of this rank's node.
+    pub sharing: Sharing,
+    /// Bytes of the ranks in the order of their places.
+    pub places: Parts,
+    /// Bytes of the nodes.
+    pub blobs: Parts,
+    /// Memory of all-broadcasts.
+    pub space: Space,
+}
+
+/// Memory that one all-broadcast over nodes leaves to the next.
+#[derive(Default)]
+pub struct Space {
+    /// The schedules of broadcasts among the nodes.
+    pub schedules: Schedules,
+    /// The schedules of broadcasts among the ranks of this node.
+    pub local_schedules: Schedules,
+    /// For each lane, its parts of the nodes.
+    pub cuts: Vec<Vec<Part>>,
+    /// For each lane, the leader among the ranks of this node, and what it receives.
+    pub lanes: Vec<(u32, Messages)>,
+    /// What passes through the ring.
+    pub rows: Rows,
+    /// The parts of an exchange inside the node by messages.
+    pub cut: Vec<Part>,
+    /// What its engine needs.
+    pub scratch: Scratch,
+    /// Its requests in flight.
+    pub requests: Requests,
+}
+
+/// The segment of this rank's node.
+#[derive(Default)]
+pub enum Sharing {
+    /// Nobody has asked for one.
+    #[default]
+    NotYet,
+    /// Made on every node.
+    Made(Memory),
+    /// Not wanted, or refused to one of the ranks: none on any node.
+    None,
+}
+
+/// What is in the segment of a node.
+pub struct Memory {
+    /// For data that all ranks of the node read.
+    pub ring: Ring,
+    /// For letters between two of them.
+    pub boxes: Boxes,
+    /// The position in the ring at which the next call begins.
+    pub position: u64,
+}
+
+impl Sharing {
+    /// Makes the segment if this is the first time: a collective of all ranks of the communicator then.
+    pub fn settle(&mut self, usable: &Usable, state: &State, private: Comm) -> Result<(), Code> {
+        if matches!(self, Sharing::NotYet) {
+            *self = match make(usable, state, private)? {
+                Some(memory) => Sharing::Made(memory),
+                None => Sharing::None,
+            };
+        }
+        Ok(())
+    }
+
+    /// The segment; `None` on all ranks if there is none for one of them.
+    pub fn memory(&mut self) -> Option<&mut Memory> {
+        match self {
+            Sharing::Made(memory) => Some(memory),
+            _ => None,
+        }
+    }
+}
+
+impl Nodes {
+    /// States the parts of the places and nodes.
+    pub fn set(&mut self, topology: &Topology, parts: &Parts) {
+        let places = (0..topology.p()).map(|place| Some(parts.span(topology.rank(place)).len));
+        // The total is the same, so it is a number of bytes.
+        let _ = self.places.set(places);
+        let (places, start) = (&self.places, |node| topology.start(node));
+        let blobs = (0..topology.nodes())
+            .map(|node| Some(places.window(start(node), start(node + 1) - start(node))));
+        let _ = self.blobs.set(blobs);
+    }
+}
+
+/// Makes the segments of all nodes; `None` if one could not be made or mapped.
+fn make(usable: &Usable, state: &State, private: Comm) -> Result<Option<Memory>, Code> {
+    if !state.config().shm {
+        return Ok(None);
+    }
+    let shared = share(usable, state, private);
+    // The lowest rank with a reason says it.
+    let p = state.facts().p;
+    let own = if shared.is_err() { p - state.rank() } else { 0 };
+    let mut failed = [i64::from(own)];
+    usable.max_words(state.comm(), &mut failed)?;
+    match shared {
+        Ok(mut segment) if failed[0] == 0 => {
+            segment.seal();
+            let (topology, rank) = (state.topology(), state.rank());
+            let n = topology.locals(topology.node(rank)).len() as u32;
+            let shared = Shared::new(segment, n, topology.local(rank));
+            Ok(shared.map(|Shared { ring, boxes }| Memory {
+                ring,
+                boxes,
+                position: 0,
+            }))
+        }
+        Err(why) if failed[0] == i64::from(own) && state.config().trace => {
+            let rank = state.rank();
+            let line = format!(
+                "no shared segment for {p} ranks: rank {rank}: {why}; the ranks of a node use messages"
+            );
+            report::line(crate::host::host().world_rank, &line);
+            Ok(None)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The segment of this rank's node, or why there is none.
+fn share(usable: &Usable, state: &State, private: Comm) -> Result<Segment, String> {
+    let (topology, rank) = (state.topology(), state.rank());
+    let locals = topology.locals(topology.node(rank));
+    let (bytes, n) = (state.config().shm_bytes, locals.len() as u32);
+    if Division::new(bytes, n).is_none() {
+        return Err(format!(
+            "{bytes} bytes are too few for {n} ranks (RONDO_SHM_BYTES)"
+        ));
+    }
+    let creator = locals[0];
+    let nothing = Offer([0; 6]);
+    let (own, mut offer) = match rank == creator {
+        false => (None, nothing),
+        true => match Segment::create(bytes as usize) {
+            Ok((segment, offer)) => (Some(Ok(segment)), offer),
+            Err(error) => (Some(Err(error)), nothing),
+        },
+    };
+    // Handed out whatever it is: the others wait for it.
+    usable
+        .hand_out(private, creator, locals, &mut offer.0)
+        .map_err(|failure| failure.text(usable))?;
+    match own {
+        Some(own) => own.map_err(|error| format!("it cannot make one: {error}")),
+        None if offer == nothing => Err(format!("rank {creator} made none")),
+        None => Segment::open(&offer).map_err(|error| format!("it cannot map one: {error}")),
+    }
+}
+
+/// The names of the nodes of all ranks of `MPI_COMM_WORLD`, once they have been asked.
+static WORLD: OnceCell<Vec<u64>> = OnceCell::new();
+
+/// The nodes of the `p` ranks of `comm`, if they follow from what is known. Local.
+pub fn known(usable: &Usable, comm: Comm, p: u32) -> Result<Option<Vec<u64>>, Code> {
+    let Some(world) = WORLD.get().filter(|_| usable.initialized()) else {
+        return Ok(None);
+    };
+    let ranks = usable.world_ranks(comm, p)?;
+    Ok(ranks.map(|ranks| ranks.iter().map(|&rank| world[rank as usize]).collect()))
+}
+
+/// Asks all ranks of `comm` for their nodes. Collective. `name` is the user's for this process, if not
+/// empty.
+pub fn ask(usable: &Usable, comm: Comm, rank: u32, p: u32, name: &str) -> Result<Vec<u64>, Code> {
+    let host = usable.node_name();
+    let own = super::hash(if name.is_empty() { &host } else { name });
+    let mut words = vec![i64::MIN; p as usize];
+    words[rank as usize] = own as i64;
+    usable.max_words(comm, &mut words)?;
+    let names: Vec<u64> = words.into_iter().map(|word| word as u64).collect();
+    if usable.initialized() && usable.is_world(comm)? {
+        // Another thread may have asked the same; the answer is the same.
+        let _ = WORLD.set(names.clone());
+    }
+    Ok(names)
+}

@@ -1,0 +1,100 @@
+//! Whom and what an engine means by its numbers: an engine for ranks of the communicator, for nodes, or for
+//! the ranks of a node.
+
+use super::data::Data;
+use super::staging::{Run, push};
+use crate::engine::Piece;
+use crate::engine::node::{Messages, Places};
+use crate::schedule::Span;
+use crate::topology::Topology;
+
+/// Whom and what an engine means.
+#[derive(Clone, Copy)]
+pub enum View<'a> {
+    /// Ranks of the communicator, and their parts.
+    Ranks,
+    /// Nodes, and a lane's shares of their blobs.
+    Nodes {
+        /// Where the ranks are.
+        topology: &'a Topology,
+        /// The root of a broadcast, else 0.
+        root: u32,
+        /// Which lane, and of how many.
+        lane: (u32, u32),
+        /// Where the bytes are.
+        places: Places<'a>,
+    },
+    /// Ranks of this node, and their parts.
+    Locals(&'a [u32]),
+    /// Ranks of this node; block by block, the messages that each leader of a lane receives.
+    Received {
+        /// The ranks of the node.
+        locals: &'a [u32],
+        /// For each lane its leader among them, and the messages.
+        lanes: &'a [(u32, Messages)],
+        /// Where the bytes are.
+        places: Places<'a>,
+    },
+}
+
+impl View<'_> {
+    /// The rank of the communicator.
+    pub(super) fn rank(&self, number: u32) -> u32 {
+        match self {
+            View::Ranks => number,
+            View::Nodes {
+                topology,
+                root,
+                lane,
+                ..
+            } => topology.lane_leader(number, *root, lane.0),
+            View::Locals(locals) | View::Received { locals, .. } => locals[number as usize],
+        }
+    }
+
+    /// How many bytes of the message of a broadcast a piece needs to be there.
+    pub(super) fn end(&self, piece: &Piece) -> u64 {
+        match self {
+            View::Nodes { lane, places, .. } => {
+                places.share(piece.root, *lane).offset + piece.span.end()
+            }
+            _ => piece.span.end(),
+        }
+    }
+
+    /// Puts the places of `pieces` into `runs`; bytes in all.
+    pub(super) fn runs(&self, data: &Data, pieces: &[Piece], runs: &mut Vec<Run>) -> u64 {
+        runs.clear();
+        for piece in pieces {
+            let span = piece.span;
+            match self {
+                View::Ranks => add(data, piece.root, span.offset, span.len, runs),
+                View::Locals(locals) => {
+                    let rank = locals[piece.root as usize];
+                    add(data, rank, span.offset, span.len, runs);
+                }
+                View::Nodes { lane, places, .. } => {
+                    let share = places.share(piece.root, *lane);
+                    let offset = share.offset + span.offset;
+                    places.each(Span { offset, ..span }, |rank, span| {
+                        add(data, rank, span.offset, span.len, runs);
+                    });
+                }
+                View::Received { lanes, places, .. } => {
+                    let lane = lanes.iter().find(|(leader, _)| *leader == piece.root);
+                    let spans = lane.map_or(&[][..], |(_, m)| m.spans(span.offset as u32));
+                    for &span in spans {
+                        places.each(span, |rank, span| {
+                            add(data, rank, span.offset, span.len, runs);
+                        });
+                    }
+                }
+            }
+        }
+        runs.iter().map(|run| run.len).sum()
+    }
+}
+
+fn add(data: &Data, rank: u32, offset: u64, len: u64, runs: &mut Vec<Run>) {
+    push(runs, data.part(rank).wrapping_add(offset as usize), len);
+}

@@ -1,0 +1,88 @@
+//! How a segment is divided. Pure.
+
+/// Bytes that processors hand to each other at once. What different ranks write lies in different lines.
+pub(super) const LINE: u64 = 64;
+
+/// Of a rank's controls: how far it has written; then, in a line of its own, how far it has read and which
+/// call it is in. All look at the former while they wait for bytes, only writers at the latter.
+const CONTROL_BYTES: u64 = 2 * LINE;
+
+/// The share of the boxes in a segment.
+const BOXES_SHARE: u64 = 8;
+
+/// Lines of a box. Always odd: the first lines of boxes a power of two apart would displace each other
+/// from the cache of a rank that looks at them in turn.
+const BOX_LINES: (u64, u64) = (3, 255);
+
+/// What of a box is not the letter.
+pub(super) const BOX_HEAD_BYTES: u64 = 24;
+
+/// A ring must be worth its while.
+const RING_BYTES_MIN: u64 = 4 << 10;
+
+/// The places of controls, boxes and ring in a segment for the ranks of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Division {
+    ranks: u32,
+    box_lines: u64,
+    ring_bytes: u64,
+}
+
+impl Division {
+    /// A segment of so many bytes for `n` ranks; `None` if they are too few.
+    pub fn new(bytes: u64, n: u32) -> Option<Division> {
+        if n == 0 {
+            return None;
+        }
+        let boxes = 2 * u64::from(n);
+        let (least, most) = BOX_LINES;
+        let lines = (bytes / BOXES_SHARE / boxes / LINE).clamp(least, most);
+        let mut division = Division {
+            ranks: n,
+            box_lines: if lines % 2 == 1 { lines } else { lines - 1 },
+            ring_bytes: 0,
+        };
+        let rest = bytes.checked_sub(division.ring())?;
+        division.ring_bytes = rest - rest % LINE;
+        (division.ring_bytes >= RING_BYTES_MIN).then_some(division)
+    }
+
+    /// Bytes of the ring: a whole number of lines.
+    pub fn ring_bytes(&self) -> u64 {
+        self.ring_bytes
+    }
+
+    /// The longest letter that a box holds.
+    pub fn box_bytes(&self) -> usize {
+        (self.box_lines * LINE - BOX_HEAD_BYTES) as usize
+    }
+
+    pub(super) fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// Where it is said how far `rank` has written.
+    pub(super) fn wrote(&self, rank: u32) -> u64 {
+        LINE + u64::from(rank) * CONTROL_BYTES
+    }
+
+    /// Where it is said how far `rank` has read.
+    pub(super) fn read(&self, rank: u32) -> u64 {
+        self.wrote(rank) + LINE
+    }
+
+    /// Where it is said which call `rank` is in.
+    pub(super) fn call(&self, rank: u32) -> u64 {
+        self.read(rank) + 8
+    }
+
+    /// Where a box begins.
+    pub(super) fn letter_box(&self, number: u64) -> u64 {
+        self.wrote(self.ranks) + number * self.box_lines * LINE
+    }
+
+    /// Where the ring begins.
+    pub(super) fn ring(&self) -> u64 {
+        self.letter_box(2 * u64::from(self.ranks))
+    }
+}

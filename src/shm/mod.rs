@@ -1,0 +1,52 @@
+//! Memory that the ranks of a node share.
+//!
+//! One rank makes a [`Segment`] and tells the others by message where it is (an [`Offer`]); when all have
+//! mapped it, the first one seals it. The file behind it has no name anywhere: it goes with the last
+//! process that has it mapped, however that process ends.
+//!
+//! A segment is divided (see [`Division`]) into
+//!
+//! ```text
+//! token     who made it: read once, when it is mapped
+//! controls  for every rank: how far it has written and read the ring, which call it is in
+//! boxes     two for every rank: letters of gather and scatter
+//! ring      bytes on their way from one rank to all
+//! ```
+//!
+//! Words of control are atomics, each with one writer at a time; bytes are copied, by whom a word of
+//! control gives the right. Nothing here waits: whoever must wait has MPI to drive in the meantime.
+
+mod boxes;
+mod division;
+mod ring;
+mod segment;
+
+pub use boxes::{Boxes, Found, Side};
+pub use division::Division;
+pub use ring::Ring;
+pub use segment::{Offer, Segment};
+
+use std::sync::Arc;
+
+/// One rank's view of a segment.
+pub struct Shared {
+    /// For bytes from one rank to all.
+    pub ring: Ring,
+    /// For letters from one rank to another.
+    pub boxes: Boxes,
+}
+
+impl Shared {
+    /// The view of rank `me` of `n`; `None` if the segment is too small for so many ranks.
+    ///
+    /// All ranks give the same `n`, and each a `me` of its own.
+    pub fn new(segment: Segment, n: u32, me: u32) -> Option<Shared> {
+        assert!(me < n, "rank {me} of {n}");
+        let division = Division::new(segment.bytes() as u64, n)?;
+        let segment = Arc::new(segment);
+        Some(Shared {
+            ring: Ring::new(segment.clone(), &division, me),
+            boxes: Boxes::new(segment, &division),
+        })
+    }
+}

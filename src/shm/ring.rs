@@ -1,0 +1,145 @@
+//! Bytes from one rank to all of a node.
+//!
+//! Bytes have positions that count up and never wrap; in memory, a position lies at its remainder by the
+//! capacity. All ranks take part in all calls in the same order, and all know how many bytes each call
+//! puts through: so all know who writes which positions. A byte is written once its place is free, that
+//! is when no rank needs the byte one capacity below it any more.
+
+use super::division::Division;
+use super::segment::Segment;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A rank's view of the ring.
+pub struct Ring {
+    segment: Arc<Segment>,
+    division: Division,
+    me: u32,
+    /// No rank needs bytes below: as seen at the last look, and it only grows.
+    free_below: u64,
+}
+
+impl Ring {
+    pub(super) fn new(segment: Arc<Segment>, division: &Division, me: u32) -> Ring {
+        Ring {
+            segment,
+            division: *division,
+            me,
+            free_below: 0,
+        }
+    }
+
+    /// How many bytes can be under way.
+    pub fn capacity(&self) -> u64 {
+        self.division.ring_bytes()
+    }
+
+    /// Ranks of the node.
+    pub fn ranks(&self) -> u32 {
+        self.division.ranks()
+    }
+
+    /// This rank's number among them.
+    pub fn me(&self) -> u32 {
+        self.me
+    }
+
+    /// Says which call this rank is in.
+    pub fn enter(&self, call: u64) {
+        self.store(self.division.call(self.me), call);
+    }
+
+    /// The call that `rank` is in; 0 if none was yet.
+    pub fn call_of(&self, rank: u32) -> u64 {
+        self.load(self.division.call(self.of(rank)))
+    }
+
+    /// May positions below `end` be written? Every rank must have released those one capacity below.
+    pub fn has_room(&mut self, end: u64) -> bool {
+        let needed = end.saturating_sub(self.capacity());
+        if self.free_below < needed {
+            // Acquire, with Release in `release`: what the ranks have read, they have read before this
+            // rank writes over it. That holds for all smaller positions and for ever: hence the memory.
+            let released = |rank| self.load(self.division.read(rank));
+            self.free_below = (0..self.ranks()).map(released).min().unwrap_or(0);
+        }
+        self.free_below >= needed
+    }
+
+    /// What this rank writes below this position is there.
+    pub fn publish(&self, until: u64) {
+        // Release, with Acquire in `written`: the bytes are there before the word is.
+        self.store(self.division.wrote(self.me), until);
+    }
+
+    /// The position below which all is there that `rank` writes.
+    pub fn written(&self, rank: u32) -> u64 {
+        self.load(self.division.wrote(self.of(rank)))
+    }
+
+    /// This rank needs no bytes below this position any more.
+    pub fn release(&self, until: u64) {
+        self.store(self.division.read(self.me), until);
+    }
+
+    /// Copies bytes into the ring.
+    ///
+    /// # Safety
+    /// `from` has `len` bytes, outside of the segment. Of all ranks, only this one writes the positions from
+    /// `at` on, it has not published them yet, and [`has_room`](Ring::has_room) was true for their end.
+    pub unsafe fn write(&self, at: u64, from: *const u8, len: usize) {
+        let (place, first) = self.first_piece(at, len);
+        // SAFETY: by the caller's word `from` has the bytes of both pieces. In the ring, the positions that
+        // share these places are released by all ranks, so nobody reads there; other writers write other
+        // positions, less than a capacity apart, hence elsewhere; readers of the new bytes wait for
+        // `publish`. The pieces lie within the ring, where there are no words.
+        unsafe {
+            self.segment.write(place, from, first);
+            self.segment
+                .write(self.division.ring(), from.add(first), len - first);
+        }
+    }
+
+    /// Copies bytes out of the ring.
+    ///
+    /// # Safety
+    /// `to` has room for `len` bytes, outside of the segment. The ranks that write the positions from `at`
+    /// on have [`written`](Ring::written) them, and this rank has not released them.
+    pub unsafe fn read(&self, at: u64, to: *mut u8, len: usize) {
+        let (place, first) = self.first_piece(at, len);
+        // SAFETY: by the caller's word `to` has room for both pieces. In the ring, these positions are
+        // complete, and nobody writes over them before this rank releases them.
+        unsafe {
+            self.segment.read(place, to, first);
+            self.segment
+                .read(self.division.ring(), to.add(first), len - first);
+        }
+    }
+
+    /// Where position `at` lies in the segment, and how many of `len` bytes lie there; the rest lies at the
+    /// beginning of the ring.
+    fn first_piece(&self, at: u64, len: usize) -> (u64, usize) {
+        let capacity = self.capacity();
+        assert!(
+            len as u64 <= capacity,
+            "{len} bytes in a ring of {capacity}"
+        );
+        let offset = at % capacity;
+        let first = (len as u64).min(capacity - offset);
+        (self.division.ring() + offset, first as usize)
+    }
+
+    /// A rank of the node.
+    fn of(&self, rank: u32) -> u32 {
+        assert!(rank < self.ranks(), "rank {rank} of {}", self.ranks());
+        rank
+    }
+
+    fn store(&self, at: u64, value: u64) {
+        self.segment.word(at).store(value, Ordering::Release);
+    }
+
+    fn load(&self, at: u64) -> u64 {
+        self.segment.word(at).load(Ordering::Acquire)
+    }
+}
