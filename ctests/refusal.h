@@ -4,8 +4,9 @@
  *   resize-enospc              ftruncate and fallocate fail so, as on a full file system
  *   map-enomem                 mmap fails so for memory that is shared
  *   size                       no file may grow (RLIMIT_FSIZE); who tries is told by a signal that kills
- *   memory                     256 MiB more address space, and no more (RLIMIT_AS)
+ *   memory                     64 MiB more address space, and no more (RLIMIT_AS)
  *   files                      not one more open file (RLIMIT_NOFILE)
+ *   nothing                    nothing
  */
 #ifndef REFUSAL_H
 #define REFUSAL_H
@@ -75,6 +76,7 @@ static MAYBE_UNUSED int has_shared_memory(void) {
 
 /* Refuses it from now on. Is it in force? */
 static MAYBE_UNUSED int refuse(const char *what) {
+    if (!strcmp(what, "nothing")) return has_shared_memory();
     if (!strcmp(what, "size")) return limit(RLIMIT_FSIZE, 0);
     if (!strcmp(what, "files")) return limit(RLIMIT_NOFILE, next_file()) && !has_shared_memory();
     if (!strcmp(what, "memory")) {
@@ -82,7 +84,7 @@ static MAYBE_UNUSED int refuse(const char *what) {
         FILE *f = fopen("/proc/self/statm", "r");
         int read = f && fscanf(f, "%ld", &pages) == 1;
         if (f) fclose(f);
-        return read && limit(RLIMIT_AS, (rlim_t)pages * 4096 + (256 << 20));
+        return read && limit(RLIMIT_AS, (rlim_t)pages * 4096 + (64 << 20));
     }
     int done = 0;
     if (!strcmp(what, "memfd-eperm")) done = deny(__NR_memfd_create, __NR_memfd_create, EPERM);
