@@ -163,7 +163,7 @@ impl Case<'_> {
 fn explain(why: &str, outcome: &Outcome, command: &Command) -> String {
     let tail = |text: &str| {
         let lines: Vec<&str> = text.lines().collect();
-        lines[lines.len().saturating_sub(12)..]
+        lines[lines.len().saturating_sub(20)..]
             .iter()
             .map(|l| format!("  | {l}\n"))
             .collect::<String>()
