@@ -16,6 +16,7 @@
 //!  engine    which blocks to whom and when; posts what may be posted, waits for what is needed
 //!  schedule  round -> block, pure arithmetic
 //!  tree      rank -> parent and children, for gather and scatter
+//!  shm       memory that the ranks of a node share
 //!  host      sends, receives, tests; the only place with pointers, handles and datatypes
 //! ```
 //!

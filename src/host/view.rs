@@ -52,13 +52,25 @@ impl View<'_> {
         }
     }
 
-    /// How many bytes of the message of a broadcast a piece needs to be there.
+    /// How many bytes of the message of a broadcast must be there for a piece to be.
     pub(super) fn end(&self, piece: &Piece) -> u64 {
         match self {
             View::Nodes { lane, places, .. } => {
                 places.share(piece.root, *lane).offset + piece.span.end()
             }
+            View::Received { lanes, .. } => {
+                let ends = received(lanes, piece).iter().map(|span| span.end());
+                ends.max().unwrap_or(0)
+            }
             _ => piece.span.end(),
+        }
+    }
+
+    /// How many bytes at the front of all parts are there when the engine says so of its own.
+    pub(super) fn arrived(&self, bytes: u64) -> u64 {
+        match self {
+            View::Ranks => bytes,
+            _ => 0, // has another order
         }
     }
 
@@ -81,9 +93,7 @@ impl View<'_> {
                     });
                 }
                 View::Received { lanes, places, .. } => {
-                    let lane = lanes.iter().find(|(leader, _)| *leader == piece.root);
-                    let spans = lane.map_or(&[][..], |(_, m)| m.spans(span.offset as u32));
-                    for &span in spans {
+                    for &span in received(lanes, piece) {
                         places.each(span, |rank, span| {
                             add(data, rank, span.offset, span.len, runs);
                         });
@@ -93,6 +103,14 @@ impl View<'_> {
         }
         runs.iter().map(|run| run.len).sum()
     }
+}
+
+/// The bytes of the message that a block of a leader's stands for.
+fn received<'a>(lanes: &'a [(u32, Messages)], piece: &Piece) -> &'a [Span] {
+    let lane = lanes.iter().find(|(leader, _)| *leader == piece.root);
+    lane.map_or(&[], |(_, messages)| {
+        messages.spans(piece.span.offset as u32)
+    })
 }
 
 fn add(data: &Data, rank: u32, offset: u64, len: u64, runs: &mut Vec<Run>) {

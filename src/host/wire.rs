@@ -282,7 +282,7 @@ impl Wire for MpiWire<'_> {
     }
 
     fn idle(&mut self, arrived: u64) -> Result<(), Failure> {
-        self.job.unpack(arrived)?;
+        self.job.unpack(self.view.arrived(arrived))?;
         match self.patience.wait() {
             Some(idle) => self.look_around(idle),
             None => Ok(()),

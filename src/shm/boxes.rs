@@ -31,9 +31,11 @@ pub enum Found {
     Elsewhere,
 }
 
-/// Words at the beginning of a box: its state, the number of its newest letter, and how long that is.
+/// Words at the beginning of a box: its state,
 const STATE: u64 = 0;
+/// the number of its newest letter,
 const NEWEST: u64 = 8;
+/// and how long that is.
 const LENGTH: u64 = 16;
 
 /// The length that says [`Found::Elsewhere`].

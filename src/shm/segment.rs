@@ -45,9 +45,12 @@ impl Segment {
         if bytes < BYTES_MIN {
             return Err(ErrorKind::InvalidInput.into());
         }
+        is_affordable(bytes as u64)?;
         may_have_files_of(bytes as u64)?;
         let file = nameless_file()?;
         file.set_len(bytes as u64)?;
+        // Mapped before memory is asked for: limits on addresses refuse at no cost.
+        let mut segment = Segment::map(&file, bytes)?;
         for from in (0..bytes).step_by(PIECE_BYTES) {
             allocate(&file, from, PIECE_BYTES.min(bytes - from))?;
         }
@@ -55,7 +58,6 @@ impl Segment {
         check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) })?;
         let token = random_words()?;
         let (fd, inode) = (file.as_raw_fd() as u64, file.metadata()?.ino());
-        let mut segment = Segment::map(&file, bytes)?;
         segment.file = Some(file);
         for (at, word) in TOKEN.into_iter().zip(token) {
             // The offer, which is a message, publishes this.
@@ -211,6 +213,22 @@ fn allocate(file: &File, from: usize, len: usize) -> io::Result<()> {
             other => return other.map(drop),
         }
     }
+}
+
+/// Is there memory enough? A segment takes a quarter of what is available at the most.
+///
+/// The system has no bound for files without a name: a request that it cannot meet ends in its killing
+/// processes, and not in an error.
+fn is_affordable(bytes: u64) -> io::Result<()> {
+    let meminfo = std::fs::read_to_string("/proc/meminfo")?;
+    let line = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    if bytes / 1024 > kilobytes.unwrap_or(0) / 4 {
+        return Err(ErrorKind::OutOfMemory.into());
+    }
+    Ok(())
 }
 
 /// May this process make files so large? Where it may not, trying would raise a signal.

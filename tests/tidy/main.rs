@@ -10,17 +10,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("schedule", &[]),
     ("tree", &[]),
     ("topology", &[]),
+    ("shm", &[]),
     ("config", &[]),
     ("model", &["config", "schedule"]),
     ("report", &[]),
-    ("engine", &["schedule", "tree"]),
+    ("engine", &["schedule", "topology", "tree"]),
     ("decide", &["config", "model", "schedule"]),
     ("stats", &["config", "decide"]),
-    ("host", &["engine", "schedule", "report"]),
+    ("host", &["engine", "schedule", "shm", "topology", "report"]),
     (
         "comm",
         &[
-            "config", "decide", "engine", "host", "report", "schedule", "stats", "topology",
+            "config", "decide", "engine", "host", "report", "schedule", "shm", "stats", "topology",
         ],
     ),
     (
@@ -34,7 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// Modules that may hold unsafe code; every other file forbids it in its first lines.
-const MAY_BE_UNSAFE: &[&str] = &["lib", "host", "abi"];
+const MAY_BE_UNSAFE: &[&str] = &["lib", "host", "shm", "abi"];
 
 /// Words that belong to one module only, with what to do instead.
 const BELONGS: &[(&str, &str, &str)] = &[

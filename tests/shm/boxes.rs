@@ -1,0 +1,204 @@
+//! Boxes: every letter arrives once, whole, in its call.
+
+use crate::node::{Wait, run, views};
+use crate::process::{Child, start};
+use rondo::shm::{Boxes, Found, Segment, Shared, Side};
+
+const BYTES: usize = 32 << 10;
+
+/// The letter of `from` in `call`: one of every length around what is short, and around the room.
+fn letter(from: u32, call: u64, room: usize) -> Vec<u8> {
+    let lengths = [
+        0,
+        1,
+        7,
+        8,
+        39,
+        40,
+        41,
+        104,
+        105,
+        room - 1,
+        room,
+        room + 1,
+        3 * room,
+    ];
+    let len = lengths[(call as usize + from as usize) % lengths.len()];
+    (0..len)
+        .map(|i| (i as u64 * 31 + call * 7 + u64::from(from)) as u8)
+        .collect()
+}
+
+/// What fits goes into the box.
+fn inline(letter: &[u8], room: usize) -> Option<&[u8]> {
+    (letter.len() <= room).then_some(letter)
+}
+
+fn put(boxes: &Boxes, side: Side, rank: u32, previous: u64, call: u64, letter: &[u8]) {
+    let letter = inline(letter, boxes.room());
+    Wait::until("an empty box", || {
+        boxes.put(side, rank, previous, call, letter).then_some(())
+    });
+}
+
+/// Takes a letter, which must be this one.
+fn expect(boxes: &Boxes, side: Side, rank: u32, call: u64, letter: &[u8]) {
+    let mut into = b"before".to_vec();
+    let found = Wait::until("a letter", || boxes.take(side, rank, call, &mut into));
+    let (expected, bytes) = match inline(letter, boxes.room()) {
+        Some(letter) => (Found::Letter(letter.len()), letter),
+        None => (Found::Elsewhere, &[][..]),
+    };
+    assert_eq!(found, expected, "rank {rank}, call {call}");
+    assert_eq!(
+        into,
+        [b"before", bytes].concat(),
+        "rank {rank}, call {call}"
+    );
+}
+
+#[test]
+fn a_letter_of_any_length_arrives() {
+    let views = views(BYTES, 2);
+    let (writer, reader) = (&views[0].boxes, &views[1].boxes);
+    let room = writer.room();
+    assert_eq!(room, reader.room());
+    for (call, len) in (1..).zip(0..=room) {
+        let letter: Vec<u8> = (0..len).map(|i| (i + call as usize) as u8).collect();
+        for side in [Side::Up, Side::Down] {
+            assert!(writer.put(side, 1, call - 1, call, Some(&letter)));
+            expect(reader, side, 1, call, &letter);
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "bytes in a box")]
+fn a_letter_that_is_too_long_is_a_mistake_of_the_caller() {
+    let views = views(BYTES, 2);
+    let letter = vec![0; views[0].boxes.room() + 1];
+    views[0].boxes.put(Side::Up, 0, 0, 1, Some(&letter));
+}
+
+#[test]
+fn a_letter_is_taken_once_and_in_its_call_only() {
+    let views = views(BYTES, 2);
+    let (writer, reader) = (&views[0].boxes, &views[1].boxes);
+    let mut into = Vec::new();
+    assert_eq!(
+        reader.take(Side::Up, 0, 5, &mut into),
+        None,
+        "nothing there"
+    );
+    assert!(writer.put(Side::Up, 0, 0, 5, Some(b"five")));
+    assert_eq!(reader.take(Side::Up, 0, 4, &mut into), None, "another call");
+    assert_eq!(reader.take(Side::Up, 0, 6, &mut into), None, "another call");
+    assert_eq!(
+        reader.take(Side::Down, 0, 5, &mut into),
+        None,
+        "another side"
+    );
+    assert_eq!(reader.take(Side::Up, 1, 5, &mut into), None, "another rank");
+    assert_eq!(
+        reader.take(Side::Up, 0, 5, &mut into),
+        Some(Found::Letter(4))
+    );
+    assert_eq!(
+        reader.take(Side::Up, 0, 5, &mut into),
+        None,
+        "taken already"
+    );
+    assert_eq!(into, b"five");
+}
+
+#[test]
+fn a_box_is_filled_only_when_it_was_emptied_in_the_previous_call() {
+    let views = views(BYTES, 2);
+    let (writer, reader) = (&views[0].boxes, &views[1].boxes);
+    assert!(
+        !writer.put(Side::Down, 1, 3, 4, None),
+        "call 3 was not here"
+    );
+    assert!(writer.put(Side::Down, 1, 0, 4, Some(b"four")));
+    assert!(!writer.put(Side::Down, 1, 0, 5, None), "it is full");
+    assert!(!writer.put(Side::Down, 1, 4, 5, None), "it is still full");
+    reader.pass(Side::Down, 1, 5);
+    expect(reader, Side::Down, 1, 4, b"four");
+    assert!(!writer.put(Side::Down, 1, 0, 5, None), "emptied in call 4");
+    reader.pass(Side::Down, 1, 5);
+    assert!(!writer.put(Side::Down, 1, 4, 6, None), "emptied in call 5");
+    assert!(writer.put(Side::Down, 1, 5, 6, None));
+    expect(reader, Side::Down, 1, 6, &vec![0; writer.room() + 1]);
+    assert!(writer.put(Side::Down, 1, 6, 7, Some(b"")));
+}
+
+#[test]
+fn the_newest_letter_is_known_until_the_next() {
+    let views = views(BYTES, 2);
+    let (writer, reader) = (&views[0].boxes, &views[1].boxes);
+    assert_eq!(reader.latest(Side::Up, 1), 0);
+    assert!(writer.put(Side::Up, 1, 0, 8, None));
+    assert_eq!(reader.latest(Side::Up, 1), 8);
+    expect(reader, Side::Up, 1, 8, &vec![0; writer.room() + 1]);
+    reader.pass(Side::Up, 1, 9);
+    assert_eq!(reader.latest(Side::Up, 1), 8, "passing brings no letter");
+    assert_eq!(reader.latest(Side::Down, 1), 0);
+}
+
+/// In every call, some rank leads: it takes a letter from everybody's up box and puts one into the down
+/// boxes of some; the others pass. Nobody waits for anybody between calls.
+fn take_part(boxes: &Boxes, n: u32, me: u32, calls: u64) {
+    let leader = |call: u64| (call * call % u64::from(n)) as u32;
+    let gets =
+        |rank: u32, call: u64| rank != leader(call) && !(call + u64::from(rank)).is_multiple_of(3);
+    let room = boxes.room();
+    for call in 1..=calls {
+        put(boxes, Side::Up, me, call - 1, call, &letter(me, call, room));
+        if me == leader(call) {
+            for rank in 0..n {
+                expect(boxes, Side::Up, rank, call, &letter(rank, call, room));
+            }
+            for rank in (0..n).filter(|rank| gets(*rank, call)) {
+                put(
+                    boxes,
+                    Side::Down,
+                    rank,
+                    call - 1,
+                    call,
+                    &letter(rank + 5, call, room),
+                );
+            }
+        }
+        if gets(me, call) {
+            expect(boxes, Side::Down, me, call, &letter(me + 5, call, room));
+        } else {
+            boxes.pass(Side::Down, me, call);
+        }
+    }
+}
+
+#[test]
+fn letters_go_up_and_down_while_leaders_change() {
+    for n in [1, 2, 3, 5] {
+        let ranks = views(BYTES, n);
+        run(ranks, |shared| {
+            take_part(&shared.boxes, n, shared.ring.me(), 1000)
+        });
+    }
+}
+
+#[test]
+fn processes_send_letters_as_threads_do() {
+    let n = 3;
+    let (segment, offer) = Segment::create(BYTES).unwrap();
+    let others: Vec<Child> = (1..n)
+        .map(|me| {
+            start(|_| {
+                let shared = Shared::new(Segment::open(&offer).unwrap(), n, me).unwrap();
+                take_part(&shared.boxes, n, me, 500);
+            })
+        })
+        .collect();
+    take_part(&Shared::new(segment, n, 0).unwrap().boxes, n, 0, 500);
+    others.into_iter().for_each(Child::succeeds);
+}

@@ -1,0 +1,7 @@
+//! Shared segments of a node: ranks are threads that map a segment each on their own, or processes.
+
+mod boxes;
+mod node;
+mod process;
+mod ring;
+mod segment;

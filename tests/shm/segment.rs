@@ -1,0 +1,365 @@
+//! Making, finding and losing segments.
+
+use crate::process::{Child, start};
+use rondo::shm::{Offer, Segment, Shared};
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
+
+const BYTES: usize = 64 << 10;
+
+/// How many mappings of segments a process has.
+fn mappings(pid: u32) -> usize {
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
+    maps.lines().filter(|line| line.contains("rondo")).count()
+}
+
+/// How many descriptors of segments a process has.
+fn descriptors(pid: u32) -> usize {
+    let entries = fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
+    let targets = entries.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
+    targets
+        .filter(|target| target.to_string_lossy().contains("memfd:rondo"))
+        .count()
+}
+
+fn dev_shm() -> BTreeSet<String> {
+    let entries = fs::read_dir("/dev/shm").unwrap();
+    entries
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+/// Processes that have a segment with this inode mapped or open, of all that this one may look into.
+fn holders(inode: u64) -> Vec<u32> {
+    let numbers = fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let name = entry.unwrap().file_name();
+        name.to_string_lossy().parse().ok()
+    });
+    let holds = |pid: &u32| {
+        let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        let mapped = maps.lines().any(|line| {
+            line.contains("memfd:rondo")
+                && line.split_whitespace().nth(4) == Some(&inode.to_string())
+        });
+        let open = fs::read_dir(format!("/proc/{pid}/fd"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .any(|entry| fs::metadata(entry.path()).is_ok_and(|found| found.ino() == inode));
+        mapped || open
+    };
+    numbers.filter(holds).collect()
+}
+
+/// An attempt in a process of its own, in which nobody else makes segments.
+fn alone(work: impl FnOnce()) {
+    start(|_| work()).succeeds();
+}
+
+#[test]
+fn what_one_process_writes_another_one_reads() {
+    let (segment, offer) = Segment::create(BYTES).unwrap();
+    let child = start(|_| {
+        let shared = Shared::new(Segment::open(&offer).unwrap(), 2, 1).unwrap();
+        shared.ring.enter(77);
+    });
+    child.succeeds();
+    let shared = Shared::new(segment, 2, 0).unwrap();
+    assert_eq!(shared.ring.call_of(1), 77);
+    assert_eq!(shared.ring.call_of(0), 0, "a new segment has zeros");
+}
+
+#[test]
+fn a_sealed_segment_works_on_but_nobody_can_map_it() {
+    alone(|| {
+        let (mut segment, offer) = Segment::create(BYTES).unwrap();
+        let other = Segment::open(&offer).unwrap();
+        assert_eq!(
+            (
+                descriptors(std::process::id()),
+                mappings(std::process::id())
+            ),
+            (1, 2)
+        );
+        segment.seal();
+        assert_eq!(
+            (
+                descriptors(std::process::id()),
+                mappings(std::process::id())
+            ),
+            (0, 2)
+        );
+        assert!(Segment::open(&offer).is_err());
+        let [first, second] =
+            [(segment, 0), (other, 1)].map(|(segment, me)| Shared::new(segment, 2, me).unwrap());
+        second.ring.enter(5);
+        assert_eq!(first.ring.call_of(1), 5);
+        drop((first, second));
+        assert_eq!(mappings(std::process::id()), 0);
+    });
+}
+
+/// Descriptors are given out anew: an offer that comes late finds another file under its number.
+#[test]
+fn a_stale_offer_is_refused() {
+    alone(|| {
+        let (first, offer) = Segment::create(BYTES).unwrap();
+        drop(first);
+        assert!(Segment::open(&offer).is_err(), "nothing is there");
+        let (_second, newer) = Segment::create(BYTES).unwrap();
+        assert_eq!(offer.0[..3], newer.0[..3], "the same place and size");
+        assert!(Segment::open(&offer).is_err(), "another segment is there");
+        let Offer([pid, fd, bytes, inode, _, _]) = newer;
+        let [old_token @ ..] = [offer.0[4], offer.0[5]];
+        let mixed = Offer([pid, fd, bytes, inode, old_token[0], old_token[1]]);
+        assert!(
+            Segment::open(&mixed).is_err(),
+            "with the token of the old one"
+        );
+        assert_eq!(
+            mappings(std::process::id()),
+            1,
+            "refused ones are not mapped"
+        );
+        assert_eq!(descriptors(std::process::id()), 1, "nor open");
+        assert!(Segment::open(&newer).is_ok());
+    });
+}
+
+#[test]
+fn an_offer_that_differs_in_any_word_is_refused() {
+    let (_segment, offer) = Segment::create(BYTES).unwrap();
+    for word in 0..6 {
+        for other in [
+            0,
+            1,
+            offer.0[word] + 1,
+            offer.0[word] - 1,
+            offer.0[word] ^ 1 << 63,
+            u64::MAX,
+        ] {
+            let mut changed = offer;
+            changed.0[word] = other;
+            if changed != offer {
+                assert!(Segment::open(&changed).is_err(), "{changed:?}");
+            }
+        }
+    }
+    assert!(Segment::open(&offer).is_ok());
+}
+
+#[test]
+fn an_offer_of_a_process_that_has_ended_is_refused() {
+    let mut child = start(|parent| {
+        let (_segment, offer) = Segment::create(BYTES).unwrap();
+        parent.tell(&offer.0);
+        std::thread::sleep(Duration::from_secs(60));
+    });
+    let offer = Offer(child.hear());
+    assert!(Segment::open(&offer).is_ok());
+    child.kill();
+    child.wait();
+    assert!(Segment::open(&offer).is_err());
+}
+
+/// A plain file may shrink while it is mapped, which ends the process that touches it.
+#[test]
+fn a_file_that_is_no_segment_is_refused_even_with_the_right_token() {
+    let path = std::env::temp_dir().join(format!("rondo-test-{}", std::process::id()));
+    let mut file = OpenOptions::new()
+        .create_new(true)
+        .read(true)
+        .write(true)
+        .open(&path)
+        .unwrap();
+    fs::remove_file(&path).unwrap();
+    let token = [3u64, 4];
+    file.write_all(&token.map(u64::to_ne_bytes).concat())
+        .unwrap();
+    file.set_len(BYTES as u64).unwrap();
+    let offer_of = |file: &File| {
+        let found = file.metadata().unwrap();
+        let (pid, fd) = (std::process::id().into(), file.as_raw_fd() as u64);
+        Offer([pid, fd, found.len(), found.ino(), token[0], token[1]])
+    };
+    assert!(Segment::open(&offer_of(&file)).is_err());
+    let null = File::open("/dev/null").unwrap();
+    assert!(Segment::open(&offer_of(&null)).is_err());
+}
+
+#[test]
+fn sizes_need_not_be_whole_pages_but_must_hold_a_token() {
+    for bytes in [0, 63] {
+        assert!(Segment::create(bytes).is_err(), "{bytes}");
+    }
+    for bytes in [64, 4097] {
+        let (segment, offer) = Segment::create(bytes).unwrap();
+        assert_eq!(segment.bytes(), bytes);
+        assert_eq!(Segment::open(&offer).unwrap().bytes(), bytes);
+    }
+}
+
+/// The system would kill processes. The limit is there in case that Rondo would let it come to that.
+#[test]
+fn more_memory_than_there_is_is_refused_before_the_system_is_asked() {
+    alone(|| {
+        limit(libc::RLIMIT_FSIZE, 4 << 20);
+        let meminfo = fs::read_to_string("/proc/meminfo").unwrap();
+        let kilobytes = meminfo.split_whitespace().nth(1).unwrap();
+        let all = kilobytes.parse::<usize>().unwrap() * 1024;
+        for bytes in [
+            all / 4 + 1024,
+            all,
+            1 << 46,
+            isize::MAX as usize,
+            usize::MAX,
+        ] {
+            let refused = Segment::create(bytes).err().unwrap();
+            assert_eq!(refused.kind(), std::io::ErrorKind::OutOfMemory, "{bytes}");
+        }
+        assert!(Segment::create(4 << 20).is_ok());
+        let refused = Segment::create((4 << 20) + 1).err().unwrap();
+        assert_eq!(refused.kind(), std::io::ErrorKind::FileTooLarge);
+    });
+}
+
+/// Sets a limit of this process, both soft and hard.
+fn limit(resource: libc::__rlimit_resource_t, value: u64) {
+    let limit = libc::rlimit {
+        rlim_cur: value,
+        rlim_max: value,
+    };
+    // SAFETY: the limit is a value of the right type.
+    assert_eq!(unsafe { libc::setrlimit(resource, &limit) }, 0);
+}
+
+/// Each limit is first one that just suffices or does not matter, so that it is the limit that refuses.
+#[test]
+fn limits_of_the_process_are_errors_and_no_signals() {
+    alone(|| {
+        limit(libc::RLIMIT_FSIZE, BYTES as u64);
+        assert!(Segment::create(BYTES).is_ok());
+        assert!(
+            Segment::create(BYTES + 1).is_err(),
+            "larger than files may be"
+        );
+    });
+    alone(|| {
+        let large = 4 << 20;
+        assert!(Segment::create(large).is_ok());
+        limit(libc::RLIMIT_AS, large as u64);
+        assert!(Segment::create(large).is_err(), "more than may be mapped");
+        assert_eq!(descriptors(std::process::id()), 0);
+    });
+    alone(|| {
+        let (_segment, offer) = Segment::create(8 << 20).unwrap();
+        limit(libc::RLIMIT_AS, 4 << 20);
+        assert!(Segment::open(&offer).is_err(), "more than may be mapped");
+        assert_eq!(
+            (
+                descriptors(std::process::id()),
+                mappings(std::process::id())
+            ),
+            (1, 1)
+        );
+    });
+    alone(|| {
+        let (_segment, offer) = Segment::create(BYTES).unwrap();
+        limit(libc::RLIMIT_NOFILE, 3);
+        assert!(Segment::create(BYTES).is_err(), "no descriptor left");
+        assert!(Segment::open(&offer).is_err(), "no descriptor left");
+    });
+}
+
+#[test]
+fn two_thousand_segments_in_turn_leave_nothing() {
+    alone(|| {
+        let count = || {
+            let entries = fs::read_dir("/proc/self/fd").unwrap().count();
+            let maps = fs::read_to_string("/proc/self/maps").unwrap();
+            (entries, maps.lines().count())
+        };
+        // The first round is for the allocator.
+        let mut before = None;
+        for round in 0..2000 {
+            let (mut made, offer) = Segment::create(BYTES).unwrap();
+            let found = Segment::open(&offer).unwrap();
+            made.seal();
+            let views = (Shared::new(made, 2, 0), Shared::new(found, 2, 1));
+            assert_eq!(mappings(std::process::id()), 2, "round {round}");
+            drop(views);
+            before = before.or(Some(count()));
+        }
+        assert_eq!(Some(count()), before);
+        assert_eq!(
+            (
+                descriptors(std::process::id()),
+                mappings(std::process::id())
+            ),
+            (0, 0)
+        );
+    });
+}
+
+/// Whether the segment is sealed or not, and whoever ends last.
+#[test]
+fn nothing_stays_after_processes_that_were_killed() {
+    for seal in [false, true] {
+        let before = dev_shm();
+        let mut maker = start(|parent| {
+            let (mut segment, offer) = Segment::create(1 << 20).unwrap();
+            parent.tell(&offer.0);
+            if seal {
+                std::thread::sleep(Duration::from_millis(300));
+                segment.seal();
+                parent.tell(&[1]);
+            }
+            std::thread::sleep(Duration::from_secs(60));
+        });
+        let offer = Offer(maker.hear());
+        let inode = offer.0[3];
+        let mut openers: Vec<Child> = (0..2)
+            .map(|_| {
+                start(|parent| {
+                    let _segment = Segment::open(&offer).unwrap();
+                    parent.tell(&[1]);
+                    std::thread::sleep(Duration::from_secs(60));
+                })
+            })
+            .collect();
+        for opener in &mut openers {
+            opener.hear::<1>();
+        }
+        if seal {
+            maker.hear::<1>();
+        }
+        let mut expected: Vec<u32> = openers.iter().map(Child::pid).collect();
+        expected.push(maker.pid());
+        expected.sort();
+        let mut found = holders(inode);
+        found.sort();
+        assert_eq!(found, expected, "all have it before");
+        let made: Vec<String> = dev_shm().difference(&before).cloned().collect();
+        assert!(!made.iter().any(|name| name.contains("rondo")), "{made:?}");
+        maker.kill();
+        maker.wait();
+        assert_eq!(holders(inode).len(), 2, "the others keep it");
+        for opener in openers {
+            opener.kill();
+            opener.wait();
+        }
+        assert!(holders(inode).is_empty(), "nobody has it");
+    }
+}
+
+/// A program that a rank starts in the background, and that outlives it, does not keep the memory.
+#[test]
+fn children_of_a_rank_do_not_have_the_segment() {
+    let (_segment, _) = Segment::create(BYTES).unwrap();
+    let child = start(|_| assert_eq!(mappings(std::process::id()), 0));
+    child.succeeds();
+}
