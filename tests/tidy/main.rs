@@ -8,7 +8,7 @@ use std::{env, fs, process::Command};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("lib", &[]),
     ("schedule", &[]),
-    ("tree", &[]),
+    ("tree", &["topology"]),
     ("topology", &[]),
     ("shm", &[]),
     ("config", &[]),
