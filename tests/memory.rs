@@ -6,6 +6,7 @@ use rondo::engine::{Event, Piece, Wire};
 use rondo::host::{Requests, StagingRoom};
 use rondo::model::BLOCKS_MAX;
 use rondo::schedule::{Blocks, Circulant, Rounds};
+use rondo::topology::Topology;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
@@ -35,8 +36,8 @@ impl Wire for Instant {
     }
 }
 
-/// At most 4 KiB at p = 2^16, after a broadcast of the most blocks there are, carried out to its end.
-/// Nothing in it grows with p but the window, 2 ceil(log2 p).
+/// At most 4.5 KiB at p = 2^16, after a broadcast of the most blocks there are, carried out to its end.
+/// Nothing in it grows with p but the window, 2 ceil(log2 p); and besides, where each rank sits.
 #[test]
 fn the_state_of_a_communicator_is_small() {
     let (rank, root) = (12345, 54321);
@@ -85,5 +86,19 @@ fn the_state_of_a_communicator_is_small() {
         fixed > size_of::<Work>(),
         "the state holds the memory of calls"
     );
-    assert!(bytes <= 4096, "{bytes} bytes");
+    assert!(bytes <= 4608, "{bytes} bytes");
+}
+
+/// 16 bytes for each rank, in whatever order ranks and nodes are.
+#[test]
+fn the_nodes_of_a_communicator_are_a_few_numbers_for_each_rank() {
+    let p = 1 << 16;
+    for names in [
+        (0..p).collect::<Vec<u64>>(),
+        (0..p).map(|rank| rank % 512).collect(),
+    ] {
+        let topology = Topology::new(&names);
+        let (ranks, nodes) = (topology.p() as usize, topology.nodes() as usize);
+        assert_eq!(topology.bytes(), 12 * ranks + 4 * (nodes + 1));
+    }
 }

@@ -1,20 +1,34 @@
 //! Who carries a call out: a pure decision on what every rank knows.
 
+mod nodes;
+
 use proptest::prelude::*;
-use rondo::config::{Algorithm, Config, Setting};
-use rondo::decide::{Choice, Facts, Why, allgather, bcast, long_block, rooted};
+use rondo::config::{Algorithm, Config, Hierarchy, Setting};
+use rondo::decide::{Choice, Facts, Form, Why, allgather, bcast, long_block, rooted};
 use rondo::model::{BLOCK_BYTES_MAX, BLOCKS_MAX, Model};
 use rondo::schedule::Parts;
 
-const NODES: Facts = Facts {
-    p: 8,
-    one_node: false,
-    eager_bytes: 16 << 10,
-};
-const NODE: Facts = Facts {
-    one_node: true,
-    ..NODES
-};
+/// So many nodes with as many ranks each.
+const fn full(nodes: u32, width: u32) -> Facts {
+    Facts {
+        p: nodes * width,
+        nodes,
+        widest: width,
+        narrowest: width,
+        eager_bytes: 16 << 10,
+    }
+}
+
+/// Every rank on a node of its own.
+const fn apart(p: u32) -> Facts {
+    full(p, 1)
+}
+
+const NODES: Facts = apart(8);
+const NODE: Facts = full(1, 8);
+
+/// One rank of each node talks to others, or there is only one node.
+const LEADERS: Form = Form::Nodes { lanes: 1 };
 
 fn config(change: impl FnOnce(&mut Config)) -> Config {
     let mut config = Config::default();
@@ -25,6 +39,11 @@ fn config(change: impl FnOnce(&mut Config)) -> Config {
 /// Rondo takes every allgather.
 fn every_size() -> Config {
     config(|c| c.allgatherv_min_bytes = Some(0))
+}
+
+/// Ranks of a node have no memory in common.
+fn no_shm() -> Config {
+    config(|c| c.shm = false)
 }
 
 /// What Rondo took of its own accord.
@@ -40,50 +59,89 @@ fn chosen(choice: Choice) -> Algorithm {
 }
 
 /// What the user asked for, in so many blocks.
-fn asked(algorithm: Algorithm, blocks: u32) -> Choice {
-    let why = Why::Configured;
+fn asked(algorithm: Algorithm, form: Form, blocks: u32) -> Choice {
     Choice::Rondo {
         algorithm,
+        form,
         blocks,
-        why,
+        why: Why::Configured,
+    }
+}
+
+/// Between whom, and in how many blocks.
+fn form_and_blocks(choice: Choice) -> (Form, u32) {
+    match choice {
+        Choice::Rondo { form, blocks, .. } => (form, blocks),
+        other => panic!("{other:?}"),
     }
 }
 
 #[test]
 fn auto_takes_three_ranks_on_several_nodes_from_32_kib_on() {
     let config = Config::default();
-    let few = Facts { p: 2, ..NODES };
-    assert_eq!(bcast(few, 1 << 20, &config), Choice::Host(Why::FewRanks));
-    assert_eq!(bcast(NODES, 0, &config), Choice::Host(Why::Empty));
-    assert_eq!(bcast(NODES, 32767, &config), Choice::Host(Why::Small));
-    let three = Facts { p: 3, ..NODES };
-    let choice = bcast(three, 32768, &config);
-    assert_eq!(chosen(choice), Algorithm::Circulant);
-    assert_eq!(bcast(NODE, 1 << 30, &config), Choice::Host(Why::OneNode));
+    let decide = |facts, bytes| bcast(facts, bytes, &config);
+    assert_eq!(decide(apart(2), 1 << 20), Choice::Host(Why::FewRanks));
+    for several in [NODES, apart(3), full(2, 4)] {
+        assert_eq!(decide(several, 0), Choice::Host(Why::Empty));
+        assert_eq!(decide(several, 32767), Choice::Host(Why::Small));
+        assert_eq!(chosen(decide(several, 32768)), Algorithm::Circulant);
+    }
+}
+
+/// Without memory in common there is nothing to gain there.
+#[test]
+fn auto_takes_a_single_node_from_16_kib_on_where_its_ranks_share_memory() {
+    let decide = |facts, bytes, config: &Config| {
+        let sizes = parts(&[bytes - 1000, 0, 1000]);
+        let facts = Facts { p: 3, ..facts };
+        let all = allgather(facts, &sizes, &parts(&[bytes]), Setting::Auto, config);
+        [bcast(facts, bytes, config), all]
+    };
+    let node = full(1, 3);
+    for choice in decide(node, 16383, &Config::default()) {
+        assert_eq!(choice, Choice::Host(Why::Small));
+    }
+    for choice in decide(node, 16384, &Config::default()) {
+        chosen(choice);
+        assert_eq!(form_and_blocks(choice).0, LEADERS);
+    }
+    let flat = config(|c| c.hierarchy = Hierarchy::Flat);
+    for config in [no_shm(), flat] {
+        for bytes in [1000, 16384, 1 << 30] {
+            let host = Choice::Host(Why::OneNode);
+            assert_eq!(decide(node, bytes, &config), [host; 2]);
+        }
+    }
 }
 
 #[test]
 fn a_number_for_the_minimum_holds_within_a_node_as_well() {
-    let config = config(|c| c.bcast_min_bytes = Some(1000));
-    assert_eq!(bcast(NODE, 999, &config), Choice::Host(Why::Small));
-    let choice = bcast(NODE, 1000, &config);
-    assert_eq!(chosen(choice), Algorithm::Circulant);
+    for (shm, form) in [(true, LEADERS), (false, Form::Flat)] {
+        let config = config(|c| (c.bcast_min_bytes, c.shm) = (Some(1000), shm));
+        assert_eq!(bcast(NODE, 999, &config), Choice::Host(Why::Small));
+        let choice = bcast(NODE, 1000, &config);
+        assert_eq!(chosen(choice), Algorithm::Circulant);
+        assert_eq!(form_and_blocks(choice).0, form);
+    }
 }
 
 #[test]
 fn a_named_algorithm_is_used_for_every_size() {
     use Algorithm::{Binomial, Circulant};
-    let circulant = config(|c| (c.bcast, c.block_bytes) = (Setting::Use(Circulant), 100));
-    assert_eq!(bcast(NODE, 1, &circulant), asked(Circulant, 1));
-    assert_eq!(bcast(NODE, 1001, &circulant), asked(Circulant, 11));
-    let binomial = config(|c| c.bcast = Setting::Use(Binomial));
-    assert_eq!(bcast(NODE, 1 << 30, &binomial), asked(Binomial, 1));
-    // Longer messages do not exist in MPI's C bindings.
-    assert_eq!(bcast(NODE, (1 << 30) + 1, &binomial), asked(Binomial, 2));
-    let host = config(|c| c.bcast = Setting::Host);
-    assert_eq!(bcast(NODES, 1 << 20, &host), Choice::Host(Why::Configured));
-    let off = config(|c| c.enabled = false);
-    assert_eq!(bcast(NODES, 1 << 20, &off), Choice::Host(Why::Off));
+    for (facts, form) in [(NODE, LEADERS), (NODES, Form::Flat), (full(3, 2), LEADERS)] {
+        let asked = |algorithm, blocks| asked(algorithm, form, blocks);
+        let circulant = config(|c| (c.bcast, c.block_bytes) = (Setting::Use(Circulant), 100));
+        assert_eq!(bcast(facts, 1, &circulant), asked(Circulant, 1));
+        assert_eq!(bcast(facts, 1001, &circulant), asked(Circulant, 11));
+        let binomial = config(|c| c.bcast = Setting::Use(Binomial));
+        assert_eq!(bcast(facts, 1 << 30, &binomial), asked(Binomial, 1));
+        // Longer messages do not exist in MPI's C bindings.
+        assert_eq!(bcast(facts, (1 << 30) + 1, &binomial), asked(Binomial, 2));
+        let host = config(|c| c.bcast = Setting::Host);
+        assert_eq!(bcast(facts, 1 << 20, &host), Choice::Host(Why::Configured));
+        let off = config(|c| c.enabled = false);
+        assert_eq!(bcast(facts, 1 << 20, &off), Choice::Host(Why::Off));
+    }
 }
 
 /// The best number of blocks by trying them all, against the closed form. The model that is tried
@@ -109,7 +167,7 @@ fn the_number_of_blocks_is_the_best_one_of_the_model() {
             .min_by(|&a, &b| time(a).total_cmp(&time(b)))
             .unwrap();
         let eager = bytes.div_ceil(16 << 10).min(512) as u32;
-        let n = model.blocks(p, bytes, 16 << 10, 1);
+        let n = model.blocks(q as u32, bytes, 16 << 10, 1);
         let fine = n >= eager && (best <= eager || time(n) <= time(best) * 1.001);
         assert!(fine, "p = {p}, {bytes} bytes: {n} blocks, best {best}");
     }
@@ -124,8 +182,8 @@ fn parts(sizes: &[u64]) -> Parts {
 
 /// An allgather between nodes, of parts of these sizes.
 fn between_nodes(sizes: &[u64], setting: Setting, config: &Config) -> Choice {
-    let p = sizes.len() as u32;
-    allgather(Facts { p, ..NODES }, &parts(sizes), setting, config)
+    let facts = apart(sizes.len() as u32);
+    allgather(facts, &parts(sizes), &parts(sizes), setting, config)
 }
 
 const ALL_BROADCASTS: [Algorithm; 3] = [Algorithm::Circulant, Algorithm::Bruck, Algorithm::Ring];
@@ -146,8 +204,6 @@ fn what_an_allgather_leaves_to_the_host() {
     }
     let host = between_nodes(&sizes, Setting::Host, &config);
     assert_eq!(host, Choice::Host(Why::Configured));
-    let one_node = allgather(NODE, &parts(&sizes), Setting::Auto, &config);
-    assert_eq!(one_node, Choice::Host(Why::OneNode));
     let total = |bytes: u64| between_nodes(&[bytes - 1000, 0, 1000], Setting::Auto, &config);
     assert_eq!(total(32767), Choice::Host(Why::Small));
     chosen(total(32768));
@@ -156,15 +212,19 @@ fn what_an_allgather_leaves_to_the_host() {
 #[test]
 fn a_number_for_the_minimum_of_an_allgather_is_one_for_the_total() {
     let config = config(|c| c.allgatherv_min_bytes = Some(1000));
-    for facts in [NODE, NODES] {
+    for (facts, form) in [(NODE, LEADERS), (NODES, Form::Flat), (full(2, 4), LEADERS)] {
         let decide = |bytes: u64, setting| {
             let sizes = [bytes - 700, 0, 0, 100, 100, 100, 100, 300];
-            allgather(facts, &parts(&sizes), setting, &config)
+            let blobs: Vec<u64> = sizes
+                .chunks(facts.widest as usize)
+                .map(|node| node.iter().sum())
+                .collect();
+            allgather(facts, &parts(&sizes), &parts(&blobs), setting, &config)
         };
         assert_eq!(decide(999, Setting::Auto), Choice::Host(Why::Small));
         chosen(decide(1000, Setting::Auto));
         let bruck = Setting::Use(Algorithm::Bruck);
-        assert_eq!(decide(999, bruck), asked(Algorithm::Bruck, 1));
+        assert_eq!(decide(999, bruck), asked(Algorithm::Bruck, form, 1));
     }
 }
 
@@ -186,6 +246,7 @@ fn the_size_of_a_block_is_that_of_a_message() {
     let config = config(|c| c.block_bytes = 1000);
     let sizes = [7000, 0, 1001, 2000, 0, 0, 0, 1];
     let decide = |algorithm| between_nodes(&sizes, Setting::Use(algorithm), &config);
+    let asked = |algorithm, blocks| asked(algorithm, Form::Flat, blocks);
     assert_eq!(decide(Circulant), asked(Circulant, 11));
     assert_eq!(decide(Bruck), asked(Bruck, 7));
     assert_eq!(decide(Ring), asked(Ring, 7));
@@ -237,15 +298,13 @@ fn the_number_of_blocks_of_an_allgather_is_the_best_one_of_the_model() {
         let mut sizes = vec![0; p];
         sizes[..contributors].fill((1 << 24) / contributors as u64);
         let facts = Facts {
-            p: p as u32,
             eager_bytes: 1 << 30,
-            ..NODES
+            ..apart(p as u32)
         };
         let circulant = Setting::Use(Algorithm::Circulant);
-        let choice = allgather(facts, &parts(&sizes), circulant, &config);
-        let Choice::Rondo { blocks, .. } = choice else {
-            panic!("{choice:?}")
-        };
+        let parts = parts(&sizes);
+        let choice = allgather(facts, &parts, &parts, circulant, &config);
+        let (_, blocks) = form_and_blocks(choice);
         let (n, rounds) = (f64::from(blocks), (p as f64).log2().ceil());
         let round = 1.0 + 0.02 * (contributors - 1) as f64;
         let bytes: u64 = sizes.iter().sum();
@@ -262,7 +321,7 @@ fn all_blocks_of_an_allgather_can_be_numbered() {
     let config = config(|c| c.block_bytes = 1);
     let circulant = Algorithm::Circulant;
     let choice = between_nodes(&sizes, Setting::Use(circulant), &config);
-    assert_eq!(choice, asked(circulant, 4095));
+    assert_eq!(choice, asked(circulant, Form::Flat, 4095));
 }
 
 /// Times in microseconds by the linear model, from the sizes alone: whole parts, where in each round the
@@ -301,8 +360,7 @@ proptest! {
             (c.alpha_us, c.beta_ns_per_kb, c.block_bytes) = (alpha_us, beta_ns_per_kb, block_bytes);
             c.bcast = Setting::Use(if named { Algorithm::Circulant } else { Algorithm::Binomial });
         });
-        let Choice::Rondo { blocks, .. } =
-            bcast(Facts { p, ..NODES }, bytes, &config) else { panic!("not the host") };
+        let (_, blocks) = form_and_blocks(bcast(apart(p), bytes, &config));
         prop_assert!(blocks >= 1 && u64::from(blocks) <= bytes);
         prop_assert!(bytes.div_ceil(u64::from(blocks)) <= BLOCK_BYTES_MAX);
         let needed = bytes.div_ceil(BLOCK_BYTES_MAX);
@@ -324,9 +382,10 @@ proptest! {
         prop_assume!(sizes.iter().any(|&size| size > 0));
         let (config, facts) = (
             Config { alpha_us, beta_ns_per_kb, ..every_size() },
-            Facts { p: sizes.len() as u32, one_node: false, eager_bytes: eager },
+            Facts { eager_bytes: eager, ..apart(sizes.len() as u32) },
         );
-        let choice = chosen(allgather(facts, &parts(&sizes), Setting::Auto, &config));
+        let parts = parts(&sizes);
+        let choice = chosen(allgather(facts, &parts, &parts, Setting::Auto, &config));
         let (bruck, circulant) = times(Model { alpha_us, beta_ns_per_kb }, &sizes, eager);
         // Where they are about equal either will do. The model rounds its number of blocks, and 1 where
         // 1.49 were best takes 2 % longer than 2.
@@ -348,6 +407,7 @@ proptest! {
         let setting = named.map_or(Setting::Auto, Setting::Use);
         let config = config(|c| {
             (c.alpha_us, c.beta_ns_per_kb, c.block_bytes) = (alpha_us, beta_ns_per_kb, block_bytes);
+            c.allgatherv_min_bytes = Some(0);
         });
         let Choice::Rondo { algorithm, blocks, .. } = between_nodes(&sizes, setting, &config)
             else { panic!("not the host") };
@@ -361,7 +421,7 @@ proptest! {
 }
 
 /// A gather or scatter on as many ranks as automatic choice takes by default.
-const MANY: Facts = Facts { p: 64, ..NODES };
+const MANY: Facts = apart(64);
 
 #[test]
 fn what_a_gather_or_scatter_leaves_to_the_host() {
@@ -371,24 +431,20 @@ fn what_a_gather_or_scatter_leaves_to_the_host() {
     assert_eq!(chosen(auto(MANY, None)), Hybrid);
     assert_eq!(chosen(auto(MANY, Some(1))), Hybrid);
     assert_eq!(auto(MANY, Some(0)), Choice::Host(Why::Empty));
-    let one_node = Facts {
-        one_node: true,
-        ..MANY
-    };
-    assert_eq!(auto(one_node, None), Choice::Host(Why::OneNode));
-    let fewer = Facts { p: 63, ..MANY };
-    assert_eq!(auto(fewer, None), Choice::Host(Why::SmallComm));
+    assert_eq!(auto(full(1, 64), None), Choice::Host(Why::OneNode));
+    assert_eq!(auto(apart(63), None), Choice::Host(Why::SmallComm));
     let host = rooted(MANY, None, Setting::Host, 3, &config);
     assert_eq!(host, Choice::Host(Why::Configured));
     for algorithm in [Hybrid, Adaptive, Binomial, Linear] {
         let named = |facts, block, config: &Config| {
             rooted(facts, block, Setting::Use(algorithm), 64, config)
         };
-        for facts in [MANY, NODE, Facts { p: 3, ..NODES }] {
-            assert_eq!(named(facts, None, &config), asked(algorithm, 1));
+        for facts in [MANY, apart(3)] {
+            let choice = named(facts, None, &config);
+            assert_eq!(choice, asked(algorithm, Form::Flat, 1));
         }
-        let two = Facts { p: 2, ..NODES };
-        assert_eq!(named(two, None, &config), Choice::Host(Why::FewRanks));
+        let two = named(apart(2), None, &config);
+        assert_eq!(two, Choice::Host(Why::FewRanks));
         assert_eq!(named(MANY, Some(0), &config), Choice::Host(Why::Empty));
         let off = self::config(|c| c.enabled = false);
         assert_eq!(named(MANY, None, &off), Choice::Host(Why::Off));
@@ -402,21 +458,20 @@ fn the_fewest_ranks_are_those_of_the_collective() {
     });
     let parts = parts(&[1 << 20; 8]);
     chosen(bcast(NODES, 1 << 20, &config));
-    let fewer = Facts { p: 7, ..NODES };
-    let host = bcast(fewer, 1 << 20, &config);
+    let host = bcast(apart(7), 1 << 20, &config);
     assert_eq!(host, Choice::Host(Why::SmallComm));
-    let host = allgather(NODES, &parts, Setting::Auto, &config);
+    let host = allgather(NODES, &parts, &parts, Setting::Auto, &config);
     assert_eq!(host, Choice::Host(Why::SmallComm));
     let ring = Setting::Use(Algorithm::Ring);
-    let choice = allgather(NODES, &parts, ring, &config);
-    assert_eq!(choice, asked(Algorithm::Ring, 64));
+    let choice = allgather(NODES, &parts, &parts, ring, &config);
+    assert_eq!(choice, asked(Algorithm::Ring, Form::Flat, 64));
 }
 
 #[test]
 fn blocks_go_straight_from_the_size_that_the_user_says() {
     use Algorithm::{Adaptive, Binomial, Hybrid, Linear};
     let config = config(|c| (c.short_msg, c.max_tmp_size) = (Some(500), 1 << 20));
-    let long = |p, algorithm| long_block(Facts { p, ..NODES }, algorithm, &config);
+    let long = |p, algorithm| long_block(apart(p), algorithm, &config);
     assert_eq!(long(8, Hybrid), 500);
     assert_eq!(long(8, Linear), 1);
     // Whatever the user says: with 2^20 / 2p bytes and less, the blocks of all, twice, take up 2^20 at most.
@@ -434,7 +489,7 @@ fn blocks_go_straight_from_the_size_that_the_user_says() {
 fn the_size_from_which_blocks_go_straight_grows_with_the_ranks() {
     let long = |p, alpha_us| {
         let config = config(|c| c.alpha_us = alpha_us);
-        long_block(Facts { p, ..NODES }, Algorithm::Hybrid, &config)
+        long_block(apart(p), Algorithm::Hybrid, &config)
     };
     assert!((1000..1300).contains(&long(36, 1.9)), "{}", long(36, 1.9));
     assert!(

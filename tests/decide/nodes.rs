@@ -1,0 +1,298 @@
+//! Between whom an algorithm runs: all ranks, or leaders of nodes.
+
+use crate::{LEADERS, config, form_and_blocks, full, no_shm, parts};
+use proptest::prelude::*;
+use rondo::config::{Algorithm, Config, Hierarchy, OPTIONS, Scope, Setting};
+use rondo::decide::{Choice, Facts, Form, Why, allgather, bcast, rooted};
+use rondo::model::Model;
+use std::ffi::OsString;
+
+/// Three nodes with 5, 1 and 4 ranks.
+const UNEVEN: Facts = Facts {
+    p: 10,
+    nodes: 3,
+    widest: 5,
+    narrowest: 1,
+    eager_bytes: 16 << 10,
+};
+
+/// A long broadcast, and allgathers of every kind whose nodes have as many bytes each.
+fn long_calls(facts: Facts, config: &Config) -> Vec<Choice> {
+    use Algorithm::{Bruck, Circulant, Ring};
+    let sizes = parts(&vec![1 << 20; facts.p as usize]);
+    let blobs = parts(&vec![(1 << 20) * u64::from(facts.p); facts.nodes as usize]);
+    let settings = [Circulant, Bruck, Ring].map(Setting::Use);
+    let all = settings.into_iter().chain([Setting::Auto]);
+    let all = all.map(|setting| allgather(facts, &sizes, &blobs, setting, config));
+    all.chain([bcast(facts, 1 << 30, config)]).collect()
+}
+
+/// All of them are Rondo's, and between these.
+fn check_form(facts: Facts, config: &Config, form: Form) {
+    for choice in long_calls(facts, config) {
+        assert_eq!(form_and_blocks(choice).0, form, "{facts:?} {choice:?}");
+    }
+}
+
+fn with(hierarchy: Hierarchy, lanes: u32) -> Config {
+    config(|c| (c.hierarchy, c.lanes) = (hierarchy, lanes))
+}
+
+const EVERY: [Hierarchy; 4] = [
+    Hierarchy::Auto,
+    Hierarchy::Flat,
+    Hierarchy::Leader,
+    Hierarchy::Lanes,
+];
+
+#[test]
+fn every_rank_is_for_itself_where_no_node_has_two() {
+    for p in [3, 8, 100] {
+        for hierarchy in EVERY {
+            check_form(full(p, 1), &with(hierarchy, 2), Form::Flat);
+        }
+    }
+}
+
+#[test]
+fn there_are_leaders_as_soon_as_a_node_has_two_ranks() {
+    let one_pair = Facts {
+        p: 8,
+        nodes: 7,
+        widest: 2,
+        narrowest: 1,
+        ..UNEVEN
+    };
+    for facts in [full(2, 2), full(36, 16), UNEVEN, one_pair] {
+        for config in [Config::default(), no_shm()] {
+            check_form(facts, &config, LEADERS);
+        }
+    }
+    check_form(full(1, 3), &Config::default(), LEADERS);
+}
+
+#[test]
+fn the_user_can_say_who_talks_to_other_nodes() {
+    for facts in [full(4, 4), full(2, 3)] {
+        check_form(facts, &with(Hierarchy::Flat, 3), Form::Flat);
+        check_form(facts, &with(Hierarchy::Leader, 3), LEADERS);
+        let lanes = Form::Nodes { lanes: 3 };
+        check_form(facts, &with(Hierarchy::Lanes, 3), lanes);
+    }
+}
+
+/// Every node has as many leaders, so there are no more than its ranks on any. On one node there is nobody
+/// to talk to.
+#[test]
+fn there_are_no_more_lanes_than_ranks_on_the_narrowest_node() {
+    for asked in [0, 1, 2, 3, 4, 5, 64] {
+        for narrowest in 1..=4 {
+            let facts = Facts {
+                narrowest,
+                ..UNEVEN
+            };
+            let lanes = asked.clamp(1, narrowest);
+            let config = with(Hierarchy::Lanes, asked);
+            check_form(facts, &config, Form::Nodes { lanes });
+        }
+        check_form(full(1, 8), &with(Hierarchy::Lanes, asked), LEADERS);
+    }
+}
+
+/// Through shared memory a block is on the whole node at once; by messages it passes on from rank to rank.
+#[test]
+fn the_pipeline_is_as_long_as_the_way_of_a_block() {
+    let model = Model {
+        alpha_us: 100.0,
+        beta_ns_per_kb: 1000.0,
+    };
+    let check = |facts: Facts, change: fn(&mut Config), rounds| {
+        let config = config(|c| {
+            (c.alpha_us, c.beta_ns_per_kb) = (100.0, 1000.0);
+            c.bcast = Setting::Use(Algorithm::Circulant);
+            c.allgatherv_min_bytes = Some(0);
+            change(c);
+        });
+        let bytes = 1u64 << 24;
+        let (_, blocks) = form_and_blocks(bcast(facts, bytes, &config));
+        let expected = model.blocks(rounds, bytes, facts.eager_bytes, 1);
+        assert_eq!(blocks, expected, "{facts:?}, {rounds} rounds");
+        // The parts of an allgather: the blob of one node, from one of its ranks.
+        let mut sizes = vec![0; facts.p as usize];
+        sizes[1] = bytes;
+        let mut blobs = vec![0; facts.nodes as usize];
+        blobs[0] = bytes;
+        let circulant = Setting::Use(Algorithm::Circulant);
+        let choice = allgather(facts, &parts(&sizes), &parts(&blobs), circulant, &config);
+        assert_eq!(form_and_blocks(choice).1, expected, "{facts:?}");
+    };
+    let large = |facts| Facts {
+        eager_bytes: 1 << 30,
+        ..facts
+    };
+    for (facts, shared, by_messages, flat) in [
+        (full(8, 4), 3, 5, 5),
+        (full(36, 32), 6, 11, 11),
+        (full(2, 16), 1, 5, 5),
+        (full(9, 9), 4, 8, 7),
+        (UNEVEN, 2, 5, 4),
+    ] {
+        let facts = large(facts);
+        check(facts, |_| (), shared);
+        check(facts, |c| c.shm = false, by_messages);
+        check(facts, |c| c.hierarchy = Hierarchy::Flat, flat);
+    }
+    check(large(full(1, 9)), |_| (), 4);
+    check(large(full(9, 1)), |_| (), 4);
+}
+
+/// What is decided with leaders is what as many ranks would decide that had the blobs of the nodes.
+#[test]
+fn leaders_choose_by_what_their_nodes_have() {
+    let config = config(|c| c.allgatherv_min_bytes = Some(0));
+    let mut seen = [false; 2];
+    for (sizes, width) in [
+        // Equal blobs of unequal parts.
+        (vec![1 << 20, 0, 0, 1 << 20, 1 << 19, 1 << 19], 2),
+        // Unequal blobs of nearly equal parts.
+        (vec![4 << 20, 4 << 20, 0, 0, 0, 0, 0, 0, 8, 8], 2),
+        (vec![64; 64], 4),
+        (vec![100_000, 5, 0, 3, 7, 1, 0, 0, 9], 3),
+    ] {
+        let sums = |node: &[u64]| node.iter().sum();
+        let blobs: Vec<u64> = sizes.chunks(width).map(sums).collect();
+        let facts = full(blobs.len() as u32, width as u32);
+        let auto = Setting::Auto;
+        let over = allgather(facts, &parts(&sizes), &parts(&blobs), auto, &config);
+        let alone = full(facts.nodes, 1);
+        let blobs = parts(&blobs);
+        let flat = allgather(alone, &blobs, &blobs, auto, &config);
+        match (over, flat) {
+            (
+                Choice::Rondo {
+                    algorithm, blocks, ..
+                },
+                Choice::Rondo {
+                    algorithm: other,
+                    blocks: others,
+                    ..
+                },
+            ) => {
+                assert_eq!((algorithm, blocks), (other, others), "{sizes:?}");
+                seen[usize::from(algorithm == Algorithm::Bruck)] = true;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(seen, [true; 2], "both ways");
+}
+
+#[test]
+fn trees_go_over_nodes_but_for_those_that_ranks_find_themselves() {
+    use Algorithm::{Adaptive, Binomial, Hybrid, Linear};
+    let forms = |facts, config: &Config| {
+        [Hybrid, Binomial, Adaptive, Linear].map(|algorithm| {
+            let choice = rooted(facts, None, Setting::Use(algorithm), 3, config);
+            form_and_blocks(choice).0
+        })
+    };
+    let flat = Form::Flat;
+    for facts in [full(4, 4), UNEVEN] {
+        for config in [Config::default(), no_shm()] {
+            let over = [LEADERS, LEADERS, flat, flat];
+            assert_eq!(forms(facts, &config), over);
+        }
+        let config = with(Hierarchy::Flat, 2);
+        assert_eq!(forms(facts, &config), [flat; 4]);
+    }
+    assert_eq!(forms(full(16, 1), &Config::default()), [flat; 4]);
+    assert_eq!(forms(full(1, 16), &no_shm()), [flat; 4]);
+    let auto = |facts| rooted(facts, None, Setting::Auto, 3, &Config::default());
+    assert_eq!(form_and_blocks(auto(full(16, 4))).0, LEADERS);
+    assert_eq!(auto(full(1, 16)), Choice::Host(Why::OneNode));
+}
+
+/// The configuration of an environment.
+fn read(variables: &[(String, String)]) -> Config {
+    let os = |text: &String| OsString::from(text);
+    let variables = variables.iter().map(|(name, value)| (os(name), os(value)));
+    Config::from_vars(variables).config
+}
+
+/// Some nodes, and an environment that says who should talk to whom.
+fn facts_and_variables() -> impl Strategy<Value = (Facts, Vec<(String, String)>)> {
+    let nodes = prop::collection::vec(1u32..6, 1..20);
+    let hierarchy = prop::sample::select(Hierarchy::NAMES);
+    let shm = prop::sample::select(&["on", "off"][..]);
+    let bcast = prop::sample::select(&["auto", "circulant"][..]);
+    let rest = (hierarchy, 0u32..8, shm, bcast);
+    (nodes, rest).prop_map(|(nodes, ((hierarchy, _), lanes, shm, bcast))| {
+        let facts = Facts {
+            p: nodes.iter().sum(),
+            nodes: nodes.len() as u32,
+            widest: *nodes.iter().max().unwrap(),
+            narrowest: *nodes.iter().min().unwrap(),
+            eager_bytes: 16 << 10,
+        };
+        let lanes = lanes.to_string();
+        let variables = [
+            ("RONDO_HIERARCHY", hierarchy),
+            ("RONDO_LANES", &lanes),
+            ("RONDO_SHM", shm),
+            ("RONDO_BCAST", bcast),
+        ];
+        let variables = variables.map(|(name, value)| (name.into(), value.into()));
+        (facts, variables.into())
+    })
+}
+
+proptest! {
+    /// Only what rank 0 says for all may count: each rank has its own value of the other options.
+    #[test]
+    fn what_ranks_set_for_themselves_does_not_matter(
+        (facts, variables) in facts_and_variables(),
+    ) {
+        let decide = |config: &Config| {
+            let mut choices = long_calls(facts, config);
+            choices.push(rooted(facts, None, config.gatherv, 3, config));
+            choices
+        };
+        let (config, mut tried) = (read(&variables), 0);
+        for opt in OPTIONS.iter().filter(|opt| opt.scope == Scope::Process) {
+            for value in ["on", "some"] {
+                let mut variables = variables.clone();
+                variables.push((opt.variable(), value.into()));
+                let other = read(&variables);
+                tried += u32::from(other != config);
+                prop_assert_eq!(decide(&config), decide(&other), "{} {}", opt.name, value);
+            }
+        }
+        prop_assert!(tried > 1, "{} settings differ", tried);
+    }
+
+    /// Every node has the leaders, and there is somebody for them to talk to or memory to use.
+    #[test]
+    fn a_form_can_be_carried_out((facts, variables) in facts_and_variables()) {
+        let config = read(&variables);
+        for choice in long_calls(facts, &config) {
+            match choice {
+                Choice::Host(why) => {
+                    let few = facts.p < 3 && why == Why::FewRanks;
+                    prop_assert!(few || facts.nodes == 1 && why == Why::OneNode, "{:?}", why);
+                }
+                Choice::Rondo { form: Form::Nodes { lanes }, .. } => {
+                    prop_assert!((1..=facts.narrowest).contains(&lanes));
+                    prop_assert!(facts.widest > 1);
+                    prop_assert!(facts.nodes > 1 || config.shm && lanes == 1);
+                    prop_assert!(config.hierarchy != Hierarchy::Flat);
+                    prop_assert!(lanes == 1 || config.hierarchy == Hierarchy::Lanes);
+                }
+                Choice::Rondo { form: Form::Flat, .. } => {
+                    let asked = config.hierarchy == Hierarchy::Flat;
+                    let pointless = facts.widest == 1 || facts.nodes == 1 && !config.shm;
+                    prop_assert!(asked || pointless);
+                }
+            }
+        }
+    }
+}
