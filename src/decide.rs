@@ -212,10 +212,25 @@ impl Facts {
     }
 }
 
+/// The cost of messages between nodes.
 fn model(config: &Config) -> Model {
     Model {
         alpha_us: config.alpha_us,
         beta_ns_per_kb: config.beta_ns_per_kb,
+    }
+}
+
+/// The same for an algorithm of this form: where every rank sends for itself, those of a node share its
+/// link.
+fn model_of(facts: Facts, form: Form, config: &Config) -> Model {
+    let sharing = match form {
+        Form::Flat if facts.nodes > 1 => f64::from(facts.widest),
+        _ => 1.0,
+    };
+    let model = model(config);
+    Model {
+        beta_ns_per_kb: sharing * model.beta_ns_per_kb,
+        ..model
     }
 }
 
@@ -239,7 +254,7 @@ pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
         (Algorithm::Binomial, _) => model::least_blocks(bytes),
         (_, 0) => {
             let rounds = facts.rounds(form, config);
-            model(config).blocks(rounds, bytes, facts.eager_bytes, 1)
+            model_of(facts, form, config).blocks(rounds, bytes, facts.eager_bytes, 1)
         }
         (_, size) => model::blocks_of(bytes, size),
     };
@@ -267,7 +282,7 @@ pub fn allgather(
         Form::Nodes { .. } if facts.nodes > 1 => blobs,
         _ => parts,
     };
-    let model = model(config);
+    let model = model_of(facts, form, config);
     let wish = Wish {
         setting,
         min_comm_size: config.allgatherv_min_comm_size,

@@ -99,14 +99,15 @@ fn there_are_no_more_lanes_than_ranks_on_the_narrowest_node() {
     }
 }
 
-/// Through shared memory a block is on the whole node at once; by messages it passes on from rank to rank.
+/// Through shared memory a block is on the whole node at once; by messages it passes on from rank to rank. Ranks that
+/// each send for themselves share the link of their node.
 #[test]
 fn the_pipeline_is_as_long_as_the_way_of_a_block() {
-    let model = Model {
-        alpha_us: 100.0,
-        beta_ns_per_kb: 1000.0,
-    };
-    let check = |facts: Facts, change: fn(&mut Config), rounds| {
+    let check = |facts: Facts, change: fn(&mut Config), rounds, sharing: u32| {
+        let model = Model {
+            alpha_us: 100.0,
+            beta_ns_per_kb: 1000.0 * f64::from(sharing),
+        };
         let config = config(|c| {
             (c.alpha_us, c.beta_ns_per_kb) = (100.0, 1000.0);
             c.bcast = Setting::Use(Algorithm::Circulant);
@@ -138,12 +139,12 @@ fn the_pipeline_is_as_long_as_the_way_of_a_block() {
         (UNEVEN, 2, 5, 4),
     ] {
         let facts = large(facts);
-        check(facts, |_| (), shared);
-        check(facts, |c| c.shm = false, by_messages);
-        check(facts, |c| c.hierarchy = Hierarchy::Flat, flat);
+        check(facts, |_| (), shared, 1);
+        check(facts, |c| c.shm = false, by_messages, 1);
+        check(facts, |c| c.hierarchy = Hierarchy::Flat, flat, facts.widest);
     }
-    check(large(full(1, 9)), |_| (), 4);
-    check(large(full(9, 1)), |_| (), 4);
+    check(large(full(1, 9)), |_| (), 4, 1);
+    check(large(full(9, 1)), |_| (), 4, 1);
 }
 
 /// What is decided with leaders is what as many ranks would decide that had the blobs of the nodes.
