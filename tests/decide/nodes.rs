@@ -297,3 +297,26 @@ proptest! {
         }
     }
 }
+
+/// A network that is much faster than the memory of a node is better used by all its ranks; and so is one whose
+/// messages cost less than those inside.
+#[test]
+fn leaders_are_for_networks_that_are_slower_than_memory() {
+    let form = |facts, beta, node_beta, bytes| {
+        let config = config(|c| {
+            (c.beta_ns_per_kb, c.node_beta_ns_per_kb) = (beta, node_beta);
+            c.bcast = Setting::Use(Algorithm::Circulant);
+        });
+        form_and_blocks(bcast(facts, bytes, &config)).0
+    };
+    let bytes = 1 << 30;
+    assert_eq!(form(full(36, 32), 82.0, 100.0, bytes), LEADERS);
+    assert_eq!(form(full(36, 2), 20.0, 100.0, bytes), Form::Flat);
+    assert_eq!(form(full(36, 8), 20.0, 100.0, bytes), LEADERS);
+    let slow_inside = config(|c| {
+        c.node_alpha_us = 1000.0;
+        c.bcast = Setting::Use(Algorithm::Circulant);
+    });
+    let (form, _) = form_and_blocks(bcast(full(36, 8), 4, &slow_inside));
+    assert_eq!(form, Form::Flat);
+}
