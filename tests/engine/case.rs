@@ -1,6 +1,6 @@
 //! A collective on a network in one thread, from its description to what came of it.
 
-use crate::wire::{Net, Port, Rank, Rules};
+use crate::wire::{Net, Port, Rank, Rules, in_parts};
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use rondo::engine::{AllBroadcast, Entries, Limits, Order, Part, Pattern, Progress, Rows, Scratch};
@@ -169,7 +169,7 @@ pub fn carry_out(
         message: (0..case.total())
             .map(|i| ((i * 7 + i / 251) % 255) as u8 + 1)
             .collect(),
-        starts: sums.collect(),
+        places: in_parts(sums.collect()),
         most: case.limits.message,
         room: case.room,
     };

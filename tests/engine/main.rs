@@ -6,5 +6,6 @@ mod bcast;
 mod case;
 mod messages;
 mod mistakes;
+mod nodes;
 mod rooted;
 mod wire;

@@ -1,7 +1,7 @@
 //! Controls: what is wrong is found. Each is a collective that is right but for one mistake.
 
 use crate::case::{Case, How, Side, carry_out, in_rounds, sides};
-use crate::wire::{Net, Rank, Rules};
+use crate::wire::{Net, Rank, Rules, in_parts};
 use rondo::engine::{Piece, Rows, Wire};
 use rondo::schedule::{Blocks, Circulant, Span};
 use std::cell::RefCell;
@@ -135,7 +135,7 @@ fn a_network_that_stands_still_is_found() {
 fn said_of(act: impl Fn(&mut Rank)) -> Option<String> {
     let rules = Rules {
         message: (1..=8).collect(),
-        starts: vec![0, 4],
+        places: in_parts(vec![0, 4]),
         most: 4,
         room: 2,
     };

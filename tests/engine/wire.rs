@@ -9,6 +9,7 @@ use rondo::engine::{Event, Piece, Wire};
 use std::cell::RefCell;
 use std::collections::{HashSet, VecDeque};
 use std::convert::Infallible;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// A message under way.
@@ -51,23 +52,23 @@ pub struct Port {
 }
 
 /// What all ranks know.
-#[derive(Clone, Debug)]
 pub struct Rules {
     /// The parts of all ranks one behind the other. No byte of it is 0.
     pub message: Vec<u8>,
-    /// Where each part begins.
-    pub starts: Vec<u64>,
+    /// Where in the message the bytes of a piece are.
+    pub places: Box<dyn Fn(&Piece) -> Vec<Range<usize>> + Send>,
     /// Bytes up to which pieces may share a message.
     pub most: u64,
     /// Receives, and as many sends, that the wire has memory for; at least 1.
     pub room: u32,
 }
 
-impl Rules {
-    fn place(&self, piece: &Piece) -> std::ops::Range<usize> {
-        let start = (self.starts[piece.root as usize] + piece.span.offset) as usize;
-        start..start + piece.span.len as usize
-    }
+/// The places of pieces where each part begins at one of `starts`.
+pub fn in_parts(starts: Vec<u64>) -> Box<dyn Fn(&Piece) -> Vec<Range<usize>> + Send> {
+    Box::new(move |piece| {
+        let start = (starts[piece.root as usize] + piece.span.offset) as usize;
+        vec![start..start + piece.span.len as usize]
+    })
 }
 
 /// The network, shared by the wires of all ranks.
@@ -81,10 +82,12 @@ pub struct Net {
 }
 
 impl Net {
-    /// A network in which every rank has its own part and nothing else.
+    /// A network in which every rank has its own part of the message and nothing else.
     pub fn new(rules: Rules, sizes: &[u64]) -> Net {
-        let port = |(&start, &size): (&u64, &u64)| {
-            let own = start as usize..(start + size) as usize;
+        let mut end = 0;
+        let port = |&size: &u64| {
+            let own = end..end + size as usize;
+            end = own.end;
             let mut memory = vec![0; rules.message.len()];
             memory[own.clone()].copy_from_slice(&rules.message[own]);
             Port {
@@ -93,7 +96,7 @@ impl Net {
             }
         };
         Net {
-            ports: rules.starts.iter().zip(sizes).map(port).collect(),
+            ports: sizes.iter().map(port).collect(),
             under_way: VecDeque::new(),
             fault: None,
             rules,
@@ -137,8 +140,8 @@ impl Net {
         let receive = self.receive_of(&message).expect("a receive is posted");
         let memory = &self.ports[message.from as usize].memory;
         let mut bytes = Vec::new();
-        for piece in &message.pieces {
-            bytes.extend_from_slice(&memory[self.rules.place(piece)]);
+        for place in message.pieces.iter().flat_map(&self.rules.places) {
+            bytes.extend_from_slice(&memory[place]);
         }
         self.ports[message.from as usize].sent += 1;
         let receive = &mut self.ports[message.to as usize].receives[receive];
@@ -162,17 +165,100 @@ impl Net {
         port.received.2 += bytes.len() as u64;
         let (mut bytes, mut twice) = (&bytes[..], None);
         for piece in &receive.pieces {
-            let place = &mut port.memory[rules.place(piece)];
-            if place.iter().any(|&byte| byte != 0) {
-                twice = Some(*piece);
+            for place in (rules.places)(piece) {
+                let place = &mut port.memory[place];
+                if place.iter().any(|&byte| byte != 0) {
+                    twice = Some(*piece);
+                }
+                // What a wrong schedule sends may have another length.
+                let len = place.len().min(bytes.len());
+                place[..len].copy_from_slice(&bytes[..len]);
+                bytes = &bytes[len..];
             }
-            // What a wrong schedule sends may have another length.
-            let len = place.len().min(bytes.len());
-            place[..len].copy_from_slice(&bytes[..len]);
-            bytes = &bytes[len..];
         }
         self.expect(twice.is_none(), || {
             format!("rank {rank} receives what it has: {twice:?}")
+        });
+    }
+
+    /// `rank` starts to receive, if there is memory.
+    pub fn recv(&mut self, rank: u32, from: u32, pieces: &[Piece]) -> bool {
+        self.expect(from != rank && !pieces.is_empty(), || {
+            format!("rank {rank} receives {pieces:?} from {from}")
+        });
+        let port = &mut self.ports[rank as usize];
+        if port.receives.len() >= self.rules.room as usize {
+            port.refused += 1;
+            return false;
+        }
+        port.receives.push_back(Receive {
+            from,
+            pieces: pieces.to_vec(),
+            bytes: None,
+        });
+        port.most.0 = port.most.0.max(port.receives.len() as u32);
+        true
+    }
+
+    /// `rank` starts to send, if there is memory.
+    pub fn send(&mut self, rank: u32, to: u32, pieces: &[Piece]) -> bool {
+        let (rules, port) = (&self.rules, &mut self.ports[rank as usize]);
+        if port.sends >= rules.room {
+            port.refused += 1;
+            return false;
+        }
+        port.sends += 1;
+        port.most.1 = port.most.1.max(port.sends);
+        port.log.push((to, pieces.to_vec()));
+        let is_there = |place: Range<usize>| port.memory[place.clone()] == rules.message[place];
+        let missing = pieces.iter().find(|piece| {
+            let mut places = (rules.places)(piece).into_iter();
+            piece.span.len == 0 || !places.all(is_there)
+        });
+        let length: u64 = pieces.iter().map(|piece| piece.span.len).sum();
+        let too_long = pieces.len() > 1 && length > rules.most;
+        self.expect(to != rank && !pieces.is_empty(), || {
+            format!("rank {rank} sends {pieces:?} to {to}")
+        });
+        self.expect(missing.is_none(), || {
+            format!("rank {rank} sends what it does not have: {missing:?}")
+        });
+        self.expect(!too_long, || {
+            format!("rank {rank} sends a message of {length} bytes: {pieces:?}")
+        });
+        self.under_way.push_back(Message {
+            from: rank,
+            to,
+            pieces: pieces.to_vec(),
+        });
+        true
+    }
+
+    /// What is complete on `rank`.
+    pub fn poll(&mut self, rank: u32) -> Option<Event> {
+        let port = &mut self.ports[rank as usize];
+        if port.receives.front().is_some_and(|r| r.bytes.is_some()) {
+            self.report(rank);
+            Some(Event::Received)
+        } else if port.sent > 0 {
+            port.sent -= 1;
+            port.sends -= 1;
+            Some(Event::Sent)
+        } else {
+            None
+        }
+    }
+
+    /// `rank` says that so many bytes are there without a gap.
+    fn idle(&mut self, rank: u32, arrived: u64) {
+        let port = &mut self.ports[rank as usize];
+        // To be looked for from where it was the last time: nothing disappears.
+        let from = (port.arrived as usize).min(port.memory.len());
+        let gap = port.memory[from..].iter().position(|&byte| byte == 0);
+        let here = gap.map_or(port.memory.len(), |gap| from + gap) as u64;
+        port.arrived = arrived;
+        self.expect(arrived == here, || {
+            format!("rank {rank} has {here} bytes without a gap and says {arrived}")
         });
     }
 }
@@ -187,84 +273,19 @@ impl Wire for Rank {
     type Error = Infallible;
 
     fn recv(&mut self, from: u32, pieces: &[Piece]) -> Result<bool, Infallible> {
-        let mut net = self.net.borrow_mut();
-        let room = net.rules.room as usize;
-        net.expect(from != self.rank && !pieces.is_empty(), || {
-            format!("rank {} receives {pieces:?} from {from}", self.rank)
-        });
-        let port = &mut net.ports[self.rank as usize];
-        if port.receives.len() >= room {
-            port.refused += 1;
-            return Ok(false);
-        }
-        port.receives.push_back(Receive {
-            from,
-            pieces: pieces.to_vec(),
-            bytes: None,
-        });
-        port.most.0 = port.most.0.max(port.receives.len() as u32);
-        Ok(true)
+        Ok(self.net.borrow_mut().recv(self.rank, from, pieces))
     }
 
     fn send(&mut self, to: u32, pieces: &[Piece]) -> Result<bool, Infallible> {
-        let net = &mut *self.net.borrow_mut();
-        let (rank, port) = (self.rank, &mut net.ports[self.rank as usize]);
-        let missing = pieces.iter().find(|piece| {
-            let place = net.rules.place(piece);
-            piece.span.len == 0 || port.memory[place.clone()] != net.rules.message[place]
-        });
-        let length: u64 = pieces.iter().map(|piece| piece.span.len).sum();
-        let too_long = pieces.len() > 1 && length > net.rules.most;
-        if port.sends >= net.rules.room {
-            port.refused += 1;
-            return Ok(false);
-        }
-        port.sends += 1;
-        port.most.1 = port.most.1.max(port.sends);
-        port.log.push((to, pieces.to_vec()));
-        net.expect(to != rank && !pieces.is_empty(), || {
-            format!("rank {rank} sends {pieces:?} to {to}")
-        });
-        net.expect(missing.is_none(), || {
-            format!("rank {rank} sends what it does not have: {missing:?}")
-        });
-        net.expect(!too_long, || {
-            format!("rank {rank} sends a message of {length} bytes: {pieces:?}")
-        });
-        net.under_way.push_back(Message {
-            from: rank,
-            to,
-            pieces: pieces.to_vec(),
-        });
-        Ok(true)
+        Ok(self.net.borrow_mut().send(self.rank, to, pieces))
     }
 
     fn poll(&mut self) -> Result<Option<Event>, Infallible> {
-        let mut net = self.net.borrow_mut();
-        let port = &mut net.ports[self.rank as usize];
-        if port.receives.front().is_some_and(|r| r.bytes.is_some()) {
-            net.report(self.rank);
-            Ok(Some(Event::Received))
-        } else if port.sent > 0 {
-            port.sent -= 1;
-            port.sends -= 1;
-            Ok(Some(Event::Sent))
-        } else {
-            Ok(None)
-        }
+        Ok(self.net.borrow_mut().poll(self.rank))
     }
 
     fn idle(&mut self, arrived: u64) -> Result<(), Infallible> {
-        let net = &mut *self.net.borrow_mut();
-        let (rank, port) = (self.rank, &mut net.ports[self.rank as usize]);
-        // To be looked for from where it was the last time: nothing disappears.
-        let from = (port.arrived as usize).min(port.memory.len());
-        let gap = port.memory[from..].iter().position(|&byte| byte == 0);
-        let here = gap.map_or(port.memory.len(), |gap| from + gap) as u64;
-        port.arrived = arrived;
-        net.expect(arrived == here, || {
-            format!("rank {rank} has {here} bytes without a gap and says {arrived}")
-        });
+        self.net.borrow_mut().idle(self.rank, arrived);
         Ok(())
     }
 }

@@ -1,0 +1,233 @@
+//! What all ranks know of an all-broadcast over nodes, as the library puts it together.
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRng;
+use rondo::engine::Part;
+use rondo::engine::node::Places;
+use rondo::schedule::{Blocks, Parts, Span};
+use rondo::topology::Topology;
+use std::ops::Range;
+
+/// In which order the blobs travel between nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Travel {
+    Circulant,
+    Bruck,
+    Ring,
+}
+
+/// A call: a broadcast if there is a root.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub root: Option<u32>,
+    /// Bytes of each rank.
+    pub sizes: Vec<u64>,
+    pub travel: Travel,
+    /// Blocks of a blob, or of the longest.
+    pub blocks: u32,
+    pub lanes: u32,
+}
+
+impl Call {
+    pub fn bcast(p: u32, root: u32, bytes: u64, blocks: u32) -> Call {
+        let mut sizes = vec![0; p as usize];
+        sizes[root as usize] = bytes;
+        Call {
+            root: Some(root),
+            sizes,
+            travel: Travel::Circulant,
+            blocks,
+            lanes: 1,
+        }
+    }
+
+    pub fn allgather(sizes: Vec<u64>, travel: Travel, blocks: u32) -> Call {
+        Call {
+            root: None,
+            sizes,
+            travel,
+            blocks,
+            lanes: 1,
+        }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.sizes.iter().sum()
+    }
+}
+
+/// The facts of a call on the ranks of a topology.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub topology: Topology,
+    pub call: Call,
+    /// Bytes that a ring holds.
+    pub capacity: u64,
+    /// The parts of the places.
+    places: Parts,
+    /// Where in the message the part of each rank begins, in the order of ranks.
+    starts: Vec<u64>,
+    /// The nodes with a blob.
+    pub contributors: Vec<u32>,
+}
+
+impl Plan {
+    pub fn new(topology: &Topology, call: &Call, capacity: u64) -> Plan {
+        let mut places = Parts::default();
+        let sizes = |place| Some(call.sizes[topology.rank(place) as usize]);
+        places.set((0..topology.p()).map(sizes)).unwrap();
+        let mut end = 0;
+        let start = |&size: &u64| {
+            end += size;
+            end - size
+        };
+        let starts = call.sizes.iter().map(start).collect();
+        let has = |&node: &u32| {
+            let locals = topology.locals(node).iter();
+            locals.map(|&rank| call.sizes[rank as usize]).sum::<u64>() > 0
+        };
+        let contributors = match call.root {
+            Some(root) => vec![topology.node(root)],
+            None => (0..topology.nodes()).filter(has).collect(),
+        };
+        Plan {
+            topology: topology.clone(),
+            call: call.clone(),
+            capacity,
+            places,
+            starts,
+            contributors,
+        }
+    }
+
+    pub fn places(&self) -> Places<'_> {
+        match self.call.root {
+            Some(root) => Places::One(root, self.topology.node(root), self.call.bytes()),
+            None => Places::Many(&self.topology, &self.places),
+        }
+    }
+
+    /// Where the bytes of `span` are in the message, which has the parts in the order of ranks.
+    pub fn ranges(&self, span: Span) -> Vec<Range<usize>> {
+        let mut ranges = vec![];
+        self.places().each(span, |rank, span| {
+            ranges.push(self.range(rank, span));
+        });
+        ranges
+    }
+
+    /// Where bytes of the part of `rank` are.
+    pub fn range(&self, rank: u32, span: Span) -> Range<usize> {
+        let start = (self.starts[rank as usize] + span.offset) as usize;
+        start..start + span.len as usize
+    }
+
+    /// The part of `rank`, all of it.
+    pub fn own(&self, rank: u32) -> Range<usize> {
+        let len = self.call.sizes[rank as usize];
+        self.range(rank, Span { offset: 0, len })
+    }
+
+    /// The share of `lane` in the blob of `node`.
+    pub fn share(&self, node: u32, lane: u32) -> Span {
+        self.places().share(node, (lane, self.call.lanes))
+    }
+
+    /// The leader of `lane` on each node.
+    pub fn leaders(&self, lane: u32) -> Vec<u32> {
+        let root = self.call.root.unwrap_or(0);
+        let nodes = 0..self.topology.nodes();
+        nodes
+            .map(|node| self.topology.lane_leader(node, root, lane))
+            .collect()
+    }
+
+    /// How the shares of `lane` are cut.
+    pub fn cut(&self, lane: u32) -> Vec<Part> {
+        let len = |node| self.share(node, lane).len;
+        match self.call.travel {
+            Travel::Circulant => {
+                let part = |(i, &root): (u32, &u32)| Part {
+                    root,
+                    first: i * self.call.blocks,
+                    blocks: Blocks::new(len(root), self.call.blocks),
+                };
+                (0..).zip(&self.contributors).map(part).collect()
+            }
+            _ => whole(
+                (0..self.topology.nodes()).map(len).collect(),
+                self.call.blocks,
+            ),
+        }
+    }
+
+    /// The most bytes that may leave `node`, by the rounds of the papers.
+    pub fn most_out(&self, node: u32) -> u64 {
+        (0..self.call.lanes)
+            .map(|lane| self.most_out_by(lane, node))
+            .sum()
+    }
+
+    fn most_out_by(&self, lane: u32, node: u32) -> u64 {
+        let n = self.topology.nodes();
+        let share = |node: u32| self.share(node % n, lane).len;
+        match self.call.travel {
+            // A block of every part in each round.
+            Travel::Circulant => {
+                let longest = self.cut(lane).into_iter();
+                let round: u64 = longest.map(|part| part.blocks.span(0).len).sum();
+                let rounds = self.call.blocks - 1 + n.next_power_of_two().trailing_zeros();
+                round * u64::from(rounds)
+            }
+            // What it has so far, doubled from round to round, down to what is missing.
+            Travel::Bruck => {
+                let (mut bytes, mut have) = (0, n);
+                while have > 1 {
+                    let half = have.div_ceil(2);
+                    bytes += (0..have - half).map(|i| share(node + n - i)).sum::<u64>();
+                    have = half;
+                }
+                bytes
+            }
+            // All but what the next node has.
+            Travel::Ring => (2..=n).map(|i| share(node + i)).sum(),
+        }
+    }
+}
+
+/// Parts in blocks of one size, so that the longest has as many.
+pub fn whole(lens: Vec<u64>, blocks: u32) -> Vec<Part> {
+    let longest = lens.iter().max().copied().unwrap_or(0);
+    let size = longest.div_ceil(blocks.into()).max(1);
+    let mut first = 0;
+    let part = |(root, len): (u32, u64)| {
+        let blocks = Blocks::new(len, len.div_ceil(size).max(1) as u32);
+        first += blocks.count();
+        Part {
+            root,
+            first: first - blocks.count(),
+            blocks,
+        }
+    };
+    (0..).zip(lens).map(part).collect()
+}
+
+/// The node of every rank: nodes of these widths in block order, in cyclic order, and scrambled.
+pub fn orders(widths: &[u32], rng: &mut TestRng) -> Vec<Vec<u64>> {
+    let nodes = || (0..).zip(widths);
+    let block: Vec<u64> = nodes()
+        .flat_map(|(node, &width)| vec![node; width as usize])
+        .collect();
+    let widest = widths.iter().max().copied().unwrap_or(0);
+    let turn = |turn| {
+        nodes()
+            .filter(move |(_, width)| **width > turn)
+            .map(|(node, _)| node)
+    };
+    let cyclic = (0..widest).flat_map(turn).collect();
+    let mut scrambled = block.clone();
+    for i in (1..scrambled.len()).rev() {
+        scrambled.swap(i, rng.random_range(0..=i));
+    }
+    vec![block, cyclic, scrambled]
+}
