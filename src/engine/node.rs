@@ -242,6 +242,11 @@ pub struct Rows {
 }
 
 impl Rows {
+    fn clear(&mut self) {
+        self.rows.clear();
+        (self.own, self.bytes) = (0, 0);
+    }
+
     /// Lists the rows. `parts` are the bytes of each rank of the node; `lanes` says for each lane which rank
     /// of the node leads it and what that receives.
     ///
@@ -253,8 +258,10 @@ impl Rows {
         slices: u32,
         lanes: impl Iterator<Item = (u32, &'a Messages)> + Clone,
     ) {
-        self.rows.clear();
-        self.bytes = 0;
+        self.clear();
+        if parts.len() == 1 {
+            return; // nobody to read them
+        }
         for (writer, part) in (0..).zip(parts.clone()) {
             let leads =
                 |(leader, messages): (u32, &Messages)| leader == writer && messages.count() > 0;
@@ -371,12 +378,17 @@ impl<'a> Relay<'a> {
     pub fn advance<L: Local>(&mut self, local: &mut L) -> Result<bool, L::Error> {
         let wrote = self.write_chunk(local)?;
         let read = self.read_chunk(local)?;
+        self.release(local);
+        Ok(wrote || read)
+    }
+
+    /// Releases what this rank has read, up to what it has still to write.
+    fn release<L: Local>(&mut self, local: &mut L) {
         let done = self.position(self.write).min(self.position(self.read));
         if done > self.released {
             self.released = done;
             local.release(done);
         }
-        Ok(wrote || read)
     }
 
     fn position(&self, at: At) -> u64 {
@@ -449,6 +461,7 @@ impl<'a> Relay<'a> {
                 moved = true;
             }
             self.read.step(len, row);
+            self.release(local);
             if len > CHUNK {
                 break;
             }
