@@ -153,8 +153,8 @@ impl Over<'_> {
             };
             let parts = locals.iter().map(|&rank| self.places.part(rank));
             rows.list(parts, slices, lanes.iter().map(|(leader, m)| (*leader, m)));
-            let relay = Relay::new(rows, topology.local(rank), memory.position);
-            memory.position += rows.through();
+            let begin = memory.begin(rows.through());
+            let relay = Relay::new(rows, topology.local(rank), begin);
             count();
             return traffic.carry(usable, state, |job| {
                 let (places, ring) = (self.places, &mut memory.ring);
