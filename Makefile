@@ -7,9 +7,11 @@ DESTDIR ?=
 # The file that `make demo` broadcasts: one that is on every machine.
 FILE ?= $(shell command -v cargo)
 RANKS ?= 4
+# Ranks on a node for `make sim`; all if not given.
+SHAPES ?=
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build both demo test check header bench install clean
+.PHONY: help setup build both demo test check header bench sim install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -48,6 +50,10 @@ header: both ## write include/rondo.h anew from src/abi/rondo.rs
 
 bench: both ## time the construction of schedules
 	MPICC=mpicc.openmpi CARGO_TARGET_DIR=build/openmpi/cargo cargo bench --locked --bench schedule
+
+sim: ## simulate a cluster of 36 nodes with SimGrid: Rondo against what MPI libraries do (scripts/sim)
+	@scripts/setup --own-mpi --sim
+	@scripts/sim $(SHAPES)
 
 install: build ## install into DESTDIR and PREFIX (LIBDIR for the libraries)
 	@flavour=$$(scripts/flavour "$(MPICC)") && \

@@ -10,8 +10,13 @@ fn main() {
     let mpicc = env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
     let macros = mpi_macros(&mpicc);
     let (abi, host) = identify(&macros).unwrap_or_else(|| {
-        panic!("{mpicc}: its mpi.h is neither Open MPI's nor one with the MPICH ABI; set MPICC")
+        panic!("{mpicc}: its mpi.h is not Open MPI's, SMPI's or one with the MPICH ABI; set MPICC")
     });
+    let direct = env::var_os("CARGO_FEATURE_DIRECT").is_some();
+    assert!(
+        direct || abi != "smpi",
+        "the ranks of SMPI share one process, which only the feature `direct` can serve"
+    );
     println!("cargo:rustc-cfg=abi=\"{abi}\"");
     println!("cargo:rustc-env=RONDO_ABI={abi}");
     println!("cargo:rustc-env=RONDO_HOST={host}");
@@ -51,6 +56,9 @@ fn identify(macros: &str) -> Option<(&'static str, String)> {
         let part = |name| value(name).unwrap_or_else(|| "?".into());
         let (minor, release) = (part("OMPI_MINOR_VERSION"), part("OMPI_RELEASE_VERSION"));
         return Some(("openmpi", format!("Open MPI {major}.{minor}.{release}")));
+    }
+    if macros.lines().any(|l| l.trim_end() == "#define SMPI_H") {
+        return Some(("smpi", "SMPI".into()));
     }
     let version = value("MPICH_VERSION")?;
     let name = if value("I_MPI_VERSION").is_some() {

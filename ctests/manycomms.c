@@ -1,12 +1,17 @@
-/* Many communicators, with one of three parts chosen by the first argument.
+/* Many communicators, with one of four parts chosen by the first argument.
  *
  * churn    Several thousand communicators are made, used and freed one after the other. Memory stays flat, and
  *          the host's supply of communicators (2045 in MPICH) is not used up.
+ * handles  2000 are made, used in several ways and freed one after the other. The process then has as many open files
+ *          and as many mappings of memory as before.
  * hold     300 are alive at once and all work, in any order and after some of them were freed.
  * exhaust  The program itself makes communicators until the host has no more (or 3000 of them are alive). The
  *          failure is the host's error, and broadcasts on all that exist still work.
  */
-#include "rondo_test.h"
+#include "agv.h"
+#include "gsv.h"
+#include "nodes.h"
+#include <dirent.h>
 
 static long resident_kib(void) {
     char line[256];
@@ -37,6 +42,51 @@ static void churn(void) {
     /* Less than one KiB for each communicator: its state, its schedules or its handle would show. */
     CHECK(before > 0);
     CHECK_IN(after - before < LEAK_KIB, "%ld KiB became %ld", before, after);
+}
+
+static long lines_of(const char *path) {
+    FILE *f = fopen(path, "r");
+    long lines = 0;
+    for (int c; f && (c = getc(f)) != EOF;) lines += c == '\n';
+    if (f) fclose(f);
+    return lines;
+}
+
+static long open_files(void) {
+    long files = 0;
+    DIR *directory = opendir("/proc/self/fd");
+    while (directory && readdir(directory)) files++;
+    if (directory) closedir(directory);
+    return files;
+}
+
+static void handles_once(int i, MPI_Comm parent) {
+    int p;
+    MPI_Comm comm;
+    MPI_Comm_dup(parent, &comm);
+    MPI_Comm_size(comm, &p);
+    bcast_bytes((size_t)(1 + i % 5 * 700), i % p, comm);
+    allgather_bytes(10 + i % 3 * 300, comm);
+    both_ways(10 + i % 5 * 100, (i + 1) % p, comm);
+    MPI_Comm_free(&comm);
+}
+
+static void handles(void) {
+    enum { WARM_UP = 500, REST = 1500, MORE_FILES = 2, MORE_MAPPINGS = 30 };
+    MPI_Comm reverse, node = node_comm(), across = across_comm();
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &reverse);
+    const MPI_Comm parents[] = {MPI_COMM_WORLD, node, across, reverse};
+    for (int i = 0; i < WARM_UP; i++) handles_once(i, parents[i % 4]);
+    long files = open_files(), mappings = lines_of("/proc/self/maps");
+    for (int i = 0; i < REST; i++) handles_once(i, parents[i % 4]);
+    long more_files = open_files() - files, more_mappings = lines_of("/proc/self/maps") - mappings;
+    /* The host and malloc may have a few more; one in fifty communicators that kept one of its own would show. */
+    CHECK(files > 3 && mappings > 20);
+    CHECK_IN(more_files <= MORE_FILES, "%ld and then %ld more", files, more_files);
+    CHECK_IN(more_mappings <= MORE_MAPPINGS, "%ld and then %ld more", mappings, more_mappings);
+    MPI_Comm_free(&node);
+    MPI_Comm_free(&across);
+    MPI_Comm_free(&reverse);
 }
 
 /* Broadcasts of at most this many bytes need not be Rondo's where its budget of communicators is spent. */
@@ -96,6 +146,8 @@ int main(int argc, char **argv) {
     const char *part = argc > 1 ? argv[1] : "hold";
     if (!strcmp(part, "churn"))
         churn();
+    else if (!strcmp(part, "handles"))
+        handles();
     else if (!strcmp(part, "hold"))
         hold();
     else if (!strcmp(part, "exhaust"))

@@ -1,7 +1,8 @@
 //! THE exported symbols. Bodies pack the arguments, call `coll`, and return its code.
 //!
 //! Every `PMPI_` name stands beside its `MPI_` name because Open MPI's Fortran bindings call it, handles
-//! already converted. MPICH's call the `MPI_` name. Large-count names exist where the ABI has them.
+//! already converted. MPICH's call the `MPI_` name. Large-count names exist where the ABI has them. Under the
+//! feature `direct` the `PMPI_` names are the host's own, by which Rondo calls it.
 
 pub mod rondo;
 
@@ -17,13 +18,13 @@ use crate::host::{
 };
 use std::ffi::{c_int, c_void};
 
-/// Exports a collective by both its names. It does not compile if the signature differs from `$type`.
+/// Exports a collective by both its names (`direct`: by its `MPI_` name). It does not compile if the signature differs from `$type`.
 macro_rules! export {
     (
         $(#[$doc:meta])*
         $mpi:ident, $pmpi:ident: $type:ty = |$($arg:ident: $kind:ty),*; $level:ident| $call:expr
     ) => {
-        const _: [$type; 2] = [$mpi, $pmpi];
+        const _: $type = $mpi;
 
         $(#[$doc])*
         ///
@@ -36,10 +37,14 @@ macro_rules! export {
             coll::call(&unsafe { $call })
         }
 
+        #[cfg(not(feature = "direct"))]
+        const _: $type = $pmpi;
+
         /// The same by its profiling name.
         ///
         /// # Safety
         /// The caller keeps the contract of the MPI function.
+        #[cfg(not(feature = "direct"))]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $pmpi($($arg: $kind),*) -> c_int {
             let $level = Level::Pmpi;

@@ -130,8 +130,10 @@ pub fn process(host: &Host) -> &'static Config {
                 report::line(0, why);
             }
         }
+        // SMPI says that MPI ends only when it has ended.
         if let Ok(usable) = host.usable()
             && usable.initialized()
+            && !Abi::BUILT.is_simulated()
         {
             // Without it, only statistics are lost: nothing to tell the user for.
             let _ = host::at_finalize(usable, at_finalize);

@@ -146,6 +146,10 @@ pub struct Config {
     pub alpha_us: f64,
     /// `RONDO_BETA_NS_PER_KB`: the model's cost of 1024 bytes, in nanoseconds.
     pub beta_ns_per_kb: f64,
+    /// `RONDO_NODE_ALPHA_US`: the same inside a node.
+    pub node_alpha_us: f64,
+    /// `RONDO_NODE_BETA_NS_PER_KB`: the same inside a node.
+    pub node_beta_ns_per_kb: f64,
     /// `RONDO_WINDOW`: receives posted ahead, in blocks, 0 if derived from the number of ranks.
     pub window: u32,
     /// `RONDO_MAX_COMMS`: private communicators that may exist at one time.
@@ -209,6 +213,8 @@ impl Default for Config {
             block_bytes: 0,
             alpha_us: 0.0,
             beta_ns_per_kb: 0.0,
+            node_alpha_us: 0.0,
+            node_beta_ns_per_kb: 0.0,
             window: 0,
             max_comms: 0,
             pmpi: false,

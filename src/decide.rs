@@ -186,9 +186,8 @@ impl Facts {
         Ok(())
     }
 
-    /// Between whom an algorithm should run. On full nodes, leaders send each byte once over the link
-    /// of a node; ranks for themselves send it up to once for each rank of the node.
-    fn form(&self, config: &Config) -> Form {
+    /// Between whom an algorithm for `bytes` bytes should run.
+    fn form(&self, bytes: u64, config: &Config) -> Form {
         // On one node there are no leaders, only the segment.
         let pointless = self.widest == 1 || (self.nodes == 1 && !config.shm);
         match config.hierarchy {
@@ -197,13 +196,29 @@ impl Facts {
             Hierarchy::Lanes if self.nodes > 1 => Form::Nodes {
                 lanes: config.lanes.clamp(1, self.narrowest),
             },
+            Hierarchy::Auto if self.nodes > 1 && self.flat_is_faster(bytes, config) => Form::Flat,
             _ => Form::Nodes { lanes: 1 },
         }
     }
 
+    /// Are ranks that each send for themselves faster than leaders? They share the link of their node, over
+    /// which every byte comes up to once for each of them. With leaders it comes once, but passes through the
+    /// memory of the node, beside the network and at its own pace. Lanes would change neither.
+    fn flat_is_faster(&self, bytes: u64, config: &Config) -> bool {
+        let flat = model_of(*self, Form::Flat, config);
+        let slower = config.beta_ns_per_kb.max(config.node_beta_ns_per_kb);
+        let leaders = Model {
+            beta_ns_per_kb: slower,
+            ..model(config)
+        };
+        let steps_inside = if config.shm { 1 } else { log(self.widest) };
+        let leaders_us = leaders.broadcast_us(log(self.nodes), bytes)
+            + f64::from(steps_inside) * config.node_alpha_us;
+        flat.broadcast_us(log(self.p), bytes) < leaders_us
+    }
+
     /// Rounds until the first block is everywhere, and so the length of the pipeline.
     fn rounds(&self, form: Form, config: &Config) -> u32 {
-        let log = |ranks: u32| ranks.next_power_of_two().trailing_zeros();
         match form {
             Form::Nodes { .. } if self.nodes > 1 && config.shm => log(self.nodes),
             Form::Nodes { .. } if self.nodes > 1 => log(self.nodes) + log(self.widest),
@@ -212,10 +227,30 @@ impl Facts {
     }
 }
 
+/// ceil(log2) of a number of ranks.
+fn log(ranks: u32) -> u32 {
+    ranks.next_power_of_two().trailing_zeros()
+}
+
+/// The cost of messages between nodes.
 fn model(config: &Config) -> Model {
     Model {
         alpha_us: config.alpha_us,
         beta_ns_per_kb: config.beta_ns_per_kb,
+    }
+}
+
+/// The same for an algorithm of this form: where every rank sends for itself, those of a node share its
+/// link.
+fn model_of(facts: Facts, form: Form, config: &Config) -> Model {
+    let sharing = match form {
+        Form::Flat if facts.nodes > 1 => f64::from(facts.widest),
+        _ => 1.0,
+    };
+    let model = model(config);
+    Model {
+        beta_ns_per_kb: sharing * model.beta_ns_per_kb,
+        ..model
     }
 }
 
@@ -226,7 +261,7 @@ pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
         setting: config.bcast,
         min_comm_size: config.bcast_min_comm_size,
     };
-    let form = facts.form(config);
+    let form = facts.form(bytes, config);
     let auto = || {
         facts.worthwhile(form, bytes, config.bcast_min_bytes)?;
         Ok(Algorithm::Circulant)
@@ -239,7 +274,7 @@ pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
         (Algorithm::Binomial, _) => model::least_blocks(bytes),
         (_, 0) => {
             let rounds = facts.rounds(form, config);
-            model(config).blocks(rounds, bytes, facts.eager_bytes, 1)
+            model_of(facts, form, config).blocks(rounds, bytes, facts.eager_bytes, 1)
         }
         (_, size) => model::blocks_of(bytes, size),
     };
@@ -262,12 +297,12 @@ pub fn allgather(
     config: &Config,
 ) -> Choice {
     let bytes = parts.total();
-    let form = facts.form(config);
+    let form = facts.form(bytes, config);
     let parts = match form {
         Form::Nodes { .. } if facts.nodes > 1 => blobs,
         _ => parts,
     };
-    let model = model(config);
+    let model = model_of(facts, form, config);
     let wish = Wish {
         setting,
         min_comm_size: config.allgatherv_min_comm_size,
@@ -320,7 +355,7 @@ pub fn rooted(
         Ok((algorithm, why)) => Choice::Rondo {
             algorithm,
             form: match algorithm {
-                Algorithm::Hybrid | Algorithm::Binomial => facts.form(config),
+                Algorithm::Hybrid | Algorithm::Binomial => facts.form(block.unwrap_or(0), config),
                 _ => Form::Flat,
             },
             blocks: 1,

@@ -60,6 +60,15 @@ impl Model {
         clamp((best.round() as u64).max(short), bytes)
     }
 
+    /// Microseconds of a broadcast of `bytes` bytes whose first block is everywhere after `rounds` rounds, in
+    /// the best number of blocks: T(n) as in [`Model::blocks`].
+    pub fn broadcast_us(&self, rounds: u32, bytes: u64) -> f64 {
+        let (q, total_us) = (f64::from(rounds.max(1)), self.beta_us() * bytes as f64);
+        let best = ((q - 1.0) * total_us / self.alpha_us.max(1e-6)).sqrt();
+        let n = best.round().max(1.0);
+        (n - 1.0 + q) * (self.alpha_us + total_us / n)
+    }
+
     /// The faster way for an all-broadcast of `parts`: whole parts in q rounds, where the busiest
     /// rank counts in each; or as many blocks as are best.
     pub fn all_broadcast(&self, parts: &Parts, eager_bytes: u64) -> Algorithm {

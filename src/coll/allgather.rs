@@ -97,9 +97,11 @@ impl Operation for Allgather {
                 places,
                 blobs,
                 space,
+                ..
             } = nodes;
             let over = Over {
                 travel,
+                bytes: plan.bytes,
                 blocks,
                 lanes,
                 root: None,

@@ -65,6 +65,7 @@ impl Operation for Bcast {
             let home = state.topology().node(root);
             let over = Over {
                 travel: Travel::Circulant,
+                bytes: plan.bytes,
                 blocks,
                 lanes,
                 root: Some(root),

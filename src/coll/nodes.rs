@@ -22,6 +22,8 @@ pub(super) enum Travel {
 /// An all-broadcast over nodes.
 pub(super) struct Over<'a> {
     pub travel: Travel,
+    /// Bytes of all blobs.
+    pub bytes: u64,
     /// Blocks of a blob, or of the longest.
     pub blocks: u32,
     pub lanes: u32,
@@ -110,7 +112,8 @@ impl Over<'_> {
             Travel::Bruck => Pattern::Bruck,
             Travel::Ring => Pattern::Ring,
         };
-        let limits = limits(state, n);
+        let round = self.bytes.div_ceil(self.blocks.into());
+        let limits = limits(state, n, &pattern, round);
         let root = self.root.unwrap_or(0);
         cuts.resize_with(self.lanes as usize, Vec::new);
         lanes.resize_with(self.lanes as usize, Default::default);
@@ -276,7 +279,8 @@ impl Inside<'_> {
         let (locals, me) = (topology.locals(node), topology.local(rank));
         let n = locals.len() as u32;
         let graph = Circulant::new(n);
-        let limits = limits(state, n);
+        let limits_of = |pattern: &Pattern, round| limits(state, n, pattern, round);
+        let limits = limits_of(&Pattern::Bruck, 0);
         let reserve = |requests: &mut Requests, bytes, pieces| {
             let room = StagingRoom {
                 messages: STAGED as u32,
@@ -318,7 +322,7 @@ impl Inside<'_> {
             let pattern = Pattern::Circulant(Rounds::new(graph.q(), count), entries);
             let limits = Limits {
                 message: 1, // a block is a message, whatever its number says of bytes
-                ..limits
+                ..limits_of(&pattern, messages.longest())
             };
             AllBroadcast::new(Order::new(graph, me, pattern, cut), limits, scratch)
         });

@@ -2,15 +2,17 @@
 
 #![forbid(unsafe_code)]
 
+use super::nodes::settle;
 use super::{Operation, Plan, Stop, begin};
-use crate::comm::{State, Work};
+use crate::comm::{Nodes, State, Work};
 use crate::config::Algorithm;
-use crate::decide::{self, Choice, Why};
+use crate::decide::{self, Choice, Form, Why};
 use crate::engine::rooted::{self, Gather, Misfit, Scatter, Shape, Terms};
-use crate::host::{Blocks, Code, Comm, Failure, MpiCarrier, Rooted, Tags, Usable, Way};
+use crate::host::{
+    Blocks, Code, Comm, Failure, LocalMail, MpiCarrier, Rooted, Route, Tags, Usable, Way,
+};
 use crate::schedule::Parts;
 use crate::stats::{self, Collective};
-use crate::tree::Groups;
 
 /// Long blocks in flight at the root at the most, unless RONDO_WINDOW says otherwise: enough to keep
 /// its link busy, few enough for every host's queues.
@@ -63,12 +65,28 @@ impl Operation for Rooted {
         };
         let work = &mut *state.work.lock();
         let (private, sequence) = begin(work, usable, state)?;
+        let form = settle(&plan.choice, usable, state, &mut work.nodes, private)?;
         let Work {
             parts,
             letters,
             post,
+            nodes,
             ..
         } = work;
+        let Nodes { sharing, shelf, .. } = nodes;
+        // The boxes want to know of every call, also if this rank only reports an error.
+        let boxes = sharing.memory().filter(|_| form != Form::Flat);
+        let mut local = boxes.map(|memory| {
+            let route = Route {
+                nodes: state.topology(),
+                boxes: &memory.boxes,
+                rank: state.rank(),
+                root,
+                way: self.way(),
+                call: sequence,
+            };
+            LocalMail::new(route, shelf)
+        });
         let config = state.config();
         let terms = Terms {
             rank: state.rank(),
@@ -77,6 +95,7 @@ impl Operation for Rooted {
             shape: match algorithm {
                 Algorithm::Linear => Shape::Star,
                 Algorithm::Adaptive => Shape::Adaptive,
+                _ if form != Form::Flat => Shape::Nodes(state.topology()),
                 _ => Shape::Binomial,
             },
             long: decide::long_block(state.facts(), algorithm, config),
@@ -95,15 +114,18 @@ impl Operation for Rooted {
             None
         };
         let blocks = blocks(self, own, terms.rank, parts, usable, private)?;
-        let groups = Groups::new(terms.p, root);
-        // What the engines start at the most: letters of a round each way, and long blocks.
-        let requests = 2 * groups.rounds() + terms.window.min(terms.p);
+        // What the engines start at the most: a letter each way for each part of the tree, and long blocks.
+        let requests = 2 * terms.tree().parts(terms.rank) + terms.window.min(terms.p);
         post.reserve(requests as usize).map_err(Stop::Error)?;
+        if let Some(local) = &mut local {
+            local.reserve().map_err(Stop::Error)?;
+        }
         stats::count(self.collective(), plan.choice, plan.bytes);
         let facts = [self.collective() as u64, root.into(), terms.long];
         let tags = Tags::new(self.way(), sequence, facts, state.tag_mask());
         let mut carrier =
-            MpiCarrier::new(usable, private, root, tags, post, blocks, config.timeout_s);
+            MpiCarrier::new(usable, private, root, tags, post, blocks, config.timeout_s)
+                .with_local(local);
         let done = match self.way() {
             Way::Gather => {
                 let gather = Gather::new(terms, own, parts, letters);

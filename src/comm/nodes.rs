@@ -5,7 +5,7 @@
 use super::{Schedules, State};
 use crate::engine::node::{Messages, Rows};
 use crate::engine::{Part, Scratch};
-use crate::host::{Code, Comm, Requests, Usable};
+use crate::host::{Abi, Code, Comm, Requests, Shelf, Usable};
 use crate::report;
 use crate::schedule::Parts;
 use crate::shm::{Boxes, Division, Offer, Ring, Segment, Shared};
@@ -23,6 +23,8 @@ pub struct Nodes {
     pub blobs: Parts,
     /// Memory of all-broadcasts.
     pub space: Space,
+    /// Letters of gathers and scatters within the node.
+    pub shelf: Shelf,
 }
 
 /// Memory that one all-broadcast over nodes leaves to the next.
@@ -104,7 +106,8 @@ impl Nodes {
 
 /// Makes the segments of all nodes; `None` if one could not be made or mapped.
 fn make(usable: &Usable, state: &State, private: Comm) -> Result<Option<Memory>, Code> {
-    if !state.config().shm {
+    // Simulated ranks are not processes, and time stands still for one that looks at memory.
+    if !state.config().shm || Abi::BUILT.is_simulated() {
         return Ok(None);
     }
     let shared = share(usable, state, private);

@@ -214,7 +214,7 @@ pub const OPTIONS: &[Opt] = &[
         scope: Scope::Communicator,
         doc: "Who talks to other nodes: every rank (flat), one rank of each node (leader), or RONDO_LANES ranks \
               of each node, each for its share of the bytes (lanes). auto takes leaders where a node has \
-              several ranks.",
+              several ranks, unless the cost model says that every rank for itself is faster.",
     },
     Opt {
         name: "LANES",
@@ -278,6 +278,22 @@ pub const OPTIONS: &[Opt] = &[
         default: "8000",
         scope: Scope::Communicator,
         doc: "Cost model: the time that each 1024 bytes of a message add.",
+    },
+    Opt {
+        name: "NODE_ALPHA_US",
+        kind: Kind::Real(|c| &mut c.node_alpha_us, 1e6),
+        unit: "microseconds",
+        default: "1",
+        scope: Scope::Communicator,
+        doc: "The same between two ranks of a node.",
+    },
+    Opt {
+        name: "NODE_BETA_NS_PER_KB",
+        kind: Kind::Real(|c| &mut c.node_beta_ns_per_kb, 1e9),
+        unit: "nanoseconds",
+        default: "100",
+        scope: Scope::Communicator,
+        doc: "The same between two ranks of a node.",
     },
     Opt {
         name: "WINDOW",

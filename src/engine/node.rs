@@ -58,7 +58,7 @@ pub trait Local {
     /// Below this position, all bytes that rank `writer` of the node writes are there.
     fn written(&self, writer: u32) -> u64;
 
-    /// This rank needs no bytes below `until` any more.
+    /// This rank needs no bytes below `until` any more, and has written those that are its own.
     fn release(&mut self, until: u64);
 
     /// Called when nothing can be done; `waiting` is the rank of the node whose bytes are missing, if it is
@@ -242,6 +242,11 @@ pub struct Rows {
 }
 
 impl Rows {
+    fn clear(&mut self) {
+        self.rows.clear();
+        (self.own, self.bytes) = (0, 0);
+    }
+
     /// Lists the rows. `parts` are the bytes of each rank of the node; `lanes` says for each lane which rank
     /// of the node leads it and what that receives.
     ///
@@ -253,8 +258,10 @@ impl Rows {
         slices: u32,
         lanes: impl Iterator<Item = (u32, &'a Messages)> + Clone,
     ) {
-        self.rows.clear();
-        self.bytes = 0;
+        self.clear();
+        if parts.len() == 1 {
+            return; // nobody to read them
+        }
         for (writer, part) in (0..).zip(parts.clone()) {
             let leads =
                 |(leader, messages): (u32, &Messages)| leader == writer && messages.count() > 0;
@@ -326,6 +333,8 @@ pub struct Relay<'a> {
     base: u64,
     write: At,
     read: At,
+    /// The position below which all is released.
+    released: u64,
     /// Messages that this rank has received.
     received: u32,
 }
@@ -339,6 +348,7 @@ impl<'a> Relay<'a> {
             base,
             write: At::default(),
             read: At::default(),
+            released: base,
             received: 0,
         }
     }
@@ -368,7 +378,22 @@ impl<'a> Relay<'a> {
     pub fn advance<L: Local>(&mut self, local: &mut L) -> Result<bool, L::Error> {
         let wrote = self.write_chunk(local)?;
         let read = self.read_chunk(local)?;
+        self.release(local);
         Ok(wrote || read)
+    }
+
+    /// Releases what this rank has read, up to what it has still to write.
+    fn release<L: Local>(&mut self, local: &mut L) {
+        let done = self.position(self.write).min(self.position(self.read));
+        if done > self.released {
+            self.released = done;
+            local.release(done);
+        }
+    }
+
+    fn position(&self, at: At) -> u64 {
+        let row = self.rows.rows.get(at.row);
+        self.base + row.map_or(self.rows.bytes, |row| row.at + at.bytes)
     }
 
     fn write_chunk<L: Local>(&mut self, local: &mut L) -> Result<bool, L::Error> {
@@ -400,6 +425,15 @@ impl<'a> Relay<'a> {
                 break; // the network, and those who read, come first
             }
         }
+        // To the next row of this rank: those of others do not keep it from releasing them.
+        while self
+            .rows
+            .rows
+            .get(self.write.row)
+            .is_some_and(|row| row.writer != self.me)
+        {
+            self.write.row += 1;
+        }
         Ok(moved)
     }
 
@@ -427,13 +461,7 @@ impl<'a> Relay<'a> {
                 moved = true;
             }
             self.read.step(len, row);
-            let next = self.rows.rows.get(self.read.row);
-            let done = match next {
-                _ if self.read.bytes > 0 => at + len,
-                Some(next) => self.base + next.at,
-                None => self.base + self.rows.bytes,
-            };
-            local.release(done);
+            self.release(local);
             if len > CHUNK {
                 break;
             }

@@ -1,11 +1,13 @@
 //! The MPI ABIs: which one the running host has, and the values of its predefined handles.
 //!
 //! A build speaks one ABI (that of `MPICC`). It still recognises the others, because the loader
-//! does not refuse a library built for the wrong one.
+//! does not refuse a library built for the wrong one (`symbols.rs`).
 
 use super::symbols::Finder;
 use mpi_sys as sys;
-use std::ffi::{c_char, c_int, c_void};
+#[cfg(abi = "mpich")]
+use std::ffi::c_int;
+use std::ffi::{c_char, c_void};
 #[cfg(abi = "openmpi")]
 use std::ptr;
 
@@ -17,7 +19,7 @@ use std::ptr;
 /// to a host whose handles are wider or narrower than those this build was made for.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
-pub struct Word(*mut c_void);
+pub struct Word(pub(super) *mut c_void);
 
 impl Word {
     /// Are these the same handle?
@@ -35,12 +37,16 @@ pub enum Abi {
     Mpich,
     /// The ABI of the MPI standard (MPI 5.0): handles are pointers with small values.
     Standard,
+    /// SMPI, the MPI of the simulator SimGrid: handles are pointers. Only by the feature `direct`.
+    Smpi,
 }
 
 impl Abi {
     /// The ABI that this build was made for.
     pub const BUILT: Abi = if cfg!(abi = "openmpi") {
         Abi::OpenMpi
+    } else if cfg!(abi = "smpi") {
+        Abi::Smpi
     } else {
         Abi::Mpich
     };
@@ -51,47 +57,26 @@ impl Abi {
             Abi::OpenMpi => "openmpi",
             Abi::Mpich => "mpich",
             Abi::Standard => "the MPI-standard ABI",
+            Abi::Smpi => "smpi",
         }
+    }
+
+    /// Is time simulated? It then passes in messages only, and not while a rank looks for them; and the clock
+    /// of the machine says nothing.
+    pub const fn is_simulated(self) -> bool {
+        matches!(self, Abi::Smpi)
     }
 
     /// Length in bytes up to which the hosts of this ABI send a message without asking the receiver
     /// first, as measured over TCP (docs/tuning.md).
+    ///
+    /// In a simulation, asking costs nothing; there the length only bounds memory.
     pub fn eager_bytes(self) -> u64 {
         match self {
             Abi::OpenMpi => 32 << 10,
             Abi::Mpich | Abi::Standard => 16 << 10,
+            Abi::Smpi => 1 << 20,
         }
-    }
-
-    /// The ABI of the host that `finder` found.
-    pub fn running(finder: &Finder) -> Abi {
-        if !finder.data(c"ompi_mpi_comm_world").is_null() {
-            return Abi::OpenMpi;
-        }
-        let query = finder.function(c"MPI_Abi_get_version");
-        if !query.is_null() {
-            let (mut major, mut minor): (c_int, c_int) = (-1, -1);
-            // SAFETY: MPI 5.0, section 20.3: int MPI_Abi_get_version(int *, int *), callable at any
-            // time, even before initialisation.
-            unsafe {
-                let query: unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int =
-                    std::mem::transmute(query);
-                query(&mut major, &mut minor);
-            }
-            if major >= 1 {
-                return Abi::Standard;
-            }
-        }
-        Abi::Mpich
-    }
-
-    /// `MPI_COMM_WORLD` of this ABI, as an argument.
-    pub fn world(self, finder: &Finder) -> Word {
-        Word(match self {
-            Abi::OpenMpi => finder.data(c"ompi_mpi_comm_world"),
-            Abi::Mpich => 0x4400_0000 as *mut c_void,
-            Abi::Standard => 0x101 as *mut c_void,
-        })
     }
 }
 
@@ -119,6 +104,8 @@ unsafe impl Sync for Handles {}
 pub use self::mpich::*;
 #[cfg(abi = "openmpi")]
 pub use self::openmpi::*;
+#[cfg(abi = "smpi")]
+pub use self::smpi::*;
 
 /// Open MPI: a predefined handle is the address of a data object of the library.
 #[cfg(abi = "openmpi")]
@@ -131,50 +118,24 @@ mod openmpi {
     impl Handles {
         /// Looks the objects up; `None` if the host lacks one.
         pub fn find(finder: &Finder) -> Option<Handles> {
-            let at = |name| {
-                let address = finder.data(name);
-                (!address.is_null()).then_some(address)
-            };
+            let at = |address: *mut c_void| (!address.is_null()).then_some(address);
             Some(Handles {
-                world: sys::MPI_Comm(at(c"ompi_mpi_comm_world")?.cast()),
-                self_: sys::MPI_Comm(at(c"ompi_mpi_comm_self")?.cast()),
-                comm_null: sys::MPI_Comm(at(c"ompi_mpi_comm_null")?.cast()),
-                datatype_null: sys::MPI_Datatype(at(c"ompi_mpi_datatype_null")?.cast()),
-                request_null: sys::MPI_Request(at(c"ompi_request_null")?.cast()),
-                byte: sys::MPI_Datatype(at(c"ompi_mpi_byte")?.cast()),
-                long: sys::MPI_Datatype(at(c"ompi_mpi_long")?.cast()),
-                double: sys::MPI_Datatype(at(c"ompi_mpi_double")?.cast()),
-                max: sys::MPI_Op(at(c"ompi_mpi_op_max")?.cast()),
-                sum: sys::MPI_Op(at(c"ompi_mpi_op_sum")?.cast()),
-                errors_return: sys::MPI_Errhandler(at(c"ompi_mpi_errors_return")?.cast()),
+                world: sys::MPI_Comm(at(data!(finder, "ompi_mpi_comm_world"))?.cast()),
+                self_: sys::MPI_Comm(at(data!(finder, "ompi_mpi_comm_self"))?.cast()),
+                comm_null: sys::MPI_Comm(at(data!(finder, "ompi_mpi_comm_null"))?.cast()),
+                datatype_null: sys::MPI_Datatype(
+                    at(data!(finder, "ompi_mpi_datatype_null"))?.cast(),
+                ),
+                request_null: sys::MPI_Request(at(data!(finder, "ompi_request_null"))?.cast()),
+                byte: sys::MPI_Datatype(at(data!(finder, "ompi_mpi_byte"))?.cast()),
+                long: sys::MPI_Datatype(at(data!(finder, "ompi_mpi_long"))?.cast()),
+                double: sys::MPI_Datatype(at(data!(finder, "ompi_mpi_double"))?.cast()),
+                max: sys::MPI_Op(at(data!(finder, "ompi_mpi_op_max"))?.cast()),
+                sum: sys::MPI_Op(at(data!(finder, "ompi_mpi_op_sum"))?.cast()),
+                errors_return: sys::MPI_Errhandler(
+                    at(data!(finder, "ompi_mpi_errors_return"))?.cast(),
+                ),
             })
-        }
-
-        /// `MPI_COMM_SELF` as an argument.
-        pub fn self_as_word(&self) -> Word {
-            Word(self.self_.0.cast())
-        }
-
-        /// False for a value that cannot be a communicator: the host should complain about it.
-        pub fn is_comm(&self, comm: sys::MPI_Comm) -> bool {
-            !comm.0.is_null() && comm != self.comm_null
-        }
-
-        /// False for a value that cannot be a datatype.
-        pub fn is_datatype(&self, datatype: sys::MPI_Datatype) -> bool {
-            !datatype.0.is_null() && datatype != self.datatype_null
-        }
-    }
-
-    impl Word {
-        /// The argument read as a communicator.
-        pub fn comm(self) -> sys::MPI_Comm {
-            sys::MPI_Comm(self.0.cast())
-        }
-
-        /// The argument read as a datatype.
-        pub fn datatype(self) -> sys::MPI_Datatype {
-            sys::MPI_Datatype(self.0.cast())
         }
     }
 
@@ -216,11 +177,6 @@ mod mpich {
             })
         }
 
-        /// `MPI_COMM_SELF` as an argument.
-        pub fn self_as_word(&self) -> Word {
-            Word(self.self_.0 as usize as *mut c_void)
-        }
-
         /// False for a value that cannot be a communicator: the host should complain about it.
         pub fn is_comm(&self, comm: sys::MPI_Comm) -> bool {
             (comm.0 as u32 >> 26) & 0xf == 1 && comm != self.comm_null
@@ -233,6 +189,11 @@ mod mpich {
     }
 
     impl Word {
+        /// A communicator as an argument.
+        pub fn of(comm: sys::MPI_Comm) -> Word {
+            Word(comm.0 as usize as *mut c_void)
+        }
+
         /// The argument read as a communicator: the low half of the register.
         pub fn comm(self) -> sys::MPI_Comm {
             sys::MPI_Comm(self.0 as usize as c_int)
@@ -261,6 +222,110 @@ mod mpich {
         MPIR_Combiner_enum_MPI_COMBINER_VECTOR as VECTOR,
     };
 }
+
+/// Where handles are pointers.
+#[cfg(not(abi = "mpich"))]
+mod pointers {
+    use super::*;
+
+    impl Handles {
+        /// False for a value that cannot be a communicator: the host should complain about it.
+        pub fn is_comm(&self, comm: sys::MPI_Comm) -> bool {
+            !comm.0.is_null() && comm != self.comm_null
+        }
+
+        /// False for a value that cannot be a datatype.
+        pub fn is_datatype(&self, datatype: sys::MPI_Datatype) -> bool {
+            !datatype.0.is_null() && datatype != self.datatype_null
+        }
+    }
+
+    impl Word {
+        /// A communicator as an argument.
+        pub fn of(comm: sys::MPI_Comm) -> Word {
+            Word(comm.0.cast())
+        }
+
+        /// The argument read as a communicator.
+        pub fn comm(self) -> sys::MPI_Comm {
+            sys::MPI_Comm(self.0.cast())
+        }
+
+        /// The argument read as a datatype.
+        pub fn datatype(self) -> sys::MPI_Datatype {
+            sys::MPI_Datatype(self.0.cast())
+        }
+    }
+}
+
+/// SMPI: a predefined handle is the address of a data object of the library. `MPI_COMM_WORLD` is a variable, and
+/// `MPI_COMM_SELF` comes from a function, because the ranks share one process and one library.
+#[cfg(abi = "smpi")]
+mod smpi {
+    use super::*;
+    use std::mem::transmute;
+
+    /// `MPI_IN_PLACE`.
+    pub const IN_PLACE: *const c_void = -222isize as *const c_void;
+
+    impl Handles {
+        /// The addresses of the objects.
+        pub fn find(finder: &Finder) -> Option<Handles> {
+            let null = std::ptr::null_mut();
+            let world: *mut sys::MPI_Comm = data!(finder, "MPI_COMM_WORLD").cast();
+            let myself = function!(finder, "smpi_process_comm_self");
+            // SAFETY: SMPI's mpi.h: extern MPI_Comm MPI_COMM_WORLD, which is set before any rank runs, and
+            // MPI_Comm smpi_process_comm_self().
+            let (world, myself) = unsafe {
+                let myself =
+                    transmute::<*mut c_void, unsafe extern "C" fn() -> sys::MPI_Comm>(myself);
+                (*world, myself())
+            };
+            Some(Handles {
+                world,
+                self_: myself,
+                comm_null: sys::MPI_Comm(null),
+                datatype_null: sys::MPI_Datatype(data!(finder, "smpi_MPI_DATATYPE_NULL").cast()),
+                request_null: sys::MPI_Request(null.cast()),
+                byte: sys::MPI_Datatype(data!(finder, "smpi_MPI_BYTE").cast()),
+                long: sys::MPI_Datatype(data!(finder, "smpi_MPI_LONG").cast()),
+                double: sys::MPI_Datatype(data!(finder, "smpi_MPI_DOUBLE").cast()),
+                max: sys::MPI_Op(data!(finder, "smpi_MPI_MAX").cast()),
+                sum: sys::MPI_Op(data!(finder, "smpi_MPI_SUM").cast()),
+                errors_return: sys::MPI_Errhandler(data!(finder, "smpi_MPI_ERRORS_RETURN").cast()),
+            })
+        }
+    }
+
+    pub use sys::{
+        SMPI_Combiner_enum_MPI_COMBINER_CONTIGUOUS as CONTIGUOUS,
+        SMPI_Combiner_enum_MPI_COMBINER_DUP as DUP,
+        SMPI_Combiner_enum_MPI_COMBINER_F90_COMPLEX as F90_COMPLEX,
+        SMPI_Combiner_enum_MPI_COMBINER_F90_INTEGER as F90_INTEGER,
+        SMPI_Combiner_enum_MPI_COMBINER_F90_REAL as F90_REAL,
+        SMPI_Combiner_enum_MPI_COMBINER_HINDEXED as HINDEXED,
+        SMPI_Combiner_enum_MPI_COMBINER_HINDEXED_BLOCK as HINDEXED_BLOCK,
+        SMPI_Combiner_enum_MPI_COMBINER_HVECTOR as HVECTOR,
+        SMPI_Combiner_enum_MPI_COMBINER_INDEXED as INDEXED,
+        SMPI_Combiner_enum_MPI_COMBINER_INDEXED_BLOCK as INDEXED_BLOCK,
+        SMPI_Combiner_enum_MPI_COMBINER_NAMED as NAMED,
+        SMPI_Combiner_enum_MPI_COMBINER_RESIZED as RESIZED,
+        SMPI_Combiner_enum_MPI_COMBINER_STRUCT as STRUCT,
+        SMPI_Combiner_enum_MPI_COMBINER_VECTOR as VECTOR,
+    };
+}
+
+// Error codes that Rondo gives back. SMPI has them in an enumeration.
+#[cfg(abi = "smpi")]
+pub use sys::{
+    ERROR_ENUM_MPI_ERR_BUFFER as MPI_ERR_BUFFER, ERROR_ENUM_MPI_ERR_COUNT as MPI_ERR_COUNT,
+    ERROR_ENUM_MPI_ERR_INTERN as MPI_ERR_INTERN, ERROR_ENUM_MPI_ERR_NO_MEM as MPI_ERR_NO_MEM,
+    ERROR_ENUM_MPI_ERR_TRUNCATE as MPI_ERR_TRUNCATE, ERROR_ENUM_MPI_SUCCESS as MPI_SUCCESS,
+};
+#[cfg(not(abi = "smpi"))]
+pub use sys::{
+    MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_INTERN, MPI_ERR_NO_MEM, MPI_ERR_TRUNCATE, MPI_SUCCESS,
+};
 
 /// `char` buffer of a host function as text.
 pub fn text(buffer: &[c_char]) -> String {

@@ -3,6 +3,7 @@
 //! An attribute dies with its object, is not carried over by `MPI_Comm_dup` or `MPI_Type_dup`, and
 //! needs no map from handles, which hosts reuse at once after a free.
 
+use super::abi::MPI_SUCCESS;
 use super::handles::{Code, Comm, check};
 use super::table::Usable;
 use mpi_sys as sys;
@@ -157,7 +158,7 @@ unsafe extern "C" fn not_copied<H>(
 ) -> c_int {
     // SAFETY: the host passes a valid place for the flag.
     unsafe { *flag = 0 };
-    sys::MPI_SUCCESS as c_int
+    MPI_SUCCESS as c_int
 }
 
 /// Delete callback: the object is freed, or the attribute deleted.
@@ -169,7 +170,7 @@ unsafe extern "C" fn drop_value<H, T>(
 ) -> c_int {
     // SAFETY: the value came from `Attribute::set` and the host calls back once for it.
     drop(unsafe { Box::from_raw(value.cast::<T>()) });
-    sys::MPI_SUCCESS as c_int
+    MPI_SUCCESS as c_int
 }
 
 /// A function to be run when its holder is dropped.

@@ -120,9 +120,9 @@ macro_rules! collectives {
                 unsafe {
                     Some(Collectives {
                         $(
-                            $field: transmute::<*mut c_void, Option<$type>>(finder.function($name))?,
+                            $field: transmute::<*mut c_void, Option<$type>>(function!(finder, $name))?,
                             $large: transmute::<*mut c_void, Option<$large_type>>(
-                                finder.function($large_name),
+                                large_function!(finder, $large_name),
                             ),
                         )*
                     })
@@ -133,12 +133,12 @@ macro_rules! collectives {
 }
 
 collectives! {
-    bcast: BcastFn = c"PMPI_Bcast", bcast_large: BcastLargeFn = c"PMPI_Bcast_c";
-    allgatherv: AllgathervFn = c"PMPI_Allgatherv",
-        allgatherv_large: AllgathervLargeFn = c"PMPI_Allgatherv_c";
-    allgather: AllgatherFn = c"PMPI_Allgather", allgather_large: AllgatherLargeFn = c"PMPI_Allgather_c";
-    gatherv: GathervFn = c"PMPI_Gatherv", gatherv_large: GathervLargeFn = c"PMPI_Gatherv_c";
-    gather: GatherFn = c"PMPI_Gather", gather_large: GatherLargeFn = c"PMPI_Gather_c";
-    scatterv: ScattervFn = c"PMPI_Scatterv", scatterv_large: ScattervLargeFn = c"PMPI_Scatterv_c";
-    scatter: GatherFn = c"PMPI_Scatter", scatter_large: GatherLargeFn = c"PMPI_Scatter_c";
+    bcast: BcastFn = "PMPI_Bcast", bcast_large: BcastLargeFn = "PMPI_Bcast_c";
+    allgatherv: AllgathervFn = "PMPI_Allgatherv",
+        allgatherv_large: AllgathervLargeFn = "PMPI_Allgatherv_c";
+    allgather: AllgatherFn = "PMPI_Allgather", allgather_large: AllgatherLargeFn = "PMPI_Allgather_c";
+    gatherv: GathervFn = "PMPI_Gatherv", gatherv_large: GathervLargeFn = "PMPI_Gatherv_c";
+    gather: GatherFn = "PMPI_Gather", gather_large: GatherLargeFn = "PMPI_Gather_c";
+    scatterv: ScattervFn = "PMPI_Scatterv", scatterv_large: ScattervLargeFn = "PMPI_Scatterv_c";
+    scatter: GatherFn = "PMPI_Scatter", scatter_large: GatherLargeFn = "PMPI_Scatter_c";
 }

@@ -36,6 +36,9 @@ impl Failure {
             Failure::Misfit(Misfit::Stranger(from)) => format!(
                 "what rank {from} sent does not fit: the ranks differ in counts, datatype or root"
             ),
+            Failure::Misfit(Misfit::Unexpected(to)) => format!(
+                "rank {to} does not expect what it is to get: the ranks differ in counts, datatype or root"
+            ),
             Failure::Contribution { sends, expected } => format!(
                 "it sends {sends} bytes, but by its receive counts it contributes {expected}"
             ),

@@ -1,8 +1,9 @@
 //! Where the ranks of a communicator are in `MPI_COMM_WORLD`, and words from one rank to others.
 
+use super::abi::Abi;
 use super::failure::Failure;
 use super::handles::{Code, Comm, check};
-use super::patience::{Patience, test};
+use super::patience::{Patience, Pending, test, wait};
 use super::table::Usable;
 use mpi_sys as sys;
 use std::ffi::c_int;
@@ -94,7 +95,7 @@ impl Usable {
                     )
                 }
             };
-            requests.push(request);
+            requests.push(Pending::new(request));
             check(rc).map_err(super::failure::at("agreeing on shared memory"))
         };
         if me == from {
@@ -107,7 +108,12 @@ impl Usable {
         let mut patience = Patience::new(0);
         for request in &mut requests {
             while test(self, request)?.is_none() {
-                patience.wait();
+                match Abi::BUILT.is_simulated() {
+                    true => wait(self, std::iter::once(&mut *request))?,
+                    false => {
+                        patience.wait();
+                    }
+                }
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Communicators as Rondo uses them: a typed handle with the host's operations on it.
 
+use super::abi::{Abi, MPI_ERR_BUFFER, MPI_ERR_INTERN, MPI_ERR_NO_MEM, MPI_ERR_TRUNCATE};
 use super::table::Usable;
 use mpi_sys as sys;
 use std::ffi::{c_int, c_long};
@@ -13,22 +14,22 @@ pub struct Code(NonZero<c_int>);
 impl Code {
     /// The host's code for "out of memory".
     pub fn no_mem() -> Code {
-        Code(NonZero::new(sys::MPI_ERR_NO_MEM as c_int).expect("an error class is not 0"))
+        Code(NonZero::new(MPI_ERR_NO_MEM as c_int).expect("an error class is not 0"))
     }
 
     /// The host's code for a buffer that cannot be one.
     pub fn buffer() -> Code {
-        Code(NonZero::new(sys::MPI_ERR_BUFFER as c_int).expect("an error class is not 0"))
+        Code(NonZero::new(MPI_ERR_BUFFER as c_int).expect("an error class is not 0"))
     }
 
     /// The host's code for a message of the wrong length.
     pub fn truncate() -> Code {
-        Code(NonZero::new(sys::MPI_ERR_TRUNCATE as c_int).expect("an error class is not 0"))
+        Code(NonZero::new(MPI_ERR_TRUNCATE as c_int).expect("an error class is not 0"))
     }
 
     /// The host's code for an error of Rondo's own.
     pub fn intern() -> Code {
-        Code(NonZero::new(sys::MPI_ERR_INTERN as c_int).expect("an error class is not 0"))
+        Code(NonZero::new(MPI_ERR_INTERN as c_int).expect("an error class is not 0"))
     }
 
     /// The code as C sees it.
@@ -152,6 +153,10 @@ impl Usable {
         comm: Comm,
         f: impl FnOnce() -> Result<T, Code>,
     ) -> Result<T, Code> {
+        // SMPI has no handler to tell where none was set, and room for any number of communicators.
+        if Abi::BUILT.is_simulated() {
+            return f();
+        }
         let mut user = self.h.errors_return; // overwritten at once
         // SAFETY: the host checks the handle; the place written to is a local of the right type.
         unsafe {

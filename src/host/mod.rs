@@ -2,9 +2,15 @@
 //!
 //! All `PMPI_` names and nearly all unsafe code of Rondo are in this folder.
 
+// First, because of its macros.
+#[cfg_attr(feature = "direct", path = "linked.rs")]
+#[macro_use]
+mod symbols;
+
 mod abi;
 mod attr;
 mod blocks;
+mod boxes;
 mod call;
 mod collectives;
 mod data;
@@ -17,7 +23,6 @@ mod patience;
 mod post;
 mod ring;
 mod staging;
-mod symbols;
 mod table;
 mod view;
 mod wire;
@@ -25,6 +30,7 @@ mod wire;
 pub use abi::{Abi, Word};
 pub use attr::{Attribute, Datatype, at_finalize};
 pub use blocks::Blocks;
+pub use boxes::{LocalMail, News, Route, Shelf};
 pub use call::{Allgather, Bcast, Call, Count, Counts, Level, Rooted, Way};
 pub use collectives::{
     AllgatherFn, AllgatherLargeFn, AllgathervFn, AllgathervLargeFn, BcastFn, BcastLargeFn,

@@ -1,6 +1,7 @@
 //! Waiting for messages: how long a rank polls, when it gives the processor away, and what it does when
 //! nothing happens for long.
 
+use super::abi::Abi;
 use super::failure::{Failure, at};
 use super::handles::{Comm, check};
 use super::table::Usable;
@@ -60,6 +61,9 @@ impl Patience {
 
     /// Nothing happened: lets a moment pass. How long it has been so, if it is time to look around.
     pub fn wait(&mut self) -> Option<Duration> {
+        if Abi::BUILT.is_simulated() {
+            return None;
+        }
         self.polls = self.polls.wrapping_add(1);
         if self.polls < SPINS {
             std::hint::spin_loop();
@@ -122,11 +126,32 @@ pub(super) fn probe(
     Ok((found != 0).then(|| unsafe { status.assume_init() }))
 }
 
-/// Tests a request; its status if it is complete.
+/// A message in flight.
+pub(super) struct Pending {
+    request: sys::MPI_Request,
+    /// Of a message that `wait` found complete.
+    status: Option<sys::MPI_Status>,
+}
+
+impl Pending {
+    /// A message whose request the host gave out.
+    pub fn new(request: sys::MPI_Request) -> Pending {
+        Pending {
+            request,
+            status: None,
+        }
+    }
+}
+
+/// Tests a message; its status if it is complete.
 pub(super) fn test(
     host: &Usable,
-    request: &mut sys::MPI_Request,
+    pending: &mut Pending,
 ) -> Result<Option<sys::MPI_Status>, Failure> {
+    if let Some(status) = pending.status.take() {
+        return Ok(Some(status));
+    }
+    let request = &mut pending.request;
     let mut done: c_int = 0;
     let mut status = MaybeUninit::<sys::MPI_Status>::zeroed();
     // SAFETY: the request is one that the host gave out and has not completed yet.
@@ -134,6 +159,40 @@ pub(super) fn test(
         .map_err(at("a message failed"))?;
     // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
     Ok((done != 0).then(|| unsafe { status.assume_init() }))
+}
+
+/// Which of these requests, of which there is one at least, is complete first, and its status. Waits in the host,
+/// where nothing else would happen while this rank polled: where time is simulated.
+pub(super) fn wait_any(
+    host: &Usable,
+    requests: &mut [sys::MPI_Request],
+) -> Result<(usize, sys::MPI_Status), Failure> {
+    let mut which: c_int = 0;
+    let mut status = MaybeUninit::<sys::MPI_Status>::zeroed();
+    // SAFETY: the requests are ones that the host gave out and has not completed yet.
+    check(unsafe {
+        (host.f.waitany)(
+            requests.len() as c_int,
+            requests.as_mut_ptr(),
+            &mut which,
+            status.as_mut_ptr(),
+        )
+    })
+    .map_err(at("a message failed"))?;
+    // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
+    Ok((which as usize, unsafe { status.assume_init() }))
+}
+
+/// Waits for the first of these messages.
+pub(super) fn wait<'a>(
+    host: &Usable,
+    pending: impl Iterator<Item = &'a mut Pending>,
+) -> Result<(), Failure> {
+    let mut pending: Vec<&mut Pending> = pending.collect();
+    let mut requests: Vec<_> = pending.iter().map(|pending| pending.request).collect();
+    let (which, status) = wait_any(host, &mut requests)?;
+    pending[which].status = Some(status);
+    Ok(())
 }
 
 /// Bytes of a message.

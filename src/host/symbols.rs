@@ -1,11 +1,47 @@
-//! Finding the host MPI library's symbols in the running process.
+//! Finding the host MPI library's symbols in the running process. `linked.rs` is the other way,
+//! of the feature `direct`.
 //!
 //! Nothing here runs before the first MPI call: shells and launchers load a preloaded library too,
 //! and they have no MPI. The host is never linked; a `DT_NEEDED` on it would end such processes or
 //! bind the wrong installation.
 
+use super::abi::{Abi, Word};
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr;
+
+/// A literal as C wants it.
+macro_rules! c_name {
+    ($name:literal) => {
+        const {
+            match std::ffi::CStr::from_bytes_with_nul(concat!($name, "\0").as_bytes()) {
+                Ok(name) => name,
+                Err(_) => panic!("a name has no NUL in it"),
+            }
+        }
+    };
+}
+
+/// Address of a function that every MPI library has; null if this one lacks it.
+macro_rules! function {
+    ($finder:expr, $name:literal) => {
+        $finder.function(c_name!($name))
+    };
+}
+
+/// Address of a function that some MPI libraries have, or null.
+macro_rules! large_function {
+    ($finder:expr, $name:literal) => {
+        $finder.function(c_name!($name))
+    };
+}
+
+/// Address of a data object of the host, or null.
+#[cfg(abi = "openmpi")]
+macro_rules! data {
+    ($finder:expr, $name:literal) => {
+        $finder.data(c_name!($name))
+    };
+}
 
 /// File names by which the host library is recognised among the loaded objects.
 const LIBRARY_PREFIXES: &[&str] = &["libmpi.so", "libmpich.so", "libmpi_abi.so"];
@@ -18,9 +54,10 @@ pub struct Finder {
 }
 
 impl Finder {
-    /// Decides where to look by trying to find `probe`, a function that every MPI library has.
+    /// Decides where to look by trying to find a function that every MPI library has.
     /// `None`: no MPI library is loaded in this process.
-    pub fn new(probe: &CStr) -> Option<Finder> {
+    pub fn new() -> Option<Finder> {
+        let probe = c"PMPI_Bcast";
         if !lookup(libc::RTLD_NEXT, probe).is_null() {
             return Some(Finder { local: None });
         }
@@ -48,6 +85,29 @@ impl Finder {
             _ => global,
         }
     }
+}
+
+/// The ABI of the host that `finder` found, and its `MPI_COMM_WORLD`.
+pub fn running(finder: &Finder) -> (Abi, Word) {
+    let world = finder.data(c"ompi_mpi_comm_world");
+    if !world.is_null() {
+        return (Abi::OpenMpi, Word(world));
+    }
+    let query = finder.function(c"MPI_Abi_get_version");
+    if !query.is_null() {
+        let (mut major, mut minor): (c_int, c_int) = (-1, -1);
+        // SAFETY: MPI 5.0, section 20.3: int MPI_Abi_get_version(int *, int *), callable at any
+        // time, even before initialisation.
+        unsafe {
+            let query: unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int =
+                std::mem::transmute(query);
+            query(&mut major, &mut minor);
+        }
+        if major >= 1 {
+            return (Abi::Standard, Word(0x101 as *mut c_void));
+        }
+    }
+    (Abi::Mpich, Word(0x4400_0000 as *mut c_void))
 }
 
 fn lookup(handle: *mut c_void, name: &CStr) -> *mut c_void {

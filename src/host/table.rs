@@ -2,7 +2,7 @@
 
 use super::abi::{Abi, Handles, Word, text};
 use super::collectives::Collectives;
-use super::symbols::Finder;
+use super::symbols::{Finder, running};
 use mpi_sys as sys;
 use once_cell::sync::OnceCell;
 use std::ffi::{c_char, c_int, c_void};
@@ -45,10 +45,7 @@ macro_rules! functions {
             fn find(finder: &Finder) -> Result<$table, &'static str> {
                 Ok($table {
                     $($field: {
-                        let symbol = concat!($symbol, "\0");
-                        let name = std::ffi::CStr::from_bytes_with_nul(symbol.as_bytes())
-                            .expect("a literal with one NUL at its end");
-                        let address = finder.function(name);
+                        let address = function!(finder, $symbol);
                         if address.is_null() {
                             return Err($symbol);
                         }
@@ -76,6 +73,7 @@ functions! {
         issend = "PMPI_Issend"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
         irecv = "PMPI_Irecv"(*mut c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
         test = "PMPI_Test"(*mut sys::MPI_Request, *mut c_int, *mut sys::MPI_Status);
+        waitany = "PMPI_Waitany"(c_int, *mut sys::MPI_Request, *mut c_int, *mut sys::MPI_Status);
         testany = "PMPI_Testany"(c_int, *mut sys::MPI_Request, *mut c_int, *mut c_int, *mut sys::MPI_Status);
         iprobe = "PMPI_Iprobe"(c_int, c_int, sys::MPI_Comm, *mut c_int, *mut sys::MPI_Status);
         sendrecv = "PMPI_Sendrecv"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, *mut c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Status);
@@ -163,12 +161,12 @@ pub fn host() -> &'static Host {
 
 impl Host {
     fn find() -> Option<Host> {
-        let finder = Finder::new(c"PMPI_Bcast")?;
-        let running = Abi::running(&finder);
+        let finder = Finder::new()?;
+        let (running, world) = running(&finder);
         Some(Host {
             own: Collectives::find(&finder)?,
             usable: usable(&finder, running),
-            world_rank: world_rank(&finder, running),
+            world_rank: world_rank(&finder, world),
         })
     }
 }
@@ -188,18 +186,19 @@ fn usable(finder: &Finder, running: Abi) -> Result<Usable, String> {
         f: Functions::find(finder).map_err(lacks)?,
         // SAFETY: the signature is that of the MPI standard; a null pointer becomes `None`.
         type_get_envelope_large: unsafe {
-            std::mem::transmute::<*mut c_void, Option<EnvelopeLargeFn>>(
-                finder.function(c"PMPI_Type_get_envelope_c"),
-            )
+            std::mem::transmute::<*mut c_void, Option<EnvelopeLargeFn>>(large_function!(
+                finder,
+                "PMPI_Type_get_envelope_c"
+            ))
         },
         h: Handles::find(finder).ok_or_else(|| lacks("a predefined handle"))?,
     })
 }
 
 /// Rank in `MPI_COMM_WORLD` by the host's own ABI, whatever this build speaks; -1 if unknown.
-fn world_rank(finder: &Finder, running: Abi) -> i32 {
-    let initialized = finder.function(c"PMPI_Initialized");
-    let rank = finder.function(c"PMPI_Comm_rank");
+fn world_rank(finder: &Finder, world: Word) -> i32 {
+    let initialized = function!(finder, "PMPI_Initialized");
+    let rank = function!(finder, "PMPI_Comm_rank");
     if initialized.is_null() || rank.is_null() {
         return -1;
     }
@@ -211,7 +210,7 @@ fn world_rank(finder: &Finder, running: Abi) -> i32 {
             std::mem::transmute(initialized);
         let rank: unsafe extern "C" fn(Word, *mut c_int) -> c_int = std::mem::transmute(rank);
         if initialized(&mut yes) == 0 && yes != 0 {
-            rank(running.world(finder), &mut world_rank);
+            rank(world, &mut world_rank);
         }
     }
     world_rank

@@ -169,6 +169,13 @@ impl Boxes {
         self.segment.word(at).load(Ordering::Acquire)
     }
 
+    /// The call since which the box is empty; `None` if it is not.
+    pub fn empty_since(&self, side: Side, rank: u32) -> Option<u64> {
+        let state = self.segment.word(self.place(side, rank) + STATE);
+        let state = state.load(Ordering::Acquire);
+        (state & 3 == Phase::Empty as u64).then_some(state >> 2)
+    }
+
     /// Changes the state of a box from `before` to `mine`, with all that was done to it before. `false`: it is
     /// in another state.
     fn grasp(&self, place: u64, before: u64, mine: u64) -> bool {

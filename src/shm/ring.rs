@@ -77,7 +77,8 @@ impl Ring {
         self.load(self.division.wrote(self.of(rank)))
     }
 
-    /// This rank needs no bytes below this position any more.
+    /// This rank needs no bytes below this position any more, and has written those that are its own. It
+    /// may release what others have not written yet.
     pub fn release(&self, until: u64) {
         self.store(self.division.read(self.me), until);
     }
@@ -86,13 +87,21 @@ impl Ring {
     ///
     /// # Safety
     /// `from` has `len` bytes, outside of the segment. Of all ranks, only this one writes the positions from
-    /// `at` on, it has not published them yet, and [`has_room`](Ring::has_room) was true for their end.
+    /// `at` on, once, it has neither published nor released them yet, and [`has_room`](Ring::has_room) was
+    /// true for their end.
     pub unsafe fn write(&self, at: u64, from: *const u8, len: usize) {
+        // Others might be writing there already, at positions one capacity above.
+        let released = self.load(self.division.read(self.me));
+        assert!(
+            at >= released || len == 0,
+            "{at} was released before it was written"
+        );
         let (place, first) = self.first_piece(at, len);
-        // SAFETY: by the caller's word `from` has the bytes of both pieces. In the ring, the positions that
-        // share these places are released by all ranks, so nobody reads there; other writers write other
-        // positions, less than a capacity apart, hence elsewhere; readers of the new bytes wait for
-        // `publish`. The pieces lie within the ring, where there are no words.
+        // SAFETY: by the caller's word `from` has the bytes of both pieces. In the ring, these places held
+        // positions one capacity below before: all ranks have released them, so nobody reads or writes
+        // them. They will hold positions one capacity above: those have no room before this rank releases
+        // the ones it writes now. Readers of the new bytes wait for `publish`. The pieces lie within the
+        // ring, where there are no words.
         unsafe {
             self.segment.write(place, from, first);
             self.segment

@@ -99,14 +99,15 @@ fn there_are_no_more_lanes_than_ranks_on_the_narrowest_node() {
     }
 }
 
-/// Through shared memory a block is on the whole node at once; by messages it passes on from rank to rank.
+/// Through shared memory a block is on the whole node at once; by messages it passes on from rank to rank. Ranks that
+/// each send for themselves share the link of their node.
 #[test]
 fn the_pipeline_is_as_long_as_the_way_of_a_block() {
-    let model = Model {
-        alpha_us: 100.0,
-        beta_ns_per_kb: 1000.0,
-    };
-    let check = |facts: Facts, change: fn(&mut Config), rounds| {
+    let check = |facts: Facts, change: fn(&mut Config), rounds, sharing: u32| {
+        let model = Model {
+            alpha_us: 100.0,
+            beta_ns_per_kb: 1000.0 * f64::from(sharing),
+        };
         let config = config(|c| {
             (c.alpha_us, c.beta_ns_per_kb) = (100.0, 1000.0);
             c.bcast = Setting::Use(Algorithm::Circulant);
@@ -138,12 +139,12 @@ fn the_pipeline_is_as_long_as_the_way_of_a_block() {
         (UNEVEN, 2, 5, 4),
     ] {
         let facts = large(facts);
-        check(facts, |_| (), shared);
-        check(facts, |c| c.shm = false, by_messages);
-        check(facts, |c| c.hierarchy = Hierarchy::Flat, flat);
+        check(facts, |_| (), shared, 1);
+        check(facts, |c| c.shm = false, by_messages, 1);
+        check(facts, |c| c.hierarchy = Hierarchy::Flat, flat, facts.widest);
     }
-    check(large(full(1, 9)), |_| (), 4);
-    check(large(full(9, 1)), |_| (), 4);
+    check(large(full(1, 9)), |_| (), 4, 1);
+    check(large(full(9, 1)), |_| (), 4, 1);
 }
 
 /// What is decided with leaders is what as many ranks would decide that had the blobs of the nodes.
@@ -295,4 +296,27 @@ proptest! {
             }
         }
     }
+}
+
+/// A network that is much faster than the memory of a node is better used by all its ranks; and so is one whose
+/// messages cost less than those inside.
+#[test]
+fn leaders_are_for_networks_that_are_slower_than_memory() {
+    let form = |facts, beta, node_beta, bytes| {
+        let config = config(|c| {
+            (c.beta_ns_per_kb, c.node_beta_ns_per_kb) = (beta, node_beta);
+            c.bcast = Setting::Use(Algorithm::Circulant);
+        });
+        form_and_blocks(bcast(facts, bytes, &config)).0
+    };
+    let bytes = 1 << 30;
+    assert_eq!(form(full(36, 32), 82.0, 100.0, bytes), LEADERS);
+    assert_eq!(form(full(36, 2), 20.0, 100.0, bytes), Form::Flat);
+    assert_eq!(form(full(36, 8), 20.0, 100.0, bytes), LEADERS);
+    let slow_inside = config(|c| {
+        c.node_alpha_us = 1000.0;
+        c.bcast = Setting::Use(Algorithm::Circulant);
+    });
+    let (form, _) = form_and_blocks(bcast(full(36, 8), 4, &slow_inside));
+    assert_eq!(form, Form::Flat);
 }

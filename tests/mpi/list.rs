@@ -1,5 +1,6 @@
 //! The test list, as data. Its own head explains each field.
 
+use crate::shape::Shape;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -49,11 +50,19 @@ pub struct Build {
 }
 
 /// A row.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Test {
+    #[serde(default)]
     pub program: String,
+    /// More programs with the same row; none when the list has been read.
+    #[serde(default)]
+    programs: Vec<String>,
+    /// All ranks on this machine as one node, as the MPI sees it.
+    #[serde(default)]
     pub ranks: Vec<u32>,
+    #[serde(default)]
+    pub shapes: Vec<Shape>,
     pub modes: Vec<String>,
     #[serde(default)]
     pub args: Vec<String>,
@@ -71,6 +80,8 @@ pub struct Test {
     pub names: String,
     #[serde(default)]
     pub messages: bool,
+    #[serde(default)]
+    pub says: Vec<Says>,
     pub same: Option<Same>,
     #[serde(default)]
     pub statistics: Vec<Statistic>,
@@ -99,6 +110,15 @@ pub enum Expect {
     Silent,
 }
 
+/// A text in Rondo's messages.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Says {
+    pub text: String,
+    /// The number of lines with it; without it, at least one.
+    pub times: Option<usize>,
+}
+
 /// What must be as in the bare run.
 #[derive(Clone, Copy, Deserialize, PartialEq)]
 #[serde(rename_all = "lowercase")]
@@ -108,7 +128,7 @@ pub enum Same {
 }
 
 /// The calls and bytes of one algorithm in the statistics file.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statistic {
     #[serde(default = "bcast")]
@@ -141,8 +161,15 @@ impl List {
     pub fn read() -> Result<List, String> {
         let path = repository().join("ctests/list.toml");
         let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-        let list: List = toml::from_str(&text).map_err(|e| e.to_string())?;
+        let mut list: List = toml::from_str(&text).map_err(|e| e.to_string())?;
+        list.tests = list.tests.into_iter().flat_map(Test::split).collect();
         for test in &list.tests {
+            if test.program.is_empty() || test.ranks.is_empty() == test.shapes.is_empty() {
+                let program = &test.program;
+                return Err(format!(
+                    "{program}: a row has one of program and programs, and one of ranks and shapes"
+                ));
+            }
             if let Some(mode) = test.modes.iter().find(|m| !list.modes.contains_key(*m)) {
                 return Err(format!("{}: there is no mode {mode}", test.program));
             }
@@ -154,5 +181,31 @@ impl List {
             }
         }
         Ok(list)
+    }
+}
+
+impl Test {
+    /// A row for each program.
+    fn split(mut self) -> Vec<Test> {
+        let mut programs = std::mem::take(&mut self.programs);
+        if programs.is_empty() || !self.program.is_empty() {
+            // With both there is no way to say which was meant: no program at all, which is told.
+            if !programs.is_empty() {
+                self.program.clear();
+            }
+            return vec![self];
+        }
+        let rows = programs.drain(..).map(|program| Test {
+            program,
+            ..self.clone()
+        });
+        rows.collect()
+    }
+
+    /// The numbers of ranks to run on, each with its nodes if they are told.
+    pub fn runs(&self) -> impl Iterator<Item = (u32, Option<&Shape>)> {
+        let ranks = self.ranks.iter().map(|&ranks| (ranks, None));
+        let shapes = self.shapes.iter().map(|shape| (shape.ranks(), Some(shape)));
+        ranks.chain(shapes)
     }
 }

@@ -16,11 +16,13 @@ mod compile;
 mod list;
 mod process;
 mod run;
+mod shape;
 mod verdict;
 
 use compile::Flavour;
 use list::{List, Test};
 use run::Case;
+use shape::Shape;
 use std::process::ExitCode;
 use std::time::Instant;
 use verdict::Bare;
@@ -146,19 +148,19 @@ fn run_flavour(list: &List, selection: &Selection, name: &str, tally: &mut Tally
         .iter()
         .filter(|t| selection.takes_test(t, &flavour))
     {
-        for &ranks in &test.ranks {
-            run_modes(list, selection, &flavour, test, ranks, tally);
+        for run in test.runs() {
+            run_modes(list, selection, &flavour, test, run, tally);
         }
     }
 }
 
-/// One program on one number of ranks, in each of its modes.
+/// One program on one number of ranks and nodes, in each of its modes.
 fn run_modes(
     list: &List,
     selection: &Selection,
     flavour: &Flavour,
     test: &Test,
-    ranks: u32,
+    (ranks, shape): (u32, Option<&Shape>),
     tally: &mut Tally,
 ) {
     let mut bare = Bare::default();
@@ -167,6 +169,7 @@ fn run_modes(
             flavour,
             test,
             ranks,
+            shape,
             mode_name: mode,
             mode: &list.modes[mode],
         };

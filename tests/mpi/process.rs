@@ -14,6 +14,8 @@ pub struct Outcome {
     pub status: Option<i32>,
     pub stdout: String,
     pub stderr: String,
+    /// What it left behind: Rondo's files in /dev/shm, and processes, which may have Rondo's memory mapped.
+    pub left: Vec<String>,
 }
 
 /// The variable by which processes of a run are recognised. Ranks leave the launcher's process group, but
@@ -26,6 +28,7 @@ const MARK: &str = "RONDO_TEST_RUN";
 /// and with it this function waiting.
 pub fn run(command: &mut Command, limit: Duration, directory: &Path) -> io::Result<Outcome> {
     let (stdout, stderr) = (directory.join("stdout"), directory.join("stderr"));
+    let before = shared_files();
     let mark = format!("{}.{:?}", std::process::id(), Instant::now());
     command
         .env(MARK, &mark)
@@ -41,15 +44,15 @@ pub fn run(command: &mut Command, limit: Duration, directory: &Path) -> io::Resu
             None
         }
     };
-    if status != Some(0) {
-        kill_marked(&mark);
-    }
+    let left = leftovers(&before, &mark);
+    kill_marked(&mark);
     let read =
         |path: &Path| Ok::<_, io::Error>(String::from_utf8_lossy(&std::fs::read(path)?).into());
     Ok(Outcome {
         status,
         stdout: read(&stdout)?,
         stderr: read(&stderr)?,
+        left,
     })
 }
 
@@ -86,21 +89,57 @@ fn kill(signal: &str, target: &str) {
 
 /// Ends the ranks that a failed run left behind, and only those: they carry the run's mark.
 fn kill_marked(mark: &str) {
+    for id in marked(mark) {
+        kill("KILL", &id.to_string());
+    }
+}
+
+/// The processes that carry the run's mark.
+fn marked(mark: &str) -> Vec<u32> {
     let wanted = format!("{MARK}={mark}");
-    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(id) = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse::<u32>().ok())
-        else {
-            continue;
-        };
-        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-        if environment
+    let ids = entries("/proc").filter_map(|name| name.parse::<u32>().ok());
+    ids.filter(|id| {
+        let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+        environment
             .split(|&byte| byte == 0)
             .any(|variable| variable == wanted.as_bytes())
-        {
-            kill("KILL", &id.to_string());
+    })
+    .collect()
+}
+
+/// How long the ranks of a job that ends may still be seen after their launcher's end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What is still there of a run, some time after its end.
+fn leftovers(before: &[String], mark: &str) -> Vec<String> {
+    let start = Instant::now();
+    loop {
+        let files = shared_files()
+            .into_iter()
+            .filter(|file| !before.contains(file))
+            .map(|file| format!("/dev/shm/{file}"));
+        let processes = marked(mark).into_iter().map(|id| {
+            let maps = std::fs::read_to_string(format!("/proc/{id}/maps")).unwrap_or_default();
+            let segments = maps.lines().filter(|line| line.contains("rondo"));
+            format!("process {id}, which maps {} x rondo", segments.count())
+        });
+        let left: Vec<String> = files.chain(processes).collect();
+        if left.is_empty() || start.elapsed() > GRACE {
+            return left;
         }
+        sleep(Duration::from_millis(50));
     }
+}
+
+/// Rondo's files in /dev/shm, by their names. What the host leaves there after an abort is not ours.
+fn shared_files() -> Vec<String> {
+    entries("/dev/shm")
+        .filter(|name| name.contains("rondo"))
+        .collect()
+}
+
+/// The names in a directory.
+fn entries(directory: &str) -> impl Iterator<Item = String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned())
 }

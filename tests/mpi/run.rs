@@ -3,6 +3,7 @@
 use crate::compile::Flavour;
 use crate::list::{Env, Expect, Launch, Mode, Test};
 use crate::process::{self, Outcome};
+use crate::shape::Shape;
 use crate::verdict::{self, Bare};
 use std::process::Command;
 use std::time::Duration;
@@ -12,6 +13,7 @@ pub struct Case<'a> {
     pub flavour: &'a Flavour,
     pub test: &'a Test,
     pub ranks: u32,
+    pub shape: Option<&'a Shape>,
     pub mode_name: &'a str,
     pub mode: &'a Mode,
 }
@@ -31,6 +33,9 @@ impl Case<'_> {
             ..
         } = self;
         let mut name = format!("{} {} {mode_name} np={ranks}", flavour.name(), test.program);
+        if let Some(shape) = self.shape {
+            name += &format!(" on {}", shape.text());
+        }
         if !test.args.is_empty() {
             name += &format!(" [{}]", test.args.join(" "));
         }
@@ -70,6 +75,10 @@ impl Case<'_> {
 
     fn judge(&self, outcome: &Outcome, bare: &mut Bare) -> Result<(), String> {
         verdict::ending(self.test, outcome, self.ranks)?;
+        verdict::nothing_left(outcome)?;
+        if self.mode.preload {
+            verdict::said(&self.test.says, outcome)?;
+        }
         if self.mode.preload && !self.test.statistics.is_empty() {
             let file = self.flavour.directory().join("stats.json");
             verdict::statistics(&self.test.statistics, &file, self.ranks)?;
@@ -108,10 +117,13 @@ impl Case<'_> {
                 command.args(["-x", &format!("{key}={value}")]);
             }
         }
-        command
-            .args(["-np", &self.ranks.to_string()])
-            .arg(program)
-            .args(self.args());
+        command.args(["-np", &self.ranks.to_string()]);
+        if let Some(shape) = self.shape {
+            command
+                .arg(self.flavour.program("on_node"))
+                .arg(shape.list());
+        }
+        command.arg(program).args(self.args());
         command
     }
 
@@ -151,7 +163,7 @@ impl Case<'_> {
 fn explain(why: &str, outcome: &Outcome, command: &Command) -> String {
     let tail = |text: &str| {
         let lines: Vec<&str> = text.lines().collect();
-        lines[lines.len().saturating_sub(12)..]
+        lines[lines.len().saturating_sub(20)..]
             .iter()
             .map(|l| format!("  | {l}\n"))
             .collect::<String>()

@@ -1,6 +1,6 @@
 //! Whether a run did what its row of the list says.
 
-use crate::list::{Expect, Same, Statistic, Test};
+use crate::list::{Expect, Same, Says, Statistic, Test};
 use crate::process::Outcome;
 use serde::Deserialize;
 use std::path::Path;
@@ -62,7 +62,33 @@ fn passed(test: &Test, outcome: &Outcome, status: i32) -> Result<(), String> {
         format!("the last line is not \"{verdict}\""),
     )?;
     let message = outcome.stderr.lines().find(|line| line.contains(MESSAGE));
-    ensure(test.messages || message.is_none(), "Rondo wrote a message")
+    ensure(
+        test.messages || !test.says.is_empty() || message.is_none(),
+        "Rondo wrote a message",
+    )
+}
+
+/// Did nothing of the run stay behind?
+pub fn nothing_left(outcome: &Outcome) -> Result<(), String> {
+    ensure(
+        outcome.left.is_empty(),
+        format!("left behind: {}", outcome.left.join(", ")),
+    )
+}
+
+/// Are the texts in Rondo's messages, as often as they are to be?
+pub fn said(texts: &[Says], outcome: &Outcome) -> Result<(), String> {
+    let messages = || outcome.stderr.lines().filter(|l| l.contains(MESSAGE));
+    for Says { text, times } in texts {
+        let lines = messages().filter(|line| line.contains(text)).count();
+        let right = times.map_or(lines > 0, |times| lines == times);
+        let wanted = times.map_or("at least one".to_owned(), |times| times.to_string());
+        ensure(
+            right,
+            format!("{lines} messages with \"{text}\", not {wanted}"),
+        )?;
+    }
+    Ok(())
 }
 
 /// Did the job end itself, other than by a crash and other than in success?

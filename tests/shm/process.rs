@@ -8,38 +8,49 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub struct Child {
     pid: libc::pid_t,
     said: PipeReader,
+    bell: PipeWriter,
 }
 
-/// What a child says to its parent.
-pub struct Parent(PipeWriter);
+/// How a child talks to its parent.
+pub struct Parent {
+    tell: PipeWriter,
+    bell: PipeReader,
+}
 
 impl Parent {
     /// Sends words.
     pub fn tell(&mut self, words: &[u64]) {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        self.0.write_all(&bytes).unwrap();
+        self.tell.write_all(&bytes).unwrap();
+    }
+
+    /// Waits until the parent rings.
+    pub fn wait(&mut self) {
+        self.bell.read_exact(&mut [0]).unwrap();
     }
 }
 
 /// Starts a process that does `work`: it has the calling thread only, and a copy of its memory.
 pub fn start(work: impl FnOnce(&mut Parent)) -> Child {
-    let (said, to_parent) = pipe().unwrap();
+    let (said, tell) = pipe().unwrap();
+    let (heard, bell) = pipe().unwrap();
     // SAFETY: the child uses no lock of another thread: the C library sees to those of its own, and the
     // work is that of a test, which shares nothing with other tests. It ends by `_exit`.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
     if pid == 0 {
-        close_all_but(to_parent.as_raw_fd());
-        let done = catch_unwind(AssertUnwindSafe(|| work(&mut Parent(to_parent))));
+        close_all_but([tell.as_raw_fd(), heard.as_raw_fd()]);
+        let mut parent = Parent { tell, bell: heard };
+        let done = catch_unwind(AssertUnwindSafe(|| work(&mut parent)));
         // SAFETY: ends the process, without handlers of the parent's.
         unsafe { libc::_exit(i32::from(done.is_err())) };
     }
-    Child { pid, said }
+    Child { pid, said, bell }
 }
 
-/// A child has copies of all descriptors, those of other tests among them: keeps only this one and the
+/// A child has copies of all descriptors, those of other tests among them: keeps only these and the
 /// standard ones.
-fn close_all_but(kept: i32) {
+fn close_all_but(kept: [i32; 2]) {
     let entries = std::fs::read_dir("/proc/self/fd").unwrap();
     let open: Vec<i32> = entries
         .map(|entry| {
@@ -52,7 +63,7 @@ fn close_all_but(kept: i32) {
                 .unwrap()
         })
         .collect();
-    for fd in open.into_iter().filter(|fd| *fd > 2 && *fd != kept) {
+    for fd in open.into_iter().filter(|fd| *fd > 2 && !kept.contains(fd)) {
         // SAFETY: no value that owns one of them is used or dropped in the child.
         unsafe { libc::close(fd) };
     }
@@ -73,6 +84,11 @@ impl Child {
                 .expect("the child said nothing");
             u64::from_ne_bytes(word)
         })
+    }
+
+    /// Lets a child go on that waits.
+    pub fn ring(&mut self) {
+        self.bell.write_all(&[1]).unwrap();
     }
 
     /// Ends the child at once, as `kill -9` does.

@@ -73,9 +73,17 @@ fn take_part(ring: &mut Ring, calls: &[Vec<Part>], habits: &[Habits]) {
                 part += 1;
             }
             if read < end {
-                let until = ends[part].min(read + chunk);
-                let (passed, len) = (passes > 0 && chunks.is_multiple_of(passes), until - read);
-                if passed || ring.written(parts[part].0) >= until {
+                // Takes what is there: waiting for a whole chunk, it might hold up a writer that waits for room
+                // for a whole chunk of its own.
+                let passed = passes > 0 && chunks.is_multiple_of(passes);
+                let there = if passed {
+                    mine.front().map_or(end, |range| range.start)
+                } else {
+                    ring.written(parts[part].0)
+                };
+                let until = ends[part].min(read + chunk).min(there);
+                if until > read {
+                    let len = until - read;
                     if !passed {
                         // SAFETY: the buffer has room for a chunk; these bytes are written and not released.
                         unsafe { ring.read(read, buffer.as_mut_ptr(), len as usize) };
@@ -86,7 +94,7 @@ fn take_part(ring: &mut Ring, calls: &[Vec<Part>], habits: &[Habits]) {
                         );
                     }
                     (read, chunks, moved) = (until, chunks + 1, true);
-                    if naps > 0 && byte(chunks + u64::from(me)) as u64 % naps == 0 {
+                    if naps > 0 && u64::from(byte(chunks + u64::from(me))).is_multiple_of(naps) {
                         std::thread::sleep(std::time::Duration::from_micros(50));
                     }
                     ring.release(read);
@@ -179,6 +187,16 @@ fn there_is_room_when_every_rank_has_released_what_lies_there() {
         assert!(views[0].ring.has_room(at + capacity));
         assert!(!views[0].ring.has_room(at + capacity + 1));
     }
+}
+
+/// Others would take them for free, and it would write over theirs.
+#[test]
+#[should_panic(expected = "released before it was written")]
+fn a_rank_must_not_write_what_it_has_released() {
+    let views = views(smallest(2), 2);
+    views[1].ring.release(100);
+    // SAFETY: only this rank writes, and the ring is empty; the mistake is found before the copy.
+    unsafe { views[1].ring.write(99, [0].as_ptr(), 1) };
 }
 
 #[test]

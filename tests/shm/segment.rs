@@ -5,7 +5,7 @@ use rondo::shm::{Offer, Segment, Shared};
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
@@ -114,8 +114,7 @@ fn a_stale_offer_is_refused() {
         assert_eq!(offer.0[..3], newer.0[..3], "the same place and size");
         assert!(Segment::open(&offer).is_err(), "another segment is there");
         let Offer([pid, fd, bytes, inode, _, _]) = newer;
-        let [old_token @ ..] = [offer.0[4], offer.0[5]];
-        let mixed = Offer([pid, fd, bytes, inode, old_token[0], old_token[1]]);
+        let mixed = Offer([pid, fd, bytes, inode, offer.0[4], offer.0[5]]);
         assert!(
             Segment::open(&mixed).is_err(),
             "with the token of the old one"
@@ -132,24 +131,27 @@ fn a_stale_offer_is_refused() {
 
 #[test]
 fn an_offer_that_differs_in_any_word_is_refused() {
-    let (_segment, offer) = Segment::create(BYTES).unwrap();
-    for word in 0..6 {
-        for other in [
-            0,
-            1,
-            offer.0[word] + 1,
-            offer.0[word] - 1,
-            offer.0[word] ^ 1 << 63,
-            u64::MAX,
-        ] {
-            let mut changed = offer;
-            changed.0[word] = other;
-            if changed != offer {
-                assert!(Segment::open(&changed).is_err(), "{changed:?}");
+    // Its neighbours among processes do not have copies of its descriptors.
+    alone(|| {
+        let (_segment, offer) = Segment::create(BYTES).unwrap();
+        for word in 0..6 {
+            for other in [
+                0,
+                1,
+                offer.0[word] + 1,
+                offer.0[word] - 1,
+                offer.0[word] ^ 1 << 63,
+                u64::MAX,
+            ] {
+                let mut changed = offer;
+                changed.0[word] = other;
+                if changed != offer {
+                    assert!(Segment::open(&changed).is_err(), "{changed:?}");
+                }
             }
         }
-    }
-    assert!(Segment::open(&offer).is_ok());
+        assert!(Segment::open(&offer).is_ok());
+    });
 }
 
 #[test]
@@ -170,23 +172,31 @@ fn an_offer_of_a_process_that_has_ended_is_refused() {
 #[test]
 fn a_file_that_is_no_segment_is_refused_even_with_the_right_token() {
     let path = std::env::temp_dir().join(format!("rondo-test-{}", std::process::id()));
-    let mut file = OpenOptions::new()
+    let mut options = OpenOptions::new();
+    let plain = options
         .create_new(true)
         .read(true)
         .write(true)
         .open(&path)
         .unwrap();
     fs::remove_file(&path).unwrap();
+    // SAFETY: the name is a C string.
+    let fd = unsafe { libc::memfd_create(c"rondo".as_ptr(), libc::MFD_CLOEXEC) };
+    assert!(fd >= 0);
+    // SAFETY: a descriptor just made, which nobody else owns.
+    let nameless = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
     let token = [3u64, 4];
-    file.write_all(&token.map(u64::to_ne_bytes).concat())
-        .unwrap();
-    file.set_len(BYTES as u64).unwrap();
     let offer_of = |file: &File| {
         let found = file.metadata().unwrap();
         let (pid, fd) = (std::process::id().into(), file.as_raw_fd() as u64);
         Offer([pid, fd, found.len(), found.ino(), token[0], token[1]])
     };
-    assert!(Segment::open(&offer_of(&file)).is_err());
+    for mut file in [plain, nameless] {
+        file.write_all(&token.map(u64::to_ne_bytes).concat())
+            .unwrap();
+        file.set_len(BYTES as u64).unwrap();
+        assert!(Segment::open(&offer_of(&file)).is_err());
+    }
     let null = File::open("/dev/null").unwrap();
     assert!(Segment::open(&offer_of(&null)).is_err());
 }
@@ -314,7 +324,7 @@ fn nothing_stays_after_processes_that_were_killed() {
             let (mut segment, offer) = Segment::create(1 << 20).unwrap();
             parent.tell(&offer.0);
             if seal {
-                std::thread::sleep(Duration::from_millis(300));
+                parent.wait();
                 segment.seal();
                 parent.tell(&[1]);
             }
@@ -335,6 +345,7 @@ fn nothing_stays_after_processes_that_were_killed() {
             opener.hear::<1>();
         }
         if seal {
+            maker.ring();
             maker.hear::<1>();
         }
         let mut expected: Vec<u32> = openers.iter().map(Child::pid).collect();

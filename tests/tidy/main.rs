@@ -8,7 +8,7 @@ use std::{env, fs, process::Command};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("lib", &[]),
     ("schedule", &[]),
-    ("tree", &[]),
+    ("tree", &["topology"]),
     ("topology", &[]),
     ("shm", &[]),
     ("config", &[]),
@@ -27,7 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "coll",
         &[
-            "comm", "config", "decide", "engine", "host", "report", "schedule", "stats",
+            "comm", "config", "decide", "engine", "host", "report", "schedule", "shm", "stats",
             "topology", "tree",
         ],
     ),

@@ -149,18 +149,18 @@ impl Search {
     }
 }
 
-/// Which of `entries`, the short blocks of a group in the order of ranks, is the root of the group's adaptive tree,
-/// if the root of all is not among them? The group has 2^`round` ranks.
+/// Which of `entries`, the short blocks of a group in the order of places (which are ranks here), is the
+/// root of the group's adaptive tree, if the root of all is not among them? The group has 2^`round` ranks.
 pub fn root(entries: &[Entry], round: u32) -> usize {
     content(entries, round).0
 }
 
 fn content(entries: &[Entry], round: u32) -> (usize, Content) {
     if let [entry] = entries {
-        return (0, Content::single(entry.rank, entry.bytes));
+        return (0, Content::single(entry.place, entry.bytes));
     }
     let round = round - 1;
-    let middle = entries.partition_point(|e| e.rank >> round & 1 == 0);
+    let middle = entries.partition_point(|e| e.place >> round & 1 == 0);
     let (lower, upper) = entries.split_at(middle);
     if lower.is_empty() || upper.is_empty() {
         return content(entries, round);

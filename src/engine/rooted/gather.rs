@@ -11,12 +11,11 @@ use super::letter::{self, HEADING, Kind, NUMBER, Reader};
 use super::{Carrier, Child, Engine, Event, Misfit, Scratch, Shape, Terms};
 use crate::engine::Progress;
 use crate::schedule::Parts;
-use crate::tree::Groups;
 use std::ops::Range;
 
 /// One rank's part in a gather.
 pub struct Gather<'a> {
-    terms: Terms,
+    terms: Terms<'a>,
     /// Bytes of this rank's block.
     own: u64,
     /// The sizes of all blocks, at the root.
@@ -55,17 +54,22 @@ enum Long {
 
 impl<'a> Gather<'a> {
     /// Begins a gather on a rank with `own` bytes; `parts` are the sizes of all blocks, at the root.
-    pub fn new(terms: Terms, own: u64, parts: Option<&'a Parts>, scratch: &'a mut Scratch) -> Self {
+    pub fn new(
+        terms: Terms<'a>,
+        own: u64,
+        parts: Option<&'a Parts>,
+        scratch: &'a mut Scratch,
+    ) -> Self {
         debug_assert_eq!(terms.is_root(), parts.is_some());
         scratch.children.clear();
         scratch.letters.clear();
-        let groups = Groups::new(terms.p, terms.root);
-        let tree = terms.shape == Shape::Binomial;
-        if tree {
-            let child = |(rank, ranks)| Child::new(rank, ranks);
+        let tree = terms.tree();
+        let is_known = matches!(terms.shape, Shape::Binomial | Shape::Nodes(_));
+        if is_known {
+            let child = |(rank, places)| Child::new(rank, places);
             scratch
                 .children
-                .extend(groups.children(terms.rank).map(child));
+                .extend(tree.children(terms.rank).map(child));
         }
         let short = if terms.is_short(own) { own } else { 0 };
         let asks = terms.p - 1 > terms.window;
@@ -76,7 +80,7 @@ impl<'a> Gather<'a> {
             scratch,
             search: (terms.shape == Shape::Adaptive).then(|| Search::new(terms.rank, short)),
             silent: true,
-            parent: groups.parent(terms.rank).filter(|_| tree),
+            parent: tree.parent(terms.rank).filter(|_| is_known),
             unwritten: !terms.is_root() && terms.shape != Shape::Star,
             long: match terms.is_long(own) && !terms.is_root() {
                 false => Long::Nothing,
@@ -183,10 +187,10 @@ impl<'a> Gather<'a> {
         let mut children = self.scratch.children.iter_mut();
         let child = children.find(|child| child.rank == from && child.blocks.is_none());
         let child = child.ok_or_else(stranger)?;
-        let blocks = Blocks::of(mail, child.ranks.len(), &self.terms).ok_or_else(stranger)?;
+        let blocks = Blocks::of(mail, child.places.len(), &self.terms).ok_or_else(stranger)?;
         match self.parts {
             Some(parts) => {
-                blocks.deliver(child.ranks.clone(), parts, &self.terms, carrier)?;
+                blocks.deliver(child.places.clone(), parts, &self.terms, carrier)?;
                 child.blocks = Some(Blocks::default());
                 carrier.give_back(blocks.mail);
             }
@@ -199,9 +203,10 @@ impl<'a> Gather<'a> {
     fn write<C: Carrier>(&mut self, carrier: &mut C) -> Result<(), C::Error> {
         let Terms { rank, root, .. } = self.terms;
         let children = &mut self.scratch.children;
-        children.sort_unstable_by_key(|child| child.ranks.start);
-        // This rank stands between the children with lower ranks and the others.
-        let own = children.partition_point(|child| child.ranks.start < rank);
+        children.sort_unstable_by_key(|child| child.places.start);
+        // This rank stands between the children with lower places and the others.
+        let place = self.terms.tree().place(rank);
+        let own = children.partition_point(|child| child.places.start < place);
         let below: usize = children.iter().map(|child| child.letter().mail.len()).sum();
         let short = self.terms.is_short(self.own);
         let room = if short { self.own as usize } else { 0 };
@@ -300,17 +305,19 @@ impl Blocks {
         &self.mail[self.data..]
     }
 
-    /// Puts the short blocks of `ranks` in their places, if all sizes are what the root expects.
+    /// Puts the short blocks of the ranks at `places` where they belong, if all sizes are what the root
+    /// expects.
     fn deliver<C: Carrier>(
         &self,
-        ranks: Range<u32>,
+        places: Range<u32>,
         parts: &Parts,
         terms: &Terms,
         carrier: &mut C,
     ) -> Result<(), C::Error> {
         let mut sizes = Reader::behind(&self.mail, self.sizes);
         let mut data = self.data();
-        for rank in ranks {
+        let tree = terms.tree();
+        for rank in places.map(|place| tree.rank(place)) {
             let (own, root) = (sizes.number().unwrap_or(0), parts.span(rank).len);
             if own != root {
                 return Err(Misfit::Block { rank, own, root }.into());

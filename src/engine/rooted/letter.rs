@@ -10,9 +10,9 @@
 #[repr(u8)]
 pub enum Kind {
     /// Blocks on their way to the root: the sizes of the blocks of all ranks below the sender, in the
-    /// order of ranks, then those blocks that are short.
+    /// order of places, then those blocks that are short.
     Gather = 1,
-    /// Blocks on their way from the root: how many, for each the rank less the one before it and the
+    /// Blocks on their way from the root: how many, for each the place less the one before it and the
     /// size, then the blocks.
     Scatter,
     /// The root is ready for the receiver's long block.

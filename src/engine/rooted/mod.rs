@@ -6,6 +6,10 @@
 //! the data. Everything but the long blocks goes by *mail*: messages of bytes that a rank did not ask
 //! for, from a rank that it may not know.
 //!
+//! The tree is made over ranks, or over nodes and then the ranks of each. What is below a rank in the tree
+//! is a range of *places*: the ranks in the order of their nodes, or simply the ranks. Letters list blocks by
+//! place; everything else is said by rank.
+//!
 //! As with the other engine, `advance` does what can be done now and never waits.
 
 #![forbid(unsafe_code)]
@@ -19,6 +23,8 @@ pub use gather::Gather;
 pub use scatter::Scatter;
 
 use super::Progress;
+use crate::topology::Topology;
+use crate::tree::Hierarchy;
 use gather::Blocks;
 use std::ops::Range;
 
@@ -92,11 +98,13 @@ pub enum Misfit {
     },
     /// This rank sent what nobody sends in this call: it is in another call, or has another root.
     Stranger(u32),
+    /// This rank expects nothing, but there is a letter for it.
+    Unexpected(u32),
 }
 
 /// What all ranks agree on.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms {
+pub struct Terms<'a> {
     /// This rank.
     pub rank: u32,
     /// Number of ranks.
@@ -104,7 +112,7 @@ pub struct Terms {
     /// The root.
     pub root: u32,
     /// What tree the short blocks take.
-    pub shape: Shape,
+    pub shape: Shape<'a>,
     /// Bytes from which on a block is long.
     pub long: u64,
     /// Long blocks in flight at the root, at least 1.
@@ -113,16 +121,18 @@ pub struct Terms {
 
 /// The way of the short blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum Shape<'a> {
     /// None: all blocks are long.
     Star,
     /// A binomial tree that ignores sizes.
     Binomial,
     /// The adaptive binomial tree, which follows from the sizes.
     Adaptive,
+    /// A binomial tree over nodes, with the ranks of a node around the one that speaks for it.
+    Nodes(&'a Topology),
 }
 
-impl Terms {
+impl<'a> Terms<'a> {
     /// Does a block of so many bytes go through the tree?
     fn is_short(&self, bytes: u64) -> bool {
         bytes > 0 && bytes < self.long
@@ -136,23 +146,31 @@ impl Terms {
     fn is_root(&self) -> bool {
         self.rank == self.root
     }
+
+    /// The tree, unless it follows from sizes.
+    pub fn tree(&self) -> Hierarchy<'a> {
+        match self.shape {
+            Shape::Nodes(nodes) => Hierarchy::of_nodes(nodes, self.root),
+            _ => Hierarchy::of_ranks(self.p, self.root),
+        }
+    }
 }
 
 /// A rank that sends its own and other short blocks to this one.
 #[derive(Debug)]
 struct Child {
     rank: u32,
-    /// The ranks of these blocks.
-    ranks: Range<u32>,
+    /// The places of these blocks.
+    places: Range<u32>,
     /// Its letter, once it is here.
     blocks: Option<Blocks>,
 }
 
 impl Child {
-    fn new(rank: u32, ranks: Range<u32>) -> Child {
+    fn new(rank: u32, places: Range<u32>) -> Child {
         Child {
             rank,
-            ranks,
+            places,
             blocks: None,
         }
     }
@@ -161,7 +179,8 @@ impl Child {
 /// A block in a letter.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    rank: u32,
+    /// The place of its rank.
+    place: u32,
     bytes: u64,
     /// Where it begins in the letter.
     start: usize,

@@ -1,6 +1,6 @@
 //! Scatter: the root puts the short blocks into a tree, long ones go straight to their ranks.
 //!
-//! The tree has only ranks with short blocks. A letter names the ranks whose blocks it has and their
+//! The tree has only ranks with short blocks. A letter names the places whose blocks it has and their
 //! sizes; the receiver finds its own block, and its own children, among them. It need not know
 //! beforehand whose child it is. Ranks with nothing take no part.
 
@@ -10,12 +10,12 @@ use super::letter::{self, HEADING, Kind, NUMBER, Reader};
 use super::{Carrier, Engine, Entry, Event, Misfit, Scratch, Shape, Terms, adaptive};
 use crate::engine::Progress;
 use crate::schedule::Parts;
-use crate::tree::Groups;
+use crate::tree::Hierarchy;
 
 /// One rank's part in a scatter.
 pub struct Scatter<'a> {
-    terms: Terms,
-    groups: Groups,
+    terms: Terms<'a>,
+    tree: Hierarchy<'a>,
     own: u64,
     parts: Option<&'a Parts>,
     scratch: &'a mut Scratch,
@@ -25,8 +25,8 @@ pub struct Scatter<'a> {
     expects: bool,
     /// Is it still to be said that it is expected?
     silent: bool,
-    /// Rounds whose siblings have not got their letters yet: those below this one.
-    rounds: u32,
+    /// The parts of the tree below this one have not got their letters yet.
+    parts_left: u32,
     /// Sends in flight.
     sends: u32,
     /// At the root: the ranks below this one need no further look for long blocks.
@@ -36,33 +36,41 @@ pub struct Scatter<'a> {
 impl<'a> Scatter<'a> {
     /// Begins a scatter on a rank that gets `own` bytes; `parts` are the sizes of all blocks, at the
     /// root.
-    pub fn new(terms: Terms, own: u64, parts: Option<&'a Parts>, scratch: &'a mut Scratch) -> Self {
+    pub fn new(
+        terms: Terms<'a>,
+        own: u64,
+        parts: Option<&'a Parts>,
+        scratch: &'a mut Scratch,
+    ) -> Self {
         debug_assert_eq!(terms.is_root(), parts.is_some());
         scratch.entries.clear();
-        let groups = Groups::new(terms.p, terms.root);
-        let mut rounds = 0;
+        let tree = terms.tree();
+        let mut parts_left = 0;
         if let Some(parts) = parts {
             let ranks = parts.contributors().iter().copied();
             let short = |&rank: &u32| terms.is_short(parts.span(rank).len);
             let entry = |rank| Entry {
-                rank,
+                place: tree.place(rank),
                 bytes: parts.span(rank).len,
                 start: 0,
             };
             scratch.entries.extend(ranks.filter(short).map(entry));
-            rounds = groups.rounds();
+            if !scratch.entries.is_sorted_by_key(|entry| entry.place) {
+                scratch.entries.sort_unstable_by_key(|entry| entry.place);
+            }
+            parts_left = tree.parts(terms.rank);
         }
         let expects = parts.is_none() && own > 0;
         Scatter {
             terms,
-            groups,
+            tree,
             own,
             parts,
             scratch,
             letter: Vec::new(),
             expects,
             silent: expects,
-            rounds,
+            parts_left,
             sends: 0,
             looked: 0,
         }
@@ -79,9 +87,9 @@ impl<'a> Scatter<'a> {
                 carrier.expect(None);
             }
         }
-        while self.rounds > 0 && self.sends < self.terms.window {
-            self.rounds -= 1;
-            moved |= self.write(self.rounds, carrier)?;
+        while self.parts_left > 0 && self.sends < self.terms.window {
+            self.parts_left -= 1;
+            moved |= self.write(self.parts_left, carrier)?;
         }
         let Some(parts) = self.parts else {
             return Ok(moved);
@@ -98,20 +106,25 @@ impl<'a> Scatter<'a> {
         Ok(moved)
     }
 
-    /// Writes to the leader of the group that split off in `round`, if there is anyone in it.
-    fn write<C: Carrier>(&mut self, round: u32, carrier: &mut C) -> Result<bool, C::Error> {
+    /// Writes to the leader of this part of the tree, if it has any short blocks.
+    fn write<C: Carrier>(&mut self, part: u32, carrier: &mut C) -> Result<bool, C::Error> {
         let Terms {
             rank, root, shape, ..
         } = self.terms;
-        let group = self.groups.sibling(round, rank);
+        let (tree, places) = (self.tree, self.tree.part(part, rank));
         let all = &self.scratch.entries;
-        let from = all.partition_point(|entry| entry.rank < group.start);
-        let until = all.partition_point(|entry| entry.rank < group.end);
+        let from = all.partition_point(|entry| entry.place < places.start);
+        let until = all.partition_point(|entry| entry.place < places.end);
         let entries = &all[from..until];
         let leader = match (entries.last(), shape) {
             (None, _) => return Ok(false),
-            (Some(_), Shape::Adaptive) => entries[adaptive::root(entries, round)].rank,
-            (Some(last), _) => last.rank,
+            // Parts are rounds then.
+            (Some(_), Shape::Adaptive) => entries[adaptive::root(entries, part)].place,
+            // The first one of its node, whose others it serves.
+            (Some(last), _) => {
+                let home = tree.home(last.place);
+                entries[entries.partition_point(|entry| entry.place < home.start)].place
+            }
         };
         let bytes: u64 = entries.iter().map(|entry| entry.bytes).sum();
         let numbers = NUMBER * (1 + 2 * entries.len());
@@ -120,19 +133,19 @@ impl<'a> Scatter<'a> {
         letter::put(&mut mail, entries.len() as u64);
         let mut before = 0;
         for entry in entries {
-            letter::put(&mut mail, (entry.rank - before).into());
+            letter::put(&mut mail, (entry.place - before).into());
             letter::put(&mut mail, entry.bytes);
-            before = entry.rank;
+            before = entry.place;
         }
         for entry in entries {
             if self.parts.is_some() {
-                carrier.read(entry.rank, &mut mail)?;
+                carrier.read(tree.rank(entry.place), &mut mail)?;
             } else {
                 mail.extend_from_slice(entry.of(&self.letter));
             }
         }
         self.sends += 1;
-        carrier.mail(leader, mail)?;
+        carrier.mail(tree.rank(leader), mail)?;
         Ok(true)
     }
 
@@ -144,13 +157,14 @@ impl<'a> Scatter<'a> {
         carrier: &mut C,
     ) -> Result<(), C::Error> {
         let Terms { rank, root, .. } = self.terms;
+        let place = self.tree.place(rank);
         let expected = self.expects && self.terms.is_short(self.own);
         let entries = &mut self.scratch.entries;
         let own = read(&mail, root, self.terms.p, entries)
             .filter(|()| expected)
             .and_then(|()| {
                 let own = entries
-                    .binary_search_by_key(&rank, |entry| entry.rank)
+                    .binary_search_by_key(&place, |entry| entry.place)
                     .ok()?;
                 Some(entries[own])
             });
@@ -162,7 +176,7 @@ impl<'a> Scatter<'a> {
         carrier.write(rank, own.of(&mail))?;
         self.letter = mail;
         self.expects = false;
-        self.rounds = self.groups.rounds();
+        self.parts_left = self.tree.parts(rank);
         Ok(())
     }
 }
@@ -177,14 +191,18 @@ impl Entry {
 /// Reads which blocks a letter has; `None` if it is not such a letter.
 fn read(mail: &[u8], root: u32, p: u32, entries: &mut Vec<Entry>) -> Option<()> {
     let mut reader = Reader::new(mail, Kind::Scatter, root)?;
-    let (mut rank, mut start) = (0u32, 0usize);
+    let (mut place, mut start) = (0u32, 0usize);
     for i in 0..reader.number()? {
         let step = reader.rank()?;
-        rank = rank
+        place = place
             .checked_add(step)
-            .filter(|rank| *rank < p && (i == 0 || step > 0))?;
+            .filter(|place| *place < p && (i == 0 || step > 0))?;
         let bytes = reader.number()?;
-        entries.push(Entry { rank, bytes, start });
+        entries.push(Entry {
+            place,
+            bytes,
+            start,
+        });
         start = start.checked_add(bytes as usize)?;
     }
     // From here on no start lies beyond the end.
@@ -207,7 +225,7 @@ impl Engine for Scatter<'_> {
             self.start(carrier)?;
         }
         let root_done = self.parts.is_none() || self.looked == self.terms.p;
-        if !self.expects && self.rounds == 0 && self.sends == 0 && root_done {
+        if !self.expects && self.parts_left == 0 && self.sends == 0 && root_done {
             carrier.give_back(std::mem::take(&mut self.letter));
             return Ok(Progress::Done);
         }

@@ -3,7 +3,7 @@
 
 use super::counts::{Counts, Slots};
 use super::{Call, Count, Level};
-use crate::host::abi::{IN_PLACE, Word};
+use crate::host::abi::{IN_PLACE, MPI_ERR_COUNT, Word};
 use crate::host::attr::Datatype;
 use crate::host::data::{Areas, Data, Packed};
 use crate::host::elements::{Elements, Stretch};
@@ -12,7 +12,6 @@ use crate::host::handles::{Code, Comm, check};
 use crate::host::layout::Layout;
 use crate::host::table::{Host, Usable};
 use crate::schedule::Parts;
-use mpi_sys as sys;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
@@ -255,7 +254,7 @@ impl Allgather {
                     to,
                     count as c_int,
                     self.recvtype,
-                    usable.h.self_as_word(),
+                    Word::of(usable.h.self_),
                 )
             })
         })
@@ -295,17 +294,17 @@ impl Call for Allgather {
                 (Count::Large(count), Counts::Large(counts, displs)) => {
                     match own.allgatherv_large {
                         Some(f) => f(send, count, sendtype, recv, counts, displs, recvtype, comm),
-                        None => sys::MPI_ERR_COUNT as c_int,
+                        None => MPI_ERR_COUNT as c_int,
                     }
                 }
                 (Count::Large(count), Counts::Regular(Count::Large(each))) => {
                     match own.allgather_large {
                         Some(f) => f(send, count, sendtype, recv, each, recvtype, comm),
-                        None => sys::MPI_ERR_COUNT as c_int,
+                        None => MPI_ERR_COUNT as c_int,
                     }
                 }
                 // A call is of one form as a whole.
-                _ => sys::MPI_ERR_COUNT as c_int,
+                _ => MPI_ERR_COUNT as c_int,
             }
         }
     }

@@ -1,14 +1,13 @@
 //! `MPI_Bcast` and `MPI_Bcast_c`.
 
 use super::{Call, Count, Level};
-use crate::host::abi::Word;
+use crate::host::abi::{MPI_ERR_COUNT, Word};
 use crate::host::attr::Datatype;
 use crate::host::data::{Areas, Data, Packed};
 use crate::host::elements::Elements;
 use crate::host::handles::{Code, Comm};
 use crate::host::layout::Layout;
 use crate::host::table::{Host, Usable};
-use mpi_sys as sys;
 use std::ffi::{c_int, c_void};
 
 /// A call of `MPI_Bcast` or `MPI_Bcast_c`.
@@ -116,7 +115,7 @@ impl Call for Bcast {
                 (Count::Large(count), Some(f)) => f(buffer, count, datatype, root, comm),
                 // A large count without a large function: only with a library built for another
                 // MPI, which has said so.
-                (Count::Large(_), None) => sys::MPI_ERR_COUNT as c_int,
+                (Count::Large(_), None) => MPI_ERR_COUNT as c_int,
             }
         }
     }

@@ -3,12 +3,11 @@
 
 use super::counts::Counts;
 use super::{Call, Count, Level};
-use crate::host::abi::{IN_PLACE, Word};
+use crate::host::abi::{IN_PLACE, MPI_ERR_COUNT, Word};
 use crate::host::blocks::{Blocks, Places};
 use crate::host::handles::{Code, Comm};
 use crate::host::table::{Host, Usable};
 use crate::schedule::Parts;
-use mpi_sys as sys;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
@@ -171,7 +170,7 @@ impl Call for Rooted {
         let own = &host.own;
         // A large count without a large function: only with a library built for another MPI, which has
         // said so.
-        let none = sys::MPI_ERR_COUNT as c_int;
+        let none = MPI_ERR_COUNT as c_int;
         // SAFETY: these are the caller's own arguments, and whoever made the call vouched for them.
         unsafe {
             match (self.way, count, counts) {

@@ -2,19 +2,20 @@
 
 use super::letters::{GATHER, GO, HEADING, JOIN, NUMBER, SCATTER, STATE, length};
 use super::net::{Desk, Load, Net, Stop, Way};
-use super::trees::{Rule, Tree, rounds, tree};
+use super::trees::{Rule, Tree, rounds, tree, tree_of_nodes};
 use crate::case::rng;
 use proptest::prelude::*;
 use rondo::engine::Progress;
 use rondo::engine::rooted::{self, Engine, Gather, Misfit, Scatter, Scratch, Shape, Terms};
 use rondo::schedule::Parts;
+use rondo::topology::Topology;
 use std::cell::RefCell;
 
 /// A collective to be tried.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub way: Way,
-    pub shape: Shape,
+    pub shape: Shape<'static>,
     pub root: u32,
     pub long: u64,
     pub window: u32,
@@ -22,6 +23,8 @@ pub struct Case {
     pub sizes: Vec<u64>,
     /// A rank that thinks otherwise, and what it thinks.
     pub other: Option<(u32, u64)>,
+    /// Nodes, if a binomial tree is to be over these.
+    pub nodes: Option<Topology>,
 }
 
 /// Why a collective did not come to its end.
@@ -38,12 +41,15 @@ impl Case {
         self.sizes.len() as u32
     }
 
-    pub fn terms(&self, rank: u32) -> Terms {
+    pub fn terms(&self, rank: u32) -> Terms<'_> {
         Terms {
             rank,
             p: self.p(),
             root: self.root,
-            shape: self.shape,
+            shape: match &self.nodes {
+                Some(nodes) => Shape::Nodes(nodes),
+                None => self.shape,
+            },
             long: self.long,
             window: self.window,
         }
@@ -90,8 +96,16 @@ impl Case {
             _ => (gather || rank == self.root).then_some(0),
         };
         let weights: Vec<_> = (0..self.p()).map(weight).collect();
+        if let Some(nodes) = &self.nodes {
+            return tree_of_nodes(&weights, self.root, nodes);
+        }
         let rule = if adaptive { Rule::More } else { Rule::Upper };
         tree(&weights, self.root, rule)
+    }
+
+    /// Where `rank` stands when ranks are in the order of their nodes.
+    fn place(&self, rank: u32) -> u32 {
+        self.nodes.as_ref().map_or(rank, |nodes| nodes.place(rank))
     }
 
     /// Must the root ask for each long block?
@@ -107,7 +121,7 @@ enum Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn new(case: &Case, rank: u32, parts: &'a Parts, scratch: &'a mut Scratch) -> Part<'a> {
+    fn new(case: &'a Case, rank: u32, parts: &'a Parts, scratch: &'a mut Scratch) -> Part<'a> {
         let (terms, own) = (case.terms(rank), case.own(rank));
         let parts = (rank == case.root).then_some(parts);
         match case.way {
@@ -284,7 +298,11 @@ fn check(case: &Case, net: &Net) {
     let (tree, mail) = (case.tree(), sort(case, net));
     assert_eq!(mail.parents, tree.parents, "{case:?}: the tree");
     let at_root = mail.parents.iter().filter(|to| **to == Some(case.root));
-    assert!(at_root.count() <= rounds(case.p()) as usize, "{case:?}");
+    let most = match &case.nodes {
+        Some(nodes) => rounds(nodes.nodes()) + nodes.locals(nodes.node(case.root)).len() as u32 - 1,
+        None => rounds(case.p()),
+    };
+    assert!(at_root.count() <= most as usize, "{case:?}");
     let asked = mail.asked.iter().filter(|asked| **asked).count();
     let asks = if case.asks() { case.longs() } else { 0 };
     assert_eq!(asked, asks as usize, "{case:?}: ranks are asked");
@@ -330,8 +348,10 @@ fn length_of(case: &Case, ranks: &[u32]) -> u64 {
     let mut letter = 1 + length(case.root.into());
     letter += sizes.map(length).sum::<u64>() + data(case, ranks);
     if case.way == Way::Scatter {
-        letter += length(ranks.len() as u64) + length(ranks[0].into());
-        letter += ranks
+        let mut places: Vec<u32> = ranks.iter().map(|rank| case.place(*rank)).collect();
+        places.sort_unstable();
+        letter += length(ranks.len() as u64) + length(places[0].into());
+        letter += places
             .windows(2)
             .map(|pair| length((pair[1] - pair[0]).into()))
             .sum::<u64>();

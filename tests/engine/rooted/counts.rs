@@ -9,7 +9,7 @@ use rondo::engine::rooted::Shape;
 use rondo::tree::{Distribution, Groups};
 use std::collections::HashMap;
 
-fn case(way: Way, shape: Shape, root: u32, sizes: Vec<u64>) -> Case {
+fn case(way: Way, shape: Shape<'static>, root: u32, sizes: Vec<u64>) -> Case {
     Case {
         way,
         shape,
@@ -18,6 +18,7 @@ fn case(way: Way, shape: Shape, root: u32, sizes: Vec<u64>) -> Case {
         window: 64,
         sizes,
         other: None,
+        nodes: None,
     }
 }
 

@@ -25,6 +25,7 @@ fn cases(root: u32, sizes: &[u64], b: u64, window: u32) -> Vec<Case> {
                     window,
                     sizes: sizes.to_vec(),
                     other: None,
+                    nodes: None,
                 });
             }
         }
@@ -152,7 +153,7 @@ prop_compose! {
     ) -> Case {
         let root = root.index(sizes.len()) as u32;
         let long = if shape == Shape::Star { long.min(1) } else { long };
-        Case { way, shape, root, long, window, sizes, other: None }
+        Case { way, shape, root, long, window, sizes, other: None, nodes: None }
     }
 }
 

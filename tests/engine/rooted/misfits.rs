@@ -10,7 +10,7 @@ use rondo::engine::rooted::{Misfit, Scratch, Shape};
 /// Blocks are long from here on.
 const LONG: u64 = 10;
 
-fn case(way: Way, shape: Shape, root: u32, sizes: &[u64]) -> Case {
+fn case(way: Way, shape: Shape<'static>, root: u32, sizes: &[u64]) -> Case {
     Case {
         way,
         shape,
@@ -19,6 +19,7 @@ fn case(way: Way, shape: Shape, root: u32, sizes: &[u64]) -> Case {
         window: 64,
         sizes: sizes.to_vec(),
         other: None,
+        nodes: None,
     }
 }
 

@@ -5,6 +5,7 @@ use super::case::{Case, Failure, carry_out, in_rounds, shuffled};
 use super::letters::{GATHER, SCATTER};
 use super::net::{Desk, Load, Net, Way, bytes_of};
 use rondo::engine::rooted::{Carrier, Shape};
+use rondo::topology::Topology;
 use std::cell::RefCell;
 
 /// Collectives with messages of all kinds.
@@ -27,7 +28,17 @@ fn cases() -> Vec<Case> {
                         window,
                         sizes,
                         other: None,
+                        nodes: None,
                     });
+                    // The same on nodes.
+                    if let (Shape::Binomial, Some(last)) = (shape, cases.last()) {
+                        let names: Vec<u64> = (0..p).map(|rank| rank % 3).collect();
+                        let nodes = Some(Topology::new(&names));
+                        cases.push(Case {
+                            nodes,
+                            ..last.clone()
+                        });
+                    }
                 }
             }
         }

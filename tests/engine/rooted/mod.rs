@@ -2,6 +2,7 @@
 //! delivery, with no more messages, rounds and memory than the engines promise, and what cannot be
 //! right is noticed.
 
+mod boxes;
 mod case;
 mod counts;
 mod everywhere;
@@ -10,4 +11,5 @@ mod letters;
 mod misfits;
 mod mistakes;
 mod net;
+mod nodes;
 mod trees;

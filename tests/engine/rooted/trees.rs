@@ -1,6 +1,8 @@
 //! The trees of gather and scatter, built as the words say: groups of all ranks, two and two of them
 //! joined, round by round.
 
+use rondo::topology::Topology;
+
 /// Which of two neighbouring groups takes the other in, if the root is in neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
@@ -54,6 +56,37 @@ pub fn tree(weights: &[Option<u64>], root: u32, rule: Rule) -> Tree {
         groups = joined.collect();
     }
     tree
+}
+
+/// The tree of those ranks that have a weight on the nodes that have one: nodes by the upper ones, and
+/// in each, one rank for the others: the root, or the first that there is.
+pub fn tree_of_nodes(weights: &[Option<u64>], root: u32, nodes: &Topology) -> Tree {
+    let ranks = || 0..weights.len() as u32;
+    let first = |node| {
+        let on_node = |rank: &u32| nodes.node(*rank) == node && weights[*rank as usize].is_some();
+        match nodes.node(root) == node {
+            true => Some(root),
+            false => ranks().find(on_node),
+        }
+    };
+    let firsts: Vec<Option<u32>> = (0..nodes.nodes()).map(first).collect();
+    let of_nodes: Vec<_> = firsts.iter().map(|first| first.map(|_| 0)).collect();
+    let over = tree(&of_nodes, nodes.node(root), Rule::Upper);
+    let parent = |rank: u32| {
+        weights[rank as usize]?;
+        let node = nodes.node(rank) as usize;
+        match firsts[node] {
+            Some(first) if first == rank => {
+                over.parents[node].and_then(|above| firsts[above as usize])
+            }
+            first => first,
+        }
+    };
+    Tree {
+        parents: ranks().map(parent).collect(),
+        pairs: 0,
+        others: 0,
+    }
 }
 
 impl Tree {

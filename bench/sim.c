@@ -1,0 +1,124 @@
+/* Times collectives under a simulator, whose clock is the same on all ranks.
+ *
+ *     sim [-c] CASE:BYTES...
+ *
+ * CASE is bcast, same (MPI_Allgatherv, equal parts), one (MPI_Allgatherv, all from rank 0) or gatherv. BYTES are those of
+ * all ranks together, of gatherv those of each rank. Every case runs once to make what is made at the first call (private
+ * communicators, the host's own topology), then all ranks start at the same moment, and the time is that of the last one
+ * to finish; nothing else happens in a simulation, so it is always the same. Rows: case, ranks, bytes, microseconds.
+ * With -c, contents are checked as well; without, the simulator may put all buffers into the same memory.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum collective { BCAST, ALLGATHERV, GATHERV };
+
+struct call {
+    enum collective collective;
+    int total, own;
+    int *counts, *displs;
+    unsigned char *send, *receive;
+};
+
+static int rank, ranks;
+
+static void fail(const char *what) {
+    fprintf(stderr, "sim: rank %d: %s\n", rank, what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
+static void *memory(size_t bytes) {
+    void *memory = malloc(bytes + 1);
+    if (!memory) fail("out of memory");
+    return memory;
+}
+
+static unsigned char expected(int i) { return (unsigned char)(i * 13 + i / 251 + 5); }
+
+static void fill(const struct call *c) {
+    memset(c->receive, 0, c->total);
+    if (c->collective == BCAST && rank != 0) return;
+    for (int i = 0; i < c->own; i++) c->send[i] = expected(c->displs[rank] + i);
+}
+
+static void check(const struct call *c) {
+    if (c->collective == GATHERV && rank != 0) return;
+    for (int i = 0; i < c->total; i++)
+        if (c->receive[i] != expected(i)) fail("wrong data");
+}
+
+static void run(const struct call *c) {
+    switch (c->collective) {
+    case BCAST: MPI_Bcast(c->receive, c->total, MPI_BYTE, 0, MPI_COMM_WORLD); break;
+    case ALLGATHERV:
+        MPI_Allgatherv(c->send, c->own, MPI_BYTE, c->receive, c->counts, c->displs, MPI_BYTE, MPI_COMM_WORLD);
+        break;
+    case GATHERV:
+        MPI_Gatherv(c->send, c->own, MPI_BYTE, c->receive, c->counts, c->displs, MPI_BYTE, 0, MPI_COMM_WORLD);
+        break;
+    }
+}
+
+/* Ranks leave a barrier one after another, so they agree on a moment after it. */
+static double start_together(void) {
+    double now = MPI_Wtime(), latest;
+    MPI_Allreduce(&now, &latest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    double start = latest + 0.1, left = start - MPI_Wtime();
+    if (left < 0) fail("the clock is not the simulator's");
+    struct timespec pause = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
+    nanosleep(&pause, NULL);
+    return start;
+}
+
+static void measure(const char *name, int bytes, int checked) {
+    struct call c = {0};
+    c.counts = memory(sizeof(int) * ranks);
+    c.displs = memory(sizeof(int) * ranks);
+    c.collective = !strcmp(name, "bcast") ? BCAST : !strcmp(name, "gatherv") ? GATHERV : ALLGATHERV;
+    for (int r = 0; r < ranks; r++) {
+        int equal = bytes / ranks + (r < bytes % ranks);
+        c.counts[r] = c.collective == GATHERV ? bytes : !strcmp(name, "same") ? equal : r == 0 ? bytes : 0;
+        c.displs[r] = c.total;
+        c.total += c.counts[r];
+    }
+    c.own = c.counts[rank];
+    c.receive = memory(c.total);
+    c.send = c.collective == BCAST ? c.receive : memory(c.own);
+    if (checked) fill(&c);
+    run(&c);
+    if (checked) {
+        check(&c);
+        fill(&c);
+    }
+    double start = start_together();
+    run(&c);
+    double mine = MPI_Wtime(), last;
+    if (checked) check(&c);
+    MPI_Reduce(&mine, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0) printf("%s,%d,%d,%.3f\n", name, ranks, bytes, (last - start) * 1e6);
+    fflush(stdout);
+    if (c.send != c.receive) free(c.send);
+    free(c.receive);
+    free(c.counts);
+    free(c.displs);
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    int checked = argc > 1 && !strcmp(argv[1], "-c");
+    for (int i = 1 + checked; i < argc; i++) {
+        char name[16];
+        int bytes;
+        if (sscanf(argv[i], "%15[a-z]:%d", name, &bytes) != 2 || bytes < 1) fail("usage: sim [-c] CASE:BYTES...");
+        measure(name, bytes, checked);
+    }
+    MPI_Finalize();
+    return 0;
+}

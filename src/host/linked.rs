@@ -1,0 +1,61 @@
+//! The host MPI library's symbols by the linker: the feature `direct`, for programs that link MPI statically and
+//! for simulators. `symbols.rs` is the other way.
+
+use super::abi::{Abi, Handles, Word};
+
+/// Address of a function that every MPI library has.
+macro_rules! function {
+    ($finder:expr, $name:literal) => {{
+        let _: &Finder = $finder;
+        unsafe extern "C" {
+            // Only its address is taken here; whoever calls it knows its signature.
+            #[link_name = $name]
+            fn linked();
+        }
+        (linked as *const ()).cast_mut().cast::<c_void>()
+    }};
+}
+
+/// Address of a function that some MPI libraries have, or null. The linker cannot look, so it goes by the ABI.
+#[cfg(abi = "mpich")]
+macro_rules! large_function {
+    ($finder:expr, $name:literal) => {
+        function!($finder, $name)
+    };
+}
+#[cfg(not(abi = "mpich"))]
+macro_rules! large_function {
+    ($finder:expr, $name:literal) => {{
+        let _: &Finder = $finder;
+        std::ptr::null_mut::<c_void>()
+    }};
+}
+
+/// Address of a data object of the host.
+#[cfg(not(abi = "mpich"))]
+macro_rules! data {
+    ($finder:expr, $name:literal) => {{
+        let _: &Finder = $finder;
+        unsafe extern "C" {
+            #[link_name = $name]
+            static linked: std::ffi::c_char;
+        }
+        (&raw const linked).cast_mut().cast::<c_void>()
+    }};
+}
+
+/// Nothing to find: the linker did it.
+pub struct Finder;
+
+impl Finder {
+    /// The host is there, or the program would not run.
+    pub fn new() -> Option<Finder> {
+        Some(Finder)
+    }
+}
+
+/// The ABI of the host, and its `MPI_COMM_WORLD`.
+pub fn running(finder: &Finder) -> (Abi, Word) {
+    let handles = Handles::find(finder).expect("the linker found all");
+    (Abi::BUILT, Word::of(handles.world))
+}
