@@ -51,12 +51,14 @@ pub struct Port {
     arrived: u64,
 }
 
+/// Where in the message the bytes of a piece are.
+pub type PiecePlaces = Box<dyn Fn(&Piece) -> Vec<Range<usize>> + Send>;
+
 /// What all ranks know.
 pub struct Rules {
     /// The parts of all ranks one behind the other. No byte of it is 0.
     pub message: Vec<u8>,
-    /// Where in the message the bytes of a piece are.
-    pub places: Box<dyn Fn(&Piece) -> Vec<Range<usize>> + Send>,
+    pub places: PiecePlaces,
     /// Bytes up to which pieces may share a message.
     pub most: u64,
     /// Receives, and as many sends, that the wire has memory for; at least 1.
@@ -64,10 +66,10 @@ pub struct Rules {
 }
 
 /// The places of pieces where each part begins at one of `starts`.
-pub fn in_parts(starts: Vec<u64>) -> Box<dyn Fn(&Piece) -> Vec<Range<usize>> + Send> {
+pub fn in_parts(starts: Vec<u64>) -> PiecePlaces {
     Box::new(move |piece| {
         let start = (starts[piece.root as usize] + piece.span.offset) as usize;
-        vec![start..start + piece.span.len as usize]
+        Vec::from([start..start + piece.span.len as usize])
     })
 }
 

@@ -3,7 +3,7 @@
 use super::plan::{Call, Plan, Travel, whole};
 use super::ring::Ring;
 use super::world::{Broken, End, Link, Scene, State, World};
-use crate::wire::{Net, Rules};
+use crate::wire::{Net, PiecePlaces, Rules};
 use rondo::engine::node::{self, Messages, Relay, Rows};
 use rondo::engine::{self, AllBroadcast, Entries, Limits, Order, Part, Pattern, Piece, Scratch};
 use rondo::schedule::{Blocks, Circulant, Rounds, Span};
@@ -119,7 +119,7 @@ fn scene(plan: &Arc<Plan>, case: &Case) -> Scene {
         memory
     };
     let mut scene = Scene::new(message.clone(), (0..topology.p()).map(memory).collect());
-    let mut add = |ranks: Vec<u32>, most, places: Box<dyn Fn(&Piece) -> _ + Send>| {
+    let mut add = |ranks: Vec<u32>, most, places: PiecePlaces| {
         let rules = Rules {
             message: message.clone(),
             places,
@@ -145,7 +145,7 @@ fn scene(plan: &Arc<Plan>, case: &Case) -> Scene {
         let (shared, ranks) = (plan.clone(), locals.clone());
         let place = move |piece: &Piece| {
             let rank = ranks[piece.root as usize];
-            vec![shared.range(rank, piece.span)]
+            Vec::from([shared.range(rank, piece.span)])
         };
         add(locals.clone(), case.limits.message, Box::new(place));
         let (shared, (messages, _)) = (plan.clone(), inside(plan, case, node));

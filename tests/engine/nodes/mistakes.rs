@@ -162,6 +162,32 @@ fn a_leader_writes_what_it_has_received_message_by_message() {
     assert!(relay.is_done());
 }
 
+/// Two lanes with two messages of 70 bytes each: the first ones of both come before the second ones, so that no
+/// lane waits for room because of messages that another one has not received yet.
+#[test]
+fn lanes_take_turns_message_by_message() {
+    let (mut rows, mut messages) = (Rows::default(), Messages::default());
+    messages.list_own(Blocks::new(140, 2));
+    let parts = [Span { offset: 0, len: 0 }; 2];
+    let lanes = [(1, &messages), (0, &messages)];
+    rows.list(parts.into_iter(), 1, lanes.into_iter());
+    let mut puts = [vec![], vec![]];
+    for (me, puts) in (0..).zip(&mut puts) {
+        let mut log = Log {
+            room: u64::MAX,
+            written: BASE + 64 + 64,
+            ..Log::default()
+        };
+        let mut relay = Relay::new(&rows, me, BASE);
+        relay.set_received(2);
+        while relay.advance(&mut log).unwrap() {}
+        puts.extend(log.done.into_iter().filter(|done| done.starts_with("put")));
+    }
+    // Behind the two marks: the leader of the first lane, that of the second, and again.
+    assert_eq!(puts[1], ["put 6528 0 70", "put 6784 70 70"]);
+    assert_eq!(puts[0], ["put 6656 0 70", "put 6912 70 70"]);
+}
+
 #[test]
 fn a_rank_reads_what_is_there_and_releases_it() {
     let rows = rows();
