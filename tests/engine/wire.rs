@@ -69,7 +69,7 @@ pub struct Rules {
 pub fn in_parts(starts: Vec<u64>) -> PiecePlaces {
     Box::new(move |piece| {
         let start = (starts[piece.root as usize] + piece.span.offset) as usize;
-        Vec::from([start..start + piece.span.len as usize])
+        std::iter::once(start..start + piece.span.len as usize).collect()
     })
 }
 

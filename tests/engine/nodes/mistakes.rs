@@ -14,6 +14,13 @@ fn begun() -> Ring {
     ring
 }
 
+/// The same, and rank 0 has released a place that it has not written.
+fn begun_and_released() -> Ring {
+    let mut ring = begun();
+    ring.release(0, 65).unwrap();
+    ring
+}
+
 fn reveal_all(ring: &mut Ring) {
     while ring.reveal(&mut rng(1)) {}
 }
@@ -57,6 +64,7 @@ fn a_place_is_written_once_it_was_released_and_that_was_seen() {
     ring.release(0, 100).unwrap();
     ring.release(1, 70).unwrap();
     fault(ring.release(1, 69), "releases less");
+    fault(begun_and_released().put(0, 64, &[1]), "it has released 65");
     assert!(!ring.has_room(0, 257), "not seen yet");
     reveal_all(&mut ring);
     assert!(ring.has_room(0, 326) && !ring.has_room(0, 327));
@@ -218,6 +226,16 @@ fn a_rank_reads_what_is_there_and_releases_it() {
     step(&mut relay, 6726, &rest);
     assert!(relay.is_done());
     assert_eq!(relay.waiting(), None);
+}
+
+#[test]
+fn a_rank_alone_on_its_node_puts_nothing_through() {
+    let (mut rows, mut messages) = (rows(), Messages::default());
+    messages.list_own(Blocks::new(140, 2));
+    let part = [Span { offset: 0, len: 10 }];
+    rows.list(part.into_iter(), 1, [(0, &messages)].into_iter());
+    let relay = Relay::new(&rows, 0, BASE);
+    assert!(relay.is_done() && relay.has_own() && rows.through() == 0);
 }
 
 #[test]

@@ -115,6 +115,10 @@ impl Ring {
         expect(at >= published, || {
             format!("{}, published is {published}", what())
         })?;
+        let released = self.released[me].value();
+        expect(at >= released, || {
+            format!("{}, it has released {released}", what())
+        })?;
         for (at, &byte) in (at..).zip(bytes) {
             // Other writers go by what they see: the truth is what counts.
             let room = self
