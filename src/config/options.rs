@@ -95,7 +95,7 @@ pub const OPTIONS: &[Opt] = &[
         default: "auto",
         scope: Scope::Communicator,
         doc: "Under RONDO_BCAST=auto, smaller broadcasts go to the MPI library. auto is 32K where the \
-              ranks are on several nodes, and leaves those within one node to the MPI library.",
+              ranks are on several nodes, and 16K within one node if it has shared memory, else all go there.",
     },
     Opt {
         name: "BCAST_MIN_COMM_SIZE",
@@ -129,7 +129,7 @@ pub const OPTIONS: &[Opt] = &[
         scope: Scope::Communicator,
         doc: "Under auto, calls of MPI_Allgatherv and MPI_Allgather with fewer bytes of all ranks \
               together go to the MPI library. auto is 32K where the ranks are on several nodes, and \
-              leaves those within one node to the MPI library.",
+              16K within one node if it has shared memory, else all go there.",
     },
     Opt {
         name: "ALLGATHERV_MIN_COMM_SIZE",
