@@ -120,7 +120,7 @@ pub fn sides(case: &Case) -> Vec<Side> {
 }
 
 impl Side {
-    fn order(&self, case: &Case) -> Order<'_> {
+    pub fn order(&self, case: &Case) -> Order<'_> {
         let graph = Circulant::new(case.p());
         let rounds = || Rounds::new(graph.q(), self.n);
         let pattern = match case.how {

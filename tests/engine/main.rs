@@ -2,6 +2,7 @@
 //! the number of rounds and bytes that docs/algorithms.md states.
 
 mod allgather;
+mod allowed;
 mod bcast;
 mod case;
 mod messages;

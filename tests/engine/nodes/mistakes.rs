@@ -2,8 +2,9 @@
 
 use super::ring::{Ring, Verdict, mark};
 use crate::case::rng;
-use rondo::engine::node::{Local, MARK, Messages, Relay, Rows};
-use rondo::schedule::{Blocks, Span};
+use rondo::engine::node::{self, Local, MARK, Messages, Relay, Rows};
+use rondo::engine::{AllBroadcast, Event, Limits, Order, Part, Pattern, Piece, Scratch, Wire};
+use rondo::schedule::{Blocks, Circulant, Span};
 
 /// Two ranks on a ring of 256 bytes; rank 0 has room and has published its mark.
 fn begun() -> Ring {
@@ -250,4 +251,62 @@ fn nothing_is_written_without_room() {
     let written = log.done.iter().filter(|done| !done.starts_with("release"));
     assert!(written.eq(&["mark 6400", "publish 6408"]), "{:?}", log.done);
     assert!(!relay.is_done());
+}
+
+/// A network on which nothing arrives.
+struct Silence;
+
+impl Wire for Silence {
+    type Error = String;
+
+    fn recv(&mut self, _from: u32, _pieces: &[Piece]) -> Result<bool, String> {
+        Ok(true)
+    }
+
+    fn send(&mut self, _to: u32, _pieces: &[Piece]) -> Result<bool, String> {
+        Ok(true)
+    }
+
+    fn poll(&mut self) -> Result<Option<Event>, String> {
+        Ok(None)
+    }
+
+    fn idle(&mut self, _arrived: u64) -> Result<(), String> {
+        Err("waits for the network".into())
+    }
+}
+
+/// A leader waits for the ranks of its node as long as their parts are missing, then for the network, which
+/// tells of other failures than memory does.
+#[test]
+fn a_leader_waits_where_something_is_missing() {
+    let waits = |written| {
+        let parts = [10, 20].map(|len| Span { offset: 0, len });
+        let (mut rows, mut messages) = (Rows::default(), Messages::default());
+        messages.list_own(Blocks::new(5, 1));
+        rows.list(parts.into_iter(), 1, [(0, &messages)].into_iter());
+        let part = |(root, len)| Part {
+            root,
+            first: root,
+            blocks: Blocks::new(len, 1),
+        };
+        let (cut, mut scratch) = ([(0, 30), (1, 5)].map(part), Scratch::default());
+        let order = Order::new(Circulant::new(2), 0, Pattern::Bruck, &cut);
+        let limits = Limits {
+            receives: 1,
+            sends: 1,
+            message: 100,
+        };
+        let all = AllBroadcast::new(order, limits, &mut scratch);
+        let mut log = Log {
+            room: u64::MAX,
+            written,
+            ..Log::default()
+        };
+        let relay = Relay::new(&rows, 0, 0);
+        node::run(relay, &mut log, Some((all, &mut Silence))).unwrap_err()
+    };
+    // Two marks, 10 bytes, and 20 bytes of rank 1.
+    assert_eq!(waits(192 + 19), "waits for Some(1)");
+    assert_eq!(waits(192 + 20), "waits for the network");
 }
