@@ -161,6 +161,12 @@ pub(super) fn test(
     Ok((done != 0).then(|| unsafe { status.assume_init() }))
 }
 
+/// Is this message complete? Its status is kept for the next test.
+pub(super) fn is_complete(host: &Usable, pending: &mut Pending) -> Result<bool, Failure> {
+    pending.status = test(host, pending)?;
+    Ok(pending.status.is_some())
+}
+
 /// Which of these requests, of which there is one at least, is complete first, and its status. Waits in the host,
 /// where nothing else would happen while this rank polled: where time is simulated.
 pub(super) fn wait_any(

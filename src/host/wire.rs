@@ -4,7 +4,9 @@ use super::abi::Abi;
 use super::data::Data;
 use super::failure::{Failure, at};
 use super::handles::{Code, Comm, check};
-use super::patience::{Patience, Pending, first_message, is_overdue, probe, test, verify, wait};
+use super::patience::{
+    Patience, Pending, first_message, is_complete, is_overdue, probe, test, verify, wait,
+};
 use super::staging::{Run, Staging, StagingRoom};
 use super::table::Usable;
 use super::view::View;
@@ -158,8 +160,10 @@ impl<'a> MpiWire<'a> {
     /// another call, or takes this one for another.
     fn look_around(&mut self, idle: Duration) -> Result<(), Failure> {
         let mut strange = None;
-        for receive in &self.requests.receives {
-            if is_overdue(receive.len, idle) {
+        for receive in &mut self.requests.receives {
+            // One behind the oldest may have come, and its rank may be in a later call by now.
+            let missing = !is_complete(self.job.host, &mut receive.message)?;
+            if missing && is_overdue(receive.len, idle) {
                 let first = first_message(self.job.host, self.job.comm, Some(receive.from))?;
                 strange = first.filter(|&(_, tag)| tag != self.job.tag);
                 if strange.is_some() {
