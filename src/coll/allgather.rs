@@ -40,7 +40,10 @@ impl Operation for Allgather {
         };
         let bytes = self.bytes(usable, state)?;
         let Work { parts, nodes, .. } = &mut *state.work.lock();
-        nodes.set(state.topology(), parts);
+        // Otherwise every choice is flat, and nobody asks for nodes.
+        if state.facts().widest > 1 {
+            nodes.set(state.topology(), parts);
+        }
         let choice = decide::allgather(state.facts(), parts, &nodes.blobs, setting, config);
         Some(Plan { choice, bytes })
     }

@@ -69,30 +69,15 @@ impl Usable {
         let mut start = |peer: u32| {
             let mut request = self.h.request_null;
             let tag = 0; // nothing else is under way when a communicator is new
+            let (byte, peer) = (self.h.byte, peer as c_int);
             // SAFETY: the words stay where they are until the requests are complete, below.
             let rc = unsafe {
                 if me == from {
                     let words = words.as_ptr().cast();
-                    (self.f.isend)(
-                        words,
-                        bytes,
-                        self.h.byte,
-                        peer as c_int,
-                        tag,
-                        comm.0,
-                        &mut request,
-                    )
+                    (self.f.isend)(words, bytes, byte, peer, tag, comm.0, &mut request)
                 } else {
                     let words = words.as_mut_ptr().cast();
-                    (self.f.irecv)(
-                        words,
-                        bytes,
-                        self.h.byte,
-                        peer as c_int,
-                        tag,
-                        comm.0,
-                        &mut request,
-                    )
+                    (self.f.irecv)(words, bytes, byte, peer, tag, comm.0, &mut request)
                 }
             };
             requests.push(Pending::new(request));
