@@ -250,7 +250,11 @@ fn limits(state: &State, ranks: u32, pattern: &Pattern, round_bytes: u64) -> Lim
             0 => 2 * Circulant::new(ranks).q() as u32,
             window => window,
         },
-        sends: if in_step { 1 } else { SEND_WINDOW },
+        sends: match pattern {
+            Pattern::Tree(family) => family.children().len().max(1) as u32,
+            _ if in_step => 1,
+            _ => SEND_WINDOW,
+        },
         message: state.facts().eager_bytes,
     }
 }

@@ -146,6 +146,8 @@ pub struct Config {
     pub alpha_us: f64,
     /// `RONDO_BETA_NS_PER_KB`: the model's cost of 1024 bytes, in nanoseconds.
     pub beta_ns_per_kb: f64,
+    /// `RONDO_GAP_US`: the model's time between the beginnings of two short messages of a rank, in microseconds.
+    pub gap_us: f64,
     /// `RONDO_NODE_ALPHA_US`: the same inside a node.
     pub node_alpha_us: f64,
     /// `RONDO_NODE_BETA_NS_PER_KB`: the same inside a node.
@@ -213,6 +215,7 @@ impl Default for Config {
             block_bytes: 0,
             alpha_us: 0.0,
             beta_ns_per_kb: 0.0,
+            gap_us: 0.0,
             node_alpha_us: 0.0,
             node_beta_ns_per_kb: 0.0,
             window: 0,

@@ -217,6 +217,27 @@ impl Facts {
         flat.broadcast_us(log(self.p), bytes) < leaders_us
     }
 
+    /// The faster way for a broadcast: as many blocks as are best, or a tree for one of them.
+    fn broadcast(&self, form: Form, bytes: u64, config: &Config) -> Algorithm {
+        // A tree for the latency 1 is no better than a block on the circulant graph.
+        if latencies(bytes, config).0 == 1 {
+            return Algorithm::Circulant;
+        }
+        let (ranks, locals) = match form {
+            Form::Nodes { .. } if self.nodes == 1 => return Algorithm::Circulant, // no messages
+            Form::Flat => (self.p, 1),
+            Form::Nodes { .. } if config.shm => (self.nodes, 1),
+            Form::Nodes { .. } => (self.nodes, self.widest),
+        };
+        let between = model_of(*self, form, config);
+        let circulant_us = between.broadcast_us(self.rounds(form, config), bytes);
+        let tree_us = |model: Model, ranks| model.tree_us(ranks, config.gap_us, bytes);
+        match tree_us(between, ranks) + tree_us(node_model(config), locals) < circulant_us {
+            true => Algorithm::Postal,
+            false => Algorithm::Circulant,
+        }
+    }
+
     /// Rounds until the first block is everywhere, and so the length of the pipeline.
     fn rounds(&self, form: Form, config: &Config) -> u32 {
         match form {
@@ -225,6 +246,12 @@ impl Facts {
             _ => log(self.p),
         }
     }
+}
+
+/// The latencies of a tree for blocks of `bytes` bytes, between nodes and between the ranks of a node.
+pub fn latencies(bytes: u64, config: &Config) -> (u32, u32) {
+    let latency = |model: Model| model.latency(config.gap_us, bytes);
+    (latency(model(config)), latency(node_model(config)))
 }
 
 /// ceil(log2) of a number of ranks.
@@ -237,6 +264,14 @@ fn model(config: &Config) -> Model {
     Model {
         alpha_us: config.alpha_us,
         beta_ns_per_kb: config.beta_ns_per_kb,
+    }
+}
+
+/// The cost of messages inside a node.
+fn node_model(config: &Config) -> Model {
+    Model {
+        alpha_us: config.node_alpha_us,
+        beta_ns_per_kb: config.node_beta_ns_per_kb,
     }
 }
 
@@ -264,14 +299,14 @@ pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
     let form = facts.form(bytes, config);
     let auto = || {
         facts.worthwhile(form, bytes, config.bcast_min_bytes)?;
-        Ok(Algorithm::Circulant)
+        Ok(facts.broadcast(form, bytes, config))
     };
     let (algorithm, why) = match facts.choose(wish, Some(bytes), config, auto) {
         Ok(choice) => choice,
         Err(why) => return Choice::Host(why),
     };
     let blocks = match (algorithm, config.block_bytes) {
-        (Algorithm::Binomial, _) => model::least_blocks(bytes),
+        (Algorithm::Binomial | Algorithm::Postal, _) => model::least_blocks(bytes),
         (_, 0) => {
             let rounds = facts.rounds(form, config);
             model_of(facts, form, config).blocks(rounds, bytes, facts.eager_bytes, 1)

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::config::Algorithm;
-use crate::schedule::{Circulant, Parts};
+use crate::schedule::{Circulant, Parts, postal};
 
 /// Blocks at the most. The pipeline's ceil(log2 p) - 1 extra rounds are far below 1 % of the time
 /// there, and the record of which blocks of a part have arrived stays at 1 KiB.
@@ -67,6 +67,27 @@ impl Model {
         let best = ((q - 1.0) * total_us / self.alpha_us.max(1e-6)).sqrt();
         let n = best.round().max(1.0);
         (n - 1.0 + q) * (self.alpha_us + total_us / n)
+    }
+
+    /// How many messages of `bytes` bytes a rank can begin while one travels, if it can begin the next short one after
+    /// `gap_us`. Messages that are under way share their sender's link, and where that takes most of the time, more
+    /// of them are not faster: then this is 1.
+    pub fn latency(&self, gap_us: f64, bytes: u64) -> u32 {
+        let link_us = self.beta_us() * bytes as f64;
+        let latency = (self.alpha_us + link_us) / (gap_us + link_us).max(1e-6);
+        let latency = (latency.ceil() as u32).clamp(1, postal::LATENCY_MAX);
+        match f64::from(latency) * link_us > self.alpha_us {
+            true => 1,
+            false => latency,
+        }
+    }
+
+    /// Microseconds of a broadcast of a single block of `bytes` bytes to `p` ranks by a tree
+    /// ([`crate::schedule::postal`]).
+    pub fn tree_us(&self, p: u32, gap_us: f64, bytes: u64) -> f64 {
+        let latency = self.latency(gap_us, bytes);
+        let message_us = self.alpha_us + self.beta_us() * bytes as f64;
+        f64::from(postal::time(p, latency)) * message_us / f64::from(latency)
     }
 
     /// The faster way for an all-broadcast of `parts`: whole parts in q rounds, where the busiest

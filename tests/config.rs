@@ -115,6 +115,7 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO_BLOCK_BYTES", "3K"),
         ("RONDO_ALPHA_US", "1.25"),
         ("RONDO_BETA_NS_PER_KB", "0.5"),
+        ("RONDO_GAP_US", "0.75"),
         ("RONDO_NODE_ALPHA_US", "0.125"),
         ("RONDO_NODE_BETA_NS_PER_KB", "70"),
         ("RONDO_WINDOW", "17"),
@@ -170,6 +171,7 @@ fn every_option_sets_its_own_field_and_no_other() {
         block_bytes: 3 << 10,
         alpha_us: 1.25,
         beta_ns_per_kb: 0.5,
+        gap_us: 0.75,
         node_alpha_us: 0.125,
         node_beta_ns_per_kb: 70.0,
         window: 17,
@@ -306,7 +308,7 @@ fn decimal_numbers_are_finite_and_not_negative() {
 
 #[test]
 fn algorithms_go_by_their_names() {
-    use Algorithm::{Binomial, Bruck, Circulant, Ring};
+    use Algorithm::{Binomial, Bruck, Circulant, Postal, Ring};
     let of = |variable: &str, text: &str| {
         let mut config = clean(&[(variable, text)]);
         match option(variable).kind {
@@ -315,7 +317,11 @@ fn algorithms_go_by_their_names() {
         }
     };
     let all_broadcasts = [("circulant", Circulant), ("bruck", Bruck), ("ring", Ring)];
-    let broadcasts = [("circulant", Circulant), ("binomial", Binomial)];
+    let broadcasts = [
+        ("circulant", Circulant),
+        ("binomial", Binomial),
+        ("postal", Postal),
+    ];
     for (variable, algorithms) in [
         ("RONDO_BCAST", &broadcasts[..]),
         ("RONDO_ALLGATHERV", &all_broadcasts),
@@ -333,12 +339,12 @@ fn algorithms_go_by_their_names() {
     }
     assert_eq!(
         warning("RONDO_BCAST", "Circulent"),
-        "RONDO_BCAST=\"Circulent\" is not one of auto, host, circulant, binomial \
+        "RONDO_BCAST=\"Circulent\" is not one of auto, host, circulant, binomial, postal \
          (did you mean circulant?); using the default auto"
     );
     assert_eq!(
         warning("RONDO_BCAST", "quux"),
-        "RONDO_BCAST=\"quux\" is not one of auto, host, circulant, binomial; using the default auto"
+        "RONDO_BCAST=\"quux\" is not one of auto, host, circulant, binomial, postal; using the default auto"
     );
     assert_eq!(
         warning("RONDO_ALLGATHERV", "rign"),

@@ -145,6 +145,7 @@ impl Operation for Allgather {
                 cut_long(lens, blocks, cut);
                 (Pattern::Ring, plan.bytes)
             }
+            Travel::Tree { .. } => unreachable!("for broadcasts only"),
         };
         exchange(
             usable, state, traffic, pattern, round, cut, scratch, requests, count,

@@ -5,6 +5,7 @@
 use super::nodes::{Means, Over, Travel, settle};
 use super::{Operation, Plan, Stop, Traffic, begin, exchange};
 use crate::comm::{Nodes, State, Work};
+use crate::config::Algorithm;
 use crate::decide::{self, Choice, Form, Why};
 use crate::engine::node::Places;
 use crate::engine::{Part, Pattern};
@@ -33,8 +34,22 @@ impl Operation for Bcast {
 
     fn attempt(&self, plan: &Plan, usable: &Usable, state: &State) -> Result<(), Stop> {
         let p = state.facts().p;
-        let (Choice::Rondo { blocks, .. }, Some(root)) = (plan.choice, self.root(p)) else {
+        let (
+            Choice::Rondo {
+                algorithm, blocks, ..
+            },
+            Some(root),
+        ) = (plan.choice, self.root(p))
+        else {
             unreachable!("not Rondo's choice");
+        };
+        let round = plan.bytes.div_ceil(blocks.into());
+        let travel = match algorithm {
+            Algorithm::Postal => {
+                let (between, inside) = decide::latencies(round, state.config());
+                Travel::Tree { between, inside }
+            }
+            _ => Travel::Circulant,
         };
         let work = &mut *state.work.lock();
         let (private, sequence) = begin(work, usable, state)?;
@@ -64,7 +79,7 @@ impl Operation for Bcast {
         if let Form::Nodes { lanes } = form {
             let home = state.topology().node(root);
             let over = Over {
-                travel: Travel::Circulant,
+                travel,
                 bytes: plan.bytes,
                 blocks,
                 lanes,
@@ -83,9 +98,15 @@ impl Operation for Bcast {
             return over.run(usable, state, traffic, means, count);
         }
         let graph = Circulant::new(p);
-        let entries = schedules.of_root(&graph, state.rank(), root);
-        let pattern = Pattern::Circulant(Rounds::new(graph.q(), blocks), entries);
-        let round = plan.bytes.div_ceil(blocks.into());
+        let pattern = match travel {
+            Travel::Tree { between, .. } => {
+                Pattern::Tree(schedules.of_tree(p, state.rank(), root, between))
+            }
+            _ => {
+                let entries = schedules.of_root(&graph, state.rank(), root);
+                Pattern::Circulant(Rounds::new(graph.q(), blocks), entries)
+            }
+        };
         let cut = [Part {
             root,
             first: 0,

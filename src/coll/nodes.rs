@@ -17,6 +17,11 @@ pub(super) enum Travel {
     Circulant,
     Bruck,
     Ring,
+    /// Down a tree for these latencies between nodes and between the ranks of a node.
+    Tree {
+        between: u32,
+        inside: u32,
+    },
 }
 
 /// An all-broadcast over nodes.
@@ -111,6 +116,9 @@ impl Over<'_> {
             }
             Travel::Bruck => Pattern::Bruck,
             Travel::Ring => Pattern::Ring,
+            Travel::Tree { between, .. } => {
+                Pattern::Tree(schedules.of_tree(n, node, self.contributors[0], between))
+            }
         };
         let round = self.bytes.div_ceil(self.blocks.into());
         let limits = limits(state, n, &pattern, round);
@@ -186,14 +194,14 @@ impl Over<'_> {
     fn cut(&self, lane: u32, n: u32, cut: &mut Vec<Part>) {
         let len = |node| self.places.share(node, (lane, self.lanes)).len;
         match self.travel {
-            Travel::Circulant => {
+            Travel::Circulant | Travel::Tree { .. } => {
                 cut_alike(
                     self.contributors.iter().map(|&node| (node, len(node))),
                     self.blocks,
                     cut,
                 );
             }
-            _ => cut_long((0..n).map(len), self.blocks, cut),
+            Travel::Bruck | Travel::Ring => cut_long((0..n).map(len), self.blocks, cut),
         }
     }
 
@@ -318,8 +326,15 @@ impl Inside<'_> {
         });
         reserve(requests, messages.longest(), 1)?;
         let all = (n > 1 && count > 0).then(|| {
-            let entries = schedules.of_root(&graph, me, leader);
-            let pattern = Pattern::Circulant(Rounds::new(graph.q(), count), entries);
+            let pattern = match over.travel {
+                Travel::Tree { inside, .. } => {
+                    Pattern::Tree(schedules.of_tree(n, me, leader, inside))
+                }
+                _ => {
+                    let entries = schedules.of_root(&graph, me, leader);
+                    Pattern::Circulant(Rounds::new(graph.q(), count), entries)
+                }
+            };
             let limits = Limits {
                 message: 1, // a block is a message, whatever its number says of bytes
                 ..limits_of(&pattern, messages.longest())

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::engine::{Entries, Rows};
-use crate::schedule::Circulant;
+use crate::schedule::{Circulant, Family};
 
 /// Up to one contributor in so many ranks, schedules are made for the contributors only.
 const FEW: usize = 16;
@@ -15,6 +15,9 @@ pub struct Schedules {
     root: Option<u32>,
     rows: Rows,
     table: Vec<i8>,
+    /// Of the tree for this root and latency, if it is one.
+    tree: Option<(u32, u32)>,
+    family: Family,
 }
 
 impl Schedules {
@@ -25,6 +28,16 @@ impl Schedules {
             self.root = Some(root);
         }
         Entries::Rows(&self.rows)
+    }
+
+    /// This rank's family in the tree for a single block from `root` ([`crate::schedule::postal`]). Kept as long as
+    /// root and latency stay the same.
+    pub fn of_tree(&mut self, p: u32, rank: u32, root: u32, latency: u32) -> &Family {
+        if self.tree != Some((root, latency)) {
+            self.family.set(p, latency, rank, root);
+            self.tree = Some((root, latency));
+        }
+        &self.family
     }
 
     /// The schedules for all contributors of an all-broadcast.

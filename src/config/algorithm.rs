@@ -19,11 +19,13 @@ pub enum Algorithm {
     Adaptive,
     /// Gather or scatter with every block straight from or to the root.
     Linear,
+    /// Broadcast of one block through a tree for messages that take longer than it takes to send them.
+    Postal,
 }
 
 impl Algorithm {
     /// All algorithms; the position in this list is what ranks exchange.
-    pub const ALL: [Algorithm; 7] = [
+    pub const ALL: [Algorithm; 8] = [
         Algorithm::Circulant,
         Algorithm::Binomial,
         Algorithm::Bruck,
@@ -31,6 +33,7 @@ impl Algorithm {
         Algorithm::Hybrid,
         Algorithm::Adaptive,
         Algorithm::Linear,
+        Algorithm::Postal,
     ];
 
     /// The name that users write.
@@ -43,6 +46,7 @@ impl Algorithm {
             Algorithm::Hybrid => "hybrid",
             Algorithm::Adaptive => "adaptive",
             Algorithm::Linear => "linear",
+            Algorithm::Postal => "postal",
         }
     }
 }

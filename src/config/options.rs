@@ -80,7 +80,7 @@ pub const OPTIONS: &[Opt] = &[
         name: "BCAST",
         kind: Kind::Algorithm(
             |c| &mut c.bcast,
-            &[Algorithm::Circulant, Algorithm::Binomial],
+            &[Algorithm::Circulant, Algorithm::Binomial, Algorithm::Postal],
         ),
         unit: "",
         default: "auto",
@@ -278,6 +278,14 @@ pub const OPTIONS: &[Opt] = &[
         default: "8000",
         scope: Scope::Communicator,
         doc: "Cost model: the time that each 1024 bytes of a message add.",
+    },
+    Opt {
+        name: "GAP_US",
+        kind: Kind::Real(|c| &mut c.gap_us, 1e6),
+        unit: "microseconds",
+        default: "3",
+        scope: Scope::Communicator,
+        doc: "Cost model: from the beginning of a short message to when its sender can begin the next one.",
     },
     Opt {
         name: "NODE_ALPHA_US",

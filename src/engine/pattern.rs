@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::Piece;
-use crate::schedule::{Blocks, Circulant, Rounds};
+use crate::schedule::{Blocks, Circulant, Family, Rounds};
 
 /// Pieces of at least this many bytes do not share a message with others of a circulant all-broadcast,
 /// which never lie side by side: copying them costs more than another message (docs/tuning.md). Whole
@@ -34,6 +34,8 @@ pub enum Pattern<'a> {
     /// In round i every rank passes the part of the i-th rank before it on to the next: p-1 rounds.
     /// There is a part for every rank.
     Ring,
+    /// Every block of a single part goes down a tree, from this rank to all its children before the next block.
+    Tree(&'a Family),
 }
 
 /// Where the schedules of the contributors come from.
@@ -121,8 +123,12 @@ impl<'a> Order<'a> {
     /// The order of `rank`.
     pub fn new(graph: Circulant, rank: u32, pattern: Pattern<'a>, parts: &'a [Part]) -> Order<'a> {
         debug_assert!(
-            matches!(pattern, Pattern::Circulant(..)) || parts.len() == graph.p() as usize,
-            "a part for every rank"
+            match pattern {
+                Pattern::Circulant(..) => true,
+                Pattern::Bruck | Pattern::Ring => parts.len() == graph.p() as usize,
+                Pattern::Tree(_) => parts.len() == 1,
+            },
+            "as many parts as the pattern says"
         );
         Order {
             graph,
@@ -192,8 +198,10 @@ impl<'a> Order<'a> {
     fn peer(&self, k: usize, way: Way) -> u32 {
         let (p, skip) = (
             self.graph.p(),
-            match self.pattern {
-                Pattern::Ring => 1,
+            match (self.pattern, way) {
+                (Pattern::Tree(family), Way::In) => return family.parent().unwrap_or(self.rank),
+                (Pattern::Tree(family), Way::Out) => return family.children()[k],
+                (Pattern::Ring, _) => 1,
                 _ => self.graph.skips()[k],
             },
         );
@@ -209,7 +217,30 @@ impl<'a> Order<'a> {
             Pattern::Circulant(rounds, entries) => self.next_circulant(&rounds, &entries, at, way),
             Pattern::Bruck => self.next_whole(at, way, self.graph.q() as u32),
             Pattern::Ring => self.next_whole(at, way, self.graph.p() - 1),
+            Pattern::Tree(family) => self.next_of_tree(family, at, way),
         }
+    }
+
+    /// Block by block, each to one peer after the other.
+    fn next_of_tree(&self, family: &Family, at: &mut Cursor, way: Way) -> Option<Piece> {
+        let part = self.parts.first()?;
+        let peers = match way {
+            Way::In => usize::from(family.parent().is_some()),
+            Way::Out => family.children().len(),
+        };
+        while peers > 0 && at.phase < part.blocks.count() {
+            if at.part == 0 {
+                at.part = 1;
+                if part.blocks.span(at.phase).len > 0 {
+                    return Some(part.piece(at.phase));
+                }
+            }
+            (at.part, at.k) = (0, at.k + 1);
+            if at.k == peers {
+                (at.k, at.phase) = (0, at.phase + 1);
+            }
+        }
+        None
     }
 
     fn next_circulant(

@@ -1,4 +1,5 @@
-//! Schedules: which block a rank sends and which it receives in each round of an n-block broadcast.
+//! Schedules: which block a rank sends and which it receives in each round of an n-block broadcast; and trees for
+//! a single block ([`postal`]).
 //!
 //! Integers in, integers out: no messages, no buffers, no environment. The schedules are those of
 //! Jesper Larsson Träff: "(Poly)Logarithmic Time Construction of Round-optimal n-Block Broadcast
@@ -55,9 +56,11 @@
 pub mod blocks;
 pub mod circulant;
 pub mod parts;
+pub mod postal;
 pub mod rounds;
 
 pub use blocks::{Blocks, Span};
 pub use circulant::Circulant;
 pub use parts::Parts;
+pub use postal::Family;
 pub use rounds::{MAX_Q, Rounds};

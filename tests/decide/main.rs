@@ -4,9 +4,9 @@ mod nodes;
 
 use proptest::prelude::*;
 use rondo::config::{Algorithm, Config, Hierarchy, Setting};
-use rondo::decide::{Choice, Facts, Form, Why, allgather, bcast, long_block, rooted};
+use rondo::decide::{Choice, Facts, Form, Why, allgather, bcast, latencies, long_block, rooted};
 use rondo::model::{BLOCK_BYTES_MAX, BLOCKS_MAX, Model};
-use rondo::schedule::Parts;
+use rondo::schedule::{Parts, postal};
 
 /// So many nodes with as many ranks each.
 const fn full(nodes: u32, width: u32) -> Facts {
@@ -127,20 +127,84 @@ fn a_number_for_the_minimum_holds_within_a_node_as_well() {
 
 #[test]
 fn a_named_algorithm_is_used_for_every_size() {
-    use Algorithm::{Binomial, Circulant};
+    use Algorithm::{Binomial, Circulant, Postal};
     for (facts, form) in [(NODE, LEADERS), (NODES, Form::Flat), (full(3, 2), LEADERS)] {
         let asked = |algorithm, blocks| asked(algorithm, form, blocks);
         let circulant = config(|c| (c.bcast, c.block_bytes) = (Setting::Use(Circulant), 100));
         assert_eq!(bcast(facts, 1, &circulant), asked(Circulant, 1));
         assert_eq!(bcast(facts, 1001, &circulant), asked(Circulant, 11));
-        let binomial = config(|c| c.bcast = Setting::Use(Binomial));
-        assert_eq!(bcast(facts, 1 << 30, &binomial), asked(Binomial, 1));
-        // Longer messages do not exist in MPI's C bindings.
-        assert_eq!(bcast(facts, (1 << 30) + 1, &binomial), asked(Binomial, 2));
+        for tree in [Binomial, Postal] {
+            let config = config(|c| c.bcast = Setting::Use(tree));
+            assert_eq!(bcast(facts, 1 << 30, &config), asked(tree, 1));
+            // Longer messages do not exist in MPI's C bindings.
+            assert_eq!(bcast(facts, (1 << 30) + 1, &config), asked(tree, 2));
+        }
         let host = config(|c| c.bcast = Setting::Host);
         assert_eq!(bcast(facts, 1 << 20, &host), Choice::Host(Why::Configured));
         let off = config(|c| c.enabled = false);
         assert_eq!(bcast(facts, 1 << 20, &off), Choice::Host(Why::Off));
+    }
+}
+
+/// What 100 Gbit/s look like to the model.
+fn fast() -> Config {
+    config(|c| {
+        (c.alpha_us, c.beta_ns_per_kb, c.gap_us) = (1.9, 82.0, 0.3);
+        c.bcast_min_bytes = Some(0);
+    })
+}
+
+/// A rank that has the block can begin several messages while one travels, as long as they are short.
+#[test]
+fn short_broadcasts_that_are_taken_go_down_a_tree() {
+    for facts in [apart(3), apart(36), full(36, 16)] {
+        for bytes in [1, 400, 4000] {
+            let choice = bcast(facts, bytes, &fast());
+            assert_eq!(chosen(choice), Algorithm::Postal, "{facts:?}, {bytes}");
+            assert_eq!(form_and_blocks(choice).1, 1);
+        }
+        for bytes in [40_000, 1 << 20] {
+            let choice = bcast(facts, bytes, &fast());
+            assert_eq!(chosen(choice), Algorithm::Circulant, "{facts:?}, {bytes}");
+        }
+    }
+}
+
+/// Inside a node there are no messages, and where the next message can only begin when the one before is there,
+/// the circulant graph is as good.
+#[test]
+fn a_tree_is_for_messages_that_overlap() {
+    assert_eq!(chosen(bcast(NODE, 4, &fast())), Algorithm::Circulant);
+    let slow = Config {
+        gap_us: 1.9,
+        ..fast()
+    };
+    assert_eq!(chosen(bcast(NODES, 4, &slow)), Algorithm::Circulant);
+}
+
+proptest! {
+    /// What a tree takes by its own model, where messages do not fill their sender's link.
+    #[test]
+    fn a_tree_is_taken_only_where_the_model_finds_it_faster(
+        p in 3u32..3000, bytes in 1u64..100_000, alpha in 0.1f64..100.0, beta in 1.0f64..10_000.0, gap in 0.01f64..50.0,
+    ) {
+        let config = Config { alpha_us: alpha, beta_ns_per_kb: beta, gap_us: gap, ..fast() };
+        let choice = bcast(apart(p), bytes, &config);
+        let link = beta * bytes as f64 / 1024.0 / 1000.0;
+        let latency = latencies(bytes, &config).0;
+        prop_assert!(latency == 1 || f64::from(latency) * link <= alpha);
+        let ratio = (alpha + link) / (gap + link);
+        prop_assert!(latency == 1 || latency == 16 || (f64::from(latency) - ratio).abs() <= 1.0);
+        let tree = f64::from(postal::time(p, latency)) * (alpha + link) / f64::from(latency);
+        let rounds = f64::from(p).log2().ceil();
+        let circulant = (1..=200)
+            .map(|n| (f64::from(n) - 1.0 + rounds) * (alpha + link / f64::from(n)))
+            .fold(f64::MAX, f64::min);
+        if chosen(choice) == Algorithm::Postal {
+            prop_assert!(tree < circulant * 1.02, "{tree} {circulant}");
+        } else if latency > 1 {
+            prop_assert!(circulant < tree * 1.02, "{tree} {circulant}");
+        }
     }
 }
 

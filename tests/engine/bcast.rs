@@ -6,9 +6,13 @@ use rondo::engine::Limits;
 use rondo::schedule::Circulant;
 
 fn case(p: u32, root: u32, bytes: u64, n: u32) -> Case {
+    case_of(How::Rows, p, root, bytes, n)
+}
+
+fn case_of(how: How, p: u32, root: u32, bytes: u64, n: u32) -> Case {
     let mut sizes = vec![0; p as usize];
     sizes[root as usize] = bytes;
-    Case::new(sizes, How::Rows, n)
+    Case::new(sizes, how, n)
 }
 
 /// Every rank but the root received each block once, in a message of its own.
@@ -106,11 +110,41 @@ fn a_table_serves_as_well() {
     }
 }
 
+/// Down a tree, whatever the order is in which messages come; with several blocks as well.
+#[test]
+fn a_tree_brings_every_block_to_every_rank() {
+    let mut rng = rng(3);
+    for p in (2..=40).chain([65, 129, 300]) {
+        for latency in [1, 2, 4, 16] {
+            let n = [1, 1, rng.random_range(2..9)][rng.random_range(0..3)];
+            let (root, how) = (rng.random_range(0..p), How::Tree(latency));
+            let mut case = case_of(how, p, root, u64::from(n) * 3 + 1, n);
+            case.limits.receives = rng.random_range(1..=4);
+            case.limits.sends = rng.random_range(1..=20);
+            check(&case, &run(&case, shuffled(rng.random())));
+            check(&case, &run(&case, starving((root + 1) % p)));
+        }
+    }
+}
+
+/// With latency 1 a tree is as fast as the circulant graph is with one block.
+#[test]
+fn the_rounds_of_a_tree() {
+    for p in 2..=130 {
+        let case = case_of(How::Tree(1), p, p / 2, 10, 1);
+        let q = Circulant::new(p).q() as u64;
+        assert_eq!(run(&case, in_rounds).steps, q, "p = {p}");
+    }
+}
+
 /// Blocks without bytes do not travel.
 #[test]
 fn more_blocks_than_bytes() {
-    for p in 2..=20 {
-        let case = case(p, p / 2, 3, 10);
+    for (how, p) in [How::Rows, How::Tree(3)]
+        .into_iter()
+        .flat_map(|how| (2..=20).map(move |p| (how, p)))
+    {
+        let case = case_of(how, p, p / 2, 3, 10);
         let outcome = run(&case, in_rounds);
         for (port, &size) in outcome.ports.iter().zip(&case.sizes) {
             let blocks = if size > 0 { 0 } else { 3 };

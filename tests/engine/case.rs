@@ -4,7 +4,7 @@ use crate::wire::{Net, Port, Rank, Rules, in_parts};
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use rondo::engine::{AllBroadcast, Entries, Limits, Order, Part, Pattern, Progress, Rows, Scratch};
-use rondo::schedule::{Blocks, Circulant, Rounds};
+use rondo::schedule::{Blocks, Circulant, Family, Rounds};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -17,6 +17,8 @@ pub enum How {
     Rows,
     Bruck,
     Ring,
+    /// A tree for this latency; one rank alone has a part.
+    Tree(u32),
 }
 
 /// A collective to be tried: a broadcast if one rank alone has bytes.
@@ -67,8 +69,8 @@ impl Case {
         let mut cut = Vec::new();
         for (root, &len) in (0..).zip(&self.sizes) {
             let n = match self.how {
-                How::Table | How::Rows if len == 0 => continue,
-                How::Table | How::Rows => self.n,
+                How::Table | How::Rows | How::Tree(_) if len == 0 => continue,
+                How::Table | How::Rows | How::Tree(_) => self.n,
                 How::Bruck | How::Ring => len.div_ceil(size).max(1) as u32,
             };
             let blocks = Blocks::new(len, n);
@@ -91,6 +93,7 @@ pub struct Side {
     pub cut: Vec<Part>,
     pub table: Vec<i8>,
     pub rows: Rows,
+    pub family: Family,
     pub n: u32,
 }
 
@@ -108,11 +111,16 @@ pub fn sides(case: &Case) -> Vec<Side> {
         if case.how == How::Rows {
             rows.set(&graph, rank, &roots);
         }
+        let mut family = Family::default();
+        if let How::Tree(latency) = case.how {
+            family.set(case.p(), latency, rank, roots[0]);
+        }
         Side {
             rank,
             cut: cut.clone(),
             table: table.clone(),
             rows,
+            family,
             n: case.n,
         }
     };
@@ -128,6 +136,7 @@ impl Side {
             How::Rows => Pattern::Circulant(rounds(), Entries::Rows(&self.rows)),
             How::Bruck => Pattern::Bruck,
             How::Ring => Pattern::Ring,
+            How::Tree(_) => Pattern::Tree(&self.family),
         };
         Order::new(graph, self.rank, pattern, &self.cut)
     }

@@ -9,6 +9,7 @@ mod conditions;
 mod mistakes;
 mod oracle;
 mod parts;
+mod postal;
 mod rounds;
 mod tables;
 

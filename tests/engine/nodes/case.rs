@@ -6,7 +6,7 @@ use super::world::{Broken, End, Link, Scene, State, World};
 use crate::wire::{Net, PiecePlaces, Rules};
 use rondo::engine::node::{self, Messages, Relay, Rows};
 use rondo::engine::{self, AllBroadcast, Entries, Limits, Order, Part, Pattern, Piece, Scratch};
-use rondo::schedule::{Blocks, Circulant, Rounds, Span};
+use rondo::schedule::{Blocks, Circulant, Family, Rounds, Span};
 use rondo::topology::Topology;
 use std::sync::Arc;
 
@@ -64,30 +64,44 @@ fn received_on(plan: &Plan, node: u32) -> usize {
 fn messages(plan: &Plan, case: &Case, node: u32, lane: u32) -> Messages {
     let mut messages = Messages::default();
     if plan.topology.nodes() > 1 {
-        let (rows, cut) = (rows(plan, node), plan.cut(lane));
-        let order = order(plan, node, &rows, &cut);
+        let (schedule, cut) = (schedule(plan, node), plan.cut(lane));
+        let order = order(plan, node, &schedule, &cut);
         let start = |node| plan.share(node, lane).offset;
         messages.list(&order, case.limits.message, start);
     }
     messages
 }
 
-fn rows(plan: &Plan, node: u32) -> engine::Rows {
-    let mut rows = engine::Rows::default();
-    let graph = Circulant::new(plan.topology.nodes());
-    rows.set(&graph, node, &plan.contributors);
-    rows
+/// Who sends what to whom, as one rank knows it.
+#[derive(Default)]
+struct Schedule {
+    rows: engine::Rows,
+    family: Family,
 }
 
-fn order<'a>(plan: &Plan, node: u32, rows: &'a engine::Rows, cut: &'a [Part]) -> Order<'a> {
+/// Between the nodes.
+fn schedule(plan: &Plan, node: u32) -> Schedule {
+    let mut schedule = Schedule::default();
+    let n = plan.topology.nodes();
+    match plan.call.travel {
+        Travel::Tree(latency) => schedule.family.set(n, latency, node, plan.contributors[0]),
+        _ => schedule
+            .rows
+            .set(&Circulant::new(n), node, &plan.contributors),
+    }
+    schedule
+}
+
+fn order<'a>(plan: &Plan, node: u32, schedule: &'a Schedule, cut: &'a [Part]) -> Order<'a> {
     let graph = Circulant::new(plan.topology.nodes());
     let pattern = match plan.call.travel {
         Travel::Circulant => {
             let rounds = Rounds::new(graph.q(), plan.call.blocks);
-            Pattern::Circulant(rounds, Entries::Rows(rows))
+            Pattern::Circulant(rounds, Entries::Rows(&schedule.rows))
         }
         Travel::Bruck => Pattern::Bruck,
         Travel::Ring => Pattern::Ring,
+        Travel::Tree(_) => Pattern::Tree(&schedule.family),
     };
     Order::new(graph, node, pattern, cut)
 }
@@ -241,7 +255,7 @@ fn calls(world: &World, plans: &[Arc<Plan>], case: &Case, rank: u32) -> Result<(
 fn network<'n, 'a, 'w>(
     plan: &Plan,
     case: &Case,
-    (rows, cuts): (&'a engine::Rows, &'a [Vec<Part>]),
+    (schedule, cuts): (&'a Schedule, &'a [Vec<Part>]),
     scratch: &'a mut Scratch,
     wire: &'n mut Link<'w>,
 ) -> node::Network<'n, 'a, Link<'w>> {
@@ -249,7 +263,7 @@ fn network<'n, 'a, 'w>(
     let lane = (0..plan.call.lanes).find(|&lane| plan.leaders(lane)[node as usize] == wire.rank);
     let lane = lane.filter(|_| plan.topology.nodes() > 1)? as usize;
     (wire.exchange, wire.port) = (lane, node);
-    let order = order(plan, node, rows, &cuts[lane]);
+    let order = order(plan, node, schedule, &cuts[lane]);
     Some((AllBroadcast::new(order, case.limits, scratch), wire))
 }
 
@@ -287,7 +301,7 @@ fn by_ring(
         local,
     };
     let cuts: Vec<_> = (0..plan.call.lanes).map(|lane| plan.cut(lane)).collect();
-    let (schedules, mut scratch) = (self::rows(plan, node), Scratch::default());
+    let (schedules, mut scratch) = (schedule(plan, node), Scratch::default());
     let mut wire = link(world, (call, rank), 0, 0);
     let network = network(plan, case, (&schedules, &cuts), &mut scratch, &mut wire);
     node::run(relay, &mut end, network)
@@ -333,11 +347,19 @@ fn by_messages(
         first: 0,
         blocks: Blocks::new(count.into(), count.max(1)),
     }];
-    let (mut rows, mut scratch) = (engine::Rows::default(), Scratch::default());
+    let (mut schedule_inside, mut scratch) = (Schedule::default(), Scratch::default());
     let all = (n > 1 && count > 0).then(|| {
-        rows.set(&graph, me, &[leader]);
-        let rounds = Rounds::new(graph.q(), count);
-        let pattern = Pattern::Circulant(rounds, Entries::Rows(&rows));
+        let Schedule { rows, family } = &mut schedule_inside;
+        let pattern = match plan.call.travel {
+            Travel::Tree(latency) => {
+                family.set(n, latency, me, leader);
+                Pattern::Tree(family)
+            }
+            _ => {
+                rows.set(&graph, me, &[leader]);
+                Pattern::Circulant(Rounds::new(graph.q(), count), Entries::Rows(rows))
+            }
+        };
         let limits = Limits {
             message: 1,
             ..case.limits
@@ -346,7 +368,7 @@ fn by_messages(
     });
     let mut local = link(world, (call, rank), received_on(plan, node), me);
     let cuts = [plan.cut(0)];
-    let (schedules, mut scratch) = (self::rows(plan, node), Scratch::default());
+    let (schedules, mut scratch) = (schedule(plan, node), Scratch::default());
     let mut wire = link(world, (call, rank), 0, 0);
     let network = network(plan, case, (&schedules, &cuts), &mut scratch, &mut wire);
     node::run_by_messages(all, own, &mut local, network)

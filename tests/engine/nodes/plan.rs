@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use rondo::engine::Part;
 use rondo::engine::node::Places;
-use rondo::schedule::{Blocks, Parts, Span};
+use rondo::schedule::{Blocks, Family, Parts, Span};
 use rondo::topology::Topology;
 use std::ops::Range;
 
@@ -14,6 +14,8 @@ pub enum Travel {
     Circulant,
     Bruck,
     Ring,
+    /// Down trees for this latency.
+    Tree(u32),
 }
 
 /// A call: a broadcast if there is a root.
@@ -146,7 +148,7 @@ impl Plan {
     pub fn cut(&self, lane: u32) -> Vec<Part> {
         let len = |node| self.share(node, lane).len;
         match self.call.travel {
-            Travel::Circulant => {
+            Travel::Circulant | Travel::Tree(_) => {
                 let part = |(i, &root): (u32, &u32)| Part {
                     root,
                     first: i * self.call.blocks,
@@ -178,6 +180,12 @@ impl Plan {
                 let round: u64 = longest.map(|part| part.blocks.span(0).len).sum();
                 let rounds = self.call.blocks - 1 + n.next_power_of_two().trailing_zeros();
                 round * u64::from(rounds)
+            }
+            // All of it to every child.
+            Travel::Tree(latency) => {
+                let (mut family, root) = (Family::default(), self.contributors[0]);
+                family.set(n, latency, node, root);
+                share(root) * family.children().len() as u64
             }
             // What it has so far, doubled from round to round, down to what is missing.
             Travel::Bruck => {
