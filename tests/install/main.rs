@@ -1,4 +1,4 @@
-//! `make install`, and programs linked with what it installed, as the README says.
+//! `make install`, and programs linked with what it installed or with what else is for linking, as the README says.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,19 +27,22 @@ fn install(mpi: &str) -> PathBuf {
     let _ = fs::remove_dir_all(&stage);
     let destdir = format!("DESTDIR={}", stage.display());
     let mpicc = format!("MPICC=mpicc.{mpi}");
-    // Cargo's own variables would change what the inner cargo builds.
-    let mut make = Command::new("make");
+    run(builder("make").args(["install", "PREFIX=/opt/rondo", &destdir, &mpicc]));
+    stage.join("opt/rondo")
+}
+
+/// A command of this project that builds. Cargo's own variables would change what the inner cargo builds.
+fn builder(program: &str) -> Command {
+    let mut command = Command::new(program);
     for (name, _) in
         env::vars().filter(|(name, _)| name.starts_with("CARGO") || name == "RUSTFLAGS")
     {
         if !["CARGO_HOME", "CARGO"].contains(&name.as_str()) {
-            make.env_remove(name);
+            command.env_remove(name);
         }
     }
-    run(make
-        .current_dir(root())
-        .args(["install", "PREFIX=/opt/rondo", &destdir, &mpicc]));
-    stage.join("opt/rondo")
+    command.current_dir(root());
+    command
 }
 
 /// Runs an MPI program on three ranks under a time limit.
@@ -126,6 +129,36 @@ fn what_is_installed_can_be_linked_with() {
             );
         }
     }
+}
+
+/// A program that has both MPI and Rondo in it, as docs/internals.md says ("Linked instead of preloaded").
+#[test]
+fn a_program_with_mpi_linked_into_it_can_have_rondo_linked_into_it() {
+    run(builder("scripts/build").args(["--direct", "mpicc.mpich"]));
+    let archive = root().join("build/mpich-direct/librondo.a");
+    let program = root().join("build/mpich-direct/basic");
+    // The library itself, and none of those that `mpicc` would name.
+    run(Command::new("cc")
+        .arg("-rdynamic") // the program looks Rondo's counters up
+        .arg("-I/usr/include/x86_64-linux-gnu/mpich")
+        .arg(root().join("ctests/basic.c"))
+        .arg("-Wl,--whole-archive")
+        .arg(&archive)
+        .args(["-Wl,--no-whole-archive", "-l:libmpich.a"])
+        .args(["-lhwloc", "-lucp", "-lucs", "-lpthread", "-lm", "-ldl"])
+        .arg("-o")
+        .arg(&program));
+    let libraries = run(Command::new("ldd").arg(&program));
+    assert!(!libraries.contains("libmpi"), "{libraries}");
+    let output = run(Command::new("timeout")
+        .args(["60", "mpirun.mpich", "-np", "4"])
+        .args(["-genv", "RONDO_BCAST", "circulant"])
+        .args(["-genv", "EXPECT_RONDO", "circulant"])
+        .arg(&program));
+    assert!(output.ends_with("PASS basic\n"), "{output}");
+    let symbols = run(Command::new("nm").arg("--defined-only").arg(&archive));
+    assert!(symbols.contains(" T MPI_Bcast\n"));
+    assert!(!symbols.contains("PMPI_Bcast"), "it is the library's own");
 }
 
 const FORTRAN: &str = "program hello
