@@ -15,6 +15,7 @@ use crate::host::{
     self, Abi, Call, Code, Comm, Data, Failure, Host, Job, Level, MpiWire, StagingRoom, Usable,
     View,
 };
+use crate::learn::{Candidate, Lesson, Terms, Turn};
 use crate::report;
 use crate::schedule::Circulant;
 use crate::stats::{self, Collective};
@@ -32,6 +33,12 @@ pub trait Operation: Call {
 
     /// Decides; `None` if an argument is invalid. Reads nothing of the data and sends nothing.
     fn plan(&self, usable: &Usable, state: &State) -> Option<Plan>;
+
+    /// What may be learnt about calls like this one, for which the rules made this plan.
+    fn lesson(&self, plan: &Plan, state: &State) -> Option<Lesson>;
+
+    /// What this call is if a candidate carries it out.
+    fn candidate(&self, plan: &Plan, state: &State, candidate: Candidate) -> Choice;
 
     /// Carries out what Rondo chose. Until the first message the call can still go to the host, or
     /// fail with an MPI error; after it there is no way back, because the other ranks count on this one.
@@ -51,6 +58,21 @@ pub trait Operation: Call {
 pub struct Plan {
     choice: Choice,
     bytes: u64,
+    /// The bytes of every rank's block in a gather or scatter, if all ranks know them.
+    block: Option<u64>,
+    /// What is learnt from it, if its time counts.
+    timed: Option<(Lesson, Turn)>,
+}
+
+impl Plan {
+    fn new(choice: Choice, bytes: u64) -> Plan {
+        Plan {
+            choice,
+            bytes,
+            block: None,
+            timed: None,
+        }
+    }
 }
 
 /// Why Rondo did not carry a call out.
@@ -81,33 +103,103 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         Ok(Lookup::Invalid) => return pass(host, call, Why::Invalid, 0),
         Err(code) => return code.get(),
     };
-    if state.timed() {
-        timed(host, usable, state, call)
-    } else {
-        let plan = plan(host, usable, state, call);
-        carry_out(&plan, host, usable, state, call).0
+    let start = state.timed().then(Instant::now);
+    let mut plan = plan(usable, state, call);
+    if let Err(code) = learn(&mut plan, host, usable, state, call) {
+        return code.get();
     }
-}
-
-/// As `call`, with the clock running.
-#[cold]
-fn timed<O: Operation>(host: &Host, usable: &Usable, state: &State, call: &O) -> c_int {
-    let start = Instant::now();
-    let plan = plan(host, usable, state, call);
-    let (rc, choice) = carry_out(&plan, host, usable, state, call);
-    stats::add_time(call.collective(), choice, start.elapsed());
+    if state.config().trace {
+        state.trace(host, call.collective(), plan.choice, plan.bytes);
+    }
+    let (rc, choice) = match plan.timed {
+        Some(timed) => on_trial(timed, &plan, host, usable, state, call),
+        None => carry_out(&plan, host, usable, state, call),
+    };
+    if let Some(start) = start {
+        stats::add_time(call.collective(), choice, start.elapsed());
+    }
     rc
 }
 
+/// Replaces what the rules chose by what was measured to be better, or is to be measured.
 #[inline]
-fn plan<O: Operation>(host: &Host, usable: &Usable, state: &State, call: &O) -> Plan {
-    let to_host = |why| Plan {
-        choice: Choice::Host(why),
-        bytes: if state.timed() {
-            call.bytes(usable, state).unwrap_or(0)
-        } else {
-            0
-        },
+fn learn<O: Operation>(
+    plan: &mut Plan,
+    host: &Host,
+    usable: &Usable,
+    state: &State,
+    call: &O,
+) -> Result<(), Code> {
+    let config = state.config();
+    if !config.learn || Abi::BUILT.is_simulated() {
+        return Ok(()); // where time is simulated, clocks show nothing
+    }
+    let Some(lesson) = call.lesson(plan, state) else {
+        return Ok(());
+    };
+    let mut learnt = state.learnt.lock();
+    let Some(class) = learnt.class(call.collective() as usize, &lesson) else {
+        return Ok(());
+    };
+    if let Some(own) = class.question() {
+        let mut words = own.map(|time| i64::try_from(time).unwrap_or(i64::MAX));
+        usable.max_words(state.comm(), &mut words)?;
+        let terms = Terms {
+            trials: config.learn_calls,
+            relearn: config.relearn.into(),
+        };
+        if class.agree(words.map(|time| time as u64), terms) && config.trace {
+            state.trace_verdict(host, call.collective(), plan.bytes, class);
+        }
+    }
+    let turn = class.begin();
+    if turn.candidate != lesson.default {
+        let reason = match turn.candidate == class.incumbent() {
+            true => Why::Measured,
+            false => Why::Trial,
+        };
+        plan.choice = call.candidate(plan, state, turn.candidate).because(reason);
+    }
+    plan.timed = turn.timed.then_some((lesson, turn));
+    Ok(())
+}
+
+/// Carries a call out whose time counts.
+#[cold]
+fn on_trial<O: Operation>(
+    (lesson, turn): (Lesson, Turn),
+    plan: &Plan,
+    host: &Host,
+    usable: &Usable,
+    state: &State,
+    call: &O,
+) -> (c_int, Choice) {
+    if let Choice::Rondo { .. } = plan.choice {
+        // What is made once for a communicator is no part of the time of a call. If it cannot be made, all ranks
+        // learn so from the call itself.
+        let work = &mut *state.work.lock();
+        if let Ok(Some(private)) = work.private(usable, state) {
+            let _ = nodes::settle(&plan.choice, usable, state, &mut work.nodes, private);
+        }
+    }
+    let start = Instant::now();
+    let done = carry_out(plan, host, usable, state, call);
+    let nanos = start.elapsed().as_nanos() as u64;
+    let mut learnt = state.learnt.lock();
+    if let Some(class) = learnt.class(call.collective() as usize, &lesson) {
+        class.time(turn, nanos);
+    }
+    done
+}
+
+#[inline]
+fn plan<O: Operation>(usable: &Usable, state: &State, call: &O) -> Plan {
+    let to_host = |why| {
+        let bytes = match state.timed() {
+            true => call.bytes(usable, state).unwrap_or(0),
+            false => 0,
+        };
+        Plan::new(Choice::Host(why), bytes)
     };
     if let Some(why) = state.closed() {
         return to_host(why);
@@ -115,13 +207,8 @@ fn plan<O: Operation>(host: &Host, usable: &Usable, state: &State, call: &O) -> 
     if call.level() == Level::Pmpi && !state.config().pmpi {
         return to_host(Why::Pmpi);
     }
-    let Some(plan) = call.plan(usable, state) else {
-        return to_host(Why::Invalid);
-    };
-    if state.config().trace {
-        state.trace(host, call.collective(), plan.choice, plan.bytes);
-    }
-    plan
+    call.plan(usable, state)
+        .unwrap_or_else(|| to_host(Why::Invalid))
 }
 
 /// The code to return, and who carried the call out in the end. The communicator is free for other
@@ -171,7 +258,7 @@ fn leave<O: Operation>(
     bytes: u64,
 ) -> c_int {
     match why {
-        Why::OneNode | Why::Small | Why::Empty | Why::NoRoom => {
+        Why::OneNode | Why::Small | Why::Empty | Why::NoRoom | Why::Measured | Why::Trial => {
             stats::count(call.collective(), Choice::Host(why), bytes);
             call.leave(host, usable, state)
         }

@@ -14,6 +14,7 @@ use crate::config::{self, Config, StatsFormat};
 use crate::decide::{Choice, Facts, Form, Why};
 use crate::engine::{Part, Scratch, rooted};
 use crate::host::{self, Abi, Attribute, Code, Comm, Host, Post, Requests, Usable};
+use crate::learn::{self, Candidate, Class};
 use crate::report;
 use crate::schedule::Parts;
 use crate::stats::{self, Collective, Report};
@@ -38,6 +39,8 @@ pub struct State {
     /// Why every call on it goes to the host, if that is so.
     closed: Option<Why>,
     tag_mask: u32,
+    /// What is learnt of the calls on it.
+    pub learnt: Mutex<learn::Table>,
     /// Size classes of which a trace line was written, a bit each, for each collective.
     traced: [AtomicU64; Collective::ALL.len()],
     /// Used by one call at a time, as MPI asks of collectives on one communicator.
@@ -157,6 +160,8 @@ struct Words([i64; Words::LENGTH]);
 /// Number of words of a configuration.
 const W: usize = config::WORDS;
 
+const _: () = assert!(Collective::ALL.len() == learn::COLLECTIVES);
+
 impl Words {
     /// The same in all versions of Rondo, like the place of the version, so that different ones can
     /// find out about each other.
@@ -240,6 +245,7 @@ fn handshake<'a>(host: &'a Host, usable: &'a Usable, comm: Comm) -> Result<&'a S
         config: own.clone(),
         closed: None,
         tag_mask: 0,
+        learnt: Mutex::default(),
         traced: Default::default(),
         work: Mutex::default(),
     };
@@ -391,6 +397,35 @@ impl State {
         report::line(
             host.world_rank,
             &format!("{name}: {p} ranks, {bytes} bytes{whose}: {carrier}{how} ({why})"),
+        );
+    }
+
+    /// Writes which candidate is the fastest for calls like one of `bytes` bytes, on rank 0.
+    #[cold]
+    pub fn trace_verdict(&self, host: &Host, collective: Collective, bytes: u64, class: &Class) {
+        if self.rank != 0 {
+            return;
+        }
+        let name = |candidate| match candidate {
+            Candidate::Host => "host",
+            Candidate::First => "rondo",
+            Candidate::Second => "rondo, second way",
+        };
+        let times = Candidate::ALL.into_iter().zip(class.times());
+        let times: Vec<String> = times
+            .filter_map(|(candidate, time)| {
+                let us = time? as f64 / 1e3;
+                Some(format!("{} {us:.1} us", name(candidate)))
+            })
+            .collect();
+        let Facts { p, nodes, .. } = self.facts;
+        let (mpi_name, best) = (collective.mpi_name(), name(class.incumbent()));
+        let times = times.join(", ");
+        report::line(
+            host.world_rank,
+            &format!(
+                "{mpi_name}: {p} ranks on {nodes} nodes, about {bytes} bytes: {times}: {best} (measured)"
+            ),
         );
     }
 

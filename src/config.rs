@@ -117,14 +117,14 @@ pub struct Config {
     pub gatherv: Setting,
     /// `RONDO_GATHER`: the algorithm of MPI_Gather.
     pub gather: Setting,
-    /// `RONDO_GATHERV_MIN_COMM_SIZE`: the same for MPI_Gatherv and MPI_Gather.
-    pub gatherv_min_comm_size: u32,
+    /// `RONDO_GATHERV_MIN_COMM_SIZE`: the same for MPI_Gatherv and MPI_Gather; `None` if rules and measurements decide.
+    pub gatherv_min_comm_size: Option<u32>,
     /// `RONDO_SCATTERV`: the algorithm of MPI_Scatterv.
     pub scatterv: Setting,
     /// `RONDO_SCATTER`: the algorithm of MPI_Scatter.
     pub scatter: Setting,
     /// `RONDO_SCATTERV_MIN_COMM_SIZE`: the same for MPI_Scatterv and MPI_Scatter.
-    pub scatterv_min_comm_size: u32,
+    pub scatterv_min_comm_size: Option<u32>,
     /// `RONDO_SHORT_MSG`: the smallest block, in bytes, that goes straight from or to the root; `None`
     /// if the cost model decides.
     pub short_msg: Option<u64>,
@@ -152,6 +152,12 @@ pub struct Config {
     pub node_alpha_us: f64,
     /// `RONDO_NODE_BETA_NS_PER_KB`: the same inside a node.
     pub node_beta_ns_per_kb: f64,
+    /// `RONDO_LEARN`: whether calls are timed to find out who is faster.
+    pub learn: bool,
+    /// `RONDO_LEARN_CALLS`: timed calls of each candidate.
+    pub learn_calls: u32,
+    /// `RONDO_RELEARN`: calls after which they are timed again, 0 for never.
+    pub relearn: u32,
     /// `RONDO_WINDOW`: receives posted ahead, in blocks, 0 if derived from the number of ranks.
     pub window: u32,
     /// `RONDO_MAX_COMMS`: private communicators that may exist at one time.
@@ -201,10 +207,10 @@ impl Default for Config {
             allgatherv_min_comm_size: 0,
             gatherv: Setting::Auto,
             gather: Setting::Auto,
-            gatherv_min_comm_size: 0,
+            gatherv_min_comm_size: None,
             scatterv: Setting::Auto,
             scatter: Setting::Auto,
-            scatterv_min_comm_size: 0,
+            scatterv_min_comm_size: None,
             short_msg: None,
             max_tmp_size: 0,
             hierarchy: Hierarchy::default(),
@@ -218,6 +224,9 @@ impl Default for Config {
             gap_us: 0.0,
             node_alpha_us: 0.0,
             node_beta_ns_per_kb: 0.0,
+            learn: false,
+            learn_calls: 0,
+            relearn: 0,
             window: 0,
             max_comms: 0,
             pmpi: false,

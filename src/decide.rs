@@ -3,117 +3,18 @@
 
 #![forbid(unsafe_code)]
 
+mod candidates;
+mod choice;
+
+pub use candidates::{
+    allgather_candidate, allgather_lesson, bcast_candidate, bcast_lesson, rooted_candidate,
+    rooted_lesson,
+};
+pub use choice::{Choice, Form, Why};
+
 use crate::config::{Algorithm, Config, Hierarchy, Setting};
 use crate::model::{self, Model};
 use crate::schedule::Parts;
-
-/// The decision about one call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
-    /// The host's own function, and why.
-    Host(Why),
-    /// An algorithm of Rondo's.
-    Rondo {
-        /// Which one.
-        algorithm: Algorithm,
-        /// Over all ranks, or over nodes.
-        form: Form,
-        /// Number of blocks of the message, or of the longest part.
-        blocks: u32,
-        /// Asked for, or chosen.
-        why: Why,
-    },
-}
-
-/// Between whom an algorithm runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// All ranks of the communicator.
-    Flat,
-    /// So many ranks of each node, the leaders of its lanes; inside the nodes, data pass through shared
-    /// memory.
-    Nodes {
-        /// Leaders of a node.
-        lanes: u32,
-    },
-}
-
-/// Why a call went where it went. Every rank of a call sees the same reason, save for an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// Chosen by Rondo.
-    Auto,
-    /// Named by the option of the collective.
-    Configured,
-    /// `RONDO=off`.
-    Off,
-    /// `RONDO_PMPI=off` and the call came by its `PMPI_` name.
-    Pmpi,
-    /// One or two ranks: nothing to gain.
-    FewRanks,
-    /// Below the collective's `_MIN_COMM_SIZE`.
-    SmallComm,
-    /// Inter-communicators are the host's.
-    Inter,
-    /// Below the collective's `_MIN_BYTES`.
-    Small,
-    /// All ranks on one node, and no better way there than the host's.
-    OneNode,
-    /// No data to move.
-    Empty,
-    /// Communicator, datatype, count or root is invalid: the host says so.
-    Invalid,
-    /// No room for a private communicator (`RONDO_MAX_COMMS`, or the host has no more).
-    NoRoom,
-    /// The ranks run different versions of Rondo.
-    Versions,
-    /// This build does not fit the host.
-    Unusable,
-    /// `MPI_Finalize` is under way.
-    Ending,
-}
-
-impl Why {
-    /// All reasons, in the order of their counters.
-    pub const ALL: [Why; 15] = [
-        Why::Auto,
-        Why::Configured,
-        Why::Off,
-        Why::Pmpi,
-        Why::FewRanks,
-        Why::SmallComm,
-        Why::Inter,
-        Why::Small,
-        Why::OneNode,
-        Why::Empty,
-        Why::Invalid,
-        Why::NoRoom,
-        Why::Versions,
-        Why::Unusable,
-        Why::Ending,
-    ];
-
-    /// Words for reports.
-    pub fn text(self) -> &'static str {
-        match self {
-            Why::Auto => "auto",
-            Why::Configured => "asked for",
-            Why::Off => "RONDO=off",
-            Why::Pmpi => "RONDO_PMPI=off",
-            Why::FewRanks => "one or two ranks",
-            Why::SmallComm => "below the minimum number of ranks",
-            Why::Inter => "inter-communicator",
-            Why::Small => "below the minimum size",
-            Why::OneNode => "all ranks on one node",
-            Why::Empty => "no data",
-            Why::Invalid => "invalid argument",
-            Why::NoRoom => "no room for a private communicator",
-            Why::Versions => "versions of Rondo differ",
-            Why::Unusable => "built for another MPI",
-            Why::Ending => "MPI is being finalized",
-        }
-    }
-}
 
 /// The shortest broadcast, and the least total of an all-broadcast, between nodes that measures at
 /// least as fast on every host (docs/results.md).
@@ -121,6 +22,9 @@ const MIN_BYTES: u64 = 32 << 10;
 
 /// The same within a node, where the way is through a shared segment.
 const NODE_MIN_BYTES: u64 = 16 << 10;
+
+/// The fewest ranks whose gathers and scatters are Rondo's by the rules.
+const ROOTED_MIN_COMM_SIZE: u32 = 64;
 
 /// What every rank of a communicator knows about it.
 #[derive(Clone, Copy, Debug)]
@@ -301,10 +205,14 @@ pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
         facts.worthwhile(form, bytes, config.bcast_min_bytes)?;
         Ok(facts.broadcast(form, bytes, config))
     };
-    let (algorithm, why) = match facts.choose(wish, Some(bytes), config, auto) {
-        Ok(choice) => choice,
-        Err(why) => return Choice::Host(why),
-    };
+    match facts.choose(wish, Some(bytes), config, auto) {
+        Ok((algorithm, why)) => bcast_by(facts, form, algorithm, bytes, config).because(why),
+        Err(why) => Choice::Host(why),
+    }
+}
+
+/// A broadcast by this algorithm.
+fn bcast_by(facts: Facts, form: Form, algorithm: Algorithm, bytes: u64, config: &Config) -> Choice {
     let blocks = match (algorithm, config.block_bytes) {
         (Algorithm::Binomial | Algorithm::Postal, _) => model::least_blocks(bytes),
         (_, 0) => {
@@ -317,7 +225,7 @@ pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
         algorithm,
         form,
         blocks,
-        why,
+        why: Why::Auto,
     }
 }
 
@@ -346,10 +254,24 @@ pub fn allgather(
         facts.worthwhile(form, bytes, config.allgatherv_min_bytes)?;
         Ok(model.all_broadcast(parts, facts.eager_bytes))
     };
-    let (algorithm, why) = match facts.choose(wish, Some(bytes), config, auto) {
-        Ok(choice) => choice,
-        Err(why) => return Choice::Host(why),
-    };
+    match facts.choose(wish, Some(bytes), config, auto) {
+        Ok((algorithm, why)) => {
+            allgather_by(facts, form, algorithm, parts, bytes, config).because(why)
+        }
+        Err(why) => Choice::Host(why),
+    }
+}
+
+/// An all-broadcast by this algorithm, of parts of ranks or of nodes, `bytes` in all.
+fn allgather_by(
+    facts: Facts,
+    form: Form,
+    algorithm: Algorithm,
+    parts: &Parts,
+    bytes: u64,
+    config: &Config,
+) -> Choice {
+    let model = model_of(facts, form, config);
     let contributors = parts.contributors().len() as u64;
     let blocks = match (algorithm, config.block_bytes) {
         (Algorithm::Circulant, 0) => {
@@ -365,7 +287,7 @@ pub fn allgather(
         form,
         // So that the blocks of all parts can be numbered.
         blocks: blocks.min(u32::MAX / facts.p),
-        why,
+        why: Why::Auto,
     }
 }
 
@@ -375,28 +297,33 @@ pub fn rooted(
     facts: Facts,
     block: Option<u64>,
     setting: Setting,
-    min_comm_size: u32,
+    min_comm_size: Option<u32>,
     config: &Config,
 ) -> Choice {
     let wish = Wish {
         setting,
-        min_comm_size,
+        min_comm_size: min_comm_size.unwrap_or(ROOTED_MIN_COMM_SIZE),
     };
     let auto = || match facts.nodes {
         1 => Err(Why::OneNode),
         _ => Ok(Algorithm::Hybrid),
     };
     match facts.choose(wish, block, config, auto) {
-        Ok((algorithm, why)) => Choice::Rondo {
-            algorithm,
-            form: match algorithm {
-                Algorithm::Hybrid | Algorithm::Binomial => facts.form(block.unwrap_or(0), config),
-                _ => Form::Flat,
-            },
-            blocks: 1,
-            why,
-        },
+        Ok((algorithm, why)) => rooted_by(facts, block, algorithm, config).because(why),
         Err(why) => Choice::Host(why),
+    }
+}
+
+/// A gather or scatter by this algorithm.
+fn rooted_by(facts: Facts, block: Option<u64>, algorithm: Algorithm, config: &Config) -> Choice {
+    Choice::Rondo {
+        algorithm,
+        form: match algorithm {
+            Algorithm::Hybrid | Algorithm::Binomial => facts.form(block.unwrap_or(0), config),
+            _ => Form::Flat,
+        },
+        blocks: 1,
+        why: Why::Auto,
     }
 }
 

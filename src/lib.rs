@@ -32,6 +32,7 @@ pub mod config;
 pub mod decide;
 pub mod engine;
 pub mod host;
+pub mod learn;
 pub mod model;
 pub mod report;
 pub mod schedule;

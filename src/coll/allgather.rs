@@ -10,6 +10,7 @@ use crate::decide::{self, Choice, Form, Why};
 use crate::engine::Pattern;
 use crate::engine::node::Places;
 use crate::host::{Allgather, Host, Usable, call_tag};
+use crate::learn::{Candidate, Lesson};
 use crate::schedule::{Circulant, Rounds};
 use crate::stats::{self, Collective};
 use std::ffi::c_int;
@@ -45,7 +46,18 @@ impl Operation for Allgather {
             nodes.set(state.topology(), parts);
         }
         let choice = decide::allgather(state.facts(), parts, &nodes.blobs, setting, config);
-        Some(Plan { choice, bytes })
+        Some(Plan::new(choice, bytes))
+    }
+
+    fn lesson(&self, plan: &Plan, state: &State) -> Option<Lesson> {
+        let parts = &state.work.lock().parts;
+        decide::allgather_lesson(state.facts(), parts, state.config(), plan.choice)
+    }
+
+    fn candidate(&self, _plan: &Plan, state: &State, candidate: Candidate) -> Choice {
+        let Work { parts, nodes, .. } = &*state.work.lock();
+        let (facts, config) = (state.facts(), state.config());
+        decide::allgather_candidate(facts, parts, &nodes.blobs, config, candidate)
     }
 
     fn attempt(&self, plan: &Plan, usable: &Usable, state: &State) -> Result<(), Stop> {

@@ -10,6 +10,7 @@ use crate::decide::{self, Choice, Form, Why};
 use crate::engine::node::Places;
 use crate::engine::{Part, Pattern};
 use crate::host::{Bcast, Usable, call_tag};
+use crate::learn::{Candidate, Lesson};
 use crate::schedule::{Blocks, Circulant, Rounds};
 use crate::stats::{self, Collective};
 
@@ -29,7 +30,16 @@ impl Operation for Bcast {
         self.root(state.facts().p)?;
         let bytes = self.bytes(usable, state)?;
         let choice = decide::bcast(state.facts(), bytes, state.config());
-        Some(Plan { choice, bytes })
+        Some(Plan::new(choice, bytes))
+    }
+
+    #[inline]
+    fn lesson(&self, plan: &Plan, state: &State) -> Option<Lesson> {
+        decide::bcast_lesson(state.facts(), plan.bytes, state.config(), plan.choice)
+    }
+
+    fn candidate(&self, plan: &Plan, state: &State, candidate: Candidate) -> Choice {
+        decide::bcast_candidate(state.facts(), plan.bytes, state.config(), candidate)
     }
 
     fn attempt(&self, plan: &Plan, usable: &Usable, state: &State) -> Result<(), Stop> {

@@ -61,8 +61,8 @@ pub(super) fn settle(
         .settle(usable, state, private)
         .map_err(Stop::Error)?;
     match (nodes.sharing.memory(), state.facts().nodes, why) {
-        (None, 1, Why::Auto) => Err(Stop::Host(Why::OneNode)),
-        (None, 1, _) => Ok(Form::Flat),
+        (None, 1, Why::Configured) => Ok(Form::Flat),
+        (None, 1, _) => Err(Stop::Host(Why::OneNode)),
         (None, ..) => Ok(Form::Nodes { lanes: 1 }),
         _ => Ok(form),
     }

@@ -5,12 +5,13 @@
 use super::nodes::settle;
 use super::{Operation, Plan, Stop, begin};
 use crate::comm::{Nodes, State, Work};
-use crate::config::Algorithm;
+use crate::config::{Algorithm, Config};
 use crate::decide::{self, Choice, Form, Why};
 use crate::engine::rooted::{self, Gather, Misfit, Scatter, Shape, Terms};
 use crate::host::{
     Blocks, Code, Comm, Failure, LocalMail, MpiCarrier, Rooted, Route, Tags, Usable, Way,
 };
+use crate::learn::{Candidate, Lesson};
 use crate::schedule::Parts;
 use crate::stats::{self, Collective};
 
@@ -42,19 +43,31 @@ impl Operation for Rooted {
         let (facts, config) = (state.facts(), state.config());
         self.root(facts.p)?;
         let bytes = self.bytes(usable, state);
-        let (setting, min_comm_size) = match self.collective() {
-            Collective::Gatherv => (config.gatherv, config.gatherv_min_comm_size),
-            Collective::Gather => (config.gather, config.gatherv_min_comm_size),
-            Collective::Scatterv => (config.scatterv, config.scatterv_min_comm_size),
-            _ => (config.scatter, config.scatterv_min_comm_size),
+        let setting = match self.collective() {
+            Collective::Gatherv => config.gatherv,
+            Collective::Gather => config.gather,
+            Collective::Scatterv => config.scatterv,
+            _ => config.scatter,
         };
+        let min_comm_size = self.min_comm_size(config);
         let block = match self.is_regular() {
             true => Some(bytes?),
             false => None,
         };
         let choice = decide::rooted(facts, block, setting, min_comm_size, config);
         let bytes = bytes.unwrap_or(0);
-        Some(Plan { choice, bytes })
+        Some(Plan {
+            block,
+            ..Plan::new(choice, bytes)
+        })
+    }
+
+    fn lesson(&self, plan: &Plan, state: &State) -> Option<Lesson> {
+        decide::rooted_lesson(plan.block, self.min_comm_size(state.config()), plan.choice)
+    }
+
+    fn candidate(&self, plan: &Plan, state: &State, candidate: Candidate) -> Choice {
+        decide::rooted_candidate(state.facts(), plan.block, state.config(), candidate)
     }
 
     fn attempt(&self, plan: &Plan, usable: &Usable, state: &State) -> Result<(), Stop> {
@@ -144,6 +157,15 @@ impl Operation for Rooted {
         match self.way() {
             Way::Gather => format!("of {bytes} bytes of this rank to root {root}"),
             Way::Scatter => format!("of {bytes} bytes for this rank from root {root}"),
+        }
+    }
+}
+
+impl Rooted {
+    fn min_comm_size(&self, config: &Config) -> Option<u32> {
+        match self.way() {
+            Way::Gather => config.gatherv_min_comm_size,
+            Way::Scatter => config.scatterv_min_comm_size,
         }
     }
 }

@@ -19,6 +19,8 @@ pub enum Kind {
     BytesOrAuto(Field<Option<u64>>, u64),
     /// A whole number up to the bound.
     Integer(Field<u32>, u32),
+    /// A whole number up to the bound, or `auto`.
+    IntegerOrAuto(Field<Option<u32>>, u32),
     /// A decimal number up to the bound.
     Real(Field<f64>, f64),
     /// The form of the statistics and an optional file.
@@ -95,7 +97,8 @@ pub const OPTIONS: &[Opt] = &[
         default: "auto",
         scope: Scope::Communicator,
         doc: "Under RONDO_BCAST=auto, smaller broadcasts go to the MPI library. auto is 32K where the \
-              ranks are on several nodes, and 16K within one node if it has shared memory, else all go there.",
+              ranks are on several nodes, and 16K within one node if it has shared memory, as long as nothing else is \
+              measured.",
     },
     Opt {
         name: "BCAST_MIN_COMM_SIZE",
@@ -129,7 +132,7 @@ pub const OPTIONS: &[Opt] = &[
         scope: Scope::Communicator,
         doc: "Under auto, calls of MPI_Allgatherv and MPI_Allgather with fewer bytes of all ranks \
               together go to the MPI library. auto is 32K where the ranks are on several nodes, and \
-              16K within one node if it has shared memory, else all go there.",
+              16K within one node if it has shared memory, as long as nothing else is measured.",
     },
     Opt {
         name: "ALLGATHERV_MIN_COMM_SIZE",
@@ -157,11 +160,12 @@ pub const OPTIONS: &[Opt] = &[
     },
     Opt {
         name: "GATHERV_MIN_COMM_SIZE",
-        kind: Kind::Integer(|c| &mut c.gatherv_min_comm_size, 1 << 30),
+        kind: Kind::IntegerOrAuto(|c| &mut c.gatherv_min_comm_size, 1 << 30),
         unit: "ranks",
-        default: "64",
+        default: "auto",
         scope: Scope::Communicator,
-        doc: "Under auto, calls of MPI_Gatherv and MPI_Gather on communicators of fewer ranks go to the MPI library.",
+        doc: "Under auto, calls of MPI_Gatherv and MPI_Gather on communicators of fewer ranks go to the MPI library. \
+              auto is 64, as long as nothing else is measured.",
     },
     Opt {
         name: "SCATTERV",
@@ -181,11 +185,12 @@ pub const OPTIONS: &[Opt] = &[
     },
     Opt {
         name: "SCATTERV_MIN_COMM_SIZE",
-        kind: Kind::Integer(|c| &mut c.scatterv_min_comm_size, 1 << 30),
+        kind: Kind::IntegerOrAuto(|c| &mut c.scatterv_min_comm_size, 1 << 30),
         unit: "ranks",
-        default: "64",
+        default: "auto",
         scope: Scope::Communicator,
-        doc: "Under auto, calls of MPI_Scatterv and MPI_Scatter on communicators of fewer ranks go to the MPI library.",
+        doc: "Under auto, calls of MPI_Scatterv and MPI_Scatter on communicators of fewer ranks go to the MPI library. \
+              auto is 64, as long as nothing else is measured.",
     },
     Opt {
         name: "SHORT_MSG",
@@ -302,6 +307,31 @@ pub const OPTIONS: &[Opt] = &[
         default: "100",
         scope: Scope::Communicator,
         doc: "The same between two ranks of a node.",
+    },
+    Opt {
+        name: "LEARN",
+        kind: Kind::Switch(|c| &mut c.learn),
+        unit: "",
+        default: "on",
+        scope: Scope::Communicator,
+        doc: "Under auto, time some calls by the MPI library and by Rondo, and leave further ones to the faster. Off, the \
+              rules and the cost model alone decide.",
+    },
+    Opt {
+        name: "LEARN_CALLS",
+        kind: Kind::Integer(|c| &mut c.learn_calls, 1000),
+        unit: "calls",
+        default: "4",
+        scope: Scope::Communicator,
+        doc: "Calls that are timed by each candidate at the most, for each communicator, collective and size class.",
+    },
+    Opt {
+        name: "RELEARN",
+        kind: Kind::Integer(|c| &mut c.relearn, 1 << 30),
+        unit: "calls",
+        default: "10000",
+        scope: Scope::Communicator,
+        doc: "After so many calls of a size class, candidates that were nearly as fast are timed again. 0: never.",
     },
     Opt {
         name: "WINDOW",

@@ -25,6 +25,14 @@ impl Opt {
                 *field(config) = if auto { None } else { Some(bytes(text, max)?) };
             }
             Kind::Integer(field, max) => *field(config) = integer(text, max)?,
+            Kind::IntegerOrAuto(field, max) => {
+                let auto = text.eq_ignore_ascii_case("auto");
+                *field(config) = if auto {
+                    None
+                } else {
+                    Some(integer(text, max)?)
+                };
+            }
             Kind::Real(field, max) => *field(config) = real(text, max)?,
             Kind::Stats(field) => *field(config) = stats(text)?,
             Kind::Hierarchy(field) => *field(config) = among(text, Hierarchy::NAMES)?,

@@ -19,6 +19,7 @@ impl Opt {
             Kind::Bytes(_, max) => format!("{unit}, as 64K or 8M, up to {}", size(max)),
             Kind::BytesOrAuto(..) => format!("auto; {unit}, as 64K or 8M"),
             Kind::Integer(_, max) => format!("0 to {max} {unit}"),
+            Kind::IntegerOrAuto(_, max) => format!("auto; 0 to {max} {unit}"),
             Kind::Real(_, max) => format!("0 to {max} {unit}"),
             Kind::Stats(_) => {
                 let names = StatsFormat::NAMES.iter().map(|(name, _)| *name);
@@ -39,6 +40,9 @@ impl Opt {
             Kind::Bytes(field, _) => size(*field(config)),
             Kind::BytesOrAuto(field, _) => field(config).map_or_else(|| "auto".into(), size),
             Kind::Integer(field, _) => field(config).to_string(),
+            Kind::IntegerOrAuto(field, _) => {
+                field(config).map_or_else(|| "auto".into(), |value| value.to_string())
+            }
             Kind::Real(field, _) => field(config).to_string(),
             Kind::Stats(field) => {
                 let stats = field(config);

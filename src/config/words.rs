@@ -16,7 +16,7 @@ pub const WORDS: usize = {
     words
 };
 
-/// The word for `auto` where a number of bytes may be; above every bound.
+/// The word for `auto` where a number may be; above every bound.
 const AUTO: u64 = u64::MAX;
 
 impl Config {
@@ -32,6 +32,7 @@ impl Config {
                 Kind::Bytes(field, _) => *field(&mut config),
                 Kind::BytesOrAuto(field, _) => field(&mut config).unwrap_or(AUTO),
                 Kind::Integer(field, _) => (*field(&mut config)).into(),
+                Kind::IntegerOrAuto(field, _) => field(&mut config).map_or(AUTO, u64::from),
                 Kind::Real(field, _) => field(&mut config).to_bits(),
                 Kind::Stats(field) => position(StatsFormat::NAMES, field(&mut config).format),
                 Kind::Hierarchy(field) => position(Hierarchy::NAMES, *field(&mut config)),
@@ -64,6 +65,10 @@ impl Config {
                 Kind::Integer(field, max) => {
                     let value = u32::try_from(word).ok().filter(|value| *value <= max);
                     *field(c) = value.unwrap_or(*field(d));
+                }
+                Kind::IntegerOrAuto(field, max) => {
+                    let value = u32::try_from(word).ok();
+                    *field(c) = value.filter(|value| *value <= max);
                 }
                 Kind::Real(field, max) => {
                     let value = f64::from_bits(word);

@@ -1,5 +1,6 @@
 //! Who carries a call out: a pure decision on what every rank knows.
 
+mod learn;
 mod nodes;
 
 use proptest::prelude::*;
@@ -491,17 +492,20 @@ const MANY: Facts = apart(64);
 fn what_a_gather_or_scatter_leaves_to_the_host() {
     use Algorithm::{Adaptive, Binomial, Hybrid, Linear};
     let config = Config::default();
-    let auto = |facts, block| rooted(facts, block, Setting::Auto, 64, &config);
+    let auto = |facts, block| rooted(facts, block, Setting::Auto, None, &config);
     assert_eq!(chosen(auto(MANY, None)), Hybrid);
     assert_eq!(chosen(auto(MANY, Some(1))), Hybrid);
     assert_eq!(auto(MANY, Some(0)), Choice::Host(Why::Empty));
     assert_eq!(auto(full(1, 64), None), Choice::Host(Why::OneNode));
     assert_eq!(auto(apart(63), None), Choice::Host(Why::SmallComm));
-    let host = rooted(MANY, None, Setting::Host, 3, &config);
+    let ten = |facts| rooted(facts, None, Setting::Auto, Some(10), &config);
+    assert_eq!(ten(apart(9)), Choice::Host(Why::SmallComm));
+    assert_eq!(chosen(ten(apart(10))), Hybrid);
+    let host = rooted(MANY, None, Setting::Host, Some(3), &config);
     assert_eq!(host, Choice::Host(Why::Configured));
     for algorithm in [Hybrid, Adaptive, Binomial, Linear] {
         let named = |facts, block, config: &Config| {
-            rooted(facts, block, Setting::Use(algorithm), 64, config)
+            rooted(facts, block, Setting::Use(algorithm), None, config)
         };
         for facts in [MANY, apart(3)] {
             let choice = named(facts, None, &config);

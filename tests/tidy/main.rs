@@ -15,20 +15,22 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("model", &["config", "schedule"]),
     ("report", &[]),
     ("engine", &["schedule", "topology", "tree"]),
-    ("decide", &["config", "model", "schedule"]),
+    ("learn", &[]),
+    ("decide", &["config", "learn", "model", "schedule"]),
     ("stats", &["config", "decide"]),
     ("host", &["engine", "schedule", "shm", "topology", "report"]),
     (
         "comm",
         &[
-            "config", "decide", "engine", "host", "report", "schedule", "shm", "stats", "topology",
+            "config", "decide", "engine", "host", "learn", "report", "schedule", "shm", "stats",
+            "topology",
         ],
     ),
     (
         "coll",
         &[
-            "comm", "config", "decide", "engine", "host", "report", "schedule", "shm", "stats",
-            "topology", "tree",
+            "comm", "config", "decide", "engine", "host", "learn", "report", "schedule", "shm",
+            "stats", "topology", "tree",
         ],
     ),
     ("abi", &["coll", "host", "schedule", "stats"]),

@@ -1,0 +1,185 @@
+//! Who might carry a call out faster than whom the rules chose, and what is expected of each before it is tried.
+
+#![forbid(unsafe_code)]
+
+use super::{
+    Choice, Facts, Form, MIN_BYTES, NODE_MIN_BYTES, Why, allgather_by, bcast_by, model_of,
+    rooted_by,
+};
+use crate::config::{Algorithm, Config};
+use crate::learn::{Candidate, Lesson};
+use crate::schedule::Parts;
+
+/// How many times fewer blocks the second candidate for a broadcast has.
+const FEWER: u32 = 4;
+
+/// What a challenger must make better: less may be chance.
+const MARGIN: f64 = 0.98;
+
+/// The same where calls of all sizes are taken together, because not every rank knows them.
+const MIXED_MARGIN: f64 = 0.7;
+
+/// No short call of Rondo's is expected to take more times as long as the host's.
+const BELOW_MAX: f64 = 32.0;
+
+/// How many times as long another candidate may take if nothing is known of it. A program whose calls are few should
+/// learn soon whether the host is the better choice after all.
+const UNKNOWN_RATIO: f64 = 1.1;
+
+/// The same of the way that the model finds slower.
+const SECOND_RATIO: f64 = 1.5;
+
+/// The same of Rondo's gather and scatter where the rules leave them to the host.
+const ROOTED_RATIO: f64 = 3.5;
+
+/// The number of a kind of calls, by their bytes.
+fn kind(bytes: u64, even: bool) -> u8 {
+    2 * (64 - bytes.leading_zeros()) as u8 + u8::from(!even)
+}
+
+impl Facts {
+    /// How many times as long as the host Rondo may take below its minimum: the shorter, the longer.
+    fn below(&self, bytes: u64) -> f64 {
+        let min = match self.nodes {
+            1 => NODE_MIN_BYTES,
+            _ => MIN_BYTES,
+        };
+        (min as f64 / bytes.max(1) as f64).clamp(1.0, BELOW_MAX)
+    }
+}
+
+/// What a broadcast is that one of the candidates carries out.
+pub fn bcast_candidate(facts: Facts, bytes: u64, config: &Config, candidate: Candidate) -> Choice {
+    let form = facts.form(bytes, config);
+    let first = bcast_by(
+        facts,
+        form,
+        facts.broadcast(form, bytes, config),
+        bytes,
+        config,
+    );
+    match (candidate, first) {
+        (Candidate::Host, _) => Choice::Host(Why::Measured),
+        (
+            Candidate::Second,
+            Choice::Rondo {
+                algorithm, blocks, ..
+            },
+        ) => Choice::Rondo {
+            algorithm,
+            form,
+            blocks: blocks.div_ceil(FEWER),
+            why: Why::Auto,
+        },
+        _ => first,
+    }
+}
+
+/// What may be learnt about broadcasts like this one, for which the rules made this choice.
+pub fn bcast_lesson(facts: Facts, bytes: u64, config: &Config, choice: Choice) -> Option<Lesson> {
+    let default = match choice {
+        Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
+        Choice::Host(Why::Small) if config.bcast_min_bytes.is_none() => Candidate::Host,
+        _ => return None,
+    };
+    let several = matches!(choice, Choice::Rondo { algorithm: Algorithm::Circulant, blocks, .. } if blocks >= 2 * FEWER);
+    Some(Lesson {
+        kind: kind(bytes, true),
+        default,
+        expected: [
+            Some(UNKNOWN_RATIO),
+            Some(facts.below(bytes)),
+            (several && config.block_bytes == 0).then_some(SECOND_RATIO),
+        ],
+        margin: MARGIN,
+    })
+}
+
+/// What an all-broadcast is that one of the candidates carries out.
+pub fn allgather_candidate(
+    facts: Facts,
+    parts: &Parts,
+    blobs: &Parts,
+    config: &Config,
+    candidate: Candidate,
+) -> Choice {
+    let bytes = parts.total();
+    let form = facts.form(bytes, config);
+    let parts = match form {
+        Form::Nodes { .. } if facts.nodes > 1 => blobs,
+        _ => parts,
+    };
+    let model = model_of(facts, form, config);
+    let first = model.all_broadcast(parts, facts.eager_bytes);
+    let algorithm = match (candidate, first) {
+        (Candidate::Host, _) => return Choice::Host(Why::Measured),
+        (Candidate::Second, Algorithm::Bruck) => Algorithm::Circulant,
+        (Candidate::Second, _) => Algorithm::Bruck,
+        (Candidate::First, first) => first,
+    };
+    allgather_by(facts, form, algorithm, parts, bytes, config)
+}
+
+/// What may be learnt about all-broadcasts like this one, for which the rules made this choice.
+pub fn allgather_lesson(
+    facts: Facts,
+    parts: &Parts,
+    config: &Config,
+    choice: Choice,
+) -> Option<Lesson> {
+    let default = match choice {
+        Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
+        Choice::Host(Why::Small) if config.allgatherv_min_bytes.is_none() => Candidate::Host,
+        _ => return None,
+    };
+    let even = parts.largest() <= 2 * (parts.total() / u64::from(facts.p) + 1);
+    // On one node there is a single way, and for one block there is only Bruck's.
+    let several = matches!(choice, Choice::Rondo { blocks, .. } if blocks > 1) && facts.nodes > 1;
+    Some(Lesson {
+        kind: kind(parts.total(), even),
+        default,
+        expected: [
+            Some(UNKNOWN_RATIO),
+            Some(facts.below(parts.total())),
+            several.then_some(SECOND_RATIO),
+        ],
+        margin: MARGIN,
+    })
+}
+
+/// What a gather or scatter is that one of the candidates carries out.
+pub fn rooted_candidate(
+    facts: Facts,
+    block: Option<u64>,
+    config: &Config,
+    candidate: Candidate,
+) -> Choice {
+    match candidate {
+        Candidate::Host => Choice::Host(Why::Measured),
+        _ => rooted_by(facts, block, Algorithm::Hybrid, config),
+    }
+}
+
+/// What may be learnt about gathers or scatters like this one, for which the rules made this choice.
+pub fn rooted_lesson(
+    block: Option<u64>,
+    min_comm_size: Option<u32>,
+    choice: Choice,
+) -> Option<Lesson> {
+    let default = match choice {
+        Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
+        Choice::Host(Why::SmallComm) if min_comm_size.is_none() => Candidate::Host,
+        Choice::Host(Why::OneNode) => Candidate::Host,
+        _ => return None,
+    };
+    Some(Lesson {
+        kind: kind(block.unwrap_or(0), true),
+        default,
+        expected: [Some(UNKNOWN_RATIO), Some(ROOTED_RATIO), None],
+        margin: if block.is_some() {
+            MARGIN
+        } else {
+            MIXED_MARGIN
+        },
+    })
+}

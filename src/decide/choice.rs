@@ -1,0 +1,141 @@
+//! What can be decided, and why.
+
+#![forbid(unsafe_code)]
+
+use crate::config::Algorithm;
+
+/// The decision about one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The host's own function, and why.
+    Host(Why),
+    /// An algorithm of Rondo's.
+    Rondo {
+        /// Which one.
+        algorithm: Algorithm,
+        /// Over all ranks, or over nodes.
+        form: Form,
+        /// Number of blocks of the message, or of the longest part.
+        blocks: u32,
+        /// Asked for, or chosen.
+        why: Why,
+    },
+}
+
+/// Between whom an algorithm runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// All ranks of the communicator.
+    Flat,
+    /// So many ranks of each node, the leaders of its lanes; inside the nodes, data pass through shared
+    /// memory.
+    Nodes {
+        /// Leaders of a node.
+        lanes: u32,
+    },
+}
+
+/// Why a call went where it went. Every rank of a call sees the same reason, save for an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Chosen by Rondo.
+    Auto,
+    /// Measured to be the fastest.
+    Measured,
+    /// To be measured.
+    Trial,
+    /// Named by the option of the collective.
+    Configured,
+    /// `RONDO=off`.
+    Off,
+    /// `RONDO_PMPI=off` and the call came by its `PMPI_` name.
+    Pmpi,
+    /// One or two ranks: nothing to gain.
+    FewRanks,
+    /// Below the collective's `_MIN_COMM_SIZE`.
+    SmallComm,
+    /// Inter-communicators are the host's.
+    Inter,
+    /// Below the collective's `_MIN_BYTES`.
+    Small,
+    /// All ranks on one node, and no better way there than the host's.
+    OneNode,
+    /// No data to move.
+    Empty,
+    /// Communicator, datatype, count or root is invalid: the host says so.
+    Invalid,
+    /// No room for a private communicator (`RONDO_MAX_COMMS`, or the host has no more).
+    NoRoom,
+    /// The ranks run different versions of Rondo.
+    Versions,
+    /// This build does not fit the host.
+    Unusable,
+    /// `MPI_Finalize` is under way.
+    Ending,
+}
+
+impl Why {
+    /// All reasons, in the order of their counters.
+    pub const ALL: [Why; 17] = [
+        Why::Auto,
+        Why::Measured,
+        Why::Trial,
+        Why::Configured,
+        Why::Off,
+        Why::Pmpi,
+        Why::FewRanks,
+        Why::SmallComm,
+        Why::Inter,
+        Why::Small,
+        Why::OneNode,
+        Why::Empty,
+        Why::Invalid,
+        Why::NoRoom,
+        Why::Versions,
+        Why::Unusable,
+        Why::Ending,
+    ];
+
+    /// Words for reports.
+    pub fn text(self) -> &'static str {
+        match self {
+            Why::Auto => "auto",
+            Why::Measured => "measured",
+            Why::Trial => "on trial",
+            Why::Configured => "asked for",
+            Why::Off => "RONDO=off",
+            Why::Pmpi => "RONDO_PMPI=off",
+            Why::FewRanks => "one or two ranks",
+            Why::SmallComm => "below the minimum number of ranks",
+            Why::Inter => "inter-communicator",
+            Why::Small => "below the minimum size",
+            Why::OneNode => "all ranks on one node",
+            Why::Empty => "no data",
+            Why::Invalid => "invalid argument",
+            Why::NoRoom => "no room for a private communicator",
+            Why::Versions => "versions of Rondo differ",
+            Why::Unusable => "built for another MPI",
+            Why::Ending => "MPI is being finalized",
+        }
+    }
+}
+
+impl Choice {
+    /// The same for another reason.
+    pub fn because(self, reason: Why) -> Choice {
+        match self {
+            Choice::Host(_) => Choice::Host(reason),
+            Choice::Rondo {
+                algorithm,
+                form,
+                blocks,
+                ..
+            } => Choice::Rondo {
+                algorithm,
+                form,
+                blocks,
+                why: reason,
+            },
+        }
+    }
+}

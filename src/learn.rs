@@ -1,0 +1,335 @@
+//! Which of a few candidates carries calls out fastest, found out while the program runs.
+//!
+//! Pure: a [`Class`] counts the calls of one kind on one communicator, says which candidate has the next one and
+//! whether it is to be timed, and is told the times. Calls of one kind are counted alike on all ranks, and the only
+//! times that matter are those of the slowest rank, on which all ranks agree by a reduction; so all ranks say the same,
+//! whatever their clocks show.
+//!
+//! Candidates meet in duels. Some calls of the *incumbent* are timed, then one of a *challenger*, and the ranks agree on the
+//! least time of each. If the challenger took twice as long, that is all. Otherwise they take turns for some more calls, and the
+//! ranks agree once more; the incumbent goes if it is slower by more than chance. As even then a rank may just have
+//! been kept from running, an incumbent that lost by much, and a challenger that was out after a single call, have another duel
+//! later, when it costs little.
+
+#![forbid(unsafe_code)]
+
+/// Who can have a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Candidate {
+    /// The MPI library.
+    Host,
+    /// Rondo, as the model says.
+    First,
+    /// Rondo, in another way.
+    Second,
+}
+
+impl Candidate {
+    /// All of them, in the order of their times.
+    pub const ALL: [Candidate; 3] = [Candidate::Host, Candidate::First, Candidate::Second];
+}
+
+/// What is known of a kind of calls before the first one.
+#[derive(Clone, Copy, Debug)]
+pub struct Lesson {
+    /// The number of the kind among those of the collective, less than [`KINDS`].
+    pub kind: u8,
+    /// Who has the calls by the rules.
+    pub default: Candidate,
+    /// How many times as long as the default each other candidate may take, for all that is known; `None` if it
+    /// is none.
+    pub expected: [Option<f64>; 3],
+    /// A challenger must take less than this part of the incumbent's time: less of a difference may be chance.
+    pub margin: f64,
+}
+
+/// Kinds of calls of a collective: the number of bits of the bytes, and whether these are distributed evenly.
+pub const KINDS: usize = 2 * 65;
+
+/// Collectives of which something is learnt.
+pub const COLLECTIVES: usize = 7;
+
+/// Kinds on a communicator about which something is learnt. Calls of others follow the rules.
+const CLASSES: usize = 60;
+
+/// Calls of the incumbent that are timed before a challenger has one, if there is time.
+const LOOKS: u32 = 3;
+
+/// The part of the time spent so far that a trial may cost.
+const SHARE: f64 = 0.05;
+
+/// A challenger that is slower by more than this factor needs one more call only.
+const CLOSE: f64 = 1.3;
+
+/// A challenger is out after a single call if it took so many times as long.
+const CLEARLY: f64 = 2.0;
+
+/// The second duel costs a quarter of what the first one may.
+const AGAIN: u64 = 4;
+
+/// Who took more times as long was late by chance, rather than slow.
+const PLAUSIBLE: f64 = 16.0;
+
+/// How much is tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// Calls of a challenger that are timed at the most.
+    pub trials: u32,
+    /// After so many calls all that was close is tried again; 0: never.
+    pub relearn: u64,
+}
+
+/// Who has a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Who.
+    pub candidate: Candidate,
+    /// Is this rank to tell how long it took?
+    pub timed: bool,
+}
+
+/// What happens at call `next`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The incumbent is timed, so many times more.
+    Looks(u32),
+    /// The challenger has its first call.
+    First,
+    /// They take turns, so many calls more.
+    Pairs(u32),
+    /// The ranks agree: after its first call, or in the end.
+    Verdict { last: bool },
+}
+
+/// Calls of one kind on one communicator.
+#[derive(Clone, Debug)]
+pub struct Class {
+    /// Calls so far.
+    calls: u64,
+    /// The call at which the phase goes on; those before it are the incumbent's.
+    next: u64,
+    phase: Phase,
+    incumbent: Candidate,
+    challenger: Candidate,
+    /// Least nanoseconds of this rank in this duel: the incumbent's, the challenger's.
+    own: [u64; 2],
+    /// The slowest rank's, of each candidate; `u64::MAX` if it has none.
+    agreed: [u64; 3],
+    /// The call at which each candidate may be tried; `u64::MAX` if it may not.
+    due: [u64; 3],
+    /// Duels that each candidate lost by much.
+    lost: [u8; 3],
+    margin: f64,
+}
+
+/// The call by which a trial of a candidate that may take `ratio` times as long costs no more than its share.
+fn due(ratio: f64) -> u64 {
+    // Not the first two: one makes what is made once, and one of the incumbent's is timed.
+    ((ratio - 1.0) / SHARE).ceil().clamp(3.0, 1e6) as u64
+}
+
+impl Class {
+    /// A kind of which nothing is measured.
+    pub fn new(lesson: &Lesson) -> Class {
+        let due = |ratio: Option<f64>| ratio.map_or(u64::MAX, due);
+        let mut class = Class {
+            calls: 0,
+            next: u64::MAX,
+            phase: Phase::First,
+            incumbent: lesson.default,
+            challenger: lesson.default,
+            own: [u64::MAX; 2],
+            agreed: [u64::MAX; 3],
+            due: lesson.expected.map(due),
+            lost: [0; 3],
+            margin: lesson.margin,
+        };
+        class.due[lesson.default as usize] = u64::MAX;
+        class.challenge();
+        class
+    }
+
+    /// Who has the calls now, when nothing is tried.
+    pub fn incumbent(&self) -> Candidate {
+        self.incumbent
+    }
+
+    /// Nanoseconds of the slowest rank, of each candidate, as far as they are known.
+    pub fn times(&self) -> [Option<u64>; 3] {
+        self.agreed.map(|time| (time != u64::MAX).then_some(time))
+    }
+
+    /// If the ranks must agree before the next call: this rank's times, of which the largest over all ranks are to
+    /// be told to [`Class::agree`].
+    pub fn question(&self) -> Option<[u64; 2]> {
+        let now = self.calls + 1 == self.next && matches!(self.phase, Phase::Verdict { .. });
+        now.then_some(self.own)
+    }
+
+    /// The ranks agreed on these times. True if the duel is over.
+    pub fn agree(&mut self, slowest: [u64; 2], terms: Terms) -> bool {
+        let [incumbent, challenger] = slowest.map(|time| time.max(1) as f64);
+        self.agreed[self.incumbent as usize] = slowest[0];
+        self.agreed[self.challenger as usize] = slowest[1];
+        let ratio = challenger / incumbent;
+        let last = self.phase == Phase::Verdict { last: true };
+        if !last && terms.trials > 1 && ratio < CLEARLY {
+            let pairs = if ratio > CLOSE { 1 } else { terms.trials - 1 };
+            self.phase = Phase::Pairs(2 * pairs);
+            return false;
+        }
+        let (mut loser, mut ratio) = (self.challenger, ratio);
+        let displaced = ratio < self.margin;
+        if displaced {
+            loser = std::mem::replace(&mut self.incumbent, self.challenger);
+            ratio = ratio.recip();
+        }
+        self.due[self.incumbent as usize] = u64::MAX;
+        self.due[loser as usize] = u64::MAX;
+        let lost = &mut self.lost[loser as usize];
+        if (displaced || !last) && ratio > CLOSE && *lost == 0 {
+            *lost += 1;
+            self.due[loser as usize] = self.calls + AGAIN * due(ratio.min(PLAUSIBLE));
+        }
+        self.challenge_again(terms);
+        true
+    }
+
+    /// Counts a call, and says who has it.
+    #[inline]
+    pub fn begin(&mut self) -> Turn {
+        self.calls += 1;
+        if self.calls < self.next {
+            return Turn {
+                candidate: self.incumbent,
+                timed: false,
+            };
+        }
+        self.next = self.calls + 1;
+        let (candidate, phase) = match self.phase {
+            Phase::Looks(1) => (self.incumbent, Phase::First),
+            Phase::Looks(left) => (self.incumbent, Phase::Looks(left - 1)),
+            Phase::First => (self.challenger, Phase::Verdict { last: false }),
+            Phase::Pairs(1) => (self.challenger, Phase::Verdict { last: true }),
+            Phase::Pairs(left) if left % 2 == 0 => (self.incumbent, Phase::Pairs(left - 1)),
+            Phase::Pairs(left) => (self.challenger, Phase::Pairs(left - 1)),
+            // Nobody asked the ranks: without their times everything stays as it is.
+            Phase::Verdict { .. } => {
+                self.next = u64::MAX;
+                (self.incumbent, self.phase)
+            }
+        };
+        self.phase = phase;
+        Turn {
+            candidate,
+            timed: true,
+        }
+    }
+
+    /// The call of this turn took so long on this rank.
+    pub fn time(&mut self, turn: Turn, nanos: u64) {
+        let own = &mut self.own[usize::from(turn.candidate != self.incumbent)];
+        *own = (*own).min(nanos);
+    }
+
+    /// The duel is over: what is next?
+    fn challenge_again(&mut self, terms: Terms) {
+        if self.incumbent == Candidate::Host {
+            // Where the model's best way loses, so does its second best.
+            self.due[Candidate::Second as usize] = u64::MAX;
+        }
+        if self.due.iter().all(|&due| due == u64::MAX) && terms.relearn > 0 {
+            let best = self.agreed[self.incumbent as usize].max(1) as f64;
+            self.lost = [0; 3];
+            for candidate in Candidate::ALL {
+                let time = self.agreed[candidate as usize];
+                if time != u64::MAX && candidate != self.incumbent {
+                    let calls = due(time as f64 / best).max(terms.relearn);
+                    self.due[candidate as usize] = self.calls + calls;
+                }
+            }
+        }
+        self.challenge();
+    }
+
+    /// Waits for the next challenger that is due.
+    fn challenge(&mut self) {
+        let first = Candidate::ALL
+            .into_iter()
+            .min_by_key(|&c| self.due[c as usize]);
+        let challenger = first.expect("there are three");
+        self.challenger = challenger;
+        self.own = [u64::MAX; 2];
+        (self.next, self.phase) = match self.due[challenger as usize] {
+            u64::MAX => (u64::MAX, Phase::First),
+            due => {
+                let next = due.saturating_sub(LOOKS.into()).max(self.calls + 1).max(2);
+                let looks = due.saturating_sub(next).clamp(1, LOOKS.into());
+                (next, Phase::Looks(looks as u32))
+            }
+        };
+    }
+}
+
+/// All that is learnt on one communicator.
+#[derive(Debug, Default)]
+pub struct Table {
+    /// For each collective by its number, and kind, the place of its class and one, or 0. Empty before the first one.
+    places: Vec<[u8; KINDS]>,
+    classes: Vec<Class>,
+}
+
+impl Table {
+    /// The class of these calls; `None` if there are too many.
+    #[inline]
+    pub fn class(&mut self, collective: usize, lesson: &Lesson) -> Option<&mut Class> {
+        let kinds = self.places.get(collective);
+        match kinds.map_or(0, |kinds| kinds[usize::from(lesson.kind)]) {
+            0 => self.add(collective, lesson),
+            place => self.classes.get_mut(usize::from(place) - 1),
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, collective: usize, lesson: &Lesson) -> Option<&mut Class> {
+        if self.classes.len() == CLASSES {
+            return None;
+        }
+        self.places.resize(COLLECTIVES, [0; KINDS]);
+        let mut lesson = *lesson;
+        if let Some(ratio) = self.ratio_nearby(collective, lesson.kind) {
+            // How the host compares with Rondo where sizes are similar is a better guess than any other.
+            let [host, first, _] = &mut lesson.expected;
+            match lesson.default {
+                Candidate::Host if first.is_some() => *first = Some(1.0 / ratio),
+                Candidate::First if host.is_some() => *host = Some(ratio),
+                _ => {}
+            }
+        }
+        self.classes.push(Class::new(&lesson));
+        self.places[collective][usize::from(lesson.kind)] = self.classes.len() as u8;
+        self.classes.last_mut()
+    }
+
+    /// How many times as long as Rondo the host takes for the nearest kind of which that is known.
+    fn ratio_nearby(&self, collective: usize, kind: u8) -> Option<f64> {
+        let places = (0u8..).zip(&self.places[collective]);
+        let known = places.filter_map(|(other, &place)| {
+            let class = self.classes.get(usize::from(place).checked_sub(1)?)?;
+            match class.times() {
+                [Some(host), Some(first), _] => {
+                    Some((kind.abs_diff(other), host as f64 / first.max(1) as f64))
+                }
+                _ => None,
+            }
+        });
+        known
+            .min_by_key(|(distance, _)| *distance)
+            .map(|(_, ratio)| ratio)
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.places.capacity() * KINDS + self.classes.capacity() * size_of::<Class>()
+    }
+}

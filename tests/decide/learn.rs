@@ -1,0 +1,172 @@
+//! What may be learnt, and what the candidates are.
+
+use crate::{LEADERS, NODE, NODES, apart, chosen, config, form_and_blocks, full, no_shm, parts};
+use rondo::config::{Algorithm, Config, Setting};
+use rondo::decide::{
+    Choice, Facts, Form, Why, allgather, allgather_candidate, allgather_lesson, bcast,
+    bcast_candidate, bcast_lesson, rooted, rooted_candidate, rooted_lesson,
+};
+use rondo::learn::{Candidate, Lesson};
+
+fn of_bcast(facts: Facts, bytes: u64, config: &Config) -> Option<Lesson> {
+    bcast_lesson(facts, bytes, config, bcast(facts, bytes, config))
+}
+
+fn of_allgather(facts: Facts, sizes: &[u64], setting: Setting, config: &Config) -> Option<Lesson> {
+    let parts = parts(sizes);
+    let choice = allgather(facts, &parts, &parts, setting, config);
+    allgather_lesson(facts, &parts, config, choice)
+}
+
+fn of_rooted(facts: Facts, setting: Setting, min: Option<u32>) -> Option<Lesson> {
+    let choice = rooted(facts, None, setting, min, &Config::default());
+    rooted_lesson(None, min, choice)
+}
+
+#[test]
+fn what_the_user_says_is_not_put_to_the_test() {
+    let named = [Setting::Host, Setting::Use(Algorithm::Circulant)];
+    for setting in named {
+        let config = config(|c| c.bcast = setting);
+        assert!(of_bcast(NODES, 1 << 20, &config).is_none());
+        let sizes = [1 << 20; 8];
+        assert!(of_allgather(NODES, &sizes, setting, &Config::default()).is_none());
+    }
+    for setting in [Setting::Host, Setting::Use(Algorithm::Hybrid)] {
+        assert!(of_rooted(apart(100), setting, None).is_none());
+    }
+    // A minimum is one.
+    let min = config(|c| (c.bcast_min_bytes, c.allgatherv_min_bytes) = (Some(5000), Some(5000)));
+    assert!(of_bcast(NODES, 4999, &min).is_none());
+    assert!(of_allgather(NODES, &[100; 8], Setting::Auto, &min).is_none());
+    assert!(of_rooted(apart(9), Setting::Auto, Some(10)).is_none());
+    // Above it, Rondo chooses.
+    assert!(of_bcast(NODES, 5000, &min).is_some());
+    assert!(of_allgather(NODES, &[1000; 8], Setting::Auto, &min).is_some());
+    assert!(of_rooted(apart(10), Setting::Auto, Some(10)).is_some());
+}
+
+#[test]
+fn nothing_is_learnt_where_there_is_no_choice() {
+    let default = Config::default();
+    assert!(of_bcast(apart(2), 1 << 20, &default).is_none());
+    assert!(of_bcast(NODES, 0, &default).is_none());
+    assert!(
+        of_bcast(NODE, 1 << 20, &no_shm()).is_none(),
+        "no way but the host's"
+    );
+    assert!(of_rooted(apart(2), Setting::Auto, None).is_none());
+    let off = config(|c| c.enabled = false);
+    assert!(of_bcast(NODES, 1 << 20, &off).is_none());
+}
+
+#[test]
+fn the_rules_come_first() {
+    let default = Config::default();
+    let of = |lesson: Option<Lesson>| lesson.unwrap().default;
+    assert_eq!(of(of_bcast(NODES, 32767, &default)), Candidate::Host);
+    assert_eq!(of(of_bcast(NODES, 32768, &default)), Candidate::First);
+    assert_eq!(of(of_bcast(NODE, 16383, &default)), Candidate::Host);
+    assert_eq!(of(of_bcast(NODE, 16384, &default)), Candidate::First);
+    assert_eq!(
+        of(of_rooted(apart(63), Setting::Auto, None)),
+        Candidate::Host
+    );
+    assert_eq!(
+        of(of_rooted(apart(64), Setting::Auto, None)),
+        Candidate::First
+    );
+    assert_eq!(
+        of(of_rooted(full(1, 64), Setting::Auto, None)),
+        Candidate::Host
+    );
+}
+
+/// The further below the minimum, the slower may Rondo be, and the later is it tried.
+#[test]
+fn short_calls_are_expected_to_be_the_hosts() {
+    let ratio = |bytes| of_bcast(NODES, bytes, &Config::default()).unwrap().expected[1].unwrap();
+    assert_eq!(ratio(16 << 10), 2.0);
+    assert_eq!(ratio(4 << 10), 8.0);
+    assert_eq!(ratio(1), 32.0);
+}
+
+#[test]
+fn sizes_and_distributions_are_told_apart() {
+    let default = Config::default();
+    let kind = |sizes: &[u64]| {
+        let lesson = of_allgather(NODES, sizes, Setting::Auto, &default);
+        lesson.unwrap().kind
+    };
+    let one = [8 << 20, 0, 0, 0, 0, 0, 0, 0];
+    assert_eq!(kind(&[1 << 20; 8]), kind(&[(1 << 20) + 5; 8]));
+    assert_ne!(kind(&[1 << 20; 8]), kind(&[1 << 21; 8]));
+    assert_ne!(kind(&[1 << 20; 8]), kind(&one));
+    let kind = |bytes| of_bcast(NODES, bytes, &default).unwrap().kind;
+    assert_eq!(kind(4096), kind(8191));
+    assert_ne!(kind(4096), kind(8192));
+    assert!((kind(u64::MAX) as usize) < rondo::learn::KINDS);
+}
+
+#[test]
+fn the_first_candidate_is_what_the_rules_would_choose() {
+    let default = Config::default();
+    for facts in [NODE, NODES, full(4, 4), apart(100)] {
+        for bytes in [32 << 10, 1 << 20, 1 << 30] {
+            let rules = bcast(facts, bytes, &default);
+            let first = bcast_candidate(facts, bytes, &default, Candidate::First);
+            assert_eq!(first, rules);
+            let host = bcast_candidate(facts, bytes, &default, Candidate::Host);
+            assert!(matches!(host, Choice::Host(_)));
+        }
+        // Below the minimum as well, where the rules have none.
+        let first = bcast_candidate(facts, 100, &default, Candidate::First);
+        chosen(first);
+    }
+    let sizes = parts(&[1 << 20; 8]);
+    let rules = allgather(NODES, &sizes, &sizes, Setting::Auto, &default);
+    let first = allgather_candidate(NODES, &sizes, &sizes, &default, Candidate::First);
+    assert_eq!(first, rules);
+    let first = rooted_candidate(full(4, 4), Some(8), &default, Candidate::First);
+    assert_eq!(
+        (chosen(first), form_and_blocks(first).0),
+        (Algorithm::Hybrid, LEADERS)
+    );
+}
+
+#[test]
+fn the_second_candidate_is_another_way() {
+    let default = Config::default();
+    let bytes = 16 << 20;
+    let lesson = of_bcast(NODES, bytes, &default).unwrap();
+    assert!(lesson.expected[2].is_some());
+    let [first, second] = [Candidate::First, Candidate::Second]
+        .map(|candidate| form_and_blocks(bcast_candidate(NODES, bytes, &default, candidate)));
+    assert_eq!(first.1.div_ceil(4), second.1);
+    // The number of blocks is the user's.
+    let given = config(|c| c.block_bytes = 5000);
+    assert!(of_bcast(NODES, bytes, &given).unwrap().expected[2].is_none());
+    for (sizes, other) in [
+        ([1 << 20; 8], Algorithm::Circulant),
+        ([8 << 20, 0, 0, 0, 0, 0, 0, 0], Algorithm::Bruck),
+    ] {
+        let lesson = of_allgather(NODES, &sizes, Setting::Auto, &default).unwrap();
+        assert!(lesson.expected[2].is_some());
+        let parts = parts(&sizes);
+        let second = allgather_candidate(NODES, &parts, &parts, &default, Candidate::Second);
+        assert_eq!(chosen(second), other);
+        assert_eq!(form_and_blocks(second).0, Form::Flat);
+    }
+}
+
+#[test]
+fn a_reason_can_be_given_to_a_choice() {
+    let host = Choice::Host(Why::Small).because(Why::Trial);
+    assert_eq!(host, Choice::Host(Why::Trial));
+    let rondo = bcast(NODES, 1 << 20, &Config::default());
+    let Choice::Rondo { why, .. } = rondo.because(Why::Measured) else {
+        panic!("{rondo:?}");
+    };
+    assert_eq!(why, Why::Measured);
+    assert_eq!(rondo.because(Why::Measured).because(Why::Auto), rondo);
+}

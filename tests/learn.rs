@@ -1,0 +1,342 @@
+//! Who is faster, found out by calls whose times are invented: on every rank by a clock of its own.
+
+use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+use rondo::learn::{COLLECTIVES, Candidate, Class, KINDS, Lesson, Table, Terms};
+
+const TERMS: Terms = Terms {
+    trials: 4,
+    relearn: 10_000,
+};
+
+fn rng(seed: u64) -> TestRng {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
+}
+
+fn lesson(default: Candidate, expected: [Option<f64>; 3]) -> Lesson {
+    Lesson {
+        kind: 40,
+        default,
+        expected,
+        margin: 0.98,
+    }
+}
+
+/// Rondo by the rules, and nothing known of the others.
+fn rondo_first() -> Lesson {
+    lesson(Candidate::First, [Some(1.1), Some(1.0), Some(1.5)])
+}
+
+/// The host by the rules, and Rondo may take this many times as long.
+fn host_first(ratio: f64) -> Lesson {
+    lesson(Candidate::Host, [Some(1.0), Some(ratio), None])
+}
+
+/// What came of a program.
+struct Outcome {
+    /// Microseconds of all calls, as long as the slowest rank takes.
+    total: f64,
+    /// Who had each call.
+    calls: Vec<Candidate>,
+    /// Reductions.
+    questions: u64,
+    best: Candidate,
+}
+
+/// A program of so many calls on three ranks. `cost` gives the microseconds of a call by its number and who has it;
+/// `noise` those that a rank measures on top.
+fn run(
+    lesson: &Lesson,
+    calls: u64,
+    terms: Terms,
+    cost: impl Fn(u64, Candidate) -> f64,
+    mut noise: impl FnMut(u64) -> f64,
+) -> Outcome {
+    let mut ranks = vec![Class::new(lesson); 3];
+    let (mut total, mut questions, mut who) = (0.0, 0, vec![]);
+    for call in 0..calls {
+        let own: Vec<Option<[u64; 2]>> = ranks.iter().map(Class::question).collect();
+        let ask = own[0].is_some();
+        assert!(own.iter().all(|own| own.is_some() == ask), "all ask alike");
+        if ask {
+            questions += 1;
+            let slowest = |i: usize| own.iter().map(|own| own.unwrap()[i]).max().unwrap();
+            let slowest = [slowest(0), slowest(1)];
+            for rank in &mut ranks {
+                rank.agree(slowest, terms);
+            }
+        }
+        let turns: Vec<_> = ranks.iter_mut().map(Class::begin).collect();
+        assert!(turns.iter().all(|turn| *turn == turns[0]), "all go alike");
+        let us = cost(call, turns[0].candidate);
+        total += us;
+        who.push(turns[0].candidate);
+        for (rank, turn) in ranks.iter_mut().zip(turns) {
+            if turn.timed {
+                rank.time(turn, ((us + noise(call)) * 1000.0) as u64);
+            }
+        }
+    }
+    Outcome {
+        total,
+        calls: who,
+        questions,
+        best: ranks[0].incumbent(),
+    }
+}
+
+/// Costs by candidate, the same in every call.
+fn fixed(host: f64, first: f64, second: f64) -> impl Fn(u64, Candidate) -> f64 {
+    move |_, candidate| [host, first, second][candidate as usize]
+}
+
+#[test]
+fn the_fastest_candidate_has_the_calls_in_the_end() {
+    for (host, first, second, best) in [
+        (100.0, 50.0, 60.0, Candidate::First),
+        (100.0, 50.0, 40.0, Candidate::Second),
+        (30.0, 50.0, 40.0, Candidate::Host),
+        (900.0, 100.0, 500.0, Candidate::First),
+        (10.0, 100.0, 100.0, Candidate::Host),
+    ] {
+        let outcome = run(
+            &rondo_first(),
+            2000,
+            TERMS,
+            fixed(host, first, second),
+            |_| 0.0,
+        );
+        assert_eq!(outcome.best, best, "{host} {first} {second}");
+        let late = &outcome.calls[1500..];
+        assert!(
+            late.iter().all(|who| *who == best),
+            "{host} {first} {second}"
+        );
+    }
+    for (first, best) in [(20.0, Candidate::First), (500.0, Candidate::Host)] {
+        let outcome = run(
+            &host_first(3.0),
+            2000,
+            TERMS,
+            fixed(100.0, first, 0.0),
+            |_| 0.0,
+        );
+        assert_eq!(outcome.best, best);
+    }
+}
+
+/// What a program of 100 calls loses against the better of host and Rondo: 5 % at the most. This cannot be so where the
+/// rules are wrong by more than a factor of 1.7, because six calls go by the rules before they are given up, nor where the
+/// other candidate takes more than six times as long, of which there must be one call to know.
+#[test]
+fn short_programs_lose_little() {
+    for ratio in [0.6, 0.7, 0.9, 0.97, 1.0, 1.03, 1.1, 1.3, 1.9, 2.1, 3.0, 5.0] {
+        for second in [0.8, 1.0, 1.2, 1.6] {
+            let cost = fixed(100.0 * ratio, 100.0, 100.0 * second);
+            let best = 100.0 * (100.0 * ratio).min(100.0);
+            let outcome = run(&rondo_first(), 100, TERMS, cost, |_| 0.0);
+            assert!(
+                outcome.total <= best / 0.95,
+                "{ratio} {second}: {}",
+                outcome.total / best
+            );
+        }
+        if ratio > 1.7 {
+            continue;
+        }
+        let cost = fixed(100.0, 100.0 / ratio, 0.0);
+        let expected = (1.0 / ratio).max(1.0);
+        let outcome = run(&host_first(expected), 100, TERMS, cost, |_| 0.0);
+        let best = 100.0 * (100.0 / ratio).min(100.0);
+        assert!(
+            outcome.total <= best / 0.95,
+            "{ratio}: {}",
+            outcome.total / best
+        );
+    }
+}
+
+/// Trials of what is expected to be slow come late enough to be paid for.
+#[test]
+fn a_trial_waits_until_it_costs_a_twentieth() {
+    for ratio in [2.0, 4.0, 10.0, 32.0] {
+        let outcome = run(
+            &host_first(ratio),
+            5000,
+            TERMS,
+            fixed(1.0, ratio, 0.0),
+            |_| 0.0,
+        );
+        let first = outcome
+            .calls
+            .iter()
+            .position(|who| *who == Candidate::First);
+        let before = first.expect("is tried") as f64;
+        assert!(
+            (ratio - 1.0) / (before + 1.0) <= 0.0501,
+            "{ratio}: call {before}"
+        );
+        assert!(before < 21.0 * ratio, "{ratio}: call {before}");
+        assert!(outcome.total <= 5000.0 * 1.02);
+    }
+}
+
+/// Reductions are few: two for each challenger, and as many again where one was out after one call.
+#[test]
+fn the_ranks_agree_rarely() {
+    for (host, second) in [(100.0, 100.0), (300.0, 100.0), (300.0, 300.0), (10.0, 10.0)] {
+        let outcome = run(
+            &rondo_first(),
+            9000,
+            TERMS,
+            fixed(host, 100.0, second),
+            |_| 0.0,
+        );
+        assert!(
+            (1..=6).contains(&outcome.questions),
+            "{}",
+            outcome.questions
+        );
+    }
+}
+
+/// One call that is late by chance decides nothing for good, whichever it is.
+#[test]
+fn a_single_slow_call_does_not_decide() {
+    for slow in 0..40 {
+        for (host, best) in [
+            (150.0, Candidate::First),
+            (60.0, Candidate::Host),
+            (400.0, Candidate::First),
+        ] {
+            let noise = move |call: u64| if call == slow { 5000.0 } else { 0.0 };
+            let outcome = run(
+                &rondo_first(),
+                1500,
+                TERMS,
+                fixed(host, 100.0, 130.0),
+                noise,
+            );
+            assert_eq!(outcome.best, best, "host {host}, call {slow} late");
+        }
+    }
+}
+
+/// A network that changes is noticed after RONDO_RELEARN calls, and never with 0.
+#[test]
+fn what_changes_is_learnt_again() {
+    let cost = |call: u64, who: Candidate| match (who, call < 3000) {
+        (Candidate::Host, true) => 130.0,
+        (Candidate::Host, false) => 20.0,
+        _ => 100.0,
+    };
+    for (relearn, best) in [(1000, Candidate::Host), (0, Candidate::First)] {
+        let terms = Terms { trials: 4, relearn };
+        let outcome = run(&rondo_first(), 10_000, terms, cost, |_| 0.0);
+        assert_eq!(outcome.best, best, "relearn {relearn}");
+    }
+}
+
+#[test]
+fn one_trial_is_enough_if_the_user_says_so() {
+    let terms = Terms {
+        trials: 1,
+        relearn: 0,
+    };
+    for (host, best) in [(90.0, Candidate::Host), (110.0, Candidate::First)] {
+        let outcome = run(
+            &rondo_first(),
+            300,
+            terms,
+            fixed(host, 100.0, 105.0),
+            |_| 0.0,
+        );
+        assert_eq!(outcome.best, best);
+        let tried = outcome.calls.iter().filter(|who| **who != best).count();
+        assert!(tried <= 4, "{tried}");
+    }
+}
+
+proptest! {
+    /// Ranks agree on everything whatever their clocks show, and the choice is right where the difference is larger than
+    /// the noise.
+    #[test]
+    fn noisy_clocks(host in 20.0f64..500.0, first in 20.0f64..500.0, jitter in 0.0f64..30.0, seed in any::<u64>()) {
+        let mut rng = rng(seed);
+        let lesson = lesson(Candidate::First, [Some(1.1), Some(1.0), None]);
+        let noise = |_| rng.random_range(0.0..=1.0) * jitter;
+        let outcome = run(&lesson, 3000, TERMS, fixed(host, first, 0.0), noise);
+        let faster = if host < first { Candidate::Host } else { Candidate::First };
+        let (least, most) = (host.min(first), host.max(first));
+        if least + jitter < 0.9 * most {
+            prop_assert_eq!(outcome.best, faster);
+        }
+        let chosen = if outcome.best == Candidate::Host { host } else { first };
+        prop_assert!(chosen <= (least + jitter) / 0.9, "{} of {} and {}", chosen, host, first);
+    }
+}
+
+/// What is known of one size is a guess for the next.
+#[test]
+fn a_neighbour_gives_the_expected_ratio() {
+    let mut table = Table::default();
+    let kind = |kind| Lesson {
+        kind,
+        ..rondo_first()
+    };
+    let first_trial_of_host = |table: &mut Table, lesson: &Lesson, host: u64| {
+        for call in 1..1000 {
+            let class = table.class(0, lesson).unwrap();
+            if let Some(own) = class.question() {
+                class.agree(own, TERMS);
+            }
+            let turn = class.begin();
+            let nanos = if turn.candidate == Candidate::Host {
+                host
+            } else {
+                1000
+            };
+            if turn.timed {
+                class.time(turn, nanos);
+            }
+            if turn.candidate == Candidate::Host {
+                // On to the verdict.
+                let class = table.class(0, lesson).unwrap();
+                let own = class.question().unwrap();
+                class.agree(own, TERMS);
+                return call;
+            }
+        }
+        unreachable!("the host is never tried");
+    };
+    assert_eq!(first_trial_of_host(&mut table, &kind(40), 9000), 3);
+    // Nine times as long: eight calls more are 5 % of 160.
+    assert_eq!(first_trial_of_host(&mut table, &kind(42), 9000), 160);
+    // Another collective is another matter.
+    let class = table.class(1, &kind(42)).unwrap();
+    let turns: Vec<_> = (0..3).map(|_| class.begin().candidate).collect();
+    assert_eq!(turns[2], Candidate::Host);
+}
+
+#[test]
+fn a_table_is_small_however_many_kinds_there_are() {
+    let mut table = Table::default();
+    let mut taken = 0;
+    for collective in 0..COLLECTIVES {
+        for kind in 0..KINDS {
+            let lesson = Lesson {
+                kind: kind as u8,
+                ..rondo_first()
+            };
+            taken += usize::from(table.class(collective, &lesson).is_some());
+        }
+    }
+    assert!(taken >= 40, "{taken}");
+    assert!(
+        table.bytes() + size_of::<Table>() <= 8192,
+        "{}",
+        table.bytes()
+    );
+}
