@@ -17,6 +17,7 @@ use crate::host::{
 };
 use crate::learn::{Candidate, Lesson, Terms, Turn};
 use crate::report;
+use crate::rules::Ruling;
 use crate::schedule::Circulant;
 use crate::stats::{self, Collective};
 use std::ffi::c_int;
@@ -39,6 +40,9 @@ pub trait Operation: Call {
 
     /// What this call is if a candidate carries it out.
     fn candidate(&self, plan: &Plan, state: &State, candidate: Candidate) -> Choice;
+
+    /// What this call is by a file of rules.
+    fn ruled(&self, plan: &Plan, state: &State, ruling: Ruling) -> Choice;
 
     /// Carries out what Rondo chose. Until the first message the call can still go to the host, or
     /// fail with an MPI error; after it there is no way back, because the other ranks count on this one.
@@ -121,7 +125,8 @@ pub fn call<O: Operation>(call: &O) -> c_int {
     rc
 }
 
-/// Replaces what the rules chose by what was measured to be better, or is to be measured.
+/// Replaces what the model and its rules chose by what a file of rules says, or by what was measured to be better or is to be
+/// measured.
 #[inline]
 fn learn<O: Operation>(
     plan: &mut Plan,
@@ -131,14 +136,28 @@ fn learn<O: Operation>(
     call: &O,
 ) -> Result<(), Code> {
     let config = state.config();
-    if !config.learn || Abi::BUILT.is_simulated() {
-        return Ok(()); // where time is simulated, clocks show nothing
+    // Where time is simulated, clocks show nothing.
+    let learns = config.learn.on && !Abi::BUILT.is_simulated();
+    if !learns && state.rules().is_empty() {
+        return Ok(());
     }
     let Some(lesson) = call.lesson(plan, state) else {
         return Ok(());
     };
+    let collective = call.collective();
+    let bytes = match collective.counts_own_block() {
+        true => plan.block,
+        false => Some(plan.bytes),
+    };
+    if let Some(ruling) = state.ruling(collective, bytes) {
+        plan.choice = call.ruled(plan, state, ruling).because(Why::Rule);
+        return Ok(());
+    }
+    if !learns {
+        return Ok(());
+    }
     let mut learnt = state.learnt.lock();
-    let Some(class) = learnt.class(call.collective() as usize, &lesson) else {
+    let Some(class) = learnt.class(collective as usize, &lesson) else {
         return Ok(());
     };
     if let Some(own) = class.question() {
@@ -149,7 +168,7 @@ fn learn<O: Operation>(
             relearn: config.relearn.into(),
         };
         if class.agree(words.map(|time| time as u64), terms) && config.trace {
-            state.trace_verdict(host, call.collective(), plan.bytes, class);
+            state.trace_verdict(host, collective, plan.bytes, class);
         }
     }
     let turn = class.begin();
@@ -258,7 +277,13 @@ fn leave<O: Operation>(
     bytes: u64,
 ) -> c_int {
     match why {
-        Why::OneNode | Why::Small | Why::Empty | Why::NoRoom | Why::Measured | Why::Trial => {
+        Why::OneNode
+        | Why::Small
+        | Why::Empty
+        | Why::NoRoom
+        | Why::Rule
+        | Why::Measured
+        | Why::Trial => {
             stats::count(call.collective(), Choice::Host(why), bytes);
             call.leave(host, usable, state)
         }

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod nodes;
+mod ruled;
 mod schedules;
 
 use crate::config::{self, Config, StatsFormat};
@@ -16,6 +17,7 @@ use crate::engine::{Part, Scratch, rooted};
 use crate::host::{self, Abi, Attribute, Code, Comm, Host, Post, Requests, Usable};
 use crate::learn::{self, Candidate, Class};
 use crate::report;
+use crate::rules::{Rules, Ruling};
 use crate::schedule::Parts;
 use crate::stats::{self, Collective, Report};
 use crate::topology::Topology;
@@ -23,6 +25,7 @@ pub use nodes::{Memory, Nodes, Space};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 pub use schedules::Schedules;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Sends in flight at the most. Few, so that the block that is next in the schedule does not share
@@ -39,6 +42,8 @@ pub struct State {
     /// Why every call on it goes to the host, if that is so.
     closed: Option<Why>,
     tag_mask: u32,
+    /// What rank 0 read in a file of rules.
+    rules: Arc<Rules>,
     /// What is learnt of the calls on it.
     pub learnt: Mutex<learn::Table>,
     /// Size classes of which a trace line was written, a bit each, for each collective.
@@ -171,16 +176,22 @@ impl Words {
     const UNMAPPED: usize = 2;
     const TAG_MAX: usize = 4;
     const ENDING: usize = 5;
-    const RANK_0: usize = 6;
+    const RULES: usize = 6;
+    const RULE_COUNT: usize = 8;
+    const RANK_0: usize = 9;
     const CONFIG: usize = Self::RANK_0 + W;
 
-    fn offer(rank: u32, own: &[u64; W], tag_max: u32, mapped: bool) -> Words {
+    fn offer(rank: u32, own: &[u64; W], tag_max: u32, mapped: bool, rules: &Rules) -> Words {
         const { assert!(Words::CONFIG + 2 * W <= Words::LENGTH) };
         let mut words = Words([i64::MIN; Words::LENGTH]);
         words.offer_both(Self::VERSION, hash(env!("CARGO_PKG_VERSION")));
         words.0[Self::UNMAPPED] = (!mapped).into();
         words.0[Self::TAG_MAX] = !i64::from(tag_max);
         words.0[Self::ENDING] = ENDING.load(Relaxed).into();
+        words.offer_both(Self::RULES, rules.hash());
+        if rank == 0 {
+            words.0[Self::RULE_COUNT] = rules.len() as i64;
+        }
         for (i, &word) in own.iter().enumerate() {
             if rank == 0 {
                 words.0[Self::RANK_0 + i] = word as i64;
@@ -219,6 +230,11 @@ impl Words {
         self.0[Self::UNMAPPED] == 0
     }
 
+    /// How many rules rank 0 has, if not all ranks have them already.
+    fn rules_to_hand_out(&self) -> Option<usize> {
+        (!self.same(Self::RULES)).then_some(self.0[Self::RULE_COUNT] as usize)
+    }
+
     fn tag_max(&self) -> u64 {
         !self.0[Self::TAG_MAX] as u64
     }
@@ -245,6 +261,7 @@ fn handshake<'a>(host: &'a Host, usable: &'a Usable, comm: Comm) -> Result<&'a S
         config: own.clone(),
         closed: None,
         tag_mask: 0,
+        rules: Arc::default(),
         learnt: Mutex::default(),
         traced: Default::default(),
         work: Mutex::default(),
@@ -256,7 +273,8 @@ fn handshake<'a>(host: &'a Host, usable: &'a Usable, comm: Comm) -> Result<&'a S
     } else {
         let known = nodes::known(usable, comm, p)?;
         let tag_max = usable.tag_max(comm);
-        let mut words = Words::offer(rank, &own.to_words(), tag_max, known.is_some());
+        let rules = ruled::known(host, usable, own, rank);
+        let mut words = Words::offer(rank, &own.to_words(), tag_max, known.is_some(), &rules);
         usable.max_words(comm, &mut words.0)?;
         state.adopt(host, usable, &words)?;
         if state.closed.is_none() {
@@ -265,6 +283,10 @@ fn handshake<'a>(host: &'a Host, usable: &'a Usable, comm: Comm) -> Result<&'a S
                 None => nodes::ask(usable, comm, rank, p, &own.node)?,
             };
             state.place(&names);
+            state.rules = match words.rules_to_hand_out() {
+                Some(count) => ruled::hand_out(usable, comm, rank, count, &rules)?,
+                None => rules,
+            };
         }
     }
     ALIVE.lock().push(comm);
@@ -348,6 +370,23 @@ impl State {
     /// The user's communicator.
     pub fn comm(&self) -> Comm {
         self.comm
+    }
+
+    /// The rules for automatic choices.
+    #[inline]
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// What they say of a call of `bytes` bytes, if all ranks know these.
+    pub fn ruling(&self, collective: Collective, bytes: Option<u64>) -> Option<Ruling> {
+        if self.rules.is_empty() {
+            return None;
+        }
+        let (_, algorithms) = ruled::collectives()[collective as usize];
+        let ranks = (self.facts.p, self.facts.nodes);
+        self.rules
+            .find(collective as usize, algorithms, ranks, bytes)
     }
 
     /// The configuration that all ranks of the communicator use.
@@ -512,6 +551,7 @@ fn at_finalize() {
     let host = host::host();
     let Ok(usable) = host.usable() else { return };
     write_statistics(host, usable);
+    ruled::save(host, usable);
     let alive = std::mem::take(&mut *ALIVE.lock());
     for comm in alive {
         STATE.delete(usable, comm);

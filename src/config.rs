@@ -62,6 +62,15 @@ pub struct Stats {
     pub file: Option<PathBuf>,
 }
 
+/// Whether calls are timed to find out who is faster, and what comes of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Learn {
+    /// Whether.
+    pub on: bool,
+    /// The file that rank 0 of the job writes in the end.
+    pub save: Option<PathBuf>,
+}
+
 /// Which ranks talk to other nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hierarchy {
@@ -152,8 +161,10 @@ pub struct Config {
     pub node_alpha_us: f64,
     /// `RONDO_NODE_BETA_NS_PER_KB`: the same inside a node.
     pub node_beta_ns_per_kb: f64,
+    /// `RONDO_RULES`: a file of rules, none if empty.
+    pub rules: String,
     /// `RONDO_LEARN`: whether calls are timed to find out who is faster.
-    pub learn: bool,
+    pub learn: Learn,
     /// `RONDO_LEARN_CALLS`: timed calls of each candidate.
     pub learn_calls: u32,
     /// `RONDO_RELEARN`: calls after which they are timed again, 0 for never.
@@ -224,7 +235,8 @@ impl Default for Config {
             gap_us: 0.0,
             node_alpha_us: 0.0,
             node_beta_ns_per_kb: 0.0,
-            learn: false,
+            rules: String::new(),
+            learn: Learn::default(),
             learn_calls: 0,
             relearn: 0,
             window: 0,

@@ -7,8 +7,8 @@ mod candidates;
 mod choice;
 
 pub use candidates::{
-    allgather_candidate, allgather_lesson, bcast_candidate, bcast_lesson, rooted_candidate,
-    rooted_lesson,
+    Kind, allgather_candidate, allgather_lesson, allgather_ruled, bcast_candidate, bcast_lesson,
+    bcast_ruled, even_allgather_candidate, rooted_candidate, rooted_lesson, rooted_ruled,
 };
 pub use choice::{Choice, Form, Why};
 
@@ -206,14 +206,23 @@ pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
         Ok(facts.broadcast(form, bytes, config))
     };
     match facts.choose(wish, Some(bytes), config, auto) {
-        Ok((algorithm, why)) => bcast_by(facts, form, algorithm, bytes, config).because(why),
+        Ok((algorithm, why)) => {
+            let size = config.block_bytes;
+            bcast_by(facts, form, (algorithm, size), bytes, config).because(why)
+        }
         Err(why) => Choice::Host(why),
     }
 }
 
-/// A broadcast by this algorithm.
-fn bcast_by(facts: Facts, form: Form, algorithm: Algorithm, bytes: u64, config: &Config) -> Choice {
-    let blocks = match (algorithm, config.block_bytes) {
+/// A broadcast by this algorithm, in blocks of this size; 0: as the model says.
+fn bcast_by(
+    facts: Facts,
+    form: Form,
+    (algorithm, size): (Algorithm, u64),
+    bytes: u64,
+    config: &Config,
+) -> Choice {
+    let blocks = match (algorithm, size) {
         (Algorithm::Binomial | Algorithm::Postal, _) => model::least_blocks(bytes),
         (_, 0) => {
             let rounds = facts.rounds(form, config);
@@ -256,24 +265,25 @@ pub fn allgather(
     };
     match facts.choose(wish, Some(bytes), config, auto) {
         Ok((algorithm, why)) => {
-            allgather_by(facts, form, algorithm, parts, bytes, config).because(why)
+            let size = config.block_bytes;
+            allgather_by(facts, form, (algorithm, size), parts, bytes, config).because(why)
         }
         Err(why) => Choice::Host(why),
     }
 }
 
-/// An all-broadcast by this algorithm, of parts of ranks or of nodes, `bytes` in all.
+/// An all-broadcast by this algorithm in blocks of this size, of parts of ranks or of nodes, `bytes` in all.
 fn allgather_by(
     facts: Facts,
     form: Form,
-    algorithm: Algorithm,
+    (algorithm, size): (Algorithm, u64),
     parts: &Parts,
     bytes: u64,
     config: &Config,
 ) -> Choice {
     let model = model_of(facts, form, config);
     let contributors = parts.contributors().len() as u64;
-    let blocks = match (algorithm, config.block_bytes) {
+    let blocks = match (algorithm, size) {
         (Algorithm::Circulant, 0) => {
             let rounds = facts.rounds(form, config);
             model.blocks(rounds, bytes, facts.eager_bytes, contributors)

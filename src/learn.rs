@@ -70,6 +70,9 @@ const AGAIN: u64 = 4;
 /// Who took more times as long was late by chance, rather than slow.
 const PLAUSIBLE: f64 = 16.0;
 
+/// Kinds whose bytes differ by no more than a factor of four are alike enough to guess one from the other.
+const NEARBY: u8 = 4;
+
 /// How much is tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
@@ -313,19 +316,30 @@ impl Table {
 
     /// How many times as long as Rondo the host takes for the nearest kind of which that is known.
     fn ratio_nearby(&self, collective: usize, kind: u8) -> Option<f64> {
-        let places = (0u8..).zip(&self.places[collective]);
+        let places = (0u8..).zip(self.places.get(collective)?);
         let known = places.filter_map(|(other, &place)| {
+            let distance = kind.abs_diff(other);
             let class = self.classes.get(usize::from(place).checked_sub(1)?)?;
             match class.times() {
-                [Some(host), Some(first), _] => {
-                    Some((kind.abs_diff(other), host as f64 / first.max(1) as f64))
+                [Some(host), Some(first), _] if distance <= NEARBY => {
+                    Some((distance, host as f64 / first.max(1) as f64))
                 }
                 _ => None,
             }
         });
-        known
-            .min_by_key(|(distance, _)| *distance)
-            .map(|(_, ratio)| ratio)
+        let nearest = known.min_by_key(|(distance, _)| *distance);
+        nearest.map(|(_, ratio)| ratio)
+    }
+
+    /// Calls `each` with every class, its collective and the number of its kind.
+    pub fn each(&self, mut each: impl FnMut(usize, u8, &Class)) {
+        for (collective, kinds) in self.places.iter().enumerate() {
+            for (kind, &place) in (0u8..).zip(kinds) {
+                if let Some(class) = usize::from(place).checked_sub(1) {
+                    each(collective, kind, &self.classes[class]);
+                }
+            }
+        }
     }
 
     /// Bytes on the heap.

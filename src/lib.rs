@@ -35,6 +35,7 @@ pub mod host;
 pub mod learn;
 pub mod model;
 pub mod report;
+pub mod rules;
 pub mod schedule;
 pub mod shm;
 pub mod stats;

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use rondo::config::{
-    self, Algorithm, Config, Hierarchy, Kind, Loaded, OPTIONS, Opt, Scope, Setting, Source, Stats,
-    StatsFormat, WORDS,
+    self, Algorithm, Config, Hierarchy, Kind, Learn, Loaded, OPTIONS, Opt, Scope, Setting, Source,
+    Stats, StatsFormat, WORDS,
 };
 use std::{collections::HashSet, ffi::OsString, os::unix::ffi::OsStringExt};
 
@@ -118,7 +118,8 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO_GAP_US", "0.75"),
         ("RONDO_NODE_ALPHA_US", "0.125"),
         ("RONDO_NODE_BETA_NS_PER_KB", "70"),
-        ("RONDO_LEARN", "off"),
+        ("RONDO_RULES", "site.json"),
+        ("RONDO_LEARN", "save:learnt.json"),
         ("RONDO_LEARN_CALLS", "9"),
         ("RONDO_RELEARN", "77"),
         ("RONDO_WINDOW", "17"),
@@ -177,7 +178,11 @@ fn every_option_sets_its_own_field_and_no_other() {
         gap_us: 0.75,
         node_alpha_us: 0.125,
         node_beta_ns_per_kb: 70.0,
-        learn: false,
+        rules: "site.json".into(),
+        learn: Learn {
+            on: true,
+            save: Some("learnt.json".into()),
+        },
         learn_calls: 9,
         relearn: 77,
         window: 17,
@@ -499,6 +504,51 @@ fn what_is_not_text_is_reported() {
 }
 
 #[test]
+fn learning_is_on_off_or_saved() {
+    let learn = |text: &str| clean(&[("RONDO_LEARN", text)]).learn;
+    let on = Learn {
+        on: true,
+        save: None,
+    };
+    assert_eq!(Config::default().learn, on);
+    for text in ["on", "1", "YES"] {
+        assert_eq!(learn(text), on);
+    }
+    assert_eq!(
+        learn("off"),
+        Learn {
+            on: false,
+            save: None
+        }
+    );
+    let save = Some("a: b.json".into());
+    assert_eq!(learn("Save: a: b.json"), Learn { on: true, save });
+    for text in ["save", "save:", "keep:x", "maybe"] {
+        let warning = warning("RONDO_LEARN", text);
+        assert!(warning.contains("is not on, off or save:FILE"), "{warning}");
+    }
+}
+
+#[test]
+fn a_number_of_ranks_may_be_automatic() {
+    let min = |text: &str| clean(&[("RONDO_GATHERV_MIN_COMM_SIZE", text)]).gatherv_min_comm_size;
+    assert_eq!(Config::default().gatherv_min_comm_size, None);
+    assert_eq!(
+        (min("AUTO"), min("0"), min("64")),
+        (None, Some(0), Some(64))
+    );
+    warning("RONDO_GATHERV_MIN_COMM_SIZE", "some");
+    let agreed = |min| {
+        let root = Config {
+            gatherv_min_comm_size: min,
+            ..Config::default()
+        };
+        clean(&[]).adopt(&root.to_words()).gatherv_min_comm_size
+    };
+    assert_eq!((agreed(None), agreed(Some(7))), (None, Some(7)));
+}
+
+#[test]
 fn a_warning_does_not_repeat_a_long_value() {
     let warning = warning("RONDO_WINDOW", &"é".repeat(10_000));
     assert!(warning.len() < 300, "{} bytes", warning.len());
@@ -681,7 +731,9 @@ proptest! {
         let agreed = own.adopt(&root.to_words());
         prop_assert_eq!(agreed.to_words(), root.to_words());
         let stats = Stats { format: root.stats.format, file: own.stats.file };
-        prop_assert_eq!(agreed, Config { stats, help: own.help, node: own.node, ..root });
+        let learn = Learn { on: root.learn.on, save: own.learn.save };
+        let own = Config { stats, learn, help: own.help, node: own.node, rules: own.rules, ..root };
+        prop_assert_eq!(agreed, own);
     }
 
     #[test]

@@ -314,7 +314,10 @@ fn a_neighbour_gives_the_expected_ratio() {
     assert_eq!(first_trial_of_host(&mut table, &kind(40), 9000), 3);
     // Nine times as long: eight calls more are 5 % of 160.
     assert_eq!(first_trial_of_host(&mut table, &kind(42), 9000), 160);
-    // Another collective is another matter.
+    // Another size and another collective are other matters.
+    let class = table.class(0, &kind(60)).unwrap();
+    let turns: Vec<_> = (0..3).map(|_| class.begin().candidate).collect();
+    assert_eq!(turns[2], Candidate::Host);
     let class = table.class(1, &kind(42)).unwrap();
     let turns: Vec<_> = (0..3).map(|_| class.begin().candidate).collect();
     assert_eq!(turns[2], Candidate::Host);

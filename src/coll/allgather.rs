@@ -11,6 +11,7 @@ use crate::engine::Pattern;
 use crate::engine::node::Places;
 use crate::host::{Allgather, Host, Usable, call_tag};
 use crate::learn::{Candidate, Lesson};
+use crate::rules::Ruling;
 use crate::schedule::{Circulant, Rounds};
 use crate::stats::{self, Collective};
 use std::ffi::c_int;
@@ -52,6 +53,12 @@ impl Operation for Allgather {
     fn lesson(&self, plan: &Plan, state: &State) -> Option<Lesson> {
         let parts = &state.work.lock().parts;
         decide::allgather_lesson(state.facts(), parts, state.config(), plan.choice)
+    }
+
+    fn ruled(&self, _plan: &Plan, state: &State, ruling: Ruling) -> Choice {
+        let Work { parts, nodes, .. } = &*state.work.lock();
+        let (facts, config) = (state.facts(), state.config());
+        decide::allgather_ruled(facts, parts, &nodes.blobs, config, ruling)
     }
 
     fn candidate(&self, _plan: &Plan, state: &State, candidate: Candidate) -> Choice {

@@ -11,6 +11,7 @@ use crate::engine::node::Places;
 use crate::engine::{Part, Pattern};
 use crate::host::{Bcast, Usable, call_tag};
 use crate::learn::{Candidate, Lesson};
+use crate::rules::Ruling;
 use crate::schedule::{Blocks, Circulant, Rounds};
 use crate::stats::{self, Collective};
 
@@ -36,6 +37,10 @@ impl Operation for Bcast {
     #[inline]
     fn lesson(&self, plan: &Plan, state: &State) -> Option<Lesson> {
         decide::bcast_lesson(state.facts(), plan.bytes, state.config(), plan.choice)
+    }
+
+    fn ruled(&self, plan: &Plan, state: &State, ruling: Ruling) -> Choice {
+        decide::bcast_ruled(state.facts(), plan.bytes, state.config(), ruling)
     }
 
     fn candidate(&self, plan: &Plan, state: &State, candidate: Candidate) -> Choice {

@@ -12,6 +12,7 @@ use crate::host::{
     Blocks, Code, Comm, Failure, LocalMail, MpiCarrier, Rooted, Route, Tags, Usable, Way,
 };
 use crate::learn::{Candidate, Lesson};
+use crate::rules::Ruling;
 use crate::schedule::Parts;
 use crate::stats::{self, Collective};
 
@@ -64,6 +65,10 @@ impl Operation for Rooted {
 
     fn lesson(&self, plan: &Plan, state: &State) -> Option<Lesson> {
         decide::rooted_lesson(plan.block, self.min_comm_size(state.config()), plan.choice)
+    }
+
+    fn ruled(&self, plan: &Plan, state: &State, ruling: Ruling) -> Choice {
+        decide::rooted_ruled(state.facts(), plan.block, state.config(), ruling)
     }
 
     fn candidate(&self, plan: &Plan, state: &State, candidate: Candidate) -> Choice {

@@ -79,13 +79,13 @@ impl Setting {
     }
 
     /// The number that ranks exchange.
-    pub(super) fn to_word(self) -> u64 {
+    pub(crate) fn to_word(self) -> u64 {
         let place = Setting::among(&Algorithm::ALL).position(|setting| setting == self);
         place.map_or(u64::MAX, |place| place as u64)
     }
 
     /// The setting behind a number; `None` if it is none of a collective with these algorithms.
-    pub(super) fn from_word(word: u64, algorithms: &[Algorithm]) -> Option<Setting> {
+    pub(crate) fn from_word(word: u64, algorithms: &[Algorithm]) -> Option<Setting> {
         Setting::among(algorithms).find(|setting| setting.to_word() == word)
     }
 }

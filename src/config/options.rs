@@ -1,7 +1,7 @@
 #![forbid(unsafe_code)]
 //! The table of options.
 
-use super::{Algorithm, Config, Hierarchy, Setting, Stats};
+use super::{Algorithm, Config, Hierarchy, Learn, Setting, Stats};
 
 /// Where in [`Config`] an option lives.
 pub type Field<T> = fn(&mut Config) -> &mut T;
@@ -23,6 +23,8 @@ pub enum Kind {
     IntegerOrAuto(Field<Option<u32>>, u32),
     /// A decimal number up to the bound.
     Real(Field<f64>, f64),
+    /// On or off, and an optional file.
+    Learn(Field<Learn>),
     /// The form of the statistics and an optional file.
     Stats(Field<Stats>),
     /// Which ranks talk to other nodes.
@@ -309,13 +311,23 @@ pub const OPTIONS: &[Opt] = &[
         doc: "The same between two ranks of a node.",
     },
     Opt {
+        name: "RULES",
+        kind: Kind::Text(|c| &mut c.rules),
+        unit: "file",
+        default: "",
+        scope: Scope::Process,
+        doc: "Rules for automatic choices, as JSON: which algorithm carries out what. Rank 0 of a communicator reads the \
+              file for all.",
+    },
+    Opt {
         name: "LEARN",
-        kind: Kind::Switch(|c| &mut c.learn),
+        kind: Kind::Learn(|c| &mut c.learn),
         unit: "",
         default: "on",
         scope: Scope::Communicator,
-        doc: "Under auto, time some calls by the MPI library and by Rondo, and leave further ones to the faster. Off, the \
-              rules and the cost model alone decide.",
+        doc: "Under auto, time some calls by the MPI library and by Rondo, and leave further ones to the faster. Off, \
+              rules and the cost model alone decide. With save, rank 0 of MPI_COMM_WORLD writes what was learnt on its \
+              communicators to FILE in the end, as rules.",
     },
     Opt {
         name: "LEARN_CALLS",
@@ -396,6 +408,14 @@ pub const OPTIONS: &[Opt] = &[
 ];
 
 impl Opt {
+    /// The algorithms that this option can name.
+    pub fn algorithms(&self) -> &'static [Algorithm] {
+        match self.kind {
+            Kind::Algorithm(_, algorithms) => algorithms,
+            _ => &[],
+        }
+    }
+
     /// The environment variable of this option.
     pub fn variable(&self) -> String {
         match self.name {

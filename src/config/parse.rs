@@ -3,7 +3,7 @@
 //!
 //! An error is the end of a sentence that begins with the variable and its value.
 
-use super::{Algorithm, Config, Hierarchy, Kind, OPTIONS, Opt, Setting, Stats, StatsFormat};
+use super::{Algorithm, Config, Hierarchy, Kind, Learn, OPTIONS, Opt, Setting, Stats, StatsFormat};
 
 type Parsed<T> = Result<T, String>;
 
@@ -34,6 +34,7 @@ impl Opt {
                 };
             }
             Kind::Real(field, max) => *field(config) = real(text, max)?,
+            Kind::Learn(field) => *field(config) = learn(text)?,
             Kind::Stats(field) => *field(config) = stats(text)?,
             Kind::Hierarchy(field) => *field(config) = among(text, Hierarchy::NAMES)?,
             Kind::Text(field) => *field(config) = text.to_owned(),
@@ -145,6 +146,22 @@ fn real(text: &str, max: f64) -> Parsed<f64> {
 }
 
 /// `off`, or a format with an optional file: `text`, `json`, `json:run.json`. A switch means text.
+fn learn(text: &str) -> Parsed<Learn> {
+    let wrong = || "is not on, off or save:FILE".to_string();
+    match text.split_once(':') {
+        None => {
+            let on = switch(text).map_err(|_| wrong())?;
+            Ok(Learn { on, save: None })
+        }
+        Some((word, file)) if word.trim_end().eq_ignore_ascii_case("save") => {
+            let file = Some(file.trim_start()).filter(|file| !file.is_empty());
+            let save = Some(file.ok_or_else(wrong)?.into());
+            Ok(Learn { on: true, save })
+        }
+        Some(_) => Err(wrong()),
+    }
+}
+
 fn stats(text: &str) -> Parsed<Stats> {
     let wrong = || "is not off, text or json, the last two with an optional :FILE".to_string();
     let (word, file) = match text.split_once(':') {

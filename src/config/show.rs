@@ -21,12 +21,14 @@ impl Opt {
             Kind::Integer(_, max) => format!("0 to {max} {unit}"),
             Kind::IntegerOrAuto(_, max) => format!("auto; 0 to {max} {unit}"),
             Kind::Real(_, max) => format!("0 to {max} {unit}"),
+            Kind::Learn(_) => "on, off, save:FILE".into(),
             Kind::Stats(_) => {
                 let names = StatsFormat::NAMES.iter().map(|(name, _)| *name);
                 format!("{}; text:FILE, json:FILE", list(names))
             }
             Kind::Hierarchy(_) => list(Hierarchy::NAMES.iter().map(|(name, _)| *name)),
-            Kind::Text(_) => "a name".into(),
+            Kind::Text(_) if unit.is_empty() => "a name".into(),
+            Kind::Text(_) => format!("a {unit}"),
         }
     }
 
@@ -44,6 +46,10 @@ impl Opt {
                 field(config).map_or_else(|| "auto".into(), |value| value.to_string())
             }
             Kind::Real(field, _) => field(config).to_string(),
+            Kind::Learn(field) => match &field(config).save {
+                Some(file) => format!("save:{}", file.display()),
+                None => if field(config).on { "on" } else { "off" }.into(),
+            },
             Kind::Stats(field) => {
                 let stats = field(config);
                 match &stats.file {

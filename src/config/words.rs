@@ -34,6 +34,7 @@ impl Config {
                 Kind::Integer(field, _) => (*field(&mut config)).into(),
                 Kind::IntegerOrAuto(field, _) => field(&mut config).map_or(AUTO, u64::from),
                 Kind::Real(field, _) => field(&mut config).to_bits(),
+                Kind::Learn(field) => field(&mut config).on.into(),
                 Kind::Stats(field) => position(StatsFormat::NAMES, field(&mut config).format),
                 Kind::Hierarchy(field) => position(Hierarchy::NAMES, *field(&mut config)),
                 Kind::Text(_) => 0, // does not fit a word: a process's own business
@@ -78,6 +79,7 @@ impl Config {
                         *field(d)
                     };
                 }
+                Kind::Learn(field) => field(c).on = word != 0,
                 Kind::Stats(field) => {
                     field(c).format = at(StatsFormat::NAMES, word, field(d).format);
                 }

@@ -6,8 +6,9 @@ use super::{
     Choice, Facts, Form, MIN_BYTES, NODE_MIN_BYTES, Why, allgather_by, bcast_by, model_of,
     rooted_by,
 };
-use crate::config::{Algorithm, Config};
+use crate::config::{Algorithm, Config, Setting};
 use crate::learn::{Candidate, Lesson};
+use crate::rules::Ruling;
 use crate::schedule::Parts;
 
 /// How many times fewer blocks the second candidate for a broadcast has.
@@ -32,9 +33,69 @@ const SECOND_RATIO: f64 = 1.5;
 /// The same of Rondo's gather and scatter where the rules leave them to the host.
 const ROOTED_RATIO: f64 = 3.5;
 
-/// The number of a kind of calls, by their bytes.
-fn kind(bytes: u64, even: bool) -> u8 {
-    2 * (64 - bytes.leading_zeros()) as u8 + u8::from(!even)
+/// Calls that are alike: of about as many bytes, distributed evenly or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Binary digits of the bytes; 0 if nobody knows these.
+    digits: u8,
+    /// Has no rank much more than the average?
+    pub even: bool,
+}
+
+impl Kind {
+    fn of(bytes: u64, even: bool) -> Kind {
+        let digits = (64 - bytes.leading_zeros()) as u8;
+        Kind { digits, even }
+    }
+
+    fn number(self) -> u8 {
+        2 * self.digits + u8::from(!self.even)
+    }
+
+    /// The kind with this number.
+    pub fn with(number: u8) -> Kind {
+        Kind {
+            digits: number / 2,
+            even: number.is_multiple_of(2),
+        }
+    }
+
+    /// The least and the most bytes of such calls, up to 2^53.
+    pub fn bounds(self) -> (u64, u64) {
+        match self.digits {
+            0 => (0, 1 << 53),
+            digits @ 1..=53 => (1 << (digits - 1), (1 << digits) - 1),
+            _ => (1 << 53, 1 << 53),
+        }
+    }
+
+    /// Bytes of one in the middle.
+    pub fn bytes(self) -> u64 {
+        let (least, most) = self.bounds();
+        if self.digits == 0 {
+            1
+        } else {
+            least.midpoint(most)
+        }
+    }
+}
+
+/// What an all-broadcast of equal parts is that one of the candidates carries out.
+pub fn even_allgather_candidate(
+    facts: Facts,
+    bytes: u64,
+    config: &Config,
+    candidate: Candidate,
+) -> Choice {
+    let even = |among: u32| {
+        let mut parts = Parts::default();
+        let part = Some(bytes.div_ceil(among.into()));
+        // So few bytes that their sum is a number.
+        let _ = parts.set((0..among).map(|_| part));
+        parts
+    };
+    let (parts, blobs) = (even(facts.p), even(facts.nodes));
+    allgather_candidate(facts, &parts, &blobs, config, candidate)
 }
 
 impl Facts {
@@ -51,13 +112,8 @@ impl Facts {
 /// What a broadcast is that one of the candidates carries out.
 pub fn bcast_candidate(facts: Facts, bytes: u64, config: &Config, candidate: Candidate) -> Choice {
     let form = facts.form(bytes, config);
-    let first = bcast_by(
-        facts,
-        form,
-        facts.broadcast(form, bytes, config),
-        bytes,
-        config,
-    );
+    let algorithm = facts.broadcast(form, bytes, config);
+    let first = bcast_by(facts, form, (algorithm, config.block_bytes), bytes, config);
     match (candidate, first) {
         (Candidate::Host, _) => Choice::Host(Why::Measured),
         (
@@ -75,6 +131,17 @@ pub fn bcast_candidate(facts: Facts, bytes: u64, config: &Config, candidate: Can
     }
 }
 
+/// What a broadcast is by a file of rules.
+pub fn bcast_ruled(facts: Facts, bytes: u64, config: &Config, ruling: Ruling) -> Choice {
+    match ruling.setting {
+        Setting::Use(algorithm) => {
+            let form = facts.form(bytes, config);
+            bcast_by(facts, form, (algorithm, ruling.block_bytes), bytes, config)
+        }
+        _ => Choice::Host(Why::Rule),
+    }
+}
+
 /// What may be learnt about broadcasts like this one, for which the rules made this choice.
 pub fn bcast_lesson(facts: Facts, bytes: u64, config: &Config, choice: Choice) -> Option<Lesson> {
     let default = match choice {
@@ -84,7 +151,7 @@ pub fn bcast_lesson(facts: Facts, bytes: u64, config: &Config, choice: Choice) -
     };
     let several = matches!(choice, Choice::Rondo { algorithm: Algorithm::Circulant, blocks, .. } if blocks >= 2 * FEWER);
     Some(Lesson {
-        kind: kind(bytes, true),
+        kind: Kind::of(bytes, true).number(),
         default,
         expected: [
             Some(UNKNOWN_RATIO),
@@ -117,7 +184,37 @@ pub fn allgather_candidate(
         (Candidate::Second, _) => Algorithm::Bruck,
         (Candidate::First, first) => first,
     };
-    allgather_by(facts, form, algorithm, parts, bytes, config)
+    allgather_by(
+        facts,
+        form,
+        (algorithm, config.block_bytes),
+        parts,
+        bytes,
+        config,
+    )
+}
+
+/// What an all-broadcast is by a file of rules.
+pub fn allgather_ruled(
+    facts: Facts,
+    parts: &Parts,
+    blobs: &Parts,
+    config: &Config,
+    ruling: Ruling,
+) -> Choice {
+    let bytes = parts.total();
+    let form = facts.form(bytes, config);
+    let parts = match form {
+        Form::Nodes { .. } if facts.nodes > 1 => blobs,
+        _ => parts,
+    };
+    match ruling.setting {
+        Setting::Use(algorithm) => {
+            let how = (algorithm, ruling.block_bytes);
+            allgather_by(facts, form, how, parts, bytes, config)
+        }
+        _ => Choice::Host(Why::Rule),
+    }
 }
 
 /// What may be learnt about all-broadcasts like this one, for which the rules made this choice.
@@ -136,7 +233,7 @@ pub fn allgather_lesson(
     // On one node there is a single way, and for one block there is only Bruck's.
     let several = matches!(choice, Choice::Rondo { blocks, .. } if blocks > 1) && facts.nodes > 1;
     Some(Lesson {
-        kind: kind(parts.total(), even),
+        kind: Kind::of(parts.total(), even).number(),
         default,
         expected: [
             Some(UNKNOWN_RATIO),
@@ -160,6 +257,14 @@ pub fn rooted_candidate(
     }
 }
 
+/// What a gather or scatter is by a file of rules.
+pub fn rooted_ruled(facts: Facts, block: Option<u64>, config: &Config, ruling: Ruling) -> Choice {
+    match ruling.setting {
+        Setting::Use(algorithm) => rooted_by(facts, block, algorithm, config),
+        _ => Choice::Host(Why::Rule),
+    }
+}
+
 /// What may be learnt about gathers or scatters like this one, for which the rules made this choice.
 pub fn rooted_lesson(
     block: Option<u64>,
@@ -173,7 +278,7 @@ pub fn rooted_lesson(
         _ => return None,
     };
     Some(Lesson {
-        kind: kind(block.unwrap_or(0), true),
+        kind: Kind::of(block.unwrap_or(0), true).number(),
         default,
         expected: [Some(UNKNOWN_RATIO), Some(ROOTED_RATIO), None],
         margin: if block.is_some() {

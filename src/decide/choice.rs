@@ -40,6 +40,8 @@ pub enum Form {
 pub enum Why {
     /// Chosen by Rondo.
     Auto,
+    /// A file of rules says so.
+    Rule,
     /// Measured to be the fastest.
     Measured,
     /// To be measured.
@@ -76,8 +78,9 @@ pub enum Why {
 
 impl Why {
     /// All reasons, in the order of their counters.
-    pub const ALL: [Why; 17] = [
+    pub const ALL: [Why; 18] = [
         Why::Auto,
+        Why::Rule,
         Why::Measured,
         Why::Trial,
         Why::Configured,
@@ -100,6 +103,7 @@ impl Why {
     pub fn text(self) -> &'static str {
         match self {
             Why::Auto => "auto",
+            Why::Rule => "by a rule",
             Why::Measured => "measured",
             Why::Trial => "on trial",
             Why::Configured => "asked for",

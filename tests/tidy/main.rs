@@ -16,21 +16,22 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("report", &[]),
     ("engine", &["schedule", "topology", "tree"]),
     ("learn", &[]),
-    ("decide", &["config", "learn", "model", "schedule"]),
+    ("rules", &["config"]),
+    ("decide", &["config", "learn", "model", "rules", "schedule"]),
     ("stats", &["config", "decide"]),
     ("host", &["engine", "schedule", "shm", "topology", "report"]),
     (
         "comm",
         &[
-            "config", "decide", "engine", "host", "learn", "report", "schedule", "shm", "stats",
-            "topology",
+            "config", "decide", "engine", "host", "learn", "report", "rules", "schedule", "shm",
+            "stats", "topology",
         ],
     ),
     (
         "coll",
         &[
-            "comm", "config", "decide", "engine", "host", "learn", "report", "schedule", "shm",
-            "stats", "topology", "tree",
+            "comm", "config", "decide", "engine", "host", "learn", "report", "rules", "schedule",
+            "shm", "stats", "topology", "tree",
         ],
     ),
     ("abi", &["coll", "host", "schedule", "stats"]),

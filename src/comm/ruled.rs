@@ -1,0 +1,173 @@
+//! Files of rules: read by rank 0 of a communicator, known to all of its ranks; and written at the end.
+
+#![forbid(unsafe_code)]
+
+use super::{ALIVE, STATE, process};
+use crate::config::{Algorithm, Config, OPTIONS};
+use crate::decide::{self, Choice, Facts, Kind};
+use crate::host::{Code, Comm, Host, Usable};
+use crate::learn::{Candidate, Class};
+use crate::report;
+use crate::rules::{File, Known, Rule, Rules};
+use crate::stats::{self, Collective};
+use once_cell::sync::{Lazy, OnceCell};
+use parking_lot::Mutex;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What this process read itself.
+static READ: OnceCell<Arc<Rules>> = OnceCell::new();
+
+/// What rank 0 of some communicator had at last.
+static KNOWN: Mutex<Option<Arc<Rules>>> = Mutex::new(None);
+
+/// The collectives with their algorithms, in the order of their numbers.
+pub fn collectives() -> &'static [Known<'static>] {
+    static ALL: Lazy<Vec<Known<'static>>> = Lazy::new(|| {
+        let known = |collective: Collective| {
+            let name = collective.name();
+            let mut options = OPTIONS.iter();
+            let option = options.find(|opt| opt.name.eq_ignore_ascii_case(name));
+            let algorithms: &[Algorithm] = option.map_or(&[], |opt| opt.algorithms());
+            (name, algorithms)
+        };
+        Collective::ALL.into_iter().map(known).collect()
+    });
+    &ALL
+}
+
+/// The rules that this rank can offer or has: rank 0 those of its file.
+pub fn known(host: &Host, usable: &Usable, own: &Config, rank: u32) -> Arc<Rules> {
+    if rank == 0 {
+        let read = READ.get_or_init(|| read(host, usable, &own.rules));
+        return read.clone();
+    }
+    KNOWN.lock().clone().unwrap_or_default()
+}
+
+/// The rules of the file at `path`. What is wrong with it is said once, and then there are none.
+fn read(host: &Host, usable: &Usable, path: &str) -> Arc<Rules> {
+    if path.is_empty() {
+        return Arc::default();
+    }
+    let rules = std::fs::read_to_string(path)
+        .map_err(|error| error.to_string())
+        .and_then(|text| File::parse(&text))
+        .and_then(|file| {
+            let version = usable.version();
+            match file.host.is_empty() || file.host == version {
+                true => file.compile(collectives()),
+                false => Err(format!("made for {}, and this is {version}", file.host)),
+            }
+        });
+    match rules {
+        Ok(rules) => Arc::new(rules),
+        Err(what) => {
+            let line = format!("RONDO_RULES={path}: {what}; all of it is ignored");
+            report::line(host.world_rank, &line);
+            Arc::default()
+        }
+    }
+}
+
+/// The rules of rank 0, of which there are `count`, on all ranks. Collective.
+pub fn hand_out(
+    usable: &Usable,
+    comm: Comm,
+    rank: u32,
+    count: usize,
+    own: &Arc<Rules>,
+) -> Result<Arc<Rules>, Code> {
+    if count == 0 {
+        return Ok(Arc::default());
+    }
+    let mut words = match rank {
+        0 => own.to_words(),
+        _ => vec![i64::MIN; Rules::words_of(count)],
+    };
+    usable.max_words(comm, &mut words)?;
+    let rules = match rank {
+        0 => own.clone(),
+        _ => Arc::new(Rules::from_words(&words)),
+    };
+    *KNOWN.lock() = Some(rules.clone());
+    Ok(rules)
+}
+
+/// Writes what was learnt, if the user wants it, on rank 0 of the job.
+pub fn save(host: &Host, usable: &Usable) {
+    let Some(path) = &process(host).learn.save else {
+        return;
+    };
+    if host.world_rank != 0 {
+        return;
+    }
+    let mut rules: Vec<Rule> = vec![];
+    for &comm in ALIVE.lock().iter() {
+        let Ok(Some(state)) = STATE.get(usable, comm) else {
+            continue;
+        };
+        state.learnt.lock().each(|collective, kind, class| {
+            let collective = Collective::ALL[collective];
+            let facts = state.facts();
+            let rule = learnt(collective, Kind::with(kind), class, facts, state.config());
+            // Of several communicators of one size the first counts.
+            rules.extend(rule.filter(|new| rules.iter().all(|old| !old.bounds_as(new))));
+        });
+    }
+    let file = File {
+        host: usable.version(),
+        made: format!("learnt by rondo {}", env!("CARGO_PKG_VERSION")),
+        rules,
+    };
+    let text = serde_json::to_string_pretty(&file).expect("names and numbers are always JSON");
+    write(path, &(text + "\n"));
+}
+
+fn write(path: &Path, text: &str) {
+    if let Err(error) = std::fs::write(path, text) {
+        let path = path.display();
+        report::line(
+            0,
+            &format!("cannot write what was learnt to {path}: {error}"),
+        );
+    }
+}
+
+/// What was learnt of one kind of calls, as a rule.
+fn learnt(
+    collective: Collective,
+    kind: Kind,
+    class: &Class,
+    facts: Facts,
+    config: &Config,
+) -> Option<Rule> {
+    // Nothing was measured, or it holds for some distributions only.
+    if class.times().iter().flatten().count() < 2 || !kind.even {
+        return None;
+    }
+    let (candidate, bytes) = (class.incumbent(), kind.bytes());
+    let choice = match collective {
+        Collective::Bcast => decide::bcast_candidate(facts, bytes, config, candidate),
+        Collective::Allgather | Collective::Allgatherv => {
+            decide::even_allgather_candidate(facts, bytes, config, candidate)
+        }
+        _ => decide::rooted_candidate(facts, Some(bytes), config, candidate),
+    };
+    let block_bytes = match (choice, candidate) {
+        (Choice::Rondo { blocks, .. }, Candidate::Second) => bytes.div_ceil(blocks.into()),
+        _ => 0,
+    };
+    let (least, most) = kind.bounds();
+    Some(Rule {
+        collective: collective.name().into(),
+        algorithm: stats::carrier(choice).into(),
+        comm_size_min: facts.p.into(),
+        comm_size_max: facts.p.into(),
+        nodes_min: facts.nodes.into(),
+        nodes_max: facts.nodes.into(),
+        msg_size_min: least,
+        msg_size_max: most,
+        block_bytes: block_bytes.min(1 << 30),
+    })
+}
