@@ -124,10 +124,16 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return preloaded();
     }
     let mpi = Mpi::start(args.mpi.as_deref())?;
-    // Whatever goes wrong from here on does so on all ranks.
-    bench(args, &mpi).map_err(|failure| match mpi.rank {
-        0 => failure,
-        _ => Failure::SaidElsewhere(failure.status()),
+    // Whatever goes wrong from here on does so on all ranks. They leave when rank 0 has said it: the first rank that fails
+    // makes launchers end the others.
+    bench(args, &mpi).map_err(|failure| {
+        if mpi.rank == 0 {
+            failure.say();
+        }
+        match mpi.barrier() {
+            Ok(()) => Failure::SaidElsewhere(failure.status()),
+            Err(worse) => worse,
+        }
     })
 }
 
@@ -175,7 +181,9 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
         batches: args.batches as usize,
         check: args.check,
     };
-    let mut outputs = open(args, mpi)?;
+    // Rank 0 has the outputs.
+    let opened = (mpi.rank == 0).then(|| Outputs::open(args.csv.as_deref(), args.json.as_deref()));
+    let mut outputs = agreed(mpi, opened.transpose())?;
     let bar = progress(mpi.rank, cases.len());
     for case in cases {
         bar.set_message(format!("{} {}", case.collective.name(), case.size));
@@ -201,29 +209,24 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
         };
         let row = measure(mpi, &call, &plan, row)?;
         if let Some(outputs) = &mut outputs {
-            bar.suspend(|| outputs.row(&row, &report))?;
+            bar.suspend(|| outputs.row(&row, &report));
         }
         report.rows.push(row);
         bar.inc(1);
     }
     bar.finish_and_clear();
     report.guidelines = guidelines::check(&report.rows);
-    match outputs {
-        Some(mut outputs) => outputs.finish(&report),
-        None => Ok(()),
-    }
+    let written = outputs.map(|outputs| outputs.finish(&report));
+    agreed(mpi, written.transpose()).map(|_| ())
 }
 
-/// The outputs, on rank 0. If they cannot be opened, all ranks stop before they measure anything.
-fn open(args: &Args, mpi: &Mpi) -> Result<Option<Outputs>, Failure> {
-    let opened = (mpi.rank == 0)
-        .then(|| Outputs::open(args.csv.as_deref(), args.json.as_deref()))
-        .transpose();
-    let mut failed = [if opened.is_err() { 1.0 } else { 0.0 }];
-    mpi.largest(&mut failed)?;
-    match failed {
-        [0.0] => opened,
-        _ => Err(opened.err().unwrap_or(Failure::SaidElsewhere(1))),
+/// What rank 0 did, or a failure on all ranks if it failed.
+fn agreed<T>(mpi: &Mpi, done: Result<T, Failure>) -> Result<T, Failure> {
+    let mut status = [done.as_ref().err().map_or(0, Failure::status).into()];
+    mpi.largest(&mut status)?;
+    match (done, status) {
+        (Ok(_), [status]) if status > 0.0 => Err(Failure::SaidElsewhere(status as u8)),
+        (done, _) => done,
     }
 }
 

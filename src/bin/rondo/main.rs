@@ -81,6 +81,17 @@ impl Failure {
             Failure::SaidElsewhere(status) => *status,
         }
     }
+
+    /// Tells the user.
+    fn say(&self) {
+        match self {
+            Failure::Output(error) => warn(&format!("cannot write the output: {error}")),
+            Failure::Failed(message) | Failure::Usage(message) | Failure::NotStarted(message) => {
+                warn(message);
+            }
+            Failure::SaidElsewhere(_) => {}
+        }
+    }
 }
 
 impl From<io::Error> for Failure {
@@ -107,13 +118,7 @@ fn main() -> ExitCode {
         }
         Err(failure) => failure,
     };
-    match &failure {
-        Failure::Output(error) => warn(&format!("cannot write the output: {error}")),
-        Failure::Failed(message) | Failure::Usage(message) | Failure::NotStarted(message) => {
-            warn(message);
-        }
-        Failure::SaidElsewhere(_) => {}
-    }
+    failure.say();
     ExitCode::from(failure.status())
 }
 
@@ -129,5 +134,6 @@ pub fn output(
 
 /// Says something on the standard error output. If even that is closed there is nobody to tell.
 pub fn warn(message: &str) {
-    let _ = writeln!(io::stderr(), "rondo: {message}");
+    // In one piece: launchers mix what several processes say.
+    let _ = io::stderr().write_all(format!("rondo: {message}\n").as_bytes());
 }

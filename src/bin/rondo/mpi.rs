@@ -8,14 +8,14 @@
 mod collective;
 mod load;
 
-pub use collective::{Blocks, Collective};
+pub use collective::{Blocks, Collective, Side};
 pub use load::has_rondo;
 
 use crate::Failure;
 use Collective::*;
 use load::{
-    Allreduce, Barrier, Calls, Functions, Handle, IN_PLACE, NO_HANDLE, find, function, handles,
-    load,
+    Allreduce, Barrier, Calls, Functions, Handle, IN_PLACE, NO_HANDLE, OnType, find, function,
+    handles, load,
 };
 use std::{
     ffi::{CStr, CString, OsStr, c_char, c_int, c_void},
@@ -29,18 +29,12 @@ const TEXT_BYTES: usize = 16 << 10;
 /// What is kept of the name of a node.
 const NAME_BYTES: usize = 256;
 
-/// Who carries a call out, or may do so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The MPI library.
-    Host,
-    /// Rondo, which may pass the call on.
-    Rondo,
-}
-
 /// A datatype of bytes.
-pub struct Datatype {
+pub struct Datatype<'a> {
     handle: Handle,
+    /// Frees it, unless it is MPI's own.
+    free: Option<OnType>,
+    mpi: PhantomData<&'a Mpi>,
     /// Bytes of data in an element.
     pub size: usize,
     /// Bytes of memory from an element to the next.
@@ -51,7 +45,7 @@ pub struct Datatype {
 pub struct Call<'a> {
     pub collective: Collective,
     pub blocks: &'a Blocks,
-    pub datatype: &'a Datatype,
+    pub datatype: &'a Datatype<'a>,
     pub root: usize,
     pub in_place: bool,
 }
@@ -128,22 +122,24 @@ impl Mpi {
     }
 
     /// A byte.
-    pub fn byte(&self) -> Datatype {
+    pub fn byte(&self) -> Datatype<'_> {
         Datatype {
             handle: self.byte,
+            free: None,
+            mpi: PhantomData,
             size: 1,
             extent: 1,
         }
     }
 
     /// Eight bytes with gaps: twice four bytes of data and four of nothing.
-    pub fn vector(&self) -> Result<Datatype, Failure> {
+    pub fn vector(&self) -> Result<Datatype<'_>, Failure> {
         type Vector = unsafe extern "C" fn(c_int, c_int, c_int, Handle, *mut Handle) -> c_int;
         type Resized = unsafe extern "C" fn(Handle, isize, isize, *mut Handle) -> c_int;
-        type Commit = unsafe extern "C" fn(*mut Handle) -> c_int;
         let vector = function!(self.library, c"PMPI_Type_vector", Vector);
         let resized = function!(self.library, c"PMPI_Type_create_resized", Resized);
-        let commit = function!(self.library, c"PMPI_Type_commit", Commit);
+        let commit = function!(self.library, c"PMPI_Type_commit", OnType);
+        let free = function!(self.library, c"PMPI_Type_free", OnType);
         let (mut strided, mut handle) = (NO_HANDLE, NO_HANDLE);
         // SAFETY: the handles are a predefined type and what the calls before returned; MPI_Aint has the size of a pointer.
         unsafe {
@@ -152,10 +148,13 @@ impl Mpi {
                 resized(strided, 0, 16, &mut handle),
                 "MPI_Type_create_resized",
             )?;
+            checked(free(&mut strided), "MPI_Type_free")?;
             checked(commit(&mut handle), "MPI_Type_commit")?;
         }
         Ok(Datatype {
             handle,
+            free: Some(free),
+            mpi: PhantomData,
             size: 8,
             extent: 16,
         })
@@ -273,6 +272,15 @@ impl Mpi {
         let (collective, algorithm) = (text(collective.name()), text(algorithm));
         // SAFETY: rondo.h: both are C strings.
         unsafe { (self.calls)(collective.as_ptr(), algorithm.as_ptr()) }
+    }
+}
+
+impl Drop for Datatype<'_> {
+    fn drop(&mut self) {
+        if let Some(free) = self.free {
+            // SAFETY: the type is committed and freed once; MPI is not finalised, as `Mpi` outlives the type.
+            unsafe { free(&mut self.handle) };
+        }
     }
 }
 

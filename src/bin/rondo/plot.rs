@@ -4,7 +4,8 @@
 
 mod draw;
 
-use crate::{Failure, bench::report::Report};
+use crate::{Failure, bench::report::Report, mpi};
+use clap::ValueEnum;
 use draw::{Panel, Series};
 use plotters::prelude::*;
 use std::{
@@ -81,6 +82,9 @@ fn read(path: &Path) -> Result<Report, Failure> {
     }
     for row in &report.rows {
         let drawable = |number: f64| number.is_finite() && number > 0.0;
+        if <mpi::Collective as ValueEnum>::from_str(&row.collective, false).is_err() {
+            return Err(fail(format!("'{}' is no collective", row.collective)));
+        }
         if row.size == 0 || !drawable(row.host.median) || !drawable(row.rondo.median) {
             let (name, size) = (&row.collective, row.size);
             return Err(fail(format!("{name} of {size} bytes has no time above 0")));

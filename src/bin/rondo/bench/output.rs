@@ -21,6 +21,8 @@ pub struct Outputs {
     json: Option<Sink>,
     /// What the table's rows have been about so far.
     section: Option<(String, Option<String>)>,
+    /// The first that went wrong. Other ranks measure with this one, so it goes on to the end.
+    done: Result<(), Failure>,
 }
 
 /// A file or the standard output, with its name for messages.
@@ -67,11 +69,18 @@ impl Outputs {
             csv: csv_sink,
             json: json.map(Sink::open).transpose()?,
             section: None,
+            done: Ok(()),
         })
     }
 
     /// A row as soon as it is there.
-    pub fn row(&mut self, row: &Row, report: &Report) -> Result<(), Failure> {
+    pub fn row(&mut self, row: &Row, report: &Report) {
+        if self.done.is_ok() {
+            self.done = self.write_row(row, report);
+        }
+    }
+
+    fn write_row(&mut self, row: &Row, report: &Report) -> Result<(), Failure> {
         if let Some(csv) = &mut self.csv {
             csv.write(&csv_row(row))?;
         }
@@ -91,7 +100,8 @@ impl Outputs {
     }
 
     /// The guidelines, and JSON.
-    pub fn finish(&mut self, report: &Report) -> Result<(), Failure> {
+    pub fn finish(mut self, report: &Report) -> Result<(), Failure> {
+        self.done?;
         if self.table && !report.guidelines.is_empty() {
             print(&guidelines(report))?;
         }

@@ -76,6 +76,8 @@ pub(super) type Scatterv = unsafe extern "C" fn(
 ) -> c_int;
 pub(super) type Allreduce =
     unsafe extern "C" fn(*const c_void, *mut c_void, c_int, Handle, Handle, Handle) -> c_int;
+/// Of `MPI_Type_commit` and `MPI_Type_free`.
+pub(super) type OnType = unsafe extern "C" fn(*mut Handle) -> c_int;
 pub(super) type Barrier = unsafe extern "C" fn(Handle) -> c_int;
 pub(super) type Calls = unsafe extern "C" fn(*const c_char, *const c_char) -> c_ulonglong;
 

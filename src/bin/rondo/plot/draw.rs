@@ -78,14 +78,16 @@ fn paint<B: DrawingBackend>(
 fn times<B: DrawingBackend>(area: &DrawingArea<B, Shift>, panel: &Panel) -> Drawn<B> {
     let all = || panel.series.iter().flat_map(|series| &series.points);
     let (low, high) = range(all().flat_map(|&(_, host, rondo)| [host, rondo]));
-    // Room for the legend above the curves.
+    // Room for the legend above the curves; whole decades, so that two numbers or more are on the axis.
     let high = high * (high / low).powf(0.25).max(2.0);
+    let (low, high) = (low.log10().floor(), high.log10().ceil());
+    let range = 10_f64.powf(low)..10_f64.powf(high);
     let mut chart = ChartBuilder::on(area)
         .caption(&panel.title, ("sans-serif", 17))
         .margin(12)
         .x_label_area_size(48)
         .y_label_area_size(76)
-        .build_cartesian_2d(sizes(panel), (low / 1.3..high).log_scale())?;
+        .build_cartesian_2d(sizes(panel), range.log_scale())?;
     chart
         .configure_mesh()
         .bold_line_style(LIGHT)
@@ -104,7 +106,12 @@ fn times<B: DrawingBackend>(area: &DrawingArea<B, Shift>, panel: &Panel) -> Draw
         let host = series.points.iter().map(|&(size, host, _)| (size, host));
         let rondo = series.points.iter().map(|&(size, _, rondo)| (size, rondo));
         chart
-            .draw_series(DashedLineSeries::new(host, 6, 4, colour.stroke_width(2)))?
+            .draw_series(DashedLineSeries::new(
+                host.clone(),
+                6,
+                4,
+                colour.stroke_width(2),
+            ))?
             .label(&series.host)
             .legend(move |(x, y)| {
                 DashedPathElement::new([(x, y), (x + 26, y)], 6, 4, colour.stroke_width(2))
@@ -113,6 +120,7 @@ fn times<B: DrawingBackend>(area: &DrawingArea<B, Shift>, panel: &Panel) -> Draw
             .draw_series(LineSeries::new(rondo.clone(), colour.stroke_width(2)))?
             .label(&series.rondo)
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 26, y)], colour.stroke_width(2)));
+        chart.draw_series(host.map(|point| Circle::new(point, 3, colour)))?;
         chart.draw_series(rondo.map(|point| Circle::new(point, 3, colour.filled())))?;
     }
     chart
@@ -193,13 +201,12 @@ fn bytes(size: &f64) -> String {
     }
 }
 
-/// A number without digits that say nothing.
+/// A number with three digits, without those that say nothing.
 fn plain(number: &f64) -> String {
-    match *number {
-        number if number >= 10.0 => format!("{number:.0}"),
-        number => {
-            let text = format!("{number:.3}");
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        }
+    let decimals = (2.0 - number.log10().floor()).clamp(0.0, 12.0) as usize;
+    let text = format!("{number:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
     }
 }
