@@ -110,7 +110,9 @@ COLUMNS:
   Microseconds. With fewer than 100 batches, P99 is the maximum. For collectives with a root, the time that the root itself
   spends in a call (median) follows. The last column says which algorithm of Rondo's carried the calls out, by its
   counters on rank 0; host if Rondo passed them on. A guideline says how many times as long a collective takes as others
-  that could stand in its place, at the same total; where that was not measured, between its neighbours.";
+  that could stand in its place, at the same total; where that was not measured, between its neighbours.
+  Where ranks share cores, times are mostly the scheduler's, and change while a run lasts: host and Rondo in a row, which take
+  turns, can still be compared, but rows and guidelines cannot.";
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
