@@ -25,6 +25,19 @@ fn main() {
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,librondo.so.0");
 
     header();
+    hide_symbols_of_tool();
+}
+
+/// The tool has the library's code in it, and the linker would export MPI's names from an executable because the MPI library,
+/// which it sees and does not need, has them too. They would come before those of a preloaded Rondo (`rondo bench`).
+fn hide_symbols_of_tool() {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let script = out.join("tool.map");
+    std::fs::write(&script, "{ local: *; };\n").expect("OUT_DIR is writable");
+    println!(
+        "cargo:rustc-link-arg-bins=-Wl,--version-script={}",
+        script.display()
+    );
 }
 
 /// The macros that `mpi.h` of this compiler wrapper defines.

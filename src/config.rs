@@ -23,6 +23,7 @@ use std::{
 
 pub use algorithm::{Algorithm, Setting};
 pub use options::{Field, Kind, OPTIONS, Opt, Scope};
+pub use parse::bytes;
 pub use show::{help, markdown, table};
 pub use words::{WORDS, variable_of_word};
 

@@ -70,8 +70,9 @@ fn among<T: Copy>(text: &str, named: &[(&str, T)]) -> Parsed<T> {
     Err(format!("is not one of {}{hint}", names.join(", ")))
 }
 
-/// A size such as `65536`, `64K`, `64 kB`, `8MiB` or `1.5M`; every unit is a power of 1024.
-fn bytes(text: &str, max: u64) -> Parsed<u64> {
+/// A size such as `65536`, `64K`, `64 kB`, `8MiB` or `1.5M`; every unit is a power of 1024. An error completes a sentence
+/// about `text`.
+pub fn bytes(text: &str, max: u64) -> Result<u64, String> {
     let no_size = || "is not a size like 65536, 64K or 8M".to_string();
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')

@@ -148,6 +148,51 @@ fn unsafe_code_is_forbidden_where_it_is_not_needed() {
     }
 }
 
+/// The tool has one place with unsafe code, which is for MPI: `rondo bench` has to call both sides by their addresses.
+#[test]
+fn the_tool_is_safe_outside_of_mpi() {
+    let tool = root().join("src/bin/rondo");
+    let main = fs::read_to_string(tool.join("main.rs")).unwrap();
+    assert!(
+        main.contains("\n#![deny(unsafe_code)]"),
+        "main.rs denies it for all"
+    );
+    for file in rust_files(&tool) {
+        let name = file.strip_prefix(&tool).unwrap().to_str().unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        let may = ["mpi.rs", "mpi/load.rs"].contains(&name);
+        let allows = text.contains("allow(unsafe_code)");
+        assert_eq!(allows, may, "src/bin/rondo/{name}");
+        assert!(
+            text.lines().count() <= 300,
+            "src/bin/rondo/{name} can be read in a sitting"
+        );
+    }
+}
+
+/// Names that the tool exported would come before those of a preloaded Rondo.
+#[test]
+fn the_tool_exports_nothing_of_mpi() {
+    for mpi in ["openmpi", "mpich"] {
+        let tool = root().join(format!("build/{mpi}/rondo"));
+        let output = Command::new("nm")
+            .args(["-D", "--defined-only"])
+            .arg(&tool)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "nm {}: is it built?",
+            tool.display()
+        );
+        let symbols = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            !symbols.contains("MPI_") && !symbols.contains("rondo_"),
+            "{mpi}: {symbols}"
+        );
+    }
+}
+
 #[test]
 fn words_stay_where_they_belong() {
     for source in library() {

@@ -1,9 +1,12 @@
 //! The command line tool: what Rondo would do, and how to start a program under it.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)] // but in mpi.rs
 
+mod bench;
 mod info;
 mod launcher;
+mod mpi;
+mod plot;
 mod run;
 mod schedule;
 mod tree;
@@ -18,8 +21,8 @@ use std::{
 ///
 /// Rondo is a library, librondo.so, that is preloaded under an MPI program and runs its MPI_Bcast,
 /// MPI_Allgather(v), MPI_Gather(v) and MPI_Scatter(v) in the fewest possible rounds. This tool starts
-/// programs that way, shows how Rondo is configured, prints the schedules that it follows, and builds
-/// trees for gather and scatter.
+/// programs that way, shows how Rondo is configured, prints the schedules that it follows, builds
+/// trees for gather and scatter, and times collectives by the MPI library and by Rondo.
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment, after_long_help = AFTER_HELP)]
 struct Cli {
@@ -34,6 +37,8 @@ EXAMPLES:
   rondo info                             list the options and their values
   rondo schedule -p 20                   print the broadcast schedules of 20 ranks
   rondo tree -p 20 --dist random         build a tree for a gather of blocks of different sizes
+  mpirun -n 8 rondo bench bcast          time broadcasts by the MPI library and by Rondo
+  rondo plot results.json -o times.svg   draw what 'rondo bench --json=results.json' measured
 
 ENVIRONMENT:
   Rondo is configured by variables that begin with RONDO_; 'rondo info' lists them.
@@ -48,6 +53,8 @@ enum Command {
     Schedule(schedule::Args),
     Tree(tree::Args),
     Run(run::Args),
+    Bench(bench::Args),
+    Plot(plot::Args),
 }
 
 /// Why a command stopped.
@@ -60,6 +67,31 @@ pub enum Failure {
     NotStarted(String),
     /// The output could not be written.
     Output(io::Error),
+    /// Another rank says why; the status is the same on all.
+    SaidElsewhere(u8),
+}
+
+impl Failure {
+    /// The exit status.
+    fn status(&self) -> u8 {
+        match self {
+            Failure::Output(_) | Failure::Failed(_) => 1,
+            Failure::Usage(_) => 2,
+            Failure::NotStarted(_) => 127,
+            Failure::SaidElsewhere(status) => *status,
+        }
+    }
+
+    /// Tells the user.
+    fn say(&self) {
+        match self {
+            Failure::Output(error) => warn(&format!("cannot write the output: {error}")),
+            Failure::Failed(message) | Failure::Usage(message) | Failure::NotStarted(message) => {
+                warn(message);
+            }
+            Failure::SaidElsewhere(_) => {}
+        }
+    }
 }
 
 impl From<io::Error> for Failure {
@@ -75,20 +107,19 @@ fn main() -> ExitCode {
         Command::Schedule(args) => schedule::run(&args),
         Command::Tree(args) => tree::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Plot(args) => plot::run(&args),
     };
-    let (message, status) = match done {
+    let failure = match done {
         Ok(()) => return ExitCode::SUCCESS,
         // The reader, head for example, has seen enough: that is no failure.
         Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe => {
             return ExitCode::SUCCESS;
         }
-        Err(Failure::Output(error)) => (format!("cannot write the output: {error}"), 1),
-        Err(Failure::Failed(message)) => (message, 1),
-        Err(Failure::Usage(message)) => (message, 2),
-        Err(Failure::NotStarted(message)) => (message, 127),
+        Err(failure) => failure,
     };
-    warn(&message);
-    ExitCode::from(status)
+    failure.say();
+    ExitCode::from(failure.status())
 }
 
 /// Lets `write` fill the standard output, and makes sure that all of it got there.
@@ -103,5 +134,6 @@ pub fn output(
 
 /// Says something on the standard error output. If even that is closed there is nobody to tell.
 pub fn warn(message: &str) {
-    let _ = writeln!(io::stderr(), "rondo: {message}");
+    // In one piece: launchers mix what several processes say.
+    let _ = io::stderr().write_all(format!("rondo: {message}\n").as_bytes());
 }

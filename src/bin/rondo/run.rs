@@ -181,7 +181,7 @@ fn checked(path: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// The value of LD_PRELOAD for the ranks: Rondo, then what is preloaded already.
-fn preload(library: &Path) -> Result<OsString, Failure> {
+pub fn preload(library: &Path) -> Result<OsString, Failure> {
     // The loader takes both characters for the end of a name, and knows no way to quote them.
     if library
         .as_os_str()

@@ -1,0 +1,283 @@
+//! `rondo bench`: collectives by the MPI library and by Rondo, in turns in one run.
+
+#![forbid(unsafe_code)]
+
+mod cases;
+mod dist;
+mod guidelines;
+mod measure;
+pub mod output;
+pub mod report;
+pub mod times;
+
+use crate::{
+    Failure,
+    mpi::{self, Call, Collective, Mpi},
+    run,
+};
+use cases::{Sizes, cases};
+use clap::ValueEnum;
+use dist::Dist;
+use indicatif::{ProgressBar, ProgressStyle};
+use measure::{Plan, measure};
+use output::Outputs;
+use report::{Node, Report, Row};
+use rondo::config::{self, Config};
+use std::{
+    ffi::OsString, os::unix::process::CommandExt, path::PathBuf, process::Command, time::SystemTime,
+};
+use times::Times;
+
+/// Time collectives by the MPI library and by Rondo, in turns in one run.
+///
+/// Every rank runs this tool, under the launcher of the MPI that it is built for. It loads Rondo and the MPI library by itself.
+/// A time is that of a call with a barrier behind it, on the slowest rank, in a batch of calls that lasts about 2 ms;
+/// min, avg, max and P99 are over the batches, and the ratio is host / Rondo of the medians. The answers of the first calls are
+/// checked.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment, after_long_help = AFTER_HELP)]
+pub struct Args {
+    /// What to time [default: bcast allgatherv gatherv scatterv]
+    #[arg(value_enum, value_name = "COLLECTIVE", hide_default_value = true,
+          default_values = ["bcast", "allgatherv", "gatherv", "scatterv"])]
+    collectives: Vec<Collective>,
+    /// Sizes: powers of two times MIN, up to MAX
+    #[arg(short = 'm', long, value_name = "MIN:MAX", default_value = "1:4M")]
+    sizes: Sizes,
+    /// Timed batches of each side
+    #[arg(short = 'i', long, value_name = "N", default_value = "20",
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    batches: u32,
+    /// Batches of each side before those
+    #[arg(short = 'x', long, value_name = "N", default_value = "2",
+          value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    warm_up: u32,
+    /// Check every answer, with the clock stopped
+    #[arg(short = 'c', long)]
+    check: bool,
+    /// How blocks of allgatherv, gatherv and scatterv differ: several of the names below
+    #[arg(
+        long,
+        value_name = "DIST",
+        value_delimiter = ',',
+        default_value = "same"
+    )]
+    dist: Vec<Dist>,
+    /// The root of those that have one
+    #[arg(long, value_name = "RANK", default_value = "0")]
+    root: usize,
+    /// Use MPI_IN_PLACE (broadcasts have no such thing)
+    #[arg(long)]
+    in_place: bool,
+    /// Plain bytes, or 8 bytes with gaps between them
+    #[arg(
+        long = "type",
+        value_enum,
+        default_value = "byte",
+        hide_possible_values = true,
+        value_name = "byte|vector"
+    )]
+    datatype: Kind,
+    /// Write a table with commas, to FILE or in the place of the usual one
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    csv: Option<PathBuf>,
+    /// Write everything as JSON, to FILE or in the place of the table
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    json: Option<PathBuf>,
+    /// The MPI library, where the loader does not find it by its name
+    #[arg(long, value_name = "PATH")]
+    mpi: Option<OsString>,
+}
+
+const AFTER_HELP: &str = "\
+EXAMPLES:
+  mpirun -np 8 rondo bench
+  mpirun -np 8 rondo bench -m 1K:1M --json=results.json bcast allgather allgatherv
+  mpirun -np 8 rondo bench gatherv --dist same,one,skewed --root 3 -i 100
+
+SIZES:
+  bcast                   the message
+  allgather, allgatherv   all ranks together
+  gather(v), scatter(v)   a block, on the average
+  Sizes that do not fill an element of the type for each block (of the regular collectives) are left out.
+
+DISTRIBUTIONS:
+  one (all at rank p/2), same, and the others that 'rondo tree --help' explains: random, random-decreasing,
+  random-increasing, random-bucket, spikes, decreasing, increasing, alternating, skewed, two-blocks. They are scaled to
+  the same total.
+
+COLUMNS:
+  Microseconds. With fewer than 100 batches, P99 is the maximum. For collectives with a root, the time that the root itself
+  spends in a call (median) follows. The last column says which algorithm of Rondo's carried the calls out, by its
+  counters on rank 0; host if Rondo passed them on. A guideline says how many times as long a collective takes as others
+  that could stand in its place, at the same total; where that was not measured, between its neighbours.
+  Where ranks share cores, times are mostly the scheduler's, and change while a run lasts: host and Rondo in a row, which take
+  turns, can still be compared, but rows and guidelines cannot.";
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Byte,
+    Vector,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    if !mpi::has_rondo() {
+        return preloaded();
+    }
+    let mpi = Mpi::start(args.mpi.as_deref())?;
+    // Whatever goes wrong from here on does so on all ranks. They leave when rank 0 has said it: the first rank that fails
+    // makes launchers end the others.
+    bench(args, &mpi).map_err(|failure| {
+        if mpi.rank == 0 {
+            failure.say();
+        }
+        match mpi.barrier() {
+            Ok(()) => Failure::SaidElsewhere(failure.status()),
+            Err(worse) => worse,
+        }
+    })
+}
+
+/// Starts this tool again with Rondo preloaded: names that MPI has too are then Rondo's.
+fn preloaded() -> Result<(), Failure> {
+    let library = run::find_library()?;
+    let value = run::preload(&library)?;
+    let before = config::preloaded().unwrap_or_default();
+    let is_there = |name: &str| name == library.as_os_str();
+    if before.to_string_lossy().split([':', ' ']).any(is_there) {
+        let library = library.display();
+        return Err(Failure::Failed(format!("{library} cannot be preloaded")));
+    }
+    let tool = std::env::current_exe()?;
+    let error = Command::new(&tool)
+        .args(std::env::args_os().skip(1))
+        .env("LD_PRELOAD", value)
+        .exec();
+    Err(Failure::Failed(format!(
+        "cannot run {}: {error}",
+        tool.display()
+    )))
+}
+
+fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
+    let (ranks, host) = (mpi.ranks, env!("RONDO_HOST"));
+    if ranks < 2 {
+        return Err(Failure::Usage(format!(
+            "one rank only: start 'rondo bench' with mpirun of {host}, mpirun -np 8 rondo bench"
+        )));
+    }
+    if args.root >= ranks {
+        let (root, last) = (args.root, ranks - 1);
+        let why = format!("there is no rank {root}: the ranks of {ranks} are 0 to {last}");
+        return Err(Failure::Usage(why));
+    }
+    let datatype = match args.datatype {
+        Kind::Byte => mpi.byte(),
+        Kind::Vector => mpi.vector()?,
+    };
+    let cases = cases(args, ranks, datatype.size as u64)?;
+    let mut report = report(args, mpi)?;
+    let plan = Plan {
+        warm_up: args.warm_up as usize,
+        batches: args.batches as usize,
+        check: args.check,
+    };
+    // Rank 0 has the outputs.
+    let opened = (mpi.rank == 0).then(|| Outputs::open(args.csv.as_deref(), args.json.as_deref()));
+    let mut outputs = agreed(mpi, opened.transpose())?;
+    let bar = progress(mpi.rank, cases.len());
+    for case in cases {
+        bar.set_message(format!("{} {}", case.collective.name(), case.size));
+        let call = Call {
+            collective: case.collective,
+            blocks: &case.blocks,
+            datatype: &datatype,
+            root: args.root,
+            in_place: args.in_place,
+        };
+        let nothing = Times::of(&[0.0]);
+        let row = Row {
+            collective: case.collective.name().into(),
+            dist: case.dist.map(|dist| dist.name().into()),
+            size: case.size,
+            total: (case.blocks.total() * datatype.size) as u64,
+            calls: 0,
+            host: nothing,
+            rondo: nothing,
+            ratio: 0.0,
+            root: None,
+            by: String::new(),
+        };
+        let row = measure(mpi, &call, &plan, row)?;
+        if let Some(outputs) = &mut outputs {
+            bar.suspend(|| outputs.row(&row, &report));
+        }
+        report.rows.push(row);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    report.guidelines = guidelines::check(&report.rows);
+    let written = outputs.map(|outputs| outputs.finish(&report));
+    agreed(mpi, written.transpose()).map(|_| ())
+}
+
+/// What rank 0 did, or a failure on all ranks if it failed.
+fn agreed<T>(mpi: &Mpi, done: Result<T, Failure>) -> Result<T, Failure> {
+    let mut status = [done.as_ref().err().map_or(0, Failure::status).into()];
+    mpi.largest(&mut status)?;
+    match (done, status) {
+        (Ok(_), [status]) if status > 0.0 => Err(Failure::SaidElsewhere(status as u8)),
+        (done, _) => done,
+    }
+}
+
+/// Everything but the rows.
+fn report(args: &Args, mpi: &Mpi) -> Result<Report, Failure> {
+    let named = Config::load().config.node;
+    let name = if named.is_empty() {
+        mpi.processor()?
+    } else {
+        named
+    };
+    let mut nodes: Vec<Node> = Vec::new();
+    for (rank, name) in mpi.texts(&name)?.into_iter().enumerate() {
+        match nodes.iter_mut().find(|node| node.name == name) {
+            Some(node) => node.ranks.push(rank),
+            None => nodes.push(Node {
+                name,
+                ranks: vec![rank],
+            }),
+        }
+    }
+    let text = |text: OsString| text.to_string_lossy().into_owned();
+    let variables = config::variables().into_iter();
+    Ok(Report {
+        rondo: env!("CARGO_PKG_VERSION").into(),
+        mpi: mpi.version()?,
+        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        ranks: mpi.ranks,
+        nodes,
+        environment: variables
+            .map(|(name, value)| (text(name), text(value)))
+            .collect(),
+        datatype: match args.datatype {
+            Kind::Byte => "byte".into(),
+            Kind::Vector => "vector".into(),
+        },
+        in_place: args.in_place,
+        root: args.root,
+        batches: args.batches as usize,
+        rows: Vec::new(),
+        guidelines: Vec::new(),
+    })
+}
+
+/// A bar on rank 0, which shows itself only on a terminal.
+fn progress(rank: usize, rows: usize) -> ProgressBar {
+    if rank != 0 {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
+    ProgressBar::new(rows as u64).with_style(style.expect("the template is right"))
+}

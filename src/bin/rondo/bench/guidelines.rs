@@ -1,0 +1,94 @@
+//! Performance guidelines: a collective should not be slower than others that do the same work, or more of it.
+
+#![forbid(unsafe_code)]
+
+use super::report::{Guideline, Row};
+
+/// What is by more than a tenth slower than its substitute violates the guideline: less may be chance.
+pub const TOLERANCE: f64 = 1.1;
+
+/// The collective, what could stand in its place, and whether blocks have to be equal.
+type Rule = (&'static str, &'static [&'static str], bool);
+
+const RULES: &[Rule] = &[
+    ("bcast", &["scatterv", "allgatherv"], false),
+    ("gatherv", &["allgatherv"], false),
+    ("allgather", &["allgatherv"], true),
+    ("gather", &["gatherv"], true),
+    ("scatter", &["scatterv"], true),
+];
+
+/// All guidelines for which there are data, by both sides' medians. What is compared moves equally many bytes in all.
+pub fn check(rows: &[Row]) -> Vec<Guideline> {
+    let mut found = Vec::new();
+    for (collective, substitutes, equal) in RULES {
+        for left in rows.iter().filter(|row| row.collective == *collective) {
+            for dist in distributions(rows, substitutes) {
+                // Rows of a collective that knows distributions are compared with the same one.
+                let apart = left.dist.as_deref().is_some_and(|own| own != dist);
+                if apart || (*equal && dist != "same") {
+                    continue;
+                }
+                let sum = |time: fn(&Row) -> f64| {
+                    let parts = substitutes
+                        .iter()
+                        .map(|name| at(rows, name, dist, left.total, time));
+                    parts.sum::<Option<f64>>()
+                };
+                let (Some(host), Some(rondo)) =
+                    (sum(|row| row.host.median), sum(|row| row.rondo.median))
+                else {
+                    continue;
+                };
+                found.push(Guideline {
+                    name: format!("{collective} <= {}", substitutes.join(" + ")),
+                    dist: dist.to_owned(),
+                    total: left.total,
+                    host: left.host.median / host,
+                    rondo: left.rondo.median / rondo,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// The distributions that the first of the collectives was measured with, in that order.
+fn distributions<'a>(rows: &'a [Row], collectives: &[&str]) -> Vec<&'a str> {
+    let mut all = Vec::new();
+    let rows = rows.iter().filter(|row| row.collective == collectives[0]);
+    for dist in rows.filter_map(|row| row.dist.as_deref()) {
+        if !all.contains(&dist) {
+            all.push(dist);
+        }
+    }
+    all
+}
+
+/// The time of a collective for `total` bytes, between two measured sizes on the line through them (both axes being
+/// logarithmic): sizes are blocks for some collectives, and with 3 ranks no two totals are the same.
+fn at(
+    rows: &[Row],
+    collective: &str,
+    dist: &str,
+    total: u64,
+    time: fn(&Row) -> f64,
+) -> Option<f64> {
+    let rows = rows
+        .iter()
+        .filter(|row| row.collective == collective && row.dist.as_deref() == Some(dist));
+    let below = rows
+        .clone()
+        .filter(|row| row.total <= total)
+        .max_by_key(|row| row.total)?;
+    let above = rows
+        .filter(|row| row.total >= total)
+        .min_by_key(|row| row.total)?;
+    if below.total == above.total {
+        return Some(time(below));
+    }
+    let log = |bytes: u64| (bytes as f64).ln();
+    let way = (log(total) - log(below.total)) / (log(above.total) - log(below.total));
+    let (low, high) = (time(below).ln(), time(above).ln());
+    Some((low + (high - low) * way).exp())
+}

@@ -1,0 +1,68 @@
+//! The results as JSON, which `rondo plot` reads.
+
+#![forbid(unsafe_code)]
+
+use super::times::Times;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A run of `rondo bench`; the field names are an interface to scripts.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// The version of Rondo.
+    pub rondo: String,
+    /// What the MPI library says about itself.
+    pub mpi: String,
+    /// UTC, at the beginning.
+    pub date: String,
+    pub ranks: usize,
+    pub nodes: Vec<Node>,
+    /// The variables of Rondo's that were set.
+    pub environment: BTreeMap<String, String>,
+    pub datatype: String,
+    pub in_place: bool,
+    pub root: usize,
+    pub batches: usize,
+    pub rows: Vec<Row>,
+    pub guidelines: Vec<Guideline>,
+}
+
+/// A node and the ranks on it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Node {
+    pub name: String,
+    pub ranks: Vec<usize>,
+}
+
+/// A collective at one size.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    pub collective: String,
+    /// For the irregular collectives.
+    pub dist: Option<String>,
+    /// Bytes: of the message (bcast), of all ranks together (allgather, allgatherv), or of a block on the average.
+    pub size: u64,
+    /// Bytes of all ranks together.
+    pub total: u64,
+    /// Calls in a batch.
+    pub calls: usize,
+    pub host: Times,
+    pub rondo: Times,
+    /// Host / Rondo, of the medians.
+    pub ratio: f64,
+    /// Microseconds that the root itself spends in a call, of host and Rondo, median over the batches.
+    pub root: Option<[f64; 2]>,
+    /// The algorithm of Rondo's that carried the calls out, several with a + between, or "host".
+    pub by: String,
+}
+
+/// A guideline tested: how many times as long the collective takes as what could stand in its place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Guideline {
+    pub name: String,
+    pub dist: String,
+    /// Bytes of all ranks together.
+    pub total: u64,
+    pub host: f64,
+    pub rondo: f64,
+}

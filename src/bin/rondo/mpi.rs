@@ -1,0 +1,298 @@
+//! MPI for this tool: collectives by the MPI library and by Rondo side by side, behind safe functions.
+//!
+//! The tool is not linked with MPI, and Rondo is preloaded into it. The MPI library is loaded when it is needed; what its
+//! handle gives is the library's own, and what the global scope gives is Rondo's, because Rondo comes first there.
+
+#![allow(unsafe_code)]
+
+mod collective;
+mod load;
+
+pub use collective::{Blocks, Collective, Side};
+pub use load::has_rondo;
+
+use crate::Failure;
+use Collective::*;
+use load::{
+    Allreduce, Barrier, Calls, Functions, Handle, IN_PLACE, NO_HANDLE, OnType, find, function,
+    handles, load,
+};
+use std::{
+    ffi::{CStr, CString, OsStr, c_char, c_int, c_void},
+    marker::PhantomData,
+    mem::transmute,
+    ptr,
+};
+
+/// More than any MPI library wants for a text.
+const TEXT_BYTES: usize = 16 << 10;
+/// What is kept of the name of a node.
+const NAME_BYTES: usize = 256;
+
+/// A datatype of bytes.
+pub struct Datatype<'a> {
+    handle: Handle,
+    /// Frees it, unless it is MPI's own.
+    free: Option<OnType>,
+    mpi: PhantomData<&'a Mpi>,
+    /// Bytes of data in an element.
+    pub size: usize,
+    /// Bytes of memory from an element to the next.
+    pub extent: usize,
+}
+
+/// A call of a collective on `MPI_COMM_WORLD`. A broadcast is of all blocks as one message.
+pub struct Call<'a> {
+    pub collective: Collective,
+    pub blocks: &'a Blocks,
+    pub datatype: &'a Datatype<'a>,
+    pub root: usize,
+    pub in_place: bool,
+}
+
+/// MPI between `MPI_Init` and `MPI_Finalize`, which is when this is dropped.
+pub struct Mpi {
+    library: *mut c_void,
+    host: Functions,
+    rondo: Functions,
+    barrier: Barrier,
+    allreduce: Allreduce,
+    calls: Calls,
+    world: Handle,
+    byte: Handle,
+    double: Handle,
+    max: Handle,
+    pub rank: usize,
+    pub ranks: usize,
+    /// `MPI_Init` promises no thread but this one anything.
+    thread: PhantomData<*const ()>,
+}
+
+/// Where memory is. That of no bytes has an address that may be the one by which Open MPI knows MPI_IN_PLACE.
+fn address(memory: &mut [u8]) -> *mut c_void {
+    match memory.is_empty() {
+        true => ptr::null_mut(),
+        false => memory.as_mut_ptr().cast(),
+    }
+}
+
+/// What a call returned, unless it succeeded. The default handler of MPI ends the job before.
+fn checked(code: c_int, what: &str) -> Result<(), Failure> {
+    match code {
+        0 => Ok(()),
+        code => Err(Failure::Failed(format!("{what} returned the error {code}"))),
+    }
+}
+
+impl Mpi {
+    /// Loads the MPI library, the one at `path` or that of this build's ABI, and initialises it. Rondo must be preloaded.
+    pub fn start(path: Option<&OsStr>) -> Result<Mpi, Failure> {
+        let library = load(path)?;
+        let [world, byte, double, max] = handles(library)?;
+        let mut mpi = Mpi {
+            library,
+            host: Functions::find(library, "P")?,
+            rondo: Functions::find(libc::RTLD_DEFAULT, "")?,
+            barrier: function!(library, c"PMPI_Barrier", Barrier),
+            allreduce: function!(library, c"PMPI_Allreduce", Allreduce),
+            calls: function!(libc::RTLD_DEFAULT, c"rondo_calls", Calls),
+            world,
+            byte,
+            double,
+            max,
+            rank: 0,
+            ranks: 0,
+            thread: PhantomData,
+        };
+        type Init = unsafe extern "C" fn(*mut c_int, *mut *mut *mut c_char) -> c_int;
+        type Number = unsafe extern "C" fn(Handle, *mut c_int) -> c_int;
+        let init = function!(library, c"PMPI_Init", Init);
+        let rank = function!(library, c"PMPI_Comm_rank", Number);
+        let size = function!(library, c"PMPI_Comm_size", Number);
+        let (mut me, mut all) = (0, 0);
+        // SAFETY: MPI_Init takes null pointers; it has not been called, because only this function does and the tool calls it
+        // once. Then the communicator is valid, and both results are `int`.
+        unsafe {
+            checked(init(ptr::null_mut(), ptr::null_mut()), "MPI_Init")?;
+            checked(rank(world, &mut me), "MPI_Comm_rank")?;
+            checked(size(world, &mut all), "MPI_Comm_size")?;
+        }
+        (mpi.rank, mpi.ranks) = (me as usize, all as usize);
+        Ok(mpi)
+    }
+
+    /// A byte.
+    pub fn byte(&self) -> Datatype<'_> {
+        Datatype {
+            handle: self.byte,
+            free: None,
+            mpi: PhantomData,
+            size: 1,
+            extent: 1,
+        }
+    }
+
+    /// Eight bytes with gaps: twice four bytes of data and four of nothing.
+    pub fn vector(&self) -> Result<Datatype<'_>, Failure> {
+        type Vector = unsafe extern "C" fn(c_int, c_int, c_int, Handle, *mut Handle) -> c_int;
+        type Resized = unsafe extern "C" fn(Handle, isize, isize, *mut Handle) -> c_int;
+        let vector = function!(self.library, c"PMPI_Type_vector", Vector);
+        let resized = function!(self.library, c"PMPI_Type_create_resized", Resized);
+        let commit = function!(self.library, c"PMPI_Type_commit", OnType);
+        let free = function!(self.library, c"PMPI_Type_free", OnType);
+        let (mut strided, mut handle) = (NO_HANDLE, NO_HANDLE);
+        // SAFETY: the handles are a predefined type and what the calls before returned; MPI_Aint has the size of a pointer.
+        unsafe {
+            checked(vector(2, 4, 8, self.byte, &mut strided), "MPI_Type_vector")?;
+            checked(
+                resized(strided, 0, 16, &mut handle),
+                "MPI_Type_create_resized",
+            )?;
+            checked(free(&mut strided), "MPI_Type_free")?;
+            checked(commit(&mut handle), "MPI_Type_commit")?;
+        }
+        Ok(Datatype {
+            handle,
+            free: Some(free),
+            mpi: PhantomData,
+            size: 8,
+            extent: 16,
+        })
+    }
+
+    /// Carries out one call. `own` is the memory of this rank's block, and `all` that of all blocks, where they are
+    /// significant; a broadcast has `all` only.
+    pub fn call(
+        &self,
+        side: Side,
+        call: &Call,
+        own: &mut [u8],
+        all: &mut [u8],
+    ) -> Result<(), Failure> {
+        let (collective, blocks, root) = (call.collective, call.blocks, call.root);
+        let (extent, is_root) = (call.datatype.extent, self.rank == root);
+        let (counts, displs) = (&blocks.counts, &blocks.displs);
+        assert!(counts.len() == self.ranks && root < self.ranks);
+        assert!(!collective.needs_all(is_root) || all.len() >= blocks.total() * extent);
+        assert!(collective == Bcast || own.len() >= blocks.count(self.rank) * extent);
+        assert!(
+            collective == Bcast
+                || collective.is_irregular()
+                || counts.iter().all(|&count| count == counts[0])
+        );
+        let functions = match side {
+            Side::Host => &self.host,
+            Side::Rondo => &self.rondo,
+        };
+        let (t, w, mine) = (call.datatype.handle, self.world, counts[self.rank]);
+        let (own, all) = (address(own), address(all));
+        let in_place = call.in_place && (is_root || !collective.has_root());
+        let own = if in_place { IN_PLACE } else { own };
+        let (counts, displs, root) = (counts.as_ptr(), displs.as_ptr(), root as c_int);
+        // SAFETY: MPI is initialised and not finalised while `self` lives, and the handles are its own. Elements take up
+        // `extent` bytes each from their place on, so by the assertions above the buffers have room for all that the counts
+        // and displacements of `Blocks` name; counts and displacements are of all ranks. The call is complete on return.
+        let code = unsafe {
+            match collective {
+                Bcast => (functions.bcast)(all, blocks.total, t, root, w),
+                Allgather => (functions.allgather)(own, mine, t, all, mine, t, w),
+                Allgatherv => (functions.allgatherv)(own, mine, t, all, counts, displs, t, w),
+                Gather => (functions.gather)(own, mine, t, all, mine, t, root, w),
+                Gatherv => (functions.gatherv)(own, mine, t, all, counts, displs, t, root, w),
+                Scatter => (functions.scatter)(all, mine, t, own, mine, t, root, w),
+                Scatterv => (functions.scatterv)(all, counts, displs, t, own, mine, t, root, w),
+            }
+        };
+        checked(code, collective.name())
+    }
+
+    /// Waits for all ranks, by the MPI library.
+    pub fn barrier(&self) -> Result<(), Failure> {
+        // SAFETY: MPI is initialised while `self` lives, and the communicator is its own.
+        checked(unsafe { (self.barrier)(self.world) }, "MPI_Barrier")
+    }
+
+    /// Replaces each number by the largest of all ranks.
+    pub fn largest(&self, numbers: &mut [f64]) -> Result<(), Failure> {
+        let (data, count) = (numbers.as_mut_ptr().cast(), numbers.len() as c_int);
+        // SAFETY: as above; `numbers` are as many doubles, and MPI_IN_PLACE makes them input and output.
+        let code =
+            unsafe { (self.allreduce)(IN_PLACE, data, count, self.double, self.max, self.world) };
+        checked(code, "MPI_Allreduce")
+    }
+
+    /// A short text from every rank.
+    pub fn texts(&self, mine: &str) -> Result<Vec<String>, Failure> {
+        let mut own = mine.as_bytes().to_vec();
+        own.resize(NAME_BYTES, 0);
+        let mut all = vec![0; NAME_BYTES * self.ranks];
+        let blocks = Blocks::new(&vec![NAME_BYTES as u64; self.ranks]);
+        let call = Call {
+            collective: Allgather,
+            blocks: &blocks.expect("names of fewer ranks than MPI can count"),
+            datatype: &self.byte(),
+            root: 0,
+            in_place: false,
+        };
+        self.call(Side::Host, &call, &mut own, &mut all)?;
+        let text = |bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes);
+            text.trim_end_matches('\0').to_owned()
+        };
+        Ok(all.chunks(NAME_BYTES).map(text).collect())
+    }
+
+    /// What the MPI library calls the machine of this process.
+    pub fn processor(&self) -> Result<String, Failure> {
+        self.text(c"PMPI_Get_processor_name")
+    }
+
+    /// The name and version that the MPI library says first about itself.
+    pub fn version(&self) -> Result<String, Failure> {
+        let text = self.text(c"PMPI_Get_library_version")?;
+        let end = text.find(['\n', ',', '\0']).unwrap_or(text.len());
+        Ok(text[..end].split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
+    fn text(&self, name: &CStr) -> Result<String, Failure> {
+        type Text = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
+        let function = function!(self.library, name, Text);
+        let mut buffer = vec![0_u8; TEXT_BYTES];
+        let mut length = 0;
+        // SAFETY: the buffer is longer than the longest text of any MPI library, and the length is an `int`.
+        let code = unsafe { function(buffer.as_mut_ptr().cast(), &mut length) };
+        checked(code, &name.to_string_lossy())?;
+        buffer.truncate(length as usize);
+        Ok(String::from_utf8_lossy(&buffer).into_owned())
+    }
+
+    /// Calls of Rondo's side that were carried out on this rank by an algorithm, or by the "host".
+    pub fn calls(&self, collective: Collective, algorithm: &str) -> u64 {
+        let text = |text: &str| CString::new(text).expect("a name has no NUL in it");
+        let (collective, algorithm) = (text(collective.name()), text(algorithm));
+        // SAFETY: rondo.h: both are C strings.
+        unsafe { (self.calls)(collective.as_ptr(), algorithm.as_ptr()) }
+    }
+}
+
+impl Drop for Datatype<'_> {
+    fn drop(&mut self) {
+        if let Some(free) = self.free {
+            // SAFETY: the type is committed and freed once; MPI is not finalised, as `Mpi` outlives the type.
+            unsafe { free(&mut self.handle) };
+        }
+    }
+}
+
+impl Drop for Mpi {
+    fn drop(&mut self) {
+        let address = find(self.library, c"PMPI_Finalize");
+        if !address.is_null() && self.ranks > 0 {
+            // SAFETY: MPI declares int MPI_Finalize(void). MPI was initialised, as there are ranks, and nobody else ends it.
+            unsafe {
+                let finalize: unsafe extern "C" fn() -> c_int = transmute(address);
+                finalize();
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! `rondo plot`: pictures of what `rondo bench` measured.
+
+#![forbid(unsafe_code)]
+
+mod draw;
+
+use crate::{Failure, bench::report::Report, mpi};
+use clap::ValueEnum;
+use draw::{Panel, Series};
+use plotters::prelude::*;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Draw what 'rondo bench' measured: times, and the ratio host / Rondo, over the size.
+///
+/// The files are those that 'rondo bench --json=FILE' writes. Each collective gets a row of two pictures, with logarithmic
+/// axes; several files are drawn into the same ones. Times are medians.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// Results of rondo bench
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The picture, whose name ends with .svg or .png
+    #[arg(short = 'o', long, value_name = "PICTURE")]
+    output: PathBuf,
+    /// What stands above it
+    #[arg(long)]
+    title: Option<String>,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let ending = args.output.extension().unwrap_or_default();
+    if ending != "svg" && ending != "png" {
+        let name = args.output.display();
+        return Err(Failure::Usage(format!(
+            "{name}: take a name that ends with .svg or .png"
+        )));
+    }
+    let reports = args.files.iter().map(|path| read(path));
+    let reports: Vec<Report> = reports.collect::<Result<_, _>>()?;
+    let panels = panels(&args.files, &reports);
+    let of = &reports[0];
+    let about = || format!("Rondo {} on {}, {} ranks", of.rondo, of.mpi, of.ranks);
+    let title = args.title.clone().unwrap_or_else(about);
+    let size = draw::size(&panels);
+    let failed =
+        |why: String| Failure::Failed(format!("cannot draw {}: {why}", args.output.display()));
+    let picture = if ending == "svg" {
+        let mut svg = String::new();
+        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        draw::draw(&area, &title, &panels).map_err(failed)?;
+        drop(area);
+        svg.into_bytes()
+    } else {
+        let mut pixels = vec![0; 3 * size.0 as usize * size.1 as usize];
+        let area = BitMapBackend::with_buffer(&mut pixels, size).into_drawing_area();
+        draw::draw(&area, &title, &panels).map_err(failed)?;
+        drop(area);
+        png(&pixels, size).map_err(|error| failed(error.to_string()))?
+    };
+    let written = fs::write(&args.output, picture);
+    written.map_err(|error| {
+        Failure::Failed(format!("cannot write {}: {error}", args.output.display()))
+    })
+}
+
+/// The results in a file, if they can be drawn.
+fn read(path: &Path) -> Result<Report, Failure> {
+    let fail = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
+    let bytes = fs::read(path).map_err(|error| fail(error.to_string()))?;
+    let report: Report = serde_json::from_slice(&bytes).map_err(|error| {
+        fail(format!(
+            "these are no results of 'rondo bench --json': {error}"
+        ))
+    })?;
+    if report.rows.is_empty() {
+        return Err(fail("no rows in it".into()));
+    }
+    for row in &report.rows {
+        let drawable = |number: f64| number.is_finite() && number > 0.0;
+        if <mpi::Collective as ValueEnum>::from_str(&row.collective, false).is_err() {
+            return Err(fail(format!("'{}' is no collective", row.collective)));
+        }
+        if row.size == 0 || !drawable(row.host.median) || !drawable(row.rondo.median) {
+            let (name, size) = (&row.collective, row.size);
+            return Err(fail(format!("{name} of {size} bytes has no time above 0")));
+        }
+    }
+    Ok(report)
+}
+
+/// A panel for each collective and distribution, in the order of the files.
+fn panels(files: &[PathBuf], reports: &[Report]) -> Vec<Panel> {
+    let mut panels: Vec<Panel> = Vec::new();
+    for (i, report) in reports.iter().enumerate() {
+        // With one file there is nothing to tell apart.
+        let suffix = match reports.len() {
+            1 => String::new(),
+            _ => format!(
+                ", {}",
+                files[i].file_stem().unwrap_or_default().to_string_lossy()
+            ),
+        };
+        for row in &report.rows {
+            let mut title = format!(
+                "MPI_{}{}",
+                row.collective[..1].to_uppercase(),
+                &row.collective[1..]
+            );
+            if let Some(dist) = &row.dist {
+                title += &format!(", blocks {dist}");
+            }
+            let place = panels.iter().position(|panel| panel.title == title);
+            let place = place.unwrap_or_else(|| {
+                panels.push(Panel {
+                    axis: axis(&row.collective),
+                    title,
+                    series: Vec::new(),
+                });
+                panels.len() - 1
+            });
+            let all = &mut panels[place].series;
+            let host = format!("host{suffix}");
+            let at = all.iter().position(|series| series.file == i);
+            let at = at.unwrap_or_else(|| {
+                all.push(Series {
+                    file: i,
+                    host,
+                    rondo: format!("Rondo{suffix}"),
+                    points: Vec::new(),
+                });
+                all.len() - 1
+            });
+            let point = (row.size as f64, row.host.median, row.rondo.median);
+            all[at].points.push(point);
+        }
+    }
+    panels
+}
+
+/// What sizes are those of.
+fn axis(collective: &str) -> &'static str {
+    match collective {
+        "bcast" => "bytes of the message",
+        "allgather" | "allgatherv" => "bytes of all ranks together",
+        _ => "bytes of a block, on the average",
+    }
+}
+
+fn png(pixels: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, png::EncodingError> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.write_header()?.write_image_data(pixels)?;
+    Ok(file)
+}

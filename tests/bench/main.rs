@@ -1,0 +1,15 @@
+//! `rondo bench`, run under both MPIs as a user runs it, and its arithmetic by itself.
+
+#[path = "../../src/bin/rondo/bench/dist.rs"]
+mod dist;
+#[path = "../../src/bin/rondo/bench/guidelines.rs"]
+mod guidelines;
+#[path = "../../src/bin/rondo/bench/report.rs"]
+mod report;
+#[path = "../../src/bin/rondo/bench/times.rs"]
+mod times;
+
+mod arithmetic;
+mod launch;
+mod refused;
+mod results;
