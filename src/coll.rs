@@ -9,7 +9,7 @@ mod nodes;
 mod rooted;
 
 use crate::comm::{self, Lookup, SEND_WINDOW, State, Work};
-use crate::decide::{Choice, Why};
+use crate::decide::{self, Choice, Why};
 use crate::engine::{self, AllBroadcast, Limits, Pattern};
 use crate::host::{
     self, Abi, Call, Code, Comm, Data, Failure, Host, Job, Level, MpiWire, StagingRoom, Usable,
@@ -157,7 +157,11 @@ fn learn<O: Operation>(
         return Ok(());
     }
     let mut learnt = state.learnt.lock();
-    let Some(class) = learnt.class(collective as usize, &lesson) else {
+    let set_up = || match state.work.lock().is_set_up() {
+        true => 0.0,
+        false => decide::set_up_calls(state.facts(), bytes.unwrap_or(1), config),
+    };
+    let Some(class) = learnt.class(collective as usize, &lesson, set_up) else {
         return Ok(());
     };
     if let Some(own) = class.question() {
@@ -205,7 +209,7 @@ fn on_trial<O: Operation>(
     let done = carry_out(plan, host, usable, state, call);
     let nanos = start.elapsed().as_nanos() as u64;
     let mut learnt = state.learnt.lock();
-    if let Some(class) = learnt.class(call.collective() as usize, &lesson) {
+    if let Some(class) = learnt.class(call.collective() as usize, &lesson, || 0.0) {
         class.time(turn, nanos);
     }
     done

@@ -10,6 +10,7 @@
 mod nodes;
 mod ruled;
 mod schedules;
+mod words;
 
 use crate::config::{self, Config, StatsFormat};
 use crate::decide::{Choice, Facts, Form, Why};
@@ -27,6 +28,7 @@ use parking_lot::Mutex;
 pub use schedules::Schedules;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use words::Words;
 
 /// Sends in flight at the most. Few, so that the block that is next in the schedule does not share
 /// the link with many later ones; more than one, so that the link never idles between two.
@@ -151,98 +153,7 @@ pub fn process(host: &Host) -> &'static Config {
     &loaded.config
 }
 
-/// A number for a text, the same on every rank (FNV-1a).
-fn hash(text: &str) -> u64 {
-    let step = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3);
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
-}
-
-/// The words of the handshake. Every rank offers its own; the result is the maximum of each, so a
-/// minimum is offered as its complement. They are signed: hosts differ in what the maximum of
-/// unsigned numbers is (Open MPI 4.1 and MPICH 4.0 compare them as signed ones).
-struct Words([i64; Words::LENGTH]);
-
-/// Number of words of a configuration.
-const W: usize = config::WORDS;
-
 const _: () = assert!(Collective::ALL.len() == learn::COLLECTIVES);
-
-impl Words {
-    /// The same in all versions of Rondo, like the place of the version, so that different ones can
-    /// find out about each other.
-    const LENGTH: usize = 256;
-
-    const VERSION: usize = 0;
-    const UNMAPPED: usize = 2;
-    const TAG_MAX: usize = 4;
-    const ENDING: usize = 5;
-    const RULES: usize = 6;
-    const RULE_COUNT: usize = 8;
-    const RANK_0: usize = 9;
-    const CONFIG: usize = Self::RANK_0 + W;
-
-    fn offer(rank: u32, own: &[u64; W], tag_max: u32, mapped: bool, rules: &Rules) -> Words {
-        const { assert!(Words::CONFIG + 2 * W <= Words::LENGTH) };
-        let mut words = Words([i64::MIN; Words::LENGTH]);
-        words.offer_both(Self::VERSION, hash(env!("CARGO_PKG_VERSION")));
-        words.0[Self::UNMAPPED] = (!mapped).into();
-        words.0[Self::TAG_MAX] = !i64::from(tag_max);
-        words.0[Self::ENDING] = ENDING.load(Relaxed).into();
-        words.offer_both(Self::RULES, rules.hash());
-        if rank == 0 {
-            words.0[Self::RULE_COUNT] = rules.len() as i64;
-        }
-        for (i, &word) in own.iter().enumerate() {
-            if rank == 0 {
-                words.0[Self::RANK_0 + i] = word as i64;
-            }
-            words.offer_both(Self::CONFIG + 2 * i, word);
-        }
-        words
-    }
-
-    /// Offers a word so that it will show whether all ranks offered the same.
-    fn offer_both(&mut self, place: usize, word: u64) {
-        (self.0[place], self.0[place + 1]) = (word as i64, !(word as i64));
-    }
-
-    fn same(&self, place: usize) -> bool {
-        self.0[place] == !self.0[place + 1]
-    }
-
-    /// The configuration of rank 0.
-    fn config(&self) -> [u64; W] {
-        std::array::from_fn(|i| self.0[Self::RANK_0 + i] as u64)
-    }
-
-    /// The options that are not the same on all ranks.
-    fn differences(&self) -> Vec<String> {
-        let differs = (0..W).filter(|i| !self.same(Self::CONFIG + 2 * i));
-        differs.map(config::variable_of_word).collect()
-    }
-
-    fn same_version(&self) -> bool {
-        self.same(Self::VERSION)
-    }
-
-    /// Do all ranks know the nodes of all?
-    fn mapped(&self) -> bool {
-        self.0[Self::UNMAPPED] == 0
-    }
-
-    /// How many rules rank 0 has, if not all ranks have them already.
-    fn rules_to_hand_out(&self) -> Option<usize> {
-        (!self.same(Self::RULES)).then_some(self.0[Self::RULE_COUNT] as usize)
-    }
-
-    fn tag_max(&self) -> u64 {
-        !self.0[Self::TAG_MAX] as u64
-    }
-
-    fn ending(&self) -> bool {
-        self.0[Self::ENDING] != 0
-    }
-}
 
 fn handshake<'a>(host: &'a Host, usable: &'a Usable, comm: Comm) -> Result<&'a State, Code> {
     let own = process(host);
@@ -491,6 +402,11 @@ impl Work {
     pub fn next_sequence(&mut self) -> u64 {
         self.sequence += 1;
         self.sequence
+    }
+
+    /// Has the private communicator been made? All ranks know alike.
+    pub fn is_set_up(&self) -> bool {
+        matches!(self.private, Private::Made(_))
     }
 
     /// The private communicator of `state`, made now if this is the first time. Collective then.

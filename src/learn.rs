@@ -283,18 +283,24 @@ pub struct Table {
 }
 
 impl Table {
-    /// The class of these calls; `None` if there are too many.
+    /// The class of these calls; `None` if there are too many. `set_up` says how many calls by the default what has to be
+    /// made before Rondo's first call is worth; it is asked at the first call of the class.
     #[inline]
-    pub fn class(&mut self, collective: usize, lesson: &Lesson) -> Option<&mut Class> {
+    pub fn class(
+        &mut self,
+        collective: usize,
+        lesson: &Lesson,
+        set_up: impl FnOnce() -> f64,
+    ) -> Option<&mut Class> {
         let kinds = self.places.get(collective);
         match kinds.map_or(0, |kinds| kinds[usize::from(lesson.kind)]) {
-            0 => self.add(collective, lesson),
+            0 => self.add(collective, lesson, set_up()),
             place => self.classes.get_mut(usize::from(place) - 1),
         }
     }
 
     #[cold]
-    fn add(&mut self, collective: usize, lesson: &Lesson) -> Option<&mut Class> {
+    fn add(&mut self, collective: usize, lesson: &Lesson, set_up: f64) -> Option<&mut Class> {
         if self.classes.len() == CLASSES {
             return None;
         }
@@ -308,6 +314,10 @@ impl Table {
                 Candidate::First if host.is_some() => *host = Some(ratio),
                 _ => {}
             }
+        }
+        if lesson.default == Candidate::Host {
+            let [_, first, _] = &mut lesson.expected;
+            *first = first.map(|ratio| ratio.max(1.0) + set_up);
         }
         self.classes.push(Class::new(&lesson));
         self.places[collective][usize::from(lesson.kind)] = self.classes.len() as u8;

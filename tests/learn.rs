@@ -288,7 +288,7 @@ fn a_neighbour_gives_the_expected_ratio() {
     };
     let first_trial_of_host = |table: &mut Table, lesson: &Lesson, host: u64| {
         for call in 1..1000 {
-            let class = table.class(0, lesson).unwrap();
+            let class = table.class(0, lesson, || 0.0).unwrap();
             if let Some(own) = class.question() {
                 class.agree(own, TERMS);
             }
@@ -303,7 +303,7 @@ fn a_neighbour_gives_the_expected_ratio() {
             }
             if turn.candidate == Candidate::Host {
                 // On to the verdict.
-                let class = table.class(0, lesson).unwrap();
+                let class = table.class(0, lesson, || 0.0).unwrap();
                 let own = class.question().unwrap();
                 class.agree(own, TERMS);
                 return call;
@@ -315,12 +315,30 @@ fn a_neighbour_gives_the_expected_ratio() {
     // Nine times as long: eight calls more are 5 % of 160.
     assert_eq!(first_trial_of_host(&mut table, &kind(42), 9000), 160);
     // Another size and another collective are other matters.
-    let class = table.class(0, &kind(60)).unwrap();
+    let class = table.class(0, &kind(60), || 0.0).unwrap();
     let turns: Vec<_> = (0..3).map(|_| class.begin().candidate).collect();
     assert_eq!(turns[2], Candidate::Host);
-    let class = table.class(1, &kind(42)).unwrap();
+    let class = table.class(1, &kind(42), || 0.0).unwrap();
     let turns: Vec<_> = (0..3).map(|_| class.begin().candidate).collect();
     assert_eq!(turns[2], Candidate::Host);
+}
+
+/// What Rondo must make before its first call is paid for as well.
+#[test]
+fn a_first_trial_waits_for_what_is_made_before_it() {
+    let first_trial = |lesson: &Lesson, set_up: f64| {
+        let mut table = Table::default();
+        (1..100_000).find(|_| {
+            let class = table.class(0, lesson, || set_up).unwrap();
+            let turn = class.begin();
+            class.time(turn, 1000);
+            turn.candidate != lesson.default
+        })
+    };
+    assert_eq!(first_trial(&host_first(2.0), 0.0), Some(20));
+    assert_eq!(first_trial(&host_first(2.0), 100.0), Some(2020));
+    // Where Rondo begins, it is made anyway.
+    assert_eq!(first_trial(&rondo_first(), 100.0), Some(3));
 }
 
 #[test]
@@ -333,7 +351,7 @@ fn a_table_is_small_however_many_kinds_there_are() {
                 kind: kind as u8,
                 ..rondo_first()
             };
-            taken += usize::from(table.class(collective, &lesson).is_some());
+            taken += usize::from(table.class(collective, &lesson, || 0.0).is_some());
         }
     }
     assert!(taken >= 40, "{taken}");

@@ -77,8 +77,7 @@ impl Memory {
     /// Short calls stay in the first quarter of the ring, which processors find in their caches: positions
     /// that lie elsewhere are passed over. (4 ranks, broadcasts of 64 KiB: 17 us instead of 22.)
     pub fn begin(&mut self, bytes: u64) -> u64 {
-        let capacity = self.ring.capacity();
-        let window = capacity / 4;
+        let (capacity, window) = (self.ring.capacity(), window(&self.ring));
         if bytes <= window / 2 && self.position % capacity + bytes > window {
             self.position = self.position.next_multiple_of(capacity);
         }
@@ -86,6 +85,11 @@ impl Memory {
         self.position += bytes;
         begin
     }
+}
+
+/// Bytes of the ring to which short calls keep.
+fn window(ring: &Ring) -> u64 {
+    ring.capacity() / 4
 }
 
 impl Sharing {
@@ -140,10 +144,14 @@ fn make(usable: &Usable, state: &State, private: Comm) -> Result<Option<Memory>,
             let (topology, rank) = (state.topology(), state.rank());
             let n = topology.locals(topology.node(rank)).len() as u32;
             let shared = Shared::new(segment, n, topology.local(rank));
-            Ok(shared.map(|Shared { ring, boxes }| Memory {
-                ring,
-                boxes,
-                position: 0,
+            Ok(shared.map(|Shared { ring, boxes }| {
+                // What short calls use, or the first dozen of them would take two or three times as long.
+                ring.populate(window(&ring));
+                Memory {
+                    ring,
+                    boxes,
+                    position: 0,
+                }
             }))
         }
         Err(why) if failed[0] == i64::from(own) && state.config().trace => {
@@ -204,7 +212,7 @@ pub fn known(usable: &Usable, comm: Comm, p: u32) -> Result<Option<Vec<u64>>, Co
 /// empty.
 pub fn ask(usable: &Usable, comm: Comm, rank: u32, p: u32, name: &str) -> Result<Vec<u64>, Code> {
     let host = usable.node_name();
-    let own = super::hash(if name.is_empty() { &host } else { name });
+    let own = super::words::hash(if name.is_empty() { &host } else { name });
     let mut words = vec![i64::MIN; p as usize];
     words[rank as usize] = own as i64;
     usable.max_words(comm, &mut words)?;

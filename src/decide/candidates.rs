@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 use super::{
-    Choice, Facts, Form, MIN_BYTES, NODE_MIN_BYTES, Why, allgather_by, bcast_by, model_of,
-    rooted_by,
+    Choice, Facts, Form, MIN_BYTES, NODE_MIN_BYTES, Why, allgather_by, bcast_by, log, model,
+    model_of, node_model, rooted_by,
 };
 use crate::config::{Algorithm, Config, Setting};
 use crate::learn::{Candidate, Lesson};
@@ -13,6 +13,9 @@ use crate::schedule::Parts;
 
 /// How many times fewer blocks the second candidate for a broadcast has.
 const FEWER: u32 = 4;
+
+/// Microseconds in which a private communicator and segments are made.
+const SET_UP_US: f64 = 3000.0;
 
 /// What a challenger must make better: less may be chance.
 const MARGIN: f64 = 0.98;
@@ -109,6 +112,15 @@ impl Facts {
     }
 }
 
+/// How many calls of about so many bytes, by the model, take as long as what is made before Rondo's first call.
+pub fn set_up_calls(facts: Facts, bytes: u64, config: &Config) -> f64 {
+    let model = match facts.nodes {
+        1 => node_model(config),
+        _ => model(config),
+    };
+    SET_UP_US / model.broadcast_us(log(facts.p), bytes).max(0.1)
+}
+
 /// What a broadcast is that one of the candidates carries out.
 pub fn bcast_candidate(facts: Facts, bytes: u64, config: &Config, candidate: Candidate) -> Choice {
     let form = facts.form(bytes, config);
@@ -149,7 +161,9 @@ pub fn bcast_lesson(facts: Facts, bytes: u64, config: &Config, choice: Choice) -
         Choice::Host(Why::Small) if config.bcast_min_bytes.is_none() => Candidate::Host,
         _ => return None,
     };
-    let several = matches!(choice, Choice::Rondo { algorithm: Algorithm::Circulant, blocks, .. } if blocks >= 2 * FEWER);
+    // Inside a node, blocks mean nothing.
+    let several = matches!(choice, Choice::Rondo { algorithm: Algorithm::Circulant, blocks, .. } if blocks >= 2 * FEWER)
+        && facts.nodes > 1;
     Some(Lesson {
         kind: Kind::of(bytes, true).number(),
         default,

@@ -44,6 +44,11 @@ impl Ring {
         self.me
     }
 
+    /// Has the system provide the memory of the first `bytes` positions now, not when they are first used.
+    pub fn populate(&self, bytes: u64) {
+        self.segment.populate(self.division.ring() + bytes);
+    }
+
     /// Says which call this rank is in.
     pub fn enter(&self, call: u64) {
         self.store(self.division.call(self.me), call);

@@ -112,6 +112,13 @@ impl Segment {
         self.bytes
     }
 
+    /// Has the system provide the first `bytes` bytes. A system that cannot does so when they are first used.
+    pub(super) fn populate(&self, bytes: u64) {
+        let bytes = self.bytes.min(bytes as usize);
+        // SAFETY: the range is the beginning of this mapping, whose contents the call leaves alone.
+        unsafe { libc::madvise(self.start.as_ptr().cast(), bytes, libc::MADV_POPULATE_WRITE) };
+    }
+
     fn map(file: &File, bytes: usize) -> io::Result<Segment> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let fd = file.as_raw_fd();

@@ -1,0 +1,103 @@
+//! What the ranks of a communicator tell each other in the handshake.
+
+#![forbid(unsafe_code)]
+
+use super::ENDING;
+use crate::config;
+use crate::rules::Rules;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A number for a text, the same on every rank (FNV-1a).
+pub fn hash(text: &str) -> u64 {
+    let step = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// The words of the handshake. Every rank offers its own; the result is the maximum of each, so a
+/// minimum is offered as its complement. They are signed: hosts differ in what the maximum of
+/// unsigned numbers is (Open MPI 4.1 and MPICH 4.0 compare them as signed ones).
+pub struct Words(pub [i64; Words::LENGTH]);
+
+/// Number of words of a configuration.
+const W: usize = config::WORDS;
+
+impl Words {
+    /// The same in all versions of Rondo, like the place of the version, so that different ones can
+    /// find out about each other.
+    const LENGTH: usize = 256;
+
+    const VERSION: usize = 0;
+    const UNMAPPED: usize = 2;
+    const TAG_MAX: usize = 4;
+    const ENDING: usize = 5;
+    const RULES: usize = 6;
+    const RULE_COUNT: usize = 8;
+    const RANK_0: usize = 9;
+    const CONFIG: usize = Self::RANK_0 + W;
+
+    /// What this rank offers.
+    pub fn offer(rank: u32, own: &[u64; W], tag_max: u32, mapped: bool, rules: &Rules) -> Words {
+        const { assert!(Words::CONFIG + 2 * W <= Words::LENGTH) };
+        let mut words = Words([i64::MIN; Words::LENGTH]);
+        words.offer_both(Self::VERSION, hash(env!("CARGO_PKG_VERSION")));
+        words.0[Self::UNMAPPED] = (!mapped).into();
+        words.0[Self::TAG_MAX] = !i64::from(tag_max);
+        words.0[Self::ENDING] = ENDING.load(Relaxed).into();
+        words.offer_both(Self::RULES, rules.hash());
+        if rank == 0 {
+            words.0[Self::RULE_COUNT] = rules.len() as i64;
+        }
+        for (i, &word) in own.iter().enumerate() {
+            if rank == 0 {
+                words.0[Self::RANK_0 + i] = word as i64;
+            }
+            words.offer_both(Self::CONFIG + 2 * i, word);
+        }
+        words
+    }
+
+    /// Offers a word so that it will show whether all ranks offered the same.
+    fn offer_both(&mut self, place: usize, word: u64) {
+        (self.0[place], self.0[place + 1]) = (word as i64, !(word as i64));
+    }
+
+    fn same(&self, place: usize) -> bool {
+        self.0[place] == !self.0[place + 1]
+    }
+
+    /// The configuration of rank 0.
+    pub fn config(&self) -> [u64; W] {
+        std::array::from_fn(|i| self.0[Self::RANK_0 + i] as u64)
+    }
+
+    /// The options that are not the same on all ranks.
+    pub fn differences(&self) -> Vec<String> {
+        let differs = (0..W).filter(|i| !self.same(Self::CONFIG + 2 * i));
+        differs.map(config::variable_of_word).collect()
+    }
+
+    /// Does every rank have this version of Rondo?
+    pub fn same_version(&self) -> bool {
+        self.same(Self::VERSION)
+    }
+
+    /// Do all ranks know the nodes of all?
+    pub fn mapped(&self) -> bool {
+        self.0[Self::UNMAPPED] == 0
+    }
+
+    /// How many rules rank 0 has, if not all ranks have them already.
+    pub fn rules_to_hand_out(&self) -> Option<usize> {
+        (!self.same(Self::RULES)).then_some(self.0[Self::RULE_COUNT] as usize)
+    }
+
+    /// The largest tag that all ranks may use.
+    pub fn tag_max(&self) -> u64 {
+        !self.0[Self::TAG_MAX] as u64
+    }
+
+    /// Is `MPI_Finalize` under way on a rank?
+    pub fn ending(&self) -> bool {
+        self.0[Self::ENDING] != 0
+    }
+}
