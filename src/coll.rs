@@ -7,15 +7,16 @@ mod allgather;
 mod bcast;
 mod nodes;
 mod rooted;
+mod select;
 
 use crate::comm::{self, Lookup, SEND_WINDOW, State, Work};
-use crate::decide::{self, Choice, Why};
+use crate::decide::{Choice, Why};
 use crate::engine::{self, AllBroadcast, Limits, Pattern};
 use crate::host::{
     self, Abi, Call, Code, Comm, Data, Failure, Host, Job, Level, MpiWire, StagingRoom, Usable,
     View,
 };
-use crate::learn::{Candidate, Lesson, Terms, Turn};
+use crate::learn::{Candidate, Lesson, Turn};
 use crate::report;
 use crate::rules::Ruling;
 use crate::schedule::Circulant;
@@ -109,110 +110,20 @@ pub fn call<O: Operation>(call: &O) -> c_int {
     };
     let start = state.timed().then(Instant::now);
     let mut plan = plan(usable, state, call);
-    if let Err(code) = learn(&mut plan, host, usable, state, call) {
+    if let Err(code) = select::select(&mut plan, host, usable, state, call) {
         return code.get();
     }
     if state.config().trace {
         state.trace(host, call.collective(), plan.choice, plan.bytes);
     }
     let (rc, choice) = match plan.timed {
-        Some(timed) => on_trial(timed, &plan, host, usable, state, call),
+        Some(timed) => select::on_trial(timed, &plan, host, usable, state, call),
         None => carry_out(&plan, host, usable, state, call),
     };
     if let Some(start) = start {
         stats::add_time(call.collective(), choice, start.elapsed());
     }
     rc
-}
-
-/// Replaces what the model and its rules chose by what a file of rules says, or by what was measured to be better or is to be
-/// measured.
-#[inline]
-fn learn<O: Operation>(
-    plan: &mut Plan,
-    host: &Host,
-    usable: &Usable,
-    state: &State,
-    call: &O,
-) -> Result<(), Code> {
-    let config = state.config();
-    // Where time is simulated, clocks show nothing.
-    let learns = config.learn.on && !Abi::BUILT.is_simulated();
-    if !learns && state.rules().is_empty() {
-        return Ok(());
-    }
-    let Some(lesson) = call.lesson(plan, state) else {
-        return Ok(());
-    };
-    let collective = call.collective();
-    let bytes = match collective.counts_own_block() {
-        true => plan.block,
-        false => Some(plan.bytes),
-    };
-    if let Some(ruling) = state.ruling(collective, bytes) {
-        plan.choice = call.ruled(plan, state, ruling).because(Why::Rule);
-        return Ok(());
-    }
-    if !learns {
-        return Ok(());
-    }
-    let mut learnt = state.learnt.lock();
-    let set_up = || match state.work.lock().is_set_up() {
-        true => 0.0,
-        false => decide::set_up_calls(state.facts(), bytes.unwrap_or(1), config),
-    };
-    let Some(class) = learnt.class(collective as usize, &lesson, set_up) else {
-        return Ok(());
-    };
-    if let Some(own) = class.question() {
-        let mut words = own.map(|time| i64::try_from(time).unwrap_or(i64::MAX));
-        usable.max_words(state.comm(), &mut words)?;
-        let terms = Terms {
-            trials: config.learn_calls,
-            relearn: config.relearn.into(),
-        };
-        if class.agree(words.map(|time| time as u64), terms) && config.trace {
-            state.trace_verdict(host, collective, plan.bytes, class);
-        }
-    }
-    let turn = class.begin();
-    if turn.candidate != lesson.default {
-        let reason = match turn.candidate == class.incumbent() {
-            true => Why::Measured,
-            false => Why::Trial,
-        };
-        plan.choice = call.candidate(plan, state, turn.candidate).because(reason);
-    }
-    plan.timed = turn.timed.then_some((lesson, turn));
-    Ok(())
-}
-
-/// Carries a call out whose time counts.
-#[cold]
-fn on_trial<O: Operation>(
-    (lesson, turn): (Lesson, Turn),
-    plan: &Plan,
-    host: &Host,
-    usable: &Usable,
-    state: &State,
-    call: &O,
-) -> (c_int, Choice) {
-    if let Choice::Rondo { .. } = plan.choice {
-        // What is made once for a communicator is no part of the time of a call. If it cannot be made, all ranks
-        // learn so from the call itself.
-        let work = &mut *state.work.lock();
-        if let Ok(Some(private)) = work.private(usable, state) {
-            let _ = nodes::settle(&plan.choice, usable, state, &mut work.nodes, private);
-        }
-    }
-    let start = Instant::now();
-    let done = carry_out(plan, host, usable, state, call);
-    let nanos = start.elapsed().as_nanos() as u64;
-    let mut learnt = state.learnt.lock();
-    if let Some(class) = learnt.class(call.collective() as usize, &lesson, || 0.0) {
-        class.time(turn, nanos);
-    }
-    done
 }
 
 #[inline]

@@ -343,7 +343,7 @@ pub const OPTIONS: &[Opt] = &[
         unit: "calls",
         default: "10000",
         scope: Scope::Communicator,
-        doc: "After so many calls of a size class, candidates that were nearly as fast are timed again. 0: never.",
+        doc: "After so many calls of a size class, all candidates are timed again. 0: never.",
     },
     Opt {
         name: "WINDOW",

@@ -1,0 +1,108 @@
+//! What comes between the decision by rules and the call: files of rules, and what is measured.
+
+#![forbid(unsafe_code)]
+
+use super::nodes::settle;
+use super::{Operation, Plan, carry_out};
+use crate::comm::State;
+use crate::decide::{self, Choice, Why};
+use crate::host::{Abi, Code, Host, Usable};
+use crate::learn::{Lesson, Terms, Turn};
+use std::ffi::c_int;
+use std::time::Instant;
+
+/// Replaces what the model and its rules chose by what a file of rules says, or by what was measured to be better or is to be
+/// measured.
+#[inline]
+pub(super) fn select<O: Operation>(
+    plan: &mut Plan,
+    host: &Host,
+    usable: &Usable,
+    state: &State,
+    call: &O,
+) -> Result<(), Code> {
+    let config = state.config();
+    // Where time is simulated, clocks show nothing.
+    let learns = config.learn.on && !Abi::BUILT.is_simulated();
+    if !learns && state.rules().is_empty() {
+        return Ok(());
+    }
+    let Some(lesson) = call.lesson(plan, state) else {
+        return Ok(());
+    };
+    let collective = call.collective();
+    let bytes = match collective.counts_own_block() {
+        true => plan.block,
+        false => Some(plan.bytes),
+    };
+    if let Some(ruling) = state.ruling(collective, bytes) {
+        plan.choice = call.ruled(plan, state, ruling).because(Why::Rule);
+        return Ok(());
+    }
+    if !learns {
+        return Ok(());
+    }
+    let set_up = || match state.work.lock().is_set_up() {
+        true => 0.0,
+        false => decide::set_up_calls(state.facts(), bytes.unwrap_or(1), config),
+    };
+    let mut learnt = state.learnt.lock();
+    let Some(mut class) = learnt.class(collective as usize, &lesson, set_up) else {
+        return Ok(());
+    };
+    if let Some(own) = class.question() {
+        // Not held meanwhile: should the host find an error, the handler of the user's may call us.
+        drop(learnt);
+        let mut words = own.map(|time| i64::try_from(time).unwrap_or(i64::MAX));
+        usable.max_words(state.comm(), &mut words)?;
+        learnt = state.learnt.lock();
+        class = learnt
+            .class(collective as usize, &lesson, || 0.0)
+            .expect("classes stay");
+        let terms = Terms {
+            trials: config.learn_calls,
+            relearn: config.relearn.into(),
+        };
+        if class.agree(words.map(|time| time as u64), terms) && config.trace {
+            state.trace_verdict(host, collective, plan.bytes, class);
+        }
+    }
+    let turn = class.begin();
+    if turn.candidate != lesson.default {
+        let reason = match turn.candidate == class.incumbent() {
+            true => Why::Measured,
+            false => Why::Trial,
+        };
+        plan.choice = call.candidate(plan, state, turn.candidate).because(reason);
+    }
+    plan.timed = turn.timed.then_some((lesson, turn));
+    Ok(())
+}
+
+/// Carries a call out whose time counts.
+#[cold]
+pub(super) fn on_trial<O: Operation>(
+    (lesson, turn): (Lesson, Turn),
+    plan: &Plan,
+    host: &Host,
+    usable: &Usable,
+    state: &State,
+    call: &O,
+) -> (c_int, Choice) {
+    if let Choice::Rondo { .. } = plan.choice {
+        // What is made once for a communicator is no part of the time of a call. If it cannot be made, all ranks
+        // learn so from the call itself.
+        let work = &mut *state.work.lock();
+        if let Ok(Some(private)) = work.private(usable, state) {
+            let _ = settle(&plan.choice, usable, state, &mut work.nodes, private);
+        }
+    }
+    let start = Instant::now();
+    let done = carry_out(plan, host, usable, state, call);
+    let nanos = start.elapsed().as_nanos() as u64;
+    let mut learnt = state.learnt.lock();
+    if let Some(class) = learnt.class(call.collective() as usize, &lesson, || 0.0) {
+        class.time(turn, nanos);
+    }
+    done
+}
