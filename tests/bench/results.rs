@@ -36,6 +36,7 @@ fn the_table_has_rows_of_all_sizes_and_tells_who_did_it() {
             ("RONDO_BCAST", "circulant"),
             ("RONDO_GATHERV", "linear"),
             ("RONDO_SCATTERV", "host"),
+            ("RONDO_LEARN", "off"),
         ];
         let ended = bench(mpi, 3, &env, "-m 1K:4K -i 3 -x 1");
         assert_eq!((ended.status, &*ended.stderr), (Some(0), ""), "{mpi}");
