@@ -36,7 +36,11 @@ pub trait Operation: Call {
     /// Decides; `None` if an argument is invalid. Reads nothing of the data and sends nothing.
     fn plan(&self, usable: &Usable, state: &State) -> Option<Plan>;
 
-    /// What may be learnt about calls like this one, for which the rules made this plan.
+    /// If calls like this one, for which the rules made this plan, are worth learning about: the number of their kind, and who has them by the
+    /// rules.
+    fn kind(&self, plan: &Plan, state: &State) -> Option<(u8, Candidate)>;
+
+    /// What may be learnt about them.
     fn lesson(&self, plan: &Plan, state: &State) -> Option<Lesson>;
 
     /// What this call is if a candidate carries it out.
@@ -65,8 +69,8 @@ pub struct Plan {
     bytes: u64,
     /// The bytes of every rank's block in a gather or scatter, if all ranks know them.
     block: Option<u64>,
-    /// What is learnt from it, if its time counts.
-    timed: Option<(Lesson, Turn)>,
+    /// Of which kind it is and who has it, if its time counts.
+    timed: Option<(u8, Turn)>,
 }
 
 impl Plan {

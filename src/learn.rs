@@ -283,24 +283,17 @@ pub struct Table {
 }
 
 impl Table {
-    /// The class of these calls; `None` if there are too many. `set_up` says how many calls by the default what has to be
-    /// made before Rondo's first call is worth; it is asked at the first call of the class.
+    /// The class of calls of this kind, if there is one yet.
     #[inline]
-    pub fn class(
-        &mut self,
-        collective: usize,
-        lesson: &Lesson,
-        set_up: impl FnOnce() -> f64,
-    ) -> Option<&mut Class> {
-        let kinds = self.places.get(collective);
-        match kinds.map_or(0, |kinds| kinds[usize::from(lesson.kind)]) {
-            0 => self.add(collective, lesson, set_up()),
-            place => self.classes.get_mut(usize::from(place) - 1),
-        }
+    pub fn class(&mut self, collective: usize, kind: u8) -> Option<&mut Class> {
+        let place = self.places.get(collective)?[usize::from(kind)];
+        self.classes.get_mut(usize::from(place).wrapping_sub(1))
     }
 
+    /// The class of these calls, now made; `None` if there are too many. `set_up` says how many calls by the default what has to
+    /// be made before Rondo's first call is worth.
     #[cold]
-    fn add(&mut self, collective: usize, lesson: &Lesson, set_up: f64) -> Option<&mut Class> {
+    pub fn add(&mut self, collective: usize, lesson: &Lesson, set_up: f64) -> Option<&mut Class> {
         if self.classes.len() == CLASSES {
             return None;
         }

@@ -278,6 +278,19 @@ proptest! {
     }
 }
 
+/// The class of these calls, made if this is the first.
+fn class_of<'a>(
+    table: &'a mut Table,
+    collective: usize,
+    lesson: &Lesson,
+    set_up: f64,
+) -> Option<&'a mut Class> {
+    if table.class(collective, lesson.kind).is_none() {
+        table.add(collective, lesson, set_up);
+    }
+    table.class(collective, lesson.kind)
+}
+
 /// What is known of one size is a guess for the next.
 #[test]
 fn a_neighbour_gives_the_expected_ratio() {
@@ -288,7 +301,7 @@ fn a_neighbour_gives_the_expected_ratio() {
     };
     let first_trial_of_host = |table: &mut Table, lesson: &Lesson, host: u64| {
         for call in 1..1000 {
-            let class = table.class(0, lesson, || 0.0).unwrap();
+            let class = class_of(table, 0, lesson, 0.0).unwrap();
             if let Some(own) = class.question() {
                 class.agree(own, TERMS);
             }
@@ -303,7 +316,7 @@ fn a_neighbour_gives_the_expected_ratio() {
             }
             if turn.candidate == Candidate::Host {
                 // On to the verdict.
-                let class = table.class(0, lesson, || 0.0).unwrap();
+                let class = class_of(table, 0, lesson, 0.0).unwrap();
                 let own = class.question().unwrap();
                 class.agree(own, TERMS);
                 return call;
@@ -315,10 +328,10 @@ fn a_neighbour_gives_the_expected_ratio() {
     // Nine times as long: eight calls more are 5 % of 160.
     assert_eq!(first_trial_of_host(&mut table, &kind(42), 9000), 160);
     // Another size and another collective are other matters.
-    let class = table.class(0, &kind(60), || 0.0).unwrap();
+    let class = class_of(&mut table, 0, &kind(60), 0.0).unwrap();
     let turns: Vec<_> = (0..3).map(|_| class.begin().candidate).collect();
     assert_eq!(turns[2], Candidate::Host);
-    let class = table.class(1, &kind(42), || 0.0).unwrap();
+    let class = class_of(&mut table, 1, &kind(42), 0.0).unwrap();
     let turns: Vec<_> = (0..3).map(|_| class.begin().candidate).collect();
     assert_eq!(turns[2], Candidate::Host);
 }
@@ -329,7 +342,7 @@ fn a_first_trial_waits_for_what_is_made_before_it() {
     let first_trial = |lesson: &Lesson, set_up: f64| {
         let mut table = Table::default();
         (1..100_000).find(|_| {
-            let class = table.class(0, lesson, || set_up).unwrap();
+            let class = class_of(&mut table, 0, lesson, set_up).unwrap();
             let turn = class.begin();
             class.time(turn, 1000);
             turn.candidate != lesson.default
@@ -351,7 +364,7 @@ fn a_table_is_small_however_many_kinds_there_are() {
                 kind: kind as u8,
                 ..rondo_first()
             };
-            taken += usize::from(table.class(collective, &lesson, || 0.0).is_some());
+            taken += usize::from(class_of(&mut table, collective, &lesson, 0.0).is_some());
         }
     }
     assert!(taken >= 40, "{taken}");

@@ -50,6 +50,16 @@ impl Operation for Allgather {
         Some(Plan::new(choice, bytes))
     }
 
+    #[inline]
+    fn kind(&self, plan: &Plan, state: &State) -> Option<(u8, Candidate)> {
+        decide::allgather_kind(
+            state.facts(),
+            &state.work.lock().parts,
+            state.config(),
+            plan.choice,
+        )
+    }
+
     fn lesson(&self, plan: &Plan, state: &State) -> Option<Lesson> {
         let parts = &state.work.lock().parts;
         decide::allgather_lesson(state.facts(), parts, state.config(), plan.choice)

@@ -35,6 +35,10 @@ impl Operation for Bcast {
     }
 
     #[inline]
+    fn kind(&self, plan: &Plan, state: &State) -> Option<(u8, Candidate)> {
+        decide::bcast_kind(plan.bytes, state.config(), plan.choice)
+    }
+
     fn lesson(&self, plan: &Plan, state: &State) -> Option<Lesson> {
         decide::bcast_lesson(state.facts(), plan.bytes, state.config(), plan.choice)
     }

@@ -63,6 +63,11 @@ impl Operation for Rooted {
         })
     }
 
+    #[inline]
+    fn kind(&self, plan: &Plan, state: &State) -> Option<(u8, Candidate)> {
+        decide::rooted_kind(plan.block, self.min_comm_size(state.config()), plan.choice)
+    }
+
     fn lesson(&self, plan: &Plan, state: &State) -> Option<Lesson> {
         decide::rooted_lesson(plan.block, self.min_comm_size(state.config()), plan.choice)
     }

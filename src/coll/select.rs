@@ -7,7 +7,7 @@ use super::{Operation, Plan, carry_out};
 use crate::comm::State;
 use crate::decide::{self, Choice, Why};
 use crate::host::{Abi, Code, Host, Usable};
-use crate::learn::{Lesson, Terms, Turn};
+use crate::learn::{Terms, Turn};
 use std::ffi::c_int;
 use std::time::Instant;
 
@@ -27,7 +27,7 @@ pub(super) fn select<O: Operation>(
     if !learns && state.rules().is_empty() {
         return Ok(());
     }
-    let Some(lesson) = call.lesson(plan, state) else {
+    let Some((kind, default)) = call.kind(plan, state) else {
         return Ok(());
     };
     let collective = call.collective();
@@ -42,13 +42,20 @@ pub(super) fn select<O: Operation>(
     if !learns {
         return Ok(());
     }
-    let set_up = || match state.work.lock().is_set_up() {
-        true => 0.0,
-        false => decide::set_up_calls(state.facts(), bytes.unwrap_or(1), config),
-    };
+    let place = collective as usize;
     let mut learnt = state.learnt.lock();
-    let Some(mut class) = learnt.class(collective as usize, &lesson, set_up) else {
-        return Ok(());
+    if learnt.class(place, kind).is_none() {
+        let set_up = match state.work.lock().is_set_up() {
+            true => 0.0,
+            false => decide::set_up_calls(state.facts(), bytes.unwrap_or(1), config),
+        };
+        let Some(lesson) = call.lesson(plan, state) else {
+            return Ok(());
+        };
+        learnt.add(place, &lesson, set_up);
+    }
+    let Some(mut class) = learnt.class(place, kind) else {
+        return Ok(()); // too many kinds
     };
     if let Some(own) = class.question() {
         // Not held meanwhile: should the host find an error, the handler of the user's may call us.
@@ -56,9 +63,7 @@ pub(super) fn select<O: Operation>(
         let mut words = own.map(|time| i64::try_from(time).unwrap_or(i64::MAX));
         usable.max_words(state.comm(), &mut words)?;
         learnt = state.learnt.lock();
-        class = learnt
-            .class(collective as usize, &lesson, || 0.0)
-            .expect("classes stay");
+        class = learnt.class(place, kind).expect("classes stay");
         let terms = Terms {
             trials: config.learn_calls,
             relearn: config.relearn.into(),
@@ -68,21 +73,21 @@ pub(super) fn select<O: Operation>(
         }
     }
     let turn = class.begin();
-    if turn.candidate != lesson.default {
+    if turn.candidate != default {
         let reason = match turn.candidate == class.incumbent() {
             true => Why::Measured,
             false => Why::Trial,
         };
         plan.choice = call.candidate(plan, state, turn.candidate).because(reason);
     }
-    plan.timed = turn.timed.then_some((lesson, turn));
+    plan.timed = turn.timed.then_some((kind, turn));
     Ok(())
 }
 
 /// Carries a call out whose time counts.
 #[cold]
 pub(super) fn on_trial<O: Operation>(
-    (lesson, turn): (Lesson, Turn),
+    (kind, turn): (u8, Turn),
     plan: &Plan,
     host: &Host,
     usable: &Usable,
@@ -101,7 +106,7 @@ pub(super) fn on_trial<O: Operation>(
     let done = carry_out(plan, host, usable, state, call);
     let nanos = start.elapsed().as_nanos() as u64;
     let mut learnt = state.learnt.lock();
-    if let Some(class) = learnt.class(call.collective() as usize, &lesson, || 0.0) {
+    if let Some(class) = learnt.class(call.collective() as usize, kind) {
         class.time(turn, nanos);
     }
     done

@@ -154,18 +154,25 @@ pub fn bcast_ruled(facts: Facts, bytes: u64, config: &Config, ruling: Ruling) ->
     }
 }
 
-/// What may be learnt about broadcasts like this one, for which the rules made this choice.
-pub fn bcast_lesson(facts: Facts, bytes: u64, config: &Config, choice: Choice) -> Option<Lesson> {
+/// The kind of a broadcast, and who has it by the rules; `None` if there is nothing to learn.
+#[inline]
+pub fn bcast_kind(bytes: u64, config: &Config, choice: Choice) -> Option<(u8, Candidate)> {
     let default = match choice {
         Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
         Choice::Host(Why::Small) if config.bcast_min_bytes.is_none() => Candidate::Host,
         _ => return None,
     };
+    Some((Kind::of(bytes, true).number(), default))
+}
+
+/// What may be learnt about broadcasts like this one, for which the rules made this choice.
+pub fn bcast_lesson(facts: Facts, bytes: u64, config: &Config, choice: Choice) -> Option<Lesson> {
+    let (kind, default) = bcast_kind(bytes, config, choice)?;
     // Inside a node, blocks mean nothing.
     let several = matches!(choice, Choice::Rondo { algorithm: Algorithm::Circulant, blocks, .. } if blocks >= 2 * FEWER)
         && facts.nodes > 1;
     Some(Lesson {
-        kind: Kind::of(bytes, true).number(),
+        kind,
         default,
         expected: [
             Some(UNKNOWN_RATIO),
@@ -231,6 +238,23 @@ pub fn allgather_ruled(
     }
 }
 
+/// The kind of an all-broadcast, and who has it by the rules; `None` if there is nothing to learn.
+#[inline]
+pub fn allgather_kind(
+    facts: Facts,
+    parts: &Parts,
+    config: &Config,
+    choice: Choice,
+) -> Option<(u8, Candidate)> {
+    let default = match choice {
+        Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
+        Choice::Host(Why::Small) if config.allgatherv_min_bytes.is_none() => Candidate::Host,
+        _ => return None,
+    };
+    let even = parts.largest() <= 2 * (parts.total() / u64::from(facts.p) + 1);
+    Some((Kind::of(parts.total(), even).number(), default))
+}
+
 /// What may be learnt about all-broadcasts like this one, for which the rules made this choice.
 pub fn allgather_lesson(
     facts: Facts,
@@ -238,16 +262,11 @@ pub fn allgather_lesson(
     config: &Config,
     choice: Choice,
 ) -> Option<Lesson> {
-    let default = match choice {
-        Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
-        Choice::Host(Why::Small) if config.allgatherv_min_bytes.is_none() => Candidate::Host,
-        _ => return None,
-    };
-    let even = parts.largest() <= 2 * (parts.total() / u64::from(facts.p) + 1);
+    let (kind, default) = allgather_kind(facts, parts, config, choice)?;
     // On one node there is a single way, and for one block there is only Bruck's.
     let several = matches!(choice, Choice::Rondo { blocks, .. } if blocks > 1) && facts.nodes > 1;
     Some(Lesson {
-        kind: Kind::of(parts.total(), even).number(),
+        kind,
         default,
         expected: [
             Some(UNKNOWN_RATIO),
@@ -279,20 +298,31 @@ pub fn rooted_ruled(facts: Facts, block: Option<u64>, config: &Config, ruling: R
     }
 }
 
-/// What may be learnt about gathers or scatters like this one, for which the rules made this choice.
-pub fn rooted_lesson(
+/// The kind of a gather or scatter, and who has it by the rules; `None` if there is nothing to learn.
+#[inline]
+pub fn rooted_kind(
     block: Option<u64>,
     min_comm_size: Option<u32>,
     choice: Choice,
-) -> Option<Lesson> {
+) -> Option<(u8, Candidate)> {
     let default = match choice {
         Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
         Choice::Host(Why::SmallComm) if min_comm_size.is_none() => Candidate::Host,
         Choice::Host(Why::OneNode) => Candidate::Host,
         _ => return None,
     };
+    Some((Kind::of(block.unwrap_or(0), true).number(), default))
+}
+
+/// What may be learnt about gathers or scatters like this one, for which the rules made this choice.
+pub fn rooted_lesson(
+    block: Option<u64>,
+    min_comm_size: Option<u32>,
+    choice: Choice,
+) -> Option<Lesson> {
+    let (kind, default) = rooted_kind(block, min_comm_size, choice)?;
     Some(Lesson {
-        kind: Kind::of(block.unwrap_or(0), true).number(),
+        kind,
         default,
         expected: [Some(UNKNOWN_RATIO), Some(ROOTED_RATIO), None],
         margin: if block.is_some() {
