@@ -106,6 +106,20 @@ impl Facts {
         }
     }
 
+    /// Between whom an all-broadcast of `parts` should run, and the parts that travel: of ranks, or those of nodes, `blobs`.
+    fn exchange<'a>(
+        &self,
+        parts: &'a Parts,
+        blobs: &'a Parts,
+        config: &Config,
+    ) -> (Form, &'a Parts) {
+        let form = self.form(parts.total(), config);
+        match form {
+            Form::Nodes { .. } if self.nodes > 1 => (form, blobs),
+            _ => (form, parts),
+        }
+    }
+
     /// Are ranks that each send for themselves faster than leaders? They share the link of their node, over
     /// which every byte comes up to once for each of them. With leaders it comes once, but passes through the
     /// memory of the node, beside the network and at its own pace. Lanes would change neither.
@@ -250,11 +264,7 @@ pub fn allgather(
     config: &Config,
 ) -> Choice {
     let bytes = parts.total();
-    let form = facts.form(bytes, config);
-    let parts = match form {
-        Form::Nodes { .. } if facts.nodes > 1 => blobs,
-        _ => parts,
-    };
+    let (form, parts) = facts.exchange(parts, blobs, config);
     let model = model_of(facts, form, config);
     let wish = Wish {
         setting,

@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 use super::{
-    Choice, Facts, Form, MIN_BYTES, NODE_MIN_BYTES, Why, allgather_by, bcast_by, log, model,
-    model_of, node_model, rooted_by,
+    Choice, Facts, MIN_BYTES, NODE_MIN_BYTES, Why, allgather_by, bcast_by, log, model, model_of,
+    node_model, rooted_by,
 };
 use crate::config::{Algorithm, Config, Setting};
 use crate::learn::{Candidate, Lesson};
@@ -192,11 +192,7 @@ pub fn allgather_candidate(
     candidate: Candidate,
 ) -> Choice {
     let bytes = parts.total();
-    let form = facts.form(bytes, config);
-    let parts = match form {
-        Form::Nodes { .. } if facts.nodes > 1 => blobs,
-        _ => parts,
-    };
+    let (form, parts) = facts.exchange(parts, blobs, config);
     let model = model_of(facts, form, config);
     let first = model.all_broadcast(parts, facts.eager_bytes);
     let algorithm = match (candidate, first) {
@@ -224,11 +220,7 @@ pub fn allgather_ruled(
     ruling: Ruling,
 ) -> Choice {
     let bytes = parts.total();
-    let form = facts.form(bytes, config);
-    let parts = match form {
-        Form::Nodes { .. } if facts.nodes > 1 => blobs,
-        _ => parts,
-    };
+    let (form, parts) = facts.exchange(parts, blobs, config);
     match ruling.setting {
         Setting::Use(algorithm) => {
             let how = (algorithm, ruling.block_bytes);
