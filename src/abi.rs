@@ -4,6 +4,8 @@
 //! already converted. MPICH's call the `MPI_` name. Large-count names exist where the ABI has them. Under the
 //! feature `direct` the `PMPI_` names are the host's own, by which Rondo calls it.
 
+#[cfg(not(feature = "direct"))]
+mod forward;
 pub mod rondo;
 
 use crate::coll;

@@ -10,7 +10,9 @@ mod rooted;
 mod select;
 
 use crate::comm::{self, Lookup, SEND_WINDOW, State, Work};
-use crate::decide::{Choice, Why};
+use crate::config::StatsFormat;
+use crate::decide::Choice;
+pub use crate::decide::Why;
 use crate::engine::{self, AllBroadcast, Limits, Pattern};
 use crate::host::{
     self, Abi, Call, Code, Comm, Data, Failure, Host, Job, Level, MpiWire, StagingRoom, Usable,
@@ -21,6 +23,7 @@ use crate::report;
 use crate::rules::Ruling;
 use crate::schedule::Circulant;
 use crate::stats::{self, Collective};
+use std::cell::Cell;
 use std::ffi::c_int;
 use std::time::Instant;
 
@@ -128,6 +131,29 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         stats::add_time(call.collective(), choice, start.elapsed());
     }
     rc
+}
+
+thread_local! {
+    /// Is this thread in a call that is forwarded?
+    static FORWARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Counts a call that is never Rondo's and has `next` carry it out. A profiler that comes next may come back by the other name:
+/// that is still the same call.
+pub fn forward(collective: Collective, why: Why, next: impl FnOnce() -> c_int) -> c_int {
+    if FORWARDED.replace(true) {
+        return next();
+    }
+    let choice = Choice::Host(why);
+    stats::count(collective, choice, 0);
+    let timed = comm::process(host::host()).stats.format != StatsFormat::Off;
+    let start = timed.then(Instant::now);
+    let code = next();
+    if let Some(start) = start {
+        stats::add_time(collective, choice, start.elapsed());
+    }
+    FORWARDED.set(false);
+    code
 }
 
 #[inline]

@@ -339,6 +339,7 @@ impl State {
                 form, blocks, why, ..
             } => (format!("{}{}", self.between(form), in_blocks(blocks)), why),
         };
+        let on_nodes = self.on_nodes();
         let whose = match collective.counts_own_block() {
             true => " on this rank",
             false => "",
@@ -346,7 +347,7 @@ impl State {
         let why = why.text();
         report::line(
             host.world_rank,
-            &format!("{name}: {p} ranks, {bytes} bytes{whose}: {carrier}{how} ({why})"),
+            &format!("{name}: {p} ranks{on_nodes}, {bytes} bytes{whose}: {carrier}{how} ({why})"),
         );
     }
 
@@ -368,15 +369,30 @@ impl State {
                 Some(format!("{} {us:.1} us", name(candidate)))
             })
             .collect();
-        let Facts { p, nodes, .. } = self.facts;
+        let (p, on_nodes) = (self.facts.p, self.on_nodes());
         let (mpi_name, best) = (collective.mpi_name(), name(class.incumbent()));
         let times = times.join(", ");
         report::line(
             host.world_rank,
             &format!(
-                "{mpi_name}: {p} ranks on {nodes} nodes, about {bytes} bytes: {times}: {best} (measured)"
+                "{mpi_name}: {p} ranks{on_nodes}, about {bytes} bytes: {times}: {best} (measured)"
             ),
         );
+    }
+
+    /// How many nodes there are, in words, if anybody asked.
+    fn on_nodes(&self) -> String {
+        match (self.topology.p(), self.facts.nodes) {
+            (0, _) => String::new(),
+            (_, 1) => " on 1 node".to_owned(),
+            (_, nodes) => format!(" on {nodes} nodes"),
+        }
+    }
+
+    /// Adds what was saved on this communicator to the statistics.
+    fn account(&self) {
+        let mut learnt = self.learnt.lock();
+        learnt.take_saved(|place, saved| stats::add_saved(Collective::ALL[place], saved));
     }
 
     /// Between whom an algorithm runs, in words.
@@ -451,6 +467,7 @@ impl Drop for State {
     /// Runs in the delete callback: local, no messages.
     fn drop(&mut self) {
         ALIVE.lock().retain(|&comm| comm != self.comm);
+        self.account();
         if let Private::Made(comm) = self.work.get_mut().private
             && let Ok(usable) = host::host().usable()
         {
@@ -466,6 +483,11 @@ fn at_finalize() {
     ENDING.store(true, Relaxed);
     let host = host::host();
     let Ok(usable) = host.usable() else { return };
+    for &comm in ALIVE.lock().iter() {
+        if let Ok(Some(state)) = STATE.get(usable, comm) {
+            state.account();
+        }
+    }
     write_statistics(host, usable);
     ruled::save(host, usable);
     let alive = std::mem::take(&mut *ALIVE.lock());
@@ -492,6 +514,7 @@ fn write_statistics(host: &Host, usable: &Usable) {
         ranks,
         summed_ranks: if all { ranks } else { 1 },
         collectives: stats::rows(&sums),
+        saved: stats::savings(),
     };
     let text = match stats.format {
         StatsFormat::Json => report.json(),

@@ -91,6 +91,15 @@ pub struct Turn {
     pub timed: bool,
 }
 
+/// What calls saved against the host's time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Saved {
+    /// How many.
+    pub calls: u64,
+    /// Nanoseconds, all together.
+    pub nanos: i64,
+}
+
 /// What happens at call `next`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -109,6 +118,8 @@ enum Phase {
 pub struct Class {
     /// Calls so far.
     calls: u64,
+    /// Calls of which it is known what they saved.
+    accounted: u64,
     /// The call at which the phase goes on; those before it are the incumbent's.
     next: u64,
     phase: Phase,
@@ -137,6 +148,7 @@ impl Class {
         let due = |ratio: Option<f64>| ratio.map_or(u64::MAX, due);
         let mut class = Class {
             calls: 0,
+            accounted: 0,
             next: u64::MAX,
             phase: Phase::First,
             incumbent: lesson.default,
@@ -160,6 +172,23 @@ impl Class {
     /// Nanoseconds of the slowest rank, of each candidate, as far as they are known.
     pub fn times(&self) -> [Option<u64>; 3] {
         self.agreed.map(|time| (time != u64::MAX).then_some(time))
+    }
+
+    /// What the incumbent's calls saved since this was last asked, if both its time and the host's are known; negative if
+    /// it was slower, by less than chance may be.
+    pub fn take_saved(&mut self) -> Saved {
+        let calls = self.calls - std::mem::replace(&mut self.accounted, self.calls);
+        let times = self.times();
+        match (
+            times[Candidate::Host as usize],
+            times[self.incumbent as usize],
+        ) {
+            (Some(host), Some(own)) if self.incumbent != Candidate::Host => Saved {
+                calls,
+                nanos: (host as i64 - own as i64).saturating_mul(calls as i64),
+            },
+            _ => Saved::default(),
+        }
     }
 
     /// If the ranks must agree before the next call: this rank's times, of which the largest over all ranks are to
@@ -332,6 +361,17 @@ impl Table {
         });
         let nearest = known.min_by_key(|(distance, _)| *distance);
         nearest.map(|(_, ratio)| ratio)
+    }
+
+    /// Takes what was saved in each collective.
+    pub fn take_saved(&mut self, mut each: impl FnMut(usize, Saved)) {
+        for (collective, kinds) in self.places.iter().enumerate() {
+            for &place in kinds {
+                if let Some(class) = self.classes.get_mut(usize::from(place).wrapping_sub(1)) {
+                    each(collective, class.take_saved());
+                }
+            }
+        }
     }
 
     /// Calls `each` with every class, its collective and the number of its kind.

@@ -4,9 +4,10 @@
 
 use crate::config::Algorithm;
 use crate::decide::{Choice, Why};
+use crate::learn::Saved;
 use serde::Serialize;
 use std::fmt::Write;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// The collectives that Rondo takes over.
@@ -117,6 +118,10 @@ static COUNTERS: [[Counter; COLUMNS]; Collective::ALL.len()] = [const {
     }; COLUMNS]
 }; Collective::ALL.len()];
 
+/// Calls whose saving is known, and nanoseconds that they saved, of each collective.
+static SAVED: [(AtomicU64, AtomicI64); Collective::ALL.len()] =
+    [const { (AtomicU64::new(0), AtomicI64::new(0)) }; Collective::ALL.len()];
+
 /// Counts a call.
 pub fn count(collective: Collective, choice: Choice, bytes: u64) {
     let (algorithm, why) = place(choice);
@@ -132,6 +137,13 @@ pub fn add_time(collective: Collective, choice: Choice, time: Duration) {
     let (algorithm, why) = place(choice);
     let counter = &COUNTERS[collective as usize][algorithm * Why::ALL.len() + why as usize];
     counter.nanos.fetch_add(time.as_nanos() as u64, Relaxed);
+}
+
+/// Adds what calls saved against the host's measured time.
+pub fn add_saved(collective: Collective, saved: Saved) {
+    let (calls, nanos) = &SAVED[collective as usize];
+    calls.fetch_add(saved.calls, Relaxed);
+    nanos.fetch_add(saved.nanos, Relaxed);
 }
 
 /// Calls on this rank so far; without an algorithm, those that Rondo carried out. `None` for a name
@@ -180,6 +192,19 @@ pub struct Report {
     pub summed_ranks: u32,
     /// One row for each (collective, algorithm, reason) that occurred.
     pub collectives: Vec<Row>,
+    /// One row for each collective that Rondo was measured to be the faster in.
+    pub saved: Vec<Saving>,
+}
+
+/// What was saved in a collective.
+#[derive(Serialize)]
+pub struct Saving {
+    /// Its name.
+    pub collective: &'static str,
+    /// Calls that Rondo carried out on communicators of rank 0 after both it and the MPI library were measured.
+    pub calls: u64,
+    /// Seconds that they took less than they would have by the MPI library, by the measured times of the slowest rank.
+    pub seconds: f64,
 }
 
 /// A row of the report.
@@ -224,6 +249,17 @@ pub fn rows(sums: &[f64]) -> Vec<Row> {
     rows
 }
 
+/// What was saved.
+pub fn savings() -> Vec<Saving> {
+    let all = Collective::ALL.into_iter().zip(&SAVED);
+    let savings = all.map(|(collective, (calls, nanos))| Saving {
+        collective: collective.name(),
+        calls: calls.load(Relaxed),
+        seconds: nanos.load(Relaxed) as f64 / 1e9,
+    });
+    savings.filter(|saving| saving.calls > 0).collect()
+}
+
 impl Report {
     /// One JSON object.
     pub fn json(&self) -> String {
@@ -253,6 +289,13 @@ impl Report {
                 out,
                 "{:<12} {:<10} {:>10} {:>16} {:>12.6}  {}",
                 r.collective, r.algorithm, r.calls, r.bytes, r.seconds, r.reason
+            );
+        }
+        for s in &self.saved {
+            let _ = writeln!(
+                out,
+                "{}: {} calls took {:.6} s less than the MPI library was measured to take",
+                s.collective, s.calls, s.seconds
             );
         }
         out

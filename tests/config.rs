@@ -125,7 +125,7 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO_WINDOW", "17"),
         ("RONDO_MAX_COMMS", "3"),
         ("RONDO_PMPI", "off"),
-        ("RONDO_TRACE", "on"),
+        ("RONDO_TRACE", "choice"),
         ("RONDO_STATS", "json:out.json"),
         ("RONDO_HELP", "on"),
         ("RONDO_TIMEOUT_S", "60"),
@@ -208,8 +208,13 @@ fn a_switch_knows_what_people_call_its_positions() {
         assert!(!clean(&[("RONDO", off)]).enabled, "{off}");
     }
     assert_eq!(
-        warning("RONDO_TRACE", "2"),
-        "RONDO_TRACE=\"2\" is neither on nor off; using the default off"
+        warning("RONDO_PMPI", "2"),
+        "RONDO_PMPI=\"2\" is neither on nor off; using the default on"
+    );
+    assert!(clean(&[("RONDO_TRACE", "Choice")]).trace);
+    assert_eq!(
+        warning("RONDO_TRACE", "choices"),
+        "RONDO_TRACE=\"choices\" is neither choice nor off; using the default off"
     );
 }
 

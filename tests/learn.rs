@@ -354,6 +354,60 @@ fn a_first_trial_waits_for_what_is_made_before_it() {
     assert_eq!(first_trial(&rondo_first(), 100.0), Some(3));
 }
 
+/// The host takes 3 us and Rondo 1 us: each call after the verdict saves 2 us, and is accounted for once.
+#[test]
+fn what_calls_save_is_known_once_both_are_measured() {
+    let mut table = Table::default();
+    let mut saved = vec![];
+    for call in 0..1000 {
+        let class = class_of(&mut table, 3, &rondo_first(), 0.0).unwrap();
+        if let Some(own) = class.question() {
+            saved.push((3, class.take_saved()));
+            class.agree(own, TERMS);
+        }
+        let turn = class.begin();
+        class.time(
+            turn,
+            if turn.candidate == Candidate::Host {
+                3000
+            } else {
+                1000
+            },
+        );
+        if call % 100 == 99 {
+            table.take_saved(|collective, new| saved.push((collective, new)));
+        }
+    }
+    let total = saved.iter().fold((0, 0), |sum, (collective, new)| {
+        assert_eq!(*collective, 3);
+        (sum.0 + new.calls, sum.1 + new.nanos)
+    });
+    let (calls, nanos) = total;
+    assert!((900..1000).contains(&calls), "{calls}");
+    assert_eq!(nanos, 2000 * calls as i64);
+}
+
+#[test]
+fn the_host_saves_nothing() {
+    let mut class = Class::new(&host_first(1.0));
+    for _ in 0..1000 {
+        if let Some(own) = class.question() {
+            class.agree(own, TERMS);
+        }
+        let turn = class.begin();
+        class.time(
+            turn,
+            if turn.candidate == Candidate::Host {
+                1000
+            } else {
+                3000
+            },
+        );
+    }
+    assert_eq!(class.incumbent(), Candidate::Host);
+    assert_eq!(class.take_saved(), Default::default());
+}
+
 #[test]
 fn a_table_is_small_however_many_kinds_there_are() {
     let mut table = Table::default();

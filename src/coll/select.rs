@@ -8,6 +8,7 @@ use crate::comm::State;
 use crate::decide::{self, Choice, Why};
 use crate::host::{Abi, Code, Host, Usable};
 use crate::learn::{Terms, Turn};
+use crate::stats;
 use std::ffi::c_int;
 use std::time::Instant;
 
@@ -68,6 +69,7 @@ pub(super) fn select<O: Operation>(
             trials: config.learn_calls,
             relearn: config.relearn.into(),
         };
+        stats::add_saved(collective, class.take_saved());
         if class.agree(words.map(|time| time as u64), terms) && config.trace {
             state.trace_verdict(host, collective, plan.bytes, class);
         }

@@ -23,6 +23,8 @@ pub enum Kind {
     IntegerOrAuto(Field<Option<u32>>, u32),
     /// A decimal number up to the bound.
     Real(Field<f64>, f64),
+    /// On, which goes by the name of what is traced too, or off.
+    Trace(Field<bool>),
     /// On or off, and an optional file.
     Learn(Field<Learn>),
     /// The form of the statistics and an optional file.
@@ -300,7 +302,7 @@ pub const OPTIONS: &[Opt] = &[
         unit: "microseconds",
         default: "1",
         scope: Scope::Communicator,
-        doc: "The same between two ranks of a node.",
+        doc: "What RONDO_ALPHA_US is, between two ranks of a node.",
     },
     Opt {
         name: "NODE_BETA_NS_PER_KB",
@@ -308,7 +310,7 @@ pub const OPTIONS: &[Opt] = &[
         unit: "nanoseconds",
         default: "100",
         scope: Scope::Communicator,
-        doc: "The same between two ranks of a node.",
+        doc: "What RONDO_BETA_NS_PER_KB is, between two ranks of a node.",
     },
     Opt {
         name: "RULES",
@@ -373,11 +375,11 @@ pub const OPTIONS: &[Opt] = &[
     },
     Opt {
         name: "TRACE",
-        kind: Kind::Switch(|c| &mut c.trace),
+        kind: Kind::Trace(|c| &mut c.trace),
         unit: "",
         default: "off",
         scope: Scope::Communicator,
-        doc: "Report every new choice with its reason, in one line on the standard error output.",
+        doc: "Report every new choice with its reason, and what was measured, in one line each on the standard error output. On means choice.",
     },
     Opt {
         name: "STATS",
@@ -385,7 +387,7 @@ pub const OPTIONS: &[Opt] = &[
         unit: "",
         default: "off",
         scope: Scope::Communicator,
-        doc: "At the end, rank 0 of MPI_COMM_WORLD writes calls, bytes and seconds of each algorithm, to \
+        doc: "At the end, rank 0 of MPI_COMM_WORLD writes calls, bytes and seconds of each algorithm, and what was saved, to \
               FILE or to the standard error output. On means text.",
     },
     Opt {

@@ -34,6 +34,7 @@ impl Opt {
                 };
             }
             Kind::Real(field, max) => *field(config) = real(text, max)?,
+            Kind::Trace(field) => *field(config) = trace(text)?,
             Kind::Learn(field) => *field(config) = learn(text)?,
             Kind::Stats(field) => *field(config) = stats(text)?,
             Kind::Hierarchy(field) => *field(config) = among(text, Hierarchy::NAMES)?,
@@ -146,7 +147,14 @@ fn real(text: &str, max: f64) -> Parsed<f64> {
     Ok(value)
 }
 
-/// `off`, or a format with an optional file: `text`, `json`, `json:run.json`. A switch means text.
+fn trace(text: &str) -> Parsed<bool> {
+    match text.eq_ignore_ascii_case("choice") {
+        true => Ok(true),
+        false => switch(text).map_err(|_| "is neither choice nor off".into()),
+    }
+}
+
+/// A switch, or where to save what is learnt: `save:rules.json`.
 fn learn(text: &str) -> Parsed<Learn> {
     let wrong = || "is not on, off or save:FILE".to_string();
     match text.split_once(':') {
@@ -163,6 +171,7 @@ fn learn(text: &str) -> Parsed<Learn> {
     }
 }
 
+/// `off`, or a format with an optional file: `text`, `json`, `json:run.json`. A switch means text.
 fn stats(text: &str) -> Parsed<Stats> {
     let wrong = || "is not off, text or json, the last two with an optional :FILE".to_string();
     let (word, file) = match text.split_once(':') {

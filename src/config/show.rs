@@ -21,6 +21,7 @@ impl Opt {
             Kind::Integer(_, max) => format!("0 to {max} {unit}"),
             Kind::IntegerOrAuto(_, max) => format!("auto; 0 to {max} {unit}"),
             Kind::Real(_, max) => format!("0 to {max} {unit}"),
+            Kind::Trace(_) => "choice, off".into(),
             Kind::Learn(_) => "on, off, save:FILE".into(),
             Kind::Stats(_) => {
                 let names = StatsFormat::NAMES.iter().map(|(name, _)| *name);
@@ -46,6 +47,7 @@ impl Opt {
                 field(config).map_or_else(|| "auto".into(), |value| value.to_string())
             }
             Kind::Real(field, _) => field(config).to_string(),
+            Kind::Trace(field) => if *field(config) { "choice" } else { "off" }.into(),
             Kind::Learn(field) => match &field(config).save {
                 Some(file) => format!("save:{}", file.display()),
                 None => if field(config).on { "on" } else { "off" }.into(),
@@ -91,7 +93,7 @@ pub fn help(loaded: &Loaded) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let table = table(loaded);
     format!(
-        "Rondo {version} runs MPI_Bcast, MPI_Allgatherv and MPI_Allgather in the fewest possible rounds.\n\
+        "Rondo {version} runs MPI_Bcast, MPI_Allgather(v), MPI_Gather(v) and MPI_Scatter(v).\n\
          It is set by these environment variables:\n\n{table}\n\
          Rank 0's values hold for all ranks of a communicator.\n\
          Sizes are in bytes; K, M and G stand for 1024, 1024^2 and 1024^3.\n"

@@ -27,7 +27,7 @@ impl Config {
         let mut words = [0; WORDS];
         for (word, opt) in words.iter_mut().zip(agreed()) {
             *word = match opt.kind {
-                Kind::Switch(field) => (*field(&mut config)).into(),
+                Kind::Switch(field) | Kind::Trace(field) => (*field(&mut config)).into(),
                 Kind::Algorithm(field, _) => field(&mut config).to_word(),
                 Kind::Bytes(field, _) => *field(&mut config),
                 Kind::BytesOrAuto(field, _) => field(&mut config).unwrap_or(AUTO),
@@ -54,7 +54,7 @@ impl Config {
         for (&word, opt) in words.iter().zip(agreed()) {
             let (c, d) = (&mut config, &mut default);
             match opt.kind {
-                Kind::Switch(field) => *field(c) = word != 0,
+                Kind::Switch(field) | Kind::Trace(field) => *field(c) = word != 0,
                 Kind::Algorithm(field, algorithms) => {
                     let setting = Setting::from_word(word, algorithms);
                     *field(c) = setting.unwrap_or(*field(d));

@@ -74,11 +74,15 @@ pub enum Why {
     Unusable,
     /// `MPI_Finalize` is under way.
     Ending,
+    /// A nonblocking collective.
+    Nonblocking,
+    /// A persistent collective; its initialisation is what is counted.
+    Persistent,
 }
 
 impl Why {
     /// All reasons, in the order of their counters.
-    pub const ALL: [Why; 18] = [
+    pub const ALL: [Why; 20] = [
         Why::Auto,
         Why::Rule,
         Why::Measured,
@@ -97,6 +101,8 @@ impl Why {
         Why::Versions,
         Why::Unusable,
         Why::Ending,
+        Why::Nonblocking,
+        Why::Persistent,
     ];
 
     /// Words for reports.
@@ -120,6 +126,8 @@ impl Why {
             Why::Versions => "versions of Rondo differ",
             Why::Unusable => "built for another MPI",
             Why::Ending => "MPI is being finalized",
+            Why::Nonblocking => "nonblocking",
+            Why::Persistent => "persistent",
         }
     }
 }

@@ -19,6 +19,8 @@ mod failure;
 mod groups;
 mod handles;
 mod layout;
+#[cfg(not(feature = "direct"))]
+mod next;
 mod patience;
 mod post;
 mod ring;
@@ -40,6 +42,8 @@ pub use data::Data;
 pub use failure::Failure;
 pub use handles::{Code, Comm};
 pub use layout::Layout;
+#[cfg(not(feature = "direct"))]
+pub use next::Next;
 pub use post::{MpiCarrier, Post, Tags};
 pub use ring::RingLocal;
 pub use staging::StagingRoom;

@@ -146,6 +146,8 @@ struct File {
     host: String,
     ranks: u32,
     collectives: Vec<Row>,
+    #[serde(rename = "saved")]
+    _saved: Vec<serde_json::Value>,
 }
 
 #[derive(Deserialize)]

@@ -18,7 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("learn", &[]),
     ("rules", &["config"]),
     ("decide", &["config", "learn", "model", "rules", "schedule"]),
-    ("stats", &["config", "decide"]),
+    ("stats", &["config", "decide", "learn"]),
     ("host", &["engine", "schedule", "shm", "topology", "report"]),
     (
         "comm",

@@ -1,0 +1,108 @@
+//! Nonblocking and persistent collectives. Rondo leaves them to the host, and counts them.
+//!
+//! Each goes to the next function of its own name, so that a profiler behind Rondo sees it as if Rondo were not there.
+//! A program that links the host statically has these functions from the host itself.
+
+use super::Word;
+use crate::coll::{self, Why};
+use crate::host::Next;
+use crate::stats::Collective;
+use std::ffi::{c_int, c_void};
+
+/// Exports functions of one kind: the type of counts, that of displacements, the kind, its last arguments, and the name for each collective.
+macro_rules! forward {
+    (
+        $count:ty, $displ:ty, $why:ident ($($last:ident: $type:ty),*):
+        $bcast:ident $allgatherv:ident $allgather:ident $gatherv:ident $gather:ident $scatterv:ident $scatter:ident
+    ) => {
+        forward!(Bcast $why $bcast(
+            buffer: *mut c_void, count: $count, datatype: Word, root: c_int, comm: Word $(, $last: $type)*
+        ));
+        forward!(Allgatherv $why $allgatherv(
+            sendbuf: *const c_void, sendcount: $count, sendtype: Word, recvbuf: *mut c_void,
+            recvcounts: *const $count, displs: *const $displ, recvtype: Word, comm: Word $(, $last: $type)*
+        ));
+        forward!(Allgather $why $allgather(
+            sendbuf: *const c_void, sendcount: $count, sendtype: Word, recvbuf: *mut c_void,
+            recvcount: $count, recvtype: Word, comm: Word $(, $last: $type)*
+        ));
+        forward!(Gatherv $why $gatherv(
+            sendbuf: *const c_void, sendcount: $count, sendtype: Word, recvbuf: *mut c_void,
+            recvcounts: *const $count, displs: *const $displ, recvtype: Word, root: c_int, comm: Word
+            $(, $last: $type)*
+        ));
+        forward!(Gather $why $gather(
+            sendbuf: *const c_void, sendcount: $count, sendtype: Word, recvbuf: *mut c_void,
+            recvcount: $count, recvtype: Word, root: c_int, comm: Word $(, $last: $type)*
+        ));
+        forward!(Scatterv $why $scatterv(
+            sendbuf: *const c_void, sendcounts: *const $count, displs: *const $displ, sendtype: Word,
+            recvbuf: *mut c_void, recvcount: $count, recvtype: Word, root: c_int, comm: Word
+            $(, $last: $type)*
+        ));
+        forward!(Scatter $why $scatter(
+            sendbuf: *const c_void, sendcount: $count, sendtype: Word, recvbuf: *mut c_void,
+            recvcount: $count, recvtype: Word, root: c_int, comm: Word $(, $last: $type)*
+        ));
+    };
+    ($collective:ident $why:ident $name:ident($($arg:ident: $type:ty),*)) => {
+        /// MPI 4.1, chapter 6: left to the host.
+        ///
+        /// # Safety
+        /// The caller keeps the contract of the MPI function.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($arg: $type),*) -> c_int {
+            static NEXT: Next<unsafe extern "C" fn($($type),*) -> c_int> =
+                // SAFETY: a type of function pointers.
+                unsafe { Next::new(concat!(stringify!($name), "\0")) };
+            coll::forward(Collective::$collective, Why::$why, || {
+                // SAFETY: the type is the MPI standard's for this name, with handles as words; the arguments are the
+                // caller's.
+                NEXT.call(|next| unsafe { next($($arg),*) })
+            })
+        }
+    };
+}
+
+forward! { c_int, c_int, Nonblocking (request: *mut c_void):
+MPI_Ibcast MPI_Iallgatherv MPI_Iallgather MPI_Igatherv MPI_Igather MPI_Iscatterv MPI_Iscatter }
+
+forward! { c_int, c_int, Nonblocking (request: *mut c_void):
+PMPI_Ibcast PMPI_Iallgatherv PMPI_Iallgather PMPI_Igatherv PMPI_Igather PMPI_Iscatterv PMPI_Iscatter }
+
+forward! { c_int, c_int, Persistent (info: Word, request: *mut c_void):
+MPI_Bcast_init MPI_Allgatherv_init MPI_Allgather_init MPI_Gatherv_init MPI_Gather_init MPI_Scatterv_init
+MPI_Scatter_init }
+
+forward! { c_int, c_int, Persistent (info: Word, request: *mut c_void):
+PMPI_Bcast_init PMPI_Allgatherv_init PMPI_Allgather_init PMPI_Gatherv_init PMPI_Gather_init PMPI_Scatterv_init
+PMPI_Scatter_init }
+
+// What Open MPI had before MPI 4.0.
+#[cfg(abi = "openmpi")]
+forward! { c_int, c_int, Persistent (info: Word, request: *mut c_void):
+MPIX_Bcast_init MPIX_Allgatherv_init MPIX_Allgather_init MPIX_Gatherv_init MPIX_Gather_init MPIX_Scatterv_init
+MPIX_Scatter_init }
+
+#[cfg(abi = "openmpi")]
+forward! { c_int, c_int, Persistent (info: Word, request: *mut c_void):
+PMPIX_Bcast_init PMPIX_Allgatherv_init PMPIX_Allgather_init PMPIX_Gatherv_init PMPIX_Gather_init
+PMPIX_Scatterv_init PMPIX_Scatter_init }
+
+#[cfg(abi = "mpich")]
+forward! { i64, isize, Nonblocking (request: *mut c_void):
+MPI_Ibcast_c MPI_Iallgatherv_c MPI_Iallgather_c MPI_Igatherv_c MPI_Igather_c MPI_Iscatterv_c MPI_Iscatter_c }
+
+#[cfg(abi = "mpich")]
+forward! { i64, isize, Nonblocking (request: *mut c_void):
+PMPI_Ibcast_c PMPI_Iallgatherv_c PMPI_Iallgather_c PMPI_Igatherv_c PMPI_Igather_c PMPI_Iscatterv_c PMPI_Iscatter_c }
+
+#[cfg(abi = "mpich")]
+forward! { i64, isize, Persistent (info: Word, request: *mut c_void):
+MPI_Bcast_init_c MPI_Allgatherv_init_c MPI_Allgather_init_c MPI_Gatherv_init_c MPI_Gather_init_c
+MPI_Scatterv_init_c MPI_Scatter_init_c }
+
+#[cfg(abi = "mpich")]
+forward! { i64, isize, Persistent (info: Word, request: *mut c_void):
+PMPI_Bcast_init_c PMPI_Allgatherv_init_c PMPI_Allgather_init_c PMPI_Gatherv_init_c PMPI_Gather_init_c
+PMPI_Scatterv_init_c PMPI_Scatter_init_c }

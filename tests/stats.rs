@@ -1,0 +1,57 @@
+//! The report of a job: what people read, and what scripts do.
+
+use rondo::stats::{Report, Row, Saving};
+
+fn report(summed_ranks: u32) -> Report {
+    let row = |algorithm, calls, reason| Row {
+        collective: "bcast",
+        algorithm,
+        calls,
+        bytes: 1000 * calls,
+        seconds: 0.25,
+        reason,
+    };
+    Report {
+        version: "1.2.3",
+        host: "Some MPI 7".into(),
+        ranks: 4,
+        summed_ranks,
+        collectives: vec![
+            row("circulant", 10, "measured"),
+            row("host", 2, "nonblocking"),
+        ],
+        saved: vec![Saving {
+            collective: "bcast",
+            calls: 9,
+            seconds: 0.125,
+        }],
+    }
+}
+
+#[test]
+fn people_get_a_table() {
+    assert_eq!(
+        report(4).text(),
+        "\
+rondo 1.2.3 on Some MPI 7, 4 ranks (calls of rank 0; bytes and seconds of all 4 ranks)
+collective   algorithm       calls            bytes      seconds  reason
+bcast        circulant          10            10000     0.250000  measured
+bcast        host                2             2000     0.250000  nonblocking
+bcast: 9 calls took 0.125000 s less than the MPI library was measured to take
+"
+    );
+    assert!(
+        report(1)
+            .text()
+            .contains("(calls of rank 0; bytes and seconds of rank 0 too)")
+    );
+}
+
+#[test]
+fn scripts_get_an_object() {
+    let json: serde_json::Value = serde_json::from_str(&report(4).json()).unwrap();
+    assert_eq!(json["ranks"], 4);
+    assert_eq!(json["collectives"][1]["reason"], "nonblocking");
+    let saved = serde_json::json!([{ "collective": "bcast", "calls": 9, "seconds": 0.125 }]);
+    assert_eq!(json["saved"], saved);
+}
