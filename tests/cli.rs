@@ -525,6 +525,36 @@ fn an_export_of_the_user_is_not_overlooked() {
 }
 
 #[test]
+fn flux_gets_variables_by_env_behind_its_subcommand() {
+    let launchers = Launchers::new();
+    let flux = launchers.add("flux", "commands:    \t\t0.60.0\nlibflux-core:\t\t0.60.0");
+    let preload = format!("--env=LD_PRELOAD={}", launchers.library());
+    let words = launchers.dry(&["--trace", &flux, "run", "-n", "9", "./app"]);
+    let trace = "--env=RONDO_TRACE=on";
+    assert_eq!(words, [&flux, "run", &preload, trace, "-n", "9", "./app"]);
+    let words = launchers.dry(&[&flux, "mini", "submit", "./app"]);
+    assert_eq!(words, [&flux, "mini", "submit", &preload, "./app"]);
+    for (args, why) in [
+        (
+            &["batch", "./script"][..],
+            "Rondo knows 'flux run' and 'flux submit'",
+        ),
+        (&[], "Rondo knows 'flux run' and 'flux submit'"),
+    ] {
+        let output = launchers
+            .run(&[&[&*flux], args].concat())
+            .output()
+            .expect("the tool starts");
+        assert!(error(&output, 2).contains(why));
+    }
+    let output = launchers
+        .run(&["--stats=json:$HOME/stats.json", &flux, "run", "./app"])
+        .output()
+        .expect("the tool starts");
+    assert!(error(&output, 2).contains("flux cannot set RONDO_STATS=json:$HOME/stats.json"));
+}
+
+#[test]
 fn the_environment_is_handed_on_and_arguments_go_before_it() {
     let launchers = Launchers::new();
     let mpirun = launchers.add("mpirun", HYDRA[0]);
@@ -589,31 +619,138 @@ fn the_launcher_is_started_without_rondo_in_it_and_decides_the_status() {
     assert_eq!(output.status.code(), Some(7));
 }
 
-#[test]
-fn the_library_is_found_in_the_places_of_an_installation() {
-    for place in ["lib", "lib64", "bin"] {
-        let launchers = Launchers::new();
-        let mpirun = launchers.add("mpirun", OPEN_MPI[0]);
-        let bin = launchers.0.join("bin");
-        fs::create_dir_all(launchers.0.join(place)).expect("a new directory");
-        fs::create_dir_all(&bin).expect("a new directory");
-        let installed = bin.join("rondo");
+/// A copy of the tool in `bin`, and an empty library in `place`.
+fn installed(launchers: &Launchers, place: &str) -> (Command, String) {
+    let bin = launchers.0.join("bin");
+    fs::create_dir_all(launchers.0.join(place)).expect("a new directory");
+    fs::create_dir_all(&bin).expect("a new directory");
+    let tool = bin.join("rondo");
+    if !tool.exists() {
         // As for executable(): another process makes the copy.
         let copy = Command::new("cp")
             .arg(env!("CARGO_BIN_EXE_rondo"))
-            .arg(&installed)
+            .arg(&tool)
             .status();
         assert!(copy.expect("cp starts").success());
-        let library = launchers.0.join(place).join("librondo.so");
-        fs::write(&library, "").expect("a new file");
-        let run = Command::new(&installed)
-            .args(["run", "-n", &mpirun, "./app"])
-            .output();
+    }
+    let library = launchers.0.join(place).join("librondo.so");
+    fs::write(&library, "").expect("a new file");
+    (
+        Command::new(&tool),
+        format!("LD_PRELOAD={}", library.display()),
+    )
+}
+
+/// A launcher and a program, both of the MPI that this tool is built for, and both of the other one.
+fn own_and_other(launchers: &Launchers) -> [(&'static str, String); 2] {
+    let openmpi = ("openmpi", launchers.add("mpirun.openmpi", OPEN_MPI[0]));
+    let mpich = ("mpich", launchers.add("mpirun.mpich", HYDRA[0]));
+    match env!("RONDO_ABI") {
+        "openmpi" => [openmpi, mpich],
+        _ => [mpich, openmpi],
+    }
+}
+
+#[test]
+fn the_library_is_found_in_the_places_of_an_installation() {
+    let own = env!("RONDO_ABI");
+    for place in [
+        "lib",
+        "lib64",
+        "bin",
+        &format!("lib/{own}"),
+        &format!("lib64/{own}"),
+        own,
+    ] {
+        let launchers = Launchers::new();
+        let [(_, mpirun), _] = own_and_other(&launchers);
+        let (mut tool, preload) = installed(&launchers, place);
+        let run = tool.args(["run", "-n", &mpirun, "./app"]).output();
         let printed = text(&run.expect("the copy starts").stdout);
         assert!(
-            printed.contains(&format!("LD_PRELOAD={}", library.display())),
+            printed
+                .replace("LD_PRELOAD ", "LD_PRELOAD=")
+                .contains(&preload),
             "{place}: {printed}"
         );
+    }
+}
+
+#[test]
+fn the_library_fits_the_mpi_of_the_launcher() {
+    let launchers = Launchers::new();
+    let [_, (other, mpirun)] = own_and_other(&launchers);
+    let (mut tool, _) = installed(&launchers, "lib");
+    let output = tool
+        .args(["run", "-n", &mpirun, "./app"])
+        .output()
+        .expect("the copy starts");
+    let message = error(&output, 1);
+    assert!(
+        message.contains(&format!("no librondo.so for {other} in ")),
+        "{message}"
+    );
+    let (mut tool, preload) = installed(&launchers, &format!("lib/{other}"));
+    let output = tool
+        .args(["run", "-n", &mpirun, "./app"])
+        .output()
+        .expect("the copy starts");
+    let printed = text(&output.stdout).replace("LD_PRELOAD ", "LD_PRELOAD=");
+    assert!(printed.contains(&preload), "{printed}");
+}
+
+/// Launchers of workload managers start programs of any MPI.
+#[test]
+fn under_slurm_and_flux_the_library_fits_the_mpi_of_the_program() {
+    let launchers = Launchers::new();
+    let libraries = ["openmpi", "mpich"].map(|abi| {
+        let (_, preload) = installed(&launchers, &format!("lib/{abi}"));
+        (abi, preload)
+    });
+    installed(&launchers, "lib");
+    for (needed, abi) in [
+        ("libmpi.so.40", "openmpi"),
+        ("libmpi.so.12", "mpich"),
+        ("libmpich.so.12", "mpich"),
+    ] {
+        // A program that needs an MPI library of this name, which has nothing in it.
+        let script = format!(
+            "cd {} && echo | cc -shared -xc -o {needed} -Wl,-soname,{needed} - && \
+             echo 'int main(void) {{ return 0; }}' | cc -xc -o app-{needed} - -Wl,--no-as-needed -L. -l:{needed}",
+            launchers.0.display()
+        );
+        assert!(
+            Command::new("sh")
+                .args(["-c", &script])
+                .status()
+                .expect("a shell")
+                .success()
+        );
+        let app = launchers
+            .0
+            .join(format!("app-{needed}"))
+            .display()
+            .to_string();
+        let srun = launchers.add("srun", "slurm 22.05.8");
+        let flux = launchers.add("flux", "libflux-core: 0.60.0");
+        let preload = &libraries
+            .iter()
+            .find(|(name, _)| *name == abi)
+            .expect("installed")
+            .1;
+        for words in [
+            vec![&*srun, "-n", "3", &app, "-x"],
+            vec![&*flux, "run", "-n", "3", &app],
+        ] {
+            let (mut tool, _) = installed(&launchers, "bin");
+            let output = tool
+                .args(["run", "-n"])
+                .args(&words)
+                .output()
+                .expect("the copy starts");
+            let printed = text(&output.stdout);
+            assert!(printed.contains(preload), "{words:?}: {printed}");
+        }
     }
 }
 

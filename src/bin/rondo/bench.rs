@@ -141,7 +141,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 /// Starts this tool again with Rondo preloaded: names that MPI has too are then Rondo's.
 fn preloaded() -> Result<(), Failure> {
-    let library = run::find_library()?;
+    let library = run::find_library(run::ABI)?;
     let value = run::preload(&library)?;
     let before = config::preloaded().unwrap_or_default();
     let is_there = |name: &str| name == library.as_os_str();

@@ -22,10 +22,14 @@ pub enum Dialect {
     Hydra,
     /// `--export=ALL,NAME=VALUE,...`
     Slurm,
+    /// `--env=NAME=VALUE`, behind the subcommand.
+    Flux,
 }
 
 /// Names of launchers begin like this; nothing else is started only to be asked what it is.
-const LAUNCHERS: &[&str] = &["mpirun", "mpiexec", "orterun", "prterun", "prun", "srun"];
+const LAUNCHERS: &[&str] = &[
+    "mpirun", "mpiexec", "orterun", "prterun", "prun", "srun", "flux",
+];
 
 /// What launchers say of themselves when asked for their version.
 const VERSIONS: &[(&str, Dialect)] = &[
@@ -36,9 +40,10 @@ const VERSIONS: &[(&str, Dialect)] = &[
     ("HYDRA", Dialect::Hydra),
     ("Intel(R) MPI", Dialect::Hydra),
     ("slurm", Dialect::Slurm),
+    ("flux-core", Dialect::Flux),
 ];
 
-/// Finds out which dialect a launcher speaks.
+/// Finds out which dialect a launcher speaks. For others, a message tells how to preload `library`.
 pub fn ask(launcher: &OsStr, library: &Path) -> Result<Dialect, Failure> {
     let base = Path::new(launcher)
         .file_name()
@@ -65,7 +70,7 @@ pub fn ask(launcher: &OsStr, library: &Path) -> Result<Dialect, Failure> {
     known.map(|(_, dialect)| *dialect).ok_or_else(|| {
         let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
         Failure::Usage(format!(
-            "{name} --version says {line:?}, which is neither Open MPI, MPICH, Intel MPI nor Slurm; \
+            "{name} --version says {line:?}, which is neither Open MPI, MPICH, Intel MPI, Slurm nor Flux; \
              let the ranks run with LD_PRELOAD={}",
             library.display()
         ))
@@ -103,6 +108,21 @@ pub fn arguments(
                 .chain(rest.iter().cloned())
                 .collect()
         }
+        Dialect::Flux => {
+            let subcommands = match rest.first() {
+                Some(word) if word == "mini" => 2,
+                _ => 1,
+            };
+            if !rest
+                .get(subcommands - 1)
+                .is_some_and(|word| word == "run" || word == "submit")
+            {
+                let why = "of flux's commands, Rondo knows 'flux run' and 'flux submit'";
+                return Err(Failure::Usage(why.into()));
+            }
+            let (subcommand, rest) = rest.split_at(subcommands);
+            [subcommand, &environment(set)?, rest].concat()
+        }
     })
 }
 
@@ -124,6 +144,28 @@ fn export(set: &Variables) -> Result<OsString, Failure> {
         export.push(assignment((name, value)));
     }
     Ok(export)
+}
+
+/// The arguments that make flux set variables for the ranks, besides all that it has itself.
+fn environment(set: &Variables) -> Result<Vec<OsString>, Failure> {
+    let inherited = config::variables();
+    let mut arguments = vec![];
+    for (name, value) in set {
+        if inherited.contains(&(name.clone(), value.clone())) {
+            continue;
+        }
+        let text = value.to_string_lossy();
+        if text.contains('$') || text.contains("{{") {
+            let (name, value) = (name.display(), value.display());
+            let why =
+                format!("flux cannot set {name}={value}: it would replace a part of the value");
+            return Err(Failure::Usage(why));
+        }
+        let mut argument = OsString::from("--env=");
+        argument.push(assignment((name, value)));
+        arguments.push(argument);
+    }
+    Ok(arguments)
 }
 
 fn is_export(argument: &OsString) -> bool {

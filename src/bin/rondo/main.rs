@@ -7,6 +7,7 @@ mod info;
 mod launcher;
 mod mpi;
 mod plot;
+mod program;
 mod run;
 mod schedule;
 mod tree;

@@ -6,7 +6,7 @@
 use crate::{
     Failure,
     launcher::{self, Dialect, Variables},
-    output, warn,
+    output, program,
 };
 use rondo::config::{self, Kind, OPTIONS, Opt};
 use std::{
@@ -20,7 +20,7 @@ use std::{
 
 /// Run an MPI program with Rondo in its ranks.
 ///
-/// LAUNCHER is mpirun or mpiexec of Open MPI, MPICH or Intel MPI, prterun, or Slurm's srun. It is
+/// LAUNCHER is mpirun or mpiexec of Open MPI, MPICH or Intel MPI, prterun, Slurm's srun, or flux run. It is
 /// started with ARGS and with what makes it set LD_PRELOAD and the variables of Rondo for the ranks. All
 /// RONDO_ variables of the environment are handed on. A library that is in LD_PRELOAD already stays
 /// there, behind Rondo.
@@ -32,11 +32,13 @@ EXAMPLES:
   rondo run mpirun -n 8 ./app
   rondo run --stats=json:stats.json mpirun -n 8 ./app
   rondo run --off bcast srun -n 1152 ./app
+  rondo run flux run -n 1152 ./app
   rondo run -n mpirun -n 8 ./app           only print the command
 
 LIBRARY:
-  librondo.so is looked for in ../lib, ../lib64 and ../lib/ARCH-linux-gnu relative to this tool, and
-  beside it. It must be built for the MPI that the program uses."
+  librondo.so must be built for the MPI that the program uses: that of the launcher, and under srun and flux that
+  of the program. It is looked for in ../lib, ../lib64 and ../lib/ARCH-linux-gnu relative to this tool, there in a
+  directory named openmpi or mpich first, and beside the tool."
 )]
 pub struct Args {
     /// Print the command instead of running it
@@ -64,26 +66,19 @@ pub struct Args {
 /// Runs the command. Comes back only if nothing was started.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let (name, rest) = args.command.split_first().expect("clap requires one");
-    let (library, found) = match &args.lib {
-        Some(path) => (checked(path)?, false),
-        None => (find_library()?, true),
+    let some = args.lib.clone().or_else(|| find_library(ABI).ok());
+    let dialect = launcher::ask(name, &some.unwrap_or("librondo.so".into()))?;
+    let abi = match dialect {
+        Dialect::OpenMpi => Some("openmpi"),
+        Dialect::Hydra => Some("mpich"),
+        Dialect::Slurm | Dialect::Flux => program::abi(rest),
+    };
+    let library = match &args.lib {
+        Some(path) => checked(path)?,
+        None => find_library(abi.unwrap_or(ABI))?,
     };
     let mut set = variables(args);
     set.insert("LD_PRELOAD".into(), preload(&library)?);
-    let dialect = launcher::ask(name, &library)?;
-    let foreign = match dialect {
-        Dialect::OpenMpi => env!("RONDO_ABI") == "mpich",
-        Dialect::Hydra => env!("RONDO_ABI") == "openmpi",
-        Dialect::Slurm => false,
-    };
-    if found && foreign {
-        warn(&format!(
-            "this Rondo is built for {}, but {} belongs to another MPI; \
-             name a Rondo that is built for it with --lib",
-            env!("RONDO_HOST"),
-            name.display()
-        ));
-    }
     let mut command = vec![name.clone()];
     command.extend(launcher::arguments(dialect, &set, rest)?);
     if args.dry_run {
@@ -149,20 +144,33 @@ fn variables(args: &Args) -> Variables {
     all
 }
 
-/// The library beside this tool: installed (`bin` and `lib`) or as built (one directory).
-pub fn find_library() -> Result<PathBuf, Failure> {
+/// The ABI that this tool, and the library that was installed with it, is built for.
+pub const ABI: &str = env!("RONDO_ABI");
+
+/// The library for an ABI that is installed with this tool (`bin` and `lib`), or as built (one directory for each ABI).
+pub fn find_library(abi: &str) -> Result<PathBuf, Failure> {
     let tool = env::current_exe()
         .map_err(|error| Failure::Failed(format!("cannot find out where this tool is: {error}")))?;
     let folder = tool.parent().unwrap_or(Path::new("/"));
     let multiarch = format!("../lib/{ARCH}-linux-gnu");
-    let places = ["../lib", "", "../lib64", &multiarch].map(|place| folder.join(place));
+    let places = ["../lib", "../lib64", &multiarch].map(|place| folder.join(place));
+    let mut places: Vec<PathBuf> = [places.clone().map(|place| place.join(abi)), places].concat();
+    places.extend([folder.join("..").join(abi), folder.to_owned()]);
+    if abi != ABI {
+        // What has no name is this tool's own.
+        places.retain(|place| place.ends_with(abi));
+    }
     let found = places
         .iter()
         .find_map(|place| place.join("librondo.so").canonicalize().ok());
     found.ok_or_else(|| {
-        let places = places.map(|place| place.display().to_string()).join(", ");
+        let places: Vec<String> = places
+            .iter()
+            .map(|place| place.display().to_string())
+            .collect();
+        let places = places.join(", ");
         Failure::Failed(format!(
-            "librondo.so is not in {places}; name it with --lib PATH"
+            "no librondo.so for {abi} in {places}; name it with --lib PATH"
         ))
     })
 }
