@@ -1,9 +1,11 @@
 /* A file of rules for automatic choices. Every process writes one of its own and names it in its environment: that of rank 0 of a
- * communicator counts, so the others' may be wrong. Argument: good, bad (a key that does not exist) or missing.
+ * communicator counts, so the others' may be wrong. Argument: good, bad (a key that does not exist) or missing; or given, where
+ * the rules are given by rondo_rules() in place of a bad file.
  */
 #define _DEFAULT_SOURCE /* setenv */
 #include "agv.h"
 #include "gsv.h"
+#include "../include/rondo.h"
 #include <unistd.h>
 
 static const char *good =
@@ -33,6 +35,13 @@ int main(int argc, char **argv) {
     setenv("RONDO_RULES", path, 1);
     start(&argc, &argv, "rules");
     int rules = !strcmp(which, "good") && test.expect;
+    if (!strcmp(which, "given") && test.expect) {
+        int (*give)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "rondo_rules");
+        if (0) give = rondo_rules;
+        CHECK(give(good) == 0);
+        CHECK(give(bad) == -1 && give(NULL) == -1);
+        rules = 1;
+    }
     MPI_Comm odd;
     MPI_Comm_split(MPI_COMM_WORLD, test.rank % 2, test.rank, &odd);
     int p, half;

@@ -17,7 +17,7 @@ const char *rondo_version(void);
 /*
  Calls of a collective ("bcast", "allgatherv", "allgather", "gatherv", "gather", "scatterv" or
  "scatter", with or without "MPI_" in front) that were carried out on this rank so far by an algorithm
- ("circulant", "binomial", "bruck", "ring", "hybrid", "adaptive", "linear", or "host" for those passed to
+ ("circulant", "binomial", "postal", "bruck", "ring", "hybrid", "adaptive", "linear", or "host" for those passed to
  the MPI library). With a NULL algorithm: by all of Rondo's own together. 0 for names that are not
  known. May be called at any time, from any thread.
 
@@ -26,6 +26,17 @@ const char *rondo_version(void);
  */
 unsigned long long rondo_calls(const char *collective,
                                const char *algorithm);
+
+/*
+ Gives this process rules as a file of RONDO_RULES has them, a text of JSON, in place of those it had. They hold on
+ communicators of which it is rank 0 and that are first used by a collective after this. The name of the host in them
+ is not compared. Returns 0, or -1 if the text is NULL or no rules: then it says why on the standard error output, and nothing
+ changes. May be called at any time, from any thread.
+
+ # Safety
+ The argument is NULL or points to a C string.
+ */
+int rondo_rules(const char *json);
 
 /*
  The schedule of one rank (counted from the root) of p in the broadcast on the circulant graph:

@@ -9,6 +9,7 @@ mod nodes;
 mod rooted;
 mod select;
 
+pub use crate::comm::give_rules;
 use crate::comm::{self, Lookup, SEND_WINDOW, State, Work};
 use crate::config::StatsFormat;
 use crate::decide::Choice;

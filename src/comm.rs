@@ -25,6 +25,7 @@ use crate::topology::Topology;
 pub use nodes::{Memory, Nodes, Space};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
+pub use ruled::give as give_rules;
 pub use schedules::Schedules;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};

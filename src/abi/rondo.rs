@@ -1,5 +1,7 @@
 //! The API of Rondo's own, declared in `include/rondo.h`, which is made from this file.
 
+use crate::coll;
+use crate::report;
 use crate::schedule::Circulant;
 use crate::stats;
 use std::ffi::{CStr, c_char, c_int, c_ulonglong};
@@ -13,7 +15,7 @@ pub extern "C" fn rondo_version() -> *const c_char {
 
 /// Calls of a collective ("bcast", "allgatherv", "allgather", "gatherv", "gather", "scatterv" or
 /// "scatter", with or without "MPI_" in front) that were carried out on this rank so far by an algorithm
-/// ("circulant", "binomial", "bruck", "ring", "hybrid", "adaptive", "linear", or "host" for those passed to
+/// ("circulant", "binomial", "postal", "bruck", "ring", "hybrid", "adaptive", "linear", or "host" for those passed to
 /// the MPI library). With a NULL algorithm: by all of Rondo's own together. 0 for names that are not
 /// known. May be called at any time, from any thread.
 ///
@@ -37,6 +39,32 @@ pub unsafe extern "C" fn rondo_calls(
     match (text(collective), algorithm) {
         (Ok(collective), Ok(algorithm)) => stats::calls(collective, algorithm).unwrap_or(0),
         _ => 0,
+    }
+}
+
+/// Gives this process rules as a file of RONDO_RULES has them, a text of JSON, in place of those it had. They hold on
+/// communicators of which it is rank 0 and that are first used by a collective after this. The name of the host in them
+/// is not compared. Returns 0, or -1 if the text is NULL or no rules: then it says why on the standard error output, and nothing
+/// changes. May be called at any time, from any thread.
+///
+/// # Safety
+/// The argument is NULL or points to a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rondo_rules(json: *const c_char) -> c_int {
+    let given = if json.is_null() {
+        Err("there is no text".to_owned())
+    } else {
+        // SAFETY: the caller's contract.
+        let text = unsafe { CStr::from_ptr(json) }.to_str();
+        let text = text.map_err(|error| error.to_string());
+        text.and_then(coll::give_rules)
+    };
+    match given {
+        Ok(()) => 0,
+        Err(why) => {
+            report::line(-1, &format!("rondo_rules: {why}; all of it is ignored"));
+            -1
+        }
     }
 }
 

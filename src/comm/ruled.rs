@@ -10,13 +10,13 @@ use crate::learn::{Candidate, Class};
 use crate::report;
 use crate::rules::{File, Known, Rule, Rules};
 use crate::stats::{self, Collective};
-use once_cell::sync::{Lazy, OnceCell};
+use once_cell::sync::Lazy;
 use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What this process read itself.
-static READ: OnceCell<Arc<Rules>> = OnceCell::new();
+/// What this process read itself, or was given.
+static OWN: Mutex<Option<Arc<Rules>>> = Mutex::new(None);
 
 /// What rank 0 of some communicator had at last.
 static KNOWN: Mutex<Option<Arc<Rules>>> = Mutex::new(None);
@@ -39,10 +39,18 @@ pub fn collectives() -> &'static [Known<'static>] {
 /// The rules that this rank can offer or has: rank 0 those of its file.
 pub fn known(host: &Host, usable: &Usable, own: &Config, rank: u32) -> Arc<Rules> {
     if rank == 0 {
-        let read = READ.get_or_init(|| read(host, usable, &own.rules));
-        return read.clone();
+        let mut rules = OWN.lock();
+        let rules = rules.get_or_insert_with(|| read(host, usable, &own.rules));
+        return rules.clone();
     }
     KNOWN.lock().clone().unwrap_or_default()
+}
+
+/// Gives this process these rules, in place of those it had. The error is a sentence's end.
+pub fn give(text: &str) -> Result<(), String> {
+    let rules = File::parse(text)?.compile(collectives())?;
+    *OWN.lock() = Some(Arc::new(rules));
+    Ok(())
 }
 
 /// The rules of the file at `path`. What is wrong with it is said once, and then there are none.

@@ -87,7 +87,17 @@ impl Ended {
 
 /// `rondo bench` with arguments between blanks on some ranks, with variables of which LD_PRELOAD may be one.
 pub fn bench(mpi: &str, ranks: u32, env: &[(&str, &str)], args: &str) -> Ended {
+    run(mpi, ranks, env, &format!("bench {args}"))
+}
+
+/// The tool with these arguments, in the same way.
+pub fn run(mpi: &str, ranks: u32, env: &[(&str, &str)], args: &str) -> Ended {
     let _turn = TURN.lock().unwrap_or_else(|broken| broken.into_inner());
+    Ended::of(&command_line(mpi, ranks, env, args).output().unwrap())
+}
+
+/// The command line of that.
+pub fn command_line(mpi: &str, ranks: u32, env: &[(&str, &str)], args: &str) -> Command {
     let mut command_line = Command::new("timeout");
     command_line.args(["50", &command("mpirun", mpi)]);
     let mut preload = Vec::new();
@@ -112,11 +122,9 @@ pub fn bench(mpi: &str, ranks: u32, env: &[(&str, &str)], args: &str) -> Ended {
             _ => command_line.args(["-x", &format!("{name}={value}")]),
         };
     }
-    let output = command_line
+    command_line
         .args(["-np", &ranks.to_string()])
         .arg(tool(mpi))
-        .arg("bench")
-        .args(args.split_whitespace())
-        .output();
-    Ended::of(&output.unwrap())
+        .args(args.split_whitespace());
+    command_line
 }

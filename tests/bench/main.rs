@@ -1,5 +1,7 @@
-//! `rondo bench`, run under both MPIs as a user runs it, and its arithmetic by itself.
+//! `rondo bench` and `rondo tune`, run under both MPIs as a user runs them, and their arithmetic by itself.
 
+#[path = "../../src/bin/rondo/tune/choose.rs"]
+mod choose;
 #[path = "../../src/bin/rondo/bench/dist.rs"]
 mod dist;
 #[path = "../../src/bin/rondo/bench/guidelines.rs"]
@@ -13,3 +15,5 @@ mod arithmetic;
 mod launch;
 mod refused;
 mod results;
+mod rules;
+mod tune;

@@ -92,14 +92,16 @@ fn what_does_not_fit_the_ranks_is_said_once() {
 
 #[test]
 fn libraries_that_are_missing_or_foreign_are_named() {
-    let lonely = folder().join("rondo");
+    let alone_in = folder().join("alone");
+    fs::create_dir_all(&alone_in).unwrap();
+    let lonely = alone_in.join("rondo");
     let _ = fs::remove_file(&lonely);
     // A copy might still be open for writing in a process that another test starts, and so not run.
     fs::hard_link(tool("openmpi"), &lonely).unwrap();
     let ended = Ended::of(&Command::new(&lonely).arg("bench").output().unwrap());
     assert_eq!(ended.status, Some(1));
     assert!(
-        ended.complaint().contains("librondo.so is not in "),
+        ended.complaint().contains("no librondo.so for openmpi in "),
         "{ended:?}"
     );
     for mpi in MPIS {

@@ -34,7 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "shm", "stats", "topology", "tree",
         ],
     ),
-    ("abi", &["coll", "host", "schedule", "stats"]),
+    ("abi", &["coll", "host", "report", "schedule", "stats"]),
 ];
 
 /// Modules that may hold unsafe code; every other file forbids it in its first lines.

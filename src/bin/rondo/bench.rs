@@ -2,8 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-mod cases;
-mod dist;
+pub mod batch;
+pub mod cases;
+pub mod dist;
 mod guidelines;
 mod measure;
 pub mod output;
@@ -11,21 +12,18 @@ pub mod report;
 pub mod times;
 
 use crate::{
-    Failure,
-    mpi::{self, Call, Collective, Mpi},
-    run,
+    Failure, job,
+    mpi::{Call, Collective, Mpi},
 };
-use cases::{Sizes, cases};
+use batch::Plan;
+use cases::{Sizes, Wanted, cases};
 use clap::ValueEnum;
 use dist::Dist;
-use indicatif::{ProgressBar, ProgressStyle};
-use measure::{Plan, measure};
+use measure::measure;
 use output::Outputs;
-use report::{Node, Report, Row};
-use rondo::config::{self, Config};
-use std::{
-    ffi::OsString, os::unix::process::CommandExt, path::PathBuf, process::Command, time::SystemTime,
-};
+use report::{Report, Row};
+use rondo::config;
+use std::{ffi::OsString, path::PathBuf, time::SystemTime};
 use times::Times;
 
 /// Time collectives by the MPI library and by Rondo, in turns in one run.
@@ -122,51 +120,12 @@ enum Kind {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    if !mpi::has_rondo() {
-        return preloaded();
-    }
-    let mpi = Mpi::start(args.mpi.as_deref())?;
-    // Whatever goes wrong from here on does so on all ranks. They leave when rank 0 has said it: the first rank that fails
-    // makes launchers end the others.
-    bench(args, &mpi).map_err(|failure| {
-        if mpi.rank == 0 {
-            failure.say();
-        }
-        match mpi.barrier() {
-            Ok(()) => Failure::SaidElsewhere(failure.status()),
-            Err(worse) => worse,
-        }
-    })
-}
-
-/// Starts this tool again with Rondo preloaded: names that MPI has too are then Rondo's.
-fn preloaded() -> Result<(), Failure> {
-    let library = run::find_library(run::ABI)?;
-    let value = run::preload(&library)?;
-    let before = config::preloaded().unwrap_or_default();
-    let is_there = |name: &str| name == library.as_os_str();
-    if before.to_string_lossy().split([':', ' ']).any(is_there) {
-        let library = library.display();
-        return Err(Failure::Failed(format!("{library} cannot be preloaded")));
-    }
-    let tool = std::env::current_exe()?;
-    let error = Command::new(&tool)
-        .args(std::env::args_os().skip(1))
-        .env("LD_PRELOAD", value)
-        .exec();
-    Err(Failure::Failed(format!(
-        "cannot run {}: {error}",
-        tool.display()
-    )))
+    job::run(args.mpi.as_deref(), |mpi| bench(args, mpi))
 }
 
 fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
-    let (ranks, host) = (mpi.ranks, env!("RONDO_HOST"));
-    if ranks < 2 {
-        return Err(Failure::Usage(format!(
-            "one rank only: start 'rondo bench' with mpirun of {host}, mpirun -np 8 rondo bench"
-        )));
-    }
+    let ranks = mpi.ranks;
+    job::at_least(mpi, 2, "bench")?;
     if args.root >= ranks {
         let (root, last) = (args.root, ranks - 1);
         let why = format!("there is no rank {root}: the ranks of {ranks} are 0 to {last}");
@@ -176,7 +135,13 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
         Kind::Byte => mpi.byte(),
         Kind::Vector => mpi.vector()?,
     };
-    let cases = cases(args, ranks, datatype.size as u64)?;
+    let wanted = Wanted {
+        collectives: &args.collectives,
+        sizes: args.sizes,
+        step: 2,
+        dists: &args.dist,
+    };
+    let cases = cases(&wanted, ranks, datatype.size as u64)?;
     let mut report = report(args, mpi)?;
     let plan = Plan {
         warm_up: args.warm_up as usize,
@@ -185,8 +150,8 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
     };
     // Rank 0 has the outputs.
     let opened = (mpi.rank == 0).then(|| Outputs::open(args.csv.as_deref(), args.json.as_deref()));
-    let mut outputs = agreed(mpi, opened.transpose())?;
-    let bar = progress(mpi.rank, cases.len());
+    let mut outputs = job::agreed(mpi, opened.transpose())?;
+    let bar = job::progress(mpi.rank, cases.len());
     for case in cases {
         bar.set_message(format!("{} {}", case.collective.name(), case.size));
         let call = Call {
@@ -219,37 +184,11 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
     bar.finish_and_clear();
     report.guidelines = guidelines::check(&report.rows);
     let written = outputs.map(|outputs| outputs.finish(&report));
-    agreed(mpi, written.transpose()).map(|_| ())
-}
-
-/// What rank 0 did, or a failure on all ranks if it failed.
-fn agreed<T>(mpi: &Mpi, done: Result<T, Failure>) -> Result<T, Failure> {
-    let mut status = [done.as_ref().err().map_or(0, Failure::status).into()];
-    mpi.largest(&mut status)?;
-    match (done, status) {
-        (Ok(_), [status]) if status > 0.0 => Err(Failure::SaidElsewhere(status as u8)),
-        (done, _) => done,
-    }
+    job::agreed(mpi, written.transpose()).map(|_| ())
 }
 
 /// Everything but the rows.
 fn report(args: &Args, mpi: &Mpi) -> Result<Report, Failure> {
-    let named = Config::load().config.node;
-    let name = if named.is_empty() {
-        mpi.processor()?
-    } else {
-        named
-    };
-    let mut nodes: Vec<Node> = Vec::new();
-    for (rank, name) in mpi.texts(&name)?.into_iter().enumerate() {
-        match nodes.iter_mut().find(|node| node.name == name) {
-            Some(node) => node.ranks.push(rank),
-            None => nodes.push(Node {
-                name,
-                ranks: vec![rank],
-            }),
-        }
-    }
     let text = |text: OsString| text.to_string_lossy().into_owned();
     let variables = config::variables().into_iter();
     Ok(Report {
@@ -257,7 +196,7 @@ fn report(args: &Args, mpi: &Mpi) -> Result<Report, Failure> {
         mpi: mpi.version()?,
         date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         ranks: mpi.ranks,
-        nodes,
+        nodes: job::nodes(mpi)?,
         environment: variables
             .map(|(name, value)| (text(name), text(value)))
             .collect(),
@@ -271,13 +210,4 @@ fn report(args: &Args, mpi: &Mpi) -> Result<Report, Failure> {
         rows: Vec::new(),
         guidelines: Vec::new(),
     })
-}
-
-/// A bar on rank 0, which shows itself only on a terminal.
-fn progress(rank: usize, rows: usize) -> ProgressBar {
-    if rank != 0 {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
-    ProgressBar::new(rows as u64).with_style(style.expect("the template is right"))
 }

@@ -4,6 +4,7 @@
 
 mod bench;
 mod info;
+mod job;
 mod launcher;
 mod mpi;
 mod plot;
@@ -11,6 +12,7 @@ mod program;
 mod run;
 mod schedule;
 mod tree;
+mod tune;
 
 use clap::{Parser, Subcommand};
 use std::{
@@ -23,7 +25,7 @@ use std::{
 /// Rondo is a library, librondo.so, that is preloaded under an MPI program and runs its MPI_Bcast,
 /// MPI_Allgather(v), MPI_Gather(v) and MPI_Scatter(v) in the fewest possible rounds. This tool starts
 /// programs that way, shows how Rondo is configured, prints the schedules that it follows, builds
-/// trees for gather and scatter, and times collectives by the MPI library and by Rondo.
+/// trees for gather and scatter, times collectives by the MPI library and by Rondo, and tunes Rondo to a machine.
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment, after_long_help = AFTER_HELP)]
 struct Cli {
@@ -39,6 +41,7 @@ EXAMPLES:
   rondo schedule -p 20                   print the broadcast schedules of 20 ranks
   rondo tree -p 20 --dist random         build a tree for a gather of blocks of different sizes
   mpirun -n 8 rondo bench bcast          time broadcasts by the MPI library and by Rondo
+  mpirun -n 8 rondo tune -o rules.json   measure what is best on this machine, as rules for Rondo
   rondo plot results.json -o times.svg   draw what 'rondo bench --json=results.json' measured
 
 ENVIRONMENT:
@@ -56,6 +59,7 @@ enum Command {
     Run(run::Args),
     Bench(bench::Args),
     Plot(plot::Args),
+    Tune(tune::Args),
 }
 
 /// Why a command stopped.
@@ -110,6 +114,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Plot(args) => plot::run(&args),
+        Command::Tune(args) => tune::run(&args),
     };
     let failure = match done {
         Ok(()) => return ExitCode::SUCCESS,

@@ -5,10 +5,13 @@
 
 #![allow(unsafe_code)]
 
+mod about;
 mod collective;
+mod comm;
 mod load;
 
-pub use collective::{Blocks, Collective, Side};
+pub use collective::{Blocks, Collective};
+pub use comm::{Comm, Side};
 pub use load::has_rondo;
 
 use crate::Failure;
@@ -18,16 +21,11 @@ use load::{
     handles, load,
 };
 use std::{
-    ffi::{CStr, CString, OsStr, c_char, c_int, c_void},
+    ffi::{CString, OsStr, c_char, c_int, c_void},
     marker::PhantomData,
     mem::transmute,
     ptr,
 };
-
-/// More than any MPI library wants for a text.
-const TEXT_BYTES: usize = 16 << 10;
-/// What is kept of the name of a node.
-const NAME_BYTES: usize = 256;
 
 /// A datatype of bytes.
 pub struct Datatype<'a> {
@@ -41,7 +39,7 @@ pub struct Datatype<'a> {
     pub extent: usize,
 }
 
-/// A call of a collective on `MPI_COMM_WORLD`. A broadcast is of all blocks as one message.
+/// A call of a collective of all ranks. A broadcast is of all blocks as one message.
 pub struct Call<'a> {
     pub collective: Collective,
     pub blocks: &'a Blocks,
@@ -180,11 +178,12 @@ impl Mpi {
                 || collective.is_irregular()
                 || counts.iter().all(|&count| count == counts[0])
         );
-        let functions = match side {
-            Side::Host => &self.host,
-            Side::Rondo => &self.rondo,
+        let (functions, w) = match side {
+            Side::Host => (&self.host, self.world),
+            Side::Rondo => (&self.rondo, self.world),
+            Side::Under(comm) => (&self.rondo, comm.handle()),
         };
-        let (t, w, mine) = (call.datatype.handle, self.world, counts[self.rank]);
+        let (t, mine) = (call.datatype.handle, counts[self.rank]);
         let (own, all) = (address(own), address(all));
         let in_place = call.in_place && (is_root || !collective.has_root());
         let own = if in_place { IN_PLACE } else { own };
@@ -219,51 +218,6 @@ impl Mpi {
         let code =
             unsafe { (self.allreduce)(IN_PLACE, data, count, self.double, self.max, self.world) };
         checked(code, "MPI_Allreduce")
-    }
-
-    /// A short text from every rank.
-    pub fn texts(&self, mine: &str) -> Result<Vec<String>, Failure> {
-        let mut own = mine.as_bytes().to_vec();
-        own.resize(NAME_BYTES, 0);
-        let mut all = vec![0; NAME_BYTES * self.ranks];
-        let blocks = Blocks::new(&vec![NAME_BYTES as u64; self.ranks]);
-        let call = Call {
-            collective: Allgather,
-            blocks: &blocks.expect("names of fewer ranks than MPI can count"),
-            datatype: &self.byte(),
-            root: 0,
-            in_place: false,
-        };
-        self.call(Side::Host, &call, &mut own, &mut all)?;
-        let text = |bytes: &[u8]| {
-            let text = String::from_utf8_lossy(bytes);
-            text.trim_end_matches('\0').to_owned()
-        };
-        Ok(all.chunks(NAME_BYTES).map(text).collect())
-    }
-
-    /// What the MPI library calls the machine of this process.
-    pub fn processor(&self) -> Result<String, Failure> {
-        self.text(c"PMPI_Get_processor_name")
-    }
-
-    /// The name and version that the MPI library says first about itself.
-    pub fn version(&self) -> Result<String, Failure> {
-        let text = self.text(c"PMPI_Get_library_version")?;
-        let end = text.find(['\n', ',', '\0']).unwrap_or(text.len());
-        Ok(text[..end].split_whitespace().collect::<Vec<_>>().join(" "))
-    }
-
-    fn text(&self, name: &CStr) -> Result<String, Failure> {
-        type Text = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
-        let function = function!(self.library, name, Text);
-        let mut buffer = vec![0_u8; TEXT_BYTES];
-        let mut length = 0;
-        // SAFETY: the buffer is longer than the longest text of any MPI library, and the length is an `int`.
-        let code = unsafe { function(buffer.as_mut_ptr().cast(), &mut length) };
-        checked(code, &name.to_string_lossy())?;
-        buffer.truncate(length as usize);
-        Ok(String::from_utf8_lossy(&buffer).into_owned())
     }
 
     /// Calls of Rondo's side that were carried out on this rank by an algorithm, or by the "host".

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Args, dist::Dist};
+use super::dist::Dist;
 use crate::{
     Failure,
     mpi::{Blocks, Collective},
@@ -10,7 +10,7 @@ use crate::{
 use rondo::config;
 use std::str::FromStr;
 
-/// Sizes from MIN, each twice the one before, up to MAX.
+/// Sizes from MIN up to MAX.
 #[derive(Clone, Copy)]
 pub struct Sizes(u64, u64);
 
@@ -31,10 +31,21 @@ impl FromStr for Sizes {
 }
 
 impl Sizes {
-    fn all(self) -> impl Iterator<Item = u64> {
-        std::iter::successors(Some(self.0), |size| Some(size * 2))
+    /// All of them, each `step` times the one before.
+    pub fn all(self, step: u64) -> impl Iterator<Item = u64> {
+        std::iter::successors(Some(self.0), move |size| Some(size * step))
             .take_while(move |&size| size <= self.1)
     }
+}
+
+/// What is asked for.
+pub struct Wanted<'a> {
+    pub collectives: &'a [Collective],
+    pub sizes: Sizes,
+    /// From a size to the next.
+    pub step: u64,
+    /// Of the irregular collectives.
+    pub dists: &'a [Dist],
 }
 
 /// What one row is about.
@@ -46,15 +57,15 @@ pub struct Case {
 }
 
 /// All rows in their order, without those whose blocks would be empty.
-pub fn cases(args: &Args, ranks: usize, element: u64) -> Result<Vec<Case>, Failure> {
+pub fn cases(wanted: &Wanted, ranks: usize, element: u64) -> Result<Vec<Case>, Failure> {
     let (mut cases, n) = (Vec::new(), ranks as u64);
-    for &collective in &args.collectives {
+    for &collective in wanted.collectives {
         let dists: Vec<Option<Dist>> = match collective.is_irregular() {
-            true => args.dist.iter().copied().map(Some).collect(),
+            true => wanted.dists.iter().copied().map(Some).collect(),
             false => vec![None],
         };
         for dist in dists {
-            for size in args.sizes.all() {
+            for size in wanted.sizes.all(wanted.step) {
                 let each = if collective.size_is_total() { 1 } else { n };
                 let mut total = size * each / element;
                 if !collective.is_irregular() && collective != Collective::Bcast {

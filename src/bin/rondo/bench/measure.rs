@@ -1,57 +1,27 @@
-//! One row: calls of the host and of Rondo in turns, and whether their answers are right.
-//!
-//! A batch is a number of calls, each followed by a barrier of the host: without it ranks run ahead of each other, and calls
-//! overlap. Its time is that of the slowest rank, barriers included. Batches are long, because a rank that starts its clock
-//! late finds the work done, where ranks share a core. The sides take turns, and their order is reversed each time, so that
-//! whatever else the machine does hits both.
+//! One row: calls of the host and of Rondo in turns.
 
 #![forbid(unsafe_code)]
 
-use super::{report::Row, times::Times};
+use super::{
+    batch::{Bench, Plan},
+    report::Row,
+    times::Times,
+};
 use crate::{
     Failure,
-    mpi::{Call, Collective, Mpi, Side},
+    mpi::{Call, Mpi, Side},
 };
 use rondo::config::Algorithm;
-use std::time::Instant;
 
-/// How long a batch shall last at least, and how many calls it has at most.
-const BATCH_SECONDS: f64 = 2e-3;
-const CALLS_MAX: usize = 1000;
-
-/// What is in the gaps of a datatype, before and after.
-const GAP: u8 = 0xee;
-
-/// How often something is measured.
-pub struct Plan {
-    pub warm_up: usize,
-    pub batches: usize,
-    /// Look at every answer, not only at the first ones.
-    pub check: bool,
-}
-
-/// Seconds of a call in a batch: of the slowest rank with the barrier, and of the root without.
-struct Batch {
-    slowest: f64,
-    root: f64,
-}
-
-/// The memory of a call, and which data are in it.
-struct Bench<'a> {
-    mpi: &'a Mpi,
-    call: &'a Call<'a>,
-    own: Vec<u8>,
-    all: Vec<u8>,
-    seed: u64,
-}
+const SIDES: [Side; 2] = [Side::Host, Side::Rondo];
 
 /// Measures a call. All ranks do so together.
 pub fn measure(mpi: &Mpi, call: &Call, plan: &Plan, mut row: Row) -> Result<Row, Failure> {
     let mut bench = Bench::new(mpi, call);
-    for side in [Side::Host, Side::Rondo] {
+    for side in SIDES {
         bench.batch(side, 1, true)?;
     }
-    row.calls = bench.calibrate()?;
+    row.calls = bench.calibrate(&SIDES)?;
     let algorithms = || {
         Algorithm::ALL
             .map(Algorithm::name)
@@ -60,21 +30,7 @@ pub fn measure(mpi: &Mpi, call: &Call, plan: &Plan, mut row: Row) -> Result<Row,
     };
     let count = || algorithms().map(|name| mpi.calls(call.collective, name));
     let mut before = Vec::new();
-    let mut times = [const { Vec::new() }; 2];
-    let mut roots = [const { Vec::new() }; 2];
-    for i in 0..plan.warm_up + plan.batches {
-        if i == plan.warm_up {
-            before = count().collect();
-        }
-        for turn in 0..2 {
-            let which = (i + turn) % 2;
-            let batch = bench.batch([Side::Host, Side::Rondo][which], row.calls, plan.check)?;
-            if i >= plan.warm_up {
-                times[which].push(batch.slowest * 1e6);
-                roots[which].push(batch.root * 1e6);
-            }
-        }
-    }
+    let series = bench.turns(&SIDES, row.calls, plan, || before = count().collect())?;
     let by = algorithms().zip(count().zip(before));
     let by: Vec<&str> = by
         .filter(|(_, (after, before))| after > before)
@@ -86,165 +42,11 @@ pub fn measure(mpi: &Mpi, call: &Call, plan: &Plan, mut row: Row) -> Result<Row,
     } else {
         by.join("+")
     };
-    [row.host, row.rondo] = [0, 1].map(|which| Times::of(&times[which]));
+    [row.host, row.rondo] = [0, 1].map(|which| Times::of(&series[which].times));
     row.ratio = row.host.median / row.rondo.median;
     row.root = call
         .collective
         .has_root()
-        .then(|| [0, 1].map(|which| Times::of(&roots[which]).median));
+        .then(|| [0, 1].map(|which| Times::of(&series[which].roots).median));
     Ok(row)
-}
-
-impl<'a> Bench<'a> {
-    fn new(mpi: &'a Mpi, call: &'a Call) -> Bench<'a> {
-        let elements = |is_needed: bool, count: usize| match is_needed {
-            true => vec![GAP; count * call.datatype.extent],
-            false => Vec::new(),
-        };
-        let all = call.collective.needs_all(mpi.rank == call.root);
-        let own = call.collective != Collective::Bcast;
-        Bench {
-            own: elements(own, call.blocks.count(mpi.rank)),
-            all: elements(all, call.blocks.total()),
-            mpi,
-            call,
-            seed: 0,
-        }
-    }
-
-    /// How many calls last long enough by the slower side. All ranks find the same.
-    fn calibrate(&mut self) -> Result<usize, Failure> {
-        let mut calls = 1;
-        loop {
-            let host = self.batch(Side::Host, calls, false)?.slowest;
-            let rondo = self.batch(Side::Rondo, calls, false)?.slowest;
-            let needed = (BATCH_SECONDS / host.max(rondo)).ceil().max(1.0);
-            if needed <= calls as f64 {
-                return Ok(needed as usize);
-            }
-            if calls == CALLS_MAX {
-                return Ok(calls);
-            }
-            calls = (calls * 4).min(CALLS_MAX);
-        }
-    }
-
-    /// A number of calls by one side.
-    fn batch(&mut self, side: Side, calls: usize, check: bool) -> Result<Batch, Failure> {
-        let (mut total, mut inside, mut wrong) = (0.0, 0.0, false);
-        if !check {
-            self.mpi.barrier()?;
-        }
-        for _ in 0..calls {
-            if check {
-                self.fill();
-                self.mpi.barrier()?;
-            }
-            let start = Instant::now();
-            self.mpi
-                .call(side, self.call, &mut self.own, &mut self.all)?;
-            inside += start.elapsed().as_secs_f64();
-            self.mpi.barrier()?;
-            total += start.elapsed().as_secs_f64();
-            wrong |= check && !self.is_right();
-        }
-        let rank = self.mpi.rank;
-        let root = if rank == self.call.root { inside } else { 0.0 };
-        let wrong = if wrong { rank as f64 + 1.0 } else { 0.0 };
-        let mut numbers = [total, root, wrong];
-        self.mpi.largest(&mut numbers)?;
-        let [slowest, root, wrong] = numbers;
-        if wrong > 0.0 {
-            return Err(self.complaint(side, wrong as usize - 1));
-        }
-        Ok(Batch {
-            slowest: slowest / calls as f64,
-            root: root / calls as f64,
-        })
-    }
-
-    fn complaint(&self, side: Side, rank: usize) -> Failure {
-        let by = match side {
-            Side::Host => "the MPI library",
-            Side::Rondo => "Rondo",
-        };
-        Failure::Failed(format!(
-            "wrong data on rank {rank}: {} of {} bytes in all, by {by}",
-            self.call.collective.name(),
-            self.call.blocks.total() * self.call.datatype.size
-        ))
-    }
-
-    /// Is this rank's block in its place among all of them, or where its own block is?
-    fn is_in_place(&self) -> bool {
-        let call = self.call;
-        call.in_place && (self.mpi.rank == call.root || !call.collective.has_root())
-    }
-
-    /// Puts new data where the call takes them from, and what is wrong in every byte where it puts them.
-    fn fill(&mut self) {
-        self.seed += 1;
-        let (rank, in_place) = (self.mpi.rank, self.is_in_place());
-        let (blocks, size) = (self.call.blocks, self.call.datatype.size);
-        let (from, to) = (
-            blocks.before(rank),
-            blocks.before(rank) + blocks.count(rank),
-        );
-        let scatter = self.is_scatter();
-        let source = scatter || self.call.collective == Collective::Bcast;
-        let wrong = if source && rank == self.call.root {
-            0
-        } else {
-            0xff
-        };
-        let seed = self.seed;
-        for (place, byte) in data(&mut self.all, size) {
-            let own = in_place && (from * size..to * size).contains(&place);
-            *byte = expected(place, seed) ^ if own { 0 } else { wrong };
-        }
-        let wrong = if scatter { 0xff } else { 0 };
-        for (place, byte) in data(&mut self.own, size) {
-            *byte = expected(from * size + place, seed) ^ wrong;
-        }
-    }
-
-    /// Is the answer of the call right, and everything else as it was?
-    fn is_right(&mut self) -> bool {
-        let (size, seed) = (self.call.datatype.size, self.seed);
-        let from = self.call.blocks.before(self.mpi.rank) * size;
-        let unused = self.is_in_place() && self.is_scatter();
-        let all = data(&mut self.all, size).all(|(place, byte)| *byte == expected(place, seed));
-        let own = unused
-            || data(&mut self.own, size).all(|(place, byte)| *byte == expected(from + place, seed));
-        let gaps = size == 1 || (gaps_are_left(&self.all) && gaps_are_left(&self.own));
-        all && own && gaps
-    }
-
-    fn is_scatter(&self) -> bool {
-        matches!(
-            self.call.collective,
-            Collective::Scatter | Collective::Scatterv
-        )
-    }
-}
-
-/// The byte at a place of the message of all blocks. Blocks at wrong places show, because no distance repeats the bytes.
-fn expected(place: usize, seed: u64) -> u8 {
-    let mixed = (place as u64 + 977 * seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed >> 56) as u8
-}
-
-/// The bytes of data in memory, with their places in the message. Elements of 8 bytes are those of `Mpi::vector`.
-fn data(memory: &mut [u8], size: usize) -> impl Iterator<Item = (usize, &mut u8)> {
-    let is_data = move |at: usize| size == 1 || at & 4 == 0;
-    let bytes = memory.iter_mut().enumerate();
-    bytes
-        .filter(move |(at, _)| is_data(*at))
-        .map(|(_, byte)| byte)
-        .enumerate()
-}
-
-fn gaps_are_left(memory: &[u8]) -> bool {
-    let mut gaps = memory.iter().enumerate().filter(|(at, _)| at & 4 != 0);
-    gaps.all(|(_, &byte)| byte == GAP)
 }

@@ -1,17 +1,8 @@
-//! Which collectives there are, by whom, and on what.
+//! Which collectives there are, and on what.
 
 #![forbid(unsafe_code)]
 
 use std::ffi::c_int;
-
-/// Who carries a call out, or may do so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The MPI library.
-    Host,
-    /// Rondo, which may pass the call on.
-    Rondo,
-}
 
 /// The collectives that Rondo takes over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -1,0 +1,239 @@
+//! Calls by several sides in turns, and whether their answers are right.
+//!
+//! A batch is a number of calls, each followed by a barrier of the host: without it ranks run ahead of each other, and calls
+//! overlap. Its time is that of the slowest rank, barriers included. Batches are long, because a rank that starts its clock
+//! late finds the work done, where ranks share a core. The sides take turns, and their order is reversed each time, so that
+//! whatever else the machine does hits both.
+
+#![forbid(unsafe_code)]
+
+use crate::{
+    Failure,
+    mpi::{Call, Collective, Mpi, Side},
+};
+use std::time::Instant;
+
+/// How long a batch shall last at least, and how many calls it has at most.
+const BATCH_SECONDS: f64 = 2e-3;
+const CALLS_MAX: usize = 1000;
+
+/// What is in the gaps of a datatype, before and after.
+const GAP: u8 = 0xee;
+
+/// How often something is measured.
+pub struct Plan {
+    pub warm_up: usize,
+    pub batches: usize,
+    /// Look at every answer, not only at the first ones.
+    pub check: bool,
+}
+
+/// Seconds of a call in a batch: of the slowest rank with the barrier, and of the root without.
+pub struct Batch {
+    pub slowest: f64,
+    pub root: f64,
+}
+
+/// Microseconds of a call by one side, in each batch.
+#[derive(Clone, Default)]
+pub struct Series {
+    pub times: Vec<f64>,
+    pub roots: Vec<f64>,
+}
+
+/// The memory of a call, and which data are in it.
+pub struct Bench<'a> {
+    mpi: &'a Mpi,
+    call: &'a Call<'a>,
+    own: Vec<u8>,
+    all: Vec<u8>,
+    seed: u64,
+}
+
+impl<'a> Bench<'a> {
+    /// Memory for a call.
+    pub fn new(mpi: &'a Mpi, call: &'a Call) -> Bench<'a> {
+        let elements = |is_needed: bool, count: usize| match is_needed {
+            true => vec![GAP; count * call.datatype.extent],
+            false => Vec::new(),
+        };
+        let all = call.collective.needs_all(mpi.rank == call.root);
+        let own = call.collective != Collective::Bcast;
+        Bench {
+            own: elements(own, call.blocks.count(mpi.rank)),
+            all: elements(all, call.blocks.total()),
+            mpi,
+            call,
+            seed: 0,
+        }
+    }
+
+    /// How many calls last long enough by the slowest side. All ranks find the same.
+    pub fn calibrate(&mut self, sides: &[Side]) -> Result<usize, Failure> {
+        let mut calls = 1;
+        loop {
+            let mut slowest: f64 = 0.0;
+            for &side in sides {
+                slowest = slowest.max(self.batch(side, calls, false)?.slowest);
+            }
+            let needed = (BATCH_SECONDS / slowest).ceil().max(1.0);
+            if needed <= calls as f64 {
+                return Ok(needed as usize);
+            }
+            if calls == CALLS_MAX {
+                return Ok(calls);
+            }
+            calls = (calls * 4).min(CALLS_MAX);
+        }
+    }
+
+    /// Batches of so many calls by each side in turns. `warm` is called when those to warm up are over.
+    pub fn turns(
+        &mut self,
+        sides: &[Side],
+        calls: usize,
+        plan: &Plan,
+        warm: impl FnOnce(),
+    ) -> Result<Vec<Series>, Failure> {
+        let mut series = vec![Series::default(); sides.len()];
+        let mut warm = Some(warm);
+        for i in 0..plan.warm_up + plan.batches {
+            if i == plan.warm_up
+                && let Some(warm) = warm.take()
+            {
+                warm();
+            }
+            for turn in 0..sides.len() {
+                let which = match i % 2 {
+                    0 => turn,
+                    _ => sides.len() - 1 - turn,
+                };
+                let batch = self.batch(sides[which], calls, plan.check)?;
+                if i >= plan.warm_up {
+                    series[which].times.push(batch.slowest * 1e6);
+                    series[which].roots.push(batch.root * 1e6);
+                }
+            }
+        }
+        Ok(series)
+    }
+
+    /// A number of calls by one side.
+    pub fn batch(&mut self, side: Side, calls: usize, check: bool) -> Result<Batch, Failure> {
+        let (mut total, mut inside, mut wrong) = (0.0, 0.0, false);
+        if !check {
+            self.mpi.barrier()?;
+        }
+        for _ in 0..calls {
+            if check {
+                self.fill();
+                self.mpi.barrier()?;
+            }
+            let start = Instant::now();
+            self.mpi
+                .call(side, self.call, &mut self.own, &mut self.all)?;
+            inside += start.elapsed().as_secs_f64();
+            self.mpi.barrier()?;
+            total += start.elapsed().as_secs_f64();
+            wrong |= check && !self.is_right();
+        }
+        let rank = self.mpi.rank;
+        let root = if rank == self.call.root { inside } else { 0.0 };
+        let wrong = if wrong { rank as f64 + 1.0 } else { 0.0 };
+        let mut numbers = [total, root, wrong];
+        self.mpi.largest(&mut numbers)?;
+        let [slowest, root, wrong] = numbers;
+        if wrong > 0.0 {
+            return Err(self.complaint(side, wrong as usize - 1));
+        }
+        Ok(Batch {
+            slowest: slowest / calls as f64,
+            root: root / calls as f64,
+        })
+    }
+
+    fn complaint(&self, side: Side, rank: usize) -> Failure {
+        let by = match side {
+            Side::Host => "the MPI library",
+            Side::Rondo | Side::Under(_) => "Rondo",
+        };
+        Failure::Failed(format!(
+            "wrong data on rank {rank}: {} of {} bytes in all, by {by}",
+            self.call.collective.name(),
+            self.call.blocks.total() * self.call.datatype.size
+        ))
+    }
+
+    /// Is this rank's block in its place among all of them, or where its own block is?
+    fn is_in_place(&self) -> bool {
+        let call = self.call;
+        call.in_place && (self.mpi.rank == call.root || !call.collective.has_root())
+    }
+
+    /// Puts new data where the call takes them from, and what is wrong in every byte where it puts them.
+    fn fill(&mut self) {
+        self.seed += 1;
+        let (rank, in_place) = (self.mpi.rank, self.is_in_place());
+        let (blocks, size) = (self.call.blocks, self.call.datatype.size);
+        let (from, to) = (
+            blocks.before(rank),
+            blocks.before(rank) + blocks.count(rank),
+        );
+        let scatter = self.is_scatter();
+        let source = scatter || self.call.collective == Collective::Bcast;
+        let wrong = if source && rank == self.call.root {
+            0
+        } else {
+            0xff
+        };
+        let seed = self.seed;
+        for (place, byte) in data(&mut self.all, size) {
+            let own = in_place && (from * size..to * size).contains(&place);
+            *byte = expected(place, seed) ^ if own { 0 } else { wrong };
+        }
+        let wrong = if scatter { 0xff } else { 0 };
+        for (place, byte) in data(&mut self.own, size) {
+            *byte = expected(from * size + place, seed) ^ wrong;
+        }
+    }
+
+    /// Is the answer of the call right, and everything else as it was?
+    fn is_right(&mut self) -> bool {
+        let (size, seed) = (self.call.datatype.size, self.seed);
+        let from = self.call.blocks.before(self.mpi.rank) * size;
+        let unused = self.is_in_place() && self.is_scatter();
+        let all = data(&mut self.all, size).all(|(place, byte)| *byte == expected(place, seed));
+        let own = unused
+            || data(&mut self.own, size).all(|(place, byte)| *byte == expected(from + place, seed));
+        let gaps = size == 1 || (gaps_are_left(&self.all) && gaps_are_left(&self.own));
+        all && own && gaps
+    }
+
+    fn is_scatter(&self) -> bool {
+        matches!(
+            self.call.collective,
+            Collective::Scatter | Collective::Scatterv
+        )
+    }
+}
+
+/// The byte at a place of the message of all blocks. Blocks at wrong places show, because no distance repeats the bytes.
+fn expected(place: usize, seed: u64) -> u8 {
+    let mixed = (place as u64 + 977 * seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> 56) as u8
+}
+
+/// The bytes of data in memory, with their places in the message. Elements of 8 bytes are those of `Mpi::vector`.
+fn data(memory: &mut [u8], size: usize) -> impl Iterator<Item = (usize, &mut u8)> {
+    let is_data = move |at: usize| size == 1 || at & 4 == 0;
+    let bytes = memory.iter_mut().enumerate();
+    bytes
+        .filter(move |(at, _)| is_data(*at))
+        .map(|(_, byte)| byte)
+        .enumerate()
+}
+
+fn gaps_are_left(memory: &[u8]) -> bool {
+    let mut gaps = memory.iter().enumerate().filter(|(at, _)| at & 4 != 0);
+    gaps.all(|(_, &byte)| byte == GAP)
+}

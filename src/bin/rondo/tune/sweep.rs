@@ -1,0 +1,216 @@
+//! One collective by all who can carry it out.
+
+#![forbid(unsafe_code)]
+
+use super::choose::{Candidate, HOST, best};
+use crate::{
+    Failure,
+    bench::{
+        batch::{Bench, Plan},
+        cases::Case,
+        times::Times,
+    },
+    mpi::{Call, Collective, Comm, Mpi, Side},
+};
+use rondo::{
+    config::{Algorithm, OPTIONS},
+    rules::{File, Rule},
+};
+
+/// Sizes of blocks that are tried besides that of the cost model.
+const BLOCKS: [u64; 4] = [4 << 10, 16 << 10, 64 << 10, 256 << 10];
+
+/// Candidates that are left after a first look.
+const FINALISTS: usize = 3;
+
+/// Candidates for a collective, each with a communicator on which it has all calls.
+pub struct Sweep<'a> {
+    mpi: &'a Mpi,
+    collective: Collective,
+    batches: usize,
+    candidates: Vec<(Candidate, Comm<'a>)>,
+    /// How many times as long as the host each took in every case so far, where one choice is for all.
+    ratios: Vec<Vec<Option<f64>>>,
+}
+
+/// The best at one size, and the times of the distribution that takes longest.
+pub struct Winner {
+    /// `None` if there was nobody but the host.
+    pub candidate: Option<Candidate>,
+    pub host_us: f64,
+    pub best_us: f64,
+}
+
+impl<'a> Sweep<'a> {
+    /// All ranks together.
+    pub fn new(mpi: &'a Mpi, collective: Collective, batches: usize) -> Result<Sweep<'a>, Failure> {
+        let candidates = candidates(collective);
+        let candidates = candidates.into_iter().map(|candidate| {
+            let rules = only(collective, candidate);
+            Ok((candidate, mpi.under_rules(&rules)?))
+        });
+        let candidates = candidates.collect::<Result<Vec<_>, Failure>>()?;
+        Ok(Sweep {
+            mpi,
+            collective,
+            batches,
+            ratios: vec![Vec::new(); candidates.len()],
+            candidates,
+        })
+    }
+
+    pub fn is_of(&self, collective: Collective) -> bool {
+        self.collective == collective
+    }
+
+    /// Do all ranks know the size of a call, so that rules can bound it?
+    pub fn knows_size(&self) -> bool {
+        !matches!(self.collective, Collective::Gatherv | Collective::Scatterv)
+    }
+
+    /// Measures calls of one size. The same result on all ranks.
+    pub fn measure(&mut self, group: &[&Case]) -> Result<Winner, Failure> {
+        let datatype = self.mpi.byte();
+        let mut calls: Vec<Call> = Vec::new();
+        for case in group {
+            calls.push(Call {
+                collective: self.collective,
+                blocks: &case.blocks,
+                datatype: &datatype,
+                root: 0,
+                in_place: false,
+            });
+        }
+        let finalists = self.finalists(&calls)?;
+        let plan = Plan {
+            warm_up: 1,
+            batches: self.batches,
+            check: false,
+        };
+        let mut sides = vec![Side::Host];
+        sides.extend(
+            finalists
+                .iter()
+                .map(|&i| Side::Under(&self.candidates[i].1)),
+        );
+        let mut times = vec![];
+        for call in &calls {
+            let mut bench = Bench::new(self.mpi, call);
+            let calls = bench.calibrate(&sides)?;
+            let series = bench.turns(&sides, calls, &plan, || ())?;
+            let medians = series.iter().map(|series| Times::of(&series.times).median);
+            times.push(medians.collect::<Vec<f64>>());
+        }
+        let ratio_of = |place: usize| times.iter().map(move |times| Some(times[place] / times[0]));
+        let best = if self.knows_size() {
+            let ratios: Vec<_> = (1..sides.len())
+                .map(|place| ratio_of(place).collect())
+                .collect();
+            best(&ratios).map(|place| finalists[place])
+        } else {
+            for (i, ratios) in self.ratios.iter_mut().enumerate() {
+                match finalists.iter().position(|&finalist| finalist == i) {
+                    Some(place) => ratios.extend(ratio_of(place + 1)),
+                    None => ratios.extend(times.iter().map(|_| None)),
+                }
+            }
+            best(&self.ratios)
+        };
+        let place = best.and_then(|i| finalists.iter().position(|&finalist| finalist == i));
+        let place = place.map_or(0, |place| place + 1);
+        let slowest = times.iter().max_by(|a, b| a[0].total_cmp(&b[0]));
+        let slowest = slowest.expect("there is a case");
+        Ok(Winner {
+            candidate: (!finalists.is_empty()).then(|| best.map_or(HOST, |i| self.candidates[i].0)),
+            host_us: slowest[0],
+            best_us: slowest[place],
+        })
+    }
+
+    /// The places of the candidates that are worth a closer look: those that carry the calls out, by
+    /// their counters, and do it fast, by a few calls. Their answers are checked. Where one choice is for all sizes, they are all of them.
+    fn finalists(&self, calls: &[Call]) -> Result<Vec<usize>, Failure> {
+        let bytes = calls.iter().map(|call| call.blocks.total() as u64).max();
+        let bytes = bytes.unwrap_or(0);
+        let mut rated: Vec<(usize, f64)> = Vec::new();
+        for (i, (candidate, comm)) in self.candidates.iter().enumerate() {
+            if candidate.block_bytes >= bytes.max(1) {
+                continue;
+            }
+            let mut sum = Some(0.0);
+            for call in calls {
+                let took = self.try_out(candidate, Side::Under(comm), call)?;
+                sum = sum.and_then(|sum| Some(sum + took?));
+            }
+            rated.extend(sum.map(|sum| (i, sum)));
+        }
+        rated.sort_by(|a, b| a.1.total_cmp(&b.1));
+        if self.knows_size() {
+            rated.truncate(FINALISTS);
+        }
+        let mut finalists: Vec<usize> = rated.into_iter().map(|(i, _)| i).collect();
+        finalists.sort_unstable();
+        Ok(finalists)
+    }
+
+    /// Seconds of a call, or `None` if another algorithm carried it out. The same on all ranks.
+    fn try_out(
+        &self,
+        candidate: &Candidate,
+        side: Side,
+        call: &Call,
+    ) -> Result<Option<f64>, Failure> {
+        let counted = || self.mpi.calls(self.collective, candidate.algorithm);
+        let mut bench = Bench::new(self.mpi, call);
+        let before = counted();
+        bench.batch(side, 1, true)?;
+        let mut elsewhere = [f64::from(u8::from(counted() == before))];
+        self.mpi.largest(&mut elsewhere)?;
+        if elsewhere[0] > 0.0 {
+            return Ok(None);
+        }
+        let first = bench.batch(side, 1, false)?.slowest;
+        let second = bench.batch(side, 2, false)?.slowest;
+        Ok(Some(first.min(second)))
+    }
+}
+
+/// The algorithms of a collective, and sizes of blocks for the one that all sizes of messages go by.
+fn candidates(collective: Collective) -> Vec<Candidate> {
+    let options = OPTIONS.iter();
+    let mut options = options.filter(|opt| opt.name.eq_ignore_ascii_case(collective.name()));
+    let algorithms = options.next().map_or(&[][..], |opt| opt.algorithms());
+    let mut all = Vec::new();
+    for algorithm in algorithms {
+        let blocks = match algorithm {
+            Algorithm::Circulant => &BLOCKS[..],
+            _ => &[],
+        };
+        let each = [0].iter().chain(blocks).map(|&block_bytes| Candidate {
+            algorithm: algorithm.name(),
+            block_bytes,
+        });
+        all.extend(each);
+    }
+    all
+}
+
+/// Rules by which a candidate has every call.
+fn only(collective: Collective, candidate: Candidate) -> String {
+    let rule = Rule {
+        collective: collective.name().into(),
+        algorithm: candidate.algorithm.into(),
+        comm_size_min: 0,
+        comm_size_max: 1 << 53,
+        nodes_min: 0,
+        nodes_max: 1 << 53,
+        msg_size_min: 0,
+        msg_size_max: 1 << 53,
+        block_bytes: candidate.block_bytes,
+    };
+    let file = File {
+        rules: vec![rule],
+        ..File::default()
+    };
+    serde_json::to_string(&file).expect("names and numbers are always JSON")
+}
