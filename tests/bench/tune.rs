@@ -91,6 +91,36 @@ fn every_size_has_a_rule_for_these_ranks_and_nodes() {
     }
 }
 
+/// Rules are for a communicator from its first call on, so it would be easy to time the same algorithm again and again.
+#[test]
+fn every_algorithm_is_tried() {
+    for mpi in MPIS {
+        let (path, stats) = (new_file("tried.json"), new_file("tried-stats.json"));
+        let spec = format!("json:{}", stats.display());
+        let args = "-m 64K bcast allgatherv scatterv";
+        let ended = tune(mpi, 4, &[("RONDO_STATS", &spec)], &path, args);
+        assert_eq!(ended.status, Some(0), "{ended:?}");
+        let stats: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
+        let rows = stats["collectives"].as_array().unwrap();
+        for (collective, algorithms) in [
+            ("bcast", &["circulant", "binomial", "postal"][..]),
+            ("allgatherv", &["circulant", "bruck", "ring"]),
+            ("scatterv", &["hybrid", "adaptive", "binomial", "linear"]),
+        ] {
+            for algorithm in algorithms {
+                let is = |row: &&serde_json::Value| {
+                    row["collective"] == collective && row["algorithm"] == *algorithm
+                };
+                assert!(
+                    rows.iter().any(|row| is(&row)),
+                    "{mpi}: {collective} by {algorithm}: {stats}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn rules_for_other_ranks_stay_and_those_for_the_same_are_replaced() {
     let path = new_file("tuned-twice.json");

@@ -43,11 +43,15 @@ impl Mpi {
         let duplicate = function!(self.library, c"PMPI_Comm_dup", Dup);
         let free = function!(self.library, c"PMPI_Comm_free", Free);
         let rules = CString::new(rules).expect("JSON has no NUL in it");
-        let mut handle = NO_HANDLE;
-        // SAFETY: rondo.h: a C string. The communicator is MPI's own while `self` lives.
+        let (mut handle, mut data) = (NO_HANDLE, [0_u8]);
+        let memory = address(&mut data);
+        // SAFETY: rondo.h: a C string. The communicator is MPI's own while `self` lives, and so is its duplicate; the memory
+        // has the one byte.
         unsafe {
             checked(give(rules.as_ptr()), "rondo_rules")?;
             checked(duplicate(self.world, &mut handle), "MPI_Comm_dup")?;
+            // Rondo looks at rules when it sees a communicator for the first time: now, before it is given others.
+            checked((self.rondo.bcast)(memory, 1, self.byte, 0, handle), "MPI_Bcast")?;
         }
         Ok(Comm {
             handle,
