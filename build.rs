@@ -18,6 +18,9 @@ fn main() {
         "the ranks of SMPI share one process, which only the feature `direct` can serve"
     );
     println!("cargo:rustc-cfg=abi=\"{abi}\"");
+    if has_persistent(&macros) {
+        println!("cargo:rustc-cfg=persistent");
+    }
     println!("cargo:rustc-env=RONDO_ABI={abi}");
     println!("cargo:rustc-env=RONDO_HOST={host}");
 
@@ -57,14 +60,26 @@ fn mpi_macros(mpicc: &str) -> String {
     }
 }
 
+/// Has this MPI persistent collectives by the names of MPI 4.0? What one lacks must not be exported: programs look.
+fn has_persistent(macros: &str) -> bool {
+    let at_least = |name: &str, version: u32| {
+        let value = value(macros, name).and_then(|value| value.parse().ok());
+        value.is_some_and(|found: u32| found >= version)
+    };
+    at_least("OMPI_MAJOR_VERSION", 5) || at_least("MPI_VERSION", 4)
+}
+
+/// What a macro stands for.
+fn value(macros: &str, name: &str) -> Option<String> {
+    macros.lines().find_map(|l| {
+        let (key, value) = l.strip_prefix("#define ")?.split_once(' ')?;
+        (key == name).then(|| value.trim_matches('"').to_owned())
+    })
+}
+
 /// ABI name and a printable version of the MPI that owns these macros.
 fn identify(macros: &str) -> Option<(&'static str, String)> {
-    let value = |name: &str| {
-        macros.lines().find_map(|l| {
-            let (key, value) = l.strip_prefix("#define ")?.split_once(' ')?;
-            (key == name).then(|| value.trim_matches('"').to_owned())
-        })
-    };
+    let value = |name: &str| value(macros, name);
     if let Some(major) = value("OMPI_MAJOR_VERSION") {
         let part = |name| value(name).unwrap_or_else(|| "?".into());
         let (minor, release) = (part("OMPI_MINOR_VERSION"), part("OMPI_RELEASE_VERSION"));

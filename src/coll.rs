@@ -229,7 +229,8 @@ fn leave<O: Operation>(
         | Why::NoRoom
         | Why::Rule
         | Why::Measured
-        | Why::Trial => {
+        | Why::Trial
+        | Why::SetUp => {
             stats::count(call.collective(), Choice::Host(why), bytes);
             call.leave(host, usable, state)
         }

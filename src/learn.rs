@@ -6,10 +6,11 @@
 //! whatever their clocks show.
 //!
 //! Candidates meet in duels. Some calls of the *incumbent* are timed, then one of a *challenger*, and the ranks agree on the
-//! least time of each. If the challenger took twice as long, that is all. Otherwise they take turns for some more calls, and the
-//! ranks agree once more; the incumbent goes if it is slower by more than chance. As even then a rank may just have
-//! been kept from running, an incumbent that lost by much, and a challenger that was out after a single call, have another duel
-//! later, when it costs little.
+//! least time of each. If the challenger took twice as long, that is all. Otherwise each has a row of calls, and the ranks agree
+//! on the least times of the later half of each row: the first calls of a row find a network that the other one left, with
+//! credits for bursts unused, and say little about how it goes on. The incumbent goes if it is slower by more than
+//! chance. As even then a rank may just have been kept from running, an incumbent that lost, and a challenger that was out after
+//! a single call, have another duel later, when it costs little.
 
 #![forbid(unsafe_code)]
 
@@ -39,6 +40,9 @@ pub struct Lesson {
     /// How many times as long as the default each other candidate may take, for all that is known; `None` if it
     /// is none.
     pub expected: [Option<f64>; 3],
+    /// If Rondo has the calls by the rules: may they wait until they are worth what has to be made first, because the host is not
+    /// expected to be many times slower?
+    pub waits: bool,
     /// A challenger must take less than this part of the incumbent's time: less of a difference may be chance.
     pub margin: f64,
 }
@@ -58,7 +62,7 @@ const LOOKS: u32 = 3;
 /// The part of the time spent so far that a trial may cost.
 const SHARE: f64 = 0.05;
 
-/// A challenger that is slower by more than this factor needs one more call only.
+/// A challenger that is slower by more than this factor has one more call, and is out if it still is.
 const CLOSE: f64 = 1.3;
 
 /// A challenger is out after a single call if it took so many times as long.
@@ -72,6 +76,10 @@ const PLAUSIBLE: f64 = 16.0;
 
 /// Kinds whose bytes differ by no more than a factor of four are alike enough to guess one from the other.
 const NEARBY: u8 = 4;
+
+/// What has to be made before Rondo's first call is made at once unless it is worth more calls than this. Then it is made after
+/// as many calls: a program of fewer is better off without.
+const WORTH: f64 = 300.0;
 
 /// How much is tried.
 #[derive(Clone, Copy, Debug)]
@@ -104,13 +112,29 @@ pub struct Saved {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// The incumbent is timed, so many times more.
-    Looks(u32),
-    /// The challenger has its first call.
-    First,
-    /// They take turns, so many calls more.
-    Pairs(u32),
-    /// The ranks agree: after its first call, or in the end.
-    Verdict { last: bool },
+    Looks(u16),
+    /// The challenger has a call.
+    Try(Stage),
+    /// Each has a row of calls, first the challenger. This one's has so many left; the incumbent's will have so many.
+    Race {
+        challenger: bool,
+        left: u16,
+        of: u16,
+        incumbent: u16,
+    },
+    /// The ranks agree.
+    Verdict(Stage),
+}
+
+/// How much is known of a challenger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// One call.
+    Glance,
+    /// Two calls.
+    Look,
+    /// A row of calls.
+    Race,
 }
 
 /// Calls of one kind on one communicator.
@@ -131,7 +155,7 @@ pub struct Class {
     agreed: [u64; 3],
     /// The call at which each candidate may be tried; `u64::MAX` if it may not.
     due: [u64; 3],
-    /// Duels that each candidate lost by much.
+    /// Duels that each candidate lost in a way that may have been chance.
     lost: [u8; 3],
     margin: f64,
 }
@@ -150,7 +174,7 @@ impl Class {
             calls: 0,
             accounted: 0,
             next: u64::MAX,
-            phase: Phase::First,
+            phase: Phase::Try(Stage::Glance),
             incumbent: lesson.default,
             challenger: lesson.default,
             own: [u64::MAX; 2],
@@ -174,6 +198,12 @@ impl Class {
         self.agreed.map(|time| (time != u64::MAX).then_some(time))
     }
 
+    /// Has the incumbent been compared with another one?
+    #[inline]
+    pub fn is_measured(&self) -> bool {
+        self.agreed[self.incumbent as usize] != u64::MAX
+    }
+
     /// What the incumbent's calls saved since this was last asked, if both its time and the host's are known; negative if
     /// it was slower, by less than chance may be.
     pub fn take_saved(&mut self) -> Saved {
@@ -194,7 +224,7 @@ impl Class {
     /// If the ranks must agree before the next call: this rank's times, of which the largest over all ranks are to
     /// be told to [`Class::agree`].
     pub fn question(&self) -> Option<[u64; 2]> {
-        let now = self.calls + 1 == self.next && matches!(self.phase, Phase::Verdict { .. });
+        let now = self.calls + 1 == self.next && matches!(self.phase, Phase::Verdict(_));
         now.then_some(self.own)
     }
 
@@ -204,11 +234,28 @@ impl Class {
         self.agreed[self.incumbent as usize] = slowest[0];
         self.agreed[self.challenger as usize] = slowest[1];
         let ratio = challenger / incumbent;
-        let last = self.phase == Phase::Verdict { last: true };
-        if !last && terms.trials > 1 && ratio < CLEARLY {
-            let pairs = if ratio > CLOSE { 1 } else { terms.trials - 1 };
-            self.phase = Phase::Pairs(2 * pairs);
-            return false;
+        let stage = match self.phase {
+            Phase::Verdict(stage) => stage,
+            _ => Stage::Race,
+        };
+        let row = u16::try_from(terms.trials).unwrap_or(u16::MAX);
+        match stage {
+            Stage::Glance | Stage::Look if row > 1 && ratio <= CLOSE => {
+                self.own = [u64::MAX; 2];
+                self.phase = Phase::Race {
+                    challenger: true,
+                    left: row,
+                    of: row,
+                    // Who seems to be much slower has no more calls than it takes.
+                    incumbent: if ratio * CLOSE < 1.0 { 2 } else { row },
+                };
+                return false;
+            }
+            Stage::Glance if row > 1 && ratio < CLEARLY => {
+                self.phase = Phase::Try(Stage::Look);
+                return false;
+            }
+            _ => {}
         }
         let (mut loser, mut ratio) = (self.challenger, ratio);
         let displaced = ratio < self.margin;
@@ -219,7 +266,7 @@ impl Class {
         self.due[self.incumbent as usize] = u64::MAX;
         self.due[loser as usize] = u64::MAX;
         let lost = &mut self.lost[loser as usize];
-        if (displaced || !last) && ratio > CLOSE && *lost == 0 {
+        if *lost == 0 && (displaced || (stage == Stage::Glance && ratio > CLOSE)) {
             *lost += 1;
             self.due[loser as usize] = self.calls + AGAIN * due(ratio.min(PLAUSIBLE));
         }
@@ -238,24 +285,45 @@ impl Class {
             };
         }
         self.next = self.calls + 1;
-        let (candidate, phase) = match self.phase {
-            Phase::Looks(1) => (self.incumbent, Phase::First),
-            Phase::Looks(left) => (self.incumbent, Phase::Looks(left - 1)),
-            Phase::First => (self.challenger, Phase::Verdict { last: false }),
-            Phase::Pairs(1) => (self.challenger, Phase::Verdict { last: true }),
-            Phase::Pairs(left) if left % 2 == 0 => (self.incumbent, Phase::Pairs(left - 1)),
-            Phase::Pairs(left) => (self.challenger, Phase::Pairs(left - 1)),
+        let (candidate, timed, phase) = match self.phase {
+            Phase::Looks(1) => (self.incumbent, true, Phase::Try(Stage::Glance)),
+            Phase::Looks(left) => (self.incumbent, true, Phase::Looks(left - 1)),
+            Phase::Try(stage) => (self.challenger, true, Phase::Verdict(stage)),
+            Phase::Race {
+                challenger,
+                left,
+                of,
+                incumbent,
+            } => {
+                let candidate = match challenger {
+                    true => self.challenger,
+                    false => self.incumbent,
+                };
+                let phase = match (left, challenger) {
+                    (1, false) => Phase::Verdict(Stage::Race),
+                    (1, true) => Phase::Race {
+                        challenger: false,
+                        left: incumbent,
+                        of: incumbent,
+                        incumbent,
+                    },
+                    _ => Phase::Race {
+                        challenger,
+                        left: left - 1,
+                        of,
+                        incumbent,
+                    },
+                };
+                (candidate, left <= of.div_ceil(2), phase)
+            }
             // Nobody asked the ranks: without their times everything stays as it is.
-            Phase::Verdict { .. } => {
+            Phase::Verdict(_) => {
                 self.next = u64::MAX;
-                (self.incumbent, self.phase)
+                (self.incumbent, false, self.phase)
             }
         };
         self.phase = phase;
-        Turn {
-            candidate,
-            timed: true,
-        }
+        Turn { candidate, timed }
     }
 
     /// The call of this turn took so long on this rank.
@@ -293,11 +361,11 @@ impl Class {
         self.challenger = challenger;
         self.own = [u64::MAX; 2];
         (self.next, self.phase) = match self.due[challenger as usize] {
-            u64::MAX => (u64::MAX, Phase::First),
+            u64::MAX => (u64::MAX, Phase::Try(Stage::Glance)),
             due => {
                 let next = due.saturating_sub(LOOKS.into()).max(self.calls + 1).max(2);
                 let looks = due.saturating_sub(next).clamp(1, LOOKS.into());
-                (next, Phase::Looks(looks as u32))
+                (next, Phase::Looks(looks as u16))
             }
         };
     }
@@ -319,11 +387,17 @@ impl Table {
         self.classes.get_mut(usize::from(place).wrapping_sub(1))
     }
 
+    /// Is there no room for a new class?
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.classes.len() == CLASSES
+    }
+
     /// The class of these calls, now made; `None` if there are too many. `set_up` says how many calls by the default what has to
     /// be made before Rondo's first call is worth.
     #[cold]
     pub fn add(&mut self, collective: usize, lesson: &Lesson, set_up: f64) -> Option<&mut Class> {
-        if self.classes.len() == CLASSES {
+        if self.is_full() {
             return None;
         }
         self.places.resize(COLLECTIVES, [0; KINDS]);
@@ -337,9 +411,14 @@ impl Table {
                 _ => {}
             }
         }
+        let [_, first, second] = &mut lesson.expected;
         if lesson.default == Candidate::Host {
-            let [_, first, _] = &mut lesson.expected;
             *first = first.map(|ratio| ratio.max(1.0) + set_up);
+        } else if lesson.waits && set_up > WORTH {
+            // The host has the calls until they are worth it.
+            lesson.default = Candidate::Host;
+            *first = Some(1.0 + SHARE * set_up);
+            *second = None;
         }
         self.classes.push(Class::new(&lesson));
         self.places[collective][usize::from(lesson.kind)] = self.classes.len() as u8;

@@ -70,15 +70,17 @@ MPI_Ibcast MPI_Iallgatherv MPI_Iallgather MPI_Igatherv MPI_Igather MPI_Iscatterv
 forward! { c_int, c_int, Nonblocking (request: *mut c_void):
 PMPI_Ibcast PMPI_Iallgatherv PMPI_Iallgather PMPI_Igatherv PMPI_Igather PMPI_Iscatterv PMPI_Iscatter }
 
+#[cfg(persistent)]
 forward! { c_int, c_int, Persistent (info: Word, request: *mut c_void):
 MPI_Bcast_init MPI_Allgatherv_init MPI_Allgather_init MPI_Gatherv_init MPI_Gather_init MPI_Scatterv_init
 MPI_Scatter_init }
 
+#[cfg(persistent)]
 forward! { c_int, c_int, Persistent (info: Word, request: *mut c_void):
 PMPI_Bcast_init PMPI_Allgatherv_init PMPI_Allgather_init PMPI_Gatherv_init PMPI_Gather_init PMPI_Scatterv_init
 PMPI_Scatter_init }
 
-// What Open MPI had before MPI 4.0.
+// What Open MPI had before MPI 4.0, and still has.
 #[cfg(abi = "openmpi")]
 forward! { c_int, c_int, Persistent (info: Word, request: *mut c_void):
 MPIX_Bcast_init MPIX_Allgatherv_init MPIX_Allgather_init MPIX_Gatherv_init MPIX_Gather_init MPIX_Scatterv_init
@@ -97,12 +99,12 @@ MPI_Ibcast_c MPI_Iallgatherv_c MPI_Iallgather_c MPI_Igatherv_c MPI_Igather_c MPI
 forward! { i64, isize, Nonblocking (request: *mut c_void):
 PMPI_Ibcast_c PMPI_Iallgatherv_c PMPI_Iallgather_c PMPI_Igatherv_c PMPI_Igather_c PMPI_Iscatterv_c PMPI_Iscatter_c }
 
-#[cfg(abi = "mpich")]
+#[cfg(all(abi = "mpich", persistent))]
 forward! { i64, isize, Persistent (info: Word, request: *mut c_void):
 MPI_Bcast_init_c MPI_Allgatherv_init_c MPI_Allgather_init_c MPI_Gatherv_init_c MPI_Gather_init_c
 MPI_Scatterv_init_c MPI_Scatter_init_c }
 
-#[cfg(abi = "mpich")]
+#[cfg(all(abi = "mpich", persistent))]
 forward! { i64, isize, Persistent (info: Word, request: *mut c_void):
 PMPI_Bcast_init_c PMPI_Allgatherv_init_c PMPI_Allgather_init_c PMPI_Gatherv_init_c PMPI_Gather_init_c
 PMPI_Scatterv_init_c PMPI_Scatter_init_c }

@@ -46,6 +46,9 @@ pub(super) fn select<O: Operation>(
     let place = collective as usize;
     let mut learnt = state.learnt.lock();
     if learnt.class(place, kind).is_none() {
+        if learnt.is_full() {
+            return Ok(()); // such calls follow the rules
+        }
         let set_up = match state.work.lock().is_set_up() {
             true => 0.0,
             false => decide::set_up_calls(state.facts(), bytes.unwrap_or(1), config),
@@ -56,7 +59,7 @@ pub(super) fn select<O: Operation>(
         learnt.add(place, &lesson, set_up);
     }
     let Some(mut class) = learnt.class(place, kind) else {
-        return Ok(()); // too many kinds
+        return Ok(());
     };
     if let Some(own) = class.question() {
         // Not held meanwhile: should the host find an error, the handler of the user's may call us.
@@ -77,7 +80,8 @@ pub(super) fn select<O: Operation>(
     let turn = class.begin();
     if turn.candidate != default {
         let reason = match turn.candidate == class.incumbent() {
-            true => Why::Measured,
+            true if class.is_measured() => Why::Measured,
+            true => Why::SetUp,
             false => Why::Trial,
         };
         plan.choice = call.candidate(plan, state, turn.candidate).because(reason);

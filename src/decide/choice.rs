@@ -46,6 +46,8 @@ pub enum Why {
     Measured,
     /// To be measured.
     Trial,
+    /// Few calls so far: Rondo would have to make a communicator and shared memory first.
+    SetUp,
     /// Named by the option of the collective.
     Configured,
     /// `RONDO=off`.
@@ -82,11 +84,12 @@ pub enum Why {
 
 impl Why {
     /// All reasons, in the order of their counters.
-    pub const ALL: [Why; 20] = [
+    pub const ALL: [Why; 21] = [
         Why::Auto,
         Why::Rule,
         Why::Measured,
         Why::Trial,
+        Why::SetUp,
         Why::Configured,
         Why::Off,
         Why::Pmpi,
@@ -112,6 +115,7 @@ impl Why {
             Why::Rule => "by a rule",
             Why::Measured => "measured",
             Why::Trial => "on trial",
+            Why::SetUp => "too few calls so far",
             Why::Configured => "asked for",
             Why::Off => "RONDO=off",
             Why::Pmpi => "RONDO_PMPI=off",

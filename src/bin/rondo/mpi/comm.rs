@@ -51,7 +51,10 @@ impl Mpi {
             checked(give(rules.as_ptr()), "rondo_rules")?;
             checked(duplicate(self.world, &mut handle), "MPI_Comm_dup")?;
             // Rondo looks at rules when it sees a communicator for the first time: now, before it is given others.
-            checked((self.rondo.bcast)(memory, 1, self.byte, 0, handle), "MPI_Bcast")?;
+            checked(
+                (self.rondo.bcast)(memory, 1, self.byte, 0, handle),
+                "MPI_Bcast",
+            )?;
         }
         Ok(Comm {
             handle,

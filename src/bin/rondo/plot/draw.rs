@@ -75,19 +75,23 @@ fn paint<B: DrawingBackend>(
     area.present()
 }
 
-fn times<B: DrawingBackend>(area: &DrawingArea<B, Shift>, panel: &Panel) -> Drawn<B> {
-    let all = || panel.series.iter().flat_map(|series| &series.points);
-    let (low, high) = range(all().flat_map(|&(_, host, rondo)| [host, rondo]));
-    // Room for the legend above the curves; whole decades, so that two numbers or more are on the axis.
-    let high = high * (high / low).powf(0.25).max(2.0);
-    let (low, high) = (low.log10().floor(), high.log10().ceil());
-    let range = 10_f64.powf(low)..10_f64.powf(high);
+/// Both axes are logarithmic.
+type Chart<'a, B> = ChartContext<'a, B, Cartesian2d<LogCoord<f64>, LogCoord<f64>>>;
+
+/// Title, axes and grid. The title comes with its size.
+fn chart<'a, B: DrawingBackend>(
+    area: &'a DrawingArea<B, Shift>,
+    panel: &Panel,
+    (title, points): (&str, i32),
+    values: LogCoord<f64>,
+    name: &str,
+) -> Result<Chart<'a, B>, DrawingAreaErrorKind<B::ErrorType>> {
     let mut chart = ChartBuilder::on(area)
-        .caption(&panel.title, ("sans-serif", 17))
+        .caption(title, ("sans-serif", points))
         .margin(12)
         .x_label_area_size(48)
         .y_label_area_size(76)
-        .build_cartesian_2d(sizes(panel), range.log_scale())?;
+        .build_cartesian_2d(sizes(panel), values)?;
     chart
         .configure_mesh()
         .bold_line_style(LIGHT)
@@ -99,8 +103,26 @@ fn times<B: DrawingBackend>(area: &DrawingArea<B, Shift>, panel: &Panel) -> Draw
         .x_label_formatter(&bytes)
         .y_label_formatter(&plain)
         .x_desc(panel.axis)
-        .y_desc("time of a call, µs")
+        .y_desc(name)
         .draw()?;
+    Ok(chart)
+}
+
+fn times<B: DrawingBackend>(area: &DrawingArea<B, Shift>, panel: &Panel) -> Drawn<B> {
+    let all = || panel.series.iter().flat_map(|series| &series.points);
+    let (low, high) = range(all().flat_map(|&(_, host, rondo)| [host, rondo]));
+    // Room for the legend above the curves; whole decades, so that two numbers or more are on the axis.
+    let high = high * (high / low).powf(0.25).max(2.0);
+    let (low, high) = (low.log10().floor(), high.log10().ceil());
+    let range = 10_f64.powf(low)..10_f64.powf(high);
+    let values = range.log_scale().into();
+    let mut chart = chart(
+        area,
+        panel,
+        (&panel.title, 17),
+        values,
+        "time of a call, µs",
+    )?;
     for series in &panel.series {
         let colour = COLOURS[series.file % COLOURS.len()];
         let host = series.points.iter().map(|&(size, host, _)| (size, host));
@@ -137,25 +159,9 @@ fn ratios<B: DrawingBackend>(area: &DrawingArea<B, Shift>, panel: &Panel) -> Dra
     let ratio = |&(size, host, rondo): &(f64, f64, f64)| (size, host / rondo);
     let all = panel.series.iter().flat_map(|series| &series.points);
     let (low, high) = range(all.map(|point| ratio(point).1).chain([0.5, 2.0]));
-    let mut chart = ChartBuilder::on(area)
-        .caption("host / Rondo: above 1, Rondo is faster", ("sans-serif", 15))
-        .margin(12)
-        .x_label_area_size(48)
-        .y_label_area_size(76)
-        .build_cartesian_2d(sizes(panel), (low / 1.1..high * 1.1).log_scale().base(2.0))?;
-    chart
-        .configure_mesh()
-        .bold_line_style(LIGHT)
-        .light_line_style(WHITE)
-        .x_labels(12)
-        .y_labels(8)
-        .label_style(("sans-serif", 13))
-        .axis_desc_style(("sans-serif", 14))
-        .x_label_formatter(&bytes)
-        .y_label_formatter(&plain)
-        .x_desc(panel.axis)
-        .y_desc("ratio of the medians")
-        .draw()?;
+    let title = ("host / Rondo: above 1, Rondo is faster", 15);
+    let values = (low / 1.1..high * 1.1).log_scale().base(2.0).into();
+    let mut chart = chart(area, panel, title, values, "ratio of the medians")?;
     let ends = sizes_of(panel);
     let one = [(ends.0, 1.0), (ends.1, 1.0)];
     chart.draw_series(LineSeries::new(one, GREY.stroke_width(1)))?;
