@@ -50,22 +50,15 @@ check: both ## what CI runs, and format, lints, documentation and the header
 header: both ## write include/rondo.h anew from src/abi/rondo.rs
 	cp build/openmpi/rondo.h include/rondo.h
 
-bench: both ## time the construction of schedules
-	MPICC=mpicc.openmpi CARGO_TARGET_DIR=build/openmpi/cargo cargo bench --locked --bench schedule
+bench: both ## time the construction of schedules, and what learning costs a call
+	MPICC=mpicc.openmpi CARGO_TARGET_DIR=build/openmpi/cargo cargo bench --locked --bench schedule --bench learn
 
 sim: ## simulate a cluster of 36 nodes with SimGrid: Rondo against what MPI libraries do (scripts/sim)
 	@scripts/setup --own-mpi --sim
 	@scripts/sim $(SHAPES)
 
 install: build ## install into DESTDIR and PREFIX (LIBDIR for the libraries)
-	@flavour=$$(scripts/flavour "$(MPICC)") && \
-	install -d "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(PREFIX)/include" "$(DESTDIR)$(PREFIX)/bin" && \
-	install -m 755 build/$$flavour/librondo.so "$(DESTDIR)$(LIBDIR)/librondo.so.0" && \
-	ln -sf librondo.so.0 "$(DESTDIR)$(LIBDIR)/librondo.so" && \
-	install -m 644 build/$$flavour/librondo.a "$(DESTDIR)$(LIBDIR)/librondo.a" && \
-	install -m 644 include/rondo.h "$(DESTDIR)$(PREFIX)/include/rondo.h" && \
-	install -m 755 build/$$flavour/rondo "$(DESTDIR)$(PREFIX)/bin/rondo" && \
-	echo "installed for $$flavour into $(DESTDIR)$(PREFIX)"
+	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" scripts/install "$$(scripts/flavour "$(MPICC)")"
 
 clean: ## remove build/
 	rm -rf build

@@ -159,6 +159,16 @@ fn the_second_candidate_is_another_way() {
     }
 }
 
+/// Within a node the host is not expected to be many times slower; between nodes it may be.
+#[test]
+fn what_is_made_first_may_wait_within_a_node_only() {
+    let default = Config::default();
+    let waits = |facts| of_bcast(facts, 20 << 10, &default).map(|lesson| lesson.waits);
+    assert_eq!((waits(NODE), waits(NODES)), (Some(true), Some(false)));
+    let waits = |facts| of_bcast(facts, 1 << 20, &default).unwrap().waits;
+    assert_eq!((waits(NODE), waits(NODES)), (true, false));
+}
+
 #[test]
 fn a_reason_can_be_given_to_a_choice() {
     let host = Choice::Host(Why::Small).because(Why::Trial);

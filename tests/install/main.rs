@@ -22,8 +22,8 @@ fn run(command: &mut Command) -> String {
 }
 
 /// Installs for an MPI into a folder of its own and gives that folder.
-fn install(mpi: &str) -> PathBuf {
-    let stage = root().join(format!("build/{mpi}/install-test"));
+fn install(mpi: &str, name: &str) -> PathBuf {
+    let stage = root().join(format!("build/{mpi}/install-{name}"));
     let _ = fs::remove_dir_all(&stage);
     let destdir = format!("DESTDIR={}", stage.display());
     let mpicc = format!("MPICC=mpicc.{mpi}");
@@ -70,13 +70,20 @@ fn mpirun(mpi: &str, prefix: &Path, program: &Path) -> String {
 #[test]
 fn what_is_installed_can_be_linked_with() {
     for mpi in MPIS {
-        let prefix = install(mpi);
+        let prefix = install(mpi, "test");
         for file in [
             "lib/librondo.so.0",
             "lib/librondo.so",
             "lib/librondo.a",
             "include/rondo.h",
             "bin/rondo",
+            "lib/pkgconfig/rondo.pc",
+            "lib/cmake/Rondo/RondoConfig.cmake",
+            "lib/cmake/Rondo/RondoConfigVersion.cmake",
+            concat!("share/modulefiles/rondo/", env!("CARGO_PKG_VERSION")),
+            "share/man/man1/rondo.1",
+            "share/man/man1/rondo-run.1",
+            "share/man/man7/librondo.7",
         ] {
             assert!(prefix.join(file).exists(), "{mpi}: {file}");
         }
@@ -91,7 +98,11 @@ fn what_is_installed_can_be_linked_with() {
             .join("install-test/hello.f90");
         fs::write(&fortran, FORTRAN).unwrap();
         let fortran = fortran.display().to_string();
-        let ways: [(&str, &str, Vec<&str>); 3] = [
+        let flags = pkg_config(&prefix, &["--cflags", "--libs"]);
+        let flags = shlex::split(&flags).unwrap();
+        let found = [&c].into_iter().chain(&flags).map(String::as_str);
+        let ways: [(&str, &str, Vec<&str>); 4] = [
+            ("found", &cc, found.collect()),
             ("shared", &cc, vec![&c, &library_path, "-lrondo"]),
             (
                 "static",
@@ -129,6 +140,96 @@ fn what_is_installed_can_be_linked_with() {
             );
         }
     }
+}
+
+/// What pkg-config says of an installation, which is not where it will be used.
+fn pkg_config(prefix: &Path, options: &[&str]) -> String {
+    let stage = prefix.ancestors().nth(2).expect("opt/rondo is in it");
+    let mut command = Command::new("pkg-config");
+    command.env("PKG_CONFIG_LIBDIR", prefix.join("lib/pkgconfig"));
+    command.env("PKG_CONFIG_SYSROOT_DIR", stage);
+    run(command.args(options).arg("rondo")).trim().to_owned()
+}
+
+#[test]
+fn templates_are_filled_in() {
+    let version = env!("CARGO_PKG_VERSION");
+    let prefix = install("openmpi", "templates");
+    assert_eq!(pkg_config(&prefix, &["--modversion"]), version);
+    let module = format!("share/modulefiles/rondo/{version}");
+    for file in [
+        "lib/pkgconfig/rondo.pc",
+        "lib/cmake/Rondo/RondoConfig.cmake",
+        "lib/cmake/Rondo/RondoConfigVersion.cmake",
+        &module,
+    ] {
+        let text = fs::read_to_string(prefix.join(file)).unwrap();
+        assert!(!text.contains('@'), "{file}: {text}");
+        let stage = prefix.ancestors().nth(2).unwrap().display().to_string();
+        assert!(!text.contains(&stage), "{file} is of where it will be used");
+    }
+}
+
+#[test]
+fn cmake_finds_it() {
+    let stage = root().join("build/openmpi/install-cmake");
+    let _ = fs::remove_dir_all(&stage);
+    let prefix = format!("PREFIX={}", stage.join("opt").display());
+    run(builder("make").args(["install", "MPICC=mpicc.openmpi", &prefix]));
+    let project = stage.join("project");
+    fs::create_dir_all(&project).unwrap();
+    fs::write(project.join("hello.f90"), FORTRAN).unwrap();
+    fs::write(project.join("CMakeLists.txt"), CMAKE).unwrap();
+    let build = stage.join("build");
+    let found = format!(
+        "-DRondo_DIR={}",
+        stage.join("opt/lib/cmake/Rondo").display()
+    );
+    run(Command::new("cmake")
+        .args(["-DCMAKE_Fortran_COMPILER=mpif90.openmpi", &found, "-S"])
+        .arg(&project)
+        .arg("-B")
+        .arg(&build));
+    run(Command::new("cmake").arg("--build").arg(&build));
+    let output = mpirun("openmpi", &stage.join("opt"), &build.join("hello"));
+    assert!(
+        output.contains(r#""collective":"bcast","algorithm":"circulant""#),
+        "Rondo was at work: {output}"
+    );
+}
+
+/// A project that uses what is installed. It has no reference to Rondo, as a Fortran program has none.
+const CMAKE: &str = "cmake_minimum_required(VERSION 3.18)
+project(hello Fortran)
+find_package(Rondo 0.1 REQUIRED)
+add_executable(hello hello.f90)
+target_link_libraries(hello Rondo::rondo)
+";
+
+/// Manual pages are made of the help texts and the table of options, and groff takes them without a complaint.
+#[test]
+fn manual_pages_say_what_help_says() {
+    let prefix = install("openmpi", "manual");
+    let page = |name: &str| {
+        let path = prefix.join("share/man").join(name);
+        run(Command::new("groff")
+            .args(["-man", "-Tascii", "-ww", "-P-cbou"])
+            .arg(path))
+    };
+    let library = page("man7/librondo.7");
+    for opt in rondo::config::OPTIONS {
+        assert!(library.contains(&opt.variable()), "{}", opt.variable());
+    }
+    let tool = page("man1/rondo.1");
+    for command in ["run", "bench", "tune", "plot", "tree", "schedule", "info"] {
+        assert!(
+            tool.contains(&format!("rondo-{command}(1)")),
+            "{command}: {tool}"
+        );
+        let text = page(&format!("man1/rondo-{command}.1"));
+        assert!(text.contains("SYNOPSIS"), "{command}");
+    }
+    assert!(!tool.contains("rondo-man(1)"), "for the installation only");
 }
 
 /// A program that has both MPI and Rondo in it, as docs/internals.md says ("Linked instead of preloaded").

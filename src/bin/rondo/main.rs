@@ -6,6 +6,7 @@ mod bench;
 mod info;
 mod job;
 mod launcher;
+mod man;
 mod mpi;
 mod plot;
 mod program;
@@ -60,6 +61,8 @@ enum Command {
     Bench(bench::Args),
     Plot(plot::Args),
     Tune(tune::Args),
+    #[command(hide = true)]
+    Man(man::Args),
 }
 
 /// Why a command stopped.
@@ -115,6 +118,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::run(&args),
         Command::Plot(args) => plot::run(&args),
         Command::Tune(args) => tune::run(&args),
+        Command::Man(args) => man::run(&args),
     };
     let failure = match done {
         Ok(()) => return ExitCode::SUCCESS,

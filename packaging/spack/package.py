@@ -1,0 +1,31 @@
+from spack.package import *
+
+
+class Rondo(MakefilePackage):
+    """Rondo is preloaded under unchanged MPI programs, C or Fortran, and runs their broadcasts, allgathers, gathers and
+    scatters in the fewest possible rounds."""
+
+    license("BSD-3-Clause")
+
+    # A checkout of the project: spack develop -p PATH rondo@main
+    version("main")
+
+    depends_on("c", type="build")
+    depends_on("rust@1.88:", type="build")
+    depends_on("llvm+clang", type="build")  # libclang, for the bindings of mpi.h
+    depends_on("mpi@3:")
+
+    build_targets = ["-o", "setup", "build"]
+
+    def setup_build_environment(self, env):
+        env.set("LIBCLANG_PATH", self.spec["llvm"].prefix.lib)
+
+    def edit(self, spec, prefix):
+        env["MPICC"] = spec["mpi"].mpicc
+        env["PREFIX"] = prefix
+
+    def install(self, spec, prefix):
+        make("-o", "setup", "install")
+
+    def setup_run_environment(self, env):
+        env.set("LIBRONDO", join_path(self.prefix.lib, "librondo.so"))
