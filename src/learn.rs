@@ -6,11 +6,11 @@
 //! whatever their clocks show.
 //!
 //! Candidates meet in duels. Some calls of the *incumbent* are timed, then one of a *challenger*, and the ranks agree on the
-//! least time of each. If the challenger took twice as long, that is all. Otherwise each has a row of calls, and the ranks agree
-//! on the least times of the later half of each row: the first calls of a row find a network that the other one left, with
+//! time of each. If the challenger took twice as long, that is all. Otherwise each has a row of calls, and the ranks agree
+//! on the times of the later half of each row: the first calls of a row find a network that the other one left, with
 //! credits for bursts unused, and say little about how it goes on. The incumbent goes if it is slower by more than
 //! chance. As even then a rank may just have been kept from running, an incumbent that lost, and a challenger that was out after
-//! a single call, have another duel later, when it costs little.
+//! one or two calls, have another duel later, when it costs little.
 
 #![forbid(unsafe_code)]
 
@@ -54,7 +54,10 @@ pub const KINDS: usize = 2 * 65;
 pub const COLLECTIVES: usize = 7;
 
 /// Kinds on a communicator about which something is learnt. Calls of others follow the rules.
-const CLASSES: usize = 60;
+const CLASSES: usize = 50;
+
+/// A row has a part of the calls so far, up to this many: the more there are, the less chance has a say in it.
+const ROW_MAX: u16 = 32;
 
 /// Calls of the incumbent that are timed before a challenger has one, if there is time.
 const LOOKS: u32 = 3;
@@ -68,8 +71,9 @@ const CLOSE: f64 = 1.3;
 /// A challenger is out after a single call if it took so many times as long.
 const CLEARLY: f64 = 2.0;
 
-/// The second duel costs a quarter of what the first one may.
+/// The second duel costs a quarter of what the first one may, and less where two calls said the same.
 const AGAIN: u64 = 4;
+const AGAIN_AFTER_TWO: u64 = 16;
 
 /// Who took more times as long was late by chance, rather than slow.
 const PLAUSIBLE: f64 = 16.0;
@@ -80,6 +84,32 @@ const NEARBY: u8 = 4;
 /// What has to be made before Rondo's first call is made at once unless it is worth more calls than this. Then it is made after
 /// as many calls: a program of fewer is better off without.
 const WORTH: f64 = 300.0;
+
+/// What this rank measured of a candidate.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    sum: u64,
+    most: u64,
+    calls: u32,
+}
+
+impl Sample {
+    fn add(&mut self, nanos: u64) {
+        self.sum = self.sum.saturating_add(nanos);
+        self.most = self.most.max(nanos);
+        self.calls += 1;
+    }
+
+    /// Nanoseconds of a call: the mean without the longest one, if there are two or more; `u64::MAX` if there is none.
+    /// A mean, because a candidate that is mostly slow and sometimes fast is slow.
+    fn time(&self) -> u64 {
+        match self.calls {
+            0 => u64::MAX,
+            1 => self.sum,
+            calls => self.sum.saturating_sub(self.most) / u64::from(calls - 1),
+        }
+    }
+}
 
 /// How much is tried.
 #[derive(Clone, Copy, Debug)]
@@ -149,8 +179,8 @@ pub struct Class {
     phase: Phase,
     incumbent: Candidate,
     challenger: Candidate,
-    /// Least nanoseconds of this rank in this duel: the incumbent's, the challenger's.
-    own: [u64; 2],
+    /// What this rank measured in this duel: the incumbent, the challenger.
+    own: [Sample; 2],
     /// The slowest rank's, of each candidate; `u64::MAX` if it has none.
     agreed: [u64; 3],
     /// The call at which each candidate may be tried; `u64::MAX` if it may not.
@@ -177,7 +207,7 @@ impl Class {
             phase: Phase::Try(Stage::Glance),
             incumbent: lesson.default,
             challenger: lesson.default,
-            own: [u64::MAX; 2],
+            own: [Sample::default(); 2],
             agreed: [u64::MAX; 3],
             due: lesson.expected.map(due),
             lost: [0; 3],
@@ -225,7 +255,7 @@ impl Class {
     /// be told to [`Class::agree`].
     pub fn question(&self) -> Option<[u64; 2]> {
         let now = self.calls + 1 == self.next && matches!(self.phase, Phase::Verdict(_));
-        now.then_some(self.own)
+        now.then(|| self.own.map(|sample| sample.time()))
     }
 
     /// The ranks agreed on these times. True if the duel is over.
@@ -238,16 +268,24 @@ impl Class {
             Phase::Verdict(stage) => stage,
             _ => Stage::Race,
         };
-        let row = u16::try_from(terms.trials).unwrap_or(u16::MAX);
+        let row = match u16::try_from(terms.trials).unwrap_or(u16::MAX) {
+            row @ 0..=1 => row,
+            row => row
+                .max((self.calls as f64 * SHARE) as u16)
+                .min(row.max(ROW_MAX)),
+        };
         match stage {
             Stage::Glance | Stage::Look if row > 1 && ratio <= CLOSE => {
-                self.own = [u64::MAX; 2];
+                self.own = [Sample::default(); 2];
                 self.phase = Phase::Race {
                     challenger: true,
                     left: row,
                     of: row,
-                    // Who seems to be much slower has no more calls than it takes.
-                    incumbent: if ratio * CLOSE < 1.0 { 2 } else { row },
+                    // In a short program, who seems to be much slower has no more calls than it takes.
+                    incumbent: match ratio * CLOSE < 1.0 && u32::from(row) == terms.trials {
+                        true => 2,
+                        false => row,
+                    },
                 };
                 return false;
             }
@@ -266,9 +304,13 @@ impl Class {
         self.due[self.incumbent as usize] = u64::MAX;
         self.due[loser as usize] = u64::MAX;
         let lost = &mut self.lost[loser as usize];
-        if *lost == 0 && (displaced || (stage == Stage::Glance && ratio > CLOSE)) {
+        if *lost == 0 && (displaced || (stage != Stage::Race && ratio > CLOSE)) {
             *lost += 1;
-            self.due[loser as usize] = self.calls + AGAIN * due(ratio.min(PLAUSIBLE));
+            let again = match stage {
+                Stage::Look => AGAIN_AFTER_TWO,
+                Stage::Glance | Stage::Race => AGAIN,
+            };
+            self.due[loser as usize] = self.calls + again * due(ratio.min(PLAUSIBLE));
         }
         self.challenge_again(terms);
         true
@@ -328,8 +370,7 @@ impl Class {
 
     /// The call of this turn took so long on this rank.
     pub fn time(&mut self, turn: Turn, nanos: u64) {
-        let own = &mut self.own[usize::from(turn.candidate != self.incumbent)];
-        *own = (*own).min(nanos);
+        self.own[usize::from(turn.candidate != self.incumbent)].add(nanos);
     }
 
     /// The duel is over: what is next?
@@ -359,7 +400,7 @@ impl Class {
             .min_by_key(|&c| self.due[c as usize]);
         let challenger = first.expect("there are three");
         self.challenger = challenger;
-        self.own = [u64::MAX; 2];
+        self.own = [Sample::default(); 2];
         (self.next, self.phase) = match self.due[challenger as usize] {
             u64::MAX => (u64::MAX, Phase::Try(Stage::Glance)),
             due => {
@@ -420,6 +461,7 @@ impl Table {
             *first = Some(1.0 + SHARE * set_up);
             *second = None;
         }
+        self.classes.reserve_exact(1);
         self.classes.push(Class::new(&lesson));
         self.places[collective][usize::from(lesson.kind)] = self.classes.len() as u8;
         self.classes.last_mut()

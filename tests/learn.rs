@@ -476,6 +476,21 @@ fn credit_of_the_network_does_not_decide() {
     assert_eq!(ranks.incumbent(), Candidate::First);
 }
 
+/// What counts is how long calls take on the average: one in five that is fast does not make a candidate fast.
+#[test]
+fn luck_is_no_speed() {
+    for seed in 0..20 {
+        let lucky = |call: u64| (call.wrapping_mul(2_654_435_761) >> 7).wrapping_add(seed) % 5 == 0;
+        let cost = |call: u64, who: Candidate| match who {
+            Candidate::Host if lucky(call) => 350.0,
+            Candidate::Host => 1300.0,
+            _ => 500.0,
+        };
+        let outcome = run(&host_first(8.0), 3000, TERMS, cost, |_| 0.0);
+        assert_eq!(outcome.best, Candidate::First, "{seed}");
+    }
+}
+
 #[test]
 fn a_table_is_small_however_many_kinds_there_are() {
     let mut table = Table::default();

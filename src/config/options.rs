@@ -337,7 +337,7 @@ pub const OPTIONS: &[Opt] = &[
         unit: "calls",
         default: "4",
         scope: Scope::Communicator,
-        doc: "Calls that each of two candidates has in a row when they are compared; the later half of them is timed.",
+        doc: "Calls that each of two candidates has in a row, at the least, when they are compared; the later half of them is timed.",
     },
     Opt {
         name: "RELEARN",
