@@ -51,7 +51,9 @@ header: both ## write include/rondo.h anew from src/abi/rondo.rs
 	cp build/openmpi/rondo.h include/rondo.h
 
 bench: both ## time the construction of schedules, and what learning costs a call
-	MPICC=mpicc.openmpi CARGO_TARGET_DIR=build/openmpi/cargo cargo bench --locked --bench schedule --bench learn
+	@# Cargo would build the library once to abort and once to unwind in a panic, both by the same names.
+	MPICC=mpicc.openmpi CARGO_TARGET_DIR=build/bench CARGO_PROFILE_RELEASE_PANIC=unwind \
+	    cargo bench --locked --bench schedule --bench learn
 
 sim: ## simulate a cluster of 36 nodes with SimGrid: Rondo against what MPI libraries do (scripts/sim)
 	@scripts/setup --own-mpi --sim
