@@ -109,6 +109,21 @@ impl File {
 }
 
 impl Rule {
+    /// A rule that fits every call of a collective.
+    pub fn all(collective: &str, algorithm: &str, block_bytes: u64) -> Rule {
+        Rule {
+            collective: collective.into(),
+            algorithm: algorithm.into(),
+            comm_size_min: least(),
+            comm_size_max: most(),
+            nodes_min: least(),
+            nodes_max: most(),
+            msg_size_min: least(),
+            msg_size_max: most(),
+            block_bytes,
+        }
+    }
+
     /// Is this for the same calls?
     pub fn bounds_as(&self, other: &Rule) -> bool {
         let calls = |rule: &Rule| Rule {

@@ -355,6 +355,16 @@ fn a_first_trial_waits_for_what_is_made_before_it() {
     assert_eq!(first_trial(&rondo_first(), 1000.0), Some(3));
 }
 
+/// A call whose time counts, of so many nanoseconds by the host or by Rondo.
+fn carry_out(class: &mut Class, host: u64, rondo: u64) {
+    let turn = class.begin();
+    let nanos = match turn.candidate {
+        Candidate::Host => host,
+        _ => rondo,
+    };
+    class.time(turn, nanos);
+}
+
 /// The host takes 3 us and Rondo 1 us: each call after the verdict saves 2 us, and is accounted for once.
 #[test]
 fn what_calls_save_is_known_once_both_are_measured() {
@@ -366,15 +376,7 @@ fn what_calls_save_is_known_once_both_are_measured() {
             saved.push((3, class.take_saved()));
             class.agree(own, TERMS);
         }
-        let turn = class.begin();
-        class.time(
-            turn,
-            if turn.candidate == Candidate::Host {
-                3000
-            } else {
-                1000
-            },
-        );
+        carry_out(class, 3000, 1000);
         if call % 100 == 99 {
             table.take_saved(|collective, new| saved.push((collective, new)));
         }
@@ -395,15 +397,7 @@ fn the_host_saves_nothing() {
         if let Some(own) = class.question() {
             class.agree(own, TERMS);
         }
-        let turn = class.begin();
-        class.time(
-            turn,
-            if turn.candidate == Candidate::Host {
-                1000
-            } else {
-                3000
-            },
-        );
+        carry_out(&mut class, 1000, 3000);
     }
     assert_eq!(class.incumbent(), Candidate::Host);
     assert_eq!(class.take_saved(), Default::default());

@@ -63,15 +63,15 @@ pub fn rules(found: &[Found], ranks: u64, nodes: u64, step: u64) -> Vec<Rule> {
     let mut rules: Vec<Rule> = Vec::new();
     for (i, this) in found.iter().enumerate() {
         let rule = Rule {
-            collective: this.collective.into(),
-            algorithm: this.candidate.algorithm.into(),
             comm_size_min: ranks,
             comm_size_max: ranks,
             nodes_min: nodes,
             nodes_max: nodes,
-            msg_size_min: 0,
-            msg_size_max: 1 << 53,
-            block_bytes: this.candidate.block_bytes,
+            ..Rule::all(
+                this.collective,
+                this.candidate.algorithm,
+                this.candidate.block_bytes,
+            )
         };
         let Some(size) = this.size else {
             rules.push(rule);

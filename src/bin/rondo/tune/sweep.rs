@@ -197,17 +197,11 @@ fn candidates(collective: Collective) -> Vec<Candidate> {
 
 /// Rules by which a candidate has every call.
 fn only(collective: Collective, candidate: Candidate) -> String {
-    let rule = Rule {
-        collective: collective.name().into(),
-        algorithm: candidate.algorithm.into(),
-        comm_size_min: 0,
-        comm_size_max: 1 << 53,
-        nodes_min: 0,
-        nodes_max: 1 << 53,
-        msg_size_min: 0,
-        msg_size_max: 1 << 53,
-        block_bytes: candidate.block_bytes,
-    };
+    let rule = Rule::all(
+        collective.name(),
+        candidate.algorithm,
+        candidate.block_bytes,
+    );
     let file = File {
         rules: vec![rule],
         ..File::default()
