@@ -25,7 +25,7 @@ fn settled(c: &mut Criterion) {
             waits: false,
             margin: 0.98,
         };
-        table.add(0, &lesson, 0.0);
+        table.add(0, &lesson, 0);
     }
     let table = Mutex::new(table);
     let mut next = 0;

@@ -7,9 +7,9 @@ mod candidates;
 mod choice;
 
 pub use candidates::{
-    Kind, allgather_candidate, allgather_kind, allgather_lesson, allgather_ruled, bcast_candidate,
-    bcast_kind, bcast_lesson, bcast_ruled, even_allgather_candidate, rooted_candidate, rooted_kind,
-    rooted_lesson, rooted_ruled, set_up_calls,
+    Kind, SET_UP_US, allgather_candidate, allgather_kind, allgather_lesson, allgather_ruled,
+    bcast_candidate, bcast_kind, bcast_lesson, bcast_ruled, even_allgather_candidate,
+    rooted_candidate, rooted_kind, rooted_lesson, rooted_ruled,
 };
 pub use choice::{Choice, Form, Why};
 

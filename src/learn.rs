@@ -9,8 +9,11 @@
 //! time of each. If the challenger took twice as long, that is all. Otherwise each has a row of calls, and the ranks agree
 //! on the times of the later half of each row: the first calls of a row find a network that the other one left, with
 //! credits for bursts unused, and say little about how it goes on. The incumbent goes if it is slower by more than
-//! chance. As even then a rank may just have been kept from running, an incumbent that lost, and a challenger that was out after
-//! one or two calls, have another duel later, when it costs little.
+//! chance. Where the host has the calls by the rules, the first of all is to agree on the host's time, which says by what
+//! call Rondo's set-up is worth it.
+//!
+//! A rank may have been kept from running, and a program may make other calls in between at first. So the loser has
+//! another duel later, when it costs little, and after that more of them, ever later.
 
 #![forbid(unsafe_code)]
 
@@ -40,7 +43,7 @@ pub struct Lesson {
     /// How many times as long as the default each other candidate may take, for all that is known; `None` if it
     /// is none.
     pub expected: [Option<f64>; 3],
-    /// If Rondo has the calls by the rules: may they wait until they are worth what has to be made first, because the host is not
+    /// If Rondo has the calls by the rules: may they be the host's until what has to be made first is worth it, because the host is not
     /// expected to be many times slower?
     pub waits: bool,
     /// A challenger must take less than this part of the incumbent's time: less of a difference may be chance.
@@ -71,19 +74,22 @@ const CLOSE: f64 = 1.3;
 /// A challenger is out after a single call if it took so many times as long.
 const CLEARLY: f64 = 2.0;
 
-/// The second duel costs a quarter of what the first one may, and less where two calls said the same.
+/// Each duel that a candidate fights again costs a quarter of what the one before might, the second one less where two calls
+/// said the same.
 const AGAIN: u64 = 4;
 const AGAIN_AFTER_TWO: u64 = 16;
+
+/// So many times: rows are long by then.
+const LOST_MAX: u8 = 4;
+
+/// No sooner than after so many calls, because ranks that agree on something take time as well.
+const AGAIN_MIN: u64 = 100;
 
 /// Who took more times as long was late by chance, rather than slow.
 const PLAUSIBLE: f64 = 16.0;
 
 /// Kinds whose bytes differ by no more than a factor of four are alike enough to guess one from the other.
 const NEARBY: u8 = 4;
-
-/// What has to be made before Rondo's first call is made at once unless it is worth more calls than this. Then it is made after
-/// as many calls: a program of fewer is better off without.
-const WORTH: f64 = 300.0;
 
 /// What this rank measured of a candidate.
 #[derive(Clone, Copy, Debug, Default)]
@@ -156,9 +162,11 @@ enum Phase {
     Verdict(Stage),
 }
 
-/// How much is known of a challenger.
+/// How much is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
+    /// Some calls of the host's, and none of Rondo's: are they long enough that what must be made for Rondo is worth it?
+    Worth,
     /// One call.
     Glance,
     /// Two calls.
@@ -185,9 +193,11 @@ pub struct Class {
     agreed: [u64; 3],
     /// The call at which each candidate may be tried; `u64::MAX` if it may not.
     due: [u64; 3],
-    /// Duels that each candidate lost in a way that may have been chance.
+    /// Microseconds that it takes to make what Rondo needs, until that has been weighed against the host's calls.
+    set_up_us: u32,
+    /// Duels that each candidate lost.
     lost: [u8; 3],
-    margin: f64,
+    margin: f32,
 }
 
 /// The call by which a trial of a candidate that may take `ratio` times as long costs no more than its share.
@@ -198,7 +208,10 @@ fn due(ratio: f64) -> u64 {
 
 impl Class {
     /// A kind of which nothing is measured.
-    pub fn new(lesson: &Lesson) -> Class {
+    ///
+    /// If the host has the calls by the rules, what must be made for Rondo (`set_up_us` microseconds, 0 if it is there) has to be
+    /// worth it before Rondo has a call.
+    pub fn new(lesson: &Lesson, set_up_us: u32) -> Class {
         let due = |ratio: Option<f64>| ratio.map_or(u64::MAX, due);
         let mut class = Class {
             calls: 0,
@@ -210,8 +223,12 @@ impl Class {
             own: [Sample::default(); 2],
             agreed: [u64::MAX; 3],
             due: lesson.expected.map(due),
+            set_up_us: match lesson.default {
+                Candidate::Host => set_up_us,
+                _ => 0,
+            },
             lost: [0; 3],
-            margin: lesson.margin,
+            margin: lesson.margin as f32,
         };
         class.due[lesson.default as usize] = u64::MAX;
         class.challenge();
@@ -258,16 +275,29 @@ impl Class {
         now.then(|| self.own.map(|sample| sample.time()))
     }
 
-    /// The ranks agreed on these times. True if the duel is over.
+    /// The ranks agreed on these times. True if that is news: who has the calls, or how long somebody takes of whom nothing
+    /// was known.
     pub fn agree(&mut self, slowest: [u64; 2], terms: Terms) -> bool {
         let [incumbent, challenger] = slowest.map(|time| time.max(1) as f64);
-        self.agreed[self.incumbent as usize] = slowest[0];
-        self.agreed[self.challenger as usize] = slowest[1];
-        let ratio = challenger / incumbent;
         let stage = match self.phase {
             Phase::Verdict(stage) => stage,
             _ => Stage::Race,
         };
+        if stage == Stage::Worth {
+            let calls = f64::from(std::mem::take(&mut self.set_up_us)) * 1e3 / incumbent;
+            let due = &mut self.due[self.challenger as usize];
+            *due += (calls / SHARE) as u64;
+            if calls < 1.0 {
+                self.phase = Phase::Try(Stage::Glance);
+            } else {
+                self.challenge();
+            }
+            return false;
+        }
+        self.agreed[self.incumbent as usize] = slowest[0];
+        self.agreed[self.challenger as usize] = slowest[1];
+        let first = self.lost[self.incumbent as usize] + self.lost[self.challenger as usize] == 0;
+        let ratio = challenger / incumbent;
         let row = match u16::try_from(terms.trials).unwrap_or(u16::MAX) {
             row @ 0..=1 => row,
             row => row
@@ -296,7 +326,7 @@ impl Class {
             _ => {}
         }
         let (mut loser, mut ratio) = (self.challenger, ratio);
-        let displaced = ratio < self.margin;
+        let displaced = ratio < f64::from(self.margin);
         if displaced {
             loser = std::mem::replace(&mut self.incumbent, self.challenger);
             ratio = ratio.recip();
@@ -304,16 +334,26 @@ impl Class {
         self.due[self.incumbent as usize] = u64::MAX;
         self.due[loser as usize] = u64::MAX;
         let lost = &mut self.lost[loser as usize];
-        if *lost == 0 && (displaced || (stage != Stage::Race && ratio > CLOSE)) {
-            *lost += 1;
+        if *lost < LOST_MAX {
+            // Who is slower by much has no row of calls next time.
+            let cost = match ratio <= CLOSE {
+                true => f64::from(row) * (ratio - 1.0),
+                false => ratio.min(PLAUSIBLE) - 1.0,
+            };
             let again = match stage {
                 Stage::Look => AGAIN_AFTER_TWO,
-                Stage::Glance | Stage::Race => AGAIN,
+                _ => AGAIN,
             };
-            self.due[loser as usize] = self.calls + again * due(ratio.min(PLAUSIBLE));
+            let calls = (again * due(1.0 + cost)).max(AGAIN_MIN) * AGAIN.pow((*lost).into());
+            let most = match terms.relearn {
+                0 => u64::MAX,
+                relearn => relearn.max(due(1.0 + cost)),
+            };
+            *lost += 1;
+            self.due[loser as usize] = self.calls + calls.min(most);
         }
         self.challenge_again(terms);
-        true
+        first || displaced
     }
 
     /// Counts a call, and says who has it.
@@ -328,6 +368,9 @@ impl Class {
         }
         self.next = self.calls + 1;
         let (candidate, timed, phase) = match self.phase {
+            Phase::Looks(1) if self.set_up_us > 0 => {
+                (self.incumbent, true, Phase::Verdict(Stage::Worth))
+            }
             Phase::Looks(1) => (self.incumbent, true, Phase::Try(Stage::Glance)),
             Phase::Looks(left) => (self.incumbent, true, Phase::Looks(left - 1)),
             Phase::Try(stage) => (self.challenger, true, Phase::Verdict(stage)),
@@ -434,10 +477,15 @@ impl Table {
         self.classes.len() == CLASSES
     }
 
-    /// The class of these calls, now made; `None` if there are too many. `set_up` says how many calls by the default what has to
-    /// be made before Rondo's first call is worth.
+    /// The class of these calls, now made; `None` if there are too many. In `set_up_us` microseconds what Rondo needs on the
+    /// communicator is made before its first call; 0 if it is there.
     #[cold]
-    pub fn add(&mut self, collective: usize, lesson: &Lesson, set_up: f64) -> Option<&mut Class> {
+    pub fn add(
+        &mut self,
+        collective: usize,
+        lesson: &Lesson,
+        set_up_us: u32,
+    ) -> Option<&mut Class> {
         if self.is_full() {
             return None;
         }
@@ -452,17 +500,14 @@ impl Table {
                 _ => {}
             }
         }
-        let [_, first, second] = &mut lesson.expected;
-        if lesson.default == Candidate::Host {
-            *first = first.map(|ratio| ratio.max(1.0) + set_up);
-        } else if lesson.waits && set_up > WORTH {
+        if lesson.waits && set_up_us > 0 && lesson.default == Candidate::First {
             // The host has the calls until they are worth it.
             lesson.default = Candidate::Host;
-            *first = Some(1.0 + SHARE * set_up);
-            *second = None;
+            lesson.expected[Candidate::First as usize] = Some(1.0);
+            lesson.expected[Candidate::Second as usize] = None;
         }
         self.classes.reserve_exact(1);
-        self.classes.push(Class::new(&lesson));
+        self.classes.push(Class::new(&lesson, set_up_us));
         self.places[collective][usize::from(lesson.kind)] = self.classes.len() as u8;
         self.classes.last_mut()
     }

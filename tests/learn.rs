@@ -55,7 +55,7 @@ fn run(
     cost: impl Fn(u64, Candidate) -> f64,
     mut noise: impl FnMut(u64) -> f64,
 ) -> Outcome {
-    let mut ranks = vec![Class::new(lesson); 3];
+    let mut ranks = vec![Class::new(lesson, 0); 3];
     let (mut total, mut questions, mut who) = (0.0, 0, vec![]);
     for call in 0..calls {
         let own: Vec<Option<[u64; 2]>> = ranks.iter().map(Class::question).collect();
@@ -102,15 +102,17 @@ fn the_fastest_candidate_has_the_calls_in_the_end() {
         (900.0, 100.0, 500.0, Candidate::First),
         (10.0, 100.0, 100.0, Candidate::Host),
     ] {
-        let outcome = run(
-            &rondo_first(),
-            2000,
-            TERMS,
-            fixed(host, first, second),
-            |_| 0.0,
-        );
+        // As long as there may be second thoughts.
+        let terms = Terms {
+            relearn: 0,
+            ..TERMS
+        };
+        let costs = fixed(host, first, second);
+        let outcome = run(&rondo_first(), 200_000, terms, costs, |_| 0.0);
         assert_eq!(outcome.best, best, "{host} {first} {second}");
-        let late = &outcome.calls[1500..];
+        let of_best = outcome.calls.iter().filter(|who| **who == best).count();
+        assert!(of_best > 199_000, "{host} {first} {second}: {of_best}");
+        let late = &outcome.calls[150_000..];
         assert!(
             late.iter().all(|who| *who == best),
             "{host} {first} {second}"
@@ -184,7 +186,7 @@ fn a_trial_waits_until_it_costs_a_twentieth() {
     }
 }
 
-/// Reductions are few: three for each duel at the most, and one duel more for who lost by what may have been chance.
+/// Reductions are few: three for each duel at the most, and five duels for each of two challengers.
 #[test]
 fn the_ranks_agree_rarely() {
     for (host, second) in [(100.0, 100.0), (300.0, 100.0), (300.0, 300.0), (10.0, 10.0)] {
@@ -196,7 +198,7 @@ fn the_ranks_agree_rarely() {
             |_| 0.0,
         );
         assert!(
-            (1..=6).contains(&outcome.questions),
+            (1..=30).contains(&outcome.questions),
             "{}",
             outcome.questions
         );
@@ -225,17 +227,17 @@ fn a_single_slow_call_does_not_decide() {
     }
 }
 
-/// A network that changes is noticed after RONDO_RELEARN calls, and never with 0.
+/// A network that changes is noticed after RONDO_RELEARN calls. With 0 it is not when the last of the second thoughts is over.
 #[test]
 fn what_changes_is_learnt_again() {
-    let cost = |call: u64, who: Candidate| match (who, call < 3000) {
+    let cost = |call: u64, who: Candidate| match (who, call < 30_000) {
         (Candidate::Host, true) => 130.0,
         (Candidate::Host, false) => 20.0,
         _ => 100.0,
     };
     for (relearn, best) in [(1000, Candidate::Host), (0, Candidate::First)] {
         let terms = Terms { trials: 4, relearn };
-        let outcome = run(&rondo_first(), 10_000, terms, cost, |_| 0.0);
+        let outcome = run(&rondo_first(), 40_000, terms, cost, |_| 0.0);
         assert_eq!(outcome.best, best, "relearn {relearn}");
     }
 }
@@ -256,7 +258,7 @@ fn one_trial_is_enough_if_the_user_says_so() {
         );
         assert_eq!(outcome.best, best);
         let tried = outcome.calls.iter().filter(|who| **who != best).count();
-        assert!(tried <= 4, "{tried}");
+        assert!(tried <= 6, "{tried}");
     }
 }
 
@@ -284,10 +286,10 @@ fn class_of<'a>(
     table: &'a mut Table,
     collective: usize,
     lesson: &Lesson,
-    set_up: f64,
+    set_up_us: u32,
 ) -> Option<&'a mut Class> {
     if table.class(collective, lesson.kind).is_none() {
-        table.add(collective, lesson, set_up);
+        table.add(collective, lesson, set_up_us);
     }
     table.class(collective, lesson.kind)
 }
@@ -302,7 +304,7 @@ fn a_neighbour_gives_the_expected_ratio() {
     };
     let first_trial_of_host = |table: &mut Table, lesson: &Lesson, host: u64| {
         for call in 1..1000 {
-            let class = class_of(table, 0, lesson, 0.0).unwrap();
+            let class = class_of(table, 0, lesson, 0).unwrap();
             if let Some(own) = class.question() {
                 class.agree(own, TERMS);
             }
@@ -317,7 +319,7 @@ fn a_neighbour_gives_the_expected_ratio() {
             }
             if turn.candidate == Candidate::Host {
                 // On to the verdict.
-                let class = class_of(table, 0, lesson, 0.0).unwrap();
+                let class = class_of(table, 0, lesson, 0).unwrap();
                 let own = class.question().unwrap();
                 class.agree(own, TERMS);
                 return call;
@@ -329,30 +331,39 @@ fn a_neighbour_gives_the_expected_ratio() {
     // Nine times as long: eight calls more are 5 % of 160.
     assert_eq!(first_trial_of_host(&mut table, &kind(42), 9000), 160);
     // Another size and another collective are other matters.
-    let class = class_of(&mut table, 0, &kind(60), 0.0).unwrap();
+    let class = class_of(&mut table, 0, &kind(60), 0).unwrap();
     let turns: Vec<_> = (0..3).map(|_| class.begin().candidate).collect();
     assert_eq!(turns[2], Candidate::Host);
-    let class = class_of(&mut table, 1, &kind(42), 0.0).unwrap();
+    let class = class_of(&mut table, 1, &kind(42), 0).unwrap();
     let turns: Vec<_> = (0..3).map(|_| class.begin().candidate).collect();
     assert_eq!(turns[2], Candidate::Host);
 }
 
-/// What Rondo must make before its first call is paid for as well.
+/// What Rondo must make before its first call is paid for as well. How many calls that is worth, only the calls can tell.
 #[test]
 fn a_first_trial_waits_for_what_is_made_before_it() {
-    let first_trial = |lesson: &Lesson, set_up: f64| {
-        let mut table = Table::default();
-        (1..100_000).find(|_| {
-            let class = class_of(&mut table, 0, lesson, set_up).unwrap();
-            let turn = class.begin();
-            class.time(turn, 1000);
-            turn.candidate != lesson.default
-        })
-    };
-    assert_eq!(first_trial(&host_first(2.0), 0.0), Some(20));
-    assert_eq!(first_trial(&host_first(2.0), 100.0), Some(2020));
+    assert_eq!(first_trial(&host_first(2.0), 0, 1000), Some(20));
+    // It is worth 100 calls: the twentieth part of 2000.
+    assert_eq!(first_trial(&host_first(2.0), 100, 1000), Some(2020));
+    assert_eq!(first_trial(&host_first(2.0), 100, 50_000), Some(60));
+    assert_eq!(first_trial(&host_first(2.0), 100, 1_000_000), Some(20));
     // Where Rondo begins, it is made anyway.
-    assert_eq!(first_trial(&rondo_first(), 1000.0), Some(3));
+    assert_eq!(first_trial(&rondo_first(), 100, 1000), Some(3));
+}
+
+/// The call that is the first of another candidate than began, if calls take so many nanoseconds.
+fn first_trial(lesson: &Lesson, set_up_us: u32, nanos: u64) -> Option<u64> {
+    let mut table = Table::default();
+    let mut began = None;
+    (1..100_000).find(|_| {
+        let class = class_of(&mut table, 0, lesson, set_up_us).unwrap();
+        if let Some(own) = class.question() {
+            class.agree(own, TERMS);
+        }
+        let turn = class.begin();
+        class.time(turn, nanos);
+        turn.candidate != *began.get_or_insert(turn.candidate)
+    })
 }
 
 /// A call whose time counts, of so many nanoseconds by the host or by Rondo.
@@ -371,7 +382,7 @@ fn what_calls_save_is_known_once_both_are_measured() {
     let mut table = Table::default();
     let mut saved = vec![];
     for call in 0..1000 {
-        let class = class_of(&mut table, 3, &rondo_first(), 0.0).unwrap();
+        let class = class_of(&mut table, 3, &rondo_first(), 0).unwrap();
         if let Some(own) = class.question() {
             saved.push((3, class.take_saved()));
             class.agree(own, TERMS);
@@ -392,7 +403,7 @@ fn what_calls_save_is_known_once_both_are_measured() {
 
 #[test]
 fn the_host_saves_nothing() {
-    let mut class = Class::new(&host_first(1.0));
+    let mut class = Class::new(&host_first(1.0), 0);
     for _ in 0..1000 {
         if let Some(own) = class.question() {
             class.agree(own, TERMS);
@@ -410,19 +421,16 @@ fn what_is_worth_many_calls_is_not_made_for_few() {
         waits: true,
         ..rondo_first()
     };
-    let first_of_rondo = |set_up: f64| {
-        let mut table = Table::default();
-        let mut turns = (1..100_000).map(|_| {
-            let class = class_of(&mut table, 0, &lesson, set_up).unwrap();
-            let turn = class.begin();
-            class.time(turn, 1000);
-            turn.candidate
-        });
-        turns.position(|candidate| candidate == Candidate::First)
-    };
-    assert_eq!(first_of_rondo(200.0), Some(0));
-    assert_eq!(first_of_rondo(400.0), Some(399));
-    assert_eq!(first_of_rondo(2000.0), Some(1999));
+    let mut class = Table::default();
+    let class = class.add(0, &lesson, 3000).unwrap();
+    assert_eq!(class.incumbent(), Candidate::Host);
+    assert_eq!(first_trial(&lesson, 3000, 3_500_000), Some(3));
+    assert_eq!(first_trial(&lesson, 3000, 100_000), Some(603));
+    assert_eq!(first_trial(&lesson, 3000, 10_000), Some(6003));
+    // It has been made for other calls.
+    let mut class = Table::default();
+    let class = class.add(0, &lesson, 0).unwrap();
+    assert_eq!(class.incumbent(), Candidate::First);
 }
 
 /// Second thoughts: whoever lost its place by chance has it back soon.
@@ -441,12 +449,26 @@ fn a_lost_place_is_fought_for_again() {
     }
 }
 
+/// And again, if the first hundreds of calls were unlike all that follow.
+#[test]
+fn a_beginning_does_not_decide_for_ever() {
+    for unlike in [50, 150, 300, 600] {
+        let cost = |call: u64, who: Candidate| match who {
+            Candidate::Host if call < unlike => 90.0,
+            Candidate::Host => 180.0,
+            _ => 100.0,
+        };
+        let outcome = run(&rondo_first(), 12 * unlike + 1000, TERMS, cost, |_| 0.0);
+        assert_eq!(outcome.best, Candidate::First, "{unlike}");
+    }
+}
+
 /// A network may let the first bytes after a pause pass faster than it can go on; links of the cloud do, and so do token
 /// buckets. Who needs much of it seems to be fast, in single calls between those of others.
 #[test]
 fn credit_of_the_network_does_not_decide() {
     let mut credit = 2;
-    let mut ranks = Class::new(&lesson(Candidate::First, [None, Some(1.0), Some(1.5)]));
+    let mut ranks = Class::new(&lesson(Candidate::First, [None, Some(1.0), Some(1.5)]), 0);
     for _ in 0..500 {
         if let Some(own) = ranks.question() {
             ranks.agree(own, TERMS);
@@ -495,7 +517,7 @@ fn a_table_is_small_however_many_kinds_there_are() {
                 kind: kind as u8,
                 ..rondo_first()
             };
-            taken += usize::from(class_of(&mut table, collective, &lesson, 0.0).is_some());
+            taken += usize::from(class_of(&mut table, collective, &lesson, 0).is_some());
         }
     }
     assert!(taken >= 40, "{taken}");

@@ -49,14 +49,14 @@ pub(super) fn select<O: Operation>(
         if learnt.is_full() {
             return Ok(()); // such calls follow the rules
         }
-        let set_up = match state.work.lock().is_set_up() {
-            true => 0.0,
-            false => decide::set_up_calls(state.facts(), bytes.unwrap_or(1), config),
+        let set_up_us = match state.work.lock().is_set_up() {
+            true => 0,
+            false => decide::SET_UP_US,
         };
         let Some(lesson) = call.lesson(plan, state) else {
             return Ok(());
         };
-        learnt.add(place, &lesson, set_up);
+        learnt.add(place, &lesson, set_up_us);
     }
     let Some(mut class) = learnt.class(place, kind) else {
         return Ok(());

@@ -3,8 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::{
-    Choice, Facts, MIN_BYTES, NODE_MIN_BYTES, Why, allgather_by, bcast_by, log, model, model_of,
-    node_model, rooted_by,
+    Choice, Facts, MIN_BYTES, NODE_MIN_BYTES, Why, allgather_by, bcast_by, model_of, rooted_by,
 };
 use crate::config::{Algorithm, Config, Setting};
 use crate::learn::{Candidate, Lesson};
@@ -14,8 +13,8 @@ use crate::schedule::Parts;
 /// How many times fewer blocks the second candidate for a broadcast has.
 const FEWER: u32 = 4;
 
-/// Microseconds in which a private communicator and segments are made.
-const SET_UP_US: f64 = 3000.0;
+/// Microseconds in which what Rondo needs on a communicator is made: a private communicator, and segments.
+pub const SET_UP_US: u32 = 3000;
 
 /// What a challenger must make better: less may be chance.
 const MARGIN: f64 = 0.98;
@@ -110,15 +109,6 @@ impl Facts {
         };
         (min as f64 / bytes.max(1) as f64).clamp(1.0, BELOW_MAX)
     }
-}
-
-/// How many calls of about so many bytes, by the model, take as long as what is made before Rondo's first call.
-pub fn set_up_calls(facts: Facts, bytes: u64, config: &Config) -> f64 {
-    let model = match facts.nodes {
-        1 => node_model(config),
-        _ => model(config),
-    };
-    SET_UP_US / model.broadcast_us(log(facts.p), bytes).max(0.1)
 }
 
 /// What a broadcast is that one of the candidates carries out.

@@ -104,6 +104,9 @@ DISTRIBUTIONS:
   random-increasing, random-bucket, spikes, decreasing, increasing, alternating, skewed, two-blocks. They are scaled to
   the same total.
 
+LEARNING:
+  Rondo chooses by its rules and its model, as with RONDO_LEARN=off, unless RONDO_LEARN is set or Rondo is preloaded already.
+
 COLUMNS:
   Microseconds. With fewer than 100 batches, P99 is the maximum. For collectives with a root, the time that the root itself
   spends in a call (median) follows. The last column says which algorithm of Rondo's carried the calls out, by its
