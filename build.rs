@@ -7,22 +7,30 @@ fn main() {
     println!("cargo:rerun-if-changed=cbindgen.toml");
     println!("cargo:rerun-if-changed=src/abi/rondo.rs");
 
-    let mpicc = env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
-    let macros = mpi_macros(&mpicc);
-    let (abi, host) = identify(&macros).unwrap_or_else(|| {
-        panic!("{mpicc}: its mpi.h is not Open MPI's, SMPI's or one with the MPICH ABI; set MPICC")
-    });
+    let Host {
+        abi,
+        name,
+        persistent,
+    } = if env::var_os("CARGO_FEATURE_MPI_SYS").is_some() {
+        Host::of(&env::var("MPICC").unwrap_or_else(|_| "mpicc".into()))
+    } else {
+        Host::standard()
+    };
     let direct = env::var_os("CARGO_FEATURE_DIRECT").is_some();
     assert!(
         direct || abi != "smpi",
         "the ranks of SMPI share one process, which only the feature `direct` can serve"
     );
     println!("cargo:rustc-cfg=abi=\"{abi}\"");
-    if has_persistent(&macros) {
+    // What an MPI lacks must not be exported: programs look.
+    if persistent {
         println!("cargo:rustc-cfg=persistent");
     }
+    if abi == "mpich" || abi == "standard" {
+        println!("cargo:rustc-cfg=large");
+    }
     println!("cargo:rustc-env=RONDO_ABI={abi}");
-    println!("cargo:rustc-env=RONDO_HOST={host}");
+    println!("cargo:rustc-env=RONDO_HOST={name}");
 
     // The soname is what a program linked with -lrondo asks for at run time.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,librondo.so.0");
@@ -43,6 +51,43 @@ fn hide_symbols_of_tool() {
     );
 }
 
+/// The MPI that this build is for.
+struct Host {
+    /// As `src/host/abi.rs` tells them apart.
+    abi: &'static str,
+    /// A printable version.
+    name: String,
+    /// Are there persistent collectives by the names of MPI 4.0?
+    persistent: bool,
+}
+
+impl Host {
+    /// The one of this compiler wrapper.
+    fn of(mpicc: &str) -> Host {
+        let macros = mpi_macros(mpicc);
+        let (abi, name) = identify(&macros).unwrap_or_else(|| {
+            panic!(
+                "{mpicc}: its mpi.h is not Open MPI's, SMPI's or one with the MPICH ABI; set MPICC, or build for the ABI \
+                 of the MPI standard with --no-default-features"
+            )
+        });
+        Host {
+            abi,
+            name,
+            persistent: has_persistent(&macros),
+        }
+    }
+
+    /// Any one with the ABI of the standard, whose first version is MPI 5.0.
+    fn standard() -> Host {
+        Host {
+            abi: "standard",
+            name: "the MPI-standard ABI".into(),
+            persistent: true,
+        }
+    }
+}
+
 /// The macros that `mpi.h` of this compiler wrapper defines.
 fn mpi_macros(mpicc: &str) -> String {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -60,7 +105,7 @@ fn mpi_macros(mpicc: &str) -> String {
     }
 }
 
-/// Has this MPI persistent collectives by the names of MPI 4.0? What one lacks must not be exported: programs look.
+/// Has this MPI persistent collectives by the names of MPI 4.0?
 fn has_persistent(macros: &str) -> bool {
     let at_least = |name: &str, version: u32| {
         let value = value(macros, name).and_then(|value| value.parse().ok());

@@ -1,8 +1,12 @@
 //! THE exported symbols. Bodies pack the arguments, call `coll`, and return its code.
 //!
 //! Every `PMPI_` name stands beside its `MPI_` name because Open MPI's Fortran bindings call it, handles
-//! already converted. MPICH's call the `MPI_` name. Large-count names exist where the ABI has them. Under the
+//! already converted. MPICH's call the `MPI_` name. Large-count names exist where the ABI has them: a program that looks for
+//! them would otherwise call what the host lacks. Under the
 //! feature `direct` the `PMPI_` names are the host's own, by which Rondo calls it.
+//!
+//! The host may call an error handler of the user's, which may leave by `longjmp` or by a C++ exception. Both pass through these
+//! functions and everything up to the host's (`C-unwind`): when it is called on the user's communicator, no lock is held.
 
 #[cfg(not(feature = "direct"))]
 mod forward;
@@ -13,7 +17,7 @@ use crate::host::{
     Allgather, AllgatherFn, AllgathervFn, Bcast, BcastFn, Count, Counts, GatherFn, GathervFn,
     Level, Rooted, ScattervFn, Way, Word,
 };
-#[cfg(abi = "mpich")]
+#[cfg(large)]
 use crate::host::{
     AllgatherLargeFn, AllgathervLargeFn, BcastLargeFn, GatherLargeFn, GathervLargeFn,
     ScattervLargeFn,
@@ -33,7 +37,7 @@ macro_rules! export {
         /// # Safety
         /// The caller keeps the contract of the MPI function.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $mpi($($arg: $kind),*) -> c_int {
+        pub unsafe extern "C-unwind" fn $mpi($($arg: $kind),*) -> c_int {
             let $level = Level::Mpi;
             // SAFETY: the caller's contract is that of the arguments' constructor.
             coll::call(&unsafe { $call })
@@ -48,7 +52,7 @@ macro_rules! export {
         /// The caller keeps the contract of the MPI function.
         #[cfg(not(feature = "direct"))]
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $pmpi($($arg: $kind),*) -> c_int {
+        pub unsafe extern "C-unwind" fn $pmpi($($arg: $kind),*) -> c_int {
             let $level = Level::Pmpi;
             // SAFETY: as above.
             coll::call(&unsafe { $call })
@@ -129,7 +133,7 @@ export! {
     )
 }
 
-#[cfg(abi = "mpich")]
+#[cfg(large)]
 export! {
     /// MPI 4.1, section 6.4, with an `MPI_Count`.
     MPI_Bcast_c, PMPI_Bcast_c: BcastLargeFn = |
@@ -137,7 +141,7 @@ export! {
     | Bcast::new(buffer, Count::Large(count), datatype, root, comm, level)
 }
 
-#[cfg(abi = "mpich")]
+#[cfg(large)]
 export! {
     /// MPI 4.1, section 6.7, with `MPI_Count`s and displacements of type `MPI_Aint`.
     MPI_Allgatherv_c, PMPI_Allgatherv_c: AllgathervLargeFn = |
@@ -149,7 +153,7 @@ export! {
     )
 }
 
-#[cfg(abi = "mpich")]
+#[cfg(large)]
 export! {
     /// MPI 4.1, section 6.7, with `MPI_Count`s.
     MPI_Allgather_c, PMPI_Allgather_c: AllgatherLargeFn = |
@@ -161,7 +165,7 @@ export! {
     )
 }
 
-#[cfg(abi = "mpich")]
+#[cfg(large)]
 export! {
     /// MPI 4.1, section 6.5, with `MPI_Count`s and displacements of type `MPI_Aint`.
     MPI_Gatherv_c, PMPI_Gatherv_c: GathervLargeFn = |
@@ -173,7 +177,7 @@ export! {
     )
 }
 
-#[cfg(abi = "mpich")]
+#[cfg(large)]
 export! {
     /// MPI 4.1, section 6.5, with `MPI_Count`s.
     MPI_Gather_c, PMPI_Gather_c: GatherLargeFn = |
@@ -185,7 +189,7 @@ export! {
     )
 }
 
-#[cfg(abi = "mpich")]
+#[cfg(large)]
 export! {
     /// MPI 4.1, section 6.6, with `MPI_Count`s and displacements of type `MPI_Aint`.
     MPI_Scatterv_c, PMPI_Scatterv_c: ScattervLargeFn = |
@@ -197,7 +201,7 @@ export! {
     )
 }
 
-#[cfg(abi = "mpich")]
+#[cfg(large)]
 export! {
     /// MPI 4.1, section 6.6, with `MPI_Count`s.
     MPI_Scatter_c, PMPI_Scatter_c: GatherLargeFn = |

@@ -16,8 +16,8 @@ use crate::decide::Choice;
 pub use crate::decide::Why;
 use crate::engine::{self, AllBroadcast, Limits, Pattern};
 use crate::host::{
-    self, Abi, Call, Code, Comm, Data, Failure, Host, Job, Level, MpiWire, StagingRoom, Usable,
-    View,
+    self, Abi, Call, Code, Comm, Data, Failure, Host, Job, Level, MpiWire, SYNCHRONOUS_BYTES,
+    StagingRoom, Usable, View,
 };
 use crate::learn::{Candidate, Lesson, Turn};
 use crate::report;
@@ -139,12 +139,22 @@ thread_local! {
     static FORWARDED: Cell<bool> = const { Cell::new(false) };
 }
 
+/// A call that is forwarded, until it ends, be it by an exception.
+struct Forwarding;
+
+impl Drop for Forwarding {
+    fn drop(&mut self) {
+        FORWARDED.set(false);
+    }
+}
+
 /// Counts a call that is never Rondo's and has `next` carry it out. A profiler that comes next may come back by the other name:
 /// that is still the same call.
 pub fn forward(collective: Collective, why: Why, next: impl FnOnce() -> c_int) -> c_int {
     if FORWARDED.replace(true) {
         return next();
     }
+    let forwarding = Forwarding;
     let choice = Choice::Host(why);
     stats::count(collective, choice, 0);
     let timed = comm::process(host::host()).stats.format != StatsFormat::Off;
@@ -153,7 +163,7 @@ pub fn forward(collective: Collective, why: Why, next: impl FnOnce() -> c_int) -
     if let Some(start) = start {
         stats::add_time(collective, choice, start.elapsed());
     }
-    FORWARDED.set(false);
+    drop(forwarding);
     code
 }
 
@@ -249,6 +259,8 @@ fn begin(work: &mut Work, usable: &Usable, state: &State) -> Result<(Comm, u64),
 /// The data of a call on this rank, and what its messages go by.
 struct Traffic<'a> {
     private: Comm,
+    /// The number of the call.
+    sequence: u64,
     tag: i32,
     data: Data<'a>,
     /// Is this the root of a broadcast?
@@ -266,6 +278,11 @@ impl<'a> Traffic<'a> {
             tag: self.tag,
             data: &self.data,
             packs: self.packs,
+            synchronous: match state.config().sync_freq {
+                // A root waits for nobody, and short messages lie in the memory of who is late.
+                frequency @ 1.. if self.sequence.is_multiple_of(frequency.into()) => 0,
+                _ => SYNCHRONOUS_BYTES,
+            },
             timeout_s: state.config().timeout_s,
         }
     }

@@ -172,6 +172,8 @@ pub struct Config {
     pub relearn: u32,
     /// `RONDO_WINDOW`: receives posted ahead, in blocks, 0 if derived from the number of ranks.
     pub window: u32,
+    /// `RONDO_SYNC_FREQ`: calls of which one waits until its messages are received, 0 for none.
+    pub sync_freq: u32,
     /// `RONDO_MAX_COMMS`: private communicators that may exist at one time.
     pub max_comms: u32,
     /// `RONDO_PMPI`: whether calls by the `PMPI_` name are taken as well.
@@ -241,6 +243,7 @@ impl Default for Config {
             learn_calls: 0,
             relearn: 0,
             window: 0,
+            sync_freq: 0,
             max_comms: 0,
             pmpi: false,
             trace: false,

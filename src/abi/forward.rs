@@ -51,8 +51,8 @@ macro_rules! forward {
         /// # Safety
         /// The caller keeps the contract of the MPI function.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($arg: $type),*) -> c_int {
-            static NEXT: Next<unsafe extern "C" fn($($type),*) -> c_int> =
+        pub unsafe extern "C-unwind" fn $name($($arg: $type),*) -> c_int {
+            static NEXT: Next<unsafe extern "C-unwind" fn($($type),*) -> c_int> =
                 // SAFETY: a type of function pointers.
                 unsafe { Next::new(concat!(stringify!($name), "\0")) };
             coll::forward(Collective::$collective, Why::$why, || {
@@ -91,20 +91,20 @@ forward! { c_int, c_int, Persistent (info: Word, request: *mut c_void):
 PMPIX_Bcast_init PMPIX_Allgatherv_init PMPIX_Allgather_init PMPIX_Gatherv_init PMPIX_Gather_init
 PMPIX_Scatterv_init PMPIX_Scatter_init }
 
-#[cfg(abi = "mpich")]
+#[cfg(large)]
 forward! { i64, isize, Nonblocking (request: *mut c_void):
 MPI_Ibcast_c MPI_Iallgatherv_c MPI_Iallgather_c MPI_Igatherv_c MPI_Igather_c MPI_Iscatterv_c MPI_Iscatter_c }
 
-#[cfg(abi = "mpich")]
+#[cfg(large)]
 forward! { i64, isize, Nonblocking (request: *mut c_void):
 PMPI_Ibcast_c PMPI_Iallgatherv_c PMPI_Iallgather_c PMPI_Igatherv_c PMPI_Igather_c PMPI_Iscatterv_c PMPI_Iscatter_c }
 
-#[cfg(all(abi = "mpich", persistent))]
+#[cfg(all(large, persistent))]
 forward! { i64, isize, Persistent (info: Word, request: *mut c_void):
 MPI_Bcast_init_c MPI_Allgatherv_init_c MPI_Allgather_init_c MPI_Gatherv_init_c MPI_Gather_init_c
 MPI_Scatterv_init_c MPI_Scatter_init_c }
 
-#[cfg(all(abi = "mpich", persistent))]
+#[cfg(all(large, persistent))]
 forward! { i64, isize, Persistent (info: Word, request: *mut c_void):
 PMPI_Bcast_init_c PMPI_Allgatherv_init_c PMPI_Allgather_init_c PMPI_Gatherv_init_c PMPI_Gather_init_c
 PMPI_Scatterv_init_c PMPI_Scatter_init_c }

@@ -111,6 +111,7 @@ impl Operation for Allgather {
 
         let traffic = Traffic {
             private,
+            sequence,
             tag: call_tag(facts, state.tag_mask()),
             data,
             packs: false,

@@ -90,6 +90,7 @@ impl Operation for Bcast {
         } = work;
         let traffic = Traffic {
             private,
+            sequence,
             tag: call_tag(facts, state.tag_mask()),
             data,
             packs: state.rank() == root,

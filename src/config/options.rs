@@ -357,6 +357,15 @@ pub const OPTIONS: &[Opt] = &[
               gather or scatter.",
     },
     Opt {
+        name: "SYNC_FREQ",
+        kind: Kind::Integer(|c| &mut c.sync_freq, 1_000_000),
+        unit: "calls",
+        default: "128",
+        scope: Scope::Communicator,
+        doc: "Of so many broadcasts and all-gathers that Rondo carries out, one waits until its messages are being received, so \
+              that no rank runs further ahead. 0 never waits for that.",
+    },
+    Opt {
         name: "MAX_COMMS",
         kind: Kind::Integer(|c| &mut c.max_comms, 100_000),
         unit: "communicators",

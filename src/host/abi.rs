@@ -4,11 +4,11 @@
 //! does not refuse a library built for the wrong one (`symbols.rs`).
 
 use super::symbols::Finder;
-use mpi_sys as sys;
+use super::sys;
 #[cfg(abi = "mpich")]
 use std::ffi::c_int;
 use std::ffi::{c_char, c_void};
-#[cfg(abi = "openmpi")]
+#[cfg(any(abi = "openmpi", abi = "standard"))]
 use std::ptr;
 
 /// A handle exactly as it arrived in an argument register, whatever ABI the program has.
@@ -47,6 +47,8 @@ impl Abi {
         Abi::OpenMpi
     } else if cfg!(abi = "smpi") {
         Abi::Smpi
+    } else if cfg!(abi = "standard") {
+        Abi::Standard
     } else {
         Abi::Mpich
     };
@@ -106,6 +108,8 @@ pub use self::mpich::*;
 pub use self::openmpi::*;
 #[cfg(abi = "smpi")]
 pub use self::smpi::*;
+#[cfg(abi = "standard")]
+pub use self::standard::*;
 
 /// Open MPI: a predefined handle is the address of a data object of the library.
 #[cfg(abi = "openmpi")]
@@ -138,17 +142,47 @@ mod openmpi {
             })
         }
     }
-
-    pub use sys::{
-        MPI_COMBINER_CONTIGUOUS as CONTIGUOUS, MPI_COMBINER_DUP as DUP,
-        MPI_COMBINER_F90_COMPLEX as F90_COMPLEX, MPI_COMBINER_F90_INTEGER as F90_INTEGER,
-        MPI_COMBINER_F90_REAL as F90_REAL, MPI_COMBINER_HINDEXED as HINDEXED,
-        MPI_COMBINER_HINDEXED_BLOCK as HINDEXED_BLOCK, MPI_COMBINER_HVECTOR as HVECTOR,
-        MPI_COMBINER_INDEXED as INDEXED, MPI_COMBINER_INDEXED_BLOCK as INDEXED_BLOCK,
-        MPI_COMBINER_NAMED as NAMED, MPI_COMBINER_RESIZED as RESIZED,
-        MPI_COMBINER_STRUCT as STRUCT, MPI_COMBINER_VECTOR as VECTOR,
-    };
 }
+
+/// The MPI-standard ABI: a predefined handle is a small value (MPI 5.0, section 20.3).
+#[cfg(abi = "standard")]
+mod standard {
+    use super::*;
+
+    /// `MPI_IN_PLACE`.
+    pub const IN_PLACE: *const c_void = ptr::dangling();
+
+    impl Handles {
+        /// The constants of the ABI; nothing to look up.
+        pub fn find(_finder: &Finder) -> Option<Handles> {
+            let value = ptr::without_provenance_mut;
+            Some(Handles {
+                world: sys::MPI_Comm(value(0x101)),
+                self_: sys::MPI_Comm(value(0x102)),
+                comm_null: sys::MPI_Comm(value(0x100)),
+                datatype_null: sys::MPI_Datatype(value(0x200)),
+                request_null: sys::MPI_Request(value(0x180)),
+                byte: sys::MPI_Datatype(value(0x247)),
+                long: sys::MPI_Datatype(value(0x20a)),
+                double: sys::MPI_Datatype(value(0x214)),
+                max: sys::MPI_Op(value(0x23)),
+                sum: sys::MPI_Op(value(0x21)),
+                errors_return: sys::MPI_Errhandler(value(0x143)),
+            })
+        }
+    }
+}
+
+#[cfg(any(abi = "openmpi", abi = "standard"))]
+pub use sys::{
+    MPI_COMBINER_CONTIGUOUS as CONTIGUOUS, MPI_COMBINER_DUP as DUP,
+    MPI_COMBINER_F90_COMPLEX as F90_COMPLEX, MPI_COMBINER_F90_INTEGER as F90_INTEGER,
+    MPI_COMBINER_F90_REAL as F90_REAL, MPI_COMBINER_HINDEXED as HINDEXED,
+    MPI_COMBINER_HINDEXED_BLOCK as HINDEXED_BLOCK, MPI_COMBINER_HVECTOR as HVECTOR,
+    MPI_COMBINER_INDEXED as INDEXED, MPI_COMBINER_INDEXED_BLOCK as INDEXED_BLOCK,
+    MPI_COMBINER_NAMED as NAMED, MPI_COMBINER_RESIZED as RESIZED, MPI_COMBINER_STRUCT as STRUCT,
+    MPI_COMBINER_VECTOR as VECTOR,
+};
 
 /// MPICH: a handle is an `int` whose top bits say whether it is predefined and which kind of object
 /// it names (bits 26 to 29: 1 communicator, 3 datatype), and predefined ones are constants of the ABI.

@@ -5,8 +5,8 @@
 
 use super::abi::MPI_SUCCESS;
 use super::handles::{Code, Comm, check};
+use super::sys;
 use super::table::Usable;
-use mpi_sys as sys;
 use once_cell::sync::OnceCell;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;

@@ -6,11 +6,11 @@ use std::ffi::{c_int, c_void};
 use std::mem::transmute;
 
 /// Signature of `MPI_Bcast`. Handles are words, see [`Word`].
-pub type BcastFn = unsafe extern "C" fn(*mut c_void, c_int, Word, c_int, Word) -> c_int;
+pub type BcastFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, Word, c_int, Word) -> c_int;
 /// Signature of `MPI_Bcast_c` (MPI 4.0: the count is an `MPI_Count`).
-pub type BcastLargeFn = unsafe extern "C" fn(*mut c_void, i64, Word, c_int, Word) -> c_int;
+pub type BcastLargeFn = unsafe extern "C-unwind" fn(*mut c_void, i64, Word, c_int, Word) -> c_int;
 /// Signature of `MPI_Allgatherv`.
-pub type AllgathervFn = unsafe extern "C" fn(
+pub type AllgathervFn = unsafe extern "C-unwind" fn(
     *const c_void,
     c_int,
     Word,
@@ -21,7 +21,7 @@ pub type AllgathervFn = unsafe extern "C" fn(
     Word,
 ) -> c_int;
 /// Signature of `MPI_Allgatherv_c` (displacements are `MPI_Aint`).
-pub type AllgathervLargeFn = unsafe extern "C" fn(
+pub type AllgathervLargeFn = unsafe extern "C-unwind" fn(
     *const c_void,
     i64,
     Word,
@@ -32,14 +32,21 @@ pub type AllgathervLargeFn = unsafe extern "C" fn(
     Word,
 ) -> c_int;
 /// Signature of `MPI_Allgather`.
-pub type AllgatherFn =
-    unsafe extern "C" fn(*const c_void, c_int, Word, *mut c_void, c_int, Word, Word) -> c_int;
+pub type AllgatherFn = unsafe extern "C-unwind" fn(
+    *const c_void,
+    c_int,
+    Word,
+    *mut c_void,
+    c_int,
+    Word,
+    Word,
+) -> c_int;
 /// Signature of `MPI_Allgather_c`.
 pub type AllgatherLargeFn =
-    unsafe extern "C" fn(*const c_void, i64, Word, *mut c_void, i64, Word, Word) -> c_int;
+    unsafe extern "C-unwind" fn(*const c_void, i64, Word, *mut c_void, i64, Word, Word) -> c_int;
 
 /// Signature of `MPI_Gatherv`.
-pub type GathervFn = unsafe extern "C" fn(
+pub type GathervFn = unsafe extern "C-unwind" fn(
     *const c_void,
     c_int,
     Word,
@@ -51,7 +58,7 @@ pub type GathervFn = unsafe extern "C" fn(
     Word,
 ) -> c_int;
 /// Signature of `MPI_Gatherv_c`.
-pub type GathervLargeFn = unsafe extern "C" fn(
+pub type GathervLargeFn = unsafe extern "C-unwind" fn(
     *const c_void,
     i64,
     Word,
@@ -63,7 +70,7 @@ pub type GathervLargeFn = unsafe extern "C" fn(
     Word,
 ) -> c_int;
 /// Signature of `MPI_Gather` and `MPI_Scatter`.
-pub type GatherFn = unsafe extern "C" fn(
+pub type GatherFn = unsafe extern "C-unwind" fn(
     *const c_void,
     c_int,
     Word,
@@ -74,10 +81,18 @@ pub type GatherFn = unsafe extern "C" fn(
     Word,
 ) -> c_int;
 /// Signature of `MPI_Gather_c` and `MPI_Scatter_c`.
-pub type GatherLargeFn =
-    unsafe extern "C" fn(*const c_void, i64, Word, *mut c_void, i64, Word, c_int, Word) -> c_int;
+pub type GatherLargeFn = unsafe extern "C-unwind" fn(
+    *const c_void,
+    i64,
+    Word,
+    *mut c_void,
+    i64,
+    Word,
+    c_int,
+    Word,
+) -> c_int;
 /// Signature of `MPI_Scatterv`.
-pub type ScattervFn = unsafe extern "C" fn(
+pub type ScattervFn = unsafe extern "C-unwind" fn(
     *const c_void,
     *const c_int,
     *const c_int,
@@ -89,7 +104,7 @@ pub type ScattervFn = unsafe extern "C" fn(
     Word,
 ) -> c_int;
 /// Signature of `MPI_Scatterv_c`.
-pub type ScattervLargeFn = unsafe extern "C" fn(
+pub type ScattervLargeFn = unsafe extern "C-unwind" fn(
     *const c_void,
     *const i64,
     *const isize,

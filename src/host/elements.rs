@@ -3,8 +3,8 @@
 use super::attr::Datatype;
 use super::handles::{Code, Comm, check};
 use super::layout::Layout;
+use super::sys;
 use super::table::Usable;
-use mpi_sys as sys;
 use std::ffi::c_int;
 
 /// Stands for `MPI_BOTTOM` where the host takes no null pointer (MPICH's `MPI_Pack`): any address
@@ -28,7 +28,7 @@ pub struct Elements {
 /// A committed datatype of Rondo's own.
 struct Made {
     datatype: sys::MPI_Datatype,
-    free: unsafe extern "C" fn(*mut sys::MPI_Datatype) -> c_int,
+    free: unsafe extern "C-unwind" fn(*mut sys::MPI_Datatype) -> c_int,
 }
 
 impl Made {

@@ -4,8 +4,8 @@ use super::abi::Abi;
 use super::failure::Failure;
 use super::handles::{Code, Comm, check};
 use super::patience::{Patience, Pending, test, wait};
+use super::sys;
 use super::table::Usable;
-use mpi_sys as sys;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 

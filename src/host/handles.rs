@@ -1,8 +1,8 @@
 //! Communicators as Rondo uses them: a typed handle with the host's operations on it.
 
 use super::abi::{Abi, MPI_ERR_BUFFER, MPI_ERR_INTERN, MPI_ERR_NO_MEM, MPI_ERR_TRUNCATE};
+use super::sys;
 use super::table::Usable;
-use mpi_sys as sys;
 use std::ffi::{c_int, c_long};
 use std::num::NonZero;
 use std::ptr;

@@ -7,8 +7,8 @@
 use super::abi;
 use super::attr::{Attribute, Datatype};
 use super::handles::{Code, Comm, check};
+use super::sys;
 use super::table::{EnvelopeLargeFn, Usable};
-use mpi_sys as sys;
 use parking_lot::Mutex;
 use std::ffi::{c_int, c_void};
 

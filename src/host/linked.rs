@@ -17,13 +17,13 @@ macro_rules! function {
 }
 
 /// Address of a function that some MPI libraries have, or null. The linker cannot look, so it goes by the ABI.
-#[cfg(abi = "mpich")]
+#[cfg(large)]
 macro_rules! large_function {
     ($finder:expr, $name:literal) => {
         function!($finder, $name)
     };
 }
-#[cfg(not(abi = "mpich"))]
+#[cfg(not(large))]
 macro_rules! large_function {
     ($finder:expr, $name:literal) => {{
         let _: &Finder = $finder;
@@ -32,7 +32,7 @@ macro_rules! large_function {
 }
 
 /// Address of a data object of the host.
-#[cfg(not(abi = "mpich"))]
+#[cfg(any(abi = "openmpi", abi = "smpi"))]
 macro_rules! data {
     ($finder:expr, $name:literal) => {{
         let _: &Finder = $finder;
@@ -52,6 +52,11 @@ impl Finder {
     pub fn new() -> Option<Finder> {
         Some(Finder)
     }
+}
+
+/// Was the job started to outlive failed processes? Not where the program is one with its MPI library.
+pub fn is_fault_tolerant(_finder: &Finder) -> bool {
+    false
 }
 
 /// The ABI of the host, and its `MPI_COMM_WORLD`.

@@ -4,9 +4,9 @@
 use super::abi::Abi;
 use super::failure::{Failure, at};
 use super::handles::{Comm, check};
+use super::sys;
 use super::table::Usable;
 use crate::engine::rooted::Misfit;
-use mpi_sys as sys;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};

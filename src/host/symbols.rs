@@ -110,6 +110,13 @@ pub fn running(finder: &Finder) -> (Abi, Word) {
     (Abi::Mpich, Word(0x4400_0000 as *mut c_void))
 }
 
+/// Was the job started to outlive failed processes (User Level Failure Mitigation, `mpirun --with-ft ulfm` of Open MPI 5)?
+pub fn is_fault_tolerant(finder: &Finder) -> bool {
+    let enabled = finder.data(c"ompi_ftmpi_enabled");
+    // SAFETY: Open MPI 5 declares a `bool` of this name, set in its initialisation, and nobody else has such a name.
+    !enabled.is_null() && unsafe { *enabled.cast::<u8>() } != 0
+}
+
 fn lookup(handle: *mut c_void, name: &CStr) -> *mut c_void {
     // SAFETY: `handle` is RTLD_NEXT, RTLD_DEFAULT or a handle from dlopen that is never closed;
     // `name` is a C string. dlsym reads nothing else.

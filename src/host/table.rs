@@ -2,8 +2,8 @@
 
 use super::abi::{Abi, Handles, Word, text};
 use super::collectives::Collectives;
-use super::symbols::{Finder, running};
-use mpi_sys as sys;
+use super::symbols::{Finder, is_fault_tolerant, running};
+use super::sys;
 use once_cell::sync::OnceCell;
 use std::ffi::{c_char, c_int, c_void};
 
@@ -37,7 +37,7 @@ macro_rules! functions {
     ($(#[$doc:meta])* $table:ident { $($field:ident = $symbol:literal ($($arg:ty),*);)* }) => {
         $(#[$doc])*
         pub struct $table {
-            $(pub $field: unsafe extern "C" fn($($arg),*) -> c_int,)*
+            $(pub $field: unsafe extern "C-unwind" fn($($arg),*) -> c_int,)*
         }
 
         impl $table {
@@ -54,7 +54,7 @@ macro_rules! functions {
                         unsafe {
                             std::mem::transmute::<
                                 *mut c_void,
-                                unsafe extern "C" fn($($arg),*) -> c_int,
+                                unsafe extern "C-unwind" fn($($arg),*) -> c_int,
                             >(address)
                         }
                     },)*
@@ -126,7 +126,7 @@ pub struct Host {
 }
 
 /// Signature of `MPI_Type_get_envelope_c`.
-pub type EnvelopeLargeFn = unsafe extern "C" fn(
+pub type EnvelopeLargeFn = unsafe extern "C-unwind" fn(
     sys::MPI_Datatype,
     *mut sys::MPI_Count,
     *mut sys::MPI_Count,
@@ -179,6 +179,11 @@ fn usable(finder: &Finder, running: Abi) -> Result<Usable, String> {
             Abi::BUILT.name(),
             running.name(),
         ));
+    }
+    // A process that fails must surface as an error of the call, and a communicator that is revoked must let go of all ranks. Rondo's
+    // messages are on another communicator, and a collective that is half done is the end of the job.
+    if is_fault_tolerant(finder) {
+        return Err("the job is to outlive failed processes (ULFM), which Rondo does not support; every call goes to the MPI library".into());
     }
     let lacks =
         |what: &str| format!("the MPI library lacks {what}; every call goes to it untouched");

@@ -8,10 +8,10 @@ use super::patience::{
     Patience, Pending, first_message, is_complete, is_overdue, probe, test, verify, wait,
 };
 use super::staging::{Run, Staging, StagingRoom};
+use super::sys;
 use super::table::Usable;
 use super::view::View;
 use crate::engine::{Event, Piece, Wire};
-use mpi_sys as sys;
 use std::collections::{TryReserveError, VecDeque};
 use std::ffi::c_int;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// (`MPI_Issend`). Hosts call a send complete when it is in the buffers of the operating system, and
 /// there the blocks of many rounds would share the link with the one that is needed next; a root, that
 /// waits for nobody, would put the whole message there. Shorter messages do no such harm.
-pub(super) const SYNCHRONOUS_BYTES: u64 = 4096;
+pub const SYNCHRONOUS_BYTES: u64 = 4096;
 
 /// A receive in flight.
 struct Receive {
@@ -98,6 +98,8 @@ pub struct Job<'a> {
     /// If the data are packed: is that to be done as they are sent, as at the root of a broadcast, or
     /// are they to be unpacked?
     pub packs: bool,
+    /// Messages of so many bytes and more are sent synchronously.
+    pub synchronous: u64,
     /// See `RONDO_TIMEOUT_S`.
     pub timeout_s: u32,
 }
@@ -252,9 +254,9 @@ impl Wire for MpiWire<'_> {
             },
         };
         let mut request = self.job.host.h.request_null;
-        let send = match len {
-            ..SYNCHRONOUS_BYTES => self.job.host.f.isend,
-            _ => self.job.host.f.issend,
+        let send = match len < self.job.synchronous {
+            true => self.job.host.f.isend,
+            false => self.job.host.f.issend,
         };
         // SAFETY: as in `recv`; the bytes are there, because the engine sends only blocks that have
         // arrived, or that are this rank's own.

@@ -10,6 +10,8 @@ use std::{
 
 /// Names of MPI libraries begin like this, with the ABI that they have. Intel MPI's has MPICH's.
 const LIBRARIES: &[(&str, &str)] = &[
+    ("libmpi_abi.so", "standard"),
+    ("libmpifort_abi.so", "standard"),
     ("libmpi.so.12", "mpich"),
     ("libmpich", "mpich"),
     ("libmpifort.so.12", "mpich"),

@@ -36,9 +36,9 @@ EXAMPLES:
   rondo run -n mpirun -n 8 ./app           only print the command
 
 LIBRARY:
-  librondo.so must be built for the MPI that the program uses: that of the launcher, and under srun and flux that
-  of the program. It is looked for in ../lib, ../lib64 and ../lib/ARCH-linux-gnu relative to this tool, there in a
-  directory named openmpi or mpich first, and beside the tool."
+  librondo.so must be built for the MPI that the program uses: what the program is linked with says it, or else, for
+  a script for example, the launcher. It is looked for in ../lib, ../lib64 and ../lib/ARCH-linux-gnu relative to this
+  tool, there in a directory named openmpi, mpich or standard first, and beside the tool."
 )]
 pub struct Args {
     /// Print the command instead of running it
@@ -68,11 +68,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let (name, rest) = args.command.split_first().expect("clap requires one");
     let some = args.lib.clone().or_else(|| find_library(ABI).ok());
     let dialect = launcher::ask(name, &some.unwrap_or("librondo.so".into()))?;
-    let abi = match dialect {
+    let of_launcher = match dialect {
         Dialect::OpenMpi => Some("openmpi"),
         Dialect::Hydra => Some("mpich"),
-        Dialect::Slurm | Dialect::Flux => program::abi(rest),
+        Dialect::Slurm | Dialect::Flux => None,
     };
+    let abi = program::abi(rest).or(of_launcher);
     let library = match &args.lib {
         Some(path) => checked(path)?,
         None => find_library(abi.unwrap_or(ABI))?,

@@ -29,7 +29,7 @@ pub enum Side<'a> {
 }
 
 /// `MPI_STATUS_IGNORE`.
-const NO_STATUS: *mut c_void = if cfg!(abi = "openmpi") { 0 } else { 1 } as *mut c_void;
+const NO_STATUS: *mut c_void = if cfg!(abi = "mpich") { 1 } else { 0 } as *mut c_void;
 
 const TAG: c_int = 1;
 

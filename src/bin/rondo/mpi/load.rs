@@ -6,24 +6,26 @@ use crate::Failure;
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_ulonglong, c_void};
 use std::os::unix::ffi::OsStrExt;
 
-/// A handle of MPI: a pointer for Open MPI, an `int` for the MPICH ABI.
-#[cfg(abi = "openmpi")]
-pub(super) type Handle = *mut c_void;
-#[cfg(not(abi = "openmpi"))]
+/// A handle of MPI: an `int` for the MPICH ABI, a pointer for the others.
+#[cfg(abi = "mpich")]
 pub(super) type Handle = c_int;
+#[cfg(not(abi = "mpich"))]
+pub(super) type Handle = *mut c_void;
 
-#[cfg(abi = "openmpi")]
-pub(super) const NO_HANDLE: Handle = std::ptr::null_mut();
-#[cfg(not(abi = "openmpi"))]
+#[cfg(abi = "mpich")]
 pub(super) const NO_HANDLE: Handle = 0;
+#[cfg(not(abi = "mpich"))]
+pub(super) const NO_HANDLE: Handle = std::ptr::null_mut();
 
 /// `MPI_IN_PLACE`.
 pub(super) const IN_PLACE: *mut c_void =
-    if cfg!(abi = "openmpi") { 1 } else { usize::MAX } as *mut c_void;
+    if cfg!(abi = "mpich") { usize::MAX } else { 1 } as *mut c_void;
 
 /// Where the loader finds the MPI library of this build's ABI.
 pub(super) const LIBRARIES: &[&CStr] = if cfg!(abi = "openmpi") {
     &[c"libmpi.so.40", c"libmpi.so"]
+} else if cfg!(abi = "standard") {
+    &[c"libmpi_abi.so.1", c"libmpi_abi.so.0", c"libmpi_abi.so"]
 } else {
     &[c"libmpich.so.12", c"libmpi.so.12"]
 };
@@ -168,7 +170,7 @@ impl Functions {
     }
 }
 
-/// `MPI_COMM_WORLD`, `MPI_BYTE`, `MPI_DOUBLE` and `MPI_MAX`: objects of the library in Open MPI, constants of the ABI in MPICH.
+/// `MPI_COMM_WORLD`, `MPI_BYTE`, `MPI_DOUBLE` and `MPI_MAX`: objects of the library in Open MPI, constants of the ABI in the others.
 #[cfg(abi = "openmpi")]
 pub(super) fn handles(library: *mut c_void) -> Result<[Handle; 4], Failure> {
     Ok([
@@ -178,7 +180,11 @@ pub(super) fn handles(library: *mut c_void) -> Result<[Handle; 4], Failure> {
         symbol(library, c"ompi_mpi_op_max")?,
     ])
 }
-#[cfg(not(abi = "openmpi"))]
+#[cfg(abi = "mpich")]
 pub(super) fn handles(_library: *mut c_void) -> Result<[Handle; 4], Failure> {
     Ok([0x4400_0000, 0x4c00_010d, 0x4c00_080b, 0x5800_0001])
+}
+#[cfg(abi = "standard")]
+pub(super) fn handles(_library: *mut c_void) -> Result<[Handle; 4], Failure> {
+    Ok([0x101, 0x247, 0x214, 0x23].map(std::ptr::without_provenance_mut))
 }
