@@ -11,10 +11,10 @@ RANKS ?= 4
 SHAPES ?=
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build both demo test check header bench sim install clean
+.PHONY: help setup build both demo test test-large matrix check header bench sim install clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 setup: ## install what is missing (Debian and Ubuntu, as root), or say what to install
 	@scripts/setup $(if $(filter-out mpicc,$(MPICC)),$(if $(filter build install,$(MAKECMDGOALS)),--own-mpi))
@@ -31,6 +31,14 @@ demo: both ## broadcast FILE to RANKS ranks, bare and under Rondo, on both MPIs
 
 test: both ## run all tests; the last line is "N passed, N failed"
 	@scripts/test
+
+test-large: both ## messages of more than 2 GiB; needs 10 GiB of memory
+	RONDO_TEST_LARGE=only RONDO_TEST_JOBS=1 MPICC=mpicc.openmpi CARGO_TARGET_DIR=build/openmpi/cargo \
+	    cargo test --locked --test mpi
+
+matrix: both ## the list of MPI programs on newer MPI libraries, programs of others, faults; FILTER=... for some
+	@scripts/setup --matrix
+	@scripts/matrix $(FILTER)
 
 check: both ## what CI runs, and format, lints, documentation and the header
 	cargo fmt --check
@@ -51,8 +59,7 @@ header: both ## write include/rondo.h anew from src/abi/rondo.rs
 	cp build/openmpi/rondo.h include/rondo.h
 
 bench: both ## time the construction of schedules, and what learning costs a call
-	@# Cargo would build the library once to abort and once to unwind in a panic, both by the same names.
-	MPICC=mpicc.openmpi CARGO_TARGET_DIR=build/bench CARGO_PROFILE_RELEASE_PANIC=unwind \
+	MPICC=mpicc.openmpi CARGO_TARGET_DIR=build/openmpi/cargo \
 	    cargo bench --locked --bench schedule --bench learn
 
 sim: ## simulate a cluster of 36 nodes with SimGrid: Rondo against what MPI libraries do (scripts/sim)

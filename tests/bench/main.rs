@@ -13,6 +13,8 @@ mod times;
 
 mod arithmetic;
 mod launch;
+#[path = "../mpirun/mod.rs"]
+mod mpirun;
 mod refused;
 mod results;
 mod rules;

@@ -1,70 +1,13 @@
-//! One MPI: its programs, and the test programs compiled for it.
+//! The test programs, compiled for an MPI.
 
+use crate::host::{Host, Language};
 use crate::list::{Build, List, repository};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 use std::time::SystemTime;
 
-/// An MPI under test.
-pub struct Flavour {
-    name: String,
-    directory: PathBuf,
-}
-
-impl Flavour {
-    /// The MPI of this name, `openmpi` or `mpich`, with its directory for compiled programs.
-    pub fn new(name: &str) -> Result<Flavour, String> {
-        if !["openmpi", "mpich"].contains(&name) {
-            return Err(format!("{name} is no MPI known here: openmpi or mpich"));
-        }
-        let directory = repository().join("build").join(name).join("ctests");
-        std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
-        Ok(Flavour {
-            name: name.to_owned(),
-            directory,
-        })
-    }
-
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub fn is_mpich(&self) -> bool {
-        self.name == "mpich"
-    }
-
-    /// Where programs and files of test runs go.
-    pub fn directory(&self) -> &Path {
-        &self.directory
-    }
-
-    /// The library under test.
-    pub fn library(&self) -> PathBuf {
-        library(&self.name)
-    }
-
-    /// A library that was built for the other MPI.
-    pub fn misfit(&self) -> PathBuf {
-        library(if self.is_mpich() { "openmpi" } else { "mpich" })
-    }
-
-    /// The helper that makes waiting ranks yield, where the MPI cannot do so itself.
-    pub fn yield_library(&self) -> Option<PathBuf> {
-        self.is_mpich().then(|| self.directory.join("yield.so"))
-    }
-
-    /// `mpicc`, `mpif90` or `mpirun` of this MPI.
-    pub fn tool(&self, tool: &str) -> String {
-        let variable = format!("{tool}_{}", self.name).to_uppercase();
-        std::env::var(variable).unwrap_or_else(|_| format!("{tool}.{}", self.name))
-    }
-
-    /// The path that a row's `program` means.
-    pub fn program(&self, name: &str) -> PathBuf {
-        // An absolute path replaces the directory.
-        self.directory.join(name)
-    }
-
+impl Host {
     /// Compiles what is not a program of some row.
     pub fn build_helpers(&self, list: &List) -> Result<(), String> {
         list.builds.iter().try_for_each(|b| self.build_helper(b))?;
@@ -77,7 +20,7 @@ impl Flavour {
         let compiler = if build.mpi {
             self.tool("mpicc")
         } else {
-            "cc".into()
+            PathBuf::from("cc")
         };
         let mut compile = self.c_compiler(&compiler);
         if build.shared {
@@ -92,25 +35,41 @@ impl Flavour {
         if Path::new(name).is_absolute() || list.builds.iter().any(|b| b.name == name) {
             return Ok(());
         }
-        let source = ["c", "f", "f90"]
-            .map(|ending| format!("{name}.{ending}"))
-            .into_iter()
-            .find(|file| repository().join("ctests").join(file).is_file())
-            .ok_or_else(|| format!("ctests has no source file for {name}"))?;
-        if source.ends_with(".c") {
-            let compile = self.c_compiler(&self.tool("mpicc"));
-            return self.make(compile, &source, name, &["-ldl", "-lpthread"]);
+        let (source, language) = source(name)?;
+        match language {
+            Language::Python => return Ok(()),
+            Language::C => {
+                let compile = self.c_compiler(&self.tool("mpicc"));
+                return self.make(compile, &source, name, &["-ldl", "-lpthread"]);
+            }
+            Language::Cpp => {
+                let mut compile = Command::new(self.tool("mpicc"));
+                // MPI's own C++ bindings, which are no more, would need another library. The headers are C: what they leave
+                // to the compiler, a string in place of a character pointer for example, is no matter here.
+                compile.args([
+                    "-x",
+                    "c++",
+                    "-std=gnu++17",
+                    "-O1",
+                    "-g",
+                    "-fpermissive",
+                    "-w",
+                ]);
+                compile.args(["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]);
+                return self.make(compile, &source, name, &["-ldl", "-lstdc++"]);
+            }
+            Language::Fortran => {}
         }
         let mut compile = Command::new(self.tool("mpif90"));
         // mpif.h has no interfaces, so one file calls mpi_bcast with many types.
         compile
             .args(["-O1", "-g", "-w", "-fallow-argument-mismatch", "-J"])
-            .arg(&self.directory);
-        let helper = self.directory.join("frondo.o");
+            .arg(self.directory());
+        let helper = self.directory().join("frondo.o");
         self.make(compile, &source, name, &[&helper.to_string_lossy(), "-ldl"])
     }
 
-    fn c_compiler(&self, compiler: &str) -> Command {
+    fn c_compiler(&self, compiler: &Path) -> Command {
         let mut command = Command::new(compiler);
         command.args(["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra"]);
         command
@@ -124,8 +83,9 @@ impl Flavour {
         target: &str,
         after: &[&str],
     ) -> Result<(), String> {
+        let _alone = COMPILING.lock().expect("no job ends in a panic");
         let source = repository().join("ctests").join(source);
-        let target = self.directory.join(target);
+        let target = self.directory().join(target);
         if modified(&target).is_some_and(|made| made > newest_source(&source)) {
             return Ok(());
         }
@@ -141,6 +101,24 @@ impl Flavour {
         let _ = std::fs::remove_file(&target);
         Err(format!("{compile:?}\n{said}"))
     }
+}
+
+/// Two jobs may need the same program.
+static COMPILING: Mutex<()> = Mutex::new(());
+
+/// The file in `ctests` with a program's source.
+pub fn source(name: &str) -> Result<(String, Language), String> {
+    [
+        ("c", Language::C),
+        ("cc", Language::Cpp),
+        ("f", Language::Fortran),
+        ("f90", Language::Fortran),
+        ("py", Language::Python),
+    ]
+    .map(|(ending, language)| (format!("{name}.{ending}"), language))
+    .into_iter()
+    .find(|(file, _)| repository().join("ctests").join(file).is_file())
+    .ok_or_else(|| format!("ctests has no source file for {name}"))
 }
 
 fn modified(file: &Path) -> Option<SystemTime> {
@@ -160,10 +138,4 @@ fn newest_source(source: &Path) -> SystemTime {
         .chain([source.to_owned()])
         .filter_map(|file| modified(&file));
     times.max().unwrap_or_else(SystemTime::now)
-}
-
-/// The library that was built for an MPI.
-fn library(mpi: &str) -> PathBuf {
-    let default = || repository().join("build").join(mpi).join("librondo.so");
-    std::env::var_os(format!("RONDO_LIB_{mpi}")).map_or_else(default, PathBuf::from)
 }

@@ -1,5 +1,7 @@
 //! The test list, as data. Its own head explains each field.
 
+use crate::compile;
+use crate::host::{Abi, Language};
 use crate::shape::Shape;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -34,6 +36,9 @@ pub struct Mode {
     /// Preload the library that was built for the other MPI.
     #[serde(default)]
     pub misfit: bool,
+    /// What the program runs under.
+    #[serde(default)]
+    pub wrapper: Vec<String>,
     #[serde(default)]
     pub env: Env,
 }
@@ -70,7 +75,17 @@ pub struct Test {
     pub env: Env,
     #[serde(default = "one_minute")]
     pub limit: u64,
-    pub only: Option<String>,
+    /// Shared libraries preloaded before Rondo.
+    #[serde(default)]
+    pub front: Vec<String>,
+    /// And behind it.
+    #[serde(default)]
+    pub behind: Vec<String>,
+    pub only: Option<Vec<Abi>>,
+    pub hosts: Option<Vec<String>>,
+    /// More arguments for the launcher.
+    #[serde(default)]
+    pub launcher: Vec<String>,
     #[serde(default)]
     pub launch: Launch,
     #[serde(default)]
@@ -87,6 +102,8 @@ pub struct Test {
     pub statistics: Vec<Statistic>,
     #[serde(default)]
     pub large: bool,
+    #[serde(default)]
+    pub slow: bool,
 }
 
 /// Who starts the ranks, and who has Rondo preloaded.
@@ -108,6 +125,7 @@ pub enum Expect {
     Abort,
     Refused,
     Silent,
+    Outlives,
 }
 
 /// A text in Rondo's messages.
@@ -200,6 +218,11 @@ impl Test {
             ..self.clone()
         });
         rows.collect()
+    }
+
+    /// What its program is written in. One that is not ours needs no compiler, as one in C, which every MPI has.
+    pub fn language(&self) -> Language {
+        compile::source(&self.program).map_or(Language::C, |(_, language)| language)
     }
 
     /// The numbers of ranks to run on, each with its nodes if they are told.

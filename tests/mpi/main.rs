@@ -4,39 +4,49 @@
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
-//! | `RONDO_TEST_FLAVOURS` | MPIs to test | `openmpi mpich` |
+//! | `RONDO_TEST_HOSTS` | MPIs to test: Debian's, and those in `build/matrix` | `openmpi mpich` |
 //! | `RONDO_TEST_MODES` | modes of the list to run | all |
-//! | `RONDO_TEST_LARGE` | `1` runs the cases that need 10 GiB | `0` |
-//! | `RONDO_LIB_openmpi`, `RONDO_LIB_mpich` | the library under test | `build/<flavour>/librondo.so` |
-//! | `MPICC_OPENMPI`, `MPIF90_MPICH`, `MPIRUN_MPICH`, ... | the MPI's own programs | `mpicc.openmpi`, ... |
+//! | `RONDO_TEST_LARGE` | `1` runs the cases that need 10 GiB, `only` no others | `0` |
+//! | `RONDO_TEST_SLOW` | `1` runs the cases that take long | `0` |
+//! | `RONDO_TEST_JOBS` | cases at a time | 2 |
+//! | `RONDO_LIB_openmpi`, `RONDO_LIB_mpich`, `RONDO_LIB_standard` | the library under test | `build/<ABI>/librondo.so` |
+//! | `MPICC_OPENMPI`, `MPIF90_MPICH`, `MPIRUN_MPICH`, ... | the programs of Debian's MPIs | `mpicc.openmpi`, ... |
 
 #![forbid(unsafe_code)]
 
 mod compile;
+mod host;
 mod list;
 mod process;
 mod run;
 mod shape;
 mod verdict;
 
-use compile::Flavour;
+use host::{Host, Language};
 use list::{List, Test};
 use run::Case;
 use shape::Shape;
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::mpsc::{Sender, channel};
 use std::time::Instant;
 use verdict::Bare;
 
 /// What the user selected.
 struct Selection {
     filters: Vec<String>,
-    flavours: Vec<String>,
+    hosts: Vec<String>,
     modes: Option<Vec<String>>,
+    /// Cases that need much memory, and the others.
     large: bool,
+    small: bool,
+    slow: bool,
+    jobs: usize,
 }
 
 impl Selection {
-    fn from_environment() -> Self {
+    fn from_environment() -> Result<Self, String> {
         let words = |name: &str| {
             let value = std::env::var(name).ok()?;
             Some(
@@ -46,17 +56,25 @@ impl Selection {
                     .collect::<Vec<_>>(),
             )
         };
-        Selection {
+        let jobs = std::env::var("RONDO_TEST_JOBS").unwrap_or_else(|_| "2".into());
+        Ok(Selection {
             // The test harness's own options, which cargo passes on, mean nothing here.
             filters: std::env::args()
                 .skip(1)
                 .filter(|a| !a.starts_with('-'))
                 .collect(),
-            flavours: words("RONDO_TEST_FLAVOURS")
+            hosts: words("RONDO_TEST_HOSTS")
                 .unwrap_or_else(|| vec!["openmpi".into(), "mpich".into()]),
             modes: words("RONDO_TEST_MODES"),
-            large: std::env::var("RONDO_TEST_LARGE").is_ok_and(|v| v == "1"),
-        }
+            large: std::env::var("RONDO_TEST_LARGE").is_ok_and(|v| v == "1" || v == "only"),
+            small: std::env::var("RONDO_TEST_LARGE").as_deref() != Ok("only"),
+            slow: std::env::var("RONDO_TEST_SLOW").is_ok_and(|v| v == "1"),
+            jobs: jobs
+                .parse()
+                .ok()
+                .filter(|&jobs| jobs > 0)
+                .ok_or(format!("RONDO_TEST_JOBS={jobs}: not a number of cases"))?,
+        })
     }
 
     fn takes_mode(&self, mode: &str) -> bool {
@@ -65,8 +83,15 @@ impl Selection {
             .is_none_or(|modes| modes.iter().any(|m| m == mode))
     }
 
-    fn takes_test(&self, test: &Test, flavour: &Flavour) -> bool {
-        (self.large || !test.large) && test.only.as_ref().is_none_or(|only| only == flavour.name())
+    fn takes_test(&self, test: &Test, host: &Host) -> bool {
+        let named = |names: &Vec<String>| names.iter().any(|name| name == host.name());
+        (if test.large { self.large } else { self.small })
+            && (self.slow || !test.slow)
+            && test.hosts.as_ref().is_none_or(named)
+            && test
+                .only
+                .as_ref()
+                .is_none_or(|only| only.contains(&host.abi))
     }
 
     fn takes_name(&self, name: &str) -> bool {
@@ -82,8 +107,12 @@ struct Tally {
 
 impl Tally {
     /// Prints the line of a case, and why it failed.
-    fn add(&mut self, name: &str, start: Instant, result: Result<(), String>) {
-        let seconds = start.elapsed().as_secs_f64();
+    fn add(&mut self, done: Done) {
+        let Done {
+            name,
+            seconds,
+            result,
+        } = done;
         match result {
             Ok(()) => {
                 self.passed += 1;
@@ -100,18 +129,41 @@ impl Tally {
     }
 }
 
+/// A case that was run.
+struct Done {
+    name: String,
+    seconds: f64,
+    result: Result<(), String>,
+}
+
+impl Done {
+    /// Runs `what` under this name.
+    fn by(name: String, what: impl FnOnce() -> Result<(), String>) -> Done {
+        let start = Instant::now();
+        let result = what();
+        Done {
+            name,
+            seconds: start.elapsed().as_secs_f64(),
+            result,
+        }
+    }
+}
+
 fn main() -> ExitCode {
-    let selection = Selection::from_environment();
-    let list = match List::read() {
-        Ok(list) => list,
-        Err(error) => {
+    let (list, selection) = match (List::read(), Selection::from_environment()) {
+        (Ok(list), Ok(selection)) => (list, selection),
+        (Err(error), _) => {
             eprintln!("ctests/list.toml: {error}");
+            return ExitCode::FAILURE;
+        }
+        (_, Err(error)) => {
+            eprintln!("{error}");
             return ExitCode::FAILURE;
         }
     };
     let mut tally = Tally::default();
-    for name in &selection.flavours {
-        run_flavour(&list, &selection, name, &mut tally);
+    for name in &selection.hosts {
+        run_host(&list, &selection, name, &mut tally);
     }
     let word = if tally.failed == 0 { "ok" } else { "FAILED" };
     println!(
@@ -126,62 +178,91 @@ fn main() -> ExitCode {
 }
 
 /// All cases on one MPI. What cannot even start counts as one failed case.
-fn run_flavour(list: &List, selection: &Selection, name: &str, tally: &mut Tally) {
-    let start = Instant::now();
-    let flavour = match Flavour::new(name).and_then(|f| f.build_helpers(list).map(|()| f)) {
-        Ok(flavour) => flavour,
-        Err(why) => return tally.add(&format!("{name} set-up"), start, Err(why)),
+fn run_host(list: &List, selection: &Selection, name: &str, tally: &mut Tally) {
+    let host = match set_up(list, selection, name) {
+        Ok(host) => host,
+        Err(why) => return tally.add(Done::by(format!("{name} set-up"), || Err(why))),
     };
+    let tests = list.tests.iter().filter(|t| selection.takes_test(t, &host));
+    let (tests, others): (Vec<_>, Vec<_>) = tests.partition(|t| host.has(t.language()));
+    for language in [Language::Fortran, Language::Python] {
+        let rows = others.iter().filter(|t| t.language() == language).count();
+        if rows > 0 {
+            println!("{name} has no {language:?} here: {rows} rows of the list are left out");
+        }
+    }
+    let runs = tests
+        .into_iter()
+        .flat_map(|test| test.runs().map(move |run| (test, run)));
+    let queue = Mutex::new(runs.collect::<Vec<_>>().into_iter());
+    let (send, receive) = channel();
+    std::thread::scope(|scope| {
+        for job in 0..selection.jobs {
+            let (queue, host, send) = (&queue, &host, send.clone());
+            scope.spawn(move || {
+                let scratch = host.directory().join(format!("job{job}"));
+                if let Err(error) = std::fs::create_dir_all(&scratch) {
+                    let why = format!("{}: {error}", scratch.display());
+                    let _ = send.send(Done::by(format!("{} set-up", host.name()), || Err(why)));
+                    return;
+                }
+                loop {
+                    let next = queue.lock().expect("no job ends in a panic").next();
+                    let Some((test, run)) = next else { return };
+                    run_modes(list, selection, host, &scratch, test, run, &send);
+                }
+            });
+        }
+        drop(send);
+        receive.iter().for_each(|done| tally.add(done));
+    });
+}
+
+/// The MPI of this name, with what its cases need.
+fn set_up(list: &List, selection: &Selection, name: &str) -> Result<Host, String> {
+    let host = Host::new(name)?;
+    host.build_helpers(list)?;
     let preloads = list
         .modes
         .iter()
         .any(|(m, mode)| mode.preload && selection.takes_mode(m));
-    if preloads && !flavour.library().is_file() {
-        let why = format!(
-            "there is no {}: build it first",
-            flavour.library().display()
-        );
-        return tally.add(&format!("{name} library"), start, Err(why));
+    if preloads && !host.library().is_file() {
+        let library = host.library();
+        return Err(format!("there is no {}: build it first", library.display()));
     }
-    for test in list
-        .tests
-        .iter()
-        .filter(|t| selection.takes_test(t, &flavour))
-    {
-        for run in test.runs() {
-            run_modes(list, selection, &flavour, test, run, tally);
-        }
-    }
+    Ok(host)
 }
 
 /// One program on one number of ranks and nodes, in each of its modes.
 fn run_modes(
     list: &List,
     selection: &Selection,
-    flavour: &Flavour,
+    host: &Host,
+    scratch: &Path,
     test: &Test,
     (ranks, shape): (u32, Option<&Shape>),
-    tally: &mut Tally,
+    done: &Sender<Done>,
 ) {
     let mut bare = Bare::default();
     for mode in &test.modes {
         let case = Case {
-            flavour,
+            host,
             test,
             ranks,
             shape,
             mode_name: mode,
             mode: &list.modes[mode],
+            scratch,
         };
         let name = case.name();
         // Where later modes are compared with the bare run, it belongs to each of them.
         let wanted = selection.takes_mode(mode) || (test.same.is_some() && mode == "bare");
         if wanted && selection.takes_name(&name) {
-            let start = Instant::now();
-            let result = flavour
-                .build_program(list, &test.program)
-                .and_then(|()| case.check(&mut bare));
-            tally.add(&name, start, result);
+            let case = || {
+                host.build_program(list, &test.program)?;
+                case.check(&mut bare)
+            };
+            let _ = done.send(Done::by(name, case));
         }
     }
 }

@@ -28,7 +28,6 @@ const MARK: &str = "RONDO_TEST_RUN";
 /// and with it this function waiting.
 pub fn run(command: &mut Command, limit: Duration, directory: &Path) -> io::Result<Outcome> {
     let (stdout, stderr) = (directory.join("stdout"), directory.join("stderr"));
-    let before = shared_files();
     let mark = format!("{}.{:?}", std::process::id(), Instant::now());
     command
         .env(MARK, &mark)
@@ -44,7 +43,7 @@ pub fn run(command: &mut Command, limit: Duration, directory: &Path) -> io::Resu
             None
         }
     };
-    let left = leftovers(&before, &mark);
+    let left = leftovers(&mark);
     kill_marked(&mark);
     let read =
         |path: &Path| Ok::<_, io::Error>(String::from_utf8_lossy(&std::fs::read(path)?).into());
@@ -110,22 +109,23 @@ fn marked(mark: &str) -> Vec<u32> {
 /// How long the ranks of a job that ends may still be seen after their launcher's end.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What is still there of a run, some time after its end.
-fn leftovers(before: &[String], mark: &str) -> Vec<String> {
+/// What is still there of a run, some time after its end. Other runs go on meanwhile: their files are gone in time, and
+/// what comes new is theirs.
+fn leftovers(mark: &str) -> Vec<String> {
     let start = Instant::now();
+    let mut files = shared_files();
     loop {
-        let files = shared_files()
-            .into_iter()
-            .filter(|file| !before.contains(file))
-            .map(|file| format!("/dev/shm/{file}"));
-        let processes = marked(mark).into_iter().map(|id| {
-            let maps = std::fs::read_to_string(format!("/proc/{id}/maps")).unwrap_or_default();
-            let segments = maps.lines().filter(|line| line.contains("rondo"));
-            format!("process {id}, which maps {} x rondo", segments.count())
-        });
-        let left: Vec<String> = files.chain(processes).collect();
-        if left.is_empty() || start.elapsed() > GRACE {
-            return left;
+        let now = shared_files();
+        files.retain(|file| now.contains(file));
+        let processes: Vec<u32> = marked(mark);
+        if (files.is_empty() && processes.is_empty()) || start.elapsed() > GRACE {
+            let files = files.iter().map(|file| format!("/dev/shm/{file}"));
+            let processes = processes.into_iter().map(|id| {
+                let maps = std::fs::read_to_string(format!("/proc/{id}/maps")).unwrap_or_default();
+                let segments = maps.lines().filter(|line| line.contains("rondo"));
+                format!("process {id}, which maps {} x rondo", segments.count())
+            });
+            return files.chain(processes).collect();
         }
         sleep(Duration::from_millis(50));
     }

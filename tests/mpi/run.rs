@@ -1,21 +1,24 @@
 //! One case: the command that runs it, and the check of what it did.
 
-use crate::compile::Flavour;
-use crate::list::{Env, Expect, Launch, Mode, Test};
+use crate::host::{Host, Language};
+use crate::list::{Env, Expect, Launch, Mode, Test, repository};
 use crate::process::{self, Outcome};
 use crate::shape::Shape;
 use crate::verdict::{self, Bare};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 /// A program, a number of ranks and a mode, on one MPI.
 pub struct Case<'a> {
-    pub flavour: &'a Flavour,
+    pub host: &'a Host,
     pub test: &'a Test,
     pub ranks: u32,
     pub shape: Option<&'a Shape>,
     pub mode_name: &'a str,
     pub mode: &'a Mode,
+    /// Where its files go, which no other case uses meanwhile.
+    pub scratch: &'a Path,
 }
 
 /// Launchers may lose what a rank said just before it aborted, so a text that must be there gets this many
@@ -26,13 +29,13 @@ impl Case<'_> {
     /// What the user sees and filters by.
     pub fn name(&self) -> String {
         let Case {
-            flavour,
+            host,
             test,
             ranks,
             mode_name,
             ..
         } = self;
-        let mut name = format!("{} {} {mode_name} np={ranks}", flavour.name(), test.program);
+        let mut name = format!("{} {} {mode_name} np={ranks}", host.name(), test.program);
         if let Some(shape) = self.shape {
             name += &format!(" on {}", shape.text());
         }
@@ -52,13 +55,13 @@ impl Case<'_> {
 
     /// Runs it. An error says what is wrong, what was printed, and how to repeat it.
     pub fn check(&self, bare: &mut Bare) -> Result<(), String> {
-        let statistics = self.flavour.directory().join("stats.json");
+        let statistics = self.scratch.join("stats.json");
         let mut attempt = 1;
         loop {
             let _ = std::fs::remove_file(&statistics);
             let mut command = self.command();
             let limit = Duration::from_secs(self.test.limit);
-            let outcome = process::run(&mut command, limit, self.flavour.directory())
+            let outcome = process::run(&mut command, limit, self.scratch)
                 .map_err(|e| format!("{:?}: {e}", command.get_program()))?;
             let lost = self.test.expect == Expect::Refused
                 && verdict::is_abort(&outcome)
@@ -80,7 +83,7 @@ impl Case<'_> {
             verdict::said(&self.test.says, outcome)?;
         }
         if self.mode.preload && !self.test.statistics.is_empty() {
-            let file = self.flavour.directory().join("stats.json");
+            let file = self.scratch.join("stats.json");
             verdict::statistics(&self.test.statistics, &file, self.ranks)?;
         }
         bare.compare(self.test.same, self.mode_name == "bare", outcome)
@@ -88,7 +91,7 @@ impl Case<'_> {
 
     /// All that Rondo, the program and the launcher need, spelled out so that a shell can repeat it.
     fn command(&self) -> Command {
-        let program = self.flavour.program(&self.test.program);
+        let program = self.host.program(&self.test.program);
         let preload = self.preload();
         let env = self.env();
         if self.test.launch == Launch::Direct {
@@ -99,45 +102,55 @@ impl Case<'_> {
                 .env("LD_PRELOAD", preload);
             return command;
         }
-        let mut command = Command::new(self.flavour.tool("mpirun"));
+        let mut command = Command::new(self.host.tool("mpirun"));
         let mut variables = env;
         if self.test.launch == Launch::Everywhere {
             command.env("LD_PRELOAD", preload);
         } else if !preload.is_empty() {
             variables.insert("LD_PRELOAD".into(), preload);
         }
-        if self.flavour.is_mpich() {
-            for (key, value) in &variables {
-                command.args(["-genv", key, value]);
-            }
-        } else {
+        if self.host.has_orte() {
             command.args(["--allow-run-as-root", "--oversubscribe"]);
             command.args(["--mca", "mpi_yield_when_idle", "1"]);
             for (key, value) in &variables {
                 command.args(["-x", &format!("{key}={value}")]);
             }
+        } else {
+            for (key, value) in &variables {
+                command.args(["-genv", key, value]);
+            }
         }
         command.args(["-np", &self.ranks.to_string()]);
+        command.args(&self.test.launcher);
         if let Some(shape) = self.shape {
-            command
-                .arg(self.flavour.program("on_node"))
-                .arg(shape.list());
+            command.arg(self.host.program("on_node")).arg(shape.list());
         }
-        command.arg(program).args(self.args());
+        command.args(self.mode.wrapper.iter().map(|word| self.expand(word)));
+        if self.test.language() == Language::Python {
+            let script = format!("{}.py", self.test.program);
+            command.arg(self.host.python());
+            command.arg(repository().join("ctests").join(script));
+        } else {
+            command.arg(program);
+        }
+        command.args(self.args());
         command
     }
 
-    /// The value of LD_PRELOAD: what makes ranks yield where that is needed, then Rondo.
+    /// The value of LD_PRELOAD: what makes ranks yield where that is needed, then Rondo between what the row names.
     fn preload(&self) -> String {
         let yields = self
-            .flavour
+            .host
             .yield_library()
             .filter(|_| self.test.launch == Launch::Mpirun);
         let rondo = self.mode.preload.then(|| match self.mode.misfit {
-            true => self.flavour.misfit(),
-            false => self.flavour.library(),
+            true => self.host.misfit(),
+            false => self.host.library(),
         });
-        let parts = yields.into_iter().chain(rondo);
+        let built = |name: &String| self.host.program(&format!("{name}.so"));
+        let front = self.test.front.iter().map(built);
+        let behind = self.test.behind.iter().map(built);
+        let parts = yields.into_iter().chain(front).chain(rondo).chain(behind);
         parts
             .map(|path| path.to_string_lossy().into_owned())
             .collect::<Vec<_>>()
@@ -155,7 +168,9 @@ impl Case<'_> {
     }
 
     fn expand(&self, text: &str) -> String {
-        text.replace("{build}", &self.flavour.directory().to_string_lossy())
+        text.replace("{build}", &self.host.directory().to_string_lossy())
+            .replace("{ctests}", &repository().join("ctests").to_string_lossy())
+            .replace("{scratch}", &self.scratch.to_string_lossy())
     }
 }
 

@@ -1,0 +1,94 @@
+"""mpi4py, whose wheel loads the MPI library by dlopen and calls the large-count functions where there are any: collectives
+of buffers and of pickled objects, on the world and on halves of it, and who carried them out. As rondo_test.h has it:
+EXPECT_RONDO names an algorithm, or is not there in a bare run, and the last line is "PASS mpi4py"."""
+
+import array
+import ctypes
+import os
+import sys
+
+from mpi4py import MPI
+
+world = MPI.COMM_WORLD
+failures = []
+process = ctypes.CDLL(None)
+expect = os.environ.get("EXPECT_RONDO")
+if expect is None:
+    assert not hasattr(process, "rondo_calls"), "Rondo is loaded in a bare run"
+else:
+    process.rondo_calls.restype = ctypes.c_ulonglong
+
+
+def check(holds, what):
+    if not holds:
+        failures.append(what)
+        print(f"rank {world.rank}: failed: {what}", file=sys.stderr, flush=True)
+
+
+def calls(collective):
+    expected = os.environ.get("EXPECT_RONDO_" + collective.upper(), expect)
+    name = None if expected == "any" else expected.encode()
+    return process.rondo_calls(collective.encode(), name)
+
+
+def counted(collective, comm, call):
+    """Makes a call and checks that Rondo carried it out, if there are ranks enough."""
+    before = calls(collective) if expect else 0
+    result = call()
+    if expect not in (None, "any") and comm.size >= 3:
+        moved = calls(collective) - before
+        check(moved >= 1, f"{collective} on {comm.size} ranks moved Rondo's counter by {moved}")
+    return result
+
+
+def blocks(comm, scale):
+    counts = [(7 * rank + 3) % 11 * scale for rank in range(comm.size)]
+    displs = [sum(counts[:rank]) for rank in range(comm.size)]
+    return counts, displs
+
+
+def data(rank, count):
+    return array.array("i", ((31 * rank + i) % 1009 for i in range(count)))
+
+
+def exercise(comm, scale):
+    counts, displs = blocks(comm, scale)
+    whole = array.array("i")
+    for rank in range(comm.size):
+        whole += data(rank, counts[rank])
+    total = len(whole)
+    own = data(comm.rank, counts[comm.rank])
+    empty = array.array("i", bytes(4 * total))
+    for root in (0, comm.size - 1):
+        at_root = comm.rank == root
+        buffer = data(root, total) if at_root else empty[:]
+        counted("bcast", comm, lambda: comm.Bcast([buffer, MPI.INT], root))
+        check(buffer == data(root, total), f"Bcast from {root}")
+        gathered = empty[:] if at_root else None
+        into = [gathered, counts, displs, MPI.INT] if at_root else None
+        counted("gatherv", comm, lambda: comm.Gatherv([own, MPI.INT], into, root))
+        check(not at_root or gathered == whole, f"Gatherv to {root}")
+        part = array.array("i", bytes(4 * len(own)))
+        outof = [whole, counts, displs, MPI.INT] if at_root else None
+        counted("scatterv", comm, lambda: comm.Scatterv(outof, [part, MPI.INT], root))
+        check(part == own, f"Scatterv from {root}")
+        value = {"root": root, "list": list(range(scale))}
+        got = counted("bcast", comm, lambda: comm.bcast(value if at_root else None, root))
+        check(got == value, f"bcast of an object from {root}")
+    everywhere = empty[:]
+    counted("allgatherv", comm, lambda: comm.Allgatherv([own, MPI.INT], [everywhere, counts, displs, MPI.INT]))
+    check(everywhere == whole, "Allgatherv")
+    got = counted("allgather", comm, lambda: comm.allgather(comm.rank * scale))
+    check(got == [rank * scale for rank in range(comm.size)], "allgather of objects")
+
+
+for scale in (1, 50, 3000):
+    exercise(world, scale)
+halves = world.Split(world.rank % 2, world.rank)
+exercise(halves, 20)
+halves.Free()
+
+failed = world.allreduce(len(failures))
+if world.rank == 0 and not failed:
+    print("PASS mpi4py")
+sys.exit(failed != 0)

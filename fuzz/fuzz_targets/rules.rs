@@ -1,0 +1,35 @@
+//! Any text as a file of rules: it is taken as a whole or refused with a reason, and rules that were taken travel between ranks
+//! unchanged.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rondo::config::Algorithm;
+use rondo::rules::{File, Known, Rules};
+
+const BCAST: &[Algorithm] = &[Algorithm::Circulant, Algorithm::Binomial];
+const GATHERV: &[Algorithm] = &[Algorithm::Hybrid];
+const COLLECTIVES: [Known; 2] = [("bcast", BCAST), ("gatherv", GATHERV)];
+
+fuzz_target!(|text: &str| {
+    let file = match File::parse(text) {
+        Ok(file) => file,
+        Err(why) => return assert!(!why.is_empty()),
+    };
+    let written = serde_json::to_string(&file).expect("what was read can be written");
+    File::parse(&written).expect("and read again");
+    if let Ok(rules) = file.compile(&COLLECTIVES) {
+        let words = rules.to_words();
+        assert_eq!(words.len(), Rules::words_of(rules.len()));
+        let handed = Rules::from_words(&words);
+        assert_eq!(handed.hash(), rules.hash());
+        let sizes = [None, Some(0), Some(1 << 40)];
+        for bytes in sizes {
+            let (one, other) = (
+                rules.find(0, BCAST, (8, 2), bytes),
+                handed.find(0, BCAST, (8, 2), bytes),
+            );
+            assert_eq!(one, other);
+        }
+    }
+});

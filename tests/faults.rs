@@ -1,0 +1,188 @@
+//! Each call of the host's by Rondo fails once, on the root and on another rank, and every time the job ends in one of the ways
+//! that a user can live with: with the right results, with an error returned, or with an abort that names rank and collective.
+//!
+//! `ctests/faults.c` is the program and `ctests/fault.c` makes the calls fail. Its rounds go on after a failure that Rondo got
+//! over, and begin anew behind one that ended the job. Many jobs: `make matrix` runs this.
+
+#![forbid(unsafe_code)]
+
+mod mpirun;
+
+use mpirun::{Ended, MPIS, SHARED, compile, folder, library, root};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// How calls are carried out; by leaders on two nodes of two ranks each.
+const WAYS: &[(&str, &[(&str, &str)])] = &[
+    (
+        "flat",
+        &[
+            ("RONDO_HIERARCHY", "flat"),
+            ("RONDO_BCAST", "circulant"),
+            ("RONDO_ALLGATHERV", "circulant"),
+            ("RONDO_GATHERV", "hybrid"),
+            ("RONDO_SCATTERV", "hybrid"),
+            ("RONDO_GATHER", "binomial"),
+            ("RONDO_SCATTER", "linear"),
+        ],
+    ),
+    (
+        "node",
+        &[
+            ("RONDO_HIERARCHY", "leader"),
+            ("RONDO_BCAST", "circulant"),
+            ("RONDO_ALLGATHERV", "ring"),
+            ("RONDO_GATHERV", "adaptive"),
+            ("RONDO_SCATTERV", "adaptive"),
+            ("RONDO_GATHER", "hybrid"),
+            ("RONDO_SCATTER", "hybrid"),
+        ],
+    ),
+    ("auto", &[("RONDO_LEARN_CALLS", "2")]),
+];
+
+/// What is compiled for an MPI.
+struct Programs {
+    faults: PathBuf,
+    fault: PathBuf,
+    on_node: PathBuf,
+}
+
+fn programs(mpi: &str) -> &'static Programs {
+    static EACH: [OnceLock<Programs>; 2] = [OnceLock::new(), OnceLock::new()];
+    let number = MPIS.iter().position(|name| *name == mpi);
+    EACH[number.expect("an MPI")].get_or_init(|| compiled(mpi))
+}
+
+fn compiled(mpi: &str) -> Programs {
+    let directory = folder("faults").join(mpi);
+    std::fs::create_dir_all(&directory).unwrap();
+    let source = |name: &str| root().join("ctests").join(name);
+    Programs {
+        faults: compile(
+            Some(mpi),
+            &source("faults.c"),
+            directory.join("faults"),
+            &[],
+        ),
+        fault: compile(
+            Some(mpi),
+            &source("fault.c"),
+            directory.join("fault.so"),
+            SHARED,
+        ),
+        on_node: compile(None, &source("on_node.c"), directory.join("on_node"), &[]),
+    }
+}
+
+/// A job of four ranks whose first round is `first`, with faults on `rank`.
+fn job(mpi: &str, programs: &Programs, way: &[(&str, &str)], first: u64, rank: u32) -> Ended {
+    let preload = format!("{}:{}", library(mpi).display(), programs.fault.display());
+    let variables = [("LD_PRELOAD", preload.as_str()), ("EXPECT_RONDO", "any")];
+    let mut command = mpirun::mpirun(mpi, 4, 60, &[&variables, way].concat());
+    if way.contains(&("RONDO_HIERARCHY", "leader")) {
+        command.arg(&programs.on_node).arg("0,0,1,1");
+    }
+    command.arg(&programs.faults);
+    command.args([first.to_string(), rank.to_string()]);
+    Ended::of(&command.output().expect("the launcher starts"))
+}
+
+/// The number of the last round that began.
+fn last_round(stdout: &str) -> Option<u64> {
+    let rounds = stdout.lines().filter_map(|line| {
+        let number = line.strip_prefix("round ")?;
+        number.split(':').next()?.parse().ok()
+    });
+    rounds.max()
+}
+
+/// All rounds; counts of how they ended.
+fn every_call_fails(mpi: &str, way: &str, rank: u32) {
+    let programs = programs(mpi);
+    let (_, variables) = WAYS
+        .iter()
+        .find(|(name, _)| *name == way)
+        .expect("one of them");
+    let mut ends: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut first = 1;
+    loop {
+        let Ended {
+            status,
+            stdout,
+            stderr,
+        } = job(mpi, programs, variables, first, rank);
+        let told =
+            || format!("{mpi} {way} rank {rank} from {first}: status {status:?}\n{stdout}{stderr}");
+        let survived = stdout.matches(", survived").count() as u32;
+        *ends.entry("survived").or_default() += survived;
+        if stdout.contains("PASS faults") {
+            assert_eq!(status, Some(0), "{}", told());
+            break;
+        }
+        assert!(
+            !stderr.contains("failed: "),
+            "wrong results or a leak: {}",
+            told()
+        );
+        assert!(
+            status.is_some_and(|s| s != 0 && s != 124 && s != 137),
+            "hangs: {}",
+            told()
+        );
+        for crash in [
+            "Segmentation fault",
+            "Bus error",
+            "(signal 6)",
+            "signal 6 (Aborted)",
+            "internal error",
+        ] {
+            assert!(
+                !stdout.contains(crash) && !stderr.contains(crash),
+                "{}",
+                told()
+            );
+        }
+        assert!(!stdout.contains("error UNKNOWN"), "{}", told());
+        let aborted = stderr.lines().any(|line| {
+            line.contains("rondo: ") && line.contains("MPI_") && line.contains("on rank ")
+        });
+        let end = match stdout.contains(": error known in MPI_") {
+            true => "error returned",
+            false => {
+                assert!(aborted, "{}", told());
+                "abort"
+            }
+        };
+        *ends.entry(end).or_default() += 1;
+        first = last_round(&stdout).expect("a round began") + 1;
+    }
+    println!("{mpi} {way}, faults on rank {rank}: {ends:?}");
+    // The rounds were no empty ones: there is a handshake at least, and there are messages.
+    assert!(ends.values().sum::<u32>() > 50, "{ends:?}");
+    assert!(ends.len() > 1, "{ends:?}");
+}
+
+macro_rules! cases {
+    ($($name:ident: $mpi:literal $way:literal $rank:literal;)*) => { $(
+        #[test]
+        #[ignore = "hundreds of jobs: make matrix"]
+        fn $name() {
+            every_call_fails($mpi, $way, $rank);
+        }
+    )* };
+}
+
+cases! {
+    openmpi_flat_root: "openmpi" "flat" 0;
+    openmpi_flat_other: "openmpi" "flat" 2;
+    openmpi_node_root: "openmpi" "node" 0;
+    openmpi_node_other: "openmpi" "node" 2;
+    openmpi_auto_other: "openmpi" "auto" 1;
+    mpich_flat_root: "mpich" "flat" 0;
+    mpich_flat_other: "mpich" "flat" 2;
+    mpich_node_root: "mpich" "node" 0;
+    mpich_node_other: "mpich" "node" 2;
+    mpich_auto_other: "mpich" "auto" 1;
+}

@@ -1,0 +1,124 @@
+//! Starting programs under Debian's MPIs.
+
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+    sync::OnceLock,
+};
+
+pub const MPIS: [&str; 2] = ["openmpi", "mpich"];
+
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A folder for files of tests, of this name.
+pub fn folder(name: &str) -> PathBuf {
+    let folder = root().join("build").join(name);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// The library as built for an MPI.
+pub fn library(mpi: &str) -> PathBuf {
+    root().join("build").join(mpi).join("librondo.so")
+}
+
+/// A tool of an MPI, as in the tests of MPI programs.
+pub fn command(tool: &str, mpi: &str) -> String {
+    let variable = format!("{tool}_{mpi}").to_uppercase();
+    env::var(variable).unwrap_or_else(|_| format!("{tool}.{mpi}"))
+}
+
+/// Compiles a C file with the compiler of an MPI, or with none of its, and more options.
+pub fn compile(mpi: Option<&str>, source: &Path, target: PathBuf, options: &[&str]) -> PathBuf {
+    let compiler = mpi.map_or("cc".into(), |mpi| command("mpicc", mpi));
+    let done = Command::new(&compiler)
+        .args(["-O1", "-g"])
+        .args(options)
+        .arg("-o")
+        .args([&target, &source.to_path_buf()])
+        .arg("-ldl")
+        .status();
+    assert!(done.unwrap().success(), "{compiler} {}", source.display());
+    target
+}
+
+/// How a shared library is compiled.
+pub const SHARED: &[&str] = &["-shared", "-fPIC", "-Wl,--no-as-needed"];
+
+/// What makes MPICH's ranks yield where there are more than cores.
+fn yields() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        // Several test programs may do so at a time.
+        let target = folder("mpirun").join(format!("yield-{}.so", std::process::id()));
+        compile(None, &root().join("ctests/yield.c"), target, SHARED)
+    })
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub status: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ended {
+    pub fn of(output: &Output) -> Ended {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ended {
+            status: output.status.code(),
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+        }
+    }
+
+    /// The one line that Rondo said; launchers add what they think of it.
+    pub fn complaint(&self) -> &str {
+        let mut lines = self
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("rondo: "));
+        let line = lines
+            .next()
+            .unwrap_or_else(|| panic!("a complaint: {self:?}"));
+        assert_eq!(lines.next(), None, "one rank speaks for all");
+        line
+    }
+}
+
+/// The launcher of an MPI for so many ranks and seconds, with variables of which LD_PRELOAD may be one. The program is to be
+/// added.
+pub fn mpirun(mpi: &str, ranks: u32, seconds: u32, env: &[(&str, &str)]) -> Command {
+    let mut line = Command::new("timeout");
+    line.args(["-k", "5", &seconds.to_string(), &command("mpirun", mpi)]);
+    let mut preload = Vec::new();
+    if mpi == "mpich" {
+        preload.push(yields().display().to_string());
+    } else {
+        line.args(["--allow-run-as-root", "--oversubscribe"]);
+        line.args(["--mca", "mpi_yield_when_idle", "1"]);
+    }
+    let others = env.iter().filter(|(name, _)| *name != "LD_PRELOAD");
+    let mut variables: Vec<(&str, String)> = others
+        .map(|(name, value)| (*name, (*value).to_owned()))
+        .collect();
+    let given = env.iter().filter(|(name, _)| *name == "LD_PRELOAD");
+    preload.extend(given.map(|(_, value)| (*value).to_owned()));
+    if !preload.is_empty() {
+        variables.push(("LD_PRELOAD", preload.join(":")));
+    }
+    for (name, value) in variables {
+        match mpi {
+            "mpich" => line.args(["-genv", name, &value]),
+            _ => line.args(["-x", &format!("{name}={value}")]),
+        };
+    }
+    line.args(["-np", &ranks.to_string()]);
+    line
+}
