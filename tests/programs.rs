@@ -13,12 +13,13 @@ use std::path::Path;
 struct Program {
     name: &'static str,
     mpi: &'static str,
-    command: &'static [&'static str],
+    /// Commands, one after the other, each under the launcher.
+    steps: &'static [&'static [&'static str]],
     /// Files of its folder, which is where it runs.
     input: &'static [(&'static str, &'static str)],
     variables: &'static [(&'static str, &'static str)],
     /// The part of its output and files that is the same in every run; empty if it failed.
-    result: fn(&Ended, &Path) -> String,
+    result: fn(&str, &Path) -> String,
     /// Collectives that it is known to call.
     calls: &'static [&'static str],
 }
@@ -44,27 +45,34 @@ fn lines_with(text: &str, marks: &[&str]) -> String {
     lines.map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// Runs it in its folder.
-fn run(program: &Program, env: &[(&str, &str)]) -> (Ended, String) {
+/// Runs it in its folder: how the last step ended, and the result.
+fn run(program: &Program, env: &[(&str, &str)], mut after_each: impl FnMut()) -> (Ended, String) {
     let folder = folder("programs").join(program.name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     for (name, text) in program.input {
         fs::write(folder.join(name), text).unwrap();
     }
-    let mut command = mpirun(program.mpi, RANKS, 300, &[program.variables, env].concat());
-    command.args(program.command).current_dir(&folder);
-    let ended = Ended::of(&command.output().expect("the launcher starts"));
-    let result = match ended.status {
-        Some(0) => (program.result)(&ended, &folder),
-        _ => String::new(),
-    };
-    (ended, result)
+    let mut output = String::new();
+    let mut last = None;
+    for step in program.steps {
+        let mut command = mpirun(program.mpi, RANKS, 300, &[program.variables, env].concat());
+        command.args(*step).current_dir(&folder);
+        let ended = Ended::of(&command.output().expect("the launcher starts"));
+        if ended.status != Some(0) {
+            return (ended, String::new());
+        }
+        after_each();
+        output += &ended.stdout;
+        last = Some(ended);
+    }
+    let result = (program.result)(&output, &folder);
+    (last.expect("there is a step"), result)
 }
 
 /// Bare, forced and as Rondo chooses.
 fn is_the_same_under_rondo(program: &Program) {
-    let (ended, bare) = run(program, &[]);
+    let (ended, bare) = run(program, &[], || {});
     assert!(
         bare.lines().count() > 3,
         "{} fails by itself: {ended:?}",
@@ -75,17 +83,18 @@ fn is_the_same_under_rondo(program: &Program) {
     let spec = format!("json:{}", stats.display());
     let own = [("LD_PRELOAD", preload.as_str()), ("RONDO_STATS", &spec)];
     for (way, env) in [("forced", FORCED), ("auto", &[])] {
-        let _ = fs::remove_file(&stats);
-        let (ended, result) = run(program, &[&own, env].concat());
+        let mut rows: Vec<serde_json::Value> = vec![];
+        let (ended, result) = run(program, &[&own, env].concat(), || {
+            let text = fs::read_to_string(&stats).expect("statistics");
+            let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+            rows.extend(report["collectives"].as_array().expect("rows").clone());
+            fs::remove_file(&stats).unwrap();
+        });
         assert_eq!(result, bare, "{} {way}: {}", program.name, ended.stderr);
         assert!(!ended.stderr.contains("rondo: "), "{}", ended.stderr);
-        let text = fs::read_to_string(&stats).expect("statistics");
-        let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         for collective in program.calls {
-            let rows = report["collectives"].as_array().expect("rows").iter();
-            let rows = rows.filter(|row| row["collective"] == *collective);
             let (mut own, mut host) = (0, 0);
-            for row in rows {
+            for row in rows.iter().filter(|row| row["collective"] == *collective) {
                 let calls = row["calls"].as_u64().expect("a number");
                 match row["algorithm"].as_str() {
                     Some("host") => host += calls,
@@ -113,7 +122,7 @@ fn lammps_melts_in_the_same_way() {
     is_the_same_under_rondo(&Program {
         name: "lammps",
         mpi: "openmpi",
-        command: &["lmp", "-in", "in.melt", "-log", "none"],
+        steps: &[&["lmp", "-in", "in.melt", "-log", "none"]],
         input: &[(
             "in.melt",
             "units lj
@@ -148,18 +157,19 @@ run 100
     });
 }
 
-/// Quantum ESPRESSO, in Fortran: the ground state of silicon. What one rank reads or decides is broadcast; plane waves are gathered
-/// and scattered.
+/// Quantum ESPRESSO, in Fortran: the ground state of silicon and its density. What one rank reads or decides is broadcast, and the
+/// density is gathered from the planes that each rank has.
 #[test]
 #[ignore = "needs Quantum ESPRESSO: make matrix"]
 fn quantum_espresso_finds_the_same_energy() {
     is_the_same_under_rondo(&Program {
         name: "quantum-espresso",
         mpi: "openmpi",
-        command: &["pw.x", "-in", "si.in"],
-        input: &[(
-            "si.in",
-            "&control
+        steps: &[&["pw.x", "-in", "si.in"], &["pp.x", "-in", "pp.in"]],
+        input: &[
+            (
+                "si.in",
+                "&control
   calculation = 'scf', prefix = 'si', outdir = './out', tprnfor = .true.,
   pseudo_dir = '/usr/share/espresso/pseudo'
 /
@@ -177,19 +187,29 @@ ATOMIC_POSITIONS alat
 K_POINTS automatic
  2 2 2 1 1 1
 ",
-        )],
+            ),
+            (
+                "pp.in",
+                "&inputpp
+  prefix = 'si', outdir = './out', filplot = 'rho', plot_num = 0
+/
+&plot
+  iflag = 3, output_format = 6, fileout = 'rho.cube'
+/
+",
+            ),
+        ],
         variables: &[("OMP_NUM_THREADS", "1")],
-        result: |ended, _| {
-            lines_with(
-                &ended.stdout,
-                &[
-                    "total energy",
-                    "Total force",
-                    "force =",
-                    "highest occupied",
-                    "JOB DONE",
-                ],
-            )
+        result: |output, folder| {
+            let marks = [
+                "total energy",
+                "Total force",
+                "force =",
+                "highest occupied",
+                "JOB DONE",
+            ];
+            let density = fs::read_to_string(folder.join("rho.cube"));
+            lines_with(output, &marks) + &density.unwrap_or_default()
         },
         calls: &["bcast", "gatherv"],
     });

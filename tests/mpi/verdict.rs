@@ -19,6 +19,10 @@ const CRASHES: [&str; 4] = [
 
 /// Checks exit status and output.
 pub fn ending(test: &Test, outcome: &Outcome, ranks: u32) -> Result<(), String> {
+    if test.expect == Expect::Outlives {
+        // The launcher has its own view of a job that lost a process, and sometimes does not end.
+        return passed(test, outcome);
+    }
     let Some(status) = outcome.status else {
         return Err(format!(
             "not finished within {} s on {ranks} ranks",
@@ -30,8 +34,7 @@ pub fn ending(test: &Test, outcome: &Outcome, ranks: u32) -> Result<(), String> 
             ensure(status == 0, format!("status {status}"))?;
             passed(test, outcome)
         }
-        // The launcher has its own view of a job that lost a process.
-        Expect::Outlives => passed(test, outcome),
+        Expect::Outlives => unreachable!("judged above"),
         Expect::Silent => {
             let quiet = outcome.stdout.is_empty() && outcome.stderr.is_empty();
             ensure(

@@ -1,6 +1,6 @@
 """mpi4py, whose wheel loads the MPI library by dlopen and calls the large-count functions where there are any: collectives
 of buffers and of pickled objects, on the world and on halves of it, and who carried them out. As rondo_test.h has it:
-EXPECT_RONDO names an algorithm, or is not there in a bare run, and the last line is "PASS mpi4py"."""
+EXPECT_RONDO names an algorithm, or is not there in a bare run, and the last line is "PASS with_mpi4py"."""
 
 import array
 import ctypes
@@ -90,5 +90,5 @@ halves.Free()
 
 failed = world.allreduce(len(failures))
 if world.rank == 0 and not failed:
-    print("PASS mpi4py")
+    print("PASS with_mpi4py")
 sys.exit(failed != 0)
