@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,7 @@ static int strikes(const char *name) {
     int now = ++calls == strike_at;
     if (now) struck = name;
     pthread_mutex_unlock(&lock);
+    if (now) fprintf(stderr, "fault: PMPI_%s fails\n", name);
     return now;
 }
 
@@ -107,7 +109,15 @@ FUNCTION(Comm_compare, (MPI_Comm c, MPI_Comm d, int *how), (c, d, how), NOTHING)
 FUNCTION(Comm_group, (MPI_Comm c, MPI_Group *g), (c, g), made(GROUPS, rc, 1))
 FUNCTION(Group_translate_ranks, (MPI_Group g, int n, const int *a, MPI_Group h, int *b), (g, n, a, h, b), NOTHING)
 FUNCTION(Group_free, (MPI_Group * g), (g), made(GROUPS, rc, -1))
-FUNCTION(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm *d), (c, color, key, d), made(COMMUNICATORS, rc, 1))
+/* As a host that runs out of something on this rank, it fails when the ranks have talked about it. */
+int PMPI_Comm_split(MPI_Comm c, int color, int key, MPI_Comm *d) {
+    static int (*next)(MPI_Comm, int, int, MPI_Comm *);
+    if (!next) *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Comm_split");
+    int fails = strikes("Comm_split"), rc = next(c, color, key, d);
+    if (fails && rc == MPI_SUCCESS) MPI_Comm_free(d);
+    made(COMMUNICATORS, rc, !fails);
+    return fails ? MPI_ERR_OTHER : rc;
+}
 FUNCTION(Comm_free, (MPI_Comm * c), (c), made(COMMUNICATORS, rc, -1))
 FUNCTION(Comm_get_errhandler, (MPI_Comm c, MPI_Errhandler *e), (c, e), made(HANDLERS, rc, 1))
 FUNCTION(Comm_set_errhandler, (MPI_Comm c, MPI_Errhandler e), (c, e), NOTHING)
@@ -131,6 +141,7 @@ FUNCTION(Type_create_hindexed, (int n, const int *l, const MPI_Aint *at, MPI_Dat
          made(TYPES, rc, 1))
 FUNCTION(Type_commit, (MPI_Datatype * t), (t), NOTHING)
 FUNCTION(Type_free, (MPI_Datatype * t), (t), made(TYPES, rc, -1))
+FUNCTION(Error_class, (int code, int *class), (code, class), NOTHING)
 FUNCTION(Get_processor_name, (char *name, int *n), (name, n), NOTHING)
 FUNCTION(Initialized, (int *yes), (yes), NOTHING)
 FUNCTION(Get_library_version, (char *text, int *n), (text, n), NOTHING)

@@ -100,6 +100,7 @@ pub enum Stop {
 
 /// Carries out an intercepted call and gives the code to return.
 pub fn call<O: Operation>(call: &O) -> c_int {
+    host::no_trouble();
     let host = host::host();
     let usable = match host.usable() {
         Ok(usable) => usable,
@@ -197,6 +198,9 @@ fn carry_out<O: Operation>(
     call: &O,
 ) -> (c_int, Choice) {
     if let Choice::Host(why) = plan.choice {
+        if let Some(code) = trouble(why, usable) {
+            return (usable.raise(state.comm(), code), plan.choice);
+        }
         return (
             leave(host, usable, state, call, why, plan.bytes),
             plan.choice,
@@ -208,11 +212,23 @@ fn carry_out<O: Operation>(
         Err(Stop::Error(code)) => usable.raise(state.comm(), code),
         Err(Stop::Broken(failure)) => fatal(host, usable, state, call, plan, &failure),
         Err(Stop::Host(why)) => {
+            if let Some(code) = trouble(why, usable) {
+                return (usable.raise(state.comm(), code), plan.choice);
+            }
             let rc = leave(host, usable, state, call, why, plan.bytes);
             return (rc, Choice::Host(why));
         }
     };
     (rc, plan.choice)
+}
+
+/// The error, if a call is about to go to the host as invalid because the host failed in something else.
+#[inline]
+fn trouble(why: Why, usable: &Usable) -> Option<Code> {
+    match why {
+        Why::Invalid => usable.trouble(),
+        _ => None,
+    }
 }
 
 /// Hands a call to the host.

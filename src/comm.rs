@@ -113,7 +113,8 @@ pub fn state<'a>(host: &'a Host, usable: &'a Usable, comm: Comm) -> Result<Looku
     match STATE.get(usable, comm) {
         Ok(Some(state)) => Ok(Lookup::Known(state)),
         Ok(None) => handshake(host, usable, comm).map(Lookup::Known),
-        Err(_) => Ok(Lookup::Invalid),
+        Err(code) if usable.denies_comm(code) => Ok(Lookup::Invalid),
+        Err(code) => Err(code),
     }
 }
 

@@ -11,6 +11,7 @@ use once_cell::sync::OnceCell;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A kind of object that can carry attributes.
 pub trait Carrier: Copy {
@@ -173,12 +174,17 @@ unsafe extern "C" fn drop_value<H, T>(
     MPI_SUCCESS as c_int
 }
 
-/// A function to be run when its holder is dropped.
-struct AtEnd(fn());
+/// A function to be run when its holder is dropped, if the host has taken it.
+struct AtEnd {
+    run: fn(),
+    taken: AtomicBool,
+}
 
 impl Drop for AtEnd {
     fn drop(&mut self) {
-        (self.0)();
+        if *self.taken.get_mut() {
+            (self.run)();
+        }
     }
 }
 
@@ -187,5 +193,11 @@ static AT_END: Attribute<Comm, AtEnd> = Attribute::new();
 /// Runs `f` at the start of `MPI_Finalize`, while MPI still works, by an attribute on
 /// `MPI_COMM_SELF` (MPI 4.1, section 11.2.4). Not for programs that only use Sessions.
 pub fn at_finalize(host: &Usable, f: fn()) -> Result<(), Code> {
-    AT_END.set(host, Comm(host.h.self_), AtEnd(f)).map(|_| ())
+    let at_end = AtEnd {
+        run: f,
+        taken: AtomicBool::new(false),
+    };
+    let set = AT_END.set(host, Comm(host.h.self_), at_end)?;
+    set.taken.store(true, Relaxed);
+    Ok(())
 }

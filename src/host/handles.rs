@@ -1,8 +1,12 @@
 //! Communicators as Rondo uses them: a typed handle with the host's operations on it.
 
-use super::abi::{Abi, MPI_ERR_BUFFER, MPI_ERR_INTERN, MPI_ERR_NO_MEM, MPI_ERR_TRUNCATE};
+use super::abi::{
+    Abi, MPI_ERR_ARG, MPI_ERR_BUFFER, MPI_ERR_COMM, MPI_ERR_INTERN, MPI_ERR_NO_MEM,
+    MPI_ERR_TRUNCATE, MPI_ERR_TYPE,
+};
 use super::sys;
 use super::table::Usable;
+use std::cell::Cell;
 use std::ffi::{c_int, c_long};
 use std::num::NonZero;
 use std::ptr;
@@ -38,9 +42,25 @@ impl Code {
     }
 }
 
+thread_local! {
+    /// The last error of a host function in this call; 0 if there was none.
+    static LAST: Cell<c_int> = const { Cell::new(0) };
+}
+
 /// Turns a host function's return value into a `Result`.
 pub fn check(rc: c_int) -> Result<(), Code> {
-    NonZero::new(rc).map_or(Ok(()), |code| Err(Code(code)))
+    match NonZero::new(rc) {
+        None => Ok(()),
+        Some(code) => {
+            LAST.set(rc);
+            Err(Code(code))
+        }
+    }
+}
+
+/// A call begins: no host function has failed in it.
+pub fn no_trouble() {
+    LAST.set(0);
 }
 
 /// A communicator of the host.
@@ -73,6 +93,27 @@ impl Usable {
         // SAFETY: as in `rank`.
         check(unsafe { (self.f.comm_size)(comm.0, &mut size) })?;
         Ok(size as u32)
+    }
+
+    fn class(&self, code: c_int) -> c_int {
+        let mut class: c_int = 0;
+        // SAFETY: the host checks the code; the result is a valid place to write to.
+        unsafe { (self.f.error_class)(code, &mut class) };
+        class
+    }
+
+    /// Does this code say that there is no such communicator?
+    pub fn denies_comm(&self, code: Code) -> bool {
+        self.class(code.get()) == MPI_ERR_COMM as c_int
+    }
+
+    /// Why an argument seems to be invalid, if the reason is that a host function failed which has nothing against it: the host's
+    /// collective would not complain, and wait for ranks that are in one of Rondo's.
+    pub fn trouble(&self) -> Option<Code> {
+        let code = NonZero::new(LAST.replace(0))?;
+        let class = self.class(code.get());
+        let complaints = [MPI_ERR_TYPE, MPI_ERR_ARG, MPI_ERR_COMM];
+        (!complaints.contains(&(class as u32))).then_some(Code(code))
     }
 
     /// Is `comm` an inter-communicator?

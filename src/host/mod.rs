@@ -41,7 +41,7 @@ pub use collectives::{
 };
 pub use data::Data;
 pub use failure::Failure;
-pub use handles::{Code, Comm};
+pub use handles::{Code, Comm, no_trouble};
 pub use layout::Layout;
 #[cfg(not(feature = "direct"))]
 pub use next::Next;

@@ -47,6 +47,9 @@ mod standard {
     pub const MPI_SUCCESS: u32 = 0;
     pub const MPI_ERR_BUFFER: u32 = 1;
     pub const MPI_ERR_COUNT: u32 = 2;
+    pub const MPI_ERR_TYPE: u32 = 3;
+    pub const MPI_ERR_COMM: u32 = 5;
+    pub const MPI_ERR_ARG: u32 = 13;
     pub const MPI_ERR_TRUNCATE: u32 = 15;
     pub const MPI_ERR_INTERN: u32 = 17;
     pub const MPI_ERR_NO_MEM: u32 = 39;

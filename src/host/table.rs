@@ -110,6 +110,7 @@ functions! {
         get_processor_name = "PMPI_Get_processor_name"(*mut c_char, *mut c_int);
         initialized = "PMPI_Initialized"(*mut c_int);
         get_library_version = "PMPI_Get_library_version"(*mut c_char, *mut c_int);
+        error_class = "PMPI_Error_class"(c_int, *mut c_int);
         error_string = "PMPI_Error_string"(c_int, *mut c_char, *mut c_int);
         abort = "PMPI_Abort"(sys::MPI_Comm, c_int);
     }
