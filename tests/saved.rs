@@ -1,57 +1,26 @@
 //! What was learnt in one run can be the rules of the next.
 
+mod mpirun;
+
+use mpirun::{Ended, MPIS, compile, folder, library, mpirun, root};
 use rondo::rules::File;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{env, fs};
+use std::fs;
 
-fn build(mpi: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("build")
-        .join(mpi)
-}
-
-/// Runs the program `learn` of the MPI tests on four ranks under Rondo with these variables, and gives its output.
+/// Runs the program `learn` of the MPI tests on four ranks under Rondo with these variables, and gives its output. Two nodes of two
+/// ranks each: on a single one, it would take many calls until anything is tried.
 fn run(mpi: &str, variables: &[(&str, &str)]) -> String {
-    let folder = build(mpi).join("saved");
-    fs::create_dir_all(&folder).unwrap();
-    let (program, helper) = (folder.join("learn"), folder.join("yield.so"));
-    let ctests = Path::new(env!("CARGO_MANIFEST_DIR")).join("ctests");
-    let compile = |arguments: &[&str], source: &str, out: &Path| {
-        let status = Command::new(format!("mpicc.{mpi}"))
-            .args(arguments)
-            .arg(ctests.join(source))
-            .arg("-o")
-            .arg(out)
-            .arg("-ldl")
-            .status();
-        assert!(status.expect("a compiler").success(), "{source}");
-    };
-    compile(&["-O1"], "learn.c", &program);
-    compile(&["-O1", "-shared", "-fPIC"], "yield.c", &helper);
-    let library = build(mpi).join("librondo.so");
-    let preload = match mpi {
-        "mpich" => format!("{}:{}", helper.display(), library.display()),
-        _ => library.display().to_string(),
-    };
-    let mut command = Command::new("timeout");
-    command.args(["120", &format!("mpirun.{mpi}")]);
-    let all = [("LD_PRELOAD", preload.as_str()), ("EXPECT_RONDO", "any")];
-    for (name, value) in all.iter().chain(variables) {
-        match mpi {
-            "openmpi" => command.args(["-x", &format!("{name}={value}")]),
-            _ => command.args(["-genv", name, value]),
-        };
-    }
-    if mpi == "openmpi" {
-        command.args(["--oversubscribe", "--allow-run-as-root"]);
-        command.args(["--mca", "mpi_yield_when_idle", "1"]);
-    }
-    let output = command.args(["-np", "4"]).arg(&program).output();
-    let output = output.expect("mpirun");
-    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    let ctests = root().join("ctests");
+    let at = |name: &str| folder("saved").join(format!("{name}.{mpi}"));
+    let program = compile(Some(mpi), &ctests.join("learn.c"), at("learn"), &[]);
+    let on_node = compile(None, &ctests.join("on_node.c"), at("on_node"), &[]);
+    let preload = library(mpi).display().to_string();
+    let own = [("LD_PRELOAD", preload.as_str()), ("EXPECT_RONDO", "any")];
+    let mut command = mpirun(mpi, 4, 120, &[&own, variables].concat());
+    command.arg(on_node).arg("0,0,1,1").arg(program);
+    let ended = Ended::of(&command.output().expect("mpirun"));
+    let text = ended.stdout + &ended.stderr;
     assert!(
-        output.status.success() && text.contains("PASS learn"),
+        ended.status == Some(0) && text.contains("PASS learn"),
         "{mpi}: {text}"
     );
     text
@@ -59,8 +28,8 @@ fn run(mpi: &str, variables: &[(&str, &str)]) -> String {
 
 #[test]
 fn what_was_learnt_is_a_file_of_rules_for_the_next_run() {
-    for mpi in ["openmpi", "mpich"] {
-        let file = build(mpi).join("saved-rules.json");
+    for mpi in MPIS {
+        let file = folder("saved").join(format!("rules-{mpi}.json"));
         let _ = fs::remove_file(&file);
         let path = file.display().to_string();
         run(mpi, &[("RONDO_LEARN", &format!("save:{path}"))]);
