@@ -83,7 +83,7 @@ static void measure(const struct row *r) {
                      by[side]);
         rules(text);
         MPI_Comm_dup(MPI_COMM_WORLD, &comm[side]);
-        MPI_Bcast(all, 1, MPI_BYTE, 0, comm[side]); /* the handshake, under these rules */
+        MPI_Bcast(all, 0, MPI_BYTE, 0, comm[side]); /* the handshake, under these rules; nothing else is made yet */
     }
 
     /* The first calls: of auto all, of the others as many as there is time for. */

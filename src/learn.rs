@@ -68,6 +68,9 @@ const LOOKS: u32 = 3;
 /// The part of the time spent so far that a trial may cost.
 const SHARE: f64 = 0.05;
 
+/// What is made for Rondo is made at once if it takes no longer than so many calls: even a program of 100 calls loses little by it.
+const CHEAP: f64 = 5.0;
+
 /// A challenger that is slower by more than this factor has one more call, and is out if it still is.
 const CLOSE: f64 = 1.3;
 
@@ -285,11 +288,10 @@ impl Class {
         };
         if stage == Stage::Worth {
             let calls = f64::from(std::mem::take(&mut self.set_up_us)) * 1e3 / incumbent;
-            let due = &mut self.due[self.challenger as usize];
-            *due += (calls / SHARE) as u64;
-            if calls < 1.0 {
+            if calls < CHEAP {
                 self.phase = Phase::Try(Stage::Glance);
             } else {
+                self.due[self.challenger as usize] += (calls / SHARE) as u64;
                 self.challenge();
             }
             return false;

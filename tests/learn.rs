@@ -345,7 +345,8 @@ fn a_first_trial_waits_for_what_is_made_before_it() {
     assert_eq!(first_trial(&host_first(2.0), 0, 1000), Some(20));
     // It is worth 100 calls: the twentieth part of 2000.
     assert_eq!(first_trial(&host_first(2.0), 100, 1000), Some(2020));
-    assert_eq!(first_trial(&host_first(2.0), 100, 50_000), Some(60));
+    assert_eq!(first_trial(&host_first(2.0), 100, 10_000), Some(220));
+    assert_eq!(first_trial(&host_first(2.0), 100, 25_000), Some(20));
     assert_eq!(first_trial(&host_first(2.0), 100, 1_000_000), Some(20));
     // Where Rondo begins, it is made anyway.
     assert_eq!(first_trial(&rondo_first(), 100, 1000), Some(3));
@@ -424,7 +425,7 @@ fn what_is_worth_many_calls_is_not_made_for_few() {
     let mut class = Table::default();
     let class = class.add(0, &lesson, 3000).unwrap();
     assert_eq!(class.incumbent(), Candidate::Host);
-    assert_eq!(first_trial(&lesson, 3000, 3_500_000), Some(3));
+    assert_eq!(first_trial(&lesson, 3000, 700_000), Some(3));
     assert_eq!(first_trial(&lesson, 3000, 100_000), Some(603));
     assert_eq!(first_trial(&lesson, 3000, 10_000), Some(6003));
     // It has been made for other calls.
