@@ -8,9 +8,10 @@ use crate::{
     mpi::{self, Mpi},
     run,
 };
-use indicatif::{ProgressBar, ProgressStyle};
+use console::Term;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rondo::config::{self, Config};
-use std::{ffi::OsStr, os::unix::process::CommandExt, process::Command};
+use std::{ffi::OsStr, fs::File, io, os::unix::process::CommandExt, process::Command};
 
 /// Runs `work` on all ranks, between MPI_Init and MPI_Finalize of the MPI library at `library`, with Rondo preloaded.
 pub fn run(
@@ -86,7 +87,20 @@ pub fn progress(rank: usize, rows: usize) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
-    ProgressBar::new(rows as u64).with_style(style.expect("the template is right"))
+    let target = match terminal() {
+        Ok(terminal) => ProgressDrawTarget::term(terminal, DRAWN_PER_SECOND),
+        Err(_) => ProgressDrawTarget::hidden(),
+    };
+    ProgressBar::with_draw_target(Some(rows as u64), target)
+        .with_style(style.expect("the template is right"))
+}
+
+const DRAWN_PER_SECOND: u8 = 10;
+
+/// The terminal that the job was started from. The ranks' standard error is a pipe to the launcher.
+fn terminal() -> io::Result<Term> {
+    let file = File::options().read(true).write(true).open("/dev/tty")?;
+    Ok(Term::read_write_pair(file.try_clone()?, file))
 }
 
 /// Starts this tool again with Rondo preloaded: names that MPI has too are then Rondo's.
