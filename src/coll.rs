@@ -198,9 +198,6 @@ fn carry_out<O: Operation>(
     call: &O,
 ) -> (c_int, Choice) {
     if let Choice::Host(why) = plan.choice {
-        if let Some(code) = trouble(why, usable) {
-            return (usable.raise(state.comm(), code), plan.choice);
-        }
         return (
             leave(host, usable, state, call, why, plan.bytes),
             plan.choice,
@@ -212,23 +209,11 @@ fn carry_out<O: Operation>(
         Err(Stop::Error(code)) => usable.raise(state.comm(), code),
         Err(Stop::Broken(failure)) => fatal(host, usable, state, call, plan, &failure),
         Err(Stop::Host(why)) => {
-            if let Some(code) = trouble(why, usable) {
-                return (usable.raise(state.comm(), code), plan.choice);
-            }
             let rc = leave(host, usable, state, call, why, plan.bytes);
             return (rc, Choice::Host(why));
         }
     };
     (rc, plan.choice)
-}
-
-/// The error, if a call is about to go to the host as invalid because the host failed in something else.
-#[inline]
-fn trouble(why: Why, usable: &Usable) -> Option<Code> {
-    match why {
-        Why::Invalid => usable.trouble(),
-        _ => None,
-    }
 }
 
 /// Hands a call to the host.
@@ -260,6 +245,10 @@ fn leave<O: Operation>(
             stats::count(call.collective(), Choice::Host(why), bytes);
             call.leave(host, usable, state)
         }
+        Why::Invalid => match usable.trouble() {
+            Some(code) => usable.raise(state.comm(), code),
+            None => pass(host, call, why, bytes),
+        },
         _ => pass(host, call, why, bytes),
     }
 }
