@@ -136,6 +136,9 @@ pub struct Turn {
     pub candidate: Candidate,
     /// Is this rank to tell how long it took?
     pub timed: bool,
+    /// Who has the next call to be compared: what it needs is to be made before this one. It does not take equally long on
+    /// all ranks, which must not be seen in the call that is compared.
+    pub ahead: Option<Candidate>,
 }
 
 /// What calls saved against the host's time.
@@ -289,7 +292,7 @@ impl Class {
         if stage == Stage::Worth {
             let calls = f64::from(std::mem::take(&mut self.set_up_us)) * 1e3 / incumbent;
             if calls < CHEAP {
-                self.phase = Phase::Try(Stage::Glance);
+                self.phase = Phase::Looks(1);
             } else {
                 self.due[self.challenger as usize] += (calls / SHARE) as u64;
                 self.challenge();
@@ -366,9 +369,14 @@ impl Class {
             return Turn {
                 candidate: self.incumbent,
                 timed: false,
+                ahead: None,
             };
         }
         self.next = self.calls + 1;
+        let ahead = match self.phase {
+            Phase::Looks(1) if self.set_up_us == 0 => Some(self.challenger),
+            _ => None,
+        };
         let (candidate, timed, phase) = match self.phase {
             Phase::Looks(1) if self.set_up_us > 0 => {
                 (self.incumbent, true, Phase::Verdict(Stage::Worth))
@@ -410,7 +418,11 @@ impl Class {
             }
         };
         self.phase = phase;
-        Turn { candidate, timed }
+        Turn {
+            candidate,
+            timed,
+            ahead,
+        }
     }
 
     /// The call of this turn took so long on this rank.

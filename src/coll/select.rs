@@ -100,12 +100,12 @@ pub(super) fn on_trial<O: Operation>(
     state: &State,
     call: &O,
 ) -> (c_int, Choice) {
-    if let Choice::Rondo { .. } = plan.choice {
-        // What is made once for a communicator is no part of the time of a call. If it cannot be made, all ranks
-        // learn so from the call itself.
+    if let Some(candidate) = turn.ahead {
+        // If it cannot be made, all ranks learn so from the call itself.
+        let choice = call.candidate(plan, state, candidate);
         let work = &mut *state.work.lock();
-        if let Ok(Some(private)) = work.private(usable, state) {
-            let _ = settle(&plan.choice, usable, state, &mut work.nodes, private);
+        if let (Choice::Rondo { .. }, Ok(Some(private))) = (choice, work.private(usable, state)) {
+            let _ = settle(&choice, usable, state, &mut work.nodes, private);
         }
     }
     let start = Instant::now();
