@@ -71,6 +71,9 @@ const SHARE: f64 = 0.05;
 /// What is made for Rondo is made at once if it takes no longer than so many calls: even a program of 100 calls loses little by it.
 const CHEAP: f64 = 5.0;
 
+/// Where the rules say Rondo, it may take so many times as many: a program of 100 calls gains more than it loses.
+const PROMISE: u32 = 5;
+
 /// A challenger that is slower by more than this factor has one more call, and is out if it still is.
 const CLOSE: f64 = 1.3;
 
@@ -514,7 +517,9 @@ impl Table {
                 _ => {}
             }
         }
+        let mut set_up_us = set_up_us;
         if lesson.waits && set_up_us > 0 && lesson.default == Candidate::First {
+            set_up_us = set_up_us.div_ceil(PROMISE);
             // The host has the calls until they are worth it.
             lesson.default = Candidate::Host;
             lesson.expected[Candidate::First as usize] = Some(1.0);

@@ -450,8 +450,9 @@ fn what_is_worth_many_calls_is_not_made_for_few() {
     let class = class.add(0, &lesson, 3000).unwrap();
     assert_eq!(class.incumbent(), Candidate::Host);
     assert_eq!(first_trial(&lesson, 3000, 700_000), Some(4));
-    assert_eq!(first_trial(&lesson, 3000, 100_000), Some(603));
-    assert_eq!(first_trial(&lesson, 3000, 10_000), Some(6003));
+    assert_eq!(first_trial(&lesson, 3000, 200_000), Some(4));
+    assert_eq!(first_trial(&lesson, 3000, 100_000), Some(123));
+    assert_eq!(first_trial(&lesson, 3000, 10_000), Some(1203));
     // It has been made for other calls.
     let mut class = Table::default();
     let class = class.add(0, &lesson, 0).unwrap();
