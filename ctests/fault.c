@@ -83,6 +83,8 @@ static int derived(int n, const MPI_Datatype *types) {
              (b, n, t, to, tag, c, r), made(REQUESTS, rc, 1))
 
 FUNCTION(Allreduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c), NOTHING)
+FUNCTION(Iallreduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request *r), (a, b, n, t, o, c, r),
+         made(REQUESTS, rc, 1))
 FUNCTION(Reduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c), (a, b, n, t, o, root, c),
          NOTHING)
 SEND(Isend)

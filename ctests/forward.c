@@ -1,9 +1,10 @@
 /* Nonblocking and persistent collectives, by both their names: Rondo leaves them to the host and counts each once. The
- * statistics must show, of each collective, 2 nonblocking calls and, where the MPI has such functions, 2 persistent ones.
+ * statistics must show, of each collective, 2 nonblocking calls and, where the library was built for an MPI that has such
+ * functions, 2 persistent ones.
  */
 #include "rondo_test.h"
 
-#if defined(MPI_VERSION) && MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define INIT(name) MPI_##name##_init
 #define PINIT(name) PMPI_##name##_init
 #elif defined(OPEN_MPI)

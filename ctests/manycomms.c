@@ -12,6 +12,7 @@
 #include "gsv.h"
 #include "nodes.h"
 #include <dirent.h>
+#include <limits.h>
 
 static long resident_kib(void) {
     char line[256];
@@ -36,12 +37,17 @@ static void churn_once(int i) {
 static void churn(void) {
     enum { WARM_UP = 600, REST = 2400, LEAK_KIB = 2048 };
     for (int i = 0; i < WARM_UP; i++) churn_once(i);
-    long before = resident_kib();
-    for (int i = 0; i < REST; i++) churn_once(i);
-    long after = resident_kib();
+    /* Twice: Intel MPI maps 2 MiB at some time, once. A leak would show both times. */
+    long least = LONG_MAX;
+    for (int time = 0; time < 2; time++) {
+        long before = resident_kib();
+        for (int i = 0; i < REST; i++) churn_once(i);
+        long more = resident_kib() - before;
+        CHECK(before > 0);
+        if (more < least) least = more;
+    }
     /* Less than one KiB for each communicator: its state, its schedules or its handle would show. */
-    CHECK(before > 0);
-    CHECK_IN(after - before < LEAK_KIB, "%ld KiB became %ld", before, after);
+    CHECK_IN(least < LEAK_KIB, "%ld KiB more", least);
 }
 
 static long lines_of(const char *path) {

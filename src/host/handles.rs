@@ -4,6 +4,7 @@ use super::abi::{
     Abi, MPI_ERR_ARG, MPI_ERR_BUFFER, MPI_ERR_COMM, MPI_ERR_INTERN, MPI_ERR_NO_MEM,
     MPI_ERR_TRUNCATE, MPI_ERR_TYPE,
 };
+use super::patience::wait_any;
 use super::sys;
 use super::table::Usable;
 use std::cell::Cell;
@@ -152,18 +153,31 @@ impl Usable {
     /// Element-wise maximum of `words` over all ranks of `comm`, in place of `words`. Collective.
     pub fn max_words(&self, comm: Comm, words: &mut [i64]) -> Result<(), Code> {
         let own = words.to_vec();
+        let (from, to) = (own.as_ptr().cast(), words.as_mut_ptr().cast());
+        let n = words.len() as c_int;
         const { assert!(size_of::<c_long>() == 8) };
-        // SAFETY: both buffers hold `words.len()` 64-bit integers and do not overlap.
+        if !self.reduces_apart {
+            // SAFETY: both buffers hold `words.len()` 64-bit integers and do not overlap.
+            return check(unsafe {
+                (self.f.allreduce)(from, to, n, self.h.long, self.h.max, comm.0)
+            });
+        }
+        let mut request = [self.h.request_null];
+        // SAFETY: as above, and the buffers stay until the request is complete.
         check(unsafe {
-            (self.f.allreduce)(
-                own.as_ptr().cast(),
-                words.as_mut_ptr().cast(),
-                words.len() as c_int,
+            (self.f.iallreduce)(
+                from,
+                to,
+                n,
                 self.h.long,
                 self.h.max,
                 comm.0,
+                &mut request[0],
             )
-        })
+        })?;
+        wait_any(self, &mut request)
+            .map(drop)
+            .map_err(|failure| failure.code())
     }
 
     /// Sum of `values` over all ranks of `comm`, on rank 0. Collective.

@@ -68,6 +68,7 @@ functions! {
     /// The host functions that Rondo calls. Their `PMPI_` names skip every profiler.
     Functions {
         allreduce = "PMPI_Allreduce"(*const c_void, *mut c_void, c_int, sys::MPI_Datatype, sys::MPI_Op, sys::MPI_Comm);
+        iallreduce = "PMPI_Iallreduce"(*const c_void, *mut c_void, c_int, sys::MPI_Datatype, sys::MPI_Op, sys::MPI_Comm, *mut sys::MPI_Request);
         reduce = "PMPI_Reduce"(*const c_void, *mut c_void, c_int, sys::MPI_Datatype, sys::MPI_Op, c_int, sys::MPI_Comm);
         isend = "PMPI_Isend"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
         issend = "PMPI_Issend"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
@@ -142,6 +143,9 @@ pub struct Usable {
     /// `None` on hosts without large-count functions.
     pub(super) type_get_envelope_large: Option<EnvelopeLargeFn>,
     pub(super) h: Handles,
+    /// Reductions are to be started and waited for: those of Intel MPI (2021.18) in shared memory never end if threads call them at
+    /// the same time, each on a communicator of its own.
+    pub(super) reduces_apart: bool,
 }
 
 static HOST: OnceCell<Host> = OnceCell::new();
@@ -188,7 +192,7 @@ fn usable(finder: &Finder, running: Abi) -> Result<Usable, String> {
     }
     let lacks =
         |what: &str| format!("the MPI library lacks {what}; every call goes to it untouched");
-    Ok(Usable {
+    let mut usable = Usable {
         f: Functions::find(finder).map_err(lacks)?,
         // SAFETY: the signature is that of the MPI standard; a null pointer becomes `None`.
         type_get_envelope_large: unsafe {
@@ -198,7 +202,10 @@ fn usable(finder: &Finder, running: Abi) -> Result<Usable, String> {
             ))
         },
         h: Handles::find(finder).ok_or_else(|| lacks("a predefined handle"))?,
-    })
+        reduces_apart: false,
+    };
+    usable.reduces_apart = usable.version().starts_with("Intel");
+    Ok(usable)
 }
 
 /// Rank in `MPI_COMM_WORLD` by the host's own ABI, whatever this build speaks; -1 if unknown.

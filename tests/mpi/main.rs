@@ -8,7 +8,7 @@
 //! | `RONDO_TEST_MODES` | modes of the list to run | all |
 //! | `RONDO_TEST_LARGE` | `1` runs the cases that need 10 GiB, `only` no others | `0` |
 //! | `RONDO_TEST_SLOW` | `1` runs the cases that take long | `0` |
-//! | `RONDO_TEST_JOBS` | cases at a time | 2 |
+//! | `RONDO_TEST_JOBS` | cases at a time | 3 |
 //! | `RONDO_LIB_openmpi`, `RONDO_LIB_mpich`, `RONDO_LIB_standard` | the library under test | `build/<ABI>/librondo.so` |
 //! | `MPICC_OPENMPI`, `MPIF90_MPICH`, `MPIRUN_MPICH`, ... | the programs of Debian's MPIs | `mpicc.openmpi`, ... |
 
@@ -56,7 +56,7 @@ impl Selection {
                     .collect::<Vec<_>>(),
             )
         };
-        let jobs = std::env::var("RONDO_TEST_JOBS").unwrap_or_else(|_| "2".into());
+        let jobs = std::env::var("RONDO_TEST_JOBS").unwrap_or_else(|_| "3".into());
         Ok(Selection {
             // The test harness's own options, which cargo passes on, mean nothing here.
             filters: std::env::args()
