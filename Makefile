@@ -40,7 +40,7 @@ matrix: both ## the list of MPI programs on newer MPI libraries, programs of oth
 	@scripts/setup --matrix
 	@scripts/matrix $(FILTER)
 
-check: both ## what CI runs, and format, lints, documentation and the header
+check: both ## what CI runs, and format, lints, documentation, the header, licences and advisories of packages
 	cargo fmt --check
 	@for mpi in openmpi mpich; do \
 	    echo "lints for $$mpi"; \
@@ -53,6 +53,7 @@ check: both ## what CI runs, and format, lints, documentation and the header
 	    cargo doc --locked --no-deps
 	@diff -u include/rondo.h build/openmpi/rondo.h || \
 	    { echo "include/rondo.h is not current: run 'make header'" >&2; exit 1; }
+	@scripts/deny
 	@scripts/test
 
 header: both ## write include/rondo.h anew from src/abi/rondo.rs

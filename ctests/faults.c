@@ -40,6 +40,7 @@ static void sound(long round, int code, const char *name) {
     MPI_Error_class(code, &class);
     printf("round %ld: error %s in %s\n", round, class > MPI_SUCCESS && class <= MPI_ERR_LASTCODE ? "known" : "UNKNOWN", name);
     fflush(stdout);
+    usleep(200000); /* MPICH's launcher may lose what it has not read when the job ends */
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 

@@ -59,7 +59,7 @@ pub(super) fn settle(
     nodes
         .sharing
         .settle(usable, state, private)
-        .map_err(Stop::Error)?;
+        .map_err(Stop::Broken)?;
     match (nodes.sharing.memory(), state.facts().nodes, why) {
         (None, 1, Why::Configured) => Ok(Form::Flat),
         (None, 1, _) => Err(Stop::Host(Why::OneNode)),

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::nodes::settle;
-use super::{Operation, Plan, carry_out};
+use super::{Operation, Plan, Stop, carry_out, fatal};
 use crate::comm::State;
 use crate::decide::{self, Choice, Why};
 use crate::host::{Abi, Code, Host, Usable};
@@ -101,11 +101,12 @@ pub(super) fn on_trial<O: Operation>(
     call: &O,
 ) -> (c_int, Choice) {
     if let Some(candidate) = turn.ahead {
-        // If it cannot be made, all ranks learn so from the call itself.
         let choice = call.candidate(plan, state, candidate);
-        let work = &mut *state.work.lock();
-        if let (Choice::Rondo { .. }, Ok(Some(private))) = (choice, work.private(usable, state)) {
-            let _ = settle(&choice, usable, state, &mut work.nodes, private);
+        match prepare(&choice, usable, state) {
+            Err(Stop::Error(code)) => return (usable.raise(state.comm(), code), plan.choice),
+            Err(Stop::Broken(failure)) => fatal(host, usable, state, call, plan, &failure),
+            // If there is to be none, all ranks learn so from the call itself.
+            Ok(()) | Err(Stop::Host(_)) => {}
         }
     }
     let start = Instant::now();
@@ -116,4 +117,16 @@ pub(super) fn on_trial<O: Operation>(
         class.time(turn, nanos);
     }
     done
+}
+
+/// Makes what a choice needs on the communicator.
+fn prepare(choice: &Choice, usable: &Usable, state: &State) -> Result<(), Stop> {
+    let Choice::Rondo { .. } = choice else {
+        return Ok(());
+    };
+    let work = &mut *state.work.lock();
+    match work.private(usable, state).map_err(Stop::Error)? {
+        Some(private) => settle(choice, usable, state, &mut work.nodes, private).map(drop),
+        None => Ok(()),
+    }
 }

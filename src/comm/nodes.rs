@@ -5,7 +5,7 @@
 use super::{Schedules, State};
 use crate::engine::node::{Messages, Rows};
 use crate::engine::{Part, Scratch};
-use crate::host::{Abi, Code, Comm, Requests, Shelf, Usable};
+use crate::host::{Abi, Code, Comm, Failure, Requests, Shelf, Usable};
 use crate::report;
 use crate::schedule::Parts;
 use crate::shm::{Boxes, Division, Offer, Ring, Segment, Shared};
@@ -94,7 +94,7 @@ fn window(ring: &Ring) -> u64 {
 
 impl Sharing {
     /// Makes the segment if this is the first time: a collective of all ranks of the communicator then.
-    pub fn settle(&mut self, usable: &Usable, state: &State, private: Comm) -> Result<(), Code> {
+    pub fn settle(&mut self, usable: &Usable, state: &State, private: Comm) -> Result<(), Failure> {
         if matches!(self, Sharing::NotYet) {
             *self = match make(usable, state, private)? {
                 Some(memory) => Sharing::Made(memory),
@@ -126,18 +126,20 @@ impl Nodes {
     }
 }
 
-/// Makes the segments of all nodes; `None` if one could not be made or mapped.
-fn make(usable: &Usable, state: &State, private: Comm) -> Result<Option<Memory>, Code> {
+/// Makes the segments of all nodes; `None` if one could not be made or mapped. A failure of the host leaves the other ranks waiting.
+fn make(usable: &Usable, state: &State, private: Comm) -> Result<Option<Memory>, Failure> {
     // Simulated ranks are not processes, and time stands still for one that looks at memory.
     if !state.config().shm || Abi::BUILT.is_simulated() {
         return Ok(None);
     }
-    let shared = share(usable, state, private);
+    let shared = share(usable, state, private)?;
     // The lowest rank with a reason says it.
     let p = state.facts().p;
     let own = if shared.is_err() { p - state.rank() } else { 0 };
     let mut failed = [i64::from(own)];
-    usable.max_words(state.comm(), &mut failed)?;
+    usable
+        .max_words(state.comm(), &mut failed)
+        .map_err(|code| Failure::Host(code, "agreeing on shared memory"))?;
     match shared {
         Ok(mut segment) if failed[0] == 0 => {
             segment.seal();
@@ -167,14 +169,18 @@ fn make(usable: &Usable, state: &State, private: Comm) -> Result<Option<Memory>,
 }
 
 /// The segment of this rank's node, or why there is none.
-fn share(usable: &Usable, state: &State, private: Comm) -> Result<Segment, String> {
+fn share(
+    usable: &Usable,
+    state: &State,
+    private: Comm,
+) -> Result<Result<Segment, String>, Failure> {
     let (topology, rank) = (state.topology(), state.rank());
     let locals = topology.locals(topology.node(rank));
     let (bytes, n) = (state.config().shm_bytes, locals.len() as u32);
     if Division::new(bytes, n).is_none() {
-        return Err(format!(
+        return Ok(Err(format!(
             "{bytes} bytes are too few for {n} ranks (RONDO_SHM_BYTES)"
-        ));
+        )));
     }
     let creator = locals[0];
     let nothing = Offer([0; 6]);
@@ -186,14 +192,12 @@ fn share(usable: &Usable, state: &State, private: Comm) -> Result<Segment, Strin
         },
     };
     // Handed out whatever it is: the others wait for it.
-    usable
-        .hand_out(private, creator, locals, &mut offer.0)
-        .map_err(|failure| failure.text(usable))?;
-    match own {
+    usable.hand_out(private, rank, creator, locals, &mut offer.0)?;
+    Ok(match own {
         Some(own) => own.map_err(|error| format!("it cannot make one: {error}")),
         None if offer == nothing => Err(format!("rank {creator} made none")),
         None => Segment::open(&offer).map_err(|error| format!("it cannot map one: {error}")),
-    }
+    })
 }
 
 /// The names of the nodes of all ranks of `MPI_COMM_WORLD`, once they have been asked.

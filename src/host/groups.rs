@@ -52,18 +52,16 @@ impl Usable {
             .collect())
     }
 
-    /// Brings `words` of rank `from` to the ranks `to`, on a private communicator. Called by these ranks
+    /// Brings `words` of rank `from` to the ranks `to`, of which this is `me`, on a private communicator. Called by these ranks
     /// only, by all of them.
     pub fn hand_out(
         &self,
         comm: Comm,
+        me: u32,
         from: u32,
         to: &[u32],
         words: &mut [u64],
     ) -> Result<(), Failure> {
-        let me = self
-            .rank(comm)
-            .map_err(super::failure::at("looking up a rank"))?;
         let bytes = size_of_val(words) as c_int;
         let mut requests = Vec::new();
         let mut start = |peer: u32| {
