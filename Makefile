@@ -11,7 +11,7 @@ RANKS ?= 4
 SHAPES ?=
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build both demo test test-large matrix check header bench sim install clean
+.PHONY: help setup build both demo test test-large matrix check tsan header bench sim install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -55,6 +55,9 @@ check: both ## what CI runs, and format, lints, documentation, the header, licen
 	    { echo "include/rondo.h is not current: run 'make header'" >&2; exit 1; }
 	@scripts/deny
 	@scripts/test
+
+tsan: ## the tests of shared memory under ThreadSanitizer; FILTER=... for some
+	@scripts/tsan $(FILTER)
 
 header: both ## write include/rondo.h anew from src/abi/rondo.rs
 	cp build/openmpi/rondo.h include/rondo.h

@@ -119,6 +119,16 @@ impl Segment {
         unsafe { libc::madvise(self.start.as_ptr().cast(), bytes, libc::MADV_POPULATE_WRITE) };
     }
 
+    /// The same mapping once more, for ThreadSanitizer, which does not see that two mappings are the same memory.
+    #[cfg(tsan)]
+    pub fn alias(&self) -> Segment {
+        Segment {
+            start: self.start,
+            bytes: self.bytes,
+            file: None,
+        }
+    }
+
     fn map(file: &File, bytes: usize) -> io::Result<Segment> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let fd = file.as_raw_fd();
@@ -183,6 +193,8 @@ impl Segment {
     }
 }
 
+// Whose mapping it is is not known where there are aliases.
+#[cfg(not(tsan))]
 impl Drop for Segment {
     fn drop(&mut self) {
         // SAFETY: the mapping that `map` made; everything that refers to it borrows `self`.

@@ -9,9 +9,16 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The views of `n` ranks on a segment of so many bytes.
 pub fn views(bytes: usize, n: u32) -> Vec<Shared> {
-    let (first, offer) = Segment::create(bytes).unwrap();
+    let (first, _offer) = Segment::create(bytes).unwrap();
     let mut segments = vec![first];
-    segments.extend((1..n).map(|_| Segment::open(&offer).unwrap()));
+    #[cfg(not(tsan))]
+    segments.extend((1..n).map(|_| Segment::open(&_offer).unwrap()));
+    #[cfg(tsan)]
+    segments.extend(
+        (1..n)
+            .map(|_| Segment::alias(&segments[0]))
+            .collect::<Vec<_>>(),
+    );
     segments[0].seal();
     let shared = |(me, segment)| Shared::new(segment, n, me).unwrap();
     (0..n).zip(segments).map(shared).collect()
