@@ -1,4 +1,4 @@
-//! The README and the table of options cannot part.
+//! The README and the table of options cannot part, and documents link what is there.
 
 use rondo::config::{self, OPTIONS};
 use std::{fs, path::Path};
@@ -32,4 +32,30 @@ fn the_readme_names_no_variable_that_does_not_exist() {
             "README.md names {name}"
         );
     }
+}
+
+/// In every document: a file that is linked or shown is there. (Links to other sites are not followed.)
+#[test]
+fn links_lead_to_files() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut links = 0;
+    for folder in [root.to_owned(), root.join("docs")] {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let document = entry.unwrap().path();
+            if document.extension().is_none_or(|ending| ending != "md") {
+                continue;
+            }
+            let text = fs::read_to_string(&document).unwrap();
+            let targets = text.split("](").skip(1).filter_map(|rest| {
+                let target = rest.split([')', '#']).next()?;
+                (!target.is_empty() && !target.contains("://")).then_some(target)
+            });
+            for target in targets {
+                links += 1;
+                let name = document.display();
+                assert!(folder.join(target).exists(), "{name} links {target}");
+            }
+        }
+    }
+    assert!(links > 10, "{links}");
 }
