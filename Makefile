@@ -11,7 +11,7 @@ RANKS ?= 4
 SHAPES ?=
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build both demo test test-large matrix check tsan header bench sim install clean
+.PHONY: help setup build both demo test test-large matrix deep check tsan header bench sim install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -36,9 +36,13 @@ test-large: both ## messages of more than 2 GiB; needs 10 GiB of memory
 	RONDO_TEST_LARGE=only RONDO_TEST_JOBS=1 MPICC=mpicc.openmpi CARGO_TARGET_DIR=build/openmpi/cargo \
 	    cargo test --locked --test mpi
 
-matrix: both ## the list of MPI programs on newer MPI libraries, programs of others, faults; FILTER=... for some
+matrix: both ## the list of MPI programs on newer MPI libraries, and programs of others; FILTER=... for some
 	@scripts/setup --matrix
 	@scripts/matrix $(FILTER)
+
+deep: both ## programs under valgrind; jobs in which every call of the MPI library by Rondo fails once
+	@scripts/setup --matrix
+	@scripts/deep
 
 check: both ## what CI runs, and format, lints, documentation, the header, licences and advisories of packages
 	cargo fmt --check

@@ -2,7 +2,7 @@
 //! that a user can live with: with the right results, with an error returned, or with an abort that names rank and collective.
 //!
 //! `ctests/faults.c` is the program and `ctests/fault.c` makes the calls fail. Its rounds go on after a failure that Rondo got
-//! over, and begin anew behind one that ended the job. Many jobs: `make matrix` runs this.
+//! over, and begin anew behind one that ended the job. Many jobs: `make deep` runs this.
 
 #![forbid(unsafe_code)]
 
@@ -193,7 +193,7 @@ fn end(ended: &Ended) -> Result<End, &'static str> {
 macro_rules! cases {
     ($($name:ident: $mpi:literal $way:literal $rank:literal;)*) => { $(
         #[test]
-        #[ignore = "hundreds of jobs: make matrix"]
+        #[ignore = "hundreds of jobs: make deep"]
         fn $name() {
             every_call_fails($mpi, $way, $rank);
         }
