@@ -376,10 +376,6 @@ impl Class {
             };
         }
         self.next = self.calls + 1;
-        let ahead = match self.phase {
-            Phase::Looks(1) if self.set_up_us == 0 => Some(self.challenger),
-            _ => None,
-        };
         let (candidate, timed, phase) = match self.phase {
             Phase::Looks(1) if self.set_up_us > 0 => {
                 (self.incumbent, true, Phase::Verdict(Stage::Worth))
@@ -424,7 +420,7 @@ impl Class {
         Turn {
             candidate,
             timed,
-            ahead,
+            ahead: (phase == Phase::Try(Stage::Glance)).then_some(self.challenger),
         }
     }
 
@@ -501,7 +497,7 @@ impl Table {
         &mut self,
         collective: usize,
         lesson: &Lesson,
-        set_up_us: u32,
+        mut set_up_us: u32,
     ) -> Option<&mut Class> {
         if self.is_full() {
             return None;
@@ -517,7 +513,6 @@ impl Table {
                 _ => {}
             }
         }
-        let mut set_up_us = set_up_us;
         if lesson.waits && set_up_us > 0 && lesson.default == Candidate::First {
             set_up_us = set_up_us.div_ceil(PROMISE);
             // The host has the calls until they are worth it.

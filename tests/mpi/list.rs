@@ -83,6 +83,8 @@ pub struct Test {
     pub behind: Vec<String>,
     pub only: Option<Vec<Abi>>,
     pub hosts: Option<Vec<String>>,
+    #[serde(default)]
+    pub except: Vec<String>,
     /// More arguments for the launcher.
     #[serde(default)]
     pub launcher: Vec<String>,

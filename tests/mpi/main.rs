@@ -88,6 +88,7 @@ impl Selection {
         (if test.large { self.large } else { self.small })
             && (self.slow || !test.slow)
             && test.hosts.as_ref().is_none_or(named)
+            && !named(&test.except)
             && test
                 .only
                 .as_ref()

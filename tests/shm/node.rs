@@ -1,24 +1,30 @@
 //! The ranks of a node in one process: every rank has mapped the segment for itself.
 
-use rondo::shm::{Segment, Shared};
+use rondo::shm::{Offer, Segment, Shared};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// Longer than any test may wait for something.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The segment as another rank has it.
+#[cfg(not(tsan))]
+fn as_another(_first: &Segment, offer: &Offer) -> Segment {
+    Segment::open(offer).unwrap()
+}
+
+/// ThreadSanitizer does not see that two mappings are the same memory.
+#[cfg(tsan)]
+fn as_another(first: &Segment, _offer: &Offer) -> Segment {
+    first.alias()
+}
+
 /// The views of `n` ranks on a segment of so many bytes.
 pub fn views(bytes: usize, n: u32) -> Vec<Shared> {
-    let (first, _offer) = Segment::create(bytes).unwrap();
+    let (first, offer) = Segment::create(bytes).unwrap();
+    let others: Vec<_> = (1..n).map(|_| as_another(&first, &offer)).collect();
     let mut segments = vec![first];
-    #[cfg(not(tsan))]
-    segments.extend((1..n).map(|_| Segment::open(&_offer).unwrap()));
-    #[cfg(tsan)]
-    segments.extend(
-        (1..n)
-            .map(|_| Segment::alias(&segments[0]))
-            .collect::<Vec<_>>(),
-    );
+    segments.extend(others);
     segments[0].seal();
     let shared = |(me, segment)| Shared::new(segment, n, me).unwrap();
     (0..n).zip(segments).map(shared).collect()
