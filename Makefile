@@ -23,8 +23,10 @@ build: setup ## build for the MPI of MPICC (default mpicc) into build/<flavour>/
 	@scripts/build "$(MPICC)"
 
 both: setup ## build for Debian's Open MPI and MPICH
-	@scripts/build mpicc.openmpi
-	@scripts/build mpicc.mpich
+	@$(MAKE) --no-print-directory -j2 build-mpicc.openmpi build-mpicc.mpich
+
+build-%:
+	@scripts/build $*
 
 demo: both ## broadcast FILE to RANKS ranks, bare and under Rondo, on both MPIs
 	@scripts/demo "$(FILE)" "$(RANKS)"

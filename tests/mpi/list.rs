@@ -233,4 +233,11 @@ impl Test {
         let shapes = self.shapes.iter().map(|shape| (shape.ranks(), Some(shape)));
         ranks.chain(shapes)
     }
+
+    /// Does the thinned list have this one of the `runs` in this one of the modes? Of a row's product it has so many that every
+    /// number of ranks and every mode comes at least once; all where modes are compared.
+    pub fn thinned_has(&self, run: usize, mode: usize) -> bool {
+        let fewer = self.runs().count().min(self.modes.len());
+        self.same.is_some() || run % fewer == mode % fewer
+    }
 }

@@ -8,7 +8,8 @@
 //! | `RONDO_TEST_MODES` | modes of the list to run | all |
 //! | `RONDO_TEST_LARGE` | `1` runs the cases that need 10 GiB, `only` no others | `0` |
 //! | `RONDO_TEST_SLOW` | `1` runs the cases that take long | `0` |
-//! | `RONDO_TEST_JOBS` | cases at a time | 3 |
+//! | `RONDO_TEST_THIN` | `1` leaves out combinations of ranks and modes (`Test::thinned_has`) | `0` |
+//! | `RONDO_TEST_JOBS` | cases at a time | 4 |
 //! | `RONDO_LIB_openmpi`, `RONDO_LIB_mpich`, `RONDO_LIB_standard` | the library under test | `build/<ABI>/librondo.so` |
 //! | `MPICC_OPENMPI`, `MPIF90_MPICH`, `MPIRUN_MPICH`, ... | the programs of Debian's MPIs | `mpicc.openmpi`, ... |
 
@@ -25,7 +26,6 @@ mod verdict;
 use host::{Host, Language};
 use list::{List, Test};
 use run::Case;
-use shape::Shape;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -42,6 +42,7 @@ struct Selection {
     large: bool,
     small: bool,
     slow: bool,
+    thin: bool,
     jobs: usize,
 }
 
@@ -56,7 +57,7 @@ impl Selection {
                     .collect::<Vec<_>>(),
             )
         };
-        let jobs = std::env::var("RONDO_TEST_JOBS").unwrap_or_else(|_| "3".into());
+        let jobs = std::env::var("RONDO_TEST_JOBS").unwrap_or_else(|_| "4".into());
         Ok(Selection {
             // The test harness's own options, which cargo passes on, mean nothing here.
             filters: std::env::args()
@@ -69,6 +70,7 @@ impl Selection {
             large: std::env::var("RONDO_TEST_LARGE").is_ok_and(|v| v == "1" || v == "only"),
             small: std::env::var("RONDO_TEST_LARGE").as_deref() != Ok("only"),
             slow: std::env::var("RONDO_TEST_SLOW").is_ok_and(|v| v == "1"),
+            thin: std::env::var("RONDO_TEST_THIN").is_ok_and(|v| v == "1"),
             jobs: jobs
                 .parse()
                 .ok()
@@ -194,7 +196,7 @@ fn run_host(list: &List, selection: &Selection, name: &str, tally: &mut Tally) {
     }
     let runs = tests
         .into_iter()
-        .flat_map(|test| test.runs().map(move |run| (test, run)));
+        .flat_map(|test| (0..test.runs().count()).map(move |run| (test, run)));
     let queue = Mutex::new(runs.collect::<Vec<_>>().into_iter());
     let (send, receive) = channel();
     std::thread::scope(|scope| {
@@ -241,11 +243,15 @@ fn run_modes(
     host: &Host,
     scratch: &Path,
     test: &Test,
-    (ranks, shape): (u32, Option<&Shape>),
+    run: usize,
     done: &Sender<Done>,
 ) {
     let mut bare = Bare::default();
-    for mode in &test.modes {
+    let (ranks, shape) = test.runs().nth(run).expect("a run of this row");
+    for (number, mode) in test.modes.iter().enumerate() {
+        if selection.thin && !test.thinned_has(run, number) {
+            continue;
+        }
         let case = Case {
             host,
             test,
@@ -254,6 +260,7 @@ fn run_modes(
             mode_name: mode,
             mode: &list.modes[mode],
             scratch,
+            in_company: selection.jobs > 1,
         };
         let name = case.name();
         // Where later modes are compared with the bare run, it belongs to each of them.

@@ -19,11 +19,16 @@ pub struct Case<'a> {
     pub mode: &'a Mode,
     /// Where its files go, which no other case uses meanwhile.
     pub scratch: &'a Path,
+    /// Do other cases run meanwhile?
+    pub in_company: bool,
 }
 
 /// Launchers may lose what a rank said just before it aborted, so a text that must be there gets this many
 /// chances. A wrong exit status is final.
 const ATTEMPTS_AT_LAST_WORDS: u32 = 4;
+
+/// How long a rank that waits for messages leaves its core to other cases (`ctests/yield.c`).
+const NAP_US: &str = "50";
 
 impl Case<'_> {
     /// What the user sees and filters by.
@@ -104,6 +109,9 @@ impl Case<'_> {
         }
         let mut command = Command::new(self.host.tool("mpirun"));
         let mut variables = env;
+        if self.in_company && self.host.yield_library().is_some() {
+            variables.insert("YIELD_NAP_US".into(), NAP_US.into());
+        }
         if self.test.launch == Launch::Everywhere {
             command.env("LD_PRELOAD", preload);
         } else if !preload.is_empty() {

@@ -34,8 +34,17 @@ fn cases(root: u32, sizes: &[u64], b: u64, window: u32) -> Vec<Case> {
 }
 
 #[test]
-fn every_p_to_40_every_root_every_distribution_in_shuffled_order() {
-    let mut rng = rng(3);
+fn every_p_to_40_every_root_every_distribution_in_shuffled_order_from_all() {
+    every_p_to_40(Way::Gather, 3);
+}
+
+#[test]
+fn every_p_to_40_every_root_every_distribution_in_shuffled_order_to_all() {
+    every_p_to_40(Way::Scatter, 7);
+}
+
+fn every_p_to_40(way: Way, seed: u64) {
+    let mut rng = rng(seed);
     for p in 1..=40u32 {
         for root in 0..p {
             for (i, distribution) in (0u32..).zip(Distribution::ALL) {
@@ -43,7 +52,9 @@ fn every_p_to_40_every_root_every_distribution_in_shuffled_order() {
                 let sizes = distribution.blocks(p as usize, b, rng.random());
                 let window = [1, 2, 64][((root + i) % 3) as usize];
                 for case in cases(root, &sizes, b, window) {
-                    run(&case, shuffled(rng.random()));
+                    if case.way == way {
+                        run(&case, shuffled(rng.random()));
+                    }
                 }
             }
         }
