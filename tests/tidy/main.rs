@@ -48,6 +48,7 @@ const BELONGS: &[(&str, &str, &str)] = &[
     ("env::var", "config", "make it an option in `config`"),
     ("eprint", "", "report through `report`"),
     ("println!", "", "standard output is the user's"),
+    ("#[test]", "", "put it into tests/, where it is run"),
     ("stderr()", "report", "report through `report`"),
     (
         "transmute",
