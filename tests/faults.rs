@@ -8,7 +8,7 @@
 
 mod mpirun;
 
-use mpirun::{Ended, MPIS, SHARED, compile, folder, library, root};
+use mpirun::{Ended, MPIS, SHARED, compile, crashes::CRASHES, folder, library, root};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -151,15 +151,6 @@ enum End {
     /// Rondo ended the job.
     Abort,
 }
-
-/// What a crash looks like.
-const CRASHES: &[&str] = &[
-    "Segmentation fault",
-    "Bus error",
-    "(signal 6)",
-    "signal 6 (Aborted)",
-    "internal error",
-];
 
 /// How a job ended; otherwise, what is wrong.
 fn end(ended: &Ended) -> Result<End, &'static str> {

@@ -168,12 +168,11 @@ fn make(usable: &Usable, state: &State, private: Comm) -> Result<Option<Memory>,
     }
 }
 
-/// The segment of this rank's node, or why there is none.
-fn share(
-    usable: &Usable,
-    state: &State,
-    private: Comm,
-) -> Result<Result<Segment, String>, Failure> {
+/// A node's segment as one of its ranks has it, or why the rank has none: then the node uses messages.
+type Mapped = Result<Segment, String>;
+
+/// The segment of this rank's node. Collective among the ranks of the node.
+fn share(usable: &Usable, state: &State, private: Comm) -> Result<Mapped, Failure> {
     let (topology, rank) = (state.topology(), state.rank());
     let locals = topology.locals(topology.node(rank));
     let (bytes, n) = (state.config().shm_bytes, locals.len() as u32);

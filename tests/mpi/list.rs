@@ -234,11 +234,21 @@ impl Test {
         ranks.chain(shapes)
     }
 
-    /// Does the thinned list have this one of the `runs` in this one of the modes? Of a row's product it has so many that every
-    /// number of ranks and every mode comes at least once; and the bare runs that others are compared with.
-    pub fn thinned_has(&self, run: usize, mode: usize) -> bool {
-        let fewer = self.runs().count().min(self.modes.len());
-        let compared = self.same.is_some() && self.modes[mode] == "bare";
-        compared || run % fewer == mode % fewer
+    /// Does the thinned list have this one of the `runs` in this one of the modes, on this one of the MPIs? Of a row's product it has
+    /// so many that every mode comes on each MPI and every number of ranks on one of them, and the bare runs that others are
+    /// compared with.
+    pub fn thinned_has(&self, run: usize, mode: usize, host: &str, hosts: &[String]) -> bool {
+        if self.same.is_some() && self.modes[mode] == "bare" {
+            return true;
+        }
+        // A row for certain MPIs has each of them do all.
+        let everywhere = self.only.is_none() && self.hosts.is_none();
+        let shares = |name: &&String| everywhere && !self.except.contains(name);
+        let sharers: Vec<&String> = hosts.iter().filter(shares).collect();
+        let position = sharers.iter().position(|name| *name == host);
+        let (runs, modes) = (self.runs().count(), self.modes.len());
+        let cases = modes.max(runs.div_ceil(sharers.len().max(1)));
+        let first = position.unwrap_or(0) * cases;
+        (0..cases).any(|case| (first + case) % runs == run && case % modes == mode)
     }
 }

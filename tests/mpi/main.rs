@@ -16,6 +16,8 @@
 #![forbid(unsafe_code)]
 
 mod compile;
+#[path = "../mpirun/crashes.rs"]
+mod crashes;
 mod host;
 mod list;
 mod process;
@@ -249,7 +251,8 @@ fn run_modes(
     let mut bare = Bare::default();
     let (ranks, shape) = test.runs().nth(run).expect("a run of this row");
     for (number, mode) in test.modes.iter().enumerate() {
-        if selection.thin && !test.thinned_has(run, number) {
+        let thinned = test.thinned_has(run, number, host.name(), &selection.hosts);
+        if selection.thin && !thinned {
             continue;
         }
         let case = Case {

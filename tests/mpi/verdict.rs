@@ -1,5 +1,6 @@
 //! Whether a run did what its row of the list says.
 
+use crate::crashes::CRASHES;
 use crate::list::{Expect, Same, Says, Statistic, Test};
 use crate::process::Outcome;
 use serde::Deserialize;
@@ -7,15 +8,6 @@ use std::path::Path;
 
 /// Prefix of every line that Rondo writes for its user.
 const MESSAGE: &str = "rondo: ";
-
-/// How launchers and Rust report a crash. MPICH's launcher makes the signal's bare number its exit status, and both
-/// end an aborting job's other ranks by signals, so numbers say nothing.
-const CRASHES: [&str; 4] = [
-    "Segmentation fault",
-    "Bus error",
-    "(signal 6)",
-    "signal 6 (Aborted)",
-];
 
 /// Checks exit status and output.
 pub fn ending(test: &Test, outcome: &Outcome, ranks: u32) -> Result<(), String> {
@@ -102,7 +94,7 @@ pub fn said(texts: &[Says], outcome: &Outcome) -> Result<(), String> {
 pub fn is_abort(outcome: &Outcome) -> bool {
     let said = |text: &str| outcome.stdout.contains(text) || outcome.stderr.contains(text);
     let passed = outcome.stdout.lines().any(|line| line.starts_with("PASS "));
-    outcome.status.is_some_and(|s| s != 0) && !CRASHES.iter().any(|c| said(c)) && !passed
+    outcome.status.is_some_and(|s| s != 0) && !CRASHES.iter().any(|crash| said(crash)) && !passed
 }
 
 /// Does the output say which collective went wrong?

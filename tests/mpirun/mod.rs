@@ -9,6 +9,8 @@ use std::{
     sync::OnceLock,
 };
 
+pub mod crashes;
+
 pub const MPIS: [&str; 2] = ["openmpi", "mpich"];
 
 pub fn root() -> &'static Path {

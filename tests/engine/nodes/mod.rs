@@ -214,8 +214,8 @@ fn a_leader_serves_other_nodes_while_a_rank_of_its_own_does_nothing() {
                 let slow = locals[locals.len() - 1];
                 // The slow rank leads nobody: neither as the root nor as the first of its node.
                 for root in (0..p).filter(|&root| root != slow).step_by(3) {
-                    // A hundred times the ring.
-                    let call = Call::bcast(p, root, 25_600, 40);
+                    // Twenty times the ring.
+                    let call = Call::bcast(p, root, 5120, 40);
                     let mut case = Case::new(nodes.clone(), vec![call], Some(256));
                     case.slow = Some(slow);
                     check_that_others_go_on(&case);
