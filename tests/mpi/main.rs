@@ -205,7 +205,9 @@ fn run_host(list: &List, selection: &Selection, name: &str, tally: &mut Tally) {
         for job in 0..selection.jobs {
             let (queue, host, send) = (&queue, &host, send.clone());
             scope.spawn(move || {
-                let scratch = host.directory().join(format!("job{job}"));
+                // Not that of another runner.
+                let name = format!("job{job}.{}", std::process::id());
+                let scratch = host.directory().join(name);
                 if let Err(error) = std::fs::create_dir_all(&scratch) {
                     let why = format!("{}: {error}", scratch.display());
                     let _ = send.send(Done::by(format!("{} set-up", host.name()), || Err(why)));
@@ -213,9 +215,11 @@ fn run_host(list: &List, selection: &Selection, name: &str, tally: &mut Tally) {
                 }
                 loop {
                     let next = queue.lock().expect("no job ends in a panic").next();
-                    let Some((test, run)) = next else { return };
+                    let Some((test, run)) = next else { break };
                     run_modes(list, selection, host, &scratch, test, run, &send);
                 }
+                // Only disk space would be lost.
+                let _ = std::fs::remove_dir_all(&scratch);
             });
         }
         drop(send);

@@ -65,7 +65,7 @@ impl Case<'_> {
         loop {
             let _ = std::fs::remove_file(&statistics);
             let mut command = self.command();
-            let limit = Duration::from_secs(self.test.limit);
+            let limit = Duration::from_secs(self.limit());
             let outcome = process::run(&mut command, limit, self.scratch)
                 .map_err(|e| format!("{:?}: {e}", command.get_program()))?;
             let lost = self.test.expect == Expect::Refused
@@ -81,8 +81,13 @@ impl Case<'_> {
         }
     }
 
+    /// Seconds until it counts as hanging. Beside others it may be slow because they have the cores.
+    fn limit(&self) -> u64 {
+        self.test.limit * if self.in_company { 3 } else { 1 }
+    }
+
     fn judge(&self, outcome: &Outcome, bare: &mut Bare) -> Result<(), String> {
-        verdict::ending(self.test, outcome, self.ranks)?;
+        verdict::ending(self.test, outcome, self.ranks, self.limit())?;
         verdict::nothing_left(outcome)?;
         if self.mode.preload {
             verdict::said(&self.test.says, outcome)?;

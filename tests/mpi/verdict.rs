@@ -10,16 +10,13 @@ use std::path::Path;
 const MESSAGE: &str = "rondo: ";
 
 /// Checks exit status and output.
-pub fn ending(test: &Test, outcome: &Outcome, ranks: u32) -> Result<(), String> {
+pub fn ending(test: &Test, outcome: &Outcome, ranks: u32, limit: u64) -> Result<(), String> {
     if test.expect == Expect::Outlives {
         // The launcher has its own view of a job that lost a process, and sometimes does not end.
         return passed(test, outcome);
     }
     let Some(status) = outcome.status else {
-        return Err(format!(
-            "not finished within {} s on {ranks} ranks",
-            test.limit
-        ));
+        return Err(format!("not finished within {limit} s on {ranks} ranks"));
     };
     match test.expect {
         Expect::Pass => {
