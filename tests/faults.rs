@@ -160,7 +160,8 @@ fn end(ended: &Ended) -> Result<End, &'static str> {
         stderr,
     } = ended;
     let has = |text: &str| stdout.contains(text) || stderr.contains(text);
-    if CRASHES.iter().any(|crash| has(crash)) {
+    // The host's internal errors too.
+    if CRASHES.iter().any(|crash| has(crash)) || has("internal error") {
         return Err("a crash");
     }
     if stderr.contains(": failed: ") {

@@ -82,9 +82,9 @@ pub struct Test {
     #[serde(default)]
     pub behind: Vec<String>,
     pub only: Option<Vec<Abi>>,
-    pub hosts: Option<Vec<String>>,
+    hosts: Option<Vec<String>>,
     #[serde(default)]
-    pub except: Vec<String>,
+    except: Vec<String>,
     /// More arguments for the launcher.
     #[serde(default)]
     pub launcher: Vec<String>,
@@ -227,6 +227,12 @@ impl Test {
         compile::source(&self.program).map_or(Language::C, |(_, language)| language)
     }
 
+    /// Is it for the MPI of this name, as far as names say?
+    pub fn is_for(&self, host: &str) -> bool {
+        let named = |names: &Vec<String>| names.iter().any(|name| name == host);
+        self.hosts.as_ref().is_none_or(named) && !named(&self.except)
+    }
+
     /// The numbers of ranks to run on, each with its nodes if they are told.
     pub fn runs(&self) -> impl Iterator<Item = (u32, Option<&Shape>)> {
         let ranks = self.ranks.iter().map(|&ranks| (ranks, None));
@@ -241,9 +247,8 @@ impl Test {
         if self.same.is_some() && self.modes[mode] == "bare" {
             return true;
         }
-        // A row for certain MPIs has each of them do all.
-        let everywhere = self.only.is_none() && self.hosts.is_none();
-        let shares = |name: &&String| everywhere && !self.except.contains(name);
+        // A row for certain ABIs has each MPI do all.
+        let shares = |name: &&String| self.only.is_none() && self.is_for(name);
         let sharers: Vec<&String> = hosts.iter().filter(shares).collect();
         let position = sharers.iter().position(|name| *name == host);
         let (runs, modes) = (self.runs().count(), self.modes.len());

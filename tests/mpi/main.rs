@@ -88,11 +88,9 @@ impl Selection {
     }
 
     fn takes_test(&self, test: &Test, host: &Host) -> bool {
-        let named = |names: &Vec<String>| names.iter().any(|name| name == host.name());
         (if test.large { self.large } else { self.small })
             && (self.slow || !test.slow)
-            && test.hosts.as_ref().is_none_or(named)
-            && !named(&test.except)
+            && test.is_for(host.name())
             && test
                 .only
                 .as_ref()
@@ -255,8 +253,8 @@ fn run_modes(
     let mut bare = Bare::default();
     let (ranks, shape) = test.runs().nth(run).expect("a run of this row");
     for (number, mode) in test.modes.iter().enumerate() {
-        let thinned = test.thinned_has(run, number, host.name(), &selection.hosts);
-        if selection.thin && !thinned {
+        let hosts = &selection.hosts;
+        if selection.thin && !test.thinned_has(run, number, host.name(), hosts) {
             continue;
         }
         let case = Case {
