@@ -52,9 +52,9 @@ check: both ## what CI runs, and format, lints, documentation, the header, licen
 	    echo "lints for $$mpi"; \
 	    MPICC=mpicc.$$mpi CARGO_TARGET_DIR=build/$$mpi/cargo \
 	        cargo clippy --locked --all-targets -- -D warnings || exit 1; \
-	    MPICC=mpicc.$$mpi CARGO_TARGET_DIR=build/$$mpi/cargo \
-	        cargo clippy --locked --lib --features direct -- -D warnings || exit 1; \
 	done
+	MPICC=mpicc.mpich CARGO_TARGET_DIR=build/mpich/cargo \
+	    cargo clippy --locked --lib --features direct -- -D warnings
 	MPICC=mpicc.openmpi CARGO_TARGET_DIR=build/openmpi/cargo RUSTDOCFLAGS="-D warnings" \
 	    cargo doc --locked --no-deps
 	@diff -u include/rondo.h build/openmpi/rondo.h || \

@@ -1,11 +1,16 @@
 //! Finds out for which MPI ABI this build is, names the library, and makes the C header.
 
-use std::{env, path::PathBuf, process::Command};
+use std::path::{Path, PathBuf};
+use std::{env, process::Command};
+
+mod sources;
 
 fn main() {
     println!("cargo:rerun-if-env-changed=MPICC");
     println!("cargo:rerun-if-changed=cbindgen.toml");
-    println!("cargo:rerun-if-changed=src/abi/rondo.rs");
+    for source in sources::SOURCES {
+        println!("cargo:rerun-if-changed={source}");
+    }
 
     let Host {
         abi,
@@ -21,6 +26,11 @@ fn main() {
         direct || abi != "smpi",
         "the ranks of SMPI share one process, which only the feature `direct` can serve"
     );
+    // Its Fortran bindings call PMPI_ names, which are the host's own here: a rank in Fortran would wait for ever for one in C.
+    assert!(
+        !direct || abi != "openmpi",
+        "the feature `direct` cannot serve Open MPI, whose Fortran bindings go by names that it does not see"
+    );
     println!("cargo:rustc-cfg=abi=\"{abi}\"");
     // What an MPI lacks must not be exported: programs look.
     if persistent {
@@ -31,6 +41,10 @@ fn main() {
     }
     println!("cargo:rustc-env=RONDO_ABI={abi}");
     println!("cargo:rustc-env=RONDO_HOST={name}");
+
+    // Ranks compare it: a version has many builds.
+    let number = sources::number(Path::new(".")).expect("the sources can be read");
+    println!("cargo:rustc-env=RONDO_SOURCES={number:016x}");
 
     // The soname is what a program linked with -lrondo asks for at run time.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,librondo.so.0");

@@ -92,6 +92,8 @@ SEND(Issend)
 FUNCTION(Irecv, (void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request *r), (b, n, t, from, tag, c, r),
          made(REQUESTS, rc, 1))
 FUNCTION(Test, (MPI_Request * r, int *done, MPI_Status *s), (r, done, s), made(REQUESTS, rc, -!!*done))
+FUNCTION(Cancel, (MPI_Request * r), (r), NOTHING)
+FUNCTION(Test_cancelled, (const MPI_Status *s, int *yes), (s, yes), NOTHING)
 FUNCTION(Waitany, (int n, MPI_Request *r, int *which, MPI_Status *s), (n, r, which, s),
          made(REQUESTS, rc, -(*which != MPI_UNDEFINED)))
 FUNCTION(Testany, (int n, MPI_Request *r, int *which, int *done, MPI_Status *s), (n, r, which, done, s),

@@ -1,6 +1,6 @@
 /* MPI_Gather and MPI_Scatter: blocks of equal size, from and to every root, separate and in place, of named and
  * derived types, also such that ranks describe the same blocks differently. What surrounds the received data, and what
- * was sent, is as before. Each is taken by its PMPI_ name too, unless RONDO_PMPI=off.
+ * was sent, is as before. Each is taken by its PMPI_ name too.
  *
  * Argument: "portable" leaves out what Open MPI 4.1 by itself fails at: ranks that differ, and negative extents.
  */
@@ -86,13 +86,8 @@ static void nothing(void) {
 
 /* Checks that the calls of `before` have each moved by one since, by whom we expect for calls of the PMPI_ name. */
 static void one_of_each(const struct counts before[4]) {
-    const char *level = getenv("RONDO_PMPI");
     unsigned long long rondos = test.ranks >= 3;
-    for (int i = 0; i < 4; i++)
-        if (level && !strcmp(level, "off"))
-            CHECK(counts_of(before[i].collective).rondo == before[i].rondo);
-        else
-            check_counts(before[i], rondos, !rondos);
+    for (int i = 0; i < 4; i++) check_counts(before[i], rondos, !rondos);
 }
 
 static void lower_names(void) {

@@ -1,5 +1,5 @@
 /* PMPI_Bcast is the name by which Fortran layers and other profilers call. Rondo takes it as it takes MPI_Bcast, each
- * call once; with RONDO_PMPI=off it goes to the host, and MPI_Bcast is still taken.
+ * call once.
  */
 #include "rondo_test.h"
 
@@ -14,16 +14,12 @@ static void lower(size_t bytes, int root) {
 
 int main(int argc, char **argv) {
     start(&argc, &argv, "pmpi");
-    const char *level = getenv("RONDO_PMPI");
-    int off = level && !strcmp(level, "off"), takes = test.ranks >= 3;
+    int takes = test.ranks >= 3;
     for (int root = 0; root < test.ranks; root++) {
         struct counts before = counts_now();
         lower(50000, root);
         lower(1, root);
-        if (off)
-            CHECK(counts_now().rondo == before.rondo);
-        else
-            check_counts(before, takes ? 2 : 0, takes ? 0 : 2);
+        check_counts(before, takes ? 2 : 0, takes ? 0 : 2);
         bcast_bytes(50000, root, MPI_COMM_WORLD);
     }
     return finish();

@@ -8,6 +8,7 @@
 //! The host may call an error handler of the user's, which may leave by `longjmp` or by a C++ exception. Both pass through these
 //! functions and everything up to the host's (`C-unwind`): when it is called on the user's communicator, no lock is held.
 
+mod end;
 #[cfg(not(feature = "direct"))]
 mod forward;
 pub mod rondo;
@@ -15,7 +16,7 @@ pub mod rondo;
 use crate::coll;
 use crate::host::{
     Allgather, AllgatherFn, AllgathervFn, Bcast, BcastFn, Count, Counts, GatherFn, GathervFn,
-    Level, Rooted, ScattervFn, Way, Word,
+    Rooted, ScattervFn, Way, Word,
 };
 #[cfg(large)]
 use crate::host::{
@@ -28,7 +29,7 @@ use std::ffi::{c_int, c_void};
 macro_rules! export {
     (
         $(#[$doc:meta])*
-        $mpi:ident, $pmpi:ident: $type:ty = |$($arg:ident: $kind:ty),*; $level:ident| $call:expr
+        $mpi:ident, $pmpi:ident: $type:ty = |$($arg:ident: $kind:ty),*| $call:expr
     ) => {
         const _: $type = $mpi;
 
@@ -38,7 +39,6 @@ macro_rules! export {
         /// The caller keeps the contract of the MPI function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $mpi($($arg: $kind),*) -> c_int {
-            let $level = Level::Mpi;
             // SAFETY: the caller's contract is that of the arguments' constructor.
             coll::call(&unsafe { $call })
         }
@@ -53,7 +53,6 @@ macro_rules! export {
         #[cfg(not(feature = "direct"))]
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $pmpi($($arg: $kind),*) -> c_int {
-            let $level = Level::Pmpi;
             // SAFETY: as above.
             coll::call(&unsafe { $call })
         }
@@ -63,18 +62,18 @@ macro_rules! export {
 export! {
     /// MPI 4.1, section 6.4.
     MPI_Bcast, PMPI_Bcast: BcastFn = |
-        buffer: *mut c_void, count: c_int, datatype: Word, root: c_int, comm: Word; level
-    | Bcast::new(buffer, Count::Int(count), datatype, root, comm, level)
+        buffer: *mut c_void, count: c_int, datatype: Word, root: c_int, comm: Word
+    | Bcast::new(buffer, Count::Int(count), datatype, root, comm)
 }
 
 export! {
     /// MPI 4.1, section 6.7.
     MPI_Allgatherv, PMPI_Allgatherv: AllgathervFn = |
         sendbuf: *const c_void, sendcount: c_int, sendtype: Word, recvbuf: *mut c_void,
-        recvcounts: *const c_int, displs: *const c_int, recvtype: Word, comm: Word; level
+        recvcounts: *const c_int, displs: *const c_int, recvtype: Word, comm: Word
     | Allgather::new(
         sendbuf, Count::Int(sendcount), sendtype, recvbuf, Counts::Int(recvcounts, displs), recvtype,
-        comm, level,
+        comm,
     )
 }
 
@@ -82,10 +81,10 @@ export! {
     /// MPI 4.1, section 6.7.
     MPI_Allgather, PMPI_Allgather: AllgatherFn = |
         sendbuf: *const c_void, sendcount: c_int, sendtype: Word, recvbuf: *mut c_void,
-        recvcount: c_int, recvtype: Word, comm: Word; level
+        recvcount: c_int, recvtype: Word, comm: Word
     | Allgather::new(
         sendbuf, Count::Int(sendcount), sendtype, recvbuf, Counts::Regular(Count::Int(recvcount)),
-        recvtype, comm, level,
+        recvtype, comm,
     )
 }
 
@@ -93,10 +92,10 @@ export! {
     /// MPI 4.1, section 6.5.
     MPI_Gatherv, PMPI_Gatherv: GathervFn = |
         sendbuf: *const c_void, sendcount: c_int, sendtype: Word, recvbuf: *mut c_void,
-        recvcounts: *const c_int, displs: *const c_int, recvtype: Word, root: c_int, comm: Word; level
+        recvcounts: *const c_int, displs: *const c_int, recvtype: Word, root: c_int, comm: Word
     | Rooted::new(
         Way::Gather, (sendbuf, Count::Int(sendcount), sendtype),
-        (recvbuf, Counts::Int(recvcounts, displs), recvtype), root, comm, level,
+        (recvbuf, Counts::Int(recvcounts, displs), recvtype), root, comm,
     )
 }
 
@@ -104,10 +103,10 @@ export! {
     /// MPI 4.1, section 6.5.
     MPI_Gather, PMPI_Gather: GatherFn = |
         sendbuf: *const c_void, sendcount: c_int, sendtype: Word, recvbuf: *mut c_void,
-        recvcount: c_int, recvtype: Word, root: c_int, comm: Word; level
+        recvcount: c_int, recvtype: Word, root: c_int, comm: Word
     | Rooted::new(
         Way::Gather, (sendbuf, Count::Int(sendcount), sendtype),
-        (recvbuf, Counts::Regular(Count::Int(recvcount)), recvtype), root, comm, level,
+        (recvbuf, Counts::Regular(Count::Int(recvcount)), recvtype), root, comm,
     )
 }
 
@@ -115,10 +114,10 @@ export! {
     /// MPI 4.1, section 6.6.
     MPI_Scatterv, PMPI_Scatterv: ScattervFn = |
         sendbuf: *const c_void, sendcounts: *const c_int, displs: *const c_int, sendtype: Word,
-        recvbuf: *mut c_void, recvcount: c_int, recvtype: Word, root: c_int, comm: Word; level
+        recvbuf: *mut c_void, recvcount: c_int, recvtype: Word, root: c_int, comm: Word
     | Rooted::new(
         Way::Scatter, (recvbuf, Count::Int(recvcount), recvtype),
-        (sendbuf, Counts::Int(sendcounts, displs), sendtype), root, comm, level,
+        (sendbuf, Counts::Int(sendcounts, displs), sendtype), root, comm,
     )
 }
 
@@ -126,10 +125,10 @@ export! {
     /// MPI 4.1, section 6.6.
     MPI_Scatter, PMPI_Scatter: GatherFn = |
         sendbuf: *const c_void, sendcount: c_int, sendtype: Word, recvbuf: *mut c_void,
-        recvcount: c_int, recvtype: Word, root: c_int, comm: Word; level
+        recvcount: c_int, recvtype: Word, root: c_int, comm: Word
     | Rooted::new(
         Way::Scatter, (recvbuf, Count::Int(recvcount), recvtype),
-        (sendbuf, Counts::Regular(Count::Int(sendcount)), sendtype), root, comm, level,
+        (sendbuf, Counts::Regular(Count::Int(sendcount)), sendtype), root, comm,
     )
 }
 
@@ -137,8 +136,8 @@ export! {
 export! {
     /// MPI 4.1, section 6.4, with an `MPI_Count`.
     MPI_Bcast_c, PMPI_Bcast_c: BcastLargeFn = |
-        buffer: *mut c_void, count: i64, datatype: Word, root: c_int, comm: Word; level
-    | Bcast::new(buffer, Count::Large(count), datatype, root, comm, level)
+        buffer: *mut c_void, count: i64, datatype: Word, root: c_int, comm: Word
+    | Bcast::new(buffer, Count::Large(count), datatype, root, comm)
 }
 
 #[cfg(large)]
@@ -146,10 +145,10 @@ export! {
     /// MPI 4.1, section 6.7, with `MPI_Count`s and displacements of type `MPI_Aint`.
     MPI_Allgatherv_c, PMPI_Allgatherv_c: AllgathervLargeFn = |
         sendbuf: *const c_void, sendcount: i64, sendtype: Word, recvbuf: *mut c_void,
-        recvcounts: *const i64, displs: *const isize, recvtype: Word, comm: Word; level
+        recvcounts: *const i64, displs: *const isize, recvtype: Word, comm: Word
     | Allgather::new(
         sendbuf, Count::Large(sendcount), sendtype, recvbuf, Counts::Large(recvcounts, displs),
-        recvtype, comm, level,
+        recvtype, comm,
     )
 }
 
@@ -158,10 +157,10 @@ export! {
     /// MPI 4.1, section 6.7, with `MPI_Count`s.
     MPI_Allgather_c, PMPI_Allgather_c: AllgatherLargeFn = |
         sendbuf: *const c_void, sendcount: i64, sendtype: Word, recvbuf: *mut c_void,
-        recvcount: i64, recvtype: Word, comm: Word; level
+        recvcount: i64, recvtype: Word, comm: Word
     | Allgather::new(
         sendbuf, Count::Large(sendcount), sendtype, recvbuf,
-        Counts::Regular(Count::Large(recvcount)), recvtype, comm, level,
+        Counts::Regular(Count::Large(recvcount)), recvtype, comm,
     )
 }
 
@@ -170,10 +169,10 @@ export! {
     /// MPI 4.1, section 6.5, with `MPI_Count`s and displacements of type `MPI_Aint`.
     MPI_Gatherv_c, PMPI_Gatherv_c: GathervLargeFn = |
         sendbuf: *const c_void, sendcount: i64, sendtype: Word, recvbuf: *mut c_void,
-        recvcounts: *const i64, displs: *const isize, recvtype: Word, root: c_int, comm: Word; level
+        recvcounts: *const i64, displs: *const isize, recvtype: Word, root: c_int, comm: Word
     | Rooted::new(
         Way::Gather, (sendbuf, Count::Large(sendcount), sendtype),
-        (recvbuf, Counts::Large(recvcounts, displs), recvtype), root, comm, level,
+        (recvbuf, Counts::Large(recvcounts, displs), recvtype), root, comm,
     )
 }
 
@@ -182,10 +181,10 @@ export! {
     /// MPI 4.1, section 6.5, with `MPI_Count`s.
     MPI_Gather_c, PMPI_Gather_c: GatherLargeFn = |
         sendbuf: *const c_void, sendcount: i64, sendtype: Word, recvbuf: *mut c_void,
-        recvcount: i64, recvtype: Word, root: c_int, comm: Word; level
+        recvcount: i64, recvtype: Word, root: c_int, comm: Word
     | Rooted::new(
         Way::Gather, (sendbuf, Count::Large(sendcount), sendtype),
-        (recvbuf, Counts::Regular(Count::Large(recvcount)), recvtype), root, comm, level,
+        (recvbuf, Counts::Regular(Count::Large(recvcount)), recvtype), root, comm,
     )
 }
 
@@ -194,10 +193,10 @@ export! {
     /// MPI 4.1, section 6.6, with `MPI_Count`s and displacements of type `MPI_Aint`.
     MPI_Scatterv_c, PMPI_Scatterv_c: ScattervLargeFn = |
         sendbuf: *const c_void, sendcounts: *const i64, displs: *const isize, sendtype: Word,
-        recvbuf: *mut c_void, recvcount: i64, recvtype: Word, root: c_int, comm: Word; level
+        recvbuf: *mut c_void, recvcount: i64, recvtype: Word, root: c_int, comm: Word
     | Rooted::new(
         Way::Scatter, (recvbuf, Count::Large(recvcount), recvtype),
-        (sendbuf, Counts::Large(sendcounts, displs), sendtype), root, comm, level,
+        (sendbuf, Counts::Large(sendcounts, displs), sendtype), root, comm,
     )
 }
 
@@ -206,9 +205,9 @@ export! {
     /// MPI 4.1, section 6.6, with `MPI_Count`s.
     MPI_Scatter_c, PMPI_Scatter_c: GatherLargeFn = |
         sendbuf: *const c_void, sendcount: i64, sendtype: Word, recvbuf: *mut c_void,
-        recvcount: i64, recvtype: Word, root: c_int, comm: Word; level
+        recvcount: i64, recvtype: Word, root: c_int, comm: Word
     | Rooted::new(
         Way::Scatter, (recvbuf, Count::Large(recvcount), recvtype),
-        (sendbuf, Counts::Regular(Count::Large(sendcount)), sendtype), root, comm, level,
+        (sendbuf, Counts::Regular(Count::Large(sendcount)), sendtype), root, comm,
     )
 }

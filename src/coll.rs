@@ -15,9 +15,11 @@ use crate::config::StatsFormat;
 use crate::decide::Choice;
 pub use crate::decide::Why;
 use crate::engine::{self, AllBroadcast, Limits, Pattern};
+#[cfg(all(abi = "openmpi", not(feature = "direct")))]
+use crate::host::Word;
 use crate::host::{
-    self, Abi, Call, Code, Comm, Data, Failure, Host, Job, Level, MpiWire, SYNCHRONOUS_BYTES,
-    StagingRoom, Usable, View,
+    self, Abi, Call, Code, Comm, Data, Failure, Host, Job, MpiWire, SYNCHRONOUS_BYTES, StagingRoom,
+    Usable, View,
 };
 use crate::learn::{Candidate, Lesson, Turn};
 use crate::report;
@@ -94,6 +96,8 @@ pub enum Stop {
     Host(Why),
     /// An error, to be raised on the user's communicator; nothing was sent.
     Error(Code),
+    /// An error that the host has raised there; nothing was sent. What belongs to the communicator may be gone with it.
+    Raised(Code),
     /// Something failed that the other ranks cannot know of.
     Broken(Failure),
 }
@@ -109,12 +113,16 @@ pub fn call<O: Operation>(call: &O) -> c_int {
             return pass(host, call, Why::Unusable, 0);
         }
     };
+    if !usable.world_is_up() {
+        return pass(host, call, Why::NoWorld, 0);
+    }
     let Some(comm) = call.comm(usable) else {
         return pass(host, call, Why::Invalid, 0);
     };
-    let state = match comm::state(host, usable, comm) {
+    let state = match comm::state(host, usable, comm, call.collective()) {
         Ok(Lookup::Known(state)) => state,
         Ok(Lookup::Invalid) => return pass(host, call, Why::Invalid, 0),
+        Ok(Lookup::Freed) => return pass(host, call, Why::Freed, 0),
         Err(code) => return code.get(),
     };
     let start = state.timed().then(Instant::now);
@@ -133,6 +141,39 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         stats::add_time(call.collective(), choice, start.elapsed());
     }
     rc
+}
+
+/// `MPI_Finalize`: what is to be done first, then `next`, in which the host frees `MPI_COMM_SELF` and lets go of `MPI_COMM_WORLD`.
+pub fn finalize(next: impl FnOnce() -> c_int) -> c_int {
+    comm::end();
+    match host::host().usable() {
+        Ok(usable) if usable.world_is_up() => comm::while_freed(usable, usable.myself(), || {
+            comm::while_freed(usable, usable.world(), next)
+        }),
+        _ => next(),
+    }
+}
+
+/// `MPI_Comm_idup` of the communicator of this handle, by `next`.
+#[cfg(all(abi = "openmpi", not(feature = "direct")))]
+pub fn duplicate(handle: Word, next: impl FnOnce() -> c_int) -> c_int {
+    if let Ok(usable) = host::host().usable()
+        && usable.world_is_up()
+        && let Some(comm) = handle.as_comm(usable)
+    {
+        comm::duplicate(usable, comm);
+    }
+    next()
+}
+
+/// A function that frees a communicator, by `next`. `handle` says which, unless it can be none.
+pub fn free(handle: impl FnOnce(&Usable) -> Option<Comm>, next: impl FnOnce() -> c_int) -> c_int {
+    let usable = host::host().usable();
+    let usable = usable.ok().filter(|usable| usable.world_is_up());
+    match usable.and_then(|usable| Some((usable, handle(usable)?))) {
+        Some((usable, comm)) => comm::while_freed(usable, comm, next),
+        None => next(),
+    }
 }
 
 thread_local! {
@@ -158,7 +199,9 @@ pub fn forward(collective: Collective, why: Why, next: impl FnOnce() -> c_int) -
     let forwarding = Forwarding;
     let choice = Choice::Host(why);
     stats::count(collective, choice, 0);
-    let timed = comm::process(host::host()).stats.format != StatsFormat::Off;
+    let host = host::host();
+    let up = host.usable().is_ok_and(Usable::world_is_up);
+    let timed = up && comm::process(host).stats.format != StatsFormat::Off;
     let start = timed.then(Instant::now);
     let code = next();
     if let Some(start) = start {
@@ -179,9 +222,6 @@ fn plan<O: Operation>(usable: &Usable, state: &State, call: &O) -> Plan {
     };
     if let Some(why) = state.closed() {
         return to_host(why);
-    }
-    if call.level() == Level::Pmpi && !state.config().pmpi {
-        return to_host(Why::Pmpi);
     }
     call.plan(usable, state)
         .unwrap_or_else(|| to_host(Why::Invalid))
@@ -206,9 +246,16 @@ fn carry_out<O: Operation>(
     report::enter(call.collective().mpi_name());
     let rc = match call.attempt(plan, usable, state) {
         Ok(()) => 0,
-        Err(Stop::Error(code)) => usable.raise(state.comm(), code),
+        Err(Stop::Error(code)) => {
+            state.stray();
+            usable.raise(state.comm(), code)
+        }
+        Err(Stop::Raised(code)) => code.get(),
         Err(Stop::Broken(failure)) => fatal(host, usable, state, call, plan, &failure),
         Err(Stop::Host(why)) => {
+            if why == Why::Invalid {
+                state.stray();
+            }
             let rc = leave(host, usable, state, call, why, plan.bytes);
             return (rc, Choice::Host(why));
         }
@@ -236,6 +283,7 @@ fn leave<O: Operation>(
     match why {
         Why::OneNode
         | Why::Small
+        | Why::SmallComm
         | Why::Empty
         | Why::NoRoom
         | Why::Rule
@@ -249,16 +297,43 @@ fn leave<O: Operation>(
             Some(code) => usable.raise(state.comm(), code),
             None => pass(host, call, why, bytes),
         },
-        _ => pass(host, call, why, bytes),
+        // Told to leave it alone, or calls that are none of Rondo's.
+        Why::Off
+        | Why::Configured
+        | Why::FewRanks
+        | Why::Inter
+        | Why::Versions
+        | Why::Unusable
+        | Why::Outside
+        | Why::NoWorld
+        | Why::Freed
+        | Why::Gpu
+        | Why::Nonblocking
+        | Why::Persistent
+        // Reasons for Rondo, never for the host.
+        | Why::Auto => pass(host, call, why, bytes),
     }
 }
 
-/// The private communicator and the number of this call. Counted before anything that may differ
-/// between ranks, so that their counts agree.
-fn begin(work: &mut Work, usable: &Usable, state: &State) -> Result<(Comm, u64), Stop> {
-    let private = work.private(usable, state).map_err(Stop::Error)?;
-    let private = private.ok_or(Stop::Host(Why::NoRoom))?;
-    Ok((private, work.next_sequence()))
+/// The number of this call. Counted before anything that may differ between ranks, so that their counts agree.
+fn begin(work: &mut Work, private: Comm, usable: &Usable, state: &State) -> Result<u64, Stop> {
+    let sequence = work.next_sequence();
+    if state.asks_for_gpus(sequence) {
+        let found = state.ask_for_gpus(host::host(), usable, private);
+        let found = found.map_err(|code| Failure::Host(code, "asking for GPUs"));
+        if found.map_err(Stop::Broken)? {
+            return Err(Stop::Host(Why::Gpu));
+        }
+    }
+    Ok(sequence)
+}
+
+/// The private communicator, for a call that is Rondo's. Nothing is locked: errors may be raised on the user's communicator.
+fn private(usable: &Usable, state: &State) -> Result<Comm, Stop> {
+    match state.private(usable) {
+        Ok(private) => private.ok_or(Stop::Host(Why::NoRoom)),
+        Err(code) => Err(Stop::Raised(code)),
+    }
 }
 
 /// The data of a call on this rank, and what its messages go by.
@@ -394,7 +469,7 @@ fn fatal<O: Operation>(
     let (name, what) = (call.collective().mpi_name(), call.describe(plan));
     let (rank, p) = (state.rank(), state.facts().p);
     report::fatal(
-        host.world_rank,
+        host.world_rank(),
         &format!(
             "{name} {what} failed on rank {rank} of {p}: {}; aborting the job",
             failure.text(usable)

@@ -7,12 +7,14 @@
 
 #![forbid(unsafe_code)]
 
+mod end;
 mod nodes;
 mod ruled;
 mod schedules;
+mod waiting;
 mod words;
 
-use crate::config::{self, Config, StatsFormat};
+use crate::config::{self, Config, Gpu, StatsFormat};
 use crate::decide::{Choice, Facts, Form, Why};
 use crate::engine::{Part, Scratch, rooted};
 use crate::host::{self, Abi, Attribute, Code, Comm, Host, Post, Requests, Usable};
@@ -20,8 +22,9 @@ use crate::learn::{self, Candidate, Class};
 use crate::report;
 use crate::rules::{Rules, Ruling};
 use crate::schedule::Parts;
-use crate::stats::{self, Collective, Report};
+use crate::stats::{self, Collective};
 use crate::topology::Topology;
+pub use end::end;
 pub use nodes::{Memory, Nodes, Space};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
@@ -29,6 +32,8 @@ pub use ruled::give as give_rules;
 pub use schedules::Schedules;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use waiting::Waiting;
+pub use words::BUILD;
 use words::Words;
 
 /// Sends in flight at the most. Few, so that the block that is next in the schedule does not share
@@ -49,6 +54,14 @@ pub struct State {
     rules: Arc<Rules>,
     /// What is learnt of the calls on it.
     pub learnt: Mutex<learn::Table>,
+    /// Do all ranks know that one of them may have memory that the processor cannot touch, since some call?
+    gpu: AtomicBool,
+    /// The communicator for Rondo's own messages; `None` if there is no room for one.
+    private: OnceCell<Option<Comm>>,
+    /// Was `MPI_Comm_idup` called on the communicator before the private one was made? All ranks know alike.
+    duplicated: AtomicBool,
+    /// Was this rank handed an error in a call that others carried out, so that messages for it may lie on the private communicator?
+    strayed: AtomicBool,
     /// Size classes of which a trace line was written, a bit each, for each collective.
     traced: [AtomicU64; Collective::ALL.len()],
     /// Used by one call at a time, as MPI asks of collectives on one communicator.
@@ -58,7 +71,6 @@ pub struct State {
 /// What a running collective changes.
 #[derive(Default)]
 pub struct Work {
-    private: Private,
     /// Calls that Rondo took on, counted alike on all ranks.
     sequence: u64,
     /// The schedules of broadcasts among all ranks.
@@ -79,25 +91,29 @@ pub struct Work {
     pub nodes: Nodes,
 }
 
-/// The communicator for Rondo's own messages.
-#[derive(Default)]
-enum Private {
-    #[default]
-    NotYet,
-    Made(Comm),
-    Refused,
-}
-
 static STATE: Attribute<Comm, State> = Attribute::new();
 
-/// Communicators that exist, for the end.
-static ALIVE: Mutex<Vec<Comm>> = Mutex::new(Vec::new());
+/// On communicators that were duplicated by `MPI_Comm_idup` before they had a state.
+static DUPLICATED: Attribute<Comm, ()> = Attribute::new();
+
+/// `MPI_Comm_idup` is called on `comm`. Until it is complete, which is not seen, Open MPI (4.1, 5.0) may not be asked for another
+/// communicator: both are agreed on by nonblocking reductions that it starts whenever it makes progress, so that ranks mix them up.
+/// Local.
+pub fn duplicate(usable: &Usable, comm: Comm) {
+    match STATE.get(usable, comm) {
+        Ok(Some(state)) => state.duplicated.store(true, Relaxed),
+        // Without room for it, the host has none for the duplicate either.
+        Ok(None) => drop(DUPLICATED.set(usable, comm, ())),
+        Err(_) => {}
+    }
+}
+
+/// The states of all communicators that exist. They live until their communicators are freed, or until the process ends: collectives
+/// that the program's own callbacks call in `MPI_Finalize` find what all other calls found.
+static ALIVE: Mutex<Vec<&'static State>> = Mutex::new(Vec::new());
 
 /// Private communicators of this process.
 static PRIVATE: AtomicU32 = AtomicU32::new(0);
-
-/// Is `MPI_Finalize` under way?
-static ENDING: AtomicBool = AtomicBool::new(false);
 
 /// Will all ranks of `MPI_COMM_WORLD` add up their statistics? Set by a handshake of all of them.
 static ADD_UP: AtomicBool = AtomicBool::new(false);
@@ -109,29 +125,52 @@ static PROCESS: OnceCell<config::Loaded> = OnceCell::new();
 ///
 /// `Err` carries a code that the host has already raised on the user's communicator.
 #[inline]
-pub fn state<'a>(host: &'a Host, usable: &'a Usable, comm: Comm) -> Result<Lookup<'a>, Code> {
+pub fn state(
+    host: &'static Host,
+    usable: &'static Usable,
+    comm: Comm,
+    collective: Collective,
+) -> Result<Lookup, Code> {
     match STATE.get(usable, comm) {
         Ok(Some(state)) => Ok(Lookup::Known(state)),
-        Ok(None) => handshake(host, usable, comm).map(Lookup::Known),
+        Ok(None) if host::is_being_freed(comm) => Ok(Lookup::Freed),
+        Ok(None) => handshake(host, usable, comm, collective).map(Lookup::Known),
         Err(code) if usable.denies_comm(code) => Ok(Lookup::Invalid),
         Err(code) => Err(code),
     }
 }
 
 /// What [`state`] found.
-pub enum Lookup<'a> {
+pub enum Lookup {
     /// The state of the communicator.
-    Known(&'a State),
+    Known(&'static State),
     /// The host knows no such communicator.
     Invalid,
+    /// The first collective on a communicator that is being freed.
+    Freed,
+}
+
+/// Calls `free`, in which the host frees `comm`. Collectives that delete callbacks of the program's call on it, which all ranks call in it, find
+/// the state that it had, be Rondo's callback called before them or after.
+pub fn while_freed<R>(usable: &Usable, comm: Comm, free: impl FnOnce() -> R) -> R {
+    STATE.while_freed(usable, comm, free)
+}
+
+/// Is the communicator of this state still there? An error handler of the program's, called by the host, may have freed it. Whether it was
+/// called does not show in what the host returns: MPICH 5 returns success behind a handler.
+pub fn is_alive(state: *const State) -> bool {
+    ALIVE.lock().iter().any(|known| std::ptr::eq(*known, state))
 }
 
 /// Things to be done once per process, at its first call.
 pub fn process(host: &Host) -> &'static Config {
     let loaded = PROCESS.get_or_init(|| {
-        let loaded = Config::load();
-        report::on_panic(host.world_rank);
-        if host.world_rank == 0 {
+        let loaded = match host::rights::exceed_those_of_the_user() {
+            true => Config::load().without_files(),
+            false => Config::load(),
+        };
+        report::on_panic(host.world_rank());
+        if host.world_rank() == 0 {
             for warning in &loaded.warnings {
                 report::line(0, warning);
             }
@@ -142,13 +181,8 @@ pub fn process(host: &Host) -> &'static Config {
                 report::line(0, why);
             }
         }
-        // SMPI says that MPI ends only when it has ended.
-        if let Ok(usable) = host.usable()
-            && usable.initialized()
-            && !Abi::BUILT.is_simulated()
-        {
-            // Without it, only statistics are lost: nothing to tell the user for.
-            let _ = host::at_finalize(usable, at_finalize);
+        if loaded.config.gpu == Gpu::Off {
+            host::ignore_devices();
         }
         loaded
     });
@@ -157,7 +191,12 @@ pub fn process(host: &Host) -> &'static Config {
 
 const _: () = assert!(Collective::ALL.len() == learn::COLLECTIVES);
 
-fn handshake<'a>(host: &'a Host, usable: &'a Usable, comm: Comm) -> Result<&'a State, Code> {
+fn handshake(
+    host: &'static Host,
+    usable: &'static Usable,
+    comm: Comm,
+    collective: Collective,
+) -> Result<&'static State, Code> {
     let own = process(host);
     let (rank, p) = (usable.rank(comm)?, usable.size(comm)?);
     let mut state = State {
@@ -176,66 +215,92 @@ fn handshake<'a>(host: &'a Host, usable: &'a Usable, comm: Comm) -> Result<&'a S
         tag_mask: 0,
         rules: Arc::default(),
         learnt: Mutex::default(),
+        gpu: AtomicBool::default(),
+        strayed: AtomicBool::default(),
+        duplicated: AtomicBool::new(
+            cfg!(abi = "openmpi") && DUPLICATED.get(usable, comm)?.is_some(),
+        ),
+        private: OnceCell::default(),
         traced: Default::default(),
         work: Mutex::default(),
     };
     if usable.is_inter(comm)? {
         state.closed = Some(Why::Inter);
-    } else if p < 3 && !state.is_job_of_two(usable)? {
+    } else if p < 3 && (p, usable.size(usable.world())?) != (2, 2) {
         state.closed = Some(Why::FewRanks);
     } else {
-        let known = nodes::known(usable, comm, p)?;
-        let tag_max = usable.tag_max(comm);
-        let rules = ruled::known(host, usable, own, rank);
-        let mut words = Words::offer(rank, &own.to_words(), tag_max, known.is_some(), &rules);
-        usable.max_words(comm, &mut words.0)?;
-        state.adopt(host, usable, &words)?;
-        if state.closed.is_none() {
-            let names = match known.filter(|_| words.mapped()) {
-                Some(names) => names,
-                None => nodes::ask(usable, comm, rank, p, &own.node)?,
-            };
-            state.place(&names);
-            state.rules = match words.rules_to_hand_out() {
-                Some(count) => ruled::hand_out(usable, comm, rank, count, &rules)?,
-                None => rules,
-            };
+        match usable.world_ranks(comm, p)? {
+            None => state.closed = Some(Why::Outside),
+            // Two ranks have nothing to decide, but if they are the whole job, they have statistics to add up.
+            Some(ranks) => state.agree(host, usable, own, &ranks, collective)?,
         }
     }
-    ALIVE.lock().push(comm);
-    STATE.set(usable, comm, state)
+    let state = STATE.set(usable, comm, state)?;
+    ALIVE.lock().push(state);
+    Ok(state)
 }
 
 impl State {
-    /// Two ranks have nothing to decide, but if they are the whole job, they have statistics to add up.
-    fn is_job_of_two(&self, usable: &Usable) -> Result<bool, Code> {
-        Ok(self.facts.p == 2 && usable.initialized() && usable.spans_world(self.comm)?)
+    /// The handshake itself; `ranks` are those of the communicator in `MPI_COMM_WORLD`. Collective.
+    fn agree(
+        &mut self,
+        host: &'static Host,
+        usable: &'static Usable,
+        own: &Config,
+        ranks: &[u32],
+        collective: Collective,
+    ) -> Result<(), Code> {
+        let (comm, rank, p) = (self.comm, self.rank, self.facts.p);
+        let known = nodes::known(ranks);
+        let tag_max = usable.tag_max(comm);
+        let rules = ruled::known(host, usable, own, rank);
+        let mut words = Words::offer(rank, &own.to_words(), tag_max, known.is_some(), &rules);
+        let mut waiting = Waiting::new(rank, p, own.timeout_s, collective);
+        let interval = waiting.interval();
+        usable.max_words_in_time(comm, &mut words.0, interval, move |time| {
+            waiting.look(host, usable, comm, time);
+        })?;
+        waiting::shook_hands();
+        let spans_world = p == usable.size(usable.world())?;
+        self.adopt(host, &words, spans_world);
+        if self.closed.is_some() {
+            return Ok(());
+        }
+        let names = match known.filter(|_| words.mapped()) {
+            Some(names) => names,
+            None => nodes::ask(usable, comm, rank, ranks, &own.node)?,
+        };
+        self.place(&names);
+        self.rules = match words.rules_to_hand_out() {
+            Some(count) => ruled::hand_out(usable, comm, rank, count, &rules)?,
+            None => rules,
+        };
+        Ok(())
     }
 
     /// Takes in what the ranks agreed on.
-    fn adopt(&mut self, host: &Host, usable: &Usable, words: &Words) -> Result<(), Code> {
+    fn adopt(&mut self, host: &Host, words: &Words, spans_world: bool) {
         self.config = self.config.adopt(&words.config());
         // The largest 2^k - 1 that is a tag on every rank.
         self.tag_mask = ((1u64 << (words.tag_max() + 1).ilog2()) - 1) as u32;
         if !words.same_version() {
             self.closed = Some(Why::Versions);
-        } else if words.ending() {
-            self.closed = Some(Why::Ending);
         } else if !self.config.enabled {
             self.closed = Some(Why::Off);
         } else if self.facts.p < 3 {
             self.closed = Some(Why::FewRanks);
+        } else if words.gpu() && self.config.gpu == Gpu::Auto {
+            self.closed = Some(Why::Gpu);
+        }
+        if self.config.gpu == Gpu::Off {
+            host::ignore_devices();
         }
         if self.rank == 0 {
             self.report_differences(host, words);
         }
-        if self.config.stats.format != StatsFormat::Off
-            && usable.initialized()
-            && usable.spans_world(self.comm)?
-        {
+        if self.config.stats.format != StatsFormat::Off && spans_world {
             ADD_UP.store(true, Relaxed);
         }
-        Ok(())
     }
 
     /// Takes in which ranks share a node.
@@ -255,14 +320,16 @@ impl State {
         }
         let p = self.facts.p;
         let text = if versions {
-            format!("{p} ranks loaded different versions of Rondo; it stays out of their way")
+            format!(
+                "{p} ranks loaded different versions or builds of Rondo; it stays out of their way"
+            )
         } else {
             format!(
                 "{} not the same on all of {p} ranks; the values of this rank are used by all",
                 differences.join(", ")
             )
         };
-        report::line(host.world_rank, &text);
+        report::line(host.world_rank(), &text);
     }
 
     /// This process's rank in the communicator.
@@ -310,7 +377,56 @@ impl State {
     /// Why every call on this communicator goes to the host, if that is so.
     #[inline]
     pub fn closed(&self) -> Option<Why> {
-        self.closed
+        let gpu = || self.gpu.load(Relaxed).then_some(Why::Gpu);
+        self.closed.or_else(gpu)
+    }
+
+    /// This rank leaves a call that others may carry out.
+    pub fn stray(&self) {
+        self.strayed.store(true, Relaxed);
+    }
+
+    /// Has the private communicator been made? All ranks know alike.
+    pub fn is_set_up(&self) -> bool {
+        matches!(self.private.get(), Some(Some(_)))
+    }
+
+    /// The private communicator, made now if this is the first time. Collective then. `None` if there is no room for it, which
+    /// all ranks learn alike and for good. An error was raised by the host.
+    ///
+    /// No lock is held, for the host may call the error handler of the user's.
+    pub fn private(&self, usable: &Usable) -> Result<Option<Comm>, Code> {
+        if let Some(private) = self.private.get() {
+            return Ok(*private);
+        }
+        if self.duplicated.load(Relaxed) {
+            return Ok(None);
+        }
+        let made = agree_on_private(usable, self)?;
+        if made.is_some() {
+            PRIVATE.fetch_add(1, Relaxed);
+        }
+        Ok(*self.private.get_or_init(|| made))
+    }
+
+    /// Are the ranks to tell each other, in the call of this number, whether one of them may have got memory of a GPU?
+    pub fn asks_for_gpus(&self, sequence: u64) -> bool {
+        let due = sequence.is_multiple_of(1024) || (sequence >= 64 && sequence.is_power_of_two());
+        due && self.config.gpu == Gpu::Auto && !Abi::BUILT.is_simulated()
+    }
+
+    /// Asks all ranks whether one has loaded a GPU's driver since the handshake. If so, all calls from this one on are the host's.
+    /// Collective, on the private communicator.
+    pub fn ask_for_gpus(&self, host: &Host, usable: &Usable, private: Comm) -> Result<bool, Code> {
+        let mut words = [i64::from(host::driver_is_loaded())];
+        usable.max_words(private, &mut words)?;
+        let found = words[0] != 0;
+        if found && !self.gpu.swap(true, Relaxed) && self.rank == 0 && self.config.trace {
+            let (p, why) = (self.facts.p, Why::Gpu.text());
+            let line = format!("all further calls on this communicator of {p} ranks: host ({why})");
+            report::line(host.world_rank(), &line);
+        }
+        Ok(found)
     }
 
     /// Are calls timed?
@@ -348,7 +464,7 @@ impl State {
         };
         let why = why.text();
         report::line(
-            host.world_rank,
+            host.world_rank(),
             &format!("{name}: {p} ranks{on_nodes}, {bytes} bytes{whose}: {carrier}{how} ({why})"),
         );
     }
@@ -375,7 +491,7 @@ impl State {
         let (mpi_name, best) = (collective.mpi_name(), name(class.incumbent()));
         let times = times.join(", ");
         report::line(
-            host.world_rank,
+            host.world_rank(),
             &format!(
                 "{mpi_name}: {p} ranks{on_nodes}, about {bytes} bytes: {times}: {best} (measured)"
             ),
@@ -421,40 +537,18 @@ impl Work {
         self.sequence += 1;
         self.sequence
     }
-
-    /// Has the private communicator been made? All ranks know alike.
-    pub fn is_set_up(&self) -> bool {
-        matches!(self.private, Private::Made(_))
-    }
-
-    /// The private communicator of `state`, made now if this is the first time. Collective then.
-    /// `None` if there is no room for it, which all ranks learn alike and for good. An error is still
-    /// to be raised.
-    pub fn private(&mut self, usable: &Usable, state: &State) -> Result<Option<Comm>, Code> {
-        match self.private {
-            Private::Made(comm) => return Ok(Some(comm)),
-            Private::Refused => return Ok(None),
-            Private::NotYet => {}
-        }
-        let made = usable.returning_errors(state.comm, || agree_on_private(usable, state))?;
-        if made.is_some() {
-            PRIVATE.fetch_add(1, Relaxed);
-        }
-        self.private = made.map_or(Private::Refused, Private::Made);
-        Ok(made)
-    }
 }
 
 /// Makes a private communicator if all ranks have room for one.
 fn agree_on_private(usable: &Usable, state: &State) -> Result<Option<Comm>, Code> {
-    let full = PRIVATE.load(Relaxed) >= state.config.max_comms;
+    let full = PRIVATE.load(Relaxed) >= state.config.max_comms || !usable.has_room();
     let mut refused = [i64::from(full)];
     usable.max_words(state.comm, &mut refused)?;
     if refused[0] != 0 {
         return Ok(None);
     }
-    // The host may be out of communicators though the budget is not used up. Whether it is may
-    // differ between ranks, so they compare what they got.
+    // It may fail all the same, if no name for a communicator is free on all ranks. Whether it does may differ between ranks, so
+    // they compare what they got.
     let made = usable.private(state.comm, state.rank).ok();
     let mut failed = [i64::from(made.is_none())];
     usable.max_words(state.comm, &mut failed)?;
@@ -468,70 +562,16 @@ fn agree_on_private(usable: &Usable, state: &State) -> Result<Option<Comm>, Code
 impl Drop for State {
     /// Runs in the delete callback: local, no messages.
     fn drop(&mut self) {
-        ALIVE.lock().retain(|&comm| comm != self.comm);
+        ALIVE.lock().retain(|state| !std::ptr::eq(*state, self));
         self.account();
-        if let Private::Made(comm) = self.work.get_mut().private
+        // MPICH 5 complains of messages that nobody received, and raises that on MPI_COMM_SELF, whose handler is the user's. Such a
+        // communicator is lost, and counts as one of the budget.
+        if let Some(Some(comm)) = self.private.get()
+            && !*self.strayed.get_mut()
             && let Ok(usable) = host::host().usable()
         {
-            usable.free(comm);
+            usable.free(*comm);
             PRIVATE.fetch_sub(1, Relaxed);
-        }
-    }
-}
-
-/// The start of `MPI_Finalize`: the report, then everything is given back. A collective that a user's
-/// own callback calls after this finds no state, shakes hands once more, and goes to the host.
-fn at_finalize() {
-    ENDING.store(true, Relaxed);
-    let host = host::host();
-    let Ok(usable) = host.usable() else { return };
-    for &comm in ALIVE.lock().iter() {
-        if let Ok(Some(state)) = STATE.get(usable, comm) {
-            state.account();
-        }
-    }
-    write_statistics(host, usable);
-    ruled::save(host, usable);
-    let alive = std::mem::take(&mut *ALIVE.lock());
-    for comm in alive {
-        STATE.delete(usable, comm);
-    }
-}
-
-fn write_statistics(host: &Host, usable: &Usable) {
-    let mut sums = stats::sums();
-    let world = usable.world();
-    let ranks = usable.size(world).unwrap_or(1);
-    let all = ADD_UP.load(Relaxed);
-    if all && usable.sum_to_root(world, &mut sums).is_err() {
-        return;
-    }
-    let stats = &process(host).stats;
-    if host.world_rank != 0 || stats.format == StatsFormat::Off {
-        return;
-    }
-    let report = Report {
-        version: env!("CARGO_PKG_VERSION"),
-        host: usable.version(),
-        ranks,
-        summed_ranks: if all { ranks } else { 1 },
-        collectives: stats::rows(&sums),
-        saved: stats::savings(),
-    };
-    let text = match stats.format {
-        StatsFormat::Json => report.json(),
-        _ => report.text(),
-    };
-    match &stats.file {
-        None => report::block(&text),
-        Some(path) => {
-            if let Err(error) = std::fs::write(path, &text) {
-                report::line(
-                    0,
-                    &format!("cannot write statistics to {}: {error}", path.display()),
-                );
-                report::block(&text);
-            }
         }
     }
 }

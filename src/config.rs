@@ -102,6 +102,27 @@ impl Hierarchy {
     }
 }
 
+/// What is made of processes that have the library of a GPU's driver, and so perhaps buffers that the processor cannot touch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gpu {
+    /// The communicators that they are in are left to the MPI library.
+    #[default]
+    Auto,
+    /// Nothing: buffers are the processor's.
+    Off,
+}
+
+impl Gpu {
+    /// Every value with the name that users write. The position in this list is what ranks exchange.
+    pub const NAMES: &[(&str, Gpu)] = &[("auto", Gpu::Auto), ("off", Gpu::Off)];
+
+    /// The name that users write.
+    pub fn name(self) -> &'static str {
+        let row = Self::NAMES.iter().find(|(_, other)| *other == self);
+        row.map_or("?", |(name, _)| name)
+    }
+}
+
 /// What the user asked for; see [`OPTIONS`] for the meaning, bounds and default of each field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -176,8 +197,8 @@ pub struct Config {
     pub sync_freq: u32,
     /// `RONDO_MAX_COMMS`: private communicators that may exist at one time.
     pub max_comms: u32,
-    /// `RONDO_PMPI`: whether calls by the `PMPI_` name are taken as well.
-    pub pmpi: bool,
+    /// `RONDO_GPU`: what is made of processes that may have memory of a GPU.
+    pub gpu: Gpu,
     /// `RONDO_TRACE`: whether every new choice is reported.
     pub trace: bool,
     /// `RONDO_STATS`: the statistics at the end.
@@ -245,7 +266,7 @@ impl Default for Config {
             window: 0,
             sync_freq: 0,
             max_comms: 0,
-            pmpi: false,
+            gpu: Gpu::default(),
             trace: false,
             stats: Stats::default(),
             help: false,
@@ -295,6 +316,22 @@ impl Config {
 }
 
 impl Loaded {
+    /// The same for a process that must not open files which its environment names, because it has more rights than
+    /// whoever made the environment: such options have their defaults, with a warning for each.
+    pub fn without_files(mut self) -> Loaded {
+        for (opt, source) in OPTIONS.iter().zip(&mut self.sources) {
+            if let Source::Environment(text) = source
+                && opt.names_file(&self.config)
+            {
+                self.warnings.push(parse::untrusted(opt, text));
+                opt.set(&mut self.config, opt.default)
+                    .expect("a default is a value of its option");
+                *source = Source::Default;
+            }
+        }
+        self
+    }
+
     /// Sets `opt` to what the environment says, or keeps the default and warns.
     fn take(&mut self, opt: &Opt, value: &OsStr) -> Source {
         let text = value.to_string_lossy();
@@ -318,7 +355,13 @@ impl Loaded {
 
 /// Variables that begin like an option but belong to the build and to the test-suite: an entry that
 /// ends in `_` is a prefix.
-const NOT_OPTIONS: &[&str] = &["RONDO_TEST_", "RONDO_LIB_", "RONDO_ABI", "RONDO_HOST"];
+const NOT_OPTIONS: &[&str] = &[
+    "RONDO_TEST_",
+    "RONDO_LIB_",
+    "RONDO_ABI",
+    "RONDO_HOST",
+    "RONDO_SOURCES",
+];
 
 /// Whether a variable is `RONDO` or begins with `RONDO_`, and is not the test-suite's.
 fn is_ours(name: &OsStr) -> bool {
@@ -333,6 +376,12 @@ fn is_ours(name: &OsStr) -> bool {
 pub fn variables() -> Vec<(OsString, OsString)> {
     let ours = env::vars_os().filter(|(name, value)| is_ours(name) && !value.is_empty());
     ours.collect::<BTreeMap<_, _>>().into_iter().collect()
+}
+
+/// The number of programs that the launcher says the job was started with, if it says so (Open MPI's does).
+pub fn programs_of_job() -> Option<u32> {
+    let programs = env::var_os("OMPI_NUM_APP_CTX")?;
+    programs.to_str()?.parse().ok()
 }
 
 /// What the environment of this process already asks the loader to preload.

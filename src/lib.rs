@@ -31,6 +31,7 @@ pub mod comm;
 pub mod config;
 pub mod decide;
 pub mod engine;
+pub mod hash;
 pub mod host;
 pub mod learn;
 pub mod model;

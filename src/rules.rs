@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 use crate::config::{Algorithm, Setting};
+use crate::hash;
 use serde::{Deserialize, Serialize};
 
 /// A file of rules.
@@ -204,20 +205,9 @@ impl Rules {
 
     /// A number for all of them, the same on every rank and hardly ever for others; 0 if there are none.
     pub fn hash(&self) -> u64 {
-        let step = |h: u64, word: &i64| {
-            (h ^ *word as u64)
-                .wrapping_mul(0x0000_0100_0000_01b3)
-                .rotate_left(23)
-        };
         match self.is_empty() {
             true => 0,
-            false => {
-                self.words
-                    .iter()
-                    .flatten()
-                    .fold(0xcbf2_9ce4_8422_2325, step)
-                    | 1
-            }
+            false => hash::of_words(self.words.iter().flatten().map(|&word| word as u64)) | 1,
         }
     }
 

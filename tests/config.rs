@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use rondo::config::{
-    self, Algorithm, Config, Hierarchy, Kind, Learn, Loaded, OPTIONS, Opt, Scope, Setting, Source,
-    Stats, StatsFormat, WORDS,
+    self, Algorithm, Config, Gpu, Hierarchy, Kind, Learn, Loaded, OPTIONS, Opt, Scope, Setting,
+    Source, Stats, StatsFormat, WORDS,
 };
 use std::{collections::HashSet, ffi::OsString, os::unix::ffi::OsStringExt};
 
@@ -59,7 +59,8 @@ fn an_empty_environment_gives_the_defaults_of_the_table() {
         assert_eq!(opt.show(&loaded.config), opt.default, "{}", opt.variable());
     }
     let config = loaded.config;
-    assert!(config.enabled && config.pmpi && !config.trace && !config.help);
+    assert!(config.enabled && !config.trace && !config.help);
+    assert_eq!(config.gpu, Gpu::Auto);
     let settings = [
         config.bcast,
         config.allgatherv,
@@ -125,7 +126,7 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO_WINDOW", "17"),
         ("RONDO_SYNC_FREQ", "5"),
         ("RONDO_MAX_COMMS", "3"),
-        ("RONDO_PMPI", "off"),
+        ("RONDO_GPU", "off"),
         ("RONDO_TRACE", "choice"),
         ("RONDO_STATS", "json:out.json"),
         ("RONDO_HELP", "on"),
@@ -189,7 +190,7 @@ fn every_option_sets_its_own_field_and_no_other() {
         window: 17,
         sync_freq: 5,
         max_comms: 3,
-        pmpi: false,
+        gpu: Gpu::Off,
         trace: true,
         stats: Stats {
             format: StatsFormat::Json,
@@ -210,13 +211,22 @@ fn a_switch_knows_what_people_call_its_positions() {
         assert!(!clean(&[("RONDO", off)]).enabled, "{off}");
     }
     assert_eq!(
-        warning("RONDO_PMPI", "2"),
-        "RONDO_PMPI=\"2\" is neither on nor off; using the default on"
+        warning("RONDO_SHM", "2"),
+        "RONDO_SHM=\"2\" is neither on nor off; using the default on"
     );
     assert!(clean(&[("RONDO_TRACE", "Choice")]).trace);
     assert_eq!(
         warning("RONDO_TRACE", "choices"),
         "RONDO_TRACE=\"choices\" is neither choice nor off; using the default off"
+    );
+}
+
+#[test]
+fn an_option_of_an_earlier_version_is_known() {
+    assert_eq!(
+        warning("RONDO_PMPI", "off"),
+        "RONDO_PMPI is an option no more: calls by PMPI_ names are always taken, because ranks may call a collective \
+         by different names"
     );
 }
 
@@ -456,6 +466,7 @@ fn variables_of_others_are_passed_over() {
         ("RONDO_LIB_mpich", "librondo.so"),
         ("RONDO_ABI", "mpich"),
         ("RONDO_HOST", "MPICH 4.0.2"),
+        ("RONDO_SOURCES", "0123456789abcdef"),
     ]);
     assert_eq!(config, Config::default());
 }
@@ -508,6 +519,71 @@ fn what_is_not_text_is_reported() {
         ]
     );
     assert_eq!(loaded.config, Config::default());
+}
+
+/// For programs with more rights than their user.
+#[test]
+fn options_that_name_files_can_be_left_out() {
+    let vars = [
+        ("RONDO_RULES", "rules.json"),
+        ("RONDO_LEARN", "save:/etc/passwd"),
+        ("RONDO_STATS", "json:stats.json"),
+        ("RONDO_NODE", "n1"),
+        ("RONDO_BCAST", "ring"),
+        ("RONDO_TRACE", "choice"),
+    ];
+    let loaded = load(&vars).without_files();
+    let expected = Config {
+        node: "n1".into(),
+        trace: true,
+        ..Config::default()
+    };
+    assert_eq!(loaded.config, expected);
+    let [before, rules, learn, stats] = &loaded.warnings[..] else {
+        panic!("{:?}", loaded.warnings);
+    };
+    assert!(before.starts_with("RONDO_BCAST="), "{before}");
+    for (warning, start) in [
+        (rules, "RONDO_RULES=\"rules.json\" is ignored: "),
+        (learn, "RONDO_LEARN=\"save:/etc/passwd\" is ignored: "),
+        (stats, "RONDO_STATS=\"json:stats.json\" is ignored: "),
+    ] {
+        assert!(warning.starts_with(start), "{warning}");
+    }
+    for (opt, source) in OPTIONS.iter().zip(&loaded.sources) {
+        let kept = ["RONDO_NODE", "RONDO_TRACE"].contains(&opt.variable().as_str());
+        assert_eq!(*source != Source::Default, kept, "{}", opt.variable());
+    }
+    // The same options without a file, and others, stay.
+    let vars = [
+        ("RONDO_LEARN", "off"),
+        ("RONDO_STATS", "text"),
+        ("RONDO_SHM", "off"),
+    ];
+    let loaded = load(&vars).without_files();
+    assert_eq!(loaded.config, clean(&vars));
+    assert_eq!(loaded.warnings, [""; 0]);
+}
+
+/// Whatever option is added: a file that is named is left out.
+#[test]
+fn every_option_that_takes_a_file_can_be_left_out() {
+    for opt in OPTIONS
+        .iter()
+        .filter(|opt| opt.values().to_lowercase().contains("file"))
+    {
+        let (variable, values) = (opt.variable(), opt.values());
+        let form = values
+            .split([',', ';'])
+            .map(str::trim)
+            .find(|form| form.contains("FILE"));
+        let value = form.unwrap_or("x").replace("FILE", "x");
+        let loaded = load(&[(&variable, &value)]);
+        assert_ne!(loaded.config, Config::default(), "{variable}={value}");
+        let loaded = loaded.without_files();
+        assert_eq!(loaded.config, Config::default(), "{variable}={value}");
+        assert_eq!(loaded.warnings.len(), 1, "{variable}={value}");
+    }
 }
 
 #[test]

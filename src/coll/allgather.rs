@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::nodes::{Means, Over, Travel, cut_alike, cut_long, settle};
-use super::{Operation, Plan, Stop, Traffic, begin, exchange};
+use super::{Operation, Plan, Stop, Traffic, begin, exchange, private};
 use crate::comm::{Nodes, State, Work};
 use crate::config::Algorithm;
 use crate::decide::{self, Choice, Form, Why};
@@ -84,14 +84,12 @@ impl Operation for Allgather {
         else {
             unreachable!("not Rondo's choice");
         };
+        let private = private(usable, state)?;
         let work = &mut *state.work.lock();
-        let (private, sequence) = begin(work, usable, state)?;
+        let sequence = begin(work, private, usable, state)?;
         let form = settle(&plan.choice, usable, state, &mut work.nodes, private)?;
         let facts = [self.collective() as u64, sequence, work.parts.hash(), 0];
         let rank = state.rank();
-        self.check_own(usable, &work.parts, rank)
-            .map_err(Stop::Broken)?;
-
         let invalid = || Stop::Host(Why::Invalid);
         let datatype = self.recvtype(usable).ok_or_else(invalid)?;
         let layout = usable.layout(datatype, private).map_err(|_| invalid())?;
@@ -106,6 +104,7 @@ impl Operation for Allgather {
         } = work;
         let data = self.data(usable, datatype, layout, parts);
         let data = data.ok_or_else(invalid)?.map_err(Stop::Error)?;
+        self.check_own(usable, parts, rank).map_err(Stop::Broken)?;
         let own = self.place_own(usable, private, &data, parts, rank);
         own.ok_or_else(invalid)?.map_err(Stop::Broken)?;
 

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::nodes::{Means, Over, Travel, settle};
-use super::{Operation, Plan, Stop, Traffic, begin, exchange};
+use super::{Operation, Plan, Stop, Traffic, begin, exchange, private};
 use crate::comm::{Nodes, State, Work};
 use crate::config::Algorithm;
 use crate::decide::{self, Choice, Form, Why};
@@ -70,8 +70,9 @@ impl Operation for Bcast {
             }
             _ => Travel::Circulant,
         };
+        let private = private(usable, state)?;
         let work = &mut *state.work.lock();
-        let (private, sequence) = begin(work, usable, state)?;
+        let sequence = begin(work, private, usable, state)?;
         let form = settle(&plan.choice, usable, state, &mut work.nodes, private)?;
         let facts = [Collective::Bcast as u64, sequence, root.into(), plan.bytes];
 

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::nodes::settle;
-use super::{Operation, Plan, Stop, begin};
+use super::{Operation, Plan, Stop, begin, private};
 use crate::comm::{Nodes, State, Work};
 use crate::config::{Algorithm, Config};
 use crate::decide::{self, Choice, Form, Why};
@@ -86,8 +86,9 @@ impl Operation for Rooted {
         else {
             unreachable!("not Rondo's choice");
         };
+        let private = private(usable, state)?;
         let work = &mut *state.work.lock();
-        let (private, sequence) = begin(work, usable, state)?;
+        let sequence = begin(work, private, usable, state)?;
         let form = settle(&plan.choice, usable, state, &mut work.nodes, private)?;
         let Work {
             parts,
@@ -129,9 +130,14 @@ impl Operation for Rooted {
         };
         // From here on the other ranks may go ahead without this one, if only it has to complain.
         let invalid = || Stop::Host(Why::Invalid);
+        let is_root = root == terms.rank;
         let own = self.bytes(usable, state).ok_or_else(invalid)?;
-        let parts = if root == terms.rank {
-            self.parts(usable, terms.p, parts).ok_or_else(invalid)?;
+        if self.is_misplaced(is_root) {
+            return Err(invalid());
+        }
+        let parts = if is_root {
+            self.parts(usable, terms.p, parts)
+                .ok_or_else(|| complain(self, usable, private))?;
             Some(&*parts)
         } else {
             None
@@ -180,6 +186,16 @@ impl Rooted {
     }
 }
 
+/// What becomes of a call where the blocks of all, which are the root's alone, are invalid. The host can say why. But if it would carry
+/// the call out instead, it would wait for the others, who are on their way.
+#[cold]
+fn complain(call: &Rooted, usable: &Usable, private: Comm) -> Stop {
+    match call.is_overlooked(usable, private) {
+        true => Stop::Broken(Failure::Datatype),
+        false => Stop::Host(Why::Invalid),
+    }
+}
+
 /// The blocks that this rank exchanges with others, in the user's memory. The root's own one is
 /// copied to where it belongs.
 fn blocks<'a>(
@@ -190,13 +206,17 @@ fn blocks<'a>(
     usable: &Usable,
     private: Comm,
 ) -> Result<Option<Blocks<'a>>, Stop> {
-    // The host can say what is wrong with the arguments.
+    // The host can say what is wrong with the arguments that each rank has.
     let invalid = |_: Code| Stop::Host(Why::Invalid);
     let own = call.own_block(usable, private).map_err(invalid)?;
     let Some(parts) = parts else {
         return Ok(own);
     };
-    let all = call.all_blocks(usable, private, parts).map_err(invalid)?;
+    let all = call.all_blocks(usable, private, parts);
+    let all = all.map_err(|_| complain(call, usable, private))?;
+    if call.is_refused_alias(usable, parts.span(rank).len) {
+        return Err(Stop::Host(Why::Invalid));
+    }
     let root = parts.span(rank).len;
     if bytes != root {
         let own = bytes;

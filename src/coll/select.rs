@@ -4,12 +4,13 @@
 
 use super::nodes::settle;
 use super::{Operation, Plan, Stop, carry_out, fatal};
-use crate::comm::State;
+use crate::comm::{self, State};
 use crate::decide::{self, Choice, Why};
 use crate::host::{Abi, Code, Host, Usable};
 use crate::learn::{Terms, Turn};
 use crate::stats;
 use std::ffi::c_int;
+use std::ptr;
 use std::time::Instant;
 
 /// Replaces what the model and its rules chose by what a file of rules says, or by what was measured to be better or is to be
@@ -49,7 +50,7 @@ pub(super) fn select<O: Operation>(
         if learnt.is_full() {
             return Ok(()); // such calls follow the rules
         }
-        let set_up_us = match state.work.lock().is_set_up() {
+        let set_up_us = match state.is_set_up() {
             true => 0,
             false => decide::SET_UP_US,
         };
@@ -65,7 +66,11 @@ pub(super) fn select<O: Operation>(
         // Not held meanwhile: should the host find an error, the handler of the user's may call us.
         drop(learnt);
         let mut words = own.map(|time| i64::try_from(time).unwrap_or(i64::MAX));
+        let known = ptr::from_ref(state);
         usable.max_words(state.comm(), &mut words)?;
+        if !comm::is_alive(known) {
+            return Err(Code::intern());
+        }
         learnt = state.learnt.lock();
         class = learnt.class(place, kind).expect("classes stay");
         let terms = Terms {
@@ -104,14 +109,19 @@ pub(super) fn on_trial<O: Operation>(
         let choice = call.candidate(plan, state, candidate);
         match prepare(&choice, usable, state) {
             Err(Stop::Error(code)) => return (usable.raise(state.comm(), code), plan.choice),
+            Err(Stop::Raised(code)) => return (code.get(), plan.choice),
             Err(Stop::Broken(failure)) => fatal(host, usable, state, call, plan, &failure),
             // If there is to be none, all ranks learn so from the call itself.
             Ok(()) | Err(Stop::Host(_)) => {}
         }
     }
+    let known = ptr::from_ref(state);
     let start = Instant::now();
     let done = carry_out(plan, host, usable, state, call);
     let nanos = start.elapsed().as_nanos() as u64;
+    if done.0 != 0 || !comm::is_alive(known) {
+        return done; // an error says nothing of speed
+    }
     let mut learnt = state.learnt.lock();
     if let Some(class) = learnt.class(call.collective() as usize, kind) {
         class.time(turn, nanos);
@@ -124,9 +134,11 @@ fn prepare(choice: &Choice, usable: &Usable, state: &State) -> Result<(), Stop> 
     let Choice::Rondo { .. } = choice else {
         return Ok(());
     };
-    let work = &mut *state.work.lock();
-    match work.private(usable, state).map_err(Stop::Error)? {
-        Some(private) => settle(choice, usable, state, &mut work.nodes, private).map(drop),
+    match state.private(usable).map_err(Stop::Raised)? {
+        Some(private) => {
+            let work = &mut *state.work.lock();
+            settle(choice, usable, state, &mut work.nodes, private).map(drop)
+        }
         None => Ok(()),
     }
 }

@@ -5,6 +5,7 @@
 use super::{Schedules, State};
 use crate::engine::node::{Messages, Rows};
 use crate::engine::{Part, Scratch};
+use crate::hash;
 use crate::host::{Abi, Code, Comm, Failure, Requests, Shelf, Usable};
 use crate::report;
 use crate::schedule::Parts;
@@ -138,7 +139,7 @@ fn make(usable: &Usable, state: &State, private: Comm) -> Result<Option<Memory>,
     let own = if shared.is_err() { p - state.rank() } else { 0 };
     let mut failed = [i64::from(own)];
     usable
-        .max_words(state.comm(), &mut failed)
+        .max_words(private, &mut failed)
         .map_err(|code| Failure::Host(code, "agreeing on shared memory"))?;
     match shared {
         Ok(mut segment) if failed[0] == 0 => {
@@ -161,7 +162,7 @@ fn make(usable: &Usable, state: &State, private: Comm) -> Result<Option<Memory>,
             let line = format!(
                 "no shared segment for {p} ranks: rank {rank}: {why}; the ranks of a node use messages"
             );
-            report::line(crate::host::host().world_rank, &line);
+            report::line(crate::host::host().world_rank(), &line);
             Ok(None)
         }
         _ => Ok(None),
@@ -202,25 +203,29 @@ fn share(usable: &Usable, state: &State, private: Comm) -> Result<Mapped, Failur
 /// The names of the nodes of all ranks of `MPI_COMM_WORLD`, once they have been asked.
 static WORLD: OnceCell<Vec<u64>> = OnceCell::new();
 
-/// The nodes of the `p` ranks of `comm`, if they follow from what is known. Local.
-pub fn known(usable: &Usable, comm: Comm, p: u32) -> Result<Option<Vec<u64>>, Code> {
-    let Some(world) = WORLD.get().filter(|_| usable.initialized()) else {
-        return Ok(None);
-    };
-    let ranks = usable.world_ranks(comm, p)?;
-    Ok(ranks.map(|ranks| ranks.iter().map(|&rank| world[rank as usize]).collect()))
+/// The nodes of these ranks of `MPI_COMM_WORLD`, if they are known. Local.
+pub fn known(ranks: &[u32]) -> Option<Vec<u64>> {
+    let world = WORLD.get()?;
+    Some(ranks.iter().map(|&rank| world[rank as usize]).collect())
 }
 
-/// Asks all ranks of `comm` for their nodes. Collective. `name` is the user's for this process, if not
+/// Asks all ranks of `comm`, which are `ranks` in `MPI_COMM_WORLD`, for their nodes. Collective. `name` is the user's for this process, if not
 /// empty.
-pub fn ask(usable: &Usable, comm: Comm, rank: u32, p: u32, name: &str) -> Result<Vec<u64>, Code> {
+pub fn ask(
+    usable: &Usable,
+    comm: Comm,
+    rank: u32,
+    ranks: &[u32],
+    name: &str,
+) -> Result<Vec<u64>, Code> {
     let host = usable.node_name();
-    let own = super::words::hash(if name.is_empty() { &host } else { name });
-    let mut words = vec![i64::MIN; p as usize];
+    let own = hash::of_bytes(if name.is_empty() { &host } else { name }.as_bytes());
+    let mut words = vec![i64::MIN; ranks.len()];
     words[rank as usize] = own as i64;
     usable.max_words(comm, &mut words)?;
     let names: Vec<u64> = words.into_iter().map(|word| word as u64).collect();
-    if usable.initialized() && usable.is_world(comm)? {
+    let in_order = (0..).zip(ranks).all(|(rank, &of_world)| rank == of_world);
+    if in_order && ranks.len() as u32 == usable.size(usable.world())? {
         // Another thread may have asked the same; the answer is the same.
         let _ = WORLD.set(names.clone());
     }

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{ALIVE, STATE, process};
+use super::{ALIVE, process};
 use crate::config::{Algorithm, Config, OPTIONS};
 use crate::decide::{self, Choice, Facts, Kind};
 use crate::host::{Code, Comm, Host, Usable};
@@ -72,7 +72,7 @@ fn read(host: &Host, usable: &Usable, path: &str) -> Arc<Rules> {
         Ok(rules) => Arc::new(rules),
         Err(what) => {
             let line = format!("RONDO_RULES={path}: {what}; all of it is ignored");
-            report::line(host.world_rank, &line);
+            report::line(host.world_rank(), &line);
             Arc::default()
         }
     }
@@ -107,14 +107,11 @@ pub fn save(host: &Host, usable: &Usable) {
     let Some(path) = &process(host).learn.save else {
         return;
     };
-    if host.world_rank != 0 {
+    if host.world_rank() != 0 {
         return;
     }
     let mut rules: Vec<Rule> = vec![];
-    for &comm in ALIVE.lock().iter() {
-        let Ok(Some(state)) = STATE.get(usable, comm) else {
-            continue;
-        };
+    for state in ALIVE.lock().iter() {
         state.learnt.lock().each(|collective, kind, class| {
             let collective = Collective::ALL[collective];
             let facts = state.facts();

@@ -2,15 +2,23 @@
 
 #![forbid(unsafe_code)]
 
-use super::ENDING;
 use crate::config;
+use crate::hash;
+use crate::host;
 use crate::rules::Rules;
-use std::sync::atomic::Ordering::Relaxed;
 
-/// A number for a text, the same on every rank (FNV-1a).
-pub fn hash(text: &str) -> u64 {
-    let step = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3);
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+/// Which build this is: its version, and the number of the sources that it was built from, as `build.rs` says it.
+pub const BUILD: &str = concat!(
+    "rondo ",
+    env!("CARGO_PKG_VERSION"),
+    " of sources ",
+    env!("RONDO_SOURCES")
+);
+
+/// A number for this build.
+fn build() -> u64 {
+    // Not worked out by the compiler, so that the text is in the library, for whoever asks which build a file is.
+    hash::of_bytes(std::hint::black_box(BUILD).as_bytes())
 }
 
 /// The words of the handshake. Every rank offers its own; the result is the maximum of each, so a
@@ -29,7 +37,7 @@ impl Words {
     const VERSION: usize = 0;
     const UNMAPPED: usize = 2;
     const TAG_MAX: usize = 4;
-    const ENDING: usize = 5;
+    const GPU: usize = 5;
     const RULES: usize = 6;
     const RULE_COUNT: usize = 8;
     const RANK_0: usize = 9;
@@ -39,10 +47,10 @@ impl Words {
     pub fn offer(rank: u32, own: &[u64; W], tag_max: u32, mapped: bool, rules: &Rules) -> Words {
         const { assert!(Words::CONFIG + 2 * W <= Words::LENGTH) };
         let mut words = Words([i64::MIN; Words::LENGTH]);
-        words.offer_both(Self::VERSION, hash(env!("CARGO_PKG_VERSION")));
+        words.offer_both(Self::VERSION, build());
         words.0[Self::UNMAPPED] = (!mapped).into();
         words.0[Self::TAG_MAX] = !i64::from(tag_max);
-        words.0[Self::ENDING] = ENDING.load(Relaxed).into();
+        words.0[Self::GPU] = host::driver_is_loaded().into();
         words.offer_both(Self::RULES, rules.hash());
         if rank == 0 {
             words.0[Self::RULE_COUNT] = rules.len() as i64;
@@ -76,7 +84,7 @@ impl Words {
         differs.map(config::variable_of_word).collect()
     }
 
-    /// Does every rank have this version of Rondo?
+    /// Does every rank have this version of Rondo, built from the same sources?
     pub fn same_version(&self) -> bool {
         self.same(Self::VERSION)
     }
@@ -96,8 +104,8 @@ impl Words {
         !self.0[Self::TAG_MAX] as u64
     }
 
-    /// Is `MPI_Finalize` under way on a rank?
-    pub fn ending(&self) -> bool {
-        self.0[Self::ENDING] != 0
+    /// May a rank have memory that the processor cannot touch?
+    pub fn gpu(&self) -> bool {
+        self.0[Self::GPU] != 0
     }
 }

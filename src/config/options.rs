@@ -1,7 +1,7 @@
 #![forbid(unsafe_code)]
 //! The table of options.
 
-use super::{Algorithm, Config, Hierarchy, Learn, Setting, Stats};
+use super::{Algorithm, Config, Gpu, Hierarchy, Learn, Setting, Stats};
 
 /// Where in [`Config`] an option lives.
 pub type Field<T> = fn(&mut Config) -> &mut T;
@@ -31,6 +31,8 @@ pub enum Kind {
     Stats(Field<Stats>),
     /// Which ranks talk to other nodes.
     Hierarchy(Field<Hierarchy>),
+    /// What is made of processes with a GPU.
+    Gpu(Field<Gpu>),
     /// Any text, empty by default.
     Text(Field<String>),
 }
@@ -375,12 +377,14 @@ pub const OPTIONS: &[Opt] = &[
               MPI library.",
     },
     Opt {
-        name: "PMPI",
-        kind: Kind::Switch(|c| &mut c.pmpi),
+        name: "GPU",
+        kind: Kind::Gpu(|c| &mut c.gpu),
         unit: "",
-        default: "on",
+        default: "auto",
         scope: Scope::Communicator,
-        doc: "Take calls by the PMPI_ name as well. Open MPI's Fortran bindings and profilers call it.",
+        doc: "Where a process has the library of a GPU's driver (CUDA, HIP, Level Zero), its buffers may be memory that \
+              the processor cannot touch. auto leaves all calls on communicators with such a process to the MPI library. \
+              Off says that all buffers are the processor's.",
     },
     Opt {
         name: "TRACE",
@@ -417,6 +421,12 @@ pub const OPTIONS: &[Opt] = &[
               collective. 0 waits forever.",
     },
 ];
+
+/// Options of earlier versions, each with why it is none any more.
+pub const REMOVED: &[(&str, &str)] = &[(
+    "PMPI",
+    "calls by PMPI_ names are always taken, because ranks may call a collective by different names",
+)];
 
 impl Opt {
     /// The algorithms that this option can name.

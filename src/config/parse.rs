@@ -3,7 +3,10 @@
 //!
 //! An error is the end of a sentence that begins with the variable and its value.
 
-use super::{Algorithm, Config, Hierarchy, Kind, Learn, OPTIONS, Opt, Setting, Stats, StatsFormat};
+use super::options::REMOVED;
+use super::{
+    Algorithm, Config, Gpu, Hierarchy, Kind, Learn, OPTIONS, Opt, Setting, Stats, StatsFormat,
+};
 
 type Parsed<T> = Result<T, String>;
 
@@ -11,6 +14,26 @@ impl Opt {
     /// Whether this option can take the value `text`. An error completes a sentence about `text`.
     pub fn check(&self, text: &str) -> Result<(), String> {
         self.set(&mut Config::default(), text.trim())
+    }
+
+    /// Does the value of this option in `config` name a file?
+    pub(super) fn names_file(&self, config: &Config) -> bool {
+        let config = &mut config.clone();
+        match self.kind {
+            Kind::Learn(field) => field(config).save.is_some(),
+            Kind::Stats(field) => field(config).file.is_some(),
+            Kind::Text(field) => self.unit == "file" && !field(config).is_empty(),
+            Kind::Switch(_)
+            | Kind::Algorithm(..)
+            | Kind::Bytes(..)
+            | Kind::BytesOrAuto(..)
+            | Kind::Integer(..)
+            | Kind::IntegerOrAuto(..)
+            | Kind::Real(..)
+            | Kind::Trace(_)
+            | Kind::Hierarchy(_)
+            | Kind::Gpu(_) => false,
+        }
     }
 
     /// Sets this option's field of `config` from `text`, which has no blanks around it. On error
@@ -38,6 +61,7 @@ impl Opt {
             Kind::Learn(field) => *field(config) = learn(text)?,
             Kind::Stats(field) => *field(config) = stats(text)?,
             Kind::Hierarchy(field) => *field(config) = among(text, Hierarchy::NAMES)?,
+            Kind::Gpu(field) => *field(config) = among(text, Gpu::NAMES)?,
             Kind::Text(field) => *field(config) = text.to_owned(),
         }
         Ok(())
@@ -212,6 +236,9 @@ pub(super) fn unknown(variable: &str) -> String {
         .unwrap_or(variable)
         .to_ascii_uppercase();
     let variable = shortened(variable);
+    if let Some((_, why)) = REMOVED.iter().find(|(removed, _)| *removed == name) {
+        return format!("{variable} is an option no more: {why}");
+    }
     let names = OPTIONS.iter().map(|opt| opt.name);
     match nearest(&name, names.filter(|name| !name.is_empty())) {
         Some(known) => format!("unknown variable {variable}; did you mean RONDO_{known}?"),
@@ -224,6 +251,15 @@ pub(super) fn unusable(opt: &Opt, text: &str, problem: &str) -> String {
     let (variable, default) = (opt.variable(), opt.default);
     format!(
         "{variable}={:?} {problem}; using the default {default}",
+        shortened(text)
+    )
+}
+
+/// The warning for a file that is not opened.
+pub(super) fn untrusted(opt: &Opt, text: &str) -> String {
+    let variable = opt.variable();
+    format!(
+        "{variable}={:?} is ignored: it names a file, and this program has more rights than its user",
         shortened(text)
     )
 }

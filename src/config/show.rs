@@ -1,7 +1,7 @@
 #![forbid(unsafe_code)]
 //! The options as text: for `RONDO_HELP`, for `rondo info` and for the README.
 
-use super::{Config, Hierarchy, Kind, Loaded, OPTIONS, Opt, Setting, Source, StatsFormat};
+use super::{Config, Gpu, Hierarchy, Kind, Loaded, OPTIONS, Opt, Setting, Source, StatsFormat};
 
 /// The longest line of [`table`], in characters. Only a value may be longer.
 const LINE: usize = 100;
@@ -28,6 +28,7 @@ impl Opt {
                 format!("{}; text:FILE, json:FILE", list(names))
             }
             Kind::Hierarchy(_) => list(Hierarchy::NAMES.iter().map(|(name, _)| *name)),
+            Kind::Gpu(_) => list(Gpu::NAMES.iter().map(|(name, _)| *name)),
             Kind::Text(_) if unit.is_empty() => "a name".into(),
             Kind::Text(_) => format!("a {unit}"),
         }
@@ -60,6 +61,7 @@ impl Opt {
                 }
             }
             Kind::Hierarchy(field) => field(config).name().into(),
+            Kind::Gpu(field) => field(config).name().into(),
             Kind::Text(field) => field(config).clone(),
         }
     }

@@ -2,7 +2,7 @@
 //! The part of the configuration that the ranks of a communicator must have in common, as words of
 //! 64 bits: rank 0 sends its words, and all other ranks adopt them.
 
-use super::{Config, Hierarchy, Kind, OPTIONS, Opt, Scope, Setting, StatsFormat};
+use super::{Config, Gpu, Hierarchy, Kind, OPTIONS, Opt, Scope, Setting, StatsFormat};
 
 /// How many words [`Config::to_words`] makes: the number of options of [`Scope::Communicator`].
 pub const WORDS: usize = {
@@ -37,6 +37,7 @@ impl Config {
                 Kind::Learn(field) => field(&mut config).on.into(),
                 Kind::Stats(field) => position(StatsFormat::NAMES, field(&mut config).format),
                 Kind::Hierarchy(field) => position(Hierarchy::NAMES, *field(&mut config)),
+                Kind::Gpu(field) => position(Gpu::NAMES, *field(&mut config)),
                 Kind::Text(_) => 0, // does not fit a word: a process's own business
             };
         }
@@ -84,6 +85,7 @@ impl Config {
                     field(c).format = at(StatsFormat::NAMES, word, field(d).format);
                 }
                 Kind::Hierarchy(field) => *field(c) = at(Hierarchy::NAMES, word, *field(d)),
+                Kind::Gpu(field) => *field(c) = at(Gpu::NAMES, word, *field(d)),
                 Kind::Text(_) => {}
             }
         }

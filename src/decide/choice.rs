@@ -52,8 +52,8 @@ pub enum Why {
     Configured,
     /// `RONDO=off`.
     Off,
-    /// `RONDO_PMPI=off` and the call came by its `PMPI_` name.
-    Pmpi,
+    /// A process may have memory that the processor cannot touch.
+    Gpu,
     /// One or two ranks: nothing to gain.
     FewRanks,
     /// Below the collective's `_MIN_COMM_SIZE`.
@@ -70,12 +70,16 @@ pub enum Why {
     Invalid,
     /// No room for a private communicator (`RONDO_MAX_COMMS`, or the host has no more).
     NoRoom,
-    /// The ranks run different versions of Rondo.
+    /// The ranks run different versions or builds of Rondo.
     Versions,
     /// This build does not fit the host.
     Unusable,
-    /// `MPI_Finalize` is under way.
-    Ending,
+    /// A process of the communicator is of another `MPI_COMM_WORLD` than others.
+    Outside,
+    /// The first collective on a communicator comes while it is freed.
+    Freed,
+    /// Sessions without `MPI_Init`, or behind `MPI_Finalize`.
+    NoWorld,
     /// A nonblocking collective.
     Nonblocking,
     /// A persistent collective; its initialisation is what is counted.
@@ -84,7 +88,7 @@ pub enum Why {
 
 impl Why {
     /// All reasons, in the order of their counters.
-    pub const ALL: [Why; 21] = [
+    pub const ALL: [Why; 23] = [
         Why::Auto,
         Why::Rule,
         Why::Measured,
@@ -92,7 +96,7 @@ impl Why {
         Why::SetUp,
         Why::Configured,
         Why::Off,
-        Why::Pmpi,
+        Why::Gpu,
         Why::FewRanks,
         Why::SmallComm,
         Why::Inter,
@@ -103,7 +107,9 @@ impl Why {
         Why::NoRoom,
         Why::Versions,
         Why::Unusable,
-        Why::Ending,
+        Why::Outside,
+        Why::Freed,
+        Why::NoWorld,
         Why::Nonblocking,
         Why::Persistent,
     ];
@@ -118,7 +124,7 @@ impl Why {
             Why::SetUp => "too few calls so far",
             Why::Configured => "asked for",
             Why::Off => "RONDO=off",
-            Why::Pmpi => "RONDO_PMPI=off",
+            Why::Gpu => "a GPU's driver is loaded",
             Why::FewRanks => "one or two ranks",
             Why::SmallComm => "below the minimum number of ranks",
             Why::Inter => "inter-communicator",
@@ -127,9 +133,11 @@ impl Why {
             Why::Empty => "no data",
             Why::Invalid => "invalid argument",
             Why::NoRoom => "no room for a private communicator",
-            Why::Versions => "versions of Rondo differ",
+            Why::Versions => "versions or builds of Rondo differ",
             Why::Unusable => "built for another MPI",
-            Why::Ending => "MPI is being finalized",
+            Why::Outside => "processes of several MPI_COMM_WORLDs",
+            Why::Freed => "communicator being freed",
+            Why::NoWorld => "sessions without MPI_Init",
             Why::Nonblocking => "nonblocking",
             Why::Persistent => "persistent",
         }

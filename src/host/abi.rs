@@ -175,13 +175,13 @@ mod standard {
 
 #[cfg(any(abi = "openmpi", abi = "standard"))]
 pub use sys::{
-    MPI_COMBINER_CONTIGUOUS as CONTIGUOUS, MPI_COMBINER_DUP as DUP,
+    MPI_COMBINER_CONTIGUOUS as CONTIGUOUS, MPI_COMBINER_DARRAY as DARRAY, MPI_COMBINER_DUP as DUP,
     MPI_COMBINER_F90_COMPLEX as F90_COMPLEX, MPI_COMBINER_F90_INTEGER as F90_INTEGER,
     MPI_COMBINER_F90_REAL as F90_REAL, MPI_COMBINER_HINDEXED as HINDEXED,
     MPI_COMBINER_HINDEXED_BLOCK as HINDEXED_BLOCK, MPI_COMBINER_HVECTOR as HVECTOR,
     MPI_COMBINER_INDEXED as INDEXED, MPI_COMBINER_INDEXED_BLOCK as INDEXED_BLOCK,
     MPI_COMBINER_NAMED as NAMED, MPI_COMBINER_RESIZED as RESIZED, MPI_COMBINER_STRUCT as STRUCT,
-    MPI_COMBINER_VECTOR as VECTOR,
+    MPI_COMBINER_SUBARRAY as SUBARRAY, MPI_COMBINER_VECTOR as VECTOR,
 };
 
 /// MPICH: a handle is an `int` whose top bits say whether it is predefined and which kind of object
@@ -228,6 +228,11 @@ mod mpich {
             Word(comm.0 as usize as *mut c_void)
         }
 
+        /// A datatype as an argument.
+        pub fn of_type(datatype: sys::MPI_Datatype) -> Word {
+            Word(datatype.0 as usize as *mut c_void)
+        }
+
         /// The argument read as a communicator: the low half of the register.
         pub fn comm(self) -> sys::MPI_Comm {
             sys::MPI_Comm(self.0 as usize as c_int)
@@ -241,6 +246,7 @@ mod mpich {
 
     pub use sys::{
         MPIR_Combiner_enum_MPI_COMBINER_CONTIGUOUS as CONTIGUOUS,
+        MPIR_Combiner_enum_MPI_COMBINER_DARRAY as DARRAY,
         MPIR_Combiner_enum_MPI_COMBINER_DUP as DUP,
         MPIR_Combiner_enum_MPI_COMBINER_F90_COMPLEX as F90_COMPLEX,
         MPIR_Combiner_enum_MPI_COMBINER_F90_INTEGER as F90_INTEGER,
@@ -253,6 +259,7 @@ mod mpich {
         MPIR_Combiner_enum_MPI_COMBINER_NAMED as NAMED,
         MPIR_Combiner_enum_MPI_COMBINER_RESIZED as RESIZED,
         MPIR_Combiner_enum_MPI_COMBINER_STRUCT as STRUCT,
+        MPIR_Combiner_enum_MPI_COMBINER_SUBARRAY as SUBARRAY,
         MPIR_Combiner_enum_MPI_COMBINER_VECTOR as VECTOR,
     };
 }
@@ -278,6 +285,11 @@ mod pointers {
         /// A communicator as an argument.
         pub fn of(comm: sys::MPI_Comm) -> Word {
             Word(comm.0.cast())
+        }
+
+        /// A datatype as an argument.
+        pub fn of_type(datatype: sys::MPI_Datatype) -> Word {
+            Word(datatype.0.cast())
         }
 
         /// The argument read as a communicator.
@@ -333,6 +345,7 @@ mod smpi {
 
     pub use sys::{
         SMPI_Combiner_enum_MPI_COMBINER_CONTIGUOUS as CONTIGUOUS,
+        SMPI_Combiner_enum_MPI_COMBINER_DARRAY as DARRAY,
         SMPI_Combiner_enum_MPI_COMBINER_DUP as DUP,
         SMPI_Combiner_enum_MPI_COMBINER_F90_COMPLEX as F90_COMPLEX,
         SMPI_Combiner_enum_MPI_COMBINER_F90_INTEGER as F90_INTEGER,
@@ -345,6 +358,7 @@ mod smpi {
         SMPI_Combiner_enum_MPI_COMBINER_NAMED as NAMED,
         SMPI_Combiner_enum_MPI_COMBINER_RESIZED as RESIZED,
         SMPI_Combiner_enum_MPI_COMBINER_STRUCT as STRUCT,
+        SMPI_Combiner_enum_MPI_COMBINER_SUBARRAY as SUBARRAY,
         SMPI_Combiner_enum_MPI_COMBINER_VECTOR as VECTOR,
     };
 }

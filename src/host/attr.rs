@@ -8,10 +8,11 @@ use super::handles::{Code, Comm, check};
 use super::sys;
 use super::table::Usable;
 use once_cell::sync::OnceCell;
+use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// A kind of object that can carry attributes.
 pub trait Carrier: Copy {
@@ -21,6 +22,11 @@ pub trait Carrier: Copy {
     fn get_attr(self, host: &Usable, key: c_int) -> Result<*mut c_void, Code>;
     /// Sets the value under `key`.
     fn set_attr(self, host: &Usable, key: c_int, value: *mut c_void) -> Result<(), Code>;
+    /// The value that it had before this thread began to free it, null if none. Attributes of objects that are being freed may not be
+    /// looked at.
+    fn freed_with(self) -> Option<*mut c_void> {
+        None
+    }
 }
 
 /// A key under which objects of kind `C` carry a `T`.
@@ -54,7 +60,10 @@ impl<C: Carrier, T: Send + Sync + 'static> Attribute<C, T> {
     /// legal program does not do while it is in use.
     #[inline]
     pub fn get<'a>(&self, host: &'a Usable, object: C) -> Result<Option<&'a T>, Code> {
-        let value = object.get_attr(host, self.key(host)?)?;
+        let value = match object.freed_with() {
+            Some(value) => value,
+            None => object.get_attr(host, self.key(host)?)?,
+        };
         // SAFETY: values under this key come from `set` only and are dropped by the delete callback.
         Ok(unsafe { value.cast::<T>().as_ref() })
     }
@@ -75,18 +84,81 @@ impl<C: Carrier, T: Send + Sync + 'static> Attribute<C, T> {
     }
 }
 
-impl<T: Send + Sync + 'static> Attribute<Comm, T> {
-    /// Drops the value that `comm` carries.
-    pub fn delete(&self, host: &Usable, comm: Comm) {
-        if let Some(&key) = self.key.get() {
-            // SAFETY: the host checks handle and key. An error is not reported: the caller is the
-            // teardown, after which nothing more happens.
-            unsafe { (host.f.comm_delete_attr)(comm.0, key) };
+/// A communicator that a thread is freeing, with the value that it carries: the program's own callbacks may call collectives on it, before
+/// the delete callback of the value and after it, in an order that may differ between ranks.
+struct Freed {
+    comm: Comm,
+    value: *mut c_void,
+    /// The delete callback has given the value back: how to drop it.
+    given_back: Option<unsafe fn(*mut c_void)>,
+}
+
+thread_local! {
+    /// What this thread is freeing, the latest last.
+    static FREED: RefCell<Vec<Freed>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Communicators that any thread is freeing.
+static FREEING: AtomicUsize = AtomicUsize::new(0);
+
+/// Ends the time in which a communicator is freed.
+struct Freeing;
+
+impl Drop for Freeing {
+    fn drop(&mut self) {
+        let freed = FREED.with_borrow_mut(Vec::pop);
+        FREEING.fetch_sub(1, Relaxed);
+        if let Some(Freed {
+            value,
+            given_back: Some(drop_it),
+            ..
+        }) = freed
+        {
+            // SAFETY: the delete callback said how, and left it to this.
+            unsafe { drop_it(value) };
         }
     }
 }
 
+impl<T: Send + Sync + 'static> Attribute<Comm, T> {
+    /// Calls `free`, in which the host frees `comm`. The value that the communicator carries lives until that is over.
+    pub fn while_freed<R>(&self, host: &Usable, comm: Comm, free: impl FnOnce() -> R) -> R {
+        let Some(&key) = self.key.get() else {
+            return free(); // no communicator carries any
+        };
+        let Ok(value) = comm.get_attr(host, key) else {
+            return free();
+        };
+        let freed = Freed {
+            comm,
+            value,
+            given_back: None,
+        };
+        FREED.with_borrow_mut(|all| all.push(freed));
+        FREEING.fetch_add(1, Relaxed);
+        let _freeing = Freeing;
+        free()
+    }
+}
+
+/// Is this thread freeing the communicator?
+pub fn is_being_freed(comm: Comm) -> bool {
+    comm.freed_with().is_some()
+}
+
 impl Carrier for Comm {
+    #[inline]
+    fn freed_with(self) -> Option<*mut c_void> {
+        if FREEING.load(Relaxed) == 0 {
+            return None;
+        }
+        FREED.with_borrow(|all| {
+            all.iter()
+                .find(|freed| freed.comm == self)
+                .map(|freed| freed.value)
+        })
+    }
+
     fn create_keyval<T>(host: &Usable) -> Result<c_int, Code> {
         let mut key: c_int = 0;
         // SAFETY: the callbacks have the signatures of the standard and live as long as the library,
@@ -169,35 +241,22 @@ unsafe extern "C" fn drop_value<H, T>(
     value: *mut c_void,
     _extra: *mut c_void,
 ) -> c_int {
-    // SAFETY: the value came from `Attribute::set` and the host calls back once for it.
-    drop(unsafe { Box::from_raw(value.cast::<T>()) });
+    let kept = FREED.with_borrow_mut(|all| {
+        let freed = all.iter_mut().find(|freed| freed.value == value);
+        freed.map(|freed| freed.given_back = Some(drop_box::<T>))
+    });
+    if kept.is_none() {
+        // SAFETY: the value came from `Attribute::set` and the host calls back once for it.
+        unsafe { drop_box::<T>(value) };
+    }
     MPI_SUCCESS as c_int
 }
 
-/// A function to be run when its holder is dropped, if the host has taken it.
-struct AtEnd {
-    run: fn(),
-    taken: AtomicBool,
-}
-
-impl Drop for AtEnd {
-    fn drop(&mut self) {
-        if *self.taken.get_mut() {
-            (self.run)();
-        }
-    }
-}
-
-static AT_END: Attribute<Comm, AtEnd> = Attribute::new();
-
-/// Runs `f` at the start of `MPI_Finalize`, while MPI still works, by an attribute on
-/// `MPI_COMM_SELF` (MPI 4.1, section 11.2.4). Not for programs that only use Sessions.
-pub fn at_finalize(host: &Usable, f: fn()) -> Result<(), Code> {
-    let at_end = AtEnd {
-        run: f,
-        taken: AtomicBool::new(false),
-    };
-    let set = AT_END.set(host, Comm(host.h.self_), at_end)?;
-    set.taken.store(true, Relaxed);
-    Ok(())
+/// Drops a value.
+///
+/// # Safety
+/// It came from [`Attribute::set`], and nobody uses it any more.
+unsafe fn drop_box<T>(value: *mut c_void) {
+    // SAFETY: the caller's contract.
+    drop(unsafe { Box::from_raw(value.cast::<T>()) });
 }

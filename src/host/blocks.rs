@@ -64,21 +64,26 @@ impl<'a> Blocks<'a> {
             places,
             copying,
         };
-        match blocks.has_null() {
+        match blocks.has_null(host) {
             true => Err(Code::buffer()),
             false => Ok(blocks),
         }
     }
 
-    /// Does a block in a row begin at a null pointer?
-    fn has_null(&self) -> bool {
-        let Copying::Run(offset) = self.copying else {
-            return false;
+    /// Do the data of a block begin at a null pointer?
+    fn has_null(&self, host: &Usable) -> bool {
+        let begins = |rank| match self.copying {
+            Copying::Run(offset) => self.run(offset, rank),
+            Copying::Elements(..) => self.address(self.base, rank),
         };
-        let is_null = |&rank: &u32| self.run(offset, rank).is_null();
-        match self.places {
+        let is_null = |&rank: &u32| begins(rank).is_null();
+        let one = match self.places {
             Places::One(_) => is_null(&0),
             Places::Many(_, parts) => parts.contributors().iter().any(is_null),
+        };
+        one && match self.copying {
+            Copying::Run(_) => true,
+            Copying::Elements(..) => host.begins_at_once(self.datatype.0),
         }
     }
 

@@ -16,15 +16,6 @@ use super::handles::Comm;
 use super::table::{Host, Usable};
 use std::ffi::c_int;
 
-/// Under which of its names a collective was called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// `MPI_X`: by the program.
-    Mpi,
-    /// `PMPI_X`: by a Fortran binding of the host, or by a profiler.
-    Pmpi,
-}
-
 /// A count, and by that the function that was called: `MPI_X` or `MPI_X_c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
@@ -46,9 +37,6 @@ impl Count {
 
 /// What all intercepted calls have in common.
 pub trait Call {
-    /// By which name it came.
-    fn level(&self) -> Level;
-
     /// The communicator, unless it cannot be one.
     fn comm(&self, host: &Usable) -> Option<Comm>;
 
@@ -58,7 +46,7 @@ pub trait Call {
 
 impl Word {
     /// The communicator, unless it cannot be one.
-    fn as_comm(self, host: &Usable) -> Option<Comm> {
+    pub fn as_comm(self, host: &Usable) -> Option<Comm> {
         let comm = self.comm();
         host.h.is_comm(comm).then_some(Comm(comm))
     }

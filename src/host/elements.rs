@@ -26,14 +26,14 @@ pub struct Elements {
 }
 
 /// A committed datatype of Rondo's own.
-struct Made {
-    datatype: sys::MPI_Datatype,
+pub(super) struct Made {
+    pub(super) datatype: sys::MPI_Datatype,
     free: unsafe extern "C-unwind" fn(*mut sys::MPI_Datatype) -> c_int,
 }
 
 impl Made {
     /// Blocks of `of`, as many elements and at the displacement in bytes that each pair says.
-    fn hindexed(
+    pub(super) fn hindexed(
         host: &Usable,
         of: sys::MPI_Datatype,
         blocks: &[(c_int, sys::MPI_Aint)],

@@ -19,6 +19,8 @@ pub enum Failure {
         /// By its own entry of the receive counts.
         expected: u64,
     },
+    /// The type of the root's blocks is none, or not committed, and the host would not mind.
+    Datatype,
     /// Nothing arrived for this long; with one rank that was waited for.
     Timeout(Duration, Option<u32>),
 }
@@ -42,6 +44,9 @@ impl Failure {
             Failure::Contribution { sends, expected } => format!(
                 "it sends {sends} bytes, but by its receive counts it contributes {expected}"
             ),
+            Failure::Datatype => {
+                "the datatype of the blocks at the root is null or not committed".to_owned()
+            }
             Failure::Misfit(Misfit::Block { rank, own, root }) => {
                 format!(
                     "rank {rank} has a block of {own} bytes, but by the root's counts it has {root}"
@@ -61,6 +66,7 @@ impl Failure {
         match self {
             Failure::Host(code, _) => *code,
             Failure::Misfit(_) | Failure::Contribution { .. } => Code::truncate(),
+            Failure::Datatype => Code::datatype(),
             Failure::Timeout(..) => Code::intern(),
         }
     }

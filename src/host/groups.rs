@@ -30,7 +30,8 @@ impl Drop for Group<'_> {
 }
 
 impl Usable {
-    /// The ranks in `MPI_COMM_WORLD` of the `p` processes of `comm`; `None` if not all are in it. Local.
+    /// The ranks in `MPI_COMM_WORLD` of the `p` processes of `comm`; `None` if not all are in it, which all of them find alike: one
+    /// that is in another world has others outside its own. Local.
     pub fn world_ranks(&self, comm: Comm, p: u32) -> Result<Option<Vec<u32>>, Code> {
         let (group, world) = (Group::of(self, comm)?, Group::of(self, self.world())?);
         let ranks: Vec<c_int> = (0..p as c_int).collect();

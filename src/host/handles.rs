@@ -4,13 +4,30 @@ use super::abi::{
     Abi, MPI_ERR_ARG, MPI_ERR_BUFFER, MPI_ERR_COMM, MPI_ERR_INTERN, MPI_ERR_NO_MEM,
     MPI_ERR_TRUNCATE, MPI_ERR_TYPE,
 };
-use super::patience::wait_any;
+use super::patience::{Patience, Pending, test};
 use super::sys;
 use super::table::Usable;
+use super::watch;
 use std::cell::Cell;
-use std::ffi::{c_int, c_long};
+use std::ffi::{c_int, c_long, c_void};
 use std::num::NonZero;
 use std::ptr;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// Phases of the world model, see [`Usable::world_is_up`]: nobody has asked, or it had not begun.
+const UNKNOWN: u8 = 0;
+/// It has begun, and its end has not.
+const RUNNING: u8 = 1;
+/// Its end has begun.
+const ENDING: u8 = 2;
+
+/// What `MPI_Initialized` or `MPI_Finalized` says; they may be called at any time.
+fn says(query: unsafe extern "C-unwind" fn(*mut c_int) -> c_int) -> bool {
+    let mut flag: c_int = 0;
+    // SAFETY: one of these two functions, with a place to write to.
+    check(unsafe { query(&mut flag) }).is_ok() && flag != 0
+}
 
 /// An MPI error code of the host; never `MPI_SUCCESS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +47,11 @@ impl Code {
     /// The host's code for a message of the wrong length.
     pub fn truncate() -> Code {
         Code(NonZero::new(MPI_ERR_TRUNCATE as c_int).expect("an error class is not 0"))
+    }
+
+    /// The host's code for a datatype that cannot be one.
+    pub fn datatype() -> Code {
+        Code(NonZero::new(MPI_ERR_TYPE as c_int).expect("an error class is not 0"))
     }
 
     /// The host's code for an error of Rondo's own.
@@ -75,6 +97,11 @@ unsafe impl Send for Comm {}
 unsafe impl Sync for Comm {}
 
 impl Usable {
+    /// `MPI_COMM_SELF`, which is the program's.
+    pub fn myself(&self) -> Comm {
+        Comm(self.h.self_)
+    }
+
     /// `MPI_COMM_WORLD`.
     pub fn world(&self) -> Comm {
         Comm(self.h.world)
@@ -117,6 +144,16 @@ impl Usable {
         (!complaints.contains(&(class as u32))).then_some(Code(code))
     }
 
+    /// The communicator that a pointer of the program's points to, if it can be one.
+    ///
+    /// # Safety
+    /// The pointer is null or points to a handle of the host's.
+    pub unsafe fn comm_at(&self, handle: *const c_void) -> Option<Comm> {
+        // SAFETY: the caller's contract.
+        let comm = unsafe { handle.cast::<sys::MPI_Comm>().as_ref() }?;
+        self.h.is_comm(*comm).then_some(Comm(*comm))
+    }
+
     /// Is `comm` an inter-communicator?
     pub fn is_inter(&self, comm: Comm) -> Result<bool, Code> {
         let mut flag: c_int = 0;
@@ -125,59 +162,92 @@ impl Usable {
         Ok(flag != 0)
     }
 
-    /// Does `comm` have exactly the ranks of `MPI_COMM_WORLD`, in whatever order? Local.
-    pub fn spans_world(&self, comm: Comm) -> Result<bool, Code> {
-        Ok(self.compare_with_world(comm)? != sys::MPI_UNEQUAL)
+    /// Is the world model of MPI there, which begins with `MPI_Init` and ends in `MPI_Finalize`? What Rondo keeps belongs to it: keyvals,
+    /// communicators, the nodes of `MPI_COMM_WORLD`. It comes once in the life of a process, while that of sessions may end and begin
+    /// anew unseen, with other objects by the same handles.
+    #[inline]
+    pub fn world_is_up(&self) -> bool {
+        match self.phase.load(Relaxed) {
+            RUNNING => true,
+            phase => self.world_is_up_after(phase),
+        }
     }
 
-    /// Does `comm` have the ranks of `MPI_COMM_WORLD` in the same order? Local.
-    pub fn is_world(&self, comm: Comm) -> Result<bool, Code> {
-        let result = self.compare_with_world(comm)?;
-        Ok(result == sys::MPI_IDENT || result == sys::MPI_CONGRUENT)
+    #[cold]
+    fn world_is_up_after(&self, phase: u8) -> bool {
+        // Delete callbacks on MPI_COMM_SELF are called at the start of MPI_Finalize, while MPI works and says that it is not finalized.
+        let up = says(self.f.initialized) && !says(self.f.finalized);
+        if up && phase == UNKNOWN {
+            // Unless the end has begun meanwhile.
+            let _ = (self.phase).compare_exchange(UNKNOWN, RUNNING, Relaxed, Relaxed);
+        }
+        up
     }
 
-    fn compare_with_world(&self, comm: Comm) -> Result<u32, Code> {
-        let mut result: c_int = sys::MPI_UNEQUAL as c_int;
-        // SAFETY: both handles are valid; `result` is a valid place to write to.
-        check(unsafe { (self.f.comm_compare)(comm.0, self.h.world, &mut result) })?;
-        Ok(result as u32)
-    }
-
-    /// Is MPI initialised by `MPI_Init`? False in programs that only use Sessions.
-    pub fn initialized(&self) -> bool {
-        let mut flag: c_int = 0;
-        // SAFETY: `MPI_Initialized` may be called at any time.
-        check(unsafe { (self.f.initialized)(&mut flag) }).is_ok() && flag != 0
+    /// `MPI_Finalize` is called: from now on it is asked whether it has ended. Is this the first time?
+    pub fn world_ends(&self) -> bool {
+        self.phase.swap(ENDING, Relaxed) != ENDING
     }
 
     /// Element-wise maximum of `words` over all ranks of `comm`, in place of `words`. Collective.
     pub fn max_words(&self, comm: Comm, words: &mut [i64]) -> Result<(), Code> {
-        let own = words.to_vec();
-        let (from, to) = (own.as_ptr().cast(), words.as_mut_ptr().cast());
-        let n = words.len() as c_int;
+        self.max_words_in_time(comm, words, Duration::MAX, |_| {})
+    }
+
+    /// The same; where it takes long, `look` is told every `interval` how long it has taken so far. It may be called by another thread.
+    ///
+    /// It is started and waited for: then no thread is needed to look. (Blocking reductions of Intel MPI in shared memory, 2021.18, never end
+    /// if threads call them at the same time, each on a communicator of its own.) But for Open MPI: its nonblocking ones are out of step if
+    /// `MPI_Comm_idup` is under way on the communicator, which starts some of its own whenever it makes progress (4.1, 5.0).
+    pub fn max_words_in_time(
+        &self,
+        comm: Comm,
+        words: &mut [i64],
+        interval: Duration,
+        mut look: impl FnMut(Duration) + Send + 'static,
+    ) -> Result<(), Code> {
+        // A few words in the middle of a program's calls are no reason to allocate.
+        let (mut few, many): ([i64; 8], Vec<i64>);
+        let from = match words.len() {
+            n @ ..=8 => {
+                few = [0; 8];
+                few[..n].copy_from_slice(words);
+                few.as_ptr().cast()
+            }
+            _ => {
+                many = words.to_vec();
+                many.as_ptr().cast()
+            }
+        };
+        let (to, n) = (words.as_mut_ptr().cast(), words.len() as c_int);
         const { assert!(size_of::<c_long>() == 8) };
         if !self.reduces_apart {
-            // SAFETY: both buffers hold `words.len()` 64-bit integers and do not overlap.
-            return check(unsafe {
-                (self.f.allreduce)(from, to, n, self.h.long, self.h.max, comm.0)
+            return watch::watched(interval, look, || {
+                // SAFETY: both buffers hold `words.len()` 64-bit integers and do not overlap.
+                check(unsafe { (self.f.allreduce)(from, to, n, self.h.long, self.h.max, comm.0) })
             });
         }
-        let mut request = [self.h.request_null];
+        let mut request = self.h.request_null;
         // SAFETY: as above, and the buffers stay until the request is complete.
         check(unsafe {
-            (self.f.iallreduce)(
-                from,
-                to,
-                n,
-                self.h.long,
-                self.h.max,
-                comm.0,
-                &mut request[0],
-            )
+            (self.f.iallreduce)(from, to, n, self.h.long, self.h.max, comm.0, &mut request)
         })?;
-        wait_any(self, &mut request)
-            .map(drop)
-            .map_err(|failure| failure.code())
+        if request == self.h.request_null {
+            return Err(Code::intern()); // as for `private`
+        }
+        let mut pending = Pending::new(request);
+        let mut patience = Patience::new(0);
+        let mut next = interval;
+        while test(self, &mut pending)
+            .map_err(|failure| failure.code())?
+            .is_none()
+        {
+            if let Some(time) = patience.wait().filter(|time| *time >= next) {
+                next += interval;
+                look(time);
+            }
+        }
+        Ok(())
     }
 
     /// Sum of `values` over all ranks of `comm`, on rank 0. Collective.
@@ -197,49 +267,73 @@ impl Usable {
         })
     }
 
-    /// `MPI_COMM_SELF`.
-    pub(super) fn myself(&self) -> Comm {
-        Comm(self.h.self_)
+    /// A communicator of this process alone that is Rondo's and returns errors. Local. What may fail is done on it and not on
+    /// `MPI_COMM_SELF`, whose error handler is the user's. `None` if the host has no room for one: then that handler was called.
+    pub fn own_self(&self) -> Option<Comm> {
+        if let Some(own) = *self.own_self.lock() {
+            return Some(own);
+        }
+        // No lock is held: the handler of the user's may call us.
+        let made = self.private(Comm(self.h.self_), 0).ok()?;
+        let mut own = self.own_self.lock();
+        match *own {
+            // Another thread was faster.
+            Some(own) => {
+                self.free(made);
+                Some(own)
+            }
+            None => {
+                *own = Some(made);
+                *own
+            }
+        }
     }
 
-    /// Calls `f` while errors on `comm` are returned, whatever the user's handler is.
-    pub fn returning_errors<T>(
-        &self,
-        comm: Comm,
-        f: impl FnOnce() -> Result<T, Code>,
-    ) -> Result<T, Code> {
-        // SMPI has no handler to tell where none was set, and room for any number of communicators.
+    /// Gives [`Usable::own_self`] back.
+    pub fn free_own_self(&self) {
+        if let Some(own) = self.own_self.lock().take() {
+            self.free(own);
+        }
+    }
+
+    /// Has this process room for one more communicator? Local. Nobody's error handler is called to find out.
+    pub fn has_room(&self) -> bool {
+        // SMPI has room for any number.
         if Abi::BUILT.is_simulated() {
-            return f();
+            return true;
         }
-        let mut user = self.h.errors_return; // overwritten at once
-        // SAFETY: the host checks the handle; the place written to is a local of the right type.
-        unsafe {
-            check((self.f.comm_get_errhandler)(comm.0, &mut user))?;
-            let set = check((self.f.comm_set_errhandler)(comm.0, self.h.errors_return));
-            let result = set.and_then(|()| f());
-            check((self.f.comm_set_errhandler)(comm.0, user))?;
-            check((self.f.errhandler_free)(&mut user))?;
-            result
+        if self.own_self().is_none() {
+            return false;
         }
+        // Held: collectives on one communicator come one after the other. No handler of the user's is called here.
+        let own = self.own_self.lock();
+        let tried = own.and_then(|own| self.private(own, 0).ok());
+        tried.inspect(|&comm| self.free(comm)).is_some()
     }
 
     /// A new communicator with the ranks of `comm` in the same order, errors returned. Collective.
     ///
-    /// Split instead of dup, which would run the user's attribute copy callbacks. A host that has no
-    /// room left must not end the user's job for our sake, so `comm` is to return errors meanwhile.
+    /// Split instead of dup, which would run the user's attribute copy callbacks. If the host cannot make it, it calls the error
+    /// handler of `comm`: see [`Usable::has_room`].
     pub fn private(&self, comm: Comm, rank: u32) -> Result<Comm, Code> {
         let mut made = self.h.comm_null;
         // SAFETY: `comm` is a valid intra-communicator, `made` a place of the right type.
         unsafe {
             check((self.f.comm_split)(comm.0, 0, rank as c_int, &mut made))?;
+            if made == self.h.comm_null {
+                return Err(Code::no_mem()); // MPICH 5 returns success if the error handler did
+            }
             check((self.f.comm_set_errhandler)(made, self.h.errors_return))?;
         }
         Ok(Comm(made))
     }
 
-    /// Frees a communicator made by [`Usable::private`].
+    /// Frees a communicator made by [`Usable::private`], unless MPI is no more.
     pub fn free(&self, comm: Comm) {
+        // Attributes of MPI_COMM_WORLD may be deleted when MPI_Finalize is nearly over.
+        if self.phase.load(Relaxed) == ENDING && says(self.f.finalized) {
+            return;
+        }
         let mut handle = comm.0;
         // SAFETY: the handle is ours and nothing is in flight on it. An error is not reported: the
         // caller is a delete callback, and the worst case is one communicator less.

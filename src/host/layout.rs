@@ -6,6 +6,7 @@
 
 use super::abi;
 use super::attr::{Attribute, Datatype};
+use super::devices::driver_is_loaded;
 use super::handles::{Code, Comm, check};
 use super::sys;
 use super::table::{EnvelopeLargeFn, Usable};
@@ -56,10 +57,19 @@ impl Usable {
     /// codes, no handler is called: `private` is a communicator that returns errors.
     ///
     /// An uncommitted type is an error, as it is in every host function that moves data.
+    ///
+    /// Where memory may be a device's, nothing counts as a run, so that the host packs and unpacks all of it: it can reach such memory,
+    /// or the program could not use it with MPI.
     pub fn layout(&self, datatype: Datatype, private: Comm) -> Result<Layout, Code> {
+        let layout = self.known_layout(datatype, private)?;
+        let run = layout.run.filter(|_| !driver_is_loaded());
+        Ok(Layout { run, ..layout })
+    }
+
+    fn known_layout(&self, datatype: Datatype, private: Comm) -> Result<Layout, Code> {
         let envelope = Envelope::of(self, datatype)?;
-        if envelope.combiner == abi::NAMED {
-            return named(self, datatype);
+        if is_predefined(envelope.combiner) {
+            return predefined(self, datatype);
         }
         if let Some(known) = LAYOUT.get(self, datatype)? {
             return Ok(*known);
@@ -196,8 +206,8 @@ impl<'a> Contents<'a> {
 impl Drop for Contents<'_> {
     fn drop(&mut self) {
         for &inner in &self.datatypes {
-            let named = Envelope::of(self.host, Datatype(inner)).map(|e| e.combiner == abi::NAMED);
-            if named == Ok(false) {
+            let combiner = Envelope::of(self.host, Datatype(inner)).map(|e| e.combiner);
+            if combiner.is_ok_and(is_constructor) {
                 let mut handle = inner;
                 // SAFETY: MPI_Type_get_contents gave us a reference to a derived type to free.
                 unsafe { (self.host.f.type_free)(&mut handle) };
@@ -206,8 +216,40 @@ impl Drop for Contents<'_> {
     }
 }
 
+/// Does this combiner say that a constructor made the type, so that the handle on it is to be freed? Predefined types have no such
+/// handle, and not all of them are named: those of `MPI_Type_create_f90_real` and its like (MPI 4.1, section 19.1.9), and
+/// those of `MPI_Type_get_value_index`. What is not known is not freed: that loses a handle, the other an innocent program.
+fn is_constructor(combiner: u32) -> bool {
+    MADE_OF_OTHERS.contains(&combiner) || [OPAQUE, abi::SUBARRAY, abi::DARRAY].contains(&combiner)
+}
+
+/// Constructors whose contents [`run`] follows.
+const MADE_OF_OTHERS: [u32; 10] = [
+    abi::DUP,
+    abi::RESIZED,
+    abi::CONTIGUOUS,
+    abi::VECTOR,
+    abi::HVECTOR,
+    abi::INDEXED,
+    abi::HINDEXED,
+    abi::INDEXED_BLOCK,
+    abi::HINDEXED_BLOCK,
+    abi::STRUCT,
+];
+
+/// Does this combiner say that the type is the host's own, and no constructor's?
+fn is_predefined(combiner: u32) -> bool {
+    [
+        abi::NAMED,
+        abi::F90_REAL,
+        abi::F90_COMPLEX,
+        abi::F90_INTEGER,
+    ]
+    .contains(&combiner)
+}
+
 /// A predefined type is one run unless it has padding (MPI_DOUBLE_INT and its like).
-fn named(host: &Usable, datatype: Datatype) -> Result<Layout, Code> {
+fn predefined(host: &Usable, datatype: Datatype) -> Result<Layout, Code> {
     let (size, extent) = (host.type_size(datatype)?, extent(host, datatype)?);
     let run = (size as i64 == extent).then_some(0);
     Ok(Layout { size, extent, run })
@@ -228,8 +270,8 @@ fn to_i64(address: impl TryInto<i64>) -> i64 {
 fn inner(host: &Usable, datatype: sys::MPI_Datatype) -> Result<Layout, Code> {
     let datatype = Datatype(datatype);
     let envelope = Envelope::of(host, datatype)?;
-    if envelope.combiner == abi::NAMED {
-        return named(host, datatype);
+    if is_predefined(envelope.combiner) {
+        return predefined(host, datatype);
     }
     derived(host, datatype, &envelope)
 }
@@ -247,22 +289,7 @@ fn derived(host: &Usable, datatype: Datatype, envelope: &Envelope) -> Result<Lay
 /// Follows one constructor (MPI 4.1, sections 5.1.2 and 5.1.13, for what its contents mean).
 fn run(host: &Usable, datatype: Datatype, envelope: &Envelope) -> Result<Option<i64>, Code> {
     let c = envelope.combiner;
-    if c == abi::F90_REAL || c == abi::F90_COMPLEX || c == abi::F90_INTEGER {
-        return Ok(named(host, datatype)?.run);
-    }
-    let with_contents = [
-        abi::DUP,
-        abi::RESIZED,
-        abi::CONTIGUOUS,
-        abi::VECTOR,
-        abi::HVECTOR,
-        abi::INDEXED,
-        abi::HINDEXED,
-        abi::INDEXED_BLOCK,
-        abi::HINDEXED_BLOCK,
-        abi::STRUCT,
-    ];
-    if !with_contents.contains(&c) {
+    if !MADE_OF_OTHERS.contains(&c) {
         return Ok(None); // subarrays, large counts and the like are packed
     }
     let contents = Contents::of(host, datatype, envelope)?;

@@ -32,7 +32,7 @@ macro_rules! large_function {
 }
 
 /// Address of a data object of the host.
-#[cfg(any(abi = "openmpi", abi = "smpi"))]
+#[cfg(abi = "smpi")]
 macro_rules! data {
     ($finder:expr, $name:literal) => {{
         let _: &Finder = $finder;
@@ -63,4 +63,14 @@ pub fn is_fault_tolerant(_finder: &Finder) -> bool {
 pub fn running(finder: &Finder) -> (Abi, Word) {
     let handles = Handles::find(finder).expect("the linker found all");
     (Abi::BUILT, Word::of(handles.world))
+}
+
+/// A function that was declared without its type.
+///
+/// # Safety
+/// `F` is a type of function pointers, and that of the function.
+pub unsafe fn function_of_type<F: Copy>(linked: unsafe extern "C" fn()) -> F {
+    const { assert!(size_of::<F>() == size_of::<unsafe extern "C" fn()>()) };
+    // SAFETY: the caller's contract.
+    unsafe { std::mem::transmute_copy(&linked) }
 }

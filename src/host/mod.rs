@@ -14,6 +14,7 @@ mod boxes;
 mod call;
 mod collectives;
 mod data;
+mod devices;
 mod elements;
 mod failure;
 mod groups;
@@ -23,23 +24,27 @@ mod layout;
 mod next;
 mod patience;
 mod post;
+mod refusal;
+pub mod rights;
 mod ring;
 mod staging;
 mod sys;
 mod table;
 mod view;
+mod watch;
 mod wire;
 
 pub use abi::{Abi, Word};
-pub use attr::{Attribute, Datatype, at_finalize};
+pub use attr::{Attribute, Datatype, is_being_freed};
 pub use blocks::Blocks;
 pub use boxes::{LocalMail, News, Route, Shelf};
-pub use call::{Allgather, Bcast, Call, Count, Counts, Level, Rooted, Way};
+pub use call::{Allgather, Bcast, Call, Count, Counts, Rooted, Way};
 pub use collectives::{
     AllgatherFn, AllgatherLargeFn, AllgathervFn, AllgathervLargeFn, BcastFn, BcastLargeFn,
     GatherFn, GatherLargeFn, GathervFn, GathervLargeFn, ScattervFn, ScattervLargeFn,
 };
 pub use data::Data;
+pub use devices::{driver_is_loaded, ignore_devices};
 pub use failure::Failure;
 pub use handles::{Code, Comm, no_trouble};
 pub use layout::Layout;
@@ -48,6 +53,8 @@ pub use next::Next;
 pub use post::{MpiCarrier, Post, Tags};
 pub use ring::RingLocal;
 pub use staging::StagingRoom;
+#[cfg(feature = "direct")]
+pub use symbols::function_of_type;
 pub use table::{Host, Usable, host};
 pub use view::View;
 pub use wire::{Job, MpiWire, Requests, SYNCHRONOUS_BYTES, call_tag};

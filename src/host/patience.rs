@@ -22,18 +22,6 @@ const POLLS_PER_LOOK: u32 = 256;
 /// How long nothing must have happened before a rank looks for messages that do not fit.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The same for a message that is longer than any host sends in one go. Between two ranks messages are
-/// matched in order, but over several links the rest of a long one may come after a later short one.
-const LONG_PATIENCE: Duration = Duration::from_secs(10);
-
-/// See [`LONG_PATIENCE`].
-const LONG_BYTES: u64 = 64 << 10;
-
-/// Has a message of `len` bytes not come for so long that something may be wrong?
-pub(super) fn is_overdue(len: u64, idle: Duration) -> bool {
-    len <= LONG_BYTES || idle > LONG_PATIENCE
-}
-
 /// How long nothing has happened, and what to make of it.
 pub(super) struct Patience {
     timeout: Option<Duration>,
@@ -126,10 +114,30 @@ pub(super) fn probe(
     Ok((found != 0).then(|| unsafe { status.assume_init() }))
 }
 
+/// Takes a receive back if no message has met it. Whether that was so shows when it is complete: [`was_taken_back`].
+///
+/// A receive may be incomplete for long though its message has met it: the rest of the message is under way, perhaps on
+/// a link that is slower than the one by which later messages have come already. To wait longer would not tell one
+/// from the other, for MPI promises no time. `MPI_Cancel` tells them apart: either the receive is cancelled, or its
+/// message comes as if nothing had been asked.
+pub(super) fn take_back(host: &Usable, request: &mut sys::MPI_Request) -> Result<(), Failure> {
+    // SAFETY: the request is a receive that the host gave out and that was not found complete.
+    check(unsafe { (host.f.cancel)(request) }).map_err(at("asking for a message"))
+}
+
+/// Did no message meet the receive with this status, which [`take_back`] was called for?
+pub(super) fn was_taken_back(host: &Usable, status: &sys::MPI_Status) -> Result<bool, Failure> {
+    let mut cancelled: c_int = 0;
+    // SAFETY: the status is one that the host filled in; the flag is a place of the right type.
+    check(unsafe { (host.f.test_cancelled)(status, &mut cancelled) })
+        .map_err(at("looking at a message"))?;
+    Ok(cancelled != 0)
+}
+
 /// A message in flight.
 pub(super) struct Pending {
     request: sys::MPI_Request,
-    /// Of a message that `wait` found complete.
+    /// Of a message that `wait` or `peek` found complete.
     status: Option<sys::MPI_Status>,
 }
 
@@ -140,6 +148,11 @@ impl Pending {
             request,
             status: None,
         }
+    }
+
+    /// Takes a receive back that `peek` has just found incomplete.
+    pub fn take_back(&mut self, host: &Usable) -> Result<(), Failure> {
+        take_back(host, &mut self.request)
     }
 }
 
@@ -161,10 +174,13 @@ pub(super) fn test(
     Ok((done != 0).then(|| unsafe { status.assume_init() }))
 }
 
-/// Is this message complete? Its status is kept for the next test.
-pub(super) fn is_complete(host: &Usable, pending: &mut Pending) -> Result<bool, Failure> {
+/// The status of a message if it is complete, kept for the next test.
+pub(super) fn peek(
+    host: &Usable,
+    pending: &mut Pending,
+) -> Result<Option<sys::MPI_Status>, Failure> {
     pending.status = test(host, pending)?;
-    Ok(pending.status.is_some())
+    Ok(pending.status)
 }
 
 /// Which of these requests, of which there is one at least, is complete first, and its status. Waits in the host,

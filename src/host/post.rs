@@ -7,11 +7,13 @@ use super::call::Way;
 use super::elements::Message;
 use super::failure::{Failure, at};
 use super::handles::{Code, Comm, check};
-use super::patience::{Patience, first_message, is_overdue, length, probe, verify, wait_any};
+use super::patience::{
+    Patience, first_message, length, probe, take_back, verify, wait_any, was_taken_back,
+};
 use super::sys;
 use super::table::Usable;
 use super::wire::{SYNCHRONOUS_BYTES, call_tag};
-use crate::engine::rooted::{Carrier, Event};
+use crate::engine::rooted::{Carrier, Event, Misfit};
 use std::collections::TryReserveError;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -23,10 +25,12 @@ enum Flight {
     Arriving(u32, Vec<u8>),
     /// Mail.
     Leaving(Vec<u8>),
-    /// A block of so many bytes from a rank, and the message in the user's memory.
+    /// A block of so many bytes from a rank, and the message in the user's memory. If it is doubted, its receive has
+    /// been taken back, should no message have met it.
     Received {
         from: u32,
         bytes: u64,
+        doubted: bool,
         _message: Message,
     },
     /// A block.
@@ -133,10 +137,10 @@ impl Post {
         Ok((done != 0).then(|| (which as usize, unsafe { status.assume_init() })))
     }
 
-    /// Ranks and bytes of the blocks that have not come.
-    fn missing(&self) -> impl Iterator<Item = (u32, u64)> {
-        self.flights.iter().filter_map(|flight| match flight {
-            Flight::Received { from, bytes, .. } => Some((*from, *bytes)),
+    /// A rank whose block has not come.
+    fn missing(&self) -> Option<u32> {
+        self.flights.iter().find_map(|flight| match flight {
+            Flight::Received { from, .. } => Some(*from),
             _ => None,
         })
     }
@@ -359,9 +363,10 @@ impl<'a> MpiCarrier<'a> {
         if let Some(misfit) = self.local.as_mut().and_then(LocalMail::look_around) {
             return Err(misfit.into());
         }
-        let strange = self.stranger(idle)?;
+        let strange = self.stranger()?;
         self.patience.suspect(strange)?;
-        let block = self.post.missing().next().map(|(from, _)| from);
+        self.doubt()?;
+        let block = self.post.missing();
         let mail = self
             .post
             .expected
@@ -372,9 +377,8 @@ impl<'a> MpiCarrier<'a> {
     }
 
     /// The sender of a message that should not be there, if one is: mail to a rank that expects none any
-    /// more; mail that an earlier call left; a block of this call, all of which have been asked for;
-    /// any message from a rank whose block is missing, because messages of one rank come in order.
-    fn stranger(&self, idle: Duration) -> Result<Option<u32>, Failure> {
+    /// more; mail that an earlier call left; a block of this call, all of which have been asked for.
+    fn stranger(&self) -> Result<Option<u32>, Failure> {
         let (host, comm, tags) = (self.host, self.comm, self.tags);
         if self.post.expected.is_empty()
             && let Some(status) = probe(host, comm, sys::MPI_ANY_SOURCE, tags.mail())?
@@ -388,15 +392,27 @@ impl<'a> MpiCarrier<'a> {
                 return Ok(Some(from));
             }
         }
-        for (from, bytes) in self.post.missing() {
-            if is_overdue(bytes, idle)
-                && let Some((from, tag)) = first_message(host, comm, Some(from))?
-                && tag != tags.mail()
+        Ok(None)
+    }
+
+    /// Doubts blocks that are missing while another message from their rank is there. As in `MpiWire::look_around`,
+    /// they will not come any more unless they have met their receives.
+    fn doubt(&mut self) -> Result<(), Failure> {
+        let (host, comm, mail) = (self.host, self.comm, self.tags.mail());
+        let Post {
+            requests, flights, ..
+        } = &mut *self.post;
+        for (request, flight) in requests.iter_mut().zip(flights) {
+            if let Flight::Received { from, doubted, .. } = flight
+                && !*doubted
+                && let Some((_, tag)) = first_message(host, comm, Some(*from))?
+                && tag != mail
             {
-                return Ok(Some(from));
+                take_back(host, request)?;
+                *doubted = true;
             }
         }
-        Ok(None)
+        Ok(())
     }
 }
 
@@ -463,6 +479,7 @@ impl Carrier for MpiCarrier<'_> {
         let flight = Flight::Received {
             from,
             bytes,
+            doubted: false,
             _message: message,
         };
         self.post.add(request, flight);
@@ -505,7 +522,15 @@ impl Carrier for MpiCarrier<'_> {
         self.patience.moved();
         Ok(Some(match flight {
             Flight::Arriving(from, mail) => Event::Mail { from, mail },
-            Flight::Received { from, bytes, .. } => {
+            Flight::Received {
+                from,
+                bytes,
+                doubted,
+                ..
+            } => {
+                if doubted && was_taken_back(host, &status)? {
+                    return Err(Misfit::Stranger(from).into());
+                }
                 // The tag tells sizes apart, but not always.
                 if bytes <= c_int::MAX as u64 {
                     verify(host, &status, from, bytes)?;

@@ -6,6 +6,7 @@
 //! bind the wrong installation.
 
 use super::abi::{Abi, Word};
+use super::devices::{file_of, path_of};
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr;
 
@@ -142,16 +143,11 @@ unsafe extern "C" fn match_object(
     _size: usize,
     found: *mut c_void,
 ) -> c_int {
-    // SAFETY: the loader passes a valid record; its name is null or a C string that lives as long
-    // as the object.
-    let name = unsafe {
-        let name = (*info).dlpi_name;
-        if name.is_null() {
-            return 0;
-        }
-        CStr::from_ptr(name)
+    // SAFETY: the loader passes a valid record.
+    let Some(name) = (unsafe { path_of(info) }) else {
+        return 0;
     };
-    let file = name.to_bytes().rsplit(|&b| b == b'/').next().unwrap_or(&[]);
+    let file = file_of(name);
     if !LIBRARY_PREFIXES
         .iter()
         .any(|p| file.starts_with(p.as_bytes()))

@@ -62,10 +62,6 @@ mod standard {
     pub const MPI_MAX_LIBRARY_VERSION_STRING: u32 = 8192;
     pub const MPI_MAX_PROCESSOR_NAME: u32 = 256;
 
-    pub const MPI_IDENT: u32 = 201;
-    pub const MPI_CONGRUENT: u32 = 202;
-    pub const MPI_UNEQUAL: u32 = 204;
-
     pub const MPI_TAG_UB: u32 = 501;
 
     pub const MPI_COMBINER_NAMED: u32 = 101;
@@ -78,6 +74,8 @@ mod standard {
     pub const MPI_COMBINER_INDEXED_BLOCK: u32 = 108;
     pub const MPI_COMBINER_HINDEXED_BLOCK: u32 = 109;
     pub const MPI_COMBINER_STRUCT: u32 = 110;
+    pub const MPI_COMBINER_SUBARRAY: u32 = 111;
+    pub const MPI_COMBINER_DARRAY: u32 = 112;
     pub const MPI_COMBINER_F90_REAL: u32 = 113;
     pub const MPI_COMBINER_F90_COMPLEX: u32 = 114;
     pub const MPI_COMBINER_F90_INTEGER: u32 = 115;

@@ -2,10 +2,13 @@
 
 use super::abi::{Abi, Handles, Word, text};
 use super::collectives::Collectives;
+use super::handles::Comm;
 use super::symbols::{Finder, is_fault_tolerant, running};
 use super::sys;
 use once_cell::sync::OnceCell;
+use parking_lot::Mutex;
 use std::ffi::{c_char, c_int, c_void};
+use std::sync::atomic::{AtomicI32, AtomicU8, Ordering::Relaxed};
 
 /// Signature of a communicator attribute's delete callback.
 pub type CommDeleteFn =
@@ -74,6 +77,8 @@ functions! {
         issend = "PMPI_Issend"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
         irecv = "PMPI_Irecv"(*mut c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
         test = "PMPI_Test"(*mut sys::MPI_Request, *mut c_int, *mut sys::MPI_Status);
+        cancel = "PMPI_Cancel"(*mut sys::MPI_Request);
+        test_cancelled = "PMPI_Test_cancelled"(*const sys::MPI_Status, *mut c_int);
         waitany = "PMPI_Waitany"(c_int, *mut sys::MPI_Request, *mut c_int, *mut sys::MPI_Status);
         testany = "PMPI_Testany"(c_int, *mut sys::MPI_Request, *mut c_int, *mut c_int, *mut sys::MPI_Status);
         iprobe = "PMPI_Iprobe"(c_int, c_int, sys::MPI_Comm, *mut c_int, *mut sys::MPI_Status);
@@ -84,25 +89,22 @@ functions! {
         comm_rank = "PMPI_Comm_rank"(sys::MPI_Comm, *mut c_int);
         comm_size = "PMPI_Comm_size"(sys::MPI_Comm, *mut c_int);
         comm_test_inter = "PMPI_Comm_test_inter"(sys::MPI_Comm, *mut c_int);
-        comm_compare = "PMPI_Comm_compare"(sys::MPI_Comm, sys::MPI_Comm, *mut c_int);
         comm_group = "PMPI_Comm_group"(sys::MPI_Comm, *mut sys::MPI_Group);
         group_translate_ranks = "PMPI_Group_translate_ranks"(sys::MPI_Group, c_int, *const c_int, sys::MPI_Group, *mut c_int);
         group_free = "PMPI_Group_free"(*mut sys::MPI_Group);
         comm_split = "PMPI_Comm_split"(sys::MPI_Comm, c_int, c_int, *mut sys::MPI_Comm);
         comm_free = "PMPI_Comm_free"(*mut sys::MPI_Comm);
-        comm_get_errhandler = "PMPI_Comm_get_errhandler"(sys::MPI_Comm, *mut sys::MPI_Errhandler);
         comm_set_errhandler = "PMPI_Comm_set_errhandler"(sys::MPI_Comm, sys::MPI_Errhandler);
-        errhandler_free = "PMPI_Errhandler_free"(*mut sys::MPI_Errhandler);
         comm_call_errhandler = "PMPI_Comm_call_errhandler"(sys::MPI_Comm, c_int);
         comm_create_keyval = "PMPI_Comm_create_keyval"(CommCopyFn, CommDeleteFn, *mut c_int, *mut c_void);
         comm_get_attr = "PMPI_Comm_get_attr"(sys::MPI_Comm, c_int, *mut c_void, *mut c_int);
         comm_set_attr = "PMPI_Comm_set_attr"(sys::MPI_Comm, c_int, *mut c_void);
-        comm_delete_attr = "PMPI_Comm_delete_attr"(sys::MPI_Comm, c_int);
         type_create_keyval = "PMPI_Type_create_keyval"(TypeCopyFn, TypeDeleteFn, *mut c_int, *mut c_void);
         type_get_attr = "PMPI_Type_get_attr"(sys::MPI_Datatype, c_int, *mut c_void, *mut c_int);
         type_set_attr = "PMPI_Type_set_attr"(sys::MPI_Datatype, c_int, *mut c_void);
         type_size = "PMPI_Type_size_x"(sys::MPI_Datatype, *mut sys::MPI_Count);
         type_get_extent = "PMPI_Type_get_extent"(sys::MPI_Datatype, *mut sys::MPI_Aint, *mut sys::MPI_Aint);
+        type_get_true_extent = "PMPI_Type_get_true_extent"(sys::MPI_Datatype, *mut sys::MPI_Aint, *mut sys::MPI_Aint);
         type_get_envelope = "PMPI_Type_get_envelope"(sys::MPI_Datatype, *mut c_int, *mut c_int, *mut c_int, *mut c_int);
         type_get_contents = "PMPI_Type_get_contents"(sys::MPI_Datatype, c_int, c_int, c_int, *mut c_int, *mut sys::MPI_Aint, *mut sys::MPI_Datatype);
         type_create_hindexed = "PMPI_Type_create_hindexed"(c_int, *const c_int, *const sys::MPI_Aint, sys::MPI_Datatype, *mut sys::MPI_Datatype);
@@ -110,6 +112,7 @@ functions! {
         type_free = "PMPI_Type_free"(*mut sys::MPI_Datatype);
         get_processor_name = "PMPI_Get_processor_name"(*mut c_char, *mut c_int);
         initialized = "PMPI_Initialized"(*mut c_int);
+        finalized = "PMPI_Finalized"(*mut c_int);
         get_library_version = "PMPI_Get_library_version"(*mut c_char, *mut c_int);
         error_class = "PMPI_Error_class"(c_int, *mut c_int);
         error_string = "PMPI_Error_string"(c_int, *mut c_char, *mut c_int);
@@ -123,8 +126,7 @@ pub struct Host {
     pub(super) own: Collectives,
     /// What Rondo needs; the reason in words where it cannot work with this host.
     pub(super) usable: Result<Usable, String>,
-    /// This process's rank in `MPI_COMM_WORLD`; -1 where there is none (Sessions).
-    pub world_rank: i32,
+    world_rank: WorldRank,
 }
 
 /// Signature of `MPI_Type_get_envelope_c`.
@@ -143,9 +145,12 @@ pub struct Usable {
     /// `None` on hosts without large-count functions.
     pub(super) type_get_envelope_large: Option<EnvelopeLargeFn>,
     pub(super) h: Handles,
-    /// Reductions are to be started and waited for: those of Intel MPI (2021.18) in shared memory never end if threads call them at
-    /// the same time, each on a communicator of its own.
+    /// See [`Usable::max_words_in_time`].
     pub(super) reduces_apart: bool,
+    /// Where the world model of MPI is, see [`Usable::world_is_up`].
+    pub(super) phase: AtomicU8,
+    /// See [`Usable::own_self`].
+    pub(super) own_self: Mutex<Option<Comm>>,
 }
 
 static HOST: OnceCell<Host> = OnceCell::new();
@@ -171,8 +176,13 @@ impl Host {
         Some(Host {
             own: Collectives::find(&finder)?,
             usable: usable(&finder, running),
-            world_rank: world_rank(&finder, world),
+            world_rank: WorldRank::new(&finder, world),
         })
+    }
+
+    /// This process's rank in `MPI_COMM_WORLD`; -1 while there is none.
+    pub fn world_rank(&self) -> i32 {
+        self.world_rank.get()
     }
 }
 
@@ -203,30 +213,73 @@ fn usable(finder: &Finder, running: Abi) -> Result<Usable, String> {
         },
         h: Handles::find(finder).ok_or_else(|| lacks("a predefined handle"))?,
         reduces_apart: false,
+        phase: AtomicU8::default(),
+        own_self: Mutex::default(),
     };
-    usable.reduces_apart = usable.version().starts_with("Intel");
+    usable.reduces_apart = !usable.version().starts_with("Open MPI");
     Ok(usable)
 }
 
-/// Rank in `MPI_COMM_WORLD` by the host's own ABI, whatever this build speaks; -1 if unknown.
-fn world_rank(finder: &Finder, world: Word) -> i32 {
-    let initialized = function!(finder, "PMPI_Initialized");
-    let rank = function!(finder, "PMPI_Comm_rank");
-    if initialized.is_null() || rank.is_null() {
-        return -1;
-    }
-    let (mut yes, mut world_rank): (c_int, c_int) = (0, -1);
-    // SAFETY: the signatures are the MPI standard's, with the communicator as a word;
-    // MPI_COMM_WORLD is valid once MPI_Initialized says so.
-    unsafe {
-        let initialized: unsafe extern "C" fn(*mut c_int) -> c_int =
-            std::mem::transmute(initialized);
-        let rank: unsafe extern "C" fn(Word, *mut c_int) -> c_int = std::mem::transmute(rank);
-        if initialized(&mut yes) == 0 && yes != 0 {
-            rank(world, &mut world_rank);
+/// The rank in `MPI_COMM_WORLD`, asked of the host by its own ABI, whatever this build speaks.
+struct WorldRank {
+    initialized: unsafe extern "C" fn(*mut c_int) -> c_int,
+    rank: unsafe extern "C" fn(Word, *mut c_int) -> c_int,
+    world: Word,
+    /// The rank once it is known, else -1: a program may begin with sessions, and call `MPI_Init` later.
+    known: AtomicI32,
+}
+
+// SAFETY: functions, and a handle that any thread may pass to MPI; nobody looks behind it.
+unsafe impl Send for WorldRank {}
+// SAFETY: as above.
+unsafe impl Sync for WorldRank {}
+
+impl WorldRank {
+    fn new(finder: &Finder, world: Word) -> WorldRank {
+        /// What is asked of a host that lacks the function: an error.
+        unsafe extern "C" fn no_initialized(_yes: *mut c_int) -> c_int {
+            1
+        }
+        /// The same.
+        unsafe extern "C" fn no_rank(_world: Word, _rank: *mut c_int) -> c_int {
+            1
+        }
+        let initialized = function!(finder, "PMPI_Initialized");
+        let rank = function!(finder, "PMPI_Comm_rank");
+        // SAFETY: the signatures are the MPI standard's, with the communicator as a word; a null pointer becomes `None`.
+        unsafe {
+            WorldRank {
+                initialized: std::mem::transmute::<
+                    *mut c_void,
+                    Option<unsafe extern "C" fn(*mut c_int) -> c_int>,
+                >(initialized)
+                .unwrap_or(no_initialized),
+                rank: std::mem::transmute::<
+                    *mut c_void,
+                    Option<unsafe extern "C" fn(Word, *mut c_int) -> c_int>,
+                >(rank)
+                .unwrap_or(no_rank),
+                world,
+                known: AtomicI32::new(-1),
+            }
         }
     }
-    world_rank
+
+    fn get(&self) -> i32 {
+        let known = self.known.load(Relaxed);
+        if known >= 0 {
+            return known;
+        }
+        let (mut yes, mut rank): (c_int, c_int) = (0, -1);
+        // SAFETY: `MPI_Initialized` may be called at any time, and MPI_COMM_WORLD is valid once it says so.
+        unsafe {
+            if (self.initialized)(&mut yes) == 0 && yes != 0 {
+                (self.rank)(self.world, &mut rank);
+            }
+        }
+        self.known.store(rank, Relaxed);
+        rank
+    }
 }
 
 impl Usable {

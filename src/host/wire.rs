@@ -5,12 +5,13 @@ use super::data::Data;
 use super::failure::{Failure, at};
 use super::handles::{Code, Comm, check};
 use super::patience::{
-    Patience, Pending, first_message, is_complete, is_overdue, probe, test, verify, wait,
+    Patience, Pending, first_message, peek, probe, test, verify, wait, was_taken_back,
 };
 use super::staging::{Run, Staging, StagingRoom};
 use super::sys;
 use super::table::Usable;
 use super::view::View;
+use crate::engine::rooted::Misfit;
 use crate::engine::{Event, Piece, Wire};
 use std::collections::{TryReserveError, VecDeque};
 use std::ffi::c_int;
@@ -29,6 +30,18 @@ struct Receive {
     len: u64,
     /// Is the message to be taken from staging memory to its places?
     staged: bool,
+    /// Has it been taken back, should no message have met it?
+    doubted: bool,
+}
+
+impl Receive {
+    /// Has it its message, and not been taken back? `status` is that of a receive that is complete.
+    fn check(&self, host: &Usable, status: &sys::MPI_Status) -> Result<(), Failure> {
+        if self.doubted && was_taken_back(host, status)? {
+            return Err(Misfit::Stranger(self.from).into());
+        }
+        Ok(())
+    }
 }
 
 /// A send in flight.
@@ -157,23 +170,31 @@ impl<'a> MpiWire<'a> {
 
     /// Nothing has happened for so long: is it because the ranks disagree about the call?
     ///
-    /// Looks for a message of another call from a rank whose message to this call is still missing.
-    /// Messages of one rank come in order, so the missing one will not come any more: that rank is in
-    /// another call, or takes this one for another.
+    /// Looks for a message of another call from a rank whose message to this call is still missing. That rank sent all
+    /// its messages to this call before any to a later one, and MPI matches messages of one rank in order: a probe for
+    /// any tag finds none that was sent behind one which could have been found. So the missing message has met its
+    /// receive, or it will not come any more, because that rank takes this call for another.
+    ///
+    /// Order of matching is not order of completion: a message that has met its receive is found by no probe, though
+    /// the rest of it may be under way for as long as it takes. So the receive is taken back, which has no effect if
+    /// its message has met it.
     fn look_around(&mut self, idle: Duration) -> Result<(), Failure> {
-        let mut strange = None;
+        let (host, Job { comm, tag, .. }) = (self.job.host, self.job);
         for receive in &mut self.requests.receives {
             // One behind the oldest may have come, and its rank may be in a later call by now.
-            let missing = !is_complete(self.job.host, &mut receive.message)?;
-            if missing && is_overdue(receive.len, idle) {
-                let first = first_message(self.job.host, self.job.comm, Some(receive.from))?;
-                strange = first.filter(|&(_, tag)| tag != self.job.tag);
-                if strange.is_some() {
-                    break;
-                }
+            if let Some(status) = peek(host, &mut receive.message)? {
+                receive.check(host, &status)?;
+                continue;
+            }
+            let first = match receive.doubted {
+                true => None,
+                false => first_message(host, comm, Some(receive.from))?,
+            };
+            if first.is_some_and(|(_, other)| other != tag) {
+                receive.message.take_back(host)?;
+                receive.doubted = true;
             }
         }
-        self.patience.suspect(strange.map(|(from, _)| from))?;
         let oldest = self.requests.receives.front();
         self.patience
             .check(idle, oldest.map(|receive| receive.from))
@@ -233,6 +254,7 @@ impl Wire for MpiWire<'_> {
             from,
             len,
             staged,
+            doubted: false,
         });
         Ok(true)
     }
@@ -284,6 +306,7 @@ impl Wire for MpiWire<'_> {
         let event = if let Some(oldest) = self.requests.receives.front_mut()
             && let Some(status) = test(host, &mut oldest.message)?
         {
+            oldest.check(host, &status)?;
             let Receive {
                 from, len, staged, ..
             } = *oldest;

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::Span;
+use crate::hash;
 
 /// How many bytes each of p ranks contributes: m_0, m_1, ..., and m in all.
 ///
@@ -82,10 +83,9 @@ impl Parts {
         }
     }
 
-    /// A number that differs between different parts, as far as a number can (FNV-1a over the sums).
+    /// A number that differs between different parts, as far as a number can.
     pub fn hash(&self) -> u64 {
-        let step = |h: u64, start: &u64| (h ^ start).wrapping_mul(0x0000_0100_0000_01b3);
-        self.starts.iter().fold(0xcbf2_9ce4_8422_2325, step)
+        hash::of_words(self.starts.iter().copied())
     }
 
     /// Bytes on the heap.

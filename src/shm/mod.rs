@@ -16,11 +16,13 @@
 //! Words of control are atomics, each with one writer at a time; bytes are copied, by whom a word of
 //! control gives the right. Nothing here waits: whoever must wait has MPI to drive in the meantime.
 
+mod available;
 mod boxes;
 mod division;
 mod ring;
 mod segment;
 
+pub use available::available;
 pub use boxes::{Boxes, Found, Side};
 pub use division::Division;
 pub use ring::Ring;

@@ -1,9 +1,11 @@
 //! Memory that several processes have mapped: making it, finding it, and access within its bounds.
 
+use super::available::available;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Error, ErrorKind};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -236,15 +238,10 @@ fn allocate(file: &File, from: usize, len: usize) -> io::Result<()> {
 
 /// Is there memory enough? A segment takes a quarter of what is available at the most.
 ///
-/// The system has no bound for files without a name: a request that it cannot meet ends in its killing
-/// processes, and not in an error.
+/// The system has no bound of its own for files without a name: a request that it cannot meet ends in its killing
+/// processes, and not in an error. All memory of a segment is its maker's, so it is the maker's groups that count.
 fn is_affordable(bytes: u64) -> io::Result<()> {
-    let meminfo = std::fs::read_to_string("/proc/meminfo")?;
-    let line = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    if bytes / 1024 > kilobytes.unwrap_or(0) / 4 {
+    if bytes > available(Path::new("/"))? / 4 {
         return Err(ErrorKind::OutOfMemory.into());
     }
     Ok(())

@@ -26,6 +26,9 @@ impl Host {
         if build.shared {
             compile.args(["-shared", "-fPIC"]);
         }
+        if let Some(name) = &build.soname {
+            compile.arg(format!("-Wl,-soname,{name}"));
+        }
         let target = format!("{}{}", build.name, if build.shared { ".so" } else { "" });
         self.make(compile, &format!("{}.c", build.name), &target, &["-ldl"])
     }

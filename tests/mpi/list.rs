@@ -52,6 +52,8 @@ pub struct Build {
     pub mpi: bool,
     #[serde(default)]
     pub shared: bool,
+    /// The name by which the loader is to know a shared library.
+    pub soname: Option<String>,
 }
 
 /// A row.
@@ -75,6 +77,9 @@ pub struct Test {
     pub env: Env,
     #[serde(default = "one_minute")]
     pub limit: u64,
+    /// Runs that are started, should one hang, because the MPI does so by itself at times.
+    #[serde(default = "once")]
+    pub attempts: u32,
     /// Shared libraries preloaded before Rondo.
     #[serde(default)]
     pub front: Vec<String>,
@@ -166,6 +171,10 @@ fn bcast() -> String {
 
 fn yes() -> bool {
     true
+}
+
+fn once() -> u32 {
+    1
 }
 
 fn one_minute() -> u64 {

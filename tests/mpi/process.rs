@@ -1,5 +1,6 @@
 //! One run of a command: its output, and a limit on its time.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -122,8 +123,11 @@ fn leftovers(mark: &str) -> Vec<String> {
             let files = files.iter().map(|file| format!("/dev/shm/{file}"));
             let processes = processes.into_iter().map(|id| {
                 let maps = std::fs::read_to_string(format!("/proc/{id}/maps")).unwrap_or_default();
-                let segments = maps.lines().filter(|line| line.contains("rondo"));
-                format!("process {id}, which maps {} x rondo", segments.count())
+                // One may be in several lines, and the library's own file is none.
+                let lines = maps.lines().filter(|line| line.contains("memfd:rondo"));
+                let segments: BTreeSet<_> =
+                    lines.map(|line| line.split_whitespace().nth(4)).collect();
+                format!("process {id}, which maps {} segments", segments.len())
             });
             return files.chain(processes).collect();
         }
@@ -131,10 +135,11 @@ fn leftovers(mark: &str) -> Vec<String> {
     }
 }
 
-/// Rondo's files in /dev/shm, by their names. What the host leaves there after an abort is not ours.
+/// Rondo's files in /dev/shm, by their names. What the host leaves there after an abort is not ours, though it may have
+/// the name of the machine or of the user in it.
 fn shared_files() -> Vec<String> {
     entries("/dev/shm")
-        .filter(|name| name.contains("rondo"))
+        .filter(|name| name.starts_with("rondo"))
         .collect()
 }
 

@@ -71,7 +71,8 @@ impl Case<'_> {
             let lost = self.test.expect == Expect::Refused
                 && verdict::is_abort(&outcome)
                 && !verdict::names_collective(self.test, &outcome);
-            if lost && attempt < ATTEMPTS_AT_LAST_WORDS {
+            let hung = outcome.status.is_none() && attempt < self.test.attempts;
+            if hung || (lost && attempt < ATTEMPTS_AT_LAST_WORDS) {
                 attempt += 1;
                 continue;
             }

@@ -9,6 +9,9 @@ use std::path::Path;
 /// Prefix of every line that Rondo writes for its user.
 const MESSAGE: &str = "rondo: ";
 
+/// Beginning of the report of statistics, in its first line: "rondo 0.1.0 on Open MPI v4.1.4, 8 ranks".
+const REPORT: &str = "rondo ";
+
 /// Checks exit status and output.
 pub fn ending(test: &Test, outcome: &Outcome, ranks: u32, limit: u64) -> Result<(), String> {
     if test.expect == Expect::Outlives {
@@ -74,7 +77,8 @@ pub fn nothing_left(outcome: &Outcome) -> Result<(), String> {
 
 /// Are the texts in Rondo's messages, as often as they are to be?
 pub fn said(texts: &[Says], outcome: &Outcome) -> Result<(), String> {
-    let messages = || outcome.stderr.lines().filter(|l| l.contains(MESSAGE));
+    let ours = |line: &&str| line.contains(MESSAGE) || line.starts_with(REPORT);
+    let messages = || outcome.stderr.lines().filter(ours);
     for Says { text, times } in texts {
         let lines = messages().filter(|line| line.contains(text)).count();
         let right = times.map_or(lines > 0, |times| lines == times);

@@ -1,6 +1,8 @@
 //! Shared segments of a node: ranks are threads that map a segment each on their own, or processes.
 
 mod boxes;
+mod group;
+mod maps;
 mod node;
 mod process;
 mod ring;

@@ -7,7 +7,8 @@ use std::{env, fs, process::Command};
 /// Which modules of this crate each module may use. A new arrow is a decision: make it here.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("lib", &[]),
-    ("schedule", &[]),
+    ("hash", &[]),
+    ("schedule", &["hash"]),
     ("tree", &["topology"]),
     ("topology", &[]),
     ("shm", &[]),
@@ -16,15 +17,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("report", &[]),
     ("engine", &["schedule", "topology", "tree"]),
     ("learn", &[]),
-    ("rules", &["config"]),
+    ("rules", &["config", "hash"]),
     ("decide", &["config", "learn", "model", "rules", "schedule"]),
     ("stats", &["config", "decide", "learn"]),
     ("host", &["engine", "schedule", "shm", "topology", "report"]),
     (
         "comm",
         &[
-            "config", "decide", "engine", "host", "learn", "report", "rules", "schedule", "shm",
-            "stats", "topology",
+            "config", "decide", "engine", "hash", "host", "learn", "report", "rules", "schedule",
+            "shm", "stats", "topology",
         ],
     ),
     (

@@ -1,8 +1,8 @@
 //! `MPI_Allgatherv`, `MPI_Allgather` and their large-count forms: one call with two ways to say where the
 //! blocks go.
 
-use super::counts::{Counts, Slots};
-use super::{Call, Count, Level};
+use super::counts::{Counts, Slots, is_alias};
+use super::{Call, Count};
 use crate::host::abi::{IN_PLACE, MPI_ERR_COUNT, Word};
 use crate::host::attr::Datatype;
 use crate::host::data::{Areas, Data, Packed};
@@ -10,6 +10,7 @@ use crate::host::elements::{Elements, Stretch};
 use crate::host::failure::{Failure, at};
 use crate::host::handles::{Code, Comm, check};
 use crate::host::layout::Layout;
+use crate::host::refusal::Function;
 use crate::host::table::{Host, Usable};
 use crate::schedule::Parts;
 use std::ffi::{c_int, c_void};
@@ -24,7 +25,6 @@ pub struct Allgather {
     counts: Counts,
     recvtype: Word,
     comm: Word,
-    level: Level,
 }
 
 impl Allgather {
@@ -34,7 +34,6 @@ impl Allgather {
     /// The caller keeps the contract of `MPI_Allgatherv` or `MPI_Allgather` (MPI 4.1, section 6.7): if
     /// the arguments are valid, both buffers are good for the elements they name, and the arrays for
     /// one entry per rank, until the call returns.
-    #[expect(clippy::too_many_arguments, reason = "MPI's function has as many")]
     pub unsafe fn new(
         sendbuf: *const c_void,
         sendcount: Count,
@@ -43,7 +42,6 @@ impl Allgather {
         counts: Counts,
         recvtype: Word,
         comm: Word,
-        level: Level,
     ) -> Allgather {
         Allgather {
             sendbuf,
@@ -53,7 +51,6 @@ impl Allgather {
             counts,
             recvtype,
             comm,
-            level,
         }
     }
 
@@ -65,6 +62,13 @@ impl Allgather {
     /// Is this rank's contribution in the receive buffer already?
     fn in_place(&self) -> bool {
         ptr::eq(self.sendbuf, IN_PLACE)
+    }
+
+    fn function(&self) -> Function {
+        match self.is_regular() {
+            true => Function::Allgather,
+            false => Function::Allgatherv,
+        }
     }
 
     /// The type of what is received, unless it cannot be one.
@@ -113,12 +117,15 @@ impl Allgather {
         }
         let most = parts.largest() / layout.size;
         let Some(offset) = layout.contiguous(most) else {
+            let slots = self.slots(self.recvbuf.cast(), layout.extent);
+            if self.recvbuf.is_null() && slots.any_null(parts) && host.begins_at_once(datatype.0) {
+                return None;
+            }
             return Some(self.packed(host, datatype, layout, parts).map(Data::Packed));
         };
         let base = self.recvbuf.cast::<u8>().wrapping_offset(offset as isize);
         let slots = self.slots(base, layout.extent);
-        let null = |&rank: &u32| slots.address(rank).is_null();
-        (!parts.contributors().iter().any(null)).then_some(Ok(Data::Parts(slots)))
+        (!slots.any_null(parts)).then_some(Ok(Data::Parts(slots)))
     }
 
     fn packed<'a>(
@@ -143,7 +150,7 @@ impl Allgather {
     }
 
     /// Puts this rank's own contribution where the others' will be; `None` if the send buffer cannot
-    /// be one.
+    /// be one, or is one that the host refuses.
     pub fn place_own(
         &self,
         host: &Usable,
@@ -162,10 +169,22 @@ impl Allgather {
         // all must leave the call to the host.
         let count = self.sendcount.get()?;
         let datatype = self.sendtype.as_datatype(host)?;
-        let layout = host.layout(datatype, private).ok()?;
         let bytes = parts.span(rank).len;
+        let layout = match host.layout(datatype, private) {
+            Ok(layout) => layout,
+            Err(_) if bytes == 0 && !host.refuses_own_type(self.function(), self.sendtype) => {
+                return Some(Ok(()));
+            }
+            Err(_) => return None,
+        };
         if bytes == 0 {
             return Some(Ok(()));
+        }
+        if is_alias(self.sendbuf, self.recvbuf, &self.counts, rank, layout.size)
+            && self.sendtype.datatype() == self.recvtype.datatype()
+            && host.refuses_aliases(self.function())
+        {
+            return None;
         }
         let (from, to) = (self.sendbuf.cast::<u8>().cast_mut(), data.part(rank));
         match layout.contiguous(count) {
@@ -179,6 +198,7 @@ impl Allgather {
                 unsafe { ptr::copy(from.cast_const(), to, bytes as usize) };
                 Some(Ok(()))
             }
+            None if from.is_null() && host.begins_at_once(datatype.0) => None,
             None => {
                 let pack =
                     Elements::new(host, from, datatype, layout).and_then(|(elements, user)| {
@@ -231,7 +251,7 @@ impl Allgather {
             .counts
             .count(rank)
             .and_then(|n| n.checked_mul(received));
-        sent != received && self.sends(usable) == contributes && usable.initialized()
+        sent != received && self.sends(usable) == contributes
     }
 
     /// Copies this rank's contribution to its place: an allgather of this rank with itself, which does
@@ -243,29 +263,24 @@ impl Allgather {
         let datatype = self.recvtype(usable).ok_or(Code::intern())?;
         let slots = self.slots(self.recvbuf.cast(), usable.extent(datatype)?);
         let to = slots.address(rank).cast();
-        usable.returning_errors(usable.myself(), || {
-            // SAFETY: these are the caller's own arguments, for which whoever made the call vouched; the
-            // slot is where the host would put the same elements, and the count is an `int`'s.
-            check(unsafe {
-                (host.own.allgather)(
-                    self.sendbuf,
-                    sent,
-                    self.sendtype,
-                    to,
-                    count as c_int,
-                    self.recvtype,
-                    Word::of(usable.h.self_),
-                )
-            })
+        let own_self = usable.own_self().ok_or(Code::no_mem())?;
+        // SAFETY: these are the caller's own arguments, for which whoever made the call vouched; the
+        // slot is where the host would put the same elements, and the count is an `int`'s.
+        check(unsafe {
+            (host.own.allgather)(
+                self.sendbuf,
+                sent,
+                self.sendtype,
+                to,
+                count as c_int,
+                self.recvtype,
+                Word::of(own_self.0),
+            )
         })
     }
 }
 
 impl Call for Allgather {
-    fn level(&self) -> Level {
-        self.level
-    }
-
     fn comm(&self, host: &Usable) -> Option<Comm> {
         self.comm.as_comm(host)
     }

@@ -1,7 +1,7 @@
 //! `MPI_Bcast` and `MPI_Bcast_c`.
 
-use super::{Call, Count, Level};
-use crate::host::abi::{MPI_ERR_COUNT, Word};
+use super::{Call, Count};
+use crate::host::abi::{IN_PLACE, MPI_ERR_COUNT, Word};
 use crate::host::attr::Datatype;
 use crate::host::data::{Areas, Data, Packed};
 use crate::host::elements::Elements;
@@ -9,6 +9,7 @@ use crate::host::handles::{Code, Comm};
 use crate::host::layout::Layout;
 use crate::host::table::{Host, Usable};
 use std::ffi::{c_int, c_void};
+use std::ptr;
 
 /// A call of `MPI_Bcast` or `MPI_Bcast_c`.
 pub struct Bcast {
@@ -17,7 +18,6 @@ pub struct Bcast {
     datatype: Word,
     root: c_int,
     comm: Word,
-    level: Level,
 }
 
 impl Bcast {
@@ -32,7 +32,6 @@ impl Bcast {
         datatype: Word,
         root: c_int,
         comm: Word,
-        level: Level,
     ) -> Bcast {
         Bcast {
             buffer,
@@ -40,7 +39,6 @@ impl Bcast {
             datatype,
             root,
             comm,
-            level,
         }
     }
 
@@ -62,7 +60,7 @@ impl Bcast {
     /// The message in the user's buffer; `None` if the buffer cannot be one.
     ///
     /// A null buffer is `MPI_BOTTOM`, which is fine for types that carry addresses and an error for
-    /// those whose data begin at the buffer's own address.
+    /// those whose data begin at the buffer's own address. There is nothing that a broadcast could have in place.
     pub fn data(
         &self,
         host: &Usable,
@@ -71,8 +69,12 @@ impl Bcast {
     ) -> Option<Result<Data<'static>, Code>> {
         let count = self.count()?;
         let buffer: *mut u8 = self.buffer.cast();
+        if ptr::eq(buffer.cast(), IN_PLACE) {
+            return None;
+        }
         match layout.contiguous(count) {
             Some(0) if buffer.is_null() => None,
+            None if buffer.is_null() && host.begins_at_once(datatype.0) => None,
             Some(offset) => Some(Ok(Data::Run(buffer.wrapping_offset(offset as isize)))),
             None => Some(packed(host, buffer, count, datatype, layout).map(Data::Packed)),
         }
@@ -91,10 +93,6 @@ fn packed(
 }
 
 impl Call for Bcast {
-    fn level(&self) -> Level {
-        self.level
-    }
-
     fn comm(&self, host: &Usable) -> Option<Comm> {
         self.comm.as_comm(host)
     }

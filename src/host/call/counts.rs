@@ -2,7 +2,8 @@
 
 use super::Count;
 use crate::schedule::Parts;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
+use std::ptr;
 
 /// How many elements come from, or go to, each rank, and their places.
 #[derive(Clone, Copy)]
@@ -62,6 +63,20 @@ impl Counts {
     }
 }
 
+/// Is the block at `own` the very block that `rank` has among those at `all`? As those hosts ask who mind: with the size of the type in
+/// place of its extent.
+#[inline]
+pub(super) fn is_alias(
+    own: *const c_void,
+    all: *const c_void,
+    counts: &Counts,
+    rank: u32,
+    size: u64,
+) -> bool {
+    let bytes = counts.displacement(rank).wrapping_mul(size as i64);
+    ptr::eq(own, all.wrapping_byte_offset(bytes as isize))
+}
+
 /// The places of the elements of all ranks in a buffer.
 #[derive(Clone, Copy)]
 pub struct Slots {
@@ -76,5 +91,11 @@ impl Slots {
     pub fn address(&self, rank: u32) -> *mut u8 {
         let bytes = self.counts.displacement(rank).wrapping_mul(self.extent);
         self.base.wrapping_offset(bytes as isize)
+    }
+
+    /// Does a block with data begin at a null pointer?
+    pub(super) fn any_null(&self, parts: &Parts) -> bool {
+        let null = |&rank: &u32| self.address(rank).is_null();
+        parts.contributors().iter().any(null)
     }
 }

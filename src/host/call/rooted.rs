@@ -1,11 +1,12 @@
 //! `MPI_Gatherv`, `MPI_Gather`, `MPI_Scatterv`, `MPI_Scatter` and their large-count forms: one call with
 //! two directions and two ways to say where the blocks lie.
 
-use super::counts::Counts;
-use super::{Call, Count, Level};
+use super::counts::{Counts, is_alias};
+use super::{Call, Count};
 use crate::host::abi::{IN_PLACE, MPI_ERR_COUNT, Word};
 use crate::host::blocks::{Blocks, Places};
 use crate::host::handles::{Code, Comm};
+use crate::host::refusal::Function;
 use crate::host::table::{Host, Usable};
 use crate::schedule::Parts;
 use std::ffi::{c_int, c_void};
@@ -33,7 +34,6 @@ pub struct Rooted {
     all_datatype: Word,
     root: c_int,
     comm: Word,
-    level: Level,
 }
 
 impl Rooted {
@@ -50,7 +50,6 @@ impl Rooted {
         (all, counts, all_datatype): (*const c_void, Counts, Word),
         root: c_int,
         comm: Word,
-        level: Level,
     ) -> Rooted {
         Rooted {
             way,
@@ -62,7 +61,6 @@ impl Rooted {
             all_datatype,
             root,
             comm,
-            level,
         }
     }
 
@@ -81,17 +79,30 @@ impl Rooted {
         u32::try_from(self.root).ok().filter(|&root| root < p)
     }
 
+    fn function(&self) -> Function {
+        match (self.way, self.is_regular()) {
+            (Way::Gather, true) => Function::Gather,
+            (Way::Gather, false) => Function::Gatherv,
+            (Way::Scatter, true) => Function::Scatter,
+            (Way::Scatter, false) => Function::Scatterv,
+        }
+    }
+
+    /// Is the block of this rank in place, though this is not the root?
+    pub fn is_misplaced(&self, is_root: bool) -> bool {
+        self.in_place() && !is_root
+    }
+
     /// Is the block of this rank, the root, where it belongs already?
     fn in_place(&self) -> bool {
         ptr::eq(self.buffer, IN_PLACE)
     }
 
-    /// Bytes of this rank's block by its own account; `None` if an argument is invalid.
+    /// Bytes of this rank's block by its own account; `None` if the count or the type is invalid.
     pub fn own_bytes(&self, host: &Usable, is_root: bool) -> Option<u64> {
-        let (count, datatype) = match (is_root, self.in_place()) {
-            (true, true) => (self.counts.checked(self.root as u32)?, self.all_datatype),
-            (false, true) => return None,
-            _ => (self.count.get()?, self.datatype),
+        let (count, datatype) = match is_root && self.in_place() {
+            true => (self.counts.checked(self.root as u32)?, self.all_datatype),
+            false => (self.count.get()?, self.datatype),
         };
         let datatype = datatype.as_datatype(host)?;
         host.type_size(datatype).ok()?.checked_mul(count)
@@ -106,14 +117,19 @@ impl Rooted {
     }
 
     /// This rank's own block in the user's memory; `None` if there are no bytes in it or it is in
-    /// place.
+    /// place. An error if the host refuses it; those without data only if the host looks at their type.
     pub fn own_block(&self, host: &Usable, private: Comm) -> Result<Option<Blocks<'static>>, Code> {
-        let count = self.count.get().filter(|&n| n > 0 && !self.in_place());
+        let count = self.count.get().filter(|_| !self.in_place());
         let Some((count, datatype)) = count.zip(self.datatype.as_datatype(host)) else {
             return Ok(None);
         };
-        let layout = host.layout(datatype, private)?;
-        if layout.size == 0 {
+        let layout = match host.layout(datatype, private) {
+            Err(_) if count == 0 && !host.refuses_own_type(self.function(), self.datatype) => {
+                return Ok(None);
+            }
+            layout => layout?,
+        };
+        if count == 0 || layout.size == 0 {
             return Ok(None);
         }
         Blocks::new(
@@ -126,31 +142,52 @@ impl Rooted {
         .map(Some)
     }
 
-    /// The blocks of all ranks in the user's memory; `None` if there are no bytes in them.
+    /// The blocks of all ranks in the user's memory; `None` if there are no bytes in them. Errors are as with `own_block`.
     pub fn all_blocks<'a>(
         &self,
         host: &Usable,
         private: Comm,
         parts: &'a Parts,
     ) -> Result<Option<Blocks<'a>>, Code> {
-        let Some(datatype) = self
-            .all_datatype
-            .as_datatype(host)
-            .filter(|_| parts.total() > 0)
-        else {
+        let Some(datatype) = self.all_datatype.as_datatype(host) else {
             return Ok(None);
         };
-        let layout = host.layout(datatype, private)?;
+        let layout = match host.layout(datatype, private) {
+            Err(_) if parts.total() == 0 && !self.refuses_all_type(host) => return Ok(None),
+            layout => layout?,
+        };
+        if parts.total() == 0 {
+            return Ok(None);
+        }
         let places = Places::Many(self.counts, parts);
         Blocks::new(host, self.all.cast(), datatype, layout, places).map(Some)
+    }
+
+    fn refuses_all_type(&self, host: &Usable) -> bool {
+        host.refuses_all_type(self.function(), self.all_datatype, self.in_place())
+    }
+
+    /// Is the type of all blocks invalid, and the host would not notice? It would carry the call out, without the other ranks.
+    #[cold]
+    pub fn is_overlooked(&self, host: &Usable, private: Comm) -> bool {
+        let datatype = self.all_datatype.as_datatype(host);
+        let is_valid = datatype.is_some_and(|datatype| host.layout(datatype, private).is_ok());
+        !is_valid && !self.refuses_all_type(host)
+    }
+
+    /// Does the host refuse the root's own block, of so many bytes, because it lies where it belongs but is not said to be in place?
+    pub fn is_refused_alias(&self, host: &Usable, bytes: u64) -> bool {
+        let Some(count) = self.count.get().filter(|&n| n > 0 && bytes > 0) else {
+            return false;
+        };
+        let (root, size) = (self.root as u32, bytes / count);
+        is_alias(self.buffer, self.all, &self.counts, root, size)
+            && self.datatype.datatype() == self.all_datatype.datatype()
+            && host.refuses_aliases(self.function())
     }
 }
 
 impl Call for Rooted {
-    fn level(&self) -> Level {
-        self.level
-    }
-
     fn comm(&self, host: &Usable) -> Option<Comm> {
         self.comm.as_comm(host)
     }

@@ -1,0 +1,85 @@
+//! Ranks that wait in the handshake for others that have not come, and perhaps never will, because they lack Rondo.
+
+#![forbid(unsafe_code)]
+
+use crate::config;
+use crate::host::{Comm, Failure, Host, Usable};
+use crate::report;
+use crate::stats::Collective;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+/// A rank in the handshake, while others have not come.
+pub struct Waiting {
+    rank: u32,
+    p: u32,
+    timeout_s: u32,
+    collective: Collective,
+    said: bool,
+}
+
+/// How long a rank waits in its first handshake before it says so: some programs lack Rondo in some of their ranks.
+const SAY_SO: Duration = Duration::from_secs(10);
+
+/// Has this process had its first handshake?
+static SHOOK_HANDS: AtomicBool = AtomicBool::new(false);
+
+/// It has.
+pub fn shook_hands() {
+    SHOOK_HANDS.store(true, Relaxed);
+}
+
+impl Waiting {
+    /// Rank `rank` of `p` in its first call of a collective there.
+    pub fn new(rank: u32, p: u32, timeout_s: u32, collective: Collective) -> Waiting {
+        // Enough ranks to have one in every program of the job, few enough to be read.
+        let speaks = rank == 0 || rank.is_power_of_two() || rank + 1 == p;
+        let speaks = speaks && !SHOOK_HANDS.load(Relaxed);
+        Waiting {
+            rank,
+            p,
+            timeout_s,
+            collective,
+            said: !speaks,
+        }
+    }
+
+    /// How often it is to look around.
+    pub fn interval(&self) -> Duration {
+        match (self.timeout_s, self.said) {
+            (0, true) => Duration::MAX,
+            (0, false) => SAY_SO,
+            _ => Duration::from_millis(500),
+        }
+    }
+
+    /// Nothing has come for so long.
+    pub fn look(&mut self, host: &Host, usable: &Usable, comm: Comm, time: Duration) {
+        if time >= SAY_SO && !std::mem::replace(&mut self.said, true) {
+            let (name, p, seconds) = (self.collective.mpi_name(), self.p, time.as_secs());
+            let programs = match config::programs_of_job() {
+                Some(programs @ 2..) => format!(" This job has {programs} programs."),
+                _ => String::new(),
+            };
+            let line = format!(
+                "{name}: rank {} of a communicator of {p} ranks has waited {seconds} s for the first collective of the others. \
+                 If they come, all is well. If a rank lacks Rondo, they never do: every rank of the job has to have \
+                 librondo.so in LD_PRELOAD, or none.{programs}",
+                self.rank
+            );
+            report::line(host.world_rank(), &line);
+        }
+        let limit = Duration::from_secs(self.timeout_s.into());
+        if self.timeout_s > 0 && time > limit {
+            let failure = Failure::Timeout(limit, None);
+            let (name, rank, p) = (self.collective.mpi_name(), self.rank, self.p);
+            let text = failure.text(usable);
+            let line = format!(
+                "{name} failed on rank {rank} of {p}: the first collective of the others has not come: {text}; a rank may lack \
+                 Rondo; aborting the job"
+            );
+            report::fatal(host.world_rank(), &line);
+            usable.abort(comm, failure.code());
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What the running host refuses. MPI forbids much that a library need not notice: whether it does differs between libraries,
+//! versions, builds and settings. A call that Rondo leaves to a host which then carries it out would wait there for ranks that are
+//! in Rondo's collective. So the host is asked: by a call of the same function, on a communicator of this process alone.
+
+use super::abi::{IN_PLACE, Word};
+use super::elements::Made;
+use super::sys;
+use super::table::{Usable, host};
+use parking_lot::Mutex;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+/// The functions in which one rank's block and the blocks of all are two buffers.
+#[derive(Clone, Copy)]
+pub(super) enum Function {
+    Allgather,
+    Allgatherv,
+    Gather,
+    Gatherv,
+    Scatter,
+    Scatterv,
+}
+
+/// One of the two buffers: its address, elements, type.
+type Buffer = (*mut c_void, c_int, Word);
+
+/// What each function does with one buffer under two names, once that was asked: 1 carries it out, 2 refuses it.
+static ALIASES: [AtomicU8; 6] = [const { AtomicU8::new(0) }; 6];
+
+impl Usable {
+    /// Does the host refuse a block that is sent from, or received at, the very place it has among the blocks of all? Asked with an
+    /// element without a byte: hosts that do not compare addresses may still end in an assertion when they copy bytes to where they are.
+    #[cold]
+    pub(super) fn refuses_aliases(&self, function: Function) -> bool {
+        let known = &ALIASES[function as usize];
+        if known.load(Relaxed) == 0 {
+            let Ok(empty) = Made::hindexed(self, self.h.byte, &[]) else {
+                return false;
+            };
+            let mut place = 0u8;
+            let both = ((&raw mut place).cast(), 1, Word::of_type(empty.datatype));
+            let refuses = self.refuses(function, both, both);
+            known.store(1 + u8::from(refuses), Relaxed);
+        }
+        known.load(Relaxed) == 2
+    }
+
+    /// Does the host refuse this type for a rank's own block, though there are no data in it?
+    #[cold]
+    pub(super) fn refuses_own_type(&self, function: Function, datatype: Word) -> bool {
+        let (mut one, mut other) = (0u8, 0u8);
+        let own = ((&raw mut one).cast(), 0, datatype);
+        let all = ((&raw mut other).cast(), 0, Word::of_type(self.h.byte));
+        self.refuses(function, own, all)
+    }
+
+    /// Does the host refuse this type for the blocks of all, though there are no data in them?
+    #[cold]
+    pub(super) fn refuses_all_type(
+        &self,
+        function: Function,
+        datatype: Word,
+        in_place: bool,
+    ) -> bool {
+        let (mut one, mut other) = (0u8, 0u8);
+        let own = match in_place {
+            true => IN_PLACE.cast_mut(),
+            false => (&raw mut one).cast(),
+        };
+        let own = (own, 0, Word::of_type(self.h.byte));
+        self.refuses(function, own, ((&raw mut other).cast(), 0, datatype))
+    }
+
+    /// Does the host refuse a call with these buffers? Without a communicator to ask on it is taken for one that does not.
+    /// There is not a byte in either.
+    fn refuses(&self, function: Function, own: Buffer, all: Buffer) -> bool {
+        // Collectives on one communicator are called one at a time. The host calls nothing of the user's from here.
+        static ONE: Mutex<()> = Mutex::new(());
+        let Some(comm) = self.own_self() else {
+            return false;
+        };
+        let _one = ONE.lock();
+        let (host, comm) = (&host().own, Word::of(comm.0));
+        let ((own, n, own_type), (all, all_n, all_type)) = (own, all);
+        let (counts, displs) = ([all_n], [0]);
+        let (counts, displs) = (counts.as_ptr(), displs.as_ptr());
+        // SAFETY: the communicator has one rank, for which the arrays have an entry. There are no
+        // bytes to be read or written.
+        let code = unsafe {
+            match function {
+                Function::Allgather => {
+                    (host.allgather)(own, n, own_type, all, all_n, all_type, comm)
+                }
+                Function::Allgatherv => {
+                    (host.allgatherv)(own, n, own_type, all, counts, displs, all_type, comm)
+                }
+                Function::Gather => (host.gather)(own, n, own_type, all, all_n, all_type, 0, comm),
+                Function::Gatherv => {
+                    (host.gatherv)(own, n, own_type, all, counts, displs, all_type, 0, comm)
+                }
+                Function::Scatter => {
+                    (host.scatter)(all, all_n, all_type, own, n, own_type, 0, comm)
+                }
+                Function::Scatterv => {
+                    (host.scatterv)(all, counts, displs, all_type, own, n, own_type, 0, comm)
+                }
+            }
+        };
+        code != 0
+    }
+
+    /// Do the data of the first element begin at its very address? At a null address they cannot be.
+    #[cold]
+    pub(super) fn begins_at_once(&self, datatype: sys::MPI_Datatype) -> bool {
+        let (mut lower, mut extent): (sys::MPI_Aint, sys::MPI_Aint) = (0, 0);
+        // SAFETY: the host checks the handle and writes two addresses.
+        let code =
+            unsafe { (self.f.type_get_true_extent)(datatype, &raw mut lower, &raw mut extent) };
+        code == 0 && lower == 0
+    }
+}
