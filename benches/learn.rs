@@ -5,27 +5,39 @@ use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use parking_lot::Mutex;
+use rondo::collective::Collective;
 use rondo::config::Config;
-use rondo::decide::{Choice, Why, bcast_kind};
-use rondo::learn::{Candidate, Lesson, Table};
+use rondo::decide::{Broadcast, Choice, Context, Facts, Problem, Why};
+use rondo::learn::{Candidate, Prior, Table};
 
 fn settled(c: &mut Criterion) {
     let config = Config::default();
     let mut table = Table::default();
     let sizes: Vec<u64> = (0..14).map(|shift| 1 << shift).collect();
     let choice = Choice::Host(Why::Small);
+    let context = Context {
+        collective: Collective::Bcast,
+        facts: Facts {
+            p: 8,
+            nodes: 8,
+            widest: 1,
+            narrowest: 1,
+            eager_bytes: 16 << 10,
+        },
+        config: &config,
+    };
+    let size_class = |bytes| Broadcast { context, bytes }.size_class(choice);
     for &bytes in &sizes {
-        let (kind, default) =
-            bcast_kind(bytes, &config, choice).expect("there is something to learn");
-        let lesson = Lesson {
-            kind,
+        let (class, default) = size_class(bytes).expect("there is something to learn");
+        let prior = Prior {
+            class: class.number(),
             default,
             // Nobody to compare with.
             expected: [Some(1.0), None, None],
             waits: false,
             margin: 0.98,
         };
-        table.add(0, &lesson, 0);
+        table.add(Collective::Bcast, &prior, 0);
     }
     let table = Mutex::new(table);
     let mut next = 0;
@@ -33,8 +45,11 @@ fn settled(c: &mut Criterion) {
         b.iter(|| {
             next = (next + 5) % sizes.len();
             let bytes = black_box(sizes[next]);
-            let (kind, _) = bcast_kind(bytes, &config, choice).expect("as above");
-            let turn = table.lock().class(0, kind).map(|class| class.begin());
+            let (class, _) = size_class(bytes).expect("as above");
+            let mut table = table.lock();
+            let turn = table
+                .contest(Collective::Bcast, class.number())
+                .map(|contest| contest.begin());
             assert_eq!(turn.map(|turn| turn.candidate), Some(Candidate::Host));
         });
     });

@@ -9,11 +9,12 @@ mod nodes;
 mod rooted;
 mod select;
 
+use crate::collective::Collective;
 pub use crate::comm::give_rules;
 use crate::comm::{self, Lookup, SEND_WINDOW, State, Work};
 use crate::config::StatsFormat;
-use crate::decide::Choice;
 pub use crate::decide::Why;
+use crate::decide::{Choice, Context, Problem};
 use crate::engine::{self, AllBroadcast, Limits, Pattern};
 #[cfg(all(abi = "openmpi", not(feature = "direct")))]
 use crate::host::Word;
@@ -21,17 +22,19 @@ use crate::host::{
     self, Abi, Call, Code, Comm, Data, Failure, Host, Job, MpiWire, SYNCHRONOUS_BYTES, StagingRoom,
     Usable, View,
 };
-use crate::learn::{Candidate, Lesson, Turn};
+use crate::learn::Turn;
 use crate::report;
-use crate::rules::Ruling;
 use crate::schedule::Circulant;
-use crate::stats::{self, Collective};
+use crate::stats;
 use std::cell::Cell;
 use std::ffi::c_int;
 use std::time::Instant;
 
 /// A call of a collective that Rondo takes over.
 pub trait Operation: Call {
+    /// What its family decides on.
+    type Problem<'a>: Problem;
+
     /// Which one.
     fn collective(&self) -> Collective;
 
@@ -42,18 +45,13 @@ pub trait Operation: Call {
     /// Decides; `None` if an argument is invalid. Reads nothing of the data and sends nothing.
     fn plan(&self, usable: &Usable, state: &State) -> Option<Plan>;
 
-    /// If calls like this one, for which the rules made this plan, are worth learning about: the number of their kind, and who has them by the
-    /// rules.
-    fn kind(&self, plan: &Plan, state: &State) -> Option<(u8, Candidate)>;
-
-    /// What may be learnt about them.
-    fn lesson(&self, plan: &Plan, state: &State) -> Option<Lesson>;
-
-    /// What this call is if a candidate carries it out.
-    fn candidate(&self, plan: &Plan, state: &State, candidate: Candidate) -> Choice;
-
-    /// What this call is by a file of rules.
-    fn ruled(&self, plan: &Plan, state: &State, ruling: Ruling) -> Choice;
+    /// What is to be decided about the call, of which all ranks know so many bytes, if any.
+    fn ask<T>(
+        &self,
+        known: Option<u64>,
+        state: &State,
+        question: impl FnOnce(Self::Problem<'_>) -> T,
+    ) -> T;
 
     /// Carries out what Rondo chose. Until the first message the call can still go to the host, or
     /// fail with an MPI error; after it there is no way back, because the other ranks count on this one.
@@ -73,9 +71,9 @@ pub trait Operation: Call {
 pub struct Plan {
     choice: Choice,
     bytes: u64,
-    /// The bytes of every rank's block in a gather or scatter, if all ranks know them.
-    block: Option<u64>,
-    /// Of which kind it is and who has it, if its time counts.
+    /// The bytes of the message, or of every rank's block, if all ranks know them.
+    known: Option<u64>,
+    /// Of which size class it is and who has it, if its time counts.
     timed: Option<(u8, Turn)>,
 }
 
@@ -84,9 +82,18 @@ impl Plan {
         Plan {
             choice,
             bytes,
-            block: None,
+            known: None,
             timed: None,
         }
+    }
+}
+
+/// Where a call of this collective is made.
+fn context(collective: Collective, state: &State) -> Context<'_> {
+    Context {
+        collective,
+        facts: state.facts(),
+        config: state.config(),
     }
 }
 

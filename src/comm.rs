@@ -14,15 +14,16 @@ mod schedules;
 mod waiting;
 mod words;
 
+use crate::collective::Collective;
 use crate::config::{self, Config, Gpu, StatsFormat};
 use crate::decide::{Choice, Facts, Form, Why};
 use crate::engine::{Part, Scratch, rooted};
 use crate::host::{self, Abi, Attribute, Code, Comm, Host, Post, Requests, Usable};
-use crate::learn::{self, Candidate, Class};
+use crate::learn::{self, Candidate, Contest};
 use crate::report;
 use crate::rules::{Rules, Ruling};
 use crate::schedule::Parts;
-use crate::stats::{self, Collective};
+use crate::stats;
 use crate::topology::Topology;
 pub use end::end;
 pub use nodes::{Memory, Nodes, Space};
@@ -63,7 +64,7 @@ pub struct State {
     /// Was this rank handed an error in a call that others carried out, so that messages for it may lie on the private communicator?
     strayed: AtomicBool,
     /// Size classes of which a trace line was written, a bit each, for each collective.
-    traced: [AtomicU64; Collective::ALL.len()],
+    traced: [AtomicU64; Collective::COUNT],
     /// Used by one call at a time, as MPI asks of collectives on one communicator.
     pub work: Mutex<Work>,
 }
@@ -188,8 +189,6 @@ pub fn process(host: &Host) -> &'static Config {
     });
     &loaded.config
 }
-
-const _: () = assert!(Collective::ALL.len() == learn::COLLECTIVES);
 
 fn handshake(
     host: &'static Host,
@@ -363,10 +362,8 @@ impl State {
         if self.rules.is_empty() {
             return None;
         }
-        let (_, algorithms) = ruled::collectives()[collective as usize];
         let ranks = (self.facts.p, self.facts.nodes);
-        self.rules
-            .find(collective as usize, algorithms, ranks, bytes)
+        self.rules.find(collective, ranks, bytes)
     }
 
     /// The configuration that all ranks of the communicator use.
@@ -458,9 +455,9 @@ impl State {
             } => (format!("{}{}", self.between(form), in_blocks(blocks)), why),
         };
         let on_nodes = self.on_nodes();
-        let whose = match collective.counts_own_block() {
-            true => " on this rank",
-            false => "",
+        let whose = match collective.family().knows_bytes() {
+            true => "",
+            false => " on this rank",
         };
         let why = why.text();
         report::line(
@@ -471,7 +468,13 @@ impl State {
 
     /// Writes which candidate is the fastest for calls like one of `bytes` bytes, on rank 0.
     #[cold]
-    pub fn trace_verdict(&self, host: &Host, collective: Collective, bytes: u64, class: &Class) {
+    pub fn trace_verdict(
+        &self,
+        host: &Host,
+        collective: Collective,
+        bytes: u64,
+        contest: &Contest,
+    ) {
         if self.rank != 0 {
             return;
         }
@@ -480,7 +483,7 @@ impl State {
             Candidate::First => "rondo",
             Candidate::Second => "rondo, second way",
         };
-        let times = Candidate::ALL.into_iter().zip(class.times());
+        let times = Candidate::ALL.into_iter().zip(contest.times());
         let times: Vec<String> = times
             .filter_map(|(candidate, time)| {
                 let us = time? as f64 / 1e3;
@@ -488,7 +491,7 @@ impl State {
             })
             .collect();
         let (p, on_nodes) = (self.facts.p, self.on_nodes());
-        let (mpi_name, best) = (collective.mpi_name(), name(class.incumbent()));
+        let (mpi_name, best) = (collective.mpi_name(), name(contest.incumbent()));
         let times = times.join(", ");
         report::line(
             host.world_rank(),
@@ -510,7 +513,7 @@ impl State {
     /// Adds what was saved on this communicator to the statistics.
     fn account(&self) {
         let mut learnt = self.learnt.lock();
-        learnt.take_saved(|place, saved| stats::add_saved(Collective::ALL[place], saved));
+        learnt.take_saved(stats::add_saved);
     }
 
     /// Between whom an algorithm runs, in words.

@@ -2,15 +2,15 @@
 //! The environment, read once: one table of options, one immutable [`Config`].
 //!
 //! [`OPTIONS`] is the only place where an option is described. The parser, the defaults, the words that
-//! ranks exchange, the help text, `rondo info` and the table of the README all come from it, so a new
-//! option is one field of [`Config`] and one row of the table.
+//! ranks exchange, the help text and `rondo info` all come from it, so a new option is one field of [`Config`] and
+//! one row of the table. The options that every collective has are made from the table of collectives.
 //!
 //! No other module reads the environment. Nothing here prints: what the user should know is
 //! returned as [`Loaded::warnings`], and the caller decides which rank says it.
 
-mod algorithm;
 mod options;
 mod parse;
+mod setting;
 mod show;
 mod words;
 
@@ -18,12 +18,15 @@ use std::{
     collections::BTreeMap,
     env,
     ffi::{OsStr, OsString},
+    ops::{Index, IndexMut},
     path::PathBuf,
 };
 
-pub use algorithm::{Algorithm, Setting};
+pub use crate::algorithm::Algorithm;
+use crate::collective::Collective;
 pub use options::{Field, Kind, OPTIONS, Opt, Scope};
 pub use parse::bytes;
+pub use setting::{Setting, Wish};
 pub use show::{help, markdown, table};
 pub use words::{WORDS, variable_of_word};
 
@@ -128,34 +131,8 @@ impl Gpu {
 pub struct Config {
     /// `RONDO`: whether Rondo does anything at all.
     pub enabled: bool,
-    /// `RONDO_BCAST`: the algorithm of MPI_Bcast.
-    pub bcast: Setting,
-    /// `RONDO_BCAST_MIN_BYTES`: the smallest broadcast, in bytes, that automatic choice takes; `None`
-    /// if it depends on where the ranks are.
-    pub bcast_min_bytes: Option<u64>,
-    /// `RONDO_BCAST_MIN_COMM_SIZE`: the fewest ranks of a broadcast that automatic choice takes.
-    pub bcast_min_comm_size: u32,
-    /// `RONDO_ALLGATHERV`: the algorithm of MPI_Allgatherv.
-    pub allgatherv: Setting,
-    /// `RONDO_ALLGATHER`: the algorithm of MPI_Allgather.
-    pub allgather: Setting,
-    /// `RONDO_ALLGATHERV_MIN_BYTES`: the smallest total of MPI_Allgatherv and MPI_Allgather, in
-    /// bytes, that automatic choice takes; `None` if it depends on where the ranks are.
-    pub allgatherv_min_bytes: Option<u64>,
-    /// `RONDO_ALLGATHERV_MIN_COMM_SIZE`: the same for MPI_Allgatherv and MPI_Allgather.
-    pub allgatherv_min_comm_size: u32,
-    /// `RONDO_GATHERV`: the algorithm of MPI_Gatherv.
-    pub gatherv: Setting,
-    /// `RONDO_GATHER`: the algorithm of MPI_Gather.
-    pub gather: Setting,
-    /// `RONDO_GATHERV_MIN_COMM_SIZE`: the same for MPI_Gatherv and MPI_Gather; `None` if rules and measurements decide.
-    pub gatherv_min_comm_size: Option<u32>,
-    /// `RONDO_SCATTERV`: the algorithm of MPI_Scatterv.
-    pub scatterv: Setting,
-    /// `RONDO_SCATTER`: the algorithm of MPI_Scatter.
-    pub scatter: Setting,
-    /// `RONDO_SCATTERV_MIN_COMM_SIZE`: the same for MPI_Scatterv and MPI_Scatter.
-    pub scatterv_min_comm_size: Option<u32>,
+    /// What is said of each collective; see [`Config::wish`].
+    pub wishes: [Wish; Collective::COUNT],
     /// `RONDO_SHORT_MSG`: the smallest block, in bytes, that goes straight from or to the root; `None`
     /// if the cost model decides.
     pub short_msg: Option<u64>,
@@ -233,19 +210,7 @@ impl Default for Config {
     fn default() -> Config {
         let mut config = Config {
             enabled: false,
-            bcast: Setting::Auto,
-            bcast_min_bytes: None,
-            bcast_min_comm_size: 0,
-            allgatherv: Setting::Auto,
-            allgather: Setting::Auto,
-            allgatherv_min_bytes: None,
-            allgatherv_min_comm_size: 0,
-            gatherv: Setting::Auto,
-            gather: Setting::Auto,
-            gatherv_min_comm_size: None,
-            scatterv: Setting::Auto,
-            scatter: Setting::Auto,
-            scatterv_min_comm_size: None,
+            wishes: [Wish::NONE; Collective::COUNT],
             short_msg: None,
             max_tmp_size: 0,
             hierarchy: Hierarchy::default(),
@@ -280,7 +245,30 @@ impl Default for Config {
     }
 }
 
+impl Index<Collective> for Config {
+    type Output = Wish;
+
+    fn index(&self, collective: Collective) -> &Wish {
+        &self.wishes[collective as usize]
+    }
+}
+
+impl IndexMut<Collective> for Config {
+    fn index_mut(&mut self, collective: Collective) -> &mut Wish {
+        &mut self.wishes[collective as usize]
+    }
+}
+
 impl Config {
+    /// What is said of a collective, with the limits that it shares with others.
+    #[inline]
+    pub fn wish(&self, collective: Collective) -> Wish {
+        Wish {
+            setting: self[collective].setting,
+            ..self[collective.limits()]
+        }
+    }
+
     /// Reads the environment of this process.
     pub fn load() -> Loaded {
         Config::from_vars(env::vars_os())

@@ -3,29 +3,28 @@
 
 #![forbid(unsafe_code)]
 
-mod candidates;
+mod allbroadcast;
+mod broadcast;
 mod choice;
+mod problem;
+mod rooted;
+mod size_class;
 
-pub use candidates::{
-    Kind, SET_UP_US, allgather_candidate, allgather_kind, allgather_lesson, allgather_ruled,
-    bcast_candidate, bcast_kind, bcast_lesson, bcast_ruled, even_allgather_candidate,
-    rooted_candidate, rooted_kind, rooted_lesson, rooted_ruled,
-};
+pub use allbroadcast::AllBroadcast;
+pub use broadcast::Broadcast;
 pub use choice::{Choice, Form, Why};
+pub use problem::{Context, Problem, SET_UP_US, typical};
+pub use rooted::Rooted;
+pub use size_class::SizeClass;
 
-use crate::config::{Algorithm, Config, Hierarchy, Setting};
-use crate::model::{self, Model};
+use crate::algorithm::Algorithm;
+use crate::collective::{Family, LEAST_BYTES, NODE_LEAST_BYTES};
+use crate::config::{Config, Hierarchy};
+use crate::model::Model;
 use crate::schedule::Parts;
 
-/// The shortest broadcast, and the least total of an all-broadcast, between nodes that measures at
-/// least as fast on every host (docs/results.md).
-const MIN_BYTES: u64 = 32 << 10;
-
-/// The same within a node, where the way is through a shared segment.
-const NODE_MIN_BYTES: u64 = 16 << 10;
-
-/// The fewest ranks whose gathers and scatters are Rondo's by the rules.
-const ROOTED_MIN_COMM_SIZE: u32 = 64;
+/// No short call of Rondo's is expected to take more times as long as the host's.
+const BELOW_MAX: f64 = 32.0;
 
 /// What every rank of a communicator knows about it.
 #[derive(Clone, Copy, Debug)]
@@ -43,47 +42,14 @@ pub struct Facts {
     pub eager_bytes: u64,
 }
 
-/// What a user may say of a collective.
-struct Wish {
-    setting: Setting,
-    /// The fewest ranks that automatic choice takes.
-    min_comm_size: u32,
-}
-
 impl Facts {
-    /// The algorithm and why, or why the host has the call. `bytes` are those of the message, where all
-    /// ranks know them; `auto` is what Rondo would choose.
-    fn choose(
-        &self,
-        wish: Wish,
-        bytes: Option<u64>,
-        config: &Config,
-        auto: impl FnOnce() -> Result<Algorithm, Why>,
-    ) -> Result<(Algorithm, Why), Why> {
-        if !config.enabled {
-            return Err(Why::Off);
-        }
-        if self.p < 3 {
-            return Err(Why::FewRanks);
-        }
-        if bytes == Some(0) {
-            return Err(Why::Empty);
-        }
-        match wish.setting {
-            Setting::Host => Err(Why::Configured),
-            Setting::Use(algorithm) => Ok((algorithm, Why::Configured)),
-            Setting::Auto if self.p < wish.min_comm_size => Err(Why::SmallComm),
-            Setting::Auto => auto().map(|algorithm| (algorithm, Why::Auto)),
-        }
-    }
-
     /// Are so many bytes enough for Rondo to be faster? `min` is what the user says of it, `None`: as
     /// measured.
     fn worthwhile(&self, form: Form, bytes: u64, min: Option<u64>) -> Result<(), Why> {
         let measured = match (self.nodes, form) {
             (1, Form::Flat) if min.is_none() => return Err(Why::OneNode),
-            (1, Form::Nodes { .. }) => NODE_MIN_BYTES,
-            _ => MIN_BYTES,
+            (1, Form::Nodes { .. }) => NODE_LEAST_BYTES,
+            _ => LEAST_BYTES,
         };
         if bytes < min.unwrap_or(measured) {
             return Err(Why::Small);
@@ -106,16 +72,16 @@ impl Facts {
         }
     }
 
-    /// Between whom an all-broadcast of `parts` should run, and the parts that travel: of ranks, or those of nodes, `blobs`.
+    /// Between whom an all-broadcast of `parts` should run, and the parts that travel: of ranks, or those of nodes.
     fn exchange<'a>(
         &self,
         parts: &'a Parts,
-        blobs: &'a Parts,
+        node_parts: &'a Parts,
         config: &Config,
     ) -> (Form, &'a Parts) {
         let form = self.form(parts.total(), config);
         match form {
-            Form::Nodes { .. } if self.nodes > 1 => (form, blobs),
+            Form::Nodes { .. } if self.nodes > 1 => (form, node_parts),
             _ => (form, parts),
         }
     }
@@ -134,6 +100,15 @@ impl Facts {
         let leaders_us = leaders.broadcast_us(log(self.nodes), bytes)
             + f64::from(steps_inside) * config.node_alpha_us;
         flat.broadcast_us(log(self.p), bytes) < leaders_us
+    }
+
+    /// How many times as long as the host Rondo may take below its minimum: the shorter, the longer.
+    fn below(&self, bytes: u64) -> f64 {
+        let min = match self.nodes {
+            1 => NODE_LEAST_BYTES,
+            _ => LEAST_BYTES,
+        };
+        (min as f64 / bytes.max(1) as f64).clamp(1.0, BELOW_MAX)
     }
 
     /// The faster way for a broadcast: as many blocks as are best, or a tree for one of them.
@@ -208,146 +183,6 @@ fn model_of(facts: Facts, form: Form, config: &Config) -> Model {
     }
 }
 
-/// Decides on a broadcast of `bytes` bytes. `bytes` is count times type size, which is equal on all
-/// ranks by the rule of equal type signatures; `config` is that of the communicator.
-pub fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
-    let wish = Wish {
-        setting: config.bcast,
-        min_comm_size: config.bcast_min_comm_size,
-    };
-    let form = facts.form(bytes, config);
-    let auto = || {
-        facts.worthwhile(form, bytes, config.bcast_min_bytes)?;
-        Ok(facts.broadcast(form, bytes, config))
-    };
-    match facts.choose(wish, Some(bytes), config, auto) {
-        Ok((algorithm, why)) => {
-            let size = config.block_bytes;
-            bcast_by(facts, form, (algorithm, size), bytes, config).because(why)
-        }
-        Err(why) => Choice::Host(why),
-    }
-}
-
-/// A broadcast by this algorithm, in blocks of this size; 0: as the model says.
-fn bcast_by(
-    facts: Facts,
-    form: Form,
-    (algorithm, size): (Algorithm, u64),
-    bytes: u64,
-    config: &Config,
-) -> Choice {
-    let blocks = match (algorithm, size) {
-        (Algorithm::Binomial | Algorithm::Postal, _) => model::least_blocks(bytes),
-        (_, 0) => {
-            let rounds = facts.rounds(form, config);
-            model_of(facts, form, config).blocks(rounds, bytes, facts.eager_bytes, 1)
-        }
-        (_, size) => model::blocks_of(bytes, size),
-    };
-    Choice::Rondo {
-        algorithm,
-        form,
-        blocks,
-        why: Why::Auto,
-    }
-}
-
-/// Decides on an all-broadcast of `parts`, which follow from the receive counts times the size of the
-/// receive type and are equal on all ranks. `setting` is that of the collective. `blobs` are the parts
-/// of the nodes.
-pub fn allgather(
-    facts: Facts,
-    parts: &Parts,
-    blobs: &Parts,
-    setting: Setting,
-    config: &Config,
-) -> Choice {
-    let bytes = parts.total();
-    let (form, parts) = facts.exchange(parts, blobs, config);
-    let model = model_of(facts, form, config);
-    let wish = Wish {
-        setting,
-        min_comm_size: config.allgatherv_min_comm_size,
-    };
-    let auto = || {
-        facts.worthwhile(form, bytes, config.allgatherv_min_bytes)?;
-        Ok(model.all_broadcast(parts, facts.eager_bytes))
-    };
-    match facts.choose(wish, Some(bytes), config, auto) {
-        Ok((algorithm, why)) => {
-            let size = config.block_bytes;
-            allgather_by(facts, form, (algorithm, size), parts, bytes, config).because(why)
-        }
-        Err(why) => Choice::Host(why),
-    }
-}
-
-/// An all-broadcast by this algorithm in blocks of this size, of parts of ranks or of nodes, `bytes` in all.
-fn allgather_by(
-    facts: Facts,
-    form: Form,
-    (algorithm, size): (Algorithm, u64),
-    parts: &Parts,
-    bytes: u64,
-    config: &Config,
-) -> Choice {
-    let model = model_of(facts, form, config);
-    let contributors = parts.contributors().len() as u64;
-    let blocks = match (algorithm, size) {
-        (Algorithm::Circulant, 0) => {
-            let rounds = facts.rounds(form, config);
-            model.blocks(rounds, bytes, facts.eager_bytes, contributors)
-        }
-        (Algorithm::Circulant, size) => model::blocks_of(bytes, size),
-        (_, 0) => model::blocks_of(parts.largest(), facts.eager_bytes),
-        (_, size) => model::blocks_of(parts.largest(), size),
-    };
-    Choice::Rondo {
-        algorithm,
-        form,
-        // So that the blocks of all parts can be numbered.
-        blocks: blocks.min(u32::MAX / facts.p),
-        why: Why::Auto,
-    }
-}
-
-/// Decides on a gather or scatter. `block` are the bytes of every rank's block, where all ranks know
-/// them; `setting` and `min_comm_size` are those of the collective.
-pub fn rooted(
-    facts: Facts,
-    block: Option<u64>,
-    setting: Setting,
-    min_comm_size: Option<u32>,
-    config: &Config,
-) -> Choice {
-    let wish = Wish {
-        setting,
-        min_comm_size: min_comm_size.unwrap_or(ROOTED_MIN_COMM_SIZE),
-    };
-    let auto = || match facts.nodes {
-        1 => Err(Why::OneNode),
-        _ => Ok(Algorithm::Hybrid),
-    };
-    match facts.choose(wish, block, config, auto) {
-        Ok((algorithm, why)) => rooted_by(facts, block, algorithm, config).because(why),
-        Err(why) => Choice::Host(why),
-    }
-}
-
-/// A gather or scatter by this algorithm.
-fn rooted_by(facts: Facts, block: Option<u64>, algorithm: Algorithm, config: &Config) -> Choice {
-    Choice::Rondo {
-        algorithm,
-        form: match algorithm {
-            Algorithm::Hybrid | Algorithm::Binomial => facts.form(block.unwrap_or(0), config),
-            _ => Form::Flat,
-        },
-        blocks: 1,
-        why: Why::Auto,
-    }
-}
-
 /// From how many bytes on a block goes straight from or to the root.
 ///
 /// With p ranks, the blocks that a rank passes on are less than p, and it may hold each twice, as it came
@@ -359,7 +194,10 @@ pub fn long_block(facts: Facts, algorithm: Algorithm, config: &Config) -> u64 {
         Algorithm::Hybrid => config
             .short_msg
             .unwrap_or_else(|| model(config).long_block(facts.p)),
-        _ => u64::MAX,
+        Algorithm::Adaptive | Algorithm::Binomial => u64::MAX,
+        Algorithm::Circulant | Algorithm::Bruck | Algorithm::Ring | Algorithm::Postal => {
+            algorithm.is_foreign(Family::Rooted)
+        }
     };
     wanted.min(config.max_tmp_size / (2 * u64::from(facts.p)) + 1)
 }

@@ -26,7 +26,9 @@
 //! ranks would wait for ever.
 
 pub mod abi;
+pub mod algorithm;
 pub mod coll;
+pub mod collective;
 pub mod comm;
 pub mod config;
 pub mod decide;

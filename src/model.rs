@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::config::Algorithm;
+use crate::algorithm::Algorithm;
 use crate::schedule::{Circulant, Parts, postal};
 
 /// Blocks at the most. The pipeline's ceil(log2 p) - 1 extra rounds are far below 1 % of the time

@@ -5,7 +5,8 @@
 
 #![forbid(unsafe_code)]
 
-use crate::config::{Algorithm, Setting};
+use crate::collective::Collective;
+use crate::config::Setting;
 use crate::hash;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +28,7 @@ pub struct File {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// The name of the collective, as in the statistics: `bcast` or `allgatherv`.
+    /// The name of the collective, as in the statistics: `bcast`, `allgatherv` and so on.
     pub collective: String,
     /// `host` or one of the algorithms of the collective's option.
     pub algorithm: String,
@@ -86,22 +87,19 @@ pub struct Ruling {
     pub block_bytes: u64,
 }
 
-/// A collective as rules see it: its name, and the algorithms that it has.
-pub type Known<'a> = (&'a str, &'a [Algorithm]);
-
 impl File {
     /// Reads a file of rules. The error is a sentence's end that says what is wrong and where.
     pub fn parse(text: &str) -> Result<File, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
-    /// The rules for collectives in this order, or what is wrong with the first bad one.
-    pub fn compile(&self, collectives: &[Known]) -> Result<Rules, String> {
+    /// The rules as numbers, or what is wrong with the first bad one.
+    pub fn compile(&self) -> Result<Rules, String> {
         if self.rules.len() > RULES {
             return Err(format!("{} rules are more than {RULES}", self.rules.len()));
         }
         let words = (1..).zip(&self.rules).map(|(number, rule)| {
-            let words = rule.compile(collectives);
+            let words = rule.compile();
             words.map_err(|what| format!("rule {number}: {what}"))
         });
         let words = words.collect::<Result<_, _>>()?;
@@ -135,12 +133,11 @@ impl Rule {
         calls(self) == calls(other)
     }
 
-    fn compile(&self, collectives: &[Known]) -> Result<[i64; WORDS], String> {
+    fn compile(&self) -> Result<[i64; WORDS], String> {
         let name = self.collective.as_str();
-        let place = collectives.iter().position(|(known, _)| *known == name);
-        let place = place.ok_or_else(|| format!("collective: there is no {name:?}"))?;
-        let (_, algorithms) = collectives[place];
-        let mut settings = Setting::among(algorithms).filter(|s| *s != Setting::Auto);
+        let collective = Collective::ALL.iter().find(|known| known.name() == name);
+        let collective = collective.ok_or_else(|| format!("collective: there is no {name:?}"))?;
+        let mut settings = Setting::among(collective.algorithms()).filter(|s| *s != Setting::Auto);
         let setting = settings
             .find(|setting| setting.name() == self.algorithm)
             .ok_or_else(|| format!("algorithm: {name} has no {:?}", self.algorithm))?;
@@ -161,7 +158,7 @@ impl Rule {
         }
         let word = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
         Ok([
-            place as i64,
+            *collective as i64,
             word(setting.to_word()),
             word(self.comm_size_min),
             word(self.comm_size_max),
@@ -211,12 +208,11 @@ impl Rules {
         }
     }
 
-    /// What the first rule says that fits a call of collective number `collective`, which has these algorithms, on `p` ranks of `nodes`
-    /// nodes, of `bytes` bytes if all ranks know them.
+    /// What the first rule says that fits a call of `collective` on `p` ranks of `nodes` nodes, of `bytes` bytes if all ranks know
+    /// them.
     pub fn find(
         &self,
-        collective: usize,
-        algorithms: &[Algorithm],
+        collective: Collective,
         (p, nodes): (u32, u32),
         bytes: Option<u64>,
     ) -> Option<Ruling> {
@@ -231,7 +227,7 @@ impl Rules {
         };
         let words = self.words.iter().find(fits)?;
         Some(Ruling {
-            setting: Setting::from_word(words[1] as u64, algorithms)?,
+            setting: Setting::from_word(words[1] as u64, collective.algorithms())?,
             block_bytes: words[8] as u64,
         })
     }

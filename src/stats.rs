@@ -2,79 +2,14 @@
 
 #![forbid(unsafe_code)]
 
-use crate::config::Algorithm;
+use crate::algorithm::Algorithm;
+use crate::collective::Collective;
 use crate::decide::{Choice, Why};
 use crate::learn::Saved;
 use serde::Serialize;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-
-/// The collectives that Rondo takes over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Collective {
-    /// `MPI_Bcast`.
-    Bcast,
-    /// `MPI_Allgatherv`.
-    Allgatherv,
-    /// `MPI_Allgather`.
-    Allgather,
-    /// `MPI_Gatherv`.
-    Gatherv,
-    /// `MPI_Gather`.
-    Gather,
-    /// `MPI_Scatterv`.
-    Scatterv,
-    /// `MPI_Scatter`.
-    Scatter,
-}
-
-impl Collective {
-    /// All of them, in the order of their counters.
-    pub const ALL: [Collective; 7] = [
-        Collective::Bcast,
-        Collective::Allgatherv,
-        Collective::Allgather,
-        Collective::Gatherv,
-        Collective::Gather,
-        Collective::Scatterv,
-        Collective::Scatter,
-    ];
-
-    /// The MPI function.
-    pub fn mpi_name(self) -> &'static str {
-        match self {
-            Collective::Bcast => "MPI_Bcast",
-            Collective::Allgatherv => "MPI_Allgatherv",
-            Collective::Allgather => "MPI_Allgather",
-            Collective::Gatherv => "MPI_Gatherv",
-            Collective::Gather => "MPI_Gather",
-            Collective::Scatterv => "MPI_Scatterv",
-            Collective::Scatter => "MPI_Scatter",
-        }
-    }
-
-    /// Does every rank count the bytes of its own block, because it may not know those of others?
-    pub fn counts_own_block(self) -> bool {
-        !matches!(
-            self,
-            Collective::Bcast | Collective::Allgatherv | Collective::Allgather
-        )
-    }
-
-    /// Name in options and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Collective::Bcast => "bcast",
-            Collective::Allgatherv => "allgatherv",
-            Collective::Allgather => "allgather",
-            Collective::Gatherv => "gatherv",
-            Collective::Gather => "gather",
-            Collective::Scatterv => "scatterv",
-            Collective::Scatter => "scatter",
-        }
-    }
-}
 
 /// Names of what carries calls out, in the order of their counters.
 const CARRIERS: [&str; 1 + Algorithm::ALL.len()] = {
@@ -108,7 +43,7 @@ struct Counter {
 
 const COLUMNS: usize = CARRIERS.len() * Why::ALL.len();
 
-static COUNTERS: [[Counter; COLUMNS]; Collective::ALL.len()] = [const {
+static COUNTERS: [[Counter; COLUMNS]; Collective::COUNT] = [const {
     [const {
         Counter {
             calls: AtomicU64::new(0),
@@ -116,11 +51,11 @@ static COUNTERS: [[Counter; COLUMNS]; Collective::ALL.len()] = [const {
             nanos: AtomicU64::new(0),
         }
     }; COLUMNS]
-}; Collective::ALL.len()];
+}; Collective::COUNT];
 
 /// Calls whose saving is known, and nanoseconds that they saved, of each collective.
-static SAVED: [(AtomicU64, AtomicI64); Collective::ALL.len()] =
-    [const { (AtomicU64::new(0), AtomicI64::new(0)) }; Collective::ALL.len()];
+static SAVED: [(AtomicU64, AtomicI64); Collective::COUNT] =
+    [const { (AtomicU64::new(0), AtomicI64::new(0)) }; Collective::COUNT];
 
 /// Counts a call.
 pub fn count(collective: Collective, choice: Choice, bytes: u64) {
@@ -149,11 +84,7 @@ pub fn add_saved(collective: Collective, saved: Saved) {
 /// Calls on this rank so far; without an algorithm, those that Rondo carried out. `None` for a name
 /// that is not known. Collectives go by either name, `bcast` or `MPI_Bcast`.
 pub fn calls(collective: &str, algorithm: Option<&str>) -> Option<u64> {
-    let collective = Collective::ALL.into_iter().find(|c| {
-        [c.name(), c.mpi_name()]
-            .iter()
-            .any(|name| name.eq_ignore_ascii_case(collective))
-    })?;
+    let collective = Collective::named(collective)?;
     let wanted = match algorithm {
         None => 1..CARRIERS.len(),
         Some(name) => {
@@ -229,7 +160,7 @@ pub struct Row {
 pub fn rows(sums: &[f64]) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut sums = sums.chunks_exact(2);
-    for collective in Collective::ALL {
+    for &collective in Collective::ALL {
         for (i, counter) in COUNTERS[collective as usize].iter().enumerate() {
             let sum = sums.next().unwrap_or(&[0.0, 0.0]);
             let calls = counter.calls.load(Relaxed);
@@ -251,7 +182,7 @@ pub fn rows(sums: &[f64]) -> Vec<Row> {
 
 /// What was saved.
 pub fn savings() -> Vec<Saving> {
-    let all = Collective::ALL.into_iter().zip(&SAVED);
+    let all = Collective::ALL.iter().zip(&SAVED);
     let savings = all.map(|(collective, (calls, nanos))| Saving {
         collective: collective.name(),
         calls: calls.load(Relaxed),

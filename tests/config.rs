@@ -1,9 +1,10 @@
 //! The environment becomes a configuration: kindly, exactly, and never by a panic.
 
 use proptest::prelude::*;
+use rondo::collective::Collective;
 use rondo::config::{
     self, Algorithm, Config, Gpu, Hierarchy, Kind, Learn, Loaded, OPTIONS, Opt, Scope, Setting,
-    Source, Stats, StatsFormat, WORDS,
+    Source, Stats, StatsFormat, WORDS, Wish,
 };
 use std::{collections::HashSet, ffi::OsString, os::unix::ffi::OsStringExt};
 
@@ -62,13 +63,13 @@ fn an_empty_environment_gives_the_defaults_of_the_table() {
     assert!(config.enabled && !config.trace && !config.help);
     assert_eq!(config.gpu, Gpu::Auto);
     let settings = [
-        config.bcast,
-        config.allgatherv,
-        config.allgather,
-        config.gatherv,
-        config.gather,
-        config.scatterv,
-        config.scatter,
+        config[Collective::Bcast].setting,
+        config[Collective::Allgatherv].setting,
+        config[Collective::Allgather].setting,
+        config[Collective::Gatherv].setting,
+        config[Collective::Gather].setting,
+        config[Collective::Scatterv].setting,
+        config[Collective::Scatter].setting,
     ];
     assert_eq!(settings, [Setting::Auto; 7]);
     assert_eq!(config.stats, Stats::default());
@@ -80,9 +81,9 @@ fn options_have_distinct_names_and_a_sentence_each() {
     assert_eq!(names.len(), OPTIONS.len());
     assert!(names.contains("RONDO"));
     for opt in OPTIONS {
-        assert!(opt.doc.ends_with('.'), "{}", opt.variable());
+        assert!(opt.doc().ends_with('.'), "{}", opt.variable());
         assert!(
-            !opt.doc.contains(['|', '\n']),
+            !opt.doc().contains(['|', '\n']),
             "{} fits in a table",
             opt.variable()
         );
@@ -154,19 +155,40 @@ fn every_option_sets_its_own_field_and_no_other() {
     let config = clean(&other);
     let expected = Config {
         enabled: false,
-        bcast: Setting::Use(Algorithm::Circulant),
-        bcast_min_bytes: Some(1 << 20),
-        bcast_min_comm_size: 4,
-        allgatherv: Setting::Use(Algorithm::Ring),
-        allgather: Setting::Use(Algorithm::Bruck),
-        allgatherv_min_bytes: Some(2 << 20),
-        allgatherv_min_comm_size: 5,
-        gatherv: Setting::Use(Algorithm::Hybrid),
-        gather: Setting::Use(Algorithm::Adaptive),
-        gatherv_min_comm_size: Some(6),
-        scatterv: Setting::Use(Algorithm::Linear),
-        scatter: Setting::Use(Algorithm::Binomial),
-        scatterv_min_comm_size: Some(7),
+        wishes: [
+            Wish {
+                setting: Setting::Use(Algorithm::Circulant),
+                min_bytes: Some(1 << 20),
+                min_comm_size: Some(4),
+            },
+            Wish {
+                setting: Setting::Use(Algorithm::Ring),
+                min_bytes: Some(2 << 20),
+                min_comm_size: Some(5),
+            },
+            Wish {
+                setting: Setting::Use(Algorithm::Bruck),
+                ..Wish::NONE
+            },
+            Wish {
+                setting: Setting::Use(Algorithm::Hybrid),
+                min_comm_size: Some(6),
+                ..Wish::NONE
+            },
+            Wish {
+                setting: Setting::Use(Algorithm::Adaptive),
+                ..Wish::NONE
+            },
+            Wish {
+                setting: Setting::Use(Algorithm::Linear),
+                min_comm_size: Some(7),
+                ..Wish::NONE
+            },
+            Wish {
+                setting: Setting::Use(Algorithm::Binomial),
+                ..Wish::NONE
+            },
+        ],
         short_msg: Some(5 << 10),
         max_tmp_size: 7 << 20,
         hierarchy: Hierarchy::Lanes,
@@ -257,9 +279,9 @@ fn sizes_are_bytes_or_powers_of_1024() {
         );
     }
     let all = clean(&[("RONDO_BCAST_MIN_BYTES", "1152921504606846976")]);
-    assert_eq!(all.bcast_min_bytes, Some(1 << 60));
+    assert_eq!(all[Collective::Bcast].min_bytes, Some(1 << 60));
     let auto = clean(&[("RONDO_BCAST_MIN_BYTES", "Auto")]);
-    assert_eq!(auto.bcast_min_bytes, None);
+    assert_eq!(auto[Collective::Bcast].min_bytes, None);
 }
 
 #[test]
@@ -338,9 +360,9 @@ fn decimal_numbers_are_finite_and_not_negative() {
 fn algorithms_go_by_their_names() {
     use Algorithm::{Binomial, Bruck, Circulant, Postal, Ring};
     let of = |variable: &str, text: &str| {
-        let mut config = clean(&[(variable, text)]);
+        let config = clean(&[(variable, text)]);
         match option(variable).kind {
-            Kind::Algorithm(field, _) => *field(&mut config),
+            Kind::Algorithm(collective) => config[collective].setting,
             other => panic!("{other:?}"),
         }
     };
@@ -614,19 +636,20 @@ fn learning_is_on_off_or_saved() {
 
 #[test]
 fn a_number_of_ranks_may_be_automatic() {
-    let min = |text: &str| clean(&[("RONDO_GATHERV_MIN_COMM_SIZE", text)]).gatherv_min_comm_size;
-    assert_eq!(Config::default().gatherv_min_comm_size, None);
+    let min = |text: &str| {
+        let config = clean(&[("RONDO_GATHERV_MIN_COMM_SIZE", text)]);
+        config[Collective::Gatherv].min_comm_size
+    };
+    assert_eq!(Config::default()[Collective::Gatherv].min_comm_size, None);
     assert_eq!(
         (min("AUTO"), min("0"), min("64")),
         (None, Some(0), Some(64))
     );
     warning("RONDO_GATHERV_MIN_COMM_SIZE", "some");
     let agreed = |min| {
-        let root = Config {
-            gatherv_min_comm_size: min,
-            ..Config::default()
-        };
-        clean(&[]).adopt(&root.to_words()).gatherv_min_comm_size
+        let mut root = Config::default();
+        root[Collective::Gatherv].min_comm_size = min;
+        clean(&[]).adopt(&root.to_words())[Collective::Gatherv].min_comm_size
     };
     assert_eq!((agreed(None), agreed(Some(7))), (None, Some(7)));
 }
@@ -693,11 +716,11 @@ fn a_word_that_is_no_value_gives_the_default() {
     // A switch is on for every word but 0, and any number of bytes is a bound below which to stay.
     let expected = Config {
         trace: true,
-        bcast_min_bytes: None,
-        allgatherv_min_bytes: None,
         ..Config::default()
     };
     assert_eq!(agreed, expected);
+    assert_eq!(agreed[Collective::Bcast].min_bytes, None);
+    assert_eq!(agreed[Collective::Allgatherv].min_bytes, None);
 }
 
 /// An algorithm has the same word in all options, and means nothing where it does not exist.
@@ -717,14 +740,15 @@ fn the_word_of_a_foreign_algorithm_gives_the_default() {
     let (bcast, allgatherv) = (place("RONDO_BCAST"), place("RONDO_ALLGATHERV"));
     words.swap(bcast, allgatherv);
     let agreed = Config::default().adopt(&words);
-    let expected = Config {
-        allgather: Setting::Use(Algorithm::Circulant),
-        ..Config::default()
-    };
+    let mut expected = Config::default();
+    expected[Collective::Allgather].setting = Setting::Use(Algorithm::Circulant);
     assert_eq!(agreed, expected);
     words[bcast] = root.to_words()[place("RONDO_ALLGATHER")];
     let agreed = Config::default().adopt(&words);
-    assert_eq!(agreed.bcast, Setting::Use(Algorithm::Circulant));
+    assert_eq!(
+        agreed[Collective::Bcast].setting,
+        Setting::Use(Algorithm::Circulant)
+    );
 }
 
 #[test]
@@ -759,7 +783,8 @@ fn the_table_shows_value_source_and_meaning_in_100_columns() {
     let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
     for opt in OPTIONS {
         assert_eq!(cells(&opt.variable()).len(), 2);
-        let first: Vec<&str> = opt.doc.split_whitespace().take(3).collect();
+        let doc = opt.doc();
+        let first: Vec<&str> = doc.split_whitespace().take(3).collect();
         assert!(words.contains(&first.join(" ")), "{}", opt.variable());
     }
     assert!(config::help(&loaded).contains(&table));
@@ -830,9 +855,10 @@ proptest! {
     #[test]
     fn a_size_that_is_shown_is_read_back(bytes in any::<u64>(), shift in 0u32..64) {
         let bytes = (bytes >> shift << (shift / 2)) >> 4;
-        let config = Config { bcast_min_bytes: Some(bytes), ..Config::default() };
+        let mut config = Config::default();
+        config[Collective::Bcast].min_bytes = Some(bytes);
         let shown = option("RONDO_BCAST_MIN_BYTES").show(&config);
-        prop_assert_eq!(clean(&[("RONDO_BCAST_MIN_BYTES", &shown)]).bcast_min_bytes, Some(bytes));
+        prop_assert_eq!(clean(&[("RONDO_BCAST_MIN_BYTES", &shown)])[Collective::Bcast].min_bytes, Some(bytes));
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
-use rondo::learn::{COLLECTIVES, Candidate, Class, KINDS, Lesson, Table, Terms};
+use rondo::collective::Collective;
+use rondo::learn::{Candidate, Contest, Prior, SIZE_CLASSES, Table, Trials};
 
-const TERMS: Terms = Terms {
-    trials: 4,
+const TRIALS: Trials = Trials {
+    calls: 4,
     relearn: 10_000,
 };
 
@@ -15,9 +16,9 @@ fn rng(seed: u64) -> TestRng {
     TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
 }
 
-fn lesson(default: Candidate, expected: [Option<f64>; 3]) -> Lesson {
-    Lesson {
-        kind: 40,
+fn prior(default: Candidate, expected: [Option<f64>; 3]) -> Prior {
+    Prior {
+        class: 40,
         default,
         expected,
         waits: false,
@@ -26,13 +27,13 @@ fn lesson(default: Candidate, expected: [Option<f64>; 3]) -> Lesson {
 }
 
 /// Rondo by the rules, and nothing known of the others.
-fn rondo_first() -> Lesson {
-    lesson(Candidate::First, [Some(1.1), Some(1.0), Some(1.5)])
+fn rondo_first() -> Prior {
+    prior(Candidate::First, [Some(1.1), Some(1.0), Some(1.5)])
 }
 
 /// The host by the rules, and Rondo may take this many times as long.
-fn host_first(ratio: f64) -> Lesson {
-    lesson(Candidate::Host, [Some(1.0), Some(ratio), None])
+fn host_first(ratio: f64) -> Prior {
+    prior(Candidate::Host, [Some(1.0), Some(ratio), None])
 }
 
 /// What came of a program.
@@ -49,16 +50,16 @@ struct Outcome {
 /// A program of so many calls on three ranks. `cost` gives the microseconds of a call by its number and who has it;
 /// `noise` those that a rank measures on top.
 fn run(
-    lesson: &Lesson,
+    prior: &Prior,
     calls: u64,
-    terms: Terms,
+    trials: Trials,
     cost: impl Fn(u64, Candidate) -> f64,
     mut noise: impl FnMut(u64) -> f64,
 ) -> Outcome {
-    let mut ranks = vec![Class::new(lesson, 0); 3];
+    let mut ranks = vec![Contest::new(prior, 0); 3];
     let (mut total, mut questions, mut who) = (0.0, 0, vec![]);
     for call in 0..calls {
-        let own: Vec<Option<[u64; 2]>> = ranks.iter().map(Class::question).collect();
+        let own: Vec<Option<[u64; 2]>> = ranks.iter().map(Contest::question).collect();
         let ask = own[0].is_some();
         assert!(own.iter().all(|own| own.is_some() == ask), "all ask alike");
         if ask {
@@ -66,10 +67,10 @@ fn run(
             let slowest = |i: usize| own.iter().map(|own| own.unwrap()[i]).max().unwrap();
             let slowest = [slowest(0), slowest(1)];
             for rank in &mut ranks {
-                rank.agree(slowest, terms);
+                rank.agree(slowest, trials);
             }
         }
-        let turns: Vec<_> = ranks.iter_mut().map(Class::begin).collect();
+        let turns: Vec<_> = ranks.iter_mut().map(Contest::begin).collect();
         assert!(turns.iter().all(|turn| *turn == turns[0]), "all go alike");
         let us = cost(call, turns[0].candidate);
         total += us;
@@ -103,12 +104,12 @@ fn the_fastest_candidate_has_the_calls_in_the_end() {
         (10.0, 100.0, 100.0, Candidate::Host),
     ] {
         // As long as there may be second thoughts.
-        let terms = Terms {
+        let trials = Trials {
             relearn: 0,
-            ..TERMS
+            ..TRIALS
         };
         let costs = fixed(host, first, second);
-        let outcome = run(&rondo_first(), 200_000, terms, costs, |_| 0.0);
+        let outcome = run(&rondo_first(), 200_000, trials, costs, |_| 0.0);
         assert_eq!(outcome.best, best, "{host} {first} {second}");
         let of_best = outcome.calls.iter().filter(|who| **who == best).count();
         assert!(of_best > 199_000, "{host} {first} {second}: {of_best}");
@@ -122,7 +123,7 @@ fn the_fastest_candidate_has_the_calls_in_the_end() {
         let outcome = run(
             &host_first(3.0),
             2000,
-            TERMS,
+            TRIALS,
             fixed(100.0, first, 0.0),
             |_| 0.0,
         );
@@ -139,7 +140,7 @@ fn short_programs_lose_little() {
         for second in [0.8, 1.0, 1.2, 1.6] {
             let cost = fixed(100.0 * ratio, 100.0, 100.0 * second);
             let best = 100.0 * (100.0 * ratio).min(100.0);
-            let outcome = run(&rondo_first(), 100, TERMS, cost, |_| 0.0);
+            let outcome = run(&rondo_first(), 100, TRIALS, cost, |_| 0.0);
             assert!(
                 outcome.total <= best / 0.95,
                 "{ratio} {second}: {}",
@@ -151,7 +152,7 @@ fn short_programs_lose_little() {
         }
         let cost = fixed(100.0, 100.0 / ratio, 0.0);
         let expected = (1.0 / ratio).max(1.0);
-        let outcome = run(&host_first(expected), 100, TERMS, cost, |_| 0.0);
+        let outcome = run(&host_first(expected), 100, TRIALS, cost, |_| 0.0);
         let best = 100.0 * (100.0 / ratio).min(100.0);
         assert!(
             outcome.total <= best / 0.95,
@@ -168,7 +169,7 @@ fn a_trial_waits_until_it_costs_a_twentieth() {
         let outcome = run(
             &host_first(ratio),
             5000,
-            TERMS,
+            TRIALS,
             fixed(1.0, ratio, 0.0),
             |_| 0.0,
         );
@@ -186,14 +187,14 @@ fn a_trial_waits_until_it_costs_a_twentieth() {
     }
 }
 
-/// Reductions are few: three for each duel at the most, and five duels for each of two challengers.
+/// Reductions are few: three for each comparison at the most, and five comparisons for each of two challengers.
 #[test]
 fn the_ranks_agree_rarely() {
     for (host, second) in [(100.0, 100.0), (300.0, 100.0), (300.0, 300.0), (10.0, 10.0)] {
         let outcome = run(
             &rondo_first(),
             9000,
-            TERMS,
+            TRIALS,
             fixed(host, 100.0, second),
             |_| 0.0,
         );
@@ -218,7 +219,7 @@ fn a_single_slow_call_does_not_decide() {
             let outcome = run(
                 &rondo_first(),
                 1500,
-                TERMS,
+                TRIALS,
                 fixed(host, 100.0, 130.0),
                 noise,
             );
@@ -236,23 +237,23 @@ fn what_changes_is_learnt_again() {
         _ => 100.0,
     };
     for (relearn, best) in [(1000, Candidate::Host), (0, Candidate::First)] {
-        let terms = Terms { trials: 4, relearn };
-        let outcome = run(&rondo_first(), 40_000, terms, cost, |_| 0.0);
+        let trials = Trials { calls: 4, relearn };
+        let outcome = run(&rondo_first(), 40_000, trials, cost, |_| 0.0);
         assert_eq!(outcome.best, best, "relearn {relearn}");
     }
 }
 
 #[test]
 fn one_trial_is_enough_if_the_user_says_so() {
-    let terms = Terms {
-        trials: 1,
+    let trials = Trials {
+        calls: 1,
         relearn: 0,
     };
     for (host, best) in [(90.0, Candidate::Host), (110.0, Candidate::First)] {
         let outcome = run(
             &rondo_first(),
             300,
-            terms,
+            trials,
             fixed(host, 100.0, 105.0),
             |_| 0.0,
         );
@@ -268,9 +269,9 @@ proptest! {
     #[test]
     fn noisy_clocks(host in 20.0f64..500.0, first in 20.0f64..500.0, jitter in 0.0f64..30.0, seed in any::<u64>()) {
         let mut rng = rng(seed);
-        let lesson = lesson(Candidate::First, [Some(1.1), Some(1.0), None]);
+        let prior = prior(Candidate::First, [Some(1.1), Some(1.0), None]);
         let noise = |_| rng.random_range(0.0..=1.0) * jitter;
-        let outcome = run(&lesson, 3000, TERMS, fixed(host, first, 0.0), noise);
+        let outcome = run(&prior, 3000, TRIALS, fixed(host, first, 0.0), noise);
         let faster = if host < first { Candidate::Host } else { Candidate::First };
         let (least, most) = (host.min(first), host.max(first));
         if least + jitter < 0.9 * most {
@@ -281,61 +282,61 @@ proptest! {
     }
 }
 
-/// The class of these calls, made if this is the first.
-fn class_of<'a>(
+/// The contest for these calls, made if this is the first.
+fn contest_of<'a>(
     table: &'a mut Table,
-    collective: usize,
-    lesson: &Lesson,
+    collective: Collective,
+    prior: &Prior,
     set_up_us: u32,
-) -> Option<&'a mut Class> {
-    if table.class(collective, lesson.kind).is_none() {
-        table.add(collective, lesson, set_up_us);
+) -> Option<&'a mut Contest> {
+    if table.contest(collective, prior.class).is_none() {
+        table.add(collective, prior, set_up_us);
     }
-    table.class(collective, lesson.kind)
+    table.contest(collective, prior.class)
 }
 
 /// What is known of one size is a guess for the next.
 #[test]
 fn a_neighbour_gives_the_expected_ratio() {
     let mut table = Table::default();
-    let kind = |kind| Lesson {
-        kind,
+    let of_class = |class| Prior {
+        class,
         ..rondo_first()
     };
-    let first_trial_of_host = |table: &mut Table, lesson: &Lesson, host: u64| {
+    let first_trial_of_host = |table: &mut Table, prior: &Prior, host: u64| {
         for call in 1..1000 {
-            let class = class_of(table, 0, lesson, 0).unwrap();
-            if let Some(own) = class.question() {
-                class.agree(own, TERMS);
+            let contest = contest_of(table, Collective::Bcast, prior, 0).unwrap();
+            if let Some(own) = contest.question() {
+                contest.agree(own, TRIALS);
             }
-            let turn = class.begin();
+            let turn = contest.begin();
             let nanos = if turn.candidate == Candidate::Host {
                 host
             } else {
                 1000
             };
             if turn.timed {
-                class.time(turn, nanos);
+                contest.time(turn, nanos);
             }
             if turn.candidate == Candidate::Host {
                 // On to the verdict.
-                let class = class_of(table, 0, lesson, 0).unwrap();
-                let own = class.question().unwrap();
-                class.agree(own, TERMS);
+                let contest = contest_of(table, Collective::Bcast, prior, 0).unwrap();
+                let own = contest.question().unwrap();
+                contest.agree(own, TRIALS);
                 return call;
             }
         }
         unreachable!("the host is never tried");
     };
-    assert_eq!(first_trial_of_host(&mut table, &kind(40), 9000), 3);
+    assert_eq!(first_trial_of_host(&mut table, &of_class(40), 9000), 3);
     // Nine times as long: eight calls more are 5 % of 160.
-    assert_eq!(first_trial_of_host(&mut table, &kind(42), 9000), 160);
+    assert_eq!(first_trial_of_host(&mut table, &of_class(42), 9000), 160);
     // Another size and another collective are other matters.
-    let class = class_of(&mut table, 0, &kind(60), 0).unwrap();
-    let turns: Vec<_> = (0..3).map(|_| class.begin().candidate).collect();
+    let contest = contest_of(&mut table, Collective::Bcast, &of_class(60), 0).unwrap();
+    let turns: Vec<_> = (0..3).map(|_| contest.begin().candidate).collect();
     assert_eq!(turns[2], Candidate::Host);
-    let class = class_of(&mut table, 1, &kind(42), 0).unwrap();
-    let turns: Vec<_> = (0..3).map(|_| class.begin().candidate).collect();
+    let contest = contest_of(&mut table, Collective::Allgatherv, &of_class(42), 0).unwrap();
+    let turns: Vec<_> = (0..3).map(|_| contest.begin().candidate).collect();
     assert_eq!(turns[2], Candidate::Host);
 }
 
@@ -355,21 +356,21 @@ fn a_first_trial_waits_for_what_is_made_before_it() {
 /// Ranks do not make it in the same time; the call that is compared would have the difference in it.
 #[test]
 fn what_a_trial_needs_is_made_a_call_ahead() {
-    for (lesson, set_up_us) in [
+    for (prior, set_up_us) in [
         (rondo_first(), 0),
         (host_first(2.0), 0),
         (host_first(2.0), 3000),
     ] {
-        let mut class = Class::new(&lesson, set_up_us);
-        let (mut made, mut trials) = (vec![lesson.default], 0);
+        let mut contest = Contest::new(&prior, set_up_us);
+        let (mut made, mut trials) = (vec![prior.default], 0);
         for _ in 0..10_000 {
-            if let Some(own) = class.question() {
-                class.agree(own, TERMS);
+            if let Some(own) = contest.question() {
+                contest.agree(own, TRIALS);
             }
-            let turn = class.begin();
+            let turn = contest.begin();
             assert!(made.contains(&turn.candidate), "{turn:?}");
-            trials += u32::from(turn.candidate != lesson.default);
-            class.time(turn, 1_000_000);
+            trials += u32::from(turn.candidate != prior.default);
+            contest.time(turn, 1_000_000);
             made.extend(turn.ahead);
         }
         assert!(trials > 0);
@@ -377,28 +378,28 @@ fn what_a_trial_needs_is_made_a_call_ahead() {
 }
 
 /// The call that is the first of another candidate than began, if calls take so many nanoseconds.
-fn first_trial(lesson: &Lesson, set_up_us: u32, nanos: u64) -> Option<u64> {
+fn first_trial(prior: &Prior, set_up_us: u32, nanos: u64) -> Option<u64> {
     let mut table = Table::default();
     let mut began = None;
     (1..100_000).find(|_| {
-        let class = class_of(&mut table, 0, lesson, set_up_us).unwrap();
-        if let Some(own) = class.question() {
-            class.agree(own, TERMS);
+        let contest = contest_of(&mut table, Collective::Bcast, prior, set_up_us).unwrap();
+        if let Some(own) = contest.question() {
+            contest.agree(own, TRIALS);
         }
-        let turn = class.begin();
-        class.time(turn, nanos);
+        let turn = contest.begin();
+        contest.time(turn, nanos);
         turn.candidate != *began.get_or_insert(turn.candidate)
     })
 }
 
 /// A call whose time counts, of so many nanoseconds by the host or by Rondo.
-fn carry_out(class: &mut Class, host: u64, rondo: u64) {
-    let turn = class.begin();
+fn carry_out(contest: &mut Contest, host: u64, rondo: u64) {
+    let turn = contest.begin();
     let nanos = match turn.candidate {
         Candidate::Host => host,
         _ => rondo,
     };
-    class.time(turn, nanos);
+    contest.time(turn, nanos);
 }
 
 /// The host takes 3 us and Rondo 1 us: each call after the verdict saves 2 us, and is accounted for once.
@@ -407,18 +408,18 @@ fn what_calls_save_is_known_once_both_are_measured() {
     let mut table = Table::default();
     let mut saved = vec![];
     for call in 0..1000 {
-        let class = class_of(&mut table, 3, &rondo_first(), 0).unwrap();
-        if let Some(own) = class.question() {
-            saved.push((3, class.take_saved()));
-            class.agree(own, TERMS);
+        let contest = contest_of(&mut table, Collective::Gatherv, &rondo_first(), 0).unwrap();
+        if let Some(own) = contest.question() {
+            saved.push((Collective::Gatherv, contest.take_saved()));
+            contest.agree(own, TRIALS);
         }
-        carry_out(class, 3000, 1000);
+        carry_out(contest, 3000, 1000);
         if call % 100 == 99 {
             table.take_saved(|collective, new| saved.push((collective, new)));
         }
     }
     let total = saved.iter().fold((0, 0), |sum, (collective, new)| {
-        assert_eq!(*collective, 3);
+        assert_eq!(*collective, Collective::Gatherv);
         (sum.0 + new.calls, sum.1 + new.nanos)
     });
     let (calls, nanos) = total;
@@ -428,49 +429,49 @@ fn what_calls_save_is_known_once_both_are_measured() {
 
 #[test]
 fn the_host_saves_nothing() {
-    let mut class = Class::new(&host_first(1.0), 0);
+    let mut contest = Contest::new(&host_first(1.0), 0);
     for _ in 0..1000 {
-        if let Some(own) = class.question() {
-            class.agree(own, TERMS);
+        if let Some(own) = contest.question() {
+            contest.agree(own, TRIALS);
         }
-        carry_out(&mut class, 1000, 3000);
+        carry_out(&mut contest, 1000, 3000);
     }
-    assert_eq!(class.incumbent(), Candidate::Host);
-    assert_eq!(class.take_saved(), Default::default());
+    assert_eq!(contest.incumbent(), Candidate::Host);
+    assert_eq!(contest.take_saved(), Default::default());
 }
 
 /// Where the host is not many times slower, it has the calls until what must be made for Rondo is worth it.
 #[test]
 fn what_is_worth_many_calls_is_not_made_for_few() {
-    let lesson = Lesson {
+    let prior = Prior {
         waits: true,
         ..rondo_first()
     };
-    let mut class = Table::default();
-    let class = class.add(0, &lesson, 3000).unwrap();
-    assert_eq!(class.incumbent(), Candidate::Host);
-    assert_eq!(first_trial(&lesson, 3000, 700_000), Some(4));
-    assert_eq!(first_trial(&lesson, 3000, 200_000), Some(4));
-    assert_eq!(first_trial(&lesson, 3000, 100_000), Some(123));
-    assert_eq!(first_trial(&lesson, 3000, 10_000), Some(1203));
+    let mut table = Table::default();
+    let contest = table.add(Collective::Bcast, &prior, 3000).unwrap();
+    assert_eq!(contest.incumbent(), Candidate::Host);
+    assert_eq!(first_trial(&prior, 3000, 700_000), Some(4));
+    assert_eq!(first_trial(&prior, 3000, 200_000), Some(4));
+    assert_eq!(first_trial(&prior, 3000, 100_000), Some(123));
+    assert_eq!(first_trial(&prior, 3000, 10_000), Some(1203));
     // It has been made for other calls.
-    let mut class = Table::default();
-    let class = class.add(0, &lesson, 0).unwrap();
-    assert_eq!(class.incumbent(), Candidate::First);
+    let mut table = Table::default();
+    let contest = table.add(Collective::Bcast, &prior, 0).unwrap();
+    assert_eq!(contest.incumbent(), Candidate::First);
 }
 
 /// Second thoughts: whoever lost its place by chance has it back soon.
 #[test]
 fn a_lost_place_is_fought_for_again() {
-    // The second way is slower, but for the calls of the first duel, which all went well by chance.
-    let lesson = lesson(Candidate::First, [None, Some(1.0), Some(1.5)]);
+    // The second way is slower, but for the calls of the first comparison, which all went well by chance.
+    let prior = prior(Candidate::First, [None, Some(1.0), Some(1.5)]);
     for lucky in [95.0, 80.0, 50.0] {
         let cost = |call: u64, who: Candidate| match who {
             Candidate::Second if call < 20 => lucky,
             Candidate::Second => 180.0,
             _ => 100.0,
         };
-        let outcome = run(&lesson, 200, TERMS, cost, |_| 0.0);
+        let outcome = run(&prior, 200, TRIALS, cost, |_| 0.0);
         assert_eq!(outcome.best, Candidate::First, "{lucky}");
     }
 }
@@ -484,7 +485,7 @@ fn a_beginning_does_not_decide_for_ever() {
             Candidate::Host => 180.0,
             _ => 100.0,
         };
-        let outcome = run(&rondo_first(), 12 * unlike + 1000, TERMS, cost, |_| 0.0);
+        let outcome = run(&rondo_first(), 12 * unlike + 1000, TRIALS, cost, |_| 0.0);
         assert_eq!(outcome.best, Candidate::First, "{unlike}");
     }
 }
@@ -494,10 +495,10 @@ fn a_beginning_does_not_decide_for_ever() {
 #[test]
 fn credit_of_the_network_does_not_decide() {
     let mut credit = 2;
-    let mut ranks = Class::new(&lesson(Candidate::First, [None, Some(1.0), Some(1.5)]), 0);
+    let mut ranks = Contest::new(&prior(Candidate::First, [None, Some(1.0), Some(1.5)]), 0);
     for _ in 0..500 {
         if let Some(own) = ranks.question() {
-            ranks.agree(own, TERMS);
+            ranks.agree(own, TRIALS);
         }
         let turn = ranks.begin();
         let nanos = match turn.candidate {
@@ -528,22 +529,22 @@ fn luck_is_no_speed() {
             Candidate::Host => 1300.0,
             _ => 500.0,
         };
-        let outcome = run(&host_first(8.0), 3000, TERMS, cost, |_| 0.0);
+        let outcome = run(&host_first(8.0), 3000, TRIALS, cost, |_| 0.0);
         assert_eq!(outcome.best, Candidate::First, "{seed}");
     }
 }
 
 #[test]
-fn a_table_is_small_however_many_kinds_there_are() {
+fn a_table_is_small_however_many_size_classes_there_are() {
     let mut table = Table::default();
     let mut taken = 0;
-    for collective in 0..COLLECTIVES {
-        for kind in 0..KINDS {
-            let lesson = Lesson {
-                kind: kind as u8,
+    for &collective in Collective::ALL {
+        for class in 0..SIZE_CLASSES {
+            let prior = Prior {
+                class: class as u8,
                 ..rondo_first()
             };
-            taken += usize::from(class_of(&mut table, collective, &lesson, 0).is_some());
+            taken += usize::from(contest_of(&mut table, collective, &prior, 0).is_some());
         }
     }
     assert!(taken >= 40, "{taken}");

@@ -1,15 +1,12 @@
 //! Rules files: what they say, what is wrong with them, and which rule fits a call.
 
 use proptest::prelude::*;
+use rondo::collective::Collective;
 use rondo::config::{Algorithm, Setting};
-use rondo::rules::{File, Known, Rules, Ruling};
-
-const BCAST: &[Algorithm] = &[Algorithm::Circulant, Algorithm::Binomial];
-const GATHERV: &[Algorithm] = &[Algorithm::Hybrid];
-const COLLECTIVES: [Known; 2] = [("bcast", BCAST), ("gatherv", GATHERV)];
+use rondo::rules::{File, Rules, Ruling};
 
 fn rules(text: &str) -> Result<Rules, String> {
-    File::parse(text)?.compile(&COLLECTIVES)
+    File::parse(text)?.compile()
 }
 
 const TWO: &str = r#"{
@@ -24,7 +21,7 @@ const TWO: &str = r#"{
 }"#;
 
 fn bcast(rules: &Rules, p: u32, nodes: u32, bytes: u64) -> Option<Ruling> {
-    rules.find(0, BCAST, (p, nodes), Some(bytes))
+    rules.find(Collective::Bcast, (p, nodes), Some(bytes))
 }
 
 #[test]
@@ -45,8 +42,8 @@ fn the_first_rule_that_fits_counts() {
         assert_eq!(bcast(&rules, p, nodes, 1000), None, "{p} {nodes}");
     }
     // Nobody knows the bytes: only a rule without bounds for them fits.
-    assert_eq!(rules.find(1, GATHERV, (5, 5), None), Some(host));
-    let hybrid = rules.find(1, GATHERV, (5, 5), Some(10)).unwrap();
+    assert_eq!(rules.find(Collective::Gatherv, (5, 5), None), Some(host));
+    let hybrid = rules.find(Collective::Gatherv, (5, 5), Some(10)).unwrap();
     assert_eq!(hybrid.setting, Setting::Use(Algorithm::Hybrid));
 }
 

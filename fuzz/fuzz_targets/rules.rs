@@ -4,12 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rondo::config::Algorithm;
-use rondo::rules::{File, Known, Rules};
-
-const BCAST: &[Algorithm] = &[Algorithm::Circulant, Algorithm::Binomial];
-const GATHERV: &[Algorithm] = &[Algorithm::Hybrid];
-const COLLECTIVES: [Known; 2] = [("bcast", BCAST), ("gatherv", GATHERV)];
+use rondo::collective::Collective;
+use rondo::rules::{File, Rules};
 
 fuzz_target!(|text: &str| {
     let file = match File::parse(text) {
@@ -18,7 +14,7 @@ fuzz_target!(|text: &str| {
     };
     let written = serde_json::to_string(&file).expect("what was read can be written");
     File::parse(&written).expect("and read again");
-    if let Ok(rules) = file.compile(&COLLECTIVES) {
+    if let Ok(rules) = file.compile() {
         let words = rules.to_words();
         assert_eq!(words.len(), Rules::words_of(rules.len()));
         let handed = Rules::from_words(&words);
@@ -26,8 +22,8 @@ fuzz_target!(|text: &str| {
         let sizes = [None, Some(0), Some(1 << 40)];
         for bytes in sizes {
             let (one, other) = (
-                rules.find(0, BCAST, (8, 2), bytes),
-                handed.find(0, BCAST, (8, 2), bytes),
+                rules.find(Collective::Bcast, (8, 2), bytes),
+                handed.find(Collective::Bcast, (8, 2), bytes),
             );
             assert_eq!(one, other);
         }

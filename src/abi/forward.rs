@@ -5,8 +5,8 @@
 
 use super::Word;
 use crate::coll::{self, Why};
+use crate::collective::Collective;
 use crate::host::Next;
-use crate::stats::Collective;
 use std::ffi::{c_int, c_void};
 
 /// Exports functions of one kind: the type of counts, that of displacements, the kind, its last arguments, and the name for each collective.

@@ -3,20 +3,21 @@
 #![forbid(unsafe_code)]
 
 use super::nodes::{Means, Over, Travel, cut_alike, cut_long, settle};
-use super::{Operation, Plan, Stop, Traffic, begin, exchange, private};
+use super::{Operation, Plan, Stop, Traffic, begin, context, exchange, private};
+use crate::algorithm::Algorithm;
+use crate::collective::Collective;
 use crate::comm::{Nodes, State, Work};
-use crate::config::Algorithm;
-use crate::decide::{self, Choice, Form, Why};
+use crate::decide::{AllBroadcast, Choice, Form, Problem, Why};
 use crate::engine::Pattern;
 use crate::engine::node::Places;
 use crate::host::{Allgather, Host, Usable, call_tag};
-use crate::learn::{Candidate, Lesson};
-use crate::rules::Ruling;
 use crate::schedule::{Circulant, Rounds};
-use crate::stats::{self, Collective};
+use crate::stats;
 use std::ffi::c_int;
 
 impl Operation for Allgather {
+    type Problem<'a> = AllBroadcast<'a>;
+
     fn collective(&self) -> Collective {
         if self.is_regular() {
             Collective::Allgather
@@ -35,46 +36,33 @@ impl Operation for Allgather {
     }
 
     fn plan(&self, usable: &Usable, state: &State) -> Option<Plan> {
-        let config = state.config();
-        let setting = match self.collective() {
-            Collective::Allgather => config.allgather,
-            _ => config.allgatherv,
-        };
         let bytes = self.bytes(usable, state)?;
-        let Work { parts, nodes, .. } = &mut *state.work.lock();
         // Otherwise every choice is flat, and nobody asks for nodes.
         if state.facts().widest > 1 {
+            let Work { parts, nodes, .. } = &mut *state.work.lock();
             nodes.set(state.topology(), parts);
         }
-        let choice = decide::allgather(state.facts(), parts, &nodes.blobs, setting, config);
-        Some(Plan::new(choice, bytes))
+        let known = Some(bytes);
+        let choice = self.ask(known, state, |problem| problem.choose());
+        Some(Plan {
+            known,
+            ..Plan::new(choice, bytes)
+        })
     }
 
     #[inline]
-    fn kind(&self, plan: &Plan, state: &State) -> Option<(u8, Candidate)> {
-        decide::allgather_kind(
-            state.facts(),
-            &state.work.lock().parts,
-            state.config(),
-            plan.choice,
-        )
-    }
-
-    fn lesson(&self, plan: &Plan, state: &State) -> Option<Lesson> {
-        let parts = &state.work.lock().parts;
-        decide::allgather_lesson(state.facts(), parts, state.config(), plan.choice)
-    }
-
-    fn ruled(&self, _plan: &Plan, state: &State, ruling: Ruling) -> Choice {
+    fn ask<T>(
+        &self,
+        _known: Option<u64>,
+        state: &State,
+        question: impl FnOnce(AllBroadcast) -> T,
+    ) -> T {
         let Work { parts, nodes, .. } = &*state.work.lock();
-        let (facts, config) = (state.facts(), state.config());
-        decide::allgather_ruled(facts, parts, &nodes.blobs, config, ruling)
-    }
-
-    fn candidate(&self, _plan: &Plan, state: &State, candidate: Candidate) -> Choice {
-        let Work { parts, nodes, .. } = &*state.work.lock();
-        let (facts, config) = (state.facts(), state.config());
-        decide::allgather_candidate(facts, parts, &nodes.blobs, config, candidate)
+        question(AllBroadcast {
+            context: context(self.collective(), state),
+            parts,
+            node_parts: &nodes.blobs,
+        })
     }
 
     fn attempt(&self, plan: &Plan, usable: &Usable, state: &State) -> Result<(), Stop> {

@@ -3,19 +3,20 @@
 #![forbid(unsafe_code)]
 
 use super::nodes::{Means, Over, Travel, settle};
-use super::{Operation, Plan, Stop, Traffic, begin, exchange, private};
+use super::{Operation, Plan, Stop, Traffic, begin, context, exchange, private};
+use crate::algorithm::Algorithm;
+use crate::collective::Collective;
 use crate::comm::{Nodes, State, Work};
-use crate::config::Algorithm;
-use crate::decide::{self, Choice, Form, Why};
+use crate::decide::{self, Broadcast, Choice, Form, Problem, Why};
 use crate::engine::node::Places;
 use crate::engine::{Part, Pattern};
 use crate::host::{Bcast, Usable, call_tag};
-use crate::learn::{Candidate, Lesson};
-use crate::rules::Ruling;
 use crate::schedule::{Blocks, Circulant, Rounds};
-use crate::stats::{self, Collective};
+use crate::stats;
 
 impl Operation for Bcast {
+    type Problem<'a> = Broadcast<'a>;
+
     fn collective(&self) -> Collective {
         Collective::Bcast
     }
@@ -30,25 +31,25 @@ impl Operation for Bcast {
     fn plan(&self, usable: &Usable, state: &State) -> Option<Plan> {
         self.root(state.facts().p)?;
         let bytes = self.bytes(usable, state)?;
-        let choice = decide::bcast(state.facts(), bytes, state.config());
-        Some(Plan::new(choice, bytes))
+        let known = Some(bytes);
+        let choice = self.ask(known, state, |problem| problem.choose());
+        Some(Plan {
+            known,
+            ..Plan::new(choice, bytes)
+        })
     }
 
     #[inline]
-    fn kind(&self, plan: &Plan, state: &State) -> Option<(u8, Candidate)> {
-        decide::bcast_kind(plan.bytes, state.config(), plan.choice)
-    }
-
-    fn lesson(&self, plan: &Plan, state: &State) -> Option<Lesson> {
-        decide::bcast_lesson(state.facts(), plan.bytes, state.config(), plan.choice)
-    }
-
-    fn ruled(&self, plan: &Plan, state: &State, ruling: Ruling) -> Choice {
-        decide::bcast_ruled(state.facts(), plan.bytes, state.config(), ruling)
-    }
-
-    fn candidate(&self, plan: &Plan, state: &State, candidate: Candidate) -> Choice {
-        decide::bcast_candidate(state.facts(), plan.bytes, state.config(), candidate)
+    fn ask<T>(
+        &self,
+        known: Option<u64>,
+        state: &State,
+        question: impl FnOnce(Broadcast) -> T,
+    ) -> T {
+        question(Broadcast {
+            context: context(self.collective(), state),
+            bytes: known.unwrap_or(0),
+        })
     }
 
     fn attempt(&self, plan: &Plan, usable: &Usable, state: &State) -> Result<(), Stop> {

@@ -3,24 +3,25 @@
 #![forbid(unsafe_code)]
 
 use super::nodes::settle;
-use super::{Operation, Plan, Stop, begin, private};
+use super::{Operation, Plan, Stop, begin, context, private};
+use crate::algorithm::Algorithm;
+use crate::collective::Collective;
 use crate::comm::{Nodes, State, Work};
-use crate::config::{Algorithm, Config};
-use crate::decide::{self, Choice, Form, Why};
+use crate::decide::{self, Choice, Form, Problem, Why};
 use crate::engine::rooted::{self, Gather, Misfit, Scatter, Shape, Terms};
 use crate::host::{
     Blocks, Code, Comm, Failure, LocalMail, MpiCarrier, Rooted, Route, Tags, Usable, Way,
 };
-use crate::learn::{Candidate, Lesson};
-use crate::rules::Ruling;
 use crate::schedule::Parts;
-use crate::stats::{self, Collective};
+use crate::stats;
 
 /// Long blocks in flight at the root at the most, unless RONDO_WINDOW says otherwise: enough to keep
 /// its link busy, few enough for every host's queues.
 const WINDOW: u32 = 64;
 
 impl Operation for Rooted {
+    type Problem<'a> = decide::Rooted<'a>;
+
     fn collective(&self) -> Collective {
         match (self.way(), self.is_regular()) {
             (Way::Gather, false) => Collective::Gatherv,
@@ -41,43 +42,30 @@ impl Operation for Rooted {
 
     /// What only some ranks can know to be invalid does not count here: the others would wait.
     fn plan(&self, usable: &Usable, state: &State) -> Option<Plan> {
-        let (facts, config) = (state.facts(), state.config());
-        self.root(facts.p)?;
+        self.root(state.facts().p)?;
         let bytes = self.bytes(usable, state);
-        let setting = match self.collective() {
-            Collective::Gatherv => config.gatherv,
-            Collective::Gather => config.gather,
-            Collective::Scatterv => config.scatterv,
-            _ => config.scatter,
-        };
-        let min_comm_size = self.min_comm_size(config);
-        let block = match self.is_regular() {
+        let known = match self.is_regular() {
             true => Some(bytes?),
             false => None,
         };
-        let choice = decide::rooted(facts, block, setting, min_comm_size, config);
-        let bytes = bytes.unwrap_or(0);
+        let choice = self.ask(known, state, |problem| problem.choose());
         Some(Plan {
-            block,
-            ..Plan::new(choice, bytes)
+            known,
+            ..Plan::new(choice, bytes.unwrap_or(0))
         })
     }
 
     #[inline]
-    fn kind(&self, plan: &Plan, state: &State) -> Option<(u8, Candidate)> {
-        decide::rooted_kind(plan.block, self.min_comm_size(state.config()), plan.choice)
-    }
-
-    fn lesson(&self, plan: &Plan, state: &State) -> Option<Lesson> {
-        decide::rooted_lesson(plan.block, self.min_comm_size(state.config()), plan.choice)
-    }
-
-    fn ruled(&self, plan: &Plan, state: &State, ruling: Ruling) -> Choice {
-        decide::rooted_ruled(state.facts(), plan.block, state.config(), ruling)
-    }
-
-    fn candidate(&self, plan: &Plan, state: &State, candidate: Candidate) -> Choice {
-        decide::rooted_candidate(state.facts(), plan.block, state.config(), candidate)
+    fn ask<T>(
+        &self,
+        known: Option<u64>,
+        state: &State,
+        question: impl FnOnce(decide::Rooted) -> T,
+    ) -> T {
+        question(decide::Rooted {
+            context: context(self.collective(), state),
+            block: known,
+        })
     }
 
     fn attempt(&self, plan: &Plan, usable: &Usable, state: &State) -> Result<(), Stop> {
@@ -173,15 +161,6 @@ impl Operation for Rooted {
         match self.way() {
             Way::Gather => format!("of {bytes} bytes of this rank to root {root}"),
             Way::Scatter => format!("of {bytes} bytes for this rank from root {root}"),
-        }
-    }
-}
-
-impl Rooted {
-    fn min_comm_size(&self, config: &Config) -> Option<u32> {
-        match self.way() {
-            Way::Gather => config.gatherv_min_comm_size,
-            Way::Scatter => config.scatterv_min_comm_size,
         }
     }
 }

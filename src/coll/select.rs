@@ -5,9 +5,9 @@
 use super::nodes::settle;
 use super::{Operation, Plan, Stop, carry_out, fatal};
 use crate::comm::{self, State};
-use crate::decide::{self, Choice, Why};
+use crate::decide::{Choice, Problem, SET_UP_US, Why};
 use crate::host::{Abi, Code, Host, Usable};
-use crate::learn::{Terms, Turn};
+use crate::learn::{Trials, Turn};
 use crate::stats;
 use std::ffi::c_int;
 use std::ptr;
@@ -29,40 +29,38 @@ pub(super) fn select<O: Operation>(
     if !learns && state.rules().is_empty() {
         return Ok(());
     }
-    let Some((kind, default)) = call.kind(plan, state) else {
+    let choice = plan.choice;
+    let learnable = call.ask(plan.known, state, |problem| problem.size_class(choice));
+    let Some((class, default)) = learnable else {
         return Ok(());
     };
+    let class = class.number();
     let collective = call.collective();
-    let bytes = match collective.counts_own_block() {
-        true => plan.block,
-        false => Some(plan.bytes),
-    };
-    if let Some(ruling) = state.ruling(collective, bytes) {
-        plan.choice = call.ruled(plan, state, ruling).because(Why::Rule);
+    if let Some(ruling) = state.ruling(collective, plan.known) {
+        plan.choice = call.ask(plan.known, state, |problem| problem.ruled(ruling));
         return Ok(());
     }
     if !learns {
         return Ok(());
     }
-    let place = collective as usize;
     let mut learnt = state.learnt.lock();
-    if learnt.class(place, kind).is_none() {
+    if learnt.contest(collective, class).is_none() {
         if learnt.is_full() {
             return Ok(()); // such calls follow the rules
         }
         let set_up_us = match state.is_set_up() {
             true => 0,
-            false => decide::SET_UP_US,
+            false => SET_UP_US,
         };
-        let Some(lesson) = call.lesson(plan, state) else {
+        let Some(prior) = call.ask(plan.known, state, |problem| problem.prior(choice)) else {
             return Ok(());
         };
-        learnt.add(place, &lesson, set_up_us);
+        learnt.add(collective, &prior, set_up_us);
     }
-    let Some(mut class) = learnt.class(place, kind) else {
+    let Some(mut contest) = learnt.contest(collective, class) else {
         return Ok(());
     };
-    if let Some(own) = class.question() {
+    if let Some(own) = contest.question() {
         // Not held meanwhile: should the host find an error, the handler of the user's may call us.
         drop(learnt);
         let mut words = own.map(|time| i64::try_from(time).unwrap_or(i64::MAX));
@@ -72,33 +70,36 @@ pub(super) fn select<O: Operation>(
             return Err(Code::intern());
         }
         learnt = state.learnt.lock();
-        class = learnt.class(place, kind).expect("classes stay");
-        let terms = Terms {
-            trials: config.learn_calls,
+        contest = learnt.contest(collective, class).expect("contests stay");
+        let trials = Trials {
+            calls: config.learn_calls,
             relearn: config.relearn.into(),
         };
-        stats::add_saved(collective, class.take_saved());
-        if class.agree(words.map(|time| time as u64), terms) && config.trace {
-            state.trace_verdict(host, collective, plan.bytes, class);
+        stats::add_saved(collective, contest.take_saved());
+        if contest.agree(words.map(|time| time as u64), trials) && config.trace {
+            state.trace_verdict(host, collective, plan.bytes, contest);
         }
     }
-    let turn = class.begin();
+    let turn = contest.begin();
     if turn.candidate != default {
-        let reason = match turn.candidate == class.incumbent() {
-            true if class.is_measured() => Why::Measured,
+        let reason = match turn.candidate == contest.incumbent() {
+            true if contest.is_measured() => Why::Measured,
             true => Why::SetUp,
             false => Why::Trial,
         };
-        plan.choice = call.candidate(plan, state, turn.candidate).because(reason);
+        let choice = call.ask(plan.known, state, |problem| {
+            problem.candidate(turn.candidate)
+        });
+        plan.choice = choice.because(reason);
     }
-    plan.timed = turn.timed.then_some((kind, turn));
+    plan.timed = turn.timed.then_some((class, turn));
     Ok(())
 }
 
 /// Carries a call out whose time counts.
 #[cold]
 pub(super) fn on_trial<O: Operation>(
-    (kind, turn): (u8, Turn),
+    (class, turn): (u8, Turn),
     plan: &Plan,
     host: &Host,
     usable: &Usable,
@@ -106,7 +107,7 @@ pub(super) fn on_trial<O: Operation>(
     call: &O,
 ) -> (c_int, Choice) {
     if let Some(candidate) = turn.ahead {
-        let choice = call.candidate(plan, state, candidate);
+        let choice = call.ask(plan.known, state, |problem| problem.candidate(candidate));
         match prepare(&choice, usable, state) {
             Err(Stop::Error(code)) => return (usable.raise(state.comm(), code), plan.choice),
             Err(Stop::Raised(code)) => return (code.get(), plan.choice),
@@ -123,8 +124,8 @@ pub(super) fn on_trial<O: Operation>(
         return done; // an error says nothing of speed
     }
     let mut learnt = state.learnt.lock();
-    if let Some(class) = learnt.class(call.collective() as usize, kind) {
-        class.time(turn, nanos);
+    if let Some(contest) = learnt.contest(call.collective(), class) {
+        contest.time(turn, nanos);
     }
     done
 }

@@ -3,14 +3,13 @@
 #![forbid(unsafe_code)]
 
 use super::{ALIVE, process};
-use crate::config::{Algorithm, Config, OPTIONS};
-use crate::decide::{self, Choice, Facts, Kind};
+use crate::config::Config;
+use crate::decide::{self, Choice, Context, SizeClass};
 use crate::host::{Code, Comm, Host, Usable};
-use crate::learn::{Candidate, Class};
+use crate::learn::{Candidate, Contest};
 use crate::report;
-use crate::rules::{File, Known, Rule, Rules};
-use crate::stats::{self, Collective};
-use once_cell::sync::Lazy;
+use crate::rules::{File, Rule, Rules};
+use crate::stats;
 use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,21 +19,6 @@ static OWN: Mutex<Option<Arc<Rules>>> = Mutex::new(None);
 
 /// What rank 0 of some communicator had at last.
 static KNOWN: Mutex<Option<Arc<Rules>>> = Mutex::new(None);
-
-/// The collectives with their algorithms, in the order of their numbers.
-pub fn collectives() -> &'static [Known<'static>] {
-    static ALL: Lazy<Vec<Known<'static>>> = Lazy::new(|| {
-        let known = |collective: Collective| {
-            let name = collective.name();
-            let mut options = OPTIONS.iter();
-            let option = options.find(|opt| opt.name.eq_ignore_ascii_case(name));
-            let algorithms: &[Algorithm] = option.map_or(&[], |opt| opt.algorithms());
-            (name, algorithms)
-        };
-        Collective::ALL.into_iter().map(known).collect()
-    });
-    &ALL
-}
 
 /// The rules that this rank can offer or has: rank 0 those of its file.
 pub fn known(host: &Host, usable: &Usable, own: &Config, rank: u32) -> Arc<Rules> {
@@ -48,7 +32,7 @@ pub fn known(host: &Host, usable: &Usable, own: &Config, rank: u32) -> Arc<Rules
 
 /// Gives this process these rules, in place of those it had. The error is a sentence's end.
 pub fn give(text: &str) -> Result<(), String> {
-    let rules = File::parse(text)?.compile(collectives())?;
+    let rules = File::parse(text)?.compile()?;
     *OWN.lock() = Some(Arc::new(rules));
     Ok(())
 }
@@ -64,7 +48,7 @@ fn read(host: &Host, usable: &Usable, path: &str) -> Arc<Rules> {
         .and_then(|file| {
             let version = usable.version();
             match file.host.is_empty() || file.host == version {
-                true => file.compile(collectives()),
+                true => file.compile(),
                 false => Err(format!("made for {}, and this is {version}", file.host)),
             }
         });
@@ -112,10 +96,13 @@ pub fn save(host: &Host, usable: &Usable) {
     }
     let mut rules: Vec<Rule> = vec![];
     for state in ALIVE.lock().iter() {
-        state.learnt.lock().each(|collective, kind, class| {
-            let collective = Collective::ALL[collective];
-            let facts = state.facts();
-            let rule = learnt(collective, Kind::with(kind), class, facts, state.config());
+        state.learnt.lock().each(|collective, class, contest| {
+            let context = Context {
+                collective,
+                facts: state.facts(),
+                config: state.config(),
+            };
+            let rule = learnt(context, SizeClass::with(class), contest);
             // Of several communicators of one size the first counts.
             rules.extend(rule.filter(|new| rules.iter().all(|old| !old.bounds_as(new))));
         });
@@ -139,31 +126,22 @@ fn write(path: &Path, text: &str) {
     }
 }
 
-/// What was learnt of one kind of calls, as a rule.
-fn learnt(
-    collective: Collective,
-    kind: Kind,
-    class: &Class,
-    facts: Facts,
-    config: &Config,
-) -> Option<Rule> {
+/// What was learnt of one size class, as a rule.
+fn learnt(context: Context, class: SizeClass, contest: &Contest) -> Option<Rule> {
     // Nothing was measured, or it holds for some distributions only.
-    if class.times().iter().flatten().count() < 2 || !kind.even {
+    if contest.times().iter().flatten().count() < 2 || !class.even {
         return None;
     }
-    let (candidate, bytes) = (class.incumbent(), kind.bytes());
-    let choice = match collective {
-        Collective::Bcast => decide::bcast_candidate(facts, bytes, config, candidate),
-        Collective::Allgather | Collective::Allgatherv => {
-            decide::even_allgather_candidate(facts, bytes, config, candidate)
-        }
-        _ => decide::rooted_candidate(facts, Some(bytes), config, candidate),
-    };
+    let Context {
+        collective, facts, ..
+    } = context;
+    let (candidate, bytes) = (contest.incumbent(), class.bytes());
+    let choice = decide::typical(context, class, candidate);
     let block_bytes = match (choice, candidate) {
         (Choice::Rondo { blocks, .. }, Candidate::Second) => bytes.div_ceil(blocks.into()),
         _ => 0,
     };
-    let (least, most) = kind.bounds();
+    let (least, most) = class.bounds();
     Some(Rule {
         collective: collective.name().into(),
         algorithm: stats::carrier(choice).into(),

@@ -2,10 +2,10 @@
 
 #![forbid(unsafe_code)]
 
+use crate::collective::Collective;
 use crate::config;
 use crate::host::{Comm, Failure, Host, Usable};
 use crate::report;
-use crate::stats::Collective;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 

@@ -1,7 +1,9 @@
 #![forbid(unsafe_code)]
 //! The table of options.
 
-use super::{Algorithm, Config, Gpu, Hierarchy, Learn, Setting, Stats};
+use super::show::size;
+use super::{Config, Gpu, Hierarchy, Learn, Stats};
+use crate::collective::{Collective, Family, LEAST_BYTES, NODE_LEAST_BYTES};
 
 /// Where in [`Config`] an option lives.
 pub type Field<T> = fn(&mut Config) -> &mut T;
@@ -11,16 +13,18 @@ pub type Field<T> = fn(&mut Config) -> &mut T;
 pub enum Kind {
     /// On or off.
     Switch(Field<bool>),
-    /// `auto`, `host`, or the name of one of these algorithms.
-    Algorithm(Field<Setting>, &'static [Algorithm]),
+    /// `auto`, `host`, or the name of one of the collective's algorithms.
+    Algorithm(Collective),
+    /// The fewest bytes of calls of a collective, or `auto`.
+    MinBytes(Collective),
+    /// The fewest ranks of calls of a collective, or `auto`.
+    MinCommSize(Collective),
     /// A number of bytes up to the bound.
     Bytes(Field<u64>, u64),
     /// A number of bytes up to the bound, or `auto`.
     BytesOrAuto(Field<Option<u64>>, u64),
     /// A whole number up to the bound.
     Integer(Field<u32>, u32),
-    /// A whole number up to the bound, or `auto`.
-    IntegerOrAuto(Field<Option<u32>>, u32),
     /// A decimal number up to the bound.
     Real(Field<f64>, f64),
     /// On, which goes by the name of what is traced too, or off.
@@ -59,148 +63,90 @@ pub struct Opt {
     pub default: &'static str,
     /// Whose value counts.
     pub scope: Scope,
-    /// What it does, in a sentence or two.
-    pub doc: &'static str,
+    /// What it does, if it is not said of every collective; see [`Opt::doc`].
+    doc: &'static str,
 }
 
-/// What MPI_Allgatherv and MPI_Allgather can run.
-const ALL_BROADCASTS: &[Algorithm] = &[Algorithm::Circulant, Algorithm::Bruck, Algorithm::Ring];
+/// The largest number of bytes that an option takes: beyond any message, so what exceeds it is a slip.
+pub(super) const MOST_BYTES: u64 = 1 << 60;
 
-/// What MPI_Gatherv, MPI_Scatterv, MPI_Gather and MPI_Scatter can run.
-const TREES: &[Algorithm] = &[
-    Algorithm::Hybrid,
-    Algorithm::Adaptive,
-    Algorithm::Binomial,
-    Algorithm::Linear,
-];
+/// The largest number of ranks.
+pub(super) const MOST_RANKS: u32 = 1 << 30;
 
-/// Every option of Rondo.
-pub const OPTIONS: &[Opt] = &[
-    Opt {
-        name: "",
-        kind: Kind::Switch(|c| &mut c.enabled),
-        unit: "",
-        default: "on",
-        scope: Scope::Communicator,
-        doc: "Rondo as a whole. Off passes every call to the MPI library.",
-    },
-    Opt {
-        name: "BCAST",
-        kind: Kind::Algorithm(
-            |c| &mut c.bcast,
-            &[Algorithm::Circulant, Algorithm::Binomial, Algorithm::Postal],
-        ),
-        unit: "",
-        default: "auto",
-        scope: Scope::Communicator,
-        doc: "The algorithm of MPI_Bcast. A named one is used for every size; host means never Rondo's.",
-    },
-    Opt {
-        name: "BCAST_MIN_BYTES",
-        // Beyond any message; what exceeds it is a slip.
-        kind: Kind::BytesOrAuto(|c| &mut c.bcast_min_bytes, 1 << 60),
-        unit: "bytes",
-        default: "auto",
-        scope: Scope::Communicator,
-        doc: "Under RONDO_BCAST=auto, smaller broadcasts go to the MPI library. auto is 32K where the \
-              ranks are on several nodes, and 16K within one node if it has shared memory, as long as nothing else is \
-              measured.",
-    },
-    Opt {
-        name: "BCAST_MIN_COMM_SIZE",
-        kind: Kind::Integer(|c| &mut c.bcast_min_comm_size, 1 << 30),
-        unit: "ranks",
-        default: "3",
-        scope: Scope::Communicator,
-        doc: "Under auto, broadcasts on communicators of fewer ranks go to the MPI library.",
-    },
-    Opt {
-        name: "ALLGATHERV",
-        kind: Kind::Algorithm(|c| &mut c.allgatherv, ALL_BROADCASTS),
-        unit: "",
-        default: "auto",
-        scope: Scope::Communicator,
-        doc: "The algorithm of MPI_Allgatherv, in the same way.",
-    },
-    Opt {
-        name: "ALLGATHER",
-        kind: Kind::Algorithm(|c| &mut c.allgather, ALL_BROADCASTS),
-        unit: "",
-        default: "auto",
-        scope: Scope::Communicator,
-        doc: "The algorithm of MPI_Allgather, in the same way.",
-    },
-    Opt {
-        name: "ALLGATHERV_MIN_BYTES",
-        kind: Kind::BytesOrAuto(|c| &mut c.allgatherv_min_bytes, 1 << 60),
-        unit: "bytes",
-        default: "auto",
-        scope: Scope::Communicator,
-        doc: "Under auto, calls of MPI_Allgatherv and MPI_Allgather with fewer bytes of all ranks \
-              together go to the MPI library. auto is 32K where the ranks are on several nodes, and \
-              16K within one node if it has shared memory, as long as nothing else is measured.",
-    },
-    Opt {
-        name: "ALLGATHERV_MIN_COMM_SIZE",
-        kind: Kind::Integer(|c| &mut c.allgatherv_min_comm_size, 1 << 30),
-        unit: "ranks",
-        default: "3",
-        scope: Scope::Communicator,
-        doc: "Under auto, calls of MPI_Allgatherv and MPI_Allgather on communicators of fewer ranks go to the MPI library.",
-    },
-    Opt {
-        name: "GATHERV",
-        kind: Kind::Algorithm(|c| &mut c.gatherv, TREES),
-        unit: "",
-        default: "auto",
-        scope: Scope::Communicator,
-        doc: "The algorithm of MPI_Gatherv, in the same way.",
-    },
-    Opt {
-        name: "GATHER",
-        kind: Kind::Algorithm(|c| &mut c.gather, TREES),
-        unit: "",
-        default: "auto",
-        scope: Scope::Communicator,
-        doc: "The algorithm of MPI_Gather, in the same way.",
-    },
-    Opt {
-        name: "GATHERV_MIN_COMM_SIZE",
-        kind: Kind::IntegerOrAuto(|c| &mut c.gatherv_min_comm_size, 1 << 30),
-        unit: "ranks",
-        default: "auto",
-        scope: Scope::Communicator,
-        doc: "Under auto, calls of MPI_Gatherv and MPI_Gather on communicators of fewer ranks go to the MPI library. \
-              auto is 64, as long as nothing else is measured.",
-    },
-    Opt {
-        name: "SCATTERV",
-        kind: Kind::Algorithm(|c| &mut c.scatterv, TREES),
-        unit: "",
-        default: "auto",
-        scope: Scope::Communicator,
-        doc: "The algorithm of MPI_Scatterv, in the same way.",
-    },
-    Opt {
-        name: "SCATTER",
-        kind: Kind::Algorithm(|c| &mut c.scatter, TREES),
-        unit: "",
-        default: "auto",
-        scope: Scope::Communicator,
-        doc: "The algorithm of MPI_Scatter, in the same way.",
-    },
-    Opt {
-        name: "SCATTERV_MIN_COMM_SIZE",
-        kind: Kind::IntegerOrAuto(|c| &mut c.scatterv_min_comm_size, 1 << 30),
-        unit: "ranks",
-        default: "auto",
-        scope: Scope::Communicator,
-        doc: "Under auto, calls of MPI_Scatterv and MPI_Scatter on communicators of fewer ranks go to the MPI library. \
-              auto is 64, as long as nothing else is measured.",
-    },
+/// Every option of Rondo: that of Rondo as a whole, those of the collectives, and the others.
+pub const OPTIONS: &[Opt] = &ALL;
+
+const ALL: [Opt; COUNT] = {
+    let mut all = [WHOLE; COUNT];
+    let mut place = 1;
+    let mut of = 0;
+    while of < COLLECTIVES.len() {
+        all[place] = COLLECTIVES[of];
+        (place, of) = (place + 1, of + 1);
+    }
+    let mut of = 0;
+    while of < OTHERS.len() {
+        all[place] = OTHERS[of];
+        (place, of) = (place + 1, of + 1);
+    }
+    all
+};
+
+const COUNT: usize = 1 + COLLECTIVES.len() + OTHERS.len();
+
+const WHOLE: Opt = Opt {
+    name: "",
+    kind: Kind::Switch(|c| &mut c.enabled),
+    unit: "",
+    default: "on",
+    scope: Scope::Communicator,
+    doc: "Rondo as a whole. Off passes every call to the MPI library.",
+};
+
+/// How many options the collectives have.
+const OF_COLLECTIVES: usize = {
+    let (mut of, mut count) = (0, 0);
+    while of < Collective::COUNT {
+        count += 1 + Collective::ALL[of].limits_of_its_own();
+        of += 1;
+    }
+    count
+};
+
+/// The options of the collectives: of each with limits of its own, the algorithms of those that share them, then the limits.
+const COLLECTIVES: [Opt; OF_COLLECTIVES] = {
+    let mut all = [WHOLE; OF_COLLECTIVES];
+    let (mut place, mut of) = (0, 0);
+    while of < Collective::COUNT {
+        let collective = Collective::ALL[of];
+        of += 1;
+        let mut other = 0;
+        while other < Collective::COUNT {
+            let member = Collective::ALL[other];
+            if member.limits() as usize == collective as usize {
+                let [name, ..] = member.options();
+                all[place] = Opt::automatic(name, Kind::Algorithm(member), "");
+                place += 1;
+            }
+            other += 1;
+        }
+        let [_, min_bytes, min_comm_size] = collective.options();
+        if collective.has_min_bytes() {
+            all[place] = Opt::automatic(min_bytes, Kind::MinBytes(collective), "bytes");
+            place += 1;
+        }
+        if collective.has_min_comm_size() {
+            all[place] = Opt::automatic(min_comm_size, Kind::MinCommSize(collective), "ranks");
+            place += 1;
+        }
+    }
+    all
+};
+
+const OTHERS: &[Opt] = &[
     Opt {
         name: "SHORT_MSG",
-        kind: Kind::BytesOrAuto(|c| &mut c.short_msg, 1 << 60),
+        kind: Kind::BytesOrAuto(|c| &mut c.short_msg, MOST_BYTES),
         unit: "bytes",
         default: "auto",
         scope: Scope::Communicator,
@@ -429,11 +375,43 @@ pub const REMOVED: &[(&str, &str)] = &[(
 )];
 
 impl Opt {
-    /// The algorithms that this option can name.
-    pub fn algorithms(&self) -> &'static [Algorithm] {
+    /// An option of a collective.
+    const fn automatic(name: &'static str, kind: Kind, unit: &'static str) -> Opt {
+        Opt {
+            name,
+            kind,
+            unit,
+            default: "auto",
+            scope: Scope::Communicator,
+            doc: "",
+        }
+    }
+
+    /// What it does, in a sentence or two.
+    pub fn doc(&self) -> String {
         match self.kind {
-            Kind::Algorithm(_, algorithms) => algorithms,
-            _ => &[],
+            Kind::Algorithm(collective) => format!(
+                "The algorithm of {}. A named one is used for every size; host means never Rondo's.",
+                collective.mpi_name()
+            ),
+            Kind::MinBytes(collective) => format!(
+                "Under auto, calls of {} with fewer bytes{} go to the MPI library. auto is {} where the ranks are on \
+                 several nodes, and {} within one node if it has shared memory, as long as nothing else is measured.",
+                sharing(collective),
+                match collective.family() {
+                    Family::Broadcast | Family::Rooted => "",
+                    Family::AllBroadcast => " of all ranks together",
+                },
+                size(LEAST_BYTES),
+                size(NODE_LEAST_BYTES),
+            ),
+            Kind::MinCommSize(collective) => format!(
+                "Under auto, calls of {} on communicators of fewer ranks go to the MPI library. auto is {}, as long as \
+                 nothing else is measured.",
+                sharing(collective),
+                collective.family().least_ranks(),
+            ),
+            _ => self.doc.into(),
         }
     }
 
@@ -444,4 +422,10 @@ impl Opt {
             name => format!("RONDO_{name}"),
         }
     }
+}
+
+/// The collectives that share the limits of one.
+fn sharing(limits: Collective) -> String {
+    let all = Collective::ALL.iter().filter(|c| c.limits() == limits);
+    all.map(|c| c.mpi_name()).collect::<Vec<_>>().join(" and ")
 }

@@ -3,7 +3,7 @@
 //!
 //! An error is the end of a sentence that begins with the variable and its value.
 
-use super::options::REMOVED;
+use super::options::{MOST_BYTES, MOST_RANKS, REMOVED};
 use super::{
     Algorithm, Config, Gpu, Hierarchy, Kind, Learn, OPTIONS, Opt, Setting, Stats, StatsFormat,
 };
@@ -24,11 +24,12 @@ impl Opt {
             Kind::Stats(field) => field(config).file.is_some(),
             Kind::Text(field) => self.unit == "file" && !field(config).is_empty(),
             Kind::Switch(_)
-            | Kind::Algorithm(..)
+            | Kind::Algorithm(_)
+            | Kind::MinBytes(_)
+            | Kind::MinCommSize(_)
             | Kind::Bytes(..)
             | Kind::BytesOrAuto(..)
             | Kind::Integer(..)
-            | Kind::IntegerOrAuto(..)
             | Kind::Real(..)
             | Kind::Trace(_)
             | Kind::Hierarchy(_)
@@ -41,21 +42,20 @@ impl Opt {
     pub(super) fn set(&self, config: &mut Config, text: &str) -> Parsed<()> {
         match self.kind {
             Kind::Switch(field) => *field(config) = switch(text)?,
-            Kind::Algorithm(field, algorithms) => *field(config) = setting(text, algorithms)?,
+            Kind::Algorithm(collective) => {
+                config[collective].setting = setting(text, collective.algorithms())?;
+            }
+            Kind::MinBytes(collective) => {
+                config[collective].min_bytes = or_auto(text, |text| bytes(text, MOST_BYTES))?;
+            }
+            Kind::MinCommSize(collective) => {
+                config[collective].min_comm_size = or_auto(text, |text| integer(text, MOST_RANKS))?;
+            }
             Kind::Bytes(field, max) => *field(config) = bytes(text, max)?,
             Kind::BytesOrAuto(field, max) => {
-                let auto = text.eq_ignore_ascii_case("auto");
-                *field(config) = if auto { None } else { Some(bytes(text, max)?) };
+                *field(config) = or_auto(text, |text| bytes(text, max))?;
             }
             Kind::Integer(field, max) => *field(config) = integer(text, max)?,
-            Kind::IntegerOrAuto(field, max) => {
-                let auto = text.eq_ignore_ascii_case("auto");
-                *field(config) = if auto {
-                    None
-                } else {
-                    Some(integer(text, max)?)
-                };
-            }
             Kind::Real(field, max) => *field(config) = real(text, max)?,
             Kind::Trace(field) => *field(config) = trace(text)?,
             Kind::Learn(field) => *field(config) = learn(text)?,
@@ -65,6 +65,14 @@ impl Opt {
             Kind::Text(field) => *field(config) = text.to_owned(),
         }
         Ok(())
+    }
+}
+
+/// A value, or `auto`, which is none.
+fn or_auto<T>(text: &str, parse: impl FnOnce(&str) -> Parsed<T>) -> Parsed<Option<T>> {
+    match text.eq_ignore_ascii_case("auto") {
+        true => Ok(None),
+        false => parse(text).map(Some),
     }
 }
 

@@ -1,6 +1,7 @@
 #![forbid(unsafe_code)]
 //! The options as text: for `RONDO_HELP`, for `rondo info` and for the README.
 
+use super::options::MOST_RANKS;
 use super::{Config, Gpu, Hierarchy, Kind, Loaded, OPTIONS, Opt, Setting, Source, StatsFormat};
 
 /// The longest line of [`table`], in characters. Only a value may be longer.
@@ -15,11 +16,13 @@ impl Opt {
         let unit = self.unit;
         match self.kind {
             Kind::Switch(_) => "on, off".into(),
-            Kind::Algorithm(_, algorithms) => list(Setting::among(algorithms).map(Setting::name)),
+            Kind::Algorithm(collective) => {
+                list(Setting::among(collective.algorithms()).map(Setting::name))
+            }
             Kind::Bytes(_, max) => format!("{unit}, as 64K or 8M, up to {}", size(max)),
-            Kind::BytesOrAuto(..) => format!("auto; {unit}, as 64K or 8M"),
+            Kind::BytesOrAuto(..) | Kind::MinBytes(_) => format!("auto; {unit}, as 64K or 8M"),
             Kind::Integer(_, max) => format!("0 to {max} {unit}"),
-            Kind::IntegerOrAuto(_, max) => format!("auto; 0 to {max} {unit}"),
+            Kind::MinCommSize(_) => format!("auto; 0 to {MOST_RANKS} {unit}"),
             Kind::Real(_, max) => format!("0 to {max} {unit}"),
             Kind::Trace(_) => "choice, off".into(),
             Kind::Learn(_) => "on, off, save:FILE".into(),
@@ -40,13 +43,16 @@ impl Opt {
         let config = &mut config;
         match self.kind {
             Kind::Switch(field) => if *field(config) { "on" } else { "off" }.into(),
-            Kind::Algorithm(field, _) => field(config).name().into(),
+            Kind::Algorithm(collective) => config[collective].setting.name().into(),
             Kind::Bytes(field, _) => size(*field(config)),
-            Kind::BytesOrAuto(field, _) => field(config).map_or_else(|| "auto".into(), size),
+            Kind::BytesOrAuto(field, _) => or_auto(field(config).map(size)),
+            Kind::MinBytes(collective) => or_auto(config[collective].min_bytes.map(size)),
+            Kind::MinCommSize(collective) => or_auto(
+                config[collective]
+                    .min_comm_size
+                    .map(|ranks| ranks.to_string()),
+            ),
             Kind::Integer(field, _) => field(config).to_string(),
-            Kind::IntegerOrAuto(field, _) => {
-                field(config).map_or_else(|| "auto".into(), |value| value.to_string())
-            }
             Kind::Real(field, _) => field(config).to_string(),
             Kind::Trace(field) => if *field(config) { "choice" } else { "off" }.into(),
             Kind::Learn(field) => match &field(config).save {
@@ -84,7 +90,7 @@ pub fn table(loaded: &Loaded) -> String {
     row(&mut text, ["option", "value", "source"], "meaning");
     for (opt, source) in OPTIONS.iter().zip(&loaded.sources) {
         let (variable, value) = (opt.variable(), opt.show(&loaded.config));
-        let meaning = format!("{} [{}]", opt.doc, opt.values());
+        let meaning = format!("{} [{}]", opt.doc(), opt.values());
         row(&mut text, [&variable, &value, source.name()], &meaning);
     }
     text
@@ -107,7 +113,10 @@ pub fn markdown() -> String {
     let mut text = String::from("| variable | values | default | meaning |\n|---|---|---|---|\n");
     for opt in OPTIONS {
         let (variable, values, default) = (opt.variable(), opt.values(), opt.default);
-        text += &format!("| `{variable}` | {values} | `{default}` | {} |\n", opt.doc);
+        text += &format!(
+            "| `{variable}` | {values} | `{default}` | {} |\n",
+            opt.doc()
+        );
     }
     text
 }
@@ -144,12 +153,16 @@ fn lines(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+fn or_auto(value: Option<String>) -> String {
+    value.unwrap_or_else(|| "auto".into())
+}
+
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
 /// A number of bytes with the largest unit that leaves it whole.
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     let unit = |shift: u32, letter| {
         let whole = bytes != 0 && bytes.is_multiple_of(1 << shift);
         whole.then(|| format!("{}{letter}", bytes >> shift))

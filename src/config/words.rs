@@ -2,6 +2,7 @@
 //! The part of the configuration that the ranks of a communicator must have in common, as words of
 //! 64 bits: rank 0 sends its words, and all other ranks adopt them.
 
+use super::options::{MOST_BYTES, MOST_RANKS};
 use super::{Config, Gpu, Hierarchy, Kind, OPTIONS, Opt, Scope, Setting, StatsFormat};
 
 /// How many words [`Config::to_words`] makes: the number of options of [`Scope::Communicator`].
@@ -28,11 +29,14 @@ impl Config {
         for (word, opt) in words.iter_mut().zip(agreed()) {
             *word = match opt.kind {
                 Kind::Switch(field) | Kind::Trace(field) => (*field(&mut config)).into(),
-                Kind::Algorithm(field, _) => field(&mut config).to_word(),
+                Kind::Algorithm(collective) => config[collective].setting.to_word(),
+                Kind::MinBytes(collective) => config[collective].min_bytes.unwrap_or(AUTO),
+                Kind::MinCommSize(collective) => {
+                    config[collective].min_comm_size.map_or(AUTO, u64::from)
+                }
                 Kind::Bytes(field, _) => *field(&mut config),
                 Kind::BytesOrAuto(field, _) => field(&mut config).unwrap_or(AUTO),
                 Kind::Integer(field, _) => (*field(&mut config)).into(),
-                Kind::IntegerOrAuto(field, _) => field(&mut config).map_or(AUTO, u64::from),
                 Kind::Real(field, _) => field(&mut config).to_bits(),
                 Kind::Learn(field) => field(&mut config).on.into(),
                 Kind::Stats(field) => position(StatsFormat::NAMES, field(&mut config).format),
@@ -56,9 +60,16 @@ impl Config {
             let (c, d) = (&mut config, &mut default);
             match opt.kind {
                 Kind::Switch(field) | Kind::Trace(field) => *field(c) = word != 0,
-                Kind::Algorithm(field, algorithms) => {
-                    let setting = Setting::from_word(word, algorithms);
-                    *field(c) = setting.unwrap_or(*field(d));
+                Kind::Algorithm(collective) => {
+                    let setting = Setting::from_word(word, collective.algorithms());
+                    c[collective].setting = setting.unwrap_or(d[collective].setting);
+                }
+                Kind::MinBytes(collective) => {
+                    c[collective].min_bytes = Some(word).filter(|word| *word <= MOST_BYTES);
+                }
+                Kind::MinCommSize(collective) => {
+                    let ranks = u32::try_from(word).ok();
+                    c[collective].min_comm_size = ranks.filter(|ranks| *ranks <= MOST_RANKS);
                 }
                 Kind::Bytes(field, max) => *field(c) = if word <= max { word } else { *field(d) },
                 Kind::BytesOrAuto(field, max) => {
@@ -67,10 +78,6 @@ impl Config {
                 Kind::Integer(field, max) => {
                     let value = u32::try_from(word).ok().filter(|value| *value <= max);
                     *field(c) = value.unwrap_or(*field(d));
-                }
-                Kind::IntegerOrAuto(field, max) => {
-                    let value = u32::try_from(word).ok();
-                    *field(c) = value.filter(|value| *value <= max);
                 }
                 Kind::Real(field, max) => {
                     let value = f64::from_bits(word);

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::config::Algorithm;
+use crate::algorithm::Algorithm;
 
 /// The decision about one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +145,14 @@ impl Why {
 }
 
 impl Choice {
+    /// The same in another number of blocks.
+    pub(super) fn with_blocks(mut self, change: impl FnOnce(u32) -> u32) -> Choice {
+        if let Choice::Rondo { blocks, .. } = &mut self {
+            *blocks = change(*blocks);
+        }
+        self
+    }
+
     /// The same for another reason.
     pub fn because(self, reason: Why) -> Choice {
         match self {

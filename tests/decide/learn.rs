@@ -1,33 +1,39 @@
 //! What may be learnt, and what the candidates are.
 
-use crate::{LEADERS, NODE, NODES, apart, chosen, config, form_and_blocks, full, no_shm, parts};
-use rondo::config::{Algorithm, Config, Setting};
-use rondo::decide::{
-    Choice, Facts, Form, Why, allgather, allgather_candidate, allgather_lesson, bcast,
-    bcast_candidate, bcast_lesson, rooted, rooted_candidate, rooted_lesson,
+use crate::{
+    LEADERS, NODE, NODES, all_broadcast, apart, bcast, broadcast, chosen, config, form_and_blocks,
+    full, gather, no_shm, parts, set,
 };
-use rondo::learn::{Candidate, Lesson};
+use rondo::collective::Collective;
+use rondo::config::{Algorithm, Config, Setting};
+use rondo::decide::{Choice, Facts, Form, Problem, Why};
+use rondo::learn::{Candidate, Prior};
 
-fn of_bcast(facts: Facts, bytes: u64, config: &Config) -> Option<Lesson> {
-    bcast_lesson(facts, bytes, config, bcast(facts, bytes, config))
+fn of(problem: &impl Problem) -> Option<Prior> {
+    problem.prior(problem.choose())
 }
 
-fn of_allgather(facts: Facts, sizes: &[u64], setting: Setting, config: &Config) -> Option<Lesson> {
+fn of_bcast(facts: Facts, bytes: u64, config: &Config) -> Option<Prior> {
+    of(&broadcast(facts, bytes, config))
+}
+
+fn of_allgather(facts: Facts, sizes: &[u64], setting: Setting, config: &Config) -> Option<Prior> {
     let parts = parts(sizes);
-    let choice = allgather(facts, &parts, &parts, setting, config);
-    allgather_lesson(facts, &parts, config, choice)
+    let config = set(Collective::Allgatherv, setting, config);
+    of(&all_broadcast(facts, &parts, &parts, &config))
 }
 
-fn of_rooted(facts: Facts, setting: Setting, min: Option<u32>) -> Option<Lesson> {
-    let choice = rooted(facts, None, setting, min, &Config::default());
-    rooted_lesson(None, min, choice)
+fn of_rooted(facts: Facts, setting: Setting, min: Option<u32>) -> Option<Prior> {
+    let mut config = set(Collective::Gatherv, setting, &Config::default());
+    config[Collective::Gatherv].min_comm_size = min;
+    of(&gather(facts, None, &config))
 }
 
 #[test]
 fn what_the_user_says_is_not_put_to_the_test() {
     let named = [Setting::Host, Setting::Use(Algorithm::Circulant)];
     for setting in named {
-        let config = config(|c| c.bcast = setting);
+        let config = config(|c| c[Collective::Bcast].setting = setting);
         assert!(of_bcast(NODES, 1 << 20, &config).is_none());
         let sizes = [1 << 20; 8];
         assert!(of_allgather(NODES, &sizes, setting, &Config::default()).is_none());
@@ -36,7 +42,12 @@ fn what_the_user_says_is_not_put_to_the_test() {
         assert!(of_rooted(apart(100), setting, None).is_none());
     }
     // A minimum is one.
-    let min = config(|c| (c.bcast_min_bytes, c.allgatherv_min_bytes) = (Some(5000), Some(5000)));
+    let min = config(|c| {
+        (
+            c[Collective::Bcast].min_bytes,
+            c[Collective::Allgatherv].min_bytes,
+        ) = (Some(5000), Some(5000))
+    });
     assert!(of_bcast(NODES, 4999, &min).is_none());
     assert!(of_allgather(NODES, &[100; 8], Setting::Auto, &min).is_none());
     assert!(of_rooted(apart(9), Setting::Auto, Some(10)).is_none());
@@ -63,7 +74,7 @@ fn nothing_is_learnt_where_there_is_no_choice() {
 #[test]
 fn the_rules_come_first() {
     let default = Config::default();
-    let of = |lesson: Option<Lesson>| lesson.unwrap().default;
+    let of = |prior: Option<Prior>| prior.unwrap().default;
     assert_eq!(of(of_bcast(NODES, 32767, &default)), Candidate::Host);
     assert_eq!(of(of_bcast(NODES, 32768, &default)), Candidate::First);
     assert_eq!(of(of_bcast(NODE, 16383, &default)), Candidate::Host);
@@ -94,18 +105,18 @@ fn short_calls_are_expected_to_be_the_hosts() {
 #[test]
 fn sizes_and_distributions_are_told_apart() {
     let default = Config::default();
-    let kind = |sizes: &[u64]| {
-        let lesson = of_allgather(NODES, sizes, Setting::Auto, &default);
-        lesson.unwrap().kind
+    let class = |sizes: &[u64]| {
+        let prior = of_allgather(NODES, sizes, Setting::Auto, &default);
+        prior.unwrap().class
     };
     let one = [8 << 20, 0, 0, 0, 0, 0, 0, 0];
-    assert_eq!(kind(&[1 << 20; 8]), kind(&[(1 << 20) + 5; 8]));
-    assert_ne!(kind(&[1 << 20; 8]), kind(&[1 << 21; 8]));
-    assert_ne!(kind(&[1 << 20; 8]), kind(&one));
-    let kind = |bytes| of_bcast(NODES, bytes, &default).unwrap().kind;
-    assert_eq!(kind(4096), kind(8191));
-    assert_ne!(kind(4096), kind(8192));
-    assert!((kind(u64::MAX) as usize) < rondo::learn::KINDS);
+    assert_eq!(class(&[1 << 20; 8]), class(&[(1 << 20) + 5; 8]));
+    assert_ne!(class(&[1 << 20; 8]), class(&[1 << 21; 8]));
+    assert_ne!(class(&[1 << 20; 8]), class(&one));
+    let class = |bytes| of_bcast(NODES, bytes, &default).unwrap().class;
+    assert_eq!(class(4096), class(8191));
+    assert_ne!(class(4096), class(8192));
+    assert!((class(u64::MAX) as usize) < rondo::learn::SIZE_CLASSES);
 }
 
 #[test]
@@ -113,21 +124,21 @@ fn the_first_candidate_is_what_the_rules_would_choose() {
     let default = Config::default();
     for facts in [NODE, NODES, full(4, 4), apart(100)] {
         for bytes in [32 << 10, 1 << 20, 1 << 30] {
-            let rules = bcast(facts, bytes, &default);
-            let first = bcast_candidate(facts, bytes, &default, Candidate::First);
+            let rules = broadcast(facts, bytes, &default).choose();
+            let first = broadcast(facts, bytes, &default).candidate(Candidate::First);
             assert_eq!(first, rules);
-            let host = bcast_candidate(facts, bytes, &default, Candidate::Host);
+            let host = broadcast(facts, bytes, &default).candidate(Candidate::Host);
             assert!(matches!(host, Choice::Host(_)));
         }
         // Below the minimum as well, where the rules have none.
-        let first = bcast_candidate(facts, 100, &default, Candidate::First);
+        let first = broadcast(facts, 100, &default).candidate(Candidate::First);
         chosen(first);
     }
     let sizes = parts(&[1 << 20; 8]);
-    let rules = allgather(NODES, &sizes, &sizes, Setting::Auto, &default);
-    let first = allgather_candidate(NODES, &sizes, &sizes, &default, Candidate::First);
+    let rules = all_broadcast(NODES, &sizes, &sizes, &default).choose();
+    let first = all_broadcast(NODES, &sizes, &sizes, &default).candidate(Candidate::First);
     assert_eq!(first, rules);
-    let first = rooted_candidate(full(4, 4), Some(8), &default, Candidate::First);
+    let first = gather(full(4, 4), Some(8), &default).candidate(Candidate::First);
     assert_eq!(
         (chosen(first), form_and_blocks(first).0),
         (Algorithm::Hybrid, LEADERS)
@@ -138,10 +149,10 @@ fn the_first_candidate_is_what_the_rules_would_choose() {
 fn the_second_candidate_is_another_way() {
     let default = Config::default();
     let bytes = 16 << 20;
-    let lesson = of_bcast(NODES, bytes, &default).unwrap();
-    assert!(lesson.expected[2].is_some());
+    let prior = of_bcast(NODES, bytes, &default).unwrap();
+    assert!(prior.expected[2].is_some());
     let [first, second] = [Candidate::First, Candidate::Second]
-        .map(|candidate| form_and_blocks(bcast_candidate(NODES, bytes, &default, candidate)));
+        .map(|candidate| form_and_blocks(broadcast(NODES, bytes, &default).candidate(candidate)));
     assert_eq!(first.1.div_ceil(4), second.1);
     // The number of blocks is the user's.
     let given = config(|c| c.block_bytes = 5000);
@@ -150,10 +161,10 @@ fn the_second_candidate_is_another_way() {
         ([1 << 20; 8], Algorithm::Circulant),
         ([8 << 20, 0, 0, 0, 0, 0, 0, 0], Algorithm::Bruck),
     ] {
-        let lesson = of_allgather(NODES, &sizes, Setting::Auto, &default).unwrap();
-        assert!(lesson.expected[2].is_some());
+        let prior = of_allgather(NODES, &sizes, Setting::Auto, &default).unwrap();
+        assert!(prior.expected[2].is_some());
         let parts = parts(&sizes);
-        let second = allgather_candidate(NODES, &parts, &parts, &default, Candidate::Second);
+        let second = all_broadcast(NODES, &parts, &parts, &default).candidate(Candidate::Second);
         assert_eq!(chosen(second), other);
         assert_eq!(form_and_blocks(second).0, Form::Flat);
     }
@@ -163,7 +174,7 @@ fn the_second_candidate_is_another_way() {
 #[test]
 fn what_is_made_first_may_wait_within_a_node_only() {
     let default = Config::default();
-    let waits = |facts| of_bcast(facts, 20 << 10, &default).map(|lesson| lesson.waits);
+    let waits = |facts| of_bcast(facts, 20 << 10, &default).map(|prior| prior.waits);
     assert_eq!((waits(NODE), waits(NODES)), (Some(true), Some(false)));
     let waits = |facts| of_bcast(facts, 1 << 20, &default).unwrap().waits;
     assert_eq!((waits(NODE), waits(NODES)), (true, false));

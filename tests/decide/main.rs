@@ -4,8 +4,12 @@ mod learn;
 mod nodes;
 
 use proptest::prelude::*;
+use rondo::collective::Collective;
 use rondo::config::{Algorithm, Config, Hierarchy, Setting};
-use rondo::decide::{Choice, Facts, Form, Why, allgather, bcast, latencies, long_block, rooted};
+use rondo::decide::{
+    AllBroadcast, Broadcast, Choice, Context, Facts, Form, Problem, Rooted, Why, latencies,
+    long_block,
+};
 use rondo::model::{BLOCK_BYTES_MAX, BLOCKS_MAX, Model};
 use rondo::schedule::{Parts, postal};
 
@@ -39,12 +43,91 @@ fn config(change: impl FnOnce(&mut Config)) -> Config {
 
 /// Rondo takes every allgather.
 fn every_size() -> Config {
-    config(|c| c.allgatherv_min_bytes = Some(0))
+    config(|c| c[Collective::Allgatherv].min_bytes = Some(0))
 }
 
 /// Ranks of a node have no memory in common.
 fn no_shm() -> Config {
     config(|c| c.shm = false)
+}
+
+/// A broadcast.
+fn broadcast(facts: Facts, bytes: u64, config: &Config) -> Broadcast<'_> {
+    Broadcast {
+        context: Context {
+            collective: Collective::Bcast,
+            facts,
+            config,
+        },
+        bytes,
+    }
+}
+
+/// Decides on a broadcast.
+fn bcast(facts: Facts, bytes: u64, config: &Config) -> Choice {
+    broadcast(facts, bytes, config).choose()
+}
+
+/// Configured with this setting of a collective.
+fn set(collective: Collective, setting: Setting, config: &Config) -> Config {
+    let mut config = config.clone();
+    config[collective].setting = setting;
+    config
+}
+
+/// An all-broadcast of these parts of ranks and of nodes.
+fn all_broadcast<'a>(
+    facts: Facts,
+    parts: &'a Parts,
+    node_parts: &'a Parts,
+    config: &'a Config,
+) -> AllBroadcast<'a> {
+    AllBroadcast {
+        context: Context {
+            collective: Collective::Allgatherv,
+            facts,
+            config,
+        },
+        parts,
+        node_parts,
+    }
+}
+
+/// Decides on one.
+fn allgather(
+    facts: Facts,
+    parts: &Parts,
+    node_parts: &Parts,
+    setting: Setting,
+    config: &Config,
+) -> Choice {
+    let config = set(Collective::Allgatherv, setting, config);
+    all_broadcast(facts, parts, node_parts, &config).choose()
+}
+
+/// A gather.
+fn gather(facts: Facts, block: Option<u64>, config: &Config) -> Rooted<'_> {
+    Rooted {
+        context: Context {
+            collective: Collective::Gatherv,
+            facts,
+            config,
+        },
+        block,
+    }
+}
+
+/// Decides on one.
+fn rooted(
+    facts: Facts,
+    block: Option<u64>,
+    setting: Setting,
+    min_comm_size: Option<u32>,
+    config: &Config,
+) -> Choice {
+    let mut config = set(Collective::Gatherv, setting, config);
+    config[Collective::Gatherv].min_comm_size = min_comm_size;
+    gather(facts, block, &config).choose()
 }
 
 /// What Rondo took of its own accord.
@@ -118,7 +201,7 @@ fn auto_takes_a_single_node_from_16_kib_on_where_its_ranks_share_memory() {
 #[test]
 fn a_number_for_the_minimum_holds_within_a_node_as_well() {
     for (shm, form) in [(true, LEADERS), (false, Form::Flat)] {
-        let config = config(|c| (c.bcast_min_bytes, c.shm) = (Some(1000), shm));
+        let config = config(|c| (c[Collective::Bcast].min_bytes, c.shm) = (Some(1000), shm));
         assert_eq!(bcast(NODE, 999, &config), Choice::Host(Why::Small));
         let choice = bcast(NODE, 1000, &config);
         assert_eq!(chosen(choice), Algorithm::Circulant);
@@ -131,16 +214,18 @@ fn a_named_algorithm_is_used_for_every_size() {
     use Algorithm::{Binomial, Circulant, Postal};
     for (facts, form) in [(NODE, LEADERS), (NODES, Form::Flat), (full(3, 2), LEADERS)] {
         let asked = |algorithm, blocks| asked(algorithm, form, blocks);
-        let circulant = config(|c| (c.bcast, c.block_bytes) = (Setting::Use(Circulant), 100));
+        let circulant = config(|c| {
+            (c[Collective::Bcast].setting, c.block_bytes) = (Setting::Use(Circulant), 100)
+        });
         assert_eq!(bcast(facts, 1, &circulant), asked(Circulant, 1));
         assert_eq!(bcast(facts, 1001, &circulant), asked(Circulant, 11));
         for tree in [Binomial, Postal] {
-            let config = config(|c| c.bcast = Setting::Use(tree));
+            let config = config(|c| c[Collective::Bcast].setting = Setting::Use(tree));
             assert_eq!(bcast(facts, 1 << 30, &config), asked(tree, 1));
             // Longer messages do not exist in MPI's C bindings.
             assert_eq!(bcast(facts, (1 << 30) + 1, &config), asked(tree, 2));
         }
-        let host = config(|c| c.bcast = Setting::Host);
+        let host = config(|c| c[Collective::Bcast].setting = Setting::Host);
         assert_eq!(bcast(facts, 1 << 20, &host), Choice::Host(Why::Configured));
         let off = config(|c| c.enabled = false);
         assert_eq!(bcast(facts, 1 << 20, &off), Choice::Host(Why::Off));
@@ -151,7 +236,7 @@ fn a_named_algorithm_is_used_for_every_size() {
 fn fast() -> Config {
     config(|c| {
         (c.alpha_us, c.beta_ns_per_kb, c.gap_us) = (1.9, 82.0, 0.3);
-        c.bcast_min_bytes = Some(0);
+        c[Collective::Bcast].min_bytes = Some(0);
     })
 }
 
@@ -276,7 +361,7 @@ fn what_an_allgather_leaves_to_the_host() {
 
 #[test]
 fn a_number_for_the_minimum_of_an_allgather_is_one_for_the_total() {
-    let config = config(|c| c.allgatherv_min_bytes = Some(1000));
+    let config = config(|c| c[Collective::Allgatherv].min_bytes = Some(1000));
     for (facts, form) in [(NODE, LEADERS), (NODES, Form::Flat), (full(2, 4), LEADERS)] {
         let decide = |bytes: u64, setting| {
             let sizes = [bytes - 700, 0, 0, 100, 100, 100, 100, 300];
@@ -297,8 +382,12 @@ fn a_number_for_the_minimum_of_an_allgather_is_one_for_the_total() {
 fn an_allgather_has_a_setting_of_its_own() {
     // Those of MPI_Bcast, and of the other allgather, mean nothing.
     let config = config(|c| {
-        (c.bcast, c.bcast_min_bytes) = (Setting::Host, Some(1 << 40));
-        (c.allgather, c.allgatherv) = (Setting::Host, Setting::Use(Algorithm::Ring));
+        (c[Collective::Bcast].setting, c[Collective::Bcast].min_bytes) =
+            (Setting::Host, Some(1 << 40));
+        (
+            c[Collective::Allgather].setting,
+            c[Collective::Allgatherv].setting,
+        ) = (Setting::Host, Setting::Use(Algorithm::Ring));
     });
     let choice = between_nodes(&[1 << 20; 8], Setting::Auto, &config);
     assert_eq!(chosen(choice), Algorithm::Bruck);
@@ -423,7 +512,7 @@ proptest! {
     ) {
         let config = config(|c| {
             (c.alpha_us, c.beta_ns_per_kb, c.block_bytes) = (alpha_us, beta_ns_per_kb, block_bytes);
-            c.bcast = Setting::Use(if named { Algorithm::Circulant } else { Algorithm::Binomial });
+            c[Collective::Bcast].setting = Setting::Use(if named { Algorithm::Circulant } else { Algorithm::Binomial });
         });
         let (_, blocks) = form_and_blocks(bcast(apart(p), bytes, &config));
         prop_assert!(blocks >= 1 && u64::from(blocks) <= bytes);
@@ -472,7 +561,7 @@ proptest! {
         let setting = named.map_or(Setting::Auto, Setting::Use);
         let config = config(|c| {
             (c.alpha_us, c.beta_ns_per_kb, c.block_bytes) = (alpha_us, beta_ns_per_kb, block_bytes);
-            c.allgatherv_min_bytes = Some(0);
+            c[Collective::Allgatherv].min_bytes = Some(0);
         });
         let Choice::Rondo { algorithm, blocks, .. } = between_nodes(&sizes, setting, &config)
             else { panic!("not the host") };
@@ -522,7 +611,10 @@ fn what_a_gather_or_scatter_leaves_to_the_host() {
 #[test]
 fn the_fewest_ranks_are_those_of_the_collective() {
     let config = config(|c| {
-        (c.bcast_min_comm_size, c.allgatherv_min_comm_size) = (8, 9);
+        (
+            c[Collective::Bcast].min_comm_size,
+            c[Collective::Allgatherv].min_comm_size,
+        ) = (Some(8), Some(9));
     });
     let parts = parts(&[1 << 20; 8]);
     chosen(bcast(NODES, 1 << 20, &config));

@@ -1,9 +1,10 @@
 //! Between whom an algorithm runs: all ranks, or leaders of nodes.
 
-use crate::{LEADERS, config, form_and_blocks, full, no_shm, parts};
+use crate::{LEADERS, allgather, bcast, config, form_and_blocks, full, no_shm, parts, rooted};
 use proptest::prelude::*;
+use rondo::collective::Collective;
 use rondo::config::{Algorithm, Config, Hierarchy, OPTIONS, Scope, Setting};
-use rondo::decide::{Choice, Facts, Form, Why, allgather, bcast, rooted};
+use rondo::decide::{Choice, Facts, Form, Why};
 use rondo::model::Model;
 use std::ffi::OsString;
 
@@ -110,8 +111,8 @@ fn the_pipeline_is_as_long_as_the_way_of_a_block() {
         };
         let config = config(|c| {
             (c.alpha_us, c.beta_ns_per_kb) = (100.0, 1000.0);
-            c.bcast = Setting::Use(Algorithm::Circulant);
-            c.allgatherv_min_bytes = Some(0);
+            c[Collective::Bcast].setting = Setting::Use(Algorithm::Circulant);
+            c[Collective::Allgatherv].min_bytes = Some(0);
             change(c);
         });
         let bytes = 1u64 << 24;
@@ -150,7 +151,7 @@ fn the_pipeline_is_as_long_as_the_way_of_a_block() {
 /// What is decided with leaders is what as many ranks would decide that had the blobs of the nodes.
 #[test]
 fn leaders_choose_by_what_their_nodes_have() {
-    let config = config(|c| c.allgatherv_min_bytes = Some(0));
+    let config = config(|c| c[Collective::Allgatherv].min_bytes = Some(0));
     let mut seen = [false; 2];
     for (sizes, width) in [
         // Equal blobs of unequal parts.
@@ -255,7 +256,7 @@ proptest! {
     ) {
         let decide = |config: &Config| {
             let mut choices = long_calls(facts, config);
-            choices.push(rooted(facts, None, config.gatherv, Some(3), config));
+            choices.push(rooted(facts, None, config[Collective::Gatherv].setting, Some(3), config));
             choices
         };
         let (config, mut tried) = (read(&variables), 0);
@@ -305,7 +306,7 @@ fn leaders_are_for_networks_that_are_slower_than_memory() {
     let form = |facts, beta, node_beta, bytes| {
         let config = config(|c| {
             (c.beta_ns_per_kb, c.node_beta_ns_per_kb) = (beta, node_beta);
-            c.bcast = Setting::Use(Algorithm::Circulant);
+            c[Collective::Bcast].setting = Setting::Use(Algorithm::Circulant);
         });
         form_and_blocks(bcast(facts, bytes, &config)).0
     };
@@ -315,7 +316,7 @@ fn leaders_are_for_networks_that_are_slower_than_memory() {
     assert_eq!(form(full(36, 8), 20.0, 100.0, bytes), LEADERS);
     let slow_inside = config(|c| {
         c.node_alpha_us = 1000.0;
-        c.bcast = Setting::Use(Algorithm::Circulant);
+        c[Collective::Bcast].setting = Setting::Use(Algorithm::Circulant);
     });
     let (form, _) = form_and_blocks(bcast(full(36, 8), 4, &slow_inside));
     assert_eq!(form, Form::Flat);

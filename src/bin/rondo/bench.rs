@@ -12,8 +12,8 @@ pub mod report;
 pub mod times;
 
 use crate::{
-    Failure, job,
-    mpi::{Call, Collective, Mpi},
+    Failure, collectives, job,
+    mpi::{Call, Mpi},
 };
 use batch::Plan;
 use cases::{Sizes, Wanted, cases};
@@ -22,6 +22,7 @@ use dist::Dist;
 use measure::measure;
 use output::Outputs;
 use report::{Report, Row};
+use rondo::collective::Collective;
 use rondo::config;
 use std::{ffi::OsString, path::PathBuf, time::SystemTime};
 use times::Times;
@@ -36,7 +37,7 @@ use times::Times;
 #[command(verbatim_doc_comment, after_long_help = AFTER_HELP)]
 pub struct Args {
     /// What to time [default: bcast allgatherv gatherv scatterv]
-    #[arg(value_enum, value_name = "COLLECTIVE", hide_default_value = true,
+    #[arg(value_parser = collectives::parser(), value_name = "COLLECTIVE", hide_default_value = true,
           default_values = ["bcast", "allgatherv", "gatherv", "scatterv"])]
     collectives: Vec<Collective>,
     /// Sizes: powers of two times MIN, up to MAX

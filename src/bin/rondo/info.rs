@@ -36,7 +36,7 @@ struct OptionInfo {
     source: &'static str,
     default: &'static str,
     values: String,
-    doc: &'static str,
+    doc: String,
 }
 
 /// Runs the command.
@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         source: source.name(),
         default: opt.default,
         values: opt.values(),
-        doc: opt.doc,
+        doc: opt.doc(),
     };
     let info = Info {
         version: env!("CARGO_PKG_VERSION"),

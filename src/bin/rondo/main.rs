@@ -3,6 +3,7 @@
 #![deny(unsafe_code)] // but in mpi.rs
 
 mod bench;
+mod collectives;
 mod info;
 mod job;
 mod launcher;

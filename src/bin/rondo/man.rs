@@ -54,7 +54,7 @@ fn page() -> String {
     for opt in OPTIONS {
         page.control("TP", []);
         page.text([bold(opt.variable()), roman(format!(" ({})", opt.values()))]);
-        page.text([roman(opt.doc)]);
+        page.text([roman(opt.doc())]);
         page.control("br", []);
         let default = match opt.default {
             "" => "Empty by default.".to_owned(),

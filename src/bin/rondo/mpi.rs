@@ -6,20 +6,20 @@
 #![allow(unsafe_code)]
 
 mod about;
-mod collective;
+mod blocks;
 mod comm;
 mod load;
 
-pub use collective::{Blocks, Collective};
+pub use blocks::Blocks;
 pub use comm::{Comm, Side};
 pub use load::has_rondo;
 
-use crate::Failure;
-use Collective::*;
+use crate::{Failure, collectives::needs_all};
 use load::{
     Allreduce, Barrier, Calls, Functions, Handle, IN_PLACE, NO_HANDLE, OnType, find, function,
     handles, load,
 };
+use rondo::collective::Collective::{self, *};
 use std::{
     ffi::{CString, OsStr, c_char, c_int, c_void},
     marker::PhantomData,
@@ -171,7 +171,7 @@ impl Mpi {
         let (extent, is_root) = (call.datatype.extent, self.rank == root);
         let (counts, displs) = (&blocks.counts, &blocks.displs);
         assert!(counts.len() == self.ranks && root < self.ranks);
-        assert!(!collective.needs_all(is_root) || all.len() >= blocks.total() * extent);
+        assert!(!needs_all(collective, is_root) || all.len() >= blocks.total() * extent);
         assert!(collective == Bcast || own.len() >= blocks.count(self.rank) * extent);
         assert!(
             collective == Bcast
@@ -185,7 +185,7 @@ impl Mpi {
         };
         let (t, mine) = (call.datatype.handle, counts[self.rank]);
         let (own, all) = (address(own), address(all));
-        let in_place = call.in_place && (is_root || !collective.has_root());
+        let in_place = call.in_place && (is_root || !collective.family().has_root());
         let own = if in_place { IN_PLACE } else { own };
         let (counts, displs, root) = (counts.as_ptr(), displs.as_ptr(), root as c_int);
         // SAFETY: MPI is initialised and not finalised while `self` lives, and the handles are its own. Elements take up

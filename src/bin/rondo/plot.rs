@@ -4,8 +4,7 @@
 
 mod draw;
 
-use crate::{Failure, bench::report::Report, mpi};
-use clap::ValueEnum;
+use crate::{Failure, bench::report::Report, collectives};
 use draw::{Panel, Series};
 use plotters::prelude::*;
 use std::{
@@ -82,9 +81,7 @@ fn read(path: &Path) -> Result<Report, Failure> {
     }
     for row in &report.rows {
         let drawable = |number: f64| number.is_finite() && number > 0.0;
-        if <mpi::Collective as ValueEnum>::from_str(&row.collective, false).is_err() {
-            return Err(fail(format!("'{}' is no collective", row.collective)));
-        }
+        collectives::known(&row.collective).map_err(fail)?;
         if row.size == 0 || !drawable(row.host.median) || !drawable(row.rondo.median) {
             let (name, size) = (&row.collective, row.size);
             return Err(fail(format!("{name} of {size} bytes has no time above 0")));
@@ -106,18 +103,15 @@ fn panels(files: &[PathBuf], reports: &[Report]) -> Vec<Panel> {
             ),
         };
         for row in &report.rows {
-            let mut title = format!(
-                "MPI_{}{}",
-                row.collective[..1].to_uppercase(),
-                &row.collective[1..]
-            );
+            let collective = collectives::known(&row.collective).expect("asked in `read`");
+            let mut title = collective.mpi_name().to_owned();
             if let Some(dist) = &row.dist {
                 title += &format!(", blocks {dist}");
             }
             let place = panels.iter().position(|panel| panel.title == title);
             let place = place.unwrap_or_else(|| {
                 panels.push(Panel {
-                    axis: axis(&row.collective),
+                    axis: format!("bytes of {}", collectives::size_of(collective)),
                     title,
                     series: Vec::new(),
                 });
@@ -140,15 +134,6 @@ fn panels(files: &[PathBuf], reports: &[Report]) -> Vec<Panel> {
         }
     }
     panels
-}
-
-/// What sizes are those of.
-fn axis(collective: &str) -> &'static str {
-    match collective {
-        "bcast" => "bytes of the message",
-        "allgather" | "allgatherv" => "bytes of all ranks together",
-        _ => "bytes of a block, on the average",
-    }
 }
 
 fn png(pixels: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, png::EncodingError> {

@@ -4,11 +4,12 @@
 //! the variables for the ranks. Launchers of the same name spell these differently, so each is asked what it is.
 
 use crate::{
-    Failure,
+    Failure, collectives,
     launcher::{self, Dialect, Variables},
     output, program,
 };
-use rondo::config::{self, Kind, OPTIONS, Opt};
+use rondo::collective::Collective;
+use rondo::config::{self, Kind, OPTIONS};
 use std::{
     env::{self, consts::ARCH},
     ffi::OsString,
@@ -46,7 +47,7 @@ pub struct Args {
     dry_run: bool,
     /// Leave this collective to the MPI library, bcast for example
     #[arg(long, value_name = "COLL", value_parser = collective)]
-    off: Vec<&'static Opt>,
+    off: Vec<Collective>,
     /// Report every choice with its reason
     #[arg(long)]
     trace: bool,
@@ -102,20 +103,17 @@ fn print(command: &[OsString]) -> Result<(), Failure> {
     })
 }
 
-/// The option that chooses the algorithm of a collective: `bcast`, `BCAST` or `MPI_Bcast`.
-fn collective(text: &str) -> Result<&'static Opt, String> {
-    let name = text.to_ascii_uppercase();
-    let name = name.strip_prefix("MPI_").unwrap_or(&name);
-    let mut known = OPTIONS
-        .iter()
-        .filter(|opt| matches!(opt.kind, Kind::Algorithm(..)));
-    known.clone().find(|opt| opt.name == name).ok_or_else(|| {
-        let names: Vec<String> = known
-            .by_ref()
-            .map(|opt| opt.name.to_ascii_lowercase())
-            .collect();
-        format!("Rondo runs only {}", names.join(", "))
-    })
+/// A collective: `bcast`, `BCAST` or `MPI_Bcast`.
+fn collective(text: &str) -> Result<Collective, String> {
+    let names = || collectives::names().join(", ");
+    Collective::named(text).ok_or_else(|| format!("Rondo runs only {}", names()))
+}
+
+/// The variable that chooses the algorithm of a collective.
+fn variable(of: Collective) -> String {
+    let mut options = OPTIONS.iter();
+    let option = options.find(|opt| matches!(opt.kind, Kind::Algorithm(c) if c == of));
+    option.expect("every collective has one").variable()
 }
 
 /// The value of `--stats`, if it is one.
@@ -133,8 +131,8 @@ fn stats(text: &str) -> Result<String, String> {
 /// the environment holds is the library's to judge, on the ranks.
 fn variables(args: &Args) -> Variables {
     let mut all: Variables = config::variables().into_iter().collect();
-    for opt in &args.off {
-        all.insert(opt.variable().into(), "host".into());
+    for &collective in &args.off {
+        all.insert(variable(collective).into(), "host".into());
     }
     if args.trace {
         all.insert("RONDO_TRACE".into(), "on".into());

@@ -14,14 +14,15 @@ use crate::{
         dist::Dist,
         report::Node,
     },
-    job,
-    mpi::{Collective, Mpi},
+    collectives, job,
+    mpi::Mpi,
     output,
 };
 use choose::{Candidate, Found, rules};
 use file::Rules;
 use network::Link;
-use rondo::config::{Config, OPTIONS};
+use rondo::collective::Collective;
+use rondo::config::{Config, Kind, OPTIONS};
 use std::{ffi::OsString, io::Write, path::PathBuf};
 use sweep::{Sweep, Winner};
 
@@ -35,8 +36,8 @@ use sweep::{Sweep, Winner};
 #[command(verbatim_doc_comment, after_long_help = AFTER_HELP)]
 pub struct Args {
     /// What to measure [default: all]
-    #[arg(value_enum, value_name = "COLLECTIVE", hide_default_value = true,
-          default_values = ["bcast", "allgatherv", "allgather", "gatherv", "gather", "scatterv", "scatter"])]
+    #[arg(value_parser = collectives::parser(), value_name = "COLLECTIVE", hide_default_value = true,
+          default_values = collectives::names())]
     collectives: Vec<Collective>,
     /// Sizes, as in 'rondo bench': MIN, 4 MIN, 16 MIN, up to MAX
     #[arg(short = 'm', long, value_name = "MIN:MAX", default_value = "256:4M")]
@@ -150,10 +151,11 @@ fn tune(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
 /// Would rules count? What a variable names goes before them.
 fn is_free(collectives: &[Collective]) -> Result<(), Failure> {
     let loaded = Config::load();
-    let names = collectives.iter().map(|collective| collective.name());
-    let names: Vec<&str> = names.chain([""]).collect();
     for opt in OPTIONS {
-        let is_named = names.iter().any(|name| opt.name.eq_ignore_ascii_case(name));
+        let is_named = match opt.kind {
+            Kind::Algorithm(collective) => collectives.contains(&collective),
+            _ => opt.name.is_empty(),
+        };
         let value = opt.show(&loaded.config);
         if is_named && value != opt.default {
             let variable = opt.variable();

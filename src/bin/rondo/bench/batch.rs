@@ -9,8 +9,10 @@
 
 use crate::{
     Failure,
-    mpi::{Call, Collective, Mpi, Side},
+    collectives::needs_all,
+    mpi::{Call, Mpi, Side},
 };
+use rondo::collective::{Collective, Family};
 use std::time::Instant;
 
 /// How long a batch shall last at least, and how many calls it has at most.
@@ -57,8 +59,8 @@ impl<'a> Bench<'a> {
             true => vec![GAP; count * call.datatype.extent],
             false => Vec::new(),
         };
-        let all = call.collective.needs_all(mpi.rank == call.root);
-        let own = call.collective != Collective::Bcast;
+        let all = needs_all(call.collective, mpi.rank == call.root);
+        let own = call.collective.family() != Family::Broadcast;
         Bench {
             own: elements(own, call.blocks.count(mpi.rank)),
             all: elements(all, call.blocks.total()),
@@ -167,7 +169,7 @@ impl<'a> Bench<'a> {
     /// Is this rank's block in its place among all of them, or where its own block is?
     fn is_in_place(&self) -> bool {
         let call = self.call;
-        call.in_place && (self.mpi.rank == call.root || !call.collective.has_root())
+        call.in_place && (self.mpi.rank == call.root || !call.collective.family().has_root())
     }
 
     /// Puts new data where the call takes them from, and what is wrong in every byte where it puts them.
@@ -180,7 +182,7 @@ impl<'a> Bench<'a> {
             blocks.before(rank) + blocks.count(rank),
         );
         let scatter = self.is_scatter();
-        let source = scatter || self.call.collective == Collective::Bcast;
+        let source = scatter || self.call.collective.family() == Family::Broadcast;
         let wrong = if source && rank == self.call.root {
             0
         } else {

@@ -3,10 +3,8 @@
 #![forbid(unsafe_code)]
 
 use super::dist::Dist;
-use crate::{
-    Failure,
-    mpi::{Blocks, Collective},
-};
+use crate::{Failure, mpi::Blocks};
+use rondo::collective::{Collective, Family};
 use rondo::config;
 use std::str::FromStr;
 
@@ -66,9 +64,13 @@ pub fn cases(wanted: &Wanted, ranks: usize, element: u64) -> Result<Vec<Case>, F
         };
         for dist in dists {
             for size in wanted.sizes.all(wanted.step) {
-                let each = if collective.size_is_total() { 1 } else { n };
+                let each = if collective.family().knows_bytes() {
+                    1
+                } else {
+                    n
+                };
                 let mut total = size * each / element;
-                if !collective.is_irregular() && collective != Collective::Bcast {
+                if !collective.is_irregular() && collective.family() != Family::Broadcast {
                     total -= total % n;
                 }
                 if total == 0 || size < element {

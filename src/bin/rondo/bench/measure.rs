@@ -11,7 +11,7 @@ use crate::{
     Failure,
     mpi::{Call, Mpi, Side},
 };
-use rondo::config::Algorithm;
+use rondo::algorithm::Algorithm;
 
 const SIDES: [Side; 2] = [Side::Host, Side::Rondo];
 
@@ -23,10 +23,8 @@ pub fn measure(mpi: &Mpi, call: &Call, plan: &Plan, mut row: Row) -> Result<Row,
     }
     row.calls = bench.calibrate(&SIDES)?;
     let algorithms = || {
-        Algorithm::ALL
-            .map(Algorithm::name)
-            .into_iter()
-            .chain(["host"])
+        let names = Algorithm::ALL.iter().map(|algorithm| algorithm.name());
+        names.chain(["host"])
     };
     let count = || algorithms().map(|name| mpi.calls(call.collective, name));
     let mut before = Vec::new();
@@ -46,6 +44,7 @@ pub fn measure(mpi: &Mpi, call: &Call, plan: &Plan, mut row: Row) -> Result<Row,
     row.ratio = row.host.median / row.rondo.median;
     row.root = call
         .collective
+        .family()
         .has_root()
         .then(|| [0, 1].map(|which| Times::of(&series[which].roots).median));
     Ok(row)

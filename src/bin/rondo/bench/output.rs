@@ -7,7 +7,8 @@ use super::{
     report::{Report, Row},
     times::Times,
 };
-use crate::Failure;
+use crate::{Failure, collectives};
+use rondo::collective::Family;
 use std::{
     fs::File,
     io::{self, Write},
@@ -142,14 +143,11 @@ fn header(row: &Row, report: &Report) -> String {
     if report.datatype != "byte" {
         about += &format!(", {}", report.datatype);
     }
-    if report.in_place && row.collective != "bcast" {
+    let collective = collectives::known(&row.collective).expect("rows are of known collectives");
+    if report.in_place && collective.family() != Family::Broadcast {
         about += ", in place";
     }
-    let size = match row.collective.as_str() {
-        "bcast" => "the message",
-        "allgather" | "allgatherv" => "all ranks together",
-        _ => "a block, on the average",
-    };
+    let size = collectives::size_of(collective);
     let times = format!("{:>11}{:>11}{:>11}{:>11}", "min", "avg", "max", "P99");
     let (root, both) = match row.root {
         Some(_) => (

@@ -8,7 +8,7 @@ use plotters::{coord::Shift, element::DashedPathElement, prelude::*, style::Font
 pub struct Panel {
     pub title: String,
     /// What is on the axis of sizes.
-    pub axis: &'static str,
+    pub axis: String,
     pub series: Vec<Series>,
 }
 
@@ -102,7 +102,7 @@ fn chart<'a, B: DrawingBackend>(
         .axis_desc_style(("sans-serif", 14))
         .x_label_formatter(&bytes)
         .y_label_formatter(&plain)
-        .x_desc(panel.axis)
+        .x_desc(&panel.axis)
         .y_desc(name)
         .draw()?;
     Ok(chart)

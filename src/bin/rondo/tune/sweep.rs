@@ -10,10 +10,11 @@ use crate::{
         cases::Case,
         times::Times,
     },
-    mpi::{Call, Collective, Comm, Mpi, Side},
+    mpi::{Call, Comm, Mpi, Side},
 };
 use rondo::{
-    config::{Algorithm, OPTIONS},
+    algorithm::Algorithm,
+    collective::Collective,
     rules::{File, Rule},
 };
 
@@ -65,7 +66,7 @@ impl<'a> Sweep<'a> {
 
     /// Do all ranks know the size of a call, so that rules can bound it?
     pub fn knows_size(&self) -> bool {
-        !matches!(self.collective, Collective::Gatherv | Collective::Scatterv)
+        self.collective.family().knows_bytes() || !self.collective.is_irregular()
     }
 
     /// Measures calls of one size. The same result on all ranks.
@@ -177,14 +178,11 @@ impl<'a> Sweep<'a> {
 
 /// The algorithms of a collective, and sizes of blocks for the one that all sizes of messages go by.
 fn candidates(collective: Collective) -> Vec<Candidate> {
-    let options = OPTIONS.iter();
-    let mut options = options.filter(|opt| opt.name.eq_ignore_ascii_case(collective.name()));
-    let algorithms = options.next().map_or(&[][..], |opt| opt.algorithms());
     let mut all = Vec::new();
-    for algorithm in algorithms {
-        let blocks = match algorithm {
-            Algorithm::Circulant => &BLOCKS[..],
-            _ => &[],
+    for &algorithm in collective.algorithms() {
+        let blocks = match algorithm == Algorithm::Circulant {
+            true => &BLOCKS[..],
+            false => &[],
         };
         let each = [0].iter().chain(blocks).map(|&block_bytes| Candidate {
             algorithm: algorithm.name(),

@@ -1,0 +1,184 @@
+//! The collectives that Rondo takes over, a row each, and the families that they form. What else is to be said of every collective
+//! is made from these rows: options, counters, names in rules and in the tool.
+
+#![forbid(unsafe_code)]
+
+use crate::algorithm::Algorithm::{self, *};
+
+/// Collectives that move data between the same ranks in the same way. What decides on a call, and carries it out, is a family's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// The root has a message for all.
+    Broadcast,
+    /// Every rank has a message for all.
+    AllBroadcast,
+    /// The root has a block for every rank, or gets one of each. Few ranks know how much there is to move.
+    Rooted,
+}
+
+impl Family {
+    /// Do all ranks of a call know how many bytes it moves? Such collectives have a number of bytes below which they are the host's.
+    pub const fn knows_bytes(self) -> bool {
+        match self {
+            Family::Broadcast | Family::AllBroadcast => true,
+            Family::Rooted => false,
+        }
+    }
+
+    /// Has a call a root?
+    pub const fn has_root(self) -> bool {
+        match self {
+            Family::Broadcast | Family::Rooted => true,
+            Family::AllBroadcast => false,
+        }
+    }
+
+    /// The fewest ranks whose calls Rondo takes, unless something else is measured.
+    pub const fn least_ranks(self) -> u32 {
+        match self {
+            Family::Broadcast | Family::AllBroadcast => 3,
+            Family::Rooted => 64,
+        }
+    }
+}
+
+/// The fewest bytes of a message, or of all parts of an all-broadcast, between nodes that Rondo carries out at least as fast as every
+/// host (docs/results.md).
+pub const LEAST_BYTES: u64 = 32 << 10;
+
+/// The same within a node, where the way is through a shared segment.
+pub const NODE_LEAST_BYTES: u64 = 16 << 10;
+
+struct Row {
+    mpi_name: &'static str,
+    name: &'static str,
+    option: &'static str,
+    min_bytes_option: &'static str,
+    min_comm_size_option: &'static str,
+    irregular: bool,
+    family: Family,
+    algorithms: &'static [Algorithm],
+    limits: Collective,
+}
+
+/// Makes the enumeration, the list of all, and the rows: the name, the name of the option, the family, what it can run, and the
+/// collective whose limits hold for it.
+macro_rules! collectives {
+    ($($variant:ident = $name:literal $option:literal, $family:ident by $algorithms:expr, limits of $limits:ident;)*) => {
+        /// A collective that Rondo takes over.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Collective {
+            $(#[doc = concat!("`MPI_", stringify!($variant), "`.")] $variant,)*
+        }
+
+        impl Collective {
+            /// All of them, in the order of their counters.
+            pub const ALL: &[Collective] = &[$(Collective::$variant),*];
+        }
+
+        const ROWS: &[Row] = &[$(Row {
+            mpi_name: concat!("MPI_", stringify!($variant)),
+            name: $name,
+            option: $option,
+            min_bytes_option: concat!($option, "_MIN_BYTES"),
+            min_comm_size_option: concat!($option, "_MIN_COMM_SIZE"),
+            irregular: $name.as_bytes()[$name.len() - 1] == b'v',
+            family: Family::$family,
+            algorithms: $algorithms,
+            limits: Collective::$limits,
+        }),*];
+    };
+}
+
+const BROADCASTS: &[Algorithm] = &[Circulant, Binomial, Postal];
+const ALL_BROADCASTS: &[Algorithm] = &[Circulant, Bruck, Ring];
+const TREES: &[Algorithm] = &[Hybrid, Adaptive, Binomial, Linear];
+
+collectives! {
+    Bcast = "bcast" "BCAST", Broadcast by BROADCASTS, limits of Bcast;
+    Allgatherv = "allgatherv" "ALLGATHERV", AllBroadcast by ALL_BROADCASTS, limits of Allgatherv;
+    Allgather = "allgather" "ALLGATHER", AllBroadcast by ALL_BROADCASTS, limits of Allgatherv;
+    Gatherv = "gatherv" "GATHERV", Rooted by TREES, limits of Gatherv;
+    Gather = "gather" "GATHER", Rooted by TREES, limits of Gatherv;
+    Scatterv = "scatterv" "SCATTERV", Rooted by TREES, limits of Scatterv;
+    Scatter = "scatter" "SCATTER", Rooted by TREES, limits of Scatterv;
+}
+
+impl Collective {
+    /// How many there are.
+    pub const COUNT: usize = Collective::ALL.len();
+
+    const fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
+
+    /// The MPI function.
+    pub const fn mpi_name(self) -> &'static str {
+        self.row().mpi_name
+    }
+
+    /// The name in options, rules and reports.
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The collective of this name, `bcast` or `MPI_Bcast`, in letters of any case.
+    pub fn named(name: &str) -> Option<Collective> {
+        let is = |row: &Row| {
+            [row.name, row.mpi_name]
+                .iter()
+                .any(|n| n.eq_ignore_ascii_case(name))
+        };
+        Some(Collective::ALL[ROWS.iter().position(is)?])
+    }
+
+    /// May the blocks of ranks differ in size?
+    pub const fn is_irregular(self) -> bool {
+        self.row().irregular
+    }
+
+    /// Its family.
+    pub const fn family(self) -> Family {
+        self.row().family
+    }
+
+    /// What can carry it out.
+    pub const fn algorithms(self) -> &'static [Algorithm] {
+        self.row().algorithms
+    }
+
+    /// The collective whose limits hold for it: the least bytes and the fewest ranks that automatic choice takes.
+    pub const fn limits(self) -> Collective {
+        self.row().limits
+    }
+
+    /// Has it an option for the fewest ranks?
+    pub const fn has_min_comm_size(self) -> bool {
+        self as usize == self.limits() as usize
+    }
+
+    /// Has it an option for the fewest bytes?
+    pub const fn has_min_bytes(self) -> bool {
+        self.has_min_comm_size() && self.family().knows_bytes()
+    }
+
+    /// How many options its limits are.
+    pub(crate) const fn limits_of_its_own(self) -> usize {
+        self.has_min_comm_size() as usize + self.has_min_bytes() as usize
+    }
+
+    /// Without their common prefix, the options for the algorithm, the least bytes and the fewest ranks. Only of collectives with
+    /// limits of their own are the last two options.
+    pub(crate) const fn options(self) -> [&'static str; 3] {
+        let row = self.row();
+        [row.option, row.min_bytes_option, row.min_comm_size_option]
+    }
+}
+
+impl Algorithm {
+    /// What becomes of a call by an algorithm that is none of its family's. Options and rules accept only those of the table.
+    #[cold]
+    pub fn is_foreign(self, family: Family) -> ! {
+        unreachable!("{} is no algorithm for {family:?}", self.name())
+    }
+}

@@ -1,0 +1,131 @@
+//! Deciding on all-broadcasts.
+
+#![forbid(unsafe_code)]
+
+use super::problem::{MARGIN, SECOND_RATIO, UNKNOWN_RATIO};
+use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
+use crate::algorithm::Algorithm;
+use crate::collective::Family;
+use crate::learn::{Candidate, Prior};
+use crate::model;
+use crate::schedule::Parts;
+
+/// An all-broadcast.
+#[derive(Clone, Copy, Debug)]
+pub struct AllBroadcast<'a> {
+    /// Where it is made.
+    pub context: Context<'a>,
+    /// The parts of the ranks, which follow from the receive counts times the size of the receive type and are equal on all ranks.
+    pub parts: &'a Parts,
+    /// The parts of the nodes. Not looked at where every node has one rank.
+    pub node_parts: &'a Parts,
+}
+
+impl<'a> AllBroadcast<'a> {
+    fn total(&self) -> u64 {
+        self.parts.total()
+    }
+
+    /// Between whom it should run, and the parts that travel.
+    fn exchange(&self) -> (Form, &'a Parts) {
+        let Context { facts, config, .. } = self.context;
+        facts.exchange(self.parts, self.node_parts, config)
+    }
+
+    /// The algorithm that the model finds fastest.
+    fn fastest(&self) -> Algorithm {
+        let Context { facts, config, .. } = self.context;
+        let (form, parts) = self.exchange();
+        model_of(facts, form, config).all_broadcast(parts, facts.eager_bytes)
+    }
+}
+
+impl Problem for AllBroadcast<'_> {
+    fn context(&self) -> Context<'_> {
+        self.context
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        Some(self.total())
+    }
+
+    fn automatic(&self) -> Result<Algorithm, Why> {
+        let min = self.context.wish().min_bytes;
+        let (form, _) = self.exchange();
+        self.context.facts.worthwhile(form, self.total(), min)?;
+        Ok(self.fastest())
+    }
+
+    fn by(&self, algorithm: Algorithm, block_bytes: u64) -> Choice {
+        let Context { facts, config, .. } = self.context;
+        let (form, parts) = self.exchange();
+        let blocks = match algorithm {
+            Algorithm::Circulant if block_bytes > 0 => model::blocks_of(self.total(), block_bytes),
+            Algorithm::Circulant => {
+                let contributors = parts.contributors().len() as u64;
+                let (model, rounds) = (model_of(facts, form, config), facts.rounds(form, config));
+                model.blocks(rounds, self.total(), facts.eager_bytes, contributors)
+            }
+            Algorithm::Bruck | Algorithm::Ring => {
+                let size = match block_bytes {
+                    0 => facts.eager_bytes,
+                    size => size,
+                };
+                model::blocks_of(parts.largest(), size)
+            }
+            Algorithm::Binomial
+            | Algorithm::Hybrid
+            | Algorithm::Adaptive
+            | Algorithm::Linear
+            | Algorithm::Postal => algorithm.is_foreign(Family::AllBroadcast),
+        };
+        Choice::Rondo {
+            algorithm,
+            form,
+            // So that the blocks of all parts can be numbered.
+            blocks: blocks.min(u32::MAX / facts.p),
+            why: Why::Auto,
+        }
+    }
+
+    fn candidate(&self, candidate: Candidate) -> Choice {
+        let algorithm = match candidate {
+            Candidate::Host => return Choice::Host(Why::Measured),
+            Candidate::First => self.fastest(),
+            Candidate::Second if self.fastest() == Algorithm::Bruck => Algorithm::Circulant,
+            Candidate::Second => Algorithm::Bruck,
+        };
+        self.by(algorithm, self.context.config.block_bytes)
+    }
+
+    #[inline]
+    fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
+        let default = match choice {
+            Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
+            Choice::Host(Why::Small) if self.context.wish().min_bytes.is_none() => Candidate::Host,
+            Choice::Rondo { .. } | Choice::Host(_) => return None,
+        };
+        let average = self.total() / u64::from(self.context.facts.p);
+        let even = self.parts.largest() <= 2 * (average + 1);
+        Some((SizeClass::of(self.total(), even), default))
+    }
+
+    fn prior(&self, choice: Choice) -> Option<Prior> {
+        let facts = self.context.facts;
+        let (class, default) = self.size_class(choice)?;
+        // On one node there is a single way, and for one block there is only Bruck's.
+        let several =
+            matches!(choice, Choice::Rondo { blocks, .. } if blocks > 1) && facts.nodes > 1;
+        Some(Prior {
+            class: class.number(),
+            default,
+            expected: [
+                Some(UNKNOWN_RATIO),
+                Some(facts.below(self.total())),
+                several.then_some(SECOND_RATIO),
+            ],
+            waits: facts.nodes == 1,
+            margin: MARGIN,
+        })
+    }
+}

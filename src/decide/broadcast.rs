@@ -1,0 +1,114 @@
+//! Deciding on broadcasts.
+
+#![forbid(unsafe_code)]
+
+use super::problem::{MARGIN, SECOND_RATIO, UNKNOWN_RATIO};
+use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
+use crate::algorithm::Algorithm;
+use crate::collective::Family;
+use crate::learn::{Candidate, Prior};
+use crate::model;
+
+/// How many times fewer blocks the second candidate has.
+const FEWER: u32 = 4;
+
+/// A broadcast.
+#[derive(Clone, Copy, Debug)]
+pub struct Broadcast<'a> {
+    /// Where it is made.
+    pub context: Context<'a>,
+    /// Bytes of the message: count times type size, which is equal on all ranks by the rule of equal type signatures.
+    pub bytes: u64,
+}
+
+impl Broadcast<'_> {
+    fn form(&self) -> Form {
+        self.context.facts.form(self.bytes, self.context.config)
+    }
+
+    /// The algorithm that the model finds fastest.
+    fn fastest(&self) -> Algorithm {
+        let Context { facts, config, .. } = self.context;
+        facts.broadcast(self.form(), self.bytes, config)
+    }
+}
+
+impl Problem for Broadcast<'_> {
+    fn context(&self) -> Context<'_> {
+        self.context
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        Some(self.bytes)
+    }
+
+    fn automatic(&self) -> Result<Algorithm, Why> {
+        let min = self.context.wish().min_bytes;
+        self.context
+            .facts
+            .worthwhile(self.form(), self.bytes, min)?;
+        Ok(self.fastest())
+    }
+
+    fn by(&self, algorithm: Algorithm, block_bytes: u64) -> Choice {
+        let Context { facts, config, .. } = self.context;
+        let (form, bytes) = (self.form(), self.bytes);
+        let blocks = match algorithm {
+            Algorithm::Binomial | Algorithm::Postal => model::least_blocks(bytes),
+            Algorithm::Circulant if block_bytes > 0 => model::blocks_of(bytes, block_bytes),
+            Algorithm::Circulant => {
+                let rounds = facts.rounds(form, config);
+                model_of(facts, form, config).blocks(rounds, bytes, facts.eager_bytes, 1)
+            }
+            Algorithm::Bruck
+            | Algorithm::Ring
+            | Algorithm::Hybrid
+            | Algorithm::Adaptive
+            | Algorithm::Linear => algorithm.is_foreign(Family::Broadcast),
+        };
+        Choice::Rondo {
+            algorithm,
+            form,
+            blocks,
+            why: Why::Auto,
+        }
+    }
+
+    fn candidate(&self, candidate: Candidate) -> Choice {
+        let first = || self.by(self.fastest(), self.context.config.block_bytes);
+        match candidate {
+            Candidate::Host => Choice::Host(Why::Measured),
+            Candidate::First => first(),
+            Candidate::Second => first().with_blocks(|blocks| blocks.div_ceil(FEWER)),
+        }
+    }
+
+    #[inline]
+    fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
+        let default = match choice {
+            Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
+            Choice::Host(Why::Small) if self.context.wish().min_bytes.is_none() => Candidate::Host,
+            Choice::Rondo { .. } | Choice::Host(_) => return None,
+        };
+        Some((SizeClass::of(self.bytes, true), default))
+    }
+
+    fn prior(&self, choice: Choice) -> Option<Prior> {
+        let Context { facts, config, .. } = self.context;
+        let (class, default) = self.size_class(choice)?;
+        // Inside a node, blocks mean nothing.
+        let several = matches!(choice, Choice::Rondo { algorithm: Algorithm::Circulant, blocks, .. } if blocks >= 2 * FEWER)
+            && facts.nodes > 1;
+        Some(Prior {
+            class: class.number(),
+            default,
+            expected: [
+                Some(UNKNOWN_RATIO),
+                Some(facts.below(self.bytes)),
+                (several && config.block_bytes == 0).then_some(SECOND_RATIO),
+            ],
+            waits: facts.nodes == 1,
+            margin: MARGIN,
+        })
+    }
+}

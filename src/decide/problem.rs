@@ -1,0 +1,130 @@
+//! What is asked about a call: who carries it out by the rules, who might be faster, and what is expected of each before it is tried.
+
+#![forbid(unsafe_code)]
+
+use super::{AllBroadcast, Broadcast, Choice, Facts, Rooted, SizeClass, Why};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, Family};
+use crate::config::{Config, Setting, Wish};
+use crate::learn::{Candidate, Prior};
+use crate::rules::Ruling;
+use crate::schedule::Parts;
+
+/// Microseconds in which what Rondo needs on a communicator is made: a private communicator, and segments.
+pub const SET_UP_US: u32 = 3000;
+
+/// What a challenger must make better: less may be chance.
+pub(super) const MARGIN: f64 = 0.98;
+
+/// How many times as long another candidate may take if nothing is known of it. A program whose calls are few should
+/// learn soon whether the host is the better choice after all.
+pub(super) const UNKNOWN_RATIO: f64 = 1.1;
+
+/// The same of the way that the model finds slower.
+pub(super) const SECOND_RATIO: f64 = 1.5;
+
+/// Where a call is made: the collective, the communicator, and the configuration of the communicator.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The collective.
+    pub collective: Collective,
+    /// What all ranks know of the communicator.
+    pub facts: Facts,
+    /// The configuration that all ranks share.
+    pub config: &'a Config,
+}
+
+impl Context<'_> {
+    /// What the user says of the collective.
+    pub(super) fn wish(&self) -> Wish {
+        self.config.wish(self.collective)
+    }
+}
+
+/// A call of a family of collectives, as all its ranks know it.
+pub trait Problem {
+    /// Where it is made.
+    fn context(&self) -> Context<'_>;
+
+    /// The bytes of the message, or of each rank's block, if all ranks know them.
+    fn bytes(&self) -> Option<u64>;
+
+    /// The algorithm by the rules where the user leaves the choice to Rondo, or why the host has the call.
+    fn automatic(&self) -> Result<Algorithm, Why>;
+
+    /// The call as this algorithm carries it out, in blocks of this size; 0: as the model says.
+    fn by(&self, algorithm: Algorithm, block_bytes: u64) -> Choice;
+
+    /// The call as a candidate carries it out.
+    fn candidate(&self, candidate: Candidate) -> Choice;
+
+    /// The size class, and who has its calls by the rules, which made this choice. `None` if there is nothing to learn.
+    fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)>;
+
+    /// What is expected of each candidate before any is tried, if the rules made this choice.
+    fn prior(&self, choice: Choice) -> Option<Prior>;
+
+    /// Decides by the rules.
+    fn choose(&self) -> Choice {
+        let Context { facts, config, .. } = self.context();
+        let wish = self.context().wish();
+        let fewest = || (self.context().collective.family()).least_ranks();
+        if !config.enabled {
+            return Choice::Host(Why::Off);
+        }
+        if facts.p < 3 {
+            return Choice::Host(Why::FewRanks);
+        }
+        if self.bytes() == Some(0) {
+            return Choice::Host(Why::Empty);
+        }
+        match wish.setting {
+            Setting::Host => Choice::Host(Why::Configured),
+            Setting::Use(algorithm) => self
+                .by(algorithm, config.block_bytes)
+                .because(Why::Configured),
+            Setting::Auto if facts.p < wish.min_comm_size.unwrap_or_else(fewest) => {
+                Choice::Host(Why::SmallComm)
+            }
+            Setting::Auto => match self.automatic() {
+                Ok(algorithm) => self.by(algorithm, config.block_bytes),
+                Err(why) => Choice::Host(why),
+            },
+        }
+    }
+
+    /// Decides by a file of rules.
+    fn ruled(&self, ruling: Ruling) -> Choice {
+        match ruling.setting {
+            Setting::Use(algorithm) => self.by(algorithm, ruling.block_bytes).because(Why::Rule),
+            Setting::Host | Setting::Auto => Choice::Host(Why::Rule),
+        }
+    }
+}
+
+/// What a candidate does with a typical call of a size class: its parts, if there are any, are equal.
+pub fn typical(context: Context, class: SizeClass, candidate: Candidate) -> Choice {
+    let bytes = class.bytes();
+    match context.collective.family() {
+        Family::Broadcast => Broadcast { context, bytes }.candidate(candidate),
+        Family::AllBroadcast => {
+            let even = |among: u32| {
+                let mut parts = Parts::default();
+                let part = Some(bytes.div_ceil(among.into()));
+                // So few bytes that their sum is a number.
+                let _ = parts.set((0..among).map(|_| part));
+                parts
+            };
+            let call = AllBroadcast {
+                context,
+                parts: &even(context.facts.p),
+                node_parts: &even(context.facts.nodes),
+            };
+            call.candidate(candidate)
+        }
+        Family::Rooted => {
+            let block = Some(bytes);
+            Rooted { context, block }.candidate(candidate)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Deciding on gathers and scatters.
+
+#![forbid(unsafe_code)]
+
+use super::problem::{MARGIN, UNKNOWN_RATIO};
+use super::{Choice, Context, Form, Problem, SizeClass, Why};
+use crate::algorithm::Algorithm;
+use crate::collective::Family;
+use crate::learn::{Candidate, Prior};
+
+/// How many times as long as the host Rondo may take where the rules leave the call to the host.
+const RATIO: f64 = 3.5;
+
+/// What a challenger must make better where calls of all sizes are taken together, because not every rank knows them.
+const MIXED_MARGIN: f64 = 0.85;
+
+/// A gather or scatter.
+#[derive(Clone, Copy, Debug)]
+pub struct Rooted<'a> {
+    /// Where it is made.
+    pub context: Context<'a>,
+    /// The bytes of every rank's block, where all ranks know them.
+    pub block: Option<u64>,
+}
+
+impl Problem for Rooted<'_> {
+    fn context(&self) -> Context<'_> {
+        self.context
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        self.block
+    }
+
+    fn automatic(&self) -> Result<Algorithm, Why> {
+        match self.context.facts.nodes {
+            1 => Err(Why::OneNode),
+            _ => Ok(Algorithm::Hybrid),
+        }
+    }
+
+    fn by(&self, algorithm: Algorithm, _block_bytes: u64) -> Choice {
+        let Context { facts, config, .. } = self.context;
+        Choice::Rondo {
+            algorithm,
+            form: match algorithm {
+                Algorithm::Hybrid | Algorithm::Binomial => {
+                    facts.form(self.block.unwrap_or(0), config)
+                }
+                Algorithm::Adaptive | Algorithm::Linear => Form::Flat,
+                Algorithm::Circulant | Algorithm::Bruck | Algorithm::Ring | Algorithm::Postal => {
+                    algorithm.is_foreign(Family::Rooted)
+                }
+            },
+            blocks: 1,
+            why: Why::Auto,
+        }
+    }
+
+    fn candidate(&self, candidate: Candidate) -> Choice {
+        match candidate {
+            Candidate::Host => Choice::Host(Why::Measured),
+            Candidate::First | Candidate::Second => self.by(Algorithm::Hybrid, 0),
+        }
+    }
+
+    #[inline]
+    fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
+        let default = match choice {
+            Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
+            Choice::Host(Why::SmallComm) if self.context.wish().min_comm_size.is_none() => {
+                Candidate::Host
+            }
+            Choice::Host(Why::OneNode) => Candidate::Host,
+            Choice::Rondo { .. } | Choice::Host(_) => return None,
+        };
+        Some((SizeClass::of(self.block.unwrap_or(0), true), default))
+    }
+
+    fn prior(&self, choice: Choice) -> Option<Prior> {
+        let (class, default) = self.size_class(choice)?;
+        Some(Prior {
+            class: class.number(),
+            default,
+            expected: [Some(UNKNOWN_RATIO), Some(RATIO), None],
+            waits: false,
+            margin: match self.block {
+                Some(_) => MARGIN,
+                None => MIXED_MARGIN,
+            },
+        })
+    }
+}

@@ -1,0 +1,378 @@
+//! Calls of one size class on one communicator, and the candidates for them.
+
+#![forbid(unsafe_code)]
+
+use super::{Candidate, Prior, Saved, Trials, Turn};
+
+/// A row has a part of the calls so far, up to this many: the more there are, the less chance has a say in it.
+const ROW_MAX: u16 = 32;
+
+/// Calls of the incumbent that are timed before a challenger has one, if there is time.
+const LOOKS: u32 = 3;
+
+/// The part of the time spent so far that a trial may cost.
+const SHARE: f64 = 0.05;
+
+/// What is made for Rondo is made at once if it takes no longer than so many calls: even a program of 100 calls loses little by it.
+const CHEAP: f64 = 5.0;
+
+/// A challenger that is slower by more than this factor has one more call, and is out if it still is.
+const CLOSE: f64 = 1.3;
+
+/// A challenger is out after a single call if it took so many times as long.
+const CLEARLY: f64 = 2.0;
+
+/// Each comparison that a candidate is in again costs a quarter of what the one before might, the second one less where two calls
+/// said the same.
+const AGAIN: u64 = 4;
+const AGAIN_AFTER_TWO: u64 = 16;
+
+/// So many times: rows are long by then.
+const LOST_MAX: u8 = 4;
+
+/// No sooner than after so many calls, because ranks that agree on something take time as well.
+const AGAIN_MIN: u64 = 100;
+
+/// Who took more times as long was late by chance, rather than slow.
+const PLAUSIBLE: f64 = 16.0;
+
+/// What this rank measured of a candidate.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    sum: u64,
+    most: u64,
+    calls: u32,
+}
+
+impl Sample {
+    fn add(&mut self, nanos: u64) {
+        self.sum = self.sum.saturating_add(nanos);
+        self.most = self.most.max(nanos);
+        self.calls += 1;
+    }
+
+    /// Nanoseconds of a call: the mean without the longest one, if there are two or more; `u64::MAX` if there is none.
+    /// A mean, because a candidate that is mostly slow and sometimes fast is slow.
+    fn time(&self) -> u64 {
+        match self.calls {
+            0 => u64::MAX,
+            1 => self.sum,
+            calls => self.sum.saturating_sub(self.most) / u64::from(calls - 1),
+        }
+    }
+}
+
+/// What happens at call `next`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The incumbent is timed, so many times more.
+    Looks(u16),
+    /// The challenger has a call.
+    Try(Stage),
+    /// Each has a row of calls, first the challenger. This one's has so many left; the incumbent's will have so many.
+    Race {
+        challenger: bool,
+        left: u16,
+        of: u16,
+        incumbent: u16,
+    },
+    /// The ranks agree.
+    Verdict(Stage),
+}
+
+/// How much is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Some calls of the host's, and none of Rondo's: are they long enough that what must be made for Rondo is worth it?
+    Worth,
+    /// One call.
+    Glance,
+    /// Two calls.
+    Look,
+    /// A row of calls.
+    Race,
+}
+
+/// Who has the calls of one size class on one communicator, and how far that is known.
+#[derive(Clone, Debug)]
+pub struct Contest {
+    /// Calls so far.
+    calls: u64,
+    /// Calls of which it is known what they saved.
+    accounted: u64,
+    /// The call at which the phase goes on; those before it are the incumbent's.
+    next: u64,
+    phase: Phase,
+    incumbent: Candidate,
+    challenger: Candidate,
+    /// What this rank measured in this comparison: the incumbent, the challenger.
+    own: [Sample; 2],
+    /// The slowest rank's, of each candidate; `u64::MAX` if it has none.
+    agreed: [u64; 3],
+    /// The call at which each candidate may be tried; `u64::MAX` if it may not.
+    due: [u64; 3],
+    /// Microseconds that it takes to make what Rondo needs, until that has been weighed against the host's calls.
+    set_up_us: u32,
+    /// Comparisons that each candidate lost.
+    lost: [u8; 3],
+    margin: f32,
+}
+
+/// The call by which a trial of a candidate that may take `ratio` times as long costs no more than its share.
+fn due(ratio: f64) -> u64 {
+    // Not the first two: one makes what is made once, and one of the incumbent's is timed.
+    ((ratio - 1.0) / SHARE).ceil().clamp(3.0, 1e6) as u64
+}
+
+impl Contest {
+    /// A size class of which nothing is measured.
+    ///
+    /// If the host has the calls by the rules, what must be made for Rondo (`set_up_us` microseconds, 0 if it is there) has to be
+    /// worth it before Rondo has a call.
+    pub fn new(prior: &Prior, set_up_us: u32) -> Contest {
+        let due = |ratio: Option<f64>| ratio.map_or(u64::MAX, due);
+        let mut contest = Contest {
+            calls: 0,
+            accounted: 0,
+            next: u64::MAX,
+            phase: Phase::Try(Stage::Glance),
+            incumbent: prior.default,
+            challenger: prior.default,
+            own: [Sample::default(); 2],
+            agreed: [u64::MAX; 3],
+            due: prior.expected.map(due),
+            set_up_us: match prior.default {
+                Candidate::Host => set_up_us,
+                _ => 0,
+            },
+            lost: [0; 3],
+            margin: prior.margin as f32,
+        };
+        contest.due[prior.default as usize] = u64::MAX;
+        contest.challenge();
+        contest
+    }
+
+    /// Who has the calls now, when nothing is tried.
+    pub fn incumbent(&self) -> Candidate {
+        self.incumbent
+    }
+
+    /// Nanoseconds of the slowest rank, of each candidate, as far as they are known.
+    pub fn times(&self) -> [Option<u64>; 3] {
+        self.agreed.map(|time| (time != u64::MAX).then_some(time))
+    }
+
+    /// Has the incumbent been compared with another one?
+    #[inline]
+    pub fn is_measured(&self) -> bool {
+        self.agreed[self.incumbent as usize] != u64::MAX
+    }
+
+    /// What the incumbent's calls saved since this was last asked, if both its time and the host's are known; negative if
+    /// it was slower, by less than chance may be.
+    pub fn take_saved(&mut self) -> Saved {
+        let calls = self.calls - std::mem::replace(&mut self.accounted, self.calls);
+        let times = self.times();
+        match (
+            times[Candidate::Host as usize],
+            times[self.incumbent as usize],
+        ) {
+            (Some(host), Some(own)) if self.incumbent != Candidate::Host => Saved {
+                calls,
+                nanos: (host as i64 - own as i64).saturating_mul(calls as i64),
+            },
+            _ => Saved::default(),
+        }
+    }
+
+    /// If the ranks must agree before the next call: this rank's times, of which the largest over all ranks are to
+    /// be told to [`Contest::agree`].
+    pub fn question(&self) -> Option<[u64; 2]> {
+        let now = self.calls + 1 == self.next && matches!(self.phase, Phase::Verdict(_));
+        now.then(|| self.own.map(|sample| sample.time()))
+    }
+
+    /// The ranks agreed on these times. True if that is news: who has the calls, or how long somebody takes of whom nothing
+    /// was known.
+    pub fn agree(&mut self, slowest: [u64; 2], trials: Trials) -> bool {
+        let [incumbent, challenger] = slowest.map(|time| time.max(1) as f64);
+        let stage = match self.phase {
+            Phase::Verdict(stage) => stage,
+            _ => Stage::Race,
+        };
+        if stage == Stage::Worth {
+            let calls = f64::from(std::mem::take(&mut self.set_up_us)) * 1e3 / incumbent;
+            if calls < CHEAP {
+                self.phase = Phase::Looks(1);
+            } else {
+                self.due[self.challenger as usize] += (calls / SHARE) as u64;
+                self.challenge();
+            }
+            return false;
+        }
+        self.agreed[self.incumbent as usize] = slowest[0];
+        self.agreed[self.challenger as usize] = slowest[1];
+        let first = self.lost[self.incumbent as usize] + self.lost[self.challenger as usize] == 0;
+        let ratio = challenger / incumbent;
+        let row = match u16::try_from(trials.calls).unwrap_or(u16::MAX) {
+            row @ 0..=1 => row,
+            row => row
+                .max((self.calls as f64 * SHARE) as u16)
+                .min(row.max(ROW_MAX)),
+        };
+        match stage {
+            Stage::Glance | Stage::Look if row > 1 && ratio <= CLOSE => {
+                self.own = [Sample::default(); 2];
+                self.phase = Phase::Race {
+                    challenger: true,
+                    left: row,
+                    of: row,
+                    // In a short program, who seems to be much slower has no more calls than it takes.
+                    incumbent: match ratio * CLOSE < 1.0 && u32::from(row) == trials.calls {
+                        true => 2,
+                        false => row,
+                    },
+                };
+                return false;
+            }
+            Stage::Glance if row > 1 && ratio < CLEARLY => {
+                self.phase = Phase::Try(Stage::Look);
+                return false;
+            }
+            _ => {}
+        }
+        let (mut loser, mut ratio) = (self.challenger, ratio);
+        let displaced = ratio < f64::from(self.margin);
+        if displaced {
+            loser = std::mem::replace(&mut self.incumbent, self.challenger);
+            ratio = ratio.recip();
+        }
+        self.due[self.incumbent as usize] = u64::MAX;
+        self.due[loser as usize] = u64::MAX;
+        let lost = &mut self.lost[loser as usize];
+        if *lost < LOST_MAX {
+            // Who is slower by much has no row of calls next time.
+            let cost = match ratio <= CLOSE {
+                true => f64::from(row) * (ratio - 1.0),
+                false => ratio.min(PLAUSIBLE) - 1.0,
+            };
+            let again = match stage {
+                Stage::Look => AGAIN_AFTER_TWO,
+                _ => AGAIN,
+            };
+            let calls = (again * due(1.0 + cost)).max(AGAIN_MIN) * AGAIN.pow((*lost).into());
+            let most = match trials.relearn {
+                0 => u64::MAX,
+                relearn => relearn.max(due(1.0 + cost)),
+            };
+            *lost += 1;
+            self.due[loser as usize] = self.calls + calls.min(most);
+        }
+        self.challenge_again(trials);
+        first || displaced
+    }
+
+    /// Counts a call, and says who has it.
+    #[inline]
+    pub fn begin(&mut self) -> Turn {
+        self.calls += 1;
+        if self.calls < self.next {
+            return Turn {
+                candidate: self.incumbent,
+                timed: false,
+                ahead: None,
+            };
+        }
+        self.next = self.calls + 1;
+        let (candidate, timed, phase) = match self.phase {
+            Phase::Looks(1) if self.set_up_us > 0 => {
+                (self.incumbent, true, Phase::Verdict(Stage::Worth))
+            }
+            Phase::Looks(1) => (self.incumbent, true, Phase::Try(Stage::Glance)),
+            Phase::Looks(left) => (self.incumbent, true, Phase::Looks(left - 1)),
+            Phase::Try(stage) => (self.challenger, true, Phase::Verdict(stage)),
+            Phase::Race {
+                challenger,
+                left,
+                of,
+                incumbent,
+            } => {
+                let candidate = match challenger {
+                    true => self.challenger,
+                    false => self.incumbent,
+                };
+                let phase = match (left, challenger) {
+                    (1, false) => Phase::Verdict(Stage::Race),
+                    (1, true) => Phase::Race {
+                        challenger: false,
+                        left: incumbent,
+                        of: incumbent,
+                        incumbent,
+                    },
+                    _ => Phase::Race {
+                        challenger,
+                        left: left - 1,
+                        of,
+                        incumbent,
+                    },
+                };
+                (candidate, left <= of.div_ceil(2), phase)
+            }
+            // Nobody asked the ranks: without their times everything stays as it is.
+            Phase::Verdict(_) => {
+                self.next = u64::MAX;
+                (self.incumbent, false, self.phase)
+            }
+        };
+        self.phase = phase;
+        Turn {
+            candidate,
+            timed,
+            ahead: (phase == Phase::Try(Stage::Glance)).then_some(self.challenger),
+        }
+    }
+
+    /// The call of this turn took so long on this rank.
+    pub fn time(&mut self, turn: Turn, nanos: u64) {
+        self.own[usize::from(turn.candidate != self.incumbent)].add(nanos);
+    }
+
+    /// The comparison is over: what is next?
+    fn challenge_again(&mut self, trials: Trials) {
+        if self.incumbent == Candidate::Host {
+            // Where the model's best way loses, so does its second best.
+            self.due[Candidate::Second as usize] = u64::MAX;
+        }
+        if self.due.iter().all(|&due| due == u64::MAX) && trials.relearn > 0 {
+            let best = self.agreed[self.incumbent as usize].max(1) as f64;
+            self.lost = [0; 3];
+            for candidate in Candidate::ALL {
+                let time = self.agreed[candidate as usize];
+                if time != u64::MAX && candidate != self.incumbent {
+                    let calls = due(time as f64 / best).max(trials.relearn);
+                    self.due[candidate as usize] = self.calls + calls;
+                }
+            }
+        }
+        self.challenge();
+    }
+
+    /// Waits for the next challenger that is due.
+    fn challenge(&mut self) {
+        let first = Candidate::ALL
+            .into_iter()
+            .min_by_key(|&c| self.due[c as usize]);
+        let challenger = first.expect("there are three");
+        self.challenger = challenger;
+        self.own = [Sample::default(); 2];
+        (self.next, self.phase) = match self.due[challenger as usize] {
+            u64::MAX => (u64::MAX, Phase::Try(Stage::Glance)),
+            due => {
+                let next = due.saturating_sub(LOOKS.into()).max(self.calls + 1).max(2);
+                let looks = due.saturating_sub(next).clamp(1, LOOKS.into());
+                (next, Phase::Looks(looks as u16))
+            }
+        };
+    }
+}

@@ -1,0 +1,118 @@
+//! All contests on one communicator.
+
+#![forbid(unsafe_code)]
+
+use super::{Candidate, Contest, Prior, SIZE_CLASSES, Saved};
+use crate::collective::Collective;
+
+/// Size classes on a communicator about which something is learnt. Calls of others follow the rules.
+const CONTESTS: usize = 50;
+
+/// Where the rules say Rondo, it may take so many times as many: a program of 100 calls gains more than it loses.
+const PROMISE: u32 = 5;
+
+/// Size classes whose bytes differ by no more than a factor of four are alike enough to guess one from the other.
+const NEARBY: u8 = 4;
+
+/// All that is learnt on one communicator.
+#[derive(Debug, Default)]
+pub struct Table {
+    /// For each collective and size class, the place of its contest and one, or 0. Empty before the first one.
+    places: Vec<[u8; SIZE_CLASSES]>,
+    contests: Vec<Contest>,
+}
+
+impl Table {
+    /// The contest for calls of this size class, if there is one yet.
+    #[inline]
+    pub fn contest(&mut self, collective: Collective, class: u8) -> Option<&mut Contest> {
+        let place = self.places.get(collective as usize)?[usize::from(class)];
+        self.contests.get_mut(usize::from(place).wrapping_sub(1))
+    }
+
+    /// Is there no room for a new contest?
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.contests.len() == CONTESTS
+    }
+
+    /// The contest for these calls, now made; `None` if there are too many. In `set_up_us` microseconds what Rondo needs on the
+    /// communicator is made before its first call; 0 if it is there.
+    #[cold]
+    pub fn add(
+        &mut self,
+        collective: Collective,
+        prior: &Prior,
+        mut set_up_us: u32,
+    ) -> Option<&mut Contest> {
+        if self.is_full() {
+            return None;
+        }
+        self.places.resize(Collective::COUNT, [0; SIZE_CLASSES]);
+        let mut prior = *prior;
+        if let Some(ratio) = self.ratio_nearby(collective, prior.class) {
+            // How the host compares with Rondo where sizes are similar is a better guess than any other.
+            let [host, first, _] = &mut prior.expected;
+            match prior.default {
+                Candidate::Host if first.is_some() => *first = Some(1.0 / ratio),
+                Candidate::First if host.is_some() => *host = Some(ratio),
+                _ => {}
+            }
+        }
+        if prior.waits && set_up_us > 0 && prior.default == Candidate::First {
+            set_up_us = set_up_us.div_ceil(PROMISE);
+            // The host has the calls until they are worth it.
+            prior.default = Candidate::Host;
+            prior.expected[Candidate::First as usize] = Some(1.0);
+            prior.expected[Candidate::Second as usize] = None;
+        }
+        self.contests.reserve_exact(1);
+        self.contests.push(Contest::new(&prior, set_up_us));
+        self.places[collective as usize][usize::from(prior.class)] = self.contests.len() as u8;
+        self.contests.last_mut()
+    }
+
+    /// How many times as long as Rondo the host takes for the nearest size class of which that is known.
+    fn ratio_nearby(&self, collective: Collective, class: u8) -> Option<f64> {
+        let places = (0u8..).zip(self.places.get(collective as usize)?);
+        let known = places.filter_map(|(other, &place)| {
+            let distance = class.abs_diff(other);
+            let contest = self.contests.get(usize::from(place).checked_sub(1)?)?;
+            match contest.times() {
+                [Some(host), Some(first), _] if distance <= NEARBY => {
+                    Some((distance, host as f64 / first.max(1) as f64))
+                }
+                _ => None,
+            }
+        });
+        let nearest = known.min_by_key(|(distance, _)| *distance);
+        nearest.map(|(_, ratio)| ratio)
+    }
+
+    /// Takes what was saved in each collective.
+    pub fn take_saved(&mut self, mut each: impl FnMut(Collective, Saved)) {
+        for (&collective, classes) in Collective::ALL.iter().zip(&self.places) {
+            for &place in classes {
+                if let Some(contest) = self.contests.get_mut(usize::from(place).wrapping_sub(1)) {
+                    each(collective, contest.take_saved());
+                }
+            }
+        }
+    }
+
+    /// Calls `each` with every contest, its collective and the number of its size class.
+    pub fn each(&self, mut each: impl FnMut(Collective, u8, &Contest)) {
+        for (&collective, classes) in Collective::ALL.iter().zip(&self.places) {
+            for (class, &place) in (0u8..).zip(classes) {
+                if let Some(contest) = usize::from(place).checked_sub(1) {
+                    each(collective, class, &self.contests[contest]);
+                }
+            }
+        }
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.places.capacity() * SIZE_CLASSES + self.contests.capacity() * size_of::<Contest>()
+    }
+}
