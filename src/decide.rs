@@ -18,7 +18,7 @@ use crate::model::{self, Model};
 use crate::schedule::Parts;
 
 /// The shortest broadcast, and the least total of an all-broadcast, between nodes that measures at
-/// least as fast on every host (docs/results.md).
+/// least as fast on every host (docs/results/cluster.md).
 const MIN_BYTES: u64 = 32 << 10;
 
 /// The same within a node, where the way is through a shared segment.
