@@ -27,7 +27,8 @@ pub struct File {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// The name of the collective, as in the statistics: `bcast` or `allgatherv`.
+    /// The name of the collective, as in the statistics: `bcast`, `allgatherv`, `allgather`, `gatherv`, `gather`,
+    /// `scatterv` or `scatter`.
     pub collective: String,
     /// `host` or one of the algorithms of the collective's option.
     pub algorithm: String,
