@@ -10,7 +10,7 @@
 //! ```text
 //! MPI_Bcast(buf, count, datatype, root, comm)      C, or any Fortran binding
 //!  abi       packs the arguments
-//!  coll      takes the call through the steps below; if it is not ours, or invalid: to the host, its return code untouched
+//!  coll      takes the call through the steps below; not ours, or invalid: the host's function, its code untouched
 //!  comm      state of the communicator (an attribute); at the first call: the handshake
 //!  decide    who and how, from facts that every rank shares; asks model for the fastest algorithm and number of blocks
 //!  rules     what a file of rules says instead
