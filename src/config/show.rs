@@ -106,11 +106,11 @@ pub fn help(loaded: &Loaded) -> String {
 const PAGE: usize = 120;
 
 /// What stands before the options in [`markdown`].
-const INTRO: &str = "Rondo is set by environment variables. Sizes are in bytes; K, M and G stand for 1024, 1024^2 and \
-    1024^3. Rank 0 of `MPI_COMM_WORLD` warns once about a value that Rondo cannot use, and Rondo goes on with the default. \
-    For a variable that does not exist, the warning names the most similar one that does. Where the ranks of a \
-    communicator must agree, the values of its rank 0 hold for all of them. So a launcher that does not hand the \
-    environment to all nodes does no harm.";
+const INTRO: &str = "Rondo is set by environment variables. Sizes are in bytes; K, M and G stand for 1024, 1024^2 \
+    and 1024^3. Rank 0 of `MPI_COMM_WORLD` warns once about a value that Rondo cannot use, and Rondo goes on with \
+    the default. It also warns about a variable that does not exist, and suggests a similar name if there is one. \
+    Where the ranks of a communicator must agree, the values of its rank 0 hold for all of them. So a launcher that \
+    does not hand the environment to all nodes does no harm.";
 
 /// The page docs/options.md: every option with its meaning, values and default, in Markdown.
 pub fn markdown() -> String {
