@@ -43,7 +43,7 @@ impl Family {
 }
 
 /// The fewest bytes of a message, or of all parts of an all-broadcast, between nodes that Rondo carries out at least as fast as every
-/// host (docs/results.md).
+/// host (docs/results/cluster.md).
 pub const LEAST_BYTES: u64 = 32 << 10;
 
 /// The same within a node, where the way is through a shared segment.

@@ -2,8 +2,9 @@
 //! The environment, read once: one table of options, one immutable [`Config`].
 //!
 //! [`OPTIONS`] is the only place where an option is described. The parser, the defaults, the words that
-//! ranks exchange, the help text and `rondo info` all come from it, so a new option is one field of [`Config`] and
-//! one row of the table. The options that every collective has are made from the table of collectives.
+//! ranks exchange, the help text, `rondo info` and docs/options.md all come from it, so a new option is one
+//! field of [`Config`] and one row of the table. The options that every collective has are made from the table
+//! of collectives.
 //!
 //! No other module reads the environment. Nothing here prints: what the user should know is
 //! returned as [`Loaded::warnings`], and the caller decides which rank says it.

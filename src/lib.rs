@@ -1,24 +1,31 @@
 //! Rondo: round-optimal MPI collectives, dropped in.
 //!
 //! A shared library with the C ABI that takes over collectives of the host MPI library by
-//! interposition and carries them out over the host's point-to-point messages. What a user may see of
-//! it are MPI's own symbols and `include/rondo.h`; the Rust modules are public for the tests and the
-//! command line tool only.
+//! interposition and carries them out over the host's point-to-point messages, and through shared
+//! memory inside a node. What a user may see of it are MPI's own symbols and `include/rondo.h`; the Rust
+//! modules are public for the tests and the command line tool only.
 //!
 //! A call from top to bottom:
 //!
 //! ```text
 //! MPI_Bcast(buf, count, datatype, root, comm)      C, or any Fortran binding
 //!  abi       packs the arguments
-//!  coll      not ours, or invalid: the host's function, its return code untouched; else the plan
+//!  coll      takes the call through the steps below; not ours, or invalid: the host's function, its code untouched
 //!  comm      state of the communicator (an attribute); at the first call: the handshake
-//!  decide    who and how, from facts that every rank shares
+//!  decide    who and how, from facts that every rank shares; asks model for the fastest algorithm and number of blocks
+//!  rules     what a file of rules says instead
+//!  learn     if no rule fits: what was measured to be faster, or is to be tried
+//!  comm      at the first call that is Rondo's: the private communicator, the memory that a node shares
 //!  engine    which blocks to whom and when; posts what may be posted, waits for what is needed
-//!  schedule  round -> block, pure arithmetic
+//!  schedule  round -> block, pure arithmetic, and the tree of a postal broadcast
 //!  tree      rank -> parent and children, for gather and scatter
+//!  topology  which ranks share a node
 //!  shm       memory that the ranks of a node share
-//!  host      sends, receives, tests; the only place with pointers, handles and datatypes
+//!  host      sends, receives, tests; nearly all that has to do with pointers, handles and datatypes
+//!  stats     counts the call with its bytes, its time and the reason
 //! ```
+//!
+//! Beside the way: `config` is the environment, `report` writes messages, `hash` makes numbers of words.
 //!
 //! Rules on the way: a call goes to the host only before its first message, and only for a reason
 //! that every rank sees, or because an argument is invalid. Every request is complete when a function

@@ -802,19 +802,22 @@ fn a_long_value_has_a_line_of_its_own_and_is_not_cut() {
 }
 
 #[test]
-fn the_markdown_table_has_a_row_of_four_cells_for_each_option() {
-    let table = config::markdown();
-    let rows: Vec<&str> = table.lines().collect();
-    assert_eq!(rows.len(), OPTIONS.len() + 2);
-    for row in &rows {
-        assert_eq!(row.matches('|').count(), 5, "{row}");
-    }
-    for (opt, row) in OPTIONS.iter().zip(&rows[2..]) {
-        assert!(
-            row.starts_with(&format!("| `{}` | ", opt.variable())),
-            "{row}"
-        );
-        assert!(row.contains(&format!(" | `{}` | ", opt.default)), "{row}");
+fn the_markdown_page_has_a_section_for_each_option() {
+    let page = config::markdown();
+    assert!(page.lines().all(|line| line.chars().count() <= 120));
+    let sections: Vec<&str> = page.split("\n## ").skip(1).collect();
+    assert_eq!(sections.len(), OPTIONS.len());
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (opt, section) in OPTIONS.iter().zip(sections) {
+        let section = words(section);
+        let default = match opt.default {
+            "" => "* default: empty".to_owned(),
+            value => format!("* default: `{value}`"),
+        };
+        assert!(section.starts_with(&format!("`{}` ", opt.variable())));
+        assert!(section.contains(&words(&opt.doc())), "{section}");
+        assert!(section.contains(&format!(" * values: {} ", opt.values())));
+        assert!(section.ends_with(&default), "{section}");
     }
 }
 

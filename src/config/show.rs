@@ -1,5 +1,5 @@
 #![forbid(unsafe_code)]
-//! The options as text: for `RONDO_HELP`, for `rondo info` and for the README.
+//! The options as text: for `RONDO_HELP`, for `rondo info` and for docs/options.md.
 
 use super::options::MOST_RANKS;
 use super::{Config, Gpu, Hierarchy, Kind, Loaded, OPTIONS, Opt, Setting, Source, StatsFormat};
@@ -108,17 +108,35 @@ pub fn help(loaded: &Loaded) -> String {
     )
 }
 
-/// The options as the table of the README, in Markdown.
+/// The longest line of [`markdown`], in characters.
+const PAGE: usize = 120;
+
+/// What stands before the options in [`markdown`].
+const INTRO: &str = "Rondo is set by environment variables. Sizes are in bytes; K, M and G stand for 1024, 1024^2 \
+    and 1024^3. Rank 0 of `MPI_COMM_WORLD` warns once about a value that Rondo cannot use, and Rondo goes on with \
+    the default. It also warns about a variable that does not exist, and suggests a similar name if there is one. \
+    Where the ranks of a communicator must agree, the values of its rank 0 hold for all of them. So a launcher that \
+    does not hand the environment to all nodes does no harm.";
+
+/// The page docs/options.md: every option with its meaning, values and default, in Markdown.
 pub fn markdown() -> String {
-    let mut text = String::from("| variable | values | default | meaning |\n|---|---|---|---|\n");
-    for opt in OPTIONS {
-        let (variable, values, default) = (opt.variable(), opt.values(), opt.default);
-        text += &format!(
-            "| `{variable}` | {values} | `{default}` | {} |\n",
-            opt.doc()
-        );
+    let mut text = "# Options\n\n".to_owned();
+    let made = "`rondo info --markdown` prints this page, and `rondo info` the values in use and where they come from.";
+    for paragraph in [INTRO, made] {
+        text += &format!("{}\n\n", lines(paragraph, PAGE).join("\n"));
     }
-    text
+    for opt in OPTIONS {
+        let default = match opt.default {
+            "" => "empty".to_owned(),
+            value => format!("`{value}`"),
+        };
+        let meaning = lines(&opt.doc(), PAGE).join("\n");
+        let values = lines(&format!("values: {}", opt.values()), PAGE - 2).join("\n  ");
+        let variable = opt.variable();
+        text += &format!("## `{variable}`\n\n{meaning}\n\n* {values}\n* default: {default}\n\n");
+    }
+    text.truncate(text.trim_end().len());
+    text + "\n"
 }
 
 /// Appends one option, its meaning broken into lines beside the other columns.

@@ -1,11 +1,15 @@
 //! Engines carry schedules out over a [`Wire`]. Offsets in, no pointers, no MPI.
 //!
-//! There is one engine, [`AllBroadcast`]: any number of broadcasts at a time, each from another root. A
-//! broadcast is the case of one of them, an allgather that of one from every rank. Which blocks travel
-//! when is a [`Pattern`]'s business.
+//! * [`AllBroadcast`]: any number of broadcasts at a time, each from another root. A broadcast is the case of
+//!   one of them, an allgather that of one from every rank. Which blocks travel when is a [`Pattern`]'s
+//!   business.
+//! * [`node`]: what the ranks of a node pass to each other while their leaders run an [`AllBroadcast`] between
+//!   the nodes.
+//! * [`rooted::Gather`] and [`rooted::Scatter`]: whole blocks through a tree, or straight from or to the root,
+//!   over a [`rooted::Carrier`].
 //!
-//! The engine is a state machine: [`AllBroadcast::advance`] does what can be done now and never waits, so
-//! that a test can drive many ranks from one thread and `run` can decide how to wait.
+//! Engines are state machines: `advance` does what can be done now and never waits, so that a test can
+//! drive many ranks from one thread and `run` can decide how to wait.
 
 #![forbid(unsafe_code)]
 

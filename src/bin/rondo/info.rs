@@ -16,6 +16,9 @@ pub struct Args {
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
+    /// Print the options as Markdown, the page docs/options.md
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
 }
 
 /// The JSON form; the field names are an interface to scripts.
@@ -41,6 +44,9 @@ struct OptionInfo {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
+    if args.markdown {
+        return output(|out| write!(out, "{}", config::markdown()));
+    }
     let loaded = Config::load();
     for warning in &loaded.warnings {
         warn(warning);
