@@ -5,26 +5,23 @@
 
 mod allgather;
 mod bcast;
+mod exchange;
 mod nodes;
 mod rooted;
 mod select;
+mod traffic;
 
 use crate::collective::Collective;
 pub use crate::comm::give_rules;
-use crate::comm::{self, Lookup, SEND_WINDOW, State, Work};
+use crate::comm::{self, Lookup, State, Work};
 use crate::config::StatsFormat;
 pub use crate::decide::Why;
 use crate::decide::{Choice, Context, Problem};
-use crate::engine::{self, AllBroadcast, Limits, Pattern};
 #[cfg(all(abi = "openmpi", not(feature = "direct")))]
 use crate::host::Word;
-use crate::host::{
-    self, Abi, Call, Code, Comm, Data, Failure, Host, Job, MpiWire, SYNCHRONOUS_BYTES, StagingRoom,
-    Usable, View,
-};
+use crate::host::{self, Call, Code, Comm, Failure, Host, Usable};
 use crate::learn::Turn;
 use crate::report;
-use crate::schedule::Circulant;
 use crate::stats;
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -341,125 +338,6 @@ fn private(usable: &Usable, state: &State) -> Result<Comm, Stop> {
         Ok(private) => private.ok_or(Stop::Host(Why::NoRoom)),
         Err(code) => Err(Stop::Raised(code)),
     }
-}
-
-/// The data of a call on this rank, and what its messages go by.
-struct Traffic<'a> {
-    private: Comm,
-    /// The number of the call.
-    sequence: u64,
-    tag: i32,
-    data: Data<'a>,
-    /// Is this the root of a broadcast?
-    packs: bool,
-}
-
-/// Staged messages at a time, each way: one is copied while another travels.
-const STAGED: u64 = 2;
-
-impl<'a> Traffic<'a> {
-    fn job(&'a self, usable: &'a Usable, state: &State) -> Job<'a> {
-        Job {
-            host: usable,
-            comm: self.private,
-            tag: self.tag,
-            data: &self.data,
-            packs: self.packs,
-            synchronous: match state.config().sync_freq {
-                // A root waits for nobody, and short messages lie in the memory of who is late.
-                frequency @ 1.. if self.sequence.is_multiple_of(frequency.into()) => 0,
-                _ => SYNCHRONOUS_BYTES,
-            },
-            timeout_s: state.config().timeout_s,
-        }
-    }
-
-    /// Carries out what `run` does with the data, and puts what arrived where the user wants it.
-    fn carry(
-        self,
-        usable: &Usable,
-        state: &State,
-        run: impl FnOnce(&Job) -> Result<(), Failure>,
-    ) -> Result<(), Stop> {
-        let job = self.job(usable, state);
-        let done = run(&job).and_then(|()| job.unpack(u64::MAX));
-        done.map_err(|failure| {
-            // The job ends, but until it does, messages may still arrive in a packed copy.
-            std::mem::forget(self);
-            Stop::Broken(failure)
-        })
-    }
-}
-
-/// Is one message at a time, each way, best? That is how the schedule means it, and where time is simulated no
-/// rank is ever late by chance, for which others would need something in stock: two messages in flight would
-/// only share a link, and both come late. Short blocks are different, because most of their time is no link's.
-fn keeps_step(state: &State, pattern: &Pattern, round_bytes: u64) -> bool {
-    let config = state.config();
-    let link_us = round_bytes as f64 * config.beta_ns_per_kb / 1024.0 / 1000.0;
-    Abi::BUILT.is_simulated()
-        && matches!(pattern, Pattern::Circulant(..))
-        && link_us > config.alpha_us
-}
-
-/// How much an exchange among `ranks` ranks may have under way, of which each sends, or receives,
-/// `round_bytes` bytes in a round at the most.
-fn limits(state: &State, ranks: u32, pattern: &Pattern, round_bytes: u64) -> Limits {
-    let in_step = keeps_step(state, pattern, round_bytes);
-    Limits {
-        // By default the receives of two phases: that covers every block still needed for sending.
-        receives: match state.config().window {
-            0 if in_step => 1,
-            0 => 2 * Circulant::new(ranks).q() as u32,
-            window => window,
-        },
-        sends: match pattern {
-            Pattern::Tree(family) => family.children().len().max(1) as u32,
-            _ if in_step => 1,
-            _ => SEND_WINDOW,
-        },
-        message: state.facts().eager_bytes,
-    }
-}
-
-/// Exchanges the parts of `cut` among all ranks. `round_bytes` is the most that a rank sends, or receives,
-/// in a round. `count` is called when there is no way back.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "state of several kinds, used once"
-)]
-fn exchange(
-    usable: &Usable,
-    state: &State,
-    traffic: Traffic,
-    pattern: Pattern,
-    round_bytes: u64,
-    cut: &[engine::Part],
-    scratch: &mut engine::Scratch,
-    requests: &mut host::Requests,
-    count: impl FnOnce(),
-) -> Result<(), Stop> {
-    let graph = Circulant::new(state.facts().p);
-    let limits = limits(state, state.facts().p, &pattern, round_bytes);
-    // What is staged at a time, each way, is no more than a round. A single part lies in a run.
-    let parts = cut.len() as u64;
-    let staging = StagingRoom {
-        messages: match (round_bytes / limits.message).min(STAGED) {
-            _ if parts == 1 => 0,
-            messages => messages.max(1) as u32,
-        },
-        bytes: limits.message.min(round_bytes + parts),
-        pieces: cut.len(),
-    };
-    requests
-        .reserve(limits.receives, limits.sends, staging)
-        .map_err(Stop::Error)?;
-    count();
-    traffic.carry(usable, state, |job| {
-        let mut wire = MpiWire::new(job, requests, View::Ranks);
-        let order = engine::Order::new(graph, state.rank(), pattern, cut);
-        engine::run(AllBroadcast::new(order, limits, scratch), &mut wire)
-    })
 }
 
 /// Something failed after the first message. The other ranks may be waiting for blocks that will

@@ -61,14 +61,16 @@ impl Facts {
     fn form(&self, bytes: u64, config: &Config) -> Form {
         // On one node there are no leaders, only the segment.
         let pointless = self.widest == 1 || (self.nodes == 1 && !config.shm);
+        if pointless {
+            return Form::Flat;
+        }
         match config.hierarchy {
-            _ if pointless => Form::Flat,
             Hierarchy::Flat => Form::Flat,
             Hierarchy::Lanes if self.nodes > 1 => Form::Nodes {
                 lanes: config.lanes.clamp(1, self.narrowest),
             },
             Hierarchy::Auto if self.nodes > 1 && self.flat_is_faster(bytes, config) => Form::Flat,
-            _ => Form::Nodes { lanes: 1 },
+            Hierarchy::Auto | Hierarchy::Leader | Hierarchy::Lanes => Form::Nodes { lanes: 1 },
         }
     }
 
@@ -82,7 +84,7 @@ impl Facts {
         let form = self.form(parts.total(), config);
         match form {
             Form::Nodes { .. } if self.nodes > 1 => (form, node_parts),
-            _ => (form, parts),
+            Form::Nodes { .. } | Form::Flat => (form, parts),
         }
     }
 
@@ -137,7 +139,7 @@ impl Facts {
         match form {
             Form::Nodes { .. } if self.nodes > 1 && config.shm => log(self.nodes),
             Form::Nodes { .. } if self.nodes > 1 => log(self.nodes) + log(self.widest),
-            _ => log(self.p),
+            Form::Nodes { .. } | Form::Flat => log(self.p),
         }
     }
 }
@@ -174,7 +176,7 @@ fn node_model(config: &Config) -> Model {
 fn model_of(facts: Facts, form: Form, config: &Config) -> Model {
     let sharing = match form {
         Form::Flat if facts.nodes > 1 => f64::from(facts.widest),
-        _ => 1.0,
+        Form::Flat | Form::Nodes { .. } => 1.0,
     };
     let model = model(config);
     Model {

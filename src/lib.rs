@@ -32,6 +32,11 @@
 //! returns. After the first message an error ends the job and names rank and collective, because other
 //! ranks would wait for ever.
 
+#![deny(
+    clippy::wildcard_enum_match_arm,
+    reason = "a new variant must not go unseen: a wildcard would carry it out as another one"
+)]
+
 pub mod abi;
 pub mod algorithm;
 pub mod coll;

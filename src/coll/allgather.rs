@@ -2,16 +2,15 @@
 
 #![forbid(unsafe_code)]
 
-use super::nodes::{Means, Over, Travel, cut_alike, cut_long, settle};
-use super::{Operation, Plan, Stop, Traffic, begin, context, exchange, private};
+use super::exchange::{Exchange, Means, Sources};
+use super::nodes::settle;
+use super::traffic::Traffic;
+use super::{Operation, Plan, Stop, begin, context, private};
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
-use crate::comm::{Nodes, State, Work};
-use crate::decide::{AllBroadcast, Choice, Form, Problem, Why};
-use crate::engine::Pattern;
-use crate::engine::node::Places;
+use crate::comm::{State, Work};
+use crate::decide::{AllBroadcast, Choice, Problem, Why};
 use crate::host::{Allgather, Host, Usable, call_tag};
-use crate::schedule::{Circulant, Rounds};
 use crate::stats;
 use std::ffi::c_int;
 
@@ -104,69 +103,26 @@ impl Operation for Allgather {
             packs: false,
         };
         let count = || stats::count(self.collective(), plan.choice, plan.bytes);
-        let travel = match algorithm {
-            Algorithm::Ring => Travel::Ring,
-            // One block is what Bruck's order is for.
-            Algorithm::Circulant if blocks > 1 => Travel::Circulant,
-            Algorithm::Circulant | Algorithm::Bruck => Travel::Bruck,
-            _ => unreachable!("not one of the option's values"),
+        // One block is what Bruck's order is for.
+        let algorithm = match algorithm == Algorithm::Circulant && blocks == 1 {
+            true => Algorithm::Bruck,
+            false => algorithm,
         };
-        if let Form::Nodes { lanes } = form {
-            let Nodes {
-                sharing,
-                places,
-                blobs,
-                space,
-                ..
-            } = nodes;
-            let over = Over {
-                travel,
-                bytes: plan.bytes,
-                blocks,
-                lanes,
-                root: None,
-                places: Places::Many(state.topology(), places),
-                contributors: blobs.contributors(),
-                sequence,
-            };
-            let means = Means {
-                memory: sharing.memory(),
-                space,
-                requests,
-                scratch,
-            };
-            return over.run(usable, state, traffic, means, count);
-        }
-        let graph = Circulant::new(state.facts().p);
-        let lens = (0..parts.p()).map(|rank| parts.span(rank).len);
-        let (pattern, round) = match travel {
-            Travel::Circulant => {
-                let roots = parts.contributors();
-                cut_alike(
-                    roots.iter().map(|&rank| (rank, parts.span(rank).len)),
-                    blocks,
-                    cut,
-                );
-                let entries = schedules.of_roots(&graph, rank, roots);
-                let rounds = Rounds::new(graph.q(), blocks);
-                (
-                    Pattern::Circulant(rounds, entries),
-                    plan.bytes.div_ceil(blocks.into()),
-                )
-            }
-            Travel::Bruck => {
-                cut_long(lens, blocks, cut);
-                (Pattern::Bruck, plan.bytes)
-            }
-            Travel::Ring => {
-                cut_long(lens, blocks, cut);
-                (Pattern::Ring, plan.bytes)
-            }
-            Travel::Tree { .. } => unreachable!("for broadcasts only"),
+        let exchange = Exchange {
+            algorithm,
+            bytes: plan.bytes,
+            blocks,
+            sources: Sources::Ranks(parts),
+            sequence,
         };
-        exchange(
-            usable, state, traffic, pattern, round, cut, scratch, requests, count,
-        )
+        let means = Means {
+            schedules,
+            cut,
+            requests,
+            scratch,
+            nodes,
+        };
+        exchange.run(form, usable, state, traffic, means, count)
     }
 
     fn leave(&self, host: &Host, usable: &Usable, state: &State) -> c_int {

@@ -2,16 +2,14 @@
 
 #![forbid(unsafe_code)]
 
-use super::nodes::{Means, Over, Travel, settle};
-use super::{Operation, Plan, Stop, Traffic, begin, context, exchange, private};
-use crate::algorithm::Algorithm;
+use super::exchange::{Exchange, Means, Sources};
+use super::nodes::settle;
+use super::traffic::Traffic;
+use super::{Operation, Plan, Stop, begin, context, private};
 use crate::collective::Collective;
-use crate::comm::{Nodes, State, Work};
-use crate::decide::{self, Broadcast, Choice, Form, Problem, Why};
-use crate::engine::node::Places;
-use crate::engine::{Part, Pattern};
+use crate::comm::State;
+use crate::decide::{Broadcast, Choice, Problem, Why};
 use crate::host::{Bcast, Usable, call_tag};
-use crate::schedule::{Blocks, Circulant, Rounds};
 use crate::stats;
 
 impl Operation for Bcast {
@@ -63,14 +61,6 @@ impl Operation for Bcast {
         else {
             unreachable!("not Rondo's choice");
         };
-        let round = plan.bytes.div_ceil(blocks.into());
-        let travel = match algorithm {
-            Algorithm::Postal => {
-                let (between, inside) = decide::latencies(round, state.config());
-                Travel::Tree { between, inside }
-            }
-            _ => Travel::Circulant,
-        };
         let private = private(usable, state)?;
         let work = &mut *state.work.lock();
         let sequence = begin(work, private, usable, state)?;
@@ -83,13 +73,6 @@ impl Operation for Bcast {
         let data = self.data(usable, datatype, layout);
         let data = data.ok_or(Stop::Host(Why::Invalid))?.map_err(Stop::Error)?;
 
-        let Work {
-            schedules,
-            requests,
-            scratch,
-            nodes,
-            ..
-        } = work;
         let traffic = Traffic {
             private,
             sequence,
@@ -98,45 +81,21 @@ impl Operation for Bcast {
             packs: state.rank() == root,
         };
         let count = || stats::count(Collective::Bcast, plan.choice, plan.bytes);
-        if let Form::Nodes { lanes } = form {
-            let home = state.topology().node(root);
-            let over = Over {
-                travel,
-                bytes: plan.bytes,
-                blocks,
-                lanes,
-                root: Some(root),
-                places: Places::One(root, home, plan.bytes),
-                contributors: &[home],
-                sequence,
-            };
-            let Nodes { sharing, space, .. } = nodes;
-            let means = Means {
-                memory: sharing.memory(),
-                space,
-                requests,
-                scratch,
-            };
-            return over.run(usable, state, traffic, means, count);
-        }
-        let graph = Circulant::new(p);
-        let pattern = match travel {
-            Travel::Tree { between, .. } => {
-                Pattern::Tree(schedules.of_tree(p, state.rank(), root, between))
-            }
-            _ => {
-                let entries = schedules.of_root(&graph, state.rank(), root);
-                Pattern::Circulant(Rounds::new(graph.q(), blocks), entries)
-            }
+        let exchange = Exchange {
+            algorithm,
+            bytes: plan.bytes,
+            blocks,
+            sources: Sources::Root(root),
+            sequence,
         };
-        let cut = [Part {
-            root,
-            first: 0,
-            blocks: Blocks::new(plan.bytes, blocks),
-        }];
-        exchange(
-            usable, state, traffic, pattern, round, &cut, scratch, requests, count,
-        )
+        let means = Means {
+            schedules: &mut work.schedules,
+            cut: &mut work.cut,
+            requests: &mut work.requests,
+            scratch: &mut work.scratch,
+            nodes: &mut work.nodes,
+        };
+        exchange.run(form, usable, state, traffic, means, count)
     }
 
     fn describe(&self, plan: &Plan) -> String {

@@ -3,42 +3,24 @@
 
 #![forbid(unsafe_code)]
 
-use super::{STAGED, Stop, Traffic, limits};
+use super::Stop;
+use super::exchange::{Exchange, Members, STAGED, cut_long, limits, pattern};
+use super::traffic::Traffic;
+use crate::algorithm::Algorithm;
 use crate::comm::{Memory, Nodes, Schedules, Space, State};
 use crate::decide::{Choice, Form, Why};
 use crate::engine::node::{self, Messages, Places, Relay};
 use crate::engine::{self, AllBroadcast, Limits, Order, Part, Pattern, Scratch};
 use crate::host::{Comm, Failure, Job, MpiWire, Requests, RingLocal, StagingRoom, Usable, View};
-use crate::schedule::{Blocks, Circulant, Rounds};
-
-/// In which order the blobs travel between nodes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Travel {
-    Circulant,
-    Bruck,
-    Ring,
-    /// Down a tree for these latencies between nodes and between the ranks of a node.
-    Tree {
-        between: u32,
-        inside: u32,
-    },
-}
+use crate::schedule::{Blocks, Circulant};
 
 /// An all-broadcast over nodes.
 pub(super) struct Over<'a> {
-    pub travel: Travel,
-    /// Bytes of all blobs.
-    pub bytes: u64,
-    /// Blocks of a blob, or of the longest.
-    pub blocks: u32,
+    pub exchange: &'a Exchange<'a>,
     pub lanes: u32,
-    /// The root of a broadcast.
-    pub root: Option<u32>,
     pub places: Places<'a>,
-    /// The nodes with a blob, ascending.
+    /// The nodes with a part, ascending.
     pub contributors: &'a [u32],
-    /// The number of the call.
-    pub sequence: u64,
 }
 
 /// Between whom the call is carried out, now that it shows whether there is a segment: without one there is
@@ -60,41 +42,34 @@ pub(super) fn settle(
         .sharing
         .settle(usable, state, private)
         .map_err(Stop::Broken)?;
-    match (nodes.sharing.memory(), state.facts().nodes, why) {
-        (None, 1, Why::Configured) => Ok(Form::Flat),
-        (None, 1, _) => Err(Stop::Host(Why::OneNode)),
-        (None, ..) => Ok(Form::Nodes { lanes: 1 }),
-        _ => Ok(form),
+    if nodes.sharing.memory().is_some() {
+        return Ok(form);
+    }
+    match state.facts().nodes {
+        1 if why == Why::Configured => Ok(Form::Flat),
+        1 => Err(Stop::Host(Why::OneNode)),
+        _ => Ok(Form::Nodes { lanes: 1 }),
     }
 }
 
-/// What a rank uses in a call over nodes.
-pub(super) struct Means<'a> {
-    pub memory: Option<&'a mut Memory>,
-    pub space: &'a mut Space,
-    /// For the exchange with other nodes.
-    pub requests: &'a mut Requests,
-    pub scratch: &'a mut Scratch,
-}
-
 impl Over<'_> {
-    /// Carries it out. `count` is called when there is no way back.
+    /// Carries it out. What the exchange with other nodes uses is in `network`; `count` is called when there is no way back.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "state of several kinds, used once"
+    )]
     pub(super) fn run(
         &self,
         usable: &Usable,
         state: &State,
         traffic: Traffic,
-        means: Means,
+        memory: Option<&mut Memory>,
+        space: &mut Space,
+        (requests, scratch): (&mut Requests, &mut Scratch),
         count: impl FnOnce(),
     ) -> Result<(), Stop> {
         let (topology, rank) = (state.topology(), state.rank());
         let (node, n) = (topology.node(rank), topology.nodes());
-        let Means {
-            memory,
-            space,
-            requests,
-            scratch,
-        } = means;
         let Space {
             schedules,
             local_schedules,
@@ -106,23 +81,21 @@ impl Over<'_> {
             requests: local_requests,
         } = space;
         let graph = Circulant::new(n);
-        let pattern = match self.travel {
-            Travel::Circulant => {
-                let entries = match (self.root, self.contributors) {
-                    (Some(_), &[home]) => schedules.of_root(&graph, node, home),
-                    _ => schedules.of_roots(&graph, node, self.contributors),
-                };
-                Pattern::Circulant(Rounds::new(graph.q(), self.blocks), entries)
-            }
-            Travel::Bruck => Pattern::Bruck,
-            Travel::Ring => Pattern::Ring,
-            Travel::Tree { between, .. } => {
-                Pattern::Tree(schedules.of_tree(n, node, self.contributors[0], between))
-            }
+        let members = Members {
+            graph,
+            me: node,
+            contributors: self.contributors,
+            latency: self.exchange.latencies(state).0,
         };
-        let round = self.bytes.div_ceil(self.blocks.into());
+        let pattern = pattern(
+            self.exchange.algorithm,
+            self.exchange.blocks,
+            &members,
+            schedules,
+        );
+        let round = self.exchange.bytes.div_ceil(self.exchange.blocks.into());
         let limits = limits(state, n, &pattern, round);
-        let root = self.root.unwrap_or(0);
+        let root = self.exchange.sources.root().unwrap_or(0);
         cuts.resize_with(self.lanes as usize, Vec::new);
         lanes.resize_with(self.lanes as usize, Default::default);
         let mut leads = None;
@@ -166,7 +139,7 @@ impl Over<'_> {
             count();
             return traffic.carry(usable, state, |job| {
                 let (places, ring) = (self.places, &mut memory.ring);
-                let mut local = RingLocal::new(*job, ring, places, locals, self.sequence);
+                let mut local = RingLocal::new(*job, ring, places, locals, self.exchange.sequence);
                 let mut wire = MpiWire::new(job, requests, self.view(state, network.lane));
                 let network = network.begin(node, scratch, &mut wire);
                 node::run(relay, &mut local, network)
@@ -193,22 +166,13 @@ impl Over<'_> {
     /// The parts of `lane` in an exchange among `n` nodes.
     fn cut(&self, lane: u32, n: u32, cut: &mut Vec<Part>) {
         let len = |node| self.places.share(node, (lane, self.lanes)).len;
-        match self.travel {
-            Travel::Circulant | Travel::Tree { .. } => {
-                cut_alike(
-                    self.contributors.iter().map(|&node| (node, len(node))),
-                    self.blocks,
-                    cut,
-                );
-            }
-            Travel::Bruck | Travel::Ring => cut_long((0..n).map(len), self.blocks, cut),
-        }
+        self.exchange.cut(n, self.contributors, len, cut);
     }
 
     fn view<'a>(&'a self, state: &'a State, lane: Option<(u32, u32)>) -> View<'a> {
         View::Nodes {
             topology: state.topology(),
-            root: self.root.unwrap_or(0),
+            root: self.exchange.sources.root().unwrap_or(0),
             lane: lane.unwrap_or((0, 1)),
             places: self.places,
         }
@@ -299,7 +263,8 @@ impl Inside<'_> {
                 .reserve(limits.receives, limits.sends, room)
                 .map_err(Failure::memory)
         };
-        if n > 1 && over.root.is_none() {
+        let root = over.exchange.sources.root();
+        if n > 1 && root.is_none() {
             let len = |&rank: &u32| over.places.part(rank).len;
             let longest = locals.iter().map(len).max().unwrap_or(0);
             let blocks = longest.div_ceil(limits.message).max(1) as u32;
@@ -313,8 +278,11 @@ impl Inside<'_> {
             unreachable!("lanes need shared memory");
         };
         let mut own = 0;
-        if over.root.is_some_and(|root| topology.node(root) == node) {
-            messages.list_own(Blocks::new(over.places.blob(node).len, over.blocks));
+        if root.is_some_and(|root| topology.node(root) == node) {
+            messages.list_own(Blocks::new(
+                over.places.blob(node).len,
+                over.exchange.blocks,
+            ));
             own = messages.count();
         }
         let (leader, count) = (*leader, messages.count());
@@ -326,15 +294,18 @@ impl Inside<'_> {
         });
         reserve(requests, messages.longest(), 1)?;
         let all = (n > 1 && count > 0).then(|| {
-            let pattern = match over.travel {
-                Travel::Tree { inside, .. } => {
-                    Pattern::Tree(schedules.of_tree(n, me, leader, inside))
-                }
-                _ => {
-                    let entries = schedules.of_root(&graph, me, leader);
-                    Pattern::Circulant(Rounds::new(graph.q(), count), entries)
-                }
+            // Whatever brings the blocks to this node, here they have a root.
+            let algorithm = match over.exchange.algorithm == Algorithm::Postal {
+                true => Algorithm::Postal,
+                false => Algorithm::Circulant,
             };
+            let members = Members {
+                graph,
+                me,
+                contributors: &[leader],
+                latency: over.exchange.latencies(state).1,
+            };
+            let pattern = pattern(algorithm, count, &members, schedules);
             let limits = Limits {
                 message: 1, // a block is a message, whatever its number says of bytes
                 ..limits_of(&pattern, messages.longest())
@@ -348,36 +319,4 @@ impl Inside<'_> {
         };
         run(&mut MpiWire::new(job, requests, view), own, all)
     }
-}
-
-/// Cuts the part of every contributor into as many blocks.
-pub(super) fn cut_alike(
-    contributors: impl Iterator<Item = (u32, u64)>,
-    blocks: u32,
-    cut: &mut Vec<Part>,
-) {
-    cut.clear();
-    cut.extend((0..).zip(contributors).map(|(i, (root, len))| Part {
-        root,
-        first: i * blocks,
-        blocks: Blocks::new(len, blocks),
-    }));
-}
-
-/// Cuts the part of every rank into blocks of one size, so that the longest has this many.
-pub(super) fn cut_long(parts: impl Iterator<Item = u64> + Clone, blocks: u32, cut: &mut Vec<Part>) {
-    cut.clear();
-    let longest = parts.clone().max().unwrap_or(0);
-    let size = longest.div_ceil(blocks.into()).max(1);
-    let mut first = 0;
-    cut.extend((0..).zip(parts).map(|(root, len)| {
-        let blocks = Blocks::new(len, len.div_ceil(size).max(1) as u32);
-        let part = Part {
-            root,
-            first,
-            blocks,
-        };
-        first += blocks.count();
-        part
-    }));
 }

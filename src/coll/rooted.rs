@@ -5,7 +5,7 @@
 use super::nodes::settle;
 use super::{Operation, Plan, Stop, begin, context, private};
 use crate::algorithm::Algorithm;
-use crate::collective::Collective;
+use crate::collective::{Collective, Family};
 use crate::comm::{Nodes, State, Work};
 use crate::decide::{self, Choice, Form, Problem, Why};
 use crate::engine::rooted::{self, Gather, Misfit, Scatter, Shape, Terms};
@@ -107,8 +107,13 @@ impl Operation for Rooted {
             shape: match algorithm {
                 Algorithm::Linear => Shape::Star,
                 Algorithm::Adaptive => Shape::Adaptive,
-                _ if form != Form::Flat => Shape::Nodes(state.topology()),
-                _ => Shape::Binomial,
+                Algorithm::Hybrid | Algorithm::Binomial if form != Form::Flat => {
+                    Shape::Nodes(state.topology())
+                }
+                Algorithm::Hybrid | Algorithm::Binomial => Shape::Binomial,
+                Algorithm::Circulant | Algorithm::Bruck | Algorithm::Ring | Algorithm::Postal => {
+                    algorithm.is_foreign(Family::Rooted)
+                }
             },
             long: decide::long_block(state.facts(), algorithm, config),
             window: match config.window {

@@ -45,7 +45,7 @@ fn write_statistics(host: &Host, usable: &Usable, stats: &config::Stats) {
     };
     let text = match stats.format {
         StatsFormat::Json => report.json(),
-        _ => report.text(),
+        StatsFormat::Text | StatsFormat::Off => report.text(),
     };
     match &stats.file {
         None => report::block(&text),

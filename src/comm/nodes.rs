@@ -109,7 +109,7 @@ impl Sharing {
     pub fn memory(&mut self) -> Option<&mut Memory> {
         match self {
             Sharing::Made(memory) => Some(memory),
-            _ => None,
+            Sharing::NotYet | Sharing::None => None,
         }
     }
 }

@@ -411,7 +411,17 @@ impl Opt {
                 sharing(collective),
                 collective.family().least_ranks(),
             ),
-            _ => self.doc.into(),
+            Kind::Switch(_)
+            | Kind::Bytes(..)
+            | Kind::BytesOrAuto(..)
+            | Kind::Integer(..)
+            | Kind::Real(..)
+            | Kind::Trace(_)
+            | Kind::Learn(_)
+            | Kind::Stats(_)
+            | Kind::Hierarchy(_)
+            | Kind::Gpu(_)
+            | Kind::Text(_) => self.doc.into(),
         }
     }
 

@@ -168,7 +168,7 @@ impl<'a> Order<'a> {
         let (k, phase) = (at.k, at.phase);
         let alone = match self.pattern {
             Pattern::Circulant(..) => ALONE_BYTES,
-            _ => u64::MAX,
+            Pattern::Bruck | Pattern::Ring | Pattern::Tree(_) => u64::MAX,
         };
         let mut length = first.span.len;
         pieces.push(first);
@@ -294,9 +294,9 @@ impl<'a> Order<'a> {
                 Way::In => self.peer(at.k, way),
                 Way::Out => self.rank,
             };
-            let (first, width) = match self.pattern {
-                Pattern::Ring => (at.k as u32, 1),
-                _ => (0, self.graph.skips()[at.k + 1] - self.graph.skips()[at.k]),
+            let (first, width) = match matches!(self.pattern, Pattern::Ring) {
+                true => (at.k as u32, 1),
+                false => (0, self.graph.skips()[at.k + 1] - self.graph.skips()[at.k]),
             };
             while at.part < width {
                 let root = before(sender, first + at.part, self.graph.p());

@@ -141,7 +141,7 @@ impl Post {
     fn missing(&self) -> Option<u32> {
         self.flights.iter().find_map(|flight| match flight {
             Flight::Received { from, .. } => Some(*from),
-            _ => None,
+            Flight::Arriving(..) | Flight::Leaving(_) | Flight::Sent { .. } => None,
         })
     }
 }

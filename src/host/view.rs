@@ -62,7 +62,7 @@ impl View<'_> {
                 let ends = received(lanes, piece).iter().map(|span| span.end());
                 ends.max().unwrap_or(0)
             }
-            _ => piece.span.end(),
+            View::Ranks | View::Locals(_) => piece.span.end(),
         }
     }
 
@@ -70,7 +70,7 @@ impl View<'_> {
     pub(super) fn arrived(&self, bytes: u64) -> u64 {
         match self {
             View::Ranks => bytes,
-            _ => 0, // has another order
+            View::Nodes { .. } | View::Locals(_) | View::Received { .. } => 0, // has another order
         }
     }
 

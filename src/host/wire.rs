@@ -122,7 +122,7 @@ impl Job<'_> {
     pub fn unpack(&self, arrived: u64) -> Result<(), Failure> {
         match self.data {
             Data::Packed(packed) if !self.packs => packed.unpack(self.host, self.comm, arrived),
-            _ => Ok(()),
+            Data::Packed(_) | Data::Run(_) | Data::Parts(_) => Ok(()),
         }
     }
 
@@ -130,7 +130,7 @@ impl Job<'_> {
     pub(super) fn pack(&self, end: u64) -> Result<(), Failure> {
         match self.data {
             Data::Packed(packed) if self.packs => packed.pack(self.host, self.comm, end),
-            _ => Ok(()),
+            Data::Packed(_) | Data::Run(_) | Data::Parts(_) => Ok(()),
         }
     }
 }

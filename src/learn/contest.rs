@@ -143,7 +143,7 @@ impl Contest {
             due: prior.expected.map(due),
             set_up_us: match prior.default {
                 Candidate::Host => set_up_us,
-                _ => 0,
+                Candidate::First | Candidate::Second => 0,
             },
             lost: [0; 3],
             margin: prior.margin as f32,
@@ -199,7 +199,7 @@ impl Contest {
         let [incumbent, challenger] = slowest.map(|time| time.max(1) as f64);
         let stage = match self.phase {
             Phase::Verdict(stage) => stage,
-            _ => Stage::Race,
+            Phase::Looks(_) | Phase::Try(_) | Phase::Race { .. } => Stage::Race,
         };
         if stage == Stage::Worth {
             let calls = f64::from(std::mem::take(&mut self.set_up_us)) * 1e3 / incumbent;
@@ -240,7 +240,7 @@ impl Contest {
                 self.phase = Phase::Try(Stage::Look);
                 return false;
             }
-            _ => {}
+            Stage::Worth | Stage::Glance | Stage::Look | Stage::Race => {}
         }
         let (mut loser, mut ratio) = (self.challenger, ratio);
         let displaced = ratio < f64::from(self.margin);
@@ -259,7 +259,7 @@ impl Contest {
             };
             let again = match stage {
                 Stage::Look => AGAIN_AFTER_TWO,
-                _ => AGAIN,
+                Stage::Worth | Stage::Glance | Stage::Race => AGAIN,
             };
             let calls = (again * due(1.0 + cost)).max(AGAIN_MIN) * AGAIN.pow((*lost).into());
             let most = match trials.relearn {

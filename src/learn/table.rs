@@ -56,7 +56,7 @@ impl Table {
             match prior.default {
                 Candidate::Host if first.is_some() => *first = Some(1.0 / ratio),
                 Candidate::First if host.is_some() => *host = Some(ratio),
-                _ => {}
+                Candidate::Host | Candidate::First | Candidate::Second => {}
             }
         }
         if prior.waits && set_up_us > 0 && prior.default == Candidate::First {

@@ -109,7 +109,7 @@ impl Place {
         let (from, to) = self.parts(a, b)[1];
         let copy = match self {
             Behind(_) => ranges.copy(b - 1),
-            _ => 0,
+            Between(_) | Before(_) => 0,
         };
         first.max(child) + ranges.message(from, to) + copy
     }

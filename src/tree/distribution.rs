@@ -96,7 +96,8 @@ impl Distribution {
         match self {
             RandomDecreasing => blocks.sort_unstable_by(|a, b| b.cmp(a)),
             RandomIncreasing => blocks.sort_unstable(),
-            _ => {}
+            Same | Random | RandomBucket | Spikes | Decreasing | Increasing | Alternating
+            | Skewed | TwoBlocks => {}
         }
         blocks
     }

@@ -152,10 +152,8 @@ fn tune(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
 fn is_free(collectives: &[Collective]) -> Result<(), Failure> {
     let loaded = Config::load();
     for opt in OPTIONS {
-        let is_named = match opt.kind {
-            Kind::Algorithm(collective) => collectives.contains(&collective),
-            _ => opt.name.is_empty(),
-        };
+        let is_asked = |kind| matches!(kind, Kind::Algorithm(of) if collectives.contains(&of));
+        let is_named = opt.name.is_empty() || is_asked(opt.kind);
         let value = opt.show(&loaded.config);
         if is_named && value != opt.default {
             let variable = opt.variable();

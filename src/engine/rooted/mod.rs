@@ -151,7 +151,9 @@ impl<'a> Terms<'a> {
     pub fn tree(&self) -> Hierarchy<'a> {
         match self.shape {
             Shape::Nodes(nodes) => Hierarchy::of_nodes(nodes, self.root),
-            _ => Hierarchy::of_ranks(self.p, self.root),
+            Shape::Star | Shape::Binomial | Shape::Adaptive => {
+                Hierarchy::of_ranks(self.p, self.root)
+            }
         }
     }
 }

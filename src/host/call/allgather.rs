@@ -162,7 +162,7 @@ impl Allgather {
         if self.in_place() {
             return Some(match data {
                 Data::Packed(packed) => packed.pack_part(host, private, rank),
-                _ => Ok(()),
+                Data::Run(_) | Data::Parts(_) => Ok(()),
             });
         }
         // A rank without a contribution checks as well: if all ranks pass the same invalid argument,

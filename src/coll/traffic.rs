@@ -1,0 +1,52 @@
+//! What the messages of a call carry, and go by.
+
+#![forbid(unsafe_code)]
+
+use super::Stop;
+use crate::comm::State;
+use crate::host::{Comm, Data, Failure, Job, SYNCHRONOUS_BYTES, Usable};
+
+/// The data of a call on this rank, and what its messages go by.
+pub(super) struct Traffic<'a> {
+    pub private: Comm,
+    /// The number of the call.
+    pub sequence: u64,
+    pub tag: i32,
+    pub data: Data<'a>,
+    /// Is this the root of a broadcast?
+    pub packs: bool,
+}
+
+impl<'a> Traffic<'a> {
+    fn job(&'a self, usable: &'a Usable, state: &State) -> Job<'a> {
+        Job {
+            host: usable,
+            comm: self.private,
+            tag: self.tag,
+            data: &self.data,
+            packs: self.packs,
+            synchronous: match state.config().sync_freq {
+                // A root waits for nobody, and short messages lie in the memory of who is late.
+                frequency @ 1.. if self.sequence.is_multiple_of(frequency.into()) => 0,
+                _ => SYNCHRONOUS_BYTES,
+            },
+            timeout_s: state.config().timeout_s,
+        }
+    }
+
+    /// Carries out what `run` does with the data, and puts what arrived where the user wants it.
+    pub(super) fn carry(
+        self,
+        usable: &Usable,
+        state: &State,
+        run: impl FnOnce(&Job) -> Result<(), Failure>,
+    ) -> Result<(), Stop> {
+        let job = self.job(usable, state);
+        let done = run(&job).and_then(|()| job.unpack(u64::MAX));
+        done.map_err(|failure| {
+            // The job ends, but until it does, messages may still arrive in a packed copy.
+            std::mem::forget(self);
+            Stop::Broken(failure)
+        })
+    }
+}
