@@ -55,6 +55,7 @@ check: both ## what CI runs, and format, lints, documentation, the header, licen
 	done
 	MPICC=mpicc.mpich CARGO_TARGET_DIR=build/mpich/cargo \
 	    cargo clippy --locked --lib --features direct -- -D warnings
+	CARGO_TARGET_DIR=build/openmpi/cargo cargo clippy --locked --lib --no-default-features -- -D warnings
 	MPICC=mpicc.openmpi CARGO_TARGET_DIR=build/openmpi/cargo RUSTDOCFLAGS="-D warnings" \
 	    cargo doc --locked --no-deps
 	@diff -u include/rondo.h build/openmpi/rondo.h || \

@@ -295,6 +295,36 @@ fn the_library_needs_no_mpi_and_has_its_soname() {
     needs_no_mpi("mpich");
 }
 
+/// Who builds the library alone builds little: the packages of the feature `cli` are the tool's.
+#[test]
+fn the_library_without_the_tool_needs_none_of_its_packages() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let manifest: toml::Table = manifest.parse().unwrap();
+    let names = manifest["features"]["cli"].as_array().unwrap().iter();
+    let of_tool: BTreeSet<&str> = names
+        .map(|name| name.as_str().unwrap().strip_prefix("dep:").unwrap())
+        .collect();
+    let packages = |features: &[&str]| -> BTreeSet<String> {
+        let output = Command::new(env!("CARGO"))
+            .args(["tree", "--locked", "--offline", "--no-default-features"])
+            .args(["-e", "normal", "--prefix", "none"])
+            .args(features)
+            .current_dir(root())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        let names = text.lines().filter_map(|line| line.split(' ').next());
+        names.map(str::to_owned).collect()
+    };
+    let (library, both) = (packages(&[]), packages(&["--features", "cli"]));
+    assert!(library.contains("libc"), "{library:?}");
+    for name in of_tool {
+        assert!(both.contains(name), "{name}");
+        assert!(!library.contains(name), "{name}");
+    }
+}
+
 /// The header that is checked in is the one that the build makes.
 #[test]
 fn the_header_is_current() {
