@@ -242,7 +242,9 @@ fn a_program_with_mpi_linked_into_it_can_have_rondo_linked_into_it() {
     run(Command::new("cc")
         .arg("-rdynamic") // the program looks Rondo's counters up
         .arg("-I/usr/include/x86_64-linux-gnu/mpich")
-        .arg(root().join("ctests/basic.c"))
+        .arg("-I")
+        .arg(root().join("ctests/support"))
+        .arg(root().join("ctests/bcast/basic.c"))
         .arg("-Wl,--whole-archive")
         .arg(&archive)
         .args(["-Wl,--no-whole-archive", "-l:libmpich.a"])

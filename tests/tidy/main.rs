@@ -295,6 +295,32 @@ fn the_library_needs_no_mpi_and_has_its_soname() {
     needs_no_mpi("mpich");
 }
 
+/// The driver of the MPI programs looks for a program by its name in all folders.
+#[test]
+fn mpi_programs_have_names_of_their_own() {
+    let mut names = BTreeSet::new();
+    for folder in fs::read_dir(root().join("ctests")).unwrap() {
+        let folder = folder.unwrap().path();
+        if !folder.is_dir() {
+            let name = folder.file_name().unwrap();
+            assert_eq!(name, "list.toml", "put it into a folder");
+            continue;
+        }
+        for file in fs::read_dir(&folder).unwrap() {
+            let file = file.unwrap().path();
+            let header = file.extension().unwrap() == "h";
+            assert!(
+                file.is_file() && (!header || folder.ends_with("support")),
+                "{}: only support/ has headers, and no folder has folders",
+                file.display()
+            );
+            let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
+            assert!(names.insert((header, name)), "{}", file.display());
+        }
+    }
+    assert!(names.len() > 90, "the MPI programs are in ctests/");
+}
+
 /// Who builds the library alone builds little: the packages of the feature `cli` are the tool's.
 #[test]
 fn the_library_without_the_tool_needs_none_of_its_packages() {
