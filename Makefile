@@ -11,7 +11,7 @@ RANKS ?= 4
 SHAPES ?=
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build both demo test test-large matrix deep check tsan header bench sim install clean
+.PHONY: help setup build both demo test test-large matrix deep check tsan header bench sim install dist clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -55,6 +55,7 @@ check: both ## what CI runs, and format, lints, documentation, the header, licen
 	done
 	MPICC=mpicc.mpich CARGO_TARGET_DIR=build/mpich/cargo \
 	    cargo clippy --locked --lib --features direct -- -D warnings
+	CARGO_TARGET_DIR=build/openmpi/cargo cargo clippy --locked --lib --no-default-features -- -D warnings
 	MPICC=mpicc.openmpi CARGO_TARGET_DIR=build/openmpi/cargo RUSTDOCFLAGS="-D warnings" \
 	    cargo doc --locked --no-deps
 	@diff -u include/rondo.h build/openmpi/rondo.h || \
@@ -78,6 +79,9 @@ sim: ## simulate a cluster of 36 nodes with SimGrid: Rondo against what MPI libr
 
 install: build ## install into DESTDIR and PREFIX (LIBDIR for the libraries)
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" scripts/install "$$(scripts/flavour "$(MPICC)")"
+
+dist: ## make build/dist/rondo-VERSION.tar.gz: the last commit with its packages, builds without a network
+	@scripts/dist
 
 clean: ## remove build/
 	rm -rf build

@@ -1,14 +1,14 @@
 //! Each call of the host's by Rondo fails once, on the root and on another rank, and every time the job ends in one of the ways
 //! that a user can live with: with the right results, with an error returned, or with an abort that names rank and collective.
 //!
-//! `ctests/faults.c` is the program and `ctests/fault.c` makes the calls fail. Its rounds go on after a failure that Rondo got
+//! `faults.c` of the MPI programs is the program and `fault.c` makes the calls fail. Its rounds go on after a failure that Rondo got
 //! over, and begin anew behind one that ended the job. Many jobs: `make deep` runs this.
 
 #![forbid(unsafe_code)]
 
 mod mpirun;
 
-use mpirun::{Ended, MPIS, SHARED, compile, crashes::CRASHES, folder, library, root};
+use mpirun::{Ended, MPIS, SHARED, compile, crashes::CRASHES, ctest, folder, library};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -58,21 +58,15 @@ fn programs(mpi: &str) -> &'static Programs {
 fn compiled(mpi: &str) -> Programs {
     let directory = folder("faults").join(mpi);
     std::fs::create_dir_all(&directory).unwrap();
-    let source = |name: &str| root().join("ctests").join(name);
     Programs {
-        faults: compile(
-            Some(mpi),
-            &source("faults.c"),
-            directory.join("faults"),
-            &[],
-        ),
+        faults: compile(Some(mpi), &ctest("faults.c"), directory.join("faults"), &[]),
         fault: compile(
             Some(mpi),
-            &source("fault.c"),
+            &ctest("fault.c"),
             directory.join("fault.so"),
             SHARED,
         ),
-        on_node: compile(None, &source("on_node.c"), directory.join("on_node"), &[]),
+        on_node: compile(None, &ctest("on_node.c"), directory.join("on_node"), &[]),
     }
 }
 

@@ -4,7 +4,7 @@
 
 mod mpirun;
 
-use mpirun::{Ended, MPIS, compile, folder, library, root};
+use mpirun::{Ended, MPIS, compile, ctest, folder, library};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -36,7 +36,7 @@ impl Place {
         ];
         let program = compile(
             Some(mpi),
-            &root().join("ctests/rights.c"),
+            &ctest("rights.c"),
             there("rights"),
             &linked.each_ref().map(String::as_str),
         );

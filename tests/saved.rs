@@ -2,17 +2,16 @@
 
 mod mpirun;
 
-use mpirun::{Ended, MPIS, compile, folder, library, mpirun, root};
+use mpirun::{Ended, MPIS, compile, ctest, folder, library, mpirun};
 use rondo::rules::File;
 use std::fs;
 
 /// Runs the program `learn` of the MPI tests on four ranks under Rondo with these variables, and gives its output. Two nodes of two
 /// ranks each: on a single one, it would take many calls until anything is tried.
 fn run(mpi: &str, variables: &[(&str, &str)]) -> String {
-    let ctests = root().join("ctests");
     let at = |name: &str| folder("saved").join(format!("{name}.{mpi}"));
-    let program = compile(Some(mpi), &ctests.join("learn.c"), at("learn"), &[]);
-    let on_node = compile(None, &ctests.join("on_node.c"), at("on_node"), &[]);
+    let program = compile(Some(mpi), &ctest("learn.c"), at("learn"), &[]);
+    let on_node = compile(None, &ctest("on_node.c"), at("on_node"), &[]);
     let preload = library(mpi).display().to_string();
     let own = [("LD_PRELOAD", preload.as_str()), ("EXPECT_RONDO", "any")];
     let mut command = mpirun(mpi, 4, 120, &[&own, variables].concat());

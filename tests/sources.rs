@@ -6,7 +6,7 @@ mod mpirun;
 #[path = "../sources.rs"]
 mod sources;
 
-use mpirun::{Ended, MPIS, compile, folder, library, mpirun};
+use mpirun::{Ended, MPIS, compile, ctest, folder, library, mpirun};
 use rondo::comm::BUILD;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -95,7 +95,7 @@ fn ranks_with_another_build_are_told_and_left_alone() {
                   LD_PRELOAD=$LD_PRELOAD:$library exec $program";
     for mpi in MPIS {
         let folder = folder(&format!("sources/{mpi}"));
-        let source = mpirun::root().join("ctests/rights.c");
+        let source = ctest("rights.c");
         let program = compile(Some(mpi), &source, folder.join("program"), &[]);
         for others in [false, true] {
             let (library, other) = (library(mpi), copy(mpi, &folder, others));

@@ -1,7 +1,8 @@
 //! The test programs, compiled for an MPI.
 
+use crate::ctests;
 use crate::host::{Host, Language};
-use crate::list::{Build, List, repository};
+use crate::list::{Build, List};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -13,7 +14,7 @@ impl Host {
         list.builds.iter().try_for_each(|b| self.build_helper(b))?;
         let mut compile = self.c_compiler(&self.tool("mpicc"));
         compile.arg("-c");
-        self.make(compile, "frondo.c", "frondo.o", &[])
+        self.make(compile, &helper("frondo.c")?, "frondo.o", &[])
     }
 
     fn build_helper(&self, build: &Build) -> Result<(), String> {
@@ -30,7 +31,8 @@ impl Host {
             compile.arg(format!("-Wl,-soname,{name}"));
         }
         let target = format!("{}{}", build.name, if build.shared { ".so" } else { "" });
-        self.make(compile, &format!("{}.c", build.name), &target, &["-ldl"])
+        let source = helper(&format!("{}.c", build.name))?;
+        self.make(compile, &source, &target, &["-ldl"])
     }
 
     /// Compiles a program of a row, from whichever source file has its name.
@@ -82,17 +84,17 @@ impl Host {
     fn make(
         &self,
         mut compile: Command,
-        source: &str,
+        source: &Path,
         target: &str,
         after: &[&str],
     ) -> Result<(), String> {
         let _alone = COMPILING.lock().expect("no job ends in a panic");
-        let source = repository().join("ctests").join(source);
         let target = self.directory().join(target);
-        if modified(&target).is_some_and(|made| made > newest_source(&source)) {
+        if modified(&target).is_some_and(|made| made > newest_source(source)) {
             return Ok(());
         }
-        compile.arg(&source).arg("-o").arg(&target).args(after);
+        compile.arg("-I").arg(ctests::support());
+        compile.arg(source).arg("-o").arg(&target).args(after);
         let output = compile
             .output()
             .map_err(|e| format!("{:?}: {e}", compile.get_program()))?;
@@ -110,27 +112,31 @@ impl Host {
 static COMPILING: Mutex<()> = Mutex::new(());
 
 /// The file in `ctests` with a program's source.
-pub fn source(name: &str) -> Result<(String, Language), String> {
-    [
+pub fn source(name: &str) -> Result<(PathBuf, Language), String> {
+    let found = [
         ("c", Language::C),
         ("cc", Language::Cpp),
         ("f", Language::Fortran),
         ("f90", Language::Fortran),
         ("py", Language::Python),
     ]
-    .map(|(ending, language)| (format!("{name}.{ending}"), language))
     .into_iter()
-    .find(|(file, _)| repository().join("ctests").join(file).is_file())
-    .ok_or_else(|| format!("ctests has no source file for {name}"))
+    .find_map(|(ending, language)| Some((ctests::find(&format!("{name}.{ending}"))?, language)));
+    found.ok_or_else(|| format!("ctests has no source file for {name}"))
+}
+
+/// The file in `ctests` of this name.
+fn helper(file: &str) -> Result<PathBuf, String> {
+    ctests::find(file).ok_or_else(|| format!("ctests has no {file}"))
 }
 
 fn modified(file: &Path) -> Option<SystemTime> {
     file.metadata().and_then(|m| m.modified()).ok()
 }
 
-/// The time of the last change to this source, or to any header or Fortran helper beside it.
+/// The time of the last change to this source, or to any header or Fortran helper.
 fn newest_source(source: &Path) -> SystemTime {
-    let shared = std::fs::read_dir(repository().join("ctests"))
+    let shared = std::fs::read_dir(ctests::support())
         .into_iter()
         .flatten()
         .flatten();

@@ -1,8 +1,9 @@
 //! The test list, as data. Its own head explains each field.
 
-use crate::compile;
 use crate::host::{Abi, Language};
 use crate::shape::Shape;
+use crate::{compile, ctests};
+use rondo::collective::{Collective, Family};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -39,8 +40,53 @@ pub struct Mode {
     /// What the program runs under.
     #[serde(default)]
     pub wrapper: Vec<String>,
+    /// The algorithms of families of collectives, and of single ones.
+    #[serde(default)]
+    algorithms: BTreeMap<String, String>,
+    /// With the variables of `algorithms` when the list has been read.
     #[serde(default)]
     pub env: Env,
+}
+
+/// The names of families of collectives.
+const FAMILIES: [(&str, Family); 3] = [
+    ("broadcast", Family::Broadcast),
+    ("all-broadcast", Family::AllBroadcast),
+    ("rooted", Family::Rooted),
+];
+
+/// The family of a collective by its name.
+fn family_of(collective: Collective) -> &'static str {
+    let mut families = FAMILIES.iter();
+    let family = families.find(|(_, family)| *family == collective.family());
+    family.expect("each family has a name").0
+}
+
+impl Mode {
+    /// Writes down what `algorithms` means: the variable of each collective that it names, by itself or by its family, and whom to
+    /// expect there if that is not whom EXPECT_RONDO names.
+    fn spell_out(&mut self) -> Result<(), String> {
+        let mut algorithms = std::mem::take(&mut self.algorithms);
+        let families = algorithms.clone();
+        for &collective in Collective::ALL {
+            let own = algorithms.remove(collective.name());
+            let family = families.get(family_of(collective));
+            let Some(algorithm) = own.as_ref().or(family) else {
+                continue;
+            };
+            let name = collective.name().to_uppercase();
+            self.env.insert(format!("RONDO_{name}"), algorithm.clone());
+            if self.env.get("EXPECT_RONDO") != Some(algorithm) {
+                let variable = format!("EXPECT_RONDO_{name}");
+                self.env.insert(variable, algorithm.clone());
+            }
+        }
+        algorithms.retain(|name, _| FAMILIES.iter().all(|(family, _)| family != name));
+        match algorithms.keys().next() {
+            None => Ok(()),
+            Some(name) => Err(format!("{name} is no collective and no family of them")),
+        }
+    }
 }
 
 /// A file that is not simply an MPI program.
@@ -188,9 +234,12 @@ fn mpi_bcast() -> String {
 impl List {
     /// Reads `ctests/list.toml`; a mistake in it is told with its place.
     pub fn read() -> Result<List, String> {
-        let path = repository().join("ctests/list.toml");
+        let path = ctests::root().join("list.toml");
         let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
         let mut list: List = toml::from_str(&text).map_err(|e| e.to_string())?;
+        for (name, mode) in &mut list.modes {
+            mode.spell_out().map_err(|e| format!("mode {name}: {e}"))?;
+        }
         list.tests = list.tests.into_iter().flat_map(Test::split).collect();
         for test in &list.tests {
             if test.program.is_empty() || test.ranks.is_empty() == test.shapes.is_empty() {

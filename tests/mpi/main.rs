@@ -18,6 +18,8 @@
 mod compile;
 #[path = "../mpirun/crashes.rs"]
 mod crashes;
+#[path = "../mpirun/ctests.rs"]
+mod ctests;
 mod host;
 mod list;
 mod process;

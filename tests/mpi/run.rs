@@ -1,7 +1,9 @@
 //! One case: the command that runs it, and the check of what it did.
 
+use crate::compile;
+use crate::ctests;
 use crate::host::{Host, Language};
-use crate::list::{Env, Expect, Launch, Mode, Test, repository};
+use crate::list::{Env, Expect, Launch, Mode, Test};
 use crate::process::{self, Outcome};
 use crate::shape::Shape;
 use crate::verdict::{self, Bare};
@@ -27,7 +29,7 @@ pub struct Case<'a> {
 /// chances. A wrong exit status is final.
 const ATTEMPTS_AT_LAST_WORDS: u32 = 4;
 
-/// How long a rank that waits for messages leaves its core to other cases (`ctests/yield.c`).
+/// How long a rank that waits for messages leaves its core to other cases (`yield.c`).
 const NAP_US: &str = "50";
 
 impl Case<'_> {
@@ -140,13 +142,10 @@ impl Case<'_> {
             command.arg(self.host.program("on_node")).arg(shape.list());
         }
         command.args(self.mode.wrapper.iter().map(|word| self.expand(word)));
-        if self.test.language() == Language::Python {
-            let script = format!("{}.py", self.test.program);
-            command.arg(self.host.python());
-            command.arg(repository().join("ctests").join(script));
-        } else {
-            command.arg(program);
-        }
+        match compile::source(&self.test.program) {
+            Ok((script, Language::Python)) => command.arg(self.host.python()).arg(script),
+            _ => command.arg(program),
+        };
         command.args(self.args());
         command
     }
@@ -183,7 +182,7 @@ impl Case<'_> {
 
     fn expand(&self, text: &str) -> String {
         text.replace("{build}", &self.host.directory().to_string_lossy())
-            .replace("{ctests}", &repository().join("ctests").to_string_lossy())
+            .replace("{ctests}", &ctests::root().to_string_lossy())
             .replace("{scratch}", &self.scratch.to_string_lossy())
     }
 }

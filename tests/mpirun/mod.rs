@@ -10,6 +10,7 @@ use std::{
 };
 
 pub mod crashes;
+pub mod ctests;
 
 pub const MPIS: [&str; 2] = ["openmpi", "mpich"];
 
@@ -35,11 +36,17 @@ pub fn command(tool: &str, mpi: &str) -> String {
     env::var(variable).unwrap_or_else(|_| format!("{tool}.{mpi}"))
 }
 
+/// The source file of this name among the MPI programs.
+pub fn ctest(name: &str) -> PathBuf {
+    ctests::find(name).unwrap_or_else(|| panic!("ctests has no {name}"))
+}
+
 /// Compiles a C file with the compiler of an MPI, or with none of its, and more options.
 pub fn compile(mpi: Option<&str>, source: &Path, target: PathBuf, options: &[&str]) -> PathBuf {
     let compiler = mpi.map_or("cc".into(), |mpi| command("mpicc", mpi));
     let done = Command::new(&compiler)
-        .args(["-O1", "-g"])
+        .args(["-O1", "-g", "-I"])
+        .arg(ctests::support())
         .args(options)
         .arg("-o")
         .args([&target, &source.to_path_buf()])
@@ -58,7 +65,7 @@ fn yields() -> &'static Path {
     LIBRARY.get_or_init(|| {
         // Several test programs may do so at a time.
         let target = folder("mpirun").join(format!("yield-{}.so", std::process::id()));
-        compile(None, &root().join("ctests/yield.c"), target, SHARED)
+        compile(None, &ctest("yield.c"), target, SHARED)
     })
 }
 

@@ -339,6 +339,62 @@ fn the_library_needs_no_mpi_and_has_its_soname() {
     needs_no_mpi("mpich");
 }
 
+/// The driver of the MPI programs looks for a program by its name in all folders.
+#[test]
+fn mpi_programs_have_names_of_their_own() {
+    let mut names = BTreeSet::new();
+    for folder in fs::read_dir(root().join("ctests")).unwrap() {
+        let folder = folder.unwrap().path();
+        if !folder.is_dir() {
+            let name = folder.file_name().unwrap();
+            assert_eq!(name, "list.toml", "put it into a folder");
+            continue;
+        }
+        for file in fs::read_dir(&folder).unwrap() {
+            let file = file.unwrap().path();
+            let header = file.extension().is_some_and(|e| e == "h");
+            assert!(
+                file.is_file() && (!header || folder.ends_with("support")),
+                "{}: only support/ has headers, and no folder has folders",
+                file.display()
+            );
+            let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
+            assert!(names.insert((header, name)), "{}", file.display());
+        }
+    }
+    assert!(names.len() > 90, "the MPI programs are in ctests/");
+}
+
+/// Who builds the library alone builds little: the packages of the feature `cli` are the tool's.
+#[test]
+fn the_library_without_the_tool_needs_none_of_its_packages() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let manifest: toml::Table = manifest.parse().unwrap();
+    let names = manifest["features"]["cli"].as_array().unwrap().iter();
+    let of_tool: BTreeSet<&str> = names
+        .map(|name| name.as_str().unwrap().strip_prefix("dep:").unwrap())
+        .collect();
+    let packages = |features: &[&str]| -> BTreeSet<String> {
+        let output = Command::new(env!("CARGO"))
+            .args(["tree", "--locked", "--offline", "--no-default-features"])
+            .args(["-e", "normal", "--prefix", "none"])
+            .args(features)
+            .current_dir(root())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        let names = text.lines().filter_map(|line| line.split(' ').next());
+        names.map(str::to_owned).collect()
+    };
+    let (library, both) = (packages(&[]), packages(&["--features", "cli"]));
+    assert!(library.contains("libc"), "{library:?}");
+    for name in of_tool {
+        assert!(both.contains(name), "{name}");
+        assert!(!library.contains(name), "{name}");
+    }
+}
+
 /// The header that is checked in is the one that the build makes.
 #[test]
 fn the_header_is_current() {

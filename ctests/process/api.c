@@ -1,6 +1,6 @@
 /* The API of include/rondo.h: its answers, and that it answers bad questions. */
 #include "rondo_test.h"
-#include "../include/rondo.h"
+#include "../../include/rondo.h"
 
 int main(int argc, char **argv) {
     start(&argc, &argv, "api");

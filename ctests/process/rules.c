@@ -5,7 +5,7 @@
 #define _DEFAULT_SOURCE /* setenv */
 #include "agv.h"
 #include "gsv.h"
-#include "../include/rondo.h"
+#include "../../include/rondo.h"
 #include <unistd.h>
 
 static const char *good =
