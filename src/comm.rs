@@ -1,25 +1,25 @@
-//! What Rondo knows of a communicator: the handshake, the private communicator, the schedule, and
-//! the memory that one call leaves to the next. It hangs on the communicator and dies with it.
-//!
-//! The handshake is one reduction by the host at the first intercepted call on a communicator of
-//! three or more ranks. It is what makes every later decision the same on all ranks, even where a
-//! launcher did not forward the environment; so it takes place whatever this rank's own settings are.
+//! What Rondo knows of a communicator: what its ranks agreed on in the handshake, the private communicator, schedules, and the
+//! memory that one call leaves to the next. It hangs on the communicator and dies with it.
 
 #![forbid(unsafe_code)]
 
 mod end;
+mod handshake;
 mod nodes;
+mod private;
+mod process;
 mod ruled;
 mod schedules;
+mod trace;
 mod waiting;
 mod words;
 
 use crate::collective::Collective;
-use crate::config::{self, Config, Gpu, StatsFormat};
-use crate::decide::{Choice, Facts, Form, Why};
+use crate::config::{Config, Gpu, StatsFormat};
+use crate::decide::{Facts, Why};
 use crate::engine::{Part, Scratch, rooted};
 use crate::host::{self, Abi, Attribute, Code, Comm, Host, Post, Requests, Usable};
-use crate::learn::{self, Candidate, Contest};
+use crate::learn;
 use crate::report;
 use crate::rules::{Rules, Ruling};
 use crate::schedule::Parts;
@@ -29,13 +29,12 @@ pub use end::end;
 pub use nodes::{Memory, Nodes, Space};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
+pub use process::process;
 pub use ruled::give as give_rules;
 pub use schedules::Schedules;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
-use waiting::Waiting;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 pub use words::BUILD;
-use words::Words;
 
 /// Sends in flight at the most. Few, so that the block that is next in the schedule does not share
 /// the link with many later ones; more than one, so that the link never idles between two.
@@ -113,14 +112,8 @@ pub fn duplicate(usable: &Usable, comm: Comm) {
 /// that the program's own callbacks call in `MPI_Finalize` find what all other calls found.
 static ALIVE: Mutex<Vec<&'static State>> = Mutex::new(Vec::new());
 
-/// Private communicators of this process.
-static PRIVATE: AtomicU32 = AtomicU32::new(0);
-
 /// Will all ranks of `MPI_COMM_WORLD` add up their statistics? Set by a handshake of all of them.
 static ADD_UP: AtomicBool = AtomicBool::new(false);
-
-/// What concerns the process: its configuration, loaded at the first call.
-static PROCESS: OnceCell<config::Loaded> = OnceCell::new();
 
 /// The state of `comm`, made by the handshake if this is the first call on it. Collective then.
 ///
@@ -135,7 +128,7 @@ pub fn state(
     match STATE.get(usable, comm) {
         Ok(Some(state)) => Ok(Lookup::Known(state)),
         Ok(None) if host::is_being_freed(comm) => Ok(Lookup::Freed),
-        Ok(None) => handshake(host, usable, comm, collective).map(Lookup::Known),
+        Ok(None) => handshake::handshake(host, usable, comm, collective).map(Lookup::Known),
         Err(code) if usable.denies_comm(code) => Ok(Lookup::Invalid),
         Err(code) => Err(code),
     }
@@ -163,174 +156,7 @@ pub fn is_alive(state: *const State) -> bool {
     ALIVE.lock().iter().any(|known| std::ptr::eq(*known, state))
 }
 
-/// Things to be done once per process, at its first call.
-pub fn process(host: &Host) -> &'static Config {
-    let loaded = PROCESS.get_or_init(|| {
-        let loaded = match host::rights::exceed_those_of_the_user() {
-            true => Config::load().without_files(),
-            false => Config::load(),
-        };
-        report::on_panic(host.world_rank());
-        if host.world_rank() == 0 {
-            for warning in &loaded.warnings {
-                report::line(0, warning);
-            }
-            if loaded.config.help {
-                report::block(&config::help(&loaded));
-            }
-            if let Err(why) = host.usable() {
-                report::line(0, why);
-            }
-        }
-        if loaded.config.gpu == Gpu::Off {
-            host::ignore_devices();
-        }
-        loaded
-    });
-    &loaded.config
-}
-
-fn handshake(
-    host: &'static Host,
-    usable: &'static Usable,
-    comm: Comm,
-    collective: Collective,
-) -> Result<&'static State, Code> {
-    let own = process(host);
-    let (rank, p) = (usable.rank(comm)?, usable.size(comm)?);
-    let mut state = State {
-        comm,
-        rank,
-        facts: Facts {
-            p,
-            nodes: p,
-            widest: 1,
-            narrowest: 1,
-            eager_bytes: Abi::BUILT.eager_bytes(),
-        },
-        topology: Topology::default(),
-        config: own.clone(),
-        closed: None,
-        tag_mask: 0,
-        rules: Arc::default(),
-        learnt: Mutex::default(),
-        gpu: AtomicBool::default(),
-        strayed: AtomicBool::default(),
-        duplicated: AtomicBool::new(
-            cfg!(abi = "openmpi") && DUPLICATED.get(usable, comm)?.is_some(),
-        ),
-        private: OnceCell::default(),
-        traced: Default::default(),
-        work: Mutex::default(),
-    };
-    if usable.is_inter(comm)? {
-        state.closed = Some(Why::Inter);
-    } else if p < 3 && (p, usable.size(usable.world())?) != (2, 2) {
-        state.closed = Some(Why::FewRanks);
-    } else {
-        match usable.world_ranks(comm, p)? {
-            None => state.closed = Some(Why::Outside),
-            // Two ranks have nothing to decide, but if they are the whole job, they have statistics to add up.
-            Some(ranks) => state.agree(host, usable, own, &ranks, collective)?,
-        }
-    }
-    let state = STATE.set(usable, comm, state)?;
-    ALIVE.lock().push(state);
-    Ok(state)
-}
-
 impl State {
-    /// The handshake itself; `ranks` are those of the communicator in `MPI_COMM_WORLD`. Collective.
-    fn agree(
-        &mut self,
-        host: &'static Host,
-        usable: &'static Usable,
-        own: &Config,
-        ranks: &[u32],
-        collective: Collective,
-    ) -> Result<(), Code> {
-        let (comm, rank, p) = (self.comm, self.rank, self.facts.p);
-        let known = nodes::known(ranks);
-        let tag_max = usable.tag_max(comm);
-        let rules = ruled::known(host, usable, own, rank);
-        let mut words = Words::offer(rank, &own.to_words(), tag_max, known.is_some(), &rules);
-        let mut waiting = Waiting::new(rank, p, own.timeout_s, collective);
-        let interval = waiting.interval();
-        usable.max_words_in_time(comm, &mut words.0, interval, move |time| {
-            waiting.look(host, usable, comm, time);
-        })?;
-        waiting::shook_hands();
-        let spans_world = p == usable.size(usable.world())?;
-        self.adopt(host, &words, spans_world);
-        if self.closed.is_some() {
-            return Ok(());
-        }
-        let names = match known.filter(|_| words.mapped()) {
-            Some(names) => names,
-            None => nodes::ask(usable, comm, rank, ranks, &own.node)?,
-        };
-        self.place(&names);
-        self.rules = match words.rules_to_hand_out() {
-            Some(count) => ruled::hand_out(usable, comm, rank, count, &rules)?,
-            None => rules,
-        };
-        Ok(())
-    }
-
-    /// Takes in what the ranks agreed on.
-    fn adopt(&mut self, host: &Host, words: &Words, spans_world: bool) {
-        self.config = self.config.adopt(&words.config());
-        // The largest 2^k - 1 that is a tag on every rank.
-        self.tag_mask = ((1u64 << (words.tag_max() + 1).ilog2()) - 1) as u32;
-        if !words.same_version() {
-            self.closed = Some(Why::Versions);
-        } else if !self.config.enabled {
-            self.closed = Some(Why::Off);
-        } else if self.facts.p < 3 {
-            self.closed = Some(Why::FewRanks);
-        } else if words.gpu() && self.config.gpu == Gpu::Auto {
-            self.closed = Some(Why::Gpu);
-        }
-        if self.config.gpu == Gpu::Off {
-            host::ignore_devices();
-        }
-        if self.rank == 0 {
-            self.report_differences(host, words);
-        }
-        if self.config.stats.format != StatsFormat::Off && spans_world {
-            ADD_UP.store(true, Relaxed);
-        }
-    }
-
-    /// Takes in which ranks share a node.
-    fn place(&mut self, names: &[u64]) {
-        self.topology = Topology::new(names);
-        self.facts.nodes = self.topology.nodes();
-        self.facts.widest = self.topology.widest();
-        self.facts.narrowest = self.topology.narrowest();
-    }
-
-    fn report_differences(&self, host: &Host, words: &Words) {
-        static REPORTED: AtomicBool = AtomicBool::new(false);
-        let differences = words.differences();
-        let versions = !words.same_version();
-        if (differences.is_empty() && !versions) || REPORTED.swap(true, Relaxed) {
-            return;
-        }
-        let p = self.facts.p;
-        let text = if versions {
-            format!(
-                "{p} ranks loaded different versions or builds of Rondo; it stays out of their way"
-            )
-        } else {
-            format!(
-                "{} not the same on all of {p} ranks; the values of this rank are used by all",
-                differences.join(", ")
-            )
-        };
-        report::line(host.world_rank(), &text);
-    }
-
     /// This process's rank in the communicator.
     pub fn rank(&self) -> u32 {
         self.rank
@@ -383,29 +209,6 @@ impl State {
         self.strayed.store(true, Relaxed);
     }
 
-    /// Has the private communicator been made? All ranks know alike.
-    pub fn is_set_up(&self) -> bool {
-        matches!(self.private.get(), Some(Some(_)))
-    }
-
-    /// The private communicator, made now if this is the first time. Collective then. `None` if there is no room for it, which
-    /// all ranks learn alike and for good. An error was raised by the host.
-    ///
-    /// No lock is held, for the host may call the error handler of the user's.
-    pub fn private(&self, usable: &Usable) -> Result<Option<Comm>, Code> {
-        if let Some(private) = self.private.get() {
-            return Ok(*private);
-        }
-        if self.duplicated.load(Relaxed) {
-            return Ok(None);
-        }
-        let made = agree_on_private(usable, self)?;
-        if made.is_some() {
-            PRIVATE.fetch_add(1, Relaxed);
-        }
-        Ok(*self.private.get_or_init(|| made))
-    }
-
     /// Are the ranks to tell each other, in the call of this number, whether one of them may have got memory of a GPU?
     pub fn asks_for_gpus(&self, sequence: u64) -> bool {
         let due = sequence.is_multiple_of(1024) || (sequence >= 64 && sequence.is_power_of_two());
@@ -437,100 +240,10 @@ impl State {
         self.tag_mask
     }
 
-    /// Writes a trace line if one is due: the first call of a size class, on rank 0.
-    pub fn trace(&self, host: &Host, collective: Collective, choice: Choice, bytes: u64) {
-        let class = 64 - bytes.leading_zeros(); // 0, 1, 2-3, 4-7, ...
-        let bit = 1 << class.min(63);
-        let traced = &self.traced[collective as usize];
-        if self.rank != 0 || traced.fetch_or(bit, Relaxed) & bit != 0 {
-            return;
-        }
-        let name = collective.mpi_name();
-        let p = self.facts.p;
-        let carrier = stats::carrier(choice);
-        let (how, why) = match choice {
-            Choice::Host(why) => (String::new(), why),
-            Choice::Rondo {
-                form, blocks, why, ..
-            } => (format!("{}{}", self.between(form), in_blocks(blocks)), why),
-        };
-        let on_nodes = self.on_nodes();
-        let whose = match collective.family().knows_bytes() {
-            true => "",
-            false => " on this rank",
-        };
-        let why = why.text();
-        report::line(
-            host.world_rank(),
-            &format!("{name}: {p} ranks{on_nodes}, {bytes} bytes{whose}: {carrier}{how} ({why})"),
-        );
-    }
-
-    /// Writes which candidate is the fastest for calls like one of `bytes` bytes, on rank 0.
-    #[cold]
-    pub fn trace_verdict(
-        &self,
-        host: &Host,
-        collective: Collective,
-        bytes: u64,
-        contest: &Contest,
-    ) {
-        if self.rank != 0 {
-            return;
-        }
-        let name = |candidate| match candidate {
-            Candidate::Host => "host",
-            Candidate::First => "rondo",
-            Candidate::Second => "rondo, second way",
-        };
-        let times = Candidate::ALL.into_iter().zip(contest.times());
-        let times: Vec<String> = times
-            .filter_map(|(candidate, time)| {
-                let us = time? as f64 / 1e3;
-                Some(format!("{} {us:.1} us", name(candidate)))
-            })
-            .collect();
-        let (p, on_nodes) = (self.facts.p, self.on_nodes());
-        let (mpi_name, best) = (collective.mpi_name(), name(contest.incumbent()));
-        let times = times.join(", ");
-        report::line(
-            host.world_rank(),
-            &format!(
-                "{mpi_name}: {p} ranks{on_nodes}, about {bytes} bytes: {times}: {best} (measured)"
-            ),
-        );
-    }
-
-    /// How many nodes there are, in words, if anybody asked.
-    fn on_nodes(&self) -> String {
-        match (self.topology.p(), self.facts.nodes) {
-            (0, _) => String::new(),
-            (_, 1) => " on 1 node".to_owned(),
-            (_, nodes) => format!(" on {nodes} nodes"),
-        }
-    }
-
     /// Adds what was saved on this communicator to the statistics.
     fn account(&self) {
         let mut learnt = self.learnt.lock();
         learnt.take_saved(stats::add_saved);
-    }
-
-    /// Between whom an algorithm runs, in words.
-    fn between(&self, form: Form) -> String {
-        match (form, self.facts.nodes) {
-            (Form::Flat, _) => String::new(),
-            (Form::Nodes { .. }, 1) => " through shared memory".into(),
-            (Form::Nodes { lanes: 1 }, nodes) => format!(" over leaders of {nodes} nodes"),
-            (Form::Nodes { lanes }, nodes) => format!(" over {lanes} lanes of {nodes} nodes"),
-        }
-    }
-}
-
-fn in_blocks(blocks: u32) -> String {
-    match blocks {
-        1 => " in 1 block".to_owned(),
-        _ => format!(" in {blocks} blocks"),
     }
 }
 
@@ -540,26 +253,6 @@ impl Work {
         self.sequence += 1;
         self.sequence
     }
-}
-
-/// Makes a private communicator if all ranks have room for one.
-fn agree_on_private(usable: &Usable, state: &State) -> Result<Option<Comm>, Code> {
-    let full = PRIVATE.load(Relaxed) >= state.config.max_comms || !usable.has_room();
-    let mut refused = [i64::from(full)];
-    usable.max_words(state.comm, &mut refused)?;
-    if refused[0] != 0 {
-        return Ok(None);
-    }
-    // It may fail all the same, if no name for a communicator is free on all ranks. Whether it does may differ between ranks, so
-    // they compare what they got.
-    let made = usable.private(state.comm, state.rank).ok();
-    let mut failed = [i64::from(made.is_none())];
-    usable.max_words(state.comm, &mut failed)?;
-    if failed[0] != 0 {
-        made.inspect(|&comm| usable.free(comm));
-        return Ok(None);
-    }
-    Ok(made)
 }
 
 impl Drop for State {
@@ -574,7 +267,7 @@ impl Drop for State {
             && let Ok(usable) = host::host().usable()
         {
             usable.free(*comm);
-            PRIVATE.fetch_sub(1, Relaxed);
+            private::forget();
         }
     }
 }

@@ -5,7 +5,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::{ADD_UP, ALIVE, PROCESS, ruled};
+use super::process::PROCESS;
+use super::{ADD_UP, ALIVE, ruled};
 use crate::config::{self, StatsFormat};
 use crate::host::{self, Abi, Host, Usable};
 use crate::report;

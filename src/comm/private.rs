@@ -1,0 +1,60 @@
+//! The private communicator.
+
+#![forbid(unsafe_code)]
+
+use super::State;
+use crate::host::{Code, Comm, Usable};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// Private communicators of this process.
+static PRIVATE: AtomicU32 = AtomicU32::new(0);
+
+/// One of them is gone.
+pub fn forget() {
+    PRIVATE.fetch_sub(1, Relaxed);
+}
+
+impl State {
+    /// Has the private communicator been made? All ranks know alike.
+    pub fn is_set_up(&self) -> bool {
+        matches!(self.private.get(), Some(Some(_)))
+    }
+
+    /// The private communicator, made now if this is the first time. Collective then. `None` if there is no room for it, which
+    /// all ranks learn alike and for good. An error was raised by the host.
+    ///
+    /// No lock is held, for the host may call the error handler of the user's.
+    pub fn private(&self, usable: &Usable) -> Result<Option<Comm>, Code> {
+        if let Some(private) = self.private.get() {
+            return Ok(*private);
+        }
+        if self.duplicated.load(Relaxed) {
+            return Ok(None);
+        }
+        let made = agree_on_private(usable, self)?;
+        if made.is_some() {
+            PRIVATE.fetch_add(1, Relaxed);
+        }
+        Ok(*self.private.get_or_init(|| made))
+    }
+}
+
+/// Makes a private communicator if all ranks have room for one.
+fn agree_on_private(usable: &Usable, state: &State) -> Result<Option<Comm>, Code> {
+    let full = PRIVATE.load(Relaxed) >= state.config.max_comms || !usable.has_room();
+    let mut refused = [i64::from(full)];
+    usable.max_words(state.comm, &mut refused)?;
+    if refused[0] != 0 {
+        return Ok(None);
+    }
+    // It may fail all the same, if no name for a communicator is free on all ranks. Whether it does may differ between ranks, so
+    // they compare what they got.
+    let made = usable.private(state.comm, state.rank).ok();
+    let mut failed = [i64::from(made.is_none())];
+    usable.max_words(state.comm, &mut failed)?;
+    if failed[0] != 0 {
+        made.inspect(|&comm| usable.free(comm));
+        return Ok(None);
+    }
+    Ok(made)
+}

@@ -1,0 +1,38 @@
+//! What concerns the process.
+
+#![forbid(unsafe_code)]
+
+use crate::config::{self, Config, Gpu};
+use crate::host::{self, Host};
+use crate::report;
+use once_cell::sync::OnceCell;
+
+/// Its configuration, loaded at the first call.
+pub static PROCESS: OnceCell<config::Loaded> = OnceCell::new();
+
+/// Things to be done once per process, at its first call.
+pub fn process(host: &Host) -> &'static Config {
+    let loaded = PROCESS.get_or_init(|| {
+        let loaded = match host::rights::exceed_those_of_the_user() {
+            true => Config::load().without_files(),
+            false => Config::load(),
+        };
+        report::on_panic(host.world_rank());
+        if host.world_rank() == 0 {
+            for warning in &loaded.warnings {
+                report::line(0, warning);
+            }
+            if loaded.config.help {
+                report::block(&config::help(&loaded));
+            }
+            if let Err(why) = host.usable() {
+                report::line(0, why);
+            }
+        }
+        if loaded.config.gpu == Gpu::Off {
+            host::ignore_devices();
+        }
+        loaded
+    });
+    &loaded.config
+}

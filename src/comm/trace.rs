@@ -1,0 +1,104 @@
+//! Lines of the trace.
+
+#![forbid(unsafe_code)]
+
+use super::State;
+use crate::collective::Collective;
+use crate::decide::{Choice, Form};
+use crate::host::Host;
+use crate::learn::{Candidate, Contest};
+use crate::report;
+use crate::stats;
+use std::sync::atomic::Ordering::Relaxed;
+
+impl State {
+    /// Writes a trace line if one is due: the first call of a size class, on rank 0.
+    pub fn trace(&self, host: &Host, collective: Collective, choice: Choice, bytes: u64) {
+        let class = 64 - bytes.leading_zeros(); // 0, 1, 2-3, 4-7, ...
+        let bit = 1 << class.min(63);
+        let traced = &self.traced[collective as usize];
+        if self.rank != 0 || traced.fetch_or(bit, Relaxed) & bit != 0 {
+            return;
+        }
+        let name = collective.mpi_name();
+        let p = self.facts.p;
+        let carrier = stats::carrier(choice);
+        let (how, why) = match choice {
+            Choice::Host(why) => (String::new(), why),
+            Choice::Rondo {
+                form, blocks, why, ..
+            } => (format!("{}{}", self.between(form), in_blocks(blocks)), why),
+        };
+        let on_nodes = self.on_nodes();
+        let whose = match collective.family().knows_bytes() {
+            true => "",
+            false => " on this rank",
+        };
+        let why = why.text();
+        report::line(
+            host.world_rank(),
+            &format!("{name}: {p} ranks{on_nodes}, {bytes} bytes{whose}: {carrier}{how} ({why})"),
+        );
+    }
+
+    /// Writes which candidate is the fastest for calls like one of `bytes` bytes, on rank 0.
+    #[cold]
+    pub fn trace_verdict(
+        &self,
+        host: &Host,
+        collective: Collective,
+        bytes: u64,
+        contest: &Contest,
+    ) {
+        if self.rank != 0 {
+            return;
+        }
+        let name = |candidate| match candidate {
+            Candidate::Host => "host",
+            Candidate::First => "rondo",
+            Candidate::Second => "rondo, second way",
+        };
+        let times = Candidate::ALL.into_iter().zip(contest.times());
+        let times: Vec<String> = times
+            .filter_map(|(candidate, time)| {
+                let us = time? as f64 / 1e3;
+                Some(format!("{} {us:.1} us", name(candidate)))
+            })
+            .collect();
+        let (p, on_nodes) = (self.facts.p, self.on_nodes());
+        let (mpi_name, best) = (collective.mpi_name(), name(contest.incumbent()));
+        let times = times.join(", ");
+        report::line(
+            host.world_rank(),
+            &format!(
+                "{mpi_name}: {p} ranks{on_nodes}, about {bytes} bytes: {times}: {best} (measured)"
+            ),
+        );
+    }
+
+    /// How many nodes there are, in words, if anybody asked.
+    fn on_nodes(&self) -> String {
+        match (self.topology.p(), self.facts.nodes) {
+            (0, _) => String::new(),
+            (_, 1) => " on 1 node".to_owned(),
+            (_, nodes) => format!(" on {nodes} nodes"),
+        }
+    }
+
+    /// Between whom an algorithm runs, in words.
+    fn between(&self, form: Form) -> String {
+        match (form, self.facts.nodes) {
+            (Form::Flat, _) => String::new(),
+            (Form::Nodes { .. }, 1) => " through shared memory".into(),
+            (Form::Nodes { lanes: 1 }, nodes) => format!(" over leaders of {nodes} nodes"),
+            (Form::Nodes { lanes }, nodes) => format!(" over {lanes} lanes of {nodes} nodes"),
+        }
+    }
+}
+
+fn in_blocks(blocks: u32) -> String {
+    match blocks {
+        1 => " in 1 block".to_owned(),
+        _ => format!(" in {blocks} blocks"),
+    }
+}
