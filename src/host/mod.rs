@@ -3,58 +3,40 @@
 //! All `PMPI_` names and nearly all unsafe code of Rondo are in this folder.
 
 // First, because of its macros.
-#[cfg_attr(feature = "direct", path = "linked.rs")]
 #[macro_use]
-mod symbols;
+mod library;
 
-mod abi;
-mod attr;
-mod blocks;
-mod boxes;
 mod call;
-mod collectives;
 mod data;
-mod devices;
-mod elements;
-mod failure;
-mod groups;
-mod handles;
-mod layout;
-#[cfg(not(feature = "direct"))]
-mod next;
-mod patience;
-mod post;
-mod refusal;
-pub mod rights;
-mod ring;
-mod staging;
-mod sys;
-mod table;
-mod view;
-mod watch;
-mod wire;
+mod object;
+mod transport;
 
-pub use abi::{Abi, Word};
-pub use attr::{Attribute, Datatype, is_being_freed};
-pub use blocks::Blocks;
-pub use boxes::{LocalMail, News, Route, Shelf};
-pub use call::{Allgather, Bcast, Call, Count, Counts, Rooted, Way};
-pub use collectives::{
+pub use call::{Allgather, Bcast, Call, Rooted, Way};
+pub use data::blocks::Blocks;
+pub use data::counts::{Count, Counts};
+pub use data::data::Data;
+pub use data::layout::Layout;
+pub use data::staging::StagingRoom;
+pub use library::abi::{Abi, Word};
+pub use library::collectives::{
     AllgatherFn, AllgatherLargeFn, AllgathervFn, AllgathervLargeFn, BcastFn, BcastLargeFn,
     GatherFn, GatherLargeFn, GathervFn, GathervLargeFn, ScattervFn, ScattervLargeFn,
 };
-pub use data::Data;
-pub use devices::{driver_is_loaded, ignore_devices};
-pub use failure::Failure;
-pub use handles::{Code, Comm, no_trouble};
-pub use layout::Layout;
+pub use library::devices::{driver_is_loaded, ignore_devices};
+pub use library::handle::Comm;
 #[cfg(not(feature = "direct"))]
-pub use next::Next;
-pub use post::{MpiCarrier, Post, Tags};
-pub use ring::RingLocal;
-pub use staging::StagingRoom;
+pub use library::next::Next;
+pub use library::rights;
 #[cfg(feature = "direct")]
-pub use symbols::function_of_type;
-pub use table::{Host, Usable, host};
-pub use view::View;
-pub use wire::{Job, MpiWire, Requests, SYNCHRONOUS_BYTES, call_tag};
+pub use library::symbols::function_of_type;
+pub use library::table::{Host, Usable, host};
+pub use object::attr::{Attribute, Datatype, is_being_freed};
+pub use object::code::{Code, no_trouble};
+pub use object::failure::Failure;
+pub use transport::carrier::MpiCarrier;
+pub use transport::mailbox::{LocalMail, News, Route, Shelf};
+pub use transport::pool::Post;
+pub use transport::ring::RingLocal;
+pub use transport::tags::{Tags, call_tag};
+pub use transport::view::View;
+pub use transport::wire::{Job, MpiWire, Requests, SYNCHRONOUS_BYTES};

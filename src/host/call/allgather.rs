@@ -1,17 +1,19 @@
 //! `MPI_Allgatherv`, `MPI_Allgather` and their large-count forms: one call with two ways to say where the
 //! blocks go.
 
-use super::counts::{Counts, Slots, is_alias};
-use super::{Call, Count};
-use crate::host::abi::{IN_PLACE, MPI_ERR_COUNT, Word};
-use crate::host::attr::Datatype;
-use crate::host::data::{Areas, Data, Packed};
-use crate::host::elements::{Elements, Stretch};
-use crate::host::failure::{Failure, at};
-use crate::host::handles::{Code, Comm, check};
-use crate::host::layout::Layout;
-use crate::host::refusal::Function;
-use crate::host::table::{Host, Usable};
+use super::Call;
+use super::refusal::Function;
+use crate::host::data::counts::Count;
+use crate::host::data::counts::{Counts, Slots, is_alias};
+use crate::host::data::data::{Areas, Data, Packed};
+use crate::host::data::elements::{Elements, Stretch};
+use crate::host::data::layout::Layout;
+use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, Word};
+use crate::host::library::handle::Comm;
+use crate::host::library::table::{Host, Usable};
+use crate::host::object::attr::Datatype;
+use crate::host::object::code::{Code, check};
+use crate::host::object::failure::{Failure, at};
 use crate::schedule::Parts;
 use std::ffi::{c_int, c_void};
 use std::ptr;

@@ -1,13 +1,15 @@
 //! `MPI_Bcast` and `MPI_Bcast_c`.
 
-use super::{Call, Count};
-use crate::host::abi::{IN_PLACE, MPI_ERR_COUNT, Word};
-use crate::host::attr::Datatype;
-use crate::host::data::{Areas, Data, Packed};
-use crate::host::elements::Elements;
-use crate::host::handles::{Code, Comm};
-use crate::host::layout::Layout;
-use crate::host::table::{Host, Usable};
+use super::Call;
+use crate::host::data::counts::Count;
+use crate::host::data::data::{Areas, Data, Packed};
+use crate::host::data::elements::Elements;
+use crate::host::data::layout::Layout;
+use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, Word};
+use crate::host::library::handle::Comm;
+use crate::host::library::table::{Host, Usable};
+use crate::host::object::attr::Datatype;
+use crate::host::object::code::Code;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 

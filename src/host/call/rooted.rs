@@ -1,13 +1,15 @@
 //! `MPI_Gatherv`, `MPI_Gather`, `MPI_Scatterv`, `MPI_Scatter` and their large-count forms: one call with
 //! two directions and two ways to say where the blocks lie.
 
-use super::counts::{Counts, is_alias};
-use super::{Call, Count};
-use crate::host::abi::{IN_PLACE, MPI_ERR_COUNT, Word};
-use crate::host::blocks::{Blocks, Places};
-use crate::host::handles::{Code, Comm};
-use crate::host::refusal::Function;
-use crate::host::table::{Host, Usable};
+use super::Call;
+use super::refusal::Function;
+use crate::host::data::blocks::{Blocks, Places};
+use crate::host::data::counts::Count;
+use crate::host::data::counts::{Counts, is_alias};
+use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, Word};
+use crate::host::library::handle::Comm;
+use crate::host::library::table::{Host, Usable};
+use crate::host::object::code::Code;
 use crate::schedule::Parts;
 use std::ffi::{c_int, c_void};
 use std::ptr;

@@ -2,17 +2,17 @@
 //! versions, builds and settings. A call that Rondo leaves to a host which then carries it out would wait there for ranks that are
 //! in Rondo's collective. So the host is asked: by a call of the same function, on a communicator of this process alone.
 
-use super::abi::{IN_PLACE, Word};
-use super::elements::Made;
-use super::sys;
-use super::table::{Usable, host};
+use crate::host::data::elements::Made;
+use crate::host::library::abi::{IN_PLACE, Word};
+use crate::host::library::sys;
+use crate::host::library::table::{Usable, host};
 use parking_lot::Mutex;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 /// The functions in which one rank's block and the blocks of all are two buffers.
 #[derive(Clone, Copy)]
-pub(super) enum Function {
+pub(in crate::host) enum Function {
     Allgather,
     Allgatherv,
     Gather,
@@ -31,7 +31,7 @@ impl Usable {
     /// Does the host refuse a block that is sent from, or received at, the very place it has among the blocks of all? Asked with an
     /// element without a byte: hosts that do not compare addresses may still end in an assertion when they copy bytes to where they are.
     #[cold]
-    pub(super) fn refuses_aliases(&self, function: Function) -> bool {
+    pub(in crate::host) fn refuses_aliases(&self, function: Function) -> bool {
         let known = &ALIASES[function as usize];
         if known.load(Relaxed) == 0 {
             let Ok(empty) = Made::hindexed(self, self.h.byte, &[]) else {
@@ -47,7 +47,7 @@ impl Usable {
 
     /// Does the host refuse this type for a rank's own block, though there are no data in it?
     #[cold]
-    pub(super) fn refuses_own_type(&self, function: Function, datatype: Word) -> bool {
+    pub(in crate::host) fn refuses_own_type(&self, function: Function, datatype: Word) -> bool {
         let (mut one, mut other) = (0u8, 0u8);
         let own = ((&raw mut one).cast(), 0, datatype);
         let all = ((&raw mut other).cast(), 0, Word::of_type(self.h.byte));
@@ -56,7 +56,7 @@ impl Usable {
 
     /// Does the host refuse this type for the blocks of all, though there are no data in them?
     #[cold]
-    pub(super) fn refuses_all_type(
+    pub(in crate::host) fn refuses_all_type(
         &self,
         function: Function,
         datatype: Word,
@@ -111,7 +111,7 @@ impl Usable {
 
     /// Do the data of the first element begin at its very address? At a null address they cannot be.
     #[cold]
-    pub(super) fn begins_at_once(&self, datatype: sys::MPI_Datatype) -> bool {
+    pub(in crate::host) fn begins_at_once(&self, datatype: sys::MPI_Datatype) -> bool {
         let (mut lower, mut extent): (sys::MPI_Aint, sys::MPI_Aint) = (0, 0);
         // SAFETY: the host checks the handle and writes two addresses.
         let code =

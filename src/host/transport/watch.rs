@@ -1,6 +1,6 @@
 //! Looking after a call of the host's that may never come back.
 
-use super::abi::Abi;
+use crate::host::library::abi::Abi;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr;

@@ -1,10 +1,10 @@
 //! Whom and what an engine means by its numbers: an engine for ranks of the communicator, for nodes, or for
 //! the ranks of a node.
 
-use super::data::Data;
-use super::staging::{Run, push};
 use crate::engine::Piece;
 use crate::engine::node::{Messages, Places};
+use crate::host::data::data::Data;
+use crate::host::data::staging::{Run, push};
 use crate::schedule::Span;
 use crate::topology::Topology;
 
@@ -39,7 +39,7 @@ pub enum View<'a> {
 
 impl View<'_> {
     /// The rank of the communicator.
-    pub(super) fn rank(&self, number: u32) -> u32 {
+    pub(in crate::host) fn rank(&self, number: u32) -> u32 {
         match self {
             View::Ranks => number,
             View::Nodes {
@@ -53,7 +53,7 @@ impl View<'_> {
     }
 
     /// How many bytes of the message of a broadcast must be there for a piece to be.
-    pub(super) fn end(&self, piece: &Piece) -> u64 {
+    pub(in crate::host) fn end(&self, piece: &Piece) -> u64 {
         match self {
             View::Nodes { lane, places, .. } => {
                 places.share(piece.root, *lane).offset + piece.span.end()
@@ -67,7 +67,7 @@ impl View<'_> {
     }
 
     /// How many bytes at the front of all parts are there when the engine says so of its own.
-    pub(super) fn arrived(&self, bytes: u64) -> u64 {
+    pub(in crate::host) fn arrived(&self, bytes: u64) -> u64 {
         match self {
             View::Ranks => bytes,
             View::Nodes { .. } | View::Locals(_) | View::Received { .. } => 0, // has another order
@@ -75,7 +75,7 @@ impl View<'_> {
     }
 
     /// Puts the places of `pieces` into `runs`; bytes in all.
-    pub(super) fn runs(&self, data: &Data, pieces: &[Piece], runs: &mut Vec<Run>) -> u64 {
+    pub(in crate::host) fn runs(&self, data: &Data, pieces: &[Piece], runs: &mut Vec<Run>) -> u64 {
         runs.clear();
         for piece in pieces {
             let span = piece.span;

@@ -1,9 +1,27 @@
 //! How many elements each rank has in a collective, and where they lie in a buffer.
 
-use super::Count;
 use crate::schedule::Parts;
 use std::ffi::{c_int, c_void};
 use std::ptr;
+
+/// A count, and by that the function that was called: `MPI_X` or `MPI_X_c`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// Of `MPI_X`.
+    Int(c_int),
+    /// Of `MPI_X_c`.
+    Large(i64),
+}
+
+impl Count {
+    /// The count, unless it is negative.
+    pub fn get(self) -> Option<u64> {
+        match self {
+            Count::Int(count) => u64::try_from(count).ok(),
+            Count::Large(count) => u64::try_from(count).ok(),
+        }
+    }
+}
 
 /// How many elements come from, or go to, each rank, and their places.
 #[derive(Clone, Copy)]
@@ -20,13 +38,13 @@ impl Counts {
     /// States the bytes of each of `p` ranks, with `size` bytes in an element; `None` if a count is
     /// invalid. Whoever calls this vouches by the contract of the call that an array that is not null has an
     /// entry for every rank.
-    pub(super) fn parts(&self, p: u32, size: u64, parts: &mut Parts) -> Option<()> {
+    pub(in crate::host) fn parts(&self, p: u32, size: u64, parts: &mut Parts) -> Option<()> {
         self.has_arrays().then_some(())?;
         parts.set((0..p).map(|rank| self.count(rank)?.checked_mul(size)))
     }
 
     /// As [`Counts::count`], of arrays that may be missing.
-    pub(super) fn checked(&self, rank: u32) -> Option<u64> {
+    pub(in crate::host) fn checked(&self, rank: u32) -> Option<u64> {
         self.has_arrays().then(|| self.count(rank))?
     }
 
@@ -39,7 +57,7 @@ impl Counts {
     }
 
     /// Elements of `rank`, unless negative.
-    pub(super) fn count(&self, rank: u32) -> Option<u64> {
+    pub(in crate::host) fn count(&self, rank: u32) -> Option<u64> {
         match *self {
             Counts::Regular(count) => count.get(),
             // SAFETY: the array has an entry for every rank, by the caller's contract.
@@ -66,7 +84,7 @@ impl Counts {
 /// Is the block at `own` the very block that `rank` has among those at `all`? As those hosts ask who mind: with the size of the type in
 /// place of its extent.
 #[inline]
-pub(super) fn is_alias(
+pub(in crate::host) fn is_alias(
     own: *const c_void,
     all: *const c_void,
     counts: &Counts,
@@ -94,7 +112,7 @@ impl Slots {
     }
 
     /// Does a block with data begin at a null pointer?
-    pub(super) fn any_null(&self, parts: &Parts) -> bool {
+    pub(in crate::host) fn any_null(&self, parts: &Parts) -> bool {
         let null = |&rank: &u32| self.address(rank).is_null();
         parts.contributors().iter().any(null)
     }

@@ -73,7 +73,7 @@ unsafe extern "C" fn is_driver(
 ///
 /// # Safety
 /// `info` is a record that the loader passes to a callback, which lives as long as the object.
-pub(super) unsafe fn path_of<'a>(info: *const libc::dl_phdr_info) -> Option<&'a CStr> {
+pub(in crate::host) unsafe fn path_of<'a>(info: *const libc::dl_phdr_info) -> Option<&'a CStr> {
     // SAFETY: the caller's contract; the name is null or a C string that lives as long as the object.
     unsafe {
         let name = (*info).dlpi_name;
@@ -82,7 +82,7 @@ pub(super) unsafe fn path_of<'a>(info: *const libc::dl_phdr_info) -> Option<&'a 
 }
 
 /// The name of the file that a path leads to.
-pub(super) fn file_of(path: &CStr) -> &[u8] {
+pub(in crate::host) fn file_of(path: &CStr) -> &[u8] {
     let mut parts = path.to_bytes().rsplit(|&b| b == b'/');
     parts.next().unwrap_or(&[])
 }

@@ -19,7 +19,7 @@ use std::ptr;
 /// to a host whose handles are wider or narrower than those this build was made for.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
-pub struct Word(pub(super) *mut c_void);
+pub struct Word(pub(in crate::host) *mut c_void);
 
 impl Word {
     /// Are these the same handle?

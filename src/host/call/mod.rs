@@ -2,38 +2,18 @@
 
 mod allgather;
 mod bcast;
-mod counts;
+pub mod refusal;
 mod rooted;
 
 pub use allgather::Allgather;
 pub use bcast::Bcast;
-pub use counts::{Counts, Slots};
 pub use rooted::{Rooted, Way};
 
-use super::abi::Word;
-use super::attr::Datatype;
-use super::handles::Comm;
-use super::table::{Host, Usable};
+use crate::host::library::abi::Word;
+use crate::host::library::handle::Comm;
+use crate::host::library::table::{Host, Usable};
+use crate::host::object::attr::Datatype;
 use std::ffi::c_int;
-
-/// A count, and by that the function that was called: `MPI_X` or `MPI_X_c`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Count {
-    /// Of `MPI_X`.
-    Int(c_int),
-    /// Of `MPI_X_c`.
-    Large(i64),
-}
-
-impl Count {
-    /// The count, unless it is negative.
-    pub fn get(self) -> Option<u64> {
-        match self {
-            Count::Int(count) => u64::try_from(count).ok(),
-            Count::Large(count) => u64::try_from(count).ok(),
-        }
-    }
-}
 
 /// What all intercepted calls have in common.
 pub trait Call {

@@ -1,8 +1,6 @@
 //! The host MPI library's symbols by the linker: the feature `direct`, for programs that link MPI statically and
 //! for simulators. `symbols.rs` is the other way.
 
-use super::abi::{Abi, Handles, Word};
-
 /// Address of a function that every MPI library has.
 macro_rules! function {
     ($finder:expr, $name:literal) => {{
@@ -52,17 +50,6 @@ impl Finder {
     pub fn new() -> Option<Finder> {
         Some(Finder)
     }
-}
-
-/// Was the job started to outlive failed processes? Not where the program is one with its MPI library.
-pub fn is_fault_tolerant(_finder: &Finder) -> bool {
-    false
-}
-
-/// The ABI of the host, and its `MPI_COMM_WORLD`.
-pub fn running(finder: &Finder) -> (Abi, Word) {
-    let handles = Handles::find(finder).expect("the linker found all");
-    (Abi::BUILT, Word::of(handles.world))
 }
 
 /// A function that was declared without its type.

@@ -2,8 +2,9 @@
 
 use super::abi::{Abi, Handles, Word, text};
 use super::collectives::Collectives;
-use super::handles::Comm;
-use super::symbols::{Finder, is_fault_tolerant, running};
+use super::handle::Comm;
+use super::identify::{is_fault_tolerant, running};
+use super::symbols::Finder;
 use super::sys;
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
@@ -123,9 +124,9 @@ functions! {
 /// The host MPI library of this process.
 pub struct Host {
     /// The host's own collectives, for calls that Rondo does not take.
-    pub(super) own: Collectives,
+    pub(in crate::host) own: Collectives,
     /// What Rondo needs; the reason in words where it cannot work with this host.
-    pub(super) usable: Result<Usable, String>,
+    pub(in crate::host) usable: Result<Usable, String>,
     world_rank: WorldRank,
 }
 
@@ -141,16 +142,16 @@ pub type EnvelopeLargeFn = unsafe extern "C-unwind" fn(
 
 /// A host of the ABI this build speaks, with everything Rondo calls.
 pub struct Usable {
-    pub(super) f: Functions,
+    pub(in crate::host) f: Functions,
     /// `None` on hosts without large-count functions.
-    pub(super) type_get_envelope_large: Option<EnvelopeLargeFn>,
-    pub(super) h: Handles,
+    pub(in crate::host) type_get_envelope_large: Option<EnvelopeLargeFn>,
+    pub(in crate::host) h: Handles,
     /// See [`Usable::max_words_in_time`].
-    pub(super) reduces_apart: bool,
+    pub(in crate::host) reduces_apart: bool,
     /// Where the world model of MPI is, see [`Usable::world_is_up`].
-    pub(super) phase: AtomicU8,
+    pub(in crate::host) phase: AtomicU8,
     /// See [`Usable::own_self`].
-    pub(super) own_self: Mutex<Option<Comm>>,
+    pub(in crate::host) own_self: Mutex<Option<Comm>>,
 }
 
 static HOST: OnceCell<Host> = OnceCell::new();

@@ -1,12 +1,13 @@
 //! Waiting for messages: how long a rank polls, when it gives the processor away, and what it does when
 //! nothing happens for long.
 
-use super::abi::Abi;
-use super::failure::{Failure, at};
-use super::handles::{Comm, check};
-use super::sys;
-use super::table::Usable;
 use crate::engine::rooted::Misfit;
+use crate::host::library::abi::Abi;
+use crate::host::library::handle::Comm;
+use crate::host::library::sys;
+use crate::host::library::table::Usable;
+use crate::host::object::code::check;
+use crate::host::object::failure::{Failure, at};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
@@ -23,7 +24,7 @@ const POLLS_PER_LOOK: u32 = 256;
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// How long nothing has happened, and what to make of it.
-pub(super) struct Patience {
+pub(in crate::host) struct Patience {
     timeout: Option<Duration>,
     polls: u32,
     since: Option<Instant>,
@@ -88,7 +89,7 @@ impl Patience {
 
 /// The first message that has arrived and no receive took, from this rank or from any: its sender and
 /// its tag.
-pub(super) fn first_message(
+pub(in crate::host) fn first_message(
     host: &Usable,
     comm: Comm,
     from: Option<u32>,
@@ -99,7 +100,7 @@ pub(super) fn first_message(
 }
 
 /// The status of a message that has arrived and no receive took.
-pub(super) fn probe(
+pub(in crate::host) fn probe(
     host: &Usable,
     comm: Comm,
     from: c_int,
@@ -120,13 +121,19 @@ pub(super) fn probe(
 /// a link that is slower than the one by which later messages have come already. To wait longer would not tell one
 /// from the other, for MPI promises no time. `MPI_Cancel` tells them apart: either the receive is cancelled, or its
 /// message comes as if nothing had been asked.
-pub(super) fn take_back(host: &Usable, request: &mut sys::MPI_Request) -> Result<(), Failure> {
+pub(in crate::host) fn take_back(
+    host: &Usable,
+    request: &mut sys::MPI_Request,
+) -> Result<(), Failure> {
     // SAFETY: the request is a receive that the host gave out and that was not found complete.
     check(unsafe { (host.f.cancel)(request) }).map_err(at("asking for a message"))
 }
 
 /// Did no message meet the receive with this status, which [`take_back`] was called for?
-pub(super) fn was_taken_back(host: &Usable, status: &sys::MPI_Status) -> Result<bool, Failure> {
+pub(in crate::host) fn was_taken_back(
+    host: &Usable,
+    status: &sys::MPI_Status,
+) -> Result<bool, Failure> {
     let mut cancelled: c_int = 0;
     // SAFETY: the status is one that the host filled in; the flag is a place of the right type.
     check(unsafe { (host.f.test_cancelled)(status, &mut cancelled) })
@@ -135,7 +142,7 @@ pub(super) fn was_taken_back(host: &Usable, status: &sys::MPI_Status) -> Result<
 }
 
 /// A message in flight.
-pub(super) struct Pending {
+pub(in crate::host) struct Pending {
     request: sys::MPI_Request,
     /// Of a message that `wait` or `peek` found complete.
     status: Option<sys::MPI_Status>,
@@ -157,7 +164,7 @@ impl Pending {
 }
 
 /// Tests a message; its status if it is complete.
-pub(super) fn test(
+pub(in crate::host) fn test(
     host: &Usable,
     pending: &mut Pending,
 ) -> Result<Option<sys::MPI_Status>, Failure> {
@@ -175,7 +182,7 @@ pub(super) fn test(
 }
 
 /// The status of a message if it is complete, kept for the next test.
-pub(super) fn peek(
+pub(in crate::host) fn peek(
     host: &Usable,
     pending: &mut Pending,
 ) -> Result<Option<sys::MPI_Status>, Failure> {
@@ -185,7 +192,7 @@ pub(super) fn peek(
 
 /// Which of these requests, of which there is one at least, is complete first, and its status. Waits in the host,
 /// where nothing else would happen while this rank polled: where time is simulated.
-pub(super) fn wait_any(
+pub(in crate::host) fn wait_any(
     host: &Usable,
     requests: &mut [sys::MPI_Request],
 ) -> Result<(usize, sys::MPI_Status), Failure> {
@@ -206,7 +213,7 @@ pub(super) fn wait_any(
 }
 
 /// Waits for the first of these messages.
-pub(super) fn wait<'a>(
+pub(in crate::host) fn wait<'a>(
     host: &Usable,
     pending: impl Iterator<Item = &'a mut Pending>,
 ) -> Result<(), Failure> {
@@ -218,7 +225,7 @@ pub(super) fn wait<'a>(
 }
 
 /// Bytes of a message.
-pub(super) fn length(host: &Usable, status: &sys::MPI_Status) -> Result<u64, Failure> {
+pub(in crate::host) fn length(host: &Usable, status: &sys::MPI_Status) -> Result<u64, Failure> {
     let mut got: c_int = 0;
     // SAFETY: the status is one that the host filled in.
     check(unsafe { (host.f.get_count)(status, host.h.byte, &mut got) })
@@ -227,7 +234,7 @@ pub(super) fn length(host: &Usable, status: &sys::MPI_Status) -> Result<u64, Fai
 }
 
 /// Is this message as long as it should be?
-pub(super) fn verify(
+pub(in crate::host) fn verify(
     host: &Usable,
     status: &sys::MPI_Status,
     from: u32,

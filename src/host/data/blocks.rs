@@ -1,12 +1,13 @@
 //! The blocks of a gather or scatter in the user's memory: to be copied, or to be sent and received
 //! where they are.
 
-use super::attr::Datatype;
-use super::call::{Counts, Slots};
+use super::counts::{Counts, Slots};
 use super::elements::{Elements, Message, Stretch, self_message};
-use super::handles::{Code, Comm};
 use super::layout::Layout;
-use super::table::Usable;
+use crate::host::library::handle::Comm;
+use crate::host::library::table::Usable;
+use crate::host::object::attr::Datatype;
+use crate::host::object::code::Code;
 use crate::schedule::Parts;
 use std::ptr;
 
@@ -39,7 +40,7 @@ enum Copying {
 impl<'a> Blocks<'a> {
     /// Blocks relative to `base`. A null base is `MPI_BOTTOM`: fine where types or displacements carry
     /// addresses, an error for others.
-    pub(super) fn new(
+    pub(in crate::host) fn new(
         host: &Usable,
         base: *mut u8,
         datatype: Datatype,
@@ -94,7 +95,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// Bytes of the block of `rank`.
-    pub(super) fn bytes(&self, rank: u32) -> u64 {
+    pub(in crate::host) fn bytes(&self, rank: u32) -> u64 {
         match self.places {
             Places::One(count) => count * self.layout.size,
             Places::Many(_, parts) => parts.span(rank).len,
@@ -122,13 +123,13 @@ impl<'a> Blocks<'a> {
     }
 
     /// The block of `rank` as a message of the user's datatype.
-    pub(super) fn message(&self, host: &Usable, rank: u32) -> Result<Message, Code> {
+    pub(in crate::host) fn message(&self, host: &Usable, rank: u32) -> Result<Message, Code> {
         let (address, count) = (self.address(self.base, rank), self.count(rank));
         Message::new(host, address, count, self.datatype, self.layout.extent)
     }
 
     /// Appends the bytes of the block of `rank`.
-    pub(super) fn read(
+    pub(in crate::host) fn read(
         &self,
         host: &Usable,
         comm: Comm,
@@ -157,7 +158,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// Puts `bytes`, as many as it has, into the block of `rank`.
-    pub(super) fn write(
+    pub(in crate::host) fn write(
         &self,
         host: &Usable,
         comm: Comm,

@@ -1,212 +1,22 @@
 //! [`Carrier`] over the host's point-to-point messages.
 
-use super::abi::Abi;
-use super::blocks::Blocks;
-use super::boxes::{LocalMail, News};
-use super::call::Way;
-use super::elements::Message;
-use super::failure::{Failure, at};
-use super::handles::{Code, Comm, check};
+use super::mailbox::{LocalMail, News};
 use super::patience::{
     Patience, first_message, length, probe, take_back, verify, wait_any, was_taken_back,
 };
-use super::sys;
-use super::table::Usable;
-use super::wire::{SYNCHRONOUS_BYTES, call_tag};
+use super::pool::{Flight, Post};
+use super::tags::Tags;
+use super::wire::SYNCHRONOUS_BYTES;
 use crate::engine::rooted::{Carrier, Event, Misfit};
-use std::collections::TryReserveError;
+use crate::host::data::blocks::Blocks;
+use crate::host::library::abi::Abi;
+use crate::host::library::handle::Comm;
+use crate::host::library::sys;
+use crate::host::library::table::Usable;
+use crate::host::object::code::check;
+use crate::host::object::failure::{Failure, at};
 use std::ffi::c_int;
-use std::mem::MaybeUninit;
 use std::time::Duration;
-
-/// What belongs to a request in flight.
-enum Flight {
-    /// Mail from a rank.
-    Arriving(u32, Vec<u8>),
-    /// Mail.
-    Leaving(Vec<u8>),
-    /// A block of so many bytes from a rank, and the message in the user's memory. If it is doubted, its receive has
-    /// been taken back, should no message have met it.
-    Received {
-        from: u32,
-        bytes: u64,
-        doubted: bool,
-        _message: Message,
-    },
-    /// A block.
-    Sent { _message: Message },
-}
-
-/// The mail and blocks of a communicator's calls, in flight and, kept for later, at rest.
-///
-/// All requests are tested by one call of the host, because each call makes it look for messages.
-#[derive(Default)]
-pub struct Post {
-    /// Whose mail is to come; `MPI_ANY_SOURCE` for that of anybody.
-    expected: Vec<c_int>,
-    requests: Vec<sys::MPI_Request>,
-    flights: Vec<Flight>,
-    /// A request that was waited for, with its status.
-    complete: Option<(usize, sys::MPI_Status)>,
-    memory: Vec<Vec<u8>>,
-}
-
-// SAFETY: requests and datatypes are handles that any thread may pass to MPI; a communicator's
-// requests are used by one call at a time.
-unsafe impl Send for Post {}
-
-impl Post {
-    /// Makes room for so many requests at a time.
-    pub fn reserve(&mut self, requests: usize) -> Result<(), Code> {
-        let mut reserve = || {
-            self.requests.try_reserve(requests)?;
-            self.flights.try_reserve(requests)?;
-            self.expected.try_reserve(requests)?;
-            let more = KEPT.0.saturating_sub(self.memory.len());
-            self.memory.try_reserve(more)
-        };
-        reserve().map_err(|_: TryReserveError| Code::no_mem())
-    }
-
-    /// Memory for so many bytes.
-    pub fn memory(&mut self, bytes: usize) -> Result<Vec<u8>, Failure> {
-        let memory = &mut self.memory;
-        // The one that fits best, so that the large ones are there for large letters.
-        let fits = |i: &usize| memory[*i].capacity() >= bytes;
-        let best = (0..memory.len())
-            .filter(fits)
-            .min_by_key(|&i| memory[i].capacity());
-        let mut mail = match best.or(memory.len().checked_sub(1)) {
-            Some(i) => memory.swap_remove(i),
-            None => Vec::new(),
-        };
-        if mail.capacity() < bytes {
-            let room = match bytes {
-                ..=PAGE_BYTES => bytes.next_power_of_two().max(MEMORY_BYTES),
-                _ => bytes.next_multiple_of(PAGE_BYTES),
-            };
-            mail.try_reserve_exact(room)
-                .map_err(|_| Failure::Host(Code::no_mem(), "making room for blocks"))?;
-        }
-        Ok(mail)
-    }
-
-    /// Takes memory back.
-    pub fn give_back(&mut self, mut memory: Vec<u8>) {
-        let (pieces, bytes) = KEPT;
-        if memory.capacity() <= bytes && self.memory.len() < pieces {
-            memory.clear();
-            self.memory.push(memory);
-        }
-    }
-
-    fn add(&mut self, request: sys::MPI_Request, flight: Flight) {
-        self.requests.push(request);
-        self.flights.push(flight);
-    }
-
-    /// What belongs to a request that is complete, and its status.
-    fn take(&mut self, host: &Usable) -> Result<Option<(Flight, sys::MPI_Status)>, Failure> {
-        let complete = match self.complete.take() {
-            None if self.requests.is_empty() => None,
-            None => self.test(host)?,
-            complete => complete,
-        };
-        Ok(complete.map(|(which, status)| {
-            // The order of the others stays: the oldest is looked at first.
-            self.requests.remove(which);
-            (self.flights.remove(which), status)
-        }))
-    }
-
-    /// A request that is complete, and its status.
-    fn test(&mut self, host: &Usable) -> Result<Option<(usize, sys::MPI_Status)>, Failure> {
-        let (count, requests) = (self.requests.len() as c_int, self.requests.as_mut_ptr());
-        let (mut which, mut done): (c_int, c_int) = (0, 0);
-        let mut status = MaybeUninit::<sys::MPI_Status>::zeroed();
-        // SAFETY: the requests are ones that the host gave out and has not completed yet.
-        check(unsafe {
-            (host.f.testany)(count, requests, &mut which, &mut done, status.as_mut_ptr())
-        })
-        .map_err(at("a message failed"))?;
-        // SMPI's tests do not see sends that were complete at once; when only such are left, it says so.
-        if which == sys::MPI_UNDEFINED && done != 0 {
-            return wait_any(host, &mut self.requests).map(Some);
-        }
-        // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
-        Ok((done != 0).then(|| (which as usize, unsafe { status.assume_init() })))
-    }
-
-    /// A rank whose block has not come.
-    fn missing(&self) -> Option<u32> {
-        self.flights.iter().find_map(|flight| match flight {
-            Flight::Received { from, .. } => Some(*from),
-            Flight::Arriving(..) | Flight::Leaving(_) | Flight::Sent { .. } => None,
-        })
-    }
-}
-
-/// Memory that is kept from call to call: pieces, and bytes in each.
-const KEPT: (usize, usize) = (32, 1 << 20);
-
-/// The smallest piece of memory.
-const MEMORY_BYTES: usize = 256;
-
-/// From here on, pieces are a multiple of this; below, a power of two.
-const PAGE_BYTES: usize = 4096;
-
-/// The tags of a call.
-///
-/// Mail is received from anybody, so its tag must be that of no other call that may be under way: the
-/// upper half of the tags are the numbers of calls, twice, even for a gather and odd for a scatter. Blocks are
-/// received from a certain rank, whose messages come in order; their tags are hashes. The lowest bits
-/// are a hash of the size, so that a rank can tell a block of another size in the same call from one of
-/// another call.
-#[derive(Clone, Copy)]
-pub struct Tags {
-    mail: u32,
-    block: c_int,
-    mask: u32,
-}
-
-impl Tags {
-    const SIZE_BITS: c_int = 0x3f;
-
-    /// The tags of the call of this number; the ranks must agree on all `facts`. `mask` are the bits that a
-    /// tag may have.
-    pub fn new(way: Way, sequence: u64, facts: [u64; 3], mask: u32) -> Tags {
-        let [a, b, c] = facts;
-        let half = mask >> 1;
-        let number = (sequence as u32) << 1 | u32::from(way == Way::Scatter);
-        Tags {
-            mail: (number & half) | (mask ^ half),
-            block: call_tag([a, b, c, sequence], mask) & !Tags::SIZE_BITS,
-            mask,
-        }
-    }
-
-    fn mail(&self) -> c_int {
-        self.mail as c_int
-    }
-
-    fn block(&self, bytes: u64) -> c_int {
-        self.block | (call_tag([bytes, 0, 0, 0], self.mask) & Tags::SIZE_BITS)
-    }
-
-    /// Is this the tag of a block of this call, of whatever size?
-    fn is_block(&self, tag: c_int) -> bool {
-        tag & !Tags::SIZE_BITS == self.block
-    }
-
-    /// Is this the tag of mail that this rank did not expect from an earlier scatter?
-    ///
-    /// Mail of an earlier gather is what others sent to a root that only reported an error.
-    fn is_late(&self, tag: c_int) -> bool {
-        let half = self.mask >> 1;
-        let behind = self.mail.wrapping_sub(tag as u32) & half;
-        tag as u32 > half && tag & 1 == 1 && (1..=half / 2).contains(&behind)
-    }
-}
 
 /// One rank's carrier in one call.
 pub struct MpiCarrier<'a> {

@@ -1,10 +1,11 @@
 //! Elements of a datatype that do not lie in one run: packing and unpacking them by the host.
 
-use super::attr::Datatype;
-use super::handles::{Code, Comm, check};
 use super::layout::Layout;
-use super::sys;
-use super::table::Usable;
+use crate::host::library::handle::Comm;
+use crate::host::library::sys;
+use crate::host::library::table::Usable;
+use crate::host::object::attr::Datatype;
+use crate::host::object::code::{Code, check};
 use std::ffi::c_int;
 
 /// Stands for `MPI_BOTTOM` where the host takes no null pointer (MPICH's `MPI_Pack`): any address
@@ -26,14 +27,14 @@ pub struct Elements {
 }
 
 /// A committed datatype of Rondo's own.
-pub(super) struct Made {
-    pub(super) datatype: sys::MPI_Datatype,
+pub(in crate::host) struct Made {
+    pub(in crate::host) datatype: sys::MPI_Datatype,
     free: unsafe extern "C-unwind" fn(*mut sys::MPI_Datatype) -> c_int,
 }
 
 impl Made {
     /// Blocks of `of`, as many elements and at the displacement in bytes that each pair says.
-    pub(super) fn hindexed(
+    pub(in crate::host) fn hindexed(
         host: &Usable,
         of: sys::MPI_Datatype,
         blocks: &[(c_int, sys::MPI_Aint)],
@@ -65,7 +66,7 @@ impl Drop for Made {
 
 impl Elements {
     /// Elements of `datatype` relative to `base`, which comes back as it is to be used.
-    pub(super) fn new(
+    pub(in crate::host) fn new(
         host: &Usable,
         base: *mut u8,
         datatype: Datatype,
@@ -94,7 +95,7 @@ impl Elements {
     }
 
     /// Bytes of data in an element.
-    pub(super) fn size(&self) -> u64 {
+    pub(in crate::host) fn size(&self) -> u64 {
         self.layout.size
     }
 
@@ -102,7 +103,12 @@ impl Elements {
     ///
     /// # Safety
     /// The elements lie in the user's memory, and the packed ones have room.
-    pub(super) unsafe fn pack(&self, host: &Usable, comm: Comm, some: Stretch) -> Result<(), Code> {
+    pub(in crate::host) unsafe fn pack(
+        &self,
+        host: &Usable,
+        comm: Comm,
+        some: Stretch,
+    ) -> Result<(), Code> {
         self.each_run(some, |user, packed| {
             if self.giant.is_some() {
                 // SAFETY: by the caller's contract.
@@ -128,7 +134,7 @@ impl Elements {
     ///
     /// # Safety
     /// The packed elements are there, and the others have room in the user's memory.
-    pub(super) unsafe fn unpack(
+    pub(in crate::host) unsafe fn unpack(
         &self,
         host: &Usable,
         comm: Comm,
@@ -217,7 +223,7 @@ pub struct Message {
 
 impl Message {
     /// `count` elements at `address`, `extent` bytes apart.
-    pub(super) fn new(
+    pub(in crate::host) fn new(
         host: &Usable,
         address: *mut u8,
         count: u64,
@@ -250,7 +256,7 @@ impl Message {
     }
 
     /// What to send or receive.
-    pub(super) fn chunk(&self) -> Chunk {
+    pub(in crate::host) fn chunk(&self) -> Chunk {
         self.chunk
     }
 }
@@ -269,7 +275,7 @@ fn giant(host: &Usable, size: u64) -> Result<Made, Code> {
 ///
 /// # Safety
 /// The elements lie at their addresses, and the two do not overlap.
-pub(super) unsafe fn self_message(
+pub(in crate::host) unsafe fn self_message(
     host: &Usable,
     comm: Comm,
     from: Chunk,

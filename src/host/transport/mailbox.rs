@@ -10,11 +10,11 @@
 //!
 //! Nothing here waits, and nothing here asks the host for messages: both are the carrier's.
 
-use super::call::Way;
-use super::failure::Failure;
-use super::handles::Code;
-use super::post::Post;
+use super::pool::Post;
 use crate::engine::rooted::Misfit;
+use crate::host::call::Way;
+use crate::host::object::code::Code;
+use crate::host::object::failure::Failure;
 use crate::shm::{Boxes, Found, Side};
 use crate::topology::Topology;
 use std::collections::TryReserveError;

@@ -4,12 +4,13 @@
 //! only if that order is the order of their addresses and leaves no gap. Size = extent does not show
 //! it: a type may permute its elements. So the constructors of the type are followed.
 
-use super::abi;
-use super::attr::{Attribute, Datatype};
-use super::devices::driver_is_loaded;
-use super::handles::{Code, Comm, check};
-use super::sys;
-use super::table::{EnvelopeLargeFn, Usable};
+use crate::host::library::abi;
+use crate::host::library::devices::driver_is_loaded;
+use crate::host::library::handle::Comm;
+use crate::host::library::sys;
+use crate::host::library::table::{EnvelopeLargeFn, Usable};
+use crate::host::object::attr::{Attribute, Datatype};
+use crate::host::object::code::{Code, check};
 use parking_lot::Mutex;
 use std::ffi::{c_int, c_void};
 

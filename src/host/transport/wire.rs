@@ -1,18 +1,19 @@
 //! [`Wire`] over the host's point-to-point messages.
 
-use super::abi::Abi;
-use super::data::Data;
-use super::failure::{Failure, at};
-use super::handles::{Code, Comm, check};
 use super::patience::{
     Patience, Pending, first_message, peek, probe, test, verify, wait, was_taken_back,
 };
-use super::staging::{Run, Staging, StagingRoom};
-use super::sys;
-use super::table::Usable;
 use super::view::View;
 use crate::engine::rooted::Misfit;
 use crate::engine::{Event, Piece, Wire};
+use crate::host::data::data::Data;
+use crate::host::data::staging::{Run, Staging, StagingRoom};
+use crate::host::library::abi::Abi;
+use crate::host::library::handle::Comm;
+use crate::host::library::sys;
+use crate::host::library::table::Usable;
+use crate::host::object::code::{Code, check};
+use crate::host::object::failure::{Failure, at};
 use std::collections::{TryReserveError, VecDeque};
 use std::ffi::c_int;
 use std::time::Duration;
@@ -127,7 +128,7 @@ impl Job<'_> {
     }
 
     /// Sees to it that the first `end` bytes can be sent.
-    pub(super) fn pack(&self, end: u64) -> Result<(), Failure> {
+    pub(in crate::host) fn pack(&self, end: u64) -> Result<(), Failure> {
         match self.data {
             Data::Packed(packed) if self.packs => packed.pack(self.host, self.comm, end),
             Data::Packed(_) | Data::Run(_) | Data::Parts(_) => Ok(()),
@@ -141,20 +142,6 @@ pub struct MpiWire<'a> {
     requests: &'a mut Requests,
     view: View<'a>,
     patience: Patience,
-}
-
-/// The tag of a call: a hash of everything that the ranks must agree on. Ranks that disagree never
-/// take each other's blocks; `MpiWire::look_around` sees to it that they do not wait for ever. The upper
-/// half of the tags, of as many bits as `mask` has, is that of mail.
-pub fn call_tag(facts: [u64; 4], mask: u32) -> i32 {
-    let h = facts.into_iter().fold(0u64, |h, fact| {
-        // The finaliser of splitmix64: every input bit reaches every output bit.
-        let h = (h ^ fact).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        h ^ (h >> 31)
-    });
-    (h & u64::from(mask >> 1)) as i32
 }
 
 impl<'a> MpiWire<'a> {

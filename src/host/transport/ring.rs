@@ -1,10 +1,10 @@
 //! [`Local`] over the shared segment of a node.
 
-use super::failure::Failure;
 use super::patience::{Patience, probe};
 use super::wire::Job;
 use crate::engine::node::{Local, MARK, Places};
 use crate::engine::rooted::Misfit;
+use crate::host::object::failure::Failure;
 use crate::schedule::Span;
 use crate::shm::Ring;
 use std::ffi::c_int;

@@ -1,11 +1,12 @@
 //! The data of a collective on this rank: in the user's memory where they lie in runs, else in a
 //! packed copy that is made, or taken apart, piece by piece while blocks travel.
 
-use super::call::Slots;
+use super::counts::Slots;
 use super::elements::{Elements, Stretch};
-use super::failure::{Failure, at};
-use super::handles::{Code, Comm};
-use super::table::Usable;
+use crate::host::library::handle::Comm;
+use crate::host::library::table::Usable;
+use crate::host::object::code::Code;
+use crate::host::object::failure::{Failure, at};
 use crate::schedule::Parts;
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -22,7 +23,7 @@ pub enum Data<'a> {
 
 impl Data<'_> {
     /// Where the part of a rank begins.
-    pub(super) fn part(&self, root: u32) -> *mut u8 {
+    pub(in crate::host) fn part(&self, root: u32) -> *mut u8 {
         match self {
             Data::Run(base) => *base,
             Data::Parts(slots) => slots.address(root),
@@ -68,7 +69,11 @@ pub struct Packed<'a> {
 
 impl<'a> Packed<'a> {
     /// Allocates the copy, of `bytes` bytes. The user's memory is not read yet.
-    pub(super) fn new(elements: Elements, areas: Areas<'a>, bytes: u64) -> Result<Self, Code> {
+    pub(in crate::host) fn new(
+        elements: Elements,
+        areas: Areas<'a>,
+        bytes: u64,
+    ) -> Result<Self, Code> {
         let bytes = usize::try_from(bytes).map_err(|_| Code::no_mem())?;
         let mut memory: Vec<MaybeUninit<u8>> = Vec::new();
         memory
@@ -93,7 +98,12 @@ impl<'a> Packed<'a> {
     }
 
     /// Packs elements until the first `bytes` bytes of the copy are there.
-    pub(super) fn pack(&self, host: &Usable, comm: Comm, bytes: u64) -> Result<(), Failure> {
+    pub(in crate::host) fn pack(
+        &self,
+        host: &Usable,
+        comm: Comm,
+        bytes: u64,
+    ) -> Result<(), Failure> {
         self.advance(bytes.div_ceil(self.elements.size()), |elements, range| {
             // SAFETY: the elements lie there by the caller's MPI contract, the copy is as large.
             unsafe { elements.pack(host, comm, range) }
@@ -102,7 +112,12 @@ impl<'a> Packed<'a> {
     }
 
     /// Packs the elements of one rank.
-    pub(super) fn pack_part(&self, host: &Usable, comm: Comm, rank: u32) -> Result<(), Failure> {
+    pub(in crate::host) fn pack_part(
+        &self,
+        host: &Usable,
+        comm: Comm,
+        rank: u32,
+    ) -> Result<(), Failure> {
         let packed = self.address(rank);
         let Some((user, _, until)) = self.areas.get(rank, self.elements.size()) else {
             return Ok(());
@@ -118,7 +133,12 @@ impl<'a> Packed<'a> {
     }
 
     /// Unpacks the elements that lie wholly in the first `bytes` bytes of the copy.
-    pub(super) fn unpack(&self, host: &Usable, comm: Comm, bytes: u64) -> Result<(), Failure> {
+    pub(in crate::host) fn unpack(
+        &self,
+        host: &Usable,
+        comm: Comm,
+        bytes: u64,
+    ) -> Result<(), Failure> {
         self.advance(bytes / self.elements.size(), |elements, range| {
             // SAFETY: as in `pack`; these bytes have arrived.
             unsafe { elements.unpack(host, comm, range) }

@@ -5,7 +5,6 @@
 //! and they have no MPI. The host is never linked; a `DT_NEEDED` on it would end such processes or
 //! bind the wrong installation.
 
-use super::abi::{Abi, Word};
 use super::devices::{file_of, path_of};
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr;
@@ -86,36 +85,6 @@ impl Finder {
             _ => global,
         }
     }
-}
-
-/// The ABI of the host that `finder` found, and its `MPI_COMM_WORLD`.
-pub fn running(finder: &Finder) -> (Abi, Word) {
-    let world = finder.data(c"ompi_mpi_comm_world");
-    if !world.is_null() {
-        return (Abi::OpenMpi, Word(world));
-    }
-    let query = finder.function(c"MPI_Abi_get_version");
-    if !query.is_null() {
-        let (mut major, mut minor): (c_int, c_int) = (-1, -1);
-        // SAFETY: MPI 5.0, section 20.3: int MPI_Abi_get_version(int *, int *), callable at any
-        // time, even before initialisation.
-        unsafe {
-            let query: unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int =
-                std::mem::transmute(query);
-            query(&mut major, &mut minor);
-        }
-        if major >= 1 {
-            return (Abi::Standard, Word(0x101 as *mut c_void));
-        }
-    }
-    (Abi::Mpich, Word(0x4400_0000 as *mut c_void))
-}
-
-/// Was the job started to outlive failed processes (User Level Failure Mitigation, `mpirun --with-ft ulfm` of Open MPI 5)?
-pub fn is_fault_tolerant(finder: &Finder) -> bool {
-    let enabled = finder.data(c"ompi_ftmpi_enabled");
-    // SAFETY: Open MPI 5 declares a `bool` of this name, set in its initialisation, and nobody else has such a name.
-    !enabled.is_null() && unsafe { *enabled.cast::<u8>() } != 0
 }
 
 fn lookup(handle: *mut c_void, name: &CStr) -> *mut c_void {

@@ -1,8 +1,8 @@
 //! Why a collective that has begun cannot go on.
 
-use super::handles::Code;
-use super::table::Usable;
+use super::code::Code;
 use crate::engine::rooted::Misfit;
+use crate::host::library::table::Usable;
 use std::time::Duration;
 
 /// Why a collective ended early.
@@ -73,7 +73,7 @@ impl Failure {
 }
 
 /// Says what the host was asked for when it reported an error.
-pub(super) fn at(what: &'static str) -> impl Fn(Code) -> Failure {
+pub(in crate::host) fn at(what: &'static str) -> impl Fn(Code) -> Failure {
     move |code| Failure::Host(code, what)
 }
 

@@ -1,19 +1,13 @@
 //! Communicators as Rondo uses them: a typed handle with the host's operations on it.
 
-use super::abi::{
-    Abi, MPI_ERR_ARG, MPI_ERR_BUFFER, MPI_ERR_COMM, MPI_ERR_INTERN, MPI_ERR_NO_MEM,
-    MPI_ERR_TRUNCATE, MPI_ERR_TYPE,
-};
-use super::patience::{Patience, Pending, test};
-use super::sys;
-use super::table::Usable;
-use super::watch;
-use std::cell::Cell;
-use std::ffi::{c_int, c_long, c_void};
-use std::num::NonZero;
+use super::code::{Code, check};
+use crate::host::library::abi::Abi;
+use crate::host::library::handle::Comm;
+use crate::host::library::sys;
+use crate::host::library::table::Usable;
+use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
 
 /// Phases of the world model, see [`Usable::world_is_up`]: nobody has asked, or it had not begun.
 const UNKNOWN: u8 = 0;
@@ -28,73 +22,6 @@ fn says(query: unsafe extern "C-unwind" fn(*mut c_int) -> c_int) -> bool {
     // SAFETY: one of these two functions, with a place to write to.
     check(unsafe { query(&mut flag) }).is_ok() && flag != 0
 }
-
-/// An MPI error code of the host; never `MPI_SUCCESS`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Code(NonZero<c_int>);
-
-impl Code {
-    /// The host's code for "out of memory".
-    pub fn no_mem() -> Code {
-        Code(NonZero::new(MPI_ERR_NO_MEM as c_int).expect("an error class is not 0"))
-    }
-
-    /// The host's code for a buffer that cannot be one.
-    pub fn buffer() -> Code {
-        Code(NonZero::new(MPI_ERR_BUFFER as c_int).expect("an error class is not 0"))
-    }
-
-    /// The host's code for a message of the wrong length.
-    pub fn truncate() -> Code {
-        Code(NonZero::new(MPI_ERR_TRUNCATE as c_int).expect("an error class is not 0"))
-    }
-
-    /// The host's code for a datatype that cannot be one.
-    pub fn datatype() -> Code {
-        Code(NonZero::new(MPI_ERR_TYPE as c_int).expect("an error class is not 0"))
-    }
-
-    /// The host's code for an error of Rondo's own.
-    pub fn intern() -> Code {
-        Code(NonZero::new(MPI_ERR_INTERN as c_int).expect("an error class is not 0"))
-    }
-
-    /// The code as C sees it.
-    pub fn get(self) -> c_int {
-        self.0.get()
-    }
-}
-
-thread_local! {
-    /// The last error of a host function in this call; 0 if there was none.
-    static LAST: Cell<c_int> = const { Cell::new(0) };
-}
-
-/// Turns a host function's return value into a `Result`.
-pub fn check(rc: c_int) -> Result<(), Code> {
-    match NonZero::new(rc) {
-        None => Ok(()),
-        Some(code) => {
-            LAST.set(rc);
-            Err(Code(code))
-        }
-    }
-}
-
-/// A call begins: no host function has failed in it.
-pub fn no_trouble() {
-    LAST.set(0);
-}
-
-/// A communicator of the host.
-#[derive(Clone, Copy, PartialEq)]
-pub struct Comm(pub(super) sys::MPI_Comm);
-
-// SAFETY: a communicator handle is an index or an address that any thread may pass to MPI; Rondo
-// never looks behind it.
-unsafe impl Send for Comm {}
-// SAFETY: as above.
-unsafe impl Sync for Comm {}
 
 impl Usable {
     /// `MPI_COMM_SELF`, which is the program's.
@@ -121,27 +48,6 @@ impl Usable {
         // SAFETY: as in `rank`.
         check(unsafe { (self.f.comm_size)(comm.0, &mut size) })?;
         Ok(size as u32)
-    }
-
-    fn class(&self, code: c_int) -> c_int {
-        let mut class: c_int = 0;
-        // SAFETY: the host checks the code; the result is a valid place to write to.
-        unsafe { (self.f.error_class)(code, &mut class) };
-        class
-    }
-
-    /// Does this code say that there is no such communicator?
-    pub fn denies_comm(&self, code: Code) -> bool {
-        self.class(code.get()) == MPI_ERR_COMM as c_int
-    }
-
-    /// Why an argument seems to be invalid, if the reason is that a host function failed which has nothing against it: the host's
-    /// collective would not complain, and wait for ranks that are in one of Rondo's.
-    pub fn trouble(&self) -> Option<Code> {
-        let code = NonZero::new(LAST.replace(0))?;
-        let class = self.class(code.get());
-        let complaints = [MPI_ERR_TYPE, MPI_ERR_ARG, MPI_ERR_COMM];
-        (!complaints.contains(&(class as u32))).then_some(Code(code))
     }
 
     /// The communicator that a pointer of the program's points to, if it can be one.
@@ -187,84 +93,6 @@ impl Usable {
     /// `MPI_Finalize` is called: from now on it is asked whether it has ended. Is this the first time?
     pub fn world_ends(&self) -> bool {
         self.phase.swap(ENDING, Relaxed) != ENDING
-    }
-
-    /// Element-wise maximum of `words` over all ranks of `comm`, in place of `words`. Collective.
-    pub fn max_words(&self, comm: Comm, words: &mut [i64]) -> Result<(), Code> {
-        self.max_words_in_time(comm, words, Duration::MAX, |_| {})
-    }
-
-    /// The same; where it takes long, `look` is told every `interval` how long it has taken so far. It may be called by another thread.
-    ///
-    /// It is started and waited for: then no thread is needed to look. (Blocking reductions of Intel MPI in shared memory, 2021.18, never end
-    /// if threads call them at the same time, each on a communicator of its own.) But for Open MPI: its nonblocking ones are out of step if
-    /// `MPI_Comm_idup` is under way on the communicator, which starts some of its own whenever it makes progress (4.1, 5.0).
-    pub fn max_words_in_time(
-        &self,
-        comm: Comm,
-        words: &mut [i64],
-        interval: Duration,
-        mut look: impl FnMut(Duration) + Send + 'static,
-    ) -> Result<(), Code> {
-        // A few words in the middle of a program's calls are no reason to allocate.
-        let (mut few, many): ([i64; 8], Vec<i64>);
-        let from = match words.len() {
-            n @ ..=8 => {
-                few = [0; 8];
-                few[..n].copy_from_slice(words);
-                few.as_ptr().cast()
-            }
-            _ => {
-                many = words.to_vec();
-                many.as_ptr().cast()
-            }
-        };
-        let (to, n) = (words.as_mut_ptr().cast(), words.len() as c_int);
-        const { assert!(size_of::<c_long>() == 8) };
-        if !self.reduces_apart {
-            return watch::watched(interval, look, || {
-                // SAFETY: both buffers hold `words.len()` 64-bit integers and do not overlap.
-                check(unsafe { (self.f.allreduce)(from, to, n, self.h.long, self.h.max, comm.0) })
-            });
-        }
-        let mut request = self.h.request_null;
-        // SAFETY: as above, and the buffers stay until the request is complete.
-        check(unsafe {
-            (self.f.iallreduce)(from, to, n, self.h.long, self.h.max, comm.0, &mut request)
-        })?;
-        if request == self.h.request_null {
-            return Err(Code::intern()); // as for `private`
-        }
-        let mut pending = Pending::new(request);
-        let mut patience = Patience::new(0);
-        let mut next = interval;
-        while test(self, &mut pending)
-            .map_err(|failure| failure.code())?
-            .is_none()
-        {
-            if let Some(time) = patience.wait().filter(|time| *time >= next) {
-                next += interval;
-                look(time);
-            }
-        }
-        Ok(())
-    }
-
-    /// Sum of `values` over all ranks of `comm`, on rank 0. Collective.
-    pub fn sum_to_root(&self, comm: Comm, values: &mut [f64]) -> Result<(), Code> {
-        let own = values.to_vec();
-        // SAFETY: both buffers hold `values.len()` doubles and do not overlap.
-        check(unsafe {
-            (self.f.reduce)(
-                own.as_ptr().cast(),
-                values.as_mut_ptr().cast(),
-                values.len() as c_int,
-                self.h.double,
-                self.h.sum,
-                0,
-                comm.0,
-            )
-        })
     }
 
     /// A communicator of this process alone that is Rondo's and returns errors. Local. What may fail is done on it and not on

@@ -3,10 +3,11 @@
 //! An attribute dies with its object, is not carried over by `MPI_Comm_dup` or `MPI_Type_dup`, and
 //! needs no map from handles, which hosts reuse at once after a free.
 
-use super::abi::MPI_SUCCESS;
-use super::handles::{Code, Comm, check};
-use super::sys;
-use super::table::Usable;
+use super::code::{Code, check};
+use crate::host::library::abi::MPI_SUCCESS;
+use crate::host::library::handle::Comm;
+use crate::host::library::sys;
+use crate::host::library::table::Usable;
 use once_cell::sync::OnceCell;
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
@@ -190,7 +191,7 @@ impl Carrier for Comm {
 
 /// A datatype of the host.
 #[derive(Clone, Copy, PartialEq)]
-pub struct Datatype(pub(super) sys::MPI_Datatype);
+pub struct Datatype(pub(in crate::host) sys::MPI_Datatype);
 
 impl Carrier for Datatype {
     fn create_keyval<T>(host: &Usable) -> Result<c_int, Code> {

@@ -1,0 +1,17 @@
+//! Finding the host, and calling it.
+
+// First, because of its macros.
+#[cfg_attr(feature = "direct", path = "linked.rs")]
+#[macro_use]
+pub mod symbols;
+
+pub mod abi;
+pub mod collectives;
+pub mod devices;
+pub mod handle;
+pub mod identify;
+#[cfg(not(feature = "direct"))]
+pub mod next;
+pub mod rights;
+pub mod sys;
+pub mod table;

@@ -1,0 +1,7 @@
+//! Objects of the host: communicators, groups, attributes, error codes.
+
+pub mod attr;
+pub mod code;
+pub mod comm;
+pub mod failure;
+pub mod groups;

@@ -1,0 +1,150 @@
+//! Requests in flight of gathers and scatters, and the memory that they keep.
+
+use super::patience::wait_any;
+use crate::host::data::elements::Message;
+use crate::host::library::sys;
+use crate::host::library::table::Usable;
+use crate::host::object::code::{Code, check};
+use crate::host::object::failure::{Failure, at};
+use std::collections::TryReserveError;
+use std::ffi::c_int;
+use std::mem::MaybeUninit;
+
+/// What belongs to a request in flight.
+pub(in crate::host) enum Flight {
+    /// Mail from a rank.
+    Arriving(u32, Vec<u8>),
+    /// Mail.
+    Leaving(Vec<u8>),
+    /// A block of so many bytes from a rank, and the message in the user's memory. If it is doubted, its receive has
+    /// been taken back, should no message have met it.
+    Received {
+        from: u32,
+        bytes: u64,
+        doubted: bool,
+        _message: Message,
+    },
+    /// A block.
+    Sent { _message: Message },
+}
+
+/// The mail and blocks of a communicator's calls, in flight and, kept for later, at rest.
+///
+/// All requests are tested by one call of the host, because each call makes it look for messages.
+#[derive(Default)]
+pub struct Post {
+    /// Whose mail is to come; `MPI_ANY_SOURCE` for that of anybody.
+    pub(in crate::host) expected: Vec<c_int>,
+    pub(in crate::host) requests: Vec<sys::MPI_Request>,
+    pub(in crate::host) flights: Vec<Flight>,
+    /// A request that was waited for, with its status.
+    pub(in crate::host) complete: Option<(usize, sys::MPI_Status)>,
+    memory: Vec<Vec<u8>>,
+}
+
+// SAFETY: requests and datatypes are handles that any thread may pass to MPI; a communicator's
+// requests are used by one call at a time.
+unsafe impl Send for Post {}
+
+impl Post {
+    /// Makes room for so many requests at a time.
+    pub fn reserve(&mut self, requests: usize) -> Result<(), Code> {
+        let mut reserve = || {
+            self.requests.try_reserve(requests)?;
+            self.flights.try_reserve(requests)?;
+            self.expected.try_reserve(requests)?;
+            let more = KEPT.0.saturating_sub(self.memory.len());
+            self.memory.try_reserve(more)
+        };
+        reserve().map_err(|_: TryReserveError| Code::no_mem())
+    }
+
+    /// Memory for so many bytes.
+    pub fn memory(&mut self, bytes: usize) -> Result<Vec<u8>, Failure> {
+        let memory = &mut self.memory;
+        // The one that fits best, so that the large ones are there for large letters.
+        let fits = |i: &usize| memory[*i].capacity() >= bytes;
+        let best = (0..memory.len())
+            .filter(fits)
+            .min_by_key(|&i| memory[i].capacity());
+        let mut mail = match best.or(memory.len().checked_sub(1)) {
+            Some(i) => memory.swap_remove(i),
+            None => Vec::new(),
+        };
+        if mail.capacity() < bytes {
+            let room = match bytes {
+                ..=PAGE_BYTES => bytes.next_power_of_two().max(MEMORY_BYTES),
+                _ => bytes.next_multiple_of(PAGE_BYTES),
+            };
+            mail.try_reserve_exact(room)
+                .map_err(|_| Failure::Host(Code::no_mem(), "making room for blocks"))?;
+        }
+        Ok(mail)
+    }
+
+    /// Takes memory back.
+    pub fn give_back(&mut self, mut memory: Vec<u8>) {
+        let (pieces, bytes) = KEPT;
+        if memory.capacity() <= bytes && self.memory.len() < pieces {
+            memory.clear();
+            self.memory.push(memory);
+        }
+    }
+
+    pub(in crate::host) fn add(&mut self, request: sys::MPI_Request, flight: Flight) {
+        self.requests.push(request);
+        self.flights.push(flight);
+    }
+
+    /// What belongs to a request that is complete, and its status.
+    pub(in crate::host) fn take(
+        &mut self,
+        host: &Usable,
+    ) -> Result<Option<(Flight, sys::MPI_Status)>, Failure> {
+        let complete = match self.complete.take() {
+            None if self.requests.is_empty() => None,
+            None => self.test(host)?,
+            complete => complete,
+        };
+        Ok(complete.map(|(which, status)| {
+            // The order of the others stays: the oldest is looked at first.
+            self.requests.remove(which);
+            (self.flights.remove(which), status)
+        }))
+    }
+
+    /// A request that is complete, and its status.
+    fn test(&mut self, host: &Usable) -> Result<Option<(usize, sys::MPI_Status)>, Failure> {
+        let (count, requests) = (self.requests.len() as c_int, self.requests.as_mut_ptr());
+        let (mut which, mut done): (c_int, c_int) = (0, 0);
+        let mut status = MaybeUninit::<sys::MPI_Status>::zeroed();
+        // SAFETY: the requests are ones that the host gave out and has not completed yet.
+        check(unsafe {
+            (host.f.testany)(count, requests, &mut which, &mut done, status.as_mut_ptr())
+        })
+        .map_err(at("a message failed"))?;
+        // SMPI's tests do not see sends that were complete at once; when only such are left, it says so.
+        if which == sys::MPI_UNDEFINED && done != 0 {
+            return wait_any(host, &mut self.requests).map(Some);
+        }
+        // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
+        Ok((done != 0).then(|| (which as usize, unsafe { status.assume_init() })))
+    }
+
+    /// A rank whose block has not come.
+    pub(in crate::host) fn missing(&self) -> Option<u32> {
+        self.flights.iter().find_map(|flight| match flight {
+            Flight::Received { from, .. } => Some(*from),
+            Flight::Arriving(..) | Flight::Leaving(_) | Flight::Sent { .. } => None,
+        })
+    }
+}
+
+/// Memory that is kept from call to call: pieces, and bytes in each.
+const KEPT: (usize, usize) = (32, 1 << 20);
+
+/// The smallest piece of memory.
+const MEMORY_BYTES: usize = 256;
+
+/// From here on, pieces are a multiple of this; below, a power of two.
+const PAGE_BYTES: usize = 4096;

@@ -1,0 +1,89 @@
+//! Reductions of a few words, by which ranks agree.
+
+use super::patience::{Patience, Pending, test};
+use super::watch;
+use crate::host::library::handle::Comm;
+use crate::host::library::table::Usable;
+use crate::host::object::code::{Code, check};
+use std::ffi::{c_int, c_long};
+use std::time::Duration;
+
+impl Usable {
+    /// Element-wise maximum of `words` over all ranks of `comm`, in place of `words`. Collective.
+    pub fn max_words(&self, comm: Comm, words: &mut [i64]) -> Result<(), Code> {
+        self.max_words_in_time(comm, words, Duration::MAX, |_| {})
+    }
+
+    /// The same; where it takes long, `look` is told every `interval` how long it has taken so far. It may be called by another thread.
+    ///
+    /// It is started and waited for: then no thread is needed to look. (Blocking reductions of Intel MPI in shared memory, 2021.18, never end
+    /// if threads call them at the same time, each on a communicator of its own.) But for Open MPI: its nonblocking ones are out of step if
+    /// `MPI_Comm_idup` is under way on the communicator, which starts some of its own whenever it makes progress (4.1, 5.0).
+    pub fn max_words_in_time(
+        &self,
+        comm: Comm,
+        words: &mut [i64],
+        interval: Duration,
+        mut look: impl FnMut(Duration) + Send + 'static,
+    ) -> Result<(), Code> {
+        // A few words in the middle of a program's calls are no reason to allocate.
+        let (mut few, many): ([i64; 8], Vec<i64>);
+        let from = match words.len() {
+            n @ ..=8 => {
+                few = [0; 8];
+                few[..n].copy_from_slice(words);
+                few.as_ptr().cast()
+            }
+            _ => {
+                many = words.to_vec();
+                many.as_ptr().cast()
+            }
+        };
+        let (to, n) = (words.as_mut_ptr().cast(), words.len() as c_int);
+        const { assert!(size_of::<c_long>() == 8) };
+        if !self.reduces_apart {
+            return watch::watched(interval, look, || {
+                // SAFETY: both buffers hold `words.len()` 64-bit integers and do not overlap.
+                check(unsafe { (self.f.allreduce)(from, to, n, self.h.long, self.h.max, comm.0) })
+            });
+        }
+        let mut request = self.h.request_null;
+        // SAFETY: as above, and the buffers stay until the request is complete.
+        check(unsafe {
+            (self.f.iallreduce)(from, to, n, self.h.long, self.h.max, comm.0, &mut request)
+        })?;
+        if request == self.h.request_null {
+            return Err(Code::intern()); // as for `private`
+        }
+        let mut pending = Pending::new(request);
+        let mut patience = Patience::new(0);
+        let mut next = interval;
+        while test(self, &mut pending)
+            .map_err(|failure| failure.code())?
+            .is_none()
+        {
+            if let Some(time) = patience.wait().filter(|time| *time >= next) {
+                next += interval;
+                look(time);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sum of `values` over all ranks of `comm`, on rank 0. Collective.
+    pub fn sum_to_root(&self, comm: Comm, values: &mut [f64]) -> Result<(), Code> {
+        let own = values.to_vec();
+        // SAFETY: both buffers hold `values.len()` doubles and do not overlap.
+        check(unsafe {
+            (self.f.reduce)(
+                own.as_ptr().cast(),
+                values.as_mut_ptr().cast(),
+                values.len() as c_int,
+                self.h.double,
+                self.h.sum,
+                0,
+                comm.0,
+            )
+        })
+    }
+}
