@@ -5,6 +5,7 @@ use super::patience::{
     Patience, first_message, length, probe, take_back, verify, wait_any, was_taken_back,
 };
 use super::pool::{Flight, Post};
+use super::start::Envelope;
 use super::tags::Tags;
 use super::wire::SYNCHRONOUS_BYTES;
 use crate::engine::rooted::{Carrier, Event, Misfit};
@@ -13,7 +14,6 @@ use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Usable;
-use crate::host::object::code::check;
 use crate::host::object::failure::{Failure, at};
 use std::ffi::c_int;
 use std::time::Duration;
@@ -59,6 +59,14 @@ impl<'a> MpiCarrier<'a> {
         MpiCarrier { local, ..self }
     }
 
+    fn envelope(&self, rank: u32, tag: c_int) -> Envelope {
+        Envelope {
+            rank,
+            tag,
+            comm: self.comm,
+        }
+    }
+
     fn blocks(&self) -> &Blocks<'a> {
         self.blocks
             .as_ref()
@@ -91,46 +99,26 @@ impl<'a> MpiCarrier<'a> {
         let bytes = length(self.host, status)? as usize;
         let mut mail = self.memory(bytes)?;
         mail.resize(bytes, 0);
-        let mut request = self.host.h.request_null;
+        let from = status.MPI_SOURCE as u32;
+        let chunk = self.host.bytes_at(mail.as_mut_ptr(), bytes as u64);
+        let envelope = self.envelope(from, self.tags.mail());
         // SAFETY: the memory is as large, is not touched before the request is complete, and is kept
         // until then.
-        check(unsafe {
-            (self.host.f.irecv)(
-                mail.as_mut_ptr().cast(),
-                bytes as c_int,
-                self.host.h.byte,
-                status.MPI_SOURCE,
-                self.tags.mail(),
-                self.comm.0,
-                &mut request,
-            )
-        })
-        .map_err(at("receiving"))?;
-        let from = status.MPI_SOURCE as u32;
+        let request = unsafe { self.host.start_receive(chunk, envelope) }?;
         self.post.add(request, Flight::Arriving(from, mail));
         Ok(())
     }
 
     /// Starts sending mail as a message.
-    fn send_mail(&mut self, to: u32, mail: Vec<u8>) -> Result<(), Failure> {
-        let mut request = self.host.h.request_null;
-        let send = match mail.len() as u64 {
-            ..SYNCHRONOUS_BYTES => self.host.f.isend,
-            _ => self.host.f.issend,
-        };
+    fn send_mail(&mut self, to: u32, mut mail: Vec<u8>) -> Result<(), Failure> {
+        let bytes = mail.len() as u64;
+        let chunk = self.host.bytes_at(mail.as_mut_ptr(), bytes);
+        let envelope = self.envelope(to, self.tags.mail());
         // SAFETY: the memory is kept and not touched until the request is complete.
-        check(unsafe {
-            send(
-                mail.as_ptr().cast(),
-                mail.len() as c_int,
-                self.host.h.byte,
-                to as c_int,
-                self.tags.mail(),
-                self.comm.0,
-                &mut request,
-            )
-        })
-        .map_err(at("sending"))?;
+        let request = unsafe {
+            self.host
+                .start_send(chunk, envelope, bytes >= SYNCHRONOUS_BYTES)
+        }?;
         self.post.add(request, Flight::Leaving(mail));
         Ok(())
     }
@@ -249,21 +237,10 @@ impl Carrier for MpiCarrier<'_> {
         let blocks = self.blocks();
         let message = blocks.message(self.host, block).map_err(at("sending"))?;
         let (chunk, bytes) = (message.chunk(), blocks.bytes(block));
-        let mut request = self.host.h.request_null;
+        let envelope = self.envelope(to, self.tags.block(bytes));
         // SAFETY: the elements lie there by the contract of whoever made the call, until it returns, which
         // it does not before the request is complete.
-        check(unsafe {
-            (self.host.f.isend)(
-                chunk.address.cast_const().cast(),
-                chunk.count,
-                chunk.datatype,
-                to as c_int,
-                self.tags.block(bytes),
-                self.comm.0,
-                &mut request,
-            )
-        })
-        .map_err(at("sending"))?;
+        let request = unsafe { self.host.start_send(chunk, envelope, false) }?;
         self.post.add(request, Flight::Sent { _message: message });
         Ok(())
     }
@@ -272,20 +249,9 @@ impl Carrier for MpiCarrier<'_> {
         let blocks = self.blocks();
         let message = blocks.message(self.host, block).map_err(at("receiving"))?;
         let (chunk, bytes) = (message.chunk(), blocks.bytes(block));
-        let mut request = self.host.h.request_null;
+        let envelope = self.envelope(from, self.tags.block(bytes));
         // SAFETY: as in `send`; nothing else touches the block.
-        check(unsafe {
-            (self.host.f.irecv)(
-                chunk.address.cast(),
-                chunk.count,
-                chunk.datatype,
-                from as c_int,
-                self.tags.block(bytes),
-                self.comm.0,
-                &mut request,
-            )
-        })
-        .map_err(at("receiving"))?;
+        let request = unsafe { self.host.start_receive(chunk, envelope) }?;
         let flight = Flight::Received {
             from,
             bytes,

@@ -1,12 +1,11 @@
 //! Words from one rank to others.
 
 use super::patience::{Patience, Pending, test, wait};
+use super::start::Envelope;
 use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;
 use crate::host::library::table::Usable;
-use crate::host::object::code::check;
-use crate::host::object::failure::{Failure, at};
-use std::ffi::c_int;
+use crate::host::object::failure::Failure;
 
 impl Usable {
     /// Brings `words` of rank `from` to the ranks `to`, of which this is `me`, on a private communicator. Called by these ranks
@@ -19,24 +18,21 @@ impl Usable {
         to: &[u32],
         words: &mut [u64],
     ) -> Result<(), Failure> {
-        let bytes = size_of_val(words) as c_int;
+        let bytes = size_of_val(words) as u64;
+        let chunk = self.bytes_at(words.as_mut_ptr().cast(), bytes);
         let mut requests = Vec::new();
-        let mut start = |peer: u32| {
-            let mut request = self.h.request_null;
-            let tag = 0; // nothing else is under way when a communicator is new
-            let (byte, peer) = (self.h.byte, peer as c_int);
+        let mut start = |rank: u32| {
+            // Nothing else is under way when a communicator is new.
+            let envelope = Envelope { rank, tag: 0, comm };
             // SAFETY: the words stay where they are until the requests are complete, below.
-            let rc = unsafe {
-                if me == from {
-                    let words = words.as_ptr().cast();
-                    (self.f.isend)(words, bytes, byte, peer, tag, comm.0, &mut request)
-                } else {
-                    let words = words.as_mut_ptr().cast();
-                    (self.f.irecv)(words, bytes, byte, peer, tag, comm.0, &mut request)
+            let request = unsafe {
+                match me == from {
+                    true => self.start_send(chunk, envelope, false),
+                    false => self.start_receive(chunk, envelope),
                 }
-            };
+            }?;
             requests.push(Pending::new(request));
-            check(rc).map_err(at("agreeing on shared memory"))
+            Ok::<(), Failure>(())
         };
         if me == from {
             to.iter()

@@ -7,6 +7,7 @@ pub mod patience;
 pub mod pool;
 pub mod reduce;
 pub mod ring;
+pub mod start;
 pub mod tags;
 pub mod view;
 pub mod watch;

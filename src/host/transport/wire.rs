@@ -3,6 +3,7 @@
 use super::patience::{
     Patience, Pending, first_message, peek, probe, test, verify, wait, was_taken_back,
 };
+use super::start::Envelope;
 use super::view::View;
 use crate::engine::rooted::Misfit;
 use crate::engine::{Event, Piece, Wire};
@@ -12,10 +13,9 @@ use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Usable;
-use crate::host::object::code::{Code, check};
-use crate::host::object::failure::{Failure, at};
+use crate::host::object::code::Code;
+use crate::host::object::failure::Failure;
 use std::collections::{TryReserveError, VecDeque};
-use std::ffi::c_int;
 use std::time::Duration;
 
 /// From this length on, a send is complete only when its message has reached a receive
@@ -127,6 +127,15 @@ impl Job<'_> {
         }
     }
 
+    /// The envelope of a message from or to a rank.
+    fn envelope(&self, rank: u32) -> Envelope {
+        Envelope {
+            rank,
+            tag: self.tag,
+            comm: self.comm,
+        }
+    }
+
     /// Sees to it that the first `end` bytes can be sent.
     pub(in crate::host) fn pack(&self, end: u64) -> Result<(), Failure> {
         match self.data {
@@ -220,22 +229,11 @@ impl Wire for MpiWire<'_> {
                 None => return Ok(false),
             },
         };
-        let mut request = self.job.host.h.request_null;
+        let chunk = self.job.host.bytes_at(address, len);
         // SAFETY: the pieces lie inside the parts, whose memory is the user's buffer (by the caller's
         // MPI contract), the packed copy or staging memory; nothing else touches these bytes until
         // the request is complete, and the call does not return before. Messages fit an int.
-        check(unsafe {
-            (self.job.host.f.irecv)(
-                address.cast(),
-                len as c_int,
-                self.job.host.h.byte,
-                from as c_int,
-                self.job.tag,
-                self.job.comm.0,
-                &mut request,
-            )
-        })
-        .map_err(at("receiving"))?;
+        let request = unsafe { self.job.host.start_receive(chunk, self.job.envelope(from)) }?;
         self.requests.receives.push_back(Receive {
             message: Pending::new(request),
             from,
@@ -262,25 +260,12 @@ impl Wire for MpiWire<'_> {
                 None => return Ok(false),
             },
         };
-        let mut request = self.job.host.h.request_null;
-        let send = match len < self.job.synchronous {
-            true => self.job.host.f.isend,
-            false => self.job.host.f.issend,
-        };
+        let chunk = self.job.host.bytes_at(address, len);
+        let synchronous = len >= self.job.synchronous;
+        let to = self.job.envelope(to);
         // SAFETY: as in `recv`; the bytes are there, because the engine sends only blocks that have
         // arrived, or that are this rank's own.
-        check(unsafe {
-            send(
-                address.cast_const().cast(),
-                len as c_int,
-                self.job.host.h.byte,
-                to as c_int,
-                self.job.tag,
-                self.job.comm.0,
-                &mut request,
-            )
-        })
-        .map_err(at("sending"))?;
+        let request = unsafe { self.job.host.start_send(chunk, to, synchronous) }?;
         self.requests.sends.push_back(Sending {
             message: Pending::new(request),
             staged,
