@@ -7,6 +7,7 @@ mod allgather;
 mod bcast;
 mod exchange;
 mod nodes;
+mod order;
 mod rooted;
 mod select;
 mod traffic;

@@ -13,6 +13,7 @@ mod options;
 mod parse;
 mod setting;
 mod show;
+mod size;
 mod words;
 
 use std::{

@@ -2,8 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use super::exchange::{Exchange, Means, Sources};
+use super::exchange::Means;
 use super::nodes::settle;
+use super::order::{Exchange, Sources};
 use super::traffic::Traffic;
 use super::{Operation, Plan, Stop, begin, context, private};
 use crate::collective::Collective;

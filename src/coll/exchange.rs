@@ -1,43 +1,17 @@
-//! All-broadcasts, of which a broadcast is one with a single part: one way to carry them out, between all ranks or over nodes.
+//! Carrying out all-broadcasts, of which a broadcast is one with a single part: one way between all ranks or over nodes.
 
 #![forbid(unsafe_code)]
 
 use super::Stop;
 use super::nodes::Over;
+use super::order::{Exchange, Members, STAGED, Sources, limits, pattern};
 use super::traffic::Traffic;
-use crate::algorithm::Algorithm;
-use crate::collective::Family;
-use crate::comm::{Nodes, SEND_WINDOW, Schedules, State};
-use crate::decide::{self, Form};
+use crate::comm::{Nodes, Schedules, State};
+use crate::decide::Form;
 use crate::engine::node::Places;
-use crate::engine::{self, AllBroadcast, Limits, Part, Pattern, Scratch};
-use crate::host::{Abi, MpiWire, Requests, StagingRoom, Usable, View};
-use crate::schedule::{Blocks, Circulant, Parts, Rounds};
-use std::slice;
-
-/// Staged messages at a time, each way: one is copied while another travels.
-pub(super) const STAGED: u64 = 2;
-
-/// An all-broadcast.
-pub(super) struct Exchange<'a> {
-    pub algorithm: Algorithm,
-    /// Bytes of all parts.
-    pub bytes: u64,
-    /// Blocks of a part, or of the longest.
-    pub blocks: u32,
-    pub sources: Sources<'a>,
-    /// The number of the call.
-    pub sequence: u64,
-}
-
-/// Who has what in the beginning.
-#[derive(Clone, Copy)]
-pub(super) enum Sources<'a> {
-    /// The root of a broadcast has all.
-    Root(u32),
-    /// Every rank has a part.
-    Ranks(&'a Parts),
-}
+use crate::engine::{self, AllBroadcast, Part, Scratch};
+use crate::host::{MpiWire, Requests, StagingRoom, Usable, View};
+use crate::schedule::Circulant;
 
 /// What a rank uses.
 pub(super) struct Means<'a> {
@@ -46,34 +20,6 @@ pub(super) struct Means<'a> {
     pub requests: &'a mut Requests,
     pub scratch: &'a mut Scratch,
     pub nodes: &'a mut Nodes,
-}
-
-/// Those between whom a pattern runs, all ranks or nodes.
-pub(super) struct Members<'a> {
-    pub graph: Circulant,
-    /// This one.
-    pub me: u32,
-    /// Those with a part, ascending.
-    pub contributors: &'a [u32],
-    /// Latency of a tree ([`decide::latencies`]).
-    pub latency: u32,
-}
-
-impl Sources<'_> {
-    fn contributors(&self) -> &[u32] {
-        match self {
-            Sources::Root(root) => slice::from_ref(root),
-            Sources::Ranks(parts) => parts.contributors(),
-        }
-    }
-
-    /// The root of a broadcast.
-    pub(super) fn root(&self) -> Option<u32> {
-        match self {
-            Sources::Root(root) => Some(*root),
-            Sources::Ranks(_) => None,
-        }
-    }
 }
 
 impl Exchange<'_> {
@@ -121,27 +67,6 @@ impl Exchange<'_> {
             network,
             count,
         )
-    }
-
-    /// The most that a member sends, or receives, in a round.
-    pub(super) fn round(&self) -> u64 {
-        match self.algorithm {
-            Algorithm::Circulant | Algorithm::Binomial | Algorithm::Postal => {
-                self.bytes.div_ceil(self.blocks.into())
-            }
-            Algorithm::Bruck | Algorithm::Ring => self.bytes,
-            Algorithm::Hybrid | Algorithm::Adaptive | Algorithm::Linear => {
-                self.algorithm.is_foreign(Family::AllBroadcast)
-            }
-        }
-    }
-
-    /// Latencies of trees for its blocks, between nodes and inside.
-    pub(super) fn latencies(&self, state: &State) -> (u32, u32) {
-        match self.algorithm == Algorithm::Postal {
-            true => decide::latencies(self.bytes.div_ceil(self.blocks.into()), state.config()),
-            false => (1, 1),
-        }
     }
 
     /// Carries it out between all ranks.
@@ -201,116 +126,4 @@ impl Exchange<'_> {
             engine::run(AllBroadcast::new(order, limits, scratch), &mut wire)
         })
     }
-
-    /// Cuts the parts of the members, of `n` in all, into blocks.
-    pub(super) fn cut(
-        &self,
-        n: u32,
-        contributors: &[u32],
-        len: impl Fn(u32) -> u64 + Clone,
-        cut: &mut Vec<Part>,
-    ) {
-        match self.algorithm {
-            Algorithm::Circulant | Algorithm::Binomial | Algorithm::Postal => cut_alike(
-                contributors.iter().map(|&member| (member, len(member))),
-                self.blocks,
-                cut,
-            ),
-            Algorithm::Bruck | Algorithm::Ring => cut_long((0..n).map(len), self.blocks, cut),
-            Algorithm::Hybrid | Algorithm::Adaptive | Algorithm::Linear => {
-                self.algorithm.is_foreign(Family::AllBroadcast)
-            }
-        }
-    }
-}
-
-/// The order in which an algorithm moves the blocks of each contributor.
-pub(super) fn pattern<'a>(
-    algorithm: Algorithm,
-    blocks: u32,
-    members: &Members,
-    schedules: &'a mut Schedules,
-) -> Pattern<'a> {
-    let Members {
-        graph,
-        me,
-        contributors,
-        latency,
-    } = *members;
-    match algorithm {
-        Algorithm::Circulant | Algorithm::Binomial => {
-            let entries = match *contributors {
-                [root] => schedules.of_root(&graph, me, root),
-                _ => schedules.of_roots(&graph, me, contributors),
-            };
-            Pattern::Circulant(Rounds::new(graph.q(), blocks), entries)
-        }
-        Algorithm::Bruck => Pattern::Bruck,
-        Algorithm::Ring => Pattern::Ring,
-        Algorithm::Postal => {
-            Pattern::Tree(schedules.of_tree(graph.p(), me, contributors[0], latency))
-        }
-        Algorithm::Hybrid | Algorithm::Adaptive | Algorithm::Linear => {
-            algorithm.is_foreign(Family::AllBroadcast)
-        }
-    }
-}
-
-/// Is one message at a time, each way, best? That is how the schedule means it, and where time is simulated no
-/// rank is ever late by chance, for which others would need something in stock: two messages in flight would
-/// only share a link, and both come late. Short blocks are different, because most of their time is no link's.
-fn keeps_step(state: &State, pattern: &Pattern, round_bytes: u64) -> bool {
-    let config = state.config();
-    let link_us = round_bytes as f64 * config.beta_ns_per_kb / 1024.0 / 1000.0;
-    Abi::BUILT.is_simulated()
-        && matches!(pattern, Pattern::Circulant(..))
-        && link_us > config.alpha_us
-}
-
-/// How much an exchange among `ranks` ranks may have under way, of which each sends, or receives,
-/// `round_bytes` bytes in a round at the most.
-pub(super) fn limits(state: &State, ranks: u32, pattern: &Pattern, round_bytes: u64) -> Limits {
-    let in_step = keeps_step(state, pattern, round_bytes);
-    Limits {
-        // By default the receives of two phases: that covers every block still needed for sending.
-        receives: match state.config().window {
-            0 if in_step => 1,
-            0 => 2 * Circulant::new(ranks).q() as u32,
-            window => window,
-        },
-        sends: match pattern {
-            Pattern::Tree(family) => family.children().len().max(1) as u32,
-            Pattern::Circulant(..) | Pattern::Bruck | Pattern::Ring if in_step => 1,
-            Pattern::Circulant(..) | Pattern::Bruck | Pattern::Ring => SEND_WINDOW,
-        },
-        message: state.facts().eager_bytes,
-    }
-}
-
-/// Cuts the part of every contributor into as many blocks.
-fn cut_alike(contributors: impl Iterator<Item = (u32, u64)>, blocks: u32, cut: &mut Vec<Part>) {
-    cut.clear();
-    cut.extend((0..).zip(contributors).map(|(i, (root, len))| Part {
-        root,
-        first: i * blocks,
-        blocks: Blocks::new(len, blocks),
-    }));
-}
-
-/// Cuts the part of every rank into blocks of one size, so that the longest has this many.
-pub(super) fn cut_long(parts: impl Iterator<Item = u64> + Clone, blocks: u32, cut: &mut Vec<Part>) {
-    cut.clear();
-    let longest = parts.clone().max().unwrap_or(0);
-    let size = longest.div_ceil(blocks.into()).max(1);
-    let mut first = 0;
-    cut.extend((0..).zip(parts).map(|(root, len)| {
-        let blocks = Blocks::new(len, len.div_ceil(size).max(1) as u32);
-        let part = Part {
-            root,
-            first,
-            blocks,
-        };
-        first += blocks.count();
-        part
-    }));
 }

@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use super::Stop;
-use super::exchange::{Exchange, Members, STAGED, cut_long, limits, pattern};
+use super::order::{Exchange, Members, STAGED, cut_long, limits, pattern};
 use super::traffic::Traffic;
 use crate::algorithm::Algorithm;
 use crate::comm::{Memory, Nodes, Schedules, Space, State};

@@ -1,7 +1,7 @@
 #![forbid(unsafe_code)]
 //! The table of options.
 
-use super::show::size;
+use super::size::size;
 use super::{Config, Gpu, Hierarchy, Learn, Stats};
 use crate::collective::{Collective, Family, LEAST_BYTES, NODE_LEAST_BYTES};
 

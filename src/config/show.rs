@@ -2,6 +2,7 @@
 //! The options as text: for `RONDO_HELP`, for `rondo info` and for docs/options.md.
 
 use super::options::MOST_RANKS;
+use super::size::size;
 use super::{Config, Gpu, Hierarchy, Kind, Loaded, OPTIONS, Opt, Setting, Source, StatsFormat};
 
 /// The longest line of [`table`], in characters. Only a value may be longer.
@@ -177,16 +178,4 @@ fn or_auto(value: Option<String>) -> String {
 
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(", ")
-}
-
-/// A number of bytes with the largest unit that leaves it whole.
-pub(super) fn size(bytes: u64) -> String {
-    let unit = |shift: u32, letter| {
-        let whole = bytes != 0 && bytes.is_multiple_of(1 << shift);
-        whole.then(|| format!("{}{letter}", bytes >> shift))
-    };
-    unit(30, "G")
-        .or_else(|| unit(20, "M"))
-        .or_else(|| unit(10, "K"))
-        .unwrap_or(bytes.to_string())
 }

@@ -74,6 +74,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// The rooms of `host`, bottom up: each may use those before it, and itself.
+const ROOMS_OF_HOST: [&str; 5] = ["library", "object", "data", "call", "transport"];
+
 /// Modules that may hold unsafe code; every other file forbids it in its first lines.
 const MAY_BE_UNSAFE: &[&str] = &["lib", "host", "shm", "abi"];
 
@@ -178,6 +181,32 @@ fn modules_use_what_the_layers_allow_and_nothing_else() {
             "what {module} uses, and what MAY_USE says"
         );
     }
+}
+
+#[test]
+fn a_room_of_host_uses_rooms_below_it_only() {
+    let place = |room: &str| ROOMS_OF_HOST.iter().position(|other| *other == room);
+    let mut seen = BTreeSet::new();
+    for source in library() {
+        let Some((room, _)) = source
+            .name
+            .strip_prefix("host/")
+            .and_then(|n| n.split_once('/'))
+        else {
+            continue;
+        };
+        let floor =
+            place(room).unwrap_or_else(|| panic!("src/host/{room}: say in ROOMS_OF_HOST where"));
+        seen.insert(floor);
+        for line in code(&source.text) {
+            for used in line.split("crate::host::").skip(1) {
+                let used = used.split("::").next().expect("a split has a first part");
+                let below = place(used).is_some_and(|other| other <= floor);
+                assert!(below, "src/{}: {room} must not use {used}", source.name);
+            }
+        }
+    }
+    assert_eq!(seen.len(), ROOMS_OF_HOST.len());
 }
 
 #[test]
