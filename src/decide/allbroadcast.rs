@@ -2,7 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-use super::problem::{MARGIN, SECOND_RATIO, UNKNOWN_RATIO};
 use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
 use crate::algorithm::Algorithm;
 use crate::collective::Family;
@@ -100,11 +99,7 @@ impl Problem for AllBroadcast<'_> {
 
     #[inline]
     fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
-        let default = match choice {
-            Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
-            Choice::Host(Why::Small) if self.context.wish().min_bytes.is_none() => Candidate::Host,
-            Choice::Rondo { .. } | Choice::Host(_) => return None,
-        };
+        let default = self.context.default_by_bytes(choice)?;
         let average = self.total() / u64::from(self.context.facts.p);
         let even = self.parts.largest() <= 2 * (average + 1);
         Some((SizeClass::of(self.total(), even), default))
@@ -116,16 +111,6 @@ impl Problem for AllBroadcast<'_> {
         // On one node there is a single way, and for one block there is only Bruck's.
         let several =
             matches!(choice, Choice::Rondo { blocks, .. } if blocks > 1) && facts.nodes > 1;
-        Some(Prior {
-            class: class.number(),
-            default,
-            expected: [
-                Some(UNKNOWN_RATIO),
-                Some(facts.below(self.total())),
-                several.then_some(SECOND_RATIO),
-            ],
-            waits: facts.nodes == 1,
-            margin: MARGIN,
-        })
+        Some(facts.prior_by_bytes(self.total(), (class, default), several))
     }
 }

@@ -2,7 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-use super::problem::{MARGIN, SECOND_RATIO, UNKNOWN_RATIO};
 use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
 use crate::algorithm::Algorithm;
 use crate::collective::Family;
@@ -85,11 +84,7 @@ impl Problem for Broadcast<'_> {
 
     #[inline]
     fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
-        let default = match choice {
-            Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
-            Choice::Host(Why::Small) if self.context.wish().min_bytes.is_none() => Candidate::Host,
-            Choice::Rondo { .. } | Choice::Host(_) => return None,
-        };
+        let default = self.context.default_by_bytes(choice)?;
         Some((SizeClass::of(self.bytes, true), default))
     }
 
@@ -99,16 +94,7 @@ impl Problem for Broadcast<'_> {
         // Inside a node, blocks mean nothing.
         let several = matches!(choice, Choice::Rondo { algorithm: Algorithm::Circulant, blocks, .. } if blocks >= 2 * FEWER)
             && facts.nodes > 1;
-        Some(Prior {
-            class: class.number(),
-            default,
-            expected: [
-                Some(UNKNOWN_RATIO),
-                Some(facts.below(self.bytes)),
-                (several && config.block_bytes == 0).then_some(SECOND_RATIO),
-            ],
-            waits: facts.nodes == 1,
-            margin: MARGIN,
-        })
+        let second = several && config.block_bytes == 0;
+        Some(facts.prior_by_bytes(self.bytes, (class, default), second))
     }
 }

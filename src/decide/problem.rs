@@ -21,7 +21,7 @@ pub(super) const MARGIN: f64 = 0.98;
 pub(super) const UNKNOWN_RATIO: f64 = 1.1;
 
 /// The same of the way that the model finds slower.
-pub(super) const SECOND_RATIO: f64 = 1.5;
+const SECOND_RATIO: f64 = 1.5;
 
 /// Where a call is made: the collective, the communicator, and the configuration of the communicator.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +38,39 @@ impl Context<'_> {
     /// What the user says of the collective.
     pub(super) fn wish(&self) -> Wish {
         self.config.wish(self.collective)
+    }
+
+    /// Who has the calls by the rules, which made this choice, where it is a minimum of bytes that may be measured to be another one.
+    /// `None` if there is nothing to learn.
+    #[inline]
+    pub(super) fn default_by_bytes(&self, choice: Choice) -> Option<Candidate> {
+        match choice {
+            Choice::Rondo { why: Why::Auto, .. } => Some(Candidate::First),
+            Choice::Host(Why::Small) if self.wish().min_bytes.is_none() => Some(Candidate::Host),
+            Choice::Rondo { .. } | Choice::Host(_) => None,
+        }
+    }
+}
+
+impl Facts {
+    /// What is expected of calls of `bytes` bytes whose size class and default these are; is there a second way of Rondo's?
+    pub(super) fn prior_by_bytes(
+        &self,
+        bytes: u64,
+        (class, default): (SizeClass, Candidate),
+        second: bool,
+    ) -> Prior {
+        Prior {
+            class: class.number(),
+            default,
+            expected: [
+                Some(UNKNOWN_RATIO),
+                Some(self.below(bytes)),
+                second.then_some(SECOND_RATIO),
+            ],
+            waits: self.nodes == 1,
+            margin: MARGIN,
+        }
     }
 }
 
