@@ -19,8 +19,8 @@ use crate::config::StatsFormat;
 pub use crate::decide::Why;
 use crate::decide::{Choice, Context, Problem};
 #[cfg(all(abi = "openmpi", not(feature = "direct")))]
-use crate::host::Word;
-use crate::host::{self, Call, Code, Comm, Failure, Host, Usable};
+use crate::host::RawHandle;
+use crate::host::{self, Call, Code, Comm, Failure, Host, Mpi};
 use crate::learn::Turn;
 use crate::report;
 use crate::stats;
@@ -38,10 +38,10 @@ pub trait Operation: Call {
 
     /// Bytes that every rank has in the end; `None` if an argument is invalid. Reads arguments that are
     /// significant on this rank only.
-    fn bytes(&self, usable: &Usable, state: &State) -> Option<u64>;
+    fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64>;
 
     /// Decides; `None` if an argument is invalid. Reads nothing of the data and sends nothing.
-    fn plan(&self, usable: &Usable, state: &State) -> Option<Plan>;
+    fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan>;
 
     /// What is to be decided about the call, of which all ranks know so many bytes, if any.
     fn ask<T>(
@@ -53,10 +53,10 @@ pub trait Operation: Call {
 
     /// Carries out what Rondo chose. Until the first message the call can still go to the host, or
     /// fail with an MPI error; after it there is no way back, because the other ranks count on this one.
-    fn attempt(&self, plan: &Plan, usable: &Usable, state: &State) -> Result<(), Stop>;
+    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop>;
 
     /// Hands the call to the host, as Rondo's choice.
-    fn leave(&self, host: &Host, _usable: &Usable, _state: &State) -> c_int {
+    fn leave(&self, host: &Host, _usable: &Mpi, _state: &State) -> c_int {
         self.pass(host)
     }
 
@@ -111,36 +111,36 @@ pub enum Stop {
 pub fn call<O: Operation>(call: &O) -> c_int {
     host::no_trouble();
     let host = host::host();
-    let usable = match host.usable() {
-        Ok(usable) => usable,
+    let mpi = match host.mpi() {
+        Ok(mpi) => mpi,
         Err(_) => {
             comm::process(host); // says so, once
             return pass(host, call, Why::Unusable, 0);
         }
     };
-    if !usable.world_is_up() {
+    if !mpi.world_is_up() {
         return pass(host, call, Why::NoWorld, 0);
     }
-    let Some(comm) = call.comm(usable) else {
+    let Some(comm) = call.comm(mpi) else {
         return pass(host, call, Why::Invalid, 0);
     };
-    let state = match comm::state(host, usable, comm, call.collective()) {
+    let state = match comm::state(host, mpi, comm, call.collective()) {
         Ok(Lookup::Known(state)) => state,
         Ok(Lookup::Invalid) => return pass(host, call, Why::Invalid, 0),
         Ok(Lookup::Freed) => return pass(host, call, Why::Freed, 0),
         Err(code) => return code.get(),
     };
     let start = state.timed().then(Instant::now);
-    let mut plan = plan(usable, state, call);
-    if let Err(code) = select::select(&mut plan, host, usable, state, call) {
+    let mut plan = plan(mpi, state, call);
+    if let Err(code) = select::select(&mut plan, host, mpi, state, call) {
         return code.get();
     }
     if state.config().trace {
         state.trace(host, call.collective(), plan.choice, plan.bytes);
     }
     let (rc, choice) = match plan.timed {
-        Some(timed) => select::on_trial(timed, &plan, host, usable, state, call),
-        None => carry_out(&plan, host, usable, state, call),
+        Some(timed) => select::on_trial(timed, &plan, host, mpi, state, call),
+        None => carry_out(&plan, host, mpi, state, call),
     };
     if let Some(start) = start {
         stats::add_time(call.collective(), choice, start.elapsed());
@@ -148,12 +148,13 @@ pub fn call<O: Operation>(call: &O) -> c_int {
     rc
 }
 
-/// `MPI_Finalize`: what is to be done first, then `next`, in which the host frees `MPI_COMM_SELF` and lets go of `MPI_COMM_WORLD`.
+/// `MPI_Finalize`: what is to be done first, then `next`, in which the host frees `MPI_COMM_SELF` and lets go of
+/// `MPI_COMM_WORLD`.
 pub fn finalize(next: impl FnOnce() -> c_int) -> c_int {
     comm::end();
-    match host::host().usable() {
-        Ok(usable) if usable.world_is_up() => comm::while_freed(usable, usable.myself(), || {
-            comm::while_freed(usable, usable.world(), next)
+    match host::host().mpi() {
+        Ok(mpi) if mpi.world_is_up() => comm::while_freed(mpi, mpi.myself(), || {
+            comm::while_freed(mpi, mpi.world(), next)
         }),
         _ => next(),
     }
@@ -161,22 +162,22 @@ pub fn finalize(next: impl FnOnce() -> c_int) -> c_int {
 
 /// `MPI_Comm_idup` of the communicator of this handle, by `next`.
 #[cfg(all(abi = "openmpi", not(feature = "direct")))]
-pub fn duplicate(handle: Word, next: impl FnOnce() -> c_int) -> c_int {
-    if let Ok(usable) = host::host().usable()
-        && usable.world_is_up()
-        && let Some(comm) = handle.as_comm(usable)
+pub fn duplicate(handle: RawHandle, next: impl FnOnce() -> c_int) -> c_int {
+    if let Ok(mpi) = host::host().mpi()
+        && mpi.world_is_up()
+        && let Some(comm) = handle.as_comm(mpi)
     {
-        comm::duplicate(usable, comm);
+        comm::duplicate(mpi, comm);
     }
     next()
 }
 
 /// A function that frees a communicator, by `next`. `handle` says which, unless it can be none.
-pub fn free(handle: impl FnOnce(&Usable) -> Option<Comm>, next: impl FnOnce() -> c_int) -> c_int {
-    let usable = host::host().usable();
-    let usable = usable.ok().filter(|usable| usable.world_is_up());
-    match usable.and_then(|usable| Some((usable, handle(usable)?))) {
-        Some((usable, comm)) => comm::while_freed(usable, comm, next),
+pub fn free(handle: impl FnOnce(&Mpi) -> Option<Comm>, next: impl FnOnce() -> c_int) -> c_int {
+    let mpi = host::host().mpi();
+    let mpi = mpi.ok().filter(|mpi| mpi.world_is_up());
+    match mpi.and_then(|mpi| Some((mpi, handle(mpi)?))) {
+        Some((mpi, comm)) => comm::while_freed(mpi, comm, next),
         None => next(),
     }
 }
@@ -195,8 +196,8 @@ impl Drop for Forwarding {
     }
 }
 
-/// Counts a call that is never Rondo's and has `next` carry it out. A profiler that comes next may come back by the other name:
-/// that is still the same call.
+/// Counts a call that is never Rondo's and has `next` carry it out. A profiler that comes next may come back by the
+/// other name: that is still the same call.
 pub fn forward(collective: Collective, why: Why, next: impl FnOnce() -> c_int) -> c_int {
     if FORWARDED.replace(true) {
         return next();
@@ -205,7 +206,7 @@ pub fn forward(collective: Collective, why: Why, next: impl FnOnce() -> c_int) -
     let choice = Choice::Host(why);
     stats::count(collective, choice, 0);
     let host = host::host();
-    let up = host.usable().is_ok_and(Usable::world_is_up);
+    let up = host.mpi().is_ok_and(Mpi::world_is_up);
     let timed = up && comm::process(host).stats.format != StatsFormat::Off;
     let start = timed.then(Instant::now);
     let code = next();
@@ -217,10 +218,10 @@ pub fn forward(collective: Collective, why: Why, next: impl FnOnce() -> c_int) -
 }
 
 #[inline]
-fn plan<O: Operation>(usable: &Usable, state: &State, call: &O) -> Plan {
+fn plan<O: Operation>(mpi: &Mpi, state: &State, call: &O) -> Plan {
     let to_host = |why| {
         let bytes = match state.timed() {
-            true => call.bytes(usable, state).unwrap_or(0),
+            true => call.bytes(mpi, state).unwrap_or(0),
             false => 0,
         };
         Plan::new(Choice::Host(why), bytes)
@@ -228,7 +229,7 @@ fn plan<O: Operation>(usable: &Usable, state: &State, call: &O) -> Plan {
     if let Some(why) = state.closed() {
         return to_host(why);
     }
-    call.plan(usable, state)
+    call.plan(mpi, state)
         .unwrap_or_else(|| to_host(Why::Invalid))
 }
 
@@ -238,30 +239,27 @@ fn plan<O: Operation>(usable: &Usable, state: &State, call: &O) -> Plan {
 fn carry_out<O: Operation>(
     plan: &Plan,
     host: &Host,
-    usable: &Usable,
+    mpi: &Mpi,
     state: &State,
     call: &O,
 ) -> (c_int, Choice) {
     if let Choice::Host(why) = plan.choice {
-        return (
-            leave(host, usable, state, call, why, plan.bytes),
-            plan.choice,
-        );
+        return (leave(host, mpi, state, call, why, plan.bytes), plan.choice);
     }
     report::enter(call.collective().mpi_name());
-    let rc = match call.attempt(plan, usable, state) {
+    let rc = match call.attempt(plan, mpi, state) {
         Ok(()) => 0,
         Err(Stop::Error(code)) => {
             state.stray();
-            usable.raise(state.comm(), code)
+            mpi.raise(state.comm(), code)
         }
         Err(Stop::Raised(code)) => code.get(),
-        Err(Stop::Broken(failure)) => fatal(host, usable, state, call, plan, &failure),
+        Err(Stop::Broken(failure)) => fatal(host, mpi, state, call, plan, &failure),
         Err(Stop::Host(why)) => {
             if why == Why::Invalid {
                 state.stray();
             }
-            let rc = leave(host, usable, state, call, why, plan.bytes);
+            let rc = leave(host, mpi, state, call, why, plan.bytes);
             return (rc, Choice::Host(why));
         }
     };
@@ -279,7 +277,7 @@ fn pass<O: Operation>(host: &Host, call: &O, why: Why, bytes: u64) -> c_int {
 #[inline]
 fn leave<O: Operation>(
     host: &Host,
-    usable: &Usable,
+    mpi: &Mpi,
     state: &State,
     call: &O,
     why: Why,
@@ -296,10 +294,10 @@ fn leave<O: Operation>(
         | Why::Trial
         | Why::SetUp => {
             stats::count(call.collective(), Choice::Host(why), bytes);
-            call.leave(host, usable, state)
+            call.leave(host, mpi, state)
         }
-        Why::Invalid => match usable.trouble() {
-            Some(code) => usable.raise(state.comm(), code),
+        Why::Invalid => match mpi.trouble() {
+            Some(code) => mpi.raise(state.comm(), code),
             None => pass(host, call, why, bytes),
         },
         // Told to leave it alone, or calls that are none of Rondo's.
@@ -321,10 +319,10 @@ fn leave<O: Operation>(
 }
 
 /// The number of this call. Counted before anything that may differ between ranks, so that their counts agree.
-fn begin(work: &mut Work, private: Comm, usable: &Usable, state: &State) -> Result<u64, Stop> {
+fn begin(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Result<u64, Stop> {
     let sequence = work.next_sequence();
     if state.asks_for_gpus(sequence) {
-        let found = state.ask_for_gpus(host::host(), usable, private);
+        let found = state.ask_for_gpus(host::host(), mpi, private);
         let found = found.map_err(|code| Failure::Host(code, "asking for GPUs"));
         if found.map_err(Stop::Broken)? {
             return Err(Stop::Host(Why::Gpu));
@@ -333,9 +331,10 @@ fn begin(work: &mut Work, private: Comm, usable: &Usable, state: &State) -> Resu
     Ok(sequence)
 }
 
-/// The private communicator, for a call that is Rondo's. Nothing is locked: errors may be raised on the user's communicator.
-fn private(usable: &Usable, state: &State) -> Result<Comm, Stop> {
-    match state.private(usable) {
+/// The private communicator, for a call that is Rondo's. Nothing is locked: errors may be raised on the user's
+/// communicator.
+fn private(mpi: &Mpi, state: &State) -> Result<Comm, Stop> {
+    match state.private(mpi) {
         Ok(private) => private.ok_or(Stop::Host(Why::NoRoom)),
         Err(code) => Err(Stop::Raised(code)),
     }
@@ -346,7 +345,7 @@ fn private(usable: &Usable, state: &State) -> Result<Comm, Stop> {
 #[cold]
 fn fatal<O: Operation>(
     host: &Host,
-    usable: &Usable,
+    mpi: &Mpi,
     state: &State,
     call: &O,
     plan: &Plan,
@@ -358,8 +357,8 @@ fn fatal<O: Operation>(
         host.world_rank(),
         &format!(
             "{name} {what} failed on rank {rank} of {p}: {}; aborting the job",
-            failure.text(usable)
+            failure.text(mpi)
         ),
     );
-    usable.abort(state.comm(), failure.code())
+    mpi.abort(state.comm(), failure.code())
 }

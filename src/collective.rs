@@ -1,11 +1,12 @@
-//! The collectives that Rondo takes over, a row each, and the families that they form. What else is to be said of every collective
-//! is made from these rows: options, counters, names in rules and in the tool.
+//! The collectives that Rondo takes over, a row each, and the families that they form. What else is to be said of every
+//! collective is made from these rows: options, counters, names in rules and in the tool.
 
 #![forbid(unsafe_code)]
 
 use crate::algorithm::Algorithm::{self, *};
 
-/// Collectives that move data between the same ranks in the same way. What decides on a call, and carries it out, is a family's.
+/// Collectives that move data between the same ranks in the same way. What decides on a call, and carries it out, is a
+/// family's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// The root has a message for all.
@@ -17,7 +18,8 @@ pub enum Family {
 }
 
 impl Family {
-    /// Do all ranks of a call know how many bytes it moves? Such collectives have a number of bytes below which they are the host's.
+    /// Do all ranks of a call know how many bytes it moves? Such collectives have a number of bytes below which they
+    /// are the host's.
     pub const fn knows_bytes(self) -> bool {
         match self {
             Family::Broadcast | Family::AllBroadcast => true,
@@ -42,8 +44,8 @@ impl Family {
     }
 }
 
-/// The fewest bytes of a message, or of all parts of an all-broadcast, between nodes that Rondo carries out at least as fast as every
-/// host (docs/results/cluster.md).
+/// The fewest bytes of a message, or of all parts of an all-broadcast, between nodes that Rondo carries out at least as
+/// fast as every host (docs/results/cluster.md).
 pub const LEAST_BYTES: u64 = 32 << 10;
 
 /// The same within a node, where the way is through a shared segment.
@@ -61,10 +63,12 @@ struct Row {
     limits: Collective,
 }
 
-/// Makes the enumeration, the list of all, and the rows: the name, the name of the option, the family, what it can run, and the
-/// collective whose limits hold for it.
+/// Makes the enumeration, the list of all, and the rows: the name, the name of the option, the family, what it can run,
+/// and the collective whose limits hold for it.
 macro_rules! collectives {
-    ($($variant:ident = $name:literal $option:literal, $family:ident by $algorithms:expr, limits of $limits:ident;)*) => {
+    ($(
+        $variant:ident = $name:literal $option:literal, $family:ident by $algorithms:expr, limits of $limits:ident;
+    )*) => {
         /// A collective that Rondo takes over.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Collective {
@@ -167,8 +171,8 @@ impl Collective {
         self.has_min_comm_size() as usize + self.has_min_bytes() as usize
     }
 
-    /// Without their common prefix, the options for the algorithm, the least bytes and the fewest ranks. Only of collectives with
-    /// limits of their own are the last two options.
+    /// Without their common prefix, the options for the algorithm, the least bytes and the fewest ranks. Only of
+    /// collectives with limits of their own are the last two options.
     pub(crate) const fn options(self) -> [&'static str; 3] {
         let row = self.row();
         [row.option, row.min_bytes_option, row.min_comm_size_option]
@@ -176,7 +180,8 @@ impl Collective {
 }
 
 impl Algorithm {
-    /// What becomes of a call by an algorithm that is none of its family's. Options and rules accept only those of the table.
+    /// What becomes of a call by an algorithm that is none of its family's. Options and rules accept only those of the
+    /// table.
     #[cold]
     pub fn is_foreign(self, family: Family) -> ! {
         unreachable!("{} is no algorithm for {family:?}", self.name())

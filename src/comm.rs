@@ -1,5 +1,5 @@
-//! What Rondo knows of a communicator: what its ranks agreed on in the handshake, the private communicator, schedules, and the
-//! memory that one call leaves to the next. It hangs on the communicator and dies with it.
+//! What Rondo knows of a communicator: what its ranks agreed on in the handshake, the private communicator, schedules,
+//! and the memory that one call leaves to the next. It hangs on the communicator and dies with it.
 
 #![forbid(unsafe_code)]
 
@@ -8,17 +8,17 @@ mod handshake;
 mod nodes;
 mod private;
 mod process;
+mod proposal;
 mod ruled;
 mod schedules;
 mod trace;
 mod waiting;
-mod words;
 
 use crate::collective::Collective;
 use crate::config::{Config, Gpu, StatsFormat};
 use crate::decide::{Facts, Why};
 use crate::engine::{Part, Scratch, rooted};
-use crate::host::{self, Abi, Attribute, Code, Comm, Host, Post, Requests, Usable};
+use crate::host::{self, Abi, Attribute, Code, Comm, Host, InFlight, Mpi, Requests};
 use crate::learn;
 use crate::report;
 use crate::rules::{Rules, Ruling};
@@ -30,11 +30,11 @@ pub use nodes::{Memory, Nodes, Space};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 pub use process::process;
+pub use proposal::BUILD;
 pub use ruled::give as give_rules;
 pub use schedules::Schedules;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-pub use words::BUILD;
 
 /// Sends in flight at the most. Few, so that the block that is next in the schedule does not share
 /// the link with many later ones; more than one, so that the link never idles between two.
@@ -60,7 +60,8 @@ pub struct State {
     private: OnceCell<Option<Comm>>,
     /// Was `MPI_Comm_idup` called on the communicator before the private one was made? All ranks know alike.
     duplicated: AtomicBool,
-    /// Was this rank handed an error in a call that others carried out, so that messages for it may lie on the private communicator?
+    /// Was this rank handed an error in a call that others carried out, so that messages for it may lie on the private
+    /// communicator?
     strayed: AtomicBool,
     /// Size classes of which a trace line was written, a bit each, for each collective.
     traced: [AtomicU64; Collective::COUNT],
@@ -84,9 +85,9 @@ pub struct Work {
     /// Requests in flight.
     pub requests: Requests,
     /// What the engines of gather and scatter need.
-    pub letters: rooted::Scratch,
-    /// Mail and blocks in flight.
-    pub post: Post,
+    pub rooted_scratch: rooted::Scratch,
+    /// Packets and blocks in flight.
+    pub in_flight: InFlight,
     /// What collectives over nodes need.
     pub nodes: Nodes,
 }
@@ -96,20 +97,20 @@ static STATE: Attribute<Comm, State> = Attribute::new();
 /// On communicators that were duplicated by `MPI_Comm_idup` before they had a state.
 static DUPLICATED: Attribute<Comm, ()> = Attribute::new();
 
-/// `MPI_Comm_idup` is called on `comm`. Until it is complete, which is not seen, Open MPI (4.1, 5.0) may not be asked for another
-/// communicator: both are agreed on by nonblocking reductions that it starts whenever it makes progress, so that ranks mix them up.
-/// Local.
-pub fn duplicate(usable: &Usable, comm: Comm) {
-    match STATE.get(usable, comm) {
+/// `MPI_Comm_idup` is called on `comm`. Until it is complete, which is not seen, Open MPI (4.1, 5.0) may not be asked
+/// for another communicator: both are agreed on by nonblocking reductions that it starts whenever it makes progress, so
+/// that ranks mix them up. Local.
+pub fn duplicate(mpi: &Mpi, comm: Comm) {
+    match STATE.get(mpi, comm) {
         Ok(Some(state)) => state.duplicated.store(true, Relaxed),
         // Without room for it, the host has none for the duplicate either.
-        Ok(None) => drop(DUPLICATED.set(usable, comm, ())),
+        Ok(None) => drop(DUPLICATED.set(mpi, comm, ())),
         Err(_) => {}
     }
 }
 
-/// The states of all communicators that exist. They live until their communicators are freed, or until the process ends: collectives
-/// that the program's own callbacks call in `MPI_Finalize` find what all other calls found.
+/// The states of all communicators that exist. They live until their communicators are freed, or until the process
+/// ends: collectives that the program's own callbacks call in `MPI_Finalize` find what all other calls found.
 static ALIVE: Mutex<Vec<&'static State>> = Mutex::new(Vec::new());
 
 /// Will all ranks of `MPI_COMM_WORLD` add up their statistics? Set by a handshake of all of them.
@@ -121,15 +122,15 @@ static ADD_UP: AtomicBool = AtomicBool::new(false);
 #[inline]
 pub fn state(
     host: &'static Host,
-    usable: &'static Usable,
+    mpi: &'static Mpi,
     comm: Comm,
     collective: Collective,
 ) -> Result<Lookup, Code> {
-    match STATE.get(usable, comm) {
+    match STATE.get(mpi, comm) {
         Ok(Some(state)) => Ok(Lookup::Known(state)),
         Ok(None) if host::is_being_freed(comm) => Ok(Lookup::Freed),
-        Ok(None) => handshake::handshake(host, usable, comm, collective).map(Lookup::Known),
-        Err(code) if usable.denies_comm(code) => Ok(Lookup::Invalid),
+        Ok(None) => handshake::handshake(host, mpi, comm, collective).map(Lookup::Known),
+        Err(code) if mpi.denies_comm(code) => Ok(Lookup::Invalid),
         Err(code) => Err(code),
     }
 }
@@ -144,14 +145,14 @@ pub enum Lookup {
     Freed,
 }
 
-/// Calls `free`, in which the host frees `comm`. Collectives that delete callbacks of the program's call on it, which all ranks call in it, find
-/// the state that it had, be Rondo's callback called before them or after.
-pub fn while_freed<R>(usable: &Usable, comm: Comm, free: impl FnOnce() -> R) -> R {
-    STATE.while_freed(usable, comm, free)
+/// Calls `free`, in which the host frees `comm`. Collectives that delete callbacks of the program's call on it, which
+/// all ranks call in it, find the state that it had, be Rondo's callback called before them or after.
+pub fn while_freed<R>(mpi: &Mpi, comm: Comm, free: impl FnOnce() -> R) -> R {
+    STATE.while_freed(mpi, comm, free)
 }
 
-/// Is the communicator of this state still there? An error handler of the program's, called by the host, may have freed it. Whether it was
-/// called does not show in what the host returns: MPICH 5 returns success behind a handler.
+/// Is the communicator of this state still there? An error handler of the program's, called by the host, may have freed
+/// it. Whether it was called does not show in what the host returns: MPICH 5 returns success behind a handler.
 pub fn is_alive(state: *const State) -> bool {
     ALIVE.lock().iter().any(|known| std::ptr::eq(*known, state))
 }
@@ -215,11 +216,11 @@ impl State {
         due && self.config.gpu == Gpu::Auto && !Abi::BUILT.is_simulated()
     }
 
-    /// Asks all ranks whether one has loaded a GPU's driver since the handshake. If so, all calls from this one on are the host's.
-    /// Collective, on the private communicator.
-    pub fn ask_for_gpus(&self, host: &Host, usable: &Usable, private: Comm) -> Result<bool, Code> {
+    /// Asks all ranks whether one has loaded a GPU's driver since the handshake. If so, all calls from this one on are
+    /// the host's. Collective, on the private communicator.
+    pub fn ask_for_gpus(&self, host: &Host, mpi: &Mpi, private: Comm) -> Result<bool, Code> {
         let mut words = [i64::from(host::driver_is_loaded())];
-        usable.max_words(private, &mut words)?;
+        mpi.max(private, &mut words)?;
         let found = words[0] != 0;
         if found && !self.gpu.swap(true, Relaxed) && self.rank == 0 && self.config.trace {
             let (p, why) = (self.facts.p, Why::Gpu.text());
@@ -260,13 +261,13 @@ impl Drop for State {
     fn drop(&mut self) {
         ALIVE.lock().retain(|state| !std::ptr::eq(*state, self));
         self.account();
-        // MPICH 5 complains of messages that nobody received, and raises that on MPI_COMM_SELF, whose handler is the user's. Such a
-        // communicator is lost, and counts as one of the budget.
+        // MPICH 5 complains of messages that nobody received, and raises that on MPI_COMM_SELF, whose handler is the
+        // user's. Such a communicator is lost, and counts as one of the budget.
         if let Some(Some(comm)) = self.private.get()
             && !*self.strayed.get_mut()
-            && let Ok(usable) = host::host().usable()
+            && let Ok(mpi) = host::host().mpi()
         {
-            usable.free(*comm);
+            mpi.free(*comm);
             private::forget();
         }
     }

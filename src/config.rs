@@ -1,7 +1,7 @@
 #![forbid(unsafe_code)]
 //! The environment, read once: one table of options, one immutable [`Config`].
 //!
-//! [`OPTIONS`] is the only place where an option is described. The parser, the defaults, the words that
+//! [`OPTIONS`] is the only place where an option is described. The parser, the defaults, the numbers that
 //! ranks exchange, the help text, `rondo info` and docs/options.md all come from it, so a new option is one
 //! field of [`Config`] and one row of the table. The options that every collective has are made from the table
 //! of collectives.
@@ -9,12 +9,12 @@
 //! No other module reads the environment. Nothing here prints: what the user should know is
 //! returned as [`Loaded::warnings`], and the caller decides which rank says it.
 
+mod encoding;
 mod options;
 mod parse;
 mod setting;
 mod show;
 mod size;
-mod words;
 
 use std::{
     collections::BTreeMap,
@@ -26,11 +26,11 @@ use std::{
 
 pub use crate::algorithm::Algorithm;
 use crate::collective::Collective;
-pub use options::{Field, Kind, OPTIONS, Opt, Scope};
+pub use encoding::{ENCODED_OPTIONS, variable_at};
+pub use options::{Field, OPTIONS, Opt, Scope, ValueType};
 pub use parse::bytes;
 pub use setting::{Setting, Wish};
 pub use show::{help, markdown, table};
-pub use words::{WORDS, variable_of_word};
 
 /// How statistics are written when the program ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,7 +107,8 @@ impl Hierarchy {
     }
 }
 
-/// What is made of processes that have the library of a GPU's driver, and so perhaps buffers that the processor cannot touch.
+/// What is made of processes that have the library of a GPU's driver, and so perhaps buffers that the processor cannot
+/// touch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gpu {
     /// The communicators that they are in are left to the MPI library.

@@ -1,16 +1,16 @@
 //! Which of a few candidates carries calls out fastest, found out while the program runs.
 //!
-//! Pure: a [`Contest`] counts the calls of one size class on one communicator, says which candidate has the next one and
-//! whether it is to be timed, and is told the times. Calls of a size class are counted alike on all ranks, and the only
-//! times that matter are those of the slowest rank, on which all ranks agree by a reduction; so all ranks say the same,
-//! whatever their clocks show.
+//! Pure: a [`Contest`] counts the calls of one size class on one communicator, says which candidate has the next one
+//! and whether it is to be timed, and is told the times. Calls of a size class are counted alike on all ranks, and the
+//! only times that matter are those of the slowest rank, on which all ranks agree by a reduction; so all ranks say the
+//! same, whatever their clocks show.
 //!
-//! Two candidates are compared at a time. Some calls of the *incumbent* are timed, then one of a *challenger*, and the ranks agree on the
-//! time of each. If the challenger took twice as long, that is all. Otherwise each has a row of calls, and the ranks agree
-//! on the times of the later half of each row: the first calls of a row find a network that the other one left, with
-//! credits for bursts unused, and say little about how it goes on. The incumbent goes if it is slower by more than
-//! chance. Where the host has the calls by the rules, the first of all is to agree on the host's time, which says by what
-//! call Rondo's set-up is worth it.
+//! Two candidates are compared at a time. Some calls of the *incumbent* are timed, then one of a *challenger*, and the
+//! ranks agree on the time of each. If the challenger took twice as long, that is all. Otherwise each has a row of
+//! calls, and the ranks agree on the times of the later half of each row: the first calls of a row find a network that
+//! the other one left, with credits for bursts unused, and say little about how it goes on. The incumbent goes if it is
+//! slower by more than chance. Where the host has the calls by the rules, the first of all is to agree on the host's
+//! time, which says by what call Rondo's set-up is worth it.
 //!
 //! A rank may have been kept from running, and a program may make other calls in between at first. So the loser has
 //! another comparison later, when it costs little, and after that more of them, ever later.
@@ -49,14 +49,15 @@ pub struct Prior {
     /// How many times as long as the default each other candidate may take, for all that is known; `None` if it
     /// is none.
     pub expected: [Option<f64>; 3],
-    /// If Rondo has the calls by the rules: may they be the host's until what has to be made first is worth it, because the host is not
-    /// expected to be many times slower?
+    /// If Rondo has the calls by the rules: may they be the host's until what has to be made first is worth it, because
+    /// the host is not expected to be many times slower?
     pub waits: bool,
     /// A challenger must take less than this part of the incumbent's time: less of a difference may be chance.
     pub margin: f64,
 }
 
-/// Size classes of the calls of a collective: the number of bits of the bytes, and whether these are distributed evenly.
+/// Size classes of the calls of a collective: the number of bits of the bytes, and whether these are distributed
+/// evenly.
 pub const SIZE_CLASSES: usize = 2 * 65;
 
 /// How much is tried.
@@ -75,8 +76,8 @@ pub struct Turn {
     pub candidate: Candidate,
     /// Is this rank to tell how long it took?
     pub timed: bool,
-    /// Who has the next call to be compared: what it needs is to be made before this one. It does not take equally long on
-    /// all ranks, which must not be seen in the call that is compared.
+    /// Who has the next call to be compared: what it needs is to be made before this one. It does not take equally long
+    /// on all ranks, which must not be seen in the call that is compared.
     pub ahead: Option<Candidate>,
 }
 

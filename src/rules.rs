@@ -1,7 +1,7 @@
 //! Rules that a user, or a measurement, made for a machine: which algorithm carries out what.
 //!
-//! A file of rules is one JSON object with the list `rules`; what else it says of itself is for people. The first rule that fits
-//! a call counts. Only automatic choices go by rules: what an option names stays.
+//! A file of rules is one JSON object with the list `rules`; what else it says of itself is for people. The first rule
+//! that fits a call counts. Only automatic choices go by rules: what an option names stays.
 
 #![forbid(unsafe_code)]
 
@@ -44,8 +44,8 @@ pub struct Rule {
     /// The most nodes.
     #[serde(default = "most")]
     pub nodes_max: u64,
-    /// The fewest bytes: of a broadcast's message, of an allgather's ranks together, of a rank's block of a gather or scatter. What not all ranks
-    /// know, the bytes of `MPI_Gatherv` and `MPI_Scatterv`, fits no bound.
+    /// The fewest bytes: of a broadcast's message, of an allgather's ranks together, of a rank's block of a gather or
+    /// scatter. What not all ranks know, the bytes of `MPI_Gatherv` and `MPI_Scatterv`, fits no bound.
     #[serde(default = "least")]
     pub msg_size_min: u64,
     /// The most bytes.
@@ -67,7 +67,7 @@ fn most() -> u64 {
 }
 
 /// Numbers that stand for a rule.
-const WORDS: usize = 9;
+const NUMBERS: usize = 9;
 
 /// Rules at the most.
 const RULES: usize = 10_000;
@@ -75,7 +75,7 @@ const RULES: usize = 10_000;
 /// Rules as ranks exchange them and calls look them up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
-    words: Vec<[i64; WORDS]>,
+    compiled: Vec<[i64; NUMBERS]>,
 }
 
 /// What a rule says of a call that it fits.
@@ -98,12 +98,12 @@ impl File {
         if self.rules.len() > RULES {
             return Err(format!("{} rules are more than {RULES}", self.rules.len()));
         }
-        let words = (1..).zip(&self.rules).map(|(number, rule)| {
-            let words = rule.compile();
-            words.map_err(|what| format!("rule {number}: {what}"))
+        let compiled = (1..).zip(&self.rules).map(|(number, rule)| {
+            let numbers = rule.compile();
+            numbers.map_err(|what| format!("rule {number}: {what}"))
         });
-        let words = words.collect::<Result<_, _>>()?;
-        Ok(Rules { words })
+        let compiled = compiled.collect::<Result<_, _>>()?;
+        Ok(Rules { compiled })
     }
 }
 
@@ -133,7 +133,7 @@ impl Rule {
         calls(self) == calls(other)
     }
 
-    fn compile(&self) -> Result<[i64; WORDS], String> {
+    fn compile(&self) -> Result<[i64; NUMBERS], String> {
         let name = self.collective.as_str();
         let collective = Collective::ALL.iter().find(|known| known.name() == name);
         let collective = collective.ok_or_else(|| format!("collective: there is no {name:?}"))?;
@@ -156,17 +156,17 @@ impl Rule {
                 self.block_bytes
             ));
         }
-        let word = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+        let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
         Ok([
             *collective as i64,
-            word(setting.to_word()),
-            word(self.comm_size_min),
-            word(self.comm_size_max),
-            word(self.nodes_min),
-            word(self.nodes_max),
-            word(self.msg_size_min),
-            word(self.msg_size_max),
-            word(self.block_bytes),
+            number(setting.encode()),
+            number(self.comm_size_min),
+            number(self.comm_size_max),
+            number(self.nodes_min),
+            number(self.nodes_max),
+            number(self.msg_size_min),
+            number(self.msg_size_max),
+            number(self.block_bytes),
         ])
     }
 }
@@ -174,29 +174,29 @@ impl Rule {
 impl Rules {
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.words.len()
+        self.compiled.len()
     }
 
     /// Are there none?
     pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
+        self.compiled.is_empty()
     }
 
     /// Numbers for other ranks.
-    pub fn to_words(&self) -> Vec<i64> {
-        self.words.concat()
+    pub fn encode(&self) -> Vec<i64> {
+        self.compiled.concat()
     }
 
     /// How many numbers so many rules are.
-    pub fn words_of(rules: usize) -> usize {
-        rules * WORDS
+    pub fn encoded_len(rules: usize) -> usize {
+        rules * NUMBERS
     }
 
     /// The rules that another rank has.
-    pub fn from_words(words: &[i64]) -> Rules {
-        let (words, _) = words.as_chunks::<WORDS>();
+    pub fn decode(numbers: &[i64]) -> Rules {
+        let (numbers, _) = numbers.as_chunks::<NUMBERS>();
         Rules {
-            words: words.to_vec(),
+            compiled: numbers.to_vec(),
         }
     }
 
@@ -204,12 +204,14 @@ impl Rules {
     pub fn hash(&self) -> u64 {
         match self.is_empty() {
             true => 0,
-            false => hash::of_words(self.words.iter().flatten().map(|&word| word as u64)) | 1,
+            false => {
+                hash::of_words(self.compiled.iter().flatten().map(|&number| number as u64)) | 1
+            }
         }
     }
 
-    /// What the first rule says that fits a call of `collective` on `p` ranks of `nodes` nodes, of `bytes` bytes if all ranks know
-    /// them.
+    /// What the first rule says that fits a call of `collective` on `p` ranks of `nodes` nodes, of `bytes` bytes if all
+    /// ranks know them.
     pub fn find(
         &self,
         collective: Collective,
@@ -217,18 +219,18 @@ impl Rules {
         bytes: Option<u64>,
     ) -> Option<Ruling> {
         let within = |value: u64, min: i64, max: i64| (min as u64..=max as u64).contains(&value);
-        let fits = |words: &&[i64; WORDS]| {
-            let [place, _, p_min, p_max, nodes_min, nodes_max, min, max, _] = **words;
+        let fits = |numbers: &&[i64; NUMBERS]| {
+            let [place, _, p_min, p_max, nodes_min, nodes_max, min, max, _] = **numbers;
             let unbounded = min == least() as i64 && max == most() as i64;
             place == collective as i64
                 && within(p.into(), p_min, p_max)
                 && within(nodes.into(), nodes_min, nodes_max)
                 && bytes.map_or(unbounded, |bytes| within(bytes, min, max))
         };
-        let words = self.words.iter().find(fits)?;
+        let numbers = self.compiled.iter().find(fits)?;
         Some(Ruling {
-            setting: Setting::from_word(words[1] as u64, collective.algorithms())?,
-            block_bytes: words[8] as u64,
+            setting: Setting::decode(numbers[1] as u64, collective.algorithms())?,
+            block_bytes: numbers[8] as u64,
         })
     }
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Names of what carries calls out, in the order of their counters.
-const CARRIERS: [&str; 1 + Algorithm::ALL.len()] = {
+const IMPLEMENTATIONS: [&str; 1 + Algorithm::ALL.len()] = {
     let mut names = ["host"; 1 + Algorithm::ALL.len()];
     let mut i = 0;
     while i < Algorithm::ALL.len() {
@@ -31,8 +31,8 @@ fn place(choice: Choice) -> (usize, Why) {
 }
 
 /// Name of what carries a choice out.
-pub fn carrier(choice: Choice) -> &'static str {
-    CARRIERS[place(choice).0]
+pub fn implementation(choice: Choice) -> &'static str {
+    IMPLEMENTATIONS[place(choice).0]
 }
 
 struct Counter {
@@ -41,7 +41,7 @@ struct Counter {
     nanos: AtomicU64,
 }
 
-const COLUMNS: usize = CARRIERS.len() * Why::ALL.len();
+const COLUMNS: usize = IMPLEMENTATIONS.len() * Why::ALL.len();
 
 static COUNTERS: [[Counter; COLUMNS]; Collective::COUNT] = [const {
     [const {
@@ -86,9 +86,11 @@ pub fn add_saved(collective: Collective, saved: Saved) {
 pub fn calls(collective: &str, algorithm: Option<&str>) -> Option<u64> {
     let collective = Collective::named(collective)?;
     let wanted = match algorithm {
-        None => 1..CARRIERS.len(),
+        None => 1..IMPLEMENTATIONS.len(),
         Some(name) => {
-            let i = CARRIERS.iter().position(|a| a.eq_ignore_ascii_case(name))?;
+            let i = IMPLEMENTATIONS
+                .iter()
+                .position(|a| a.eq_ignore_ascii_case(name))?;
             i..i + 1
         }
     };
@@ -169,7 +171,7 @@ pub fn rows(sums: &[f64]) -> Vec<Row> {
             }
             rows.push(Row {
                 collective: collective.name(),
-                algorithm: CARRIERS[i / Why::ALL.len()],
+                algorithm: IMPLEMENTATIONS[i / Why::ALL.len()],
                 calls,
                 bytes: sum[0] as u64,
                 seconds: sum[1],

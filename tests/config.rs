@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use rondo::collective::Collective;
 use rondo::config::{
-    self, Algorithm, Config, Gpu, Hierarchy, Kind, Learn, Loaded, OPTIONS, Opt, Scope, Setting,
-    Source, Stats, StatsFormat, WORDS, Wish,
+    self, Algorithm, Config, ENCODED_OPTIONS, Gpu, Hierarchy, Learn, Loaded, OPTIONS, Opt, Scope,
+    Setting, Source, Stats, StatsFormat, ValueType, Wish,
 };
 use std::{collections::HashSet, ffi::OsString, os::unix::ffi::OsStringExt};
 
@@ -361,8 +361,8 @@ fn algorithms_go_by_their_names() {
     use Algorithm::{Binomial, Bruck, Circulant, Postal, Ring};
     let of = |variable: &str, text: &str| {
         let config = clean(&[(variable, text)]);
-        match option(variable).kind {
-            Kind::Algorithm(collective) => config[collective].setting,
+        match option(variable).value_type {
+            ValueType::Algorithm(collective) => config[collective].setting,
             other => panic!("{other:?}"),
         }
     };
@@ -649,7 +649,7 @@ fn a_number_of_ranks_may_be_automatic() {
     let agreed = |min| {
         let mut root = Config::default();
         root[Collective::Gatherv].min_comm_size = min;
-        clean(&[]).adopt(&root.to_words())[Collective::Gatherv].min_comm_size
+        clean(&[]).adopt(&root.encode())[Collective::Gatherv].min_comm_size
     };
     assert_eq!((agreed(None), agreed(Some(7))), (None, Some(7)));
 }
@@ -672,7 +672,7 @@ fn rank_0_decides_all_but_local_output() {
     ];
     let root = clean(&environment);
     let own = clean(&[("RONDO_STATS", "text:own.txt"), ("RONDO_WINDOW", "5")]);
-    let agreed = own.adopt(&root.to_words());
+    let agreed = own.adopt(&root.encode());
     let stats = Stats {
         format: StatsFormat::Json,
         file: Some("own.txt".into()),
@@ -685,26 +685,24 @@ fn rank_0_decides_all_but_local_output() {
             ..root.clone()
         }
     );
-    assert_eq!(agreed.to_words(), root.to_words());
+    assert_eq!(agreed.encode(), root.encode());
 }
 
 #[test]
-fn words_that_differ_name_the_variable_that_does() {
+fn numbers_that_differ_name_the_variable_that_does() {
     let (own, root) = (
         Config::default(),
         clean(&[("RONDO_WINDOW", "5"), ("RONDO_STATS", "on")]),
     );
-    let words = own.to_words().into_iter().zip(root.to_words());
-    let differing = words.enumerate().filter(|(_, (own, root))| own != root);
-    let names: Vec<String> = differing
-        .map(|(i, _)| config::variable_of_word(i))
-        .collect();
+    let numbers = own.encode().into_iter().zip(root.encode());
+    let differing = numbers.enumerate().filter(|(_, (own, root))| own != root);
+    let names: Vec<String> = differing.map(|(i, _)| config::variable_at(i)).collect();
     assert_eq!(names, ["RONDO_WINDOW", "RONDO_STATS"]);
-    assert_eq!(config::variable_of_word(WORDS), "");
+    assert_eq!(config::variable_at(ENCODED_OPTIONS), "");
 }
 
 #[test]
-fn a_word_that_is_no_value_gives_the_default() {
+fn a_number_that_is_no_value_gives_the_default() {
     let own = clean(&[
         ("RONDO_WINDOW", "5"),
         ("RONDO_BCAST", "host"),
@@ -712,8 +710,8 @@ fn a_word_that_is_no_value_gives_the_default() {
         ("RONDO_ALLGATHERV_MIN_BYTES", "1"),
         ("RONDO_ALPHA_US", "3"),
     ]);
-    let agreed = own.adopt(&[u64::MAX; WORDS]);
-    // A switch is on for every word but 0, and any number of bytes is a bound below which to stay.
+    let agreed = own.adopt(&[u64::MAX; ENCODED_OPTIONS]);
+    // A switch is on for every number but 0, and any number of bytes is a bound below which to stay.
     let expected = Config {
         trace: true,
         ..Config::default()
@@ -723,28 +721,28 @@ fn a_word_that_is_no_value_gives_the_default() {
     assert_eq!(agreed[Collective::Allgatherv].min_bytes, None);
 }
 
-/// An algorithm has the same word in all options, and means nothing where it does not exist.
+/// An algorithm has the same number in all options, and means nothing where it does not exist.
 #[test]
-fn the_word_of_a_foreign_algorithm_gives_the_default() {
+fn the_number_of_a_foreign_algorithm_gives_the_default() {
     let root = clean(&[
         ("RONDO_BCAST", "binomial"),
         ("RONDO_ALLGATHERV", "ring"),
         ("RONDO_ALLGATHER", "circulant"),
     ]);
-    let mut words = root.to_words();
+    let mut numbers = root.encode();
     let place = |variable: &str| {
-        let mut places = 0..WORDS;
-        let place = places.find(|&i| config::variable_of_word(i) == variable);
-        place.expect("a word")
+        let mut places = 0..ENCODED_OPTIONS;
+        let place = places.find(|&i| config::variable_at(i) == variable);
+        place.expect("a number")
     };
     let (bcast, allgatherv) = (place("RONDO_BCAST"), place("RONDO_ALLGATHERV"));
-    words.swap(bcast, allgatherv);
-    let agreed = Config::default().adopt(&words);
+    numbers.swap(bcast, allgatherv);
+    let agreed = Config::default().adopt(&numbers);
     let mut expected = Config::default();
     expected[Collective::Allgather].setting = Setting::Use(Algorithm::Circulant);
     assert_eq!(agreed, expected);
-    words[bcast] = root.to_words()[place("RONDO_ALLGATHER")];
-    let agreed = Config::default().adopt(&words);
+    numbers[bcast] = root.encode()[place("RONDO_ALLGATHER")];
+    let agreed = Config::default().adopt(&numbers);
     assert_eq!(
         agreed[Collective::Bcast].setting,
         Setting::Use(Algorithm::Circulant)
@@ -752,11 +750,11 @@ fn the_word_of_a_foreign_algorithm_gives_the_default() {
 }
 
 #[test]
-fn every_option_of_the_communicator_has_a_word() {
+fn every_option_of_the_communicator_has_a_number() {
     let shared = OPTIONS
         .iter()
         .filter(|opt| opt.scope == Scope::Communicator);
-    assert_eq!(shared.count(), WORDS);
+    assert_eq!(shared.count(), ENCODED_OPTIONS);
 }
 
 #[test]
@@ -836,11 +834,11 @@ fn environments() -> impl Strategy<Value = Vec<(OsString, OsString)>> {
 
 proptest! {
     #[test]
-    fn words_carry_a_configuration_to_another_rank(root in environments(), own in environments()) {
+    fn numbers_carry_a_configuration_to_another_rank(root in environments(), own in environments()) {
         let root = Config::from_vars(root.into_iter()).config;
         let own = Config::from_vars(own.into_iter()).config;
-        let agreed = own.adopt(&root.to_words());
-        prop_assert_eq!(agreed.to_words(), root.to_words());
+        let agreed = own.adopt(&root.encode());
+        prop_assert_eq!(agreed.encode(), root.encode());
         let stats = Stats { format: root.stats.format, file: own.stats.file };
         let learn = Learn { on: root.learn.on, save: own.learn.save };
         let own = Config { stats, learn, help: own.help, node: own.node, rules: own.rules, ..root };
@@ -848,11 +846,11 @@ proptest! {
     }
 
     #[test]
-    fn no_word_breaks_a_configuration(words in prop::array::uniform::<_, WORDS>(any::<u64>())) {
-        let agreed = Config::default().adopt(&words);
+    fn no_number_breaks_a_configuration(numbers in prop::array::uniform::<_, ENCODED_OPTIONS>(any::<u64>())) {
+        let agreed = Config::default().adopt(&numbers);
         prop_assert!((0.0..=1e6).contains(&agreed.alpha_us) && agreed.window <= 1024);
         // Adopting is settled after one step: what was accepted is a value of its option.
-        prop_assert_eq!(Config::default().adopt(&agreed.to_words()), agreed);
+        prop_assert_eq!(Config::default().adopt(&agreed.encode()), agreed);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! What a communicator costs while only broadcasts run on it.
 
 use rondo::comm::{SEND_WINDOW, State, Work};
-use rondo::engine::{AllBroadcast, Entries, Limits, Order, Part, Pattern, Progress, Rows, Scratch};
+use rondo::engine::{
+    AllBroadcast, Entries, Limits, Order, Part, Pattern, Progress, RootSchedules, Scratch,
+};
 use rondo::engine::{Event, Piece, Wire};
 use rondo::host::{Requests, StagingRoom};
 use rondo::model::BLOCKS_MAX;
@@ -57,7 +59,7 @@ fn the_state_of_a_communicator_is_small() {
     requests
         .reserve(limits.receives, limits.sends, staging)
         .unwrap();
-    let mut rows = Rows::default();
+    let mut rows = RootSchedules::default();
     rows.set(&graph, rank, &[root]);
     let part = Part {
         root,
@@ -66,7 +68,7 @@ fn the_state_of_a_communicator_is_small() {
     };
     let parts = [part];
     let rounds = Rounds::new(graph.q(), BLOCKS_MAX);
-    let pattern = Pattern::Circulant(rounds, Entries::Rows(&rows));
+    let pattern = Pattern::Circulant(rounds, Entries::PerRoot(&rows));
     let order = Order::new(graph, rank, pattern, &parts);
     let mut scratch = Scratch::default();
     let mut all = AllBroadcast::new(order, limits, &mut scratch);

@@ -125,13 +125,13 @@ fn no_rules_are_rules_as_well() {
 #[test]
 fn other_ranks_get_the_same() {
     let own = rules(TWO).unwrap();
-    let words = own.to_words();
-    assert_eq!(words.len(), Rules::words_of(own.len()));
-    let other = Rules::from_words(&words);
+    let numbers = own.encode();
+    assert_eq!(numbers.len(), Rules::encoded_len(own.len()));
+    let other = Rules::decode(&numbers);
     assert_eq!((&own, own.hash()), (&other, other.hash()));
-    let mut changed = words.clone();
+    let mut changed = numbers.clone();
     changed[8] += 1;
-    assert_ne!(Rules::from_words(&changed).hash(), own.hash());
+    assert_ne!(Rules::decode(&changed).hash(), own.hash());
 }
 
 proptest! {
@@ -159,10 +159,10 @@ proptest! {
         }
     }
 
-    /// The words of a broken rank are no reason to panic either.
+    /// The numbers of a broken rank are no reason to panic either.
     #[test]
-    fn any_words(words in prop::collection::vec(any::<i64>(), 0..40)) {
-        let rules = Rules::from_words(&words);
+    fn any_numbers(numbers in prop::collection::vec(any::<i64>(), 0..40)) {
+        let rules = Rules::decode(&numbers);
         let _ = bcast(&rules, 8, 2, 100);
         let _ = rules.hash();
     }

@@ -1,5 +1,5 @@
-//! The ends of MPI and of communicators, and what Open MPI does about new ones, which are observed. Each call goes on to the
-//! next function of its own name, so that a profiler behind Rondo sees it.
+//! The ends of MPI and of communicators, and what Open MPI does about new ones, which are observed. Each call goes on
+//! to the next function of its own name, so that a profiler behind Rondo sees it.
 //!
 //! Both names are there because Open MPI's Fortran bindings, and MPICH's for `mpi_f08`, call the `PMPI_` names.
 
@@ -7,12 +7,12 @@ use crate::coll;
 #[cfg(not(feature = "direct"))]
 use crate::host::Next;
 #[cfg(all(abi = "openmpi", not(feature = "direct")))]
-use crate::host::Word;
+use crate::host::RawHandle;
 use std::ffi::{c_int, c_void};
 
 type FinalizeFn = unsafe extern "C-unwind" fn() -> c_int;
 #[cfg(all(abi = "openmpi", not(feature = "direct")))]
-type IdupFn = unsafe extern "C-unwind" fn(Word, *mut c_void, *mut c_void) -> c_int;
+type IdupFn = unsafe extern "C-unwind" fn(RawHandle, *mut c_void, *mut c_void) -> c_int;
 type FreeFn = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
 
 /// Exports a function by one of its names; `$next` is the one that it goes on to.
@@ -36,7 +36,7 @@ macro_rules! observe {
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name(comm: *mut c_void) -> c_int {
             // SAFETY: by the caller's contract the pointer, if it is not null, points to a handle.
-            let which = |host: &crate::host::Usable| unsafe { host.comm_at(comm) };
+            let which = |host: &crate::host::Mpi| unsafe { host.comm_at(comm) };
             // SAFETY: the type is the MPI standard's for this name; the argument is the caller's.
             coll::free(which, || next!($next: FreeFn, |next| unsafe { next(comm) }))
         }
@@ -53,7 +53,7 @@ macro_rules! duplicate {
         /// The caller keeps the contract of the MPI function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name(
-            comm: Word,
+            comm: RawHandle,
             made: *mut c_void,
             request: *mut c_void,
         ) -> c_int {

@@ -3,46 +3,47 @@
 //! Each goes to the next function of its own name, so that a profiler behind Rondo sees it as if Rondo were not there.
 //! A program that links the host statically has these functions from the host itself.
 
-use super::Word;
+use super::RawHandle;
 use crate::coll::{self, Why};
 use crate::collective::Collective;
 use crate::host::Next;
 use std::ffi::{c_int, c_void};
 
-/// Exports functions of one kind: the type of counts, that of displacements, the kind, its last arguments, and the name for each collective.
+/// Exports functions of one kind: the type of counts, that of displacements, the kind, its last arguments, and the name
+/// for each collective.
 macro_rules! forward {
     (
         $count:ty, $displ:ty, $why:ident ($($last:ident: $type:ty),*):
         $bcast:ident $allgatherv:ident $allgather:ident $gatherv:ident $gather:ident $scatterv:ident $scatter:ident
     ) => {
         forward!(Bcast $why $bcast(
-            buffer: *mut c_void, count: $count, datatype: Word, root: c_int, comm: Word $(, $last: $type)*
+            buffer: *mut c_void, count: $count, datatype: RawHandle, root: c_int, comm: RawHandle $(, $last: $type)*
         ));
         forward!(Allgatherv $why $allgatherv(
-            sendbuf: *const c_void, sendcount: $count, sendtype: Word, recvbuf: *mut c_void,
-            recvcounts: *const $count, displs: *const $displ, recvtype: Word, comm: Word $(, $last: $type)*
+            sendbuf: *const c_void, sendcount: $count, sendtype: RawHandle, recvbuf: *mut c_void,
+            recvcounts: *const $count, displs: *const $displ, recvtype: RawHandle, comm: RawHandle $(, $last: $type)*
         ));
         forward!(Allgather $why $allgather(
-            sendbuf: *const c_void, sendcount: $count, sendtype: Word, recvbuf: *mut c_void,
-            recvcount: $count, recvtype: Word, comm: Word $(, $last: $type)*
+            sendbuf: *const c_void, sendcount: $count, sendtype: RawHandle, recvbuf: *mut c_void,
+            recvcount: $count, recvtype: RawHandle, comm: RawHandle $(, $last: $type)*
         ));
         forward!(Gatherv $why $gatherv(
-            sendbuf: *const c_void, sendcount: $count, sendtype: Word, recvbuf: *mut c_void,
-            recvcounts: *const $count, displs: *const $displ, recvtype: Word, root: c_int, comm: Word
+            sendbuf: *const c_void, sendcount: $count, sendtype: RawHandle, recvbuf: *mut c_void,
+            recvcounts: *const $count, displs: *const $displ, recvtype: RawHandle, root: c_int, comm: RawHandle
             $(, $last: $type)*
         ));
         forward!(Gather $why $gather(
-            sendbuf: *const c_void, sendcount: $count, sendtype: Word, recvbuf: *mut c_void,
-            recvcount: $count, recvtype: Word, root: c_int, comm: Word $(, $last: $type)*
+            sendbuf: *const c_void, sendcount: $count, sendtype: RawHandle, recvbuf: *mut c_void,
+            recvcount: $count, recvtype: RawHandle, root: c_int, comm: RawHandle $(, $last: $type)*
         ));
         forward!(Scatterv $why $scatterv(
-            sendbuf: *const c_void, sendcounts: *const $count, displs: *const $displ, sendtype: Word,
-            recvbuf: *mut c_void, recvcount: $count, recvtype: Word, root: c_int, comm: Word
+            sendbuf: *const c_void, sendcounts: *const $count, displs: *const $displ, sendtype: RawHandle,
+            recvbuf: *mut c_void, recvcount: $count, recvtype: RawHandle, root: c_int, comm: RawHandle
             $(, $last: $type)*
         ));
         forward!(Scatter $why $scatter(
-            sendbuf: *const c_void, sendcount: $count, sendtype: Word, recvbuf: *mut c_void,
-            recvcount: $count, recvtype: Word, root: c_int, comm: Word $(, $last: $type)*
+            sendbuf: *const c_void, sendcount: $count, sendtype: RawHandle, recvbuf: *mut c_void,
+            recvcount: $count, recvtype: RawHandle, root: c_int, comm: RawHandle $(, $last: $type)*
         ));
     };
     ($collective:ident $why:ident $name:ident($($arg:ident: $type:ty),*)) => {
@@ -71,23 +72,23 @@ forward! { c_int, c_int, Nonblocking (request: *mut c_void):
 PMPI_Ibcast PMPI_Iallgatherv PMPI_Iallgather PMPI_Igatherv PMPI_Igather PMPI_Iscatterv PMPI_Iscatter }
 
 #[cfg(persistent)]
-forward! { c_int, c_int, Persistent (info: Word, request: *mut c_void):
+forward! { c_int, c_int, Persistent (info: RawHandle, request: *mut c_void):
 MPI_Bcast_init MPI_Allgatherv_init MPI_Allgather_init MPI_Gatherv_init MPI_Gather_init MPI_Scatterv_init
 MPI_Scatter_init }
 
 #[cfg(persistent)]
-forward! { c_int, c_int, Persistent (info: Word, request: *mut c_void):
+forward! { c_int, c_int, Persistent (info: RawHandle, request: *mut c_void):
 PMPI_Bcast_init PMPI_Allgatherv_init PMPI_Allgather_init PMPI_Gatherv_init PMPI_Gather_init PMPI_Scatterv_init
 PMPI_Scatter_init }
 
 // What Open MPI had before MPI 4.0, and still has.
 #[cfg(abi = "openmpi")]
-forward! { c_int, c_int, Persistent (info: Word, request: *mut c_void):
+forward! { c_int, c_int, Persistent (info: RawHandle, request: *mut c_void):
 MPIX_Bcast_init MPIX_Allgatherv_init MPIX_Allgather_init MPIX_Gatherv_init MPIX_Gather_init MPIX_Scatterv_init
 MPIX_Scatter_init }
 
 #[cfg(abi = "openmpi")]
-forward! { c_int, c_int, Persistent (info: Word, request: *mut c_void):
+forward! { c_int, c_int, Persistent (info: RawHandle, request: *mut c_void):
 PMPIX_Bcast_init PMPIX_Allgatherv_init PMPIX_Allgather_init PMPIX_Gatherv_init PMPIX_Gather_init
 PMPIX_Scatterv_init PMPIX_Scatter_init }
 
@@ -100,11 +101,11 @@ forward! { i64, isize, Nonblocking (request: *mut c_void):
 PMPI_Ibcast_c PMPI_Iallgatherv_c PMPI_Iallgather_c PMPI_Igatherv_c PMPI_Igather_c PMPI_Iscatterv_c PMPI_Iscatter_c }
 
 #[cfg(all(large, persistent))]
-forward! { i64, isize, Persistent (info: Word, request: *mut c_void):
+forward! { i64, isize, Persistent (info: RawHandle, request: *mut c_void):
 MPI_Bcast_init_c MPI_Allgatherv_init_c MPI_Allgather_init_c MPI_Gatherv_init_c MPI_Gather_init_c
 MPI_Scatterv_init_c MPI_Scatter_init_c }
 
 #[cfg(all(large, persistent))]
-forward! { i64, isize, Persistent (info: Word, request: *mut c_void):
+forward! { i64, isize, Persistent (info: RawHandle, request: *mut c_void):
 PMPI_Bcast_init_c PMPI_Allgatherv_init_c PMPI_Allgather_init_c PMPI_Gatherv_init_c PMPI_Gather_init_c
 PMPI_Scatterv_init_c PMPI_Scatter_init_c }

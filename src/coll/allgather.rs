@@ -11,7 +11,7 @@ use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 use crate::comm::{State, Work};
 use crate::decide::{AllBroadcast, Choice, Problem, Why};
-use crate::host::{Allgather, Host, Usable, call_tag};
+use crate::host::{Allgather, Host, Mpi, call_tag};
 use crate::stats;
 use std::ffi::c_int;
 
@@ -26,17 +26,17 @@ impl Operation for Allgather {
         }
     }
 
-    fn bytes(&self, usable: &Usable, state: &State) -> Option<u64> {
+    fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
         if state.closed() == Some(Why::Inter) {
             return None; // the arrays have an entry for each rank of the other group
         }
         let parts = &mut state.work.lock().parts;
-        self.parts(usable, state.facts().p, parts)?;
+        self.parts(mpi, state.facts().p, parts)?;
         Some(parts.total())
     }
 
-    fn plan(&self, usable: &Usable, state: &State) -> Option<Plan> {
-        let bytes = self.bytes(usable, state)?;
+    fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
+        let bytes = self.bytes(mpi, state)?;
         // Otherwise every choice is flat, and nobody asks for nodes.
         if state.facts().widest > 1 {
             let Work { parts, nodes, .. } = &mut *state.work.lock();
@@ -61,26 +61,26 @@ impl Operation for Allgather {
         question(AllBroadcast {
             context: context(self.collective(), state),
             parts,
-            node_parts: &nodes.blobs,
+            node_parts: &nodes.node_parts,
         })
     }
 
-    fn attempt(&self, plan: &Plan, usable: &Usable, state: &State) -> Result<(), Stop> {
+    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
         let Choice::Rondo {
             algorithm, blocks, ..
         } = plan.choice
         else {
             unreachable!("not Rondo's choice");
         };
-        let private = private(usable, state)?;
+        let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
-        let sequence = begin(work, private, usable, state)?;
-        let form = settle(&plan.choice, usable, state, &mut work.nodes, private)?;
+        let sequence = begin(work, private, mpi, state)?;
+        let form = settle(&plan.choice, mpi, state, &mut work.nodes, private)?;
         let facts = [self.collective() as u64, sequence, work.parts.hash(), 0];
         let rank = state.rank();
         let invalid = || Stop::Host(Why::Invalid);
-        let datatype = self.recvtype(usable).ok_or_else(invalid)?;
-        let layout = usable.layout(datatype, private).map_err(|_| invalid())?;
+        let datatype = self.recvtype(mpi).ok_or_else(invalid)?;
+        let layout = mpi.layout(datatype, private).map_err(|_| invalid())?;
         let Work {
             parts,
             cut,
@@ -90,10 +90,10 @@ impl Operation for Allgather {
             nodes,
             ..
         } = work;
-        let data = self.data(usable, datatype, layout, parts);
+        let data = self.data(mpi, datatype, layout, parts);
         let data = data.ok_or_else(invalid)?.map_err(Stop::Error)?;
-        self.check_own(usable, parts, rank).map_err(Stop::Broken)?;
-        let own = self.place_own(usable, private, &data, parts, rank);
+        self.check_own(mpi, parts, rank).map_err(Stop::Broken)?;
+        let own = self.place_own(mpi, private, &data, parts, rank);
         own.ok_or_else(invalid)?.map_err(Stop::Broken)?;
 
         let traffic = Traffic {
@@ -123,11 +123,11 @@ impl Operation for Allgather {
             scratch,
             nodes,
         };
-        exchange.run(form, usable, state, traffic, means, count)
+        exchange.run(form, mpi, state, traffic, means, count)
     }
 
-    fn leave(&self, host: &Host, usable: &Usable, state: &State) -> c_int {
-        self.pass_repaired(host, usable, state.rank())
+    fn leave(&self, host: &Host, mpi: &Mpi, state: &State) -> c_int {
+        self.pass_repaired(host, mpi, state.rank())
     }
 
     fn describe(&self, plan: &Plan) -> String {

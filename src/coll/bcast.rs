@@ -10,7 +10,7 @@ use super::{Operation, Plan, Stop, begin, context, private};
 use crate::collective::Collective;
 use crate::comm::State;
 use crate::decide::{Broadcast, Choice, Problem, Why};
-use crate::host::{Bcast, Usable, call_tag};
+use crate::host::{Bcast, Mpi, call_tag};
 use crate::stats;
 
 impl Operation for Bcast {
@@ -21,15 +21,15 @@ impl Operation for Bcast {
     }
 
     #[inline]
-    fn bytes(&self, usable: &Usable, _state: &State) -> Option<u64> {
-        let (count, datatype) = (self.count()?, self.datatype(usable)?);
-        usable.type_size(datatype).ok()?.checked_mul(count)
+    fn bytes(&self, mpi: &Mpi, _state: &State) -> Option<u64> {
+        let (count, datatype) = (self.count()?, self.datatype(mpi)?);
+        mpi.type_size(datatype).ok()?.checked_mul(count)
     }
 
     #[inline]
-    fn plan(&self, usable: &Usable, state: &State) -> Option<Plan> {
+    fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
         self.root(state.facts().p)?;
-        let bytes = self.bytes(usable, state)?;
+        let bytes = self.bytes(mpi, state)?;
         let known = Some(bytes);
         let choice = self.ask(known, state, |problem| problem.choose());
         Some(Plan {
@@ -51,7 +51,7 @@ impl Operation for Bcast {
         })
     }
 
-    fn attempt(&self, plan: &Plan, usable: &Usable, state: &State) -> Result<(), Stop> {
+    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
         let p = state.facts().p;
         let (
             Choice::Rondo {
@@ -62,16 +62,16 @@ impl Operation for Bcast {
         else {
             unreachable!("not Rondo's choice");
         };
-        let private = private(usable, state)?;
+        let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
-        let sequence = begin(work, private, usable, state)?;
-        let form = settle(&plan.choice, usable, state, &mut work.nodes, private)?;
+        let sequence = begin(work, private, mpi, state)?;
+        let form = settle(&plan.choice, mpi, state, &mut work.nodes, private)?;
         let facts = [Collective::Bcast as u64, sequence, root.into(), plan.bytes];
 
-        let datatype = self.datatype(usable).ok_or(Stop::Host(Why::Invalid))?;
-        let layout = usable.layout(datatype, private);
+        let datatype = self.datatype(mpi).ok_or(Stop::Host(Why::Invalid))?;
+        let layout = mpi.layout(datatype, private);
         let layout = layout.map_err(|_| Stop::Host(Why::Invalid))?;
-        let data = self.data(usable, datatype, layout);
+        let data = self.data(mpi, datatype, layout);
         let data = data.ok_or(Stop::Host(Why::Invalid))?.map_err(Stop::Error)?;
 
         let traffic = Traffic {
@@ -96,7 +96,7 @@ impl Operation for Bcast {
             scratch: &mut work.scratch,
             nodes: &mut work.nodes,
         };
-        exchange.run(form, usable, state, traffic, means, count)
+        exchange.run(form, mpi, state, traffic, means, count)
     }
 
     fn describe(&self, plan: &Plan) -> String {

@@ -1,4 +1,5 @@
-//! Carrying out all-broadcasts, of which a broadcast is one with a single part: one way between all ranks or over nodes.
+//! Carrying out all-broadcasts, of which a broadcast is one with a single part: one way between all ranks or over
+//! nodes.
 
 #![forbid(unsafe_code)]
 
@@ -10,7 +11,7 @@ use crate::comm::{Nodes, Schedules, State};
 use crate::decide::Form;
 use crate::engine::node::Places;
 use crate::engine::{self, AllBroadcast, Part, Scratch};
-use crate::host::{MpiWire, Requests, StagingRoom, Usable, View};
+use crate::host::{Mpi, MpiWire, Requests, StagingRoom, View};
 use crate::schedule::Circulant;
 
 /// What a rank uses.
@@ -27,19 +28,19 @@ impl Exchange<'_> {
     pub(super) fn run(
         &self,
         form: Form,
-        usable: &Usable,
+        mpi: &Mpi,
         state: &State,
         traffic: Traffic,
         means: Means,
         count: impl FnOnce(),
     ) -> Result<(), Stop> {
         let Form::Nodes { lanes } = form else {
-            return self.flat(usable, state, traffic, means, count);
+            return self.flat(mpi, state, traffic, means, count);
         };
         let Nodes {
             sharing,
             places,
-            blobs,
+            node_parts,
             space,
             ..
         } = means.nodes;
@@ -49,7 +50,10 @@ impl Exchange<'_> {
                 home = [state.topology().node(root)];
                 (Places::One(root, home[0], self.bytes), &home[..])
             }
-            Sources::Ranks(_) => (Places::Many(state.topology(), places), blobs.contributors()),
+            Sources::Ranks(_) => (
+                Places::Many(state.topology(), places),
+                node_parts.contributors(),
+            ),
         };
         let over = Over {
             exchange: self,
@@ -58,21 +62,13 @@ impl Exchange<'_> {
             contributors,
         };
         let network = (means.requests, means.scratch);
-        over.run(
-            usable,
-            state,
-            traffic,
-            sharing.memory(),
-            space,
-            network,
-            count,
-        )
+        over.run(mpi, state, traffic, sharing.memory(), space, network, count)
     }
 
     /// Carries it out between all ranks.
     fn flat(
         &self,
-        usable: &Usable,
+        mpi: &Mpi,
         state: &State,
         traffic: Traffic,
         means: Means,
@@ -120,7 +116,7 @@ impl Exchange<'_> {
             .reserve(limits.receives, limits.sends, staging)
             .map_err(Stop::Error)?;
         count();
-        traffic.carry(usable, state, |job| {
+        traffic.carry(mpi, state, |job| {
             let mut wire = MpiWire::new(job, requests, View::Ranks);
             let order = engine::Order::new(graph, rank, pattern, cut);
             engine::run(AllBroadcast::new(order, limits, scratch), &mut wire)

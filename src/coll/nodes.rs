@@ -11,7 +11,7 @@ use crate::comm::{Memory, Nodes, Schedules, Space, State};
 use crate::decide::{Choice, Form, Why};
 use crate::engine::node::{self, Messages, Places, Relay};
 use crate::engine::{self, AllBroadcast, Limits, Order, Part, Pattern, Scratch};
-use crate::host::{Comm, Failure, Job, MpiWire, Requests, RingLocal, StagingRoom, Usable, View};
+use crate::host::{Comm, Failure, Job, Mpi, MpiWire, Requests, RingLocal, StagingRoom, View};
 use crate::schedule::{Blocks, Circulant};
 
 /// An all-broadcast over nodes.
@@ -27,7 +27,7 @@ pub(super) struct Over<'a> {
 /// nothing to gain on a single node.
 pub(super) fn settle(
     choice: &Choice,
-    usable: &Usable,
+    mpi: &Mpi,
     state: &State,
     nodes: &mut Nodes,
     private: Comm,
@@ -40,7 +40,7 @@ pub(super) fn settle(
     }
     nodes
         .sharing
-        .settle(usable, state, private)
+        .settle(mpi, state, private)
         .map_err(Stop::Broken)?;
     if nodes.sharing.memory().is_some() {
         return Ok(form);
@@ -53,14 +53,15 @@ pub(super) fn settle(
 }
 
 impl Over<'_> {
-    /// Carries it out. What the exchange with other nodes uses is in `network`; `count` is called when there is no way back.
+    /// Carries it out. What the exchange with other nodes uses is in `network`; `count` is called when there is no way
+    /// back.
     #[expect(
         clippy::too_many_arguments,
         reason = "state of several kinds, used once"
     )]
     pub(super) fn run(
         &self,
-        usable: &Usable,
+        mpi: &Mpi,
         state: &State,
         traffic: Traffic,
         memory: Option<&mut Memory>,
@@ -80,56 +81,11 @@ impl Over<'_> {
             scratch: local_scratch,
             requests: local_requests,
         } = space;
-        let graph = Circulant::new(n);
-        let members = Members {
-            graph,
-            me: node,
-            contributors: self.contributors,
-            latency: self.exchange.latencies(state).0,
-        };
-        let pattern = pattern(
-            self.exchange.algorithm,
-            self.exchange.blocks,
-            &members,
-            schedules,
-        );
-        let round = self.exchange.bytes.div_ceil(self.exchange.blocks.into());
-        let limits = limits(state, n, &pattern, round);
-        let root = self.exchange.sources.root().unwrap_or(0);
-        cuts.resize_with(self.lanes as usize, Vec::new);
-        lanes.resize_with(self.lanes as usize, Default::default);
-        let mut leads = None;
-        for (lane, (cut, (leader, messages))) in (0..).zip(cuts.iter_mut().zip(&mut *lanes)) {
-            self.cut(lane, n, cut);
-            let leading = topology.lane_leader(node, root, lane);
-            if leading == rank && n > 1 {
-                leads = Some(lane);
-            }
-            *leader = topology.local(leading);
-            messages.clear();
-            if n > 1 {
-                let order = Order::new(graph, node, pattern, cut);
-                let start = |node| self.places.share(node, (lane, self.lanes)).offset;
-                messages.list(&order, limits.message, start);
-            }
-        }
-        if let Some(lane) = leads {
-            let room = self.staging(&limits, &cuts[lane as usize]);
-            requests
-                .reserve(limits.receives, limits.sends, room)
-                .map_err(Stop::Error)?;
-        }
-        let network = Leading {
-            lane: leads.map(|lane| (lane, self.lanes)),
-            graph,
-            pattern,
-            cuts,
-            limits,
-        };
+        let network = self.lead(state, schedules, cuts, lanes, requests)?;
         if let Some(memory) = memory {
             let locals = topology.locals(node);
             let slices = match n {
-                1 => node::slices(self.places.blob(0).len, memory.ring.capacity()),
+                1 => node::slices(self.places.node_part(0).len, memory.ring.capacity()),
                 _ => 1,
             };
             let parts = locals.iter().map(|&rank| self.places.part(rank));
@@ -137,7 +93,7 @@ impl Over<'_> {
             let begin = memory.begin(rows.through());
             let relay = Relay::new(rows, topology.local(rank), begin);
             count();
-            return traffic.carry(usable, state, |job| {
+            return traffic.carry(mpi, state, |job| {
                 let (places, ring) = (self.places, &mut memory.ring);
                 let mut local = RingLocal::new(*job, ring, places, locals, self.exchange.sequence);
                 let mut wire = MpiWire::new(job, requests, self.view(state, network.lane));
@@ -154,13 +110,82 @@ impl Over<'_> {
         };
         count();
         let (lanes, schedules) = (&mut lanes[..], local_schedules);
-        traffic.carry(usable, state, |job| {
+        traffic.carry(mpi, state, |job| {
             inside.run(job, lanes, schedules, |local, own, all| {
                 let mut wire = MpiWire::new(job, requests, self.view(state, network.lane));
                 let network = network.begin(node, scratch, &mut wire);
                 node::run_by_messages(all, own, local, network)
             })
         })
+    }
+
+    /// What this rank exchanges with other nodes, if it leads a lane, with room for it in `requests`.
+    fn lead<'a>(
+        &self,
+        state: &State,
+        schedules: &'a mut Schedules,
+        cuts: &'a mut Vec<Vec<Part>>,
+        lanes: &mut Vec<(u32, Messages)>,
+        requests: &mut Requests,
+    ) -> Result<Leading<'a>, Stop> {
+        let (topology, exchange) = (state.topology(), self.exchange);
+        let n = topology.nodes();
+        let graph = Circulant::new(n);
+        let members = Members {
+            graph,
+            me: topology.node(state.rank()),
+            contributors: self.contributors,
+            latency: exchange.latencies(state).0,
+        };
+        let pattern = pattern(exchange.algorithm, exchange.blocks, &members, schedules);
+        let round = exchange.bytes.div_ceil(exchange.blocks.into());
+        let limits = limits(state, n, &pattern, round);
+        let lane = self.list_lanes(state, (pattern, limits), cuts, lanes);
+        if let Some(lane) = lane {
+            let room = self.staging(&limits, &cuts[lane as usize]);
+            requests
+                .reserve(limits.receives, limits.sends, room)
+                .map_err(Stop::Error)?;
+        }
+        Ok(Leading {
+            lane: lane.map(|lane| (lane, self.lanes)),
+            graph,
+            pattern,
+            cuts,
+            limits,
+        })
+    }
+
+    /// Cuts the parts of each lane and lists who leads it and what that receives. The lane that this rank leads, if it
+    /// leads one.
+    fn list_lanes(
+        &self,
+        state: &State,
+        (pattern, limits): (Pattern, Limits),
+        cuts: &mut Vec<Vec<Part>>,
+        lanes: &mut Vec<(u32, Messages)>,
+    ) -> Option<u32> {
+        let (topology, rank) = (state.topology(), state.rank());
+        let (node, n) = (topology.node(rank), topology.nodes());
+        let root = self.exchange.sources.root().unwrap_or(0);
+        cuts.resize_with(self.lanes as usize, Vec::new);
+        lanes.resize_with(self.lanes as usize, Default::default);
+        let mut leads = None;
+        for (lane, (cut, (leader, messages))) in (0..).zip(cuts.iter_mut().zip(lanes)) {
+            self.cut(lane, n, cut);
+            let leading = topology.lane_leader(node, root, lane);
+            if leading == rank && n > 1 {
+                leads = Some(lane);
+            }
+            *leader = topology.local(leading);
+            messages.clear();
+            if n > 1 {
+                let order = Order::new(Circulant::new(n), node, pattern, cut);
+                let start = |node| self.places.share(node, (lane, self.lanes)).offset;
+                messages.list(&order, limits.message, start);
+            }
+        }
+        leads
     }
 
     /// The parts of `lane` in an exchange among `n` nodes.
@@ -229,16 +254,59 @@ struct Inside<'a> {
     requests: &'a mut Requests,
 }
 
+/// Room for so many bytes and pieces in a message inside a node.
+fn reserve(
+    requests: &mut Requests,
+    limits: &Limits,
+    bytes: u64,
+    pieces: usize,
+) -> Result<(), Failure> {
+    let room = StagingRoom {
+        messages: STAGED as u32,
+        bytes,
+        pieces,
+    };
+    requests
+        .reserve(limits.receives, limits.sends, room)
+        .map_err(Failure::memory)
+}
+
 impl Inside<'_> {
+    /// Exchanges the parts of the node's ranks, where each has one.
+    fn exchange_own(&mut self, job: &Job) -> Result<(), Failure> {
+        let (state, places) = (self.state, &self.over.places);
+        let (topology, rank) = (state.topology(), state.rank());
+        let locals = topology.locals(topology.node(rank));
+        let n = locals.len() as u32;
+        if n == 1 || self.over.exchange.sources.root().is_some() {
+            return Ok(());
+        }
+        let limits = limits(state, n, &Pattern::Bruck, 0);
+        let len = |&rank: &u32| places.part(rank).len;
+        let longest = locals.iter().map(len).max().unwrap_or(0);
+        let blocks = longest.div_ceil(limits.message).max(1) as u32;
+        cut_long(locals.iter().map(len), blocks, self.cut);
+        reserve(self.requests, &limits, limits.message, self.cut.len())?;
+        let order = Order::new(
+            Circulant::new(n),
+            topology.local(rank),
+            Pattern::Bruck,
+            self.cut,
+        );
+        let mut wire = MpiWire::new(job, self.requests, View::Locals(locals));
+        engine::run(AllBroadcast::new(order, limits, self.scratch), &mut wire)
+    }
+
     /// Exchanges the parts of the node's ranks, then calls `run` with the wire to them, the blocks that the
     /// leader has for them from the beginning, and the broadcast of what it has and receives.
     fn run<'j>(
-        self,
+        mut self,
         job: &Job<'j>,
         lanes: &mut [(u32, Messages)],
         schedules: &mut Schedules,
         run: impl FnOnce(&mut MpiWire<'_>, u32, Option<AllBroadcast<'_>>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        self.exchange_own(job)?;
         let Inside {
             over,
             state,
@@ -247,40 +315,17 @@ impl Inside<'_> {
             requests,
         } = self;
         let (topology, rank) = (state.topology(), state.rank());
-        let node = topology.node(rank);
-        let (locals, me) = (topology.locals(node), topology.local(rank));
+        let (node, me) = (topology.node(rank), topology.local(rank));
+        let locals = topology.locals(node);
         let n = locals.len() as u32;
-        let graph = Circulant::new(n);
-        let limits_of = |pattern: &Pattern, round| limits(state, n, pattern, round);
-        let limits = limits_of(&Pattern::Bruck, 0);
-        let reserve = |requests: &mut Requests, bytes, pieces| {
-            let room = StagingRoom {
-                messages: STAGED as u32,
-                bytes,
-                pieces,
-            };
-            requests
-                .reserve(limits.receives, limits.sends, room)
-                .map_err(Failure::memory)
-        };
         let root = over.exchange.sources.root();
-        if n > 1 && root.is_none() {
-            let len = |&rank: &u32| over.places.part(rank).len;
-            let longest = locals.iter().map(len).max().unwrap_or(0);
-            let blocks = longest.div_ceil(limits.message).max(1) as u32;
-            cut_long(locals.iter().map(len), blocks, cut);
-            reserve(requests, limits.message, cut.len())?;
-            let order = Order::new(graph, me, Pattern::Bruck, cut);
-            let mut wire = MpiWire::new(job, requests, View::Locals(locals));
-            engine::run(AllBroadcast::new(order, limits, scratch), &mut wire)?;
-        }
         let [(leader, messages)] = lanes else {
             unreachable!("lanes need shared memory");
         };
         let mut own = 0;
         if root.is_some_and(|root| topology.node(root) == node) {
             messages.list_own(Blocks::new(
-                over.places.blob(node).len,
+                over.places.node_part(node).len,
                 over.exchange.blocks,
             ));
             own = messages.count();
@@ -292,7 +337,12 @@ impl Inside<'_> {
             first: 0,
             blocks: Blocks::new(count.into(), count.max(1)),
         });
-        reserve(requests, messages.longest(), 1)?;
+        reserve(
+            requests,
+            &limits(state, n, &Pattern::Bruck, 0),
+            messages.longest(),
+            1,
+        )?;
         let all = (n > 1 && count > 0).then(|| {
             // Whatever brings the blocks to this node, here they have a root.
             let algorithm = match over.exchange.algorithm == Algorithm::Postal {
@@ -300,7 +350,7 @@ impl Inside<'_> {
                 false => Algorithm::Circulant,
             };
             let members = Members {
-                graph,
+                graph: Circulant::new(n),
                 me,
                 contributors: &[leader],
                 latency: over.exchange.latencies(state).1,
@@ -308,9 +358,9 @@ impl Inside<'_> {
             let pattern = pattern(algorithm, count, &members, schedules);
             let limits = Limits {
                 message: 1, // a block is a message, whatever its number says of bytes
-                ..limits_of(&pattern, messages.longest())
+                ..limits(state, n, &pattern, messages.longest())
             };
-            AllBroadcast::new(Order::new(graph, me, pattern, cut), limits, scratch)
+            AllBroadcast::new(Order::new(members.graph, me, pattern, cut), limits, scratch)
         });
         let view = View::Received {
             locals,

@@ -6,11 +6,12 @@ use super::nodes::settle;
 use super::{Operation, Plan, Stop, begin, context, private};
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, Family};
-use crate::comm::{Nodes, State, Work};
+use crate::comm::{Memory, Nodes, State, Work};
 use crate::decide::{self, Choice, Form, Problem, Why};
 use crate::engine::rooted::{self, Gather, Misfit, Scatter, Shape, Terms};
 use crate::host::{
-    Blocks, Code, Comm, Failure, LocalMail, MpiCarrier, Rooted, Route, Tags, Usable, Way,
+    Code, Comm, Failure, LocalPackets, Mpi, MpiRootedWire, Rooted, RootedOp, Route, Tags,
+    UserBlocks,
 };
 use crate::schedule::Parts;
 use crate::stats;
@@ -23,27 +24,27 @@ impl Operation for Rooted {
     type Problem<'a> = decide::Rooted<'a>;
 
     fn collective(&self) -> Collective {
-        match (self.way(), self.is_regular()) {
-            (Way::Gather, false) => Collective::Gatherv,
-            (Way::Gather, true) => Collective::Gather,
-            (Way::Scatter, false) => Collective::Scatterv,
-            (Way::Scatter, true) => Collective::Scatter,
+        match (self.op(), self.is_regular()) {
+            (RootedOp::Gather, false) => Collective::Gatherv,
+            (RootedOp::Gather, true) => Collective::Gather,
+            (RootedOp::Scatter, false) => Collective::Scatterv,
+            (RootedOp::Scatter, true) => Collective::Scatter,
         }
     }
 
     /// Bytes of this rank's own block.
-    fn bytes(&self, usable: &Usable, state: &State) -> Option<u64> {
+    fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
         if state.closed() == Some(Why::Inter) {
             return None; // the root is a rank of the other group, or none
         }
         let root = self.root(state.facts().p)?;
-        self.own_bytes(usable, root == state.rank())
+        self.own_bytes(mpi, root == state.rank())
     }
 
     /// What only some ranks can know to be invalid does not count here: the others would wait.
-    fn plan(&self, usable: &Usable, state: &State) -> Option<Plan> {
+    fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
         self.root(state.facts().p)?;
-        let bytes = self.bytes(usable, state);
+        let bytes = self.bytes(mpi, state);
         let known = match self.is_regular() {
             true => Some(bytes?),
             false => None,
@@ -68,94 +69,70 @@ impl Operation for Rooted {
         })
     }
 
-    fn attempt(&self, plan: &Plan, usable: &Usable, state: &State) -> Result<(), Stop> {
+    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
         let (Choice::Rondo { algorithm, .. }, Some(root)) =
             (plan.choice, self.root(state.facts().p))
         else {
             unreachable!("not Rondo's choice");
         };
-        let private = private(usable, state)?;
+        let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
-        let sequence = begin(work, private, usable, state)?;
-        let form = settle(&plan.choice, usable, state, &mut work.nodes, private)?;
+        let sequence = begin(work, private, mpi, state)?;
+        let form = settle(&plan.choice, mpi, state, &mut work.nodes, private)?;
         let Work {
             parts,
-            letters,
-            post,
+            rooted_scratch,
+            in_flight,
             nodes,
             ..
         } = work;
-        let Nodes { sharing, shelf, .. } = nodes;
-        // The boxes want to know of every call, also if this rank only reports an error.
-        let boxes = sharing.memory().filter(|_| form != Form::Flat);
-        let mut local = boxes.map(|memory| {
-            let route = Route {
-                nodes: state.topology(),
-                boxes: &memory.boxes,
-                rank: state.rank(),
-                root,
-                way: self.way(),
-                call: sequence,
-            };
-            LocalMail::new(route, shelf)
+        let Nodes {
+            sharing,
+            mailbox_state,
+            ..
+        } = nodes;
+        let terms = terms(algorithm, form, root, state);
+        // The mailboxes want to know of every call, also if this rank only reports an error.
+        let memory = sharing.memory().filter(|_| form != Form::Flat);
+        let mut local = memory.map(|memory| {
+            let route = route(self.op(), &terms, sequence, memory, state);
+            LocalPackets::new(route, mailbox_state)
         });
-        let config = state.config();
-        let terms = Terms {
-            rank: state.rank(),
-            p: state.facts().p,
-            root,
-            shape: match algorithm {
-                Algorithm::Linear => Shape::Star,
-                Algorithm::Adaptive => Shape::Adaptive,
-                Algorithm::Hybrid | Algorithm::Binomial if form != Form::Flat => {
-                    Shape::Nodes(state.topology())
-                }
-                Algorithm::Hybrid | Algorithm::Binomial => Shape::Binomial,
-                Algorithm::Circulant | Algorithm::Bruck | Algorithm::Ring | Algorithm::Postal => {
-                    algorithm.is_foreign(Family::Rooted)
-                }
-            },
-            long: decide::long_block(state.facts(), algorithm, config),
-            window: match config.window {
-                0 => WINDOW,
-                window => window,
-            },
-        };
         // From here on the other ranks may go ahead without this one, if only it has to complain.
         let invalid = || Stop::Host(Why::Invalid);
         let is_root = root == terms.rank;
-        let own = self.bytes(usable, state).ok_or_else(invalid)?;
+        let own = self.bytes(mpi, state).ok_or_else(invalid)?;
         if self.is_misplaced(is_root) {
             return Err(invalid());
         }
         let parts = if is_root {
-            self.parts(usable, terms.p, parts)
-                .ok_or_else(|| complain(self, usable, private))?;
+            self.parts(mpi, terms.p, parts)
+                .ok_or_else(|| complain(self, mpi, private))?;
             Some(&*parts)
         } else {
             None
         };
-        let blocks = blocks(self, own, terms.rank, parts, usable, private)?;
-        // What the engines start at the most: a letter each way for each part of the tree, and long blocks.
+        let blocks = blocks(self, own, terms.rank, parts, mpi, private)?;
+        // What the engines start at the most: a packet each way for each part of the tree, and long blocks.
         let requests = 2 * terms.tree().parts(terms.rank) + terms.window.min(terms.p);
-        post.reserve(requests as usize).map_err(Stop::Error)?;
+        in_flight.reserve(requests as usize).map_err(Stop::Error)?;
         if let Some(local) = &mut local {
             local.reserve().map_err(Stop::Error)?;
         }
         stats::count(self.collective(), plan.choice, plan.bytes);
         let facts = [self.collective() as u64, root.into(), terms.long];
-        let tags = Tags::new(self.way(), sequence, facts, state.tag_mask());
-        let mut carrier =
-            MpiCarrier::new(usable, private, root, tags, post, blocks, config.timeout_s)
-                .with_local(local);
-        let done = match self.way() {
-            Way::Gather => {
-                let gather = Gather::new(terms, own, parts, letters);
-                rooted::run(gather, &mut carrier)
+        let tags = Tags::new(self.op(), sequence, facts, state.tag_mask());
+        let timeout_s = state.config().timeout_s;
+        let wire = MpiRootedWire::new(mpi, private, root, tags, in_flight, blocks, timeout_s);
+        let mut wire = wire.with_local(local);
+        let done = match self.op() {
+            RootedOp::Gather => {
+                let gather = Gather::new(terms, own, parts, rooted_scratch);
+                rooted::run(gather, &mut wire)
             }
-            Way::Scatter => {
-                let scatter = Scatter::new(terms, own, parts, letters);
-                rooted::run(scatter, &mut carrier)
+            RootedOp::Scatter => {
+                let scatter = Scatter::new(terms, own, parts, rooted_scratch);
+                rooted::run(scatter, &mut wire)
             }
         };
         done.map_err(Stop::Broken)
@@ -163,18 +140,62 @@ impl Operation for Rooted {
 
     fn describe(&self, plan: &Plan) -> String {
         let (root, bytes) = (self.root(u32::MAX).unwrap_or(0), plan.bytes);
-        match self.way() {
-            Way::Gather => format!("of {bytes} bytes of this rank to root {root}"),
-            Way::Scatter => format!("of {bytes} bytes for this rank from root {root}"),
+        match self.op() {
+            RootedOp::Gather => format!("of {bytes} bytes of this rank to root {root}"),
+            RootedOp::Scatter => format!("of {bytes} bytes for this rank from root {root}"),
         }
     }
 }
 
-/// What becomes of a call where the blocks of all, which are the root's alone, are invalid. The host can say why. But if it would carry
-/// the call out instead, it would wait for the others, who are on their way.
+/// The way of packets within a node in the call of this number.
+fn route<'a>(
+    op: RootedOp,
+    terms: &Terms,
+    call: u64,
+    memory: &'a Memory,
+    state: &'a State,
+) -> Route<'a> {
+    Route {
+        nodes: state.topology(),
+        mailboxes: &memory.mailboxes,
+        rank: terms.rank,
+        root: terms.root,
+        op,
+        call,
+    }
+}
+
+/// What all ranks agree on in a call that this algorithm carries out in this form.
+fn terms(algorithm: Algorithm, form: Form, root: u32, state: &State) -> Terms<'_> {
+    let config = state.config();
+    Terms {
+        rank: state.rank(),
+        p: state.facts().p,
+        root,
+        shape: match algorithm {
+            Algorithm::Linear => Shape::Star,
+            Algorithm::Adaptive => Shape::Adaptive,
+            Algorithm::Hybrid | Algorithm::Binomial if form != Form::Flat => {
+                Shape::Nodes(state.topology())
+            }
+            Algorithm::Hybrid | Algorithm::Binomial => Shape::Binomial,
+            Algorithm::Circulant | Algorithm::Bruck | Algorithm::Ring | Algorithm::Postal => {
+                algorithm.is_foreign(Family::Rooted)
+            }
+        },
+        long: decide::long_block(state.facts(), algorithm, config),
+        window: match config.window {
+            0 => WINDOW,
+            window => window,
+        },
+    }
+}
+
+/// What becomes of a call where the blocks of all, which are the root's alone, are invalid. The host can say why. But
+/// if it would carry the call out instead, it would wait for the others, who are on their way.
 #[cold]
-fn complain(call: &Rooted, usable: &Usable, private: Comm) -> Stop {
-    match call.is_overlooked(usable, private) {
+fn complain(call: &Rooted, mpi: &Mpi, private: Comm) -> Stop {
+    match call.is_overlooked(mpi, private) {
         true => Stop::Broken(Failure::Datatype),
         false => Stop::Host(Why::Invalid),
     }
@@ -187,18 +208,18 @@ fn blocks<'a>(
     bytes: u64,
     rank: u32,
     parts: Option<&'a Parts>,
-    usable: &Usable,
+    mpi: &Mpi,
     private: Comm,
-) -> Result<Option<Blocks<'a>>, Stop> {
+) -> Result<Option<UserBlocks<'a>>, Stop> {
     // The host can say what is wrong with the arguments that each rank has.
     let invalid = |_: Code| Stop::Host(Why::Invalid);
-    let own = call.own_block(usable, private).map_err(invalid)?;
+    let own = call.own_block(mpi, private).map_err(invalid)?;
     let Some(parts) = parts else {
         return Ok(own);
     };
-    let all = call.all_blocks(usable, private, parts);
-    let all = all.map_err(|_| complain(call, usable, private))?;
-    if call.is_refused_alias(usable, parts.span(rank).len) {
+    let all = call.all_blocks(mpi, private, parts);
+    let all = all.map_err(|_| complain(call, mpi, private))?;
+    if call.is_refused_alias(mpi, parts.span(rank).len) {
         return Err(Stop::Host(Why::Invalid));
     }
     let root = parts.span(rank).len;
@@ -207,9 +228,9 @@ fn blocks<'a>(
         return Err(Stop::Broken(Misfit::Block { rank, own, root }.into()));
     }
     if let (Some(own), Some(all)) = (&own, &all) {
-        let copied = match call.way() {
-            Way::Gather => own.copy(usable, private, rank, all),
-            Way::Scatter => all.copy(usable, private, rank, own),
+        let copied = match call.op() {
+            RootedOp::Gather => own.copy(mpi, private, rank, all),
+            RootedOp::Scatter => all.copy(mpi, private, rank, own),
         };
         copied.map_err(|code| Stop::Broken(Failure::Host(code, "copying the root's block")))?;
     }

@@ -5,21 +5,22 @@
 use super::nodes::settle;
 use super::{Operation, Plan, Stop, carry_out, fatal};
 use crate::comm::{self, State};
+use crate::config::Config;
 use crate::decide::{Choice, Problem, SET_UP_US, Why};
-use crate::host::{Abi, Code, Host, Usable};
+use crate::host::{Abi, Code, Host, Mpi};
 use crate::learn::{Trials, Turn};
 use crate::stats;
 use std::ffi::c_int;
 use std::ptr;
 use std::time::Instant;
 
-/// Replaces what the model and its rules chose by what a file of rules says, or by what was measured to be better or is to be
-/// measured.
+/// Replaces what the model and its rules chose by what a file of rules says, or by what was measured to be better or is
+/// to be measured.
 #[inline]
 pub(super) fn select<O: Operation>(
     plan: &mut Plan,
     host: &Host,
-    usable: &Usable,
+    mpi: &Mpi,
     state: &State,
     call: &O,
 ) -> Result<(), Code> {
@@ -44,42 +45,32 @@ pub(super) fn select<O: Operation>(
         return Ok(());
     }
     let mut learnt = state.learnt.lock();
-    if learnt.contest(collective, class).is_none() {
-        if learnt.is_full() {
-            return Ok(()); // such calls follow the rules
+    let question = match learnt.contest(collective, class) {
+        Some(contest) => contest.question(),
+        None => {
+            let prior = call.ask(plan.known, state, |problem| problem.prior(choice));
+            let Some(prior) = prior.filter(|_| !learnt.is_full()) else {
+                return Ok(()); // such calls follow the rules
+            };
+            let set_up_us = if state.is_set_up() { 0 } else { SET_UP_US };
+            learnt.add(collective, &prior, set_up_us);
+            None
         }
-        let set_up_us = match state.is_set_up() {
-            true => 0,
-            false => SET_UP_US,
-        };
-        let Some(prior) = call.ask(plan.known, state, |problem| problem.prior(choice)) else {
-            return Ok(());
-        };
-        learnt.add(collective, &prior, set_up_us);
-    }
-    let Some(mut contest) = learnt.contest(collective, class) else {
-        return Ok(());
     };
-    if let Some(own) = contest.question() {
+    if let Some(own) = question {
         // Not held meanwhile: should the host find an error, the handler of the user's may call us.
         drop(learnt);
-        let mut words = own.map(|time| i64::try_from(time).unwrap_or(i64::MAX));
-        let known = ptr::from_ref(state);
-        usable.max_words(state.comm(), &mut words)?;
-        if !comm::is_alive(known) {
-            return Err(Code::intern());
-        }
+        let slowest = slowest(own, mpi, state)?;
         learnt = state.learnt.lock();
-        contest = learnt.contest(collective, class).expect("contests stay");
-        let trials = Trials {
-            calls: config.learn_calls,
-            relearn: config.relearn.into(),
-        };
+        let contest = learnt.contest(collective, class).expect("contests stay");
         stats::add_saved(collective, contest.take_saved());
-        if contest.agree(words.map(|time| time as u64), trials) && config.trace {
+        if contest.agree(slowest, trials(config)) && config.trace {
             state.trace_verdict(host, collective, plan.bytes, contest);
         }
     }
+    let Some(contest) = learnt.contest(collective, class) else {
+        return Ok(());
+    };
     let turn = contest.begin();
     if turn.candidate != default {
         let reason = match turn.candidate == contest.incumbent() {
@@ -96,29 +87,49 @@ pub(super) fn select<O: Operation>(
     Ok(())
 }
 
+/// How many calls measurements may take.
+fn trials(config: &Config) -> Trials {
+    Trials {
+        calls: config.learn_calls,
+        relearn: config.relearn.into(),
+    }
+}
+
+/// The times of the slowest rank, where this one has its `own`. Collective.
+#[cold]
+fn slowest(own: [u64; 2], mpi: &Mpi, state: &State) -> Result<[u64; 2], Code> {
+    let mut times = own.map(|time| i64::try_from(time).unwrap_or(i64::MAX));
+    let known = ptr::from_ref(state);
+    mpi.max(state.comm(), &mut times)?;
+    if !comm::is_alive(known) {
+        return Err(Code::intern());
+    }
+    Ok(times.map(|time| time as u64))
+}
+
 /// Carries a call out whose time counts.
 #[cold]
 pub(super) fn on_trial<O: Operation>(
     (class, turn): (u8, Turn),
     plan: &Plan,
     host: &Host,
-    usable: &Usable,
+    mpi: &Mpi,
     state: &State,
     call: &O,
 ) -> (c_int, Choice) {
     if let Some(candidate) = turn.ahead {
         let choice = call.ask(plan.known, state, |problem| problem.candidate(candidate));
-        match prepare(&choice, usable, state) {
-            Err(Stop::Error(code)) => return (usable.raise(state.comm(), code), plan.choice),
+        match prepare(&choice, mpi, state) {
+            Err(Stop::Error(code)) => return (mpi.raise(state.comm(), code), plan.choice),
             Err(Stop::Raised(code)) => return (code.get(), plan.choice),
-            Err(Stop::Broken(failure)) => fatal(host, usable, state, call, plan, &failure),
+            Err(Stop::Broken(failure)) => fatal(host, mpi, state, call, plan, &failure),
             // If there is to be none, all ranks learn so from the call itself.
             Ok(()) | Err(Stop::Host(_)) => {}
         }
     }
     let known = ptr::from_ref(state);
     let start = Instant::now();
-    let done = carry_out(plan, host, usable, state, call);
+    let done = carry_out(plan, host, mpi, state, call);
     let nanos = start.elapsed().as_nanos() as u64;
     if done.0 != 0 || !comm::is_alive(known) {
         return done; // an error says nothing of speed
@@ -131,14 +142,14 @@ pub(super) fn on_trial<O: Operation>(
 }
 
 /// Makes what a choice needs on the communicator.
-fn prepare(choice: &Choice, usable: &Usable, state: &State) -> Result<(), Stop> {
+fn prepare(choice: &Choice, mpi: &Mpi, state: &State) -> Result<(), Stop> {
     let Choice::Rondo { .. } = choice else {
         return Ok(());
     };
-    match state.private(usable).map_err(Stop::Raised)? {
+    match state.private(mpi).map_err(Stop::Raised)? {
         Some(private) => {
             let work = &mut *state.work.lock();
-            settle(choice, usable, state, &mut work.nodes, private).map(drop)
+            settle(choice, mpi, state, &mut work.nodes, private).map(drop)
         }
         None => Ok(()),
     }

@@ -4,7 +4,7 @@
 
 use super::Stop;
 use crate::comm::State;
-use crate::host::{Comm, Data, Failure, Job, SYNCHRONOUS_BYTES, Usable};
+use crate::host::{Comm, Data, Failure, Job, Mpi, SYNCHRONOUS_BYTES};
 
 /// The data of a call on this rank, and what its messages go by.
 pub(super) struct Traffic<'a> {
@@ -18,9 +18,9 @@ pub(super) struct Traffic<'a> {
 }
 
 impl<'a> Traffic<'a> {
-    fn job(&'a self, usable: &'a Usable, state: &State) -> Job<'a> {
+    fn job(&'a self, mpi: &'a Mpi, state: &State) -> Job<'a> {
         Job {
-            host: usable,
+            mpi,
             comm: self.private,
             tag: self.tag,
             data: &self.data,
@@ -37,11 +37,11 @@ impl<'a> Traffic<'a> {
     /// Carries out what `run` does with the data, and puts what arrived where the user wants it.
     pub(super) fn carry(
         self,
-        usable: &Usable,
+        mpi: &Mpi,
         state: &State,
         run: impl FnOnce(&Job) -> Result<(), Failure>,
     ) -> Result<(), Stop> {
-        let job = self.job(usable, state);
+        let job = self.job(mpi, state);
         let done = run(&job).and_then(|()| job.unpack(u64::MAX));
         done.map_err(|failure| {
             // The job ends, but until it does, messages may still arrive in a packed copy.

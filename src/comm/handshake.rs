@@ -1,16 +1,16 @@
-//! The handshake: one reduction by the host at the first intercepted call on a communicator of three or more ranks. It is what makes
-//! every later decision the same on all ranks, even where a launcher did not forward the environment; so it takes place whatever
-//! this rank's own settings are.
+//! The handshake: one reduction by the host at the first intercepted call on a communicator of three or more ranks. It
+//! is what makes every later decision the same on all ranks, even where a launcher did not forward the environment; so
+//! it takes place whatever this rank's own settings are.
 
 #![forbid(unsafe_code)]
 
+use super::proposal::Proposal;
 use super::waiting::{self, Waiting};
-use super::words::Words;
 use super::{ADD_UP, ALIVE, DUPLICATED, STATE, State, nodes, process, ruled};
 use crate::collective::Collective;
 use crate::config::{Config, Gpu, StatsFormat};
 use crate::decide::{Facts, Why};
-use crate::host::{self, Abi, Code, Comm, Host, Usable};
+use crate::host::{self, Abi, Code, Comm, Host, Mpi};
 use crate::report;
 use crate::topology::Topology;
 use once_cell::sync::OnceCell;
@@ -21,12 +21,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// Makes the state of a communicator. Collective.
 pub fn handshake(
     host: &'static Host,
-    usable: &'static Usable,
+    mpi: &'static Mpi,
     comm: Comm,
     collective: Collective,
 ) -> Result<&'static State, Code> {
     let own = process(host);
-    let (rank, p) = (usable.rank(comm)?, usable.size(comm)?);
+    let (rank, p) = (mpi.rank(comm)?, mpi.size(comm)?);
     let mut state = State {
         comm,
         rank,
@@ -45,25 +45,23 @@ pub fn handshake(
         learnt: Mutex::default(),
         gpu: AtomicBool::default(),
         strayed: AtomicBool::default(),
-        duplicated: AtomicBool::new(
-            cfg!(abi = "openmpi") && DUPLICATED.get(usable, comm)?.is_some(),
-        ),
+        duplicated: AtomicBool::new(cfg!(abi = "openmpi") && DUPLICATED.get(mpi, comm)?.is_some()),
         private: OnceCell::default(),
         traced: Default::default(),
         work: Mutex::default(),
     };
-    if usable.is_inter(comm)? {
+    if mpi.is_inter(comm)? {
         state.closed = Some(Why::Inter);
-    } else if p < 3 && (p, usable.size(usable.world())?) != (2, 2) {
+    } else if p < 3 && (p, mpi.size(mpi.world())?) != (2, 2) {
         state.closed = Some(Why::FewRanks);
     } else {
-        match usable.world_ranks(comm, p)? {
+        match mpi.world_ranks(comm, p)? {
             None => state.closed = Some(Why::Outside),
             // Two ranks have nothing to decide, but if they are the whole job, they have statistics to add up.
-            Some(ranks) => state.agree(host, usable, own, &ranks, collective)?,
+            Some(ranks) => state.agree(host, mpi, own, &ranks, collective)?,
         }
     }
-    let state = STATE.set(usable, comm, state)?;
+    let state = STATE.set(mpi, comm, state)?;
     ALIVE.lock().push(state);
     Ok(state)
 }
@@ -73,58 +71,58 @@ impl State {
     fn agree(
         &mut self,
         host: &'static Host,
-        usable: &'static Usable,
+        mpi: &'static Mpi,
         own: &Config,
         ranks: &[u32],
         collective: Collective,
     ) -> Result<(), Code> {
         let (comm, rank, p) = (self.comm, self.rank, self.facts.p);
         let known = nodes::known(ranks);
-        let tag_max = usable.tag_max(comm);
-        let rules = ruled::known(host, usable, own, rank);
-        let mut words = Words::offer(rank, &own.to_words(), tag_max, known.is_some(), &rules);
+        let tag_max = mpi.tag_max(comm);
+        let rules = ruled::known(host, mpi, own, rank);
+        let mut proposal = Proposal::offer(rank, &own.encode(), tag_max, known.is_some(), &rules);
         let mut waiting = Waiting::new(rank, p, own.timeout_s, collective);
         let interval = waiting.interval();
-        usable.max_words_in_time(comm, &mut words.0, interval, move |time| {
-            waiting.look(host, usable, comm, time);
+        mpi.max_in_time(comm, &mut proposal.0, interval, move |time| {
+            waiting.look(host, mpi, comm, time);
         })?;
         waiting::shook_hands();
-        let spans_world = p == usable.size(usable.world())?;
-        self.adopt(host, &words, spans_world);
+        let spans_world = p == mpi.size(mpi.world())?;
+        self.adopt(host, &proposal, spans_world);
         if self.closed.is_some() {
             return Ok(());
         }
-        let names = match known.filter(|_| words.mapped()) {
+        let names = match known.filter(|_| proposal.mapped()) {
             Some(names) => names,
-            None => nodes::ask(usable, comm, rank, ranks, &own.node)?,
+            None => nodes::ask(mpi, comm, rank, ranks, &own.node)?,
         };
         self.place(&names);
-        self.rules = match words.rules_to_hand_out() {
-            Some(count) => ruled::hand_out(usable, comm, rank, count, &rules)?,
+        self.rules = match proposal.rules_to_hand_out() {
+            Some(count) => ruled::hand_out(mpi, comm, rank, count, &rules)?,
             None => rules,
         };
         Ok(())
     }
 
     /// Takes in what the ranks agreed on.
-    fn adopt(&mut self, host: &Host, words: &Words, spans_world: bool) {
-        self.config = self.config.adopt(&words.config());
+    fn adopt(&mut self, host: &Host, proposal: &Proposal, spans_world: bool) {
+        self.config = self.config.adopt(&proposal.config());
         // The largest 2^k - 1 that is a tag on every rank.
-        self.tag_mask = ((1u64 << (words.tag_max() + 1).ilog2()) - 1) as u32;
-        if !words.same_version() {
+        self.tag_mask = ((1u64 << (proposal.tag_max() + 1).ilog2()) - 1) as u32;
+        if !proposal.same_version() {
             self.closed = Some(Why::Versions);
         } else if !self.config.enabled {
             self.closed = Some(Why::Off);
         } else if self.facts.p < 3 {
             self.closed = Some(Why::FewRanks);
-        } else if words.gpu() && self.config.gpu == Gpu::Auto {
+        } else if proposal.gpu() && self.config.gpu == Gpu::Auto {
             self.closed = Some(Why::Gpu);
         }
         if self.config.gpu == Gpu::Off {
             host::ignore_devices();
         }
         if self.rank == 0 {
-            self.report_differences(host, words);
+            self.report_differences(host, proposal);
         }
         if self.config.stats.format != StatsFormat::Off && spans_world {
             ADD_UP.store(true, Relaxed);
@@ -139,10 +137,10 @@ impl State {
         self.facts.narrowest = self.topology.narrowest();
     }
 
-    fn report_differences(&self, host: &Host, words: &Words) {
+    fn report_differences(&self, host: &Host, proposal: &Proposal) {
         static REPORTED: AtomicBool = AtomicBool::new(false);
-        let differences = words.differences();
-        let versions = !words.same_version();
+        let differences = proposal.differences();
+        let versions = !proposal.same_version();
         if (differences.is_empty() && !versions) || REPORTED.swap(true, Relaxed) {
             return;
         }

@@ -3,13 +3,13 @@
 #![forbid(unsafe_code)]
 
 use super::{Schedules, State};
-use crate::engine::node::{Messages, Rows};
+use crate::engine::node::{Messages, RingRows};
 use crate::engine::{Part, Scratch};
 use crate::hash;
-use crate::host::{Abi, Code, Comm, Failure, Requests, Shelf, Usable};
+use crate::host::{Abi, Code, Comm, Failure, MailboxState, Mpi, Requests};
 use crate::report;
 use crate::schedule::Parts;
-use crate::shm::{Boxes, Division, Offer, Ring, Segment, Shared};
+use crate::shm::{Division, Mailboxes, Offer, Ring, Segment, Shared};
 use crate::topology::Topology;
 use once_cell::sync::OnceCell;
 
@@ -21,11 +21,11 @@ pub struct Nodes {
     /// Bytes of the ranks in the order of their places.
     pub places: Parts,
     /// Bytes of the nodes.
-    pub blobs: Parts,
+    pub node_parts: Parts,
     /// Memory of all-broadcasts.
     pub space: Space,
-    /// Letters of gathers and scatters within the node.
-    pub shelf: Shelf,
+    /// Packets of gathers and scatters within the node.
+    pub mailbox_state: MailboxState,
 }
 
 /// Memory that one all-broadcast over nodes leaves to the next.
@@ -40,7 +40,7 @@ pub struct Space {
     /// For each lane, the leader among the ranks of this node, and what it receives.
     pub lanes: Vec<(u32, Messages)>,
     /// What passes through the ring.
-    pub rows: Rows,
+    pub rows: RingRows,
     /// The parts of an exchange inside the node by messages.
     pub cut: Vec<Part>,
     /// What its engine needs.
@@ -65,8 +65,8 @@ pub enum Sharing {
 pub struct Memory {
     /// For data that all ranks of the node read.
     pub ring: Ring,
-    /// For letters between two of them.
-    pub boxes: Boxes,
+    /// For packets between two of them.
+    pub mailboxes: Mailboxes,
     /// The position in the ring at which the next call begins, at the least.
     position: u64,
 }
@@ -95,9 +95,9 @@ fn window(ring: &Ring) -> u64 {
 
 impl Sharing {
     /// Makes the segment if this is the first time: a collective of all ranks of the communicator then.
-    pub fn settle(&mut self, usable: &Usable, state: &State, private: Comm) -> Result<(), Failure> {
+    pub fn settle(&mut self, mpi: &Mpi, state: &State, private: Comm) -> Result<(), Failure> {
         if matches!(self, Sharing::NotYet) {
-            *self = match make(usable, state, private)? {
+            *self = match make(mpi, state, private)? {
                 Some(memory) => Sharing::Made(memory),
                 None => Sharing::None,
             };
@@ -121,25 +121,25 @@ impl Nodes {
         // The total is the same, so it is a number of bytes.
         let _ = self.places.set(places);
         let (places, start) = (&self.places, |node| topology.start(node));
-        let blobs = (0..topology.nodes())
+        let node_parts = (0..topology.nodes())
             .map(|node| Some(places.window(start(node), start(node + 1) - start(node))));
-        let _ = self.blobs.set(blobs);
+        let _ = self.node_parts.set(node_parts);
     }
 }
 
-/// Makes the segments of all nodes; `None` if one could not be made or mapped. A failure of the host leaves the other ranks waiting.
-fn make(usable: &Usable, state: &State, private: Comm) -> Result<Option<Memory>, Failure> {
+/// Makes the segments of all nodes; `None` if one could not be made or mapped. A failure of the host leaves the other
+/// ranks waiting.
+fn make(mpi: &Mpi, state: &State, private: Comm) -> Result<Option<Memory>, Failure> {
     // Simulated ranks are not processes, and time stands still for one that looks at memory.
     if !state.config().shm || Abi::BUILT.is_simulated() {
         return Ok(None);
     }
-    let shared = share(usable, state, private)?;
+    let shared = share(mpi, state, private)?;
     // The lowest rank with a reason says it.
     let p = state.facts().p;
     let own = if shared.is_err() { p - state.rank() } else { 0 };
     let mut failed = [i64::from(own)];
-    usable
-        .max_words(private, &mut failed)
+    mpi.max(private, &mut failed)
         .map_err(|code| Failure::Host(code, "agreeing on shared memory"))?;
     match shared {
         Ok(mut segment) if failed[0] == 0 => {
@@ -147,12 +147,12 @@ fn make(usable: &Usable, state: &State, private: Comm) -> Result<Option<Memory>,
             let (topology, rank) = (state.topology(), state.rank());
             let n = topology.locals(topology.node(rank)).len() as u32;
             let shared = Shared::new(segment, n, topology.local(rank));
-            Ok(shared.map(|Shared { ring, boxes }| {
+            Ok(shared.map(|Shared { ring, mailboxes }| {
                 // What short calls use, or the first dozen of them would take two or three times as long.
                 ring.populate(window(&ring));
                 Memory {
                     ring,
-                    boxes,
+                    mailboxes,
                     position: 0,
                 }
             }))
@@ -173,7 +173,7 @@ fn make(usable: &Usable, state: &State, private: Comm) -> Result<Option<Memory>,
 type Mapped = Result<Segment, String>;
 
 /// The segment of this rank's node. Collective among the ranks of the node.
-fn share(usable: &Usable, state: &State, private: Comm) -> Result<Mapped, Failure> {
+fn share(mpi: &Mpi, state: &State, private: Comm) -> Result<Mapped, Failure> {
     let (topology, rank) = (state.topology(), state.rank());
     let locals = topology.locals(topology.node(rank));
     let (bytes, n) = (state.config().shm_bytes, locals.len() as u32);
@@ -192,7 +192,7 @@ fn share(usable: &Usable, state: &State, private: Comm) -> Result<Mapped, Failur
         },
     };
     // Handed out whatever it is: the others wait for it.
-    usable.hand_out(private, rank, creator, locals, &mut offer.0)?;
+    mpi.hand_out(private, rank, creator, locals, &mut offer.0)?;
     Ok(match own {
         Some(own) => own.map_err(|error| format!("it cannot make one: {error}")),
         None if offer == nothing => Err(format!("rank {creator} made none")),
@@ -209,23 +209,17 @@ pub fn known(ranks: &[u32]) -> Option<Vec<u64>> {
     Some(ranks.iter().map(|&rank| world[rank as usize]).collect())
 }
 
-/// Asks all ranks of `comm`, which are `ranks` in `MPI_COMM_WORLD`, for their nodes. Collective. `name` is the user's for this process, if not
-/// empty.
-pub fn ask(
-    usable: &Usable,
-    comm: Comm,
-    rank: u32,
-    ranks: &[u32],
-    name: &str,
-) -> Result<Vec<u64>, Code> {
-    let host = usable.node_name();
+/// Asks all ranks of `comm`, which are `ranks` in `MPI_COMM_WORLD`, for their nodes. Collective. `name` is the user's
+/// for this process, if not empty.
+pub fn ask(mpi: &Mpi, comm: Comm, rank: u32, ranks: &[u32], name: &str) -> Result<Vec<u64>, Code> {
+    let host = mpi.node_name();
     let own = hash::of_bytes(if name.is_empty() { &host } else { name }.as_bytes());
-    let mut words = vec![i64::MIN; ranks.len()];
-    words[rank as usize] = own as i64;
-    usable.max_words(comm, &mut words)?;
-    let names: Vec<u64> = words.into_iter().map(|word| word as u64).collect();
+    let mut numbers = vec![i64::MIN; ranks.len()];
+    numbers[rank as usize] = own as i64;
+    mpi.max(comm, &mut numbers)?;
+    let names: Vec<u64> = numbers.into_iter().map(|number| number as u64).collect();
     let in_order = (0..).zip(ranks).all(|(rank, &of_world)| rank == of_world);
-    if in_order && ranks.len() as u32 == usable.size(usable.world())? {
+    if in_order && ranks.len() as u32 == mpi.size(mpi.world())? {
         // Another thread may have asked the same; the answer is the same.
         let _ = WORLD.set(names.clone());
     }

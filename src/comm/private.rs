@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::State;
-use crate::host::{Code, Comm, Usable};
+use crate::host::{Code, Comm, Mpi};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Private communicators of this process.
@@ -20,18 +20,18 @@ impl State {
         matches!(self.private.get(), Some(Some(_)))
     }
 
-    /// The private communicator, made now if this is the first time. Collective then. `None` if there is no room for it, which
-    /// all ranks learn alike and for good. An error was raised by the host.
+    /// The private communicator, made now if this is the first time. Collective then. `None` if there is no room for
+    /// it, which all ranks learn alike and for good. An error was raised by the host.
     ///
     /// No lock is held, for the host may call the error handler of the user's.
-    pub fn private(&self, usable: &Usable) -> Result<Option<Comm>, Code> {
+    pub fn private(&self, mpi: &Mpi) -> Result<Option<Comm>, Code> {
         if let Some(private) = self.private.get() {
             return Ok(*private);
         }
         if self.duplicated.load(Relaxed) {
             return Ok(None);
         }
-        let made = agree_on_private(usable, self)?;
+        let made = agree_on_private(mpi, self)?;
         if made.is_some() {
             PRIVATE.fetch_add(1, Relaxed);
         }
@@ -40,20 +40,20 @@ impl State {
 }
 
 /// Makes a private communicator if all ranks have room for one.
-fn agree_on_private(usable: &Usable, state: &State) -> Result<Option<Comm>, Code> {
-    let full = PRIVATE.load(Relaxed) >= state.config.max_comms || !usable.has_room();
+fn agree_on_private(mpi: &Mpi, state: &State) -> Result<Option<Comm>, Code> {
+    let full = PRIVATE.load(Relaxed) >= state.config.max_comms || !mpi.has_room();
     let mut refused = [i64::from(full)];
-    usable.max_words(state.comm, &mut refused)?;
+    mpi.max(state.comm, &mut refused)?;
     if refused[0] != 0 {
         return Ok(None);
     }
-    // It may fail all the same, if no name for a communicator is free on all ranks. Whether it does may differ between ranks, so
-    // they compare what they got.
-    let made = usable.private(state.comm, state.rank).ok();
+    // It may fail all the same, if no name for a communicator is free on all ranks. Whether it does may differ between
+    // ranks, so they compare what they got.
+    let made = mpi.private(state.comm, state.rank).ok();
     let mut failed = [i64::from(made.is_none())];
-    usable.max_words(state.comm, &mut failed)?;
+    mpi.max(state.comm, &mut failed)?;
     if failed[0] != 0 {
-        made.inspect(|&comm| usable.free(comm));
+        made.inspect(|&comm| mpi.free(comm));
         return Ok(None);
     }
     Ok(made)

@@ -25,7 +25,7 @@ pub fn process(host: &Host) -> &'static Config {
             if loaded.config.help {
                 report::block(&config::help(&loaded));
             }
-            if let Err(why) = host.usable() {
+            if let Err(why) = host.mpi() {
                 report::line(0, why);
             }
         }

@@ -5,7 +5,7 @@
 use super::{ALIVE, process};
 use crate::config::Config;
 use crate::decide::{self, Choice, Context, SizeClass};
-use crate::host::{Code, Comm, Host, Usable};
+use crate::host::{Code, Comm, Host, Mpi};
 use crate::learn::{Candidate, Contest};
 use crate::report;
 use crate::rules::{File, Rule, Rules};
@@ -21,10 +21,10 @@ static OWN: Mutex<Option<Arc<Rules>>> = Mutex::new(None);
 static KNOWN: Mutex<Option<Arc<Rules>>> = Mutex::new(None);
 
 /// The rules that this rank can offer or has: rank 0 those of its file.
-pub fn known(host: &Host, usable: &Usable, own: &Config, rank: u32) -> Arc<Rules> {
+pub fn known(host: &Host, mpi: &Mpi, own: &Config, rank: u32) -> Arc<Rules> {
     if rank == 0 {
         let mut rules = OWN.lock();
-        let rules = rules.get_or_insert_with(|| read(host, usable, &own.rules));
+        let rules = rules.get_or_insert_with(|| read(host, mpi, &own.rules));
         return rules.clone();
     }
     KNOWN.lock().clone().unwrap_or_default()
@@ -38,7 +38,7 @@ pub fn give(text: &str) -> Result<(), String> {
 }
 
 /// The rules of the file at `path`. What is wrong with it is said once, and then there are none.
-fn read(host: &Host, usable: &Usable, path: &str) -> Arc<Rules> {
+fn read(host: &Host, mpi: &Mpi, path: &str) -> Arc<Rules> {
     if path.is_empty() {
         return Arc::default();
     }
@@ -46,7 +46,7 @@ fn read(host: &Host, usable: &Usable, path: &str) -> Arc<Rules> {
         .map_err(|error| error.to_string())
         .and_then(|text| File::parse(&text))
         .and_then(|file| {
-            let version = usable.version();
+            let version = mpi.version();
             match file.host.is_empty() || file.host == version {
                 true => file.compile(),
                 false => Err(format!("made for {}, and this is {version}", file.host)),
@@ -64,7 +64,7 @@ fn read(host: &Host, usable: &Usable, path: &str) -> Arc<Rules> {
 
 /// The rules of rank 0, of which there are `count`, on all ranks. Collective.
 pub fn hand_out(
-    usable: &Usable,
+    mpi: &Mpi,
     comm: Comm,
     rank: u32,
     count: usize,
@@ -73,21 +73,21 @@ pub fn hand_out(
     if count == 0 {
         return Ok(Arc::default());
     }
-    let mut words = match rank {
-        0 => own.to_words(),
-        _ => vec![i64::MIN; Rules::words_of(count)],
+    let mut numbers = match rank {
+        0 => own.encode(),
+        _ => vec![i64::MIN; Rules::encoded_len(count)],
     };
-    usable.max_words(comm, &mut words)?;
+    mpi.max(comm, &mut numbers)?;
     let rules = match rank {
         0 => own.clone(),
-        _ => Arc::new(Rules::from_words(&words)),
+        _ => Arc::new(Rules::decode(&numbers)),
     };
     *KNOWN.lock() = Some(rules.clone());
     Ok(rules)
 }
 
 /// Writes what was learnt, if the user wants it, on rank 0 of the job.
-pub fn save(host: &Host, usable: &Usable) {
+pub fn save(host: &Host, mpi: &Mpi) {
     let Some(path) = &process(host).learn.save else {
         return;
     };
@@ -108,7 +108,7 @@ pub fn save(host: &Host, usable: &Usable) {
         });
     }
     let file = File {
-        host: usable.version(),
+        host: mpi.version(),
         made: format!("learnt by rondo {}", env!("CARGO_PKG_VERSION")),
         rules,
     };
@@ -144,7 +144,7 @@ fn learnt(context: Context, class: SizeClass, contest: &Contest) -> Option<Rule>
     let (least, most) = class.bounds();
     Some(Rule {
         collective: collective.name().into(),
-        algorithm: stats::carrier(choice).into(),
+        algorithm: stats::implementation(choice).into(),
         comm_size_min: facts.p.into(),
         comm_size_max: facts.p.into(),
         nodes_min: facts.nodes.into(),

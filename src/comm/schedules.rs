@@ -2,8 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use crate::engine::{Entries, Rows};
-use crate::schedule::{Circulant, Family};
+use crate::engine::{Entries, RootSchedules};
+use crate::schedule::{Circulant, TreeNeighbors};
 
 /// Up to one contributor in so many ranks, schedules are made for the contributors only.
 const FEW: usize = 16;
@@ -13,11 +13,11 @@ const FEW: usize = 16;
 pub struct Schedules {
     /// The root whose broadcast `rows` has the schedules of, if it is one.
     root: Option<u32>,
-    rows: Rows,
+    rows: RootSchedules,
     table: Vec<i8>,
     /// Of the tree for this root and latency, if it is one.
     tree: Option<(u32, u32)>,
-    family: Family,
+    family: TreeNeighbors,
 }
 
 impl Schedules {
@@ -27,12 +27,12 @@ impl Schedules {
             self.rows.set(graph, rank, &[root]);
             self.root = Some(root);
         }
-        Entries::Rows(&self.rows)
+        Entries::PerRoot(&self.rows)
     }
 
     /// This rank's family in the tree for a single block from `root` ([`crate::schedule::postal`]). Kept as long as
     /// root and latency stay the same.
-    pub fn of_tree(&mut self, p: u32, rank: u32, root: u32, latency: u32) -> &Family {
+    pub fn of_tree(&mut self, p: u32, rank: u32, root: u32, latency: u32) -> &TreeNeighbors {
         if self.tree != Some((root, latency)) {
             self.family.set(p, latency, rank, root);
             self.tree = Some((root, latency));
@@ -49,7 +49,7 @@ impl Schedules {
         if self.table.is_empty() && few {
             self.root = None;
             self.rows.set(graph, rank, roots);
-            return Entries::Rows(&self.rows);
+            return Entries::PerRoot(&self.rows);
         }
         if self.table.is_empty() {
             self.table = graph.recv_table();

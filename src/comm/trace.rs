@@ -22,7 +22,7 @@ impl State {
         }
         let name = collective.mpi_name();
         let p = self.facts.p;
-        let carrier = stats::carrier(choice);
+        let implementation = stats::implementation(choice);
         let (how, why) = match choice {
             Choice::Host(why) => (String::new(), why),
             Choice::Rondo {
@@ -37,7 +37,9 @@ impl State {
         let why = why.text();
         report::line(
             host.world_rank(),
-            &format!("{name}: {p} ranks{on_nodes}, {bytes} bytes{whose}: {carrier}{how} ({why})"),
+            &format!(
+                "{name}: {p} ranks{on_nodes}, {bytes} bytes{whose}: {implementation}{how} ({why})"
+            ),
         );
     }
 

@@ -4,7 +4,7 @@
 
 use crate::collective::Collective;
 use crate::config;
-use crate::host::{Comm, Failure, Host, Usable};
+use crate::host::{Comm, Failure, Host, Mpi};
 use crate::report;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl Waiting {
     }
 
     /// Nothing has come for so long.
-    pub fn look(&mut self, host: &Host, usable: &Usable, comm: Comm, time: Duration) {
+    pub fn look(&mut self, host: &Host, mpi: &Mpi, comm: Comm, time: Duration) {
         if time >= SAY_SO && !std::mem::replace(&mut self.said, true) {
             let (name, p, seconds) = (self.collective.mpi_name(), self.p, time.as_secs());
             let programs = match config::programs_of_job() {
@@ -62,9 +62,9 @@ impl Waiting {
                 _ => String::new(),
             };
             let line = format!(
-                "{name}: rank {} of a communicator of {p} ranks has waited {seconds} s for the first collective of the others. \
-                 If they come, all is well. If a rank lacks Rondo, they never do: every rank of the job has to have \
-                 librondo.so in LD_PRELOAD, or none.{programs}",
+                "{name}: rank {} of a communicator of {p} ranks has waited {seconds} s for the first collective of the \
+                 others. If they come, all is well. If a rank lacks Rondo, they never do: every rank of the job has to \
+                 have librondo.so in LD_PRELOAD, or none.{programs}",
                 self.rank
             );
             report::line(host.world_rank(), &line);
@@ -73,13 +73,13 @@ impl Waiting {
         if self.timeout_s > 0 && time > limit {
             let failure = Failure::Timeout(limit, None);
             let (name, rank, p) = (self.collective.mpi_name(), self.rank, self.p);
-            let text = failure.text(usable);
+            let text = failure.text(mpi);
             let line = format!(
-                "{name} failed on rank {rank} of {p}: the first collective of the others has not come: {text}; a rank may lack \
-                 Rondo; aborting the job"
+                "{name} failed on rank {rank} of {p}: the first collective of the others has not come: {text}; a rank \
+                 may lack Rondo; aborting the job"
             );
             report::fatal(host.world_rank(), &line);
-            usable.abort(comm, failure.code());
+            mpi.abort(comm, failure.code());
         }
     }
 }

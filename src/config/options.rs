@@ -10,7 +10,7 @@ pub type Field<T> = fn(&mut Config) -> &mut T;
 
 /// What values an option takes, and the field that holds them. The lower bound is always 0.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub enum ValueType {
     /// On or off.
     Switch(Field<bool>),
     /// `auto`, `host`, or the name of one of the collective's algorithms.
@@ -56,7 +56,7 @@ pub struct Opt {
     /// The name without its prefix `RONDO_`; empty for the variable `RONDO` itself.
     pub name: &'static str,
     /// What values it takes.
-    pub kind: Kind,
+    pub value_type: ValueType,
     /// The unit of a number, empty where there is none.
     pub unit: &'static str,
     /// The default, written as a user would write it.
@@ -96,7 +96,7 @@ const COUNT: usize = 1 + COLLECTIVES.len() + OTHERS.len();
 
 const WHOLE: Opt = Opt {
     name: "",
-    kind: Kind::Switch(|c| &mut c.enabled),
+    value_type: ValueType::Switch(|c| &mut c.enabled),
     unit: "",
     default: "on",
     scope: Scope::Communicator,
@@ -113,7 +113,8 @@ const OF_COLLECTIVES: usize = {
     count
 };
 
-/// The options of the collectives: of each with limits of its own, the algorithms of those that share them, then the limits.
+/// The options of the collectives: of each with limits of its own, the algorithms of those that share them, then the
+/// limits.
 const COLLECTIVES: [Opt; OF_COLLECTIVES] = {
     let mut all = [WHOLE; OF_COLLECTIVES];
     let (mut place, mut of) = (0, 0);
@@ -125,18 +126,18 @@ const COLLECTIVES: [Opt; OF_COLLECTIVES] = {
             let member = Collective::ALL[other];
             if member.limits() as usize == collective as usize {
                 let [name, ..] = member.options();
-                all[place] = Opt::automatic(name, Kind::Algorithm(member), "");
+                all[place] = Opt::automatic(name, ValueType::Algorithm(member), "");
                 place += 1;
             }
             other += 1;
         }
         let [_, min_bytes, min_comm_size] = collective.options();
         if collective.has_min_bytes() {
-            all[place] = Opt::automatic(min_bytes, Kind::MinBytes(collective), "bytes");
+            all[place] = Opt::automatic(min_bytes, ValueType::MinBytes(collective), "bytes");
             place += 1;
         }
         if collective.has_min_comm_size() {
-            all[place] = Opt::automatic(min_comm_size, Kind::MinCommSize(collective), "ranks");
+            all[place] = Opt::automatic(min_comm_size, ValueType::MinCommSize(collective), "ranks");
             place += 1;
         }
     }
@@ -146,63 +147,63 @@ const COLLECTIVES: [Opt; OF_COLLECTIVES] = {
 const OTHERS: &[Opt] = &[
     Opt {
         name: "SHORT_MSG",
-        kind: Kind::BytesOrAuto(|c| &mut c.short_msg, MOST_BYTES),
+        value_type: ValueType::BytesOrAuto(|c| &mut c.short_msg, MOST_BYTES),
         unit: "bytes",
         default: "auto",
         scope: Scope::Communicator,
-        doc: "Gather and scatter, hybrid: blocks of as many bytes or more go straight from or to the root. \
-              auto follows from the cost model and the number of ranks.",
+        doc: "Gather and scatter, hybrid: blocks of as many bytes or more go straight from or to the root. auto \
+              follows from the cost model and the number of ranks.",
     },
     Opt {
         name: "MAX_TMP_SIZE",
         // A message of short blocks has at most as many bytes, and an MPI count ends at 2^31 - 1.
-        kind: Kind::Bytes(|c| &mut c.max_tmp_size, 1 << 30),
+        value_type: ValueType::Bytes(|c| &mut c.max_tmp_size, 1 << 30),
         unit: "bytes",
         default: "512M",
         scope: Scope::Communicator,
-        doc: "Gather and scatter: what the blocks of others may take up in the memory of a rank at the most. \
-              With p ranks, blocks of more than a 2p-th of it go straight from or to the root.",
+        doc: "Gather and scatter: what the blocks of others may take up in the memory of a rank at the most. With p \
+              ranks, blocks of more than a 2p-th of it go straight from or to the root.",
     },
     Opt {
         name: "HIERARCHY",
-        kind: Kind::Hierarchy(|c| &mut c.hierarchy),
+        value_type: ValueType::Hierarchy(|c| &mut c.hierarchy),
         unit: "",
         default: "auto",
         scope: Scope::Communicator,
-        doc: "Who talks to other nodes: every rank (flat), one rank of each node (leader), or RONDO_LANES ranks \
-              of each node, each for its share of the bytes (lanes). auto takes leaders where a node has \
-              several ranks, unless the cost model says that every rank for itself is faster.",
+        doc: "Who talks to other nodes: every rank (flat), one rank of each node (leader), or RONDO_LANES ranks of \
+              each node, each for its share of the bytes (lanes). auto takes leaders where a node has several ranks, \
+              unless the cost model says that every rank for itself is faster.",
     },
     Opt {
         name: "LANES",
-        kind: Kind::Integer(|c| &mut c.lanes, 64),
+        value_type: ValueType::Integer(|c| &mut c.lanes, 64),
         unit: "ranks",
         default: "2",
         scope: Scope::Communicator,
-        doc: "Ranks of each node that talk to other nodes under RONDO_HIERARCHY=lanes; not more than the \
-              smallest node has.",
+        doc: "Ranks of each node that talk to other nodes under RONDO_HIERARCHY=lanes; not more than the smallest node \
+              has.",
     },
     Opt {
         name: "SHM",
-        kind: Kind::Switch(|c| &mut c.shm),
+        value_type: ValueType::Switch(|c| &mut c.shm),
         unit: "",
         default: "on",
         scope: Scope::Communicator,
-        doc: "Pass data between the ranks of a node through a shared memory segment. Off, or where the system \
-              grants none, they use messages.",
+        doc: "Pass data between the ranks of a node through a shared memory segment. Off, or where the system grants \
+              none, they use messages.",
     },
     Opt {
         name: "SHM_BYTES",
-        kind: Kind::Bytes(|c| &mut c.shm_bytes, 1 << 30),
+        value_type: ValueType::Bytes(|c| &mut c.shm_bytes, 1 << 30),
         unit: "bytes",
         default: "4M",
         scope: Scope::Communicator,
-        doc: "The size of a segment: one for each node and communicator that needs one. Longer messages \
-              go through it piece by piece.",
+        doc: "The size of a segment: one for each node and communicator that needs one. Longer messages go through it \
+              piece by piece.",
     },
     Opt {
         name: "NODE",
-        kind: Kind::Text(|c| &mut c.node),
+        value_type: ValueType::Text(|c| &mut c.node),
         unit: "",
         default: "",
         scope: Scope::Process,
@@ -212,17 +213,16 @@ const OTHERS: &[Opt] = &[
     Opt {
         name: "BLOCK_BYTES",
         // A block is one message, and an MPI count of bytes ends at 2^31 - 1.
-        kind: Kind::Bytes(|c| &mut c.block_bytes, 1 << 30),
+        value_type: ValueType::Bytes(|c| &mut c.block_bytes, 1 << 30),
         unit: "bytes",
         default: "0",
         scope: Scope::Communicator,
-        doc: "The size of a block of a broadcast. Of an allgather: of the blocks of all ranks together in \
-              a round (circulant), or of a block of the longest part (bruck, ring). 0 takes the best \
-              size by the cost model.",
+        doc: "The size of a block of a broadcast. Of an allgather: of the blocks of all ranks together in a round \
+              (circulant), or of a block of the longest part (bruck, ring). 0 takes the best size by the cost model.",
     },
     Opt {
         name: "ALPHA_US",
-        kind: Kind::Real(|c| &mut c.alpha_us, 1e6),
+        value_type: ValueType::Real(|c| &mut c.alpha_us, 1e6),
         unit: "microseconds",
         default: "10",
         scope: Scope::Communicator,
@@ -230,7 +230,7 @@ const OTHERS: &[Opt] = &[
     },
     Opt {
         name: "BETA_NS_PER_KB",
-        kind: Kind::Real(|c| &mut c.beta_ns_per_kb, 1e9),
+        value_type: ValueType::Real(|c| &mut c.beta_ns_per_kb, 1e9),
         unit: "nanoseconds",
         default: "8000",
         scope: Scope::Communicator,
@@ -238,7 +238,7 @@ const OTHERS: &[Opt] = &[
     },
     Opt {
         name: "GAP_US",
-        kind: Kind::Real(|c| &mut c.gap_us, 1e6),
+        value_type: ValueType::Real(|c| &mut c.gap_us, 1e6),
         unit: "microseconds",
         default: "3",
         scope: Scope::Communicator,
@@ -246,7 +246,7 @@ const OTHERS: &[Opt] = &[
     },
     Opt {
         name: "NODE_ALPHA_US",
-        kind: Kind::Real(|c| &mut c.node_alpha_us, 1e6),
+        value_type: ValueType::Real(|c| &mut c.node_alpha_us, 1e6),
         unit: "microseconds",
         default: "1",
         scope: Scope::Communicator,
@@ -254,7 +254,7 @@ const OTHERS: &[Opt] = &[
     },
     Opt {
         name: "NODE_BETA_NS_PER_KB",
-        kind: Kind::Real(|c| &mut c.node_beta_ns_per_kb, 1e9),
+        value_type: ValueType::Real(|c| &mut c.node_beta_ns_per_kb, 1e9),
         unit: "nanoseconds",
         default: "100",
         scope: Scope::Communicator,
@@ -262,16 +262,16 @@ const OTHERS: &[Opt] = &[
     },
     Opt {
         name: "RULES",
-        kind: Kind::Text(|c| &mut c.rules),
+        value_type: ValueType::Text(|c| &mut c.rules),
         unit: "file",
         default: "",
         scope: Scope::Process,
-        doc: "Rules for automatic choices, as JSON: which algorithm carries out what. Rank 0 of a communicator reads the \
-              file for all.",
+        doc: "Rules for automatic choices, as JSON: which algorithm carries out what. Rank 0 of a communicator reads \
+              the file for all.",
     },
     Opt {
         name: "LEARN",
-        kind: Kind::Learn(|c| &mut c.learn),
+        value_type: ValueType::Learn(|c| &mut c.learn),
         unit: "",
         default: "on",
         scope: Scope::Communicator,
@@ -281,15 +281,16 @@ const OTHERS: &[Opt] = &[
     },
     Opt {
         name: "LEARN_CALLS",
-        kind: Kind::Integer(|c| &mut c.learn_calls, 1000),
+        value_type: ValueType::Integer(|c| &mut c.learn_calls, 1000),
         unit: "calls",
         default: "4",
         scope: Scope::Communicator,
-        doc: "Calls that each of two candidates has in a row, at the least, when they are compared; the later half of them is timed.",
+        doc: "Calls that each of two candidates has in a row, at the least, when they are compared; the later half of \
+              them is timed.",
     },
     Opt {
         name: "RELEARN",
-        kind: Kind::Integer(|c| &mut c.relearn, 1 << 30),
+        value_type: ValueType::Integer(|c| &mut c.relearn, 1 << 30),
         unit: "calls",
         default: "10000",
         scope: Scope::Communicator,
@@ -297,61 +298,61 @@ const OTHERS: &[Opt] = &[
     },
     Opt {
         name: "WINDOW",
-        kind: Kind::Integer(|c| &mut c.window, 1024),
+        value_type: ValueType::Integer(|c| &mut c.window, 1024),
         unit: "messages",
         default: "0",
         scope: Scope::Communicator,
-        doc: "Receives posted ahead. 0 takes 2 ceil(log2 p) for p ranks, and 64 long blocks at the root of a \
-              gather or scatter.",
+        doc: "Receives posted ahead. 0 takes 2 ceil(log2 p) for p ranks, and 64 long blocks at the root of a gather or \
+              scatter.",
     },
     Opt {
         name: "SYNC_FREQ",
-        kind: Kind::Integer(|c| &mut c.sync_freq, 1_000_000),
+        value_type: ValueType::Integer(|c| &mut c.sync_freq, 1_000_000),
         unit: "calls",
         default: "128",
         scope: Scope::Communicator,
-        doc: "Of so many broadcasts and all-gathers that Rondo carries out, one waits until its messages are being received, so \
-              that no rank runs further ahead. 0 never waits for that.",
+        doc: "Of so many broadcasts and all-gathers that Rondo carries out, one waits until its messages are being \
+              received, so that no rank runs further ahead. 0 never waits for that.",
     },
     Opt {
         name: "MAX_COMMS",
-        kind: Kind::Integer(|c| &mut c.max_comms, 100_000),
+        value_type: ValueType::Integer(|c| &mut c.max_comms, 100_000),
         unit: "communicators",
         default: "256",
         scope: Scope::Communicator,
-        doc: "Private communicators that may exist at one time. Communicators beyond it are left to the \
-              MPI library.",
+        doc: "Private communicators that may exist at one time. Communicators beyond it are left to the MPI library.",
     },
     Opt {
         name: "GPU",
-        kind: Kind::Gpu(|c| &mut c.gpu),
+        value_type: ValueType::Gpu(|c| &mut c.gpu),
         unit: "",
         default: "auto",
         scope: Scope::Communicator,
-        doc: "Where a process has the library of a GPU's driver (CUDA, HIP, Level Zero), its buffers may be memory that \
-              the processor cannot touch. auto leaves all calls on communicators with such a process to the MPI library. \
-              Off says that all buffers are the processor's.",
+        doc: "Where a process has the library of a GPU's driver (CUDA, HIP, Level Zero), its buffers may be memory \
+              that the processor cannot touch. auto leaves all calls on communicators with such a process to the MPI \
+              library. Off says that all buffers are the processor's.",
     },
     Opt {
         name: "TRACE",
-        kind: Kind::Trace(|c| &mut c.trace),
+        value_type: ValueType::Trace(|c| &mut c.trace),
         unit: "",
         default: "off",
         scope: Scope::Communicator,
-        doc: "Report every new choice with its reason, and what was measured, in one line each on the standard error output. On means choice.",
+        doc: "Report every new choice with its reason, and what was measured, in one line each on the standard error \
+              output. On means choice.",
     },
     Opt {
         name: "STATS",
-        kind: Kind::Stats(|c| &mut c.stats),
+        value_type: ValueType::Stats(|c| &mut c.stats),
         unit: "",
         default: "off",
         scope: Scope::Communicator,
-        doc: "At the end, rank 0 of MPI_COMM_WORLD writes calls, bytes and seconds of each algorithm, and what was saved, to \
-              FILE or to the standard error output. On means text.",
+        doc: "At the end, rank 0 of MPI_COMM_WORLD writes calls, bytes and seconds of each algorithm, and what was \
+              saved, to FILE or to the standard error output. On means text.",
     },
     Opt {
         name: "HELP",
-        kind: Kind::Switch(|c| &mut c.help),
+        value_type: ValueType::Switch(|c| &mut c.help),
         unit: "",
         default: "off",
         scope: Scope::Process,
@@ -359,12 +360,12 @@ const OTHERS: &[Opt] = &[
     },
     Opt {
         name: "TIMEOUT_S",
-        kind: Kind::Integer(|c| &mut c.timeout_s, 1_000_000),
+        value_type: ValueType::Integer(|c| &mut c.timeout_s, 1_000_000),
         unit: "seconds",
         default: "0",
         scope: Scope::Communicator,
-        doc: "A rank that waits longer without any progress aborts the job and names itself and the \
-              collective. 0 waits forever.",
+        doc: "A rank that waits longer without any progress aborts the job and names itself and the collective. 0 \
+              waits forever.",
     },
 ];
 
@@ -376,10 +377,10 @@ pub const REMOVED: &[(&str, &str)] = &[(
 
 impl Opt {
     /// An option of a collective.
-    const fn automatic(name: &'static str, kind: Kind, unit: &'static str) -> Opt {
+    const fn automatic(name: &'static str, value_type: ValueType, unit: &'static str) -> Opt {
         Opt {
             name,
-            kind,
+            value_type,
             unit,
             default: "auto",
             scope: Scope::Communicator,
@@ -389,12 +390,12 @@ impl Opt {
 
     /// What it does, in a sentence or two.
     pub fn doc(&self) -> String {
-        match self.kind {
-            Kind::Algorithm(collective) => format!(
+        match self.value_type {
+            ValueType::Algorithm(collective) => format!(
                 "The algorithm of {}. A named one is used for every size; host means never Rondo's.",
                 collective.mpi_name()
             ),
-            Kind::MinBytes(collective) => format!(
+            ValueType::MinBytes(collective) => format!(
                 "Under auto, calls of {} with fewer bytes{} go to the MPI library. auto is {} where the ranks are on \
                  several nodes, and {} within one node if it has shared memory, as long as nothing else is measured.",
                 sharing(collective),
@@ -405,23 +406,23 @@ impl Opt {
                 size(LEAST_BYTES),
                 size(NODE_LEAST_BYTES),
             ),
-            Kind::MinCommSize(collective) => format!(
+            ValueType::MinCommSize(collective) => format!(
                 "Under auto, calls of {} on communicators of fewer ranks go to the MPI library. auto is {}, as long as \
                  nothing else is measured.",
                 sharing(collective),
                 collective.family().least_ranks(),
             ),
-            Kind::Switch(_)
-            | Kind::Bytes(..)
-            | Kind::BytesOrAuto(..)
-            | Kind::Integer(..)
-            | Kind::Real(..)
-            | Kind::Trace(_)
-            | Kind::Learn(_)
-            | Kind::Stats(_)
-            | Kind::Hierarchy(_)
-            | Kind::Gpu(_)
-            | Kind::Text(_) => self.doc.into(),
+            ValueType::Switch(_)
+            | ValueType::Bytes(..)
+            | ValueType::BytesOrAuto(..)
+            | ValueType::Integer(..)
+            | ValueType::Real(..)
+            | ValueType::Trace(_)
+            | ValueType::Learn(_)
+            | ValueType::Stats(_)
+            | ValueType::Hierarchy(_)
+            | ValueType::Gpu(_)
+            | ValueType::Text(_) => self.doc.into(),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use super::options::{MOST_BYTES, MOST_RANKS, REMOVED};
 use super::{
-    Algorithm, Config, Gpu, Hierarchy, Kind, Learn, OPTIONS, Opt, Setting, Stats, StatsFormat,
+    Algorithm, Config, Gpu, Hierarchy, Learn, OPTIONS, Opt, Setting, Stats, StatsFormat, ValueType,
 };
 
 type Parsed<T> = Result<T, String>;
@@ -19,50 +19,50 @@ impl Opt {
     /// Does the value of this option in `config` name a file?
     pub(super) fn names_file(&self, config: &Config) -> bool {
         let config = &mut config.clone();
-        match self.kind {
-            Kind::Learn(field) => field(config).save.is_some(),
-            Kind::Stats(field) => field(config).file.is_some(),
-            Kind::Text(field) => self.unit == "file" && !field(config).is_empty(),
-            Kind::Switch(_)
-            | Kind::Algorithm(_)
-            | Kind::MinBytes(_)
-            | Kind::MinCommSize(_)
-            | Kind::Bytes(..)
-            | Kind::BytesOrAuto(..)
-            | Kind::Integer(..)
-            | Kind::Real(..)
-            | Kind::Trace(_)
-            | Kind::Hierarchy(_)
-            | Kind::Gpu(_) => false,
+        match self.value_type {
+            ValueType::Learn(field) => field(config).save.is_some(),
+            ValueType::Stats(field) => field(config).file.is_some(),
+            ValueType::Text(field) => self.unit == "file" && !field(config).is_empty(),
+            ValueType::Switch(_)
+            | ValueType::Algorithm(_)
+            | ValueType::MinBytes(_)
+            | ValueType::MinCommSize(_)
+            | ValueType::Bytes(..)
+            | ValueType::BytesOrAuto(..)
+            | ValueType::Integer(..)
+            | ValueType::Real(..)
+            | ValueType::Trace(_)
+            | ValueType::Hierarchy(_)
+            | ValueType::Gpu(_) => false,
         }
     }
 
     /// Sets this option's field of `config` from `text`, which has no blanks around it. On error
     /// `config` is unchanged and the error completes the sentence "RONDO_X="..." ...".
     pub(super) fn set(&self, config: &mut Config, text: &str) -> Parsed<()> {
-        match self.kind {
-            Kind::Switch(field) => *field(config) = switch(text)?,
-            Kind::Algorithm(collective) => {
+        match self.value_type {
+            ValueType::Switch(field) => *field(config) = switch(text)?,
+            ValueType::Algorithm(collective) => {
                 config[collective].setting = setting(text, collective.algorithms())?;
             }
-            Kind::MinBytes(collective) => {
+            ValueType::MinBytes(collective) => {
                 config[collective].min_bytes = or_auto(text, |text| bytes(text, MOST_BYTES))?;
             }
-            Kind::MinCommSize(collective) => {
+            ValueType::MinCommSize(collective) => {
                 config[collective].min_comm_size = or_auto(text, |text| integer(text, MOST_RANKS))?;
             }
-            Kind::Bytes(field, max) => *field(config) = bytes(text, max)?,
-            Kind::BytesOrAuto(field, max) => {
+            ValueType::Bytes(field, max) => *field(config) = bytes(text, max)?,
+            ValueType::BytesOrAuto(field, max) => {
                 *field(config) = or_auto(text, |text| bytes(text, max))?;
             }
-            Kind::Integer(field, max) => *field(config) = integer(text, max)?,
-            Kind::Real(field, max) => *field(config) = real(text, max)?,
-            Kind::Trace(field) => *field(config) = trace(text)?,
-            Kind::Learn(field) => *field(config) = learn(text)?,
-            Kind::Stats(field) => *field(config) = stats(text)?,
-            Kind::Hierarchy(field) => *field(config) = among(text, Hierarchy::NAMES)?,
-            Kind::Gpu(field) => *field(config) = among(text, Gpu::NAMES)?,
-            Kind::Text(field) => *field(config) = text.to_owned(),
+            ValueType::Integer(field, max) => *field(config) = integer(text, max)?,
+            ValueType::Real(field, max) => *field(config) = real(text, max)?,
+            ValueType::Trace(field) => *field(config) = trace(text)?,
+            ValueType::Learn(field) => *field(config) = learn(text)?,
+            ValueType::Stats(field) => *field(config) = stats(text)?,
+            ValueType::Hierarchy(field) => *field(config) = among(text, Hierarchy::NAMES)?,
+            ValueType::Gpu(field) => *field(config) = among(text, Gpu::NAMES)?,
+            ValueType::Text(field) => *field(config) = text.to_owned(),
         }
         Ok(())
     }
@@ -103,8 +103,8 @@ fn among<T: Copy>(text: &str, named: &[(&str, T)]) -> Parsed<T> {
     Err(format!("is not one of {}{hint}", names.join(", ")))
 }
 
-/// A size such as `65536`, `64K`, `64 kB`, `8MiB` or `1.5M`; every unit is a power of 1024. An error completes a sentence
-/// about `text`.
+/// A size such as `65536`, `64K`, `64 kB`, `8MiB` or `1.5M`; every unit is a power of 1024. An error completes a
+/// sentence about `text`.
 pub fn bytes(text: &str, max: u64) -> Result<u64, String> {
     let no_size = || "is not a size like 65536, 64K or 8M".to_string();
     let end = text

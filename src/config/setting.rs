@@ -32,14 +32,14 @@ impl Setting {
     }
 
     /// The number that ranks exchange.
-    pub(crate) fn to_word(self) -> u64 {
+    pub(crate) fn encode(self) -> u64 {
         let place = Setting::among(Algorithm::ALL).position(|setting| setting == self);
         place.map_or(u64::MAX, |place| place as u64)
     }
 
     /// The setting behind a number; `None` if it is none of a collective with these algorithms.
-    pub(crate) fn from_word(word: u64, algorithms: &[Algorithm]) -> Option<Setting> {
-        Setting::among(algorithms).find(|setting| setting.to_word() == word)
+    pub(crate) fn decode(number: u64, algorithms: &[Algorithm]) -> Option<Setting> {
+        Setting::among(algorithms).find(|setting| setting.encode() == number)
     }
 }
 

@@ -3,7 +3,9 @@
 
 use super::options::MOST_RANKS;
 use super::size::size;
-use super::{Config, Gpu, Hierarchy, Kind, Loaded, OPTIONS, Opt, Setting, Source, StatsFormat};
+use super::{
+    Config, Gpu, Hierarchy, Loaded, OPTIONS, Opt, Setting, Source, StatsFormat, ValueType,
+};
 
 /// The longest line of [`table`], in characters. Only a value may be longer.
 const LINE: usize = 100;
@@ -15,26 +17,28 @@ impl Opt {
     /// The values that this option takes, in words and with their unit.
     pub fn values(&self) -> String {
         let unit = self.unit;
-        match self.kind {
-            Kind::Switch(_) => "on, off".into(),
-            Kind::Algorithm(collective) => {
+        match self.value_type {
+            ValueType::Switch(_) => "on, off".into(),
+            ValueType::Algorithm(collective) => {
                 list(Setting::among(collective.algorithms()).map(Setting::name))
             }
-            Kind::Bytes(_, max) => format!("{unit}, as 64K or 8M, up to {}", size(max)),
-            Kind::BytesOrAuto(..) | Kind::MinBytes(_) => format!("auto; {unit}, as 64K or 8M"),
-            Kind::Integer(_, max) => format!("0 to {max} {unit}"),
-            Kind::MinCommSize(_) => format!("auto; 0 to {MOST_RANKS} {unit}"),
-            Kind::Real(_, max) => format!("0 to {max} {unit}"),
-            Kind::Trace(_) => "choice, off".into(),
-            Kind::Learn(_) => "on, off, save:FILE".into(),
-            Kind::Stats(_) => {
+            ValueType::Bytes(_, max) => format!("{unit}, as 64K or 8M, up to {}", size(max)),
+            ValueType::BytesOrAuto(..) | ValueType::MinBytes(_) => {
+                format!("auto; {unit}, as 64K or 8M")
+            }
+            ValueType::Integer(_, max) => format!("0 to {max} {unit}"),
+            ValueType::MinCommSize(_) => format!("auto; 0 to {MOST_RANKS} {unit}"),
+            ValueType::Real(_, max) => format!("0 to {max} {unit}"),
+            ValueType::Trace(_) => "choice, off".into(),
+            ValueType::Learn(_) => "on, off, save:FILE".into(),
+            ValueType::Stats(_) => {
                 let names = StatsFormat::NAMES.iter().map(|(name, _)| *name);
                 format!("{}; text:FILE, json:FILE", list(names))
             }
-            Kind::Hierarchy(_) => list(Hierarchy::NAMES.iter().map(|(name, _)| *name)),
-            Kind::Gpu(_) => list(Gpu::NAMES.iter().map(|(name, _)| *name)),
-            Kind::Text(_) if unit.is_empty() => "a name".into(),
-            Kind::Text(_) => format!("a {unit}"),
+            ValueType::Hierarchy(_) => list(Hierarchy::NAMES.iter().map(|(name, _)| *name)),
+            ValueType::Gpu(_) => list(Gpu::NAMES.iter().map(|(name, _)| *name)),
+            ValueType::Text(_) if unit.is_empty() => "a name".into(),
+            ValueType::Text(_) => format!("a {unit}"),
         }
     }
 
@@ -42,34 +46,34 @@ impl Opt {
     pub fn show(&self, config: &Config) -> String {
         let mut config = config.clone();
         let config = &mut config;
-        match self.kind {
-            Kind::Switch(field) => if *field(config) { "on" } else { "off" }.into(),
-            Kind::Algorithm(collective) => config[collective].setting.name().into(),
-            Kind::Bytes(field, _) => size(*field(config)),
-            Kind::BytesOrAuto(field, _) => or_auto(field(config).map(size)),
-            Kind::MinBytes(collective) => or_auto(config[collective].min_bytes.map(size)),
-            Kind::MinCommSize(collective) => or_auto(
+        match self.value_type {
+            ValueType::Switch(field) => if *field(config) { "on" } else { "off" }.into(),
+            ValueType::Algorithm(collective) => config[collective].setting.name().into(),
+            ValueType::Bytes(field, _) => size(*field(config)),
+            ValueType::BytesOrAuto(field, _) => or_auto(field(config).map(size)),
+            ValueType::MinBytes(collective) => or_auto(config[collective].min_bytes.map(size)),
+            ValueType::MinCommSize(collective) => or_auto(
                 config[collective]
                     .min_comm_size
                     .map(|ranks| ranks.to_string()),
             ),
-            Kind::Integer(field, _) => field(config).to_string(),
-            Kind::Real(field, _) => field(config).to_string(),
-            Kind::Trace(field) => if *field(config) { "choice" } else { "off" }.into(),
-            Kind::Learn(field) => match &field(config).save {
+            ValueType::Integer(field, _) => field(config).to_string(),
+            ValueType::Real(field, _) => field(config).to_string(),
+            ValueType::Trace(field) => if *field(config) { "choice" } else { "off" }.into(),
+            ValueType::Learn(field) => match &field(config).save {
                 Some(file) => format!("save:{}", file.display()),
                 None => if field(config).on { "on" } else { "off" }.into(),
             },
-            Kind::Stats(field) => {
+            ValueType::Stats(field) => {
                 let stats = field(config);
                 match &stats.file {
                     Some(file) => format!("{}:{}", stats.format.name(), file.display()),
                     None => stats.format.name().into(),
                 }
             }
-            Kind::Hierarchy(field) => field(config).name().into(),
-            Kind::Gpu(field) => field(config).name().into(),
-            Kind::Text(field) => field(config).clone(),
+            ValueType::Hierarchy(field) => field(config).name().into(),
+            ValueType::Gpu(field) => field(config).name().into(),
+            ValueType::Text(field) => field(config).clone(),
         }
     }
 }

@@ -14,7 +14,8 @@ use crate::schedule::Parts;
 pub struct AllBroadcast<'a> {
     /// Where it is made.
     pub context: Context<'a>,
-    /// The parts of the ranks, which follow from the receive counts times the size of the receive type and are equal on all ranks.
+    /// The parts of the ranks, which follow from the receive counts times the size of the receive type and are equal on
+    /// all ranks.
     pub parts: &'a Parts,
     /// The parts of the nodes. Not looked at where every node has one rank.
     pub node_parts: &'a Parts,

@@ -92,8 +92,14 @@ impl Problem for Broadcast<'_> {
         let Context { facts, config, .. } = self.context;
         let (class, default) = self.size_class(choice)?;
         // Inside a node, blocks mean nothing.
-        let several = matches!(choice, Choice::Rondo { algorithm: Algorithm::Circulant, blocks, .. } if blocks >= 2 * FEWER)
-            && facts.nodes > 1;
+        let several = match choice {
+            Choice::Rondo {
+                algorithm: Algorithm::Circulant,
+                blocks,
+                ..
+            } => blocks >= 2 * FEWER && facts.nodes > 1,
+            Choice::Rondo { .. } | Choice::Host(_) => false,
+        };
         let second = several && config.block_bytes == 0;
         Some(facts.prior_by_bytes(self.bytes, (class, default), second))
     }

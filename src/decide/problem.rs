@@ -1,4 +1,5 @@
-//! What is asked about a call: who carries it out by the rules, who might be faster, and what is expected of each before it is tried.
+//! What is asked about a call: who carries it out by the rules, who might be faster, and what is expected of each
+//! before it is tried.
 
 #![forbid(unsafe_code)]
 
@@ -40,8 +41,8 @@ impl Context<'_> {
         self.config.wish(self.collective)
     }
 
-    /// Who has the calls by the rules, which made this choice, where it is a minimum of bytes that may be measured to be another one.
-    /// `None` if there is nothing to learn.
+    /// Who has the calls by the rules, which made this choice, where it is a minimum of bytes that may be measured to
+    /// be another one. `None` if there is nothing to learn.
     #[inline]
     pub(super) fn default_by_bytes(&self, choice: Choice) -> Option<Candidate> {
         match choice {
@@ -53,7 +54,8 @@ impl Context<'_> {
 }
 
 impl Facts {
-    /// What is expected of calls of `bytes` bytes whose size class and default these are; is there a second way of Rondo's?
+    /// What is expected of calls of `bytes` bytes whose size class and default these are; is there a second way of
+    /// Rondo's?
     pub(super) fn prior_by_bytes(
         &self,
         bytes: u64,

@@ -7,7 +7,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::pattern::{Cursor, Way};
+use super::pattern::{Cursor, Direction};
 use super::{Event, Order, Piece, Wire};
 use std::collections::VecDeque;
 
@@ -150,16 +150,16 @@ impl<'a> AllBroadcast<'a> {
 
     fn next_receive(&mut self) {
         let (most, pieces) = (self.limits.message, &mut self.scratch.incoming);
-        self.receive.peer = self
-            .order
-            .message(&mut self.receive.at, Way::In, most, pieces);
+        self.receive.peer =
+            self.order
+                .message(&mut self.receive.at, Direction::Receive, most, pieces);
     }
 
     fn next_send(&mut self) {
         let (most, pieces) = (self.limits.message, &mut self.scratch.outgoing);
         self.send.peer = self
             .order
-            .message(&mut self.send.at, Way::Out, most, pieces);
+            .message(&mut self.send.at, Direction::Send, most, pieces);
         self.ready = 0;
     }
 

@@ -19,7 +19,7 @@ mod pattern;
 pub mod rooted;
 
 pub use allbroadcast::{AllBroadcast, Limits, Progress, Scratch, run};
-pub use pattern::{Entries, Order, Part, Pattern, Rows};
+pub use pattern::{Entries, Order, Part, Pattern, RootSchedules};
 
 use crate::schedule::Span;
 

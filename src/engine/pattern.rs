@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::Piece;
-use crate::schedule::{Blocks, Circulant, Family, Rounds};
+use crate::schedule::{Blocks, Circulant, Rounds, TreeNeighbors};
 
 /// Pieces of at least this many bytes do not share a message with others of a circulant all-broadcast,
 /// which never lie side by side: copying them costs more than another message (docs/tuning.md). Whole
@@ -35,7 +35,7 @@ pub enum Pattern<'a> {
     /// There is a part for every rank.
     Ring,
     /// Every block of a single part goes down a tree, from this rank to all its children before the next block.
-    Tree(&'a Family),
+    Tree(&'a TreeNeighbors),
 }
 
 /// Where the schedules of the contributors come from.
@@ -44,18 +44,18 @@ pub enum Entries<'a> {
     /// The receive schedules of all relative ranks ([`Circulant::recv_table`]).
     Table(&'a [i8]),
     /// This rank's own schedules in the broadcast of each contributor.
-    Rows(&'a Rows),
+    PerRoot(&'a RootSchedules),
 }
 
 /// One rank's schedules in broadcasts from several roots. O(log p) time and space for each.
 #[derive(Clone, Debug, Default)]
-pub struct Rows {
+pub struct RootSchedules {
     q: usize,
     recv: Vec<i8>,
     send: Vec<i8>,
 }
 
-impl Rows {
+impl RootSchedules {
     /// Makes the schedules of `rank`, one for each root.
     pub fn set(&mut self, graph: &Circulant, rank: u32, roots: &[u32]) {
         self.q = graph.q();
@@ -96,9 +96,9 @@ fn before(rank: u32, steps: u32, p: u32) -> u32 {
 
 /// Which way a message goes, seen from this rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    In,
-    Out,
+pub(super) enum Direction {
+    Receive,
+    Send,
 }
 
 /// A place in the sequence of all pieces that go one way.
@@ -159,12 +159,12 @@ impl<'a> Order<'a> {
     pub(super) fn message(
         &self,
         at: &mut Cursor,
-        way: Way,
+        direction: Direction,
         most: u64,
         pieces: &mut Vec<Piece>,
     ) -> Option<u32> {
         pieces.clear();
-        let first = self.next(at, way)?;
+        let first = self.next(at, direction)?;
         let (k, phase) = (at.k, at.phase);
         let alone = match self.pattern {
             Pattern::Circulant(..) => ALONE_BYTES,
@@ -174,7 +174,7 @@ impl<'a> Order<'a> {
         pieces.push(first);
         while pieces[0].span.len < alone {
             let mut ahead = *at;
-            let Some(piece) = self.next(&mut ahead, way) else {
+            let Some(piece) = self.next(&mut ahead, direction) else {
                 *at = ahead;
                 break;
             };
@@ -191,42 +191,51 @@ impl<'a> Order<'a> {
             // first. Within a message the order of ascending ranks is that of most receive buffers.
             pieces.reverse();
         }
-        Some(self.peer(k, way))
+        Some(self.peer(k, direction))
     }
 
     /// The other rank of messages that go `way` in position `k` of a phase.
-    fn peer(&self, k: usize, way: Way) -> u32 {
+    fn peer(&self, k: usize, direction: Direction) -> u32 {
         let (p, skip) = (
             self.graph.p(),
-            match (self.pattern, way) {
-                (Pattern::Tree(family), Way::In) => return family.parent().unwrap_or(self.rank),
-                (Pattern::Tree(family), Way::Out) => return family.children()[k],
+            match (self.pattern, direction) {
+                (Pattern::Tree(family), Direction::Receive) => {
+                    return family.parent().unwrap_or(self.rank);
+                }
+                (Pattern::Tree(family), Direction::Send) => return family.children()[k],
                 (Pattern::Ring, _) => 1,
                 _ => self.graph.skips()[k],
             },
         );
-        match way {
-            Way::In => before(self.rank, skip, p),
-            Way::Out => before(self.rank, p - skip, p),
+        match direction {
+            Direction::Receive => before(self.rank, skip, p),
+            Direction::Send => before(self.rank, p - skip, p),
         }
     }
 
     /// The next piece that goes `way`. The cursor is left behind it, in its round.
-    fn next(&self, at: &mut Cursor, way: Way) -> Option<Piece> {
+    fn next(&self, at: &mut Cursor, direction: Direction) -> Option<Piece> {
         match self.pattern {
-            Pattern::Circulant(rounds, entries) => self.next_circulant(&rounds, &entries, at, way),
-            Pattern::Bruck => self.next_whole(at, way, self.graph.q() as u32),
-            Pattern::Ring => self.next_whole(at, way, self.graph.p() - 1),
-            Pattern::Tree(family) => self.next_of_tree(family, at, way),
+            Pattern::Circulant(rounds, entries) => {
+                self.next_circulant(&rounds, &entries, at, direction)
+            }
+            Pattern::Bruck => self.next_whole(at, direction, self.graph.q() as u32),
+            Pattern::Ring => self.next_whole(at, direction, self.graph.p() - 1),
+            Pattern::Tree(family) => self.next_of_tree(family, at, direction),
         }
     }
 
     /// Block by block, each to one peer after the other.
-    fn next_of_tree(&self, family: &Family, at: &mut Cursor, way: Way) -> Option<Piece> {
+    fn next_of_tree(
+        &self,
+        family: &TreeNeighbors,
+        at: &mut Cursor,
+        direction: Direction,
+    ) -> Option<Piece> {
         let part = self.parts.first()?;
-        let peers = match way {
-            Way::In => usize::from(family.parent().is_some()),
-            Way::Out => family.children().len(),
+        let peers = match direction {
+            Direction::Receive => usize::from(family.parent().is_some()),
+            Direction::Send => family.children().len(),
         };
         while peers > 0 && at.phase < part.blocks.count() {
             if at.part == 0 {
@@ -248,13 +257,13 @@ impl<'a> Order<'a> {
         rounds: &Rounds,
         entries: &Entries,
         at: &mut Cursor,
-        way: Way,
+        direction: Direction,
     ) -> Option<Piece> {
         let (p, q) = (self.graph.p(), self.graph.q());
         while at.phase < rounds.phases() {
-            let receiver = match way {
-                Way::In => self.rank,
-                Way::Out => self.peer(at.k, way),
+            let receiver = match direction {
+                Direction::Receive => self.rank,
+                Direction::Send => self.peer(at.k, direction),
             };
             while let Some(part) = self.parts.get(at.part as usize) {
                 let i = at.part as usize;
@@ -267,8 +276,10 @@ impl<'a> Order<'a> {
                     Entries::Table(table) => {
                         table[before(receiver, part.root, p) as usize * q + at.k]
                     }
-                    Entries::Rows(rows) if way == Way::In => rows.recv[i * q + at.k],
-                    Entries::Rows(rows) => rows.send[i * q + at.k],
+                    Entries::PerRoot(rows) if direction == Direction::Receive => {
+                        rows.recv[i * q + at.k]
+                    }
+                    Entries::PerRoot(rows) => rows.send[i * q + at.k],
                 };
                 if let Some(block) = rounds.block(entry, at.k, at.phase) {
                     let span = part.blocks.span(block);
@@ -288,11 +299,11 @@ impl<'a> Order<'a> {
 
     /// Whole parts, block by block: on Bruck's way those of the sender and of the ranks before it, on
     /// the ring that of a single rank.
-    fn next_whole(&self, at: &mut Cursor, way: Way, rounds: u32) -> Option<Piece> {
+    fn next_whole(&self, at: &mut Cursor, direction: Direction, rounds: u32) -> Option<Piece> {
         while at.k < rounds as usize {
-            let sender = match way {
-                Way::In => self.peer(at.k, way),
-                Way::Out => self.rank,
+            let sender = match direction {
+                Direction::Receive => self.peer(at.k, direction),
+                Direction::Send => self.rank,
             };
             let (first, width) = match matches!(self.pattern, Pattern::Ring) {
                 true => (at.k as u32, 1),

@@ -11,13 +11,13 @@ mod data;
 mod object;
 mod transport;
 
-pub use call::{Allgather, Bcast, Call, Rooted, Way};
-pub use data::blocks::Blocks;
+pub use call::{Allgather, Bcast, Call, Rooted, RootedOp};
+pub use data::blocks::UserBlocks;
 pub use data::counts::{Count, Counts};
 pub use data::data::Data;
 pub use data::layout::Layout;
 pub use data::staging::StagingRoom;
-pub use library::abi::{Abi, Word};
+pub use library::abi::{Abi, RawHandle};
 pub use library::collectives::{
     AllgatherFn, AllgatherLargeFn, AllgathervFn, AllgathervLargeFn, BcastFn, BcastLargeFn,
     GatherFn, GatherLargeFn, GathervFn, GathervLargeFn, ScattervFn, ScattervLargeFn,
@@ -29,14 +29,14 @@ pub use library::next::Next;
 pub use library::rights;
 #[cfg(feature = "direct")]
 pub use library::symbols::function_of_type;
-pub use library::table::{Host, Usable, host};
+pub use library::table::{Host, Mpi, host};
 pub use object::attr::{Attribute, Datatype, is_being_freed};
 pub use object::code::{Code, no_trouble};
 pub use object::failure::Failure;
-pub use transport::carrier::MpiCarrier;
-pub use transport::mailbox::{LocalMail, News, Route, Shelf};
-pub use transport::pool::Post;
+pub use transport::in_flight::InFlight;
+pub use transport::local_packets::{LocalPackets, MailboxEvent, MailboxState, Route};
 pub use transport::ring::RingLocal;
+pub use transport::rooted_wire::MpiRootedWire;
 pub use transport::tags::{Tags, call_tag};
 pub use transport::view::View;
 pub use transport::wire::{Job, MpiWire, Requests, SYNCHRONOUS_BYTES};

@@ -13,7 +13,8 @@ const LOOKS: u32 = 3;
 /// The part of the time spent so far that a trial may cost.
 const SHARE: f64 = 0.05;
 
-/// What is made for Rondo is made at once if it takes no longer than so many calls: even a program of 100 calls loses little by it.
+/// What is made for Rondo is made at once if it takes no longer than so many calls: even a program of 100 calls loses
+/// little by it.
 const CHEAP: f64 = 5.0;
 
 /// A challenger that is slower by more than this factor has one more call, and is out if it still is.
@@ -22,8 +23,8 @@ const CLOSE: f64 = 1.3;
 /// A challenger is out after a single call if it took so many times as long.
 const CLEARLY: f64 = 2.0;
 
-/// Each comparison that a candidate is in again costs a quarter of what the one before might, the second one less where two calls
-/// said the same.
+/// Each comparison that a candidate is in again costs a quarter of what the one before might, the second one less where
+/// two calls said the same.
 const AGAIN: u64 = 4;
 const AGAIN_AFTER_TWO: u64 = 16;
 
@@ -83,7 +84,8 @@ enum Phase {
 /// How much is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Some calls of the host's, and none of Rondo's: are they long enough that what must be made for Rondo is worth it?
+    /// Some calls of the host's, and none of Rondo's: are they long enough that what must be made for Rondo is worth
+    /// it?
     Worth,
     /// One call.
     Glance,
@@ -127,8 +129,8 @@ fn due(ratio: f64) -> u64 {
 impl Contest {
     /// A size class of which nothing is measured.
     ///
-    /// If the host has the calls by the rules, what must be made for Rondo (`set_up_us` microseconds, 0 if it is there) has to be
-    /// worth it before Rondo has a call.
+    /// If the host has the calls by the rules, what must be made for Rondo (`set_up_us` microseconds, 0 if it is there)
+    /// has to be worth it before Rondo has a call.
     pub fn new(prior: &Prior, set_up_us: u32) -> Contest {
         let due = |ratio: Option<f64>| ratio.map_or(u64::MAX, due);
         let mut contest = Contest {
@@ -169,8 +171,8 @@ impl Contest {
         self.agreed[self.incumbent as usize] != u64::MAX
     }
 
-    /// What the incumbent's calls saved since this was last asked, if both its time and the host's are known; negative if
-    /// it was slower, by less than chance may be.
+    /// What the incumbent's calls saved since this was last asked, if both its time and the host's are known; negative
+    /// if it was slower, by less than chance may be.
     pub fn take_saved(&mut self) -> Saved {
         let calls = self.calls - std::mem::replace(&mut self.accounted, self.calls);
         let times = self.times();
@@ -193,8 +195,8 @@ impl Contest {
         now.then(|| self.own.map(|sample| sample.time()))
     }
 
-    /// The ranks agreed on these times. True if that is news: who has the calls, or how long somebody takes of whom nothing
-    /// was known.
+    /// The ranks agreed on these times. True if that is news: who has the calls, or how long somebody takes of whom
+    /// nothing was known.
     pub fn agree(&mut self, slowest: [u64; 2], trials: Trials) -> bool {
         let [incumbent, challenger] = slowest.map(|time| time.max(1) as f64);
         let stage = match self.phase {
@@ -215,12 +217,7 @@ impl Contest {
         self.agreed[self.challenger as usize] = slowest[1];
         let first = self.lost[self.incumbent as usize] + self.lost[self.challenger as usize] == 0;
         let ratio = challenger / incumbent;
-        let row = match u16::try_from(trials.calls).unwrap_or(u16::MAX) {
-            row @ 0..=1 => row,
-            row => row
-                .max((self.calls as f64 * SHARE) as u16)
-                .min(row.max(ROW_MAX)),
-        };
+        let row = self.row(trials);
         match stage {
             Stage::Glance | Stage::Look if row > 1 && ratio <= CLOSE => {
                 self.own = [Sample::default(); 2];
@@ -242,6 +239,25 @@ impl Contest {
             }
             Stage::Worth | Stage::Glance | Stage::Look | Stage::Race => {}
         }
+        let displaced = self.rank(ratio, stage, trials);
+        self.challenge_again(trials);
+        first || displaced
+    }
+
+    /// Calls in a row of each candidate in a race; 0 or 1: there are no races.
+    fn row(&self, trials: Trials) -> u16 {
+        match u16::try_from(trials.calls).unwrap_or(u16::MAX) {
+            row @ 0..=1 => row,
+            row => row
+                .max((self.calls as f64 * SHARE) as u16)
+                .min(row.max(ROW_MAX)),
+        }
+    }
+
+    /// Names the incumbent, where the challenger takes `ratio` times as long, and the call at which the loser comes
+    /// back. True if the incumbent is another one.
+    fn rank(&mut self, ratio: f64, stage: Stage, trials: Trials) -> bool {
+        let row = self.row(trials);
         let (mut loser, mut ratio) = (self.challenger, ratio);
         let displaced = ratio < f64::from(self.margin);
         if displaced {
@@ -269,8 +285,7 @@ impl Contest {
             *lost += 1;
             self.due[loser as usize] = self.calls + calls.min(most);
         }
-        self.challenge_again(trials);
-        first || displaced
+        displaced
     }
 
     /// Counts a call, and says who has it.

@@ -36,8 +36,8 @@ impl Table {
         self.contests.len() == CONTESTS
     }
 
-    /// The contest for these calls, now made; `None` if there are too many. In `set_up_us` microseconds what Rondo needs on the
-    /// communicator is made before its first call; 0 if it is there.
+    /// The contest for these calls, now made; `None` if there are too many. In `set_up_us` microseconds what Rondo
+    /// needs on the communicator is made before its first call; 0 if it is there.
     #[cold]
     pub fn add(
         &mut self,

@@ -62,5 +62,5 @@ pub mod rounds;
 pub use blocks::{Blocks, Span};
 pub use circulant::Circulant;
 pub use parts::Parts;
-pub use postal::Family;
+pub use postal::TreeNeighbors;
 pub use rounds::{MAX_Q, Rounds};

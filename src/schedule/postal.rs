@@ -57,14 +57,14 @@ pub fn time(p: u32, latency: u32) -> u32 {
 
 /// From whom a rank has its blocks, and to whom it passes them on, first to last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Family {
+pub struct TreeNeighbors {
     parent: Option<u32>,
     children: Vec<u32>,
     /// F(t) for t below the time of the tree.
     reached: Vec<u32>,
 }
 
-impl Family {
+impl TreeNeighbors {
     /// Makes this the family of `rank` in the tree of `p` ranks from `root`. O(L log p) time.
     pub fn set(&mut self, p: u32, latency: u32, rank: u32, root: u32) {
         self.reached.clear();

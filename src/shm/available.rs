@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// A kind of control groups: the first one has a hierarchy for memory, the second one is for everything.
-struct Kind {
+struct ControlGroups {
     /// The type of the file system.
     filesystem: &'static str,
     /// The name among what a hierarchy controls.
@@ -22,15 +22,15 @@ struct Kind {
     spare: &'static str,
 }
 
-const KINDS: [Kind; 2] = [
-    Kind {
+const VERSIONS: [ControlGroups; 2] = [
+    ControlGroups {
         filesystem: "cgroup",
         controller: "memory",
         limits: &["memory.limit_in_bytes"],
         used: "memory.usage_in_bytes",
         spare: "total_inactive_file",
     },
-    Kind {
+    ControlGroups {
         filesystem: "cgroup2",
         controller: "",
         // What is above the second one is slowed down until it stands still.
@@ -48,9 +48,9 @@ pub fn available(root: &Path) -> io::Result<u64> {
     let machine = machine(&fs::read_to_string(proc.join("meminfo"))?);
     let read = |name| fs::read_to_string(proc.join("self").join(name)).unwrap_or_default();
     let (groups, mounts) = (read("cgroup"), read("mountinfo"));
-    let left = KINDS.iter().filter_map(|kind| {
-        let place = kind.place(&groups, &mounts)?;
-        kind.left(root, &place, machine)
+    let left = VERSIONS.iter().filter_map(|version| {
+        let place = version.place(&groups, &mounts)?;
+        version.left(root, &place, machine)
     });
     Ok(left.fold(machine, u64::min))
 }
@@ -71,7 +71,7 @@ struct Place {
     own: PathBuf,
 }
 
-impl Kind {
+impl ControlGroups {
     /// The place of this process's group, by the texts of `/proc/self/cgroup` and `/proc/self/mountinfo`.
     fn place(&self, groups: &str, mounts: &str) -> Option<Place> {
         let own = groups.lines().find_map(|line| self.group(line))?;

@@ -7,20 +7,20 @@ pub(super) const LINE: u64 = 64;
 /// call it is in. All look at the former while they wait for bytes, only writers at the latter.
 const CONTROL_BYTES: u64 = 2 * LINE;
 
-/// The share of the boxes in a segment.
-const BOXES_SHARE: u64 = 8;
+/// The share of the mailboxes in a segment.
+const MAILBOXES_SHARE: u64 = 8;
 
-/// Lines of a box. Always odd: the first lines of boxes a power of two apart would displace each other
+/// Lines of a mailbox. Always odd: the first lines of mailboxes a power of two apart would displace each other
 /// from the cache of a rank that looks at them in turn.
-const BOX_LINES: (u64, u64) = (3, 255);
+const MAILBOX_LINES: (u64, u64) = (3, 255);
 
-/// What of a box is not the letter.
-pub(super) const BOX_HEAD_BYTES: u64 = 24;
+/// What of a mailbox is not the packet.
+pub(super) const MAILBOX_HEAD_BYTES: u64 = 24;
 
 /// A ring must be worth its while.
 const RING_BYTES_MIN: u64 = 4 << 10;
 
-/// The places of controls, boxes and ring in a segment for the ranks of a node.
+/// The places of controls, mailboxes and ring in a segment for the ranks of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Division {
     ranks: u32,
@@ -34,9 +34,9 @@ impl Division {
         if n == 0 {
             return None;
         }
-        let boxes = 2 * u64::from(n);
-        let (least, most) = BOX_LINES;
-        let lines = (bytes / BOXES_SHARE / boxes / LINE).clamp(least, most);
+        let mailboxes = 2 * u64::from(n);
+        let (least, most) = MAILBOX_LINES;
+        let lines = (bytes / MAILBOXES_SHARE / mailboxes / LINE).clamp(least, most);
         let mut division = Division {
             ranks: n,
             box_lines: if lines % 2 == 1 { lines } else { lines - 1 },
@@ -52,9 +52,9 @@ impl Division {
         self.ring_bytes
     }
 
-    /// The longest letter that a box holds.
-    pub fn box_bytes(&self) -> usize {
-        (self.box_lines * LINE - BOX_HEAD_BYTES) as usize
+    /// The longest packet that a mailbox holds.
+    pub fn mailbox_bytes(&self) -> usize {
+        (self.box_lines * LINE - MAILBOX_HEAD_BYTES) as usize
     }
 
     pub(super) fn ranks(&self) -> u32 {
@@ -76,13 +76,13 @@ impl Division {
         self.read(rank) + 8
     }
 
-    /// Where a box begins.
-    pub(super) fn letter_box(&self, number: u64) -> u64 {
+    /// Where a mailbox begins.
+    pub(super) fn mailbox(&self, number: u64) -> u64 {
         self.wrote(self.ranks) + number * self.box_lines * LINE
     }
 
     /// Where the ring begins.
     pub(super) fn ring(&self) -> u64 {
-        self.letter_box(2 * u64::from(self.ranks))
+        self.mailbox(2 * u64::from(self.ranks))
     }
 }

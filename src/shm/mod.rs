@@ -9,7 +9,7 @@
 //! ```text
 //! token     who made it: read once, when it is mapped
 //! controls  for every rank: how far it has written and read the ring, which call it is in
-//! boxes     two for every rank: letters of gather and scatter
+//! mailboxes     two for every rank: packets of gather and scatter
 //! ring      bytes on their way from one rank to all
 //! ```
 //!
@@ -17,14 +17,14 @@
 //! control gives the right. Nothing here waits: whoever must wait has MPI to drive in the meantime.
 
 mod available;
-mod boxes;
 mod division;
+mod mailboxes;
 mod ring;
 mod segment;
 
 pub use available::available;
-pub use boxes::{Boxes, Found, Side};
 pub use division::Division;
+pub use mailboxes::{Found, Mailboxes, Side};
 pub use ring::Ring;
 pub use segment::{Offer, Segment};
 
@@ -34,8 +34,8 @@ use std::sync::Arc;
 pub struct Shared {
     /// For bytes from one rank to all.
     pub ring: Ring,
-    /// For letters from one rank to another.
-    pub boxes: Boxes,
+    /// For packets from one rank to another.
+    pub mailboxes: Mailboxes,
 }
 
 impl Shared {
@@ -48,7 +48,7 @@ impl Shared {
         let segment = Arc::new(segment);
         Some(Shared {
             ring: Ring::new(segment.clone(), &division, me),
-            boxes: Boxes::new(segment, &division),
+            mailboxes: Mailboxes::new(segment, &division),
         })
     }
 }

@@ -75,8 +75,9 @@ impl Ranges<'_> {
 
     /// Whether no range in the table takes longer than one that contains it.
     ///
-    /// A rank more is something more to wait for, where gamma <= beta. But a rank without a block costs nothing, and may
-    /// help: with it behind, another rank is no longer the last of its range, and may copy its block while it waits.
+    /// A rank more is something more to wait for, where gamma <= beta. But a rank without a block costs nothing, and
+    /// may help: with it behind, another rank is no longer the last of its range, and may copy its block while it
+    /// waits.
     pub fn is_monotone(&self) -> bool {
         self.monotone
     }

@@ -365,11 +365,11 @@ fn a_number_for_the_minimum_of_an_allgather_is_one_for_the_total() {
     for (facts, form) in [(NODE, LEADERS), (NODES, Form::Flat), (full(2, 4), LEADERS)] {
         let decide = |bytes: u64, setting| {
             let sizes = [bytes - 700, 0, 0, 100, 100, 100, 100, 300];
-            let blobs: Vec<u64> = sizes
+            let node_parts: Vec<u64> = sizes
                 .chunks(facts.widest as usize)
                 .map(|node| node.iter().sum())
                 .collect();
-            allgather(facts, &parts(&sizes), &parts(&blobs), setting, &config)
+            allgather(facts, &parts(&sizes), &parts(&node_parts), setting, &config)
         };
         assert_eq!(decide(999, Setting::Auto), Choice::Host(Why::Small));
         chosen(decide(1000, Setting::Auto));

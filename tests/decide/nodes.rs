@@ -21,10 +21,10 @@ const UNEVEN: Facts = Facts {
 fn long_calls(facts: Facts, config: &Config) -> Vec<Choice> {
     use Algorithm::{Bruck, Circulant, Ring};
     let sizes = parts(&vec![1 << 20; facts.p as usize]);
-    let blobs = parts(&vec![(1 << 20) * u64::from(facts.p); facts.nodes as usize]);
+    let node_parts = parts(&vec![(1 << 20) * u64::from(facts.p); facts.nodes as usize]);
     let settings = [Circulant, Bruck, Ring].map(Setting::Use);
     let all = settings.into_iter().chain([Setting::Auto]);
-    let all = all.map(|setting| allgather(facts, &sizes, &blobs, setting, config));
+    let all = all.map(|setting| allgather(facts, &sizes, &node_parts, setting, config));
     all.chain([bcast(facts, 1 << 30, config)]).collect()
 }
 
@@ -119,13 +119,19 @@ fn the_pipeline_is_as_long_as_the_way_of_a_block() {
         let (_, blocks) = form_and_blocks(bcast(facts, bytes, &config));
         let expected = model.blocks(rounds, bytes, facts.eager_bytes, 1);
         assert_eq!(blocks, expected, "{facts:?}, {rounds} rounds");
-        // The parts of an allgather: the blob of one node, from one of its ranks.
+        // The parts of an allgather: the node part of one node, from one of its ranks.
         let mut sizes = vec![0; facts.p as usize];
         sizes[1] = bytes;
-        let mut blobs = vec![0; facts.nodes as usize];
-        blobs[0] = bytes;
+        let mut node_parts = vec![0; facts.nodes as usize];
+        node_parts[0] = bytes;
         let circulant = Setting::Use(Algorithm::Circulant);
-        let choice = allgather(facts, &parts(&sizes), &parts(&blobs), circulant, &config);
+        let choice = allgather(
+            facts,
+            &parts(&sizes),
+            &parts(&node_parts),
+            circulant,
+            &config,
+        );
         assert_eq!(form_and_blocks(choice).1, expected, "{facts:?}");
     };
     let large = |facts| Facts {
@@ -148,27 +154,27 @@ fn the_pipeline_is_as_long_as_the_way_of_a_block() {
     check(large(full(9, 1)), |_| (), 4, 1);
 }
 
-/// What is decided with leaders is what as many ranks would decide that had the blobs of the nodes.
+/// What is decided with leaders is what as many ranks would decide that had the node parts of the nodes.
 #[test]
 fn leaders_choose_by_what_their_nodes_have() {
     let config = config(|c| c[Collective::Allgatherv].min_bytes = Some(0));
     let mut seen = [false; 2];
     for (sizes, width) in [
-        // Equal blobs of unequal parts.
+        // Equal node parts of unequal parts.
         (vec![1 << 20, 0, 0, 1 << 20, 1 << 19, 1 << 19], 2),
-        // Unequal blobs of nearly equal parts.
+        // Unequal node parts of nearly equal parts.
         (vec![4 << 20, 4 << 20, 0, 0, 0, 0, 0, 0, 8, 8], 2),
         (vec![64; 64], 4),
         (vec![100_000, 5, 0, 3, 7, 1, 0, 0, 9], 3),
     ] {
         let sums = |node: &[u64]| node.iter().sum();
-        let blobs: Vec<u64> = sizes.chunks(width).map(sums).collect();
-        let facts = full(blobs.len() as u32, width as u32);
+        let node_parts: Vec<u64> = sizes.chunks(width).map(sums).collect();
+        let facts = full(node_parts.len() as u32, width as u32);
         let auto = Setting::Auto;
-        let over = allgather(facts, &parts(&sizes), &parts(&blobs), auto, &config);
+        let over = allgather(facts, &parts(&sizes), &parts(&node_parts), auto, &config);
         let alone = full(facts.nodes, 1);
-        let blobs = parts(&blobs);
-        let flat = allgather(alone, &blobs, &blobs, auto, &config);
+        let node_parts = parts(&node_parts);
+        let flat = allgather(alone, &node_parts, &node_parts, auto, &config);
         match (over, flat) {
             (
                 Choice::Rondo {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rondo::engine::Limits;
 use rondo::schedule::Circulant;
 
-const EVERY: [How; 4] = [How::Table, How::Rows, How::Bruck, How::Ring];
+const EVERY: [How; 4] = [How::Table, How::RootSchedules, How::Bruck, How::Ring];
 
 /// Numbers of ranks with schedules that one easily gets wrong, above 32.
 const ODD_PS: [u32; 7] = [33, 65, 66, 67, 81, 129, 161];
@@ -46,7 +46,7 @@ fn check(case: &Case, outcome: &Outcome) {
 
 /// The same `case` from the table and from rows: the same messages, rank by rank.
 fn check_circulant(case: &Case) {
-    let [rows, table] = [How::Rows, How::Table].map(|how| {
+    let [rows, table] = [How::RootSchedules, How::Table].map(|how| {
         let case = Case {
             how,
             ..case.clone()
@@ -65,7 +65,7 @@ fn every_p_to_40_every_distribution_on_the_circulant_graph() {
     for p in 1..=40 {
         for sizes in distributions(p) {
             for n in block_counts(Circulant::new(p).q() as u32) {
-                check_circulant(&Case::new(sizes.clone(), How::Rows, n));
+                check_circulant(&Case::new(sizes.clone(), How::RootSchedules, n));
             }
         }
     }
@@ -90,7 +90,7 @@ fn every_p_to_40_every_distribution_in_whole_parts() {
 fn larger_p_every_distribution() {
     for p in ODD_PS {
         for sizes in distributions(p) {
-            check_circulant(&Case::new(sizes.clone(), How::Rows, 10));
+            check_circulant(&Case::new(sizes.clone(), How::RootSchedules, 10));
             for how in [How::Bruck, How::Ring] {
                 let case = Case::new(sizes.clone(), how, 3);
                 check(&case, &run(&case, in_rounds));
@@ -177,7 +177,7 @@ fn the_rounds_are_those_of_the_papers() {
         for n in block_counts(q) {
             let rounds = if p == 1 { 0 } else { n - 1 + q };
             check(How::Table, n, rounds);
-            check(How::Rows, n, rounds);
+            check(How::RootSchedules, n, rounds);
             check(How::Bruck, n, q);
         }
         check(How::Ring, 1, p - 1);

@@ -6,7 +6,7 @@ use rondo::engine::Limits;
 use rondo::schedule::Circulant;
 
 fn case(p: u32, root: u32, bytes: u64, n: u32) -> Case {
-    case_of(How::Rows, p, root, bytes, n)
+    case_of(How::RootSchedules, p, root, bytes, n)
 }
 
 fn case_of(how: How, p: u32, root: u32, bytes: u64, n: u32) -> Case {
@@ -140,7 +140,7 @@ fn the_rounds_of_a_tree() {
 /// Blocks without bytes do not travel.
 #[test]
 fn more_blocks_than_bytes() {
-    for (how, p) in [How::Rows, How::Tree(3)]
+    for (how, p) in [How::RootSchedules, How::Tree(3)]
         .into_iter()
         .flat_map(|how| (2..=20).map(move |p| (how, p)))
     {

@@ -3,8 +3,10 @@
 use crate::wire::{Net, Port, Rank, Rules, in_parts};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
-use rondo::engine::{AllBroadcast, Entries, Limits, Order, Part, Pattern, Progress, Rows, Scratch};
-use rondo::schedule::{Blocks, Circulant, Family, Rounds};
+use rondo::engine::{
+    AllBroadcast, Entries, Limits, Order, Part, Pattern, Progress, RootSchedules, Scratch,
+};
+use rondo::schedule::{Blocks, Circulant, Rounds, TreeNeighbors};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -14,7 +16,7 @@ pub enum How {
     /// Circulant, from the receive schedules of all ranks.
     Table,
     /// Circulant, from this rank's own schedules for each contributor.
-    Rows,
+    RootSchedules,
     Bruck,
     Ring,
     /// A tree for this latency; one rank alone has a part.
@@ -69,8 +71,8 @@ impl Case {
         let mut cut = Vec::new();
         for (root, &len) in (0..).zip(&self.sizes) {
             let n = match self.how {
-                How::Table | How::Rows | How::Tree(_) if len == 0 => continue,
-                How::Table | How::Rows | How::Tree(_) => self.n,
+                How::Table | How::RootSchedules | How::Tree(_) if len == 0 => continue,
+                How::Table | How::RootSchedules | How::Tree(_) => self.n,
                 How::Bruck | How::Ring => len.div_ceil(size).max(1) as u32,
             };
             let blocks = Blocks::new(len, n);
@@ -92,8 +94,8 @@ pub struct Side {
     pub rank: u32,
     pub cut: Vec<Part>,
     pub table: Vec<i8>,
-    pub rows: Rows,
-    pub family: Family,
+    pub rows: RootSchedules,
+    pub family: TreeNeighbors,
     pub n: u32,
 }
 
@@ -107,11 +109,11 @@ pub fn sides(case: &Case) -> Vec<Side> {
         _ => vec![],
     };
     let side = |rank| {
-        let mut rows = Rows::default();
-        if case.how == How::Rows {
+        let mut rows = RootSchedules::default();
+        if case.how == How::RootSchedules {
             rows.set(&graph, rank, &roots);
         }
-        let mut family = Family::default();
+        let mut family = TreeNeighbors::default();
         if let How::Tree(latency) = case.how {
             family.set(case.p(), latency, rank, roots[0]);
         }
@@ -133,7 +135,7 @@ impl Side {
         let rounds = || Rounds::new(graph.q(), self.n);
         let pattern = match case.how {
             How::Table => Pattern::Circulant(rounds(), Entries::Table(&self.table)),
-            How::Rows => Pattern::Circulant(rounds(), Entries::Rows(&self.rows)),
+            How::RootSchedules => Pattern::Circulant(rounds(), Entries::PerRoot(&self.rows)),
             How::Bruck => Pattern::Bruck,
             How::Ring => Pattern::Ring,
             How::Tree(_) => Pattern::Tree(&self.family),

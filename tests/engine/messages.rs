@@ -53,7 +53,7 @@ fn a_long_piece_travels_alone() {
 fn pieces_of_8_kib_travel_alone_on_the_circulant_graph() {
     const LONG: u64 = 8 << 10;
     for (size, shared) in [(LONG - 1, true), (LONG, false), (LONG + 1, false)] {
-        for how in [How::Table, How::Rows] {
+        for how in [How::Table, How::RootSchedules] {
             let sizes = [size, 10, 10, size, 10, 10, size, size];
             let case = case(&sizes, how, 1, u64::MAX);
             let outcome = run(&case, in_rounds);

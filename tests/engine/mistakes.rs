@@ -2,7 +2,7 @@
 
 use crate::case::{Case, How, Side, carry_out, in_rounds, sides};
 use crate::wire::{Net, Rank, Rules, in_parts};
-use rondo::engine::{Piece, Rows, Wire};
+use rondo::engine::{Piece, RootSchedules, Wire};
 use rondo::schedule::{Blocks, Circulant, Span};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -67,8 +67,8 @@ fn the_rows_of_another_rank_are_found() {
     for p in 3..=40 {
         let roots: Vec<u32> = (0..p).collect();
         for n in [1, 2, 9] {
-            fault(&case(p, How::Rows, n), |sides| {
-                let mut rows = Rows::default();
+            fault(&case(p, How::RootSchedules, n), |sides| {
+                let mut rows = RootSchedules::default();
                 rows.set(&Circulant::new(p), 1, &roots);
                 sides[2].rows = rows;
             });
@@ -79,7 +79,7 @@ fn the_rows_of_another_rank_are_found() {
 #[test]
 fn the_rows_of_another_root_are_found() {
     for p in 3..=40 {
-        let mut case = case(p, How::Rows, 9);
+        let mut case = case(p, How::RootSchedules, 9);
         case.sizes[1..].fill(0);
         fault(&case, |sides| {
             for side in sides {

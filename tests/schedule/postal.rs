@@ -1,13 +1,13 @@
 //! Trees for a single block, in the postal model: a rank sends a message in every unit of time, and each is there
 //! some units, the latency, after its sending began.
 
-use rondo::schedule::Family;
+use rondo::schedule::TreeNeighbors;
 use rondo::schedule::postal::{LATENCY_MAX, time};
 
 /// The families of all ranks.
-fn families(p: u32, latency: u32, root: u32) -> Vec<Family> {
+fn families(p: u32, latency: u32, root: u32) -> Vec<TreeNeighbors> {
     let family = |rank| {
-        let mut family = Family::default();
+        let mut family = TreeNeighbors::default();
         family.set(p, latency, rank, root);
         family
     };
@@ -16,7 +16,7 @@ fn families(p: u32, latency: u32, root: u32) -> Vec<Family> {
 
 /// When the last rank has the block, if every rank sends to its children in turn. Every rank gets it once, from
 /// the one that it takes for its parent.
-fn play(families: &[Family], latency: u32, root: u32) -> u32 {
+fn play(families: &[TreeNeighbors], latency: u32, root: u32) -> u32 {
     let mut there = vec![None; families.len()];
     there[root as usize] = Some(0);
     let mut ready = vec![root];
@@ -110,7 +110,7 @@ fn latencies_out_of_bounds_are_brought_into_them() {
 #[test]
 fn numbers_of_ranks_near_the_largest_do_not_overflow() {
     let p = u32::MAX;
-    let mut family = Family::default();
+    let mut family = TreeNeighbors::default();
     for latency in [1, 16] {
         family.set(p, latency, p - 2, p - 2);
         assert!(family.children().iter().all(|&child| child < p));

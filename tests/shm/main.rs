@@ -1,7 +1,7 @@
 //! Shared segments of a node: ranks are threads that map a segment each on their own, or processes.
 
-mod boxes;
 mod group;
+mod mailboxes;
 mod maps;
 mod node;
 mod process;

@@ -261,7 +261,7 @@ proptest! {
     }
 }
 
-/// Controls, boxes and ring follow each other; the shares are as promised.
+/// Controls, mailboxes and ring follow each other; the shares are as promised.
 #[test]
 fn a_division_keeps_its_promises() {
     for n in [1, 2, 3, 8, 32, 64, 128, 1000] {
@@ -275,16 +275,16 @@ fn a_division_keeps_its_promises() {
                 continue;
             };
             found = true;
-            let (ring, room) = (division.ring_bytes(), division.box_bytes() as u64);
+            let (ring, room) = (division.ring_bytes(), division.mailbox_bytes() as u64);
             assert!(ring >= 4096 && ring.is_multiple_of(64), "{ring}");
             assert!((64..=16 << 10).contains(&room), "{room}");
-            let boxes = u64::from(n) * 2 * room;
+            let mailboxes = u64::from(n) * 2 * room;
             assert!(
-                boxes <= bytes / 8 || room < 256,
-                "{n} ranks: {boxes} of {bytes}"
+                mailboxes <= bytes / 8 || room < 256,
+                "{n} ranks: {mailboxes} of {bytes}"
             );
-            assert!(ring + boxes + u64::from(n) * 128 + 64 <= bytes);
-            let (views, segment) = (64 + u64::from(n) * (128 + 2 * 64), ring + boxes);
+            assert!(ring + mailboxes + u64::from(n) * 128 + 64 <= bytes);
+            let (views, segment) = (64 + u64::from(n) * (128 + 2 * 64), ring + mailboxes);
             assert!(
                 segment + views + 2 * 64 * u64::from(n) + 64 > bytes - bytes / 8,
                 "little is lost"

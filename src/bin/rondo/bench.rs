@@ -76,7 +76,7 @@ pub struct Args {
         hide_possible_values = true,
         value_name = "byte|vector"
     )]
-    datatype: Kind,
+    datatype: Datatype,
     /// Write a table with commas, to FILE or in the place of the usual one
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     csv: Option<PathBuf>,
@@ -117,7 +117,7 @@ COLUMNS:
   turns, can still be compared, but rows and guidelines cannot.";
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum Datatype {
     Byte,
     Vector,
 }
@@ -136,8 +136,8 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
         return Err(Failure::Usage(why));
     }
     let datatype = match args.datatype {
-        Kind::Byte => mpi.byte(),
-        Kind::Vector => mpi.vector()?,
+        Datatype::Byte => mpi.byte(),
+        Datatype::Vector => mpi.vector()?,
     };
     let wanted = Wanted {
         collectives: &args.collectives,
@@ -205,8 +205,8 @@ fn report(args: &Args, mpi: &Mpi) -> Result<Report, Failure> {
             .map(|(name, value)| (text(name), text(value)))
             .collect(),
         datatype: match args.datatype {
-            Kind::Byte => "byte".into(),
-            Kind::Vector => "vector".into(),
+            Datatype::Byte => "byte".into(),
+            Datatype::Vector => "vector".into(),
         },
         in_place: args.in_place,
         root: args.root,

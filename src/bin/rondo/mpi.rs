@@ -10,7 +10,7 @@ mod blocks;
 mod comm;
 mod load;
 
-pub use blocks::Blocks;
+pub use blocks::CountsAndDispls;
 pub use comm::{Comm, Side};
 pub use load::has_rondo;
 
@@ -42,7 +42,7 @@ pub struct Datatype<'a> {
 /// A call of a collective of all ranks. A broadcast is of all blocks as one message.
 pub struct Call<'a> {
     pub collective: Collective,
-    pub blocks: &'a Blocks,
+    pub blocks: &'a CountsAndDispls,
     pub datatype: &'a Datatype<'a>,
     pub root: usize,
     pub in_place: bool,
@@ -190,7 +190,7 @@ impl Mpi {
         let (counts, displs, root) = (counts.as_ptr(), displs.as_ptr(), root as c_int);
         // SAFETY: MPI is initialised and not finalised while `self` lives, and the handles are its own. Elements take up
         // `extent` bytes each from their place on, so by the assertions above the buffers have room for all that the counts
-        // and displacements of `Blocks` name; counts and displacements are of all ranks. The call is complete on return.
+        // and displacements of `CountsAndDispls` name; counts and displacements are of all ranks. The call is complete on return.
         let code = unsafe {
             match collective {
                 Bcast => (functions.bcast)(all, blocks.total, t, root, w),

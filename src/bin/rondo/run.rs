@@ -9,7 +9,7 @@ use crate::{
     output, program,
 };
 use rondo::collective::Collective;
-use rondo::config::{self, Kind, OPTIONS};
+use rondo::config::{self, OPTIONS, ValueType};
 use std::{
     env::{self, consts::ARCH},
     ffi::OsString,
@@ -112,7 +112,7 @@ fn collective(text: &str) -> Result<Collective, String> {
 /// The variable that chooses the algorithm of a collective.
 fn variable(of: Collective) -> String {
     let mut options = OPTIONS.iter();
-    let option = options.find(|opt| matches!(opt.kind, Kind::Algorithm(c) if c == of));
+    let option = options.find(|opt| matches!(opt.value_type, ValueType::Algorithm(c) if c == of));
     option.expect("every collective has one").variable()
 }
 
@@ -120,7 +120,7 @@ fn variable(of: Collective) -> String {
 fn stats(text: &str) -> Result<String, String> {
     let mut opts = OPTIONS
         .iter()
-        .filter(|opt| matches!(opt.kind, Kind::Stats(_)));
+        .filter(|opt| matches!(opt.value_type, ValueType::Stats(_)));
     let checked = opts.try_for_each(|opt| opt.check(text));
     checked
         .map(|()| text.to_owned())

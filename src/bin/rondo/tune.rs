@@ -22,7 +22,7 @@ use choose::{Candidate, Found, rules};
 use file::Rules;
 use network::Link;
 use rondo::collective::Collective;
-use rondo::config::{Config, Kind, OPTIONS};
+use rondo::config::{Config, OPTIONS, ValueType};
 use std::{ffi::OsString, io::Write, path::PathBuf};
 use sweep::{Sweep, Winner};
 
@@ -152,8 +152,8 @@ fn tune(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
 fn is_free(collectives: &[Collective]) -> Result<(), Failure> {
     let loaded = Config::load();
     for opt in OPTIONS {
-        let is_asked = |kind| matches!(kind, Kind::Algorithm(of) if collectives.contains(&of));
-        let is_named = opt.name.is_empty() || is_asked(opt.kind);
+        let is_asked = |kind| matches!(kind, ValueType::Algorithm(of) if collectives.contains(&of));
+        let is_named = opt.name.is_empty() || is_asked(opt.value_type);
         let value = opt.show(&loaded.config);
         if is_named && value != opt.default {
             let variable = opt.variable();

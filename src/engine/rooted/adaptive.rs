@@ -7,8 +7,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::letter::{self, HEADING, Kind, NUMBER, Reader};
-use super::{Carrier, Child, Entry, Misfit, Scratch, Terms};
+use super::packet::{self, HEADING, NUMBER, PacketType, Reader};
+use super::{Child, Entry, Misfit, RootedWire, Scratch, Terms};
 use crate::tree::{Content, Groups};
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub struct Search {
     leads: bool,
     /// Whom it sends to, once it is not.
     parent: Option<u32>,
-    /// Whose letter is expected in this round, once that has been said.
+    /// Whose packet is expected in this round, once that has been said.
     from: Option<u32>,
 }
 
@@ -42,15 +42,15 @@ impl Search {
         self.parent
     }
 
-    /// Goes on as far as letters have come; is the search over? Letters of one rank are in `scratch` in the
-    /// order in which they were written; children are put there. `sent` counts the letters.
-    pub fn advance<C: Carrier>(
+    /// Goes on as far as packets have come; is the search over? Packets of one rank are in `scratch` in the
+    /// order in which they were written; children are put there. `sent` counts the packets.
+    pub fn advance<W: RootedWire>(
         &mut self,
         terms: &Terms,
         scratch: &mut Scratch,
-        carrier: &mut C,
+        wire: &mut W,
         sent: &mut u32,
-    ) -> Result<bool, C::Error> {
+    ) -> Result<bool, W::Error> {
         let groups = Groups::new(terms.p, terms.root);
         while self.round < groups.rounds() && (self.fixed.is_some() || self.leads) {
             let group = groups.group(self.round, terms.rank);
@@ -67,18 +67,18 @@ impl Search {
             if self.from.is_none() {
                 if let Some(content) = self.fixed {
                     let numbers = [content.root.into(), content.own, content.total];
-                    self.write(from, Kind::State, numbers, terms, carrier)?;
+                    self.write(from, PacketType::State, numbers, terms, wire)?;
                     *sent += 1;
                 }
-                carrier.expect(Some(from));
+                wire.expect(Some(from));
                 self.from = Some(from);
             }
-            let Some(place) = scratch.letters.iter().position(|letter| letter.0 == from) else {
+            let Some(place) = scratch.packets.iter().position(|packet| packet.0 == from) else {
                 return Ok(false);
             };
-            let (_, letter) = scratch.letters.remove(place);
-            let read = self.read(&letter, terms, &sibling);
-            carrier.give_back(letter);
+            let (_, packet) = scratch.packets.remove(place);
+            let read = self.read(&packet, terms, &sibling);
+            wire.give_back(packet);
             let (root, numbers) = read.ok_or(Misfit::Stranger(from))?;
             let sends = match self.fixed {
                 None => numbers[0] != 0,
@@ -89,7 +89,7 @@ impl Search {
                     let sends = content.sends_to(&other, lower, Some(terms.root));
                     if !self.leads {
                         let numbers = [root.into(), sends.into(), 0];
-                        self.write(content.root, Kind::Join, numbers, terms, carrier)?;
+                        self.write(content.root, PacketType::Join, numbers, terms, wire)?;
                         *sent += 1;
                     }
                     let joined = match sends {
@@ -109,41 +109,41 @@ impl Search {
             self.from = None;
             self.round += 1;
         }
-        if let Some((from, _)) = scratch.letters.first() {
+        if let Some((from, _)) = scratch.packets.first() {
             return Err(Misfit::Stranger(*from).into());
         }
         Ok(true)
     }
 
-    fn write<C: Carrier>(
+    fn write<W: RootedWire>(
         &self,
         to: u32,
-        kind: Kind,
+        packet_type: PacketType,
         numbers: [u64; 3],
         terms: &Terms,
-        carrier: &mut C,
-    ) -> Result<(), C::Error> {
-        let mut letter = carrier.memory(HEADING + 4 * NUMBER)?;
-        letter::begin(&mut letter, kind, terms.root);
-        letter::put(&mut letter, self.round.into());
+        wire: &mut W,
+    ) -> Result<(), W::Error> {
+        let mut packet = wire.memory(HEADING + 4 * NUMBER)?;
+        packet::begin(&mut packet, packet_type, terms.root);
+        packet::put(&mut packet, self.round.into());
         for number in numbers {
-            letter::put(&mut letter, number);
+            packet::put(&mut packet, number);
         }
-        carrier.mail(to, letter)
+        wire.send_packet(to, packet)
     }
 
-    /// The sibling's current root and two more numbers; `None` if this is not the letter.
-    fn read(&self, letter: &[u8], terms: &Terms, sibling: &Range<u32>) -> Option<(u32, [u64; 2])> {
-        let kind = match self.fixed {
-            Some(_) => Kind::State,
-            None => Kind::Join,
+    /// The sibling's current root and two more numbers; `None` if this is not the packet.
+    fn read(&self, packet: &[u8], terms: &Terms, sibling: &Range<u32>) -> Option<(u32, [u64; 2])> {
+        let packet_type = match self.fixed {
+            Some(_) => PacketType::State,
+            None => PacketType::Join,
         };
-        let mut reader = Reader::new(letter, kind, terms.root)?;
+        let mut reader = Reader::new(packet, packet_type, terms.root)?;
         let (round, root) = (reader.rank()?, reader.rank()?);
         let numbers = [reader.number()?, reader.number()?];
         let fits = round == self.round
             && sibling.contains(&root)
-            && (kind == Kind::Join || numbers[0] <= numbers[1])
+            && (packet_type == PacketType::Join || numbers[0] <= numbers[1])
             && reader.left() == 0;
         fits.then_some((root, numbers))
     }

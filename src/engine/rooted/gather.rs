@@ -1,14 +1,14 @@
 //! Gather: short blocks travel up a tree with their sizes in front, long ones go straight to the root.
 //!
-//! Every rank with a parent sends it one letter, also if it has no short block: the parent could not
-//! know. The letter has the sizes of all blocks below, long ones too, so that the root can tell
+//! Every rank with a parent sends it one packet, also if it has no short block: the parent could not
+//! know. The packet has the sizes of all blocks below, long ones too, so that the root can tell
 //! whose count is not what it expects.
 
 #![forbid(unsafe_code)]
 
 use super::adaptive::Search;
-use super::letter::{self, HEADING, Kind, NUMBER, Reader};
-use super::{Carrier, Child, Engine, Event, Misfit, Scratch, Shape, Terms};
+use super::packet::{self, HEADING, NUMBER, PacketType, Reader};
+use super::{Child, Engine, Misfit, RootedEvent, RootedWire, Scratch, Shape, Terms};
 use crate::engine::Progress;
 use crate::schedule::Parts;
 use std::ops::Range;
@@ -23,10 +23,10 @@ pub struct Gather<'a> {
     scratch: &'a mut Scratch,
     /// The search for an adaptive tree, until it is over.
     search: Option<Search>,
-    /// Is it still to be said that letters of the children are expected?
+    /// Is it still to be said that packets of the children are expected?
     silent: bool,
     parent: Option<u32>,
-    /// Is this rank's letter to its parent still to be written?
+    /// Is this rank's packet to its parent still to be written?
     unwritten: bool,
     /// What is to happen next with its long block.
     long: Long,
@@ -62,7 +62,7 @@ impl<'a> Gather<'a> {
     ) -> Self {
         debug_assert_eq!(terms.is_root(), parts.is_some());
         scratch.children.clear();
-        scratch.letters.clear();
+        scratch.packets.clear();
         let tree = terms.tree();
         let is_known = matches!(terms.shape, Shape::Binomial | Shape::Nodes(_));
         if is_known {
@@ -95,15 +95,15 @@ impl<'a> Gather<'a> {
     }
 
     /// Starts what can be started.
-    fn start<C: Carrier>(&mut self, carrier: &mut C) -> Result<bool, C::Error> {
+    fn start<W: RootedWire>(&mut self, wire: &mut W) -> Result<bool, W::Error> {
         let mut moved = false;
         match self.long {
             Long::Expect => {
-                carrier.expect(Some(self.terms.root));
+                wire.expect(Some(self.terms.root));
                 self.long = Long::Wait;
             }
             Long::Send => {
-                carrier.send(self.terms.rank, self.terms.root)?;
+                wire.send(self.terms.rank, self.terms.root)?;
                 self.sends += 1;
                 self.long = Long::Nothing;
                 moved = true;
@@ -111,10 +111,10 @@ impl<'a> Gather<'a> {
             Long::Wait | Long::Nothing => {}
         }
         if let Some(parts) = self.parts {
-            moved |= self.receive_long(parts, carrier)?;
+            moved |= self.receive_long(parts, wire)?;
         }
         if let Some(search) = &mut self.search
-            && search.advance(&self.terms, self.scratch, carrier, &mut self.sends)?
+            && search.advance(&self.terms, self.scratch, wire, &mut self.sends)?
         {
             self.parent = search.parent();
             self.search = None;
@@ -123,28 +123,28 @@ impl<'a> Gather<'a> {
         if self.silent && self.search.is_none() {
             self.silent = false;
             for child in &self.scratch.children {
-                carrier.expect(Some(child.rank));
+                wire.expect(Some(child.rank));
             }
         }
         if self.unwritten && self.search.is_none() && self.missing() == 0 {
-            self.write(carrier)?;
+            self.write(wire)?;
             (self.unwritten, moved) = (false, true);
         }
         Ok(moved)
     }
 
-    /// Children whose letters have not come.
+    /// Children whose packets have not come.
     fn missing(&self) -> usize {
         let missing = |child: &&Child| child.blocks.is_none();
         self.scratch.children.iter().filter(missing).count()
     }
 
     /// At the root: receives long blocks as far as the window has room.
-    fn receive_long<C: Carrier>(
+    fn receive_long<W: RootedWire>(
         &mut self,
         parts: &Parts,
-        carrier: &mut C,
-    ) -> Result<bool, C::Error> {
+        wire: &mut W,
+    ) -> Result<bool, W::Error> {
         let mut moved = false;
         while self.receives < self.terms.window && self.looked < self.terms.p {
             let rank = self.looked;
@@ -152,102 +152,106 @@ impl<'a> Gather<'a> {
             if rank == self.terms.rank || !self.terms.is_long(parts.span(rank).len) {
                 continue;
             }
-            carrier.recv(rank, rank)?;
+            wire.recv(rank, rank)?;
             self.receives += 1;
             moved = true;
             if self.asks {
-                let mut mail = carrier.memory(HEADING)?;
-                letter::begin(&mut mail, Kind::Go, self.terms.root);
-                carrier.mail(rank, mail)?;
+                let mut packet = wire.memory(HEADING)?;
+                packet::begin(&mut packet, PacketType::Go, self.terms.root);
+                wire.send_packet(rank, packet)?;
                 self.sends += 1;
             }
         }
         Ok(moved)
     }
 
-    /// Takes mail in.
-    fn take<C: Carrier>(
+    /// Takes a packet in.
+    fn take<W: RootedWire>(
         &mut self,
         from: u32,
-        mail: Vec<u8>,
-        carrier: &mut C,
-    ) -> Result<(), C::Error> {
-        let stranger = || C::Error::from(Misfit::Stranger(from));
+        packet: Vec<u8>,
+        wire: &mut W,
+    ) -> Result<(), W::Error> {
+        let stranger = || W::Error::from(Misfit::Stranger(from));
         let root = self.terms.root;
-        let asks = from == root && Reader::new(&mail, Kind::Go, root).is_some();
+        let asks = from == root && Reader::new(&packet, PacketType::Go, root).is_some();
         if asks && self.long == Long::Wait {
             self.long = Long::Send;
-            carrier.give_back(mail);
+            wire.give_back(packet);
             return Ok(());
         }
         if self.search.is_some() {
-            self.scratch.letters.push((from, mail));
+            self.scratch.packets.push((from, packet));
             return Ok(());
         }
         let mut children = self.scratch.children.iter_mut();
         let child = children.find(|child| child.rank == from && child.blocks.is_none());
         let child = child.ok_or_else(stranger)?;
-        let blocks = Blocks::of(mail, child.places.len(), &self.terms).ok_or_else(stranger)?;
+        let blocks =
+            GatherPacket::of(packet, child.places.len(), &self.terms).ok_or_else(stranger)?;
         match self.parts {
             Some(parts) => {
-                blocks.deliver(child.places.clone(), parts, &self.terms, carrier)?;
-                child.blocks = Some(Blocks::default());
-                carrier.give_back(blocks.mail);
+                blocks.deliver(child.places.clone(), parts, &self.terms, wire)?;
+                child.blocks = Some(GatherPacket::default());
+                wire.give_back(blocks.packet);
             }
             None => child.blocks = Some(blocks),
         }
         Ok(())
     }
 
-    /// Writes this rank's letter: the sizes of all blocks below it, then the short ones.
-    fn write<C: Carrier>(&mut self, carrier: &mut C) -> Result<(), C::Error> {
+    /// Writes this rank's packet: the sizes of all blocks below it, then the short ones.
+    fn write<W: RootedWire>(&mut self, wire: &mut W) -> Result<(), W::Error> {
         let Terms { rank, root, .. } = self.terms;
         let children = &mut self.scratch.children;
         children.sort_unstable_by_key(|child| child.places.start);
         // This rank stands between the children with lower places and the others.
         let place = self.terms.tree().place(rank);
         let own = children.partition_point(|child| child.places.start < place);
-        let below: usize = children.iter().map(|child| child.letter().mail.len()).sum();
+        let below: usize = children
+            .iter()
+            .map(|child| child.packet().packet.len())
+            .sum();
         let short = self.terms.is_short(self.own);
         let room = if short { self.own as usize } else { 0 };
-        let mut mail = carrier.memory(HEADING + NUMBER + room + below)?;
-        letter::begin(&mut mail, Kind::Gather, root);
+        let mut packet = wire.memory(HEADING + NUMBER + room + below)?;
+        packet::begin(&mut packet, PacketType::Gather, root);
         let (lower, upper) = children.split_at(own);
         for child in lower {
-            mail.extend_from_slice(child.letter().sizes());
+            packet.extend_from_slice(child.packet().sizes());
         }
-        letter::put(&mut mail, self.own);
+        packet::put(&mut packet, self.own);
         for child in upper {
-            mail.extend_from_slice(child.letter().sizes());
+            packet.extend_from_slice(child.packet().sizes());
         }
         for child in lower {
-            mail.extend_from_slice(child.letter().data());
+            packet.extend_from_slice(child.packet().data());
         }
         if short {
-            carrier.read(rank, &mut mail)?;
+            wire.read(rank, &mut packet)?;
         }
         for child in upper {
-            mail.extend_from_slice(child.letter().data());
+            packet.extend_from_slice(child.packet().data());
         }
         for child in self.scratch.children.drain(..) {
-            carrier.give_back(child.blocks.unwrap_or_default().mail);
+            wire.give_back(child.blocks.unwrap_or_default().packet);
         }
         self.sends += 1;
-        carrier.mail(self.parent.unwrap_or(root), mail)
+        wire.send_packet(self.parent.unwrap_or(root), packet)
     }
 }
 
 impl Engine for Gather<'_> {
-    fn advance<C: Carrier>(&mut self, carrier: &mut C) -> Result<Progress, C::Error> {
-        let mut moved = self.start(carrier)?;
-        while let Some(event) = carrier.poll()? {
+    fn advance<W: RootedWire>(&mut self, wire: &mut W) -> Result<Progress, W::Error> {
+        let mut moved = self.start(wire)?;
+        while let Some(event) = wire.poll()? {
             moved = true;
             match event {
-                Event::Mail { from, mail } => self.take(from, mail, carrier)?,
-                Event::Received => self.receives -= 1,
-                Event::Sent => self.sends -= 1,
+                RootedEvent::Packet { from, packet } => self.take(from, packet, wire)?,
+                RootedEvent::Received => self.receives -= 1,
+                RootedEvent::Sent => self.sends -= 1,
             }
-            self.start(carrier)?;
+            self.start(wire)?;
         }
         let sent = !self.unwritten && self.long == Long::Nothing && self.sends == 0;
         let received = match self.parts {
@@ -266,25 +270,25 @@ impl Engine for Gather<'_> {
 }
 
 impl Child {
-    fn letter(&self) -> &Blocks {
+    fn packet(&self) -> &GatherPacket {
         self.blocks
             .as_ref()
-            .expect("nothing is written before all letters are here")
+            .expect("nothing is written before all packets are here")
     }
 }
 
-/// A letter with blocks, and where in it sizes and blocks begin.
+/// A packet with blocks, and where in it sizes and blocks begin.
 #[derive(Debug, Default)]
-pub(super) struct Blocks {
-    mail: Vec<u8>,
+pub(super) struct GatherPacket {
+    packet: Vec<u8>,
     sizes: usize,
     data: usize,
 }
 
-impl Blocks {
-    /// The blocks of `ranks` ranks in `mail`; `None` if they are not.
-    fn of(mail: Vec<u8>, ranks: usize, terms: &Terms) -> Option<Blocks> {
-        let mut reader = Reader::new(&mail, Kind::Gather, terms.root)?;
+impl GatherPacket {
+    /// The blocks of `ranks` ranks in `packet`; `None` if they are not.
+    fn of(packet: Vec<u8>, ranks: usize, terms: &Terms) -> Option<GatherPacket> {
+        let mut reader = Reader::new(&packet, PacketType::Gather, terms.root)?;
         let sizes = reader.at();
         let mut short = 0u64;
         for _ in 0..ranks {
@@ -294,27 +298,31 @@ impl Blocks {
             }
         }
         let data = reader.at();
-        (short == reader.left()).then_some(Blocks { mail, sizes, data })
+        (short == reader.left()).then_some(GatherPacket {
+            packet,
+            sizes,
+            data,
+        })
     }
 
     fn sizes(&self) -> &[u8] {
-        &self.mail[self.sizes..self.data]
+        &self.packet[self.sizes..self.data]
     }
 
     fn data(&self) -> &[u8] {
-        &self.mail[self.data..]
+        &self.packet[self.data..]
     }
 
     /// Puts the short blocks of the ranks at `places` where they belong, if all sizes are what the root
     /// expects.
-    fn deliver<C: Carrier>(
+    fn deliver<W: RootedWire>(
         &self,
         places: Range<u32>,
         parts: &Parts,
         terms: &Terms,
-        carrier: &mut C,
-    ) -> Result<(), C::Error> {
-        let mut sizes = Reader::behind(&self.mail, self.sizes);
+        wire: &mut W,
+    ) -> Result<(), W::Error> {
+        let mut sizes = Reader::behind(&self.packet, self.sizes);
         let mut data = self.data();
         let tree = terms.tree();
         for rank in places.map(|place| tree.rank(place)) {
@@ -324,7 +332,7 @@ impl Blocks {
             }
             if terms.is_short(own) {
                 let (block, rest) = data.split_at(own as usize);
-                carrier.write(rank, block)?;
+                wire.write(rank, block)?;
                 data = rest;
             }
         }

@@ -3,11 +3,11 @@
 //!
 //! Only the root knows how long the blocks of others are. So the ranks never agree on messages in
 //! advance, as the rounds of an all-broadcast do; what a rank needs to know travels in front of
-//! the data. Everything but the long blocks goes by *mail*: messages of bytes that a rank did not ask
+//! the data. Everything but the long blocks goes in *packets*: messages of bytes that a rank did not ask
 //! for, from a rank that it may not know.
 //!
 //! The tree is made over ranks, or over nodes and then the ranks of each. What is below a rank in the tree
-//! is a range of *places*: the ranks in the order of their nodes, or simply the ranks. Letters list blocks by
+//! is a range of *places*: the ranks in the order of their nodes, or simply the ranks. Packets list blocks by
 //! place; everything else is said by rank.
 //!
 //! As with the other engine, `advance` does what can be done now and never waits.
@@ -16,7 +16,7 @@
 
 mod adaptive;
 mod gather;
-mod letter;
+mod packet;
 mod scatter;
 
 pub use gather::Gather;
@@ -25,26 +25,26 @@ pub use scatter::Scatter;
 use super::Progress;
 use crate::topology::Topology;
 use crate::tree::Hierarchy;
-use gather::Blocks;
+use gather::GatherPacket;
 use std::ops::Range;
 
 /// One rank's view of a gather or scatter in progress, and its way to the user's memory.
 ///
-/// Blocks are known by their rank. A long block is sent and received where the user has it. Mail to a
+/// Blocks are known by their rank. A long block is sent and received where the user has it. Packets to a
 /// rank arrives in any order, unless it is from the same rank. After an error nothing more may be
 /// asked.
-pub trait Carrier {
+pub trait RootedWire {
     /// Why the collective cannot go on.
     type Error: From<Misfit>;
 
-    /// Memory for `bytes` bytes of mail.
+    /// Memory for a packet of `bytes` bytes.
     fn memory(&mut self, bytes: usize) -> Result<Vec<u8>, Self::Error>;
 
     /// Takes memory back.
     fn give_back(&mut self, memory: Vec<u8>);
 
-    /// Starts sending `mail` to rank `to`; returns at once.
-    fn mail(&mut self, to: u32, mail: Vec<u8>) -> Result<(), Self::Error>;
+    /// Starts sending `packet` to rank `to`; returns at once.
+    fn send_packet(&mut self, to: u32, packet: Vec<u8>) -> Result<(), Self::Error>;
 
     /// Starts sending the block of rank `block` to rank `to`; returns at once.
     fn send(&mut self, block: u32, to: u32) -> Result<(), Self::Error>;
@@ -52,35 +52,35 @@ pub trait Carrier {
     /// Starts receiving the block of rank `block` from rank `from`; returns at once.
     fn recv(&mut self, block: u32, from: u32) -> Result<(), Self::Error>;
 
-    /// Appends the block of rank `block` to `mail`, from the user's memory.
-    fn read(&mut self, block: u32, mail: &mut Vec<u8>) -> Result<(), Self::Error>;
+    /// Appends the block of rank `block` to `packet`, from the user's memory.
+    fn read(&mut self, block: u32, packet: &mut Vec<u8>) -> Result<(), Self::Error>;
 
     /// Puts the block of rank `block` into the user's memory.
     fn write(&mut self, block: u32, bytes: &[u8]) -> Result<(), Self::Error>;
 
-    /// Expects one letter from rank `from`, or from anybody. No other mail is looked for.
+    /// Expects one packet from rank `from`, or from anybody. No other packets are looked for.
     fn expect(&mut self, from: Option<u32>);
 
     /// One thing that happened, if there is any; does not wait.
-    fn poll(&mut self) -> Result<Option<Event>, Self::Error>;
+    fn poll(&mut self) -> Result<Option<RootedEvent>, Self::Error>;
 
     /// Called when `poll` had nothing and nothing can be started.
     fn idle(&mut self) -> Result<(), Self::Error>;
 }
 
-/// What a [`Carrier`] reports.
+/// What a [`RootedWire`] reports.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Event {
-    /// Mail for this rank.
-    Mail {
+pub enum RootedEvent {
+    /// A packet for this rank.
+    Packet {
         /// Its sender.
         from: u32,
         /// What was sent.
-        mail: Vec<u8>,
+        packet: Vec<u8>,
     },
     /// A block is in its place.
     Received,
-    /// Mail or a block of this rank has left.
+    /// A packet or a block of this rank has left.
     Sent,
 }
 
@@ -98,7 +98,7 @@ pub enum Misfit {
     },
     /// This rank sent what nobody sends in this call: it is in another call, or has another root.
     Stranger(u32),
-    /// This rank expects nothing, but there is a letter for it.
+    /// This rank expects nothing, but there is a packet for it.
     Unexpected(u32),
 }
 
@@ -164,8 +164,8 @@ struct Child {
     rank: u32,
     /// The places of these blocks.
     places: Range<u32>,
-    /// Its letter, once it is here.
-    blocks: Option<Blocks>,
+    /// Its packet, once it is here.
+    blocks: Option<GatherPacket>,
 }
 
 impl Child {
@@ -178,13 +178,13 @@ impl Child {
     }
 }
 
-/// A block in a letter.
+/// A block in a packet.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     /// The place of its rank.
     place: u32,
     bytes: u64,
-    /// Where it begins in the letter.
+    /// Where it begins in the packet.
     start: usize,
 }
 
@@ -192,24 +192,24 @@ struct Entry {
 #[derive(Default)]
 pub struct Scratch {
     children: Vec<Child>,
-    /// Letters that are not read yet: one, or two if the root wrote another before its time.
-    letters: Vec<(u32, Vec<u8>)>,
+    /// Packets that are not read yet: one, or two if the root wrote another before its time.
+    packets: Vec<(u32, Vec<u8>)>,
     entries: Vec<Entry>,
 }
 
 /// An engine for one rank's part in a collective.
 pub trait Engine {
     /// Does what can be done now.
-    fn advance<C: Carrier>(&mut self, carrier: &mut C) -> Result<Progress, C::Error>;
+    fn advance<W: RootedWire>(&mut self, wire: &mut W) -> Result<Progress, W::Error>;
 }
 
 /// Carries `engine` out to its end.
-pub fn run<C: Carrier>(mut engine: impl Engine, carrier: &mut C) -> Result<(), C::Error> {
+pub fn run<W: RootedWire>(mut engine: impl Engine, wire: &mut W) -> Result<(), W::Error> {
     loop {
-        match engine.advance(carrier)? {
+        match engine.advance(wire)? {
             Progress::Done => return Ok(()),
             Progress::Moved => {}
-            Progress::Waiting => carrier.idle()?,
+            Progress::Waiting => wire.idle()?,
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Scatter: the root puts the short blocks into a tree, long ones go straight to their ranks.
 //!
-//! The tree has only ranks with short blocks. A letter names the places whose blocks it has and their
+//! The tree has only ranks with short blocks. A packet names the places whose blocks it has and their
 //! sizes; the receiver finds its own block, and its own children, among them. It need not know
 //! beforehand whose child it is. Ranks with nothing take no part.
 
 #![forbid(unsafe_code)]
 
-use super::letter::{self, HEADING, Kind, NUMBER, Reader};
-use super::{Carrier, Engine, Entry, Event, Misfit, Scratch, Shape, Terms, adaptive};
+use super::packet::{self, HEADING, NUMBER, PacketType, Reader};
+use super::{Engine, Entry, Misfit, RootedEvent, RootedWire, Scratch, Shape, Terms, adaptive};
 use crate::engine::Progress;
 use crate::schedule::Parts;
 use crate::tree::Hierarchy;
@@ -19,13 +19,13 @@ pub struct Scatter<'a> {
     own: u64,
     parts: Option<&'a Parts>,
     scratch: &'a mut Scratch,
-    /// The letter that came.
-    letter: Vec<u8>,
-    /// Is this rank's block, or letter, still to come?
+    /// The packet that came.
+    packet: Vec<u8>,
+    /// Is this rank's block, or packet, still to come?
     expects: bool,
     /// Is it still to be said that it is expected?
     silent: bool,
-    /// The parts of the tree below this one have not got their letters yet.
+    /// The parts of the tree below this one have not got their packets yet.
     parts_left: u32,
     /// Sends in flight.
     sends: u32,
@@ -67,7 +67,7 @@ impl<'a> Scatter<'a> {
             own,
             parts,
             scratch,
-            letter: Vec::new(),
+            packet: Vec::new(),
             expects,
             silent: expects,
             parts_left,
@@ -77,19 +77,19 @@ impl<'a> Scatter<'a> {
     }
 
     /// Starts what can be started: first what others have to pass on, the longest way first.
-    fn start<C: Carrier>(&mut self, carrier: &mut C) -> Result<bool, C::Error> {
+    fn start<W: RootedWire>(&mut self, wire: &mut W) -> Result<bool, W::Error> {
         let mut moved = false;
         if self.silent {
             (self.silent, moved) = (false, true);
             if self.terms.is_long(self.own) {
-                carrier.recv(self.terms.rank, self.terms.root)?;
+                wire.recv(self.terms.rank, self.terms.root)?;
             } else {
-                carrier.expect(None);
+                wire.expect(None);
             }
         }
         while self.parts_left > 0 && self.sends < self.terms.window {
             self.parts_left -= 1;
-            moved |= self.write(self.parts_left, carrier)?;
+            moved |= self.write(self.parts_left, wire)?;
         }
         let Some(parts) = self.parts else {
             return Ok(moved);
@@ -98,7 +98,7 @@ impl<'a> Scatter<'a> {
             let rank = self.looked;
             self.looked += 1;
             if rank != self.terms.root && self.terms.is_long(parts.span(rank).len) {
-                carrier.send(rank, rank)?;
+                wire.send(rank, rank)?;
                 self.sends += 1;
                 moved = true;
             }
@@ -107,7 +107,7 @@ impl<'a> Scatter<'a> {
     }
 
     /// Writes to the leader of this part of the tree, if it has any short blocks.
-    fn write<C: Carrier>(&mut self, part: u32, carrier: &mut C) -> Result<bool, C::Error> {
+    fn write<W: RootedWire>(&mut self, part: u32, wire: &mut W) -> Result<bool, W::Error> {
         let Terms {
             rank, root, shape, ..
         } = self.terms;
@@ -128,39 +128,39 @@ impl<'a> Scatter<'a> {
         };
         let bytes: u64 = entries.iter().map(|entry| entry.bytes).sum();
         let numbers = NUMBER * (1 + 2 * entries.len());
-        let mut mail = carrier.memory(HEADING + numbers + bytes as usize)?;
-        letter::begin(&mut mail, Kind::Scatter, root);
-        letter::put(&mut mail, entries.len() as u64);
+        let mut packet = wire.memory(HEADING + numbers + bytes as usize)?;
+        packet::begin(&mut packet, PacketType::Scatter, root);
+        packet::put(&mut packet, entries.len() as u64);
         let mut before = 0;
         for entry in entries {
-            letter::put(&mut mail, (entry.place - before).into());
-            letter::put(&mut mail, entry.bytes);
+            packet::put(&mut packet, (entry.place - before).into());
+            packet::put(&mut packet, entry.bytes);
             before = entry.place;
         }
         for entry in entries {
             if self.parts.is_some() {
-                carrier.read(tree.rank(entry.place), &mut mail)?;
+                wire.read(tree.rank(entry.place), &mut packet)?;
             } else {
-                mail.extend_from_slice(entry.of(&self.letter));
+                packet.extend_from_slice(entry.of(&self.packet));
             }
         }
         self.sends += 1;
-        carrier.mail(tree.rank(leader), mail)?;
+        wire.send_packet(tree.rank(leader), packet)?;
         Ok(true)
     }
 
-    /// Takes the letter in.
-    fn take<C: Carrier>(
+    /// Takes the packet in.
+    fn take<W: RootedWire>(
         &mut self,
         from: u32,
-        mail: Vec<u8>,
-        carrier: &mut C,
-    ) -> Result<(), C::Error> {
+        packet: Vec<u8>,
+        wire: &mut W,
+    ) -> Result<(), W::Error> {
         let Terms { rank, root, .. } = self.terms;
         let place = self.tree.place(rank);
         let expected = self.expects && self.terms.is_short(self.own);
         let entries = &mut self.scratch.entries;
-        let own = read(&mail, root, self.terms.p, entries)
+        let own = read(&packet, root, self.terms.p, entries)
             .filter(|()| expected)
             .and_then(|()| {
                 let own = entries
@@ -173,8 +173,8 @@ impl<'a> Scatter<'a> {
             let (own, root) = (self.own, own.bytes);
             return Err(Misfit::Block { rank, own, root }.into());
         }
-        carrier.write(rank, own.of(&mail))?;
-        self.letter = mail;
+        wire.write(rank, own.of(&packet))?;
+        self.packet = packet;
         self.expects = false;
         self.parts_left = self.tree.parts(rank);
         Ok(())
@@ -182,15 +182,15 @@ impl<'a> Scatter<'a> {
 }
 
 impl Entry {
-    /// The block, in the letter.
-    fn of<'a>(&self, letter: &'a [u8]) -> &'a [u8] {
-        &letter[self.start..self.start + self.bytes as usize]
+    /// The block, in the packet.
+    fn of<'a>(&self, packet: &'a [u8]) -> &'a [u8] {
+        &packet[self.start..self.start + self.bytes as usize]
     }
 }
 
-/// Reads which blocks a letter has; `None` if it is not such a letter.
-fn read(mail: &[u8], root: u32, p: u32, entries: &mut Vec<Entry>) -> Option<()> {
-    let mut reader = Reader::new(mail, Kind::Scatter, root)?;
+/// Reads which blocks a packet has; `None` if it is not such a packet.
+fn read(packet: &[u8], root: u32, p: u32, entries: &mut Vec<Entry>) -> Option<()> {
+    let mut reader = Reader::new(packet, PacketType::Scatter, root)?;
     let (mut place, mut start) = (0u32, 0usize);
     for i in 0..reader.number()? {
         let step = reader.rank()?;
@@ -213,20 +213,20 @@ fn read(mail: &[u8], root: u32, p: u32, entries: &mut Vec<Entry>) -> Option<()> 
 }
 
 impl Engine for Scatter<'_> {
-    fn advance<C: Carrier>(&mut self, carrier: &mut C) -> Result<Progress, C::Error> {
-        let mut moved = self.start(carrier)?;
-        while let Some(event) = carrier.poll()? {
+    fn advance<W: RootedWire>(&mut self, wire: &mut W) -> Result<Progress, W::Error> {
+        let mut moved = self.start(wire)?;
+        while let Some(event) = wire.poll()? {
             moved = true;
             match event {
-                Event::Mail { from, mail } => self.take(from, mail, carrier)?,
-                Event::Received => self.expects = false,
-                Event::Sent => self.sends -= 1,
+                RootedEvent::Packet { from, packet } => self.take(from, packet, wire)?,
+                RootedEvent::Received => self.expects = false,
+                RootedEvent::Sent => self.sends -= 1,
             }
-            self.start(carrier)?;
+            self.start(wire)?;
         }
         let root_done = self.parts.is_none() || self.looked == self.terms.p;
         if !self.expects && self.parts_left == 0 && self.sends == 0 && root_done {
-            carrier.give_back(std::mem::take(&mut self.letter));
+            wire.give_back(std::mem::take(&mut self.packet));
             return Ok(Progress::Done);
         }
         Ok(if moved {

@@ -8,9 +8,9 @@ use crate::host::data::counts::{Counts, Slots, is_alias};
 use crate::host::data::data::{Areas, Data, Packed};
 use crate::host::data::elements::{Elements, Stretch};
 use crate::host::data::layout::Layout;
-use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, Word};
+use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
 use crate::host::library::handle::Comm;
-use crate::host::library::table::{Host, Usable};
+use crate::host::library::table::{Host, Mpi};
 use crate::host::object::attr::Datatype;
 use crate::host::object::code::{Code, check};
 use crate::host::object::failure::{Failure, at};
@@ -22,11 +22,11 @@ use std::ptr;
 pub struct Allgather {
     sendbuf: *const c_void,
     sendcount: Count,
-    sendtype: Word,
+    sendtype: RawHandle,
     recvbuf: *mut c_void,
     counts: Counts,
-    recvtype: Word,
-    comm: Word,
+    recvtype: RawHandle,
+    comm: RawHandle,
 }
 
 impl Allgather {
@@ -39,11 +39,11 @@ impl Allgather {
     pub unsafe fn new(
         sendbuf: *const c_void,
         sendcount: Count,
-        sendtype: Word,
+        sendtype: RawHandle,
         recvbuf: *mut c_void,
         counts: Counts,
-        recvtype: Word,
-        comm: Word,
+        recvtype: RawHandle,
+        comm: RawHandle,
     ) -> Allgather {
         Allgather {
             sendbuf,
@@ -74,33 +74,33 @@ impl Allgather {
     }
 
     /// The type of what is received, unless it cannot be one.
-    pub fn recvtype(&self, host: &Usable) -> Option<Datatype> {
-        self.recvtype.as_datatype(host)
+    pub fn recvtype(&self, mpi: &Mpi) -> Option<Datatype> {
+        self.recvtype.as_datatype(mpi)
     }
 
     /// States what each of `p` ranks contributes, in bytes; `None` if a count or the datatype is
     /// invalid.
-    pub fn parts(&self, host: &Usable, p: u32, parts: &mut Parts) -> Option<()> {
-        let size = host.type_size(self.recvtype(host)?).ok()?;
+    pub fn parts(&self, mpi: &Mpi, p: u32, parts: &mut Parts) -> Option<()> {
+        let size = mpi.type_size(self.recvtype(mpi)?).ok()?;
         self.counts.parts(p, size, parts)
     }
 
     /// Bytes that this rank sends by its own account; `None` if the arguments are invalid. They may be
     /// anything at all in place, so then nobody may ask.
-    fn sends(&self, host: &Usable) -> Option<u64> {
-        let datatype = self.sendtype.as_datatype(host)?;
-        host.type_size(datatype)
+    fn sends(&self, mpi: &Mpi) -> Option<u64> {
+        let datatype = self.sendtype.as_datatype(mpi)?;
+        mpi.type_size(datatype)
             .ok()?
             .checked_mul(self.sendcount.get()?)
     }
 
     /// Does this rank send what the parts say it contributes?
-    pub fn check_own(&self, host: &Usable, parts: &Parts, rank: u32) -> Result<(), Failure> {
+    pub fn check_own(&self, mpi: &Mpi, parts: &Parts, rank: u32) -> Result<(), Failure> {
         if self.in_place() {
             return Ok(());
         }
         let expected = parts.span(rank).len;
-        match self.sends(host) {
+        match self.sends(mpi) {
             Some(sends) if sends != expected => Err(Failure::Contribution { sends, expected }),
             _ => Ok(()),
         }
@@ -109,7 +109,7 @@ impl Allgather {
     /// The parts in the user's memory; `None` if the buffer cannot be one.
     pub fn data<'a>(
         &'a self,
-        host: &Usable,
+        mpi: &Mpi,
         datatype: Datatype,
         layout: Layout,
         parts: &'a Parts,
@@ -120,10 +120,10 @@ impl Allgather {
         let most = parts.largest() / layout.size;
         let Some(offset) = layout.contiguous(most) else {
             let slots = self.slots(self.recvbuf.cast(), layout.extent);
-            if self.recvbuf.is_null() && slots.any_null(parts) && host.begins_at_once(datatype.0) {
+            if self.recvbuf.is_null() && slots.any_null(parts) && mpi.begins_at_once(datatype.0) {
                 return None;
             }
-            return Some(self.packed(host, datatype, layout, parts).map(Data::Packed));
+            return Some(self.packed(mpi, datatype, layout, parts).map(Data::Packed));
         };
         let base = self.recvbuf.cast::<u8>().wrapping_offset(offset as isize);
         let slots = self.slots(base, layout.extent);
@@ -132,12 +132,12 @@ impl Allgather {
 
     fn packed<'a>(
         &'a self,
-        host: &Usable,
+        mpi: &Mpi,
         datatype: Datatype,
         layout: Layout,
         parts: &'a Parts,
     ) -> Result<Packed<'a>, Code> {
-        let (elements, base) = Elements::new(host, self.recvbuf.cast(), datatype, layout)?;
+        let (elements, base) = Elements::new(mpi, self.recvbuf.cast(), datatype, layout)?;
         let areas = Areas::Many(self.slots(base, layout.extent), parts);
         Packed::new(elements, areas, parts.total())
     }
@@ -155,7 +155,7 @@ impl Allgather {
     /// be one, or is one that the host refuses.
     pub fn place_own(
         &self,
-        host: &Usable,
+        mpi: &Mpi,
         private: Comm,
         data: &Data,
         parts: &Parts,
@@ -163,18 +163,18 @@ impl Allgather {
     ) -> Option<Result<(), Failure>> {
         if self.in_place() {
             return Some(match data {
-                Data::Packed(packed) => packed.pack_part(host, private, rank),
+                Data::Packed(packed) => packed.pack_part(mpi, private, rank),
                 Data::Run(_) | Data::Parts(_) => Ok(()),
             });
         }
         // A rank without a contribution checks as well: if all ranks pass the same invalid argument,
         // all must leave the call to the host.
         let count = self.sendcount.get()?;
-        let datatype = self.sendtype.as_datatype(host)?;
+        let datatype = self.sendtype.as_datatype(mpi)?;
         let bytes = parts.span(rank).len;
-        let layout = match host.layout(datatype, private) {
+        let layout = match mpi.layout(datatype, private) {
             Ok(layout) => layout,
-            Err(_) if bytes == 0 && !host.refuses_own_type(self.function(), self.sendtype) => {
+            Err(_) if bytes == 0 && !mpi.refuses_own_type(self.function(), self.sendtype) => {
                 return Some(Ok(()));
             }
             Err(_) => return None,
@@ -184,7 +184,7 @@ impl Allgather {
         }
         if is_alias(self.sendbuf, self.recvbuf, &self.counts, rank, layout.size)
             && self.sendtype.datatype() == self.recvtype.datatype()
-            && host.refuses_aliases(self.function())
+            && mpi.refuses_aliases(self.function())
         {
             return None;
         }
@@ -200,10 +200,10 @@ impl Allgather {
                 unsafe { ptr::copy(from.cast_const(), to, bytes as usize) };
                 Some(Ok(()))
             }
-            None if from.is_null() && host.begins_at_once(datatype.0) => None,
+            None if from.is_null() && mpi.begins_at_once(datatype.0) => None,
             None => {
                 let pack =
-                    Elements::new(host, from, datatype, layout).and_then(|(elements, user)| {
+                    Elements::new(mpi, from, datatype, layout).and_then(|(elements, user)| {
                         let range = Stretch {
                             user,
                             packed: to,
@@ -211,7 +211,7 @@ impl Allgather {
                             until: count,
                         };
                         // SAFETY: as above.
-                        unsafe { elements.pack(host, private, range) }
+                        unsafe { elements.pack(mpi, private, range) }
                     });
                 Some(pack.map_err(at("packing")))
             }
@@ -225,8 +225,8 @@ impl Allgather {
     /// data as different types may choose different ones and wait for each other for ever. In place
     /// it takes the size of the receive type. So a rank where the two sizes differ copies its own
     /// contribution and passes the call on as one in place.
-    pub fn pass_repaired(&self, host: &Host, usable: &Usable, rank: u32) -> c_int {
-        if !self.is_miscounted(usable, rank) || self.copy_own(host, usable, rank).is_err() {
+    pub fn pass_repaired(&self, host: &Host, mpi: &Mpi, rank: u32) -> c_int {
+        if !self.is_miscounted(mpi, rank) || self.copy_own(host, mpi, rank).is_err() {
             return self.pass(host); // which complains, if there is reason to
         }
         let in_place = Allgather {
@@ -237,7 +237,7 @@ impl Allgather {
     }
 
     /// Does the host take the total for something that it is not, though the arguments are valid?
-    fn is_miscounted(&self, usable: &Usable, rank: u32) -> bool {
+    fn is_miscounted(&self, mpi: &Mpi, rank: u32) -> bool {
         if !cfg!(abi = "openmpi")
             || self.in_place()
             || self.is_regular()
@@ -245,7 +245,7 @@ impl Allgather {
         {
             return false;
         }
-        let size = |datatype: Word| usable.type_size(datatype.as_datatype(usable)?).ok();
+        let size = |datatype: RawHandle| mpi.type_size(datatype.as_datatype(mpi)?).ok();
         let (Some(sent), Some(received)) = (size(self.sendtype), size(self.recvtype)) else {
             return false;
         };
@@ -253,19 +253,19 @@ impl Allgather {
             .counts
             .count(rank)
             .and_then(|n| n.checked_mul(received));
-        sent != received && self.sends(usable) == contributes
+        sent != received && self.sends(mpi) == contributes
     }
 
     /// Copies this rank's contribution to its place: an allgather of this rank with itself, which does
     /// nothing but copy, so that it does not matter whether another thread does the same.
-    fn copy_own(&self, host: &Host, usable: &Usable, rank: u32) -> Result<(), Code> {
+    fn copy_own(&self, host: &Host, mpi: &Mpi, rank: u32) -> Result<(), Code> {
         let (Count::Int(sent), Some(count)) = (self.sendcount, self.counts.count(rank)) else {
             return Err(Code::intern());
         };
-        let datatype = self.recvtype(usable).ok_or(Code::intern())?;
-        let slots = self.slots(self.recvbuf.cast(), usable.extent(datatype)?);
+        let datatype = self.recvtype(mpi).ok_or(Code::intern())?;
+        let slots = self.slots(self.recvbuf.cast(), mpi.extent(datatype)?);
         let to = slots.address(rank).cast();
-        let own_self = usable.own_self().ok_or(Code::no_mem())?;
+        let own_self = mpi.own_self().ok_or(Code::no_mem())?;
         // SAFETY: these are the caller's own arguments, for which whoever made the call vouched; the
         // slot is where the host would put the same elements, and the count is an `int`'s.
         check(unsafe {
@@ -276,15 +276,15 @@ impl Allgather {
                 to,
                 count as c_int,
                 self.recvtype,
-                Word::of(own_self.0),
+                RawHandle::of(own_self.0),
             )
         })
     }
 }
 
 impl Call for Allgather {
-    fn comm(&self, host: &Usable) -> Option<Comm> {
-        self.comm.as_comm(host)
+    fn comm(&self, mpi: &Mpi) -> Option<Comm> {
+        self.comm.as_comm(mpi)
     }
 
     fn pass(&self, host: &Host) -> c_int {

@@ -5,9 +5,9 @@ use crate::host::data::counts::Count;
 use crate::host::data::data::{Areas, Data, Packed};
 use crate::host::data::elements::Elements;
 use crate::host::data::layout::Layout;
-use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, Word};
+use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
 use crate::host::library::handle::Comm;
-use crate::host::library::table::{Host, Usable};
+use crate::host::library::table::{Host, Mpi};
 use crate::host::object::attr::Datatype;
 use crate::host::object::code::Code;
 use std::ffi::{c_int, c_void};
@@ -17,9 +17,9 @@ use std::ptr;
 pub struct Bcast {
     buffer: *mut c_void,
     count: Count,
-    datatype: Word,
+    datatype: RawHandle,
     root: c_int,
-    comm: Word,
+    comm: RawHandle,
 }
 
 impl Bcast {
@@ -31,9 +31,9 @@ impl Bcast {
     pub unsafe fn new(
         buffer: *mut c_void,
         count: Count,
-        datatype: Word,
+        datatype: RawHandle,
         root: c_int,
-        comm: Word,
+        comm: RawHandle,
     ) -> Bcast {
         Bcast {
             buffer,
@@ -45,8 +45,8 @@ impl Bcast {
     }
 
     /// The datatype, unless it cannot be one.
-    pub fn datatype(&self, host: &Usable) -> Option<Datatype> {
-        self.datatype.as_datatype(host)
+    pub fn datatype(&self, mpi: &Mpi) -> Option<Datatype> {
+        self.datatype.as_datatype(mpi)
     }
 
     /// The root, unless it is not one of `p` ranks.
@@ -65,7 +65,7 @@ impl Bcast {
     /// those whose data begin at the buffer's own address. There is nothing that a broadcast could have in place.
     pub fn data(
         &self,
-        host: &Usable,
+        mpi: &Mpi,
         datatype: Datatype,
         layout: Layout,
     ) -> Option<Result<Data<'static>, Code>> {
@@ -76,27 +76,27 @@ impl Bcast {
         }
         match layout.contiguous(count) {
             Some(0) if buffer.is_null() => None,
-            None if buffer.is_null() && host.begins_at_once(datatype.0) => None,
+            None if buffer.is_null() && mpi.begins_at_once(datatype.0) => None,
             Some(offset) => Some(Ok(Data::Run(buffer.wrapping_offset(offset as isize)))),
-            None => Some(packed(host, buffer, count, datatype, layout).map(Data::Packed)),
+            None => Some(packed(mpi, buffer, count, datatype, layout).map(Data::Packed)),
         }
     }
 }
 
 fn packed(
-    host: &Usable,
+    mpi: &Mpi,
     buffer: *mut u8,
     count: u64,
     datatype: Datatype,
     layout: Layout,
 ) -> Result<Packed<'static>, Code> {
-    let (elements, buffer) = Elements::new(host, buffer, datatype, layout)?;
+    let (elements, buffer) = Elements::new(mpi, buffer, datatype, layout)?;
     Packed::new(elements, Areas::One(buffer, count), count * layout.size)
 }
 
 impl Call for Bcast {
-    fn comm(&self, host: &Usable) -> Option<Comm> {
-        self.comm.as_comm(host)
+    fn comm(&self, mpi: &Mpi) -> Option<Comm> {
+        self.comm.as_comm(mpi)
     }
 
     fn pass(&self, host: &Host) -> c_int {

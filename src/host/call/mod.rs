@@ -7,40 +7,40 @@ mod rooted;
 
 pub use allgather::Allgather;
 pub use bcast::Bcast;
-pub use rooted::{Rooted, Way};
+pub use rooted::{Rooted, RootedOp};
 
-use crate::host::library::abi::Word;
+use crate::host::library::abi::RawHandle;
 use crate::host::library::handle::Comm;
-use crate::host::library::table::{Host, Usable};
+use crate::host::library::table::{Host, Mpi};
 use crate::host::object::attr::Datatype;
 use std::ffi::c_int;
 
 /// What all intercepted calls have in common.
 pub trait Call {
     /// The communicator, unless it cannot be one.
-    fn comm(&self, host: &Usable) -> Option<Comm>;
+    fn comm(&self, mpi: &Mpi) -> Option<Comm>;
 
     /// Hands the call to the host, untouched, and gives back what the host returned.
     fn pass(&self, host: &Host) -> c_int;
 }
 
-impl Word {
+impl RawHandle {
     /// The communicator, unless it cannot be one.
-    pub fn as_comm(self, host: &Usable) -> Option<Comm> {
+    pub fn as_comm(self, mpi: &Mpi) -> Option<Comm> {
         let comm = self.comm();
-        host.h.is_comm(comm).then_some(Comm(comm))
+        mpi.h.is_comm(comm).then_some(Comm(comm))
     }
 
     /// The datatype, unless it cannot be one.
-    fn as_datatype(self, host: &Usable) -> Option<Datatype> {
+    fn as_datatype(self, mpi: &Mpi) -> Option<Datatype> {
         let datatype = self.datatype();
-        host.h.is_datatype(datatype).then_some(Datatype(datatype))
+        mpi.h.is_datatype(datatype).then_some(Datatype(datatype))
     }
 }
 
 impl Host {
     /// What Rondo needs of this host, or why it can only pass calls on.
-    pub fn usable(&self) -> Result<&Usable, &str> {
-        self.usable.as_ref().map_err(String::as_str)
+    pub fn mpi(&self) -> Result<&Mpi, &str> {
+        self.mpi.as_ref().map_err(String::as_str)
     }
 }

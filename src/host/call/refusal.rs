@@ -1,11 +1,12 @@
-//! What the running host refuses. MPI forbids much that a library need not notice: whether it does differs between libraries,
-//! versions, builds and settings. A call that Rondo leaves to a host which then carries it out would wait there for ranks that are
-//! in Rondo's collective. So the host is asked: by a call of the same function, on a communicator of this process alone.
+//! What the running host refuses. MPI forbids much that a library need not notice: whether it does differs between
+//! libraries, versions, builds and settings. A call that Rondo leaves to a host which then carries it out would wait
+//! there for ranks that are in Rondo's collective. So the host is asked: by a call of the same function, on a
+//! communicator of this process alone.
 
 use crate::host::data::elements::Made;
-use crate::host::library::abi::{IN_PLACE, Word};
+use crate::host::library::abi::{IN_PLACE, RawHandle};
 use crate::host::library::sys;
-use crate::host::library::table::{Usable, host};
+use crate::host::library::table::{Mpi, host};
 use parking_lot::Mutex;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -22,14 +23,15 @@ pub(in crate::host) enum Function {
 }
 
 /// One of the two buffers: its address, elements, type.
-type Buffer = (*mut c_void, c_int, Word);
+type Buffer = (*mut c_void, c_int, RawHandle);
 
 /// What each function does with one buffer under two names, once that was asked: 1 carries it out, 2 refuses it.
 static ALIASES: [AtomicU8; 6] = [const { AtomicU8::new(0) }; 6];
 
-impl Usable {
-    /// Does the host refuse a block that is sent from, or received at, the very place it has among the blocks of all? Asked with an
-    /// element without a byte: hosts that do not compare addresses may still end in an assertion when they copy bytes to where they are.
+impl Mpi {
+    /// Does the host refuse a block that is sent from, or received at, the very place it has among the blocks of all?
+    /// Asked with an element without a byte: hosts that do not compare addresses may still end in an assertion when
+    /// they copy bytes to where they are.
     #[cold]
     pub(in crate::host) fn refuses_aliases(&self, function: Function) -> bool {
         let known = &ALIASES[function as usize];
@@ -38,7 +40,11 @@ impl Usable {
                 return false;
             };
             let mut place = 0u8;
-            let both = ((&raw mut place).cast(), 1, Word::of_type(empty.datatype));
+            let both = (
+                (&raw mut place).cast(),
+                1,
+                RawHandle::of_type(empty.datatype),
+            );
             let refuses = self.refuses(function, both, both);
             known.store(1 + u8::from(refuses), Relaxed);
         }
@@ -47,10 +53,14 @@ impl Usable {
 
     /// Does the host refuse this type for a rank's own block, though there are no data in it?
     #[cold]
-    pub(in crate::host) fn refuses_own_type(&self, function: Function, datatype: Word) -> bool {
+    pub(in crate::host) fn refuses_own_type(
+        &self,
+        function: Function,
+        datatype: RawHandle,
+    ) -> bool {
         let (mut one, mut other) = (0u8, 0u8);
         let own = ((&raw mut one).cast(), 0, datatype);
-        let all = ((&raw mut other).cast(), 0, Word::of_type(self.h.byte));
+        let all = ((&raw mut other).cast(), 0, RawHandle::of_type(self.h.byte));
         self.refuses(function, own, all)
     }
 
@@ -59,7 +69,7 @@ impl Usable {
     pub(in crate::host) fn refuses_all_type(
         &self,
         function: Function,
-        datatype: Word,
+        datatype: RawHandle,
         in_place: bool,
     ) -> bool {
         let (mut one, mut other) = (0u8, 0u8);
@@ -67,12 +77,12 @@ impl Usable {
             true => IN_PLACE.cast_mut(),
             false => (&raw mut one).cast(),
         };
-        let own = (own, 0, Word::of_type(self.h.byte));
+        let own = (own, 0, RawHandle::of_type(self.h.byte));
         self.refuses(function, own, ((&raw mut other).cast(), 0, datatype))
     }
 
-    /// Does the host refuse a call with these buffers? Without a communicator to ask on it is taken for one that does not.
-    /// There is not a byte in either.
+    /// Does the host refuse a call with these buffers? Without a communicator to ask on it is taken for one that does
+    /// not. There is not a byte in either.
     fn refuses(&self, function: Function, own: Buffer, all: Buffer) -> bool {
         // Collectives on one communicator are called one at a time. The host calls nothing of the user's from here.
         static ONE: Mutex<()> = Mutex::new(());
@@ -80,7 +90,7 @@ impl Usable {
             return false;
         };
         let _one = ONE.lock();
-        let (host, comm) = (&host().own, Word::of(comm.0));
+        let (host, comm) = (&host().own, RawHandle::of(comm.0));
         let ((own, n, own_type), (all, all_n, all_type)) = (own, all);
         let (counts, displs) = ([all_n], [0]);
         let (counts, displs) = (counts.as_ptr(), displs.as_ptr());

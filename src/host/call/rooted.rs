@@ -3,12 +3,13 @@
 
 use super::Call;
 use super::refusal::Function;
-use crate::host::data::blocks::{Blocks, Places};
+use crate::host::data::blocks::{Places, UserBlocks};
 use crate::host::data::counts::Count;
 use crate::host::data::counts::{Counts, is_alias};
-use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, Word};
+use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
+use crate::host::library::collectives::Collectives;
 use crate::host::library::handle::Comm;
-use crate::host::library::table::{Host, Usable};
+use crate::host::library::table::{Host, Mpi};
 use crate::host::object::code::Code;
 use crate::schedule::Parts;
 use std::ffi::{c_int, c_void};
@@ -16,7 +17,7 @@ use std::ptr;
 
 /// Where the blocks go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum RootedOp {
     /// To the root.
     Gather,
     /// From the root.
@@ -25,17 +26,17 @@ pub enum Way {
 
 /// A call of a collective in which one rank has, or gets, the blocks of all.
 pub struct Rooted {
-    way: Way,
+    op: RootedOp,
     /// This rank's own block. Not significant at the root if it is in place there.
     buffer: *mut c_void,
     count: Count,
-    datatype: Word,
+    datatype: RawHandle,
     /// The blocks of all ranks. Significant at the root only.
     all: *mut c_void,
     counts: Counts,
-    all_datatype: Word,
+    all_datatype: RawHandle,
     root: c_int,
-    comm: Word,
+    comm: RawHandle,
 }
 
 impl Rooted {
@@ -47,14 +48,14 @@ impl Rooted {
     /// arguments that are significant on this rank are valid, the buffers are good for the elements
     /// they name, and the arrays for one entry per rank, until the call returns.
     pub unsafe fn new(
-        way: Way,
-        (buffer, count, datatype): (*const c_void, Count, Word),
-        (all, counts, all_datatype): (*const c_void, Counts, Word),
+        op: RootedOp,
+        (buffer, count, datatype): (*const c_void, Count, RawHandle),
+        (all, counts, all_datatype): (*const c_void, Counts, RawHandle),
         root: c_int,
-        comm: Word,
+        comm: RawHandle,
     ) -> Rooted {
         Rooted {
-            way,
+            op,
             buffer: buffer.cast_mut(),
             count,
             datatype,
@@ -67,8 +68,8 @@ impl Rooted {
     }
 
     /// Where the blocks go.
-    pub fn way(&self) -> Way {
-        self.way
+    pub fn op(&self) -> RootedOp {
+        self.op
     }
 
     /// Do all ranks know the size of all blocks, as in `MPI_Gather` and `MPI_Scatter`?
@@ -82,11 +83,11 @@ impl Rooted {
     }
 
     fn function(&self) -> Function {
-        match (self.way, self.is_regular()) {
-            (Way::Gather, true) => Function::Gather,
-            (Way::Gather, false) => Function::Gatherv,
-            (Way::Scatter, true) => Function::Scatter,
-            (Way::Scatter, false) => Function::Scatterv,
+        match (self.op, self.is_regular()) {
+            (RootedOp::Gather, true) => Function::Gather,
+            (RootedOp::Gather, false) => Function::Gatherv,
+            (RootedOp::Scatter, true) => Function::Scatter,
+            (RootedOp::Scatter, false) => Function::Scatterv,
         }
     }
 
@@ -101,32 +102,32 @@ impl Rooted {
     }
 
     /// Bytes of this rank's block by its own account; `None` if the count or the type is invalid.
-    pub fn own_bytes(&self, host: &Usable, is_root: bool) -> Option<u64> {
+    pub fn own_bytes(&self, mpi: &Mpi, is_root: bool) -> Option<u64> {
         let (count, datatype) = match is_root && self.in_place() {
             true => (self.counts.checked(self.root as u32)?, self.all_datatype),
             false => (self.count.get()?, self.datatype),
         };
-        let datatype = datatype.as_datatype(host)?;
-        host.type_size(datatype).ok()?.checked_mul(count)
+        let datatype = datatype.as_datatype(mpi)?;
+        mpi.type_size(datatype).ok()?.checked_mul(count)
     }
 
     /// States the bytes of all blocks, at the root; `None` if an argument is invalid.
-    pub fn parts(&self, host: &Usable, p: u32, parts: &mut Parts) -> Option<()> {
-        let datatype = self.all_datatype.as_datatype(host)?;
-        let size = host.type_size(datatype).ok()?;
+    pub fn parts(&self, mpi: &Mpi, p: u32, parts: &mut Parts) -> Option<()> {
+        let datatype = self.all_datatype.as_datatype(mpi)?;
+        let size = mpi.type_size(datatype).ok()?;
         (!ptr::eq(self.all, IN_PLACE)).then_some(())?;
         self.counts.parts(p, size, parts)
     }
 
     /// This rank's own block in the user's memory; `None` if there are no bytes in it or it is in
     /// place. An error if the host refuses it; those without data only if the host looks at their type.
-    pub fn own_block(&self, host: &Usable, private: Comm) -> Result<Option<Blocks<'static>>, Code> {
+    pub fn own_block(&self, mpi: &Mpi, private: Comm) -> Result<Option<UserBlocks<'static>>, Code> {
         let count = self.count.get().filter(|_| !self.in_place());
-        let Some((count, datatype)) = count.zip(self.datatype.as_datatype(host)) else {
+        let Some((count, datatype)) = count.zip(self.datatype.as_datatype(mpi)) else {
             return Ok(None);
         };
-        let layout = match host.layout(datatype, private) {
-            Err(_) if count == 0 && !host.refuses_own_type(self.function(), self.datatype) => {
+        let layout = match mpi.layout(datatype, private) {
+            Err(_) if count == 0 && !mpi.refuses_own_type(self.function(), self.datatype) => {
                 return Ok(None);
             }
             layout => layout?,
@@ -134,8 +135,8 @@ impl Rooted {
         if count == 0 || layout.size == 0 {
             return Ok(None);
         }
-        Blocks::new(
-            host,
+        UserBlocks::new(
+            mpi,
             self.buffer.cast(),
             datatype,
             layout,
@@ -144,141 +145,120 @@ impl Rooted {
         .map(Some)
     }
 
-    /// The blocks of all ranks in the user's memory; `None` if there are no bytes in them. Errors are as with `own_block`.
+    /// The blocks of all ranks in the user's memory; `None` if there are no bytes in them. Errors are as with
+    /// `own_block`.
     pub fn all_blocks<'a>(
         &self,
-        host: &Usable,
+        mpi: &Mpi,
         private: Comm,
         parts: &'a Parts,
-    ) -> Result<Option<Blocks<'a>>, Code> {
-        let Some(datatype) = self.all_datatype.as_datatype(host) else {
+    ) -> Result<Option<UserBlocks<'a>>, Code> {
+        let Some(datatype) = self.all_datatype.as_datatype(mpi) else {
             return Ok(None);
         };
-        let layout = match host.layout(datatype, private) {
-            Err(_) if parts.total() == 0 && !self.refuses_all_type(host) => return Ok(None),
+        let layout = match mpi.layout(datatype, private) {
+            Err(_) if parts.total() == 0 && !self.refuses_all_type(mpi) => return Ok(None),
             layout => layout?,
         };
         if parts.total() == 0 {
             return Ok(None);
         }
         let places = Places::Many(self.counts, parts);
-        Blocks::new(host, self.all.cast(), datatype, layout, places).map(Some)
+        UserBlocks::new(mpi, self.all.cast(), datatype, layout, places).map(Some)
     }
 
-    fn refuses_all_type(&self, host: &Usable) -> bool {
-        host.refuses_all_type(self.function(), self.all_datatype, self.in_place())
+    fn refuses_all_type(&self, mpi: &Mpi) -> bool {
+        mpi.refuses_all_type(self.function(), self.all_datatype, self.in_place())
     }
 
-    /// Is the type of all blocks invalid, and the host would not notice? It would carry the call out, without the other ranks.
+    /// Is the type of all blocks invalid, and the host would not notice? It would carry the call out, without the other
+    /// ranks.
     #[cold]
-    pub fn is_overlooked(&self, host: &Usable, private: Comm) -> bool {
-        let datatype = self.all_datatype.as_datatype(host);
-        let is_valid = datatype.is_some_and(|datatype| host.layout(datatype, private).is_ok());
-        !is_valid && !self.refuses_all_type(host)
+    pub fn is_overlooked(&self, mpi: &Mpi, private: Comm) -> bool {
+        let datatype = self.all_datatype.as_datatype(mpi);
+        let is_valid = datatype.is_some_and(|datatype| mpi.layout(datatype, private).is_ok());
+        !is_valid && !self.refuses_all_type(mpi)
     }
 
-    /// Does the host refuse the root's own block, of so many bytes, because it lies where it belongs but is not said to be in place?
-    pub fn is_refused_alias(&self, host: &Usable, bytes: u64) -> bool {
+    /// Does the host refuse the root's own block, of so many bytes, because it lies where it belongs but is not said to
+    /// be in place?
+    pub fn is_refused_alias(&self, mpi: &Mpi, bytes: u64) -> bool {
         let Some(count) = self.count.get().filter(|&n| n > 0 && bytes > 0) else {
             return false;
         };
         let (root, size) = (self.root as u32, bytes / count);
         is_alias(self.buffer, self.all, &self.counts, root, size)
             && self.datatype.datatype() == self.all_datatype.datatype()
-            && host.refuses_aliases(self.function())
+            && mpi.refuses_aliases(self.function())
     }
 }
 
 impl Call for Rooted {
-    fn comm(&self, host: &Usable) -> Option<Comm> {
-        self.comm.as_comm(host)
+    fn comm(&self, mpi: &Mpi) -> Option<Comm> {
+        self.comm.as_comm(mpi)
     }
 
     fn pass(&self, host: &Host) -> c_int {
-        let &Rooted {
-            buffer,
-            count,
-            datatype,
-            all,
-            counts,
-            all_datatype,
-            root,
-            comm,
-            ..
-        } = self;
-        let own = &host.own;
-        // A large count without a large function: only with a library built for another MPI, which has
-        // said so.
-        let none = MPI_ERR_COUNT as c_int;
+        match self.op {
+            RootedOp::Gather => self.pass_gather(&host.own),
+            RootedOp::Scatter => self.pass_scatter(&host.own),
+        }
+    }
+}
+
+/// What a large count gives without a large function: only with a library built for another MPI, which has said so.
+const NO_LARGE: c_int = MPI_ERR_COUNT as c_int;
+
+impl Rooted {
+    fn pass_gather(&self, own: &Collectives) -> c_int {
+        let (from, own_type, to, all_type) =
+            (self.buffer, self.datatype, self.all, self.all_datatype);
+        let (root, comm) = (self.root, self.comm);
         // SAFETY: these are the caller's own arguments, and whoever made the call vouched for them.
         unsafe {
-            match (self.way, count, counts) {
-                (Way::Gather, Count::Int(n), Counts::Int(counts, displs)) => (own.gatherv)(
-                    buffer,
-                    n,
-                    datatype,
-                    all,
-                    counts,
-                    displs,
-                    all_datatype,
-                    root,
-                    comm,
-                ),
-                (Way::Gather, Count::Large(n), Counts::Large(counts, displs)) => {
-                    own.gatherv_large.map_or(none, |f| {
-                        f(
-                            buffer,
-                            n,
-                            datatype,
-                            all,
-                            counts,
-                            displs,
-                            all_datatype,
-                            root,
-                            comm,
-                        )
+            match (self.count, self.counts) {
+                (Count::Int(n), Counts::Int(counts, displs)) => {
+                    (own.gatherv)(from, n, own_type, to, counts, displs, all_type, root, comm)
+                }
+                (Count::Large(n), Counts::Large(counts, displs)) => {
+                    own.gatherv_large.map_or(NO_LARGE, |f| {
+                        f(from, n, own_type, to, counts, displs, all_type, root, comm)
                     })
                 }
-                (Way::Gather, Count::Int(n), Counts::Regular(Count::Int(all_n))) => {
-                    (own.gather)(buffer, n, datatype, all, all_n, all_datatype, root, comm)
+                (Count::Int(n), Counts::Regular(Count::Int(all_n))) => {
+                    (own.gather)(from, n, own_type, to, all_n, all_type, root, comm)
                 }
-                (Way::Gather, Count::Large(n), Counts::Regular(Count::Large(all_n))) => {
-                    own.gather_large.map_or(none, |f| {
-                        f(buffer, n, datatype, all, all_n, all_datatype, root, comm)
+                (Count::Large(n), Counts::Regular(Count::Large(all_n))) => {
+                    own.gather_large.map_or(NO_LARGE, |f| {
+                        f(from, n, own_type, to, all_n, all_type, root, comm)
                     })
                 }
-                (Way::Scatter, Count::Int(n), Counts::Int(counts, displs)) => (own.scatterv)(
-                    all,
-                    counts,
-                    displs,
-                    all_datatype,
-                    buffer,
-                    n,
-                    datatype,
-                    root,
-                    comm,
-                ),
-                (Way::Scatter, Count::Large(n), Counts::Large(counts, displs)) => {
-                    own.scatterv_large.map_or(none, |f| {
-                        f(
-                            all,
-                            counts,
-                            displs,
-                            all_datatype,
-                            buffer,
-                            n,
-                            datatype,
-                            root,
-                            comm,
-                        )
+                _ => unreachable!("no function has both kinds of counts"),
+            }
+        }
+    }
+
+    fn pass_scatter(&self, own: &Collectives) -> c_int {
+        let (from, all_type, to, own_type) =
+            (self.all, self.all_datatype, self.buffer, self.datatype);
+        let (root, comm) = (self.root, self.comm);
+        // SAFETY: as in `pass_gather`.
+        unsafe {
+            match (self.count, self.counts) {
+                (Count::Int(n), Counts::Int(counts, displs)) => {
+                    (own.scatterv)(from, counts, displs, all_type, to, n, own_type, root, comm)
+                }
+                (Count::Large(n), Counts::Large(counts, displs)) => {
+                    own.scatterv_large.map_or(NO_LARGE, |f| {
+                        f(from, counts, displs, all_type, to, n, own_type, root, comm)
                     })
                 }
-                (Way::Scatter, Count::Int(n), Counts::Regular(Count::Int(all_n))) => {
-                    (own.scatter)(all, all_n, all_datatype, buffer, n, datatype, root, comm)
+                (Count::Int(n), Counts::Regular(Count::Int(all_n))) => {
+                    (own.scatter)(from, all_n, all_type, to, n, own_type, root, comm)
                 }
-                (Way::Scatter, Count::Large(n), Counts::Regular(Count::Large(all_n))) => {
-                    own.scatter_large.map_or(none, |f| {
-                        f(all, all_n, all_datatype, buffer, n, datatype, root, comm)
+                (Count::Large(n), Counts::Regular(Count::Large(all_n))) => {
+                    own.scatter_large.map_or(NO_LARGE, |f| {
+                        f(from, all_n, all_type, to, n, own_type, root, comm)
                     })
                 }
                 _ => unreachable!("no function has both kinds of counts"),

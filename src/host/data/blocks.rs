@@ -5,7 +5,7 @@ use super::counts::{Counts, Slots};
 use super::elements::{Elements, Message, Stretch, self_message};
 use super::layout::Layout;
 use crate::host::library::handle::Comm;
-use crate::host::library::table::Usable;
+use crate::host::library::table::Mpi;
 use crate::host::object::attr::Datatype;
 use crate::host::object::code::Code;
 use crate::schedule::Parts;
@@ -20,8 +20,8 @@ pub enum Places<'a> {
     Many(Counts, &'a Parts),
 }
 
-/// Blocks of elements of one datatype, of which at least one has bytes.
-pub struct Blocks<'a> {
+/// UserBlocks of elements of one datatype, of which at least one has bytes.
+pub struct UserBlocks<'a> {
     datatype: Datatype,
     layout: Layout,
     base: *mut u8,
@@ -37,16 +37,16 @@ enum Copying {
     Elements(Elements, *mut u8),
 }
 
-impl<'a> Blocks<'a> {
-    /// Blocks relative to `base`. A null base is `MPI_BOTTOM`: fine where types or displacements carry
+impl<'a> UserBlocks<'a> {
+    /// UserBlocks relative to `base`. A null base is `MPI_BOTTOM`: fine where types or displacements carry
     /// addresses, an error for others.
     pub(in crate::host) fn new(
-        host: &Usable,
+        mpi: &Mpi,
         base: *mut u8,
         datatype: Datatype,
         layout: Layout,
         places: Places<'a>,
-    ) -> Result<Blocks<'a>, Code> {
+    ) -> Result<UserBlocks<'a>, Code> {
         let most = match places {
             Places::One(count) => count,
             Places::Many(_, parts) => parts.largest() / layout.size,
@@ -54,25 +54,25 @@ impl<'a> Blocks<'a> {
         let copying = match layout.contiguous(most) {
             Some(offset) => Copying::Run(offset),
             None => {
-                let (elements, base) = Elements::new(host, base, datatype, layout)?;
+                let (elements, base) = Elements::new(mpi, base, datatype, layout)?;
                 Copying::Elements(elements, base)
             }
         };
-        let blocks = Blocks {
+        let blocks = UserBlocks {
             datatype,
             layout,
             base,
             places,
             copying,
         };
-        match blocks.has_null(host) {
+        match blocks.has_null(mpi) {
             true => Err(Code::buffer()),
             false => Ok(blocks),
         }
     }
 
     /// Do the data of a block begin at a null pointer?
-    fn has_null(&self, host: &Usable) -> bool {
+    fn has_null(&self, mpi: &Mpi) -> bool {
         let begins = |rank| match self.copying {
             Copying::Run(offset) => self.run(offset, rank),
             Copying::Elements(..) => self.address(self.base, rank),
@@ -84,7 +84,7 @@ impl<'a> Blocks<'a> {
         };
         one && match self.copying {
             Copying::Run(_) => true,
-            Copying::Elements(..) => host.begins_at_once(self.datatype.0),
+            Copying::Elements(..) => mpi.begins_at_once(self.datatype.0),
         }
     }
 
@@ -123,15 +123,15 @@ impl<'a> Blocks<'a> {
     }
 
     /// The block of `rank` as a message of the user's datatype.
-    pub(in crate::host) fn message(&self, host: &Usable, rank: u32) -> Result<Message, Code> {
+    pub(in crate::host) fn message(&self, mpi: &Mpi, rank: u32) -> Result<Message, Code> {
         let (address, count) = (self.address(self.base, rank), self.count(rank));
-        Message::new(host, address, count, self.datatype, self.layout.extent)
+        Message::new(mpi, address, count, self.datatype, self.layout.extent)
     }
 
     /// Appends the bytes of the block of `rank`.
     pub(in crate::host) fn read(
         &self,
-        host: &Usable,
+        mpi: &Mpi,
         comm: Comm,
         rank: u32,
         into: &mut Vec<u8>,
@@ -149,7 +149,7 @@ impl<'a> Blocks<'a> {
             Copying::Elements(elements, base) => {
                 let stretch = self.stretch(*base, rank, packed);
                 // SAFETY: as above.
-                unsafe { elements.pack(host, comm, stretch)? };
+                unsafe { elements.pack(mpi, comm, stretch)? };
             }
         }
         // SAFETY: as many bytes were written behind the end.
@@ -160,7 +160,7 @@ impl<'a> Blocks<'a> {
     /// Puts `bytes`, as many as it has, into the block of `rank`.
     pub(in crate::host) fn write(
         &self,
-        host: &Usable,
+        mpi: &Mpi,
         comm: Comm,
         rank: u32,
         bytes: &[u8],
@@ -177,7 +177,7 @@ impl<'a> Blocks<'a> {
             Copying::Elements(elements, base) => {
                 let stretch = self.stretch(*base, rank, bytes.as_ptr().cast_mut());
                 // SAFETY: as above; unpacking only reads the packed bytes.
-                unsafe { elements.unpack(host, comm, stretch) }
+                unsafe { elements.unpack(mpi, comm, stretch) }
             }
         }
     }
@@ -192,15 +192,15 @@ impl<'a> Blocks<'a> {
     }
 
     /// Copies the block of `rank` to where `to` has it; both have as many bytes.
-    pub fn copy(&self, host: &Usable, comm: Comm, rank: u32, to: &Blocks) -> Result<(), Code> {
+    pub fn copy(&self, mpi: &Mpi, comm: Comm, rank: u32, to: &UserBlocks) -> Result<(), Code> {
         if let (Copying::Run(from), Copying::Run(into)) = (&self.copying, &to.copying) {
             let (from, into) = (self.run(*from, rank), to.run(*into, rank));
             // SAFETY: both lie there by the contract of whoever made the call.
             unsafe { ptr::copy(from.cast_const(), into, self.bytes(rank) as usize) };
             return Ok(());
         }
-        let (from, to) = (self.message(host, rank)?, to.message(host, rank)?);
+        let (from, to) = (self.message(mpi, rank)?, to.message(mpi, rank)?);
         // SAFETY: as above, and the blocks of two buffers do not overlap.
-        unsafe { self_message(host, comm, from.chunk(), to.chunk()) }
+        unsafe { self_message(mpi, comm, from.chunk(), to.chunk()) }
     }
 }

@@ -81,8 +81,8 @@ impl Counts {
     }
 }
 
-/// Is the block at `own` the very block that `rank` has among those at `all`? As those hosts ask who mind: with the size of the type in
-/// place of its extent.
+/// Is the block at `own` the very block that `rank` has among those at `all`? As those hosts ask who mind: with the
+/// size of the type in place of its extent.
 #[inline]
 pub(in crate::host) fn is_alias(
     own: *const c_void,

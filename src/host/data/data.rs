@@ -4,7 +4,7 @@
 use super::counts::Slots;
 use super::elements::{Elements, Stretch};
 use crate::host::library::handle::Comm;
-use crate::host::library::table::Usable;
+use crate::host::library::table::Mpi;
 use crate::host::object::code::Code;
 use crate::host::object::failure::{Failure, at};
 use crate::schedule::Parts;
@@ -98,15 +98,10 @@ impl<'a> Packed<'a> {
     }
 
     /// Packs elements until the first `bytes` bytes of the copy are there.
-    pub(in crate::host) fn pack(
-        &self,
-        host: &Usable,
-        comm: Comm,
-        bytes: u64,
-    ) -> Result<(), Failure> {
+    pub(in crate::host) fn pack(&self, mpi: &Mpi, comm: Comm, bytes: u64) -> Result<(), Failure> {
         self.advance(bytes.div_ceil(self.elements.size()), |elements, range| {
             // SAFETY: the elements lie there by the caller's MPI contract, the copy is as large.
-            unsafe { elements.pack(host, comm, range) }
+            unsafe { elements.pack(mpi, comm, range) }
         })
         .map_err(at("packing"))
     }
@@ -114,7 +109,7 @@ impl<'a> Packed<'a> {
     /// Packs the elements of one rank.
     pub(in crate::host) fn pack_part(
         &self,
-        host: &Usable,
+        mpi: &Mpi,
         comm: Comm,
         rank: u32,
     ) -> Result<(), Failure> {
@@ -129,19 +124,14 @@ impl<'a> Packed<'a> {
             until,
         };
         // SAFETY: as in `pack`.
-        unsafe { self.elements.pack(host, comm, range) }.map_err(at("packing"))
+        unsafe { self.elements.pack(mpi, comm, range) }.map_err(at("packing"))
     }
 
     /// Unpacks the elements that lie wholly in the first `bytes` bytes of the copy.
-    pub(in crate::host) fn unpack(
-        &self,
-        host: &Usable,
-        comm: Comm,
-        bytes: u64,
-    ) -> Result<(), Failure> {
+    pub(in crate::host) fn unpack(&self, mpi: &Mpi, comm: Comm, bytes: u64) -> Result<(), Failure> {
         self.advance(bytes / self.elements.size(), |elements, range| {
             // SAFETY: as in `pack`; these bytes have arrived.
-            unsafe { elements.unpack(host, comm, range) }
+            unsafe { elements.unpack(mpi, comm, range) }
         })
         .map_err(at("unpacking"))
     }

@@ -3,7 +3,7 @@
 use super::layout::Layout;
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
-use crate::host::library::table::Usable;
+use crate::host::library::table::Mpi;
 use crate::host::object::attr::Datatype;
 use crate::host::object::code::{Code, check};
 use std::ffi::c_int;
@@ -35,24 +35,24 @@ pub(in crate::host) struct Made {
 impl Made {
     /// Blocks of `of`, as many elements and at the displacement in bytes that each pair says.
     pub(in crate::host) fn hindexed(
-        host: &Usable,
+        mpi: &Mpi,
         of: sys::MPI_Datatype,
         blocks: &[(c_int, sys::MPI_Aint)],
     ) -> Result<Made, Code> {
         let (lengths, displacements): (Vec<c_int>, Vec<sys::MPI_Aint>) =
             blocks.iter().copied().unzip();
-        let (mut datatype, count) = (host.h.datatype_null, blocks.len() as c_int);
+        let (mut datatype, count) = (mpi.h.datatype_null, blocks.len() as c_int);
         let (lengths, displacements) = (lengths.as_ptr(), displacements.as_ptr());
         // SAFETY: both arrays have `count` entries.
         check(unsafe {
-            (host.f.type_create_hindexed)(count, lengths, displacements, of, &mut datatype)
+            (mpi.f.type_create_hindexed)(count, lengths, displacements, of, &mut datatype)
         })?;
         let mut made = Made {
             datatype,
-            free: host.f.type_free,
+            free: mpi.f.type_free,
         };
         // SAFETY: the type was just made.
-        check(unsafe { (host.f.type_commit)(&mut made.datatype) })?;
+        check(unsafe { (mpi.f.type_commit)(&mut made.datatype) })?;
         Ok(made)
     }
 }
@@ -67,19 +67,19 @@ impl Drop for Made {
 impl Elements {
     /// Elements of `datatype` relative to `base`, which comes back as it is to be used.
     pub(in crate::host) fn new(
-        host: &Usable,
+        mpi: &Mpi,
         base: *mut u8,
         datatype: Datatype,
         layout: Layout,
     ) -> Result<(Elements, *mut u8), Code> {
         let giant = if layout.size > PACK_BYTES {
-            Some(giant(host, layout.size)?)
+            Some(giant(mpi, layout.size)?)
         } else {
             None
         };
         let (mut base, mut datatype, mut shifted) = (base, datatype.0, None);
         if base.is_null() {
-            let made = Made::hindexed(host, datatype, &[(1, -(BOTTOM as sys::MPI_Aint))])?;
+            let made = Made::hindexed(mpi, datatype, &[(1, -(BOTTOM as sys::MPI_Aint))])?;
             base = BOTTOM as *mut u8;
             datatype = made.datatype;
             shifted = Some(made);
@@ -88,7 +88,7 @@ impl Elements {
             datatype,
             _shifted: shifted,
             layout,
-            byte: host.h.byte,
+            byte: mpi.h.byte,
             giant,
         };
         Ok((elements, base))
@@ -105,19 +105,19 @@ impl Elements {
     /// The elements lie in the user's memory, and the packed ones have room.
     pub(in crate::host) unsafe fn pack(
         &self,
-        host: &Usable,
+        mpi: &Mpi,
         comm: Comm,
         some: Stretch,
     ) -> Result<(), Code> {
         self.each_run(some, |user, packed| {
             if self.giant.is_some() {
                 // SAFETY: by the caller's contract.
-                return unsafe { self_message(host, comm, user, packed) };
+                return unsafe { self_message(mpi, comm, user, packed) };
             }
             let mut position = 0;
             // SAFETY: by the caller's contract.
             check(unsafe {
-                (host.f.pack)(
+                (mpi.f.pack)(
                     user.address.cast_const().cast(),
                     user.count,
                     user.datatype,
@@ -136,19 +136,19 @@ impl Elements {
     /// The packed elements are there, and the others have room in the user's memory.
     pub(in crate::host) unsafe fn unpack(
         &self,
-        host: &Usable,
+        mpi: &Mpi,
         comm: Comm,
         some: Stretch,
     ) -> Result<(), Code> {
         self.each_run(some, |user, packed| {
             if self.giant.is_some() {
                 // SAFETY: by the caller's contract.
-                return unsafe { self_message(host, comm, packed, user) };
+                return unsafe { self_message(mpi, comm, packed, user) };
             }
             let mut position = 0;
             // SAFETY: by the caller's contract.
             check(unsafe {
-                (host.f.unpack)(
+                (mpi.f.unpack)(
                     packed.address.cast_const().cast(),
                     packed.count,
                     &mut position,
@@ -224,7 +224,7 @@ pub struct Message {
 impl Message {
     /// `count` elements at `address`, `extent` bytes apart.
     pub(in crate::host) fn new(
-        host: &Usable,
+        mpi: &Mpi,
         address: *mut u8,
         count: u64,
         datatype: Datatype,
@@ -248,7 +248,7 @@ impl Message {
                 (most, at as sys::MPI_Aint * extent as sys::MPI_Aint)
             })
             .collect();
-        let made = Made::hindexed(host, datatype.0, &blocks)?;
+        let made = Made::hindexed(mpi, datatype.0, &blocks)?;
         Ok(Message {
             chunk: chunk(1, made.datatype),
             _made: Some(made),
@@ -262,12 +262,12 @@ impl Message {
 }
 
 /// A type of `size` bytes in a row; the count of MPI_BYTE would not fit an `int`.
-fn giant(host: &Usable, size: u64) -> Result<Made, Code> {
+fn giant(mpi: &Mpi, size: u64) -> Result<Made, Code> {
     let starts = (0..size).step_by(PACK_BYTES as usize);
     let blocks: Vec<_> = starts
         .map(|at| (PACK_BYTES.min(size - at) as c_int, at as sys::MPI_Aint))
         .collect();
-    Made::hindexed(host, host.h.byte, &blocks)
+    Made::hindexed(mpi, mpi.h.byte, &blocks)
 }
 
 /// Copies by a message to oneself, on the private communicator, where nothing else receives from
@@ -276,17 +276,17 @@ fn giant(host: &Usable, size: u64) -> Result<Made, Code> {
 /// # Safety
 /// The elements lie at their addresses, and the two do not overlap.
 pub(in crate::host) unsafe fn self_message(
-    host: &Usable,
+    mpi: &Mpi,
     comm: Comm,
     from: Chunk,
     to: Chunk,
 ) -> Result<(), Code> {
-    let rank = host.rank(comm)? as c_int;
+    let rank = mpi.rank(comm)? as c_int;
     // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
     let mut status: sys::MPI_Status = unsafe { std::mem::zeroed() };
     // SAFETY: by the caller's contract.
     check(unsafe {
-        (host.f.sendrecv)(
+        (mpi.f.sendrecv)(
             from.address.cast_const().cast(),
             from.count,
             from.datatype,

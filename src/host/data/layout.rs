@@ -8,7 +8,7 @@ use crate::host::library::abi;
 use crate::host::library::devices::driver_is_loaded;
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
-use crate::host::library::table::{EnvelopeLargeFn, Usable};
+use crate::host::library::table::{EnvelopeLargeFn, Mpi};
 use crate::host::object::attr::{Attribute, Datatype};
 use crate::host::object::code::{Code, check};
 use parking_lot::Mutex;
@@ -40,7 +40,7 @@ static LAYOUT: Attribute<Datatype, Layout> = Attribute::new();
 /// Held while a layout is worked out and set.
 static FIRST_USE: Mutex<()> = Mutex::new(());
 
-impl Usable {
+impl Mpi {
     /// Bytes of data in one element of `datatype`.
     pub fn type_size(&self, datatype: Datatype) -> Result<u64, Code> {
         let mut size: sys::MPI_Count = 0;
@@ -59,8 +59,8 @@ impl Usable {
     ///
     /// An uncommitted type is an error, as it is in every host function that moves data.
     ///
-    /// Where memory may be a device's, nothing counts as a run, so that the host packs and unpacks all of it: it can reach such memory,
-    /// or the program could not use it with MPI.
+    /// Where memory may be a device's, nothing counts as a run, so that the host packs and unpacks all of it: it can
+    /// reach such memory, or the program could not use it with MPI.
     pub fn layout(&self, datatype: Datatype, private: Comm) -> Result<Layout, Code> {
         let layout = self.known_layout(datatype, private)?;
         let run = layout.run.filter(|_| !driver_is_loaded());
@@ -117,18 +117,18 @@ struct Envelope {
 const OPAQUE: u32 = u32::MAX;
 
 impl Envelope {
-    fn of(host: &Usable, datatype: Datatype) -> Result<Envelope, Code> {
-        match host.type_get_envelope_large {
+    fn of(mpi: &Mpi, datatype: Datatype) -> Result<Envelope, Code> {
+        match mpi.type_get_envelope_large {
             Some(query) => Envelope::large(query, datatype),
-            None => Envelope::small(host, datatype),
+            None => Envelope::small(mpi, datatype),
         }
     }
 
-    fn small(host: &Usable, datatype: Datatype) -> Result<Envelope, Code> {
+    fn small(mpi: &Mpi, datatype: Datatype) -> Result<Envelope, Code> {
         let (mut integers, mut addresses, mut datatypes, mut combiner) = (0, 0, 0, 0);
         // SAFETY: the host checks the handle and writes four integers.
         check(unsafe {
-            (host.f.type_get_envelope)(
+            (mpi.f.type_get_envelope)(
                 datatype.0,
                 &mut integers,
                 &mut addresses,
@@ -172,24 +172,24 @@ impl Envelope {
 
 /// The arguments a type was made with. The inner types are references of ours and freed with it.
 struct Contents<'a> {
-    host: &'a Usable,
+    mpi: &'a Mpi,
     integers: Vec<c_int>,
     addresses: Vec<sys::MPI_Aint>,
     datatypes: Vec<sys::MPI_Datatype>,
 }
 
 impl<'a> Contents<'a> {
-    fn of(host: &'a Usable, datatype: Datatype, envelope: &Envelope) -> Result<Self, Code> {
+    fn of(mpi: &'a Mpi, datatype: Datatype, envelope: &Envelope) -> Result<Self, Code> {
         let mut contents = Contents {
-            host,
+            mpi,
             integers: vec![0; envelope.integers as usize],
             addresses: vec![0; envelope.addresses as usize],
             datatypes: Vec::with_capacity(envelope.datatypes as usize),
         };
-        let mut datatypes = vec![host.h.datatype_null; envelope.datatypes as usize];
+        let mut datatypes = vec![mpi.h.datatype_null; envelope.datatypes as usize];
         // SAFETY: the arrays have the lengths that the envelope gave.
         check(unsafe {
-            (host.f.type_get_contents)(
+            (mpi.f.type_get_contents)(
                 datatype.0,
                 envelope.integers,
                 envelope.addresses,
@@ -207,19 +207,20 @@ impl<'a> Contents<'a> {
 impl Drop for Contents<'_> {
     fn drop(&mut self) {
         for &inner in &self.datatypes {
-            let combiner = Envelope::of(self.host, Datatype(inner)).map(|e| e.combiner);
+            let combiner = Envelope::of(self.mpi, Datatype(inner)).map(|e| e.combiner);
             if combiner.is_ok_and(is_constructor) {
                 let mut handle = inner;
                 // SAFETY: MPI_Type_get_contents gave us a reference to a derived type to free.
-                unsafe { (self.host.f.type_free)(&mut handle) };
+                unsafe { (self.mpi.f.type_free)(&mut handle) };
             }
         }
     }
 }
 
-/// Does this combiner say that a constructor made the type, so that the handle on it is to be freed? Predefined types have no such
-/// handle, and not all of them are named: those of `MPI_Type_create_f90_real` and its like (MPI 4.1, section 19.1.9), and
-/// those of `MPI_Type_get_value_index`. What is not known is not freed: that loses a handle, the other an innocent program.
+/// Does this combiner say that a constructor made the type, so that the handle on it is to be freed? Predefined types
+/// have no such handle, and not all of them are named: those of `MPI_Type_create_f90_real` and its like (MPI 4.1,
+/// section 19.1.9), and those of `MPI_Type_get_value_index`. What is not known is not freed: that loses a handle, the
+/// other an innocent program.
 fn is_constructor(combiner: u32) -> bool {
     MADE_OF_OTHERS.contains(&combiner) || [OPAQUE, abi::SUBARRAY, abi::DARRAY].contains(&combiner)
 }
@@ -250,16 +251,16 @@ fn is_predefined(combiner: u32) -> bool {
 }
 
 /// A predefined type is one run unless it has padding (MPI_DOUBLE_INT and its like).
-fn predefined(host: &Usable, datatype: Datatype) -> Result<Layout, Code> {
-    let (size, extent) = (host.type_size(datatype)?, extent(host, datatype)?);
+fn predefined(mpi: &Mpi, datatype: Datatype) -> Result<Layout, Code> {
+    let (size, extent) = (mpi.type_size(datatype)?, extent(mpi, datatype)?);
     let run = (size as i64 == extent).then_some(0);
     Ok(Layout { size, extent, run })
 }
 
-fn extent(host: &Usable, datatype: Datatype) -> Result<i64, Code> {
+fn extent(mpi: &Mpi, datatype: Datatype) -> Result<i64, Code> {
     let (mut lower, mut extent): (sys::MPI_Aint, sys::MPI_Aint) = (0, 0);
     // SAFETY: the host checks the handle and writes two addresses.
-    check(unsafe { (host.f.type_get_extent)(datatype.0, &mut lower, &mut extent) })?;
+    check(unsafe { (mpi.f.type_get_extent)(datatype.0, &mut lower, &mut extent) })?;
     Ok(to_i64(extent))
 }
 
@@ -268,41 +269,41 @@ fn to_i64(address: impl TryInto<i64>) -> i64 {
     address.try_into().unwrap_or(i64::MAX) // never: both have 64 bits
 }
 
-fn inner(host: &Usable, datatype: sys::MPI_Datatype) -> Result<Layout, Code> {
+fn inner(mpi: &Mpi, datatype: sys::MPI_Datatype) -> Result<Layout, Code> {
     let datatype = Datatype(datatype);
-    let envelope = Envelope::of(host, datatype)?;
+    let envelope = Envelope::of(mpi, datatype)?;
     if is_predefined(envelope.combiner) {
-        return predefined(host, datatype);
+        return predefined(mpi, datatype);
     }
-    derived(host, datatype, &envelope)
+    derived(mpi, datatype, &envelope)
 }
 
-fn derived(host: &Usable, datatype: Datatype, envelope: &Envelope) -> Result<Layout, Code> {
-    let (size, extent) = (host.type_size(datatype)?, extent(host, datatype)?);
+fn derived(mpi: &Mpi, datatype: Datatype, envelope: &Envelope) -> Result<Layout, Code> {
+    let (size, extent) = (mpi.type_size(datatype)?, extent(mpi, datatype)?);
     let run = if size == 0 {
         Some(0)
     } else {
-        run(host, datatype, envelope)?
+        run(mpi, datatype, envelope)?
     };
     Ok(Layout { size, extent, run })
 }
 
 /// Follows one constructor (MPI 4.1, sections 5.1.2 and 5.1.13, for what its contents mean).
-fn run(host: &Usable, datatype: Datatype, envelope: &Envelope) -> Result<Option<i64>, Code> {
+fn run(mpi: &Mpi, datatype: Datatype, envelope: &Envelope) -> Result<Option<i64>, Code> {
     let c = envelope.combiner;
     if !MADE_OF_OTHERS.contains(&c) {
         return Ok(None); // subarrays, large counts and the like are packed
     }
-    let contents = Contents::of(host, datatype, envelope)?;
+    let contents = Contents::of(mpi, datatype, envelope)?;
     let (ints, addresses) = (&contents.integers, &contents.addresses);
     let mut scan = Scan::new();
     if c == abi::STRUCT {
         for (i, &old) in contents.datatypes.iter().enumerate() {
-            scan.block(ints[1 + i] as i64, to_i64(addresses[i]), &inner(host, old)?);
+            scan.block(ints[1 + i] as i64, to_i64(addresses[i]), &inner(mpi, old)?);
         }
         return Ok(scan.run());
     }
-    let old = inner(host, contents.datatypes[0])?;
+    let old = inner(mpi, contents.datatypes[0])?;
     if c == abi::DUP || c == abi::RESIZED {
         return Ok(old.run);
     } else if c == abi::CONTIGUOUS {

@@ -19,11 +19,11 @@ use std::ptr;
 /// to a host whose handles are wider or narrower than those this build was made for.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
-pub struct Word(pub(in crate::host) *mut c_void);
+pub struct RawHandle(pub(in crate::host) *mut c_void);
 
-impl Word {
+impl RawHandle {
     /// Are these the same handle?
-    pub fn same(self, other: Word) -> bool {
+    pub fn same(self, other: RawHandle) -> bool {
         self.0 == other.0
     }
 }
@@ -222,15 +222,15 @@ mod mpich {
         }
     }
 
-    impl Word {
+    impl RawHandle {
         /// A communicator as an argument.
-        pub fn of(comm: sys::MPI_Comm) -> Word {
-            Word(comm.0 as usize as *mut c_void)
+        pub fn of(comm: sys::MPI_Comm) -> RawHandle {
+            RawHandle(comm.0 as usize as *mut c_void)
         }
 
         /// A datatype as an argument.
-        pub fn of_type(datatype: sys::MPI_Datatype) -> Word {
-            Word(datatype.0 as usize as *mut c_void)
+        pub fn of_type(datatype: sys::MPI_Datatype) -> RawHandle {
+            RawHandle(datatype.0 as usize as *mut c_void)
         }
 
         /// The argument read as a communicator: the low half of the register.
@@ -281,15 +281,15 @@ mod pointers {
         }
     }
 
-    impl Word {
+    impl RawHandle {
         /// A communicator as an argument.
-        pub fn of(comm: sys::MPI_Comm) -> Word {
-            Word(comm.0.cast())
+        pub fn of(comm: sys::MPI_Comm) -> RawHandle {
+            RawHandle(comm.0.cast())
         }
 
         /// A datatype as an argument.
-        pub fn of_type(datatype: sys::MPI_Datatype) -> Word {
-            Word(datatype.0.cast())
+        pub fn of_type(datatype: sys::MPI_Datatype) -> RawHandle {
+            RawHandle(datatype.0.cast())
         }
 
         /// The argument read as a communicator.

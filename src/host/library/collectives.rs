@@ -1,119 +1,128 @@
 //! The collectives that Rondo intercepts: their signatures, and the host's own functions.
 
-use super::abi::Word;
+use super::abi::RawHandle;
 use super::symbols::Finder;
 use std::ffi::{c_int, c_void};
 use std::mem::transmute;
 
-/// Signature of `MPI_Bcast`. Handles are words, see [`Word`].
-pub type BcastFn = unsafe extern "C-unwind" fn(*mut c_void, c_int, Word, c_int, Word) -> c_int;
+/// Signature of `MPI_Bcast`. Handles are words, see [`RawHandle`].
+pub type BcastFn =
+    unsafe extern "C-unwind" fn(*mut c_void, c_int, RawHandle, c_int, RawHandle) -> c_int;
 /// Signature of `MPI_Bcast_c` (MPI 4.0: the count is an `MPI_Count`).
-pub type BcastLargeFn = unsafe extern "C-unwind" fn(*mut c_void, i64, Word, c_int, Word) -> c_int;
+pub type BcastLargeFn =
+    unsafe extern "C-unwind" fn(*mut c_void, i64, RawHandle, c_int, RawHandle) -> c_int;
 /// Signature of `MPI_Allgatherv`.
 pub type AllgathervFn = unsafe extern "C-unwind" fn(
     *const c_void,
     c_int,
-    Word,
+    RawHandle,
     *mut c_void,
     *const c_int,
     *const c_int,
-    Word,
-    Word,
+    RawHandle,
+    RawHandle,
 ) -> c_int;
 /// Signature of `MPI_Allgatherv_c` (displacements are `MPI_Aint`).
 pub type AllgathervLargeFn = unsafe extern "C-unwind" fn(
     *const c_void,
     i64,
-    Word,
+    RawHandle,
     *mut c_void,
     *const i64,
     *const isize,
-    Word,
-    Word,
+    RawHandle,
+    RawHandle,
 ) -> c_int;
 /// Signature of `MPI_Allgather`.
 pub type AllgatherFn = unsafe extern "C-unwind" fn(
     *const c_void,
     c_int,
-    Word,
+    RawHandle,
     *mut c_void,
     c_int,
-    Word,
-    Word,
+    RawHandle,
+    RawHandle,
 ) -> c_int;
 /// Signature of `MPI_Allgather_c`.
-pub type AllgatherLargeFn =
-    unsafe extern "C-unwind" fn(*const c_void, i64, Word, *mut c_void, i64, Word, Word) -> c_int;
+pub type AllgatherLargeFn = unsafe extern "C-unwind" fn(
+    *const c_void,
+    i64,
+    RawHandle,
+    *mut c_void,
+    i64,
+    RawHandle,
+    RawHandle,
+) -> c_int;
 
 /// Signature of `MPI_Gatherv`.
 pub type GathervFn = unsafe extern "C-unwind" fn(
     *const c_void,
     c_int,
-    Word,
+    RawHandle,
     *mut c_void,
     *const c_int,
     *const c_int,
-    Word,
+    RawHandle,
     c_int,
-    Word,
+    RawHandle,
 ) -> c_int;
 /// Signature of `MPI_Gatherv_c`.
 pub type GathervLargeFn = unsafe extern "C-unwind" fn(
     *const c_void,
     i64,
-    Word,
+    RawHandle,
     *mut c_void,
     *const i64,
     *const isize,
-    Word,
+    RawHandle,
     c_int,
-    Word,
+    RawHandle,
 ) -> c_int;
 /// Signature of `MPI_Gather` and `MPI_Scatter`.
 pub type GatherFn = unsafe extern "C-unwind" fn(
     *const c_void,
     c_int,
-    Word,
+    RawHandle,
     *mut c_void,
     c_int,
-    Word,
+    RawHandle,
     c_int,
-    Word,
+    RawHandle,
 ) -> c_int;
 /// Signature of `MPI_Gather_c` and `MPI_Scatter_c`.
 pub type GatherLargeFn = unsafe extern "C-unwind" fn(
     *const c_void,
     i64,
-    Word,
+    RawHandle,
     *mut c_void,
     i64,
-    Word,
+    RawHandle,
     c_int,
-    Word,
+    RawHandle,
 ) -> c_int;
 /// Signature of `MPI_Scatterv`.
 pub type ScattervFn = unsafe extern "C-unwind" fn(
     *const c_void,
     *const c_int,
     *const c_int,
-    Word,
+    RawHandle,
     *mut c_void,
     c_int,
-    Word,
+    RawHandle,
     c_int,
-    Word,
+    RawHandle,
 ) -> c_int;
 /// Signature of `MPI_Scatterv_c`.
 pub type ScattervLargeFn = unsafe extern "C-unwind" fn(
     *const c_void,
     *const i64,
     *const isize,
-    Word,
+    RawHandle,
     *mut c_void,
     i64,
-    Word,
+    RawHandle,
     c_int,
-    Word,
+    RawHandle,
 ) -> c_int;
 
 /// Declares the host's own functions, each with its large-count form, and the way to find them.
@@ -131,7 +140,7 @@ macro_rules! collectives {
             /// Looks the functions up; `None` if one that every MPI library has is missing.
             pub fn find(finder: &Finder) -> Option<Collectives> {
                 // SAFETY: the signatures are those of the MPI standard with handles passed as words,
-                // which every ABI accepts (see `Word`); a null pointer becomes `None`.
+                // which every ABI accepts (see `RawHandle`); a null pointer becomes `None`.
                 unsafe {
                     Some(Collectives {
                         $(

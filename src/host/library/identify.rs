@@ -2,17 +2,17 @@
 
 #[cfg(feature = "direct")]
 use super::abi::Handles;
-use super::abi::{Abi, Word};
+use super::abi::{Abi, RawHandle};
 use super::symbols::Finder;
 #[cfg(not(feature = "direct"))]
 use std::ffi::{c_int, c_void};
 
 /// The ABI of the host that `finder` found, and its `MPI_COMM_WORLD`.
 #[cfg(not(feature = "direct"))]
-pub fn running(finder: &Finder) -> (Abi, Word) {
+pub fn running(finder: &Finder) -> (Abi, RawHandle) {
     let world = finder.data(c"ompi_mpi_comm_world");
     if !world.is_null() {
-        return (Abi::OpenMpi, Word(world));
+        return (Abi::OpenMpi, RawHandle(world));
     }
     let query = finder.function(c"MPI_Abi_get_version");
     if !query.is_null() {
@@ -25,13 +25,14 @@ pub fn running(finder: &Finder) -> (Abi, Word) {
             query(&mut major, &mut minor);
         }
         if major >= 1 {
-            return (Abi::Standard, Word(0x101 as *mut c_void));
+            return (Abi::Standard, RawHandle(0x101 as *mut c_void));
         }
     }
-    (Abi::Mpich, Word(0x4400_0000 as *mut c_void))
+    (Abi::Mpich, RawHandle(0x4400_0000 as *mut c_void))
 }
 
-/// Was the job started to outlive failed processes (User Level Failure Mitigation, `mpirun --with-ft ulfm` of Open MPI 5)?
+/// Was the job started to outlive failed processes (User Level Failure Mitigation, `mpirun --with-ft ulfm` of Open MPI
+/// 5)?
 #[cfg(not(feature = "direct"))]
 pub fn is_fault_tolerant(finder: &Finder) -> bool {
     let enabled = finder.data(c"ompi_ftmpi_enabled");
@@ -47,7 +48,7 @@ pub fn is_fault_tolerant(_finder: &Finder) -> bool {
 
 /// The ABI of the host, and its `MPI_COMM_WORLD`.
 #[cfg(feature = "direct")]
-pub fn running(finder: &Finder) -> (Abi, Word) {
+pub fn running(finder: &Finder) -> (Abi, RawHandle) {
     let handles = Handles::find(finder).expect("the linker found all");
-    (Abi::BUILT, Word::of(handles.world))
+    (Abi::BUILT, RawHandle::of(handles.world))
 }

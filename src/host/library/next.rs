@@ -24,8 +24,8 @@ impl<F: Copy> Next<F> {
         Next { name, found }
     }
 
-    /// What `call` makes of the function, or an error code if there is none: then nothing that was linked could call it, but what
-    /// was looked up in Rondo.
+    /// What `call` makes of the function, or an error code if there is none: then nothing that was linked could call
+    /// it, but what was looked up in Rondo.
     pub fn call(&self, call: impl FnOnce(F) -> c_int) -> c_int {
         match self.found.get_or_init(|| self.find()) {
             Some(next) => call(*next),
@@ -41,8 +41,8 @@ impl<F: Copy> Next<F> {
             report::line(-1, &format!("the MPI library has no {name}"));
             return None;
         }
-        // SAFETY: `F` is a type of function pointers by the contract of `new`; whoever calls the function answers for its
-        // signature.
+        // SAFETY: `F` is a type of function pointers by the contract of `new`; whoever calls the function answers for
+        // its signature.
         Some(unsafe { transmute_copy(&address) })
     }
 }

@@ -1,7 +1,8 @@
-//! The MPI types and constants of the ABI this build speaks: those of `mpi.h` by the crate mpi-sys, or, without it, those of
-//! the MPI standard's own ABI (MPI 5.0, chapter 20), which needs no `mpi.h`.
+//! The MPI types and constants of the ABI this build speaks: those of `mpi.h` by the crate mpi-sys, or, without it,
+//! those of the MPI standard's own ABI (MPI 5.0, chapter 20), which needs no `mpi.h`.
 //!
-//! Of mpi-sys only types and constants are used, never a function or a variable: those would need the MPI library at link time.
+//! Of mpi-sys only types and constants are used, never a function or a variable: those would need the MPI library at
+//! link time.
 
 #[cfg(not(abi = "standard"))]
 pub use mpi_sys::*;

@@ -1,6 +1,6 @@
 //! The host's functions, resolved once, and the few words that identify the host.
 
-use super::abi::{Abi, Handles, Word, text};
+use super::abi::{Abi, Handles, RawHandle, text};
 use super::collectives::Collectives;
 use super::handle::Comm;
 use super::identify::{is_fault_tolerant, running};
@@ -72,10 +72,13 @@ functions! {
     /// The host functions that Rondo calls. Their `PMPI_` names skip every profiler.
     Functions {
         allreduce = "PMPI_Allreduce"(*const c_void, *mut c_void, c_int, sys::MPI_Datatype, sys::MPI_Op, sys::MPI_Comm);
-        iallreduce = "PMPI_Iallreduce"(*const c_void, *mut c_void, c_int, sys::MPI_Datatype, sys::MPI_Op, sys::MPI_Comm, *mut sys::MPI_Request);
+        iallreduce = "PMPI_Iallreduce"(*const c_void, *mut c_void, c_int, sys::MPI_Datatype, sys::MPI_Op,
+            sys::MPI_Comm, *mut sys::MPI_Request);
         reduce = "PMPI_Reduce"(*const c_void, *mut c_void, c_int, sys::MPI_Datatype, sys::MPI_Op, c_int, sys::MPI_Comm);
-        isend = "PMPI_Isend"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
-        issend = "PMPI_Issend"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
+        isend = "PMPI_Isend"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm,
+            *mut sys::MPI_Request);
+        issend = "PMPI_Issend"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm,
+            *mut sys::MPI_Request);
         irecv = "PMPI_Irecv"(*mut c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
         test = "PMPI_Test"(*mut sys::MPI_Request, *mut c_int, *mut sys::MPI_Status);
         cancel = "PMPI_Cancel"(*mut sys::MPI_Request);
@@ -83,7 +86,8 @@ functions! {
         waitany = "PMPI_Waitany"(c_int, *mut sys::MPI_Request, *mut c_int, *mut sys::MPI_Status);
         testany = "PMPI_Testany"(c_int, *mut sys::MPI_Request, *mut c_int, *mut c_int, *mut sys::MPI_Status);
         iprobe = "PMPI_Iprobe"(c_int, c_int, sys::MPI_Comm, *mut c_int, *mut sys::MPI_Status);
-        sendrecv = "PMPI_Sendrecv"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, *mut c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Status);
+        sendrecv = "PMPI_Sendrecv"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, *mut c_void, c_int,
+            sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Status);
         get_count = "PMPI_Get_count"(*const sys::MPI_Status, sys::MPI_Datatype, *mut c_int);
         pack = "PMPI_Pack"(*const c_void, c_int, sys::MPI_Datatype, *mut c_void, c_int, *mut c_int, sys::MPI_Comm);
         unpack = "PMPI_Unpack"(*const c_void, c_int, *mut c_int, *mut c_void, c_int, sys::MPI_Datatype, sys::MPI_Comm);
@@ -91,7 +95,8 @@ functions! {
         comm_size = "PMPI_Comm_size"(sys::MPI_Comm, *mut c_int);
         comm_test_inter = "PMPI_Comm_test_inter"(sys::MPI_Comm, *mut c_int);
         comm_group = "PMPI_Comm_group"(sys::MPI_Comm, *mut sys::MPI_Group);
-        group_translate_ranks = "PMPI_Group_translate_ranks"(sys::MPI_Group, c_int, *const c_int, sys::MPI_Group, *mut c_int);
+        group_translate_ranks = "PMPI_Group_translate_ranks"(sys::MPI_Group, c_int, *const c_int, sys::MPI_Group,
+            *mut c_int);
         group_free = "PMPI_Group_free"(*mut sys::MPI_Group);
         comm_split = "PMPI_Comm_split"(sys::MPI_Comm, c_int, c_int, *mut sys::MPI_Comm);
         comm_free = "PMPI_Comm_free"(*mut sys::MPI_Comm);
@@ -107,8 +112,10 @@ functions! {
         type_get_extent = "PMPI_Type_get_extent"(sys::MPI_Datatype, *mut sys::MPI_Aint, *mut sys::MPI_Aint);
         type_get_true_extent = "PMPI_Type_get_true_extent"(sys::MPI_Datatype, *mut sys::MPI_Aint, *mut sys::MPI_Aint);
         type_get_envelope = "PMPI_Type_get_envelope"(sys::MPI_Datatype, *mut c_int, *mut c_int, *mut c_int, *mut c_int);
-        type_get_contents = "PMPI_Type_get_contents"(sys::MPI_Datatype, c_int, c_int, c_int, *mut c_int, *mut sys::MPI_Aint, *mut sys::MPI_Datatype);
-        type_create_hindexed = "PMPI_Type_create_hindexed"(c_int, *const c_int, *const sys::MPI_Aint, sys::MPI_Datatype, *mut sys::MPI_Datatype);
+        type_get_contents = "PMPI_Type_get_contents"(sys::MPI_Datatype, c_int, c_int, c_int, *mut c_int,
+            *mut sys::MPI_Aint, *mut sys::MPI_Datatype);
+        type_create_hindexed = "PMPI_Type_create_hindexed"(c_int, *const c_int, *const sys::MPI_Aint,
+            sys::MPI_Datatype, *mut sys::MPI_Datatype);
         type_commit = "PMPI_Type_commit"(*mut sys::MPI_Datatype);
         type_free = "PMPI_Type_free"(*mut sys::MPI_Datatype);
         get_processor_name = "PMPI_Get_processor_name"(*mut c_char, *mut c_int);
@@ -126,7 +133,7 @@ pub struct Host {
     /// The host's own collectives, for calls that Rondo does not take.
     pub(in crate::host) own: Collectives,
     /// What Rondo needs; the reason in words where it cannot work with this host.
-    pub(in crate::host) usable: Result<Usable, String>,
+    pub(in crate::host) mpi: Result<Mpi, String>,
     world_rank: WorldRank,
 }
 
@@ -141,16 +148,16 @@ pub type EnvelopeLargeFn = unsafe extern "C-unwind" fn(
 ) -> c_int;
 
 /// A host of the ABI this build speaks, with everything Rondo calls.
-pub struct Usable {
+pub struct Mpi {
     pub(in crate::host) f: Functions,
     /// `None` on hosts without large-count functions.
     pub(in crate::host) type_get_envelope_large: Option<EnvelopeLargeFn>,
     pub(in crate::host) h: Handles,
-    /// See [`Usable::max_words_in_time`].
+    /// See [`Mpi::max_in_time`].
     pub(in crate::host) reduces_apart: bool,
-    /// Where the world model of MPI is, see [`Usable::world_is_up`].
+    /// Where the world model of MPI is, see [`Mpi::world_is_up`].
     pub(in crate::host) phase: AtomicU8,
-    /// See [`Usable::own_self`].
+    /// See [`Mpi::own_self`].
     pub(in crate::host) own_self: Mutex<Option<Comm>>,
 }
 
@@ -176,7 +183,7 @@ impl Host {
         let (running, world) = running(&finder);
         Some(Host {
             own: Collectives::find(&finder)?,
-            usable: usable(&finder, running),
+            mpi: Mpi::find(&finder, running),
             world_rank: WorldRank::new(&finder, world),
         })
     }
@@ -187,45 +194,50 @@ impl Host {
     }
 }
 
-fn usable(finder: &Finder, running: Abi) -> Result<Usable, String> {
-    if running != Abi::BUILT {
-        return Err(format!(
-            "this librondo.so was built for {}, but the program runs on {}; every call goes to the \
-             MPI library untouched. Preload the library built for the program's MPI",
-            Abi::BUILT.name(),
-            running.name(),
-        ));
+impl Mpi {
+    /// What Rondo needs of the running library, or why it can only pass calls on.
+    fn find(finder: &Finder, running: Abi) -> Result<Mpi, String> {
+        if running != Abi::BUILT {
+            return Err(format!(
+                "this librondo.so was built for {}, but the program runs on {}; every call goes to the \
+                 MPI library untouched. Preload the library built for the program's MPI",
+                Abi::BUILT.name(),
+                running.name(),
+            ));
+        }
+        // A process that fails must surface as an error of the call, and a communicator that is revoked must let go of
+        // all ranks. Rondo's messages are on another communicator, and a collective that is half done is the end of the
+        // job.
+        if is_fault_tolerant(finder) {
+            return Err("the job is to outlive failed processes (ULFM), which Rondo does not support; every call goes \
+                        to the MPI library".into());
+        }
+        let lacks =
+            |what: &str| format!("the MPI library lacks {what}; every call goes to it untouched");
+        let mut mpi = Mpi {
+            f: Functions::find(finder).map_err(lacks)?,
+            // SAFETY: the signature is that of the MPI standard; a null pointer becomes `None`.
+            type_get_envelope_large: unsafe {
+                std::mem::transmute::<*mut c_void, Option<EnvelopeLargeFn>>(large_function!(
+                    finder,
+                    "PMPI_Type_get_envelope_c"
+                ))
+            },
+            h: Handles::find(finder).ok_or_else(|| lacks("a predefined handle"))?,
+            reduces_apart: false,
+            phase: AtomicU8::default(),
+            own_self: Mutex::default(),
+        };
+        mpi.reduces_apart = !mpi.version().starts_with("Open MPI");
+        Ok(mpi)
     }
-    // A process that fails must surface as an error of the call, and a communicator that is revoked must let go of all ranks. Rondo's
-    // messages are on another communicator, and a collective that is half done is the end of the job.
-    if is_fault_tolerant(finder) {
-        return Err("the job is to outlive failed processes (ULFM), which Rondo does not support; every call goes to the MPI library".into());
-    }
-    let lacks =
-        |what: &str| format!("the MPI library lacks {what}; every call goes to it untouched");
-    let mut usable = Usable {
-        f: Functions::find(finder).map_err(lacks)?,
-        // SAFETY: the signature is that of the MPI standard; a null pointer becomes `None`.
-        type_get_envelope_large: unsafe {
-            std::mem::transmute::<*mut c_void, Option<EnvelopeLargeFn>>(large_function!(
-                finder,
-                "PMPI_Type_get_envelope_c"
-            ))
-        },
-        h: Handles::find(finder).ok_or_else(|| lacks("a predefined handle"))?,
-        reduces_apart: false,
-        phase: AtomicU8::default(),
-        own_self: Mutex::default(),
-    };
-    usable.reduces_apart = !usable.version().starts_with("Open MPI");
-    Ok(usable)
 }
 
 /// The rank in `MPI_COMM_WORLD`, asked of the host by its own ABI, whatever this build speaks.
 struct WorldRank {
     initialized: unsafe extern "C" fn(*mut c_int) -> c_int,
-    rank: unsafe extern "C" fn(Word, *mut c_int) -> c_int,
-    world: Word,
+    rank: unsafe extern "C" fn(RawHandle, *mut c_int) -> c_int,
+    world: RawHandle,
     /// The rank once it is known, else -1: a program may begin with sessions, and call `MPI_Init` later.
     known: AtomicI32,
 }
@@ -236,18 +248,19 @@ unsafe impl Send for WorldRank {}
 unsafe impl Sync for WorldRank {}
 
 impl WorldRank {
-    fn new(finder: &Finder, world: Word) -> WorldRank {
+    fn new(finder: &Finder, world: RawHandle) -> WorldRank {
         /// What is asked of a host that lacks the function: an error.
         unsafe extern "C" fn no_initialized(_yes: *mut c_int) -> c_int {
             1
         }
         /// The same.
-        unsafe extern "C" fn no_rank(_world: Word, _rank: *mut c_int) -> c_int {
+        unsafe extern "C" fn no_rank(_world: RawHandle, _rank: *mut c_int) -> c_int {
             1
         }
         let initialized = function!(finder, "PMPI_Initialized");
         let rank = function!(finder, "PMPI_Comm_rank");
-        // SAFETY: the signatures are the MPI standard's, with the communicator as a word; a null pointer becomes `None`.
+        // SAFETY: the signatures are the MPI standard's, with the communicator as a word; a null pointer becomes
+        // `None`.
         unsafe {
             WorldRank {
                 initialized: std::mem::transmute::<
@@ -257,7 +270,7 @@ impl WorldRank {
                 .unwrap_or(no_initialized),
                 rank: std::mem::transmute::<
                     *mut c_void,
-                    Option<unsafe extern "C" fn(Word, *mut c_int) -> c_int>,
+                    Option<unsafe extern "C" fn(RawHandle, *mut c_int) -> c_int>,
                 >(rank)
                 .unwrap_or(no_rank),
                 world,
@@ -283,7 +296,7 @@ impl WorldRank {
     }
 }
 
-impl Usable {
+impl Mpi {
     /// The host's name and version: how `MPI_Get_library_version` begins.
     pub fn version(&self) -> String {
         let mut buffer = vec![0 as c_char; sys::MPI_MAX_LIBRARY_VERSION_STRING as usize];

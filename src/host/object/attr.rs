@@ -7,7 +7,7 @@ use super::code::{Code, check};
 use crate::host::library::abi::MPI_SUCCESS;
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
-use crate::host::library::table::Usable;
+use crate::host::library::table::Mpi;
 use once_cell::sync::OnceCell;
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
@@ -18,13 +18,13 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// A kind of object that can carry attributes.
 pub trait Carrier: Copy {
     /// Makes a keyval whose values are boxes of `T`.
-    fn create_keyval<T>(host: &Usable) -> Result<c_int, Code>;
+    fn create_keyval<T>(mpi: &Mpi) -> Result<c_int, Code>;
     /// The value under `key`, null if there is none.
-    fn get_attr(self, host: &Usable, key: c_int) -> Result<*mut c_void, Code>;
+    fn get_attr(self, mpi: &Mpi, key: c_int) -> Result<*mut c_void, Code>;
     /// Sets the value under `key`.
-    fn set_attr(self, host: &Usable, key: c_int, value: *mut c_void) -> Result<(), Code>;
-    /// The value that it had before this thread began to free it, null if none. Attributes of objects that are being freed may not be
-    /// looked at.
+    fn set_attr(self, mpi: &Mpi, key: c_int, value: *mut c_void) -> Result<(), Code>;
+    /// The value that it had before this thread began to free it, null if none. Attributes of objects that are being
+    /// freed may not be looked at.
     fn freed_with(self) -> Option<*mut c_void> {
         None
     }
@@ -51,30 +51,30 @@ impl<C, T> Attribute<C, T> {
 }
 
 impl<C: Carrier, T: Send + Sync + 'static> Attribute<C, T> {
-    fn key(&self, host: &Usable) -> Result<c_int, Code> {
+    fn key(&self, mpi: &Mpi) -> Result<c_int, Code> {
         self.key
-            .get_or_try_init(|| C::create_keyval::<T>(host))
+            .get_or_try_init(|| C::create_keyval::<T>(mpi))
             .copied()
     }
 
     /// The value that `object` carries. The reference is good until the object is freed, which a
     /// legal program does not do while it is in use.
     #[inline]
-    pub fn get<'a>(&self, host: &'a Usable, object: C) -> Result<Option<&'a T>, Code> {
+    pub fn get<'a>(&self, mpi: &'a Mpi, object: C) -> Result<Option<&'a T>, Code> {
         let value = match object.freed_with() {
             Some(value) => value,
-            None => object.get_attr(host, self.key(host)?)?,
+            None => object.get_attr(mpi, self.key(mpi)?)?,
         };
         // SAFETY: values under this key come from `set` only and are dropped by the delete callback.
         Ok(unsafe { value.cast::<T>().as_ref() })
     }
 
     /// Makes `object` carry `value`; it is dropped together with the object.
-    pub fn set<'a>(&self, host: &'a Usable, object: C, value: T) -> Result<&'a T, Code> {
+    pub fn set<'a>(&self, mpi: &'a Mpi, object: C, value: T) -> Result<&'a T, Code> {
         let value = Box::into_raw(Box::new(value));
         let set = self
-            .key(host)
-            .and_then(|key| object.set_attr(host, key, value.cast()));
+            .key(mpi)
+            .and_then(|key| object.set_attr(mpi, key, value.cast()));
         if let Err(code) = set {
             // SAFETY: the host did not take the pointer, so it is still ours alone.
             drop(unsafe { Box::from_raw(value) });
@@ -85,8 +85,8 @@ impl<C: Carrier, T: Send + Sync + 'static> Attribute<C, T> {
     }
 }
 
-/// A communicator that a thread is freeing, with the value that it carries: the program's own callbacks may call collectives on it, before
-/// the delete callback of the value and after it, in an order that may differ between ranks.
+/// A communicator that a thread is freeing, with the value that it carries: the program's own callbacks may call
+/// collectives on it, before the delete callback of the value and after it, in an order that may differ between ranks.
 struct Freed {
     comm: Comm,
     value: *mut c_void,
@@ -123,11 +123,11 @@ impl Drop for Freeing {
 
 impl<T: Send + Sync + 'static> Attribute<Comm, T> {
     /// Calls `free`, in which the host frees `comm`. The value that the communicator carries lives until that is over.
-    pub fn while_freed<R>(&self, host: &Usable, comm: Comm, free: impl FnOnce() -> R) -> R {
+    pub fn while_freed<R>(&self, mpi: &Mpi, comm: Comm, free: impl FnOnce() -> R) -> R {
         let Some(&key) = self.key.get() else {
             return free(); // no communicator carries any
         };
-        let Ok(value) = comm.get_attr(host, key) else {
+        let Ok(value) = comm.get_attr(mpi, key) else {
             return free();
         };
         let freed = Freed {
@@ -160,12 +160,12 @@ impl Carrier for Comm {
         })
     }
 
-    fn create_keyval<T>(host: &Usable) -> Result<c_int, Code> {
+    fn create_keyval<T>(mpi: &Mpi) -> Result<c_int, Code> {
         let mut key: c_int = 0;
         // SAFETY: the callbacks have the signatures of the standard and live as long as the library,
         // which is never unloaded while MPI runs.
         check(unsafe {
-            (host.f.comm_create_keyval)(
+            (mpi.f.comm_create_keyval)(
                 not_copied::<sys::MPI_Comm>,
                 drop_value::<sys::MPI_Comm, T>,
                 &mut key,
@@ -176,16 +176,16 @@ impl Carrier for Comm {
     }
 
     #[inline]
-    fn get_attr(self, host: &Usable, key: c_int) -> Result<*mut c_void, Code> {
+    fn get_attr(self, mpi: &Mpi, key: c_int) -> Result<*mut c_void, Code> {
         let (mut value, mut found): (*mut c_void, c_int) = (ptr::null_mut(), 0);
         // SAFETY: the host checks the handle; the value has the size of a pointer.
-        check(unsafe { (host.f.comm_get_attr)(self.0, key, (&raw mut value).cast(), &mut found) })?;
+        check(unsafe { (mpi.f.comm_get_attr)(self.0, key, (&raw mut value).cast(), &mut found) })?;
         Ok(if found != 0 { value } else { ptr::null_mut() })
     }
 
-    fn set_attr(self, host: &Usable, key: c_int, value: *mut c_void) -> Result<(), Code> {
+    fn set_attr(self, mpi: &Mpi, key: c_int, value: *mut c_void) -> Result<(), Code> {
         // SAFETY: the host checks handle and key and stores the pointer.
-        check(unsafe { (host.f.comm_set_attr)(self.0, key, value) })
+        check(unsafe { (mpi.f.comm_set_attr)(self.0, key, value) })
     }
 }
 
@@ -194,11 +194,11 @@ impl Carrier for Comm {
 pub struct Datatype(pub(in crate::host) sys::MPI_Datatype);
 
 impl Carrier for Datatype {
-    fn create_keyval<T>(host: &Usable) -> Result<c_int, Code> {
+    fn create_keyval<T>(mpi: &Mpi) -> Result<c_int, Code> {
         let mut key: c_int = 0;
         // SAFETY: as for communicators.
         check(unsafe {
-            (host.f.type_create_keyval)(
+            (mpi.f.type_create_keyval)(
                 not_copied::<sys::MPI_Datatype>,
                 drop_value::<sys::MPI_Datatype, T>,
                 &mut key,
@@ -208,16 +208,16 @@ impl Carrier for Datatype {
         Ok(key)
     }
 
-    fn get_attr(self, host: &Usable, key: c_int) -> Result<*mut c_void, Code> {
+    fn get_attr(self, mpi: &Mpi, key: c_int) -> Result<*mut c_void, Code> {
         let (mut value, mut found): (*mut c_void, c_int) = (ptr::null_mut(), 0);
         // SAFETY: as for communicators.
-        check(unsafe { (host.f.type_get_attr)(self.0, key, (&raw mut value).cast(), &mut found) })?;
+        check(unsafe { (mpi.f.type_get_attr)(self.0, key, (&raw mut value).cast(), &mut found) })?;
         Ok(if found != 0 { value } else { ptr::null_mut() })
     }
 
-    fn set_attr(self, host: &Usable, key: c_int, value: *mut c_void) -> Result<(), Code> {
+    fn set_attr(self, mpi: &Mpi, key: c_int, value: *mut c_void) -> Result<(), Code> {
         // SAFETY: as for communicators.
-        check(unsafe { (host.f.type_set_attr)(self.0, key, value) })
+        check(unsafe { (mpi.f.type_set_attr)(self.0, key, value) })
     }
 }
 

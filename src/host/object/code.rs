@@ -4,7 +4,7 @@ use crate::host::library::abi::{
     MPI_ERR_ARG, MPI_ERR_BUFFER, MPI_ERR_COMM, MPI_ERR_INTERN, MPI_ERR_NO_MEM, MPI_ERR_TRUNCATE,
     MPI_ERR_TYPE,
 };
-use crate::host::library::table::Usable;
+use crate::host::library::table::Mpi;
 use std::cell::Cell;
 use std::ffi::c_int;
 use std::num::NonZero;
@@ -66,7 +66,7 @@ pub fn no_trouble() {
     LAST.set(0);
 }
 
-impl Usable {
+impl Mpi {
     fn class(&self, code: c_int) -> c_int {
         let mut class: c_int = 0;
         // SAFETY: the host checks the code; the result is a valid place to write to.
@@ -79,8 +79,8 @@ impl Usable {
         self.class(code.get()) == MPI_ERR_COMM as c_int
     }
 
-    /// Why an argument seems to be invalid, if the reason is that a host function failed which has nothing against it: the host's
-    /// collective would not complain, and wait for ranks that are in one of Rondo's.
+    /// Why an argument seems to be invalid, if the reason is that a host function failed which has nothing against it:
+    /// the host's collective would not complain, and wait for ranks that are in one of Rondo's.
     pub fn trouble(&self) -> Option<Code> {
         let code = NonZero::new(LAST.replace(0))?;
         let class = self.class(code.get());

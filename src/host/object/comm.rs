@@ -4,12 +4,12 @@ use super::code::{Code, check};
 use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
-use crate::host::library::table::Usable;
+use crate::host::library::table::Mpi;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Phases of the world model, see [`Usable::world_is_up`]: nobody has asked, or it had not begun.
+/// Phases of the world model, see [`Mpi::world_is_up`]: nobody has asked, or it had not begun.
 const UNKNOWN: u8 = 0;
 /// It has begun, and its end has not.
 const RUNNING: u8 = 1;
@@ -23,7 +23,7 @@ fn says(query: unsafe extern "C-unwind" fn(*mut c_int) -> c_int) -> bool {
     check(unsafe { query(&mut flag) }).is_ok() && flag != 0
 }
 
-impl Usable {
+impl Mpi {
     /// `MPI_COMM_SELF`, which is the program's.
     pub fn myself(&self) -> Comm {
         Comm(self.h.self_)
@@ -68,9 +68,9 @@ impl Usable {
         Ok(flag != 0)
     }
 
-    /// Is the world model of MPI there, which begins with `MPI_Init` and ends in `MPI_Finalize`? What Rondo keeps belongs to it: keyvals,
-    /// communicators, the nodes of `MPI_COMM_WORLD`. It comes once in the life of a process, while that of sessions may end and begin
-    /// anew unseen, with other objects by the same handles.
+    /// Is the world model of MPI there, which begins with `MPI_Init` and ends in `MPI_Finalize`? What Rondo keeps
+    /// belongs to it: keyvals, communicators, the nodes of `MPI_COMM_WORLD`. It comes once in the life of a process,
+    /// while that of sessions may end and begin anew unseen, with other objects by the same handles.
     #[inline]
     pub fn world_is_up(&self) -> bool {
         match self.phase.load(Relaxed) {
@@ -81,7 +81,8 @@ impl Usable {
 
     #[cold]
     fn world_is_up_after(&self, phase: u8) -> bool {
-        // Delete callbacks on MPI_COMM_SELF are called at the start of MPI_Finalize, while MPI works and says that it is not finalized.
+        // Delete callbacks on MPI_COMM_SELF are called at the start of MPI_Finalize, while MPI works and says that it
+        // is not finalized.
         let up = says(self.f.initialized) && !says(self.f.finalized);
         if up && phase == UNKNOWN {
             // Unless the end has begun meanwhile.
@@ -95,8 +96,9 @@ impl Usable {
         self.phase.swap(ENDING, Relaxed) != ENDING
     }
 
-    /// A communicator of this process alone that is Rondo's and returns errors. Local. What may fail is done on it and not on
-    /// `MPI_COMM_SELF`, whose error handler is the user's. `None` if the host has no room for one: then that handler was called.
+    /// A communicator of this process alone that is Rondo's and returns errors. Local. What may fail is done on it and
+    /// not on `MPI_COMM_SELF`, whose error handler is the user's. `None` if the host has no room for one: then that
+    /// handler was called.
     pub fn own_self(&self) -> Option<Comm> {
         if let Some(own) = *self.own_self.lock() {
             return Some(own);
@@ -117,7 +119,7 @@ impl Usable {
         }
     }
 
-    /// Gives [`Usable::own_self`] back.
+    /// Gives [`Mpi::own_self`] back.
     pub fn free_own_self(&self) {
         if let Some(own) = self.own_self.lock().take() {
             self.free(own);
@@ -141,8 +143,8 @@ impl Usable {
 
     /// A new communicator with the ranks of `comm` in the same order, errors returned. Collective.
     ///
-    /// Split instead of dup, which would run the user's attribute copy callbacks. If the host cannot make it, it calls the error
-    /// handler of `comm`: see [`Usable::has_room`].
+    /// Split instead of dup, which would run the user's attribute copy callbacks. If the host cannot make it, it calls
+    /// the error handler of `comm`: see [`Mpi::has_room`].
     pub fn private(&self, comm: Comm, rank: u32) -> Result<Comm, Code> {
         let mut made = self.h.comm_null;
         // SAFETY: `comm` is a valid intra-communicator, `made` a place of the right type.
@@ -156,7 +158,7 @@ impl Usable {
         Ok(Comm(made))
     }
 
-    /// Frees a communicator made by [`Usable::private`], unless MPI is no more.
+    /// Frees a communicator made by [`Mpi::private`], unless MPI is no more.
     pub fn free(&self, comm: Comm) {
         // Attributes of MPI_COMM_WORLD may be deleted when MPI_Finalize is nearly over.
         if self.phase.load(Relaxed) == ENDING && says(self.f.finalized) {

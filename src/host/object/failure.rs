@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use crate::engine::rooted::Misfit;
-use crate::host::library::table::Usable;
+use crate::host::library::table::Mpi;
 use std::time::Duration;
 
 /// Why a collective ended early.
@@ -32,9 +32,9 @@ impl Failure {
     }
 
     /// Text for a person; `host` explains its own codes.
-    pub fn text(&self, host: &Usable) -> String {
+    pub fn text(&self, mpi: &Mpi) -> String {
         match self {
-            Failure::Host(code, what) => format!("{what}: {}", host.error_string(code.get())),
+            Failure::Host(code, what) => format!("{what}: {}", mpi.error_string(code.get())),
             Failure::Misfit(Misfit::Stranger(from)) => format!(
                 "what rank {from} sent does not fit: the ranks differ in counts, datatype or root"
             ),

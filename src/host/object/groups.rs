@@ -3,20 +3,20 @@
 use super::code::{Code, check};
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
-use crate::host::library::table::Usable;
+use crate::host::library::table::Mpi;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 
 /// A group of the host, freed at the end.
-struct Group<'a>(&'a Usable, sys::MPI_Group);
+struct Group<'a>(&'a Mpi, sys::MPI_Group);
 
 impl<'a> Group<'a> {
-    fn of(host: &'a Usable, comm: Comm) -> Result<Group<'a>, Code> {
+    fn of(mpi: &'a Mpi, comm: Comm) -> Result<Group<'a>, Code> {
         let mut group = MaybeUninit::<sys::MPI_Group>::uninit();
         // SAFETY: the communicator is valid; a group is written where one has room.
-        check(unsafe { (host.f.comm_group)(comm.0, group.as_mut_ptr()) })?;
+        check(unsafe { (mpi.f.comm_group)(comm.0, group.as_mut_ptr()) })?;
         // SAFETY: written, because the call succeeded.
-        Ok(Group(host, unsafe { group.assume_init() }))
+        Ok(Group(mpi, unsafe { group.assume_init() }))
     }
 }
 
@@ -27,9 +27,9 @@ impl Drop for Group<'_> {
     }
 }
 
-impl Usable {
-    /// The ranks in `MPI_COMM_WORLD` of the `p` processes of `comm`; `None` if not all are in it, which all of them find alike: one
-    /// that is in another world has others outside its own. Local.
+impl Mpi {
+    /// The ranks in `MPI_COMM_WORLD` of the `p` processes of `comm`; `None` if not all are in it, which all of them
+    /// find alike: one that is in another world has others outside its own. Local.
     pub fn world_ranks(&self, comm: Comm, p: u32) -> Result<Option<Vec<u32>>, Code> {
         let (group, world) = (Group::of(self, comm)?, Group::of(self, self.world())?);
         let ranks: Vec<c_int> = (0..p as c_int).collect();

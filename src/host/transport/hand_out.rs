@@ -4,12 +4,12 @@ use super::patience::{Patience, Pending, test, wait};
 use super::start::Envelope;
 use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;
-use crate::host::library::table::Usable;
+use crate::host::library::table::Mpi;
 use crate::host::object::failure::Failure;
 
-impl Usable {
-    /// Brings `words` of rank `from` to the ranks `to`, of which this is `me`, on a private communicator. Called by these ranks
-    /// only, by all of them.
+impl Mpi {
+    /// Brings `words` of rank `from` to the ranks `to`, of which this is `me`, on a private communicator. Called by
+    /// these ranks only, by all of them.
     pub fn hand_out(
         &self,
         comm: Comm,

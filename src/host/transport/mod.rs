@@ -1,12 +1,12 @@
 //! Messages of the host, and memory that the ranks of a node share.
 
-pub mod carrier;
 pub mod hand_out;
-pub mod mailbox;
+pub mod in_flight;
+pub mod local_packets;
 pub mod patience;
-pub mod pool;
 pub mod reduce;
 pub mod ring;
+pub mod rooted_wire;
 pub mod start;
 pub mod tags;
 pub mod view;

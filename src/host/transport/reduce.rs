@@ -1,49 +1,51 @@
-//! Reductions of a few words, by which ranks agree.
+//! Reductions of a few numbers, by which ranks agree.
 
 use super::patience::{Patience, Pending, test};
 use super::watch;
 use crate::host::library::handle::Comm;
-use crate::host::library::table::Usable;
+use crate::host::library::table::Mpi;
 use crate::host::object::code::{Code, check};
 use std::ffi::{c_int, c_long};
 use std::time::Duration;
 
-impl Usable {
-    /// Element-wise maximum of `words` over all ranks of `comm`, in place of `words`. Collective.
-    pub fn max_words(&self, comm: Comm, words: &mut [i64]) -> Result<(), Code> {
-        self.max_words_in_time(comm, words, Duration::MAX, |_| {})
+impl Mpi {
+    /// Element-wise maximum of `numbers` over all ranks of `comm`, in place of `numbers`. Collective.
+    pub fn max(&self, comm: Comm, numbers: &mut [i64]) -> Result<(), Code> {
+        self.max_in_time(comm, numbers, Duration::MAX, |_| {})
     }
 
-    /// The same; where it takes long, `look` is told every `interval` how long it has taken so far. It may be called by another thread.
+    /// The same; where it takes long, `look` is told every `interval` how long it has taken so far. It may be called by
+    /// another thread.
     ///
-    /// It is started and waited for: then no thread is needed to look. (Blocking reductions of Intel MPI in shared memory, 2021.18, never end
-    /// if threads call them at the same time, each on a communicator of its own.) But for Open MPI: its nonblocking ones are out of step if
-    /// `MPI_Comm_idup` is under way on the communicator, which starts some of its own whenever it makes progress (4.1, 5.0).
-    pub fn max_words_in_time(
+    /// It is started and waited for: then no thread is needed to look. (Blocking reductions of Intel MPI in shared
+    /// memory, 2021.18, never end if threads call them at the same time, each on a communicator of its own.) But for
+    /// Open MPI: its nonblocking ones are out of step if `MPI_Comm_idup` is under way on the communicator, which starts
+    /// some of its own whenever it makes progress (4.1, 5.0).
+    pub fn max_in_time(
         &self,
         comm: Comm,
-        words: &mut [i64],
+        numbers: &mut [i64],
         interval: Duration,
         mut look: impl FnMut(Duration) + Send + 'static,
     ) -> Result<(), Code> {
-        // A few words in the middle of a program's calls are no reason to allocate.
+        // A few numbers in the middle of a program's calls are no reason to allocate.
         let (mut few, many): ([i64; 8], Vec<i64>);
-        let from = match words.len() {
+        let from = match numbers.len() {
             n @ ..=8 => {
                 few = [0; 8];
-                few[..n].copy_from_slice(words);
+                few[..n].copy_from_slice(numbers);
                 few.as_ptr().cast()
             }
             _ => {
-                many = words.to_vec();
+                many = numbers.to_vec();
                 many.as_ptr().cast()
             }
         };
-        let (to, n) = (words.as_mut_ptr().cast(), words.len() as c_int);
+        let (to, n) = (numbers.as_mut_ptr().cast(), numbers.len() as c_int);
         const { assert!(size_of::<c_long>() == 8) };
         if !self.reduces_apart {
             return watch::watched(interval, look, || {
-                // SAFETY: both buffers hold `words.len()` 64-bit integers and do not overlap.
+                // SAFETY: both buffers hold `numbers.len()` 64-bit integers and do not overlap.
                 check(unsafe { (self.f.allreduce)(from, to, n, self.h.long, self.h.max, comm.0) })
             });
         }

@@ -141,7 +141,7 @@ impl Local for RingLocal<'_> {
         if self.polls.is_multiple_of(POLLS_PER_PROBE) {
             // A rank sends itself nothing: what counts is that the host looks.
             let me = self.locals[self.ring.me() as usize];
-            probe(self.job.host, self.job.comm, me as c_int, self.job.tag)?;
+            probe(self.job.mpi, self.job.comm, me as c_int, self.job.tag)?;
         }
         match self.patience.wait() {
             Some(idle) => self.look_around(idle, waiting),

@@ -3,7 +3,7 @@
 use crate::host::data::elements::Chunk;
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
-use crate::host::library::table::Usable;
+use crate::host::library::table::Mpi;
 use crate::host::object::code::check;
 use crate::host::object::failure::{Failure, at};
 use std::ffi::c_int;
@@ -16,7 +16,7 @@ pub struct Envelope {
     pub comm: Comm,
 }
 
-impl Usable {
+impl Mpi {
     /// So many bytes in a row.
     pub(in crate::host) fn bytes_at(&self, address: *mut u8, bytes: u64) -> Chunk {
         Chunk {
@@ -29,7 +29,8 @@ impl Usable {
     /// Starts sending a chunk, and waits in the end until it is being received if it is `synchronous`.
     ///
     /// # Safety
-    /// The memory of the chunk can be read, and nothing writes to it, until the request is complete. Its bytes fit an `int`.
+    /// The memory of the chunk can be read, and nothing writes to it, until the request is complete. Its bytes fit an
+    /// `int`.
     #[inline]
     pub(in crate::host) unsafe fn start_send(
         &self,
@@ -61,7 +62,8 @@ impl Usable {
     /// Starts receiving a chunk.
     ///
     /// # Safety
-    /// The memory of the chunk can be written to, and nothing else touches it, until the request is complete. Its bytes fit an `int`.
+    /// The memory of the chunk can be written to, and nothing else touches it, until the request is complete. Its bytes
+    /// fit an `int`.
     #[inline]
     pub(in crate::host) unsafe fn start_receive(
         &self,

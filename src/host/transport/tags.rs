@@ -1,11 +1,11 @@
 //! Tags of messages.
 
-use crate::host::call::Way;
+use crate::host::call::RootedOp;
 use std::ffi::c_int;
 
 /// The tag of a call: a hash of everything that the ranks must agree on. Ranks that disagree never
 /// take each other's blocks; `MpiWire::look_around` sees to it that they do not wait for ever. The upper
-/// half of the tags, of as many bits as `mask` has, is that of mail.
+/// half of the tags, of as many bits as `mask` has, is that of packets.
 pub fn call_tag(facts: [u64; 4], mask: u32) -> i32 {
     let h = facts.into_iter().fold(0u64, |h, fact| {
         // The finaliser of splitmix64: every input bit reaches every output bit.
@@ -19,14 +19,14 @@ pub fn call_tag(facts: [u64; 4], mask: u32) -> i32 {
 
 /// The tags of a call.
 ///
-/// Mail is received from anybody, so its tag must be that of no other call that may be under way: the
+/// Packets are received from anybody, so their tag must be that of no other call that may be under way: the
 /// upper half of the tags are the numbers of calls, twice, even for a gather and odd for a scatter. Blocks are
 /// received from a certain rank, whose messages come in order; their tags are hashes. The lowest bits
 /// are a hash of the size, so that a rank can tell a block of another size in the same call from one of
 /// another call.
 #[derive(Clone, Copy)]
 pub struct Tags {
-    mail: u32,
+    packet: u32,
     block: c_int,
     mask: u32,
 }
@@ -36,19 +36,19 @@ impl Tags {
 
     /// The tags of the call of this number; the ranks must agree on all `facts`. `mask` are the bits that a
     /// tag may have.
-    pub fn new(way: Way, sequence: u64, facts: [u64; 3], mask: u32) -> Tags {
+    pub fn new(op: RootedOp, sequence: u64, facts: [u64; 3], mask: u32) -> Tags {
         let [a, b, c] = facts;
         let half = mask >> 1;
-        let number = (sequence as u32) << 1 | u32::from(way == Way::Scatter);
+        let number = (sequence as u32) << 1 | u32::from(op == RootedOp::Scatter);
         Tags {
-            mail: (number & half) | (mask ^ half),
+            packet: (number & half) | (mask ^ half),
             block: call_tag([a, b, c, sequence], mask) & !Tags::SIZE_BITS,
             mask,
         }
     }
 
-    pub(in crate::host) fn mail(&self) -> c_int {
-        self.mail as c_int
+    pub(in crate::host) fn packet(&self) -> c_int {
+        self.packet as c_int
     }
 
     pub(in crate::host) fn block(&self, bytes: u64) -> c_int {
@@ -60,12 +60,12 @@ impl Tags {
         tag & !Tags::SIZE_BITS == self.block
     }
 
-    /// Is this the tag of mail that this rank did not expect from an earlier scatter?
+    /// Is this the tag of a packet that this rank did not expect from an earlier scatter?
     ///
-    /// Mail of an earlier gather is what others sent to a root that only reported an error.
+    /// Packets of an earlier gather are what others sent to a root that only reported an error.
     pub(in crate::host) fn is_late(&self, tag: c_int) -> bool {
         let half = self.mask >> 1;
-        let behind = self.mail.wrapping_sub(tag as u32) & half;
+        let behind = self.packet.wrapping_sub(tag as u32) & half;
         tag as u32 > half && tag & 1 == 1 && (1..=half / 2).contains(&behind)
     }
 }

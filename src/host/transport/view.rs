@@ -13,7 +13,7 @@ use crate::topology::Topology;
 pub enum View<'a> {
     /// Ranks of the communicator, and their parts.
     Ranks,
-    /// Nodes, and a lane's shares of their blobs.
+    /// Nodes, and a lane's shares of their node parts.
     Nodes {
         /// Where the ranks are.
         topology: &'a Topology,

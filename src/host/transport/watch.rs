@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 /// The stack of the thread that looks. It writes a message at most.
 const STACK: usize = 256 << 10;
 
-/// Calls `call`. While it has not come back, another thread calls `look` every `interval`, with the time so far. There is no such
-/// thread if the interval is [`Duration::MAX`].
+/// Calls `call`. While it has not come back, another thread calls `look` every `interval`, with the time so far. There
+/// is no such thread if the interval is [`Duration::MAX`].
 pub fn watched<T>(
     interval: Duration,
     look: impl FnMut(Duration) + Send + 'static,
@@ -48,13 +48,14 @@ struct Watch<F> {
     changed: Condvar,
 }
 
-/// Starts the thread. It is none of the standard library's, which allocates in it: for its first allocation a thread gets an arena
-/// of 64 MiB of addresses, and the host may be where it cannot do without them (Open MPI 5.0 crashes when it finds no memory).
+/// Starts the thread. It is none of the standard library's, which allocates in it: for its first allocation a thread
+/// gets an arena of 64 MiB of addresses, and the host may be where it cannot do without them (Open MPI 5.0 crashes when
+/// it finds no memory).
 fn start<F: FnMut(Duration) + Send>(watch: &Watch<F>) -> Option<libc::pthread_t> {
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     let mut thread = MaybeUninit::<libc::pthread_t>::uninit();
-    // SAFETY: the attributes are set up before they are used and destroyed after it. The watch outlives the thread: its owner joins
-    // the thread before he frees it, or never frees it.
+    // SAFETY: the attributes are set up before they are used and destroyed after it. The watch outlives the thread: its
+    // owner joins the thread before he frees it, or never frees it.
     unsafe {
         if libc::pthread_attr_init(attributes.as_mut_ptr()) != 0 {
             return None;
@@ -92,7 +93,8 @@ extern "C" fn run<F: FnMut(Duration) + Send>(watch: *mut c_void) -> *mut c_void 
     ptr::null_mut()
 }
 
-/// Calls `start`, in which a thread is started that gets no signals: their handlers are the program's, and its threads know of them.
+/// Calls `start`, in which a thread is started that gets no signals: their handlers are the program's, and its threads
+/// know of them.
 fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     let mut all = MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();

@@ -12,7 +12,7 @@ use crate::host::data::staging::{Run, Staging, StagingRoom};
 use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
-use crate::host::library::table::Usable;
+use crate::host::library::table::Mpi;
 use crate::host::object::code::Code;
 use crate::host::object::failure::Failure;
 use std::collections::{TryReserveError, VecDeque};
@@ -37,8 +37,8 @@ struct Receive {
 
 impl Receive {
     /// Has it its message, and not been taken back? `status` is that of a receive that is complete.
-    fn check(&self, host: &Usable, status: &sys::MPI_Status) -> Result<(), Failure> {
-        if self.doubted && was_taken_back(host, status)? {
+    fn check(&self, mpi: &Mpi, status: &sys::MPI_Status) -> Result<(), Failure> {
+        if self.doubted && was_taken_back(mpi, status)? {
             return Err(Misfit::Stranger(self.from).into());
         }
         Ok(())
@@ -102,7 +102,7 @@ impl Requests {
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
     /// The host.
-    pub host: &'a Usable,
+    pub mpi: &'a Mpi,
     /// The private communicator.
     pub comm: Comm,
     /// What tells this call's messages from those of any other call, see [`call_tag`].
@@ -122,7 +122,7 @@ impl Job<'_> {
     /// Puts what has arrived where the user wants it: the first `arrived` bytes, or all at the end.
     pub fn unpack(&self, arrived: u64) -> Result<(), Failure> {
         match self.data {
-            Data::Packed(packed) if !self.packs => packed.unpack(self.host, self.comm, arrived),
+            Data::Packed(packed) if !self.packs => packed.unpack(self.mpi, self.comm, arrived),
             Data::Packed(_) | Data::Run(_) | Data::Parts(_) => Ok(()),
         }
     }
@@ -139,7 +139,7 @@ impl Job<'_> {
     /// Sees to it that the first `end` bytes can be sent.
     pub(in crate::host) fn pack(&self, end: u64) -> Result<(), Failure> {
         match self.data {
-            Data::Packed(packed) if self.packs => packed.pack(self.host, self.comm, end),
+            Data::Packed(packed) if self.packs => packed.pack(self.mpi, self.comm, end),
             Data::Packed(_) | Data::Run(_) | Data::Parts(_) => Ok(()),
         }
     }
@@ -175,19 +175,19 @@ impl<'a> MpiWire<'a> {
     /// the rest of it may be under way for as long as it takes. So the receive is taken back, which has no effect if
     /// its message has met it.
     fn look_around(&mut self, idle: Duration) -> Result<(), Failure> {
-        let (host, Job { comm, tag, .. }) = (self.job.host, self.job);
+        let (mpi, Job { comm, tag, .. }) = (self.job.mpi, self.job);
         for receive in &mut self.requests.receives {
             // One behind the oldest may have come, and its rank may be in a later call by now.
-            if let Some(status) = peek(host, &mut receive.message)? {
-                receive.check(host, &status)?;
+            if let Some(status) = peek(mpi, &mut receive.message)? {
+                receive.check(mpi, &status)?;
                 continue;
             }
             let first = match receive.doubted {
                 true => None,
-                false => first_message(host, comm, Some(receive.from))?,
+                false => first_message(mpi, comm, Some(receive.from))?,
             };
             if first.is_some_and(|(_, other)| other != tag) {
-                receive.message.take_back(host)?;
+                receive.message.take_back(mpi)?;
                 receive.doubted = true;
             }
         }
@@ -203,7 +203,7 @@ impl MpiWire<'_> {
         if let View::Nodes { .. } = self.view {
             // The leader of a node may have messages under way inside it as well.
             let comm = self.job.comm;
-            probe(self.job.host, comm, sys::MPI_ANY_SOURCE, self.job.tag)?;
+            probe(self.job.mpi, comm, sys::MPI_ANY_SOURCE, self.job.tag)?;
             return Ok(());
         }
         let Requests {
@@ -211,7 +211,7 @@ impl MpiWire<'_> {
         } = &mut *self.requests;
         let receive = receives.front_mut().map(|oldest| &mut oldest.message);
         let send = sends.front_mut().map(|oldest| &mut oldest.message);
-        wait(self.job.host, receive.into_iter().chain(send))
+        wait(self.job.mpi, receive.into_iter().chain(send))
     }
 }
 
@@ -229,11 +229,11 @@ impl Wire for MpiWire<'_> {
                 None => return Ok(false),
             },
         };
-        let chunk = self.job.host.bytes_at(address, len);
+        let chunk = self.job.mpi.bytes_at(address, len);
         // SAFETY: the pieces lie inside the parts, whose memory is the user's buffer (by the caller's
         // MPI contract), the packed copy or staging memory; nothing else touches these bytes until
         // the request is complete, and the call does not return before. Messages fit an int.
-        let request = unsafe { self.job.host.start_receive(chunk, self.job.envelope(from)) }?;
+        let request = unsafe { self.job.mpi.start_receive(chunk, self.job.envelope(from)) }?;
         self.requests.receives.push_back(Receive {
             message: Pending::new(request),
             from,
@@ -260,12 +260,12 @@ impl Wire for MpiWire<'_> {
                 None => return Ok(false),
             },
         };
-        let chunk = self.job.host.bytes_at(address, len);
+        let chunk = self.job.mpi.bytes_at(address, len);
         let synchronous = len >= self.job.synchronous;
         let to = self.job.envelope(to);
         // SAFETY: as in `recv`; the bytes are there, because the engine sends only blocks that have
         // arrived, or that are this rank's own.
-        let request = unsafe { self.job.host.start_send(chunk, to, synchronous) }?;
+        let request = unsafe { self.job.mpi.start_send(chunk, to, synchronous) }?;
         self.requests.sends.push_back(Sending {
             message: Pending::new(request),
             staged,
@@ -274,23 +274,23 @@ impl Wire for MpiWire<'_> {
     }
 
     fn poll(&mut self) -> Result<Option<Event>, Failure> {
-        let host = self.job.host;
+        let mpi = self.job.mpi;
         let event = if let Some(oldest) = self.requests.receives.front_mut()
-            && let Some(status) = test(host, &mut oldest.message)?
+            && let Some(status) = test(mpi, &mut oldest.message)?
         {
-            oldest.check(host, &status)?;
+            oldest.check(mpi, &status)?;
             let Receive {
                 from, len, staged, ..
             } = *oldest;
             self.requests.receives.pop_front();
-            verify(host, &status, from, len)?;
+            verify(mpi, &status, from, len)?;
             if staged {
                 self.requests.staged_in.scatter();
                 self.requests.staged_in.release();
             }
             Event::Received
         } else if let Some(oldest) = self.requests.sends.front_mut()
-            && test(host, &mut oldest.message)?.is_some()
+            && test(mpi, &mut oldest.message)?.is_some()
         {
             if oldest.staged {
                 self.requests.staged_out.release();

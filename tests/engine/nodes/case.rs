@@ -4,9 +4,9 @@ use super::plan::{Call, Plan, Travel, whole};
 use super::ring::Ring;
 use super::world::{Broken, End, Link, Scene, State, World};
 use crate::wire::{Net, PiecePlaces, Rules};
-use rondo::engine::node::{self, Messages, Relay, Rows};
+use rondo::engine::node::{self, Messages, Relay, RingRows};
 use rondo::engine::{self, AllBroadcast, Entries, Limits, Order, Part, Pattern, Piece, Scratch};
-use rondo::schedule::{Blocks, Circulant, Family, Rounds, Span};
+use rondo::schedule::{Blocks, Circulant, Rounds, Span, TreeNeighbors};
 use rondo::topology::Topology;
 use std::sync::Arc;
 
@@ -75,8 +75,8 @@ fn messages(plan: &Plan, case: &Case, node: u32, lane: u32) -> Messages {
 /// Who sends what to whom, as one rank knows it.
 #[derive(Default)]
 struct Schedule {
-    rows: engine::Rows,
-    family: Family,
+    rows: engine::RootSchedules,
+    family: TreeNeighbors,
 }
 
 /// Between the nodes.
@@ -97,7 +97,7 @@ fn order<'a>(plan: &Plan, node: u32, schedule: &'a Schedule, cut: &'a [Part]) ->
     let pattern = match plan.call.travel {
         Travel::Circulant => {
             let rounds = Rounds::new(graph.q(), plan.call.blocks);
-            Pattern::Circulant(rounds, Entries::Rows(&schedule.rows))
+            Pattern::Circulant(rounds, Entries::PerRoot(&schedule.rows))
         }
         Travel::Bruck => Pattern::Bruck,
         Travel::Ring => Pattern::Ring,
@@ -183,9 +183,13 @@ pub fn run(case: &Case) -> State {
             let ports = networks
                 .iter()
                 .map(|exchange| &exchange.net.ports[node as usize]);
-            let blob = plan.places().blob(node).len;
+            let node_part = plan.places().node_part(node).len;
             let bytes: u64 = ports.clone().map(|port| port.received.2).sum();
-            assert_eq!(bytes, plan.call.bytes() - blob, "{case:?}: into {node}");
+            assert_eq!(
+                bytes,
+                plan.call.bytes() - node_part,
+                "{case:?}: into {node}"
+            );
             let pieces = ports
                 .flat_map(|port| &port.log)
                 .flat_map(|(_, pieces)| pieces);
@@ -282,12 +286,12 @@ fn by_ring(
     };
     let lanes: Vec<(u32, Messages)> = (0..plan.call.lanes).map(lead).collect();
     let slices = match n {
-        1 => node::slices(plan.places().blob(0).len, plan.capacity),
+        1 => node::slices(plan.places().node_part(0).len, plan.capacity),
         _ => 1,
     };
     let parts = topology.locals(node).iter();
     let parts = parts.map(|&rank| plan.places().part(rank));
-    let mut rows = Rows::default();
+    let mut rows = RingRows::default();
     rows.list(parts, slices, lanes.iter().map(|(leader, m)| (*leader, m)));
     world.say(rank, call, node, format!("{position} {rows:?}"))?;
     let relay = Relay::new(&rows, local, *position);
@@ -357,7 +361,7 @@ fn by_messages(
             }
             _ => {
                 rows.set(&graph, me, &[leader]);
-                Pattern::Circulant(Rounds::new(graph.q(), count), Entries::Rows(rows))
+                Pattern::Circulant(Rounds::new(graph.q(), count), Entries::PerRoot(rows))
             }
         };
         let limits = Limits {

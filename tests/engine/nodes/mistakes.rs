@@ -2,7 +2,7 @@
 
 use super::ring::{Ring, Verdict, mark};
 use crate::case::rng;
-use rondo::engine::node::{self, Local, MARK, Messages, Relay, Rows};
+use rondo::engine::node::{self, Local, MARK, Messages, Relay, RingRows};
 use rondo::engine::{AllBroadcast, Event, Limits, Order, Part, Pattern, Piece, Scratch, Wire};
 use rondo::schedule::{Blocks, Circulant, Span};
 
@@ -134,8 +134,8 @@ impl Local for Log {
 
 /// Two ranks; rank 0 has 10 bytes, and receives two messages as the leader. Its rows are a mark, its own part,
 /// and the messages, each on its own lines.
-fn rows() -> Rows {
-    let (mut rows, mut messages) = (Rows::default(), Messages::default());
+fn rows() -> RingRows {
+    let (mut rows, mut messages) = (RingRows::default(), Messages::default());
     messages.list_own(Blocks::new(140, 2));
     let parts = [10, 0].map(|len| Span { offset: 0, len });
     rows.list(parts.into_iter(), 1, [(0, &messages)].into_iter());
@@ -175,7 +175,7 @@ fn a_leader_writes_what_it_has_received_message_by_message() {
 /// lane waits for room because of messages that another one has not received yet.
 #[test]
 fn lanes_take_turns_message_by_message() {
-    let (mut rows, mut messages) = (Rows::default(), Messages::default());
+    let (mut rows, mut messages) = (RingRows::default(), Messages::default());
     messages.list_own(Blocks::new(140, 2));
     let parts = [Span { offset: 0, len: 0 }; 2];
     let lanes = [(1, &messages), (0, &messages)];
@@ -282,7 +282,7 @@ impl Wire for Silence {
 fn a_leader_waits_where_something_is_missing() {
     let waits = |written| {
         let parts = [10, 20].map(|len| Span { offset: 0, len });
-        let (mut rows, mut messages) = (Rows::default(), Messages::default());
+        let (mut rows, mut messages) = (RingRows::default(), Messages::default());
         messages.list_own(Blocks::new(5, 1));
         rows.list(parts.into_iter(), 1, [(0, &messages)].into_iter());
         let part = |(root, len)| Part {

@@ -1,4 +1,4 @@
-//! All-broadcasts over nodes: leaders exchange the blobs of their nodes, and a ring of memory, or messages,
+//! All-broadcasts over nodes: leaders exchange the node parts of their nodes, and a ring of memory, or messages,
 //! bring what they receive to the other ranks. Every rank gets everything wherever the ranks sit, whatever the
 //! order of things is, and nobody waits for more than he has to.
 

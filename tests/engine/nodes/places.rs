@@ -31,22 +31,22 @@ fn check(topology: &Topology, plan: &Plan, sizes: &[u64], lanes: u32) {
     let (all, places) = (bytes(topology, sizes), plan.places());
     let end = all.len() as u64;
     for node in 0..topology.nodes() {
-        let blob = places.blob(node);
+        let node_part = places.node_part(node);
         let own = all.iter().filter(|(rank, _)| topology.node(*rank) == node);
-        assert_eq!(&all[range(blob)], own.copied().collect::<Vec<_>>());
+        assert_eq!(&all[range(node_part)], own.copied().collect::<Vec<_>>());
         // The shares follow each other, and differ by a byte at the most.
-        let mut offset = blob.offset;
+        let mut offset = node_part.offset;
         for lane in 0..lanes {
             let share = places.share(node, (lane, lanes));
             assert_eq!(share.offset, offset);
             offset = share.end();
-            let even = blob.len / u64::from(lanes);
+            let even = node_part.len / u64::from(lanes);
             assert!(
                 (even..=even + 1).contains(&share.len),
-                "{share:?} of {blob:?}"
+                "{share:?} of {node_part:?}"
             );
         }
-        assert_eq!(offset, blob.end());
+        assert_eq!(offset, node_part.end());
     }
     for (rank, &len) in (0..).zip(sizes) {
         let part = places.part(rank);
@@ -79,7 +79,7 @@ fn the_message_of_a_broadcast_is_the_blob_of_the_roots_node() {
     let places = |rank| {
         let plan = Plan::new(&topology, &call, 0);
         let places = plan.places();
-        (places.part(rank), places.blob(topology.node(rank)))
+        (places.part(rank), places.node_part(topology.node(rank)))
     };
     let span = |len| Span { offset: 0, len };
     assert_eq!(places(3), (span(10), span(10)), "the root");

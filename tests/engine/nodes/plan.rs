@@ -4,11 +4,11 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use rondo::engine::Part;
 use rondo::engine::node::Places;
-use rondo::schedule::{Blocks, Family, Parts, Span};
+use rondo::schedule::{Blocks, Parts, Span, TreeNeighbors};
 use rondo::topology::Topology;
 use std::ops::Range;
 
-/// In which order the blobs travel between nodes.
+/// In which order the node parts travel between nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Travel {
     Circulant,
@@ -25,7 +25,7 @@ pub struct Call {
     /// Bytes of each rank.
     pub sizes: Vec<u64>,
     pub travel: Travel,
-    /// Blocks of a blob, or of the longest.
+    /// Blocks of a node part, or of the longest.
     pub blocks: u32,
     pub lanes: u32,
 }
@@ -69,7 +69,7 @@ pub struct Plan {
     places: Parts,
     /// Where in the message the part of each rank begins, in the order of ranks.
     starts: Vec<u64>,
-    /// The nodes with a blob.
+    /// The nodes with a node part.
     pub contributors: Vec<u32>,
 }
 
@@ -130,7 +130,7 @@ impl Plan {
         self.range(rank, Span { offset: 0, len })
     }
 
-    /// The share of `lane` in the blob of `node`.
+    /// The share of `lane` in the node part of `node`.
     pub fn share(&self, node: u32, lane: u32) -> Span {
         self.places().share(node, (lane, self.call.lanes))
     }
@@ -183,7 +183,7 @@ impl Plan {
             }
             // All of it to every child.
             Travel::Tree(latency) => {
-                let (mut family, root) = (Family::default(), self.contributors[0]);
+                let (mut family, root) = (TreeNeighbors::default(), self.contributors[0]);
                 family.set(n, latency, node, root);
                 share(root) * family.children().len() as u64
             }

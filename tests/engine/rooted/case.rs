@@ -1,7 +1,7 @@
 //! A gather or scatter on a network in one thread, from its description to what came of it.
 
-use super::letters::{GATHER, GO, HEADING, JOIN, NUMBER, SCATTER, STATE, length};
-use super::net::{Desk, Load, Net, Stop, Way};
+use super::net::{Desk, Load, Net, RootedOp, Stop};
+use super::packets::{GATHER, GO, HEADING, JOIN, NUMBER, SCATTER, STATE, length};
 use super::trees::{Rule, Tree, rounds, tree, tree_of_nodes};
 use crate::case::rng;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ use std::cell::RefCell;
 /// A collective to be tried.
 #[derive(Clone, Debug)]
 pub struct Case {
-    pub way: Way,
+    pub op: RootedOp,
     pub shape: Shape<'static>,
     pub root: u32,
     pub long: u64,
@@ -70,7 +70,7 @@ impl Case {
 
     pub fn net(&self) -> RefCell<Net> {
         let own = (0..self.p()).map(|rank| self.own(rank)).collect();
-        RefCell::new(Net::new(self.way, self.root, self.sizes.clone(), own))
+        RefCell::new(Net::new(self.op, self.root, self.sizes.clone(), own))
     }
 
     /// Does the block of `rank` go through the tree? That of the root goes nowhere.
@@ -89,7 +89,7 @@ impl Case {
 
     /// The tree that short blocks take.
     pub fn tree(&self) -> Tree {
-        let (gather, adaptive) = (self.way == Way::Gather, self.shape == Shape::Adaptive);
+        let (gather, adaptive) = (self.op == RootedOp::Gather, self.shape == Shape::Adaptive);
         let weight = |rank| match self.shape {
             Shape::Star => None,
             _ if self.is_short(rank) => Some(self.sizes[rank as usize]),
@@ -110,7 +110,7 @@ impl Case {
 
     /// Must the root ask for each long block?
     pub fn asks(&self) -> bool {
-        self.way == Way::Gather && self.window < self.p() - 1
+        self.op == RootedOp::Gather && self.window < self.p() - 1
     }
 }
 
@@ -124,9 +124,9 @@ impl<'a> Part<'a> {
     fn new(case: &'a Case, rank: u32, parts: &'a Parts, scratch: &'a mut Scratch) -> Part<'a> {
         let (terms, own) = (case.terms(rank), case.own(rank));
         let parts = (rank == case.root).then_some(parts);
-        match case.way {
-            Way::Gather => Part::Gather(Gather::new(terms, own, parts, scratch)),
-            Way::Scatter => Part::Scatter(Scatter::new(terms, own, parts, scratch)),
+        match case.op {
+            RootedOp::Gather => Part::Gather(Gather::new(terms, own, parts, scratch)),
+            RootedOp::Scatter => Part::Scatter(Scatter::new(terms, own, parts, scratch)),
         }
     }
 
@@ -146,22 +146,22 @@ impl<'a> Part<'a> {
     }
 }
 
-/// What becomes of `rank` alone when it gets this mail, and nothing else ever.
-pub fn hear(case: &Case, rank: u32, mail: &[(u32, &[u8])]) -> (Result<(), Stop>, Net) {
-    hear_with(case, rank, mail, &mut Scratch::default())
+/// What becomes of `rank` alone when it gets these packets, and nothing else ever.
+pub fn hear(case: &Case, rank: u32, packets: &[(u32, &[u8])]) -> (Result<(), Stop>, Net) {
+    hear_with(case, rank, packets, &mut Scratch::default())
 }
 
 /// The same with the scratch of an earlier collective.
 pub fn hear_with(
     case: &Case,
     rank: u32,
-    mail: &[(u32, &[u8])],
+    packets: &[(u32, &[u8])],
     scratch: &mut Scratch,
 ) -> (Result<(), Stop>, Net) {
     let (net, parts) = (case.net(), case.parts());
     let mut desk = Desk { net: &net, rank };
-    for (from, mail) in mail {
-        net.borrow_mut().inject(*from, rank, mail);
+    for (from, packet) in packets {
+        net.borrow_mut().inject(*from, rank, packet);
     }
     let done = match Part::new(case, rank, &parts, scratch) {
         Part::Gather(gather) => rooted::run(gather, &mut desk),
@@ -230,23 +230,23 @@ pub fn carry_out(
     }
 }
 
-/// The mail of a collective.
-struct Mail {
-    /// To or from whom the letter with a rank's blocks went, and its bytes.
+/// The packets of a collective.
+struct Packets {
+    /// To or from whom the packet with a rank's blocks went, and its bytes.
     parents: Vec<Option<u32>>,
     bytes: Vec<u64>,
     /// Was the rank asked for its block?
     asked: Vec<bool>,
-    /// Letters to find the tree: of fixed roots to each other, to current roots, and with this rank.
+    /// Packets to find the tree: of fixed roots to each other, to current roots, and with this rank.
     states: u64,
     joins: u64,
     searches: Vec<u64>,
 }
 
 /// Sorts all messages; each has to go where it belongs.
-fn sort(case: &Case, net: &Net) -> Mail {
+fn sort(case: &Case, net: &Net) -> Packets {
     let p = case.sizes.len();
-    let mut mail = Mail {
+    let mut packets = Packets {
         parents: vec![None; p],
         bytes: vec![0; p],
         asked: vec![false; p],
@@ -256,74 +256,77 @@ fn sort(case: &Case, net: &Net) -> Mail {
     };
     for (from, to, load) in &net.log {
         let (from, to) = (*from, *to);
-        let letter = match load {
-            Load::Mail(letter) => letter,
+        let packet = match load {
+            Load::Packet(packet) => packet,
             Load::Block(block, _) => {
-                let way = match case.way {
-                    Way::Gather => (*block, case.root),
-                    Way::Scatter => (case.root, *block),
+                let op = match case.op {
+                    RootedOp::Gather => (*block, case.root),
+                    RootedOp::Scatter => (case.root, *block),
                 };
-                assert_eq!((from, to), way, "{case:?}: block {block}");
+                assert_eq!((from, to), op, "{case:?}: block {block}");
                 assert!(case.is_long(*block), "{case:?}: block {block} is not long");
                 continue;
             }
         };
-        let (child, parent) = match (case.way, letter[0]) {
-            (Way::Gather, GATHER) => (from, to),
-            (Way::Scatter, SCATTER) => (to, from),
-            (Way::Gather, GO) => {
-                let right = from == case.root && case.is_long(to) && !mail.asked[to as usize];
+        let (child, parent) = match (case.op, packet[0]) {
+            (RootedOp::Gather, GATHER) => (from, to),
+            (RootedOp::Scatter, SCATTER) => (to, from),
+            (RootedOp::Gather, GO) => {
+                let right = from == case.root && case.is_long(to) && !packets.asked[to as usize];
                 assert!(right, "{case:?}: {from} asks {to}");
-                mail.asked[to as usize] = true;
+                packets.asked[to as usize] = true;
                 continue;
             }
-            (Way::Gather, STATE | JOIN) => {
-                mail.states += u64::from(letter[0] == STATE);
-                mail.joins += u64::from(letter[0] == JOIN);
-                mail.searches[from as usize] += 1;
-                mail.searches[to as usize] += 1;
+            (RootedOp::Gather, STATE | JOIN) => {
+                packets.states += u64::from(packet[0] == STATE);
+                packets.joins += u64::from(packet[0] == JOIN);
+                packets.searches[from as usize] += 1;
+                packets.searches[to as usize] += 1;
                 continue;
             }
-            (_, kind) => panic!("{case:?}: a letter of kind {kind}"),
+            (_, kind) => panic!("{case:?}: a packet of kind {kind}"),
         };
-        let parent = mail.parents[child as usize].replace(parent);
-        assert_eq!(parent, None, "{case:?}: two letters about rank {child}");
-        mail.bytes[child as usize] = letter.len() as u64;
+        let parent = packets.parents[child as usize].replace(parent);
+        assert_eq!(parent, None, "{case:?}: two packets about rank {child}");
+        packets.bytes[child as usize] = packet.len() as u64;
     }
-    mail
+    packets
 }
 
 /// Checks the messages, the windows and the memory of a collective that is over.
 fn check(case: &Case, net: &Net) {
-    let (tree, mail) = (case.tree(), sort(case, net));
-    assert_eq!(mail.parents, tree.parents, "{case:?}: the tree");
-    let at_root = mail.parents.iter().filter(|to| **to == Some(case.root));
+    let (tree, packets) = (case.tree(), sort(case, net));
+    assert_eq!(packets.parents, tree.parents, "{case:?}: the tree");
+    let at_root = packets.parents.iter().filter(|to| **to == Some(case.root));
     let most = match &case.nodes {
         Some(nodes) => rounds(nodes.nodes()) + nodes.locals(nodes.node(case.root)).len() as u32 - 1,
         None => rounds(case.p()),
     };
     assert!(at_root.count() <= most as usize, "{case:?}");
-    let asked = mail.asked.iter().filter(|asked| **asked).count();
+    let asked = packets.asked.iter().filter(|asked| **asked).count();
     let asks = if case.asks() { case.longs() } else { 0 };
     assert_eq!(asked, asks as usize, "{case:?}: ranks are asked");
-    let search = case.way == Way::Gather && case.shape == Shape::Adaptive;
+    let search = case.op == RootedOp::Gather && case.shape == Shape::Adaptive;
     let expected = match search {
         true => (2 * tree.pairs, tree.others),
         false => (0, 0),
     };
-    let found = (mail.states, mail.joins);
-    assert_eq!(found, expected, "{case:?}: letters to find the tree");
+    let found = (packets.states, packets.joins);
+    assert_eq!(found, expected, "{case:?}: packets to find the tree");
 
     let below = tree.below();
     for (rank, below) in below.iter().enumerate() {
-        let bytes = mail.parents[rank].map_or(0, |_| length_of(case, below));
-        assert_eq!(mail.bytes[rank], bytes, "{case:?}: the letter of {rank}");
+        let bytes = packets.parents[rank].map_or(0, |_| length_of(case, below));
+        assert_eq!(packets.bytes[rank], bytes, "{case:?}: the packet of {rank}");
     }
     check_windows(case, net);
-    let bounds = memory(case, &tree, &below, &mail);
+    let bounds = memory(case, &tree, &below, &packets);
     for (port, bound) in net.ports.iter().zip(bounds) {
         let most = port.most_memory as u64;
-        assert!(most <= bound, "{case:?}: {most} bytes of mail, not {bound}");
+        assert!(
+            most <= bound,
+            "{case:?}: {most} bytes of packets, not {bound}"
+        );
     }
 }
 
@@ -332,31 +335,31 @@ fn check_windows(case: &Case, net: &Net) {
     let window = case.window as usize;
     let receives = net.ports[case.root as usize].most_receives;
     assert!(receives <= window, "{case:?}: {receives} receives");
-    if case.way == Way::Scatter {
+    if case.op == RootedOp::Scatter {
         let sends = net.ports.iter().map(|port| port.most_sends).max();
         assert!(sends <= Some(window), "{case:?}: {sends:?} sends");
     }
     if case.asks() {
         let most = net.most_blocks;
-        assert!(most <= window, "{case:?}: {most} blocks under way");
+        assert!(most <= window, "{case:?}: {most} blocks under op");
     }
 }
 
-/// Bytes of the letter with the blocks of `ranks`.
+/// Bytes of the packet with the blocks of `ranks`.
 fn length_of(case: &Case, ranks: &[u32]) -> u64 {
     let sizes = ranks.iter().map(|rank| case.sizes[*rank as usize]);
-    let mut letter = 1 + length(case.root.into());
-    letter += sizes.map(length).sum::<u64>() + data(case, ranks);
-    if case.way == Way::Scatter {
+    let mut packet = 1 + length(case.root.into());
+    packet += sizes.map(length).sum::<u64>() + data(case, ranks);
+    if case.op == RootedOp::Scatter {
         let mut places: Vec<u32> = ranks.iter().map(|rank| case.place(*rank)).collect();
         places.sort_unstable();
-        letter += length(ranks.len() as u64) + length(places[0].into());
-        letter += places
+        packet += length(ranks.len() as u64) + length(places[0].into());
+        packet += places
             .windows(2)
             .map(|pair| length((pair[1] - pair[0]).into()))
             .sum::<u64>();
     }
-    letter
+    packet
 }
 
 /// Bytes of the short blocks of `ranks`.
@@ -365,34 +368,36 @@ fn data(case: &Case, ranks: &[u32]) -> u64 {
     short.map(|rank| case.sizes[*rank as usize]).sum()
 }
 
-/// The memory for mail that each rank needs at the most: for the letters that it has, and for those
+/// The memory for packets that each rank needs at the most: for the packets that it has, and for those
 /// that it writes, of which it knows how many numbers they have but not how long these are.
-fn memory(case: &Case, tree: &Tree, below: &[Vec<u32>], mail: &Mail) -> Vec<u64> {
-    let searches = mail.searches.iter();
+fn memory(case: &Case, tree: &Tree, below: &[Vec<u32>], packets: &Packets) -> Vec<u64> {
+    let searches = packets.searches.iter();
     let mut memory: Vec<u64> = searches.map(|n| n * (HEADING + 4 * NUMBER)).collect();
     let mut at_root = 0;
     for (child, parent) in (0u32..).zip(&tree.parents) {
         let &Some(parent) = parent else { continue };
         let ranks = &below[child as usize];
-        let letter = mail.bytes[child as usize];
+        let packet = packets.bytes[child as usize];
         let [own, above] = [child, parent].map(|rank| rank as usize);
-        match case.way {
-            Way::Scatter => {
+        match case.op {
+            RootedOp::Scatter => {
                 let numbers = 1 + 2 * ranks.len() as u64;
-                memory[own] += letter;
+                memory[own] += packet;
                 memory[above] += HEADING + NUMBER * numbers + data(case, ranks);
             }
-            Way::Gather => {
+            RootedOp::Gather => {
                 memory[own] += HEADING + NUMBER + data(case, &[child]);
                 // What is read is copied, but the root is done with it at once.
                 match parent == case.root {
-                    true => at_root = letter.max(at_root),
-                    false => memory[above] += 2 * letter,
+                    true => at_root = packet.max(at_root),
+                    false => memory[above] += 2 * packet,
                 }
             }
         }
     }
-    let asked: Vec<usize> = (0..memory.len()).filter(|rank| mail.asked[*rank]).collect();
+    let asked: Vec<usize> = (0..memory.len())
+        .filter(|rank| packets.asked[*rank])
+        .collect();
     for &rank in &asked {
         memory[rank] += HEADING;
     }

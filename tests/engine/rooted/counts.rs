@@ -2,16 +2,16 @@
 //! [`super::case`].
 
 use super::case::{Case, in_rounds, run, shuffled};
-use super::letters::{HEADING, JOIN, NUMBER, STATE, numbers};
-use super::net::{Load, Way};
+use super::net::{Load, RootedOp};
+use super::packets::{HEADING, JOIN, NUMBER, STATE, numbers};
 use super::trees::rounds;
 use rondo::engine::rooted::Shape;
 use rondo::tree::{Distribution, Groups};
 use std::collections::HashMap;
 
-fn case(way: Way, shape: Shape<'static>, root: u32, sizes: Vec<u64>) -> Case {
+fn case(op: RootedOp, shape: Shape<'static>, root: u32, sizes: Vec<u64>) -> Case {
     Case {
-        way,
+        op,
         shape,
         root,
         long: if shape == Shape::Star { 1 } else { u64::MAX },
@@ -34,9 +34,9 @@ fn places() -> impl Iterator<Item = (u32, u32)> {
 #[test]
 fn the_rounds_of_a_binomial_tree_are_optimal() {
     for (p, root) in places() {
-        for way in [Way::Gather, Way::Scatter] {
+        for op in [RootedOp::Gather, RootedOp::Scatter] {
             for window in [1, 64] {
-                let mut case = case(way, Shape::Binomial, root, vec![5; p as usize]);
+                let mut case = case(op, Shape::Binomial, root, vec![5; p as usize]);
                 case.window = window;
                 let found = run(&case, in_rounds).rounds;
                 assert_eq!(found, rounds(p), "{case:?}");
@@ -53,10 +53,10 @@ fn the_rounds_of_an_adaptive_tree_are_bounded() {
         for distribution in Distribution::ALL {
             let sizes = distribution.blocks(p as usize, 12, root.into());
             let q = rounds(p);
-            let gather = case(Way::Gather, Shape::Adaptive, root, sizes.clone());
+            let gather = case(RootedOp::Gather, Shape::Adaptive, root, sizes.clone());
             let found = run(&gather, in_rounds).rounds;
             assert!(found <= 3 * q, "{gather:?}: {found} rounds");
-            let scatter = case(Way::Scatter, Shape::Adaptive, root, sizes);
+            let scatter = case(RootedOp::Scatter, Shape::Adaptive, root, sizes);
             let found = run(&scatter, in_rounds).rounds;
             assert!(found <= q, "{scatter:?}: {found} rounds");
         }
@@ -70,9 +70,9 @@ fn the_rounds_of_a_star_are_the_blocks() {
     for (p, root) in places() {
         for distribution in Distribution::ALL {
             let sizes = distribution.blocks(p as usize, 12, root.into());
-            for way in [Way::Gather, Way::Scatter] {
+            for op in [RootedOp::Gather, RootedOp::Scatter] {
                 for window in [1, 2, 64, 200] {
-                    let mut case = case(way, Shape::Star, root, sizes.clone());
+                    let mut case = case(op, Shape::Star, root, sizes.clone());
                     case.window = window;
                     let blocks = case.longs();
                     let expected = match window {
@@ -94,8 +94,8 @@ fn both_ways_together_take_no_longer_than_one_after_the_other() {
     for (p, root) in places() {
         for distribution in Distribution::ALL {
             let sizes = distribution.blocks(p as usize, 12, root.into());
-            for way in [Way::Gather, Way::Scatter] {
-                let mut case = case(way, Shape::Binomial, root, sizes.clone());
+            for op in [RootedOp::Gather, RootedOp::Scatter] {
+                let mut case = case(op, Shape::Binomial, root, sizes.clone());
                 (case.long, case.window) = (12, 200);
                 let found = run(&case, in_rounds).rounds;
                 let expected = case.longs() + rounds(p);
@@ -105,14 +105,14 @@ fn both_ways_together_take_no_longer_than_one_after_the_other() {
     }
 }
 
-/// If blocks are long from limit/p + 1 bytes on, no rank has more than twice the limit in mail: what it
-/// got, and what it writes. On top of it are headings and numbers: of a letter to each child and one to
+/// If blocks are long from limit/p + 1 bytes on, no rank has more than twice the limit in packet: what it
+/// got, and what it writes. On top of it are headings and numbers: of a packet to each child and one to
 /// the parent, and two for each block, in what it got and in what it writes.
 #[test]
-fn memory_for_mail_is_bounded_by_a_limit() {
+fn memory_for_packets_is_bounded_by_a_limit() {
     let mut nearly = 0;
     for (p, root) in places() {
-        for way in [Way::Gather, Way::Scatter] {
+        for op in [RootedOp::Gather, RootedOp::Scatter] {
             for shape in [Shape::Binomial, Shape::Adaptive] {
                 for limit in [0, 500, 20_000] {
                     let long = limit / u64::from(p) + 1;
@@ -121,14 +121,14 @@ fn memory_for_mail_is_bounded_by_a_limit() {
                         Distribution::Random.blocks(p as usize, long, 1),
                         Distribution::Increasing.blocks(p as usize, long / 2, 1),
                     ] {
-                        let mut case = case(way, shape, root, sizes);
+                        let mut case = case(op, shape, root, sizes);
                         case.long = long;
-                        let letters = u64::from(rounds(p)) + 1;
+                        let packets = u64::from(rounds(p)) + 1;
                         let mut bound = 2 * limit;
-                        bound += 2 * letters * (HEADING + NUMBER) + 4 * NUMBER * u64::from(p);
-                        if way == Way::Gather {
+                        bound += 2 * packets * (HEADING + NUMBER) + 4 * NUMBER * u64::from(p);
+                        if op == RootedOp::Gather {
                             // To find the tree, and to ask for blocks.
-                            bound += letters * 3 * (HEADING + 4 * NUMBER) + 64 * HEADING;
+                            bound += packets * 3 * (HEADING + 4 * NUMBER) + 64 * HEADING;
                         }
                         let net = run(&case, shuffled(limit));
                         let most = net.ports.iter().map(|port| port.most_memory).max();
@@ -144,25 +144,25 @@ fn memory_for_mail_is_bounded_by_a_limit() {
     assert!(nearly > 38_000, "{nearly}: the bound is not tried");
 }
 
-/// A block travels in ceil(log2 p) letters at the most, so does its size.
+/// A block travels in ceil(log2 p) packets at the most, so does its size.
 #[test]
-fn mail_in_all_is_bounded() {
+fn packets_in_all_are_bounded() {
     for (p, root) in places() {
         for shape in [Shape::Binomial, Shape::Adaptive] {
             for distribution in Distribution::ALL {
-                for way in [Way::Gather, Way::Scatter] {
+                for op in [RootedOp::Gather, RootedOp::Scatter] {
                     let sizes = distribution.blocks(p as usize, 60, root.into());
-                    let case = case(way, shape, root, sizes);
+                    let case = case(op, shape, root, sizes);
                     let net = run(&case, in_rounds);
-                    let letters = net.log.iter().filter_map(|(_, _, load)| match load {
-                        Load::Mail(letter) if letter[0] < STATE => Some(letter.len() as u64),
+                    let packets = net.log.iter().filter_map(|(_, _, load)| match load {
+                        Load::Packet(packet) if packet[0] < STATE => Some(packet.len() as u64),
                         _ => None,
                     });
                     let others = case.sizes.iter().sum::<u64>() - case.sizes[root as usize];
                     // Sizes and distances of ranks take two bytes here but for the two large blocks.
                     let numbers = 5 * u64::from(p);
                     let bound = u64::from(rounds(p)) * (others + numbers) + 4 * u64::from(p);
-                    let found: u64 = letters.sum();
+                    let found: u64 = packets.sum();
                     assert!(found <= bound, "{case:?}: {found} > {bound}");
                 }
             }
@@ -170,35 +170,37 @@ fn mail_in_all_is_bounded() {
     }
 }
 
-/// A group takes part in three letters of its round: its fixed root's and the sibling's, and one to its
+/// A group takes part in three packets of its round: its fixed root's and the sibling's, and one to its
 /// current root, each of a few bytes.
 #[test]
-fn three_letters_for_each_group_find_the_tree() {
+fn three_packets_for_each_group_find_the_tree() {
     for (p, root) in places() {
         for distribution in Distribution::ALL {
             let sizes = distribution.blocks(p as usize, 12, root.into());
-            let case = case(Way::Gather, Shape::Adaptive, root, sizes);
+            let case = case(RootedOp::Gather, Shape::Adaptive, root, sizes);
             let groups = Groups::new(p, root);
-            let mut letters = HashMap::new();
+            let mut packets = HashMap::new();
             for (from, to, load) in run(&case, in_rounds).log {
-                let Load::Mail(letter) = load else { continue };
-                if ![STATE, JOIN].contains(&letter[0]) {
+                let Load::Packet(packet) = load else {
+                    continue;
+                };
+                if ![STATE, JOIN].contains(&packet[0]) {
                     continue;
                 }
-                assert!(letter.len() as u64 <= HEADING + 4 * NUMBER, "{case:?}");
-                let (read, _) = numbers(&letter, 2).expect("it has a root and a round");
+                assert!(packet.len() as u64 <= HEADING + 4 * NUMBER, "{case:?}");
+                let (read, _) = numbers(&packet, 2).expect("it has a root and a round");
                 assert_eq!(read[0], u64::from(root), "{case:?}");
-                let (round, state) = (read[1] as u32, letter[0] == STATE);
+                let (round, state) = (read[1] as u32, packet[0] == STATE);
                 let of = [from, to].map(|rank| groups.group(round, rank));
                 assert_eq!(of[0] != of[1], state, "{case:?}: {from} to {to}");
                 let [from, to] = of.map(|group| (round, group.start));
                 let between = if state { vec![from, to] } else { vec![from] };
                 for group in between {
-                    *letters.entry(group).or_insert(0) += 1;
+                    *packets.entry(group).or_insert(0) += 1;
                 }
             }
-            let most = letters.values().max().copied().unwrap_or(0);
-            assert!(most <= 3, "{case:?}: {letters:?}");
+            let most = packets.values().max().copied().unwrap_or(0);
+            assert!(most <= 3, "{case:?}: {packets:?}");
         }
     }
 }

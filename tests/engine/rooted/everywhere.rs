@@ -1,7 +1,7 @@
 //! Every p, every root, every distribution, every tree: blocks get where they belong.
 
 use super::case::{Case, carry_out, run, shuffled, starving};
-use super::net::Way;
+use super::net::RootedOp;
 use crate::case::rng;
 use proptest::prelude::*;
 use rondo::engine::rooted::Shape;
@@ -10,7 +10,7 @@ use rondo::tree::Distribution;
 /// Gathers and scatters of `sizes` over every tree, where no block is long, some are, most, all.
 fn cases(root: u32, sizes: &[u64], b: u64, window: u32) -> Vec<Case> {
     let mut cases = vec![];
-    for way in [Way::Gather, Way::Scatter] {
+    for op in [RootedOp::Gather, RootedOp::Scatter] {
         for shape in [Shape::Star, Shape::Binomial, Shape::Adaptive] {
             let longs = [1, b / 2 + 1, b, b + 1, u64::MAX];
             for long in longs {
@@ -18,7 +18,7 @@ fn cases(root: u32, sizes: &[u64], b: u64, window: u32) -> Vec<Case> {
                     continue; // nothing is short without a tree
                 }
                 cases.push(Case {
-                    way,
+                    op,
                     shape,
                     root,
                     long,
@@ -35,15 +35,15 @@ fn cases(root: u32, sizes: &[u64], b: u64, window: u32) -> Vec<Case> {
 
 #[test]
 fn every_p_to_40_every_root_every_distribution_in_shuffled_order_from_all() {
-    every_p_to_40(Way::Gather, 3);
+    every_p_to_40(RootedOp::Gather, 3);
 }
 
 #[test]
 fn every_p_to_40_every_root_every_distribution_in_shuffled_order_to_all() {
-    every_p_to_40(Way::Scatter, 7);
+    every_p_to_40(RootedOp::Scatter, 7);
 }
 
-fn every_p_to_40(way: Way, seed: u64) {
+fn every_p_to_40(op: RootedOp, seed: u64) {
     let mut rng = rng(seed);
     for p in 1..=40u32 {
         for root in 0..p {
@@ -52,7 +52,7 @@ fn every_p_to_40(way: Way, seed: u64) {
                 let sizes = distribution.blocks(p as usize, b, rng.random());
                 let window = [1, 2, 64][((root + i) % 3) as usize];
                 for case in cases(root, &sizes, b, window) {
-                    if case.way == way {
+                    if case.op == op {
                         run(&case, shuffled(rng.random()));
                     }
                 }
@@ -144,16 +144,16 @@ fn nothing_at_all() {
     for p in [1, 2, 3, 9] {
         for case in cases(p - 1, &vec![0; p as usize], 3, 1) {
             let net = run(&case, shuffled(1));
-            let silent = p == 1 || case.way == Way::Scatter || case.shape == Shape::Star;
+            let silent = p == 1 || case.op == RootedOp::Scatter || case.shape == Shape::Star;
             assert_eq!(net.log.is_empty(), silent, "{case:?}");
         }
     }
 }
 
 prop_compose! {
-    /// Blocks of all lengths that a number in a letter may have, many of them empty.
+    /// Blocks of all lengths that a number in a packet may have, many of them empty.
     fn any_case()(
-        way in prop_oneof![Just(Way::Gather), Just(Way::Scatter)],
+        op in prop_oneof![Just(RootedOp::Gather), Just(RootedOp::Scatter)],
         shape in prop_oneof![Just(Shape::Star), Just(Shape::Binomial), Just(Shape::Adaptive)],
         sizes in prop::collection::vec(prop_oneof![
             3 => Just(0u64), 4 => 1u64..40, 2 => 100u64..400, 1 => 16_300u64..16_500,
@@ -164,7 +164,7 @@ prop_compose! {
     ) -> Case {
         let root = root.index(sizes.len()) as u32;
         let long = if shape == Shape::Star { long.min(1) } else { long };
-        Case { way, shape, root, long, window, sizes, other: None, nodes: None }
+        Case { op, shape, root, long, window, sizes, other: None, nodes: None }
     }
 }
 

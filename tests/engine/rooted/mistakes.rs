@@ -2,16 +2,16 @@
 //! that a rank must not do.
 
 use super::case::{Case, Failure, carry_out, in_rounds, shuffled};
-use super::letters::{GATHER, SCATTER};
-use super::net::{Desk, Load, Net, Way, bytes_of};
-use rondo::engine::rooted::{Carrier, Shape};
+use super::net::{Desk, Load, Net, RootedOp, bytes_of};
+use super::packets::{GATHER, SCATTER};
+use rondo::engine::rooted::{RootedWire, Shape};
 use rondo::topology::Topology;
 use std::cell::RefCell;
 
 /// Collectives with messages of all kinds.
 fn cases() -> Vec<Case> {
     let mut cases = vec![];
-    for way in [Way::Gather, Way::Scatter] {
+    for op in [RootedOp::Gather, RootedOp::Scatter] {
         for (shape, long) in [
             (Shape::Star, 1),
             (Shape::Binomial, 12),
@@ -21,7 +21,7 @@ fn cases() -> Vec<Case> {
                 for p in [4, 5, 8, 13] {
                     let sizes = (0..p).map(|rank| 1 + rank * 5 % 17).collect();
                     cases.push(Case {
-                        way,
+                        op,
                         shape,
                         root: 2,
                         long,
@@ -95,12 +95,12 @@ fn a_message_that_comes_twice_is_found() {
     assert!(doubled > 300, "{doubled}");
 }
 
-/// But a letter of a scatter may be passed on by anybody, to anybody whose block it has.
+/// But a packet of a scatter may be passed on by anybody, to anybody whose block it has.
 #[test]
 fn a_message_from_or_to_another_rank_is_found() {
     for from in [true, false] {
         let moved = spoil(|net, at| {
-            if matches!(&net.under_way[at].load, Load::Mail(mail) if mail[0] == SCATTER) {
+            if matches!(&net.under_way[at].load, Load::Packet(packet) if packet[0] == SCATTER) {
                 return false;
             }
             net.tell_sender(at);
@@ -116,18 +116,18 @@ fn a_message_from_or_to_another_rank_is_found() {
     }
 }
 
-/// In letters with blocks there is no byte that does not matter.
+/// In packets with blocks there is no byte that does not matter.
 #[test]
 fn a_wrong_byte_is_found() {
     for from_end in [false, true] {
         for at_byte in 0..12 {
             let changed = spoil(|net, at| match &mut net.under_way[at].load {
-                Load::Mail(mail) if [GATHER, SCATTER].contains(&mail[0]) => {
+                Load::Packet(packet) if [GATHER, SCATTER].contains(&packet[0]) => {
                     let place = match from_end {
                         false => Some(at_byte),
-                        true => mail.len().checked_sub(1 + at_byte),
+                        true => packet.len().checked_sub(1 + at_byte),
                     };
-                    let byte = place.and_then(|place| mail.get_mut(place));
+                    let byte = place.and_then(|place| packet.get_mut(place));
                     byte.map(|byte| *byte ^= 1).is_some()
                 }
                 _ => false,
@@ -138,11 +138,11 @@ fn a_wrong_byte_is_found() {
 }
 
 #[test]
-fn a_letter_that_is_cut_short_is_found() {
+fn a_packet_that_is_cut_short_is_found() {
     for keep in [0, 1, 2] {
         let cut = spoil(|net, at| match &mut net.under_way[at].load {
-            Load::Mail(mail) if mail.len() > keep => {
-                mail.truncate(keep);
+            Load::Packet(packet) if packet.len() > keep => {
+                packet.truncate(keep);
                 true
             }
             _ => false,
@@ -160,7 +160,7 @@ fn a_block_of_another_rank_or_size_is_found() {
                 *block = (*block + u32::from(!size)) % 4;
                 true
             }
-            Load::Mail(_) => false,
+            Load::Packet(_) => false,
         });
         assert!(changed > 50, "{changed}");
     }
@@ -179,25 +179,25 @@ fn a_network_that_stands_still_is_found() {
 }
 
 /// Three ranks with 4 bytes each and the root 0; what the network says of what `act` does on `rank`.
-fn said_of(way: Way, rank: u32, act: impl Fn(&mut Desk)) -> String {
-    let net = RefCell::new(Net::new(way, 0, vec![4, 4, 0], vec![4, 4, 0]));
+fn said_of(op: RootedOp, rank: u32, act: impl Fn(&mut Desk)) -> String {
+    let net = RefCell::new(Net::new(op, 0, vec![4, 4, 0], vec![4, 4, 0]));
     act(&mut Desk { net: &net, rank });
     net.into_inner().fault.unwrap_or_default()
 }
 
 /// The engine may do that.
-fn allowed(way: Way, rank: u32, act: impl Fn(&mut Desk)) {
-    assert_eq!(said_of(way, rank, act), "");
+fn allowed(op: RootedOp, rank: u32, act: impl Fn(&mut Desk)) {
+    assert_eq!(said_of(op, rank, act), "");
 }
 
-fn refused(what: &str, way: Way, rank: u32, act: impl Fn(&mut Desk)) {
-    let fault = said_of(way, rank, act);
+fn refused(what: &str, op: RootedOp, rank: u32, act: impl Fn(&mut Desk)) {
+    let fault = said_of(op, rank, act);
     assert!(fault.contains(what), "{fault:?}, not {what:?}");
 }
 
 #[test]
 fn the_network_notices_blocks_that_are_not_a_ranks_business() {
-    use Way::{Gather, Scatter};
+    use RootedOp::{Gather, Scatter};
     let right: Vec<u8> = bytes_of(1, 4).collect();
     allowed(Gather, 1, |desk| desk.send(1, 0).unwrap());
     allowed(Gather, 0, |desk| desk.recv(1, 1).unwrap());
@@ -254,12 +254,12 @@ fn the_network_notices_blocks_that_are_not_a_ranks_business() {
 }
 
 #[test]
-fn the_network_notices_what_is_wrong_with_mail() {
-    let gather = Way::Gather;
+fn the_network_notices_what_is_wrong_with_packets() {
+    let gather = RootedOp::Gather;
     allowed(gather, 1, |desk| {
-        let mut mail = desk.memory(2).unwrap();
-        mail.extend([1, 2]);
-        desk.mail(2, mail).unwrap();
+        let mut packet = desk.memory(2).unwrap();
+        packet.extend([1, 2]);
+        desk.send_packet(2, packet).unwrap();
         let memory = desk.memory(2).unwrap();
         desk.give_back(memory);
         desk.give_back(vec![]);
@@ -267,23 +267,25 @@ fn the_network_notices_what_is_wrong_with_mail() {
         desk.expect(Some(2));
     });
     let fits = "in memory for";
-    refused(fits, gather, 1, |desk| desk.mail(2, vec![1]).unwrap());
+    refused(fits, gather, 1, |desk| {
+        desk.send_packet(2, vec![1]).unwrap()
+    });
     refused(fits, gather, 1, |desk| {
         let memory = desk.memory(2).unwrap();
-        desk.mail(2, memory).unwrap();
+        desk.send_packet(2, memory).unwrap();
     });
     refused(fits, gather, 1, |desk| {
         let mut memory = desk.memory(2).unwrap();
         memory.extend([1; 3]);
-        desk.mail(2, memory).unwrap();
+        desk.send_packet(2, memory).unwrap();
     });
     for to in [1, 3] {
         refused("rank 1 sends to", gather, 1, |desk| {
             let mut memory = desk.memory(1).unwrap();
             memory.push(1);
-            desk.mail(to, memory).unwrap();
+            desk.send_packet(to, memory).unwrap();
         });
-        refused("expects a letter", gather, 1, |desk| desk.expect(Some(to)));
+        refused("expects a packet", gather, 1, |desk| desk.expect(Some(to)));
     }
     refused("gives back what it does not have", gather, 1, |desk| {
         desk.give_back(vec![1]);
@@ -293,31 +295,31 @@ fn the_network_notices_what_is_wrong_with_mail() {
 #[test]
 fn the_network_notices_what_is_open_at_the_end() {
     let done = |desk: &mut Desk| desk.net.borrow_mut().finish(desk.rank);
-    allowed(Way::Gather, 1, done);
+    allowed(RootedOp::Gather, 1, done);
     let open = "is done with";
-    refused(open, Way::Gather, 1, |desk| {
+    refused(open, RootedOp::Gather, 1, |desk| {
         desk.send(1, 0).unwrap();
         done(desk);
     });
-    refused(open, Way::Gather, 0, |desk| {
+    refused(open, RootedOp::Gather, 0, |desk| {
         desk.recv(1, 1).unwrap();
         done(desk);
     });
-    refused(open, Way::Gather, 1, |desk| {
+    refused(open, RootedOp::Gather, 1, |desk| {
         desk.expect(None);
         done(desk);
     });
-    refused(open, Way::Gather, 1, |desk| {
+    refused(open, RootedOp::Gather, 1, |desk| {
         desk.net.borrow_mut().inject(0, 1, &[1]);
         done(desk);
     });
-    refused(open, Way::Gather, 1, |desk| {
+    refused(open, RootedOp::Gather, 1, |desk| {
         let _lost = desk.memory(1).unwrap();
         done(desk);
     });
-    refused(open, Way::Gather, 1, |desk| {
+    refused(open, RootedOp::Gather, 1, |desk| {
         desk.net.borrow_mut().inject(0, 1, &[1]);
-        assert!(desk.poll().unwrap().is_some(), "and keeps the mail");
+        assert!(desk.poll().unwrap().is_some(), "and keeps the packet");
         done(desk);
     });
 }

@@ -2,14 +2,14 @@
 //! delivery, with no more messages, rounds and memory than the engines promise, and what cannot be
 //! right is noticed.
 
-mod boxes;
 mod case;
 mod counts;
 mod everywhere;
 mod groups;
-mod letters;
+mod mailboxes;
 mod misfits;
 mod mistakes;
 mod net;
 mod nodes;
+mod packets;
 mod trees;

@@ -1,16 +1,16 @@
-//! A network of ranks in one thread: an in-process [`Carrier`] whose delivery order is anyone's choice,
+//! A network of ranks in one thread: an in-process [`RootedWire`] whose delivery order is anyone's choice,
 //! and which notes the first thing that a rank does wrong.
 //!
 //! It is as strict as a network may be. A block travels only once its receive is posted, nothing gets
-//! to a rank that is done, and all memory for mail is accounted for.
+//! to a rank that is done, and all memory for packets is accounted for.
 
-use rondo::engine::rooted::{Carrier, Event, Misfit};
+use rondo::engine::rooted::{Misfit, RootedEvent, RootedWire};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
 /// Which way blocks go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum RootedOp {
     Gather,
     Scatter,
 }
@@ -18,7 +18,7 @@ pub enum Way {
 /// What travels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Load {
-    Mail(Vec<u8>),
+    Packet(Vec<u8>),
     /// The block of a rank, with its size by the sender's account.
     Block(u32, u64),
 }
@@ -36,8 +36,8 @@ pub struct Message {
 }
 
 /// What a rank will hear of at a later poll.
-enum News {
-    Mail { from: u32, mail: Vec<u8> },
+enum MailboxEvent {
+    Packet { from: u32, packet: Vec<u8> },
     Received,
     Sent { memory: usize },
 }
@@ -45,8 +45,8 @@ enum News {
 /// What one rank has at the network.
 #[derive(Default)]
 pub struct Port {
-    news: VecDeque<News>,
-    /// Whose letters the rank waits for; `None` for anybody's.
+    news: VecDeque<MailboxEvent>,
+    /// Whose packets the rank waits for; `None` for anybody's.
     expected: Vec<Option<u32>>,
     /// Is there news, or has the rank not begun?
     awake: bool,
@@ -59,7 +59,7 @@ pub struct Port {
     /// Sends in flight, at the most so far too.
     sends: usize,
     pub most_sends: usize,
-    /// Memory that the rank holds: where it is and how many bytes; of mail that has not left; and of
+    /// Memory that the rank holds: where it is and how many bytes; of packets that have not left; and of
     /// all together at the most.
     holds: Vec<(*const u8, usize)>,
     leaving: usize,
@@ -75,7 +75,7 @@ impl Port {
         }
     }
 
-    /// The place of the first letter expected that may be one of rank `from`.
+    /// The place of the first packet expected that may be one of rank `from`.
     fn expects(&self, from: u32) -> Option<usize> {
         let mut expected = self.expected.iter();
         expected.position(|rank| rank.is_none_or(|rank| rank == from))
@@ -86,7 +86,7 @@ impl Port {
         self.posted.iter().position(|receive| receive.1 == from)
     }
 
-    /// Whose letters the rank waits for.
+    /// Whose packets the rank waits for.
     pub fn expected(&self) -> &[Option<u32>] {
         &self.expected
     }
@@ -101,7 +101,7 @@ impl Port {
 
 /// The network, shared by the carriers of all ranks.
 pub struct Net {
-    pub way: Way,
+    pub op: RootedOp,
     pub root: u32,
     /// Bytes of each rank's block by the root's account, and by its own.
     pub sizes: Vec<u64>,
@@ -134,14 +134,14 @@ pub fn bytes_of(block: u32, len: u64) -> impl Iterator<Item = u8> {
 
 impl Net {
     /// A network on which nothing has happened yet.
-    pub fn new(way: Way, root: u32, sizes: Vec<u64>, own: Vec<u64>) -> Net {
+    pub fn new(op: RootedOp, root: u32, sizes: Vec<u64>, own: Vec<u64>) -> Net {
         let p = sizes.len();
         let port = |_| Port {
             awake: true,
             ..Port::default()
         };
         Net {
-            way,
+            op,
             root,
             sizes,
             own,
@@ -179,7 +179,7 @@ impl Net {
         account[block as usize]
     }
 
-    fn tell(&mut self, rank: u32, news: News) {
+    fn tell(&mut self, rank: u32, news: MailboxEvent) {
         let port = self.port(rank);
         port.news.push_back(news);
         if !port.awake {
@@ -195,18 +195,18 @@ impl Net {
         rank
     }
 
-    /// May message `i` be delivered next? Between two ranks mail keeps its order, and so do blocks.
-    /// Mail has to be expected, and for a block a receive has to be posted.
+    /// May message `i` be delivered next? Between two ranks packets keep their order, and so do blocks.
+    /// A packet has to be expected, and for a block a receive has to be posted.
     pub fn deliverable(&self, i: usize) -> bool {
         let message = &self.under_way[i];
         let to = &self.ports[message.to as usize];
-        let mail = matches!(message.load, Load::Mail(_));
-        let welcome = match mail {
+        let packet = matches!(message.load, Load::Packet(_));
+        let welcome = match packet {
             true => to.expects(message.from).is_some(),
             false => to.receiver_of(message.from).is_some(),
         };
         let behind = |m: &Message| {
-            let same = matches!(m.load, Load::Mail(_)) == mail;
+            let same = matches!(m.load, Load::Packet(_)) == packet;
             same && (m.from, m.to) == (message.from, message.to)
         };
         !to.done && welcome && !self.under_way[..i].iter().any(behind)
@@ -218,12 +218,12 @@ impl Net {
         self.moved = true;
         let Message { from, to, load, .. } = self.under_way.remove(i);
         match load {
-            Load::Mail(mail) => {
+            Load::Packet(packet) => {
                 let port = self.port(to);
                 if let Some(i) = port.expects(from) {
                     port.expected.remove(i);
                 }
-                self.tell(to, News::Mail { from, mail });
+                self.tell(to, MailboxEvent::Packet { from, packet });
             }
             Load::Block(block, bytes) => {
                 let port = self.port(to);
@@ -234,7 +234,7 @@ impl Net {
                     let at = format!("rank {to} receives {room} bytes as block {place}");
                     format!("{at}, rank {from} sends {bytes} of {block}")
                 });
-                self.tell(to, News::Received);
+                self.tell(to, MailboxEvent::Received);
             }
         }
     }
@@ -247,20 +247,20 @@ impl Net {
         if !told {
             self.under_way[i].told = true;
             self.moved = true;
-            self.tell(from, News::Sent { memory });
+            self.tell(from, MailboxEvent::Sent { memory });
         }
         !told
     }
 
-    /// The same before message `i` arrives, if it is mail.
+    /// The same before message `i` arrives, if it is a packet.
     pub fn buffer(&mut self, i: usize) -> bool {
-        matches!(self.under_way[i].load, Load::Mail(_)) && self.tell_sender(i)
+        matches!(self.under_way[i].load, Load::Packet(_)) && self.tell_sender(i)
     }
 
-    /// `rank` gets mail that no rank of this network has sent, whether it expects any or not.
-    pub fn inject(&mut self, from: u32, rank: u32, mail: &[u8]) {
-        let mail = mail.to_vec();
-        self.tell(rank, News::Mail { from, mail });
+    /// `rank` gets a packet that no rank of this network has sent, whether it expects any or not.
+    pub fn inject(&mut self, from: u32, rank: u32, packet: &[u8]) {
+        let packet = packet.to_vec();
+        self.tell(rank, MailboxEvent::Packet { from, packet });
     }
 
     /// `rank` says that it is done: nothing of it may be open.
@@ -275,7 +275,7 @@ impl Net {
             port.holds.len(),
         ];
         self.expect(open == [0; 5], || {
-            format!("rank {rank} is done with {open:?} news, letters, receives, sends, memory")
+            format!("rank {rank} is done with {open:?} news, packets, receives, sends, memory")
         });
     }
 
@@ -298,9 +298,13 @@ impl Net {
 
     /// `rank` takes `block` from the user's memory, or puts it there: may it?
     fn touch(&mut self, rank: u32, block: u32, from_here: bool) {
-        let right = match (self.way, from_here) {
-            (Way::Gather, true) | (Way::Scatter, false) => block == rank && rank != self.root,
-            (Way::Gather, false) | (Way::Scatter, true) => block != rank && rank == self.root,
+        let right = match (self.op, from_here) {
+            (RootedOp::Gather, true) | (RootedOp::Scatter, false) => {
+                block == rank && rank != self.root
+            }
+            (RootedOp::Gather, false) | (RootedOp::Scatter, true) => {
+                block != rank && rank == self.root
+            }
         };
         let right = right && self.account(rank, block) > 0;
         self.expect(right, || {
@@ -330,13 +334,13 @@ impl From<Misfit> for Stop {
     }
 }
 
-/// One rank's carrier.
+/// One rank's wire.
 pub struct Desk<'a> {
     pub net: &'a RefCell<Net>,
     pub rank: u32,
 }
 
-impl Carrier for Desk<'_> {
+impl RootedWire for Desk<'_> {
     type Error = Stop;
 
     fn memory(&mut self, bytes: usize) -> Result<Vec<u8>, Stop> {
@@ -353,15 +357,15 @@ impl Carrier for Desk<'_> {
         });
     }
 
-    fn mail(&mut self, to: u32, mail: Vec<u8>) -> Result<(), Stop> {
+    fn send_packet(&mut self, to: u32, packet: Vec<u8>) -> Result<(), Stop> {
         let (net, rank) = (&mut *self.net.borrow_mut(), self.rank);
-        let memory = net.port(rank).let_go(&mail).unwrap_or(0);
+        let memory = net.port(rank).let_go(&packet).unwrap_or(0);
         net.port(rank).leaving += memory;
-        let len = mail.len();
+        let len = packet.len();
         net.expect(0 < len && len <= memory, || {
             format!("rank {rank} sends {len} bytes in memory for {memory}")
         });
-        net.push(rank, to, Load::Mail(mail), memory);
+        net.push(rank, to, Load::Packet(packet), memory);
         Ok(())
     }
 
@@ -392,10 +396,10 @@ impl Carrier for Desk<'_> {
         Ok(())
     }
 
-    fn read(&mut self, block: u32, mail: &mut Vec<u8>) -> Result<(), Stop> {
+    fn read(&mut self, block: u32, packet: &mut Vec<u8>) -> Result<(), Stop> {
         let net = &mut *self.net.borrow_mut();
         net.touch(self.rank, block, true);
-        mail.extend(bytes_of(block, net.account(self.rank, block)));
+        packet.extend(bytes_of(block, net.account(self.rank, block)));
         Ok(())
     }
 
@@ -414,30 +418,30 @@ impl Carrier for Desk<'_> {
         net.port(self.rank).expected.push(from);
         let known = from.is_none_or(|from| from != self.rank && (from as usize) < net.ports.len());
         net.expect(known, || {
-            format!("rank {} expects a letter from {from:?}", self.rank)
+            format!("rank {} expects a packet from {from:?}", self.rank)
         });
     }
 
-    fn poll(&mut self) -> Result<Option<Event>, Stop> {
+    fn poll(&mut self) -> Result<Option<RootedEvent>, Stop> {
         let (net, rank) = (&mut *self.net.borrow_mut(), self.rank);
         let Some(news) = net.port(rank).news.pop_front() else {
             return Ok(None);
         };
         Ok(Some(match news {
-            News::Mail { from, mail } => {
-                net.port(rank).hold(&mail, mail.len());
-                Event::Mail { from, mail }
+            MailboxEvent::Packet { from, packet } => {
+                net.port(rank).hold(&packet, packet.len());
+                RootedEvent::Packet { from, packet }
             }
-            News::Received => {
+            MailboxEvent::Received => {
                 net.blocks -= 1;
                 net.port(rank).receives -= 1;
-                Event::Received
+                RootedEvent::Received
             }
-            News::Sent { memory } => {
+            MailboxEvent::Sent { memory } => {
                 let port = net.port(rank);
                 port.sends -= 1;
                 port.leaving -= memory;
-                Event::Sent
+                RootedEvent::Sent
             }
         }))
     }

@@ -3,8 +3,8 @@
 //! collective is run: see [`super::case`].
 
 use super::case::{Case, in_rounds, run, shuffled, starving};
-use super::letters::{GATHER, SCATTER};
-use super::net::{Load, Net, Way};
+use super::net::{Load, Net, RootedOp};
+use super::packets::{GATHER, SCATTER};
 use super::trees::rounds;
 use crate::case::rng;
 use proptest::prelude::*;
@@ -51,10 +51,10 @@ const WIDTHS: [&[usize]; 11] = [
 /// Collectives of `sizes` where no block is long, some are, all are.
 fn cases(nodes: &Topology, root: u32, sizes: &[u64], b: u64, window: u32) -> Vec<Case> {
     let mut cases = vec![];
-    for way in [Way::Gather, Way::Scatter] {
+    for op in [RootedOp::Gather, RootedOp::Scatter] {
         for long in [1, b / 2 + 1, b, u64::MAX] {
             cases.push(Case {
-                way,
+                op,
                 shape: Shape::Binomial,
                 root,
                 long,
@@ -89,14 +89,14 @@ fn every_order_every_root_every_distribution_in_shuffled_order() {
     }
 }
 
-/// Letters that a node sent and got, and the bytes of short blocks in them.
+/// Packets that a node sent and got, and the bytes of short blocks in them.
 #[derive(Clone, Default)]
 struct Link {
     up: (u32, u64),
     down: (u32, u64),
 }
 
-/// What goes between nodes: one letter for each node that has to send or get something, and a block
+/// What goes between nodes: one packet for each node that has to send or get something, and a block
 /// of the root's node never, any other one at the root's link once.
 fn check_links(case: &Case, net: &Net) {
     let nodes = case.nodes.as_ref().expect("it has nodes");
@@ -105,12 +105,18 @@ fn check_links(case: &Case, net: &Net) {
     let below = case.tree().below();
     for (from, to, load) in &net.log {
         let [sender, receiver] = [from, to].map(|rank| nodes.node(*rank) as usize);
-        let Load::Mail(letter) = load else { continue };
-        if sender == receiver || ![GATHER, SCATTER].contains(&letter[0]) {
+        let Load::Packet(packet) = load else {
+            continue;
+        };
+        if sender == receiver || ![GATHER, SCATTER].contains(&packet[0]) {
             continue;
         }
-        // Who is below is known from the tree, with which letters were compared.
-        let child = if case.way == Way::Gather { from } else { to };
+        // Who is below is known from the tree, with which packets were compared.
+        let child = if case.op == RootedOp::Gather {
+            from
+        } else {
+            to
+        };
         let below = below[*child as usize].iter().filter(|rank| short(rank));
         let bytes: u64 = below.map(|rank| case.sizes[*rank as usize]).sum();
         let up = &mut links[sender].up;
@@ -124,19 +130,19 @@ fn check_links(case: &Case, net: &Net) {
     let all: u64 = ranks.map(|rank| case.sizes[rank as usize]).sum();
     let has_short = |node: u32| nodes.locals(node).iter().any(short);
     for (node, link) in (0..).zip(&links) {
-        let (out, back) = match case.way {
-            Way::Gather => (link.up, link.down),
-            Way::Scatter => (link.down, link.up),
+        let (out, back) = match case.op {
+            RootedOp::Gather => (link.up, link.down),
+            RootedOp::Scatter => (link.down, link.up),
         };
-        let letters = node != home && (case.way == Way::Gather || has_short(node));
+        let packets = node != home && (case.op == RootedOp::Gather || has_short(node));
         assert_eq!(
             out.0,
-            u32::from(letters),
-            "{case:?}: letters of node {node}"
+            u32::from(packets),
+            "{case:?}: packets of node {node}"
         );
         if node == home {
             assert_eq!(back.1, all, "{case:?}: bytes at the root's node");
-            assert!(back.0 <= rounds(nodes.nodes()), "{case:?}: letters there");
+            assert!(back.0 <= rounds(nodes.nodes()), "{case:?}: packets there");
         }
     }
 }
@@ -179,7 +185,7 @@ fn a_slow_rank_is_waited_for() {
     }
 }
 
-/// One rank on each node: letter by letter as without nodes.
+/// One rank on each node: packet by packet as without nodes.
 #[test]
 fn nodes_of_one_rank_are_no_nodes() {
     for p in 1..20u32 {
@@ -280,7 +286,7 @@ prop_compose! {
         sizes in prop::collection::vec(prop_oneof![
             3 => Just(0u64), 4 => 1u64..40, 2 => 100u64..400,
         ], names.len()),
-        way in prop_oneof![Just(Way::Gather), Just(Way::Scatter)],
+        op in prop_oneof![Just(RootedOp::Gather), Just(RootedOp::Scatter)],
         root in any::<prop::sample::Index>(),
         long in prop_oneof![0u64..50, 100u64..400, Just(u64::MAX)],
         window in prop_oneof![1u32..5, 1u32..100, Just(u32::MAX)],
@@ -288,7 +294,7 @@ prop_compose! {
     ) -> Case {
         let root = root.index(sizes.len()) as u32;
         let nodes = Some(Topology::new(&names));
-        Case { way, shape: Shape::Binomial, root, long, window, sizes, other: None, nodes }
+        Case { op, shape: Shape::Binomial, root, long, window, sizes, other: None, nodes }
     }
 }
 

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::dist::Dist;
-use crate::{Failure, mpi::Blocks};
+use crate::{Failure, mpi::CountsAndDispls};
 use rondo::collective::{Collective, Family};
 use rondo::config;
 use std::str::FromStr;
@@ -51,7 +51,7 @@ pub struct Case {
     pub collective: Collective,
     pub dist: Option<Dist>,
     pub size: u64,
-    pub blocks: Blocks,
+    pub blocks: CountsAndDispls,
 }
 
 /// All rows in their order, without those whose blocks would be empty.
@@ -77,7 +77,7 @@ pub fn cases(wanted: &Wanted, ranks: usize, element: u64) -> Result<Vec<Case>, F
                     continue;
                 }
                 let parts = dist.unwrap_or(Dist::SAME).parts(ranks, total);
-                let blocks = Blocks::new(&parts).ok_or_else(|| {
+                let blocks = CountsAndDispls::new(&parts).ok_or_else(|| {
                     let name = collective.name();
                     Failure::Usage(format!("{name}: {size} is too large, MPI cannot count it"))
                 })?;

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use super::{Blocks, Call, Collective, Mpi, Side, checked, load::function};
+use super::{Call, Collective, CountsAndDispls, Mpi, Side, checked, load::function};
 use crate::Failure;
 use std::ffi::{CStr, c_char, c_int};
 
@@ -17,7 +17,7 @@ impl Mpi {
         let mut own = mine.as_bytes().to_vec();
         own.resize(NAME_BYTES, 0);
         let mut all = vec![0; NAME_BYTES * self.ranks];
-        let blocks = Blocks::new(&vec![NAME_BYTES as u64; self.ranks]);
+        let blocks = CountsAndDispls::new(&vec![NAME_BYTES as u64; self.ranks]);
         let call = Call {
             collective: Collective::Allgather,
             blocks: &blocks.expect("names of fewer ranks than MPI can count"),

@@ -5,15 +5,15 @@
 use std::ffi::c_int;
 
 /// How many elements each rank has, one block behind the other.
-pub struct Blocks {
+pub struct CountsAndDispls {
     pub(super) counts: Vec<c_int>,
     pub(super) displs: Vec<c_int>,
     pub(super) total: c_int,
 }
 
-impl Blocks {
+impl CountsAndDispls {
     /// `None` if all together are more than MPI can count.
-    pub fn new(counts: &[u64]) -> Option<Blocks> {
+    pub fn new(counts: &[u64]) -> Option<CountsAndDispls> {
         let mut displs = Vec::new();
         let mut total: c_int = 0;
         for &count in counts {
@@ -21,7 +21,7 @@ impl Blocks {
             total = total.checked_add(c_int::try_from(count).ok()?)?;
         }
         let counts = counts.iter().map(|&count| count as c_int).collect();
-        Some(Blocks {
+        Some(CountsAndDispls {
             counts,
             displs,
             total,

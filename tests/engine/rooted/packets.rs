@@ -1,4 +1,4 @@
-//! What is written in mail, read and written anew: a kind, the root, numbers, the bytes of blocks.
+//! What is written in packets, read and written anew: their type, the root, numbers, the bytes of blocks.
 
 pub const GATHER: u8 = 1;
 pub const SCATTER: u8 = 2;
@@ -6,7 +6,7 @@ pub const GO: u8 = 3;
 pub const STATE: u8 = 4;
 pub const JOIN: u8 = 5;
 
-/// Bytes at the most of the heading of a letter, and of a number.
+/// Bytes at the most of the heading of a packet, and of a number.
 pub const HEADING: u64 = 11;
 pub const NUMBER: u64 = 10;
 
@@ -15,23 +15,23 @@ pub fn length(number: u64) -> u64 {
     u64::from((64 - number.leading_zeros()).div_ceil(7).max(1))
 }
 
-/// A letter of `kind` with these numbers, the root first, and `data` behind them.
-pub fn letter(kind: u8, numbers: &[u64], data: &[u8]) -> Vec<u8> {
-    let mut letter = vec![kind];
+/// A packet of type `kind` with these numbers, the root first, and `data` behind them.
+pub fn packet(kind: u8, numbers: &[u64], data: &[u8]) -> Vec<u8> {
+    let mut packet = vec![kind];
     for &number in numbers {
         for i in 0..length(number) {
             let more = if i + 1 < length(number) { 128 } else { 0 };
-            letter.push((number >> (7 * i) & 127) as u8 | more);
+            packet.push((number >> (7 * i) & 127) as u8 | more);
         }
     }
-    letter.extend(data);
-    letter
+    packet.extend(data);
+    packet
 }
 
-/// The first `count` numbers of a letter, the root first, and the bytes behind them; `None` if it ends
+/// The first `count` numbers of a packet, the root first, and the bytes behind them; `None` if it ends
 /// before.
-pub fn numbers(letter: &[u8], count: usize) -> Option<(Vec<u64>, &[u8])> {
-    let mut rest = letter.get(1..)?;
+pub fn numbers(packet: &[u8], count: usize) -> Option<(Vec<u64>, &[u8])> {
+    let mut rest = packet.get(1..)?;
     let mut numbers = Vec::new();
     for _ in 0..count {
         let end = rest.iter().take(10).position(|&byte| byte < 128)?;

@@ -21,15 +21,15 @@ fn build() -> u64 {
     hash::of_bytes(std::hint::black_box(BUILD).as_bytes())
 }
 
-/// The words of the handshake. Every rank offers its own; the result is the maximum of each, so a
+/// The numbers of the handshake. Every rank offers its own; the result is the maximum of each, so a
 /// minimum is offered as its complement. They are signed: hosts differ in what the maximum of
 /// unsigned numbers is (Open MPI 4.1 and MPICH 4.0 compare them as signed ones).
-pub struct Words(pub [i64; Words::LENGTH]);
+pub struct Proposal(pub [i64; Proposal::LENGTH]);
 
-/// Number of words of a configuration.
-const W: usize = config::WORDS;
+/// How many numbers a configuration takes.
+const W: usize = config::ENCODED_OPTIONS;
 
-impl Words {
+impl Proposal {
     /// The same in all versions of Rondo, like the place of the version, so that different ones can
     /// find out about each other.
     const LENGTH: usize = 256;
@@ -44,29 +44,29 @@ impl Words {
     const CONFIG: usize = Self::RANK_0 + W;
 
     /// What this rank offers.
-    pub fn offer(rank: u32, own: &[u64; W], tag_max: u32, mapped: bool, rules: &Rules) -> Words {
-        const { assert!(Words::CONFIG + 2 * W <= Words::LENGTH) };
-        let mut words = Words([i64::MIN; Words::LENGTH]);
-        words.offer_both(Self::VERSION, build());
-        words.0[Self::UNMAPPED] = (!mapped).into();
-        words.0[Self::TAG_MAX] = !i64::from(tag_max);
-        words.0[Self::GPU] = host::driver_is_loaded().into();
-        words.offer_both(Self::RULES, rules.hash());
+    pub fn offer(rank: u32, own: &[u64; W], tag_max: u32, mapped: bool, rules: &Rules) -> Proposal {
+        const { assert!(Proposal::CONFIG + 2 * W <= Proposal::LENGTH) };
+        let mut proposal = Proposal([i64::MIN; Proposal::LENGTH]);
+        proposal.offer_both(Self::VERSION, build());
+        proposal.0[Self::UNMAPPED] = (!mapped).into();
+        proposal.0[Self::TAG_MAX] = !i64::from(tag_max);
+        proposal.0[Self::GPU] = host::driver_is_loaded().into();
+        proposal.offer_both(Self::RULES, rules.hash());
         if rank == 0 {
-            words.0[Self::RULE_COUNT] = rules.len() as i64;
+            proposal.0[Self::RULE_COUNT] = rules.len() as i64;
         }
-        for (i, &word) in own.iter().enumerate() {
+        for (i, &number) in own.iter().enumerate() {
             if rank == 0 {
-                words.0[Self::RANK_0 + i] = word as i64;
+                proposal.0[Self::RANK_0 + i] = number as i64;
             }
-            words.offer_both(Self::CONFIG + 2 * i, word);
+            proposal.offer_both(Self::CONFIG + 2 * i, number);
         }
-        words
+        proposal
     }
 
-    /// Offers a word so that it will show whether all ranks offered the same.
-    fn offer_both(&mut self, place: usize, word: u64) {
-        (self.0[place], self.0[place + 1]) = (word as i64, !(word as i64));
+    /// Offers a number so that it will show whether all ranks offered the same.
+    fn offer_both(&mut self, place: usize, number: u64) {
+        (self.0[place], self.0[place + 1]) = (number as i64, !(number as i64));
     }
 
     fn same(&self, place: usize) -> bool {
@@ -81,7 +81,7 @@ impl Words {
     /// The options that are not the same on all ranks.
     pub fn differences(&self) -> Vec<String> {
         let differs = (0..W).filter(|i| !self.same(Self::CONFIG + 2 * i));
-        differs.map(config::variable_of_word).collect()
+        differs.map(config::variable_at).collect()
     }
 
     /// Does every rank have this version of Rondo, built from the same sources?

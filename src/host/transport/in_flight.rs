@@ -3,7 +3,7 @@
 use super::patience::wait_any;
 use crate::host::data::elements::Message;
 use crate::host::library::sys;
-use crate::host::library::table::Usable;
+use crate::host::library::table::Mpi;
 use crate::host::object::code::{Code, check};
 use crate::host::object::failure::{Failure, at};
 use std::collections::TryReserveError;
@@ -11,32 +11,32 @@ use std::ffi::c_int;
 use std::mem::MaybeUninit;
 
 /// What belongs to a request in flight.
-pub(in crate::host) enum Flight {
-    /// Mail from a rank.
-    Arriving(u32, Vec<u8>),
-    /// Mail.
-    Leaving(Vec<u8>),
+pub(in crate::host) enum Transfer {
+    /// A packet from a rank.
+    IncomingPacket(u32, Vec<u8>),
+    /// A packet.
+    OutgoingPacket(Vec<u8>),
     /// A block of so many bytes from a rank, and the message in the user's memory. If it is doubted, its receive has
     /// been taken back, should no message have met it.
-    Received {
+    IncomingBlock {
         from: u32,
         bytes: u64,
         doubted: bool,
         _message: Message,
     },
     /// A block.
-    Sent { _message: Message },
+    OutgoingBlock { _message: Message },
 }
 
-/// The mail and blocks of a communicator's calls, in flight and, kept for later, at rest.
+/// The packets and blocks of a communicator's calls, in flight and, kept for later, at rest.
 ///
 /// All requests are tested by one call of the host, because each call makes it look for messages.
 #[derive(Default)]
-pub struct Post {
-    /// Whose mail is to come; `MPI_ANY_SOURCE` for that of anybody.
+pub struct InFlight {
+    /// Whose packets are to come; `MPI_ANY_SOURCE` for one of anybody.
     pub(in crate::host) expected: Vec<c_int>,
     pub(in crate::host) requests: Vec<sys::MPI_Request>,
-    pub(in crate::host) flights: Vec<Flight>,
+    pub(in crate::host) transfers: Vec<Transfer>,
     /// A request that was waited for, with its status.
     pub(in crate::host) complete: Option<(usize, sys::MPI_Status)>,
     memory: Vec<Vec<u8>>,
@@ -44,14 +44,14 @@ pub struct Post {
 
 // SAFETY: requests and datatypes are handles that any thread may pass to MPI; a communicator's
 // requests are used by one call at a time.
-unsafe impl Send for Post {}
+unsafe impl Send for InFlight {}
 
-impl Post {
+impl InFlight {
     /// Makes room for so many requests at a time.
     pub fn reserve(&mut self, requests: usize) -> Result<(), Code> {
         let mut reserve = || {
             self.requests.try_reserve(requests)?;
-            self.flights.try_reserve(requests)?;
+            self.transfers.try_reserve(requests)?;
             self.expected.try_reserve(requests)?;
             let more = KEPT.0.saturating_sub(self.memory.len());
             self.memory.try_reserve(more)
@@ -62,24 +62,25 @@ impl Post {
     /// Memory for so many bytes.
     pub fn memory(&mut self, bytes: usize) -> Result<Vec<u8>, Failure> {
         let memory = &mut self.memory;
-        // The one that fits best, so that the large ones are there for large letters.
+        // The one that fits best, so that the large ones are there for large packets.
         let fits = |i: &usize| memory[*i].capacity() >= bytes;
         let best = (0..memory.len())
             .filter(fits)
             .min_by_key(|&i| memory[i].capacity());
-        let mut mail = match best.or(memory.len().checked_sub(1)) {
+        let mut packet = match best.or(memory.len().checked_sub(1)) {
             Some(i) => memory.swap_remove(i),
             None => Vec::new(),
         };
-        if mail.capacity() < bytes {
+        if packet.capacity() < bytes {
             let room = match bytes {
                 ..=PAGE_BYTES => bytes.next_power_of_two().max(MEMORY_BYTES),
                 _ => bytes.next_multiple_of(PAGE_BYTES),
             };
-            mail.try_reserve_exact(room)
+            packet
+                .try_reserve_exact(room)
                 .map_err(|_| Failure::Host(Code::no_mem(), "making room for blocks"))?;
         }
-        Ok(mail)
+        Ok(packet)
     }
 
     /// Takes memory back.
@@ -91,41 +92,41 @@ impl Post {
         }
     }
 
-    pub(in crate::host) fn add(&mut self, request: sys::MPI_Request, flight: Flight) {
+    pub(in crate::host) fn add(&mut self, request: sys::MPI_Request, transfer: Transfer) {
         self.requests.push(request);
-        self.flights.push(flight);
+        self.transfers.push(transfer);
     }
 
     /// What belongs to a request that is complete, and its status.
     pub(in crate::host) fn take(
         &mut self,
-        host: &Usable,
-    ) -> Result<Option<(Flight, sys::MPI_Status)>, Failure> {
+        mpi: &Mpi,
+    ) -> Result<Option<(Transfer, sys::MPI_Status)>, Failure> {
         let complete = match self.complete.take() {
             None if self.requests.is_empty() => None,
-            None => self.test(host)?,
+            None => self.test(mpi)?,
             complete => complete,
         };
         Ok(complete.map(|(which, status)| {
             // The order of the others stays: the oldest is looked at first.
             self.requests.remove(which);
-            (self.flights.remove(which), status)
+            (self.transfers.remove(which), status)
         }))
     }
 
     /// A request that is complete, and its status.
-    fn test(&mut self, host: &Usable) -> Result<Option<(usize, sys::MPI_Status)>, Failure> {
+    fn test(&mut self, mpi: &Mpi) -> Result<Option<(usize, sys::MPI_Status)>, Failure> {
         let (count, requests) = (self.requests.len() as c_int, self.requests.as_mut_ptr());
         let (mut which, mut done): (c_int, c_int) = (0, 0);
         let mut status = MaybeUninit::<sys::MPI_Status>::zeroed();
         // SAFETY: the requests are ones that the host gave out and has not completed yet.
         check(unsafe {
-            (host.f.testany)(count, requests, &mut which, &mut done, status.as_mut_ptr())
+            (mpi.f.testany)(count, requests, &mut which, &mut done, status.as_mut_ptr())
         })
         .map_err(at("a message failed"))?;
         // SMPI's tests do not see sends that were complete at once; when only such are left, it says so.
         if which == sys::MPI_UNDEFINED && done != 0 {
-            return wait_any(host, &mut self.requests).map(Some);
+            return wait_any(mpi, &mut self.requests).map(Some);
         }
         // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
         Ok((done != 0).then(|| (which as usize, unsafe { status.assume_init() })))
@@ -133,9 +134,11 @@ impl Post {
 
     /// A rank whose block has not come.
     pub(in crate::host) fn missing(&self) -> Option<u32> {
-        self.flights.iter().find_map(|flight| match flight {
-            Flight::Received { from, .. } => Some(*from),
-            Flight::Arriving(..) | Flight::Leaving(_) | Flight::Sent { .. } => None,
+        self.transfers.iter().find_map(|flight| match flight {
+            Transfer::IncomingBlock { from, .. } => Some(*from),
+            Transfer::IncomingPacket(..)
+            | Transfer::OutgoingPacket(_)
+            | Transfer::OutgoingBlock { .. } => None,
         })
     }
 }

@@ -1,12 +1,14 @@
-//! Letters within a node by boxes in shared memory: calls in turn on ranks that are threads and wait for
-//! nobody but by their engines, and what is said of letters that cannot be right.
+//! Packets within a node by mailboxes in shared memory: calls in turn on ranks that are threads and wait for
+//! nobody but by their engines, and what is said of packets that cannot be right.
 
-use super::letters::GO;
-use super::net::{Way, bytes_of};
+use super::net::{RootedOp, bytes_of};
+use super::packets::GO;
 use crate::case::rng;
 use proptest::prelude::*;
-use rondo::engine::rooted::{self, Carrier, Event, Gather, Misfit, Scatter, Scratch, Shape, Terms};
-use rondo::host::{self, Failure, LocalMail, News, Post, Route, Shelf};
+use rondo::engine::rooted::{
+    self, Gather, Misfit, RootedEvent, RootedWire, Scatter, Scratch, Shape, Terms,
+};
+use rondo::host::{self, Failure, InFlight, LocalPackets, MailboxEvent, MailboxState, Route};
 use rondo::schedule::Parts;
 use rondo::shm::{Segment, Shared, Side};
 use rondo::topology::Topology;
@@ -17,7 +19,7 @@ use std::time::{Duration, Instant};
 /// A call, the same for all ranks.
 #[derive(Clone, Debug)]
 struct Call {
-    way: Way,
+    op: RootedOp,
     root: u32,
     sizes: Vec<u64>,
     long: u64,
@@ -27,34 +29,34 @@ struct Call {
 }
 
 impl Call {
-    fn way(&self) -> host::Way {
-        match self.way {
-            Way::Gather => host::Way::Gather,
-            Way::Scatter => host::Way::Scatter,
+    fn op(&self) -> host::RootedOp {
+        match self.op {
+            RootedOp::Gather => host::RootedOp::Gather,
+            RootedOp::Scatter => host::RootedOp::Scatter,
         }
     }
 }
 
-/// What travels between ranks but not by boxes.
+/// What travels between ranks but not by mailboxes.
 #[derive(Debug)]
 enum Load {
-    Mail(Vec<u8>),
+    Packet(Vec<u8>),
     Block(u32),
 }
 
 /// A message: the call, its sender and what it is.
 type Message = (u64, u32, Load);
 
-/// Ranks on nodes with boxes, and the messages that have been sent to each.
+/// Ranks on nodes with mailboxes, and the messages that have been sent to each.
 struct Job {
     nodes: Topology,
     shared: Vec<Shared>,
     inboxes: Vec<Mutex<Vec<Message>>>,
-    /// Letters between ranks of a node that were sent as messages, though a box has room.
+    /// Packets between ranks of a node that were sent as messages, though a mailbox has room.
     strays: Mutex<Vec<(u32, u32)>>,
 }
 
-/// Bytes of segments with small boxes and with large ones.
+/// Bytes of segments with small mailboxes and with large ones.
 const SEGMENTS: [usize; 2] = [16 << 10, 4 << 20];
 
 impl Job {
@@ -62,7 +64,7 @@ impl Job {
         let shared = |node| {
             let (segment, _) = Segment::create(bytes).expect("there is memory");
             let width = nodes.locals(node).len() as u32;
-            Shared::new(segment, width, 0).expect("there is room for boxes")
+            Shared::new(segment, width, 0).expect("there is room for mailboxes")
         };
         Job {
             shared: (0..nodes.nodes()).map(shared).collect(),
@@ -72,32 +74,32 @@ impl Job {
         }
     }
 
-    /// The longest letter that a box on the node of `rank` holds.
+    /// The longest packet that a mailbox on the node of `rank` holds.
     fn room(&self, rank: u32) -> usize {
         let node = self.nodes.node(rank) as usize;
-        self.shared[node].boxes.room()
+        self.shared[node].mailboxes.room()
     }
 
-    fn route(&self, rank: u32, root: u32, way: host::Way, call: u64) -> Route<'_> {
+    fn route(&self, rank: u32, root: u32, op: host::RootedOp, call: u64) -> Route<'_> {
         Route {
             nodes: &self.nodes,
-            boxes: &self.shared[self.nodes.node(rank) as usize].boxes,
+            mailboxes: &self.shared[self.nodes.node(rank) as usize].mailboxes,
             rank,
             root,
-            way,
+            op,
             call,
         }
     }
 }
 
-/// One rank's carrier in one call.
+/// One rank's wire in one call.
 struct Desk<'a> {
     job: &'a Job,
     call: &'a Call,
     number: u64,
     rank: u32,
-    post: &'a mut Post,
-    local: LocalMail<'a>,
+    in_flight: &'a mut InFlight,
+    local: LocalPackets<'a>,
     expected: Vec<Option<u32>>,
     posted: Vec<u32>,
     sent: u32,
@@ -116,7 +118,7 @@ impl Desk<'_> {
     fn find(&self, inbox: &[Message]) -> Option<usize> {
         inbox.iter().position(|(number, from, load)| {
             let wanted = match load {
-                Load::Mail(_) => {
+                Load::Packet(_) => {
                     let mut expected = self.expected.iter();
                     expected.any(|rank| rank.is_none_or(|rank| rank == *from))
                 }
@@ -127,26 +129,26 @@ impl Desk<'_> {
     }
 }
 
-impl Carrier for Desk<'_> {
+impl RootedWire for Desk<'_> {
     type Error = Failure;
 
     fn memory(&mut self, bytes: usize) -> Result<Vec<u8>, Failure> {
-        self.post.memory(bytes)
+        self.in_flight.memory(bytes)
     }
 
     fn give_back(&mut self, memory: Vec<u8>) {
-        self.post.give_back(memory);
+        self.in_flight.give_back(memory);
     }
 
-    fn mail(&mut self, to: u32, mail: Vec<u8>) -> Result<(), Failure> {
-        let Some(mail) = self.local.mail(to, mail) else {
+    fn send_packet(&mut self, to: u32, packet: Vec<u8>) -> Result<(), Failure> {
+        let Some(packet) = self.local.send_packet(to, packet) else {
             return Ok(());
         };
         let near = self.job.nodes.node(to) == self.job.nodes.node(self.rank);
-        if near && mail[0] != GO && mail.len() + 4 <= self.job.room(to) {
+        if near && packet[0] != GO && packet.len() + 4 <= self.job.room(to) {
             self.job.strays.lock().unwrap().push((self.rank, to));
         }
-        self.send_to(to, Load::Mail(mail));
+        self.send_to(to, Load::Packet(packet));
         Ok(())
     }
 
@@ -160,8 +162,8 @@ impl Carrier for Desk<'_> {
         Ok(())
     }
 
-    fn read(&mut self, block: u32, mail: &mut Vec<u8>) -> Result<(), Failure> {
-        mail.extend(bytes_of(block, self.call.sizes[block as usize]));
+    fn read(&mut self, block: u32, packet: &mut Vec<u8>) -> Result<(), Failure> {
+        packet.extend(bytes_of(block, self.call.sizes[block as usize]));
         Ok(())
     }
 
@@ -178,28 +180,28 @@ impl Carrier for Desk<'_> {
         }
     }
 
-    fn poll(&mut self) -> Result<Option<Event>, Failure> {
-        while let Some(news) = self.local.poll(self.post)? {
+    fn poll(&mut self) -> Result<Option<RootedEvent>, Failure> {
+        while let Some(news) = self.local.poll(self.in_flight)? {
             match news {
-                News::Mail { from, mail } => {
+                MailboxEvent::Packet { from, packet } => {
                     let any = self.expected.iter().position(Option::is_none);
                     any.map(|any| self.expected.remove(any));
-                    return Ok(Some(Event::Mail { from, mail }));
+                    return Ok(Some(RootedEvent::Packet { from, packet }));
                 }
-                News::Sent(memory) => {
+                MailboxEvent::Sent(memory) => {
                     self.give_back(memory);
-                    return Ok(Some(Event::Sent));
+                    return Ok(Some(RootedEvent::Sent));
                 }
-                News::Send { to, mail } => {
-                    assert!(mail.len() > self.job.room(to), "{to} could have it");
-                    self.send_to(to, Load::Mail(mail));
+                MailboxEvent::Send { to, packet } => {
+                    assert!(packet.len() > self.job.room(to), "{to} could have it");
+                    self.send_to(to, Load::Packet(packet));
                 }
-                News::Expect(from) => self.expected.push(Some(from)),
+                MailboxEvent::Expect(from) => self.expected.push(Some(from)),
             }
         }
         if self.sent > 0 {
             self.sent -= 1;
-            return Ok(Some(Event::Sent));
+            return Ok(Some(RootedEvent::Sent));
         }
         let mut inbox = self.job.inboxes[self.rank as usize].lock().unwrap();
         let Some(at) = self.find(&inbox) else {
@@ -208,18 +210,18 @@ impl Carrier for Desk<'_> {
         let (_, from, load) = inbox.remove(at);
         drop(inbox);
         Ok(Some(match load {
-            Load::Mail(mail) => {
+            Load::Packet(packet) => {
                 let may_be = |rank: &Option<u32>| rank.is_none_or(|rank| rank == from);
                 let at = self.expected.iter().position(may_be).unwrap();
                 if self.expected.remove(at).is_none() {
                     self.local.came_as_message();
                 }
-                Event::Mail { from, mail }
+                RootedEvent::Packet { from, packet }
             }
             Load::Block(block) => {
                 self.posted.retain(|posted| *posted != block);
                 self.placed += 1;
-                Event::Received
+                RootedEvent::Received
             }
         }))
     }
@@ -236,8 +238,8 @@ impl Carrier for Desk<'_> {
 /// What one rank keeps from call to call.
 #[derive(Default)]
 struct Kept {
-    post: Post,
-    shelf: Shelf,
+    in_flight: InFlight,
+    state: MailboxState,
     scratch: Scratch,
 }
 
@@ -249,8 +251,8 @@ fn take_part(
     rank: u32,
     kept: &mut Kept,
 ) -> Result<u32, Failure> {
-    let route = job.route(rank, call.root, call.way(), number);
-    let mut local = LocalMail::new(route, &mut kept.shelf);
+    let route = job.route(rank, call.root, call.op(), number);
+    let mut local = LocalPackets::new(route, &mut kept.state);
     if call.absent == Some(rank) {
         return Ok(0);
     }
@@ -271,7 +273,7 @@ fn take_part(
         call,
         number,
         rank,
-        post: &mut kept.post,
+        in_flight: &mut kept.in_flight,
         local,
         expected: vec![],
         posted: vec![],
@@ -281,9 +283,11 @@ fn take_part(
     };
     let own = call.sizes[rank as usize];
     let parts = (rank == call.root).then_some(&parts);
-    match call.way {
-        Way::Gather => rooted::run(Gather::new(terms, own, parts, &mut kept.scratch), &mut desk)?,
-        Way::Scatter => rooted::run(
+    match call.op {
+        RootedOp::Gather => {
+            rooted::run(Gather::new(terms, own, parts, &mut kept.scratch), &mut desk)?
+        }
+        RootedOp::Scatter => rooted::run(
             Scatter::new(terms, own, parts, &mut kept.scratch),
             &mut desk,
         )?,
@@ -304,13 +308,13 @@ fn carry_out(job: &Job, calls: &[Call], pause: impl Fn(u64, u32) + Sync) {
                     let placed = take_part(job, call, number, rank, &mut kept);
                     let placed = placed.unwrap_or_else(|failure| panic!("{call:?}: {failure:?}"));
                     let mut blocks = (0..).zip(&call.sizes);
-                    let expected = match call.way {
+                    let expected = match call.op {
                         _ if call.absent.is_some() => continue,
-                        Way::Gather if rank == call.root => blocks
+                        RootedOp::Gather if rank == call.root => blocks
                             .filter(|(block, bytes)| *block != rank && **bytes > 0)
                             .count(),
-                        Way::Gather => 0,
-                        Way::Scatter => usize::from(
+                        RootedOp::Gather => 0,
+                        RootedOp::Scatter => usize::from(
                             rank != call.root && *blocks.nth(rank as usize).unwrap().1 > 0,
                         ),
                     };
@@ -321,7 +325,7 @@ fn carry_out(job: &Job, calls: &[Call], pause: impl Fn(u64, u32) + Sync) {
     });
 }
 
-/// Calls with letters of all sizes about the room of a box, in which some blocks are empty and some long.
+/// Calls with packets of all sizes about the room of a mailbox, in which some blocks are empty and some long.
 fn any_calls(p: u32, room: u64, count: usize, seed: u64) -> Vec<Call> {
     let mut rng = rng(seed);
     let call = |_| {
@@ -337,7 +341,7 @@ fn any_calls(p: u32, room: u64, count: usize, seed: u64) -> Vec<Call> {
             .map(|rank| size((u64::from(rank) * 7 + all) as u32 % 4))
             .collect();
         Call {
-            way: [Way::Gather, Way::Scatter][rng.random_range(0..2)],
+            op: [RootedOp::Gather, RootedOp::Scatter][rng.random_range(0..2)],
             root: rng.random_range(0..p),
             sizes,
             long: [u64::MAX, room, 30][rng.random_range(0..3)],
@@ -375,7 +379,7 @@ fn calls_in_turn_that_wait_for_nobody() {
 
 /// The others run ahead of a rank as far as they can.
 #[test]
-fn a_rank_that_comes_late_finds_its_letters() {
+fn a_rank_that_comes_late_finds_its_packets() {
     for (nodes, seed) in topologies().into_iter().zip(41..) {
         for slow in [0, nodes.p() / 2, nodes.p() - 1] {
             let job = Job::new(nodes.clone(), SEGMENTS[0]);
@@ -390,9 +394,9 @@ fn a_rank_that_comes_late_finds_its_letters() {
 }
 
 /// A gather whose root only reports an error, and a scatter in which a rank that gets nothing does: the
-/// others do their part, and the next calls find all boxes free.
+/// others do their part, and the next calls find all mailboxes free.
 #[test]
-fn a_rank_that_only_reports_an_error_leaves_no_box_shut() {
+fn a_rank_that_only_reports_an_error_leaves_no_mailbox_shut() {
     for (nodes, seed) in topologies().into_iter().zip(51..) {
         let p = nodes.p();
         let job = Job::new(nodes, SEGMENTS[1]);
@@ -400,9 +404,9 @@ fn a_rank_that_only_reports_an_error_leaves_no_box_shut() {
         for call in calls.iter_mut().step_by(3) {
             let empty = (call.root + 1) % p;
             call.long = u64::MAX;
-            call.absent = match call.way {
-                Way::Gather => Some(call.root),
-                Way::Scatter => Some(empty),
+            call.absent = match call.op {
+                RootedOp::Gather => Some(call.root),
+                RootedOp::Scatter => Some(empty),
             };
             call.sizes[empty as usize] = 0;
         }
@@ -410,7 +414,7 @@ fn a_rank_that_only_reports_an_error_leaves_no_box_shut() {
     }
 }
 
-/// Two ranks of one node, and their mail in a call.
+/// Two ranks of one node, and their packet in a call.
 struct Two {
     job: Job,
     kept: [Kept; 2],
@@ -428,112 +432,131 @@ impl Two {
     fn on<T>(
         &mut self,
         rank: u32,
-        (way, root, call): (host::Way, u32, u64),
-        act: impl FnOnce(&mut LocalMail, &mut Post) -> T,
+        (op, root, call): (host::RootedOp, u32, u64),
+        act: impl FnOnce(&mut LocalPackets, &mut InFlight) -> T,
     ) -> T {
-        let Kept { post, shelf, .. } = &mut self.kept[rank as usize];
-        let route = self.job.route(rank, root, way, call);
-        let mut local = LocalMail::new(route, shelf);
+        let Kept {
+            in_flight, state, ..
+        } = &mut self.kept[rank as usize];
+        let route = self.job.route(rank, root, op, call);
+        let mut local = LocalPackets::new(route, state);
         local.reserve().expect("there is memory");
-        act(&mut local, post)
+        act(&mut local, in_flight)
     }
 }
 
-fn poll(local: &mut LocalMail, post: &mut Post) -> Option<News> {
-    local.poll(post).expect("nothing fails")
+fn poll(local: &mut LocalPackets, in_flight: &mut InFlight) -> Option<MailboxEvent> {
+    local.poll(in_flight).expect("nothing fails")
 }
 
-fn put(to: u32, letter: &'static [u8]) -> impl Fn(&mut LocalMail, &mut Post) -> Option<News> {
-    move |local, post| {
-        assert_eq!(local.mail(to, letter.to_vec()), None);
-        poll(local, post)
+fn put(
+    to: u32,
+    packet: &'static [u8],
+) -> impl Fn(&mut LocalPackets, &mut InFlight) -> Option<MailboxEvent> {
+    move |local, in_flight| {
+        assert_eq!(local.send_packet(to, packet.to_vec()), None);
+        poll(local, in_flight)
     }
 }
 
-use rondo::host::Way::{Gather as Up, Scatter as Down};
+use rondo::host::RootedOp::{Gather as Up, Scatter as Down};
 
 #[test]
-fn a_letter_is_sent_when_it_is_in_the_box_and_taken_once() {
+fn a_packet_is_sent_when_it_is_in_the_mailbox_and_taken_once() {
     let mut two = Two::new();
     for call in 1..4 {
         let sent = two.on(1, (Up, 0, call), put(0, &[1, 2, 3]));
-        assert_eq!(sent, Some(News::Sent(vec![1, 2, 3])));
-        two.on(0, (Up, 0, call), |local, post| {
-            assert_eq!(poll(local, post), None, "not expected yet");
+        assert_eq!(sent, Some(MailboxEvent::Sent(vec![1, 2, 3])));
+        two.on(0, (Up, 0, call), |local, in_flight| {
+            assert_eq!(poll(local, in_flight), None, "not expected yet");
             assert!(!local.expect(Some(1)), "it does not come as a message");
             assert_eq!(local.awaited(), Some(1));
-            let (from, mail) = (1, vec![1, 2, 3]);
-            assert_eq!(poll(local, post), Some(News::Mail { from, mail }));
-            assert_eq!((poll(local, post), local.awaited()), (None, None));
+            let (from, packet) = (1, vec![1, 2, 3]);
+            assert_eq!(
+                poll(local, in_flight),
+                Some(MailboxEvent::Packet { from, packet })
+            );
+            assert_eq!((poll(local, in_flight), local.awaited()), (None, None));
         });
     }
     for call in 4..7 {
         let sent = two.on(0, (Down, 0, call), put(1, &[7, 8]));
-        assert!(matches!(sent, Some(News::Sent(_))));
-        two.on(1, (Down, 0, call), |local, post| {
-            assert_eq!(poll(local, post), None, "not expected yet");
+        assert!(matches!(sent, Some(MailboxEvent::Sent(_))));
+        two.on(1, (Down, 0, call), |local, in_flight| {
+            assert_eq!(poll(local, in_flight), None, "not expected yet");
             assert!(local.expect(None), "it may come as a message");
-            let (from, mail) = (0, vec![7, 8]);
-            assert_eq!(poll(local, post), Some(News::Mail { from, mail }));
-            assert_eq!(poll(local, post), None);
+            let (from, packet) = (0, vec![7, 8]);
+            assert_eq!(
+                poll(local, in_flight),
+                Some(MailboxEvent::Packet { from, packet })
+            );
+            assert_eq!(poll(local, in_flight), None);
         });
     }
 }
 
-/// In a gather the box says so, and the message follows; in a scatter a rank looks for both.
+/// In a gather the mailbox says so, and the message follows; in a scatter a rank looks for both.
 #[test]
-fn a_letter_that_is_too_long_is_a_message() {
+fn a_packet_that_is_too_long_is_a_message() {
     let mut two = Two::new();
     let room = two.job.room(0);
-    two.on(1, (Up, 0, 1), |local, post| {
-        assert_eq!(local.mail(0, vec![5; room + 1]), None);
-        let (to, mail) = (0, vec![5; room + 1]);
-        assert_eq!(poll(local, post), Some(News::Send { to, mail }));
-        assert_eq!(poll(local, post), None);
+    two.on(1, (Up, 0, 1), |local, in_flight| {
+        assert_eq!(local.send_packet(0, vec![5; room + 1]), None);
+        let (to, packet) = (0, vec![5; room + 1]);
+        assert_eq!(
+            poll(local, in_flight),
+            Some(MailboxEvent::Send { to, packet })
+        );
+        assert_eq!(poll(local, in_flight), None);
     });
-    two.on(0, (Up, 0, 1), |local, post| {
+    two.on(0, (Up, 0, 1), |local, in_flight| {
         assert!(!local.expect(Some(1)));
-        assert_eq!(poll(local, post), Some(News::Expect(1)));
-        assert_eq!(poll(local, post), None);
+        assert_eq!(poll(local, in_flight), Some(MailboxEvent::Expect(1)));
+        assert_eq!(poll(local, in_flight), None);
     });
-    let sent = two.on(1, (Up, 0, 2), |local, post| {
-        assert_eq!(local.mail(0, vec![5; room]), None);
-        poll(local, post)
+    let sent = two.on(1, (Up, 0, 2), |local, in_flight| {
+        assert_eq!(local.send_packet(0, vec![5; room]), None);
+        poll(local, in_flight)
     });
-    assert_eq!(sent, Some(News::Sent(vec![5; room])));
+    assert_eq!(sent, Some(MailboxEvent::Sent(vec![5; room])));
     two.on(0, (Down, 0, 3), |local, _| {
-        let mail = vec![6; room - 3];
-        assert_eq!(local.mail(1, mail.clone()), Some(mail));
-        assert_eq!(local.mail(1, vec![6; room - 4]), None);
+        let packet = vec![6; room - 3];
+        assert_eq!(local.send_packet(1, packet.clone()), Some(packet));
+        assert_eq!(local.send_packet(1, vec![6; room - 4]), None);
     });
 }
 
 /// What goes to another node, and what the root asks of a rank for its long block, are messages.
 #[test]
-fn other_letters_are_messages() {
+fn other_packets_are_messages() {
     let job = Job::new(Topology::new(&[0, 0, 1, 1]), SEGMENTS[0]);
     let mut kept: [Kept; 4] = Default::default();
-    let mut local = |rank: u32, way, act: &dyn Fn(&mut LocalMail) -> bool| {
-        let route = job.route(rank, 0, way, 1);
-        act(&mut LocalMail::new(route, &mut kept[rank as usize].shelf))
+    let mut local = |rank: u32, op, act: &dyn Fn(&mut LocalPackets) -> bool| {
+        let route = job.route(rank, 0, op, 1);
+        act(&mut LocalPackets::new(
+            route,
+            &mut kept[rank as usize].state,
+        ))
     };
-    for (way, rank, to) in [(Up, 0, 1), (Up, 0, 2), (Up, 2, 0), (Up, 2, 3), (Down, 0, 2)] {
-        assert!(local(rank, way, &|local| local.mail(to, vec![1]).is_some()));
+    for (op, rank, to) in [(Up, 0, 1), (Up, 0, 2), (Up, 2, 0), (Up, 2, 3), (Down, 0, 2)] {
+        assert!(local(rank, op, &|local| local
+            .send_packet(to, vec![1])
+            .is_some()));
     }
-    for (way, rank, from) in [
+    for (op, rank, from) in [
         (Up, 1, Some(0)),
         (Up, 0, Some(2)),
         (Up, 2, Some(0)),
         (Up, 3, Some(0)),
     ] {
-        assert!(local(rank, way, &|local| local.expect(from)));
+        assert!(local(rank, op, &|local| local.expect(from)));
     }
 }
 
-/// The next writer waits until the owner of a down box has been through the call before, even if it got
-/// nothing; and so does a rank with its next letter up.
+/// The next writer waits until the owner of a down mailbox has been through the call before, even if it got
+/// nothing; and so does a rank with its next packet up.
 #[test]
-fn a_letter_waits_for_the_one_before() {
+fn a_packet_waits_for_the_one_before() {
     let mut two = Two::new();
     two.on(0, (Down, 0, 1), |_, _| {});
     assert_eq!(two.on(0, (Down, 0, 2), put(1, &[1])), None);
@@ -552,38 +575,38 @@ fn a_letter_waits_for_the_one_before() {
     let mut two = Two::new();
     assert!(two.on(1, (Up, 0, 1), put(0, &[1])).is_some());
     assert!(two.on(1, (Up, 0, 2), put(0, &[2])).is_none());
-    two.on(0, (Up, 0, 1), |local, post| {
+    two.on(0, (Up, 0, 1), |local, in_flight| {
         local.expect(Some(1));
-        assert!(poll(local, post).is_some());
+        assert!(poll(local, in_flight).is_some());
     });
     assert!(two.on(1, (Up, 0, 2), put(0, &[2])).is_some());
 }
 
-/// A letter came by message from another node: the box is marked all the same.
+/// A packet came by message from another node: the mailbox is marked all the same.
 #[test]
-fn who_got_a_message_needs_no_box() {
+fn who_got_a_message_needs_no_mailbox() {
     let mut two = Two::new();
-    two.on(1, (Down, 0, 1), |local, post| {
+    two.on(1, (Down, 0, 1), |local, in_flight| {
         local.expect(None);
         local.came_as_message();
-        two_boxes_hold_nothing(local, post);
+        two_mailboxes_hold_nothing(local, in_flight);
     });
     two.on(0, (Down, 0, 1), |_, _| {});
     assert!(two.on(0, (Down, 0, 2), put(1, &[1])).is_some());
 }
 
-fn two_boxes_hold_nothing(local: &mut LocalMail, post: &mut Post) {
-    assert_eq!((poll(local, post), local.look_around()), (None, None));
+fn two_mailboxes_hold_nothing(local: &mut LocalPackets, in_flight: &mut InFlight) {
+    assert_eq!((poll(local, in_flight), local.look_around()), (None, None));
 }
 
 #[test]
-fn letters_that_cannot_be_right_are_noticed() {
+fn packets_that_cannot_be_right_are_noticed() {
     // Its sender is in a later gather.
     let mut two = Two::new();
     assert!(two.on(1, (Up, 0, 2), put(0, &[1])).is_some());
-    two.on(0, (Up, 0, 1), |local, post| {
+    two.on(0, (Up, 0, 1), |local, in_flight| {
         local.expect(Some(1));
-        assert_eq!(poll(local, post), None);
+        assert_eq!(poll(local, in_flight), None);
         assert_eq!(local.look_around(), Some(Misfit::Stranger(1)));
     });
 
@@ -598,11 +621,11 @@ fn letters_that_cannot_be_right_are_noticed() {
         if what == "then" {
             two.on(1, (Down, 0, 1), |_, _| {});
         }
-        let misfit = two.on(1, later, |local, post| {
+        let misfit = two.on(1, later, |local, in_flight| {
             if later.0 == Down && what == "then" {
                 local.expect(None);
             }
-            assert_eq!(poll(local, post), None);
+            assert_eq!(poll(local, in_flight), None);
             local.look_around()
         });
         assert_eq!(misfit, Some(Misfit::Stranger(0)), "{later:?}, {what}");
@@ -611,19 +634,19 @@ fn letters_that_cannot_be_right_are_noticed() {
     // Its sender is in a later scatter, of which this rank does not know yet.
     let mut two = Two::new();
     assert!(two.on(0, (Down, 0, 5), put(1, &[1])).is_some());
-    let misfit = two.on(1, (Down, 0, 4), |local, post| {
+    let misfit = two.on(1, (Down, 0, 4), |local, in_flight| {
         local.expect(None);
-        assert_eq!(poll(local, post), None);
+        assert_eq!(poll(local, in_flight), None);
         local.look_around()
     });
     assert_eq!(misfit, Some(Misfit::Stranger(0)));
 
-    // The other one is through with the call and did not wait for a letter.
+    // The other one is through with the call and did not wait for a packet.
     let mut two = Two::new();
     two.on(1, (Down, 0, 1), |_, _| {});
-    let misfit = two.on(0, (Down, 0, 1), |local, post| {
-        local.mail(1, vec![1]);
-        assert_eq!(poll(local, post), None);
+    let misfit = two.on(0, (Down, 0, 1), |local, in_flight| {
+        local.send_packet(1, vec![1]);
+        assert_eq!(poll(local, in_flight), None);
         local.look_around()
     });
     assert_eq!(misfit, Some(Misfit::Unexpected(1)));
@@ -632,9 +655,9 @@ fn letters_that_cannot_be_right_are_noticed() {
     let mut two = Two::new();
     assert!(two.on(0, (Up, 1, 1), put(1, &[1])).is_some());
     assert!(two.on(1, (Up, 0, 1), put(0, &[1])).is_some());
-    let misfit = two.on(1, (Up, 0, 2), |local, post| {
-        local.mail(0, vec![1]);
-        assert_eq!(poll(local, post), None);
+    let misfit = two.on(1, (Up, 0, 2), |local, in_flight| {
+        local.send_packet(0, vec![1]);
+        assert_eq!(poll(local, in_flight), None);
         local.look_around()
     });
     assert_eq!(misfit, Some(Misfit::Stranger(0)));
@@ -642,64 +665,67 @@ fn letters_that_cannot_be_right_are_noticed() {
 
 /// What a rank may find while others are early or late in calls that are right.
 #[test]
-fn letters_that_may_be_right_are_left_alone() {
-    // A letter of a later scatter, for a rank that is in a gather, or has its letter already.
+fn packets_that_may_be_right_are_left_alone() {
+    // A packet of a later scatter, for a rank that is in a gather, or has its packet already.
     let mut two = Two::new();
     assert!(two.on(0, (Down, 0, 2), put(1, &[1])).is_some());
-    two.on(1, (Up, 1, 1), |local, post| {
+    two.on(1, (Up, 1, 1), |local, in_flight| {
         local.expect(Some(0));
-        two_boxes_hold_nothing(local, post);
+        two_mailboxes_hold_nothing(local, in_flight);
     });
-    two.on(1, (Down, 0, 2), |local, post| {
+    two.on(1, (Down, 0, 2), |local, in_flight| {
         local.expect(None);
         assert_eq!(local.look_around(), None, "it is about to look");
-        assert!(poll(local, post).is_some());
-        two_boxes_hold_nothing(local, post);
+        assert!(poll(local, in_flight).is_some());
+        two_mailboxes_hold_nothing(local, in_flight);
     });
-    // A letter up that its reader has not come to.
+    // A packet up that its reader has not come to.
     assert!(two.on(1, (Up, 0, 3), put(0, &[1])).is_some());
-    two.on(1, (Up, 0, 4), |local, post| {
-        local.mail(0, vec![1]);
-        two_boxes_hold_nothing(local, post);
+    two.on(1, (Up, 0, 4), |local, in_flight| {
+        local.send_packet(0, vec![1]);
+        two_mailboxes_hold_nothing(local, in_flight);
     });
-    // A letter down to a rank that has not come to the call before.
+    // A packet down to a rank that has not come to the call before.
     two.on(0, (Down, 0, 5), |_, _| {});
-    two.on(0, (Down, 0, 6), |local, post| {
-        local.mail(1, vec![1]);
-        two_boxes_hold_nothing(local, post);
+    two.on(0, (Down, 0, 6), |local, in_flight| {
+        local.send_packet(1, vec![1]);
+        two_mailboxes_hold_nothing(local, in_flight);
     });
 }
 
-/// The reader of a gather only reported an error: the letter is taken back, and the next one is put.
+/// The reader of a gather only reported an error: the packet is taken back, and the next one is put.
 #[test]
-fn a_letter_that_nobody_takes_is_taken_back() {
+fn a_packet_that_nobody_takes_is_taken_back() {
     let mut two = Two::new();
     assert!(two.on(1, (Up, 0, 1), put(0, &[1])).is_some());
     two.on(0, (Up, 0, 1), |_, _| {});
-    two.on(1, (Up, 0, 2), |local, post| {
-        local.mail(0, vec![2]);
-        assert_eq!(poll(local, post), None);
+    two.on(1, (Up, 0, 2), |local, in_flight| {
+        local.send_packet(0, vec![2]);
+        assert_eq!(poll(local, in_flight), None);
         assert_eq!(local.look_around(), None);
-        assert!(poll(local, post).is_some());
+        assert!(poll(local, in_flight).is_some());
     });
-    two.on(0, (Up, 0, 2), |local, post| {
+    two.on(0, (Up, 0, 2), |local, in_flight| {
         local.expect(Some(1));
-        let (from, mail) = (1, vec![2]);
-        assert_eq!(poll(local, post), Some(News::Mail { from, mail }));
+        let (from, packet) = (1, vec![2]);
+        assert_eq!(
+            poll(local, in_flight),
+            Some(MailboxEvent::Packet { from, packet })
+        );
     });
-    // The one that read goes on with a letter of its own.
+    // The one that read goes on with a packet of its own.
     assert!(two.on(0, (Up, 1, 3), put(1, &[3])).is_some());
 }
 
-/// What lies in a box may be anything: a letter without the name of its sender is nobody's.
+/// What lies in a mailbox may be anything: a packet without the name of its sender is nobody's.
 #[test]
-fn a_letter_without_a_sender_is_refused() {
+fn a_packet_without_a_sender_is_refused() {
     let mut two = Two::new();
-    let boxes = &two.job.shared[0].boxes;
-    assert!(boxes.put(Side::Down, 1, 0, 1, Some(&[1, 2, 3])));
-    two.on(1, (Down, 0, 1), |local, post| {
+    let mailboxes = &two.job.shared[0].mailboxes;
+    assert!(mailboxes.put(Side::Down, 1, 0, 1, Some(&[1, 2, 3])));
+    two.on(1, (Down, 0, 1), |local, in_flight| {
         local.expect(None);
-        let failure = local.poll(post).expect_err("it has no sender");
+        let failure = local.poll(in_flight).expect_err("it has no sender");
         assert!(matches!(failure, Failure::Misfit(Misfit::Stranger(0))));
     });
 }

@@ -1,13 +1,13 @@
-//! Boxes: every letter arrives once, whole, in its call.
+//! Mailboxes: every packet arrives once, whole, in its call.
 
 use crate::node::{Wait, run, views};
 use crate::process::{Child, start};
-use rondo::shm::{Boxes, Found, Segment, Shared, Side};
+use rondo::shm::{Found, Mailboxes, Segment, Shared, Side};
 
 const BYTES: usize = 32 << 10;
 
-/// The letter of `from` in `call`: one of every length around what is short, and around the room.
-fn letter(from: u32, call: u64, room: usize) -> Vec<u8> {
+/// The packet of `from` in `call`: one of every length around what is short, and around the room.
+fn packet(from: u32, call: u64, room: usize) -> Vec<u8> {
     let lengths = [
         0,
         1,
@@ -29,24 +29,26 @@ fn letter(from: u32, call: u64, room: usize) -> Vec<u8> {
         .collect()
 }
 
-/// What fits goes into the box.
-fn inline(letter: &[u8], room: usize) -> Option<&[u8]> {
-    (letter.len() <= room).then_some(letter)
+/// What fits goes into the mailbox.
+fn inline(packet: &[u8], room: usize) -> Option<&[u8]> {
+    (packet.len() <= room).then_some(packet)
 }
 
-fn put(boxes: &Boxes, side: Side, rank: u32, previous: u64, call: u64, letter: &[u8]) {
-    let letter = inline(letter, boxes.room());
-    Wait::until("an empty box", || {
-        boxes.put(side, rank, previous, call, letter).then_some(())
+fn put(mailboxes: &Mailboxes, side: Side, rank: u32, previous: u64, call: u64, packet: &[u8]) {
+    let packet = inline(packet, mailboxes.room());
+    Wait::until("an empty mailbox", || {
+        mailboxes
+            .put(side, rank, previous, call, packet)
+            .then_some(())
     });
 }
 
-/// Takes a letter, which must be this one.
-fn expect(boxes: &Boxes, side: Side, rank: u32, call: u64, letter: &[u8]) {
+/// Takes a packet, which must be this one.
+fn expect(mailboxes: &Mailboxes, side: Side, rank: u32, call: u64, packet: &[u8]) {
     let mut into = b"before".to_vec();
-    let found = Wait::until("a letter", || boxes.take(side, rank, call, &mut into));
-    let (expected, bytes) = match inline(letter, boxes.room()) {
-        Some(letter) => (Found::Letter(letter.len()), letter),
+    let found = Wait::until("a packet", || mailboxes.take(side, rank, call, &mut into));
+    let (expected, bytes) = match inline(packet, mailboxes.room()) {
+        Some(packet) => (Found::Packet(packet.len()), packet),
         None => (Found::Elsewhere, &[][..]),
     };
     assert_eq!(found, expected, "rank {rank}, call {call}");
@@ -58,32 +60,32 @@ fn expect(boxes: &Boxes, side: Side, rank: u32, call: u64, letter: &[u8]) {
 }
 
 #[test]
-fn a_letter_of_any_length_arrives() {
+fn a_packet_of_any_length_arrives() {
     let views = views(BYTES, 2);
-    let (writer, reader) = (&views[0].boxes, &views[1].boxes);
+    let (writer, reader) = (&views[0].mailboxes, &views[1].mailboxes);
     let room = writer.room();
     assert_eq!(room, reader.room());
     for (call, len) in (1..).zip(0..=room) {
-        let letter: Vec<u8> = (0..len).map(|i| (i + call as usize) as u8).collect();
+        let packet: Vec<u8> = (0..len).map(|i| (i + call as usize) as u8).collect();
         for side in [Side::Up, Side::Down] {
-            assert!(writer.put(side, 1, call - 1, call, Some(&letter)));
-            expect(reader, side, 1, call, &letter);
+            assert!(writer.put(side, 1, call - 1, call, Some(&packet)));
+            expect(reader, side, 1, call, &packet);
         }
     }
 }
 
 #[test]
-#[should_panic(expected = "bytes in a box")]
-fn a_letter_that_is_too_long_is_a_mistake_of_the_caller() {
+#[should_panic(expected = "bytes in a mailbox")]
+fn a_packet_that_is_too_long_is_a_mistake_of_the_caller() {
     let views = views(BYTES, 2);
-    let letter = vec![0; views[0].boxes.room() + 1];
-    views[0].boxes.put(Side::Up, 0, 0, 1, Some(&letter));
+    let packet = vec![0; views[0].mailboxes.room() + 1];
+    views[0].mailboxes.put(Side::Up, 0, 0, 1, Some(&packet));
 }
 
 #[test]
-fn a_letter_is_taken_once_and_in_its_call_only() {
+fn a_packet_is_taken_once_and_in_its_call_only() {
     let views = views(BYTES, 2);
-    let (writer, reader) = (&views[0].boxes, &views[1].boxes);
+    let (writer, reader) = (&views[0].mailboxes, &views[1].mailboxes);
     let mut into = Vec::new();
     assert_eq!(
         reader.take(Side::Up, 0, 5, &mut into),
@@ -101,7 +103,7 @@ fn a_letter_is_taken_once_and_in_its_call_only() {
     assert_eq!(reader.take(Side::Up, 1, 5, &mut into), None, "another rank");
     assert_eq!(
         reader.take(Side::Up, 0, 5, &mut into),
-        Some(Found::Letter(4))
+        Some(Found::Packet(4))
     );
     assert_eq!(
         reader.take(Side::Up, 0, 5, &mut into),
@@ -112,9 +114,9 @@ fn a_letter_is_taken_once_and_in_its_call_only() {
 }
 
 #[test]
-fn a_box_is_filled_only_when_it_was_emptied_in_the_previous_call() {
+fn a_mailbox_is_filled_only_when_it_was_emptied_in_the_previous_call() {
     let views = views(BYTES, 2);
-    let (writer, reader) = (&views[0].boxes, &views[1].boxes);
+    let (writer, reader) = (&views[0].mailboxes, &views[1].mailboxes);
     assert!(
         !writer.put(Side::Down, 1, 3, 4, None),
         "call 3 was not here"
@@ -133,72 +135,79 @@ fn a_box_is_filled_only_when_it_was_emptied_in_the_previous_call() {
 }
 
 #[test]
-fn the_newest_letter_is_known_until_the_next() {
+fn the_newest_packet_is_known_until_the_next() {
     let views = views(BYTES, 2);
-    let (writer, reader) = (&views[0].boxes, &views[1].boxes);
+    let (writer, reader) = (&views[0].mailboxes, &views[1].mailboxes);
     assert_eq!(reader.latest(Side::Up, 1), 0);
     assert!(writer.put(Side::Up, 1, 0, 8, None));
     assert_eq!(reader.latest(Side::Up, 1), 8);
     expect(reader, Side::Up, 1, 8, &vec![0; writer.room() + 1]);
     reader.pass(Side::Up, 1, 9);
-    assert_eq!(reader.latest(Side::Up, 1), 8, "passing brings no letter");
+    assert_eq!(reader.latest(Side::Up, 1), 8, "passing brings no packet");
     assert_eq!(reader.latest(Side::Down, 1), 0);
 }
 
-/// In every call, some rank leads: it takes a letter from everybody's up box and puts one into the down
-/// boxes of some; the others pass. Nobody waits for anybody between calls.
-fn take_part(boxes: &Boxes, n: u32, me: u32, calls: u64) {
+/// In every call, some rank leads: it takes a packet from everybody's up mailbox and puts one into the down
+/// mailboxes of some; the others pass. Nobody waits for anybody between calls.
+fn take_part(mailboxes: &Mailboxes, n: u32, me: u32, calls: u64) {
     let leader = |call: u64| (call * call % u64::from(n)) as u32;
     let gets =
         |rank: u32, call: u64| rank != leader(call) && !(call + u64::from(rank)).is_multiple_of(3);
-    let room = boxes.room();
+    let room = mailboxes.room();
     for call in 1..=calls {
-        put(boxes, Side::Up, me, call - 1, call, &letter(me, call, room));
+        put(
+            mailboxes,
+            Side::Up,
+            me,
+            call - 1,
+            call,
+            &packet(me, call, room),
+        );
         if me == leader(call) {
             for rank in 0..n {
-                expect(boxes, Side::Up, rank, call, &letter(rank, call, room));
+                expect(mailboxes, Side::Up, rank, call, &packet(rank, call, room));
             }
             for rank in (0..n).filter(|rank| gets(*rank, call)) {
                 put(
-                    boxes,
+                    mailboxes,
                     Side::Down,
                     rank,
                     call - 1,
                     call,
-                    &letter(rank + 5, call, room),
+                    &packet(rank + 5, call, room),
                 );
             }
         }
         if gets(me, call) {
-            expect(boxes, Side::Down, me, call, &letter(me + 5, call, room));
+            expect(mailboxes, Side::Down, me, call, &packet(me + 5, call, room));
         } else {
-            boxes.pass(Side::Down, me, call);
+            mailboxes.pass(Side::Down, me, call);
         }
     }
 }
 
 #[test]
-fn letters_go_up_and_down_while_leaders_change() {
+fn packets_go_up_and_down_while_leaders_change() {
     for n in [1, 2, 3, 5] {
         let ranks = views(BYTES, n);
         run(ranks, |shared| {
-            take_part(&shared.boxes, n, shared.ring.me(), 1000)
+            take_part(&shared.mailboxes, n, shared.ring.me(), 1000)
         });
     }
 }
 
 #[test]
-fn processes_send_letters_as_threads_do() {
+fn processes_send_packets_as_threads_do() {
     let n = 3;
     let (segment, offer) = Segment::create(BYTES).unwrap();
     let others: Vec<Child> = (1..n)
         .map(|me| {
             start(|_| {
                 let shared = Shared::new(Segment::open(&offer).unwrap(), n, me).unwrap();
-                take_part(&shared.boxes, n, me, 500);
+                take_part(&shared.mailboxes, n, me, 500);
             })
         })
         .collect();
-    take_part(&Shared::new(segment, n, 0).unwrap().boxes, n, 0, 500);
+    take_part(&Shared::new(segment, n, 0).unwrap().mailboxes, n, 0, 500);
     others.into_iter().for_each(Child::succeeds);
 }

@@ -1,0 +1,343 @@
+//! [`RootedWire`] over the host's point-to-point messages.
+
+use super::in_flight::{InFlight, Transfer};
+use super::local_packets::{LocalPackets, MailboxEvent};
+use super::patience::{
+    Patience, first_message, length, probe, take_back, verify, wait_any, was_taken_back,
+};
+use super::start::Envelope;
+use super::tags::Tags;
+use super::wire::SYNCHRONOUS_BYTES;
+use crate::engine::rooted::{Misfit, RootedEvent, RootedWire};
+use crate::host::data::blocks::UserBlocks;
+use crate::host::library::abi::Abi;
+use crate::host::library::handle::Comm;
+use crate::host::library::sys;
+use crate::host::library::table::Mpi;
+use crate::host::object::failure::{Failure, at};
+use std::ffi::c_int;
+use std::time::Duration;
+
+/// One rank's part in one gather or scatter.
+pub struct MpiRootedWire<'a> {
+    mpi: &'a Mpi,
+    comm: Comm,
+    root: u32,
+    tags: Tags,
+    in_flight: &'a mut InFlight,
+    blocks: Option<UserBlocks<'a>>,
+    /// Packets of others on its node, if these do not come as messages.
+    local: Option<LocalPackets<'a>>,
+    patience: Patience,
+}
+
+impl<'a> MpiRootedWire<'a> {
+    /// A wire over `comm` for `blocks`, if this rank has any.
+    pub fn new(
+        mpi: &'a Mpi,
+        comm: Comm,
+        root: u32,
+        tags: Tags,
+        in_flight: &'a mut InFlight,
+        blocks: Option<UserBlocks<'a>>,
+        timeout_s: u32,
+    ) -> MpiRootedWire<'a> {
+        MpiRootedWire {
+            mpi,
+            comm,
+            root,
+            tags,
+            in_flight,
+            blocks,
+            local: None,
+            patience: Patience::new(timeout_s),
+        }
+    }
+
+    /// The same, with packets of others on its node by this way.
+    pub fn with_local(self, local: Option<LocalPackets<'a>>) -> MpiRootedWire<'a> {
+        MpiRootedWire { local, ..self }
+    }
+
+    fn envelope(&self, rank: u32, tag: c_int) -> Envelope {
+        Envelope {
+            rank,
+            tag,
+            comm: self.comm,
+        }
+    }
+
+    fn blocks(&self) -> &UserBlocks<'a> {
+        self.blocks
+            .as_ref()
+            .expect("a rank without blocks is not asked for one")
+    }
+
+    /// Starts receiving the packets that have arrived.
+    fn fetch(&mut self) -> Result<(), Failure> {
+        let mut i = 0;
+        while i < self.in_flight.expected.len() {
+            let from = self.in_flight.expected[i];
+            match probe(self.mpi, self.comm, from, self.tags.packet())? {
+                Some(status) => {
+                    self.in_flight.expected.swap_remove(i);
+                    if from == sys::MPI_ANY_SOURCE
+                        && let Some(local) = &mut self.local
+                    {
+                        local.came_as_message();
+                    }
+                    self.receive(&status)?;
+                }
+                None => i += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts receiving the packet with this status. It was sent to this call, and nobody else takes it.
+    fn receive(&mut self, status: &sys::MPI_Status) -> Result<(), Failure> {
+        let bytes = length(self.mpi, status)? as usize;
+        let mut packet = self.memory(bytes)?;
+        packet.resize(bytes, 0);
+        let from = status.MPI_SOURCE as u32;
+        let chunk = self.mpi.bytes_at(packet.as_mut_ptr(), bytes as u64);
+        let envelope = self.envelope(from, self.tags.packet());
+        // SAFETY: the memory is as large, is not touched before the request is complete, and is kept
+        // until then.
+        let request = unsafe { self.mpi.start_receive(chunk, envelope) }?;
+        self.in_flight
+            .add(request, Transfer::IncomingPacket(from, packet));
+        Ok(())
+    }
+
+    /// Starts sending a packet as a message.
+    fn start_packet(&mut self, to: u32, mut packet: Vec<u8>) -> Result<(), Failure> {
+        let bytes = packet.len() as u64;
+        let chunk = self.mpi.bytes_at(packet.as_mut_ptr(), bytes);
+        let envelope = self.envelope(to, self.tags.packet());
+        // SAFETY: the memory is kept and not touched until the request is complete.
+        let request = unsafe {
+            self.mpi
+                .start_send(chunk, envelope, bytes >= SYNCHRONOUS_BYTES)
+        }?;
+        self.in_flight
+            .add(request, Transfer::OutgoingPacket(packet));
+        Ok(())
+    }
+
+    /// One thing that happened at the mailboxes of this node.
+    fn poll_mailboxes(&mut self) -> Result<Option<RootedEvent>, Failure> {
+        while let Some(local) = &mut self.local
+            && let Some(news) = local.poll(self.in_flight)?
+        {
+            match news {
+                MailboxEvent::Packet { from, packet } => {
+                    // It does not come from anybody else any more.
+                    let mut expected = self.in_flight.expected.iter();
+                    let any = expected.position(|from| *from == sys::MPI_ANY_SOURCE);
+                    any.map(|any| self.in_flight.expected.swap_remove(any));
+                    return Ok(Some(RootedEvent::Packet { from, packet }));
+                }
+                MailboxEvent::Sent(memory) => {
+                    self.give_back(memory);
+                    return Ok(Some(RootedEvent::Sent));
+                }
+                MailboxEvent::Send { to, packet } => self.start_packet(to, packet)?,
+                MailboxEvent::Expect(from) => self.in_flight.expected.push(from as c_int),
+            }
+        }
+        Ok(None)
+    }
+
+    /// A rank that waits for nothing but mailboxes has no message to ask the host for, but it is the host
+    /// that moves other traffic of this rank, for which others may wait.
+    fn drive(&self) -> Result<(), Failure> {
+        if self.local.is_some()
+            && self.in_flight.requests.is_empty()
+            && self.in_flight.expected.is_empty()
+        {
+            probe(self.mpi, self.comm, sys::MPI_ANY_SOURCE, self.tags.packet())?;
+        }
+        Ok(())
+    }
+
+    /// Nothing has happened for so long: is it because the ranks disagree about the call?
+    fn look_around(&mut self, idle: Duration) -> Result<(), Failure> {
+        if let Some(misfit) = self.local.as_mut().and_then(LocalPackets::look_around) {
+            return Err(misfit.into());
+        }
+        let strange = self.stranger()?;
+        self.patience.suspect(strange)?;
+        self.doubt()?;
+        let block = self.in_flight.missing();
+        let packet = self
+            .in_flight
+            .expected
+            .iter()
+            .find_map(|&from| u32::try_from(from).ok());
+        let local = self.local.as_ref().and_then(LocalPackets::awaited);
+        self.patience.check(idle, block.or(packet).or(local))
+    }
+
+    /// The sender of a message that should not be there, if one is: a packet to a rank that expects none any
+    /// more; a packet that an earlier call left; a block of this call, all of which have been asked for.
+    fn stranger(&self) -> Result<Option<u32>, Failure> {
+        let (mpi, comm, tags) = (self.mpi, self.comm, self.tags);
+        if self.in_flight.expected.is_empty()
+            && let Some(status) = probe(mpi, comm, sys::MPI_ANY_SOURCE, tags.packet())?
+        {
+            return Ok(Some(status.MPI_SOURCE as u32));
+        }
+        for from in [None, Some(self.root)] {
+            if let Some((from, tag)) = first_message(mpi, comm, from)?
+                && (tags.is_late(tag) || tags.is_block(tag))
+            {
+                return Ok(Some(from));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Doubts blocks that are missing while another message from their rank is there. As in `MpiWire::look_around`,
+    /// they will not come any more unless they have met their receives.
+    fn doubt(&mut self) -> Result<(), Failure> {
+        let (mpi, comm, packet) = (self.mpi, self.comm, self.tags.packet());
+        let InFlight {
+            requests,
+            transfers,
+            ..
+        } = &mut *self.in_flight;
+        for (request, flight) in requests.iter_mut().zip(transfers) {
+            if let Transfer::IncomingBlock { from, doubted, .. } = flight
+                && !*doubted
+                && let Some((_, tag)) = first_message(mpi, comm, Some(*from))?
+                && tag != packet
+            {
+                take_back(mpi, request)?;
+                *doubted = true;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RootedWire for MpiRootedWire<'_> {
+    type Error = Failure;
+
+    fn memory(&mut self, bytes: usize) -> Result<Vec<u8>, Failure> {
+        self.in_flight.memory(bytes)
+    }
+
+    fn give_back(&mut self, memory: Vec<u8>) {
+        self.in_flight.give_back(memory);
+    }
+
+    fn send_packet(&mut self, to: u32, packet: Vec<u8>) -> Result<(), Failure> {
+        let packet = match &mut self.local {
+            Some(local) => local.send_packet(to, packet),
+            None => Some(packet),
+        };
+        packet.map_or(Ok(()), |packet| self.start_packet(to, packet))
+    }
+
+    fn send(&mut self, block: u32, to: u32) -> Result<(), Failure> {
+        let blocks = self.blocks();
+        let message = blocks.message(self.mpi, block).map_err(at("sending"))?;
+        let (chunk, bytes) = (message.chunk(), blocks.bytes(block));
+        let envelope = self.envelope(to, self.tags.block(bytes));
+        // SAFETY: the elements lie there by the contract of whoever made the call, until it returns, which
+        // it does not before the request is complete.
+        let request = unsafe { self.mpi.start_send(chunk, envelope, false) }?;
+        self.in_flight
+            .add(request, Transfer::OutgoingBlock { _message: message });
+        Ok(())
+    }
+
+    fn recv(&mut self, block: u32, from: u32) -> Result<(), Failure> {
+        let blocks = self.blocks();
+        let message = blocks.message(self.mpi, block).map_err(at("receiving"))?;
+        let (chunk, bytes) = (message.chunk(), blocks.bytes(block));
+        let envelope = self.envelope(from, self.tags.block(bytes));
+        // SAFETY: as in `send`; nothing else touches the block.
+        let request = unsafe { self.mpi.start_receive(chunk, envelope) }?;
+        let flight = Transfer::IncomingBlock {
+            from,
+            bytes,
+            doubted: false,
+            _message: message,
+        };
+        self.in_flight.add(request, flight);
+        Ok(())
+    }
+
+    fn read(&mut self, block: u32, packet: &mut Vec<u8>) -> Result<(), Failure> {
+        self.blocks()
+            .read(self.mpi, self.comm, block, packet)
+            .map_err(at("packing"))
+    }
+
+    fn write(&mut self, block: u32, bytes: &[u8]) -> Result<(), Failure> {
+        self.blocks()
+            .write(self.mpi, self.comm, block, bytes)
+            .map_err(at("unpacking"))
+    }
+
+    fn expect(&mut self, from: Option<u32>) {
+        if let Some(local) = &mut self.local
+            && !local.expect(from)
+        {
+            return;
+        }
+        let from = from.map_or(sys::MPI_ANY_SOURCE, |from| from as c_int);
+        self.in_flight.expected.push(from);
+    }
+
+    fn poll(&mut self) -> Result<Option<RootedEvent>, Failure> {
+        if let Some(event) = self.poll_mailboxes()? {
+            self.patience.moved();
+            return Ok(Some(event));
+        }
+        self.fetch()?;
+        let mpi = self.mpi;
+        let Some((flight, status)) = self.in_flight.take(mpi)? else {
+            self.drive()?;
+            return Ok(None);
+        };
+        self.patience.moved();
+        Ok(Some(match flight {
+            Transfer::IncomingPacket(from, packet) => RootedEvent::Packet { from, packet },
+            Transfer::IncomingBlock {
+                from,
+                bytes,
+                doubted,
+                ..
+            } => {
+                if doubted && was_taken_back(mpi, &status)? {
+                    return Err(Misfit::Stranger(from).into());
+                }
+                // The tag tells sizes apart, but not always.
+                if bytes <= c_int::MAX as u64 {
+                    verify(mpi, &status, from, bytes)?;
+                }
+                RootedEvent::Received
+            }
+            Transfer::OutgoingPacket(memory) => {
+                self.give_back(memory);
+                RootedEvent::Sent
+            }
+            Transfer::OutgoingBlock { .. } => RootedEvent::Sent,
+        }))
+    }
+
+    fn idle(&mut self) -> Result<(), Failure> {
+        // Where time is simulated, it passes in a search for packets as well.
+        if Abi::BUILT.is_simulated() && self.in_flight.expected.is_empty() {
+            self.in_flight.complete = Some(wait_any(self.mpi, &mut self.in_flight.requests)?);
+            return Ok(());
+        }
+        match self.patience.wait() {
+            Some(idle) => self.look_around(idle),
+            None => Ok(()),
+        }
+    }
+}
