@@ -25,10 +25,10 @@ pub fn running(finder: &Finder) -> (Abi, Word) {
             query(&mut major, &mut minor);
         }
         if major >= 1 {
-            return (Abi::Standard, Word(0x101 as *mut c_void));
+            return (Abi::Standard, Word(Abi::STANDARD_WORLD as *mut c_void));
         }
     }
-    (Abi::Mpich, Word(0x4400_0000 as *mut c_void))
+    (Abi::Mpich, Word(Abi::MPICH_WORLD as usize as *mut c_void))
 }
 
 /// Was the job started to outlive failed processes (User Level Failure Mitigation, `mpirun --with-ft ulfm` of Open MPI 5)?

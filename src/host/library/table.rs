@@ -41,12 +41,15 @@ macro_rules! functions {
     ($(#[$doc:meta])* $table:ident { $($field:ident = $symbol:literal ($($arg:ty),*);)* }) => {
         $(#[$doc])*
         pub struct $table {
-            $(pub $field: unsafe extern "C-unwind" fn($($arg),*) -> c_int,)*
+            $(
+                #[doc = concat!("`", $symbol, "`.")]
+                pub $field: unsafe extern "C-unwind" fn($($arg),*) -> c_int,
+            )*
         }
 
         impl $table {
             /// Looks every function up; the name of the first one that the host lacks as the error.
-            fn find(finder: &Finder) -> Result<$table, &'static str> {
+            pub fn find(finder: &Finder) -> Result<$table, &'static str> {
                 Ok($table {
                     $($field: {
                         let address = function!(finder, $symbol);
@@ -175,7 +178,7 @@ impl Host {
         let finder = Finder::new()?;
         let (running, world) = running(&finder);
         Some(Host {
-            own: Collectives::find(&finder)?,
+            own: Collectives::find(&finder).ok()?,
             usable: usable(&finder, running),
             world_rank: WorldRank::new(&finder, world),
         })
