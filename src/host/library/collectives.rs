@@ -42,12 +42,7 @@ macro_rules! signature {
             recvbuf: *mut c_void, recvcount: $count, recvtype: Word, root: c_int, comm: Word
         ) }
     };
-    (Scatter, $count:ty, $displ:ty => $then:ident $with:tt) => {
-        $then! { $with (
-            sendbuf: *const c_void, sendcount: $count, sendtype: Word,
-            recvbuf: *mut c_void, recvcount: $count, recvtype: Word, root: c_int, comm: Word
-        ) }
-    };
+    (Scatter, $($as_gather:tt)*) => { signature! { Gather, $($as_gather)* } };
 }
 
 pub(crate) use signature;
