@@ -1,4 +1,4 @@
-//! The documents and the code cannot part: options, variables, links.
+//! The documents and the code cannot part: options, variables, links. And nothing is wider than a window.
 
 use rondo::config::OPTIONS;
 use std::{
@@ -82,12 +82,43 @@ fn links_lead_to_files() {
     assert!(links > 10, "{links}");
 }
 
+/// Folders whose files, and those of folders in them, have lines as short as those of documents.
+const NARROW: &[&str] = &[
+    "bench",
+    "benches",
+    "ctests",
+    "examples",
+    "fuzz/fuzz_targets",
+    "include",
+    "packaging",
+    "scripts",
+    "src/bin",
+    "tests",
+];
+
+/// The files of a folder, and of those in it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files.extend(self::files(&path)),
+            false => files.push(path),
+        }
+    }
+    files
+}
+
 #[test]
-fn documents_fit_into_120_columns() {
-    for document in documents() {
-        let text = fs::read_to_string(&document).unwrap();
+fn documents_and_sources_fit_into_120_columns() {
+    let sources = NARROW.iter().flat_map(|folder| files(&root().join(folder)));
+    for path in documents().into_iter().chain(sources) {
+        // What an interpreter or an editor left there may be no text.
+        let Ok(text) = fs::read_to_string(&path) else {
+            continue;
+        };
         for (number, line) in text.lines().enumerate() {
-            let place = format!("{}:{}", document.display(), number + 1);
+            let place = format!("{}:{}", path.display(), number + 1);
             assert!(line.chars().count() <= 120, "{place}");
         }
     }

@@ -44,8 +44,8 @@ pub unsafe extern "C" fn rondo_calls(
 
 /// Gives this process rules as a file of RONDO_RULES has them, a text of JSON, in place of those it had. They hold on
 /// communicators of which it is rank 0 and that are first used by a collective after this. The name of the host in them
-/// is not compared. Returns 0, or -1 if the text is NULL or no rules: then it says why on the standard error output, and nothing
-/// changes. May be called at any time, from any thread.
+/// is not compared. Returns 0, or -1 if the text is NULL or no rules: then it says why on the standard error output,
+/// and nothing changes. May be called at any time, from any thread.
 ///
 /// # Safety
 /// The argument is NULL or points to a C string.

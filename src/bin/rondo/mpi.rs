@@ -85,7 +85,8 @@ fn checked(code: c_int, what: &str) -> Result<(), Failure> {
 }
 
 impl Mpi {
-    /// Loads the MPI library, the one at `path` or that of this build's ABI, and initialises it. Rondo must be preloaded.
+    /// Loads the MPI library, the one at `path` or that of this build's ABI, and initialises it. Rondo must be
+    /// preloaded.
     pub fn start(path: Option<&OsStr>) -> Result<Mpi, Failure> {
         let library = load(path)?;
         let mut mpi = Mpi {
