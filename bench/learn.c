@@ -1,12 +1,13 @@
-/* What measured selection costs and what it gains: every row by the MPI library alone, by Rondo alone, and as Rondo chooses
- * while it learns, in turns in one run, each on communicators of its own, new for every row.
+/* What measured selection costs and what it gains: every row by the MPI library alone, by Rondo alone, and as Rondo
+ * chooses while it learns, in turns in one run, each on communicators of its own, new for every row.
  *
- *   learn COLLECTIVE... [SIZE...]     bcast same one gatherv scatterv; bytes: of the message (bcast), of all ranks together
- *                                     (same, one: allgatherv), of a block
+ *   learn COLLECTIVE... [SIZE...]     bcast same one gatherv scatterv; bytes: of the message (bcast), of all ranks
+ *                                     together (same, one: allgatherv), of a block
  *
- * Rondo is preloaded. A time is that of a call with a barrier behind it, on the slowest rank, the mean of a batch. Columns: the
- * medians over batches after learning, in microseconds; the better of host and Rondo over auto; and the same of the sums of the first
- * calls, which include whatever is made and tried at first. Long calls are fewer than 100: the last column says how many.
+ * Rondo is preloaded. A time is that of a call with a barrier behind it, on the slowest rank, the mean of a batch.
+ * Columns: the medians over batches after learning, in microseconds; the better of host and Rondo over auto; and the
+ * same of the sums of the first calls, which include whatever is made and tried at first. Long calls are fewer than
+ * 100: the last column says how many.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -145,7 +146,9 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     counts = calloc((size_t)p, sizeof *counts), displs = calloc((size_t)p, sizeof *displs);
-    if (rank == 0) printf("%-9s %9s %12s %12s %12s %7s %7s %5s\n", "row", "bytes", "host", "rondo", "auto", "after", "first", "calls");
+    if (rank == 0)
+        printf("%-9s %9s %12s %12s %12s %7s %7s %5s\n", "row", "bytes", "host", "rondo", "auto", "after", "first",
+               "calls");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int a = 1; a < argc; a++) {
             if (strcmp(argv[a], rows[i].name)) continue;

@@ -3,16 +3,17 @@
  *     node [-i BATCHES] [-r ROOT] [-c COLLECTIVE[,COLLECTIVE...]] BYTES...
  *
  * COLLECTIVE is bcast, allgather, allgatherv, gather, gatherv, scatter or scatterv (default: all). BYTES are those of
- * the message of a broadcast, and for the others those of all ranks together (rounded down to a multiple of their number).
+ * the message of a broadcast, and for the others those of all ranks together (rounded down to a multiple of their
+ * number).
  *
  * To be run with librondo.so preloaded: the functions by their own names are then Rondo's, and the host's are fetched
  * from the MPI library by its handle. A batch is a number of calls of one of them, each followed by a barrier of the
  * host, so that no rank runs ahead; its time is that from a barrier before it to its end on the slowest rank, barriers
- * included. Batches of host and Rondo take turns, and their order is reversed each time. Single calls are not timed: where
- * ranks share a core, a rank that starts its clock late finds the work done.
+ * included. Batches of host and Rondo take turns, and their order is reversed each time. Single calls are not timed:
+ * where ranks share a core, a rank that starts its clock late finds the work done.
  * Columns: collective, bytes, microseconds of a call of the host and of Rondo (median over the batches, least in
- * brackets), host/Rondo of the medians and of the least, GB/s into the receive buffers of all ranks by Rondo, by memcpy of as many bytes
- * (each rank for itself, all at the same time), who carried the calls out.
+ * brackets), host/Rondo of the medians and of the least, GB/s into the receive buffers of all ranks by Rondo, by memcpy
+ * of as many bytes (each rank for itself, all at the same time), who carried the calls out.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -41,7 +41,8 @@ int main(int argc, char **argv) {
         if ((t = nanoseconds(host, count)) < h) h = t;
         if ((t = nanoseconds(MPI_Bcast, count)) < r) r = t;
     }
-    if (rank == 0) printf("%d ranks, count %d: host %.1f ns, with Rondo %.1f ns, difference %.1f ns\n", ranks, count, h, r, r - h);
+    if (rank == 0)
+        printf("%d ranks, count %d: host %.1f ns, with Rondo %.1f ns, difference %.1f ns\n", ranks, count, h, r, r - h);
     MPI_Finalize();
     return 0;
 }

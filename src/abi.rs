@@ -15,47 +15,38 @@ mod forward;
 pub mod rondo;
 
 use crate::coll;
-use crate::host::{
-    Allgather, AllgatherFn, AllgathervFn, Bcast, BcastFn, Count, Counts, GatherFn, GathervFn,
-    RawHandle, Rooted, RootedOp, ScattervFn,
-};
-#[cfg(large)]
-use crate::host::{
-    AllgatherLargeFn, AllgathervLargeFn, BcastLargeFn, GatherLargeFn, GathervLargeFn,
-    ScattervLargeFn,
-};
+use crate::host::{Allgather, Bcast, RawHandle, Rooted, RootedOp, signature};
 use std::ffi::{c_int, c_void};
 
-/// Exports a collective by both its names (`direct`: by its `MPI_` name). It does not compile if the signature differs
-/// from `$type`.
+/// Exports a collective by its names, with the arguments of its signature: ints, and then large counts.
 macro_rules! export {
     (
         $(#[$doc:meta])*
-        $mpi:ident, $pmpi:ident: $type:ty = |$($arg:ident: $kind:ty),*| $call:expr
+        $collective:ident: $mpi:ident $pmpi:ident $mpi_large:ident $pmpi_large:ident = $call:tt
     ) => {
-        const _: $type = $mpi;
+        signature!($collective, c_int, c_int => export_as ($(#[$doc])* $mpi $call));
+        #[cfg(not(feature = "direct"))]
+        signature!($collective, c_int, c_int => export_as ($(#[$doc])* $pmpi $call));
+        #[cfg(large)]
+        signature!($collective, i64, isize => export_as ($(#[$doc])* $mpi_large $call));
+        #[cfg(all(large, not(feature = "direct")))]
+        signature!($collective, i64, isize => export_as ($(#[$doc])* $pmpi_large $call));
+    };
+}
 
+/// Exports a collective by one name. The signature has the types; what names its arguments have here, `$call` says.
+macro_rules! export_as {
+    (
+        ($(#[$doc:meta])* $name:ident { |$($arg:ident),*| $call:expr })
+        ($($named:ident: $type:ty),*)
+    ) => {
         $(#[$doc])*
         ///
         /// # Safety
         /// The caller keeps the contract of the MPI function.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $mpi($($arg: $kind),*) -> c_int {
+        pub unsafe extern "C-unwind" fn $name($($arg: $type),*) -> c_int {
             // SAFETY: the caller's contract is that of the arguments' constructor.
-            coll::call(&unsafe { $call })
-        }
-
-        #[cfg(not(feature = "direct"))]
-        const _: $type = $pmpi;
-
-        /// The same by its profiling name.
-        ///
-        /// # Safety
-        /// The caller keeps the contract of the MPI function.
-        #[cfg(not(feature = "direct"))]
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $pmpi($($arg: $kind),*) -> c_int {
-            // SAFETY: as above.
             coll::call(&unsafe { $call })
         }
     };
@@ -63,153 +54,63 @@ macro_rules! export {
 
 export! {
     /// MPI 4.1, section 6.4.
-    MPI_Bcast, PMPI_Bcast: BcastFn = |
-        buffer: *mut c_void, count: c_int, datatype: RawHandle, root: c_int, comm: RawHandle
-    | Bcast::new(buffer, Count::Int(count), datatype, root, comm)
+    Bcast: MPI_Bcast PMPI_Bcast MPI_Bcast_c PMPI_Bcast_c = {
+        |buffer, count, datatype, root, comm| Bcast::new(buffer, count.into(), datatype, root, comm)
+    }
 }
 
 export! {
     /// MPI 4.1, section 6.7.
-    MPI_Allgatherv, PMPI_Allgatherv: AllgathervFn = |
-        sendbuf: *const c_void, sendcount: c_int, sendtype: RawHandle, recvbuf: *mut c_void,
-        recvcounts: *const c_int, displs: *const c_int, recvtype: RawHandle, comm: RawHandle
-    | Allgather::new(
-        sendbuf, Count::Int(sendcount), sendtype, recvbuf, Counts::Int(recvcounts, displs), recvtype,
-        comm,
-    )
+    Allgatherv: MPI_Allgatherv PMPI_Allgatherv MPI_Allgatherv_c PMPI_Allgatherv_c = {
+        |sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm| Allgather::new(
+            sendbuf, sendcount.into(), sendtype, recvbuf, (recvcounts, displs).into(), recvtype, comm,
+        )
+    }
 }
 
 export! {
     /// MPI 4.1, section 6.7.
-    MPI_Allgather, PMPI_Allgather: AllgatherFn = |
-        sendbuf: *const c_void, sendcount: c_int, sendtype: RawHandle, recvbuf: *mut c_void,
-        recvcount: c_int, recvtype: RawHandle, comm: RawHandle
-    | Allgather::new(
-        sendbuf, Count::Int(sendcount), sendtype, recvbuf, Counts::Regular(Count::Int(recvcount)),
-        recvtype, comm,
-    )
+    Allgather: MPI_Allgather PMPI_Allgather MPI_Allgather_c PMPI_Allgather_c = {
+        |sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm| Allgather::new(
+            sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype, comm,
+        )
+    }
 }
 
 export! {
     /// MPI 4.1, section 6.5.
-    MPI_Gatherv, PMPI_Gatherv: GathervFn = |
-        sendbuf: *const c_void, sendcount: c_int, sendtype: RawHandle, recvbuf: *mut c_void,
-        recvcounts: *const c_int, displs: *const c_int, recvtype: RawHandle, root: c_int, comm: RawHandle
-    | Rooted::new(
-        RootedOp::Gather, (sendbuf, Count::Int(sendcount), sendtype),
-        (recvbuf, Counts::Int(recvcounts, displs), recvtype), root, comm,
-    )
+    Gatherv: MPI_Gatherv PMPI_Gatherv MPI_Gatherv_c PMPI_Gatherv_c = {
+        |sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm| Rooted::new(
+            RootedOp::Gather, (sendbuf, sendcount.into(), sendtype),
+            (recvbuf, (recvcounts, displs).into(), recvtype), root, comm,
+        )
+    }
 }
 
 export! {
     /// MPI 4.1, section 6.5.
-    MPI_Gather, PMPI_Gather: GatherFn = |
-        sendbuf: *const c_void, sendcount: c_int, sendtype: RawHandle, recvbuf: *mut c_void,
-        recvcount: c_int, recvtype: RawHandle, root: c_int, comm: RawHandle
-    | Rooted::new(
-        RootedOp::Gather, (sendbuf, Count::Int(sendcount), sendtype),
-        (recvbuf, Counts::Regular(Count::Int(recvcount)), recvtype), root, comm,
-    )
+    Gather: MPI_Gather PMPI_Gather MPI_Gather_c PMPI_Gather_c = {
+        |sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm| Rooted::new(
+            RootedOp::Gather, (sendbuf, sendcount.into(), sendtype), (recvbuf, recvcount.into(), recvtype), root, comm,
+        )
+    }
 }
 
 export! {
     /// MPI 4.1, section 6.6.
-    MPI_Scatterv, PMPI_Scatterv: ScattervFn = |
-        sendbuf: *const c_void, sendcounts: *const c_int, displs: *const c_int, sendtype: RawHandle,
-        recvbuf: *mut c_void, recvcount: c_int, recvtype: RawHandle, root: c_int, comm: RawHandle
-    | Rooted::new(
-        RootedOp::Scatter, (recvbuf, Count::Int(recvcount), recvtype),
-        (sendbuf, Counts::Int(sendcounts, displs), sendtype), root, comm,
-    )
+    Scatterv: MPI_Scatterv PMPI_Scatterv MPI_Scatterv_c PMPI_Scatterv_c = {
+        |sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm| Rooted::new(
+            RootedOp::Scatter, (recvbuf, recvcount.into(), recvtype),
+            (sendbuf, (sendcounts, displs).into(), sendtype), root, comm,
+        )
+    }
 }
 
 export! {
     /// MPI 4.1, section 6.6.
-    MPI_Scatter, PMPI_Scatter: GatherFn = |
-        sendbuf: *const c_void, sendcount: c_int, sendtype: RawHandle, recvbuf: *mut c_void,
-        recvcount: c_int, recvtype: RawHandle, root: c_int, comm: RawHandle
-    | Rooted::new(
-        RootedOp::Scatter, (recvbuf, Count::Int(recvcount), recvtype),
-        (sendbuf, Counts::Regular(Count::Int(sendcount)), sendtype), root, comm,
-    )
-}
-
-#[cfg(large)]
-export! {
-    /// MPI 4.1, section 6.4, with an `MPI_Count`.
-    MPI_Bcast_c, PMPI_Bcast_c: BcastLargeFn = |
-        buffer: *mut c_void, count: i64, datatype: RawHandle, root: c_int, comm: RawHandle
-    | Bcast::new(buffer, Count::Large(count), datatype, root, comm)
-}
-
-#[cfg(large)]
-export! {
-    /// MPI 4.1, section 6.7, with `MPI_Count`s and displacements of type `MPI_Aint`.
-    MPI_Allgatherv_c, PMPI_Allgatherv_c: AllgathervLargeFn = |
-        sendbuf: *const c_void, sendcount: i64, sendtype: RawHandle, recvbuf: *mut c_void,
-        recvcounts: *const i64, displs: *const isize, recvtype: RawHandle, comm: RawHandle
-    | Allgather::new(
-        sendbuf, Count::Large(sendcount), sendtype, recvbuf, Counts::Large(recvcounts, displs),
-        recvtype, comm,
-    )
-}
-
-#[cfg(large)]
-export! {
-    /// MPI 4.1, section 6.7, with `MPI_Count`s.
-    MPI_Allgather_c, PMPI_Allgather_c: AllgatherLargeFn = |
-        sendbuf: *const c_void, sendcount: i64, sendtype: RawHandle, recvbuf: *mut c_void,
-        recvcount: i64, recvtype: RawHandle, comm: RawHandle
-    | Allgather::new(
-        sendbuf, Count::Large(sendcount), sendtype, recvbuf,
-        Counts::Regular(Count::Large(recvcount)), recvtype, comm,
-    )
-}
-
-#[cfg(large)]
-export! {
-    /// MPI 4.1, section 6.5, with `MPI_Count`s and displacements of type `MPI_Aint`.
-    MPI_Gatherv_c, PMPI_Gatherv_c: GathervLargeFn = |
-        sendbuf: *const c_void, sendcount: i64, sendtype: RawHandle, recvbuf: *mut c_void,
-        recvcounts: *const i64, displs: *const isize, recvtype: RawHandle, root: c_int, comm: RawHandle
-    | Rooted::new(
-        RootedOp::Gather, (sendbuf, Count::Large(sendcount), sendtype),
-        (recvbuf, Counts::Large(recvcounts, displs), recvtype), root, comm,
-    )
-}
-
-#[cfg(large)]
-export! {
-    /// MPI 4.1, section 6.5, with `MPI_Count`s.
-    MPI_Gather_c, PMPI_Gather_c: GatherLargeFn = |
-        sendbuf: *const c_void, sendcount: i64, sendtype: RawHandle, recvbuf: *mut c_void,
-        recvcount: i64, recvtype: RawHandle, root: c_int, comm: RawHandle
-    | Rooted::new(
-        RootedOp::Gather, (sendbuf, Count::Large(sendcount), sendtype),
-        (recvbuf, Counts::Regular(Count::Large(recvcount)), recvtype), root, comm,
-    )
-}
-
-#[cfg(large)]
-export! {
-    /// MPI 4.1, section 6.6, with `MPI_Count`s and displacements of type `MPI_Aint`.
-    MPI_Scatterv_c, PMPI_Scatterv_c: ScattervLargeFn = |
-        sendbuf: *const c_void, sendcounts: *const i64, displs: *const isize, sendtype: RawHandle,
-        recvbuf: *mut c_void, recvcount: i64, recvtype: RawHandle, root: c_int, comm: RawHandle
-    | Rooted::new(
-        RootedOp::Scatter, (recvbuf, Count::Large(recvcount), recvtype),
-        (sendbuf, Counts::Large(sendcounts, displs), sendtype), root, comm,
-    )
-}
-
-#[cfg(large)]
-export! {
-    /// MPI 4.1, section 6.6, with `MPI_Count`s.
-    MPI_Scatter_c, PMPI_Scatter_c: GatherLargeFn = |
-        sendbuf: *const c_void, sendcount: i64, sendtype: RawHandle, recvbuf: *mut c_void,
-        recvcount: i64, recvtype: RawHandle, root: c_int, comm: RawHandle
-    | Rooted::new(
-        RootedOp::Scatter, (recvbuf, Count::Large(recvcount), recvtype),
-        (sendbuf, Counts::Regular(Count::Large(sendcount)), sendtype), root, comm,
-    )
+    Scatter: MPI_Scatter PMPI_Scatter MPI_Scatter_c PMPI_Scatter_c = {
+        |sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm| Rooted::new(
+            RootedOp::Scatter, (recvbuf, recvcount.into(), recvtype), (sendbuf, sendcount.into(), sendtype), root, comm,
+        )
+    }
 }

@@ -68,7 +68,8 @@ fn the_published_times_come_out_of_one_command() {
 
 #[test]
 fn the_defaults_are_the_parameters_of_the_paper() {
-    let all = "--algorithm optimal --dist same -p 2000 --block 1000 --alpha 100 --beta 1 --gamma 1 --root 1000 --seed 1";
+    let all = "--algorithm optimal --dist same -p 2000 --block 1000 --alpha 100 --beta 1 --gamma 1 --root 1000 \
+               --seed 1";
     assert_eq!(tree(""), tree(all));
     assert!(tree("").starts_with(
         "optimal tree of 2000 ranks, same, 2000000 bytes; alpha 100, beta 1, gamma 1\n"

@@ -1,8 +1,9 @@
-//! Each call of the host's by Rondo fails once, on the root and on another rank, and every time the job ends in one of the ways
-//! that a user can live with: with the right results, with an error returned, or with an abort that names rank and collective.
+//! Each call of the host's by Rondo fails once, on the root and on another rank, and every time the job ends in one of
+//! the ways that a user can live with: with the right results, with an error returned, or with an abort that names rank
+//! and collective.
 //!
-//! `faults.c` of the MPI programs is the program and `fault.c` makes the calls fail. Its rounds go on after a failure that Rondo got
-//! over, and begin anew behind one that ended the job. Many jobs: `make deep` runs this.
+//! `faults.c` of the MPI programs is the program and `fault.c` makes the calls fail. Its rounds go on after a failure
+//! that Rondo got over, and begin anew behind one that ended the job. Many jobs: `make deep` runs this.
 
 #![forbid(unsafe_code)]
 

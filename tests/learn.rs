@@ -132,8 +132,8 @@ fn the_fastest_candidate_has_the_calls_in_the_end() {
 }
 
 /// What a program of 100 calls loses against the better of host and Rondo: 5 % at the most. This cannot be so where the
-/// rules are wrong by more than a factor of 1.7, because six calls go by the rules before they are given up, nor where the
-/// other candidate takes more than six times as long, of which there must be one call to know.
+/// rules are wrong by more than a factor of 1.7, because six calls go by the rules before they are given up, nor where
+/// the other candidate takes more than six times as long, of which there must be one call to know.
 #[test]
 fn short_programs_lose_little() {
     for ratio in [0.6, 0.7, 0.9, 0.97, 1.0, 1.03, 1.1, 1.3, 1.9, 2.1, 3.0, 5.0] {
@@ -228,7 +228,8 @@ fn a_single_slow_call_does_not_decide() {
     }
 }
 
-/// A network that changes is noticed after RONDO_RELEARN calls. With 0 it is not when the last of the second thoughts is over.
+/// A network that changes is noticed after RONDO_RELEARN calls. With 0 it is not when the last of the second thoughts
+/// is over.
 #[test]
 fn what_changes_is_learnt_again() {
     let cost = |call: u64, who: Candidate| match (who, call < 30_000) {
@@ -264,8 +265,8 @@ fn one_trial_is_enough_if_the_user_says_so() {
 }
 
 proptest! {
-    /// Ranks agree on everything whatever their clocks show, and the choice is right where the difference is larger than
-    /// the noise.
+    /// Ranks agree on everything whatever their clocks show, and the choice is right where the difference is larger
+    /// than the noise.
     #[test]
     fn noisy_clocks(host in 20.0f64..500.0, first in 20.0f64..500.0, jitter in 0.0f64..30.0, seed in any::<u64>()) {
         let mut rng = rng(seed);
@@ -340,7 +341,8 @@ fn a_neighbour_gives_the_expected_ratio() {
     assert_eq!(turns[2], Candidate::Host);
 }
 
-/// What Rondo must make before its first call is paid for as well. How many calls that is worth, only the calls can tell.
+/// What Rondo must make before its first call is paid for as well. How many calls that is worth, only the calls can
+/// tell.
 #[test]
 fn a_first_trial_waits_for_what_is_made_before_it() {
     assert_eq!(first_trial(&host_first(2.0), 0, 1000), Some(20));
@@ -490,8 +492,8 @@ fn a_beginning_does_not_decide_for_ever() {
     }
 }
 
-/// A network may let the first bytes after a pause pass faster than it can go on; links of the cloud do, and so do token
-/// buckets. Who needs much of it seems to be fast, in single calls between those of others.
+/// A network may let the first bytes after a pause pass faster than it can go on; links of the cloud do, and so do
+/// token buckets. Who needs much of it seems to be fast, in single calls between those of others.
 #[test]
 fn credit_of_the_network_does_not_decide() {
     let mut credit = 2;

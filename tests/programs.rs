@@ -1,5 +1,5 @@
-//! Programs that others wrote, from Debian's packages: their results must be the same with Rondo, forced to carry everything
-//! out or left to choose, and Rondo's counters must move. `make matrix` installs the programs and runs this.
+//! Programs that others wrote, from Debian's packages: their results must be the same with Rondo, forced to carry
+//! everything out or left to choose, and Rondo's counters must move. `make matrix` installs the programs and runs this.
 
 #![forbid(unsafe_code)]
 
@@ -157,8 +157,8 @@ run 100
     });
 }
 
-/// Quantum ESPRESSO, in Fortran: the ground state of silicon and its density. What one rank reads or decides is broadcast, and the
-/// density is gathered from the planes that each rank has.
+/// Quantum ESPRESSO, in Fortran: the ground state of silicon and its density. What one rank reads or decides is
+/// broadcast, and the density is gathered from the planes that each rank has.
 #[test]
 #[ignore = "needs Quantum ESPRESSO: make matrix"]
 fn quantum_espresso_finds_the_same_energy() {

@@ -1,6 +1,12 @@
-//! The documents and the code cannot part: options, variables, links.
+//! The documents and the code cannot part: options, variables, links, thresholds. And nothing is wider than a window.
 
-use rondo::config::OPTIONS;
+use rondo::{
+    collective::{Family, LEAST_BYTES, NODE_LEAST_BYTES},
+    comm::SEND_WINDOW,
+    config::OPTIONS,
+    host::{Abi, SYNCHRONOUS_BYTES},
+    model::BLOCKS_MAX,
+};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -82,13 +88,103 @@ fn links_lead_to_files() {
     assert!(links > 10, "{links}");
 }
 
+/// Folders whose files, and those of folders in them, have lines as short as those of documents.
+const NARROW: &[&str] = &[
+    "bench",
+    "benches",
+    "ctests",
+    "examples",
+    "fuzz/fuzz_targets",
+    "include",
+    "packaging",
+    "scripts",
+    "src",
+    "tests",
+];
+
+/// The files of a folder, and of those in it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files.extend(self::files(&path)),
+            false => files.push(path),
+        }
+    }
+    files
+}
+
 #[test]
-fn documents_fit_into_120_columns() {
-    for document in documents() {
-        let text = fs::read_to_string(&document).unwrap();
+fn documents_and_sources_fit_into_120_columns() {
+    let sources = NARROW.iter().flat_map(|folder| files(&root().join(folder)));
+    for path in documents().into_iter().chain(sources) {
+        // What an interpreter or an editor left there may be no text.
+        let Ok(text) = fs::read_to_string(&path) else {
+            continue;
+        };
         for (number, line) in text.lines().enumerate() {
-            let place = format!("{}:{}", document.display(), number + 1);
+            let place = format!("{}:{}", path.display(), number + 1);
             assert!(line.chars().count() <= 120, "{place}");
         }
     }
+}
+
+/// Does a document say this, wherever its lines end?
+fn says(document: &str, phrase: &str) {
+    let text = fs::read_to_string(root().join(document)).unwrap();
+    let text: Vec<&str> = text.split_whitespace().collect();
+    assert!(
+        text.join(" ").contains(phrase),
+        "{document} does not say \"{phrase}\", as the code has it"
+    );
+}
+
+/// Numbers that prose cannot do without. Where it can, it refers to docs/options.md, which is made from the code.
+#[test]
+fn thresholds_in_prose_are_those_of_the_code() {
+    let kib = |bytes: u64| format!("{} KiB", bytes >> 10);
+    let (readme, limits) = (
+        |it: &str| says("README.md", it),
+        |it: &str| says("docs/limits.md", it),
+    );
+    let tuning = |phrase: &str| says("docs/tuning.md", phrase);
+
+    let (between, within) = (kib(LEAST_BYTES), kib(NODE_LEAST_BYTES));
+    tuning(&format!(
+        "{between} on between nodes, and from {within} on within one node"
+    ));
+    tuning(&format!(
+        "allgathers from {within} on through its shared segment"
+    ));
+    tuning(&format!("takes the place of the {within}."));
+
+    let ranks = Family::Rooted.least_ranks();
+    readme(&format!("gather and scatter on fewer than {ranks} ranks"));
+    limits(&format!("Gather and scatter on fewer than {ranks} ranks"));
+    tuning(&format!("gather and scatter on fewer than {ranks} ranks"));
+    tuning(&format!("Rondo from {ranks} ranks on"));
+    let left = format!("the rules leave fewer than {ranks} ranks to the host");
+    says("docs/results.md", &left);
+
+    for family in [Family::Broadcast, Family::AllBroadcast] {
+        assert_eq!(family.least_ranks(), 3, "prose says \"one or two\"");
+    }
+    readme("communicators of one or two ranks");
+    limits("Communicators of one or two ranks");
+
+    let synchronous = kib(SYNCHRONOUS_BYTES);
+    tuning(&format!(
+        "| {SEND_WINDOW}, synchronous from {synchronous} on |"
+    ));
+    tuning(&format!("Messages below {synchronous} are sent plainly"));
+    let sends = format!("Messages of {synchronous} and more are sent by `MPI_Issend`");
+    says("docs/internals.md", &sends);
+
+    let (openmpi, mpich) = (Abi::OpenMpi.eager_bytes(), Abi::Mpich.eager_bytes());
+    let (openmpi, mpich) = (kib(openmpi), kib(mpich));
+    tuning(&format!("{openmpi} (Open MPI) and {mpich} (MPICH)"));
+    tuning(&format!("at least m / {openmpi} or m / {mpich} blocks"));
+    tuning(&format!("a message of up to {openmpi} ({mpich} on MPICH)"));
+    tuning(&format!("at most {BLOCKS_MAX} blocks"));
 }

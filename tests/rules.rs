@@ -145,7 +145,8 @@ proptest! {
     #[test]
     fn any_bounds(min in any::<u64>(), max in any::<u64>(), bytes in any::<u64>(), block in any::<u64>()) {
         let text = format!(
-            r#"{{"rules": [{{"collective": "bcast", "algorithm": "binomial", "msg_size_min": {min}, "msg_size_max": {max}, "block_bytes": {block}}}]}}"#
+            r#"{{"rules": [{{"collective": "bcast", "algorithm": "binomial",
+                "msg_size_min": {min}, "msg_size_max": {max}, "block_bytes": {block}}}]}}"#
         );
         match rules(&text) {
             Err(what) => prop_assert!(min > max || block > 1 << 30, "{}", what),

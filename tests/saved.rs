@@ -6,8 +6,8 @@ use mpirun::{Ended, MPIS, compile, ctest, folder, library, mpirun};
 use rondo::rules::File;
 use std::fs;
 
-/// Runs the program `learn` of the MPI tests on four ranks under Rondo with these variables, and gives its output. Two nodes of two
-/// ranks each: on a single one, it would take many calls until anything is tried.
+/// Runs the program `learn` of the MPI tests on four ranks under Rondo with these variables, and gives its output. Two
+/// nodes of two ranks each: on a single one, it would take many calls until anything is tried.
 fn run(mpi: &str, variables: &[(&str, &str)]) -> String {
     let at = |name: &str| folder("saved").join(format!("{name}.{mpi}"));
     let program = compile(Some(mpi), &ctest("learn.c"), at("learn"), &[]);

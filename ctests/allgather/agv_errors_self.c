@@ -1,5 +1,6 @@
-/* Invalid arguments for what is sent, the same on all ranks, on a communicator that returns errors while MPI_COMM_SELF still
- * ends the program: the error belongs to the communicator of the call. Rank 0 contributes nothing and gets the error too.
+/* Invalid arguments for what is sent, the same on all ranks, on a communicator that returns errors while MPI_COMM_SELF
+ * still ends the program: the error belongs to the communicator of the call. Rank 0 contributes nothing and gets the
+ * error too.
  *
  * Prints "class NAME c0 c1 ..." like agv_errors; the bare run and the run with Rondo must print the same.
  */

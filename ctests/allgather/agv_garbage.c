@@ -1,5 +1,5 @@
-/* In place, MPI ignores what a rank says it sends, so it may be anything: a negative count, no type at all, a type that was
- * freed, or a value that never was a type.
+/* In place, MPI ignores what a rank says it sends, so it may be anything: a negative count, no type at all, a type that
+ * was freed, or a value that never was a type.
  */
 #include "agv.h"
 

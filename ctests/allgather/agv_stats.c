@@ -1,5 +1,6 @@
-/* A fixed list of calls, whose number and bytes the statistics must show: of MPI_Allgatherv 6 with 12000 bytes in all, 5000
- * from the first rank and 7000 from the last, and 2 without a byte; of MPI_Allgather 3 with 8 bytes from each rank.
+/* A fixed list of calls, whose number and bytes the statistics must show: of MPI_Allgatherv 6 with 12000 bytes in all,
+ * 5000 from the first rank and 7000 from the last, and 2 without a byte; of MPI_Allgather 3 with 8 bytes from each
+ * rank.
  */
 #include "agv.h"
 

@@ -1,6 +1,6 @@
 /* A rank is late in a broadcast, and another, whose blocks come to it by other ways, is in the next call already when
- * a third has everything from it but still waits for the late one: nothing is wrong with that. Each rank is late in turn,
- * and the one that is ahead in some of these turns (7 ranks, 2 or 3 blocks) is the root of the next call.
+ * a third has everything from it but still waits for the late one: nothing is wrong with that. Each rank is late in
+ * turn, and the one that is ahead in some of these turns (7 ranks, 2 or 3 blocks) is the root of the next call.
  */
 #define _DEFAULT_SOURCE /* usleep */
 #include "rondo_test.h"

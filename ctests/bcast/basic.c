@@ -36,8 +36,8 @@ static void every_root_and_count(void) {
 
 static void named_types(void) {
     const MPI_Datatype types[] = {MPI_CHAR,     MPI_SHORT,       MPI_INT,      MPI_LONG_LONG, MPI_FLOAT, MPI_DOUBLE,
-                                  MPI_UNSIGNED, MPI_LONG_DOUBLE, MPI_UINT16_T, MPI_C_BOOL,    MPI_WCHAR, MPI_C_DOUBLE_COMPLEX,
-                                  MPI_AINT};
+                                  MPI_UNSIGNED, MPI_LONG_DOUBLE, MPI_UINT16_T, MPI_C_BOOL,    MPI_WCHAR,
+                                  MPI_C_DOUBLE_COMPLEX, MPI_AINT};
     const int some[] = {1, 13, 1000, 20011};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
         for (int i = 0; i < 4; i++) one(some[i], types[t], (int)(t + (size_t)i) % test.ranks, MPI_COMM_WORLD);

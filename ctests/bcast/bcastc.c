@@ -7,7 +7,8 @@ static void one(MPI_Count count, MPI_Datatype type, int size, int root, int lowe
     fill(b, bytes, test.rank == root ? 1 : 2);
     struct counts before = counts_now();
     int takes = is_rondos((int)count, type, MPI_COMM_WORLD);
-    int rc = lower ? PMPI_Bcast_c(b, count, type, root, MPI_COMM_WORLD) : MPI_Bcast_c(b, count, type, root, MPI_COMM_WORLD);
+    int rc = lower ? PMPI_Bcast_c(b, count, type, root, MPI_COMM_WORLD)
+                   : MPI_Bcast_c(b, count, type, root, MPI_COMM_WORLD);
     CHECK(rc == MPI_SUCCESS);
     check_counts(before, (unsigned long long)takes, (unsigned long long)!takes);
     CHECK(wrong(b, bytes, 1) == 0);

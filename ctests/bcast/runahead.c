@@ -1,7 +1,8 @@
-/* A root that goes ahead: the last rank sleeps while the others broadcast a few bytes at a time. How many calls does the root get
- * through meanwhile, each of which leaves a message in the memory of somebody who is late?
+/* A root that goes ahead: the last rank sleeps while the others broadcast a few bytes at a time. How many calls does
+ * the root get through meanwhile, each of which leaves a message in the memory of somebody who is late?
  *
- *   runahead CALLS MOST     so many broadcasts, of which the root may complete MOST before the last rank wakes (0: any number)
+ *   runahead CALLS MOST     so many broadcasts, of which the root may complete MOST before the last rank wakes
+ *                           (0: any number)
  */
 #include "rondo_test.h"
 #include <unistd.h>

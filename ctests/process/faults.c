@@ -1,12 +1,12 @@
-/* Every call of the host by Rondo fails once: collectives of all kinds on a new communicator, with the n-th such call on one
- * rank failing, for every n from a first one on.
+/* Every call of the host by Rondo fails once: collectives of all kinds on a new communicator, with the n-th such call
+ * on one rank failing, for every n from a first one on.
  *
  *   faults FIRST RANK
  *
  * Errors are returned. A round in which no collective returned one must have had the right results, and when its
  * communicator is free again Rondo must hold nothing that it did not hold before. Then comes the next round, until one
- * has no call left to fail. A rank that gets an error says so and ends the job: what the others know of it is not defined.
- * tests/faults.rs reads the lines:
+ * has no call left to fail. A rank that gets an error says so and ends the job: what the others know of it is not
+ * defined. tests/faults.rs reads the lines:
  *
  *   round N                         begins
  *   round N: FUNCTION, survived     all was right in spite of it
@@ -38,7 +38,8 @@ static void sound(long round, int code, const char *name) {
     if (code == MPI_SUCCESS) return;
     int class = -1;
     MPI_Error_class(code, &class);
-    printf("round %ld: error %s in %s\n", round, class > MPI_SUCCESS && class <= MPI_ERR_LASTCODE ? "known" : "UNKNOWN", name);
+    int known = class > MPI_SUCCESS && class <= MPI_ERR_LASTCODE;
+    printf("round %ld: error %s in %s\n", round, known ? "known" : "UNKNOWN", name);
     fflush(stdout);
     usleep(200000); /* MPICH's launcher may lose what it has not read when the job ends */
     MPI_Abort(MPI_COMM_WORLD, 1);

@@ -1,6 +1,6 @@
 /* Nonblocking and persistent collectives, by both their names: Rondo leaves them to the host and counts each once. The
- * statistics must show, of each collective, 2 nonblocking calls and, where the library was built for an MPI that has such
- * functions, 2 persistent ones.
+ * statistics must show, of each collective, 2 nonblocking calls and, where the library was built for an MPI that has
+ * such functions, 2 persistent ones.
  */
 #include "rondo_test.h"
 
@@ -46,7 +46,8 @@ static void check(const char *what, int where) {
 
 #define WORLD MPI_COMM_WORLD
 
-/* All seven; `do` completes a call, `f` makes the name of the function, and `more` are the arguments before the request. */
+/* All seven; `do` completes a call, `f` makes the name of the function, and `more` are the arguments before the
+ * request. */
 #define SEVEN(do, f, more)                                                                                             \
     prepare(0), own[0] = 100 + test.rank;                                                                              \
     do(f(bcast, Bcast)(all, test.ranks, MPI_INT, 0, WORLD more));                                                      \

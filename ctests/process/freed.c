@@ -1,6 +1,6 @@
-/* Delete callbacks that call collectives on the very communicator that is being freed: all ranks are in MPI_Comm_free, or
- * MPI_Comm_disconnect, so all of them call it. Two keyvals, set before the first collective on some ranks and after it on others, so
- * that Rondo's own attribute is in another place among them.
+/* Delete callbacks that call collectives on the very communicator that is being freed: all ranks are in MPI_Comm_free,
+ * or MPI_Comm_disconnect, so all of them call it. Two keyvals, set before the first collective on some ranks and after
+ * it on others, so that Rondo's own attribute is in another place among them.
  *
  *   freed used     the communicator has had collectives before
  *   freed new      the one of the callback is its first

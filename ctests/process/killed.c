@@ -1,9 +1,9 @@
 /* A rank that ends before, in or after a collective: the job must end, whatever the other ranks wait in.
  *
- * Arguments: how it ends ("kill": by a signal that nobody can catch, amidst of a collective; "before": in the same way, when the
- * others are in their first; "after": when they are in MPI_Barrier behind the last; "abort": by MPI_Abort, while the others are
- * in the next one), which rank, negative ones from the end, and after how many milliseconds. Long broadcasts and allgathers go on
- * all the time.
+ * Arguments: how it ends ("kill": by a signal that nobody can catch, amidst of a collective; "before": in the same way,
+ * when the others are in their first; "after": when they are in MPI_Barrier behind the last; "abort": by MPI_Abort,
+ * while the others are in the next one), which rank, negative ones from the end, and after how many milliseconds. Long
+ * broadcasts and allgathers go on all the time.
  */
 #include "agv.h"
 #include <signal.h>

@@ -1,6 +1,6 @@
-/* Rondo finds out who is faster while the program runs. Whoever has a call, the answer is right, every call is counted once,
- * and on a rank that makes a call of its own kind in between, nothing gets out of step: sizes change from call to call, another
- * communicator has other calls, and the root moves.
+/* Rondo finds out who is faster while the program runs. Whoever has a call, the answer is right, every call is counted
+ * once, and on a rank that makes a call of its own kind in between, nothing gets out of step: sizes change from call to
+ * call, another communicator has other calls, and the root moves.
  */
 #include "agv.h"
 #include "gsv.h"

@@ -1,6 +1,6 @@
-/* A file of rules for automatic choices. Every process writes one of its own and names it in its environment: that of rank 0 of a
- * communicator counts, so the others' may be wrong. Argument: good, bad (a key that does not exist) or missing; or given, where
- * the rules are given by rondo_rules() in place of a bad file.
+/* A file of rules for automatic choices. Every process writes one of its own and names it in its environment: that of
+ * rank 0 of a communicator counts, so the others' may be wrong. Argument: good, bad (a key that does not exist) or
+ * missing; or given, where the rules are given by rondo_rules() in place of a bad file.
  */
 #define _DEFAULT_SOURCE /* setenv */
 #include "agv.h"

@@ -24,8 +24,8 @@
 
 enum { BYTES = 30000, ROUNDS = 4 };
 
-/* Without MPI_Init all calls are the host's. Intel MPI says that MPI is initialised in a session too, and so Rondo may take calls:
- * there MPI ends once in a process, so that nothing that was kept can be mistaken. */
+/* Without MPI_Init all calls are the host's. Intel MPI says that MPI is initialised in a session too, and so Rondo may
+ * take calls: there MPI ends once in a process, so that nothing that was kept can be mistaken. */
 static int outside;
 
 /* What a session has. */

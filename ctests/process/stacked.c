@@ -1,7 +1,7 @@
-/* A profiler beside Rondo, each preloaded. In front it sees every call, and so does Rondo, to which it goes on by the PMPI_
- * name. Behind, it sees what Rondo passes on under the same name: nonblocking collectives. Blocking ones Rondo carries out
- * itself, or passes to the PMPI_ function of the MPI library, so they are not counted as if the program had made other calls.
- * Either way Rondo counts a call once.
+/* A profiler beside Rondo, each preloaded. In front it sees every call, and so does Rondo, to which it goes on by the
+ * PMPI_ name. Behind, it sees what Rondo passes on under the same name: nonblocking collectives. Blocking ones Rondo
+ * carries out itself, or passes to the PMPI_ function of the MPI library, so they are not counted as if the program had
+ * made other calls. Either way Rondo counts a call once.
  *
  *   stacked front|behind
  */

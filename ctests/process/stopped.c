@@ -1,5 +1,5 @@
-/* A rank that the system stops for a while, again and again, as it does on a busy node: everybody waits, and all goes on.
- * Rank 0 stops the last rank by signals, so all have to be on one machine.
+/* A rank that the system stops for a while, again and again, as it does on a busy node: everybody waits, and all goes
+ * on. Rank 0 stops the last rank by signals, so all have to be on one machine.
  */
 #include "agv.h"
 #include <pthread.h>

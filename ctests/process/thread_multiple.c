@@ -62,7 +62,8 @@ static size_t regular(int unit, int root, unsigned seed, MPI_Comm comm) {
     unsigned char *own = malloc(each), *all = calloc((size_t)p, each);
     fill(own, each, seed + (unsigned)test.rank);
     bad += MPI_Gather(own, unit, MPI_BYTE, all, unit, MPI_BYTE, root, comm) != MPI_SUCCESS;
-    for (int r = 0; r < p && test.rank == root; r++) bad += wrong(all + (size_t)r * each, each, seed + (unsigned)r) != 0;
+    for (int r = 0; r < p && test.rank == root; r++)
+        bad += wrong(all + (size_t)r * each, each, seed + (unsigned)r) != 0;
     memset(own, 0, each);
     bad += MPI_Scatter(all, unit, MPI_BYTE, own, unit, MPI_BYTE, root, comm) != MPI_SUCCESS;
     bad += wrong(own, each, seed + (unsigned)test.rank) != 0;

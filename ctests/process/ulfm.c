@@ -1,5 +1,5 @@
-/* A job that outlives its processes, by Open MPI's User Level Failure Mitigation: the last rank is killed, the others hear of it as an
- * error of their collectives, make a communicator without it and go on. Rondo stays away, and says so.
+/* A job that outlives its processes, by Open MPI's User Level Failure Mitigation: the last rank is killed, the others
+ * hear of it as an error of their collectives, make a communicator without it and go on. Rondo stays away, and says so.
  */
 #include "rondo_test.h"
 #include <mpi-ext.h>

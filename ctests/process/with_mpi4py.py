@@ -1,6 +1,7 @@
-"""mpi4py, whose wheel loads the MPI library by dlopen and calls the large-count functions where there are any: collectives
-of buffers and of pickled objects, on the world and on halves of it, and who carried them out. As rondo_test.h has it:
-EXPECT_RONDO names an algorithm, or is not there in a bare run, and the last line is "PASS with_mpi4py"."""
+"""mpi4py, whose wheel loads the MPI library by dlopen and calls the large-count functions where there are any:
+collectives of buffers and of pickled objects, on the world and on halves of it, and who carried them out. As
+rondo_test.h has it: EXPECT_RONDO names an algorithm, or is not there in a bare run, and the last line is
+"PASS with_mpi4py"."""
 
 import array
 import ctypes

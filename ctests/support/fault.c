@@ -1,5 +1,6 @@
-/* Preloaded behind Rondo: the host's functions as Rondo finds them, one call of which fails on request, and an account of
- * what Rondo made and freed. The program calls MPI_ names, and Rondo PMPI_ names, so only Rondo's calls come through here.
+/* Preloaded behind Rondo: the host's functions as Rondo finds them, one call of which fails on request, and an account
+ * of what Rondo made and freed. The program calls MPI_ names, and Rondo PMPI_ names, so only Rondo's calls come through
+ * here.
  *
  *   fault_arm(n)       the n-th call from now on fails; 0: none does
  *   fault_calls()      calls since then
@@ -78,19 +79,19 @@ static int derived(int n, const MPI_Datatype *types) {
 }
 
 #define NOTHING (void)0
-#define SEND(name)                                                                                                      \
-    FUNCTION(name, (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *r),                 \
+#define SEND(name)                                                                                      \
+    FUNCTION(name, (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *r), \
              (b, n, t, to, tag, c, r), made(REQUESTS, rc, 1))
 
 FUNCTION(Allreduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c), NOTHING)
-FUNCTION(Iallreduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request *r), (a, b, n, t, o, c, r),
-         made(REQUESTS, rc, 1))
-FUNCTION(Reduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c), (a, b, n, t, o, root, c),
-         NOTHING)
+FUNCTION(Iallreduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request *r),
+         (a, b, n, t, o, c, r), made(REQUESTS, rc, 1))
+FUNCTION(Reduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c),
+         (a, b, n, t, o, root, c), NOTHING)
 SEND(Isend)
 SEND(Issend)
-FUNCTION(Irecv, (void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request *r), (b, n, t, from, tag, c, r),
-         made(REQUESTS, rc, 1))
+FUNCTION(Irecv, (void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request *r),
+         (b, n, t, from, tag, c, r), made(REQUESTS, rc, 1))
 FUNCTION(Test, (MPI_Request * r, int *done, MPI_Status *s), (r, done, s), made(REQUESTS, rc, -!!*done))
 FUNCTION(Cancel, (MPI_Request * r), (r), NOTHING)
 FUNCTION(Test_cancelled, (const MPI_Status *s, int *yes), (s, yes), NOTHING)
@@ -104,8 +105,10 @@ FUNCTION(Sendrecv,
           MPI_Comm c, MPI_Status *s),
          (a, n, t, to, tag, b, m, u, from, tag2, c, s), NOTHING)
 FUNCTION(Get_count, (const MPI_Status *s, MPI_Datatype t, int *n), (s, t, n), NOTHING)
-FUNCTION(Pack, (const void *a, int n, MPI_Datatype t, void *b, int m, int *at, MPI_Comm c), (a, n, t, b, m, at, c), NOTHING)
-FUNCTION(Unpack, (const void *a, int m, int *at, void *b, int n, MPI_Datatype t, MPI_Comm c), (a, m, at, b, n, t, c), NOTHING)
+FUNCTION(Pack, (const void *a, int n, MPI_Datatype t, void *b, int m, int *at, MPI_Comm c), (a, n, t, b, m, at, c),
+         NOTHING)
+FUNCTION(Unpack, (const void *a, int m, int *at, void *b, int n, MPI_Datatype t, MPI_Comm c), (a, m, at, b, n, t, c),
+         NOTHING)
 FUNCTION(Comm_rank, (MPI_Comm c, int *r), (c, r), NOTHING)
 FUNCTION(Comm_size, (MPI_Comm c, int *n), (c, n), NOTHING)
 FUNCTION(Comm_test_inter, (MPI_Comm c, int *yes), (c, yes), NOTHING)
@@ -141,8 +144,8 @@ FUNCTION(Type_get_extent, (MPI_Datatype t, MPI_Aint *lb, MPI_Aint *n), (t, lb, n
 FUNCTION(Type_get_envelope, (MPI_Datatype t, int *i, int *a, int *d, int *how), (t, i, a, d, how), NOTHING)
 FUNCTION(Type_get_contents, (MPI_Datatype t, int i, int a, int d, int *is, MPI_Aint *as, MPI_Datatype *ds),
          (t, i, a, d, is, as, ds), made(TYPES, rc, rc == MPI_SUCCESS ? derived(d, ds) : 0))
-FUNCTION(Type_create_hindexed, (int n, const int *l, const MPI_Aint *at, MPI_Datatype t, MPI_Datatype *new), (n, l, at, t, new),
-         made(TYPES, rc, 1))
+FUNCTION(Type_create_hindexed, (int n, const int *l, const MPI_Aint *at, MPI_Datatype t, MPI_Datatype *new),
+         (n, l, at, t, new), made(TYPES, rc, 1))
 FUNCTION(Type_commit, (MPI_Datatype * t), (t), NOTHING)
 FUNCTION(Type_free, (MPI_Datatype * t), (t), made(TYPES, rc, -1))
 FUNCTION(Error_class, (int code, int *class), (code, class), NOTHING)

@@ -1,6 +1,6 @@
-/* Error handlers that do not come back: what throws.cc and jumps.c have in common. Every collective, and a nonblocking one,
- * is called with a root that is none or a count that is negative, so that the host calls the handler on each rank; then
- * the communicator must be as good as before. LEAVES(call) is true if the call was left by its handler.
+/* Error handlers that do not come back: what throws.cc and jumps.c have in common. Every collective, and a nonblocking
+ * one, is called with a root that is none or a count that is negative, so that the host calls the handler on each rank;
+ * then the communicator must be as good as before. LEAVES(call) is true if the call was left by its handler.
  */
 #include "rondo_test.h"
 

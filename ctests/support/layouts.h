@@ -100,8 +100,8 @@ static MAYBE_UNUSED void place_message(const struct layout *l, int count, unsign
 /* Broadcasts from `root`, which describes the message as `roots_count` elements of `roots`, into `count` elements of
  * `mine` (at the root both are the same). Afterwards the described bytes are the root's, and every other byte
  * of the memory, gaps and margins, is what it was. */
-static MAYBE_UNUSED void bcast_layouts(const struct layout *roots, int roots_count, const struct layout *mine, int count,
-                                       int root, MPI_Comm comm) {
+static MAYBE_UNUSED void bcast_layouts(const struct layout *roots, int roots_count, const struct layout *mine,
+                                       int count, int root, MPI_Comm comm) {
     int me;
     MPI_Comm_rank(comm, &me);
 

@@ -1,9 +1,9 @@
 /* Preloaded beside the library under test where MPICH over UCX has more ranks than cores.
  *
  * UCX polls without giving the core away, so a waiting rank keeps the rank it waits for from running until the
- * scheduler's time slice ends. Here an empty poll yields. With YIELD_NAP_US in the environment, a rank that waits sleeps so many
- * microseconds after ten of them, which halves the time that several jobs at once take and is no good for timing one.
- * This changes scheduling only; no MPI symbol is touched.
+ * scheduler's time slice ends. Here an empty poll yields. With YIELD_NAP_US in the environment, a rank that waits
+ * sleeps so many microseconds after ten of them, which halves the time that several jobs at once take and is no good
+ * for timing one. This changes scheduling only; no MPI symbol is touched.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-//! Any environment at all: a value is taken or warned of, never anything else, and what was taken is written down in such a way that
-//! it would be taken again.
+//! Any environment at all: a value is taken or warned of, never anything else, and what was taken is written down in
+//! such a way that it would be taken again.
 
 #![no_main]
 

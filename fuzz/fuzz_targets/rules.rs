@@ -1,5 +1,5 @@
-//! Any text as a file of rules: it is taken as a whole or refused with a reason, and rules that were taken travel between ranks
-//! unchanged.
+//! Any text as a file of rules: it is taken as a whole or refused with a reason, and rules that were taken travel
+//! between ranks unchanged.
 
 #![no_main]
 

@@ -6,60 +6,45 @@
 use super::RawHandle;
 use crate::coll::{self, Why};
 use crate::collective::Collective;
-use crate::host::Next;
+use crate::host::{Next, signature};
 use std::ffi::{c_int, c_void};
 
 /// Exports functions of one kind: the type of counts, that of displacements, the kind, its last arguments, and the name
 /// for each collective.
 macro_rules! forward {
     (
-        $count:ty, $displ:ty, $why:ident ($($last:ident: $type:ty),*):
+        $count:ty, $displ:ty, $why:ident $last:tt:
         $bcast:ident $allgatherv:ident $allgather:ident $gatherv:ident $gather:ident $scatterv:ident $scatter:ident
     ) => {
-        forward!(Bcast $why $bcast(
-            buffer: *mut c_void, count: $count, datatype: RawHandle, root: c_int, comm: RawHandle $(, $last: $type)*
-        ));
-        forward!(Allgatherv $why $allgatherv(
-            sendbuf: *const c_void, sendcount: $count, sendtype: RawHandle, recvbuf: *mut c_void,
-            recvcounts: *const $count, displs: *const $displ, recvtype: RawHandle, comm: RawHandle $(, $last: $type)*
-        ));
-        forward!(Allgather $why $allgather(
-            sendbuf: *const c_void, sendcount: $count, sendtype: RawHandle, recvbuf: *mut c_void,
-            recvcount: $count, recvtype: RawHandle, comm: RawHandle $(, $last: $type)*
-        ));
-        forward!(Gatherv $why $gatherv(
-            sendbuf: *const c_void, sendcount: $count, sendtype: RawHandle, recvbuf: *mut c_void,
-            recvcounts: *const $count, displs: *const $displ, recvtype: RawHandle, root: c_int, comm: RawHandle
-            $(, $last: $type)*
-        ));
-        forward!(Gather $why $gather(
-            sendbuf: *const c_void, sendcount: $count, sendtype: RawHandle, recvbuf: *mut c_void,
-            recvcount: $count, recvtype: RawHandle, root: c_int, comm: RawHandle $(, $last: $type)*
-        ));
-        forward!(Scatterv $why $scatterv(
-            sendbuf: *const c_void, sendcounts: *const $count, displs: *const $displ, sendtype: RawHandle,
-            recvbuf: *mut c_void, recvcount: $count, recvtype: RawHandle, root: c_int, comm: RawHandle
-            $(, $last: $type)*
-        ));
-        forward!(Scatter $why $scatter(
-            sendbuf: *const c_void, sendcount: $count, sendtype: RawHandle, recvbuf: *mut c_void,
-            recvcount: $count, recvtype: RawHandle, root: c_int, comm: RawHandle $(, $last: $type)*
-        ));
+        signature!(Bcast, $count, $displ => export_as (Bcast $why $bcast $last));
+        signature!(Allgatherv, $count, $displ => export_as (Allgatherv $why $allgatherv $last));
+        signature!(Allgather, $count, $displ => export_as (Allgather $why $allgather $last));
+        signature!(Gatherv, $count, $displ => export_as (Gatherv $why $gatherv $last));
+        signature!(Gather, $count, $displ => export_as (Gather $why $gather $last));
+        signature!(Scatterv, $count, $displ => export_as (Scatterv $why $scatterv $last));
+        signature!(Scatter, $count, $displ => export_as (Scatter $why $scatter $last));
     };
-    ($collective:ident $why:ident $name:ident($($arg:ident: $type:ty),*)) => {
+}
+
+/// Exports one function: the arguments of the collective's signature, and then those of its kind.
+macro_rules! export_as {
+    (
+        ($collective:ident $why:ident $name:ident ($($last:ident: $more:ty),*))
+        ($($arg:ident: $type:ty),*)
+    ) => {
         /// MPI 4.1, chapter 6: left to the host.
         ///
         /// # Safety
         /// The caller keeps the contract of the MPI function.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $name($($arg: $type),*) -> c_int {
-            static NEXT: Next<unsafe extern "C-unwind" fn($($type),*) -> c_int> =
+        pub unsafe extern "C-unwind" fn $name($($arg: $type,)* $($last: $more),*) -> c_int {
+            static NEXT: Next<unsafe extern "C-unwind" fn($($type,)* $($more),*) -> c_int> =
                 // SAFETY: a type of function pointers.
                 unsafe { Next::new(concat!(stringify!($name), "\0")) };
             coll::forward(Collective::$collective, Why::$why, || {
                 // SAFETY: the type is the MPI standard's for this name, with handles as words; the arguments are the
                 // caller's.
-                NEXT.call(|next| unsafe { next($($arg),*) })
+                NEXT.call(|next| unsafe { next($($arg,)* $($last),*) })
             })
         }
     };

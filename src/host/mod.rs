@@ -18,10 +18,7 @@ pub use data::data::Data;
 pub use data::layout::Layout;
 pub use data::staging::StagingRoom;
 pub use library::abi::{Abi, RawHandle};
-pub use library::collectives::{
-    AllgatherFn, AllgatherLargeFn, AllgathervFn, AllgathervLargeFn, BcastFn, BcastLargeFn,
-    GatherFn, GatherLargeFn, GathervFn, GathervLargeFn, ScattervFn, ScattervLargeFn,
-};
+pub(crate) use library::collectives::signature;
 pub use library::devices::{driver_is_loaded, ignore_devices};
 pub use library::handle::Comm;
 #[cfg(not(feature = "direct"))]
@@ -40,3 +37,12 @@ pub use transport::rooted_wire::MpiRootedWire;
 pub use transport::tags::{Tags, call_tag};
 pub use transport::view::View;
 pub use transport::wire::{Job, MpiWire, Requests, SYNCHRONOUS_BYTES};
+
+/// Functions and handles of an MPI library as they are: for the tool, which calls the library and Rondo side by side.
+pub mod raw {
+    pub use super::library::abi::{Handles, IN_PLACE};
+    pub use super::library::collectives::Collectives;
+    pub use super::library::symbols::Finder;
+    pub use super::library::sys::{MPI_Comm, MPI_Datatype, MPI_Status};
+    pub use super::library::table::Functions;
+}

@@ -49,8 +49,8 @@ impl Host {
             }
             Language::Cpp => {
                 let mut compile = Command::new(self.tool("mpicc"));
-                // MPI's own C++ bindings, which are no more, would need another library. The headers are C: what they leave
-                // to the compiler, a string in place of a character pointer for example, is no matter here.
+                // MPI's own C++ bindings, which are no more, would need another library. The headers are C: what they
+                // leave to the compiler, a string in place of a character pointer for example, is no matter here.
                 compile.args([
                     "-x",
                     "c++",

@@ -135,8 +135,8 @@ impl Host {
         matrix(&self.name).join("bin").join("python")
     }
 
-    /// Can programs in this language be had? Fortran bindings are Debian's alone, because a module file fits one compiler,
-    /// and mpi4py is what `make matrix` installs.
+    /// Can programs in this language be had? Fortran bindings are Debian's alone, because a module file fits one
+    /// compiler, and mpi4py is what `make matrix` installs.
     pub fn has(&self, language: Language) -> bool {
         match language {
             Language::C | Language::Cpp => true,

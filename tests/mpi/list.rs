@@ -63,8 +63,8 @@ fn family_of(collective: Collective) -> &'static str {
 }
 
 impl Mode {
-    /// Writes down what `algorithms` means: the variable of each collective that it names, by itself or by its family, and whom to
-    /// expect there if that is not whom EXPECT_RONDO names.
+    /// Writes down what `algorithms` means: the variable of each collective that it names, by itself or by its family,
+    /// and whom to expect there if that is not whom EXPECT_RONDO names.
     fn spell_out(&mut self) -> Result<(), String> {
         let mut algorithms = std::mem::take(&mut self.algorithms);
         let families = algorithms.clone();
@@ -298,9 +298,9 @@ impl Test {
         ranks.chain(shapes)
     }
 
-    /// Does the thinned list have this one of the `runs` in this one of the modes, on this one of the MPIs? Of a row's product it has
-    /// so many that every mode comes on each MPI and every number of ranks on one of them, and the bare runs that others are
-    /// compared with.
+    /// Does the thinned list have this one of the `runs` in this one of the modes, on this one of the MPIs? Of a row's
+    /// product it has so many that every mode comes on each MPI and every number of ranks on one of them, and the bare
+    /// runs that others are compared with.
     pub fn thinned_has(&self, run: usize, mode: usize, host: &str, hosts: &[String]) -> bool {
         if self.same.is_some() && self.modes[mode] == "bare" {
             return true;

@@ -10,7 +10,7 @@
 //! | `RONDO_TEST_SLOW` | `1` runs the cases that take long | `0` |
 //! | `RONDO_TEST_THIN` | `1` leaves out combinations of ranks and modes (`Test::thinned_has`) | `0` |
 //! | `RONDO_TEST_JOBS` | cases at a time | 4 |
-//! | `RONDO_LIB_openmpi`, `RONDO_LIB_mpich`, `RONDO_LIB_standard` | the library under test | `build/<ABI>/librondo.so` |
+//! | `RONDO_LIB_<ABI>`: `openmpi`, `mpich`, `standard` | the library under test | `build/<ABI>/librondo.so` |
 //! | `MPICC_OPENMPI`, `MPIF90_MPICH`, `MPIRUN_MPICH`, ... | the programs of Debian's MPIs | `mpicc.openmpi`, ... |
 
 #![forbid(unsafe_code)]

@@ -1,4 +1,5 @@
-//! Where the sources of the MPI programs are: each in a folder of `ctests`, by what it tests, and found by its name alone.
+//! Where the sources of the MPI programs are: each in a folder of `ctests`, by what it tests, and found by its name
+//! alone.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -101,8 +101,8 @@ impl Ended {
     }
 }
 
-/// The launcher of an MPI for so many ranks and seconds, with variables of which LD_PRELOAD may be one. The program is to be
-/// added.
+/// The launcher of an MPI for so many ranks and seconds, with variables of which LD_PRELOAD may be one. The program is
+/// to be added.
 pub fn mpirun(mpi: &str, ranks: u32, seconds: u32, env: &[(&str, &str)]) -> Command {
     let mut line = Command::new("timeout");
     line.args(["-k", "5", &seconds.to_string(), &command("mpirun", mpi)]);

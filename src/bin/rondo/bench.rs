@@ -29,10 +29,10 @@ use times::Times;
 
 /// Time collectives by the MPI library and by Rondo, in turns in one run.
 ///
-/// Every rank runs this tool, under the launcher of the MPI that it is built for. It loads Rondo and the MPI library by itself.
-/// A time is that of a call with a barrier behind it, on the slowest rank, in a batch of calls that lasts about 2 ms;
-/// min, avg, max and P99 are over the batches, and the ratio is host / Rondo of the medians. The answers of the first calls are
-/// checked.
+/// Every rank runs this tool, under the launcher of the MPI that it is built for. It loads Rondo and the MPI library by
+/// itself. A time is that of a call with a barrier behind it, on the slowest rank, in a batch of calls that lasts about
+/// 2 ms; min, avg, max and P99 are over the batches, and the ratio is host / Rondo of the medians. The answers of the
+/// first calls are checked.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment, after_long_help = AFTER_HELP)]
 pub struct Args {
@@ -106,15 +106,16 @@ DISTRIBUTIONS:
   the same total.
 
 LEARNING:
-  Rondo chooses by its rules and its model, as with RONDO_LEARN=off, unless RONDO_LEARN is set or Rondo is preloaded already.
+  Rondo chooses by its rules and its model, as with RONDO_LEARN=off, unless RONDO_LEARN is set or Rondo is preloaded
+  already.
 
 COLUMNS:
-  Microseconds. With fewer than 100 batches, P99 is the maximum. For collectives with a root, the time that the root itself
-  spends in a call (median) follows. The last column says which algorithm of Rondo's carried the calls out, by its
-  counters on rank 0; host if Rondo passed them on. A guideline says how many times as long a collective takes as others
-  that could stand in its place, at the same total; where that was not measured, between its neighbours.
-  Where ranks share cores, times are mostly the scheduler's, and change while a run lasts: host and Rondo in a row, which take
-  turns, can still be compared, but rows and guidelines cannot.";
+  Microseconds. With fewer than 100 batches, P99 is the maximum. For collectives with a root, the time that the root
+  itself spends in a call (median) follows. The last column says which algorithm of Rondo's carried the calls out, by
+  its counters on rank 0; host if Rondo passed them on. A guideline says how many times as long a collective takes as
+  others that could stand in its place, at the same total; where that was not measured, between its neighbours.
+  Where ranks share cores, times are mostly the scheduler's, and change while a run lasts: host and Rondo in a row,
+  which take turns, can still be compared, but rows and guidelines cannot.";
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Datatype {

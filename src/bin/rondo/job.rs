@@ -22,8 +22,8 @@ pub fn run(
         return preloaded();
     }
     let mpi = Mpi::start(library)?;
-    // Whatever goes wrong from here on does so on all ranks. They leave when rank 0 has said it: the first rank that fails
-    // makes launchers end the others.
+    // Whatever goes wrong from here on does so on all ranks. They leave when rank 0 has said it: the first rank that
+    // fails makes launchers end the others.
     work(&mpi).map_err(|failure| {
         if mpi.rank == 0 {
             failure.say();

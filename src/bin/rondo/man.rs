@@ -41,15 +41,16 @@ fn page() -> String {
     page.text([bold("mpicc"), roman(" ... "), bold("-lrondo")]);
     page.control("SH", ["DESCRIPTION"]);
     page.text([roman(
-        "librondo.so is preloaded into the ranks of an MPI program, or linked before the MPI library. It carries out MPI_Bcast, \
-         MPI_Allgatherv, MPI_Allgather, MPI_Gatherv, MPI_Gather, MPI_Scatterv and MPI_Scatter over the messages of the MPI library, \
-         where that is measured to be faster, and hands every other call to it untouched. It must be built for the ABI of the \
-         program's MPI library; otherwise it says so once and hands every call on.",
+        "librondo.so is preloaded into the ranks of an MPI program, or linked before the MPI library. It carries out \
+         MPI_Bcast, MPI_Allgatherv, MPI_Allgather, MPI_Gatherv, MPI_Gather, MPI_Scatterv and MPI_Scatter over the \
+         messages of the MPI library, where that is measured to be faster, and hands every other call to it \
+         untouched. It must be built for the ABI of the program's MPI library; otherwise it says so once and hands \
+         every call on.",
     )]);
     page.control("SH", ["ENVIRONMENT"]);
     page.text([roman(
-        "Rank 0's values hold for all ranks of a communicator, where ranks must agree. Sizes are in bytes; K, M and G stand for \
-         1024, 1024^2 and 1024^3.",
+        "Rank 0's values hold for all ranks of a communicator, where ranks must agree. Sizes are in bytes; K, M and G \
+         stand for 1024, 1024^2 and 1024^3.",
     )]);
     for opt in OPTIONS {
         page.control("TP", []);

@@ -1,7 +1,8 @@
 //! MPI for this tool: collectives by the MPI library and by Rondo side by side, behind safe functions.
 //!
-//! The tool is not linked with MPI, and Rondo is preloaded into it. The MPI library is loaded when it is needed; what its
-//! handle gives is the library's own, and what the global scope gives is Rondo's, because Rondo comes first there.
+//! The tool is not linked with MPI, and Rondo is preloaded into it. The MPI library is loaded when it is needed; what
+//! its handle gives is the library's own, and what the global scope gives is Rondo's, because Rondo comes first there.
+//! Signatures and predefined handles are those that Rondo itself uses.
 
 #![allow(unsafe_code)]
 
@@ -15,13 +16,16 @@ pub use comm::{Comm, Side};
 pub use load::has_rondo;
 
 use crate::{Failure, collectives::needs_all};
-use load::{
-    Allreduce, Barrier, Calls, Functions, Handle, IN_PLACE, NO_HANDLE, OnType, find, function,
-    handles, load,
+use load::{Loaded, find, function, load};
+use rondo::{
+    collective::Collective::{self, *},
+    host::{
+        RawHandle,
+        raw::{IN_PLACE, MPI_Comm, MPI_Datatype},
+    },
 };
-use rondo::collective::Collective::{self, *};
 use std::{
-    ffi::{CString, OsStr, c_char, c_int, c_void},
+    ffi::{CString, OsStr, c_char, c_int, c_ulonglong, c_void},
     marker::PhantomData,
     mem::transmute,
     ptr,
@@ -29,10 +33,10 @@ use std::{
 
 /// A datatype of bytes.
 pub struct Datatype<'a> {
-    handle: Handle,
-    /// Frees it, unless it is MPI's own.
-    free: Option<OnType>,
-    mpi: PhantomData<&'a Mpi>,
+    handle: MPI_Datatype,
+    mpi: &'a Mpi,
+    /// Is it to be freed? Not if it is MPI's own.
+    made: bool,
     /// Bytes of data in an element.
     pub size: usize,
     /// Bytes of memory from an element to the next.
@@ -51,20 +55,18 @@ pub struct Call<'a> {
 /// MPI between `MPI_Init` and `MPI_Finalize`, which is when this is dropped.
 pub struct Mpi {
     library: *mut c_void,
-    host: Functions,
-    rondo: Functions,
+    loaded: Loaded,
     barrier: Barrier,
-    allreduce: Allreduce,
     calls: Calls,
-    world: Handle,
-    byte: Handle,
-    double: Handle,
-    max: Handle,
     pub rank: usize,
     pub ranks: usize,
     /// `MPI_Init` promises no thread but this one anything.
     thread: PhantomData<*const ()>,
 }
+
+type Barrier = unsafe extern "C-unwind" fn(MPI_Comm) -> c_int;
+/// Of `rondo_calls`.
+type Calls = unsafe extern "C" fn(*const c_char, *const c_char) -> c_ulonglong;
 
 /// Where memory is. That of no bytes has an address that may be the one by which Open MPI knows MPI_IN_PLACE.
 fn address(memory: &mut [u8]) -> *mut c_void {
@@ -83,48 +85,44 @@ fn checked(code: c_int, what: &str) -> Result<(), Failure> {
 }
 
 impl Mpi {
-    /// Loads the MPI library, the one at `path` or that of this build's ABI, and initialises it. Rondo must be preloaded.
+    /// Loads the MPI library, the one at `path` or that of this build's ABI, and initialises it. Rondo must be
+    /// preloaded.
     pub fn start(path: Option<&OsStr>) -> Result<Mpi, Failure> {
         let library = load(path)?;
-        let [world, byte, double, max] = handles(library)?;
         let mut mpi = Mpi {
             library,
-            host: Functions::find(library, "P")?,
-            rondo: Functions::find(libc::RTLD_DEFAULT, "")?,
+            loaded: Loaded::find(library)?,
             barrier: function!(library, c"PMPI_Barrier", Barrier),
-            allreduce: function!(library, c"PMPI_Allreduce", Allreduce),
             calls: function!(libc::RTLD_DEFAULT, c"rondo_calls", Calls),
-            world,
-            byte,
-            double,
-            max,
             rank: 0,
             ranks: 0,
             thread: PhantomData,
         };
-        type Init = unsafe extern "C" fn(*mut c_int, *mut *mut *mut c_char) -> c_int;
-        type Number = unsafe extern "C" fn(Handle, *mut c_int) -> c_int;
+        type Init = unsafe extern "C-unwind" fn(*mut c_int, *mut *mut *mut c_char) -> c_int;
         let init = function!(library, c"PMPI_Init", Init);
-        let rank = function!(library, c"PMPI_Comm_rank", Number);
-        let size = function!(library, c"PMPI_Comm_size", Number);
+        let (functions, world) = (&mpi.loaded.functions, mpi.world());
         let (mut me, mut all) = (0, 0);
-        // SAFETY: MPI_Init takes null pointers; it has not been called, because only this function does and the tool calls it
-        // once. Then the communicator is valid, and both results are `int`.
+        // SAFETY: MPI_Init takes null pointers; it has not been called, because only this function does and the tool
+        // calls it once. Then the communicator is valid, and both results are `int`.
         unsafe {
             checked(init(ptr::null_mut(), ptr::null_mut()), "MPI_Init")?;
-            checked(rank(world, &mut me), "MPI_Comm_rank")?;
-            checked(size(world, &mut all), "MPI_Comm_size")?;
+            checked((functions.comm_rank)(world, &mut me), "MPI_Comm_rank")?;
+            checked((functions.comm_size)(world, &mut all), "MPI_Comm_size")?;
         }
         (mpi.rank, mpi.ranks) = (me as usize, all as usize);
         Ok(mpi)
     }
 
+    fn world(&self) -> MPI_Comm {
+        self.loaded.handles.world
+    }
+
     /// A byte.
     pub fn byte(&self) -> Datatype<'_> {
         Datatype {
-            handle: self.byte,
-            free: None,
-            mpi: PhantomData,
+            handle: self.loaded.handles.byte,
+            mpi: self,
+            made: false,
             size: 1,
             extent: 1,
         }
@@ -132,27 +130,39 @@ impl Mpi {
 
     /// Eight bytes with gaps: twice four bytes of data and four of nothing.
     pub fn vector(&self) -> Result<Datatype<'_>, Failure> {
-        type Vector = unsafe extern "C" fn(c_int, c_int, c_int, Handle, *mut Handle) -> c_int;
-        type Resized = unsafe extern "C" fn(Handle, isize, isize, *mut Handle) -> c_int;
+        type Vector = unsafe extern "C-unwind" fn(
+            c_int,
+            c_int,
+            c_int,
+            MPI_Datatype,
+            *mut MPI_Datatype,
+        ) -> c_int;
+        type Resized =
+            unsafe extern "C-unwind" fn(MPI_Datatype, isize, isize, *mut MPI_Datatype) -> c_int;
         let vector = function!(self.library, c"PMPI_Type_vector", Vector);
         let resized = function!(self.library, c"PMPI_Type_create_resized", Resized);
-        let commit = function!(self.library, c"PMPI_Type_commit", OnType);
-        let free = function!(self.library, c"PMPI_Type_free", OnType);
-        let (mut strided, mut handle) = (NO_HANDLE, NO_HANDLE);
-        // SAFETY: the handles are a predefined type and what the calls before returned; MPI_Aint has the size of a pointer.
+        let Loaded {
+            functions, handles, ..
+        } = &self.loaded;
+        let (mut strided, mut handle) = (handles.datatype_null, handles.datatype_null);
+        // SAFETY: the handles are a predefined type and what the calls before returned; MPI_Aint has the size of a
+        // pointer.
         unsafe {
-            checked(vector(2, 4, 8, self.byte, &mut strided), "MPI_Type_vector")?;
+            checked(
+                vector(2, 4, 8, handles.byte, &mut strided),
+                "MPI_Type_vector",
+            )?;
             checked(
                 resized(strided, 0, 16, &mut handle),
                 "MPI_Type_create_resized",
             )?;
-            checked(free(&mut strided), "MPI_Type_free")?;
-            checked(commit(&mut handle), "MPI_Type_commit")?;
+            checked((functions.type_free)(&mut strided), "MPI_Type_free")?;
+            checked((functions.type_commit)(&mut handle), "MPI_Type_commit")?;
         }
         Ok(Datatype {
             handle,
-            free: Some(free),
-            mpi: PhantomData,
+            mpi: self,
+            made: true,
             size: 8,
             extent: 16,
         })
@@ -178,19 +188,25 @@ impl Mpi {
                 || collective.is_irregular()
                 || counts.iter().all(|&count| count == counts[0])
         );
-        let (functions, w) = match side {
-            Side::Host => (&self.host, self.world),
-            Side::Rondo => (&self.rondo, self.world),
-            Side::Under(comm) => (&self.rondo, comm.handle()),
+        let Loaded { host, rondo, .. } = &self.loaded;
+        let (functions, comm) = match side {
+            Side::Host => (host, self.world()),
+            Side::Rondo => (rondo, self.world()),
+            Side::Under(comm) => (rondo, comm.handle()),
         };
-        let (t, mine) = (call.datatype.handle, counts[self.rank]);
+        let (t, w) = (
+            RawHandle::of_type(call.datatype.handle),
+            RawHandle::of(comm),
+        );
+        let mine = counts[self.rank];
         let (own, all) = (address(own), address(all));
         let in_place = call.in_place && (is_root || !collective.family().has_root());
-        let own = if in_place { IN_PLACE } else { own };
+        let own = if in_place { IN_PLACE.cast_mut() } else { own };
         let (counts, displs, root) = (counts.as_ptr(), displs.as_ptr(), root as c_int);
-        // SAFETY: MPI is initialised and not finalised while `self` lives, and the handles are its own. Elements take up
-        // `extent` bytes each from their place on, so by the assertions above the buffers have room for all that the counts
-        // and displacements of `CountsAndDispls` name; counts and displacements are of all ranks. The call is complete on return.
+        // SAFETY: MPI is initialised and not finalised while `self` lives, and the handles are its own. Elements take
+        // up `extent` bytes each from their place on, so by the assertions above the buffers have room for all that the
+        // counts and displacements of `CountsAndDispls` name; counts and displacements are of all ranks. The call is
+        // complete on return.
         let code = unsafe {
             match collective {
                 Bcast => (functions.bcast)(all, blocks.total, t, root, w),
@@ -208,15 +224,26 @@ impl Mpi {
     /// Waits for all ranks, by the MPI library.
     pub fn barrier(&self) -> Result<(), Failure> {
         // SAFETY: MPI is initialised while `self` lives, and the communicator is its own.
-        checked(unsafe { (self.barrier)(self.world) }, "MPI_Barrier")
+        checked(unsafe { (self.barrier)(self.world()) }, "MPI_Barrier")
     }
 
     /// Replaces each number by the largest of all ranks.
     pub fn largest(&self, numbers: &mut [f64]) -> Result<(), Failure> {
         let (data, count) = (numbers.as_mut_ptr().cast(), numbers.len() as c_int);
+        let Loaded {
+            functions, handles, ..
+        } = &self.loaded;
         // SAFETY: as above; `numbers` are as many doubles, and MPI_IN_PLACE makes them input and output.
-        let code =
-            unsafe { (self.allreduce)(IN_PLACE, data, count, self.double, self.max, self.world) };
+        let code = unsafe {
+            (functions.allreduce)(
+                IN_PLACE,
+                data,
+                count,
+                handles.double,
+                handles.max,
+                handles.world,
+            )
+        };
         checked(code, "MPI_Allreduce")
     }
 
@@ -231,9 +258,9 @@ impl Mpi {
 
 impl Drop for Datatype<'_> {
     fn drop(&mut self) {
-        if let Some(free) = self.free {
+        if self.made {
             // SAFETY: the type is committed and freed once; MPI is not finalised, as `Mpi` outlives the type.
-            unsafe { free(&mut self.handle) };
+            unsafe { (self.mpi.loaded.functions.type_free)(&mut self.handle) };
         }
     }
 }
@@ -243,9 +270,10 @@ impl Drop for Mpi {
         // From the global scope, where Rondo's comes first: it writes the statistics.
         let address = find(libc::RTLD_DEFAULT, c"MPI_Finalize");
         if !address.is_null() && self.ranks > 0 {
-            // SAFETY: MPI declares int MPI_Finalize(void). MPI was initialised, as there are ranks, and nobody else ends it.
+            // SAFETY: MPI declares int MPI_Finalize(void). MPI was initialised, as there are ranks, and nobody else
+            // ends it.
             unsafe {
-                let finalize: unsafe extern "C" fn() -> c_int = transmute(address);
+                let finalize: unsafe extern "C-unwind" fn() -> c_int = transmute(address);
                 finalize();
             }
         }

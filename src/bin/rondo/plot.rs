@@ -14,8 +14,8 @@ use std::{
 
 /// Draw what 'rondo bench' measured: times, and the ratio host / Rondo, over the size.
 ///
-/// The files are those that 'rondo bench --json=FILE' writes. Each collective gets a row of two pictures, with logarithmic
-/// axes; several files are drawn into the same ones. Times are medians.
+/// The files are those that 'rondo bench --json=FILE' writes. Each collective gets a row of two pictures, with
+/// logarithmic axes; several files are drawn into the same ones. Times are medians.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {

@@ -28,10 +28,10 @@ use sweep::{Sweep, Winner};
 
 /// Measure which algorithm carries out what on this machine, and write it as rules for RONDO_RULES.
 ///
-/// Every rank runs this tool, as many and placed as the programs that the rules are for: they hold for this number of ranks and
-/// nodes. For every collective and size, the MPI library and each of Rondo's algorithms (and for broadcasts and allgathers,
-/// sizes of blocks) carry out calls in turns, as in 'rondo bench'. An algorithm replaces the MPI library where it is faster by 3 % on the
-/// average of the distributions, and slower by 3 % in none.
+/// Every rank runs this tool, as many and placed as the programs that the rules are for: they hold for this number of
+/// ranks and nodes. For every collective and size, the MPI library and each of Rondo's algorithms (and for broadcasts
+/// and allgathers, sizes of blocks) carry out calls in turns, as in 'rondo bench'. An algorithm replaces the MPI
+/// library where it is faster by 3 % on the average of the distributions, and slower by 3 % in none.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment, after_long_help = AFTER_HELP)]
 pub struct Args {
@@ -74,13 +74,13 @@ EXAMPLES:
   RONDO_RULES=site.json rondo run mpirun -np 64 ./app
 
 FILE:
-  It is written anew after every size, so that what is measured stays if this is interrupted. Sizes that were not measured, below
-  MIN or on other numbers of ranks or nodes, are left to Rondo's own choice. MPI_Gatherv and MPI_Scatterv have one rule for all
-  sizes, because not all ranks know these.
+  It is written anew after every size, so that what is measured stays if this is interrupted. Sizes that were not
+  measured, below MIN or on other numbers of ranks or nodes, are left to Rondo's own choice. MPI_Gatherv and
+  MPI_Scatterv have one rule for all sizes, because not all ranks know these.
 
 OUTPUT:
-  Times are medians, in microseconds, the slowest distribution's of each collective. The numbers of the cost model are printed as variables
-  to set: Rondo's own choices go by them.";
+  Times are medians, in microseconds, the slowest distribution's of each collective. The numbers of the cost model are
+  printed as variables to set: Rondo's own choices go by them.";
 
 /// From a size to the next.
 const STEP: u64 = 4;

@@ -13,6 +13,18 @@ pub enum Count {
     Large(i64),
 }
 
+impl From<c_int> for Count {
+    fn from(count: c_int) -> Count {
+        Count::Int(count)
+    }
+}
+
+impl From<i64> for Count {
+    fn from(count: i64) -> Count {
+        Count::Large(count)
+    }
+}
+
 impl Count {
     /// The count, unless it is negative.
     pub fn get(self) -> Option<u64> {
@@ -32,6 +44,24 @@ pub enum Counts {
     Int(*const c_int, *const c_int),
     /// The same for the large-count functions.
     Large(*const i64, *const isize),
+}
+
+impl<C: Into<Count>> From<C> for Counts {
+    fn from(count: C) -> Counts {
+        Counts::Regular(count.into())
+    }
+}
+
+impl From<(*const c_int, *const c_int)> for Counts {
+    fn from((counts, displs): (*const c_int, *const c_int)) -> Counts {
+        Counts::Int(counts, displs)
+    }
+}
+
+impl From<(*const i64, *const isize)> for Counts {
+    fn from((counts, displs): (*const i64, *const isize)) -> Counts {
+        Counts::Large(counts, displs)
+    }
 }
 
 impl Counts {

@@ -109,25 +109,8 @@ impl Elements {
         comm: Comm,
         some: Stretch,
     ) -> Result<(), Code> {
-        self.each_run(some, |user, packed| {
-            if self.giant.is_some() {
-                // SAFETY: by the caller's contract.
-                return unsafe { self_message(mpi, comm, user, packed) };
-            }
-            let mut position = 0;
-            // SAFETY: by the caller's contract.
-            check(unsafe {
-                (mpi.f.pack)(
-                    user.address.cast_const().cast(),
-                    user.count,
-                    user.datatype,
-                    packed.address.cast(),
-                    packed.count,
-                    &mut position,
-                    comm.0,
-                )
-            })
-        })
+        // SAFETY: the caller's contract.
+        unsafe { self.copy(mpi, comm, some, Direction::Pack) }
     }
 
     /// Unpacks some elements.
@@ -140,23 +123,53 @@ impl Elements {
         comm: Comm,
         some: Stretch,
     ) -> Result<(), Code> {
+        // SAFETY: the caller's contract.
+        unsafe { self.copy(mpi, comm, some, Direction::Unpack) }
+    }
+
+    /// Packs or unpacks some elements.
+    ///
+    /// # Safety
+    /// What is to be read is there, and there is room for what is to be written.
+    unsafe fn copy(
+        &self,
+        mpi: &Mpi,
+        comm: Comm,
+        some: Stretch,
+        direction: Direction,
+    ) -> Result<(), Code> {
         self.each_run(some, |user, packed| {
             if self.giant.is_some() {
+                let (from, to) = match direction {
+                    Direction::Pack => (user, packed),
+                    Direction::Unpack => (packed, user),
+                };
                 // SAFETY: by the caller's contract.
-                return unsafe { self_message(mpi, comm, packed, user) };
+                return unsafe { self_message(mpi, comm, from, to) };
             }
             let mut position = 0;
             // SAFETY: by the caller's contract.
             check(unsafe {
-                (mpi.f.unpack)(
-                    packed.address.cast_const().cast(),
-                    packed.count,
-                    &mut position,
-                    user.address.cast(),
-                    user.count,
-                    user.datatype,
-                    comm.0,
-                )
+                match direction {
+                    Direction::Pack => (mpi.f.pack)(
+                        user.address.cast_const().cast(),
+                        user.count,
+                        user.datatype,
+                        packed.address.cast(),
+                        packed.count,
+                        &mut position,
+                        comm.0,
+                    ),
+                    Direction::Unpack => (mpi.f.unpack)(
+                        packed.address.cast_const().cast(),
+                        packed.count,
+                        &mut position,
+                        user.address.cast(),
+                        user.count,
+                        user.datatype,
+                        comm.0,
+                    ),
+                }
             })
         })
     }
@@ -191,6 +204,13 @@ impl Elements {
         }
         Ok(())
     }
+}
+
+/// Which way elements are copied.
+#[derive(Clone, Copy)]
+enum Direction {
+    Pack,
+    Unpack,
 }
 
 /// Some elements in the user's memory and, packed, in Rondo's.

@@ -5,9 +5,7 @@
 
 use super::symbols::Finder;
 use super::sys;
-#[cfg(abi = "mpich")]
-use std::ffi::c_int;
-use std::ffi::{c_char, c_void};
+use std::ffi::{c_char, c_int, c_void};
 #[cfg(any(abi = "openmpi", abi = "standard"))]
 use std::ptr;
 
@@ -53,6 +51,11 @@ impl Abi {
         Abi::Mpich
     };
 
+    /// `MPI_COMM_WORLD` of the ABI of MPICH, which a program may run on whatever this build speaks.
+    pub const MPICH_WORLD: c_int = 0x4400_0000;
+    /// `MPI_COMM_WORLD` of the ABI of the standard.
+    pub const STANDARD_WORLD: usize = 0x101;
+
     /// Name for messages, also the name of the build directory.
     pub fn name(self) -> &'static str {
         match self {
@@ -84,16 +87,27 @@ impl Abi {
 
 /// The predefined handles that Rondo uses, in the ABI of this build.
 pub struct Handles {
+    /// `MPI_COMM_WORLD`.
     pub world: sys::MPI_Comm,
+    /// `MPI_COMM_SELF`.
     pub self_: sys::MPI_Comm,
+    /// `MPI_COMM_NULL`.
     pub comm_null: sys::MPI_Comm,
+    /// `MPI_DATATYPE_NULL`.
     pub datatype_null: sys::MPI_Datatype,
+    /// `MPI_REQUEST_NULL`.
     pub request_null: sys::MPI_Request,
+    /// `MPI_BYTE`.
     pub byte: sys::MPI_Datatype,
+    /// `MPI_LONG`.
     pub long: sys::MPI_Datatype,
+    /// `MPI_DOUBLE`.
     pub double: sys::MPI_Datatype,
+    /// `MPI_MAX`.
     pub max: sys::MPI_Op,
+    /// `MPI_SUM`.
     pub sum: sys::MPI_Op,
+    /// `MPI_ERRORS_RETURN`.
     pub errors_return: sys::MPI_Errhandler,
 }
 
@@ -157,7 +171,7 @@ mod standard {
         pub fn find(_finder: &Finder) -> Option<Handles> {
             let value = ptr::without_provenance_mut;
             Some(Handles {
-                world: sys::MPI_Comm(value(0x101)),
+                world: sys::MPI_Comm(value(Abi::STANDARD_WORLD)),
                 self_: sys::MPI_Comm(value(0x102)),
                 comm_null: sys::MPI_Comm(value(0x100)),
                 datatype_null: sys::MPI_Datatype(value(0x200)),
@@ -197,7 +211,7 @@ mod mpich {
         /// The constants of the MPICH ABI; nothing to look up.
         pub fn find(_finder: &Finder) -> Option<Handles> {
             Some(Handles {
-                world: sys::MPI_Comm(0x4400_0000),
+                world: sys::MPI_Comm(Abi::MPICH_WORLD),
                 self_: sys::MPI_Comm(0x4400_0001),
                 comm_null: sys::MPI_Comm(0x0400_0000),
                 datatype_null: sys::MPI_Datatype(0x0c00_0000),

@@ -5,149 +5,84 @@ use super::symbols::Finder;
 use std::ffi::{c_int, c_void};
 use std::mem::transmute;
 
-/// Signature of `MPI_Bcast`. Handles are words, see [`RawHandle`].
-pub type BcastFn =
-    unsafe extern "C-unwind" fn(*mut c_void, c_int, RawHandle, c_int, RawHandle) -> c_int;
-/// Signature of `MPI_Bcast_c` (MPI 4.0: the count is an `MPI_Count`).
-pub type BcastLargeFn =
-    unsafe extern "C-unwind" fn(*mut c_void, i64, RawHandle, c_int, RawHandle) -> c_int;
-/// Signature of `MPI_Allgatherv`.
-pub type AllgathervFn = unsafe extern "C-unwind" fn(
-    *const c_void,
-    c_int,
-    RawHandle,
-    *mut c_void,
-    *const c_int,
-    *const c_int,
-    RawHandle,
-    RawHandle,
-) -> c_int;
-/// Signature of `MPI_Allgatherv_c` (displacements are `MPI_Aint`).
-pub type AllgathervLargeFn = unsafe extern "C-unwind" fn(
-    *const c_void,
-    i64,
-    RawHandle,
-    *mut c_void,
-    *const i64,
-    *const isize,
-    RawHandle,
-    RawHandle,
-) -> c_int;
-/// Signature of `MPI_Allgather`.
-pub type AllgatherFn = unsafe extern "C-unwind" fn(
-    *const c_void,
-    c_int,
-    RawHandle,
-    *mut c_void,
-    c_int,
-    RawHandle,
-    RawHandle,
-) -> c_int;
-/// Signature of `MPI_Allgather_c`.
-pub type AllgatherLargeFn = unsafe extern "C-unwind" fn(
-    *const c_void,
-    i64,
-    RawHandle,
-    *mut c_void,
-    i64,
-    RawHandle,
-    RawHandle,
-) -> c_int;
+/// THE signatures: calls the macro `$then` with `$with` and the arguments of a collective, for these types of counts
+/// and displacements. `RawHandle`, `c_int` and `c_void` must be in scope there. Handles are words, see [`RawHandle`].
+macro_rules! signature {
+    (Bcast, $count:ty, $displ:ty => $then:ident $with:tt) => {
+        $then! { $with (buffer: *mut c_void, count: $count, datatype: RawHandle, root: c_int, comm: RawHandle) }
+    };
+    (Allgatherv, $count:ty, $displ:ty => $then:ident $with:tt) => {
+        $then! { $with (
+            sendbuf: *const c_void, sendcount: $count, sendtype: RawHandle,
+            recvbuf: *mut c_void, recvcounts: *const $count, displs: *const $displ, recvtype: RawHandle, comm: RawHandle
+        ) }
+    };
+    (Allgather, $count:ty, $displ:ty => $then:ident $with:tt) => {
+        $then! { $with (
+            sendbuf: *const c_void, sendcount: $count, sendtype: RawHandle,
+            recvbuf: *mut c_void, recvcount: $count, recvtype: RawHandle, comm: RawHandle
+        ) }
+    };
+    (Gatherv, $count:ty, $displ:ty => $then:ident $with:tt) => {
+        $then! { $with (
+            sendbuf: *const c_void, sendcount: $count, sendtype: RawHandle,
+            recvbuf: *mut c_void, recvcounts: *const $count, displs: *const $displ, recvtype: RawHandle,
+            root: c_int, comm: RawHandle
+        ) }
+    };
+    (Gather, $count:ty, $displ:ty => $then:ident $with:tt) => {
+        $then! { $with (
+            sendbuf: *const c_void, sendcount: $count, sendtype: RawHandle,
+            recvbuf: *mut c_void, recvcount: $count, recvtype: RawHandle, root: c_int, comm: RawHandle
+        ) }
+    };
+    (Scatterv, $count:ty, $displ:ty => $then:ident $with:tt) => {
+        $then! { $with (
+            sendbuf: *const c_void, sendcounts: *const $count, displs: *const $displ, sendtype: RawHandle,
+            recvbuf: *mut c_void, recvcount: $count, recvtype: RawHandle, root: c_int, comm: RawHandle
+        ) }
+    };
+    (Scatter, $($as_gather:tt)*) => { signature! { Gather, $($as_gather)* } };
+}
 
-/// Signature of `MPI_Gatherv`.
-pub type GathervFn = unsafe extern "C-unwind" fn(
-    *const c_void,
-    c_int,
-    RawHandle,
-    *mut c_void,
-    *const c_int,
-    *const c_int,
-    RawHandle,
-    c_int,
-    RawHandle,
-) -> c_int;
-/// Signature of `MPI_Gatherv_c`.
-pub type GathervLargeFn = unsafe extern "C-unwind" fn(
-    *const c_void,
-    i64,
-    RawHandle,
-    *mut c_void,
-    *const i64,
-    *const isize,
-    RawHandle,
-    c_int,
-    RawHandle,
-) -> c_int;
-/// Signature of `MPI_Gather` and `MPI_Scatter`.
-pub type GatherFn = unsafe extern "C-unwind" fn(
-    *const c_void,
-    c_int,
-    RawHandle,
-    *mut c_void,
-    c_int,
-    RawHandle,
-    c_int,
-    RawHandle,
-) -> c_int;
-/// Signature of `MPI_Gather_c` and `MPI_Scatter_c`.
-pub type GatherLargeFn = unsafe extern "C-unwind" fn(
-    *const c_void,
-    i64,
-    RawHandle,
-    *mut c_void,
-    i64,
-    RawHandle,
-    c_int,
-    RawHandle,
-) -> c_int;
-/// Signature of `MPI_Scatterv`.
-pub type ScattervFn = unsafe extern "C-unwind" fn(
-    *const c_void,
-    *const c_int,
-    *const c_int,
-    RawHandle,
-    *mut c_void,
-    c_int,
-    RawHandle,
-    c_int,
-    RawHandle,
-) -> c_int;
-/// Signature of `MPI_Scatterv_c`.
-pub type ScattervLargeFn = unsafe extern "C-unwind" fn(
-    *const c_void,
-    *const i64,
-    *const isize,
-    RawHandle,
-    *mut c_void,
-    i64,
-    RawHandle,
-    c_int,
-    RawHandle,
-) -> c_int;
+pub(crate) use signature;
 
-/// Declares the host's own functions, each with its large-count form, and the way to find them.
+/// The type of a pointer to a function with these arguments.
+macro_rules! pointer {
+    (() ($($arg:ident: $type:ty),*)) => { unsafe extern "C-unwind" fn($($type),*) -> c_int };
+}
+
+/// Declares the host's own functions, each with its large-count form (MPI 4.0: counts are `MPI_Count`, displacements
+/// `MPI_Aint`), and the way to find them.
 macro_rules! collectives {
-    ($($field:ident: $type:ty = $name:literal, $large:ident: $large_type:ty = $large_name:literal;)*) => {
+    ($($collective:ident: $field:ident = $name:literal, $large:ident = $large_name:literal;)*) => {
         /// The host's own functions; the large ones are `None` on hosts that lack them.
         pub struct Collectives {
             $(
-                pub $field: $type,
-                pub $large: Option<$large_type>,
+                #[doc = concat!("`", $name, "`.")]
+                pub $field: signature!($collective, c_int, c_int => pointer ()),
+                #[doc = concat!("`", $large_name, "`.")]
+                pub $large: Option<signature!($collective, i64, isize => pointer ())>,
             )*
         }
 
         impl Collectives {
-            /// Looks the functions up; `None` if one that every MPI library has is missing.
-            pub fn find(finder: &Finder) -> Option<Collectives> {
+            /// Looks the functions up; the name of the first one that is missing, though every MPI library has it, as
+            /// the error.
+            pub fn find(finder: &Finder) -> Result<Collectives, &'static str> {
                 // SAFETY: the signatures are those of the MPI standard with handles passed as words,
                 // which every ABI accepts (see `RawHandle`); a null pointer becomes `None`.
                 unsafe {
-                    Some(Collectives {
+                    Ok(Collectives {
                         $(
-                            $field: transmute::<*mut c_void, Option<$type>>(function!(finder, $name))?,
-                            $large: transmute::<*mut c_void, Option<$large_type>>(
-                                large_function!(finder, $large_name),
-                            ),
+                            $field: transmute::<
+                                *mut c_void,
+                                Option<signature!($collective, c_int, c_int => pointer ())>,
+                            >(function!(finder, $name)).ok_or($name)?,
+                            $large: transmute::<
+                                *mut c_void,
+                                Option<signature!($collective, i64, isize => pointer ())>,
+                            >(large_function!(finder, $large_name)),
                         )*
                     })
                 }
@@ -157,12 +92,11 @@ macro_rules! collectives {
 }
 
 collectives! {
-    bcast: BcastFn = "PMPI_Bcast", bcast_large: BcastLargeFn = "PMPI_Bcast_c";
-    allgatherv: AllgathervFn = "PMPI_Allgatherv",
-        allgatherv_large: AllgathervLargeFn = "PMPI_Allgatherv_c";
-    allgather: AllgatherFn = "PMPI_Allgather", allgather_large: AllgatherLargeFn = "PMPI_Allgather_c";
-    gatherv: GathervFn = "PMPI_Gatherv", gatherv_large: GathervLargeFn = "PMPI_Gatherv_c";
-    gather: GatherFn = "PMPI_Gather", gather_large: GatherLargeFn = "PMPI_Gather_c";
-    scatterv: ScattervFn = "PMPI_Scatterv", scatterv_large: ScattervLargeFn = "PMPI_Scatterv_c";
-    scatter: GatherFn = "PMPI_Scatter", scatter_large: GatherLargeFn = "PMPI_Scatter_c";
+    Bcast: bcast = "PMPI_Bcast", bcast_large = "PMPI_Bcast_c";
+    Allgatherv: allgatherv = "PMPI_Allgatherv", allgatherv_large = "PMPI_Allgatherv_c";
+    Allgather: allgather = "PMPI_Allgather", allgather_large = "PMPI_Allgather_c";
+    Gatherv: gatherv = "PMPI_Gatherv", gatherv_large = "PMPI_Gatherv_c";
+    Gather: gather = "PMPI_Gather", gather_large = "PMPI_Gather_c";
+    Scatterv: scatterv = "PMPI_Scatterv", scatterv_large = "PMPI_Scatterv_c";
+    Scatter: scatter = "PMPI_Scatter", scatter_large = "PMPI_Scatter_c";
 }

@@ -25,10 +25,13 @@ pub fn running(finder: &Finder) -> (Abi, RawHandle) {
             query(&mut major, &mut minor);
         }
         if major >= 1 {
-            return (Abi::Standard, RawHandle(0x101 as *mut c_void));
+            return (Abi::Standard, RawHandle(Abi::STANDARD_WORLD as *mut c_void));
         }
     }
-    (Abi::Mpich, RawHandle(0x4400_0000 as *mut c_void))
+    (
+        Abi::Mpich,
+        RawHandle(Abi::MPICH_WORLD as usize as *mut c_void),
+    )
 }
 
 /// Was the job started to outlive failed processes (User Level Failure Mitigation, `mpirun --with-ft ulfm` of Open MPI

@@ -49,7 +49,7 @@ const LIBRARY_PREFIXES: &[&str] = &["libmpi.so", "libmpich.so", "libmpi_abi.so"]
 /// Looks symbols up in the objects after this library, or, where the program loaded MPI with
 /// `RTLD_LOCAL` (plug-ins, mpi4py's wheels), in the MPI library itself.
 pub struct Finder {
-    /// Handle of the MPI library when it is not in the global scope.
+    /// Handle of the library to look in, if it is not to be the next one in the global scope.
     local: Option<*mut c_void>,
 }
 
@@ -65,6 +65,16 @@ impl Finder {
         (!lookup(handle, probe).is_null()).then_some(Finder {
             local: Some(handle),
         })
+    }
+
+    /// Looks functions up in this library, whatever else is loaded: for the tool, which has two sides to call.
+    ///
+    /// # Safety
+    /// dlsym takes the handle, and nobody closes it.
+    pub unsafe fn of(library: *mut c_void) -> Finder {
+        Finder {
+            local: Some(library),
+        }
     }
 
     /// Address of a function of the host, or null.

@@ -21,6 +21,7 @@ mod standard {
     /// A handle: a pointer that nobody looks behind, of the type that this kind of object has in C.
     macro_rules! handles {
         ($($name:ident)*) => { $(
+            #[doc = concat!("A handle of this kind: `", stringify!($name), "`.")]
             #[repr(transparent)]
             #[derive(Clone, Copy, Debug, PartialEq, Eq)]
             pub struct $name(pub *mut c_void);
@@ -36,9 +37,13 @@ mod standard {
     #[repr(C)]
     #[derive(Clone, Copy, Debug)]
     pub struct MPI_Status {
+        /// The rank that sent the message.
         pub MPI_SOURCE: c_int,
+        /// Its tag.
         pub MPI_TAG: c_int,
+        /// What went wrong, where several messages are waited for.
         pub MPI_ERROR: c_int,
+        /// The library's own.
         pub MPI_internal: [c_int; 5],
     }
 

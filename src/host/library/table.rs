@@ -41,12 +41,15 @@ macro_rules! functions {
     ($(#[$doc:meta])* $table:ident { $($field:ident = $symbol:literal ($($arg:ty),*);)* }) => {
         $(#[$doc])*
         pub struct $table {
-            $(pub $field: unsafe extern "C-unwind" fn($($arg),*) -> c_int,)*
+            $(
+                #[doc = concat!("`", $symbol, "`.")]
+                pub $field: unsafe extern "C-unwind" fn($($arg),*) -> c_int,
+            )*
         }
 
         impl $table {
             /// Looks every function up; the name of the first one that the host lacks as the error.
-            fn find(finder: &Finder) -> Result<$table, &'static str> {
+            pub fn find(finder: &Finder) -> Result<$table, &'static str> {
                 Ok($table {
                     $($field: {
                         let address = function!(finder, $symbol);
@@ -153,7 +156,7 @@ pub struct Mpi {
     /// `None` on hosts without large-count functions.
     pub(in crate::host) type_get_envelope_large: Option<EnvelopeLargeFn>,
     pub(in crate::host) h: Handles,
-    /// See [`Mpi::max_in_time`].
+    /// See [`Mpi::max_words_in_time`].
     pub(in crate::host) reduces_apart: bool,
     /// Where the world model of MPI is, see [`Mpi::world_is_up`].
     pub(in crate::host) phase: AtomicU8,
@@ -182,7 +185,7 @@ impl Host {
         let finder = Finder::new()?;
         let (running, world) = running(&finder);
         Some(Host {
-            own: Collectives::find(&finder)?,
+            own: Collectives::find(&finder).ok()?,
             mpi: Mpi::find(&finder, running),
             world_rank: WorldRank::new(&finder, world),
         })

@@ -1,9 +1,9 @@
 //! Calls by several sides in turns, and whether their answers are right.
 //!
-//! A batch is a number of calls, each followed by a barrier of the host: without it ranks run ahead of each other, and calls
-//! overlap. Its time is that of the slowest rank, barriers included. Batches are long, because a rank that starts its clock
-//! late finds the work done, where ranks share a core. The sides take turns, and their order is reversed each time, so that
-//! whatever else the machine does hits both.
+//! A batch is a number of calls, each followed by a barrier of the host: without it ranks run ahead of each other, and
+//! calls overlap. Its time is that of the slowest rank, barriers included. Batches are long, because a rank that starts
+//! its clock late finds the work done, where ranks share a core. The sides take turns, and their order is reversed each
+//! time, so that whatever else the machine does hits both.
 
 #![forbid(unsafe_code)]
 
@@ -219,7 +219,8 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The byte at a place of the message of all blocks. Blocks at wrong places show, because no distance repeats the bytes.
+/// The byte at a place of the message of all blocks. Blocks at wrong places show, because no distance repeats the
+/// bytes.
 fn expected(place: usize, seed: u64) -> u8 {
     let mixed = (place as u64 + 977 * seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> 56) as u8

@@ -2,9 +2,9 @@
 
 #![allow(unsafe_code)]
 
-use super::{Call, Collective, CountsAndDispls, Mpi, Side, checked, load::function};
+use super::{Call, Collective, CountsAndDispls, Mpi, Side, checked};
 use crate::Failure;
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{c_char, c_int};
 
 /// More than any MPI library wants for a text.
 const TEXT_BYTES: usize = 16 << 10;
@@ -35,25 +35,29 @@ impl Mpi {
 
     /// What the MPI library calls the machine of this process.
     pub fn processor(&self) -> Result<String, Failure> {
-        self.text(c"PMPI_Get_processor_name")
+        let name = self.loaded.functions.get_processor_name;
+        text(name, "MPI_Get_processor_name")
     }
 
     /// The name and version that the MPI library says first about itself.
     pub fn version(&self) -> Result<String, Failure> {
-        let text = self.text(c"PMPI_Get_library_version")?;
+        let version = self.loaded.functions.get_library_version;
+        let text = text(version, "MPI_Get_library_version")?;
         let end = text.find(['\n', ',', '\0']).unwrap_or(text.len());
         Ok(text[..end].split_whitespace().collect::<Vec<_>>().join(" "))
     }
+}
 
-    fn text(&self, name: &CStr) -> Result<String, Failure> {
-        type Text = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
-        let function = function!(self.library, name, Text);
-        let mut buffer = vec![0_u8; TEXT_BYTES];
-        let mut length = 0;
-        // SAFETY: the buffer is longer than the longest text of any MPI library, and the length is an `int`.
-        let code = unsafe { function(buffer.as_mut_ptr().cast(), &mut length) };
-        checked(code, &name.to_string_lossy())?;
-        buffer.truncate(length as usize);
-        Ok(String::from_utf8_lossy(&buffer).into_owned())
-    }
+/// One of MPI's functions that give a text and its length.
+type Text = unsafe extern "C-unwind" fn(*mut c_char, *mut c_int) -> c_int;
+
+fn text(function: Text, name: &str) -> Result<String, Failure> {
+    let mut buffer = vec![0_u8; TEXT_BYTES];
+    let mut length = 0;
+    // SAFETY: it is MPI_Get_processor_name or MPI_Get_library_version, see above; the buffer is longer than the longest
+    // text of any MPI library, and the length is an `int`.
+    let code = unsafe { function(buffer.as_mut_ptr().cast(), &mut length) };
+    checked(code, name)?;
+    buffer.truncate(length as usize);
+    Ok(String::from_utf8_lossy(&buffer).into_owned())
 }

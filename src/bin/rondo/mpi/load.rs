@@ -3,23 +3,9 @@
 #![allow(unsafe_code)]
 
 use crate::Failure;
-use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_ulonglong, c_void};
+use rondo::host::raw::{Collectives, Finder, Functions, Handles};
+use std::ffi::{CStr, CString, OsStr, c_void};
 use std::os::unix::ffi::OsStrExt;
-
-/// A handle of MPI: an `int` for the MPICH ABI, a pointer for the others.
-#[cfg(abi = "mpich")]
-pub(super) type Handle = c_int;
-#[cfg(not(abi = "mpich"))]
-pub(super) type Handle = *mut c_void;
-
-#[cfg(abi = "mpich")]
-pub(super) const NO_HANDLE: Handle = 0;
-#[cfg(not(abi = "mpich"))]
-pub(super) const NO_HANDLE: Handle = std::ptr::null_mut();
-
-/// `MPI_IN_PLACE`.
-pub(super) const IN_PLACE: *mut c_void =
-    if cfg!(abi = "mpich") { usize::MAX } else { 1 } as *mut c_void;
 
 /// Where the loader finds the MPI library of this build's ABI.
 pub(super) const LIBRARIES: &[&CStr] = if cfg!(abi = "openmpi") {
@@ -29,70 +15,6 @@ pub(super) const LIBRARIES: &[&CStr] = if cfg!(abi = "openmpi") {
 } else {
     &[c"libmpich.so.12", c"libmpi.so.12"]
 };
-
-pub(super) type Bcast = unsafe extern "C" fn(*mut c_void, c_int, Handle, c_int, Handle) -> c_int;
-pub(super) type Allgather =
-    unsafe extern "C" fn(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, Handle) -> c_int;
-pub(super) type Allgatherv = unsafe extern "C" fn(
-    *const c_void,
-    c_int,
-    Handle,
-    *mut c_void,
-    *const c_int,
-    *const c_int,
-    Handle,
-    Handle,
-) -> c_int;
-/// Of `MPI_Gather` and `MPI_Scatter`.
-pub(super) type Gather = unsafe extern "C" fn(
-    *const c_void,
-    c_int,
-    Handle,
-    *mut c_void,
-    c_int,
-    Handle,
-    c_int,
-    Handle,
-) -> c_int;
-pub(super) type Gatherv = unsafe extern "C" fn(
-    *const c_void,
-    c_int,
-    Handle,
-    *mut c_void,
-    *const c_int,
-    *const c_int,
-    Handle,
-    c_int,
-    Handle,
-) -> c_int;
-pub(super) type Scatterv = unsafe extern "C" fn(
-    *const c_void,
-    *const c_int,
-    *const c_int,
-    Handle,
-    *mut c_void,
-    c_int,
-    Handle,
-    c_int,
-    Handle,
-) -> c_int;
-pub(super) type Allreduce =
-    unsafe extern "C" fn(*const c_void, *mut c_void, c_int, Handle, Handle, Handle) -> c_int;
-/// Of `MPI_Type_commit` and `MPI_Type_free`.
-pub(super) type OnType = unsafe extern "C" fn(*mut Handle) -> c_int;
-pub(super) type Barrier = unsafe extern "C" fn(Handle) -> c_int;
-pub(super) type Calls = unsafe extern "C" fn(*const c_char, *const c_char) -> c_ulonglong;
-
-/// The collectives of one side.
-pub(super) struct Functions {
-    pub(super) bcast: Bcast,
-    pub(super) allgather: Allgather,
-    pub(super) allgatherv: Allgatherv,
-    pub(super) gather: Gather,
-    pub(super) gatherv: Gatherv,
-    pub(super) scatter: Gather,
-    pub(super) scatterv: Scatterv,
-}
 
 /// Is Rondo preloaded into this process?
 pub fn has_rondo() -> bool {
@@ -108,10 +30,7 @@ pub(super) fn find(library: *mut c_void, name: &CStr) -> *mut c_void {
 pub(super) fn symbol(library: *mut c_void, name: &CStr) -> Result<*mut c_void, Failure> {
     let address = find(library, name);
     if address.is_null() {
-        let (name, host) = (name.to_string_lossy(), env!("RONDO_HOST"));
-        return Err(Failure::Failed(format!(
-            "the MPI library has no {name}: it does not fit {host}, for which this tool is built"
-        )));
+        return Err(lacking(&name.to_string_lossy()));
     }
     Ok(address)
 }
@@ -120,8 +39,8 @@ pub(super) fn symbol(library: *mut c_void, name: &CStr) -> Result<*mut c_void, F
 macro_rules! function {
     ($library:expr, $name:expr, $type:ty) => {{
         let address = $crate::mpi::load::symbol($library, $name)?;
-        // SAFETY: MPI (or rondo.h) declares the function of this name with this type, with handles as `Handle` for
-        // the ABI of this build; `load` made sure of the ABI.
+        // SAFETY: MPI (or rondo.h) declares the function of this name with this type, in the ABI of this build; `load`
+        // made sure of the ABI.
         unsafe { std::mem::transmute::<*mut std::ffi::c_void, $type>(address) }
     }};
 }
@@ -154,37 +73,34 @@ pub(super) fn load(path: Option<&OsStr>) -> Result<*mut c_void, Failure> {
     )))
 }
 
-impl Functions {
-    pub(super) fn find(library: *mut c_void, prefix: &str) -> Result<Functions, Failure> {
-        let name =
-            |name: &str| CString::new(format!("{prefix}MPI_{name}")).expect("no NUL is in it");
-        Ok(Functions {
-            bcast: function!(library, &name("Bcast"), Bcast),
-            allgather: function!(library, &name("Allgather"), Allgather),
-            allgatherv: function!(library, &name("Allgatherv"), Allgatherv),
-            gather: function!(library, &name("Gather"), Gather),
-            gatherv: function!(library, &name("Gatherv"), Gatherv),
-            scatter: function!(library, &name("Scatter"), Gather),
-            scatterv: function!(library, &name("Scatterv"), Scatterv),
-        })
-    }
+/// What a library has none of, as a failure.
+fn lacking(what: &str) -> Failure {
+    Failure::Failed(format!(
+        "the MPI library has no {what}: it does not fit {}, for which this tool is built",
+        env!("RONDO_HOST")
+    ))
 }
 
-/// `MPI_COMM_WORLD`, `MPI_BYTE`, `MPI_DOUBLE` and `MPI_MAX`: objects of the library in Open MPI, constants of the ABI in the others.
-#[cfg(abi = "openmpi")]
-pub(super) fn handles(library: *mut c_void) -> Result<[Handle; 4], Failure> {
-    Ok([
-        symbol(library, c"ompi_mpi_comm_world")?,
-        symbol(library, c"ompi_mpi_byte")?,
-        symbol(library, c"ompi_mpi_double")?,
-        symbol(library, c"ompi_mpi_op_max")?,
-    ])
+/// The MPI library, and Rondo in front of it.
+pub(super) struct Loaded {
+    /// The MPI library's own collectives.
+    pub(super) host: Collectives,
+    /// Those of the global scope, where Rondo's come first.
+    pub(super) rondo: Collectives,
+    /// Other functions of the MPI library.
+    pub(super) functions: Functions,
+    pub(super) handles: Handles,
 }
-#[cfg(abi = "mpich")]
-pub(super) fn handles(_library: *mut c_void) -> Result<[Handle; 4], Failure> {
-    Ok([0x4400_0000, 0x4c00_010d, 0x4c00_080b, 0x5800_0001])
-}
-#[cfg(abi = "standard")]
-pub(super) fn handles(_library: *mut c_void) -> Result<[Handle; 4], Failure> {
-    Ok([0x101, 0x247, 0x214, 0x23].map(std::ptr::without_provenance_mut))
+
+impl Loaded {
+    pub(super) fn find(library: *mut c_void) -> Result<Loaded, Failure> {
+        // SAFETY: a handle from dlopen that is never closed, and one that dlsym knows.
+        let (host, all) = unsafe { (Finder::of(library), Finder::of(libc::RTLD_DEFAULT)) };
+        Ok(Loaded {
+            host: Collectives::find(&host).map_err(lacking)?,
+            rondo: Collectives::find(&all).map_err(lacking)?,
+            functions: Functions::find(&host).map_err(lacking)?,
+            handles: Handles::find(&host).ok_or_else(|| lacking("predefined handle"))?,
+        })
+    }
 }

@@ -24,8 +24,8 @@ const SLOWER: f64 = 1.03;
 /// Whoever is to take the host's place is faster by at least this on the average.
 const FASTER: f64 = 0.97;
 
-/// How many times as long as the host candidates take, each in several cases: the place of the best one, or `None` for the
-/// host. Of those that are about as good, the first. A candidate without a time in a case cannot have it.
+/// How many times as long as the host candidates take, each in several cases: the place of the best one, or `None` for
+/// the host. Of those that are about as good, the first. A candidate without a time in a case cannot have it.
 pub fn best(ratios: &[Vec<Option<f64>>]) -> Option<usize> {
     let averages = ratios.iter().map(|cases| average(cases));
     let rated: Vec<(usize, f64)> = averages

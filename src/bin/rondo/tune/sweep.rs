@@ -129,7 +129,8 @@ impl<'a> Sweep<'a> {
     }
 
     /// The places of the candidates that are worth a closer look: those that carry the calls out, by
-    /// their counters, and do it fast, by a few calls. Their answers are checked. Where one choice is for all sizes, they are all of them.
+    /// their counters, and do it fast, by a few calls. Their answers are checked. Where one choice is for all sizes,
+    /// they are all of them.
     fn finalists(&self, calls: &[Call]) -> Result<Vec<usize>, Failure> {
         let bytes = calls.iter().map(|call| call.blocks.total() as u64).max();
         let bytes = bytes.unwrap_or(0);
