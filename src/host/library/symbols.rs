@@ -51,6 +51,8 @@ const LIBRARY_PREFIXES: &[&str] = &["libmpi.so", "libmpich.so", "libmpi_abi.so"]
 pub struct Finder {
     /// Handle of the library to look in, if it is not to be the next one in the global scope.
     local: Option<*mut c_void>,
+    /// Is `MPI_X` wanted in place of `PMPI_X`?
+    as_called: bool,
 }
 
 impl Finder {
@@ -59,28 +61,46 @@ impl Finder {
     pub fn new() -> Option<Finder> {
         let probe = c"PMPI_Bcast";
         if !lookup(libc::RTLD_NEXT, probe).is_null() {
-            return Some(Finder { local: None });
+            return Some(Finder {
+                local: None,
+                as_called: false,
+            });
         }
         let handle = loaded_mpi_library()?;
         (!lookup(handle, probe).is_null()).then_some(Finder {
             local: Some(handle),
+            as_called: false,
         })
     }
 
-    /// Looks functions up in this library, whatever else is loaded: for the tool, which has two sides to call.
+    /// Looks functions up in this library, whatever else is loaded: one of the sides that the tool calls.
     ///
     /// # Safety
-    /// dlsym takes the handle, and nobody closes it.
+    /// The library was loaded by dlopen and is never closed.
     pub unsafe fn of(library: *mut c_void) -> Finder {
         Finder {
             local: Some(library),
+            as_called: false,
+        }
+    }
+
+    /// Looks functions up as programs call them, by the names `MPI_X` in the global scope: the other side, where Rondo
+    /// and whatever is in front of it come first.
+    pub fn as_called() -> Finder {
+        Finder {
+            local: Some(libc::RTLD_DEFAULT),
+            as_called: true,
         }
     }
 
     /// Address of a function of the host, or null.
     ///
     /// `RTLD_NEXT` skips this library's own definition of the same name and finds the host's.
+    #[inline(never)] // it is called in a hundred places, once in each
     pub fn function(&self, name: &CStr) -> *mut c_void {
+        let called =
+            || CStr::from_bytes_with_nul(name.to_bytes_with_nul().strip_prefix(b"P")?).ok();
+        let name = self.as_called.then(called).flatten().unwrap_or(name);
         lookup(self.local.unwrap_or(libc::RTLD_NEXT), name)
     }
 

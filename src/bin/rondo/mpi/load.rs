@@ -85,7 +85,7 @@ fn lacking(what: &str) -> Failure {
 pub(super) struct Loaded {
     /// The MPI library's own collectives.
     pub(super) host: Collectives,
-    /// Those of the global scope, where Rondo's come first.
+    /// Those that a program would call, where Rondo's come first.
     pub(super) rondo: Collectives,
     /// Other functions of the MPI library.
     pub(super) functions: Functions,
@@ -94,11 +94,11 @@ pub(super) struct Loaded {
 
 impl Loaded {
     pub(super) fn find(library: *mut c_void) -> Result<Loaded, Failure> {
-        // SAFETY: a handle from dlopen that is never closed, and one that dlsym knows.
-        let (host, all) = unsafe { (Finder::of(library), Finder::of(libc::RTLD_DEFAULT)) };
+        // SAFETY: the handle is from dlopen and never closed.
+        let host = unsafe { Finder::of(library) };
         Ok(Loaded {
             host: Collectives::find(&host).map_err(lacking)?,
-            rondo: Collectives::find(&all).map_err(lacking)?,
+            rondo: Collectives::find(&Finder::as_called()).map_err(lacking)?,
             functions: Functions::find(&host).map_err(lacking)?,
             handles: Handles::find(&host).ok_or_else(|| lacking("predefined handle"))?,
         })
