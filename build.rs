@@ -67,7 +67,7 @@ fn hide_symbols_of_tool() {
 
 /// The MPI that this build is for.
 struct Host {
-    /// As `src/host/abi.rs` tells them apart.
+    /// As `src/host/library/abi.rs` tells them apart.
     abi: &'static str,
     /// A printable version.
     name: String,
