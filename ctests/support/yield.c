@@ -1,12 +1,12 @@
 /* Preloaded beside the library under test where an MPI library polls without giving the core away, or not for long.
  *
- * UCX, below MPICH, polls without giving the core away, so a waiting rank keeps the rank it waits for from running until
- * the scheduler's time slice ends. Here an empty poll yields. With YIELD_NAP_US in the environment, a rank that waits
- * sleeps so many microseconds after ten of them, which halves the time that several jobs at once take and is no good for
- * timing one.
+ * UCX, below MPICH, polls without giving the core away, so a waiting rank keeps the rank it waits for from running
+ * until the scheduler's time slice ends. Here an empty poll yields. With YIELD_NAP_US in the environment, a rank that
+ * waits sleeps so many microseconds after ten of them, which halves the time that several jobs at once take and is no
+ * good for timing one.
  *
  * Intel MPI yields between polls. With SCHED_YIELD_NAP_US a rank sleeps so long after ten yields in a row: jobs take a
- * quarter of the processor time. (Not so Open MPI's, whose messages would wait for sleepers.)
+ * quarter of the processor time. (Not so those of Open MPI, where short messages would wait for sleepers.)
  *
  * This changes scheduling only; no MPI symbol is touched.
  */

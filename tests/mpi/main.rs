@@ -1,6 +1,6 @@
 //! Runs the MPI programs of `ctests/` as `ctests/list.toml` says, bare and under Rondo, on each MPI.
 //!
-//! Arguments select cases by substring of their printed name; `--list` prints the names and runs nothing. The environment:
+//! Arguments select cases by substring of their printed name; `--list` prints names and runs nothing. The environment:
 //!
 //! | variable | meaning | default |
 //! |---|---|---|

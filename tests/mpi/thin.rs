@@ -1,7 +1,7 @@
 //! Which cases of a row are run where not all are: of the product of its numbers of ranks, its modes and the MPIs.
 //!
 //! They are chosen one after the other, each the one that has most of what no case had before. Among equals a number
-//! decides that is made of the row, so that every run of the same list takes the same cases, and other rows take others.
+//! decides that is made of the row, so that each run of the same list takes the same cases, and other rows take others.
 
 use crate::list::Test;
 use std::collections::BTreeSet;
