@@ -297,21 +297,4 @@ impl Test {
         let shapes = self.shapes.iter().map(|shape| (shape.ranks(), Some(shape)));
         ranks.chain(shapes)
     }
-
-    /// Does the thinned list have this one of the `runs` in this one of the modes, on this one of the MPIs? Of a row's
-    /// product it has so many that every mode comes on each MPI and every number of ranks on one of them, and the bare
-    /// runs that others are compared with.
-    pub fn thinned_has(&self, run: usize, mode: usize, host: &str, hosts: &[String]) -> bool {
-        if self.same.is_some() && self.modes[mode] == "bare" {
-            return true;
-        }
-        // A row for certain ABIs has each MPI do all.
-        let shares = |name: &&String| self.only.is_none() && self.is_for(name);
-        let sharers: Vec<&String> = hosts.iter().filter(shares).collect();
-        let position = sharers.iter().position(|name| *name == host);
-        let (runs, modes) = (self.runs().count(), self.modes.len());
-        let cases = modes.max(runs.div_ceil(sharers.len().max(1)));
-        let first = position.unwrap_or(0) * cases;
-        (0..cases).any(|case| (first + case) % runs == run && case % modes == mode)
-    }
 }

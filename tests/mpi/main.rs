@@ -1,6 +1,6 @@
 //! Runs the MPI programs of `ctests/` as `ctests/list.toml` says, bare and under Rondo, on each MPI.
 //!
-//! Arguments select cases by substring of their printed name. The environment:
+//! Arguments select cases by substring of their printed name; `--list` prints names and runs nothing. The environment:
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
@@ -8,7 +8,7 @@
 //! | `RONDO_TEST_MODES` | modes of the list to run | all |
 //! | `RONDO_TEST_LARGE` | `1` runs the cases that need 10 GiB, `only` no others | `0` |
 //! | `RONDO_TEST_SLOW` | `1` runs the cases that take long | `0` |
-//! | `RONDO_TEST_THIN` | `1` leaves out combinations of ranks and modes (`Test::thinned_has`) | `0` |
+//! | `RONDO_TEST_THIN` | `1` leaves out cases of rows, `2` more of them (`thin.rs`) | `0` |
 //! | `RONDO_TEST_JOBS` | cases at a time | 4 |
 //! | `RONDO_LIB_<ABI>`: `openmpi`, `mpich`, `standard` | the library under test | `build/<ABI>/librondo.so` |
 //! | `MPICC_OPENMPI`, `MPIF90_MPICH`, `MPIRUN_MPICH`, ... | the programs of Debian's MPIs | `mpicc.openmpi`, ... |
@@ -25,6 +25,7 @@ mod list;
 mod process;
 mod run;
 mod shape;
+mod thin;
 mod verdict;
 
 use host::{Host, Language};
@@ -35,18 +36,21 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Instant;
+use thin::{Place, Thin};
 use verdict::Bare;
 
 /// What the user selected.
 struct Selection {
     filters: Vec<String>,
+    /// Names only.
+    lists: bool,
     hosts: Vec<String>,
     modes: Option<Vec<String>>,
     /// Cases that need much memory, and the others.
     large: bool,
     small: bool,
     slow: bool,
-    thin: bool,
+    thin: Thin,
     jobs: usize,
 }
 
@@ -62,19 +66,21 @@ impl Selection {
             )
         };
         let jobs = std::env::var("RONDO_TEST_JOBS").unwrap_or_else(|_| "4".into());
+        let thin = std::env::var("RONDO_TEST_THIN").unwrap_or_else(|_| "0".into());
         Ok(Selection {
             // The test harness's own options, which cargo passes on, mean nothing here.
             filters: std::env::args()
                 .skip(1)
                 .filter(|a| !a.starts_with('-'))
                 .collect(),
+            lists: std::env::args().any(|a| a == "--list"),
             hosts: words("RONDO_TEST_HOSTS")
                 .unwrap_or_else(|| vec!["openmpi".into(), "mpich".into()]),
             modes: words("RONDO_TEST_MODES"),
             large: std::env::var("RONDO_TEST_LARGE").is_ok_and(|v| v == "1" || v == "only"),
             small: std::env::var("RONDO_TEST_LARGE").as_deref() != Ok("only"),
             slow: std::env::var("RONDO_TEST_SLOW").is_ok_and(|v| v == "1"),
-            thin: std::env::var("RONDO_TEST_THIN").is_ok_and(|v| v == "1"),
+            thin: Thin::parse(&thin).ok_or(format!("RONDO_TEST_THIN={thin}: not 0, 1 or 2"))?,
             jobs: jobs
                 .parse()
                 .ok()
@@ -97,6 +103,11 @@ impl Selection {
                 .only
                 .as_ref()
                 .is_none_or(|only| only.contains(&host.abi))
+    }
+
+    /// Is the row run on this MPI, as far as languages go as well?
+    fn has_test(&self, test: &Test, host: &Host) -> bool {
+        self.takes_test(test, host) && host.has(test.language())
     }
 
     fn takes_name(&self, name: &str) -> bool {
@@ -167,8 +178,18 @@ fn main() -> ExitCode {
         }
     };
     let mut tally = Tally::default();
+    let mut hosts = Vec::new();
     for name in &selection.hosts {
-        run_host(&list, &selection, name, &mut tally);
+        match Host::new(name) {
+            Ok(host) => hosts.push(host),
+            Err(why) => tally.add(Done::by(format!("{name} set-up"), || Err(why))),
+        }
+    }
+    for number in 0..hosts.len() {
+        run_host(&list, &selection, &hosts, number, &mut tally);
+    }
+    if selection.lists {
+        return ExitCode::SUCCESS;
     }
     let word = if tally.failed == 0 { "ok" } else { "FAILED" };
     println!(
@@ -183,27 +204,43 @@ fn main() -> ExitCode {
 }
 
 /// All cases on one MPI. What cannot even start counts as one failed case.
-fn run_host(list: &List, selection: &Selection, name: &str, tally: &mut Tally) {
-    let host = match set_up(list, selection, name) {
-        Ok(host) => host,
-        Err(why) => return tally.add(Done::by(format!("{name} set-up"), || Err(why))),
-    };
-    let tests = list.tests.iter().filter(|t| selection.takes_test(t, &host));
+fn run_host(list: &List, selection: &Selection, hosts: &[Host], number: usize, tally: &mut Tally) {
+    let host = &hosts[number];
+    if selection.lists {
+        let tests = list.tests.iter().filter(|t| selection.has_test(t, host));
+        let cases = tests.flat_map(|test| cases(list, selection, hosts, number, test).runs);
+        return cases.flatten().for_each(|case| println!("{}", case.name()));
+    }
+    if let Err(why) = set_up(list, selection, host) {
+        return tally.add(Done::by(format!("{} set-up", host.name()), || Err(why)));
+    }
+    let tests = list.tests.iter().filter(|t| selection.takes_test(t, host));
     let (tests, others): (Vec<_>, Vec<_>) = tests.partition(|t| host.has(t.language()));
     for language in [Language::Fortran, Language::Python] {
         let rows = others.iter().filter(|t| t.language() == language).count();
         if rows > 0 {
+            let name = host.name();
             println!("{name} has no {language:?} here: {rows} rows of the list are left out");
         }
     }
-    let runs = tests
-        .into_iter()
-        .flat_map(|test| (0..test.runs().count()).map(move |run| (test, run)));
-    let queue = Mutex::new(runs.collect::<Vec<_>>().into_iter());
+    let (mut queue, mut left_out) = (Vec::new(), 0);
+    for test in tests {
+        let of_row = cases(list, selection, hosts, number, test);
+        left_out += of_row.left_out;
+        queue.extend(of_row.runs);
+    }
+    if left_out > 0 {
+        let taken: usize = queue.iter().map(Vec::len).sum();
+        println!(
+            "{}: {taken} cases, and {left_out} are left out, which RONDO_TEST_THIN=0 runs",
+            host.name()
+        );
+    }
+    let queue = Mutex::new(queue.into_iter());
     let (send, receive) = channel();
     std::thread::scope(|scope| {
         for job in 0..selection.jobs {
-            let (queue, host, send) = (&queue, &host, send.clone());
+            let (queue, send) = (&queue, send.clone());
             scope.spawn(move || {
                 // Not that of another runner.
                 let name = format!("job{job}.{}", std::process::id());
@@ -215,8 +252,8 @@ fn run_host(list: &List, selection: &Selection, name: &str, tally: &mut Tally) {
                 }
                 loop {
                     let next = queue.lock().expect("no job ends in a panic").next();
-                    let Some((test, run)) = next else { break };
-                    run_modes(list, selection, host, &scratch, test, run, &send);
+                    let Some(cases) = next else { break };
+                    run_modes(list, &cases, &scratch, &send);
                 }
                 // Only disk space would be lost.
                 let _ = std::fs::remove_dir_all(&scratch);
@@ -227,9 +264,8 @@ fn run_host(list: &List, selection: &Selection, name: &str, tally: &mut Tally) {
     });
 }
 
-/// The MPI of this name, with what its cases need.
-fn set_up(list: &List, selection: &Selection, name: &str) -> Result<Host, String> {
-    let host = Host::new(name)?;
+/// What cases need on this MPI.
+fn set_up(list: &List, selection: &Selection, host: &Host) -> Result<(), String> {
     host.build_helpers(list)?;
     let preloads = list
         .modes
@@ -239,45 +275,75 @@ fn set_up(list: &List, selection: &Selection, name: &str) -> Result<Host, String
         let library = host.library();
         return Err(format!("there is no {}: build it first", library.display()));
     }
-    Ok(host)
+    Ok(())
+}
+
+/// The cases of a row on one MPI.
+struct OfRow<'a> {
+    /// Those of each number of ranks, in the order of their modes.
+    runs: Vec<Vec<Case<'a>>>,
+    /// Those that were selected and are not run.
+    left_out: usize,
+}
+
+/// The cases of a row on the MPI of this number.
+fn cases<'a>(
+    list: &'a List,
+    selection: &Selection,
+    hosts: &'a [Host],
+    number: usize,
+    test: &'a Test,
+) -> OfRow<'a> {
+    let sharers: Vec<usize> = (0..hosts.len())
+        .filter(|&other| selection.has_test(test, &hosts[other]))
+        .collect();
+    let host = sharers.iter().position(|&other| other == number);
+    let host = host.expect("the row is for this MPI");
+    let taken = selection.thin.cases(test, sharers.len());
+    let mut of_row = OfRow {
+        runs: Vec::new(),
+        left_out: 0,
+    };
+    for (run, (ranks, shape)) in test.runs().enumerate() {
+        let mut cases = Vec::new();
+        for (mode, mode_name) in test.modes.iter().enumerate() {
+            let case = Case {
+                host: &hosts[number],
+                test,
+                ranks,
+                shape,
+                mode_name,
+                mode: &list.modes[mode_name],
+                scratch: Path::new(""),
+                in_company: selection.jobs > 1,
+            };
+            // Where later modes are compared with the bare run, it belongs to each of them.
+            let wanted =
+                selection.takes_mode(mode_name) || (test.same.is_some() && mode_name == "bare");
+            if !wanted || !selection.takes_name(&case.name()) {
+                continue;
+            }
+            match taken.contains(&Place { run, mode, host }) {
+                true => cases.push(case),
+                false => of_row.left_out += 1,
+            }
+        }
+        if !cases.is_empty() {
+            of_row.runs.push(cases);
+        }
+    }
+    of_row
 }
 
 /// One program on one number of ranks and nodes, in each of its modes.
-fn run_modes(
-    list: &List,
-    selection: &Selection,
-    host: &Host,
-    scratch: &Path,
-    test: &Test,
-    run: usize,
-    done: &Sender<Done>,
-) {
+fn run_modes(list: &List, cases: &[Case], scratch: &Path, done: &Sender<Done>) {
     let mut bare = Bare::default();
-    let (ranks, shape) = test.runs().nth(run).expect("a run of this row");
-    for (number, mode) in test.modes.iter().enumerate() {
-        let hosts = &selection.hosts;
-        if selection.thin && !test.thinned_has(run, number, host.name(), hosts) {
-            continue;
-        }
-        let case = Case {
-            host,
-            test,
-            ranks,
-            shape,
-            mode_name: mode,
-            mode: &list.modes[mode],
-            scratch,
-            in_company: selection.jobs > 1,
+    for case in cases {
+        let case = Case { scratch, ..*case };
+        let check = || {
+            case.host.build_program(list, &case.test.program)?;
+            case.check(&mut bare)
         };
-        let name = case.name();
-        // Where later modes are compared with the bare run, it belongs to each of them.
-        let wanted = selection.takes_mode(mode) || (test.same.is_some() && mode == "bare");
-        if wanted && selection.takes_name(&name) {
-            let case = || {
-                host.build_program(list, &test.program)?;
-                case.check(&mut bare)
-            };
-            let _ = done.send(Done::by(name, case));
-        }
+        let _ = done.send(Done::by(case.name(), check));
     }
 }

@@ -12,6 +12,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// A program, a number of ranks and a mode, on one MPI.
+#[derive(Clone, Copy)]
 pub struct Case<'a> {
     pub host: &'a Host,
     pub test: &'a Test,
@@ -19,7 +20,7 @@ pub struct Case<'a> {
     pub shape: Option<&'a Shape>,
     pub mode_name: &'a str,
     pub mode: &'a Mode,
-    /// Where its files go, which no other case uses meanwhile.
+    /// Where its files go, which no other case uses meanwhile; nowhere until a job takes it.
     pub scratch: &'a Path,
     /// Do other cases run meanwhile?
     pub in_company: bool,
