@@ -3,7 +3,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::algorithm::Algorithm::{self, *};
+use crate::algorithm::{Algorithm, AllBroadcastAlgorithm, BroadcastAlgorithm, RootedAlgorithm};
 
 /// Collectives that move data between the same ranks in the same way. What decides on a call, and carries it out, is a
 /// family's.
@@ -35,6 +35,15 @@ impl Family {
         }
     }
 
+    /// What can carry its calls out.
+    pub const fn algorithms(self) -> &'static [Algorithm] {
+        match self {
+            Family::Broadcast => BroadcastAlgorithm::ALL,
+            Family::AllBroadcast => AllBroadcastAlgorithm::ALL,
+            Family::Rooted => RootedAlgorithm::ALL,
+        }
+    }
+
     /// The fewest ranks whose calls Rondo takes, unless something else is measured.
     pub const fn least_ranks(self) -> u32 {
         match self {
@@ -59,15 +68,14 @@ struct Row {
     min_comm_size_option: &'static str,
     irregular: bool,
     family: Family,
-    algorithms: &'static [Algorithm],
     limits: Collective,
 }
 
-/// Makes the enumeration, the list of all, and the rows: the name, the name of the option, the family, what it can run,
-/// and the collective whose limits hold for it.
+/// Makes the enumeration, the list of all, and the rows: the name, the name of the option, the family, and the
+/// collective whose limits hold for it.
 macro_rules! collectives {
     ($(
-        $variant:ident = $name:literal $option:literal, $family:ident by $algorithms:expr, limits of $limits:ident;
+        $variant:ident = $name:literal $option:literal, $family:ident, limits of $limits:ident;
     )*) => {
         /// A collective that Rondo takes over.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,24 +96,19 @@ macro_rules! collectives {
             min_comm_size_option: concat!($option, "_MIN_COMM_SIZE"),
             irregular: $name.as_bytes()[$name.len() - 1] == b'v',
             family: Family::$family,
-            algorithms: $algorithms,
             limits: Collective::$limits,
         }),*];
     };
 }
 
-const BROADCASTS: &[Algorithm] = &[Circulant, Binomial, Postal];
-const ALL_BROADCASTS: &[Algorithm] = &[Circulant, Bruck, Ring];
-const TREES: &[Algorithm] = &[Hybrid, Adaptive, Binomial, Linear];
-
 collectives! {
-    Bcast = "bcast" "BCAST", Broadcast by BROADCASTS, limits of Bcast;
-    Allgatherv = "allgatherv" "ALLGATHERV", AllBroadcast by ALL_BROADCASTS, limits of Allgatherv;
-    Allgather = "allgather" "ALLGATHER", AllBroadcast by ALL_BROADCASTS, limits of Allgatherv;
-    Gatherv = "gatherv" "GATHERV", Rooted by TREES, limits of Gatherv;
-    Gather = "gather" "GATHER", Rooted by TREES, limits of Gatherv;
-    Scatterv = "scatterv" "SCATTERV", Rooted by TREES, limits of Scatterv;
-    Scatter = "scatter" "SCATTER", Rooted by TREES, limits of Scatterv;
+    Bcast = "bcast" "BCAST", Broadcast, limits of Bcast;
+    Allgatherv = "allgatherv" "ALLGATHERV", AllBroadcast, limits of Allgatherv;
+    Allgather = "allgather" "ALLGATHER", AllBroadcast, limits of Allgatherv;
+    Gatherv = "gatherv" "GATHERV", Rooted, limits of Gatherv;
+    Gather = "gather" "GATHER", Rooted, limits of Gatherv;
+    Scatterv = "scatterv" "SCATTERV", Rooted, limits of Scatterv;
+    Scatter = "scatter" "SCATTER", Rooted, limits of Scatterv;
 }
 
 impl Collective {
@@ -148,7 +151,7 @@ impl Collective {
 
     /// What can carry it out.
     pub const fn algorithms(self) -> &'static [Algorithm] {
-        self.row().algorithms
+        self.family().algorithms()
     }
 
     /// The collective whose limits hold for it: the least bytes and the fewest ranks that automatic choice takes.
@@ -176,14 +179,5 @@ impl Collective {
     pub(crate) const fn options(self) -> [&'static str; 3] {
         let row = self.row();
         [row.option, row.min_bytes_option, row.min_comm_size_option]
-    }
-}
-
-impl Algorithm {
-    /// What becomes of a call by an algorithm that is none of its family's. Options and rules accept only those of the
-    /// table.
-    #[cold]
-    pub fn is_foreign(self, family: Family) -> ! {
-        unreachable!("{} is no algorithm for {family:?}", self.name())
     }
 }
