@@ -27,6 +27,14 @@ impl Family {
         }
     }
 
+    /// Of whom the bytes of a call are, in words that follow them.
+    pub(crate) const fn whose_bytes(self) -> &'static str {
+        match self {
+            Family::Broadcast | Family::Rooted => "",
+            Family::AllBroadcast => " of all ranks together",
+        }
+    }
+
     /// Has a call a root?
     pub const fn has_root(self) -> bool {
         match self {
@@ -127,6 +135,13 @@ impl Collective {
     /// The name in options, rules and reports.
     pub const fn name(self) -> &'static str {
         self.row().name
+    }
+
+    /// The MPI functions in a sentence.
+    pub fn all_mpi_names() -> String {
+        let names: Vec<&str> = Collective::ALL.iter().map(|c| c.mpi_name()).collect();
+        let (last, others) = names.split_last().expect("the table has rows");
+        format!("{} and {last}", others.join(", "))
     }
 
     /// The collective of this name, `bcast` or `MPI_Bcast`, in letters of any case.
