@@ -1,4 +1,4 @@
-//! The algorithms by which Rondo carries out collectives, a row each.
+//! The algorithms by which Rondo carries out collectives, a row each, and those of each family of collectives.
 
 #![forbid(unsafe_code)]
 
@@ -43,4 +43,72 @@ algorithms! {
     Linear = "linear";
     /// Broadcast of one block through a tree for messages that take longer than it takes to send them.
     Postal = "postal";
+}
+
+/// Makes an enumeration of the algorithms of each family, and the way to it. Whoever matches one sees no other family's
+/// algorithms, so a new one is missing only where it belongs.
+macro_rules! families {
+    ($($(#[$doc:meta])* $name:ident, $convert:ident: $($variant:ident)*;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+            pub enum $name {
+                $(#[doc = concat!("[`Algorithm::", stringify!($variant), "`].")] $variant,)*
+            }
+
+            impl $name {
+                /// All of them, in the order in which users see them.
+                pub const ALL: &[Algorithm] = &[$(Algorithm::$variant),*];
+            }
+        )*
+
+        impl Algorithm {
+            $(
+                /// This algorithm as one of its family.
+                ///
+                /// # Panics
+                /// If it is none of the family's; options and rules accept no other.
+                #[inline]
+                pub fn $convert(self) -> $name {
+                    $(
+                        if self == Algorithm::$variant {
+                            return $name::$variant;
+                        }
+                    )*
+                    self.is_foreign(stringify!($name))
+                }
+            )*
+
+            const fn is_of_a_family(self) -> bool {
+                $($(
+                    if self as usize == Algorithm::$variant as usize {
+                        return true;
+                    }
+                )*)*
+                false
+            }
+
+            #[cold]
+            fn is_foreign(self, family: &str) -> ! {
+                unreachable!("{} is no {family}", self.name())
+            }
+        }
+
+        const _: () = {
+            let mut i = 0;
+            while i < Algorithm::ALL.len() {
+                assert!(Algorithm::ALL[i].is_of_a_family(), "an algorithm is of no family");
+                i += 1;
+            }
+        };
+    };
+}
+
+families! {
+    /// What can carry out a broadcast.
+    BroadcastAlgorithm, of_broadcast: Circulant Binomial Postal;
+    /// What can carry out an all-broadcast.
+    AllBroadcastAlgorithm, of_all_broadcast: Circulant Bruck Ring;
+    /// What can carry out a gather or scatter.
+    RootedAlgorithm, of_rooted: Hybrid Adaptive Binomial Linear;
 }

@@ -3,7 +3,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::algorithm::Algorithm::{self, *};
+use crate::algorithm::{Algorithm, AllBroadcastAlgorithm, BroadcastAlgorithm, RootedAlgorithm};
 
 /// Collectives that move data between the same ranks in the same way. What decides on a call, and carries it out, is a
 /// family's.
@@ -27,11 +27,28 @@ impl Family {
         }
     }
 
+    /// Of whom the bytes of a call are, in words that follow them.
+    pub(crate) const fn whose_bytes(self) -> &'static str {
+        match self {
+            Family::Broadcast | Family::Rooted => "",
+            Family::AllBroadcast => " of all ranks together",
+        }
+    }
+
     /// Has a call a root?
     pub const fn has_root(self) -> bool {
         match self {
             Family::Broadcast | Family::Rooted => true,
             Family::AllBroadcast => false,
+        }
+    }
+
+    /// What can carry its calls out.
+    pub const fn algorithms(self) -> &'static [Algorithm] {
+        match self {
+            Family::Broadcast => BroadcastAlgorithm::ALL,
+            Family::AllBroadcast => AllBroadcastAlgorithm::ALL,
+            Family::Rooted => RootedAlgorithm::ALL,
         }
     }
 
@@ -59,15 +76,14 @@ struct Row {
     min_comm_size_option: &'static str,
     irregular: bool,
     family: Family,
-    algorithms: &'static [Algorithm],
     limits: Collective,
 }
 
-/// Makes the enumeration, the list of all, and the rows: the name, the name of the option, the family, what it can run,
-/// and the collective whose limits hold for it.
+/// Makes the enumeration, the list of all, and the rows: the name, the name of the option, the family, and the
+/// collective whose limits hold for it.
 macro_rules! collectives {
     ($(
-        $variant:ident = $name:literal $option:literal, $family:ident by $algorithms:expr, limits of $limits:ident;
+        $variant:ident = $name:literal $option:literal, $family:ident, limits of $limits:ident;
     )*) => {
         /// A collective that Rondo takes over.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,24 +104,19 @@ macro_rules! collectives {
             min_comm_size_option: concat!($option, "_MIN_COMM_SIZE"),
             irregular: $name.as_bytes()[$name.len() - 1] == b'v',
             family: Family::$family,
-            algorithms: $algorithms,
             limits: Collective::$limits,
         }),*];
     };
 }
 
-const BROADCASTS: &[Algorithm] = &[Circulant, Binomial, Postal];
-const ALL_BROADCASTS: &[Algorithm] = &[Circulant, Bruck, Ring];
-const TREES: &[Algorithm] = &[Hybrid, Adaptive, Binomial, Linear];
-
 collectives! {
-    Bcast = "bcast" "BCAST", Broadcast by BROADCASTS, limits of Bcast;
-    Allgatherv = "allgatherv" "ALLGATHERV", AllBroadcast by ALL_BROADCASTS, limits of Allgatherv;
-    Allgather = "allgather" "ALLGATHER", AllBroadcast by ALL_BROADCASTS, limits of Allgatherv;
-    Gatherv = "gatherv" "GATHERV", Rooted by TREES, limits of Gatherv;
-    Gather = "gather" "GATHER", Rooted by TREES, limits of Gatherv;
-    Scatterv = "scatterv" "SCATTERV", Rooted by TREES, limits of Scatterv;
-    Scatter = "scatter" "SCATTER", Rooted by TREES, limits of Scatterv;
+    Bcast = "bcast" "BCAST", Broadcast, limits of Bcast;
+    Allgatherv = "allgatherv" "ALLGATHERV", AllBroadcast, limits of Allgatherv;
+    Allgather = "allgather" "ALLGATHER", AllBroadcast, limits of Allgatherv;
+    Gatherv = "gatherv" "GATHERV", Rooted, limits of Gatherv;
+    Gather = "gather" "GATHER", Rooted, limits of Gatherv;
+    Scatterv = "scatterv" "SCATTERV", Rooted, limits of Scatterv;
+    Scatter = "scatter" "SCATTER", Rooted, limits of Scatterv;
 }
 
 impl Collective {
@@ -124,6 +135,13 @@ impl Collective {
     /// The name in options, rules and reports.
     pub const fn name(self) -> &'static str {
         self.row().name
+    }
+
+    /// The MPI functions in a sentence.
+    pub fn all_mpi_names() -> String {
+        let names: Vec<&str> = Collective::ALL.iter().map(|c| c.mpi_name()).collect();
+        let (last, others) = names.split_last().expect("the table has rows");
+        format!("{} and {last}", others.join(", "))
     }
 
     /// The collective of this name, `bcast` or `MPI_Bcast`, in letters of any case.
@@ -148,7 +166,7 @@ impl Collective {
 
     /// What can carry it out.
     pub const fn algorithms(self) -> &'static [Algorithm] {
-        self.row().algorithms
+        self.family().algorithms()
     }
 
     /// The collective whose limits hold for it: the least bytes and the fewest ranks that automatic choice takes.
@@ -176,14 +194,5 @@ impl Collective {
     pub(crate) const fn options(self) -> [&'static str; 3] {
         let row = self.row();
         [row.option, row.min_bytes_option, row.min_comm_size_option]
-    }
-}
-
-impl Algorithm {
-    /// What becomes of a call by an algorithm that is none of its family's. Options and rules accept only those of the
-    /// table.
-    #[cold]
-    pub fn is_foreign(self, family: Family) -> ! {
-        unreachable!("{} is no algorithm for {family:?}", self.name())
     }
 }

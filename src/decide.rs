@@ -14,11 +14,11 @@ pub use allbroadcast::AllBroadcast;
 pub use broadcast::Broadcast;
 pub use choice::{Choice, Form, Why};
 pub use problem::{Context, Problem, SET_UP_US, typical};
-pub use rooted::Rooted;
+pub use rooted::{Rooted, long_block};
 pub use size_class::SizeClass;
 
 use crate::algorithm::Algorithm;
-use crate::collective::{Family, LEAST_BYTES, NODE_LEAST_BYTES};
+use crate::collective::{LEAST_BYTES, NODE_LEAST_BYTES};
 use crate::config::{Config, Hierarchy};
 use crate::model::Model;
 use crate::schedule::Parts;
@@ -183,23 +183,4 @@ fn model_of(facts: Facts, form: Form, config: &Config) -> Model {
         beta_ns_per_kb: sharing * model.beta_ns_per_kb,
         ..model
     }
-}
-
-/// From how many bytes on a block goes straight from or to the root.
-///
-/// With p ranks, the blocks that a rank passes on are less than p, and it may hold each twice, as it came
-/// and as it goes. So they take up no more than [`Config::max_tmp_size`] if none is longer than a
-/// 2p-th of it.
-pub fn long_block(facts: Facts, algorithm: Algorithm, config: &Config) -> u64 {
-    let wanted = match algorithm {
-        Algorithm::Linear => 1,
-        Algorithm::Hybrid => config
-            .short_msg
-            .unwrap_or_else(|| model(config).long_block(facts.p)),
-        Algorithm::Adaptive | Algorithm::Binomial => u64::MAX,
-        Algorithm::Circulant | Algorithm::Bruck | Algorithm::Ring | Algorithm::Postal => {
-            algorithm.is_foreign(Family::Rooted)
-        }
-    };
-    wanted.min(config.max_tmp_size / (2 * u64::from(facts.p)) + 1)
 }

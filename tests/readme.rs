@@ -1,7 +1,8 @@
 //! The documents and the code cannot part: options, variables, links, thresholds. And nothing is wider than a window.
 
 use rondo::{
-    collective::{Family, LEAST_BYTES, NODE_LEAST_BYTES},
+    algorithm::Algorithm,
+    collective::{Collective, Family, LEAST_BYTES, NODE_LEAST_BYTES},
     comm::SEND_WINDOW,
     config::OPTIONS,
     host::{Abi, SYNCHRONOUS_BYTES},
@@ -138,6 +139,18 @@ fn says(document: &str, phrase: &str) {
         text.join(" ").contains(phrase),
         "{document} does not say \"{phrase}\", as the code has it"
     );
+}
+
+#[test]
+fn documents_and_the_header_name_every_collective_and_algorithm() {
+    for collective in Collective::ALL {
+        says("README.md", &format!("`{}`", collective.mpi_name()));
+        says("include/rondo.h", &format!("\"{}\"", collective.name()));
+    }
+    for algorithm in Algorithm::ALL {
+        says("docs/algorithms.md", &format!("| {} ", algorithm.name()));
+        says("include/rondo.h", &format!("\"{}\"", algorithm.name()));
+    }
 }
 
 /// Numbers that prose cannot do without. Where it can, it refers to docs/options.md, which is made from the code.

@@ -110,7 +110,7 @@ impl Operation for Allgather {
             false => algorithm,
         };
         let exchange = Exchange {
-            algorithm,
+            way: algorithm.of_all_broadcast().into(),
             bytes: plan.bytes,
             blocks,
             sources: Sources::Ranks(parts),

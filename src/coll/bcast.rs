@@ -83,7 +83,7 @@ impl Operation for Bcast {
         };
         let count = || stats::count(Collective::Bcast, plan.choice, plan.bytes);
         let exchange = Exchange {
-            algorithm,
+            way: algorithm.of_broadcast().into(),
             bytes: plan.bytes,
             blocks,
             sources: Sources::Root(root),

@@ -90,7 +90,7 @@ impl Exchange<'_> {
             contributors,
             latency: self.latencies(state).0,
         };
-        let pattern = pattern(self.algorithm, self.blocks, &members, schedules);
+        let pattern = pattern(self.way, self.blocks, &members, schedules);
         self.cut(
             p,
             contributors,

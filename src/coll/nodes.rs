@@ -6,7 +6,6 @@
 use super::Stop;
 use super::order::{Exchange, Members, STAGED, cut_long, limits, pattern};
 use super::traffic::Traffic;
-use crate::algorithm::Algorithm;
 use crate::comm::{Memory, Nodes, Schedules, Space, State};
 use crate::decide::{Choice, Form, Why};
 use crate::engine::node::{self, Messages, Places, Relay};
@@ -137,7 +136,7 @@ impl Over<'_> {
             contributors: self.contributors,
             latency: exchange.latencies(state).0,
         };
-        let pattern = pattern(exchange.algorithm, exchange.blocks, &members, schedules);
+        let pattern = pattern(exchange.way, exchange.blocks, &members, schedules);
         let round = exchange.bytes.div_ceil(exchange.blocks.into());
         let limits = limits(state, n, &pattern, round);
         let lane = self.list_lanes(state, (pattern, limits), cuts, lanes);
@@ -344,18 +343,13 @@ impl Inside<'_> {
             1,
         )?;
         let all = (n > 1 && count > 0).then(|| {
-            // Whatever brings the blocks to this node, here they have a root.
-            let algorithm = match over.exchange.algorithm == Algorithm::Postal {
-                true => Algorithm::Postal,
-                false => Algorithm::Circulant,
-            };
             let members = Members {
                 graph: Circulant::new(n),
                 me,
                 contributors: &[leader],
                 latency: over.exchange.latencies(state).1,
             };
-            let pattern = pattern(algorithm, count, &members, schedules);
+            let pattern = pattern(over.exchange.way.inside(), count, &members, schedules);
             let limits = Limits {
                 message: 1, // a block is a message, whatever its number says of bytes
                 ..limits(state, n, &pattern, messages.longest())

@@ -2,8 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::algorithm::Algorithm;
-use crate::collective::Family;
+use crate::algorithm::{AllBroadcastAlgorithm, BroadcastAlgorithm};
 use crate::comm::{SEND_WINDOW, Schedules, State};
 use crate::decide;
 use crate::engine::{Limits, Part, Pattern};
@@ -14,9 +13,47 @@ use std::slice;
 /// Staged messages at a time, each way: one is copied while another travels.
 pub(super) const STAGED: u64 = 2;
 
+/// How blocks go: what the algorithms of broadcasts and of all-broadcasts come to.
+#[derive(Clone, Copy)]
+pub(super) enum Way {
+    Circulant,
+    Bruck,
+    Ring,
+    Postal,
+}
+
+impl From<BroadcastAlgorithm> for Way {
+    fn from(algorithm: BroadcastAlgorithm) -> Way {
+        match algorithm {
+            BroadcastAlgorithm::Circulant | BroadcastAlgorithm::Binomial => Way::Circulant,
+            BroadcastAlgorithm::Postal => Way::Postal,
+        }
+    }
+}
+
+impl From<AllBroadcastAlgorithm> for Way {
+    fn from(algorithm: AllBroadcastAlgorithm) -> Way {
+        match algorithm {
+            AllBroadcastAlgorithm::Circulant => Way::Circulant,
+            AllBroadcastAlgorithm::Bruck => Way::Bruck,
+            AllBroadcastAlgorithm::Ring => Way::Ring,
+        }
+    }
+}
+
+impl Way {
+    /// How blocks that came to a node in this way go on from its leader, by messages: there they have a root.
+    pub(super) fn inside(self) -> Way {
+        match self {
+            Way::Circulant | Way::Bruck | Way::Ring => Way::Circulant,
+            Way::Postal => Way::Postal,
+        }
+    }
+}
+
 /// An all-broadcast.
 pub(super) struct Exchange<'a> {
-    pub algorithm: Algorithm,
+    pub way: Way,
     /// Bytes of all parts.
     pub bytes: u64,
     /// Blocks of a part, or of the longest.
@@ -66,22 +103,19 @@ impl Sources<'_> {
 impl Exchange<'_> {
     /// The most that a member sends, or receives, in a round.
     pub(super) fn round(&self) -> u64 {
-        match self.algorithm {
-            Algorithm::Circulant | Algorithm::Binomial | Algorithm::Postal => {
-                self.bytes.div_ceil(self.blocks.into())
-            }
-            Algorithm::Bruck | Algorithm::Ring => self.bytes,
-            Algorithm::Hybrid | Algorithm::Adaptive | Algorithm::Linear => {
-                self.algorithm.is_foreign(Family::AllBroadcast)
-            }
+        match self.way {
+            Way::Circulant | Way::Postal => self.bytes.div_ceil(self.blocks.into()),
+            Way::Bruck | Way::Ring => self.bytes,
         }
     }
 
     /// Latencies of trees for its blocks, between nodes and inside.
     pub(super) fn latencies(&self, state: &State) -> (u32, u32) {
-        match self.algorithm == Algorithm::Postal {
-            true => decide::latencies(self.bytes.div_ceil(self.blocks.into()), state.config()),
-            false => (1, 1),
+        match self.way {
+            Way::Postal => {
+                decide::latencies(self.bytes.div_ceil(self.blocks.into()), state.config())
+            }
+            Way::Circulant | Way::Bruck | Way::Ring => (1, 1),
         }
     }
 
@@ -93,23 +127,20 @@ impl Exchange<'_> {
         len: impl Fn(u32) -> u64 + Clone,
         cut: &mut Vec<Part>,
     ) {
-        match self.algorithm {
-            Algorithm::Circulant | Algorithm::Binomial | Algorithm::Postal => cut_alike(
+        match self.way {
+            Way::Circulant | Way::Postal => cut_alike(
                 contributors.iter().map(|&member| (member, len(member))),
                 self.blocks,
                 cut,
             ),
-            Algorithm::Bruck | Algorithm::Ring => cut_long((0..n).map(len), self.blocks, cut),
-            Algorithm::Hybrid | Algorithm::Adaptive | Algorithm::Linear => {
-                self.algorithm.is_foreign(Family::AllBroadcast)
-            }
+            Way::Bruck | Way::Ring => cut_long((0..n).map(len), self.blocks, cut),
         }
     }
 }
 
-/// The order in which an algorithm moves the blocks of each contributor.
+/// The order in which the blocks of each contributor go this way.
 pub(super) fn pattern<'a>(
-    algorithm: Algorithm,
+    way: Way,
     blocks: u32,
     members: &Members,
     schedules: &'a mut Schedules,
@@ -120,22 +151,17 @@ pub(super) fn pattern<'a>(
         contributors,
         latency,
     } = *members;
-    match algorithm {
-        Algorithm::Circulant | Algorithm::Binomial => {
+    match way {
+        Way::Circulant => {
             let entries = match *contributors {
                 [root] => schedules.of_root(&graph, me, root),
                 _ => schedules.of_roots(&graph, me, contributors),
             };
             Pattern::Circulant(Rounds::new(graph.q(), blocks), entries)
         }
-        Algorithm::Bruck => Pattern::Bruck,
-        Algorithm::Ring => Pattern::Ring,
-        Algorithm::Postal => {
-            Pattern::Tree(schedules.of_tree(graph.p(), me, contributors[0], latency))
-        }
-        Algorithm::Hybrid | Algorithm::Adaptive | Algorithm::Linear => {
-            algorithm.is_foreign(Family::AllBroadcast)
-        }
+        Way::Bruck => Pattern::Bruck,
+        Way::Ring => Pattern::Ring,
+        Way::Postal => Pattern::Tree(schedules.of_tree(graph.p(), me, contributors[0], latency)),
     }
 }
 

@@ -4,8 +4,8 @@
 
 use super::nodes::settle;
 use super::{Operation, Plan, Stop, begin, context, private};
-use crate::algorithm::Algorithm;
-use crate::collective::{Collective, Family};
+use crate::algorithm::RootedAlgorithm;
+use crate::collective::Collective;
 use crate::comm::{Memory, Nodes, State, Work};
 use crate::decide::{self, Choice, Form, Problem, Why};
 use crate::engine::rooted::{self, Gather, Misfit, Scatter, Shape, Terms};
@@ -91,7 +91,7 @@ impl Operation for Rooted {
             mailbox_state,
             ..
         } = nodes;
-        let terms = terms(algorithm, form, root, state);
+        let terms = terms(algorithm.of_rooted(), form, root, state);
         // The mailboxes want to know of every call, also if this rank only reports an error.
         let memory = sharing.memory().filter(|_| form != Form::Flat);
         let mut local = memory.map(|memory| {
@@ -166,22 +166,19 @@ fn route<'a>(
 }
 
 /// What all ranks agree on in a call that this algorithm carries out in this form.
-fn terms(algorithm: Algorithm, form: Form, root: u32, state: &State) -> Terms<'_> {
+fn terms(algorithm: RootedAlgorithm, form: Form, root: u32, state: &State) -> Terms<'_> {
     let config = state.config();
     Terms {
         rank: state.rank(),
         p: state.facts().p,
         root,
         shape: match algorithm {
-            Algorithm::Linear => Shape::Star,
-            Algorithm::Adaptive => Shape::Adaptive,
-            Algorithm::Hybrid | Algorithm::Binomial if form != Form::Flat => {
+            RootedAlgorithm::Linear => Shape::Star,
+            RootedAlgorithm::Adaptive => Shape::Adaptive,
+            RootedAlgorithm::Hybrid | RootedAlgorithm::Binomial if form != Form::Flat => {
                 Shape::Nodes(state.topology())
             }
-            Algorithm::Hybrid | Algorithm::Binomial => Shape::Binomial,
-            Algorithm::Circulant | Algorithm::Bruck | Algorithm::Ring | Algorithm::Postal => {
-                algorithm.is_foreign(Family::Rooted)
-            }
+            RootedAlgorithm::Hybrid | RootedAlgorithm::Binomial => Shape::Binomial,
         },
         long: decide::long_block(state.facts(), algorithm, config),
         window: match config.window {

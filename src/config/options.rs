@@ -3,7 +3,7 @@
 
 use super::size::size;
 use super::{Config, Gpu, Hierarchy, Learn, Stats};
-use crate::collective::{Collective, Family, LEAST_BYTES, NODE_LEAST_BYTES};
+use crate::collective::{Collective, LEAST_BYTES, NODE_LEAST_BYTES};
 
 /// Where in [`Config`] an option lives.
 pub type Field<T> = fn(&mut Config) -> &mut T;
@@ -399,10 +399,7 @@ impl Opt {
                 "Under auto, calls of {} with fewer bytes{} go to the MPI library. auto is {} where the ranks are on \
                  several nodes, and {} within one node if it has shared memory, as long as nothing else is measured.",
                 sharing(collective),
-                match collective.family() {
-                    Family::Broadcast | Family::Rooted => "",
-                    Family::AllBroadcast => " of all ranks together",
-                },
+                collective.family().whose_bytes(),
                 size(LEAST_BYTES),
                 size(NODE_LEAST_BYTES),
             ),

@@ -6,6 +6,7 @@ use super::size::size;
 use super::{
     Config, Gpu, Hierarchy, Loaded, OPTIONS, Opt, Setting, Source, StatsFormat, ValueType,
 };
+use crate::collective::Collective;
 
 /// The longest line of [`table`], in characters. Only a value may be longer.
 const LINE: usize = 100;
@@ -104,9 +105,9 @@ pub fn table(loaded: &Loaded) -> String {
 /// What `RONDO_HELP` shows: what Rondo is, and [`table`].
 pub fn help(loaded: &Loaded) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    let table = table(loaded);
+    let (names, table) = (Collective::all_mpi_names(), table(loaded));
     format!(
-        "Rondo {version} runs MPI_Bcast, MPI_Allgather(v), MPI_Gather(v) and MPI_Scatter(v).\n\
+        "Rondo {version} runs {names}.\n\
          It is set by these environment variables:\n\n{table}\n\
          Rank 0's values hold for all ranks of a communicator.\n\
          Sizes are in bytes; K, M and G stand for 1024, 1024^2 and 1024^3.\n"

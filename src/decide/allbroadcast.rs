@@ -3,8 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
-use crate::algorithm::Algorithm;
-use crate::collective::Family;
+use crate::algorithm::{Algorithm, AllBroadcastAlgorithm};
 use crate::learn::{Candidate, Prior};
 use crate::model;
 use crate::schedule::Parts;
@@ -59,25 +58,22 @@ impl Problem for AllBroadcast<'_> {
     fn by(&self, algorithm: Algorithm, block_bytes: u64) -> Choice {
         let Context { facts, config, .. } = self.context;
         let (form, parts) = self.exchange();
-        let blocks = match algorithm {
-            Algorithm::Circulant if block_bytes > 0 => model::blocks_of(self.total(), block_bytes),
-            Algorithm::Circulant => {
+        let blocks = match algorithm.of_all_broadcast() {
+            AllBroadcastAlgorithm::Circulant if block_bytes > 0 => {
+                model::blocks_of(self.total(), block_bytes)
+            }
+            AllBroadcastAlgorithm::Circulant => {
                 let contributors = parts.contributors().len() as u64;
                 let (model, rounds) = (model_of(facts, form, config), facts.rounds(form, config));
                 model.blocks(rounds, self.total(), facts.eager_bytes, contributors)
             }
-            Algorithm::Bruck | Algorithm::Ring => {
+            AllBroadcastAlgorithm::Bruck | AllBroadcastAlgorithm::Ring => {
                 let size = match block_bytes {
                     0 => facts.eager_bytes,
                     size => size,
                 };
                 model::blocks_of(parts.largest(), size)
             }
-            Algorithm::Binomial
-            | Algorithm::Hybrid
-            | Algorithm::Adaptive
-            | Algorithm::Linear
-            | Algorithm::Postal => algorithm.is_foreign(Family::AllBroadcast),
         };
         Choice::Rondo {
             algorithm,

@@ -3,8 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
-use crate::algorithm::Algorithm;
-use crate::collective::Family;
+use crate::algorithm::{Algorithm, BroadcastAlgorithm};
 use crate::learn::{Candidate, Prior};
 use crate::model;
 
@@ -52,18 +51,15 @@ impl Problem for Broadcast<'_> {
     fn by(&self, algorithm: Algorithm, block_bytes: u64) -> Choice {
         let Context { facts, config, .. } = self.context;
         let (form, bytes) = (self.form(), self.bytes);
-        let blocks = match algorithm {
-            Algorithm::Binomial | Algorithm::Postal => model::least_blocks(bytes),
-            Algorithm::Circulant if block_bytes > 0 => model::blocks_of(bytes, block_bytes),
-            Algorithm::Circulant => {
+        let blocks = match algorithm.of_broadcast() {
+            BroadcastAlgorithm::Binomial | BroadcastAlgorithm::Postal => model::least_blocks(bytes),
+            BroadcastAlgorithm::Circulant if block_bytes > 0 => {
+                model::blocks_of(bytes, block_bytes)
+            }
+            BroadcastAlgorithm::Circulant => {
                 let rounds = facts.rounds(form, config);
                 model_of(facts, form, config).blocks(rounds, bytes, facts.eager_bytes, 1)
             }
-            Algorithm::Bruck
-            | Algorithm::Ring
-            | Algorithm::Hybrid
-            | Algorithm::Adaptive
-            | Algorithm::Linear => algorithm.is_foreign(Family::Broadcast),
         };
         Choice::Rondo {
             algorithm,

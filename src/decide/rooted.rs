@@ -3,9 +3,9 @@
 #![forbid(unsafe_code)]
 
 use super::problem::{MARGIN, UNKNOWN_RATIO};
-use super::{Choice, Context, Form, Problem, SizeClass, Why};
-use crate::algorithm::Algorithm;
-use crate::collective::Family;
+use super::{Choice, Context, Facts, Form, Problem, SizeClass, Why, model};
+use crate::algorithm::{Algorithm, RootedAlgorithm};
+use crate::config::Config;
 use crate::learn::{Candidate, Prior};
 
 /// How many times as long as the host Rondo may take where the rules leave the call to the host.
@@ -43,14 +43,11 @@ impl Problem for Rooted<'_> {
         let Context { facts, config, .. } = self.context;
         Choice::Rondo {
             algorithm,
-            form: match algorithm {
-                Algorithm::Hybrid | Algorithm::Binomial => {
+            form: match algorithm.of_rooted() {
+                RootedAlgorithm::Hybrid | RootedAlgorithm::Binomial => {
                     facts.form(self.block.unwrap_or(0), config)
                 }
-                Algorithm::Adaptive | Algorithm::Linear => Form::Flat,
-                Algorithm::Circulant | Algorithm::Bruck | Algorithm::Ring | Algorithm::Postal => {
-                    algorithm.is_foreign(Family::Rooted)
-                }
+                RootedAlgorithm::Adaptive | RootedAlgorithm::Linear => Form::Flat,
             },
             blocks: 1,
             why: Why::Auto,
@@ -90,4 +87,20 @@ impl Problem for Rooted<'_> {
             },
         })
     }
+}
+
+/// From how many bytes on a block goes straight from or to the root.
+///
+/// With p ranks, the blocks that a rank passes on are less than p, and it may hold each twice, as it came
+/// and as it goes. So they take up no more than [`Config::max_tmp_size`] if none is longer than a
+/// 2p-th of it.
+pub fn long_block(facts: Facts, algorithm: RootedAlgorithm, config: &Config) -> u64 {
+    let wanted = match algorithm {
+        RootedAlgorithm::Linear => 1,
+        RootedAlgorithm::Hybrid => config
+            .short_msg
+            .unwrap_or_else(|| model(config).long_block(facts.p)),
+        RootedAlgorithm::Adaptive | RootedAlgorithm::Binomial => u64::MAX,
+    };
+    wanted.min(config.max_tmp_size / (2 * u64::from(facts.p)) + 1)
 }

@@ -196,17 +196,17 @@ impl<'a> Order<'a> {
 
     /// The other rank of messages that go `way` in position `k` of a phase.
     fn peer(&self, k: usize, direction: Direction) -> u32 {
-        let (p, skip) = (
-            self.graph.p(),
-            match (self.pattern, direction) {
-                (Pattern::Tree(family), Direction::Receive) => {
-                    return family.parent().unwrap_or(self.rank);
-                }
-                (Pattern::Tree(family), Direction::Send) => return family.children()[k],
-                (Pattern::Ring, _) => 1,
-                _ => self.graph.skips()[k],
-            },
-        );
+        let p = self.graph.p();
+        let skip = match self.pattern {
+            Pattern::Tree(family) => {
+                return match direction {
+                    Direction::Receive => family.parent().unwrap_or(self.rank),
+                    Direction::Send => family.children()[k],
+                };
+            }
+            Pattern::Ring => 1,
+            Pattern::Circulant(..) | Pattern::Bruck => self.graph.skips()[k],
+        };
         match direction {
             Direction::Receive => before(self.rank, skip, p),
             Direction::Send => before(self.rank, p - skip, p),

@@ -4,6 +4,7 @@ mod learn;
 mod nodes;
 
 use proptest::prelude::*;
+use rondo::algorithm::RootedAlgorithm;
 use rondo::collective::Collective;
 use rondo::config::{Algorithm, Config, Hierarchy, Setting};
 use rondo::decide::{
@@ -629,7 +630,7 @@ fn the_fewest_ranks_are_those_of_the_collective() {
 
 #[test]
 fn blocks_go_straight_from_the_size_that_the_user_says() {
-    use Algorithm::{Adaptive, Binomial, Hybrid, Linear};
+    use RootedAlgorithm::{Adaptive, Binomial, Hybrid, Linear};
     let config = config(|c| (c.short_msg, c.max_tmp_size) = (Some(500), 1 << 20));
     let long = |p, algorithm| long_block(apart(p), algorithm, &config);
     assert_eq!(long(8, Hybrid), 500);
@@ -649,7 +650,7 @@ fn blocks_go_straight_from_the_size_that_the_user_says() {
 fn the_size_from_which_blocks_go_straight_grows_with_the_ranks() {
     let long = |p, alpha_us| {
         let config = config(|c| c.alpha_us = alpha_us);
-        long_block(apart(p), Algorithm::Hybrid, &config)
+        long_block(apart(p), RootedAlgorithm::Hybrid, &config)
     };
     assert!((1000..1300).contains(&long(36, 1.9)), "{}", long(36, 1.9));
     assert!(

@@ -1,5 +1,6 @@
 //! The architecture as a test: who may use what, what the library exports, and what it needs.
 
+use rondo::collective::{Collective, Family};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{env, fs, process::Command};
@@ -327,6 +328,63 @@ fn exports_exactly(mpi: &str, list: &str) {
 fn the_library_exports_exactly_its_list() {
     exports_exactly("openmpi", "openmpi");
     exports_exactly("mpich", "mpich");
+}
+
+/// A collective that has only its row has an option and counters, but no call of it is seen.
+#[test]
+fn every_collective_is_exported_in_all_its_forms() {
+    for list in ["openmpi", "mpich"] {
+        let names = fs::read_to_string(root().join(format!("tests/tidy/exports.{list}"))).unwrap();
+        let names: BTreeSet<&str> = names.lines().collect();
+        for collective in Collective::ALL {
+            let name = collective.mpi_name().strip_prefix("MPI_").unwrap();
+            let nonblocking = format!("MPI_I{}", name.to_lowercase());
+            let mut forms = vec![format!("MPI_{name}"), nonblocking];
+            match list {
+                "openmpi" => forms.push(format!("MPIX_{name}_init")),
+                _ => {
+                    forms.push(format!("MPI_{name}_init"));
+                    let large: Vec<String> = forms.iter().map(|form| format!("{form}_c")).collect();
+                    forms.extend(large);
+                }
+            }
+            for form in forms
+                .iter()
+                .flat_map(|form| [form.clone(), format!("P{form}")])
+            {
+                assert!(
+                    names.contains(form.as_str()),
+                    "{form} is not in tests/tidy/exports.{list}"
+                );
+            }
+        }
+    }
+}
+
+/// Some mode of the list of MPI programs names the algorithm for the family, or for a collective of it.
+#[test]
+fn every_algorithm_carries_out_mpi_programs() {
+    let list = fs::read_to_string(root().join("ctests/list.toml")).unwrap();
+    for collective in Collective::ALL {
+        let family = match collective.family() {
+            Family::Broadcast => "broadcast",
+            Family::AllBroadcast => "all-broadcast",
+            Family::Rooted => "rooted",
+        };
+        let relatives = Collective::ALL
+            .iter()
+            .filter(|c| c.family() == collective.family());
+        for algorithm in collective.algorithms() {
+            let mut names = relatives.clone().map(|c| c.name()).chain([family]);
+            let is_named =
+                |name: &str| list.contains(&format!(" {name} = \"{}\"", algorithm.name()));
+            assert!(
+                names.any(is_named),
+                "ctests/list.toml has no mode for a {family} by {}",
+                algorithm.name()
+            );
+        }
+    }
 }
 
 #[test]

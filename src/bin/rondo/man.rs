@@ -5,7 +5,7 @@
 use crate::{Cli, Failure};
 use clap::CommandFactory;
 use roff::{Roff, bold, roman};
-use rondo::config::OPTIONS;
+use rondo::{collective::Collective, config::OPTIONS};
 use std::{fs, path::PathBuf};
 
 /// Write the manual pages into DIR/man1 and DIR/man7.
@@ -40,13 +40,13 @@ fn page() -> String {
     page.control("br", []);
     page.text([bold("mpicc"), roman(" ... "), bold("-lrondo")]);
     page.control("SH", ["DESCRIPTION"]);
-    page.text([roman(
+    page.text([roman(format!(
         "librondo.so is preloaded into the ranks of an MPI program, or linked before the MPI library. It carries out \
-         MPI_Bcast, MPI_Allgatherv, MPI_Allgather, MPI_Gatherv, MPI_Gather, MPI_Scatterv and MPI_Scatter over the \
-         messages of the MPI library, where that is measured to be faster, and hands every other call to it \
-         untouched. It must be built for the ABI of the program's MPI library; otherwise it says so once and hands \
+         {} over the messages of the MPI library, where that is measured to be faster, and hands every other call to \
+         it untouched. It must be built for the ABI of the program's MPI library; otherwise it says so once and hands \
          every call on.",
-    )]);
+        Collective::all_mpi_names()
+    ))]);
     page.control("SH", ["ENVIRONMENT"]);
     page.text([roman(
         "Rank 0's values hold for all ranks of a communicator, where ranks must agree. Sizes are in bytes; K, M and G \
