@@ -219,9 +219,9 @@ impl State {
     /// Asks all ranks whether one has loaded a GPU's driver since the handshake. If so, all calls from this one on are
     /// the host's. Collective, on the private communicator.
     pub fn ask_for_gpus(&self, host: &Host, mpi: &Mpi, private: Comm) -> Result<bool, Code> {
-        let mut words = [i64::from(host::driver_is_loaded())];
-        mpi.max(private, &mut words)?;
-        let found = words[0] != 0;
+        let mut found = [i64::from(host::driver_is_loaded())];
+        mpi.max(private, &mut found)?;
+        let found = found[0] != 0;
         if found && !self.gpu.swap(true, Relaxed) && self.rank == 0 && self.config.trace {
             let (p, why) = (self.facts.p, Why::Gpu.text());
             let line = format!("all further calls on this communicator of {p} ranks: host ({why})");

@@ -194,7 +194,7 @@ fn learn(text: &str) -> Parsed<Learn> {
             let on = switch(text).map_err(|_| wrong())?;
             Ok(Learn { on, save: None })
         }
-        Some((word, file)) if word.trim_end().eq_ignore_ascii_case("save") => {
+        Some((keyword, file)) if keyword.trim_end().eq_ignore_ascii_case("save") => {
             let file = Some(file.trim_start()).filter(|file| !file.is_empty());
             let save = Some(file.ok_or_else(wrong)?.into());
             Ok(Learn { on: true, save })
@@ -206,14 +206,14 @@ fn learn(text: &str) -> Parsed<Learn> {
 /// `off`, or a format with an optional file: `text`, `json`, `json:run.json`. A switch means text.
 fn stats(text: &str) -> Parsed<Stats> {
     let wrong = || "is not off, text or json, the last two with an optional :FILE".to_string();
-    let (word, file) = match text.split_once(':') {
-        Some((word, file)) => (word.trim_end(), Some(file.trim_start())),
+    let (keyword, file) = match text.split_once(':') {
+        Some((keyword, file)) => (keyword.trim_end(), Some(file.trim_start())),
         None => (text, None),
     };
     let mut names = StatsFormat::NAMES.iter();
     let format = match (
-        names.find(|(name, _)| name.eq_ignore_ascii_case(word)),
-        switch(word),
+        names.find(|(name, _)| name.eq_ignore_ascii_case(keyword)),
+        switch(keyword),
     ) {
         (Some((_, format)), _) => *format,
         (None, Ok(true)) => StatsFormat::Text,

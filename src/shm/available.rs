@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// A kind of control groups: the first one has a hierarchy for memory, the second one is for everything.
+/// A version of control groups: the first one has a hierarchy for memory, the second one is for everything.
 struct ControlGroups {
     /// The type of the file system.
     filesystem: &'static str,
@@ -90,7 +90,7 @@ impl ControlGroups {
         })
     }
 
-    /// The path of the group in its hierarchy, if this line of `/proc/self/cgroup` is for this kind.
+    /// The path of the group in its hierarchy, if this line of `/proc/self/cgroup` is for this version.
     fn group<'a>(&self, line: &'a str) -> Option<&'a Path> {
         let mut fields = line.splitn(3, ':');
         let (_, mut controllers) = (fields.next()?, fields.next()?.split(','));
@@ -98,7 +98,7 @@ impl ControlGroups {
         Some(Path::new(fields.next()?)).filter(|_| is_it)
     }
 
-    /// Which folder of the hierarchy is mounted and where, if this line of `/proc/self/mountinfo` is of this kind.
+    /// Which folder of the hierarchy is mounted and where, if this line of `/proc/self/mountinfo` is of this version.
     fn mount(&self, line: &str) -> Option<(PathBuf, PathBuf)> {
         let (place, about) = line.split_once(" - ")?;
         let mut place = place.split(' ').skip(3);
