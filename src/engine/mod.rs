@@ -6,7 +6,7 @@
 //! * [`node`]: what the ranks of a node pass to each other while their leaders run an [`AllBroadcast`] between
 //!   the nodes.
 //! * [`rooted::Gather`] and [`rooted::Scatter`]: whole blocks through a tree, or straight from or to the root,
-//!   over a [`rooted::Carrier`].
+//!   over a [`rooted::RootedWire`].
 //!
 //! Engines are state machines: `advance` does what can be done now and never waits, so that a test can
 //! drive many ranks from one thread and `run` can decide how to wait.

@@ -17,7 +17,7 @@ pub struct Messages {
 
 impl Messages {
     /// Lists what comes to the rank of `order`, where `start` is the first byte of the part of each node;
-    /// `most` as in [`super::Limits`].
+    /// `most` as in [`crate::engine::Limits`].
     pub fn list(&mut self, order: &Order, most: u64, start: impl Fn(u32) -> u64) {
         self.clear();
         let (mut at, mut pieces) = (Cursor::default(), Vec::new());

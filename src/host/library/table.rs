@@ -156,7 +156,7 @@ pub struct Mpi {
     /// `None` on hosts without large-count functions.
     pub(in crate::host) type_get_envelope_large: Option<EnvelopeLargeFn>,
     pub(in crate::host) h: Handles,
-    /// See [`Mpi::max_words_in_time`].
+    /// See [`Mpi::max_in_time`].
     pub(in crate::host) reduces_apart: bool,
     /// Where the world model of MPI is, see [`Mpi::world_is_up`].
     pub(in crate::host) phase: AtomicU8,

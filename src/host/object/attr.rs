@@ -15,8 +15,8 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// A kind of object that can carry attributes.
-pub trait Carrier: Copy {
+/// An object that may have attributes.
+pub trait HasAttributes: Copy {
     /// Makes a keyval whose values are boxes of `T`.
     fn create_keyval<T>(mpi: &Mpi) -> Result<c_int, Code>;
     /// The value under `key`, null if there is none.
@@ -50,7 +50,7 @@ impl<C, T> Attribute<C, T> {
     }
 }
 
-impl<C: Carrier, T: Send + Sync + 'static> Attribute<C, T> {
+impl<C: HasAttributes, T: Send + Sync + 'static> Attribute<C, T> {
     fn key(&self, mpi: &Mpi) -> Result<c_int, Code> {
         self.key
             .get_or_try_init(|| C::create_keyval::<T>(mpi))
@@ -147,7 +147,7 @@ pub fn is_being_freed(comm: Comm) -> bool {
     comm.freed_with().is_some()
 }
 
-impl Carrier for Comm {
+impl HasAttributes for Comm {
     #[inline]
     fn freed_with(self) -> Option<*mut c_void> {
         if FREEING.load(Relaxed) == 0 {
@@ -193,7 +193,7 @@ impl Carrier for Comm {
 #[derive(Clone, Copy, PartialEq)]
 pub struct Datatype(pub(in crate::host) sys::MPI_Datatype);
 
-impl Carrier for Datatype {
+impl HasAttributes for Datatype {
     fn create_keyval<T>(mpi: &Mpi) -> Result<c_int, Code> {
         let mut key: c_int = 0;
         // SAFETY: as for communicators.

@@ -105,7 +105,7 @@ pub struct Job<'a> {
     pub mpi: &'a Mpi,
     /// The private communicator.
     pub comm: Comm,
-    /// What tells this call's messages from those of any other call, see [`call_tag`].
+    /// What tells this call's messages from those of any other call, see [`super::tags::call_tag`].
     pub tag: i32,
     /// What is exchanged.
     pub data: &'a Data<'a>,
