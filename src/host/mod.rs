@@ -11,7 +11,7 @@ mod data;
 mod object;
 mod transport;
 
-pub use call::{Allgather, Bcast, Call, Rooted, RootedOp};
+pub use call::*;
 pub use data::blocks::UserBlocks;
 pub use data::counts::{Count, Counts};
 pub use data::data::Data;

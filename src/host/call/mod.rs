@@ -2,7 +2,7 @@
 
 mod allgather;
 mod bcast;
-pub mod refusal;
+pub(in crate::host) mod refusal;
 mod rooted;
 
 pub use allgather::Allgather;
