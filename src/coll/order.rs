@@ -112,9 +112,7 @@ impl Exchange<'_> {
     /// Latencies of trees for its blocks, between nodes and inside.
     pub(super) fn latencies(&self, state: &State) -> (u32, u32) {
         match self.way {
-            Way::Postal => {
-                decide::latencies(self.bytes.div_ceil(self.blocks.into()), state.config())
-            }
+            Way::Postal => decide::latencies(self.round(), state.config()),
             Way::Circulant | Way::Bruck | Way::Ring => (1, 1),
         }
     }
