@@ -20,7 +20,7 @@ pub use crate::decide::Why;
 use crate::decide::{Choice, Context, Problem};
 #[cfg(all(abi = "openmpi", not(feature = "direct")))]
 use crate::host::RawHandle;
-use crate::host::{self, Call, Code, Comm, Failure, Host, Mpi};
+use crate::host::{self, Abi, Call, Code, Comm, Failure, Host, Mpi};
 use crate::learn::Turn;
 use crate::report;
 use crate::stats;
@@ -327,6 +327,25 @@ fn begin(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Result<u64
         if found.map_err(Stop::Broken)? {
             return Err(Stop::Host(Why::Gpu));
         }
+    }
+    Ok(sequence)
+}
+
+/// The same for an all-broadcast of `bytes` bytes in all. Now and then the ranks agree on what is known of the network.
+fn begin_exchange(
+    work: &mut Work,
+    bytes: u64,
+    private: Comm,
+    mpi: &Mpi,
+    state: &State,
+) -> Result<u64, Stop> {
+    let sequence = begin(work, private, mpi, state)?;
+    if work.is_to_agree(bytes) && !Abi::BUILT.is_simulated() {
+        let mut figures = work.requests.flow.offer();
+        let agreed = mpi.max(private, &mut figures);
+        let agreed = agreed.map_err(|code| Failure::Host(code, "agreeing on the network"));
+        agreed.map_err(Stop::Broken)?;
+        work.requests.flow.agree(figures);
     }
     Ok(sequence)
 }

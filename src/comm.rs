@@ -36,9 +36,18 @@ pub use schedules::Schedules;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// Sends in flight at the most. Few, so that the block that is next in the schedule does not share
-/// the link with many later ones; more than one, so that the link never idles between two.
-pub const SEND_WINDOW: u32 = 2;
+/// Requests of sends at a time. What is under way is bounded by [`crate::flow`].
+pub const SEND_WINDOW: u32 = 64;
+
+/// After so many bytes of all-broadcasts the ranks agree on what they learnt of the network for the first time.
+const FIRST_AGREEMENT_BYTES: u64 = 1 << 20;
+
+/// Receives that are posted ahead, at the least.
+pub const RECEIVE_WINDOW: u32 = 64;
+
+/// Sends in flight in a simulation, where all are synchronous. Few, so that the block that is next in the schedule does
+/// not share the link with many later ones; more than one, so that the link never idles between two.
+pub const SIMULATED_SENDS: u32 = 2;
 
 /// State of a communicator.
 pub struct State {
@@ -74,6 +83,9 @@ pub struct State {
 pub struct Work {
     /// Calls that Rondo took on, counted alike on all ranks.
     sequence: u64,
+    /// Bytes of the all-broadcasts among them since the ranks agreed on what is known of the network, and until they do
+    /// so again.
+    volume: (u64, u64),
     /// The schedules of broadcasts among all ranks.
     pub schedules: Schedules,
     /// How many bytes each rank has in a collective.
@@ -253,6 +265,18 @@ impl Work {
     pub fn next_sequence(&mut self) -> u64 {
         self.sequence += 1;
         self.sequence
+    }
+
+    /// Counts the bytes of an all-broadcast. Are the ranks to agree on what is known of the network before it? Rarely,
+    /// and ever less often, because that takes time as well.
+    pub fn is_to_agree(&mut self, bytes: u64) -> bool {
+        let (volume, until) = &mut self.volume;
+        let due = *volume >= (*until).max(FIRST_AGREEMENT_BYTES);
+        if due {
+            (*volume, *until) = (0, (*until).max(FIRST_AGREEMENT_BYTES) * 4);
+        }
+        *volume = volume.saturating_add(bytes);
+        due
     }
 }
 

@@ -45,6 +45,7 @@ pub mod comm;
 pub mod config;
 pub mod decide;
 pub mod engine;
+pub mod flow;
 pub mod hash;
 pub mod host;
 pub mod learn;

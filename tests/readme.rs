@@ -3,8 +3,9 @@
 use rondo::{
     algorithm::Algorithm,
     collective::{Collective, Family, LEAST_BYTES, NODE_LEAST_BYTES},
-    comm::SEND_WINDOW,
+    comm::RECEIVE_WINDOW,
     config::OPTIONS,
+    flow,
     host::{Abi, SYNCHRONOUS_BYTES},
     model::BLOCKS_MAX,
 };
@@ -186,13 +187,16 @@ fn thresholds_in_prose_are_those_of_the_code() {
     readme("communicators of one or two ranks");
     limits("Communicators of one or two ranks");
 
+    let internals = |phrase: &str| says("docs/internals.md", phrase);
+    let small = kib(flow::SMALL_WINDOW);
+    tuning(&format!("as measured, {small} at the least"));
+    internals(&format!("It is {small} and four times what the path"));
+    let (edge, rank) = (flow::EDGE_BYTES >> 20, flow::RANK_BYTES >> 20);
+    tuning(&format!("{edge} MiB an edge, {rank} MiB in all"));
+    internals(&format!("An edge leaves at most {edge} MiB"));
     let synchronous = kib(SYNCHRONOUS_BYTES);
-    tuning(&format!(
-        "| {SEND_WINDOW}, synchronous from {synchronous} on |"
-    ));
-    tuning(&format!("Messages below {synchronous} are sent plainly"));
-    let sends = format!("Messages of {synchronous} and more are sent by `MPI_Issend`");
-    says("docs/internals.md", &sends);
+    internals(&format!("all messages of {synchronous} and more"));
+    tuning(&format!("| {RECEIVE_WINDOW}, or 2 ceil(log2 p)"));
 
     let (openmpi, mpich) = (Abi::OpenMpi.eager_bytes(), Abi::Mpich.eager_bytes());
     let (openmpi, mpich) = (kib(openmpi), kib(mpich));

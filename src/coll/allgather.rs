@@ -6,7 +6,7 @@ use super::exchange::Means;
 use super::nodes::settle;
 use super::order::{Exchange, Sources};
 use super::traffic::Traffic;
-use super::{Operation, Plan, Stop, begin, context, private};
+use super::{Operation, Plan, Stop, begin_exchange, context, private};
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 use crate::comm::{State, Work};
@@ -74,7 +74,7 @@ impl Operation for Allgather {
         };
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
-        let sequence = begin(work, private, mpi, state)?;
+        let sequence = begin_exchange(work, plan.bytes, private, mpi, state)?;
         let form = settle(&plan.choice, mpi, state, &mut work.nodes, private)?;
         let facts = [self.collective() as u64, sequence, work.parts.hash(), 0];
         let rank = state.rank();
@@ -98,7 +98,6 @@ impl Operation for Allgather {
 
         let traffic = Traffic {
             private,
-            sequence,
             tag: call_tag(facts, state.tag_mask()),
             data,
             packs: false,

@@ -6,7 +6,7 @@ use super::exchange::Means;
 use super::nodes::settle;
 use super::order::{Exchange, Sources};
 use super::traffic::Traffic;
-use super::{Operation, Plan, Stop, begin, context, private};
+use super::{Operation, Plan, Stop, begin_exchange, context, private};
 use crate::collective::Collective;
 use crate::comm::State;
 use crate::decide::{Broadcast, Choice, Problem, Why};
@@ -64,7 +64,7 @@ impl Operation for Bcast {
         };
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
-        let sequence = begin(work, private, mpi, state)?;
+        let sequence = begin_exchange(work, plan.bytes, private, mpi, state)?;
         let form = settle(&plan.choice, mpi, state, &mut work.nodes, private)?;
         let facts = [Collective::Bcast as u64, sequence, root.into(), plan.bytes];
 
@@ -76,7 +76,6 @@ impl Operation for Bcast {
 
         let traffic = Traffic {
             private,
-            sequence,
             tag: call_tag(facts, state.tag_mask()),
             data,
             packs: state.rank() == root,

@@ -5,7 +5,7 @@
 
 use super::Stop;
 use super::nodes::Over;
-use super::order::{Exchange, Members, STAGED, Sources, limits, pattern};
+use super::order::{Exchange, Members, Sources, limits, neighbors, pattern, staging};
 use super::traffic::Traffic;
 use crate::comm::{Nodes, Schedules, State};
 use crate::decide::Form;
@@ -102,18 +102,13 @@ impl Exchange<'_> {
         );
         let round = self.round();
         let limits = limits(state, p, &pattern, round);
-        // What is staged at a time, each way, is no more than a round. A single part lies in a run.
-        let parts = cut.len() as u64;
-        let staging = StagingRoom {
-            messages: match (round / limits.message).min(STAGED) {
-                _ if parts == 1 => 0,
-                messages => messages.max(1) as u32,
-            },
-            bytes: limits.message.min(round + parts),
-            pieces: cut.len(),
+        let (parts, message) = (cut.len(), limits.message.min(round + cut.len() as u64));
+        let staging = match parts {
+            1 => StagingRoom::none(), // a single part lies in a run
+            _ => staging(&limits, message, parts, self.bytes),
         };
         requests
-            .reserve(limits.receives, limits.sends, staging)
+            .reserve(&limits, neighbors(p, &pattern), staging)
             .map_err(Stop::Error)?;
         count();
         traffic.carry(mpi, state, |job| {

@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use super::Stop;
-use super::order::{Exchange, Members, STAGED, cut_long, limits, pattern};
+use super::order::{Exchange, Members, cut_long, limits, neighbors, pattern, staging};
 use super::traffic::Traffic;
 use crate::comm::{Memory, Nodes, Schedules, Space, State};
 use crate::decide::{Choice, Form, Why};
@@ -143,7 +143,7 @@ impl Over<'_> {
         if let Some(lane) = lane {
             let room = self.staging(&limits, &cuts[lane as usize]);
             requests
-                .reserve(limits.receives, limits.sends, room)
+                .reserve(&limits, neighbors(n, &pattern), room)
                 .map_err(Stop::Error)?;
         }
         Ok(Leading {
@@ -212,11 +212,10 @@ impl Over<'_> {
         let total: u64 = cut.iter().map(Part::bytes).sum();
         match self.places {
             Places::One(..) => StagingRoom::none(),
-            Places::Many(..) => StagingRoom {
-                messages: STAGED as u32,
-                bytes: limits.message.min(total).max(longest),
-                pieces: cut.len(),
-            },
+            Places::Many(..) => {
+                let message = limits.message.min(total).max(longest);
+                staging(limits, message, cut.len(), total)
+            }
         }
     }
 }
@@ -253,20 +252,17 @@ struct Inside<'a> {
     requests: &'a mut Requests,
 }
 
-/// Room for so many bytes and pieces in a message inside a node.
+/// Room for so many bytes and pieces in a message inside a node of `n` ranks.
 fn reserve(
     requests: &mut Requests,
+    n: u32,
     limits: &Limits,
     bytes: u64,
     pieces: usize,
 ) -> Result<(), Failure> {
-    let room = StagingRoom {
-        messages: STAGED as u32,
-        bytes,
-        pieces,
-    };
+    let room = staging(limits, bytes, pieces, u64::MAX);
     requests
-        .reserve(limits.receives, limits.sends, room)
+        .reserve(limits, Circulant::new(n).q() as u32, room)
         .map_err(Failure::memory)
 }
 
@@ -285,7 +281,7 @@ impl Inside<'_> {
         let longest = locals.iter().map(len).max().unwrap_or(0);
         let blocks = longest.div_ceil(limits.message).max(1) as u32;
         cut_long(locals.iter().map(len), blocks, self.cut);
-        reserve(self.requests, &limits, limits.message, self.cut.len())?;
+        reserve(self.requests, n, &limits, limits.message, self.cut.len())?;
         let order = Order::new(
             Circulant::new(n),
             topology.local(rank),
@@ -338,6 +334,7 @@ impl Inside<'_> {
         });
         reserve(
             requests,
+            n,
             &limits(state, n, &Pattern::Bruck, 0),
             messages.longest(),
             1,

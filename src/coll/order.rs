@@ -3,15 +3,15 @@
 #![forbid(unsafe_code)]
 
 use crate::algorithm::{AllBroadcastAlgorithm, BroadcastAlgorithm};
-use crate::comm::{SEND_WINDOW, Schedules, State};
+use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, Schedules, State};
 use crate::decide;
 use crate::engine::{Limits, Part, Pattern};
-use crate::host::Abi;
+use crate::host::{Abi, StagingRoom};
 use crate::schedule::{Blocks, Circulant, Parts, Rounds};
 use std::slice;
 
-/// Staged messages at a time, each way: one is copied while another travels.
-pub(super) const STAGED: u64 = 2;
+/// Bytes of staged messages at a time, each way. About what a window holds (see [`crate::flow`]).
+const STAGED_BYTES: u64 = 512 << 10;
 
 /// How blocks go: what the algorithms of broadcasts and of all-broadcasts come to.
 #[derive(Clone, Copy)]
@@ -163,6 +163,28 @@ pub(super) fn pattern<'a>(
     }
 }
 
+/// Ranks that one sends to, or receives from, at the most.
+pub(super) fn neighbors(ranks: u32, pattern: &Pattern) -> u32 {
+    match pattern {
+        Pattern::Circulant(..) | Pattern::Bruck => Circulant::new(ranks).q() as u32,
+        Pattern::Ring => 1,
+        Pattern::Tree(family) => family.children().len().max(1) as u32,
+    }
+}
+
+/// Room for staged messages of up to `bytes` bytes in `pieces` pieces, of an exchange of `total` bytes.
+pub(super) fn staging(limits: &Limits, bytes: u64, pieces: usize, total: u64) -> StagingRoom {
+    let memory = bytes + (pieces * StagingRoom::PIECE_BYTES) as u64;
+    // One is copied while another travels.
+    let messages = (STAGED_BYTES / memory.max(1)).clamp(2, limits.receives.max(2).into());
+    let all = total.div_ceil(bytes.max(1)).saturating_add(2);
+    StagingRoom {
+        messages: messages.min(all) as u32,
+        bytes,
+        pieces,
+    }
+}
+
 /// Is one message at a time, each way, best? That is how the schedule means it, and where time is simulated no
 /// rank is ever late by chance, for which others would need something in stock: two messages in flight would
 /// only share a link, and both come late. Short blocks are different, because most of their time is no link's.
@@ -178,17 +200,21 @@ fn keeps_step(state: &State, pattern: &Pattern, round_bytes: u64) -> bool {
 /// `round_bytes` bytes in a round at the most.
 pub(super) fn limits(state: &State, ranks: u32, pattern: &Pattern, round_bytes: u64) -> Limits {
     let in_step = keeps_step(state, pattern, round_bytes);
+    let simulated = Abi::BUILT.is_simulated();
+    let two_phases = 2 * Circulant::new(ranks).q() as u32;
     Limits {
-        // By default the receives of two phases: that covers every block still needed for sending.
+        // At least those of two phases: that covers every block still needed for sending.
         receives: match state.config().window {
             0 if in_step => 1,
-            0 => 2 * Circulant::new(ranks).q() as u32,
+            0 if simulated => two_phases,
+            0 => RECEIVE_WINDOW.max(two_phases),
             window => window,
         },
         sends: match pattern {
+            _ if !simulated => SEND_WINDOW,
             Pattern::Tree(family) => family.children().len().max(1) as u32,
             Pattern::Circulant(..) | Pattern::Bruck | Pattern::Ring if in_step => 1,
-            Pattern::Circulant(..) | Pattern::Bruck | Pattern::Ring => SEND_WINDOW,
+            Pattern::Circulant(..) | Pattern::Bruck | Pattern::Ring => SIMULATED_SENDS,
         },
         message: state.facts().eager_bytes,
     }

@@ -4,13 +4,11 @@
 
 use super::Stop;
 use crate::comm::State;
-use crate::host::{Comm, Data, Failure, Job, Mpi, SYNCHRONOUS_BYTES};
+use crate::host::{Comm, Data, Failure, Job, Mpi};
 
 /// The data of a call on this rank, and what its messages go by.
 pub(super) struct Traffic<'a> {
     pub private: Comm,
-    /// The number of the call.
-    pub sequence: u64,
     pub tag: i32,
     pub data: Data<'a>,
     /// Is this the root of a broadcast?
@@ -25,11 +23,7 @@ impl<'a> Traffic<'a> {
             tag: self.tag,
             data: &self.data,
             packs: self.packs,
-            synchronous: match state.config().sync_freq {
-                // A root waits for nobody, and short messages lie in the memory of who is late.
-                frequency @ 1.. if self.sequence.is_multiple_of(frequency.into()) => 0,
-                _ => SYNCHRONOUS_BYTES,
-            },
+            sync_freq: state.config().sync_freq,
             timeout_s: state.config().timeout_s,
         }
     }

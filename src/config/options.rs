@@ -302,17 +302,17 @@ const OTHERS: &[Opt] = &[
         unit: "messages",
         default: "0",
         scope: Scope::Communicator,
-        doc: "Receives posted ahead. 0 takes 2 ceil(log2 p) for p ranks, and 64 long blocks at the root of a gather or \
-              scatter.",
+        doc: "Receives posted ahead, and long blocks in flight at the root of a gather or scatter. 0 takes 64, and at \
+              least 2 ceil(log2 p) receives for p ranks.",
     },
     Opt {
         name: "SYNC_FREQ",
         value_type: ValueType::Integer(|c| &mut c.sync_freq, 1_000_000),
-        unit: "calls",
+        unit: "messages",
         default: "128",
         scope: Scope::Communicator,
-        doc: "Of so many broadcasts and all-gathers that Rondo carries out, one waits until its messages are being \
-              received, so that no rank runs further ahead. 0 never waits for that.",
+        doc: "Of so many messages of broadcasts and all-gathers from one rank to another, one waits until it is being \
+              received, so that no rank runs further ahead. 0 waits only for what would take too much memory.",
     },
     Opt {
         name: "MAX_COMMS",

@@ -16,11 +16,18 @@ use std::collections::VecDeque;
 pub struct Scratch {
     /// Which blocks are here, a bit each.
     here: Vec<u64>,
-    /// The pieces of all receives in flight, oldest first, and how many belong to each.
+    /// The pieces of all receives in flight, oldest first, and how many belong to each, if it is not complete.
     arriving: VecDeque<u32>,
-    counts: VecDeque<u32>,
+    counts: VecDeque<Arrival>,
     incoming: Vec<Piece>,
     outgoing: Vec<Piece>,
+}
+
+/// A receive that is in flight, or complete before one that was started earlier.
+#[derive(Clone, Copy)]
+struct Arrival {
+    pieces: u32,
+    complete: bool,
 }
 
 impl Scratch {
@@ -50,7 +57,8 @@ impl Scratch {
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.here.capacity() * size_of::<u64>()
-            + (self.arriving.capacity() + self.counts.capacity()) * size_of::<u32>()
+            + self.arriving.capacity() * size_of::<u32>()
+            + self.counts.capacity() * size_of::<Arrival>()
             + (self.incoming.capacity() + self.outgoing.capacity()) * size_of::<Piece>()
     }
 }
@@ -94,10 +102,9 @@ pub struct AllBroadcast<'a> {
     send: Next,
     /// Pieces of the next send that are known to be here.
     ready: usize,
-    /// Receives and sends in flight.
-    receives: u32,
+    /// Sends in flight.
     sends: u32,
-    /// Messages received.
+    /// Messages received without a gap, in the order of receives.
     received: u32,
     /// The number from which on blocks of this rank's own part are not there yet.
     own_end: u32,
@@ -116,7 +123,6 @@ impl<'a> AllBroadcast<'a> {
             receive: Next::default(),
             send: Next::default(),
             ready: 0,
-            receives: 0,
             sends: 0,
             received: 0,
             own_end: u32::MAX,
@@ -134,7 +140,7 @@ impl<'a> AllBroadcast<'a> {
         self.own_end = own.map_or(0, |part| part.first.saturating_add(blocks));
     }
 
-    /// Messages received so far.
+    /// Messages received so far without a gap, in the order of receives.
     pub fn received(&self) -> u32 {
         self.received
     }
@@ -171,7 +177,7 @@ impl<'a> AllBroadcast<'a> {
         while let Some(event) = wire.poll()? {
             moved = true;
             match event {
-                Event::Received => self.take(),
+                Event::Received(number) => self.take(number),
                 Event::Sent => self.sends -= 1,
             }
             // Forward first, then look for more: others wait for these blocks.
@@ -179,7 +185,8 @@ impl<'a> AllBroadcast<'a> {
             self.post_receives(wire)?;
         }
         let posted = self.receive.peer.is_none() && self.send.peer.is_none();
-        Ok(match (posted && self.receives + self.sends == 0, moved) {
+        let complete = posted && self.scratch.counts.is_empty() && self.sends == 0;
+        Ok(match (complete, moved) {
             (true, _) => Progress::Done,
             (false, true) => Progress::Moved,
             (false, false) => Progress::Waiting,
@@ -190,31 +197,38 @@ impl<'a> AllBroadcast<'a> {
     fn post_receives<W: Wire>(&mut self, wire: &mut W) -> Result<bool, W::Error> {
         let mut moved = false;
         while let Some(from) = self.receive.peer
-            && self.receives < self.limits.receives.max(1)
+            && (self.scratch.counts.len() as u32) < self.limits.receives.max(1)
         {
             let pieces = &self.scratch.incoming;
             if !wire.recv(from, pieces)? {
                 break;
             }
-            self.scratch.counts.push_back(pieces.len() as u32);
+            self.scratch.counts.push_back(Arrival {
+                pieces: pieces.len() as u32,
+                complete: false,
+            });
             let numbers = pieces.iter().map(|piece| piece.number);
             self.scratch.arriving.extend(numbers);
-            self.receives += 1;
             moved = true;
             self.next_receive();
         }
         Ok(moved)
     }
 
-    /// The oldest receive is complete.
-    fn take(&mut self) {
-        self.receives -= 1;
-        self.received += 1;
-        let count = self.scratch.counts.pop_front().unwrap_or(0);
-        for _ in 0..count {
-            if let Some(block) = self.scratch.arriving.pop_front() {
-                self.scratch.set(block);
-            }
+    /// The receive of this number is complete.
+    fn take(&mut self, number: u32) {
+        let which = (number - self.received) as usize;
+        let before = self.scratch.counts.range(..which);
+        let start = before.map(|arrival| arrival.pieces as usize).sum();
+        let arrival = &mut self.scratch.counts[which];
+        arrival.complete = true;
+        for i in start..start + arrival.pieces as usize {
+            self.scratch.set(self.scratch.arriving[i]);
+        }
+        while let Some(oldest) = self.scratch.counts.front().filter(|oldest| oldest.complete) {
+            self.scratch.arriving.drain(..oldest.pieces as usize);
+            self.scratch.counts.pop_front();
+            self.received += 1;
         }
     }
 
@@ -237,7 +251,8 @@ impl<'a> AllBroadcast<'a> {
                 break;
             }
             self.ready = pieces.len();
-            if !wire.send(to, pieces)? {
+            let bytes = pieces.iter().map(|piece| piece.span.len).sum();
+            if !wire.send(to, pieces, self.order.more(&self.send.at, bytes))? {
                 break;
             }
             self.sends += 1;

@@ -37,8 +37,9 @@ pub struct Piece {
 /// What a [`Wire`] reports as complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The oldest receive in flight is complete: its pieces are in their places.
-    Received,
+    /// The receive of this number, counted from 0 in the order in which they were started, is complete: its pieces
+    /// are in their places.
+    Received(u32),
     /// One of the sends in flight is complete.
     Sent,
 }
@@ -57,11 +58,11 @@ pub trait Wire {
     /// it before another receive is complete; never so while none is in flight.
     fn recv(&mut self, from: u32, pieces: &[Piece]) -> Result<bool, Self::Error>;
 
-    /// Starts sending a message of pieces that this rank has to rank `to`; returns at once. `false`:
-    /// there is no memory for it before another send is complete; never so while none is in flight.
-    fn send(&mut self, to: u32, pieces: &[Piece]) -> Result<bool, Self::Error>;
+    /// Starts sending a message of pieces that this rank has to rank `to`, which gets about `more` bytes after it;
+    /// returns at once. `false`: it cannot leave before another send is complete; never so while none is in flight.
+    fn send(&mut self, to: u32, pieces: &[Piece], more: u64) -> Result<bool, Self::Error>;
 
-    /// One completed operation, if there is any; does not wait. Receives are reported in the order in
+    /// One completed operation, if there is any; does not wait. Receives from one rank are reported in the order in
     /// which they were started.
     fn poll(&mut self) -> Result<Option<Event>, Self::Error>;
 

@@ -10,6 +10,9 @@ use crate::schedule::{Blocks, Circulant, Rounds, TreeNeighbors};
 /// parts of neighbours mostly do lie side by side.
 const ALONE_BYTES: u64 = 8 << 10;
 
+/// Parts that are looked at, at the most, to find out how much is still to come.
+const PARTS_AHEAD: usize = 64;
+
 /// What one rank contributes, and how it is cut into blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
@@ -192,6 +195,38 @@ impl<'a> Order<'a> {
             pieces.reverse();
         }
         Some(self.peer(k, direction))
+    }
+
+    /// About how many bytes still go to the rank to which the last message before `at` goes, which has `bytes` bytes.
+    /// Counts no further than it has to, so it may say too few if they are many.
+    pub(super) fn more(&self, at: &Cursor, bytes: u64) -> u64 {
+        let messages_left = |of: u32| bytes.saturating_mul(of.saturating_sub(at.phase + 1).into());
+        match self.pattern {
+            Pattern::Circulant(rounds, _) => messages_left(rounds.phases()),
+            Pattern::Tree(_) => messages_left(self.blocks()),
+            Pattern::Bruck if at.k >= self.graph.q() => 0,
+            Pattern::Bruck => {
+                let width = self.graph.skips()[at.k + 1] - self.graph.skips()[at.k];
+                self.more_of_parts(at.part, width, at.block)
+            }
+            Pattern::Ring => self.more_of_parts(at.k as u32, self.graph.p() - 1, at.block),
+        }
+    }
+
+    /// The same for whole parts: of ranks from so many before this one on, up to so many, without the first blocks.
+    fn more_of_parts(&self, first: u32, end: u32, blocks: u32) -> u64 {
+        let parts = (first..end).take(PARTS_AHEAD);
+        let bytes = parts.map(|i| {
+            let root = before(self.rank, i, self.graph.p());
+            self.parts[root as usize].bytes()
+        });
+        let part = &self.parts[before(self.rank, first, self.graph.p()) as usize];
+        let gone = match blocks {
+            0 => 0,
+            n if first < end => part.blocks.span(n - 1).end(),
+            _ => 0,
+        };
+        bytes.sum::<u64>() - gone
     }
 
     /// The other rank of messages that go `way` in position `k` of a phase.

@@ -9,6 +9,7 @@ use std::convert::Infallible;
 #[derive(Default)]
 struct Log {
     events: VecDeque<Event>,
+    receives: u32,
     sent: Vec<Piece>,
 }
 
@@ -16,11 +17,12 @@ impl Wire for Log {
     type Error = Infallible;
 
     fn recv(&mut self, _from: u32, _pieces: &[Piece]) -> Result<bool, Infallible> {
-        self.events.push_back(Event::Received);
+        self.events.push_back(Event::Received(self.receives));
+        self.receives += 1;
         Ok(true)
     }
 
-    fn send(&mut self, _to: u32, pieces: &[Piece]) -> Result<bool, Infallible> {
+    fn send(&mut self, _to: u32, pieces: &[Piece], _more: u64) -> Result<bool, Infallible> {
         self.sent.extend(pieces);
         self.events.push_back(Event::Sent);
         Ok(true)

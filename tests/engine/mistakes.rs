@@ -158,18 +158,18 @@ fn piece(root: u32, offset: u64, len: u64) -> Piece {
 #[test]
 fn the_network_notices_what_a_rank_does_wrong() {
     let fine = said_of(|rank| {
-        assert!(rank.send(1, &[piece(0, 0, 2), piece(0, 2, 2)]).unwrap());
+        assert!(rank.send(1, &[piece(0, 0, 2), piece(0, 2, 2)], 0).unwrap());
         rank.idle(4).unwrap();
     });
     assert_eq!(fine, None);
-    let missing = said_of(|rank| assert!(rank.send(1, &[piece(1, 0, 1)]).unwrap()));
+    let missing = said_of(|rank| assert!(rank.send(1, &[piece(1, 0, 1)], 0).unwrap()));
     assert!(missing.unwrap().contains("what it does not have"));
-    let empty = said_of(|rank| assert!(rank.send(1, &[piece(0, 0, 0)]).unwrap()));
+    let empty = said_of(|rank| assert!(rank.send(1, &[piece(0, 0, 0)], 0).unwrap()));
     assert!(empty.unwrap().contains("what it does not have"));
-    let own = said_of(|rank| assert!(rank.send(0, &[piece(0, 0, 1)]).unwrap()));
+    let own = said_of(|rank| assert!(rank.send(0, &[piece(0, 0, 1)], 0).unwrap()));
     assert!(own.unwrap().contains("to 0"));
     let long = [piece(0, 0, 3), piece(0, 2, 2)];
-    let long = said_of(|rank| assert!(rank.send(1, &long).unwrap()));
+    let long = said_of(|rank| assert!(rank.send(1, &long, 0).unwrap()));
     assert!(long.unwrap().contains("a message of 5 bytes"));
     for arrived in [3, 5] {
         let gap = said_of(|rank| rank.idle(arrived).unwrap());

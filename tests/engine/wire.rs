@@ -22,6 +22,8 @@ pub struct Message {
 
 /// A receive in flight.
 struct Receive {
+    /// Its place among all receives of the rank.
+    number: usize,
     from: u32,
     pieces: Vec<Piece>,
     /// The message, once it is delivered.
@@ -35,8 +37,8 @@ pub struct Port {
     pub memory: Vec<u8>,
     /// Receives in flight, oldest first.
     receives: VecDeque<Receive>,
-    /// Receives reported so far: the place of the oldest receive in flight among all.
-    reported: usize,
+    /// Receives started so far.
+    started: usize,
     /// Sends in flight, and those of them that are complete.
     sends: u32,
     sent: u32,
@@ -133,7 +135,7 @@ impl Net {
     pub fn place_of(&self, i: usize) -> usize {
         let message = &self.under_way[i];
         let receive = self.receive_of(message).expect("a receive is posted");
-        self.ports[message.to as usize].reported + receive
+        self.ports[message.to as usize].receives[receive].number
     }
 
     /// Delivers message `i` of those under way; both sides are told at a later poll.
@@ -155,12 +157,11 @@ impl Net {
         });
     }
 
-    /// The oldest receive of `rank` is complete: its pieces get to their places.
-    fn report(&mut self, rank: u32) {
+    /// Receive `i` of those of `rank` in flight is complete: its pieces get to their places.
+    fn report(&mut self, rank: u32, i: usize) -> Event {
         let Net { rules, ports, .. } = self;
         let port = &mut ports[rank as usize];
-        let receive = port.receives.pop_front().expect("it is in flight");
-        port.reported += 1;
+        let receive = port.receives.remove(i).expect("it is in flight");
         let bytes = receive.bytes.expect("it is complete");
         port.received.0 += 1;
         port.received.1 += receive.pieces.len() as u64;
@@ -181,6 +182,7 @@ impl Net {
         self.expect(twice.is_none(), || {
             format!("rank {rank} receives what it has: {twice:?}")
         });
+        Event::Received(receive.number as u32)
     }
 
     /// `rank` starts to receive, if there is memory.
@@ -194,10 +196,12 @@ impl Net {
             return false;
         }
         port.receives.push_back(Receive {
+            number: port.started,
             from,
             pieces: pieces.to_vec(),
             bytes: None,
         });
+        port.started += 1;
         port.most.0 = port.most.0.max(port.receives.len() as u32);
         true
     }
@@ -239,9 +243,14 @@ impl Net {
     /// What is complete on `rank`.
     pub fn poll(&mut self, rank: u32) -> Option<Event> {
         let port = &mut self.ports[rank as usize];
-        if port.receives.front().is_some_and(|r| r.bytes.is_some()) {
-            self.report(rank);
-            Some(Event::Received)
+        // The newest of those that may be reported: of each rank, the oldest comes first.
+        let may_be_reported = |&i: &usize| {
+            let receive = &port.receives[i];
+            let mut older = port.receives.range(..i);
+            receive.bytes.is_some() && older.all(|older| older.from != receive.from)
+        };
+        if let Some(i) = (0..port.receives.len()).rev().find(may_be_reported) {
+            Some(self.report(rank, i))
         } else if port.sent > 0 {
             port.sent -= 1;
             port.sends -= 1;
@@ -278,7 +287,7 @@ impl Wire for Rank {
         Ok(self.net.borrow_mut().recv(self.rank, from, pieces))
     }
 
-    fn send(&mut self, to: u32, pieces: &[Piece]) -> Result<bool, Infallible> {
+    fn send(&mut self, to: u32, pieces: &[Piece], _more: u64) -> Result<bool, Infallible> {
         Ok(self.net.borrow_mut().send(self.rank, to, pieces))
     }
 

@@ -103,8 +103,8 @@ pub fn names_collective(test: &Test, outcome: &Outcome) -> bool {
     outcome.stderr.contains(&test.names) || outcome.stdout.contains(&test.names)
 }
 
-/// The status of a job of MPICH whose launcher killed a rank that was still aborting. Its bare run ends so once in forty
-/// times, and otherwise with the status that the ranks gave: both say that the job aborted.
+/// The status of a job of MPICH whose launcher killed a rank that was still aborting. Its bare run ends so once in
+/// forty times, and otherwise with the status that the ranks gave: both say that the job aborted.
 const KILLED: i32 = 9;
 
 /// What the bare run showed, for the modes that follow it.

@@ -17,6 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("shm", &[]),
     ("config", &["algorithm", "collective"]),
     ("model", &["algorithm", "schedule"]),
+    ("flow", &[]),
     ("report", &[]),
     ("engine", &["schedule", "topology", "tree"]),
     ("learn", &["collective"]),
@@ -34,7 +35,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("stats", &["algorithm", "collective", "decide", "learn"]),
-    ("host", &["engine", "schedule", "shm", "topology", "report"]),
+    (
+        "host",
+        &["engine", "flow", "schedule", "shm", "topology", "report"],
+    ),
     (
         "comm",
         &[

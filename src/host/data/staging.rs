@@ -26,6 +26,8 @@ pub fn push(runs: &mut Vec<Run>, address: *mut u8, len: u64) {
 /// A message in staging memory, and the places of its pieces.
 #[derive(Default)]
 struct Message {
+    /// Its number among all.
+    number: u32,
     memory: Vec<MaybeUninit<u8>>,
     runs: Vec<Run>,
 }
@@ -42,6 +44,9 @@ pub struct StagingRoom {
 }
 
 impl StagingRoom {
+    /// Memory that a piece takes besides its bytes.
+    pub const PIECE_BYTES: usize = size_of::<Run>();
+
     /// For messages that always lie in a row.
     pub fn none() -> StagingRoom {
         StagingRoom {
@@ -58,6 +63,8 @@ pub struct Staging {
     /// Those in flight, oldest first.
     busy: VecDeque<Message>,
     idle: Vec<Message>,
+    /// The number of the next one.
+    next: u32,
 }
 
 // SAFETY: the addresses are used by the call that put them there only, which owns the requests.
@@ -79,16 +86,19 @@ impl Staging {
         })
     }
 
-    /// Memory for a message of `len` bytes that lie in `runs`; `None` if there is none before a release.
-    pub fn reserve(&mut self, runs: &[Run], len: u64) -> Option<*mut u8> {
+    /// Memory for a message of `len` bytes that lie in `runs`, and its number; `None` if there is none before a
+    /// release.
+    pub fn reserve(&mut self, runs: &[Run], len: u64) -> Option<(*mut u8, u32)> {
         let enough = |message: &Message| message.memory.capacity() as u64 >= len;
         let i = self.idle.iter().position(enough)?;
         let mut message = self.idle.swap_remove(i);
         message.runs.clear();
         message.runs.extend_from_slice(runs);
-        let address = message.memory.as_mut_ptr().cast();
+        message.number = self.next;
+        self.next = self.next.wrapping_add(1);
+        let place = (message.memory.as_mut_ptr().cast(), message.number);
         self.busy.push_back(message);
-        Some(address)
+        Some(place)
     }
 
     /// Copies the pieces of the newest message together.
@@ -102,9 +112,13 @@ impl Staging {
         }
     }
 
-    /// Copies the oldest message apart.
-    pub fn scatter(&mut self) {
-        if let Some(message) = self.busy.front_mut() {
+    /// Copies the message of this number apart.
+    pub fn scatter(&mut self, number: u32) {
+        if let Some(message) = self
+            .busy
+            .iter_mut()
+            .find(|message| message.number == number)
+        {
             message.each(|user, staged, len| {
                 // SAFETY: as in `gather`; the message has arrived in full.
                 unsafe { ptr::copy_nonoverlapping(staged.cast_const(), user, len) }
@@ -112,9 +126,14 @@ impl Staging {
         }
     }
 
-    /// Gives the memory of the oldest message back.
-    pub fn release(&mut self) {
-        self.idle.extend(self.busy.pop_front());
+    /// Gives the memory of the message of this number back.
+    pub fn release(&mut self, number: u32) {
+        let which = self
+            .busy
+            .iter()
+            .position(|message| message.number == number);
+        self.idle
+            .extend(which.and_then(|which| self.busy.remove(which)));
     }
 
     /// Bytes on the heap.

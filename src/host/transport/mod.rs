@@ -2,6 +2,7 @@
 
 pub mod hand_out;
 pub mod in_flight;
+pub mod line;
 pub mod local_packets;
 pub mod patience;
 pub mod reduce;

@@ -1,12 +1,14 @@
 //! [`Wire`] over the host's point-to-point messages.
 
+use super::line::Line;
 use super::patience::{
-    Patience, Pending, first_message, peek, probe, test, verify, wait, was_taken_back,
+    Patience, Pending, first_message, peek, probe, verify, wait, was_taken_back,
 };
 use super::start::Envelope;
 use super::view::View;
 use crate::engine::rooted::Misfit;
-use crate::engine::{Event, Piece, Wire};
+use crate::engine::{Event, Limits, Piece, Wire};
+use crate::flow::{Flow, Verdict};
 use crate::host::data::data::Data;
 use crate::host::data::staging::{Run, Staging, StagingRoom};
 use crate::host::library::abi::Abi;
@@ -15,53 +17,48 @@ use crate::host::library::sys;
 use crate::host::library::table::Mpi;
 use crate::host::object::code::Code;
 use crate::host::object::failure::Failure;
-use std::collections::{TryReserveError, VecDeque};
-use std::time::Duration;
+use std::collections::TryReserveError;
+use std::time::{Duration, Instant};
 
-/// From this length on, a send is complete only when its message has reached a receive
-/// (`MPI_Issend`). Hosts call a send complete when it is in the buffers of the operating system, and
-/// there the blocks of many rounds would share the link with the one that is needed next; a root, that
-/// waits for nobody, would put the whole message there. Shorter messages do no such harm.
+/// Where time is simulated, from this length on a send is complete only when its message has reached a receive
+/// (`MPI_Issend`): that costs nothing there, and keeps ranks in step. Elsewhere, [`Flow`] says which ones are.
 pub const SYNCHRONOUS_BYTES: u64 = 4096;
 
 /// A receive in flight.
+#[derive(Clone, Copy)]
 struct Receive {
-    message: Pending,
-    from: u32,
     len: u64,
-    /// Is the message to be taken from staging memory to its places?
-    staged: bool,
+    /// Its number in staging memory, if it is to be taken from there to its places.
+    staged: Option<u32>,
     /// Has it been taken back, should no message have met it?
     doubted: bool,
 }
 
 impl Receive {
     /// Has it its message, and not been taken back? `status` is that of a receive that is complete.
-    fn check(&self, mpi: &Mpi, status: &sys::MPI_Status) -> Result<(), Failure> {
+    fn check(&self, mpi: &Mpi, from: u32, status: &sys::MPI_Status) -> Result<(), Failure> {
         if self.doubted && was_taken_back(mpi, status)? {
-            return Err(Misfit::Stranger(self.from).into());
+            return Err(Misfit::Stranger(from).into());
         }
         Ok(())
     }
 }
 
 /// A send in flight.
+#[derive(Clone, Copy)]
 struct Sending {
-    message: Pending,
-    staged: bool,
+    staged: Option<u32>,
+    synchronous: bool,
 }
 
-/// The requests in flight, oldest first, and the staging memory for messages whose pieces do not lie
-/// side by side. The memory is kept from call to call so that a call allocates nothing.
-///
-/// Only the oldest receive and the oldest send are tested. Blocks arrive about in the order of rounds
-/// and are needed in that order, so little is gained by looking at all of them; and `MPI_Testsome`
-/// would report an error to the handler of `MPI_COMM_WORLD` on MPICH, where `MPI_Test` asks that of
-/// the request's communicator, which is Rondo's own and returns it.
+/// The requests in flight, what is known of the edges to other ranks, and the staging memory for messages whose pieces
+/// do not lie side by side. The memory is kept from call to call so that a call allocates nothing.
 #[derive(Default)]
 pub struct Requests {
-    receives: VecDeque<Receive>,
-    sends: VecDeque<Sending>,
+    receives: Line<Receive>,
+    sends: Line<Sending>,
+    /// In-flight control.
+    pub flow: Flow,
     staged_in: Staging,
     staged_out: Staging,
     /// The message at hand.
@@ -73,13 +70,18 @@ pub struct Requests {
 unsafe impl Send for Requests {}
 
 impl Requests {
-    /// Makes room for so many requests and for staging, so that a wire does not allocate.
-    pub fn reserve(&mut self, receives: u32, sends: u32, staging: StagingRoom) -> Result<(), Code> {
+    /// Makes room for messages within these limits, to and from at most `neighbors` ranks each, and for staging, so
+    /// that a wire does not allocate.
+    pub fn reserve(
+        &mut self,
+        limits: &Limits,
+        neighbors: u32,
+        staging: StagingRoom,
+    ) -> Result<(), Code> {
         let mut reserve = || {
-            let more = (receives as usize).saturating_sub(self.receives.len());
-            self.receives.try_reserve_exact(more)?;
-            let more = (sends as usize).saturating_sub(self.sends.len());
-            self.sends.try_reserve_exact(more)?;
+            self.receives.reserve(limits.receives)?;
+            self.sends.reserve(limits.sends)?;
+            self.flow.reserve(limits.sends, neighbors)?;
             self.runs.clear();
             self.runs.try_reserve(staging.pieces)?;
             self.staged_in.begin(&staging)?;
@@ -90,8 +92,9 @@ impl Requests {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.receives.capacity() * size_of::<Receive>()
-            + self.sends.capacity() * size_of::<Sending>()
+        self.receives.bytes()
+            + self.sends.bytes()
+            + self.flow.bytes()
             + self.runs.capacity() * size_of::<Run>()
             + self.staged_in.bytes()
             + self.staged_out.bytes()
@@ -112,8 +115,8 @@ pub struct Job<'a> {
     /// If the data are packed: is that to be done as they are sent, as at the root of a broadcast, or
     /// are they to be unpacked?
     pub packs: bool,
-    /// Messages of so many bytes and more are sent synchronously.
-    pub synchronous: u64,
+    /// See `RONDO_SYNC_FREQ`.
+    pub sync_freq: u32,
     /// See `RONDO_TIMEOUT_S`.
     pub timeout_s: u32,
 }
@@ -151,16 +154,22 @@ pub struct MpiWire<'a> {
     requests: &'a mut Requests,
     view: View<'a>,
     patience: Patience,
+    /// Times are counted from here on.
+    start: Instant,
 }
 
 impl<'a> MpiWire<'a> {
     /// A wire as `view` has it.
     pub fn new(job: &Job<'a>, requests: &'a mut Requests, view: View<'a>) -> MpiWire<'a> {
+        requests.receives.begin();
+        requests.sends.begin();
+        requests.flow.begin(job.sync_freq);
         MpiWire {
             job: *job,
             requests,
             view,
             patience: Patience::new(job.timeout_s),
+            start: Instant::now(),
         }
     }
 
@@ -176,24 +185,24 @@ impl<'a> MpiWire<'a> {
     /// its message has met it.
     fn look_around(&mut self, idle: Duration) -> Result<(), Failure> {
         let (mpi, Job { comm, tag, .. }) = (self.job.mpi, self.job);
-        for receive in &mut self.requests.receives {
+        let mut missing = None;
+        for (from, message, receive) in self.requests.receives.pending() {
             // One behind the oldest may have come, and its rank may be in a later call by now.
-            if let Some(status) = peek(mpi, &mut receive.message)? {
-                receive.check(mpi, &status)?;
+            if let Some(status) = peek(mpi, message)? {
+                receive.check(mpi, from, &status)?;
                 continue;
             }
+            missing = missing.or(Some(from));
             let first = match receive.doubted {
                 true => None,
-                false => first_message(mpi, comm, Some(receive.from))?,
+                false => first_message(mpi, comm, Some(from))?,
             };
             if first.is_some_and(|(_, other)| other != tag) {
-                receive.message.take_back(mpi)?;
+                message.take_back(mpi)?;
                 receive.doubted = true;
             }
         }
-        let oldest = self.requests.receives.front();
-        self.patience
-            .check(idle, oldest.map(|receive| receive.from))
+        self.patience.check(idle, missing)
     }
 }
 
@@ -209,8 +218,8 @@ impl MpiWire<'_> {
         let Requests {
             receives, sends, ..
         } = &mut *self.requests;
-        let receive = receives.front_mut().map(|oldest| &mut oldest.message);
-        let send = sends.front_mut().map(|oldest| &mut oldest.message);
+        let receive = receives.pending().next().map(|(_, message, _)| message);
+        let send = sends.pending().next().map(|(_, message, _)| message);
         wait(self.job.mpi, receive.into_iter().chain(send))
     }
 }
@@ -223,9 +232,9 @@ impl Wire for MpiWire<'_> {
         let view = self.view;
         let len = view.runs(self.job.data, pieces, &mut self.requests.runs);
         let (address, staged) = match self.requests.runs[..] {
-            [run] => (run.address, false),
+            [run] => (run.address, None),
             _ => match self.requests.staged_in.reserve(&self.requests.runs, len) {
-                Some(address) => (address, true),
+                Some((address, number)) => (address, Some(number)),
                 None => return Ok(false),
             },
         };
@@ -234,68 +243,72 @@ impl Wire for MpiWire<'_> {
         // MPI contract), the packed copy or staging memory; nothing else touches these bytes until
         // the request is complete, and the call does not return before. Messages fit an int.
         let request = unsafe { self.job.mpi.start_receive(chunk, self.job.envelope(from)) }?;
-        self.requests.receives.push_back(Receive {
-            message: Pending::new(request),
-            from,
+        let receive = Receive {
             len,
             staged,
             doubted: false,
-        });
+        };
+        self.requests
+            .receives
+            .push(from, Pending::new(request), receive);
         Ok(true)
     }
 
-    fn send(&mut self, to: u32, pieces: &[Piece]) -> Result<bool, Failure> {
+    fn send(&mut self, to: u32, pieces: &[Piece], more: u64) -> Result<bool, Failure> {
         let to = self.view.rank(to);
-        let end = pieces.iter().map(|piece| self.view.end(piece)).max();
-        self.job.pack(end.unwrap_or(0))?;
         let view = self.view;
         let len = view.runs(self.job.data, pieces, &mut self.requests.runs);
+        let synchronous = match self.requests.flow.ask(to, len, more) {
+            _ if Abi::BUILT.is_simulated() => len >= SYNCHRONOUS_BYTES,
+            Verdict::Wait => return Ok(false),
+            Verdict::Synchronous => true,
+            Verdict::Standard => false,
+        };
+        let end = pieces.iter().map(|piece| self.view.end(piece)).max();
+        self.job.pack(end.unwrap_or(0))?;
         let (address, staged) = match self.requests.runs[..] {
-            [run] => (run.address, false),
+            [run] => (run.address, None),
             _ => match self.requests.staged_out.reserve(&self.requests.runs, len) {
-                Some(address) => {
+                Some((address, number)) => {
                     self.requests.staged_out.gather();
-                    (address, true)
+                    (address, Some(number))
                 }
                 None => return Ok(false),
             },
         };
         let chunk = self.job.mpi.bytes_at(address, len);
-        let synchronous = len >= self.job.synchronous;
-        let to = self.job.envelope(to);
+        let envelope = self.job.envelope(to);
         // SAFETY: as in `recv`; the bytes are there, because the engine sends only blocks that have
         // arrived, or that are this rank's own.
-        let request = unsafe { self.job.mpi.start_send(chunk, to, synchronous) }?;
-        self.requests.sends.push_back(Sending {
-            message: Pending::new(request),
+        let request = unsafe { self.job.mpi.start_send(chunk, envelope, synchronous) }?;
+        let mark = synchronous.then(|| self.start.elapsed().as_nanos() as u64);
+        self.requests.flow.sent(to, len, mark);
+        let sending = Sending {
             staged,
-        });
+            synchronous,
+        };
+        self.requests.sends.push(to, Pending::new(request), sending);
         Ok(true)
     }
 
     fn poll(&mut self) -> Result<Option<Event>, Failure> {
-        let mpi = self.job.mpi;
-        let event = if let Some(oldest) = self.requests.receives.front_mut()
-            && let Some(status) = test(mpi, &mut oldest.message)?
-        {
-            oldest.check(mpi, &status)?;
-            let Receive {
-                from, len, staged, ..
-            } = *oldest;
-            self.requests.receives.pop_front();
-            verify(mpi, &status, from, len)?;
-            if staged {
-                self.requests.staged_in.scatter();
-                self.requests.staged_in.release();
+        let (mpi, requests) = (self.job.mpi, &mut *self.requests);
+        let event = if let Some((number, from, status, receive)) = requests.receives.poll(mpi)? {
+            receive.check(mpi, from, &status)?;
+            verify(mpi, &status, from, receive.len)?;
+            if let Some(staged) = receive.staged {
+                requests.staged_in.scatter(staged);
+                requests.staged_in.release(staged);
             }
-            Event::Received
-        } else if let Some(oldest) = self.requests.sends.front_mut()
-            && test(mpi, &mut oldest.message)?.is_some()
-        {
-            if oldest.staged {
-                self.requests.staged_out.release();
+            Event::Received(number)
+        } else if let Some((_, to, _, sending)) = requests.sends.poll(mpi)? {
+            if let Some(staged) = sending.staged {
+                requests.staged_out.release(staged);
             }
-            self.requests.sends.pop_front();
+            if sending.synchronous {
+                let now = self.start.elapsed().as_nanos() as u64;
+                requests.flow.acknowledged(to, now);
+            }
             Event::Sent
         } else {
             return Ok(None);

@@ -263,7 +263,7 @@ impl Wire for Silence {
         Ok(true)
     }
 
-    fn send(&mut self, _to: u32, _pieces: &[Piece]) -> Result<bool, String> {
+    fn send(&mut self, _to: u32, _pieces: &[Piece], _more: u64) -> Result<bool, String> {
         Ok(true)
     }
 

@@ -338,7 +338,7 @@ impl Wire for Link<'_> {
         Ok(started)
     }
 
-    fn send(&mut self, to: u32, pieces: &[Piece]) -> Result<bool, Broken> {
+    fn send(&mut self, to: u32, pieces: &[Piece], _more: u64) -> Result<bool, Broken> {
         let started = self.at(|net| net.send(self.port, to, pieces))?;
         self.happened(started)?;
         Ok(started)

@@ -1,0 +1,324 @@
+//! How much a rank may have on its way to others: in-flight control of all-broadcasts.
+//!
+//! A message that is sent in the standard mode is complete when the MPI library has it, not when it has arrived. So a
+//! sender that waits for nobody could pour out all that it has: into the queues of the network, where it delays what is
+//! needed sooner, and into the memory of a receiver that sleeps. A message that is sent synchronously is complete when
+//! it has met its receive. Most messages are sent in the standard mode here, and one every so often synchronously: it
+//! acknowledges all that was sent before it on its edge, for MPI matches messages of one rank in order.
+//!
+//! **Window.** What is sent and not acknowledged is at most a window. It has to cover what the path carries in a round
+//! trip of the *processes*: matched, answered, noticed, on cores that may be busy. As in BBR (Cardwell et al., ACM
+//! Queue 14(5), 2016) it follows from two figures, neither of which tells the other. The *rate* is the largest one of a
+//! few epochs in which the window held the sender up; an epoch has so many acknowledged bytes that the burst which a
+//! link lets through does not count. The *round trip* is the least one while the window is small, so that no queue is
+//! in it: a window that followed round trips as they are would grow with the queues that it makes. The window is a
+//! small one, which any network can take, and a multiple of what the path carries in a round trip beyond the rate of
+//! the small one. So it stays small where that already fills the link, be it that several ranks send to one.
+//!
+//! **All ranks have the same window.** Acknowledgements to a rank share links with what others send, so a rank whose
+//! window is smaller than that of others is as slow as their queues make it, whatever its own figures are: half of the
+//! ranks with 64 KiB and half with 256 KiB are slower than all with either. So the ranks agree on figures from time to
+//! time ([`Flow::offer`], [`Flow::agree`]), and the figures of one that was lucky or kept from running do not count
+//! alone.
+//!
+//! **Bound.** What a rank leaves unacknowledged stays bounded over calls too ([`Flow::bound`]): short calls ask for an
+//! acknowledgement when half of the bound, or a given number of messages, has been sent without. Otherwise no message
+//! after which little comes is sent synchronously, so that no call has to wait for a round trip at its end.
+//!
+//! None of this changes a result, or the order of messages.
+
+#![forbid(unsafe_code)]
+
+use std::cmp::Reverse;
+use std::collections::{TryReserveError, VecDeque};
+
+/// Bytes that one edge may leave in the memory of a receiver that does not receive, at the most.
+pub const EDGE_BYTES: u64 = 4 << 20;
+
+/// Bytes that all edges to a rank may leave there, at the most.
+pub const RANK_BYTES: u64 = 16 << 20;
+
+/// The smallest window.
+pub const SMALL_WINDOW: u64 = 64 << 10;
+
+/// The window before there are figures.
+const FIRST_WINDOW: u64 = 192 << 10;
+
+/// Bytes that are acknowledged with the small window when figures are measured.
+const PROBE_BYTES: u64 = 128 << 10;
+
+/// Round trips in a window. More than one, because acknowledgements are few, and edges take turns.
+const ROUND_TRIPS: f64 = 4.0;
+
+/// An acknowledgement is asked for this many times in a window.
+const PACE: u64 = 4;
+
+/// Bytes of an epoch at the least, whatever the window: a link may let a burst through faster than it is.
+const EPOCH_BYTES: u64 = 256 << 10;
+
+/// Edges that are remembered, at the most.
+const EDGES: usize = 1024;
+
+/// A message takes this much memory besides its bytes where it waits.
+const MESSAGE_BYTES: u64 = 256;
+
+/// What is to be done with a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It has to wait for an acknowledgement.
+    Wait,
+    /// It is sent in the standard mode.
+    Standard,
+    /// It is sent synchronously.
+    Synchronous,
+}
+
+/// A synchronous message under way.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    to: u32,
+    /// Bytes sent there up to and with it, over all calls.
+    sent: u64,
+    /// When it was sent, in nanoseconds.
+    at: u64,
+}
+
+/// What is on its way from this rank to another.
+#[derive(Debug)]
+struct Edge {
+    to: u32,
+    /// Bytes sent, and those of them that are known to have met their receives, over all calls.
+    sent: u64,
+    acknowledged: u64,
+    /// Bytes sent when this call began.
+    begin: u64,
+    /// Synchronous messages under way.
+    marks: u32,
+    /// Bytes and messages since the newest one.
+    since: (u64, u32),
+    /// Has the receiver answered in this call? Before, it may just not have begun.
+    answered: bool,
+    /// Nanoseconds of the least round trip since the ranks agreed, with the small window. `u64::MAX`: none.
+    round_trip: u64,
+}
+
+impl Edge {
+    fn new(to: u32) -> Edge {
+        Edge {
+            to,
+            sent: 0,
+            acknowledged: 0,
+            begin: 0,
+            marks: 0,
+            since: (0, 0),
+            answered: false,
+            round_trip: u64::MAX,
+        }
+    }
+}
+
+/// What ranks tell each other of the network as they see it: the numbers are to be replaced by their maximum over all
+/// ranks, for [`Flow::agree`].
+pub type Figures = [i64; 4];
+
+/// The edges from one rank.
+#[derive(Debug, Default)]
+pub struct Flow {
+    /// In the order of ranks.
+    edges: Vec<Edge>,
+    /// Bytes that an edge may leave unacknowledged.
+    bound: u64,
+    /// Ranks to which this one sends in a call, at the most.
+    receivers: u64,
+    /// Messages of which one is sent synchronously; 0: any number may go without.
+    frequency: u32,
+    /// Bytes of this call that are not acknowledged, on all edges.
+    flying: u64,
+    /// Synchronous messages under way, oldest first.
+    marks: VecDeque<Mark>,
+    /// The time of the last acknowledgement in this call.
+    last: Option<u64>,
+    /// Bytes acknowledged in this epoch, and nanoseconds.
+    span: (u64, u64),
+    /// Has the window held this rank up in this epoch?
+    limited: bool,
+    /// The largest rate since the ranks agreed, in bytes per second.
+    rate: u64,
+    /// The same with the small window; `None`: that is being measured.
+    small_rate: Option<u64>,
+    /// What the ranks agreed on; 0: nothing yet.
+    agreed: u64,
+}
+
+impl Flow {
+    /// Makes room for a call in which each rank sends to at most `neighbors` ranks, as many send to it, and so many
+    /// messages are in flight.
+    pub fn reserve(&mut self, messages: u32, neighbors: u32) -> Result<(), TryReserveError> {
+        let neighbors = neighbors.max(1);
+        self.receivers = neighbors.into();
+        self.bound = EDGE_BYTES.min(RANK_BYTES / self.receivers);
+        if self.edges.len() >= EDGES {
+            // As large a number of ranks has been sent to by trees of many roots. Those that owe least are forgotten.
+            let open = |edge: &Edge| edge.sent - edge.acknowledged;
+            self.edges.sort_by_key(|edge| Reverse(open(edge)));
+            self.edges.truncate(EDGES / 2);
+            self.edges.sort_by_key(|edge| edge.to);
+        }
+        // For twice as many, so that the next call finds room as well.
+        let room = (self.edges.len() + neighbors as usize).max(2 * neighbors as usize);
+        self.edges
+            .try_reserve_exact(room.saturating_sub(self.edges.len()))?;
+        self.marks
+            .try_reserve_exact((messages as usize).saturating_sub(self.marks.len()))
+    }
+
+    /// A call begins for which there is room. One message in `frequency` is to be acknowledged, unless that is 0.
+    /// Nothing of an earlier call is under way.
+    pub fn begin(&mut self, frequency: u32) {
+        self.frequency = frequency;
+        (self.flying, self.last) = (0, None);
+        self.marks.clear();
+        for edge in &mut self.edges {
+            edge.begin = edge.sent;
+            edge.marks = 0;
+            edge.answered = false;
+        }
+    }
+
+    /// Bytes that an edge leaves unacknowledged at the most, with the memory that messages take besides.
+    pub fn bound(&self) -> u64 {
+        self.bound
+    }
+
+    /// Bytes that this rank leaves unacknowledged in a call, on all edges.
+    pub fn window(&self) -> u64 {
+        match self.agreed {
+            _ if self.small_rate.is_none() => SMALL_WINDOW,
+            0 => FIRST_WINDOW,
+            window => window,
+        }
+    }
+
+    /// What this rank measured since the last time: rates with any window and with the small one, and the round trip.
+    pub fn offer(&self) -> Figures {
+        let trips = self.edges.iter().map(|edge| edge.round_trip);
+        let small = self.small_rate.map_or(i64::MIN, |rate| !(rate as i64));
+        let rate = self.rate as i64;
+        match trips.filter(|&time| time != u64::MAX).max() {
+            Some(far) => [rate, small, far as i64, !(far as i64)],
+            None => [rate, small, i64::MIN, i64::MIN],
+        }
+    }
+
+    /// The ranks agreed on figures.
+    pub fn agree(&mut self, [rate, small, longest, shortest]: Figures) {
+        (self.rate, self.small_rate, self.span) = (0, None, (0, 0));
+        for edge in &mut self.edges {
+            edge.round_trip = u64::MAX;
+        }
+        if rate > 0 && small < 0 && longest >= 0 {
+            // The slowest rank's, because a few acknowledgements that come together seem to be a high rate.
+            let small = !small;
+            // Between the two, so that neither a lucky rank nor one that was kept from running says it alone.
+            let round_trip = ((longest as f64) * (!shortest as f64)).sqrt();
+            let more = (rate - small).max(0) as f64 / 1e9 * round_trip;
+            self.agreed = (SMALL_WINDOW + (ROUND_TRIPS * more) as u64).min(RANK_BYTES);
+        }
+    }
+
+    /// May a message of `bytes` bytes to rank `to` leave, and how? About `more` bytes follow it to that rank in this
+    /// call.
+    pub fn ask(&mut self, to: u32, bytes: u64, more: u64) -> Verdict {
+        let (bound, frequency) = (self.bound, self.frequency);
+        let bytes = bytes + MESSAGE_BYTES;
+        let all = self.flying + bytes;
+        let window = self.window();
+        let i = self.edge(to);
+        let edge = &self.edges[i];
+        let waits = edge.marks > 0;
+        let open = edge.sent - edge.acknowledged + bytes;
+        if (!self.marks.is_empty() && all > window) || (waits && open > bound) {
+            self.limited = true;
+            return Verdict::Wait;
+        }
+        let (since, messages) = (edge.since.0 + bytes, edge.since.1 + 1);
+        // Without it, the next one would have to wait for itself.
+        let last_chance = more > 0 && self.marks.is_empty() && all + bytes > window;
+        // What follows is long enough for the answer to come meanwhile.
+        let useful = since >= window / PACE / self.receivers && more * self.receivers >= window / 2;
+        let due = !waits && (open + bytes > bound / 2 || (frequency > 0 && messages >= frequency));
+        match last_chance || useful || due {
+            true => Verdict::Synchronous,
+            false => Verdict::Standard,
+        }
+    }
+
+    /// A message of `bytes` bytes has been started to rank `to`; if it is synchronous, at this time in nanoseconds.
+    pub fn sent(&mut self, to: u32, bytes: u64, synchronous: Option<u64>) {
+        let bytes = bytes + MESSAGE_BYTES;
+        self.flying += bytes;
+        let i = self.edge(to);
+        let edge = &mut self.edges[i];
+        edge.sent += bytes;
+        edge.since = (edge.since.0 + bytes, edge.since.1 + 1);
+        if let Some(at) = synchronous {
+            let sent = edge.sent;
+            edge.since = (0, 0);
+            edge.marks += 1;
+            self.marks.push_back(Mark { to, sent, at });
+        }
+    }
+
+    /// The oldest synchronous message to rank `to` is complete at the time `now`, in nanoseconds.
+    pub fn acknowledged(&mut self, to: u32, now: u64) {
+        let oldest = self.marks.iter().position(|mark| mark.to == to);
+        let Some(Mark { sent, at, .. }) = oldest.and_then(|i| self.marks.remove(i)) else {
+            return;
+        };
+        let probing = self.small_rate.is_none();
+        let i = self.edge(to);
+        let edge = &mut self.edges[i];
+        edge.marks -= 1;
+        let bytes = sent - edge.acknowledged.max(edge.begin);
+        edge.acknowledged = sent;
+        if std::mem::replace(&mut edge.answered, true) && probing {
+            edge.round_trip = edge.round_trip.min(now.saturating_sub(at));
+        }
+        self.flying -= bytes;
+        if let Some(then) = self.last.replace(now) {
+            self.span.0 += bytes;
+            self.span.1 += now.saturating_sub(then);
+            self.judge();
+        }
+    }
+
+    /// The end of an epoch, if it is one.
+    fn judge(&mut self) {
+        let (bytes, time) = self.span;
+        let rate = (u128::from(bytes) * 1_000_000_000 / u128::from(time.max(1))) as u64;
+        match self.small_rate {
+            None if bytes >= PROBE_BYTES => self.small_rate = Some(rate),
+            Some(_) if bytes >= EPOCH_BYTES.max(2 * self.window()) => {
+                if self.limited {
+                    self.rate = self.rate.max(rate);
+                }
+            }
+            None | Some(_) => return,
+        }
+        (self.span, self.limited) = ((0, 0), false);
+    }
+
+    /// The place of the edge to a rank.
+    fn edge(&mut self, to: u32) -> usize {
+        let found = self.edges.binary_search_by_key(&to, |edge| edge.to);
+        found.unwrap_or_else(|i| {
+            self.edges.insert(i, Edge::new(to));
+            i
+        })
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.edges.capacity() * size_of::<Edge>() + self.marks.capacity() * size_of::<Mark>()
+    }
+}

@@ -1,0 +1,146 @@
+//! Messages in flight in one direction.
+
+use super::patience::{Pending, test};
+use crate::host::library::sys;
+use crate::host::library::table::Mpi;
+use crate::host::object::failure::Failure;
+use std::collections::{TryReserveError, VecDeque};
+
+/// A message in flight from or to a rank, or complete before one that was started earlier.
+struct Entry<T> {
+    peer: u32,
+    /// `None`: it is complete.
+    message: Option<Pending>,
+    what: T,
+}
+
+/// Messages in flight, oldest first, each with what is to be known of it.
+///
+/// Only the oldest one of all, and in turn the oldest one of another rank, are tested: messages of one rank are
+/// complete about in the order in which they were started, and each test makes the host look for messages.
+/// `MPI_Testsome` would report an error to the handler of `MPI_COMM_WORLD` on MPICH, where `MPI_Test` asks that of the
+/// request's communicator, which is Rondo's own and returns it.
+pub struct Line<T> {
+    entries: VecDeque<Entry<T>>,
+    /// The number of the oldest entry among all of the call.
+    first: u32,
+    /// How many entries in front are passed over in the next look at another rank.
+    turn: usize,
+}
+
+impl<T> Default for Line<T> {
+    fn default() -> Line<T> {
+        Line {
+            entries: VecDeque::new(),
+            first: 0,
+            turn: 0,
+        }
+    }
+}
+
+impl<T> Line<T> {
+    /// A call begins: messages are counted from 0.
+    pub fn begin(&mut self) {
+        (self.first, self.turn) = (0, 0);
+    }
+
+    /// Makes room for so many messages.
+    pub fn reserve(&mut self, messages: u32) -> Result<(), TryReserveError> {
+        let more = (messages as usize).saturating_sub(self.entries.len());
+        self.entries.try_reserve_exact(more)
+    }
+
+    /// Adds a message from or to rank `peer`.
+    pub fn push(&mut self, peer: u32, message: Pending, what: T) {
+        self.entries.push_back(Entry {
+            peer,
+            message: Some(message),
+            what,
+        });
+    }
+
+    /// The messages that are not complete, with their ranks, oldest first.
+    pub fn pending(&mut self) -> impl Iterator<Item = (u32, &mut Pending, &mut T)> {
+        self.entries.iter_mut().filter_map(|entry| {
+            let message = entry.message.as_mut()?;
+            Some((entry.peer, message, &mut entry.what))
+        })
+    }
+
+    /// The place of the oldest message of another rank than those of the messages before it, beyond the place `turn`.
+    fn next_head(&mut self) -> Option<usize> {
+        let mut peers = 0u64;
+        let mut first = None;
+        for (i, entry) in self.entries.iter().enumerate() {
+            if entry.message.is_none() {
+                continue;
+            }
+            // Of two ranks with the same bit, one waits until the other's messages are gone.
+            let bit = 1 << (entry.peer % 64);
+            let is_head = peers & bit == 0;
+            peers |= bit;
+            if i == 0 || !is_head {
+                continue;
+            }
+            first = first.or(Some(i));
+            if i > self.turn {
+                self.turn = i;
+                return Some(i);
+            }
+        }
+        self.turn = first.unwrap_or(0);
+        first
+    }
+
+    /// A message that is complete: its number, rank and status, and what is known of it.
+    pub fn poll(&mut self, mpi: &Mpi) -> Result<Option<(u32, u32, sys::MPI_Status, T)>, Failure>
+    where
+        T: Copy,
+    {
+        if self.entries.is_empty() {
+            return Ok(None);
+        }
+        if let Some(found) = self.test(0, mpi)? {
+            return Ok(Some(found));
+        }
+        match self.next_head() {
+            Some(other) => self.test(other, mpi),
+            None => Ok(None),
+        }
+    }
+
+    fn test(
+        &mut self,
+        i: usize,
+        mpi: &Mpi,
+    ) -> Result<Option<(u32, u32, sys::MPI_Status, T)>, Failure>
+    where
+        T: Copy,
+    {
+        let number = self.first.wrapping_add(i as u32);
+        let entry = &mut self.entries[i];
+        let Some(message) = &mut entry.message else {
+            return Ok(None);
+        };
+        let Some(status) = test(mpi, message)? else {
+            return Ok(None);
+        };
+        entry.message = None;
+        let found = (number, entry.peer, status, entry.what);
+        while self
+            .entries
+            .front()
+            .is_some_and(|entry| entry.message.is_none())
+        {
+            self.entries.pop_front();
+            self.first = self.first.wrapping_add(1);
+            self.turn = self.turn.saturating_sub(1);
+        }
+        Ok(Some(found))
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<Entry<T>>()
+    }
+}

@@ -1,0 +1,332 @@
+//! The law of in-flight control on invented networks: it fills the link, and does not fill queues.
+
+use rondo::flow::{Flow, Verdict};
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, VecDeque};
+
+/// Some ranks that send to one. Times in microseconds, rates in bytes per microsecond (MB/s).
+#[derive(Clone, Copy, Debug)]
+struct Network {
+    senders: u32,
+    /// Of the link to the receiver, which all share.
+    rate: f64,
+    /// One way.
+    latency: f64,
+    /// The receiver looks for messages so often, and senders for acknowledgements: busy processes.
+    busy: f64,
+    /// Bytes that the link lets through at once after a pause.
+    burst: f64,
+    block: u64,
+}
+
+const QUIET: Network = Network {
+    senders: 1,
+    rate: 25.0,
+    latency: 0.0,
+    busy: 20.0,
+    burst: 0.0,
+    block: 8 << 10,
+};
+
+/// What came of calls of so many bytes from each sender.
+#[derive(Debug)]
+struct Outcome {
+    /// The time of the last call.
+    time: f64,
+    /// Bytes of all senders that waited in front of the link in the last call, in the mean and at the most.
+    queue: (f64, u64),
+}
+
+#[derive(PartialEq)]
+struct Event {
+    at: f64,
+    sender: usize,
+    synchronous: bool,
+    bytes: u64,
+    is_answer: bool,
+}
+
+impl Eq for Event {}
+
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Event) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Event {
+    fn cmp(&self, other: &Event) -> Ordering {
+        self.at.total_cmp(&other.at)
+    }
+}
+
+/// The next moment at which a process that looks every `busy` microseconds notices something.
+fn noticed(at: f64, busy: f64) -> f64 {
+    (at / busy).ceil() * busy
+}
+
+/// Several calls in which every sender sends `bytes` bytes in blocks.
+fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcome {
+    let mut now = 0.0;
+    let mut outcome = None;
+    for call in 0..calls {
+        let start = now;
+        for flow in &mut *flows {
+            flow.reserve(64, network.senders).unwrap();
+            flow.begin(128);
+        }
+        let blocks = bytes / network.block;
+        let mut left = vec![blocks; flows.len()];
+        let mut events: BinaryHeap<Reverse<Event>> = BinaryHeap::new();
+        let mut link: VecDeque<(f64, u64)> = VecDeque::new();
+        let (mut free, mut credit, mut credit_at) = (now, network.burst, now);
+        let (mut queue_time, mut most, mut open) = (0.0, 0, 0u32);
+        let mut turn = 0;
+        loop {
+            // All that may leave, one block of each sender after the other.
+            let mut waits = 0;
+            while waits < flows.len() {
+                let sender = turn % flows.len();
+                turn += 1;
+                let verdict = match left[sender] {
+                    0 => Verdict::Wait,
+                    left => flows[sender].ask(9, network.block, (left - 1) * network.block),
+                };
+                if verdict == Verdict::Wait {
+                    waits += 1;
+                    continue;
+                }
+                waits = 0;
+                let synchronous = verdict == Verdict::Synchronous;
+                flows[sender].sent(9, network.block, synchronous.then_some((now * 1e3) as u64));
+                left[sender] -= 1;
+                open += u32::from(synchronous);
+                // The link: a token bucket, then its rate.
+                credit = (credit + (now - credit_at) * network.rate).min(network.burst);
+                credit_at = now;
+                let length = network.block as f64;
+                let free_bytes = length.min(credit);
+                credit -= free_bytes;
+                free = f64::max(free, now) + (length - free_bytes) / network.rate;
+                link.push_back((free, network.block));
+                let queued: u64 = link.iter().map(|(_, bytes)| bytes).sum();
+                most = most.max(queued);
+                queue_time += (free - now) * length;
+                events.push(Reverse(Event {
+                    at: noticed(free + network.latency, network.busy),
+                    sender,
+                    synchronous,
+                    bytes: network.block,
+                    is_answer: false,
+                }));
+            }
+            let Some(Reverse(event)) = events.pop() else {
+                break;
+            };
+            now = event.at;
+            while link.front().is_some_and(|(gone, _)| *gone <= now) {
+                link.pop_front();
+            }
+            if event.is_answer {
+                flows[event.sender].acknowledged(9, (now * 1e3) as u64);
+                open -= 1;
+            } else if event.synchronous {
+                events.push(Reverse(Event {
+                    at: noticed(now + network.latency, network.busy),
+                    is_answer: true,
+                    ..event
+                }));
+            }
+        }
+        assert_eq!(open, 0, "{network:?}: all is answered");
+        assert_eq!(left.iter().sum::<u64>(), 0, "{network:?}: all is sent");
+        // Ever less often: not after the last two calls.
+        if call + 2 < calls {
+            let offers: Vec<_> = flows.iter().map(Flow::offer).collect();
+            let most = |i| offers.iter().map(|offer| offer[i]).max();
+            let agreed = std::array::from_fn(|i| most(i).expect("there is a sender"));
+            flows.iter_mut().for_each(|flow| flow.agree(agreed));
+        }
+        let time = now - start;
+        let total = (blocks * network.block * u64::from(network.senders)) as f64;
+        outcome = Some(Outcome {
+            time,
+            queue: (queue_time / total * network.rate, most),
+        });
+    }
+    outcome.expect("there is a call")
+}
+
+fn flows(network: Network) -> Vec<Flow> {
+    (0..network.senders).map(|_| Flow::default()).collect()
+}
+
+/// After four calls of 16 MiB from all senders together, and three agreements, a fifth one.
+fn settled(network: Network) -> Outcome {
+    let mut flows = flows(network);
+    let outcome = calls(
+        network,
+        &mut flows,
+        (16 << 20) / u64::from(network.senders),
+        5,
+    );
+    println!("{network:?}: {outcome:?}");
+    outcome
+}
+
+/// The time that the link alone needs.
+fn least(network: Network) -> f64 {
+    f64::from(16 << 20) / network.rate + 2.0 * network.latency
+}
+
+#[track_caller]
+fn fills_the_link(network: Network) -> Outcome {
+    let outcome = settled(network);
+    let least = least(network);
+    assert!(
+        outcome.time <= 1.12 * least,
+        "{network:?}: {outcome:?}, the link alone {least}"
+    );
+    outcome
+}
+
+#[test]
+fn a_long_fat_network_is_filled() {
+    // 2 ms each way at 25 MB/s: 100 KB are under way; at 1 GB/s 4 MB.
+    fills_the_link(Network {
+        latency: 2000.0,
+        ..QUIET
+    });
+    fills_the_link(Network {
+        latency: 500.0,
+        busy: 5.0,
+        rate: 1000.0,
+        ..QUIET
+    });
+}
+
+#[test]
+fn busy_processes_are_a_long_way() {
+    fills_the_link(Network {
+        busy: 4000.0,
+        latency: 100.0,
+        ..QUIET
+    });
+}
+
+#[test]
+fn a_short_thin_network_has_no_long_queue() {
+    let thin = Network {
+        rate: 6.25,
+        ..QUIET
+    };
+    let outcome = fills_the_link(thin);
+    assert!(outcome.queue.1 <= 160 << 10, "{outcome:?}");
+}
+
+#[test]
+fn a_burst_is_not_taken_for_the_rate() {
+    let outcome = fills_the_link(Network {
+        burst: 65536.0,
+        latency: 100.0,
+        ..QUIET
+    });
+    assert!(outcome.queue.1 <= 256 << 10, "{outcome:?}");
+}
+
+#[test]
+fn five_senders_to_one_keep_its_queue_short() {
+    let incast = Network {
+        senders: 5,
+        rate: 6.25,
+        ..QUIET
+    };
+    let outcome = fills_the_link(incast);
+    assert!(outcome.queue.0 <= f64::from(320 << 10), "{outcome:?}");
+    let far = Network {
+        latency: 1000.0,
+        ..incast
+    };
+    fills_the_link(far);
+}
+
+/// Nobody receives: what is sent without an acknowledgement stays bounded, over calls of all sizes, and whoever sends
+/// waits then. The bound of a rank is shared by those that send to it.
+#[test]
+fn a_rank_that_sleeps_is_not_flooded() {
+    for (senders, bound) in [(1, 4 << 20), (4, 4 << 20), (16, 1 << 20)] {
+        for bytes in [0, 64, 4000, 8 << 10, 1 << 20] {
+            for frequency in [0, 128] {
+                let (mut flow, mut sent) = (Flow::default(), 0u64);
+                let mut stopped = false;
+                for _ in 0..1_000_000 {
+                    flow.reserve(64, senders).unwrap();
+                    flow.begin(frequency);
+                    match flow.ask(1, bytes, 0) {
+                        Verdict::Wait => unreachable!("the first message of a call never waits"),
+                        // The call does not end before this is received.
+                        Verdict::Synchronous => {
+                            stopped = true;
+                            break;
+                        }
+                        Verdict::Standard => {
+                            flow.sent(1, bytes, None);
+                            sent += bytes;
+                        }
+                    }
+                }
+                assert!(stopped, "{bytes} bytes, one in {frequency}");
+                assert!(sent + bytes <= bound, "{sent} and {bytes} bytes of {bound}");
+            }
+        }
+    }
+}
+
+/// A call of one message pays no round trip; one in 128 is acknowledged.
+#[test]
+fn short_calls_are_acknowledged_now_and_then() {
+    let mut flow = Flow::default();
+    let mut synchronous = Vec::new();
+    for call in 1..=1000 {
+        flow.reserve(64, 3).unwrap();
+        flow.begin(128);
+        let verdict = flow.ask(1, 800, 0);
+        flow.sent(1, 800, (verdict == Verdict::Synchronous).then_some(0));
+        if verdict == Verdict::Synchronous {
+            synchronous.push(call);
+            flow.acknowledged(1, 5000);
+        }
+    }
+    assert_eq!(synchronous, [128, 256, 384, 512, 640, 768, 896]);
+}
+
+/// The last messages of a call are not synchronous: it does not end by waiting for an answer.
+#[test]
+fn no_call_waits_for_an_answer_at_its_end() {
+    let mut flow = Flow::default();
+    flow.reserve(64, 3).unwrap();
+    flow.begin(128);
+    let blocks = 100u32;
+    let mut answered = 0;
+    let mut last_synchronous = 0;
+    for i in 0..blocks {
+        let verdict = loop {
+            match flow.ask(1, 8192, 8192 * u64::from(blocks - 1 - i)) {
+                Verdict::Wait => {
+                    answered += 1;
+                    flow.acknowledged(1, 1000 * u64::from(i));
+                }
+                verdict => break verdict,
+            }
+        };
+        flow.sent(1, 8192, (verdict == Verdict::Synchronous).then_some(0));
+        if verdict == Verdict::Synchronous {
+            last_synchronous = i;
+        }
+    }
+    assert!(answered > 0, "a window holds the sender up");
+    assert!(
+        last_synchronous < blocks - 3,
+        "{last_synchronous} of {blocks}"
+    );
+}
