@@ -127,7 +127,7 @@ impl Facts {
         };
         let between = model_of(*self, form, config);
         let circulant_us = between.broadcast_us(self.rounds(form, config), bytes);
-        let tree_us = |model: Model, ranks| model.tree_us(ranks, config.gap_us, bytes);
+        let tree_us = |model: Model, ranks| model.tree_us(ranks, bytes);
         match tree_us(between, ranks) + tree_us(node_model(config), locals) < circulant_us {
             true => Algorithm::Postal,
             false => Algorithm::Circulant,
@@ -146,7 +146,7 @@ impl Facts {
 
 /// The latencies of a tree for blocks of `bytes` bytes, between nodes and between the ranks of a node.
 pub fn latencies(bytes: u64, config: &Config) -> (u32, u32) {
-    let latency = |model: Model| model.latency(config.gap_us, bytes);
+    let latency = |model: Model| model.latency(bytes);
     (latency(model(config)), latency(node_model(config)))
 }
 
@@ -159,6 +159,7 @@ fn log(ranks: u32) -> u32 {
 fn model(config: &Config) -> Model {
     Model {
         alpha_us: config.alpha_us,
+        gap_us: config.gap_us,
         beta_ns_per_kb: config.beta_ns_per_kb,
     }
 }
@@ -167,6 +168,7 @@ fn model(config: &Config) -> Model {
 fn node_model(config: &Config) -> Model {
     Model {
         alpha_us: config.node_alpha_us,
+        gap_us: config.gap_us,
         beta_ns_per_kb: config.node_beta_ns_per_kb,
     }
 }

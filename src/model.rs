@@ -1,4 +1,5 @@
-//! The linear cost model: a message of b bytes takes alpha + beta b, and what follows for blocks.
+//! The cost model: a message of b bytes takes alpha + beta b, its sender can begin the next one after gap + beta b, and
+//! what follows for blocks. It is LogGP (Alexandrov et al., JPDC 44, 1997) with one overhead for both ends.
 
 #![forbid(unsafe_code)]
 
@@ -23,6 +24,10 @@ const PIECE_US: f64 = 0.02;
 /// others for 100 Gbit/s: 0.6 us of 1.9 us.
 const ROOT_SHARE: f64 = 0.3;
 
+/// How many times as long as sending alone a rank is busy with sending a message and receiving another one: 0.6 us for
+/// receiving against 0.3 us for sending, as measured by others for 100 Gbit/s.
+const BOTH_ENDS: f64 = 3.0;
+
 /// Nanoseconds that a block costs more for each of its bytes and each rank that passes it on: it is
 /// copied twice, and longer messages have slower protocols. With 1.9 us for alpha this puts the
 /// crossover near 1 KiB for 36 ranks and near 20 KiB for 576, where simulations find it.
@@ -38,8 +43,10 @@ const LONG_BLOCK_MAX: u64 = 32 << 10;
 /// Cost of a message between two ranks.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
-    /// Fixed cost of a message in microseconds.
+    /// Microseconds that a message takes however short it is.
     pub alpha_us: f64,
+    /// Microseconds from the beginning of a short message to when its sender can begin the next one.
+    pub gap_us: f64,
     /// Cost in nanoseconds for every 1024 bytes.
     pub beta_ns_per_kb: f64,
 }
@@ -48,33 +55,43 @@ impl Model {
     /// The number of blocks that makes a broadcast of `bytes` bytes fastest whose first block is everywhere
     /// after q = `rounds` rounds, or an all-broadcast of as many in parts of `parts` ranks.
     ///
-    /// T(n) = (n - 1 + q)(alpha + beta m / n) has its least value at n = sqrt((q - 1) beta m / alpha)
-    /// (Träff, arXiv 2205.10072, section 2). The model knows nothing of protocols, so there are more
-    /// blocks than that where they would exceed `eager_bytes` and the pipeline is not full. Every
-    /// part costs a little in every round, which counts towards alpha.
+    /// The schedule is a pipeline: a rank begins a round g + beta m / n after the one before, but its first block has
+    /// come q latencies after the root's. T(n) = (n - 1 + q)(g + beta m / n) + q (alpha - g) has its least value at
+    /// n = sqrt((q - 1) beta m / g). Here g is the time in which a rank sends one message and receives another. (With
+    /// g = alpha this is Träff, arXiv 2205.10072, section 2, where a
+    /// round ends with the arrival of its block.) The model knows nothing of protocols, so there are more blocks than
+    /// that where they would exceed `eager_bytes` and the pipeline is not full. Every part costs a little in every
+    /// round, which counts towards g.
     pub fn blocks(&self, rounds: u32, bytes: u64, eager_bytes: u64, parts: u64) -> u32 {
-        let q = f64::from(rounds.max(1));
-        let alpha_us = self.message_us(parts);
-        let best = ((q - 1.0) * self.beta_us() * bytes as f64 / alpha_us.max(1e-6)).sqrt();
+        let best = self.best_blocks(rounds, bytes, parts);
         let short = bytes.div_ceil(eager_bytes).min(FULL_PIPELINE);
         clamp((best.round() as u64).max(short), bytes)
+    }
+
+    /// The same for the model alone.
+    fn best_blocks(&self, rounds: u32, bytes: u64, parts: u64) -> f64 {
+        let (q, total_us) = (f64::from(rounds.max(1)), self.beta_us() * bytes as f64);
+        ((q - 1.0) * total_us / self.round_us(parts).max(1e-6)).sqrt()
+    }
+
+    /// T(n) as in [`Model::blocks`].
+    fn pipeline_us(&self, rounds: u32, bytes: u64, parts: u64, n: f64) -> f64 {
+        let (q, total_us) = (f64::from(rounds.max(1)), self.beta_us() * bytes as f64);
+        (n - 1.0 + q) * (self.round_us(parts) + total_us / n) + q * (self.alpha_us - self.gap())
     }
 
     /// Microseconds of a broadcast of `bytes` bytes whose first block is everywhere after `rounds` rounds, in
     /// the best number of blocks: T(n) as in [`Model::blocks`].
     pub fn broadcast_us(&self, rounds: u32, bytes: u64) -> f64 {
-        let (q, total_us) = (f64::from(rounds.max(1)), self.beta_us() * bytes as f64);
-        let best = ((q - 1.0) * total_us / self.alpha_us.max(1e-6)).sqrt();
-        let n = best.round().max(1.0);
-        (n - 1.0 + q) * (self.alpha_us + total_us / n)
+        let n = self.best_blocks(rounds, bytes, 1).round().max(1.0);
+        self.pipeline_us(rounds, bytes, 1, n)
     }
 
-    /// How many messages of `bytes` bytes a rank can begin while one travels, if it can begin the next short one after
-    /// `gap_us`. Messages that are under way share their sender's link, and where that takes most of the time, more
-    /// of them are not faster: then this is 1.
-    pub fn latency(&self, gap_us: f64, bytes: u64) -> u32 {
+    /// How many messages of `bytes` bytes a rank can begin while one travels. Messages that are under way share their
+    /// sender's link, and where that takes most of the time, more of them are not faster: then this is 1.
+    pub fn latency(&self, bytes: u64) -> u32 {
         let link_us = self.beta_us() * bytes as f64;
-        let latency = (self.alpha_us + link_us) / (gap_us + link_us).max(1e-6);
+        let latency = (self.alpha_us + link_us) / (self.gap_us + link_us).max(1e-6);
         let latency = (latency.ceil() as u32).clamp(1, postal::LATENCY_MAX);
         match f64::from(latency) * link_us > self.alpha_us {
             true => 1,
@@ -84,8 +101,8 @@ impl Model {
 
     /// Microseconds of a broadcast of a single block of `bytes` bytes to `p` ranks by a tree
     /// ([`crate::schedule::postal`]).
-    pub fn tree_us(&self, p: u32, gap_us: f64, bytes: u64) -> f64 {
-        let latency = self.latency(gap_us, bytes);
+    pub fn tree_us(&self, p: u32, bytes: u64) -> f64 {
+        let latency = self.latency(bytes);
         let message_us = self.alpha_us + self.beta_us() * bytes as f64;
         f64::from(postal::time(p, latency)) * message_us / f64::from(latency)
     }
@@ -106,9 +123,8 @@ impl Model {
         let whole: u64 = graph.skips().windows(2).filter_map(busiest).sum();
         let contributors = parts.contributors().len() as u64;
         let n = f64::from(self.blocks(graph.q() as u32, m, eager_bytes, contributors));
-        let alpha_us = self.message_us(contributors);
         let bruck_us = q * self.alpha_us + whole as f64 * self.beta_us();
-        let circulant_us = (n - 1.0 + q) * (alpha_us + m as f64 / n * self.beta_us());
+        let circulant_us = self.pipeline_us(graph.q() as u32, m, contributors, n);
         if bruck_us <= circulant_us {
             Algorithm::Bruck
         } else {
@@ -129,9 +145,14 @@ impl Model {
         (bytes as u64).clamp(LONG_BLOCK_MIN, LONG_BLOCK_MAX)
     }
 
-    /// Fixed cost of a message with a block of each of so many parts.
-    fn message_us(&self, parts: u64) -> f64 {
-        self.alpha_us + (parts - 1) as f64 * PIECE_US
+    /// What a round takes besides the time of its bytes, if its message has a block of each of so many parts.
+    fn round_us(&self, parts: u64) -> f64 {
+        self.gap() + (parts - 1) as f64 * PIECE_US
+    }
+
+    /// The gap of a pipeline, where a rank sends and receives in every round; no more than a whole message takes.
+    fn gap(&self) -> f64 {
+        (BOTH_ENDS * self.gap_us).min(self.alpha_us)
     }
 
     fn beta_us(&self) -> f64 {

@@ -107,10 +107,11 @@ fn the_pipeline_is_as_long_as_the_way_of_a_block() {
     let check = |facts: Facts, change: fn(&mut Config), rounds, sharing: u32| {
         let model = Model {
             alpha_us: 100.0,
+            gap_us: 30.0,
             beta_ns_per_kb: 1000.0 * f64::from(sharing),
         };
         let config = config(|c| {
-            (c.alpha_us, c.beta_ns_per_kb) = (100.0, 1000.0);
+            (c.alpha_us, c.gap_us, c.beta_ns_per_kb) = (100.0, 30.0, 1000.0);
             c[Collective::Bcast].setting = Setting::Use(Algorithm::Circulant);
             c[Collective::Allgatherv].min_bytes = Some(0);
             change(c);
