@@ -245,7 +245,8 @@ impl Flow {
         // Without it, the next one would have to wait for itself.
         let last_chance = more > 0 && self.marks.is_empty() && all + bytes > window;
         // What follows is long enough for the answer to come meanwhile.
-        let useful = since >= window / PACE / self.receivers && more * self.receivers >= window / 2;
+        let useful = since >= window / PACE / self.receivers
+            && more.saturating_mul(self.receivers) >= window / 2;
         let due = !waits && (open + bytes > bound / 2 || (frequency > 0 && messages >= frequency));
         match last_chance || useful || due {
             true => Verdict::Synchronous,
