@@ -171,9 +171,9 @@ pub struct Config {
     pub learn_calls: u32,
     /// `RONDO_RELEARN`: calls after which they are timed again, 0 for never.
     pub relearn: u32,
-    /// `RONDO_WINDOW`: receives posted ahead, in blocks, 0 if derived from the number of ranks.
+    /// `RONDO_WINDOW`: receives posted ahead, in messages, 0 for as many as are best.
     pub window: u32,
-    /// `RONDO_SYNC_FREQ`: calls of which one waits until its messages are received, 0 for none.
+    /// `RONDO_SYNC_FREQ`: messages to a rank of which one waits until it is received, 0 for none.
     pub sync_freq: u32,
     /// `RONDO_MAX_COMMS`: private communicators that may exist at one time.
     pub max_comms: u32,

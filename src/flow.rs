@@ -21,7 +21,7 @@
 //! time ([`Flow::offer`], [`Flow::agree`]), and the figures of one that was lucky or kept from running do not count
 //! alone.
 //!
-//! **Bound.** What a rank leaves unacknowledged stays bounded over calls too ([`Flow::bound`]): short calls ask for an
+//! **Bound.** What a rank leaves unacknowledged stays bounded over calls too: short calls ask for an
 //! acknowledgement when half of the bound, or a given number of messages, has been sent without. Otherwise no message
 //! after which little comes is sent synchronously, so that no call has to wait for a round trip at its end.
 //!
@@ -126,7 +126,7 @@ pub type Figures = [i64; 4];
 pub struct Flow {
     /// In the order of ranks.
     edges: Vec<Edge>,
-    /// Bytes that an edge may leave unacknowledged.
+    /// Bytes that an edge may leave unacknowledged, with the memory that messages take besides.
     bound: u64,
     /// Ranks to which this one sends in a call, at the most.
     receivers: u64,
@@ -183,11 +183,6 @@ impl Flow {
             edge.marks = 0;
             edge.answered = false;
         }
-    }
-
-    /// Bytes that an edge leaves unacknowledged at the most, with the memory that messages take besides.
-    pub fn bound(&self) -> u64 {
-        self.bound
     }
 
     /// Bytes that this rank leaves unacknowledged in a call, on all edges.

@@ -56,12 +56,11 @@ impl Model {
     /// after q = `rounds` rounds, or an all-broadcast of as many in parts of `parts` ranks.
     ///
     /// The schedule is a pipeline: a rank begins a round g + beta m / n after the one before, but its first block has
-    /// come q latencies after the root's. T(n) = (n - 1 + q)(g + beta m / n) + q (alpha - g) has its least value at
-    /// n = sqrt((q - 1) beta m / g). Here g is the time in which a rank sends one message and receives another. (With
-    /// g = alpha this is Träff, arXiv 2205.10072, section 2, where a
-    /// round ends with the arrival of its block.) The model knows nothing of protocols, so there are more blocks than
-    /// that where they would exceed `eager_bytes` and the pipeline is not full. Every part costs a little in every
-    /// round, which counts towards g.
+    /// come q latencies after the root's. T(n) = (n - 1 + q)(g + beta m / n) + q (alpha - g) has its least value at n =
+    /// sqrt((q - 1) beta m / g). Here g is the time in which a rank sends one message and receives another. (With g =
+    /// alpha this is Träff, arXiv 2205.10072, section 2, where a round ends with the arrival of its block.) The model
+    /// knows nothing of protocols, so there are more blocks than that where they would exceed `eager_bytes` and the
+    /// pipeline is not full. Every part costs a little in every round, which counts towards g.
     pub fn blocks(&self, rounds: u32, bytes: u64, eager_bytes: u64, parts: u64) -> u32 {
         let best = self.best_blocks(rounds, bytes, parts);
         let short = bytes.div_ceil(eager_bytes).min(FULL_PIPELINE);

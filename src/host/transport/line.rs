@@ -38,7 +38,7 @@ impl<T> Default for Line<T> {
     }
 }
 
-impl<T> Line<T> {
+impl<T: Copy> Line<T> {
     /// A call begins: messages are counted from 0.
     pub fn begin(&mut self) {
         (self.first, self.turn) = (0, 0);
@@ -93,10 +93,7 @@ impl<T> Line<T> {
     }
 
     /// A message that is complete: its number, rank and status, and what is known of it.
-    pub fn poll(&mut self, mpi: &Mpi) -> Result<Option<(u32, u32, sys::MPI_Status, T)>, Failure>
-    where
-        T: Copy,
-    {
+    pub fn poll(&mut self, mpi: &Mpi) -> Result<Option<(u32, u32, sys::MPI_Status, T)>, Failure> {
         if self.entries.is_empty() {
             return Ok(None);
         }
@@ -113,10 +110,7 @@ impl<T> Line<T> {
         &mut self,
         i: usize,
         mpi: &Mpi,
-    ) -> Result<Option<(u32, u32, sys::MPI_Status, T)>, Failure>
-    where
-        T: Copy,
-    {
+    ) -> Result<Option<(u32, u32, sys::MPI_Status, T)>, Failure> {
         let number = self.first.wrapping_add(i as u32);
         let entry = &mut self.entries[i];
         let Some(message) = &mut entry.message else {
@@ -127,11 +121,8 @@ impl<T> Line<T> {
         };
         entry.message = None;
         let found = (number, entry.peer, status, entry.what);
-        while self
-            .entries
-            .front()
-            .is_some_and(|entry| entry.message.is_none())
-        {
+        let is_complete = |entry: &Entry<T>| entry.message.is_none();
+        while self.entries.front().is_some_and(is_complete) {
             self.entries.pop_front();
             self.first = self.first.wrapping_add(1);
             self.turn = self.turn.saturating_sub(1);
