@@ -9,6 +9,7 @@ use rondo::collective::Collective;
 use rondo::config::Config;
 use rondo::decide::{Broadcast, Choice, Context, Facts, Problem, Why};
 use rondo::learn::{Candidate, Prior, Table};
+use rondo::network::Network;
 
 fn settled(c: &mut Criterion) {
     let config = Config::default();
@@ -23,6 +24,7 @@ fn settled(c: &mut Criterion) {
             widest: 1,
             narrowest: 1,
             eager_bytes: 16 << 10,
+            network: Network::default(),
         },
         config: &config,
     };
@@ -33,7 +35,7 @@ fn settled(c: &mut Criterion) {
             class: class.number(),
             default,
             // Nobody to compare with.
-            expected: [Some(1.0), None, None],
+            expected: [Some(1.0), None, None, None],
             waits: false,
             margin: 0.98,
         };

@@ -130,6 +130,11 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         Ok(Lookup::Freed) => return pass(host, call, Why::Freed, 0),
         Err(code) => return code.get(),
     };
+    if state.is_to_calibrate()
+        && let Err(code) = calibrate(host, mpi, state, call)
+    {
+        return code.get();
+    }
     let start = state.timed().then(Instant::now);
     let mut plan = plan(mpi, state, call);
     if let Err(code) = select::select(&mut plan, host, mpi, state, call) {
@@ -254,7 +259,7 @@ fn carry_out<O: Operation>(
             mpi.raise(state.comm(), code)
         }
         Err(Stop::Raised(code)) => code.get(),
-        Err(Stop::Broken(failure)) => fatal(host, mpi, state, call, plan, &failure),
+        Err(Stop::Broken(failure)) => fatal(host, mpi, state, call, &call.describe(plan), &failure),
         Err(Stop::Host(why)) => {
             if why == Why::Invalid {
                 state.stray();
@@ -331,23 +336,49 @@ fn begin(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Result<u64
     Ok(sequence)
 }
 
-/// The same for an all-broadcast of `bytes` bytes in all. Now and then the ranks agree on what is known of the network.
+/// The same for an all-broadcast of `plan`. Now and then the ranks agree on what is known of the network.
 fn begin_exchange(
     work: &mut Work,
-    bytes: u64,
+    plan: &Plan,
     private: Comm,
     mpi: &Mpi,
     state: &State,
 ) -> Result<u64, Stop> {
     let sequence = begin(work, private, mpi, state)?;
-    if work.is_to_agree(bytes) && !Abi::BUILT.is_simulated() {
+    let (between, _) = state.facts().models(state.config());
+    (work.requests.flow).expect(between.alpha_us, between.bytes_per_us());
+    if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {
         let mut figures = work.requests.flow.offer();
         let agreed = mpi.max(private, &mut figures);
         let agreed = agreed.map_err(|code| Failure::Host(code, "agreeing on the network"));
         agreed.map_err(Stop::Broken)?;
-        work.requests.flow.agree(figures);
+        let rate = work.requests.flow.agree(figures);
+        // Where several ranks of a node send for themselves, each has only its share of the link.
+        let whole = state.facts().widest == 1 || plan.choice.has_leaders();
+        if let Some(rate) = rate.filter(|_| whole) {
+            state.learn_rate(host::host(), rate);
+        }
     }
     Ok(sequence)
+}
+
+/// Measures the network before a call. An error was raised on the user's communicator.
+#[cold]
+fn calibrate<O: Operation>(host: &Host, mpi: &Mpi, state: &State, call: &O) -> Result<(), Code> {
+    report::enter(call.collective().mpi_name());
+    if let Some(private) = state.private(mpi)?
+        && let Err(failure) = state.calibrate(host, mpi, private)
+    {
+        fatal(
+            host,
+            mpi,
+            state,
+            call,
+            "while the network was measured",
+            &failure,
+        );
+    }
+    Ok(())
 }
 
 /// The private communicator, for a call that is Rondo's. Nothing is locked: errors may be raised on the user's
@@ -367,10 +398,10 @@ fn fatal<O: Operation>(
     mpi: &Mpi,
     state: &State,
     call: &O,
-    plan: &Plan,
+    what: &str,
     failure: &Failure,
 ) -> ! {
-    let (name, what) = (call.collective().mpi_name(), call.describe(plan));
+    let name = call.collective().mpi_name();
     let (rank, p) = (state.rank(), state.facts().p);
     report::fatal(
         host.world_rank(),

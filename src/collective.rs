@@ -65,6 +65,9 @@ impl Family {
 /// fast as every host (docs/results/cluster.md).
 pub const LEAST_BYTES: u64 = 32 << 10;
 
+/// The same of broadcasts where one rank of a node sends to other nodes, once the network is measured.
+pub const LEADERS_LEAST_BYTES: u64 = 4 << 10;
+
 /// The same within a node, where the way is through a shared segment.
 pub const NODE_LEAST_BYTES: u64 = 16 << 10;
 

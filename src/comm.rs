@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+mod calibration;
 mod end;
 mod handshake;
 mod nodes;
@@ -20,6 +21,7 @@ use crate::decide::{Facts, Why};
 use crate::engine::{Part, Scratch, rooted};
 use crate::host::{self, Abi, Attribute, Code, Comm, Host, InFlight, Mpi, Requests};
 use crate::learn;
+use crate::network;
 use crate::report;
 use crate::rules::{Rules, Ruling};
 use crate::schedule::Parts;
@@ -55,6 +57,10 @@ pub struct State {
     rank: u32,
     facts: Facts,
     topology: Topology,
+    /// What is known of the network. All ranks know the same.
+    network: network::Shared,
+    /// Is it to be measured?
+    uncalibrated: AtomicBool,
     config: Config,
     /// Why every call on it goes to the host, if that is so.
     closed: Option<Why>,
@@ -177,7 +183,10 @@ impl State {
 
     /// What decisions depend on.
     pub fn facts(&self) -> Facts {
-        self.facts
+        Facts {
+            network: self.network.get(),
+            ..self.facts
+        }
     }
 
     /// Which ranks share a node.

@@ -26,6 +26,7 @@ use std::{
 
 pub use crate::algorithm::Algorithm;
 use crate::collective::Collective;
+use crate::network::Network;
 pub use encoding::{ENCODED_OPTIONS, variable_at};
 pub use options::{Field, OPTIONS, Opt, Scope, ValueType};
 pub use parse::bytes;
@@ -153,16 +154,10 @@ pub struct Config {
     pub node: String,
     /// `RONDO_BLOCK_BYTES`: the size of a block in bytes, 0 if the cost model decides.
     pub block_bytes: u64,
-    /// `RONDO_ALPHA_US`: the model's cost of a message, in microseconds.
-    pub alpha_us: f64,
-    /// `RONDO_BETA_NS_PER_KB`: the model's cost of 1024 bytes, in nanoseconds.
-    pub beta_ns_per_kb: f64,
-    /// `RONDO_GAP_US`: the model's time between the beginnings of two short messages of a rank, in microseconds.
-    pub gap_us: f64,
-    /// `RONDO_NODE_ALPHA_US`: the same inside a node.
-    pub node_alpha_us: f64,
-    /// `RONDO_NODE_BETA_NS_PER_KB`: the same inside a node.
-    pub node_beta_ns_per_kb: f64,
+    /// `RONDO_ALPHA_US` and others: the figures of the network that the user sets.
+    pub network: Network,
+    /// `RONDO_CALIBRATE`: whether the others are measured.
+    pub calibrate: bool,
     /// `RONDO_RULES`: a file of rules, none if empty.
     pub rules: String,
     /// `RONDO_LEARN`: whether calls are timed to find out who is faster.
@@ -222,11 +217,8 @@ impl Default for Config {
             shm_bytes: 0,
             node: String::new(),
             block_bytes: 0,
-            alpha_us: 0.0,
-            beta_ns_per_kb: 0.0,
-            gap_us: 0.0,
-            node_alpha_us: 0.0,
-            node_beta_ns_per_kb: 0.0,
+            network: Network::default(),
+            calibrate: false,
             rules: String::new(),
             learn: Learn::default(),
             learn_calls: 0,

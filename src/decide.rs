@@ -18,13 +18,20 @@ pub use rooted::{Rooted, long_block};
 pub use size_class::SizeClass;
 
 use crate::algorithm::Algorithm;
-use crate::collective::{LEAST_BYTES, NODE_LEAST_BYTES};
+use crate::collective::{Family, LEADERS_LEAST_BYTES, LEAST_BYTES, NODE_LEAST_BYTES};
 use crate::config::{Config, Hierarchy};
 use crate::model::Model;
+use crate::network::Network;
 use crate::schedule::Parts;
 
-/// No short call of Rondo's is expected to take more times as long as the host's.
+/// No short call of Rondo's is expected to take more times as long as the host's: where nothing is known of the
+/// network, and where it is.
 const BELOW_MAX: f64 = 32.0;
+const BELOW_MAX_KNOWN: f64 = 4.0;
+
+/// If a rank can begin so many short messages while one travels, most of the time of short calls is the network's, of
+/// which Rondo takes the least, and not the processor's.
+const OVERLAP: f64 = 4.0;
 
 /// What every rank of a communicator knows about it.
 #[derive(Clone, Copy, Debug)]
@@ -40,21 +47,47 @@ pub struct Facts {
     /// Messages up to this length are fast on this host; above it, sooner or later, comes the
     /// rendezvous protocol with its round trips.
     pub eager_bytes: u64,
+    /// What has been found out of the network. What the user says goes before.
+    pub network: Network,
 }
 
 impl Facts {
-    /// Are so many bytes enough for Rondo to be faster? `min` is what the user says of it, `None`: as
-    /// measured.
-    fn worthwhile(&self, form: Form, bytes: u64, min: Option<u64>) -> Result<(), Why> {
-        let measured = match (self.nodes, form) {
-            (1, Form::Flat) if min.is_none() => return Err(Why::OneNode),
-            (1, Form::Nodes { .. }) => NODE_LEAST_BYTES,
-            _ => LEAST_BYTES,
-        };
-        if bytes < min.unwrap_or(measured) {
+    /// Are so many bytes of a call enough for Rondo to be faster? If the user does not say it, that follows from what
+    /// is known of the network, or was measured elsewhere.
+    fn worthwhile(&self, form: Form, bytes: u64, context: &Context) -> Result<(), Why> {
+        let min = context.wish().min_bytes;
+        if self.nodes == 1 && form == Form::Flat && min.is_none() {
+            return Err(Why::OneNode);
+        }
+        if bytes < min.unwrap_or_else(|| self.least_bytes(form, context)) {
             return Err(Why::Small);
         }
         Ok(())
+    }
+
+    /// The fewest bytes of calls that Rondo is expected to carry out faster than the host.
+    fn least_bytes(&self, form: Form, context: &Context) -> u64 {
+        let config = context.config;
+        if self.nodes == 1 {
+            return NODE_LEAST_BYTES;
+        }
+        if !self.is_known(config) {
+            return LEAST_BYTES;
+        }
+        let (between, _) = self.models(config);
+        let overlap = between.alpha_us >= OVERLAP * between.gap_us;
+        match (form, context.collective.family()) {
+            // A node sends one message where the host sends one for each of its ranks.
+            (Form::Nodes { .. }, Family::AllBroadcast) => 1,
+            (Form::Nodes { .. }, _) if config.shm => LEADERS_LEAST_BYTES,
+            _ if overlap => 1,
+            _ => LEAST_BYTES,
+        }
+    }
+
+    /// Is it known what a short message between nodes takes?
+    fn is_known(&self, config: &Config) -> bool {
+        !config.network.or(&self.network).lacks(false)
     }
 
     /// Between whom an algorithm for `bytes` bytes should run.
@@ -93,30 +126,32 @@ impl Facts {
     /// memory of the node, beside the network and at its own pace. Lanes would change neither.
     fn flat_is_faster(&self, bytes: u64, config: &Config) -> bool {
         let flat = model_of(*self, Form::Flat, config);
-        let slower = config.beta_ns_per_kb.max(config.node_beta_ns_per_kb);
+        let (between, inside) = self.models(config);
         let leaders = Model {
-            beta_ns_per_kb: slower,
-            ..model(config)
+            beta_ns_per_kb: between.beta_ns_per_kb.max(inside.beta_ns_per_kb),
+            ..between
         };
         let steps_inside = if config.shm { 1 } else { log(self.widest) };
         let leaders_us = leaders.broadcast_us(log(self.nodes), bytes)
-            + f64::from(steps_inside) * config.node_alpha_us;
+            + f64::from(steps_inside) * inside.alpha_us;
         flat.broadcast_us(log(self.p), bytes) < leaders_us
     }
 
     /// How many times as long as the host Rondo may take below its minimum: the shorter, the longer.
-    fn below(&self, bytes: u64) -> f64 {
-        let min = match self.nodes {
-            1 => NODE_LEAST_BYTES,
-            _ => LEAST_BYTES,
+    fn below(&self, bytes: u64, config: &Config) -> f64 {
+        let (min, most) = match self.nodes {
+            1 => (NODE_LEAST_BYTES, BELOW_MAX),
+            _ if self.is_known(config) => (LEAST_BYTES, BELOW_MAX_KNOWN),
+            _ => (LEAST_BYTES, BELOW_MAX),
         };
-        (min as f64 / bytes.max(1) as f64).clamp(1.0, BELOW_MAX)
+        (min as f64 / bytes.max(1) as f64).clamp(1.0, most)
     }
 
     /// The faster way for a broadcast: as many blocks as are best, or a tree for one of them.
     fn broadcast(&self, form: Form, bytes: u64, config: &Config) -> Algorithm {
         // A tree for the latency 1 is no better than a block on the circulant graph.
-        if latencies(bytes, config).0 == 1 {
+        let (_, inside) = self.models(config);
+        if self.latencies(bytes, config).0 == 1 {
             return Algorithm::Circulant;
         }
         let (ranks, locals) = match form {
@@ -128,10 +163,21 @@ impl Facts {
         let between = model_of(*self, form, config);
         let circulant_us = between.broadcast_us(self.rounds(form, config), bytes);
         let tree_us = |model: Model, ranks| model.tree_us(ranks, bytes);
-        match tree_us(between, ranks) + tree_us(node_model(config), locals) < circulant_us {
+        match tree_us(between, ranks) + tree_us(inside, locals) < circulant_us {
             true => Algorithm::Postal,
             false => Algorithm::Circulant,
         }
+    }
+
+    /// The cost of messages between nodes, and inside a node.
+    pub fn models(&self, config: &Config) -> (Model, Model) {
+        config.network.or(&self.network).models()
+    }
+
+    /// The latencies of a tree for blocks of `bytes` bytes, between nodes and between the ranks of a node.
+    pub fn latencies(&self, bytes: u64, config: &Config) -> (u32, u32) {
+        let (between, inside) = self.models(config);
+        (between.latency(bytes), inside.latency(bytes))
     }
 
     /// Rounds until the first block is everywhere, and so the length of the pipeline.
@@ -144,45 +190,21 @@ impl Facts {
     }
 }
 
-/// The latencies of a tree for blocks of `bytes` bytes, between nodes and between the ranks of a node.
-pub fn latencies(bytes: u64, config: &Config) -> (u32, u32) {
-    let latency = |model: Model| model.latency(bytes);
-    (latency(model(config)), latency(node_model(config)))
-}
-
 /// ceil(log2) of a number of ranks.
 fn log(ranks: u32) -> u32 {
     ranks.next_power_of_two().trailing_zeros()
 }
 
-/// The cost of messages between nodes.
-fn model(config: &Config) -> Model {
-    Model {
-        alpha_us: config.alpha_us,
-        gap_us: config.gap_us,
-        beta_ns_per_kb: config.beta_ns_per_kb,
-    }
-}
-
-/// The cost of messages inside a node.
-fn node_model(config: &Config) -> Model {
-    Model {
-        alpha_us: config.node_alpha_us,
-        gap_us: config.gap_us,
-        beta_ns_per_kb: config.node_beta_ns_per_kb,
-    }
-}
-
-/// The same for an algorithm of this form: where every rank sends for itself, those of a node share its
+/// The cost of messages for an algorithm of this form: where every rank sends for itself, those of a node share its
 /// link.
 fn model_of(facts: Facts, form: Form, config: &Config) -> Model {
     let sharing = match form {
         Form::Flat if facts.nodes > 1 => f64::from(facts.widest),
         Form::Flat | Form::Nodes { .. } => 1.0,
     };
-    let model = model(config);
+    let (between, _) = facts.models(config);
     Model {
-        beta_ns_per_kb: sharing * model.beta_ns_per_kb,
-        ..model
+        beta_ns_per_kb: sharing * between.beta_ns_per_kb,
+        ..between
     }
 }

@@ -41,8 +41,11 @@ pub const RANK_BYTES: u64 = 16 << 20;
 /// The smallest window.
 pub const SMALL_WINDOW: u64 = 64 << 10;
 
-/// The window before there are figures.
+/// The window before there are figures, at the least.
 const FIRST_WINDOW: u64 = 192 << 10;
+
+/// Round trips in it, as far as they are known by then. Fewer than later: the rate may be much lower than expected.
+const FIRST_ROUND_TRIPS: f64 = 1.5;
 
 /// Bytes that are acknowledged with the small window when figures are measured.
 const PROBE_BYTES: u64 = 128 << 10;
@@ -119,7 +122,7 @@ impl Edge {
 
 /// What ranks tell each other of the network as they see it: the numbers are to be replaced by their maximum over all
 /// ranks, for [`Flow::agree`].
-pub type Figures = [i64; 4];
+pub type Figures = [i64; 5];
 
 /// The edges from one rank.
 #[derive(Debug, Default)]
@@ -146,8 +149,14 @@ pub struct Flow {
     rate: u64,
     /// The same with the small window; `None`: that is being measured.
     small_rate: Option<u64>,
+    /// The same with any window, held up by it or not.
+    sustained: u64,
     /// What the ranks agreed on; 0: nothing yet.
     agreed: u64,
+    /// Have they tried to? From then on the small window is measured.
+    probed: bool,
+    /// The window until then, if it is more than the usual one.
+    first: u64,
 }
 
 impl Flow {
@@ -185,29 +194,44 @@ impl Flow {
         }
     }
 
+    /// A short message takes so many microseconds, and so many bytes a microsecond may be expected: what is known of
+    /// the network before long calls tell more. The same on all ranks.
+    pub fn expect(&mut self, latency_us: f64, bytes_per_us: f64) {
+        let window = FIRST_ROUND_TRIPS * 2.0 * latency_us * bytes_per_us;
+        self.first = (window as u64).min(EDGE_BYTES);
+    }
+
     /// Bytes that this rank leaves unacknowledged in a call, on all edges.
     pub fn window(&self) -> u64 {
         match self.agreed {
-            _ if self.small_rate.is_none() => SMALL_WINDOW,
-            0 => FIRST_WINDOW,
+            _ if self.is_probing() => SMALL_WINDOW,
+            0 => self.first.max(FIRST_WINDOW),
             window => window,
         }
     }
 
-    /// What this rank measured since the last time: rates with any window and with the small one, and the round trip.
+    /// Is it being measured what the small window does? Not in the first calls on a network that is known to be far: it
+    /// would take too long.
+    fn is_probing(&self) -> bool {
+        self.small_rate.is_none() && (self.agreed > 0 || self.probed || self.first <= FIRST_WINDOW)
+    }
+
+    /// What this rank measured since the last time: rates where the window held it up, with the small window, and
+    /// altogether, and the round trip.
     pub fn offer(&self) -> Figures {
         let trips = self.edges.iter().map(|edge| edge.round_trip);
         let small = self.small_rate.map_or(i64::MIN, |rate| !(rate as i64));
-        let rate = self.rate as i64;
+        let (rate, sustained) = (self.rate as i64, self.sustained as i64);
         match trips.filter(|&time| time != u64::MAX).max() {
-            Some(far) => [rate, small, far as i64, !(far as i64)],
-            None => [rate, small, i64::MIN, i64::MIN],
+            Some(far) => [rate, small, far as i64, !(far as i64), sustained],
+            None => [rate, small, i64::MIN, i64::MIN, sustained],
         }
     }
 
-    /// The ranks agreed on figures.
-    pub fn agree(&mut self, [rate, small, longest, shortest]: Figures) {
+    /// The ranks agreed on figures. The rate that long calls had, in bytes per second, if there were any.
+    pub fn agree(&mut self, [rate, small, longest, shortest, sustained]: Figures) -> Option<u64> {
         (self.rate, self.small_rate, self.span) = (0, None, (0, 0));
+        (self.sustained, self.probed) = (0, true);
         for edge in &mut self.edges {
             edge.round_trip = u64::MAX;
         }
@@ -219,6 +243,7 @@ impl Flow {
             let more = (rate - small).max(0) as f64 / 1e9 * round_trip;
             self.agreed = (SMALL_WINDOW + (ROUND_TRIPS * more) as u64).min(RANK_BYTES);
         }
+        u64::try_from(sustained).ok().filter(|&rate| rate > 0)
     }
 
     /// May a message of `bytes` bytes to rank `to` leave, and how? About `more` bytes follow it to that rank in this
@@ -239,9 +264,11 @@ impl Flow {
         let (since, messages) = (edge.since.0 + bytes, edge.since.1 + 1);
         // Without it, the next one would have to wait for itself.
         let last_chance = more > 0 && self.marks.is_empty() && all + bytes > window;
-        // What follows is long enough for the answer to come meanwhile.
+        // What follows is more than the window lets through, and long enough for the answer to come meanwhile.
+        let rest = more.saturating_mul(self.receivers);
         let useful = since >= window / PACE / self.receivers
-            && more.saturating_mul(self.receivers) >= window / 2;
+            && rest >= window / 2
+            && all.saturating_add(rest) > window;
         let due = !waits && (open + bytes > bound / 2 || (frequency > 0 && messages >= frequency));
         match last_chance || useful || due {
             true => Verdict::Synchronous,
@@ -271,7 +298,7 @@ impl Flow {
         let Some(Mark { sent, at, .. }) = oldest.and_then(|i| self.marks.remove(i)) else {
             return;
         };
-        let probing = self.small_rate.is_none();
+        let probing = self.is_probing();
         let i = self.edge(to);
         let edge = &mut self.edges[i];
         edge.marks -= 1;
@@ -292,14 +319,17 @@ impl Flow {
     fn judge(&mut self) {
         let (bytes, time) = self.span;
         let rate = (u128::from(bytes) * 1_000_000_000 / u128::from(time.max(1))) as u64;
-        match self.small_rate {
-            None if bytes >= PROBE_BYTES => self.small_rate = Some(rate),
-            Some(_) if bytes >= EPOCH_BYTES.max(2 * self.window()) => {
+        match self.is_probing() {
+            true if bytes >= PROBE_BYTES => self.small_rate = Some(rate),
+            false if bytes >= EPOCH_BYTES.max(2 * self.window()) => {
                 if self.limited {
                     self.rate = self.rate.max(rate);
                 }
             }
-            None | Some(_) => return,
+            true | false => return,
+        }
+        if bytes >= EPOCH_BYTES {
+            self.sustained = self.sustained.max(rate);
         }
         (self.span, self.limited) = ((0, 0), false);
     }

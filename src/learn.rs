@@ -32,11 +32,21 @@ pub enum Candidate {
     First,
     /// Rondo, in another way.
     Second,
+    /// Rondo, in a third way.
+    Third,
 }
 
 impl Candidate {
     /// All of them, in the order of their times.
-    pub const ALL: [Candidate; 3] = [Candidate::Host, Candidate::First, Candidate::Second];
+    pub const ALL: [Candidate; Candidate::COUNT] = [
+        Candidate::Host,
+        Candidate::First,
+        Candidate::Second,
+        Candidate::Third,
+    ];
+
+    /// How many there are.
+    pub const COUNT: usize = 4;
 }
 
 /// What is known of the calls of a size class before the first one.
@@ -48,7 +58,7 @@ pub struct Prior {
     pub default: Candidate,
     /// How many times as long as the default each other candidate may take, for all that is known; `None` if it
     /// is none.
-    pub expected: [Option<f64>; 3],
+    pub expected: [Option<f64>; Candidate::COUNT],
     /// If Rondo has the calls by the rules: may they be the host's until what has to be made first is worth it, because
     /// the host is not expected to be many times slower?
     pub waits: bool,

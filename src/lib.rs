@@ -17,6 +17,7 @@
 //!  learn     if no rule fits: what was measured to be faster, or is to be tried
 //!  comm      at the first call that is Rondo's: the private communicator, the memory that a node shares
 //!  engine    which blocks to whom and when; posts what may be posted, waits for what is needed
+//!  network   the figures that the model needs
 //!  schedule  round -> block, pure arithmetic, and the tree of a postal broadcast
 //!  tree      rank -> parent and children, for gather and scatter
 //!  topology  which ranks share a node
@@ -50,6 +51,7 @@ pub mod hash;
 pub mod host;
 pub mod learn;
 pub mod model;
+pub mod network;
 pub mod report;
 pub mod rules;
 pub mod schedule;

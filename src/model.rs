@@ -26,7 +26,7 @@ const ROOT_SHARE: f64 = 0.3;
 
 /// How many times as long as sending alone a rank is busy with sending a message and receiving another one: 0.6 us for
 /// receiving against 0.3 us for sending, as measured by others for 100 Gbit/s.
-const BOTH_ENDS: f64 = 3.0;
+pub const BOTH_ENDS: f64 = 3.0;
 
 /// Nanoseconds that a block costs more for each of its bytes and each rank that passes it on: it is
 /// copied twice, and longer messages have slower protocols. With 1.9 us for alpha this puts the
@@ -106,13 +106,22 @@ impl Model {
         f64::from(postal::time(p, latency)) * message_us / f64::from(latency)
     }
 
-    /// The faster way for an all-broadcast of `parts`: whole parts in q rounds, where the busiest
-    /// rank counts in each; or as many blocks as are best.
+    /// The faster way for an all-broadcast of `parts`.
     pub fn all_broadcast(&self, parts: &Parts, eager_bytes: u64) -> Algorithm {
-        let (p, m) = (parts.p(), parts.total());
-        if parts.largest() == m / u64::from(p) {
+        if parts.largest() == parts.total() / u64::from(parts.p()) {
             return Algorithm::Bruck; // equal parts: no byte travels twice, in the fewest rounds
         }
+        let (bruck_us, circulant_us) = self.all_broadcast_us(parts, eager_bytes);
+        match bruck_us <= circulant_us {
+            true => Algorithm::Bruck,
+            false => Algorithm::Circulant,
+        }
+    }
+
+    /// Microseconds of an all-broadcast of `parts` in whole parts in q rounds, where the busiest rank counts in each;
+    /// and in as many blocks as are best.
+    pub fn all_broadcast_us(&self, parts: &Parts, eager_bytes: u64) -> (f64, f64) {
+        let (p, m) = (parts.p(), parts.total());
         let graph = Circulant::new(p);
         let q = graph.q() as f64;
         let busiest = |skips: &[u32]| {
@@ -123,23 +132,30 @@ impl Model {
         let contributors = parts.contributors().len() as u64;
         let n = f64::from(self.blocks(graph.q() as u32, m, eager_bytes, contributors));
         let bruck_us = q * self.alpha_us + whole as f64 * self.beta_us();
-        let circulant_us = self.pipeline_us(graph.q() as u32, m, contributors, n);
-        if bruck_us <= circulant_us {
-            Algorithm::Bruck
-        } else {
-            Algorithm::Circulant
-        }
+        (
+            bruck_us,
+            self.pipeline_us(graph.q() as u32, m, contributors, n),
+        )
+    }
+
+    /// Microseconds of a broadcast of `bytes` bytes in `rounds` rounds, in each of which who has all of it sends it to
+    /// another rank: the usual binomial tree.
+    pub fn binomial_us(&self, rounds: u32, bytes: u64) -> f64 {
+        f64::from(rounds) * (self.alpha_us + self.beta_us() * bytes as f64)
     }
 
     /// From how many bytes on a block of a gather or scatter among `p` ranks goes straight from or to the
     /// root.
     ///
-    /// Straight, the root spends `ROOT_SHARE` alpha on each of p - 1 messages; through the tree, the
+    /// Straight, the root spends `ROOT_SHARE` alpha on each of p - 1 messages, or two gaps where most of alpha is the
+    /// network's; through the tree, the
     /// last block comes after q - 1 more messages, each of which takes `PASSING_NS` more for a byte of
     /// a block. In both the root's link carries every byte once, so beta does not matter. (docs/algorithms.md)
     pub fn long_block(&self, p: u32) -> u64 {
         let q = f64::from(p.max(2).next_power_of_two().trailing_zeros());
-        let saved_us = self.alpha_us * (ROOT_SHARE * (f64::from(p) - 1.0) - (q - 1.0));
+        // Receiving takes twice as long as sending; but nothing takes more of a message than its share.
+        let root_us = (ROOT_SHARE * self.alpha_us).min((BOTH_ENDS - 1.0) * self.gap_us);
+        let saved_us = root_us * (f64::from(p) - 1.0) - self.alpha_us * (q - 1.0);
         let bytes = saved_us * 1000.0 / (q * PASSING_NS);
         (bytes as u64).clamp(LONG_BLOCK_MIN, LONG_BLOCK_MAX)
     }
@@ -152,6 +168,11 @@ impl Model {
     /// The gap of a pipeline, where a rank sends and receives in every round; no more than a whole message takes.
     fn gap(&self) -> f64 {
         (BOTH_ENDS * self.gap_us).min(self.alpha_us)
+    }
+
+    /// Bytes that pass in a microsecond.
+    pub fn bytes_per_us(&self) -> f64 {
+        self.beta_us().max(1e-9).recip()
     }
 
     fn beta_us(&self) -> f64 {

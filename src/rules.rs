@@ -8,6 +8,7 @@
 use crate::collective::Collective;
 use crate::config::Setting;
 use crate::hash;
+use crate::network::{FIGURES, Network};
 use serde::{Deserialize, Serialize};
 
 /// A file of rules.
@@ -20,6 +21,9 @@ pub struct File {
     /// Where, when and how they were made. For people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub made: String,
+    /// The figures of the network, as far as they are known; they need not be measured.
+    #[serde(default, skip_serializing_if = "Network::is_empty")]
+    pub network: Network,
     /// The rules, the first that fits first.
     pub rules: Vec<Rule>,
 }
@@ -69,6 +73,9 @@ fn most() -> u64 {
 /// Numbers that stand for a rule.
 const NUMBERS: usize = 9;
 
+/// What stands for the collective in the row of the network's figures.
+const NO_COLLECTIVE: i64 = -1;
+
 /// Rules at the most.
 const RULES: usize = 10_000;
 
@@ -102,7 +109,15 @@ impl File {
             let numbers = rule.compile();
             numbers.map_err(|what| format!("rule {number}: {what}"))
         });
-        let compiled = compiled.collect::<Result<_, _>>()?;
+        let mut compiled = compiled.collect::<Result<Vec<_>, _>>()?;
+        if !self.network.is_empty() {
+            self.network
+                .check()
+                .map_err(|what| format!("network: {what}"))?;
+            let mut row = [NO_COLLECTIVE; NUMBERS];
+            row[1..][..FIGURES].copy_from_slice(&self.network.numbers());
+            compiled.push(row);
+        }
         Ok(Rules { compiled })
     }
 }
@@ -172,6 +187,14 @@ impl Rule {
 }
 
 impl Rules {
+    /// What they say of the network.
+    pub fn network(&self) -> Network {
+        let row = self.compiled.iter().find(|row| row[0] == NO_COLLECTIVE);
+        row.map_or(Network::default(), |row| {
+            Network::from_numbers(std::array::from_fn(|i| row[1 + i]))
+        })
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.compiled.len()

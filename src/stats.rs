@@ -6,6 +6,7 @@ use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 use crate::decide::{Choice, Why};
 use crate::learn::Saved;
+use crate::network::Network;
 use serde::Serialize;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
@@ -123,6 +124,9 @@ pub struct Report {
     /// Ranks whose bytes and seconds are added up: all, or rank 0 alone where Rondo never saw a call
     /// on a communicator of all ranks.
     pub summed_ranks: u32,
+    /// What rank 0 measured of the network, or was told.
+    #[serde(skip_serializing_if = "Network::is_empty")]
+    pub network: Network,
     /// One row for each (collective, algorithm, reason) that occurred.
     pub collectives: Vec<Row>,
     /// One row for each collective that Rondo was measured to be the faster in.
@@ -223,6 +227,9 @@ impl Report {
                 "{:<12} {:<10} {:>10} {:>16} {:>12.6}  {}",
                 r.collective, r.algorithm, r.calls, r.bytes, r.seconds, r.reason
             );
+        }
+        if !self.network.is_empty() {
+            let _ = writeln!(out, "network: {}", self.network.text());
         }
         for s in &self.saved {
             let _ = writeln!(

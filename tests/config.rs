@@ -6,6 +6,7 @@ use rondo::config::{
     self, Algorithm, Config, ENCODED_OPTIONS, Gpu, Hierarchy, Learn, Loaded, OPTIONS, Opt, Scope,
     Setting, Source, Stats, StatsFormat, ValueType, Wish,
 };
+use rondo::network::Network;
 use std::{collections::HashSet, ffi::OsString, os::unix::ffi::OsStringExt};
 
 /// Reads an environment of text.
@@ -115,6 +116,7 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO_SHM_BYTES", "9M"),
         ("RONDO_NODE", "n1"),
         ("RONDO_BLOCK_BYTES", "3K"),
+        ("RONDO_CALIBRATE", "off"),
         ("RONDO_ALPHA_US", "1.25"),
         ("RONDO_BETA_NS_PER_KB", "0.5"),
         ("RONDO_GAP_US", "0.75"),
@@ -197,11 +199,14 @@ fn every_option_sets_its_own_field_and_no_other() {
         shm_bytes: 9 << 20,
         node: "n1".into(),
         block_bytes: 3 << 10,
-        alpha_us: 1.25,
-        beta_ns_per_kb: 0.5,
-        gap_us: 0.75,
-        node_alpha_us: 0.125,
-        node_beta_ns_per_kb: 70.0,
+        network: Network {
+            alpha_us: Some(1.25),
+            beta_ns_per_kb: Some(0.5),
+            gap_us: Some(0.75),
+            node_alpha_us: Some(0.125),
+            node_beta_ns_per_kb: Some(70.0),
+        },
+        calibrate: false,
         rules: "site.json".into(),
         learn: Learn {
             on: true,
@@ -337,7 +342,8 @@ fn whole_numbers_have_bounds() {
 #[test]
 fn decimal_numbers_are_finite_and_not_negative() {
     for (text, value) in [("0", 0.0), ("1.5", 1.5), ("2e3", 2000.0), (" 7 ", 7.0)] {
-        assert_eq!(clean(&[("RONDO_ALPHA_US", text)]).alpha_us, value);
+        let network = clean(&[("RONDO_ALPHA_US", text)]).network;
+        assert_eq!(network.alpha_us, Some(value));
     }
     let unusable = [
         ("NaN", "is not a number"),
@@ -848,7 +854,7 @@ proptest! {
     #[test]
     fn no_number_breaks_a_configuration(numbers in prop::array::uniform::<_, ENCODED_OPTIONS>(any::<u64>())) {
         let agreed = Config::default().adopt(&numbers);
-        prop_assert!((0.0..=1e6).contains(&agreed.alpha_us) && agreed.window <= 1024);
+        prop_assert!(agreed.network.alpha_us.is_none_or(|us| (0.0..=1e6).contains(&us)) && agreed.window <= 1024);
         // Adopting is settled after one step: what was accepted is a value of its option.
         prop_assert_eq!(Config::default().adopt(&agreed.encode()), agreed);
     }

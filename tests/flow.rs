@@ -12,10 +12,14 @@ struct Network {
     rate: f64,
     /// One way.
     latency: f64,
+    /// What the way back takes more.
+    back: f64,
     /// The receiver looks for messages so often, and senders for acknowledgements: busy processes.
     busy: f64,
     /// Bytes that the link lets through at once after a pause.
     burst: f64,
+    /// Bytes that wait in front of the link at the most. One more is lost, and sent again after 2 ms.
+    buffer: u64,
     block: u64,
 }
 
@@ -23,8 +27,10 @@ const QUIET: Network = Network {
     senders: 1,
     rate: 25.0,
     latency: 0.0,
+    back: 0.0,
     busy: 20.0,
     burst: 0.0,
+    buffer: u64::MAX,
     block: 8 << 10,
 };
 
@@ -107,9 +113,16 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
                 let length = network.block as f64;
                 let free_bytes = length.min(credit);
                 credit -= free_bytes;
-                free = f64::max(free, now) + (length - free_bytes) / network.rate;
-                link.push_back((free, network.block));
                 let queued: u64 = link.iter().map(|(_, bytes)| bytes).sum();
+                // Later messages of the rank wait for one that was lost.
+                let again = if queued + network.block > network.buffer {
+                    2000.0
+                } else {
+                    0.0
+                };
+                free = f64::max(free, now) + again + (length - free_bytes) / network.rate;
+                link.push_back((free, network.block));
+                let queued = queued + network.block;
                 most = most.max(queued);
                 queue_time += (free - now) * length;
                 events.push(Reverse(Event {
@@ -132,7 +145,7 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
                 open -= 1;
             } else if event.synchronous {
                 events.push(Reverse(Event {
-                    at: noticed(now + network.latency, network.busy),
+                    at: noticed(now + network.latency + network.back, network.busy),
                     is_answer: true,
                     ..event
                 }));
@@ -145,7 +158,9 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
             let offers: Vec<_> = flows.iter().map(Flow::offer).collect();
             let most = |i| offers.iter().map(|offer| offer[i]).max();
             let agreed = std::array::from_fn(|i| most(i).expect("there is a sender"));
-            flows.iter_mut().for_each(|flow| flow.agree(agreed));
+            for flow in flows.iter_mut() {
+                flow.agree(agreed);
+            }
         }
         let time = now - start;
         let total = (blocks * network.block * u64::from(network.senders)) as f64;
@@ -203,6 +218,48 @@ fn a_long_fat_network_is_filled() {
         rate: 1000.0,
         ..QUIET
     });
+}
+
+/// What is known of the network before the first call spares it the small window.
+#[test]
+fn the_first_call_on_a_network_that_is_known_to_be_far_is_not_held_up() {
+    let far = Network {
+        latency: 10_000.0,
+        ..QUIET
+    };
+    let first = |expected: bool| {
+        let mut flows = flows(far);
+        if expected {
+            // The rate is not what was expected.
+            flows[0].expect(far.latency, 4.0 * far.rate);
+        }
+        calls(far, &mut flows, 4 << 20, 1).time
+    };
+    let least = f64::from(4 << 20) / far.rate + 2.0 * far.latency;
+    assert!(first(true) < 1.1 * least, "{} of {least}", first(true));
+    assert!(first(false) > 1.1 * first(true));
+}
+
+#[test]
+fn a_way_back_that_is_longer_counts_as_well() {
+    fills_the_link(Network {
+        latency: 100.0,
+        back: 4000.0,
+        ..QUIET
+    });
+}
+
+/// What does not fit into the buffer of a switch is lost, and waiting for it costs more than an idle link.
+#[test]
+fn a_shallow_buffer_does_not_overflow() {
+    let shallow = Network {
+        buffer: 200 << 10,
+        ..QUIET
+    };
+    for latency in [0.0, 100.0] {
+        let outcome = fills_the_link(Network { latency, ..shallow });
+        assert!(outcome.queue.1 <= shallow.buffer, "{outcome:?}");
+    }
 }
 
 #[test]

@@ -16,11 +16,11 @@ fn rng(seed: u64) -> TestRng {
     TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
 }
 
-fn prior(default: Candidate, expected: [Option<f64>; 3]) -> Prior {
+fn prior(default: Candidate, [host, first, second]: [Option<f64>; 3]) -> Prior {
     Prior {
         class: 40,
         default,
-        expected,
+        expected: [host, first, second, None],
         waits: false,
         margin: 0.98,
     }
@@ -91,7 +91,7 @@ fn run(
 
 /// Costs by candidate, the same in every call.
 fn fixed(host: f64, first: f64, second: f64) -> impl Fn(u64, Candidate) -> f64 {
-    move |_, candidate| [host, first, second][candidate as usize]
+    move |_, candidate| [host, first, second, f64::MAX][candidate as usize]
 }
 
 #[test]
@@ -339,6 +339,37 @@ fn a_neighbour_gives_the_expected_ratio() {
     let contest = contest_of(&mut table, Collective::Allgatherv, &of_class(42), 0).unwrap();
     let turns: Vec<_> = (0..3).map(|_| contest.begin().candidate).collect();
     assert_eq!(turns[2], Candidate::Host);
+}
+
+/// Where nearby sizes were clearly faster in one way, that is where a size begins, whatever the rules say.
+#[test]
+fn a_clear_neighbour_names_who_begins() {
+    for (host, faster) in [(5000, Candidate::First), (500, Candidate::Host)] {
+        let mut table = Table::default();
+        let of_class = |class, prior| Prior { class, ..prior };
+        for _ in 0..100 {
+            let prior = of_class(40, rondo_first());
+            let contest = contest_of(&mut table, Collective::Bcast, &prior, 0).unwrap();
+            if let Some(own) = contest.question() {
+                contest.agree(own, TRIALS);
+            }
+            let turn = contest.begin();
+            let nanos = match turn.candidate {
+                Candidate::Host => host,
+                Candidate::First | Candidate::Second | Candidate::Third => 1000,
+            };
+            contest.time(turn, nanos);
+        }
+        for (prior, near, far) in [(rondo_first(), 38, 20), (host_first(4.0), 42, 60)] {
+            let mut begins_with = |class| {
+                let prior = of_class(class, prior);
+                let contest = contest_of(&mut table, Collective::Bcast, &prior, 0).unwrap();
+                contest.begin().candidate
+            };
+            assert_eq!(begins_with(near), faster);
+            assert_eq!(begins_with(far), prior.default, "the rules say it");
+        }
+    }
 }
 
 /// What Rondo must make before its first call is paid for as well. How many calls that is worth, only the calls can

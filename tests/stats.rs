@@ -1,5 +1,6 @@
 //! The report of a job: what people read, and what scripts do.
 
+use rondo::network::Network;
 use rondo::stats::{Report, Row, Saving};
 
 fn report(summed_ranks: u32) -> Report {
@@ -16,6 +17,7 @@ fn report(summed_ranks: u32) -> Report {
         host: "Some MPI 7".into(),
         ranks: 4,
         summed_ranks,
+        network: Network::default(),
         collectives: vec![
             row("circulant", 10, "measured"),
             row("host", 2, "nonblocking"),
@@ -54,4 +56,17 @@ fn scripts_get_an_object() {
     assert_eq!(json["collectives"][1]["reason"], "nonblocking");
     let saved = serde_json::json!([{ "collective": "bcast", "calls": 9, "seconds": 0.125 }]);
     assert_eq!(json["saved"], saved);
+}
+
+#[test]
+fn the_figures_of_the_network_are_told_where_they_are_known() {
+    let mut known = report(4);
+    assert!(!known.text().contains("network") && !known.json().contains("network"));
+    known.network.alpha_us = Some(1.5);
+    assert!(
+        known
+            .text()
+            .contains("network: 1.5 us and 8000 ns/KiB between nodes")
+    );
+    assert!(known.json().contains(r#""network":{"alpha_us":1.5}"#));
 }

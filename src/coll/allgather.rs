@@ -74,7 +74,7 @@ impl Operation for Allgather {
         };
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
-        let sequence = begin_exchange(work, plan.bytes, private, mpi, state)?;
+        let sequence = begin_exchange(work, plan, private, mpi, state)?;
         let form = settle(&plan.choice, mpi, state, &mut work.nodes, private)?;
         let facts = [self.collective() as u64, sequence, work.parts.hash(), 0];
         let rank = state.rank();

@@ -64,7 +64,7 @@ impl Operation for Bcast {
         };
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
-        let sequence = begin_exchange(work, plan.bytes, private, mpi, state)?;
+        let sequence = begin_exchange(work, plan, private, mpi, state)?;
         let form = settle(&plan.choice, mpi, state, &mut work.nodes, private)?;
         let facts = [Collective::Bcast as u64, sequence, root.into(), plan.bytes];
 

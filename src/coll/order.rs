@@ -4,7 +4,6 @@
 
 use crate::algorithm::{AllBroadcastAlgorithm, BroadcastAlgorithm};
 use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, Schedules, State};
-use crate::decide;
 use crate::engine::{Limits, Part, Pattern};
 use crate::host::{Abi, StagingRoom};
 use crate::schedule::{Blocks, Circulant, Parts, Rounds};
@@ -79,7 +78,7 @@ pub(super) struct Members<'a> {
     pub me: u32,
     /// Those with a part, ascending.
     pub contributors: &'a [u32],
-    /// Latency of a tree ([`decide::latencies`]).
+    /// Latency of a tree ([`Facts::latencies`](crate::decide::Facts::latencies)).
     pub latency: u32,
 }
 
@@ -112,7 +111,7 @@ impl Exchange<'_> {
     /// Latencies of trees for its blocks, between nodes and inside.
     pub(super) fn latencies(&self, state: &State) -> (u32, u32) {
         match self.way {
-            Way::Postal => decide::latencies(self.round(), state.config()),
+            Way::Postal => state.facts().latencies(self.round(), state.config()),
             Way::Circulant | Way::Bruck | Way::Ring => (1, 1),
         }
     }
@@ -189,11 +188,11 @@ pub(super) fn staging(limits: &Limits, bytes: u64, pieces: usize, total: u64) ->
 /// rank is ever late by chance, for which others would need something in stock: two messages in flight would
 /// only share a link, and both come late. Short blocks are different, because most of their time is no link's.
 fn keeps_step(state: &State, pattern: &Pattern, round_bytes: u64) -> bool {
-    let config = state.config();
-    let link_us = round_bytes as f64 * config.beta_ns_per_kb / 1024.0 / 1000.0;
+    let (between, _) = state.facts().models(state.config());
+    let link_us = round_bytes as f64 * between.beta_ns_per_kb / 1024.0 / 1000.0;
     Abi::BUILT.is_simulated()
         && matches!(pattern, Pattern::Circulant(..))
-        && link_us > config.alpha_us
+        && link_us > between.alpha_us
 }
 
 /// How much an exchange among `ranks` ranks may have under way, of which each sends, or receives,

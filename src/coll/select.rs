@@ -74,7 +74,7 @@ pub(super) fn select<O: Operation>(
     let turn = contest.begin();
     if turn.candidate != default {
         let reason = match turn.candidate == contest.incumbent() {
-            true if contest.is_measured() => Why::Measured,
+            true if contest.is_measured() || state.is_set_up() => Why::Measured,
             true => Why::SetUp,
             false => Why::Trial,
         };
@@ -122,7 +122,9 @@ pub(super) fn on_trial<O: Operation>(
         match prepare(&choice, mpi, state) {
             Err(Stop::Error(code)) => return (mpi.raise(state.comm(), code), plan.choice),
             Err(Stop::Raised(code)) => return (code.get(), plan.choice),
-            Err(Stop::Broken(failure)) => fatal(host, mpi, state, call, plan, &failure),
+            Err(Stop::Broken(failure)) => {
+                fatal(host, mpi, state, call, &call.describe(plan), &failure)
+            }
             // If there is to be none, all ranks learn so from the call itself.
             Ok(()) | Err(Stop::Host(_)) => {}
         }

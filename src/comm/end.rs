@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::calibration::KNOWN;
 use super::process::PROCESS;
 use super::{ADD_UP, ALIVE, ruled};
 use crate::config::{self, StatsFormat};
@@ -41,6 +42,7 @@ fn write_statistics(host: &Host, mpi: &Mpi, stats: &config::Stats) {
         host: mpi.version(),
         ranks,
         summed_ranks: if all { ranks } else { 1 },
+        network: KNOWN.get(),
         collectives: stats::rows(&sums),
         saved: stats::savings(),
     };

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::calibration::KNOWN;
 use super::proposal::Proposal;
 use super::waiting::{self, Waiting};
 use super::{ADD_UP, ALIVE, DUPLICATED, STATE, State, nodes, process, ruled};
@@ -11,6 +12,7 @@ use crate::collective::Collective;
 use crate::config::{Config, Gpu, StatsFormat};
 use crate::decide::{Facts, Why};
 use crate::host::{self, Abi, Code, Comm, Host, Mpi};
+use crate::network::Network;
 use crate::report;
 use crate::topology::Topology;
 use once_cell::sync::OnceCell;
@@ -36,8 +38,11 @@ pub fn handshake(
             widest: 1,
             narrowest: 1,
             eager_bytes: Abi::BUILT.eager_bytes(),
+            network: Network::default(),
         },
         topology: Topology::default(),
+        network: Default::default(),
+        uncalibrated: AtomicBool::default(),
         config: own.clone(),
         closed: None,
         tag_mask: 0,
@@ -80,7 +85,14 @@ impl State {
         let known = nodes::known(ranks);
         let tag_max = mpi.tag_max(comm);
         let rules = ruled::known(host, mpi, own, rank);
-        let mut proposal = Proposal::offer(rank, &own.encode(), tag_max, known.is_some(), &rules);
+        let mut proposal = Proposal::offer(
+            rank,
+            &own.encode(),
+            tag_max,
+            known.is_some(),
+            &rules,
+            &KNOWN.numbers(),
+        );
         let mut waiting = Waiting::new(rank, p, own.timeout_s, collective);
         let interval = waiting.interval();
         mpi.max_in_time(comm, &mut proposal.0, interval, move |time| {
@@ -101,12 +113,19 @@ impl State {
             Some(count) => ruled::hand_out(mpi, comm, rank, count, &rules)?,
             None => rules,
         };
+        let known = self.rules.network().or(&proposal.network());
+        self.network.set(&known);
+        let lacks = (self.config.network.or(&known)).lacks(self.sends_inside_nodes());
+        // In one node there are few messages, and all of them are short.
+        self.uncalibrated = (self.config.calibrate && self.facts.nodes > 1 && lacks).into();
         Ok(())
     }
 
     /// Takes in what the ranks agreed on.
     fn adopt(&mut self, host: &Host, proposal: &Proposal, spans_world: bool) {
         self.config = self.config.adopt(&proposal.config());
+        // Simulated ranks have no memory in common.
+        self.config.shm &= !Abi::BUILT.is_simulated();
         // The largest 2^k - 1 that is a tag on every rank.
         self.tag_mask = ((1u64 << (proposal.tag_max() + 1).ilog2()) - 1) as u32;
         if !proposal.same_version() {

@@ -6,7 +6,7 @@ use super::{Schedules, State};
 use crate::engine::node::{Messages, RingRows};
 use crate::engine::{Part, Scratch};
 use crate::hash;
-use crate::host::{Abi, Code, Comm, Failure, MailboxState, Mpi, Requests};
+use crate::host::{Code, Comm, Failure, MailboxState, Mpi, Requests};
 use crate::report;
 use crate::schedule::Parts;
 use crate::shm::{Division, Mailboxes, Offer, Ring, Segment, Shared};
@@ -131,7 +131,7 @@ impl Nodes {
 /// ranks waiting.
 fn make(mpi: &Mpi, state: &State, private: Comm) -> Result<Option<Memory>, Failure> {
     // Simulated ranks are not processes, and time stands still for one that looks at memory.
-    if !state.config().shm || Abi::BUILT.is_simulated() {
+    if !state.config().shm {
         return Ok(None);
     }
     let shared = share(mpi, state, private)?;

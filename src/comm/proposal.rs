@@ -5,6 +5,7 @@
 use crate::config;
 use crate::hash;
 use crate::host;
+use crate::network::{FIGURES, Network, Numbers};
 use crate::rules::Rules;
 
 /// Which build this is: its version, and the number of the sources that it was built from, as `build.rs` says it.
@@ -42,10 +43,18 @@ impl Proposal {
     const RULE_COUNT: usize = 8;
     const RANK_0: usize = 9;
     const CONFIG: usize = Self::RANK_0 + W;
+    const NETWORK: usize = Self::CONFIG + 2 * W;
 
     /// What this rank offers.
-    pub fn offer(rank: u32, own: &[u64; W], tag_max: u32, mapped: bool, rules: &Rules) -> Proposal {
-        const { assert!(Proposal::CONFIG + 2 * W <= Proposal::LENGTH) };
+    pub fn offer(
+        rank: u32,
+        own: &[u64; W],
+        tag_max: u32,
+        mapped: bool,
+        rules: &Rules,
+        network: &Numbers,
+    ) -> Proposal {
+        const { assert!(Proposal::NETWORK + FIGURES <= Proposal::LENGTH) };
         let mut proposal = Proposal([i64::MIN; Proposal::LENGTH]);
         proposal.offer_both(Self::VERSION, build());
         proposal.0[Self::UNMAPPED] = (!mapped).into();
@@ -61,6 +70,7 @@ impl Proposal {
             }
             proposal.offer_both(Self::CONFIG + 2 * i, number);
         }
+        proposal.0[Self::NETWORK..][..FIGURES].copy_from_slice(network);
         proposal
     }
 
@@ -102,6 +112,11 @@ impl Proposal {
     /// The largest tag that all ranks may use.
     pub fn tag_max(&self) -> u64 {
         !self.0[Self::TAG_MAX] as u64
+    }
+
+    /// What is known of the network: of each figure the largest number that a rank knows.
+    pub fn network(&self) -> Network {
+        Network::from_numbers(std::array::from_fn(|i| self.0[Self::NETWORK + i]))
     }
 
     /// May a rank have memory that the processor cannot touch?

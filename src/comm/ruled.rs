@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{ALIVE, process};
+use super::{ALIVE, calibration, process};
 use crate::config::Config;
 use crate::decide::{self, Choice, Context, SizeClass};
 use crate::host::{Code, Comm, Host, Mpi};
@@ -110,6 +110,7 @@ pub fn save(host: &Host, mpi: &Mpi) {
     let file = File {
         host: mpi.version(),
         made: format!("learnt by rondo {}", env!("CARGO_PKG_VERSION")),
+        network: calibration::KNOWN.get(),
         rules,
     };
     let text = serde_json::to_string_pretty(&file).expect("names and numbers are always JSON");
@@ -138,7 +139,9 @@ fn learnt(context: Context, class: SizeClass, contest: &Contest) -> Option<Rule>
     let (candidate, bytes) = (contest.incumbent(), class.bytes());
     let choice = decide::typical(context, class, candidate);
     let block_bytes = match (choice, candidate) {
-        (Choice::Rondo { blocks, .. }, Candidate::Second) => bytes.div_ceil(blocks.into()),
+        (Choice::Rondo { blocks, .. }, Candidate::Second | Candidate::Third) => {
+            bytes.div_ceil(blocks.into())
+        }
         _ => 0,
     };
     let (least, most) = class.bounds();

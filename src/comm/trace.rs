@@ -59,6 +59,7 @@ impl State {
             Candidate::Host => "host",
             Candidate::First => "rondo",
             Candidate::Second => "rondo, second way",
+            Candidate::Third => "rondo, third way",
         };
         let times = Candidate::ALL.into_iter().zip(contest.times());
         let times: Vec<String> = times

@@ -37,7 +37,7 @@ impl Config {
                 ValueType::Bytes(field, _) => *field(&mut config),
                 ValueType::BytesOrAuto(field, _) => field(&mut config).unwrap_or(AUTO),
                 ValueType::Integer(field, _) => (*field(&mut config)).into(),
-                ValueType::Real(field, _) => field(&mut config).to_bits(),
+                ValueType::RealOrAuto(field, _) => field(&mut config).map_or(AUTO, f64::to_bits),
                 ValueType::Learn(field) => field(&mut config).on.into(),
                 ValueType::Stats(field) => position(StatsFormat::NAMES, field(&mut config).format),
                 ValueType::Hierarchy(field) => position(Hierarchy::NAMES, *field(&mut config)),
@@ -81,13 +81,10 @@ impl Config {
                     let value = u32::try_from(number).ok().filter(|value| *value <= max);
                     *field(c) = value.unwrap_or(*field(d));
                 }
-                ValueType::Real(field, max) => {
-                    let value = f64::from_bits(number);
-                    *field(c) = if (0.0..=max).contains(&value) {
-                        value
-                    } else {
-                        *field(d)
-                    };
+                ValueType::RealOrAuto(field, max) => {
+                    // `AUTO` is no number.
+                    let value = Some(f64::from_bits(number));
+                    *field(c) = value.filter(|value| (0.0..=max).contains(value));
                 }
                 ValueType::Learn(field) => field(c).on = number != 0,
                 ValueType::Stats(field) => {

@@ -25,8 +25,8 @@ pub enum ValueType {
     BytesOrAuto(Field<Option<u64>>, u64),
     /// A whole number up to the bound.
     Integer(Field<u32>, u32),
-    /// A decimal number up to the bound.
-    Real(Field<f64>, f64),
+    /// A decimal number up to the bound, or `auto`.
+    RealOrAuto(Field<Option<f64>>, f64),
     /// On, which goes by the name of what is traced too, or off.
     Trace(Field<bool>),
     /// On or off, and an optional file.
@@ -221,44 +221,54 @@ const OTHERS: &[Opt] = &[
               (circulant), or of a block of the longest part (bruck, ring). 0 takes the best size by the cost model.",
     },
     Opt {
-        name: "ALPHA_US",
-        value_type: ValueType::Real(|c| &mut c.alpha_us, 1e6),
-        unit: "microseconds",
-        default: "10",
+        name: "CALIBRATE",
+        value_type: ValueType::Switch(|c| &mut c.calibrate),
+        unit: "",
+        default: "on",
         scope: Scope::Communicator,
-        doc: "Cost model: the time that a message takes however short it is.",
+        doc: "Measure the figures of the cost model that are auto, at the first collective among several nodes and \
+              from long calls.",
+    },
+    Opt {
+        name: "ALPHA_US",
+        value_type: ValueType::RealOrAuto(|c| &mut c.network.alpha_us, 1e6),
+        unit: "microseconds",
+        default: "auto",
+        scope: Scope::Communicator,
+        doc: "Cost model: the time that a message takes however short it is. auto is 10 until it is measured.",
     },
     Opt {
         name: "BETA_NS_PER_KB",
-        value_type: ValueType::Real(|c| &mut c.beta_ns_per_kb, 1e9),
+        value_type: ValueType::RealOrAuto(|c| &mut c.network.beta_ns_per_kb, 1e9),
         unit: "nanoseconds",
-        default: "8000",
+        default: "auto",
         scope: Scope::Communicator,
-        doc: "Cost model: the time that each 1024 bytes of a message add.",
+        doc: "Cost model: the time that each 1024 bytes of a message add. auto is 8000 until it is measured.",
     },
     Opt {
         name: "GAP_US",
-        value_type: ValueType::Real(|c| &mut c.gap_us, 1e6),
+        value_type: ValueType::RealOrAuto(|c| &mut c.network.gap_us, 1e6),
         unit: "microseconds",
-        default: "3",
+        default: "auto",
         scope: Scope::Communicator,
-        doc: "Cost model: from the beginning of a short message to when its sender can begin the next one.",
+        doc: "Cost model: from the beginning of a short message to when its sender can begin the next one. auto is 3 \
+              until it is measured.",
     },
     Opt {
         name: "NODE_ALPHA_US",
-        value_type: ValueType::Real(|c| &mut c.node_alpha_us, 1e6),
+        value_type: ValueType::RealOrAuto(|c| &mut c.network.node_alpha_us, 1e6),
         unit: "microseconds",
-        default: "1",
+        default: "auto",
         scope: Scope::Communicator,
-        doc: "What RONDO_ALPHA_US is, between two ranks of a node.",
+        doc: "What RONDO_ALPHA_US is, between two ranks of a node. auto is 1 until it is measured.",
     },
     Opt {
         name: "NODE_BETA_NS_PER_KB",
-        value_type: ValueType::Real(|c| &mut c.node_beta_ns_per_kb, 1e9),
+        value_type: ValueType::RealOrAuto(|c| &mut c.network.node_beta_ns_per_kb, 1e9),
         unit: "nanoseconds",
-        default: "100",
+        default: "auto",
         scope: Scope::Communicator,
-        doc: "What RONDO_BETA_NS_PER_KB is, between two ranks of a node.",
+        doc: "What RONDO_BETA_NS_PER_KB is, between two ranks of a node. auto is 100 until it is measured.",
     },
     Opt {
         name: "RULES",
@@ -413,7 +423,7 @@ impl Opt {
             | ValueType::Bytes(..)
             | ValueType::BytesOrAuto(..)
             | ValueType::Integer(..)
-            | ValueType::Real(..)
+            | ValueType::RealOrAuto(..)
             | ValueType::Trace(_)
             | ValueType::Learn(_)
             | ValueType::Stats(_)

@@ -30,7 +30,7 @@ impl Opt {
             | ValueType::Bytes(..)
             | ValueType::BytesOrAuto(..)
             | ValueType::Integer(..)
-            | ValueType::Real(..)
+            | ValueType::RealOrAuto(..)
             | ValueType::Trace(_)
             | ValueType::Hierarchy(_)
             | ValueType::Gpu(_) => false,
@@ -56,7 +56,9 @@ impl Opt {
                 *field(config) = or_auto(text, |text| bytes(text, max))?;
             }
             ValueType::Integer(field, max) => *field(config) = integer(text, max)?,
-            ValueType::Real(field, max) => *field(config) = real(text, max)?,
+            ValueType::RealOrAuto(field, max) => {
+                *field(config) = or_auto(text, |text| real(text, max))?;
+            }
             ValueType::Trace(field) => *field(config) = trace(text)?,
             ValueType::Learn(field) => *field(config) = learn(text)?,
             ValueType::Stats(field) => *field(config) = stats(text)?,

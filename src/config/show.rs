@@ -29,7 +29,7 @@ impl Opt {
             }
             ValueType::Integer(_, max) => format!("0 to {max} {unit}"),
             ValueType::MinCommSize(_) => format!("auto; 0 to {MOST_RANKS} {unit}"),
-            ValueType::Real(_, max) => format!("0 to {max} {unit}"),
+            ValueType::RealOrAuto(_, max) => format!("auto; 0 to {max} {unit}"),
             ValueType::Trace(_) => "choice, off".into(),
             ValueType::Learn(_) => "on, off, save:FILE".into(),
             ValueType::Stats(_) => {
@@ -59,7 +59,7 @@ impl Opt {
                     .map(|ranks| ranks.to_string()),
             ),
             ValueType::Integer(field, _) => field(config).to_string(),
-            ValueType::Real(field, _) => field(config).to_string(),
+            ValueType::RealOrAuto(field, _) => or_auto(field(config).map(|real| real.to_string())),
             ValueType::Trace(field) => if *field(config) { "choice" } else { "off" }.into(),
             ValueType::Learn(field) => match &field(config).save {
                 Some(file) => format!("save:{}", file.display()),

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::problem::Slower;
 use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
 use crate::algorithm::{Algorithm, AllBroadcastAlgorithm};
 use crate::learn::{Candidate, Prior};
@@ -49,9 +50,8 @@ impl Problem for AllBroadcast<'_> {
     }
 
     fn automatic(&self) -> Result<Algorithm, Why> {
-        let min = self.context.wish().min_bytes;
         let (form, _) = self.exchange();
-        self.context.facts.worthwhile(form, self.total(), min)?;
+        (self.context.facts).worthwhile(form, self.total(), &self.context)?;
         Ok(self.fastest())
     }
 
@@ -89,7 +89,7 @@ impl Problem for AllBroadcast<'_> {
             Candidate::Host => return Choice::Host(Why::Measured),
             Candidate::First => self.fastest(),
             Candidate::Second if self.fastest() == Algorithm::Bruck => Algorithm::Circulant,
-            Candidate::Second => Algorithm::Bruck,
+            Candidate::Second | Candidate::Third => Algorithm::Bruck,
         };
         self.by(algorithm, self.context.config.block_bytes)
     }
@@ -103,11 +103,22 @@ impl Problem for AllBroadcast<'_> {
     }
 
     fn prior(&self, choice: Choice) -> Option<Prior> {
-        let facts = self.context.facts;
+        let Context { facts, config, .. } = self.context;
         let (class, default) = self.size_class(choice)?;
         // On one node there is a single way, and for one block there is only Bruck's.
         let several =
             matches!(choice, Choice::Rondo { blocks, .. } if blocks > 1) && facts.nodes > 1;
-        Some(facts.prior_by_bytes(self.total(), (class, default), several))
+        let second = several.then(|| {
+            let (form, parts) = self.exchange();
+            let times = model_of(facts, form, config).all_broadcast_us(parts, facts.eager_bytes);
+            times.0.max(times.1) / times.0.min(times.1)
+        });
+        // The usual algorithms of hosts have as many rounds.
+        let slower = Slower {
+            host: 1.0,
+            second,
+            third: None,
+        };
+        Some((self.context).prior_by_bytes(self.total(), (class, default), &slower))
     }
 }

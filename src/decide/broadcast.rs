@@ -2,13 +2,17 @@
 
 #![forbid(unsafe_code)]
 
+use super::problem::{SECOND_RATIO, Slower};
 use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
 use crate::algorithm::{Algorithm, BroadcastAlgorithm};
 use crate::learn::{Candidate, Prior};
-use crate::model;
+use crate::model::{self, BLOCKS_MAX};
 
-/// How many times fewer blocks the second candidate has.
-const FEWER: u32 = 4;
+/// How many times fewer blocks the second candidate has, and how many times more the third one.
+const FACTOR: u32 = 4;
+
+/// Blocks of the third candidate are no shorter.
+const SHORT_BLOCK: u64 = 2 << 10;
 
 /// A broadcast.
 #[derive(Clone, Copy, Debug)]
@@ -41,10 +45,7 @@ impl Problem for Broadcast<'_> {
     }
 
     fn automatic(&self) -> Result<Algorithm, Why> {
-        let min = self.context.wish().min_bytes;
-        self.context
-            .facts
-            .worthwhile(self.form(), self.bytes, min)?;
+        (self.context.facts).worthwhile(self.form(), self.bytes, &self.context)?;
         Ok(self.fastest())
     }
 
@@ -74,7 +75,11 @@ impl Problem for Broadcast<'_> {
         match candidate {
             Candidate::Host => Choice::Host(Why::Measured),
             Candidate::First => first(),
-            Candidate::Second => first().with_blocks(|blocks| blocks.div_ceil(FEWER)),
+            Candidate::Second if self.fastest() == Algorithm::Postal => {
+                self.by(Algorithm::Circulant, self.context.config.block_bytes)
+            }
+            Candidate::Second => first().with_blocks(|blocks| blocks.div_ceil(FACTOR)),
+            Candidate::Third => first().with_blocks(|blocks| blocks.saturating_mul(FACTOR)),
         }
     }
 
@@ -87,16 +92,37 @@ impl Problem for Broadcast<'_> {
     fn prior(&self, choice: Choice) -> Option<Prior> {
         let Context { facts, config, .. } = self.context;
         let (class, default) = self.size_class(choice)?;
+        let (form, bytes) = (self.form(), self.bytes);
+        let model = model_of(facts, form, config);
+        let rounds = facts.rounds(form, config);
+        let pipeline_us = model.broadcast_us(rounds, bytes);
         // Inside a node, blocks mean nothing.
-        let several = match choice {
+        let free = facts.nodes > 1 && config.block_bytes == 0;
+        let (second, third) = match choice {
             Choice::Rondo {
                 algorithm: Algorithm::Circulant,
                 blocks,
                 ..
-            } => blocks >= 2 * FEWER && facts.nodes > 1,
-            Choice::Rondo { .. } | Choice::Host(_) => false,
+            } if free => {
+                let more = u64::from(blocks) * u64::from(FACTOR);
+                let fit = more <= BLOCKS_MAX.into() && bytes / more >= SHORT_BLOCK;
+                let second = (blocks >= 2 * FACTOR).then_some(SECOND_RATIO);
+                (second, fit.then_some(SECOND_RATIO))
+            }
+            Choice::Rondo {
+                algorithm: Algorithm::Postal,
+                ..
+            } if free && bytes >= SHORT_BLOCK => {
+                let tree_us = model.tree_us(1u32.checked_shl(rounds).unwrap_or(u32::MAX), bytes);
+                (Some(pipeline_us / tree_us), None)
+            }
+            Choice::Rondo { .. } | Choice::Host(_) => (None, None),
         };
-        let second = several && config.block_bytes == 0;
-        Some(facts.prior_by_bytes(self.bytes, (class, default), second))
+        let slower = Slower {
+            host: model.binomial_us(rounds, bytes) / pipeline_us,
+            second,
+            third,
+        };
+        Some((self.context).prior_by_bytes(bytes, (class, default), &slower))
     }
 }

@@ -116,6 +116,17 @@ impl Choice {
         self
     }
 
+    /// Is there one rank of each node that sends to others?
+    pub fn has_leaders(&self) -> bool {
+        matches!(
+            self,
+            Choice::Rondo {
+                form: Form::Nodes { lanes: 1 },
+                ..
+            }
+        )
+    }
+
     /// The same for another reason.
     pub fn because(self, reason: Why) -> Choice {
         match self {

@@ -22,7 +22,7 @@ pub(super) const MARGIN: f64 = 0.98;
 pub(super) const UNKNOWN_RATIO: f64 = 1.1;
 
 /// The same of the way that the model finds slower.
-const SECOND_RATIO: f64 = 1.5;
+pub(super) const SECOND_RATIO: f64 = 1.5;
 
 /// Where a call is made: the collective, the communicator, and the configuration of the communicator.
 #[derive(Clone, Copy, Debug)]
@@ -53,24 +53,49 @@ impl Context<'_> {
     }
 }
 
-impl Facts {
-    /// What is expected of calls of `bytes` bytes whose size class and default these are; is there a second way of
-    /// Rondo's?
+/// How many times as long as Rondo's first way the others take by the model.
+pub(super) struct Slower {
+    /// The host, if it has the usual algorithm.
+    pub host: f64,
+    /// A second way of Rondo's, if there is one.
+    pub second: Option<f64>,
+    /// A third one.
+    pub third: Option<f64>,
+}
+
+/// What the model says of the host counts up to here: the host may have a better algorithm.
+const HOST_RATIO_MAX: f64 = 2.0;
+
+/// What the model says of the second way counts up to here: the model may be wrong.
+const SECOND_RATIO_MAX: f64 = 4.0;
+
+impl Context<'_> {
+    /// What is expected of calls of `bytes` bytes whose size class and default these are, by the model where the
+    /// network is known.
     pub(super) fn prior_by_bytes(
         &self,
         bytes: u64,
         (class, default): (SizeClass, Candidate),
-        second: bool,
+        slower: &Slower,
     ) -> Prior {
+        let known = self.facts.is_known(self.config);
+        let by_model = |ratio: f64, most, unknown| match known {
+            true => ratio.clamp(UNKNOWN_RATIO, most),
+            false => unknown,
+        };
+        let other = |slower: Option<f64>| {
+            slower.map(|ratio| by_model(ratio, SECOND_RATIO_MAX, SECOND_RATIO))
+        };
         Prior {
             class: class.number(),
             default,
             expected: [
-                Some(UNKNOWN_RATIO),
-                Some(self.below(bytes)),
-                second.then_some(SECOND_RATIO),
+                Some(by_model(slower.host, HOST_RATIO_MAX, UNKNOWN_RATIO)),
+                Some(self.facts.below(bytes, self.config)),
+                other(slower.second),
+                other(slower.third),
             ],
-            waits: self.nodes == 1,
+            waits: self.facts.nodes == 1,
             margin: MARGIN,
         }
     }

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::problem::{MARGIN, UNKNOWN_RATIO};
-use super::{Choice, Context, Facts, Form, Problem, SizeClass, Why, model};
+use super::{Choice, Context, Facts, Form, Problem, SizeClass, Why};
 use crate::algorithm::{Algorithm, RootedAlgorithm};
 use crate::config::Config;
 use crate::learn::{Candidate, Prior};
@@ -57,7 +57,9 @@ impl Problem for Rooted<'_> {
     fn candidate(&self, candidate: Candidate) -> Choice {
         match candidate {
             Candidate::Host => Choice::Host(Why::Measured),
-            Candidate::First | Candidate::Second => self.by(Algorithm::Hybrid, 0),
+            Candidate::First | Candidate::Second | Candidate::Third => {
+                self.by(Algorithm::Hybrid, 0)
+            }
         }
     }
 
@@ -79,7 +81,7 @@ impl Problem for Rooted<'_> {
         Some(Prior {
             class: class.number(),
             default,
-            expected: [Some(UNKNOWN_RATIO), Some(RATIO), None],
+            expected: [Some(UNKNOWN_RATIO), Some(RATIO), None, None],
             waits: false,
             margin: match self.block {
                 Some(_) => MARGIN,
@@ -99,7 +101,7 @@ pub fn long_block(facts: Facts, algorithm: RootedAlgorithm, config: &Config) -> 
         RootedAlgorithm::Linear => 1,
         RootedAlgorithm::Hybrid => config
             .short_msg
-            .unwrap_or_else(|| model(config).long_block(facts.p)),
+            .unwrap_or_else(|| facts.models(config).0.long_block(facts.p)),
         RootedAlgorithm::Adaptive | RootedAlgorithm::Binomial => u64::MAX,
     };
     wanted.min(config.max_tmp_size / (2 * u64::from(facts.p)) + 1)

@@ -32,6 +32,7 @@ pub use object::code::{Code, no_trouble};
 pub use object::failure::Failure;
 pub use transport::in_flight::InFlight;
 pub use transport::local_packets::{LocalPackets, MailboxEvent, MailboxState, Route};
+pub use transport::probes::Probe;
 pub use transport::ring::RingLocal;
 pub use transport::rooted_wire::MpiRootedWire;
 pub use transport::tags::{Tags, call_tag};

@@ -110,13 +110,13 @@ pub struct Contest {
     /// What this rank measured in this comparison: the incumbent, the challenger.
     own: [Sample; 2],
     /// The slowest rank's, of each candidate; `u64::MAX` if it has none.
-    agreed: [u64; 3],
+    agreed: [u64; Candidate::COUNT],
     /// The call at which each candidate may be tried; `u64::MAX` if it may not.
-    due: [u64; 3],
+    due: [u64; Candidate::COUNT],
     /// Microseconds that it takes to make what Rondo needs, until that has been weighed against the host's calls.
     set_up_us: u32,
     /// Comparisons that each candidate lost.
-    lost: [u8; 3],
+    lost: [u8; Candidate::COUNT],
     margin: f32,
 }
 
@@ -141,13 +141,13 @@ impl Contest {
             incumbent: prior.default,
             challenger: prior.default,
             own: [Sample::default(); 2],
-            agreed: [u64::MAX; 3],
+            agreed: [u64::MAX; Candidate::COUNT],
             due: prior.expected.map(due),
             set_up_us: match prior.default {
                 Candidate::Host => set_up_us,
-                Candidate::First | Candidate::Second => 0,
+                Candidate::First | Candidate::Second | Candidate::Third => 0,
             },
-            lost: [0; 3],
+            lost: [0; Candidate::COUNT],
             margin: prior.margin as f32,
         };
         contest.due[prior.default as usize] = u64::MAX;
@@ -161,7 +161,7 @@ impl Contest {
     }
 
     /// Nanoseconds of the slowest rank, of each candidate, as far as they are known.
-    pub fn times(&self) -> [Option<u64>; 3] {
+    pub fn times(&self) -> [Option<u64>; Candidate::COUNT] {
         self.agreed.map(|time| (time != u64::MAX).then_some(time))
     }
 
@@ -356,12 +356,13 @@ impl Contest {
     /// The comparison is over: what is next?
     fn challenge_again(&mut self, trials: Trials) {
         if self.incumbent == Candidate::Host {
-            // Where the model's best way loses, so does its second best.
+            // Where the model's best way loses, so do its others.
             self.due[Candidate::Second as usize] = u64::MAX;
+            self.due[Candidate::Third as usize] = u64::MAX;
         }
         if self.due.iter().all(|&due| due == u64::MAX) && trials.relearn > 0 {
             let best = self.agreed[self.incumbent as usize].max(1) as f64;
-            self.lost = [0; 3];
+            self.lost = [0; Candidate::COUNT];
             for candidate in Candidate::ALL {
                 let time = self.agreed[candidate as usize];
                 if time != u64::MAX && candidate != self.incumbent {
@@ -378,7 +379,7 @@ impl Contest {
         let first = Candidate::ALL
             .into_iter()
             .min_by_key(|&c| self.due[c as usize]);
-        let challenger = first.expect("there are three");
+        let challenger = first.expect("there are some");
         self.challenger = challenger;
         self.own = [Sample::default(); 2];
         (self.next, self.phase) = match self.due[challenger as usize] {

@@ -6,13 +6,16 @@ use super::{Candidate, Contest, Prior, SIZE_CLASSES, Saved};
 use crate::collective::Collective;
 
 /// Size classes on a communicator about which something is learnt. Calls of others follow the rules.
-const CONTESTS: usize = 50;
+const CONTESTS: usize = 45;
 
 /// Where the rules say Rondo, it may take so many times as many: a program of 100 calls gains more than it loses.
 const PROMISE: u32 = 5;
 
 /// Size classes whose bytes differ by no more than a factor of four are alike enough to guess one from the other.
 const NEARBY: u8 = 4;
+
+/// Who is so many times as fast for calls of a nearby size class has those of a new one from the start.
+const CLEAR: f64 = 1.2;
 
 /// All that is learnt on one communicator.
 #[derive(Debug, Default)]
@@ -51,12 +54,23 @@ impl Table {
         self.places.resize(Collective::COUNT, [0; SIZE_CLASSES]);
         let mut prior = *prior;
         if let Some(ratio) = self.ratio_nearby(collective, prior.class) {
-            // How the host compares with Rondo where sizes are similar is a better guess than any other.
-            let [host, first, _] = &mut prior.expected;
+            // How the host compares with Rondo where sizes are similar is a better guess than any other, and than the
+            // rules if the difference is clear.
+            let [host, first, ..] = &mut prior.expected;
             match prior.default {
-                Candidate::Host if first.is_some() => *first = Some(1.0 / ratio),
-                Candidate::First if host.is_some() => *host = Some(ratio),
-                Candidate::Host | Candidate::First | Candidate::Second => {}
+                Candidate::Host if first.is_some() => {
+                    *first = Some(1.0 / ratio);
+                    if ratio > CLEAR {
+                        (prior.default, *host) = (Candidate::First, Some(ratio));
+                    }
+                }
+                Candidate::First if host.is_some() => {
+                    *host = Some(ratio);
+                    if ratio < 1.0 / CLEAR {
+                        (prior.default, *first) = (Candidate::Host, Some(1.0 / ratio));
+                    }
+                }
+                Candidate::Host | Candidate::First | Candidate::Second | Candidate::Third => {}
             }
         }
         if prior.waits && set_up_us > 0 && prior.default == Candidate::First {
@@ -65,6 +79,7 @@ impl Table {
             prior.default = Candidate::Host;
             prior.expected[Candidate::First as usize] = Some(1.0);
             prior.expected[Candidate::Second as usize] = None;
+            prior.expected[Candidate::Third as usize] = None;
         }
         self.contests.reserve_exact(1);
         self.contests.push(Contest::new(&prior, set_up_us));
@@ -79,7 +94,7 @@ impl Table {
             let distance = class.abs_diff(other);
             let contest = self.contests.get(usize::from(place).checked_sub(1)?)?;
             match contest.times() {
-                [Some(host), Some(first), _] if distance <= NEARBY => {
+                [Some(host), Some(first), ..] if distance <= NEARBY => {
                     Some((distance, host as f64 / first.max(1) as f64))
                 }
                 _ => None,

@@ -154,9 +154,19 @@ fn the_second_candidate_is_another_way() {
     let [first, second] = [Candidate::First, Candidate::Second]
         .map(|candidate| form_and_blocks(broadcast(NODES, bytes, &default).candidate(candidate)));
     assert_eq!(first.1.div_ceil(4), second.1);
+    // A third one has more blocks, as long as they are not too short.
+    let third = broadcast(NODES, bytes, &default).candidate(Candidate::Third);
+    assert_eq!(
+        (prior.expected[3].is_some(), form_and_blocks(third).1),
+        (true, 4 * first.1)
+    );
+    assert!(of_bcast(NODES, 40_000, &default).unwrap().expected[3].is_none());
     // The number of blocks is the user's.
     let given = config(|c| c.block_bytes = 5000);
-    assert!(of_bcast(NODES, bytes, &given).unwrap().expected[2].is_none());
+    assert_eq!(
+        of_bcast(NODES, bytes, &given).unwrap().expected[2..],
+        [None, None]
+    );
     for (sizes, other) in [
         ([1 << 20; 8], Algorithm::Circulant),
         ([8 << 20, 0, 0, 0, 0, 0, 0, 0], Algorithm::Bruck),

@@ -8,13 +8,22 @@ use rondo::algorithm::RootedAlgorithm;
 use rondo::collective::Collective;
 use rondo::config::{Algorithm, Config, Hierarchy, Setting};
 use rondo::decide::{
-    AllBroadcast, Broadcast, Choice, Context, Facts, Form, Problem, Rooted, Why, latencies,
-    long_block,
+    AllBroadcast, Broadcast, Choice, Context, Facts, Form, Problem, Rooted, Why, long_block,
 };
 use rondo::model::{BLOCK_BYTES_MAX, BLOCKS_MAX, Model};
+use rondo::network::Network;
 use rondo::schedule::{Parts, postal};
 
 /// So many nodes with as many ranks each.
+/// Nothing has been found out.
+const UNKNOWN: Network = Network {
+    alpha_us: None,
+    gap_us: None,
+    beta_ns_per_kb: None,
+    node_alpha_us: None,
+    node_beta_ns_per_kb: None,
+};
+
 const fn full(nodes: u32, width: u32) -> Facts {
     Facts {
         p: nodes * width,
@@ -22,6 +31,7 @@ const fn full(nodes: u32, width: u32) -> Facts {
         widest: width,
         narrowest: width,
         eager_bytes: 16 << 10,
+        network: UNKNOWN,
     }
 }
 
@@ -233,10 +243,27 @@ fn a_named_algorithm_is_used_for_every_size() {
     }
 }
 
+/// The same configuration with these figures of the network.
+fn network(alpha_us: f64, beta_ns_per_kb: f64, gap_us: f64, config: Config) -> Config {
+    Config {
+        network: Network {
+            alpha_us: Some(alpha_us),
+            beta_ns_per_kb: Some(beta_ns_per_kb),
+            gap_us: Some(gap_us),
+            ..UNKNOWN
+        },
+        ..config
+    }
+}
+
 /// What 100 Gbit/s look like to the model.
 fn fast() -> Config {
     config(|c| {
-        (c.alpha_us, c.beta_ns_per_kb, c.gap_us) = (1.9, 82.0, 0.3);
+        (
+            c.network.alpha_us,
+            c.network.beta_ns_per_kb,
+            c.network.gap_us,
+        ) = (Some(1.9), Some(82.0), Some(0.3));
         c[Collective::Bcast].min_bytes = Some(0);
     })
 }
@@ -257,15 +284,70 @@ fn short_broadcasts_that_are_taken_go_down_a_tree() {
     }
 }
 
+/// Once it is known that most of the time of a short message is the network's, short calls are Rondo's; before, and
+/// where it is the processor's, they are the host's. What the user sets goes before.
+#[test]
+fn which_calls_are_long_enough_follows_from_the_network() {
+    let known = |alpha_us, gap_us, facts| Facts {
+        network: Network {
+            alpha_us: Some(alpha_us),
+            gap_us: Some(gap_us),
+            ..UNKNOWN
+        },
+        ..facts
+    };
+    let is_taken = |facts: Facts, bytes, config: &Config| {
+        let (p, nodes) = (facts.p as usize, facts.nodes as usize);
+        let (own, of_nodes) = (vec![bytes / p as u64; p], vec![bytes / nodes as u64; nodes]);
+        let all = allgather(
+            facts,
+            &parts(&own),
+            &parts(&of_nodes),
+            Setting::Auto,
+            config,
+        );
+        [bcast(facts, bytes, config), all].map(|choice| matches!(choice, Choice::Rondo { .. }))
+    };
+    let default = Config::default();
+    for bytes in [64, 4096, 16 << 10] {
+        assert_eq!(is_taken(apart(8), bytes, &default), [false, false]);
+        // Most of the time is the network's.
+        assert_eq!(
+            is_taken(known(2000.0, 10.0, apart(8)), bytes, &default),
+            [true, true]
+        );
+        // Most of the time is the processor's.
+        assert_eq!(
+            is_taken(known(30.0, 10.0, apart(8)), bytes, &default),
+            [false, false]
+        );
+        // Leaders send fewer messages than their nodes have ranks.
+        let leaders = is_taken(known(30.0, 10.0, full(4, 4)), bytes, &default);
+        assert_eq!(leaders, [bytes >= 4 << 10, true]);
+        let set = config(|c| {
+            c[Collective::Bcast].min_bytes = Some(1 << 20);
+            c[Collective::Allgatherv].min_bytes = Some(1 << 20);
+        });
+        assert_eq!(
+            is_taken(known(2000.0, 10.0, apart(8)), bytes, &set),
+            [false, false]
+        );
+    }
+    for facts in [
+        apart(8),
+        known(30.0, 10.0, apart(8)),
+        known(30.0, 10.0, full(4, 4)),
+    ] {
+        assert_eq!(is_taken(facts, 32 << 10, &default), [true, true]);
+    }
+}
+
 /// Inside a node there are no messages, and where the next message can only begin when the one before is there,
 /// the circulant graph is as good.
 #[test]
 fn a_tree_is_for_messages_that_overlap() {
     assert_eq!(chosen(bcast(NODE, 4, &fast())), Algorithm::Circulant);
-    let slow = Config {
-        gap_us: 1.9,
-        ..fast()
-    };
+    let slow = network(1.9, 82.0, 1.9, fast());
     assert_eq!(chosen(bcast(NODES, 4, &slow)), Algorithm::Circulant);
 }
 
@@ -275,10 +357,10 @@ proptest! {
     fn a_tree_is_taken_only_where_the_model_finds_it_faster(
         p in 3u32..3000, bytes in 1u64..100_000, alpha in 0.1f64..100.0, beta in 1.0f64..10_000.0, gap in 0.01f64..50.0,
     ) {
-        let config = Config { alpha_us: alpha, beta_ns_per_kb: beta, gap_us: gap, ..fast() };
+        let config = network(alpha, beta, gap, fast());
         let choice = bcast(apart(p), bytes, &config);
         let link = beta * bytes as f64 / 1024.0 / 1000.0;
-        let latency = latencies(bytes, &config).0;
+        let latency = apart(p).latencies(bytes, &config).0;
         prop_assert!(latency == 1 || f64::from(latency) * link <= alpha);
         let ratio = (alpha + link) / (gap + link);
         prop_assert!(latency == 1 || latency == 16 || (f64::from(latency) - ratio).abs() <= 1.0);
@@ -450,7 +532,13 @@ fn the_number_of_blocks_of_an_allgather_is_the_best_one_of_the_model() {
         gap_us: 1.0 / 3.0,
         beta_ns_per_kb: 1000.0,
     };
-    let config = config(|c| (c.alpha_us, c.gap_us, c.beta_ns_per_kb) = (5.0, 1.0 / 3.0, 1000.0));
+    let config = config(|c| {
+        (
+            c.network.alpha_us,
+            c.network.gap_us,
+            c.network.beta_ns_per_kb,
+        ) = (Some(5.0), Some(1.0 / 3.0), Some(1000.0))
+    });
     for (p, contributors) in [(3, 3), (100, 1), (100, 100), (3000, 1), (3000, 3000)] {
         let mut sizes = vec![0; p];
         sizes[..contributors].fill((1 << 24) / contributors as u64);
@@ -518,7 +606,8 @@ proptest! {
         block_bytes in 0u64..1 << 30, named in any::<bool>(),
     ) {
         let config = config(|c| {
-            (c.alpha_us, c.beta_ns_per_kb, c.block_bytes) = (alpha_us, beta_ns_per_kb, block_bytes);
+            (c.network.alpha_us, c.network.beta_ns_per_kb) = (Some(alpha_us), Some(beta_ns_per_kb));
+            c.block_bytes = block_bytes;
             c[Collective::Bcast].setting = Setting::Use(if named { Algorithm::Circulant } else { Algorithm::Binomial });
         });
         let (_, blocks) = form_and_blocks(bcast(apart(p), bytes, &config));
@@ -542,7 +631,7 @@ proptest! {
         let sizes: Vec<u64> = sizes.iter().map(|size| size >> shift).collect();
         prop_assume!(sizes.iter().any(|&size| size > 0));
         let (config, facts) = (
-            Config { alpha_us, gap_us, beta_ns_per_kb, ..every_size() },
+            network(alpha_us, beta_ns_per_kb, gap_us, every_size()),
             Facts { eager_bytes: eager, ..apart(sizes.len() as u32) },
         );
         let parts = parts(&sizes);
@@ -567,7 +656,8 @@ proptest! {
         prop_assume!(sizes.iter().any(|&size| size > 0));
         let setting = named.map_or(Setting::Auto, Setting::Use);
         let config = config(|c| {
-            (c.alpha_us, c.beta_ns_per_kb, c.block_bytes) = (alpha_us, beta_ns_per_kb, block_bytes);
+            (c.network.alpha_us, c.network.beta_ns_per_kb) = (Some(alpha_us), Some(beta_ns_per_kb));
+            c.block_bytes = block_bytes;
             c[Collective::Allgatherv].min_bytes = Some(0);
         });
         let Choice::Rondo { algorithm, blocks, .. } = between_nodes(&sizes, setting, &config)
@@ -655,7 +745,7 @@ fn blocks_go_straight_from_the_size_that_the_user_says() {
 #[test]
 fn the_size_from_which_blocks_go_straight_grows_with_the_ranks() {
     let long = |p, alpha_us| {
-        let config = config(|c| c.alpha_us = alpha_us);
+        let config = config(|c| c.network.alpha_us = Some(alpha_us));
         long_block(apart(p), RootedAlgorithm::Hybrid, &config)
     };
     assert!((1000..1300).contains(&long(36, 1.9)), "{}", long(36, 1.9));

@@ -1,6 +1,8 @@
 //! Between whom an algorithm runs: all ranks, or leaders of nodes.
 
-use crate::{LEADERS, allgather, bcast, config, form_and_blocks, full, no_shm, parts, rooted};
+use crate::{
+    LEADERS, UNKNOWN, allgather, bcast, config, form_and_blocks, full, no_shm, parts, rooted,
+};
 use proptest::prelude::*;
 use rondo::collective::Collective;
 use rondo::config::{Algorithm, Config, Hierarchy, OPTIONS, Scope, Setting};
@@ -15,6 +17,7 @@ const UNEVEN: Facts = Facts {
     widest: 5,
     narrowest: 1,
     eager_bytes: 16 << 10,
+    network: UNKNOWN,
 };
 
 /// A long broadcast, and allgathers of every kind whose nodes have as many bytes each.
@@ -111,7 +114,11 @@ fn the_pipeline_is_as_long_as_the_way_of_a_block() {
             beta_ns_per_kb: 1000.0 * f64::from(sharing),
         };
         let config = config(|c| {
-            (c.alpha_us, c.gap_us, c.beta_ns_per_kb) = (100.0, 30.0, 1000.0);
+            (
+                c.network.alpha_us,
+                c.network.gap_us,
+                c.network.beta_ns_per_kb,
+            ) = (Some(100.0), Some(30.0), Some(1000.0));
             c[Collective::Bcast].setting = Setting::Use(Algorithm::Circulant);
             c[Collective::Allgatherv].min_bytes = Some(0);
             change(c);
@@ -242,6 +249,7 @@ fn facts_and_variables() -> impl Strategy<Value = (Facts, Vec<(String, String)>)
             widest: *nodes.iter().max().unwrap(),
             narrowest: *nodes.iter().min().unwrap(),
             eager_bytes: 16 << 10,
+            network: UNKNOWN,
         };
         let lanes = lanes.to_string();
         let variables = [
@@ -312,7 +320,8 @@ proptest! {
 fn leaders_are_for_networks_that_are_slower_than_memory() {
     let form = |facts, beta, node_beta, bytes| {
         let config = config(|c| {
-            (c.beta_ns_per_kb, c.node_beta_ns_per_kb) = (beta, node_beta);
+            (c.network.beta_ns_per_kb, c.network.node_beta_ns_per_kb) =
+                (Some(beta), Some(node_beta));
             c[Collective::Bcast].setting = Setting::Use(Algorithm::Circulant);
         });
         form_and_blocks(bcast(facts, bytes, &config)).0
@@ -322,7 +331,7 @@ fn leaders_are_for_networks_that_are_slower_than_memory() {
     assert_eq!(form(full(36, 2), 20.0, 100.0, bytes), Form::Flat);
     assert_eq!(form(full(36, 8), 20.0, 100.0, bytes), LEADERS);
     let slow_inside = config(|c| {
-        c.node_alpha_us = 1000.0;
+        c.network.node_alpha_us = Some(1000.0);
         c[Collective::Bcast].setting = Setting::Use(Algorithm::Circulant);
     });
     let (form, _) = form_and_blocks(bcast(full(36, 8), 4, &slow_inside));

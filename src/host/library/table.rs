@@ -156,6 +156,8 @@ pub struct Mpi {
     /// `None` on hosts without large-count functions.
     pub(in crate::host) type_get_envelope_large: Option<EnvelopeLargeFn>,
     pub(in crate::host) h: Handles,
+    /// `PMPI_Wtime`.
+    wtime: unsafe extern "C-unwind" fn() -> f64,
     /// See [`Mpi::max_in_time`].
     pub(in crate::host) reduces_apart: bool,
     /// Where the world model of MPI is, see [`Mpi::world_is_up`].
@@ -227,6 +229,13 @@ impl Mpi {
                 ))
             },
             h: Handles::find(finder).ok_or_else(|| lacks("a predefined handle"))?,
+            // SAFETY: the signature is that of the MPI standard; a null pointer becomes `None`.
+            wtime: unsafe {
+                std::mem::transmute::<*mut c_void, Option<unsafe extern "C-unwind" fn() -> f64>>(
+                    function!(finder, "PMPI_Wtime"),
+                )
+            }
+            .ok_or_else(|| lacks("PMPI_Wtime"))?,
             reduces_apart: false,
             phase: AtomicU8::default(),
             own_self: Mutex::default(),
@@ -311,6 +320,12 @@ impl Mpi {
         let version = text.split(['\n', ',']).next().unwrap_or("");
         let words: Vec<&str> = version.split_whitespace().collect();
         words.join(" ")
+    }
+
+    /// Seconds since some moment, by the host's clock: where it simulates a network, that is the one that counts.
+    pub fn time(&self) -> f64 {
+        // SAFETY: MPI is up, and the function takes nothing.
+        unsafe { (self.wtime)() }
     }
 
     /// Name of the node this process runs on.

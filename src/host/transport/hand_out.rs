@@ -1,8 +1,7 @@
 //! Words from one rank to others.
 
-use super::patience::{Patience, Pending, test, wait};
+use super::patience::Pending;
 use super::start::Envelope;
-use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;
 use crate::host::library::table::Mpi;
 use crate::host::object::failure::Failure;
@@ -41,17 +40,6 @@ impl Mpi {
         } else {
             start(from)?;
         }
-        let mut patience = Patience::new(0);
-        for request in &mut requests {
-            while test(self, request)?.is_none() {
-                match Abi::BUILT.is_simulated() {
-                    true => wait(self, std::iter::once(&mut *request))?,
-                    false => {
-                        patience.wait();
-                    }
-                }
-            }
-        }
-        Ok(())
+        self.complete(&mut requests)
     }
 }

@@ -5,6 +5,7 @@ pub mod in_flight;
 pub mod line;
 pub mod local_packets;
 pub mod patience;
+pub mod probes;
 pub mod reduce;
 pub mod ring;
 pub mod rooted_wire;

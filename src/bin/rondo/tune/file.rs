@@ -52,6 +52,7 @@ impl Rules {
             file: File {
                 host,
                 made: made.trim_end_matches("; ").into(),
+                network: old.network,
                 rules: old.rules,
             },
         };

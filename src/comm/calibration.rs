@@ -1,0 +1,120 @@
+//! Measuring the figures of the network that the cost model needs, where neither the user nor rules say them.
+//!
+//! The leaders of two nodes each, and two ranks of each node, send each other a few messages; then all ranks agree. It
+//! takes a private communicator, because a program's receive from any rank with any tag would take such messages. What
+//! was measured serves all communicators of a process, and those of its peers: in the handshake each rank tells what it
+//! knows.
+
+#![forbid(unsafe_code)]
+
+use super::State;
+use crate::host::{Comm, Failure, Host, Mpi, Probe};
+use crate::model::BOTH_ENDS;
+use crate::network::{self, Network, Shared};
+use crate::report;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What this process knows.
+pub static KNOWN: Shared = Shared::new();
+
+/// A rate that is measured again is another one if it is so many times as high, or as low.
+const OTHER_RATE: f64 = 1.2;
+
+impl State {
+    /// Is the network to be measured before the next call? All ranks know alike. It is said once.
+    #[inline]
+    pub fn is_to_calibrate(&self) -> bool {
+        self.uncalibrated.load(Relaxed) && self.uncalibrated.swap(false, Relaxed)
+    }
+
+    /// Measures the network. Collective.
+    pub fn calibrate(&self, host: &Host, mpi: &Mpi, private: Comm) -> Result<(), Failure> {
+        let measured = self.measure(mpi, private)?;
+        let mut offers = network::offers(&measured);
+        (mpi.max(private, &mut offers))
+            .map_err(|code| Failure::Host(code, "agreeing on the network"))?;
+        self.learn(host, &network::agreed(&offers).or(&self.network.get()));
+        Ok(())
+    }
+
+    /// The figures that this rank measures: a leader, those between nodes; and the lowest rank of a node, those inside
+    /// it.
+    fn measure(&self, mpi: &Mpi, private: Comm) -> Result<Network, Failure> {
+        let topology = &self.topology;
+        let node = topology.node(self.rank);
+        let locals = topology.locals(node);
+        let mut measured = Network::default();
+        if locals[0] == self.rank && (node ^ 1) < topology.nodes() {
+            let partner = topology.locals(node ^ 1)[0];
+            let probe = pair(mpi, private, partner, node.is_multiple_of(2), true)?;
+            measured.alpha_us = probe.latency.map(|seconds| seconds * 1e6);
+            // Whichever is longer: other ranks may share the processor.
+            let round = probe.round.unwrap_or(0.0) / BOTH_ENDS;
+            measured.gap_us = probe.sending.map(|seconds| seconds.max(round) * 1e6);
+            measured.beta_ns_per_kb = probe.per_byte.map(|seconds| seconds * 1024e9);
+        }
+        if self.sends_inside_nodes()
+            && let [first, second, ..] = *locals
+            && (first == self.rank || second == self.rank)
+        {
+            let asks = first == self.rank;
+            let partner = if asks { second } else { first };
+            let probe = pair(mpi, private, partner, asks, false)?;
+            measured.node_alpha_us = probe.latency.map(|seconds| seconds * 1e6);
+            measured.node_beta_ns_per_kb = probe.per_byte.map(|seconds| seconds * 1024e9);
+        }
+        Ok(measured)
+    }
+
+    /// Do the ranks of a node send each other messages?
+    pub(super) fn sends_inside_nodes(&self) -> bool {
+        self.facts.widest > 1 && !self.config.shm
+    }
+
+    /// Takes in a rate between nodes, in bytes per second, that long calls showed. The same on all ranks.
+    ///
+    /// A higher one than what is known counts at once, for nothing is faster than it can be. A lower one counts half,
+    /// because much can make calls slower, above all at their beginning.
+    pub fn learn_rate(&self, host: &Host, rate: u64) {
+        let known = self.network.get();
+        let mut beta_ns_per_kb = 1024e9 / rate.max(1) as f64;
+        if let Some(known) = known.beta_ns_per_kb.filter(|&known| known < beta_ns_per_kb) {
+            beta_ns_per_kb = (beta_ns_per_kb * known).sqrt();
+        }
+        let ratio = (known.beta_ns_per_kb)
+            .map(|known| (known / beta_ns_per_kb).max(beta_ns_per_kb / known));
+        if self.config.calibrate && ratio.is_none_or(|ratio| ratio > OTHER_RATE) {
+            let beta_ns_per_kb = Some(beta_ns_per_kb);
+            self.learn(
+                host,
+                &Network {
+                    beta_ns_per_kb,
+                    ..known
+                },
+            );
+        }
+    }
+
+    /// Takes in figures that all ranks of the communicator agree on.
+    fn learn(&self, host: &Host, network: &Network) {
+        self.network.set(network);
+        KNOWN.set(&network.or(&KNOWN.get()));
+        if self.config.trace && self.rank == 0 {
+            let (p, nodes) = (self.facts.p, self.facts.nodes);
+            let figures = self.config.network.or(network).text();
+            let line = format!("network of {p} ranks on {nodes} nodes: {figures} (measured)");
+            report::line(host.world_rank(), &line);
+        }
+    }
+}
+
+/// Two ranks measure: one asks, and knows the result.
+fn pair(mpi: &Mpi, private: Comm, partner: u32, asks: bool, gap: bool) -> Result<Probe, Failure> {
+    match asks {
+        true => mpi.probe(private, partner, gap),
+        false => {
+            mpi.answer_probe(private, partner)?;
+            Ok(Probe::default())
+        }
+    }
+}

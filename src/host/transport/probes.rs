@@ -1,0 +1,236 @@
+//! Messages between two ranks that measure the network.
+//!
+//! One of the two asks, the other answers. The first words of each message say how long the next one will be, and
+//! whether this one is to be answered, so that the one that asks can decide from message to message.
+
+use super::patience::{Patience, Pending, test, wait};
+use super::start::Envelope;
+use crate::host::library::abi::Abi;
+use crate::host::library::handle::Comm;
+use crate::host::library::table::Mpi;
+use crate::host::object::failure::Failure;
+
+/// What two ranks found out about messages between them, in seconds; `None`: that would have taken too long.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Probe {
+    /// Half of the least round trip.
+    pub latency: Option<f64>,
+    /// What a rank takes at least to send a short message.
+    pub sending: Option<f64>,
+    /// What it takes to send a short message and to receive another one; `None` too where the latency hides it.
+    pub round: Option<f64>,
+    /// What each byte adds, in long messages.
+    pub per_byte: Option<f64>,
+}
+
+/// Words of a short message: the bytes of the next one, 0 if there is none; is this one to be answered?
+const WORDS: usize = 2;
+
+/// Bytes of a short message.
+const SHORT: usize = WORDS * size_of::<u64>();
+
+/// In place of the bytes of the next message: there is none; both send a row of short ones, and the next is short.
+const END: u64 = 0;
+const EXCHANGE: u64 = 1;
+
+/// Round trips of short messages that count. One before may meet a rank that is late, or make a connection.
+const TRIPS: usize = 3;
+
+/// Short messages that each of the two sends in a row.
+const ROW: usize = 9;
+
+/// Lengths of long messages, in bytes. Their rate is what the last one has more than the one before, which is far more
+/// than what a link lets through at once.
+const LONG: [usize; 3] = [32 << 10, 128 << 10, 512 << 10];
+
+/// How long all of it may take in seconds, and the round trips of it. A round trip at the least is waited for.
+const BUDGET: f64 = 4e-3;
+const TRIPS_BUDGET: f64 = 1.5e-3;
+
+/// How much the next long message may be expected to take of the one before.
+const LONGER: f64 = (LONG[1] / LONG[0]) as f64;
+
+impl Mpi {
+    /// Asks rank `partner` of a private communicator, on which nothing else is under way, and which answers by
+    /// [`Mpi::answer_probe`]. At most 21 messages, or 11 without the gap.
+    pub fn probe(&self, comm: Comm, partner: u32, with_rows: bool) -> Result<Probe, Failure> {
+        let mut probe = Probe::default();
+        let mut asker = Asker {
+            mpi: self,
+            comm,
+            partner,
+            message: vec![0; SHORT],
+        };
+        asker.ask()?;
+        let start = self.time();
+        let spent = || self.time() - start;
+        let mut latency = f64::MAX;
+        for trip in 0..TRIPS {
+            if trip > 0 && spent() > TRIPS_BUDGET {
+                break;
+            }
+            latency = latency.min(asker.ask()? / 2.0);
+        }
+        probe.latency = Some(latency).filter(|&latency| latency < 1.0);
+        if with_rows {
+            asker.announce(EXCHANGE)?;
+            let (sending, all) = self.row(comm, partner)?;
+            // The other one begins a latency later, and its messages take another one. Where most of the time is that,
+            // the rest cannot be told from chance.
+            let rest = all - 2.0 * latency;
+            probe.sending = Some(sending / ROW as f64);
+            probe.round = (rest > latency).then_some(rest / ROW as f64);
+        }
+        let mut before = None;
+        let mut expected = 0.0;
+        for length in LONG {
+            if spent() + expected > BUDGET {
+                break;
+            }
+            // The message before says how long this one is.
+            asker.announce(length as u64)?;
+            let time = asker.ask()?;
+            if let Some((shorter, short_time)) = before
+                && length == LONG[LONG.len() - 1]
+                && time > short_time
+            {
+                probe.per_byte = Some((time - short_time) / (length - shorter) as f64);
+            }
+            (before, expected) = (Some((length, time)), LONGER * time);
+        }
+        asker.announce(END)?;
+        Ok(probe)
+    }
+
+    /// Answers what rank `partner` asks by [`Mpi::probe`].
+    pub fn answer_probe(&self, comm: Comm, partner: u32) -> Result<(), Failure> {
+        let mut message = vec![0; SHORT];
+        loop {
+            self.receive_bytes(comm, partner, &mut message)?;
+            let (words, _) = message.as_chunks::<{ size_of::<u64>() }>();
+            let (next, answer) = (u64::from_ne_bytes(words[0]), u64::from_ne_bytes(words[1]));
+            if answer != 0 {
+                self.send_bytes(comm, partner, &mut [0; SHORT])?;
+            }
+            match next {
+                END => return Ok(()),
+                EXCHANGE => {
+                    self.row(comm, partner)?;
+                }
+                bytes => message.resize(bytes as usize, 0),
+            }
+        }
+    }
+
+    /// Sends rank `partner` a row of short messages and receives as many. Seconds until all are started, and until all
+    /// are complete.
+    fn row(&self, comm: Comm, partner: u32) -> Result<(f64, f64), Failure> {
+        let (from, mut to) = ([0u8; SHORT], [[0u8; SHORT]; ROW]);
+        let envelope = Envelope {
+            rank: partner,
+            tag: 0,
+            comm,
+        };
+        let mut receives = Vec::with_capacity(ROW);
+        for bytes in &mut to {
+            let chunk = self.bytes_at(bytes.as_mut_ptr(), SHORT as u64);
+            // SAFETY: each has a place of its own, and stays until all are complete, below.
+            receives.push(Pending::new(unsafe {
+                self.start_receive(chunk, envelope)
+            }?));
+        }
+        let mut sends = Vec::with_capacity(ROW);
+        let start = self.time();
+        for _ in 0..ROW {
+            let chunk = self.bytes_at(from.as_ptr().cast_mut(), SHORT as u64);
+            // SAFETY: nothing writes to these bytes, and they stay until all are complete, below.
+            sends.push(Pending::new(unsafe {
+                self.start_send(chunk, envelope, false)
+            }?));
+        }
+        let sending = self.time() - start;
+        self.complete(&mut receives)?;
+        let all = self.time() - start;
+        self.complete(&mut sends)?;
+        Ok((sending, all))
+    }
+
+    /// Sends some bytes, and waits until that is complete.
+    fn send_bytes(&self, comm: Comm, to: u32, bytes: &mut [u8]) -> Result<(), Failure> {
+        let chunk = self.bytes_at(bytes.as_mut_ptr(), bytes.len() as u64);
+        let envelope = Envelope {
+            rank: to,
+            tag: 0,
+            comm,
+        };
+        // SAFETY: the bytes are borrowed until the request is complete, which is the next thing.
+        let request = unsafe { self.start_send(chunk, envelope, false) }?;
+        self.complete(&mut [Pending::new(request)])
+    }
+
+    /// Receives so many bytes.
+    fn receive_bytes(&self, comm: Comm, from: u32, bytes: &mut [u8]) -> Result<(), Failure> {
+        let chunk = self.bytes_at(bytes.as_mut_ptr(), bytes.len() as u64);
+        let envelope = Envelope {
+            rank: from,
+            tag: 0,
+            comm,
+        };
+        // SAFETY: as in `send_bytes`.
+        let request = unsafe { self.start_receive(chunk, envelope) }?;
+        self.complete(&mut [Pending::new(request)])
+    }
+
+    /// Waits until all of these are complete.
+    pub(super) fn complete(&self, requests: &mut [Pending]) -> Result<(), Failure> {
+        let mut patience = Patience::new(0);
+        for request in requests {
+            while test(self, request)?.is_none() {
+                match Abi::BUILT.is_simulated() {
+                    true => wait(self, std::iter::once(&mut *request))?,
+                    false => {
+                        patience.wait();
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The rank that asks. Its next message is as long as the last one said.
+struct Asker<'a> {
+    mpi: &'a Mpi,
+    comm: Comm,
+    partner: u32,
+    message: Vec<u8>,
+}
+
+impl Asker<'_> {
+    /// Says how long the next message will be, and whether this one is to be answered.
+    fn write(&mut self, next: u64, answer: bool) {
+        let words = [next, answer.into()];
+        for (place, word) in self.message.chunks_exact_mut(size_of::<u64>()).zip(words) {
+            place.copy_from_slice(&word.to_ne_bytes());
+        }
+    }
+
+    /// Sends the message, has it answered, and gives the seconds that took. The next one is short.
+    fn ask(&mut self) -> Result<f64, Failure> {
+        self.write(SHORT as u64, true);
+        let start = self.mpi.time();
+        (self.mpi).send_bytes(self.comm, self.partner, &mut self.message)?;
+        (self.mpi).receive_bytes(self.comm, self.partner, &mut [0; SHORT])?;
+        let time = self.mpi.time() - start;
+        self.message.resize(SHORT, 0);
+        Ok(time)
+    }
+
+    /// Sends a short message that nobody answers, about what comes next.
+    fn announce(&mut self, next: u64) -> Result<(), Failure> {
+        self.write(next, false);
+        (self.mpi).send_bytes(self.comm, self.partner, &mut self.message)?;
+        self.message.resize((next as usize).max(SHORT), 0);
+        Ok(())
+    }
+}

@@ -1,0 +1,209 @@
+//! The figures of a network that the cost model needs: set by the user, measured, or what they are taken for before.
+//!
+//! What is measured is agreed on by the ranks of a communicator, because decisions follow from it: each rank offers
+//! numbers of which the maximum over all ranks counts.
+
+#![forbid(unsafe_code)]
+
+use crate::model::Model;
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+/// How many figures there are.
+pub const FIGURES: usize = 5;
+
+/// The figures of a network, as far as they are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    /// Microseconds that a short message takes between two nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alpha_us: Option<f64>,
+    /// Microseconds from the beginning of a short message to when its sender can begin the next one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap_us: Option<f64>,
+    /// Nanoseconds that each 1024 bytes of a message add between two nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beta_ns_per_kb: Option<f64>,
+    /// What `alpha_us` is, inside a node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_alpha_us: Option<f64>,
+    /// What `beta_ns_per_kb` is, inside a node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_beta_ns_per_kb: Option<f64>,
+}
+
+/// What a network is taken for before anything is known of it: Ethernet at 1 Gbit/s.
+pub const START: Network = Network {
+    alpha_us: Some(10.0),
+    gap_us: Some(3.0),
+    beta_ns_per_kb: Some(8000.0),
+    node_alpha_us: Some(1.0),
+    node_beta_ns_per_kb: Some(100.0),
+};
+
+/// Figures as whole numbers, thousandths of their units, of which ranks take the maximum: `i64::MIN` for what is not
+/// known. Maxima of what is known are figures as well, the same on all ranks.
+pub type Numbers = [i64; FIGURES];
+
+impl Network {
+    /// The figures in their order.
+    fn figures(&self) -> [Option<f64>; FIGURES] {
+        [
+            self.alpha_us,
+            self.gap_us,
+            self.beta_ns_per_kb,
+            self.node_alpha_us,
+            self.node_beta_ns_per_kb,
+        ]
+    }
+
+    fn of(figures: [Option<f64>; FIGURES]) -> Network {
+        let [
+            alpha_us,
+            gap_us,
+            beta_ns_per_kb,
+            node_alpha_us,
+            node_beta_ns_per_kb,
+        ] = figures;
+        Network {
+            alpha_us,
+            gap_us,
+            beta_ns_per_kb,
+            node_alpha_us,
+            node_beta_ns_per_kb,
+        }
+    }
+
+    /// These figures, and those of `other` where these are not known.
+    pub fn or(&self, other: &Network) -> Network {
+        let (own, others) = (self.figures(), other.figures());
+        Network::of(std::array::from_fn(|i| own[i].or(others[i])))
+    }
+
+    /// Is something to be found out by a few messages? Those inside nodes matter where data are not passed there
+    /// through shared memory.
+    pub fn lacks(&self, messages_inside: bool) -> bool {
+        let inside = messages_inside && self.node_alpha_us.is_none();
+        self.alpha_us.is_none() || self.gap_us.is_none() || inside
+    }
+
+    /// Is none?
+    pub fn is_empty(&self) -> bool {
+        self.figures().iter().all(Option::is_none)
+    }
+
+    /// What is wrong with one of them, if anything is.
+    pub fn check(&self) -> Result<(), String> {
+        for figure in self.figures().into_iter().flatten() {
+            if !(0.0..=1e9).contains(&figure) {
+                return Err(format!("{figure} is not between 0 and 1e9"));
+            }
+        }
+        Ok(())
+    }
+
+    /// As numbers for other ranks.
+    pub fn numbers(&self) -> Numbers {
+        self.figures().map(|figure| match figure {
+            // Another figure than that is none that a network has.
+            Some(figure) => (figure * 1e3).round().clamp(0.0, 1e15) as i64,
+            None => i64::MIN,
+        })
+    }
+
+    /// The figures that these numbers are.
+    pub fn from_numbers(numbers: Numbers) -> Network {
+        Network::of(numbers.map(|number| (number >= 0).then_some(number as f64 / 1e3)))
+    }
+
+    /// The cost of messages between nodes, and inside a node; as [`START`] says where a figure is not known.
+    pub fn models(&self) -> (Model, Model) {
+        let known = self.or(&START);
+        let figure = |figure: Option<f64>| figure.expect("it is known at the start");
+        let gap_us = figure(known.gap_us);
+        let between = Model {
+            alpha_us: figure(known.alpha_us),
+            gap_us,
+            beta_ns_per_kb: figure(known.beta_ns_per_kb),
+        };
+        let inside = Model {
+            alpha_us: figure(known.node_alpha_us),
+            gap_us,
+            beta_ns_per_kb: figure(known.node_beta_ns_per_kb),
+        };
+        (between, inside)
+    }
+
+    /// In words.
+    pub fn text(&self) -> String {
+        let (between, inside) = self.models();
+        format!(
+            "{:.1} us and {:.0} ns/KiB between nodes, {:.1} us and {:.0} ns/KiB inside a node, \
+             a message every {:.1} us",
+            between.alpha_us,
+            between.beta_ns_per_kb,
+            inside.alpha_us,
+            inside.beta_ns_per_kb,
+            between.gap_us
+        )
+    }
+}
+
+/// What the ranks that measured agree on: for each figure its number and the complement, of which they take the
+/// maximum.
+pub type Offers = [i64; 2 * FIGURES];
+
+/// What a rank offers that measured this.
+pub fn offers(measured: &Network) -> Offers {
+    let numbers = measured.numbers();
+    std::array::from_fn(|i| match numbers[i / 2] {
+        number if number < 0 => i64::MIN,
+        number if i % 2 == 0 => number,
+        number => !number,
+    })
+}
+
+/// The figures that follow from the maxima of all offers: the geometric means of the largest and the smallest, so that
+/// neither a rank that was kept from running nor one that was lucky says it alone.
+pub fn agreed(maxima: &Offers) -> Network {
+    Network::of(std::array::from_fn(|i| {
+        let [largest, smallest] = [maxima[2 * i], !maxima[2 * i + 1]];
+        (largest >= 0).then(|| ((largest as f64) * (smallest as f64)).sqrt() / 1e3)
+    }))
+}
+
+/// Figures that all threads may read, and whoever measures writes.
+#[derive(Debug)]
+pub struct Shared([AtomicI64; FIGURES]);
+
+impl Shared {
+    /// Nothing known.
+    pub const fn new() -> Shared {
+        Shared([const { AtomicI64::new(i64::MIN) }; FIGURES])
+    }
+
+    /// What is known.
+    #[inline]
+    pub fn get(&self) -> Network {
+        Network::from_numbers(self.numbers())
+    }
+
+    /// The same as numbers.
+    pub fn numbers(&self) -> Numbers {
+        std::array::from_fn(|i| self.0[i].load(Relaxed))
+    }
+
+    /// This is known now.
+    pub fn set(&self, network: &Network) {
+        for (number, new) in self.0.iter().zip(network.numbers()) {
+            number.store(new, Relaxed);
+        }
+    }
+}
+
+impl Default for Shared {
+    fn default() -> Shared {
+        Shared::new()
+    }
+}

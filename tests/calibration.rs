@@ -1,0 +1,104 @@
+//! Rondo measures the network by itself: once, before the first call among several nodes, for all to see.
+
+mod mpirun;
+
+use mpirun::{Ended, MPIS, compile, ctest, folder, library, mpirun};
+use rondo::rules::File;
+use std::fs;
+
+/// Runs a program of the MPI tests on four ranks that are on these nodes, under Rondo with these variables, and gives
+/// its output.
+fn run(mpi: &str, nodes: &str, variables: &[(&str, &str)]) -> String {
+    let at = |name: &str| folder("calibration").join(format!("{name}.{mpi}"));
+    let program = compile(Some(mpi), &ctest("learn.c"), at("learn"), &[]);
+    let on_node = compile(None, &ctest("on_node.c"), at("on_node"), &[]);
+    let preload = library(mpi).display().to_string();
+    let own = [
+        ("LD_PRELOAD", preload.as_str()),
+        ("EXPECT_RONDO", "any"),
+        ("RONDO_TRACE", "on"),
+    ];
+    let mut command = mpirun(mpi, 4, 120, &[&own, variables].concat());
+    command.arg(on_node).arg(nodes).arg(program);
+    let ended = Ended::of(&command.output().expect("mpirun"));
+    let text = ended.stdout + &ended.stderr;
+    assert!(
+        ended.status == Some(0) && text.contains("PASS learn"),
+        "{mpi}: {text}"
+    );
+    text
+}
+
+/// Lines of the trace that say what was measured before there was any call.
+fn measured(text: &str) -> Vec<&str> {
+    let lines = text.lines();
+    let of_network = lines.filter(|line| line.contains("rondo: rank 0: network of"));
+    of_network.collect()
+}
+
+#[test]
+fn the_network_is_measured_before_the_first_call_among_several_nodes() {
+    for mpi in MPIS {
+        let text = run(mpi, "0,0,1,1", &[("RONDO_STATS", "json")]);
+        let lines = measured(&text);
+        assert!(
+            !lines.is_empty() && lines[0].contains("on 2 nodes"),
+            "{mpi}: {text}"
+        );
+        let first = text.find("rondo: rank 0: network of").expect("a line");
+        let choice = text.find("rondo: rank 0: MPI_").expect("a choice");
+        assert!(first < choice, "{mpi}: {text}");
+        assert!(text.contains(r#""network":{"alpha_us":"#), "{mpi}: {text}");
+        assert_eq!(
+            measured(&run(mpi, "0,0,0,0", &[])),
+            [""; 0],
+            "{mpi}: one node"
+        );
+    }
+}
+
+#[test]
+fn what_is_set_or_said_by_rules_is_not_measured() {
+    for mpi in MPIS {
+        let off = [("RONDO_CALIBRATE", "off")];
+        assert_eq!(measured(&run(mpi, "0,1,2,3", &off)), [""; 0], "{mpi}");
+        let set = [
+            ("RONDO_ALPHA_US", "5"),
+            ("RONDO_GAP_US", "1"),
+            ("RONDO_BETA_NS_PER_KB", "500"),
+        ];
+        let text = run(mpi, "0,1,2,3", &set);
+        assert!(!text.contains("5.0 us and 8000"), "{mpi}: {text}");
+        let file = folder("calibration").join(format!("rules-{mpi}.json"));
+        fs::write(
+            &file,
+            r#"{"network": {"alpha_us": 5, "gap_us": 1}, "rules": []}"#,
+        )
+        .expect("a file");
+        let path = file.display().to_string();
+        let text = run(
+            mpi,
+            "0,1,2,3",
+            &[("RONDO_RULES", &path), ("RONDO_LEARN", "off")],
+        );
+        assert!(!text.contains("ignored"), "{mpi}: {text}");
+        // Only rates may be found, in long calls.
+        assert!(
+            measured(&text).iter().all(|line| line.contains(": 5.0 us")),
+            "{mpi}: {text}"
+        );
+    }
+}
+
+#[test]
+fn what_was_measured_is_saved_with_what_was_learnt() {
+    for mpi in MPIS {
+        let file = folder("calibration").join(format!("saved-{mpi}.json"));
+        let _ = fs::remove_file(&file);
+        let save = format!("save:{}", file.display());
+        run(mpi, "0,0,1,1", &[("RONDO_LEARN", &save)]);
+        let rules = File::parse(&fs::read_to_string(&file).expect("a file")).expect("of rules");
+        assert!(!rules.network.lacks(false), "{mpi}: {rules:?}");
+        rules.compile().expect("rules that can be read again");
+    }
+}

@@ -1,0 +1,109 @@
+//! The figures of a network: what is known, what ranks tell each other of it, and what they agree on.
+
+use proptest::prelude::*;
+use rondo::network::{self, Network, Offers, START, Shared};
+
+const KNOWN: Network = Network {
+    alpha_us: Some(1.9),
+    gap_us: Some(0.3),
+    beta_ns_per_kb: Some(82.0),
+    node_alpha_us: None,
+    node_beta_ns_per_kb: None,
+};
+
+fn maxima(offers: &[Offers]) -> Offers {
+    std::array::from_fn(|i| offers.iter().map(|offer| offer[i]).max().expect("a rank"))
+}
+
+#[test]
+fn what_is_set_goes_before_what_is_measured_and_both_before_the_start() {
+    let set = Network {
+        alpha_us: Some(7.0),
+        ..Network::default()
+    };
+    let (between, inside) = set.or(&KNOWN).models();
+    assert_eq!(
+        (between.alpha_us, between.gap_us, between.beta_ns_per_kb),
+        (7.0, 0.3, 82.0)
+    );
+    let start = (
+        START.node_alpha_us.unwrap(),
+        START.node_beta_ns_per_kb.unwrap(),
+    );
+    assert_eq!((inside.alpha_us, inside.beta_ns_per_kb), start);
+    assert_eq!(inside.gap_us, 0.3);
+}
+
+#[test]
+fn what_short_messages_tell_is_lacking_until_it_is_known() {
+    assert!(Network::default().lacks(false));
+    assert!(!KNOWN.lacks(false), "a rate is found in long calls");
+    assert!(
+        KNOWN.lacks(true),
+        "messages inside a node are to be measured as well"
+    );
+    assert!(!START.lacks(true));
+}
+
+#[test]
+fn ranks_agree_on_the_mean_of_the_slowest_and_the_fastest_pair() {
+    let pair = |alpha_us| {
+        network::offers(&Network {
+            alpha_us: Some(alpha_us),
+            ..Network::default()
+        })
+    };
+    let nothing = network::offers(&Network::default());
+    let agreed = network::agreed(&maxima(&[pair(10.0), nothing, pair(40.0), pair(30.0)]));
+    assert_eq!(
+        agreed,
+        Network {
+            alpha_us: Some(20.0),
+            ..Network::default()
+        }
+    );
+    assert_eq!(network::agreed(&nothing), Network::default());
+}
+
+#[test]
+fn a_file_cannot_name_figures_that_no_network_has() {
+    assert_eq!(START.check(), Ok(()));
+    for bad in [-1.0, f64::NAN, f64::INFINITY, 1e10] {
+        let network = Network {
+            gap_us: Some(bad),
+            ..KNOWN
+        };
+        assert!(network.check().is_err(), "{bad}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn numbers_and_shared_memory_carry_figures(figures in prop::collection::vec(prop::option::of(0u32..1 << 30), 5)) {
+        let figure = |i: usize| figures[i].map(|thousandths| f64::from(thousandths) / 1e3);
+        let network = Network {
+            alpha_us: figure(0),
+            gap_us: figure(1),
+            beta_ns_per_kb: figure(2),
+            node_alpha_us: figure(3),
+            node_beta_ns_per_kb: figure(4),
+        };
+        prop_assert_eq!(Network::from_numbers(network.numbers()), network);
+        let shared = Shared::new();
+        shared.set(&network);
+        prop_assert_eq!(shared.get(), network);
+        // One rank alone agrees with itself.
+        prop_assert_eq!(network::agreed(&network::offers(&network)), network);
+    }
+
+    /// Whatever figures there are, a model is made of them that gives sensible numbers.
+    #[test]
+    fn every_figure_gives_a_model(alpha in 0.0..1e9, gap in 0.0..1e9, beta in 0.0..1e9, bytes in 1u64..1 << 40) {
+        let network = Network { alpha_us: Some(alpha), gap_us: Some(gap), beta_ns_per_kb: Some(beta), ..KNOWN };
+        let (between, _) = network.models();
+        prop_assert!(between.broadcast_us(5, bytes) >= 0.0);
+        prop_assert!(between.blocks(5, bytes, 1 << 16, 1) >= 1);
+        prop_assert!(between.latency(bytes) >= 1);
+        prop_assert!(between.long_block(64) >= 1024);
+    }
+}
