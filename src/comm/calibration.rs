@@ -76,6 +76,9 @@ impl State {
     /// A higher one than what is known counts at once, for nothing is faster than it can be. A lower one counts half,
     /// because much can make calls slower, above all at their beginning.
     pub fn learn_rate(&self, host: &Host, rate: u64) {
+        if self.config.network.beta_ns_per_kb.is_some() {
+            return; // the user knows better
+        }
         let known = self.network.get();
         let mut beta_ns_per_kb = 1024e9 / rate.max(1) as f64;
         if let Some(known) = known.beta_ns_per_kb.filter(|&known| known < beta_ns_per_kb) {
