@@ -37,7 +37,7 @@ const EXCHANGE: u64 = 1;
 const TRIPS: usize = 3;
 
 /// Short messages that each of the two sends in a row.
-const ROW: usize = 9;
+const ROW: usize = 7;
 
 /// Lengths of long messages, in bytes. Their rate is what the last one has more than the one before, which is far more
 /// than what a link lets through at once.
@@ -52,7 +52,7 @@ const LONGER: f64 = (LONG[1] / LONG[0]) as f64;
 
 impl Mpi {
     /// Asks rank `partner` of a private communicator, on which nothing else is under way, and which answers by
-    /// [`Mpi::answer_probe`]. At most 21 messages, or 11 without the gap.
+    /// [`Mpi::answer_probe`]. At most 19 messages, or 11 without the rows.
     pub fn probe(&self, comm: Comm, partner: u32, with_rows: bool) -> Result<Probe, Failure> {
         let mut probe = Probe::default();
         let mut asker = Asker {
