@@ -7,6 +7,7 @@
  *   handler_races first   one thread sets a communicator's handler, sooner or later, while another makes the first call
  *                         there
  *   handler_races alone   no threads: a handler that was set before the first call
+ *   handler_races talks   a handler that makes the first call on its communicator, while the host may hold locks of it
  */
 #include "seven.h"
 #include <pthread.h>
@@ -131,6 +132,35 @@ static void alone(void) {
     }
 }
 
+/* A root that no communicator has, on all ranks alike; the handler makes the first calls that Rondo could take. */
+static void talking_handler(MPI_Comm *comm, int *code, ...) {
+    (void)code;
+    called[0]++;
+    bcast_bytes(20000, 0, *comm);
+    all_seven(300, 1, *comm);
+}
+
+static void talks(void) {
+    MPI_Errhandler talking;
+    MPI_Comm_create_errhandler(talking_handler, &talking);
+    for (int i = 0; i < 20; i++) {
+        MPI_Comm comm;
+        int some = 0;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm_set_errhandler(comm, talking);
+        called[0] = 0;
+        if (i % 2)
+            MPI_Scatterv(NULL, NULL, NULL, MPI_INT, &some, 1, MPI_INT, -5, comm);
+        else
+            MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
+        CHECK(called[0] == 1);
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+        all_seven(300, 0, comm);
+        MPI_Comm_free(&comm);
+    }
+    MPI_Errhandler_free(&talking);
+}
+
 int main(int argc, char **argv) {
     start_threads(&argc, &argv, "handler_races", MPI_THREAD_MULTIPLE);
     const char *part = argc > 1 ? argv[1] : "alone";
@@ -140,6 +170,8 @@ int main(int argc, char **argv) {
         self();
     else if (!strcmp(part, "first"))
         first();
+    else if (!strcmp(part, "talks"))
+        talks();
     else
         alone();
     MPI_Errhandler_free(&handlers[0]);

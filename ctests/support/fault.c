@@ -117,10 +117,10 @@ FUNCTION(Comm_group, (MPI_Comm c, MPI_Group *g), (c, g), made(GROUPS, rc, 1))
 FUNCTION(Group_translate_ranks, (MPI_Group g, int n, const int *a, MPI_Group h, int *b), (g, n, a, h, b), NOTHING)
 FUNCTION(Group_free, (MPI_Group * g), (g), made(GROUPS, rc, -1))
 /* As a host that runs out of something on this rank, it fails when the ranks have talked about it. */
-int PMPI_Comm_split(MPI_Comm c, int color, int key, MPI_Comm *d) {
-    static int (*next)(MPI_Comm, int, int, MPI_Comm *);
-    if (!next) *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Comm_split");
-    int fails = strikes("Comm_split"), rc = next(c, color, key, d);
+int PMPI_Comm_create(MPI_Comm c, MPI_Group g, MPI_Comm *d) {
+    static int (*next)(MPI_Comm, MPI_Group, MPI_Comm *);
+    if (!next) *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Comm_create");
+    int fails = strikes("Comm_create"), rc = next(c, g, d);
     if (fails && rc == MPI_SUCCESS) MPI_Comm_free(d);
     made(COMMUNICATORS, rc, !fails);
     return fails ? MPI_ERR_OTHER : rc;

@@ -9,7 +9,7 @@ use super::calibration::KNOWN;
 use super::process::PROCESS;
 use super::{ADD_UP, ALIVE, ruled};
 use crate::config::{self, StatsFormat};
-use crate::host::{self, Abi, Host, Mpi};
+use crate::host::{self, Abi, Group, Host, Mpi};
 use crate::report;
 use crate::stats::{self, Report};
 use std::sync::atomic::Ordering::Relaxed;
@@ -68,7 +68,7 @@ fn write_statistics(host: &Host, mpi: &Mpi, stats: &config::Stats) {
 /// `MPI_COMM_WORLD` must not meet it. Were there no room for one, rank 0 would report what it did itself.
 fn add_up(mpi: &Mpi, sums: &mut [f64]) -> bool {
     let world = mpi.world();
-    let Ok(own) = mpi.rank(world).and_then(|rank| mpi.private(world, rank)) else {
+    let Ok(own) = Group::of(mpi, world).and_then(|group| mpi.private(world, &group)) else {
         return false;
     };
     let added = mpi.sum_to_root(own, sums);

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::State;
-use crate::host::{Code, Comm, Mpi};
+use crate::host::{Code, Comm, Group, Mpi};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Private communicators of this process.
@@ -42,14 +42,15 @@ impl State {
 /// Makes a private communicator if all ranks have room for one.
 fn agree_on_private(mpi: &Mpi, state: &State) -> Result<Option<Comm>, Code> {
     let full = PRIVATE.load(Relaxed) >= state.config.max_comms || !mpi.has_room();
-    let mut refused = [i64::from(full)];
+    let group = Group::of(mpi, state.comm).ok().filter(|_| !full);
+    let mut refused = [i64::from(group.is_none())];
     mpi.max(state.comm, &mut refused)?;
-    if refused[0] != 0 {
+    let Some(group) = group.filter(|_| refused[0] == 0) else {
         return Ok(None);
-    }
+    };
     // It may fail all the same, if no name for a communicator is free on all ranks. Whether it does may differ between
     // ranks, so they compare what they got.
-    let made = mpi.private(state.comm, state.rank).ok();
+    let made = mpi.private(state.comm, &group).ok();
     let mut failed = [i64::from(made.is_none())];
     mpi.max(state.comm, &mut failed)?;
     if failed[0] != 0 {

@@ -30,6 +30,7 @@ pub use library::table::{Host, Mpi, host};
 pub use object::attr::{Attribute, Datatype, is_being_freed};
 pub use object::code::{Code, no_trouble};
 pub use object::failure::Failure;
+pub use object::groups::Group;
 pub use transport::in_flight::InFlight;
 pub use transport::local_packets::{LocalPackets, MailboxEvent, MailboxState, Route};
 pub use transport::probes::Probe;

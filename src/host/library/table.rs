@@ -101,7 +101,7 @@ functions! {
         group_translate_ranks = "PMPI_Group_translate_ranks"(sys::MPI_Group, c_int, *const c_int, sys::MPI_Group,
             *mut c_int);
         group_free = "PMPI_Group_free"(*mut sys::MPI_Group);
-        comm_split = "PMPI_Comm_split"(sys::MPI_Comm, c_int, c_int, *mut sys::MPI_Comm);
+        comm_create = "PMPI_Comm_create"(sys::MPI_Comm, sys::MPI_Group, *mut sys::MPI_Comm);
         comm_free = "PMPI_Comm_free"(*mut sys::MPI_Comm);
         comm_set_errhandler = "PMPI_Comm_set_errhandler"(sys::MPI_Comm, sys::MPI_Errhandler);
         comm_call_errhandler = "PMPI_Comm_call_errhandler"(sys::MPI_Comm, c_int);

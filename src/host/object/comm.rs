@@ -1,6 +1,7 @@
 //! Communicators as Rondo uses them: a typed handle with the host's operations on it.
 
 use super::code::{Code, check};
+use super::groups::Group;
 use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
@@ -104,7 +105,7 @@ impl Mpi {
             return Some(own);
         }
         // No lock is held: the handler of the user's may call us.
-        let made = self.private(Comm(self.h.self_), 0).ok()?;
+        let made = self.alone(Comm(self.h.self_)).ok()?;
         let mut own = self.own_self.lock();
         match *own {
             // Another thread was faster.
@@ -137,25 +138,32 @@ impl Mpi {
         }
         // Held: collectives on one communicator come one after the other. No handler of the user's is called here.
         let own = self.own_self.lock();
-        let tried = own.and_then(|own| self.private(own, 0).ok());
+        let tried = own.and_then(|own| self.alone(own).ok());
         tried.inspect(|&comm| self.free(comm)).is_some()
     }
 
-    /// A new communicator with the ranks of `comm` in the same order, errors returned. Collective.
+    /// A new communicator with the ranks of `comm` in the same order, which `group` is of, errors returned. Collective.
     ///
-    /// Split instead of dup, which would run the user's attribute copy callbacks. If the host cannot make it, it calls
-    /// the error handler of `comm`: see [`Mpi::has_room`].
-    pub fn private(&self, comm: Comm, rank: u32) -> Result<Comm, Code> {
+    /// Created from the group, because a duplicate would run the user's attribute copy callbacks, and because MPICH 5
+    /// with several threads holds a lock of `comm` while it calls its error handler: a handler that calls a collective
+    /// on `comm` works there, but to split or duplicate it ends the job. If the host cannot make the communicator, it
+    /// calls the error handler of `comm`: see [`Mpi::has_room`].
+    pub fn private(&self, comm: Comm, group: &Group) -> Result<Comm, Code> {
         let mut made = self.h.comm_null;
-        // SAFETY: `comm` is a valid intra-communicator, `made` a place of the right type.
+        // SAFETY: `comm` is a valid intra-communicator, the group is its own, `made` a place of the right type.
         unsafe {
-            check((self.f.comm_split)(comm.0, 0, rank as c_int, &mut made))?;
+            check((self.f.comm_create)(comm.0, group.handle(), &mut made))?;
             if made == self.h.comm_null {
                 return Err(Code::no_mem()); // MPICH 5 returns success if the error handler did
             }
             check((self.f.comm_set_errhandler)(made, self.h.errors_return))?;
         }
         Ok(Comm(made))
+    }
+
+    /// The same for a communicator of this process alone. Local.
+    fn alone(&self, comm: Comm) -> Result<Comm, Code> {
+        self.private(comm, &Group::of(self, comm)?)
     }
 
     /// Frees a communicator made by [`Mpi::private`], unless MPI is no more.

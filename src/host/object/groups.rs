@@ -1,4 +1,4 @@
-//! Where the ranks of a communicator are in `MPI_COMM_WORLD`.
+//! The group of a communicator, and where its ranks are in `MPI_COMM_WORLD`.
 
 use super::code::{Code, check};
 use crate::host::library::handle::Comm;
@@ -8,15 +8,20 @@ use std::ffi::c_int;
 use std::mem::MaybeUninit;
 
 /// A group of the host, freed at the end.
-struct Group<'a>(&'a Mpi, sys::MPI_Group);
+pub struct Group<'a>(&'a Mpi, sys::MPI_Group);
 
 impl<'a> Group<'a> {
-    fn of(mpi: &'a Mpi, comm: Comm) -> Result<Group<'a>, Code> {
+    /// That of a communicator. Local.
+    pub fn of(mpi: &'a Mpi, comm: Comm) -> Result<Group<'a>, Code> {
         let mut group = MaybeUninit::<sys::MPI_Group>::uninit();
         // SAFETY: the communicator is valid; a group is written where one has room.
         check(unsafe { (mpi.f.comm_group)(comm.0, group.as_mut_ptr()) })?;
         // SAFETY: written, because the call succeeded.
         Ok(Group(mpi, unsafe { group.assume_init() }))
+    }
+
+    pub(super) fn handle(&self) -> sys::MPI_Group {
+        self.1
     }
 }
 
