@@ -15,6 +15,10 @@
 //! small one, which any network can take, and a multiple of what the path carries in a round trip beyond the rate of
 //! the small one. So it stays small where that already fills the link, be it that several ranks send to one.
 //!
+//! **Far networks.** Where the wire alone holds more than the small window in a round trip, it is known what the small
+//! one would do: a window in each round trip. To try it would take many of them. There latency and rate, as they are
+//! known from elsewhere, say how large the window is ([`Flow::expect`]).
+//!
 //! **All ranks have the same window.** Acknowledgements to a rank share links with what others send, so a rank whose
 //! window is smaller than that of others is as slow as their queues make it, whatever its own figures are: half of the
 //! ranks with 64 KiB and half with 256 KiB are slower than all with either. So the ranks agree on figures from time to
@@ -41,11 +45,8 @@ pub const RANK_BYTES: u64 = 16 << 20;
 /// The smallest window.
 pub const SMALL_WINDOW: u64 = 64 << 10;
 
-/// The window before there are figures, at the least.
+/// The window before there are figures.
 const FIRST_WINDOW: u64 = 192 << 10;
-
-/// Round trips in it, as far as they are known by then. Fewer than later: the rate may be much lower than expected.
-const FIRST_ROUND_TRIPS: f64 = 1.5;
 
 /// Bytes that are acknowledged with the small window when figures are measured.
 const PROBE_BYTES: u64 = 128 << 10;
@@ -153,10 +154,8 @@ pub struct Flow {
     sustained: u64,
     /// What the ranks agreed on; 0: nothing yet.
     agreed: u64,
-    /// Have they tried to? From then on the small window is measured.
-    probed: bool,
-    /// The window until then, if it is more than the usual one.
-    first: u64,
+    /// The window of a far network.
+    far: Option<u64>,
 }
 
 impl Flow {
@@ -194,26 +193,28 @@ impl Flow {
         }
     }
 
-    /// A short message takes so many microseconds, and so many bytes a microsecond may be expected: what is known of
-    /// the network before long calls tell more. The same on all ranks.
+    /// A short message takes so many microseconds, and so many bytes a microsecond may be expected. The same on all
+    /// ranks.
     pub fn expect(&mut self, latency_us: f64, bytes_per_us: f64) {
-        let window = FIRST_ROUND_TRIPS * 2.0 * latency_us * bytes_per_us;
-        self.first = (window as u64).min(EDGE_BYTES);
+        let path = 2.0 * latency_us * bytes_per_us;
+        // With the small window, a round trip would take the wire's and the time of the window's bytes.
+        let window = SMALL_WINDOW.saturating_add((ROUND_TRIPS * path) as u64);
+        self.far = (path >= SMALL_WINDOW as f64).then(|| window.min(EDGE_BYTES));
     }
 
     /// Bytes that this rank leaves unacknowledged in a call, on all edges.
     pub fn window(&self) -> u64 {
-        match self.agreed {
-            _ if self.is_probing() => SMALL_WINDOW,
-            0 => self.first.max(FIRST_WINDOW),
-            window => window,
+        match (self.far, self.agreed) {
+            (Some(window), _) => window,
+            (None, _) if self.is_probing() => SMALL_WINDOW,
+            (None, 0) => FIRST_WINDOW,
+            (None, window) => window,
         }
     }
 
-    /// Is it being measured what the small window does? Not in the first calls on a network that is known to be far: it
-    /// would take too long.
+    /// Is it being measured what the small window does?
     fn is_probing(&self) -> bool {
-        self.small_rate.is_none() && (self.agreed > 0 || self.probed || self.first <= FIRST_WINDOW)
+        self.small_rate.is_none() && self.far.is_none()
     }
 
     /// What this rank measured since the last time: rates where the window held it up, with the small window, and
@@ -231,7 +232,7 @@ impl Flow {
     /// The ranks agreed on figures. The rate that long calls had, in bytes per second, if there were any.
     pub fn agree(&mut self, [rate, small, longest, shortest, sustained]: Figures) -> Option<u64> {
         (self.rate, self.small_rate, self.span) = (0, None, (0, 0));
-        (self.sustained, self.probed) = (0, true);
+        self.sustained = 0;
         for edge in &mut self.edges {
             edge.round_trip = u64::MAX;
         }
@@ -321,6 +322,7 @@ impl Flow {
         let rate = (u128::from(bytes) * 1_000_000_000 / u128::from(time.max(1))) as u64;
         match self.is_probing() {
             true if bytes >= PROBE_BYTES => self.small_rate = Some(rate),
+            false if self.far.is_some() && bytes >= EPOCH_BYTES => {}
             false if bytes >= EPOCH_BYTES.max(2 * self.window()) => {
                 if self.limited {
                     self.rate = self.rate.max(rate);

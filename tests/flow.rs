@@ -1,6 +1,6 @@
 //! The law of in-flight control on invented networks: it fills the link, and does not fill queues.
 
-use rondo::flow::{Flow, Verdict};
+use rondo::flow::{Flow, SMALL_WINDOW, Verdict};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -220,24 +220,40 @@ fn a_long_fat_network_is_filled() {
     });
 }
 
-/// What is known of the network before the first call spares it the small window.
+/// What is known of the network spares it the small window, in the first call and in those behind an agreement.
 #[test]
-fn the_first_call_on_a_network_that_is_known_to_be_far_is_not_held_up() {
+fn calls_on_a_network_that_is_known_to_be_far_are_not_held_up() {
     let far = Network {
         latency: 10_000.0,
         ..QUIET
     };
-    let first = |expected: bool| {
+    let call = |expected: bool, number: u32| {
         let mut flows = flows(far);
         if expected {
             // The rate is not what was expected.
             flows[0].expect(far.latency, 4.0 * far.rate);
         }
-        calls(far, &mut flows, 4 << 20, 1).time
+        calls(far, &mut flows, 4 << 20, number).time
     };
     let least = f64::from(4 << 20) / far.rate + 2.0 * far.latency;
-    assert!(first(true) < 1.1 * least, "{} of {least}", first(true));
-    assert!(first(false) > 1.1 * first(true));
+    for number in [1, 4] {
+        assert!(
+            call(true, number) < 1.1 * least,
+            "{} of {least}",
+            call(true, number)
+        );
+    }
+    assert!(call(false, 1) > 1.1 * call(true, 1));
+}
+
+/// A network on which the wire holds little is not far, however fast it is: there the round trip is the processes'.
+#[test]
+fn what_a_fast_network_carries_is_measured() {
+    let mut flow = Flow::default();
+    flow.expect(2.0, 12_000.0);
+    assert_eq!(flow.window(), SMALL_WINDOW);
+    flow.expect(2000.0, 25.0);
+    assert_eq!(flow.window(), SMALL_WINDOW + 400_000);
 }
 
 #[test]

@@ -17,6 +17,9 @@ use std::sync::atomic::Ordering::Relaxed;
 /// What this process knows.
 pub static KNOWN: Shared = Shared::new();
 
+/// A link is no faster than this, in nanoseconds for 1024 bytes, if it has no time for the long messages of a probe.
+const SLOW_NS_PER_KB: f64 = 8000.0;
+
 /// A rate that is measured again is another one if it is so many times as high, or as low.
 const OTHER_RATE: f64 = 1.2;
 
@@ -51,7 +54,10 @@ impl State {
             // Whichever is longer: other ranks may share the processor.
             let round = probe.round.unwrap_or(0.0) / BOTH_ENDS;
             measured.gap_us = probe.sending.map(|seconds| seconds.max(round) * 1e6);
-            measured.beta_ns_per_kb = probe.per_byte.map(|seconds| seconds * 1024e9);
+            // Where long messages would have taken too long, the link is slow; but it may let a short one through faster
+            // than it is.
+            let slow = (probe.slow_byte).map(|seconds| (seconds * 1024e9).max(SLOW_NS_PER_KB));
+            measured.beta_ns_per_kb = probe.per_byte.map(|seconds| seconds * 1024e9).or(slow);
         }
         if self.sends_inside_nodes()
             && let [first, second, ..] = *locals

@@ -21,6 +21,9 @@ pub struct Probe {
     pub round: Option<f64>,
     /// What each byte adds, in long messages.
     pub per_byte: Option<f64>,
+    /// What each byte adds in a message so short that a link may let it through faster than it is. `None` too if it was
+    /// here as soon as those before it.
+    pub slow_byte: Option<f64>,
 }
 
 /// Words of a short message: the bytes of the next one, 0 if there is none; is this one to be answered?
@@ -37,7 +40,10 @@ const EXCHANGE: u64 = 1;
 const TRIPS: usize = 3;
 
 /// Short messages that each of the two sends in a row.
-const ROW: usize = 7;
+const ROW: usize = 6;
+
+/// Bytes of the message behind them: no host agrees on so few with the receiver first.
+const ROW_END: usize = 16 << 10;
 
 /// Lengths of long messages, in bytes. Their rate is what the last one has more than the one before, which is far more
 /// than what a link lets through at once.
@@ -74,12 +80,14 @@ impl Mpi {
         probe.latency = Some(latency).filter(|&latency| latency < 1.0);
         if with_rows {
             asker.announce(EXCHANGE)?;
-            let (sending, all) = self.row(comm, partner)?;
+            let row = self.row(comm, partner)?;
             // The other one begins a latency later, and its messages take another one. Where most of the time is that,
             // the rest cannot be told from chance.
-            let rest = all - 2.0 * latency;
-            probe.sending = Some(sending / ROW as f64);
+            let rest = row.short - 2.0 * latency;
+            probe.sending = Some(row.sending / ROW as f64);
             probe.round = (rest > latency).then_some(rest / ROW as f64);
+            // A rank that was kept from running finds all messages at once.
+            probe.slow_byte = (row.end > row.short).then(|| (row.end - row.short) / ROW_END as f64);
         }
         let mut before = None;
         let mut expected = 0.0;
@@ -122,37 +130,46 @@ impl Mpi {
         }
     }
 
-    /// Sends rank `partner` a row of short messages and receives as many. Seconds until all are started, and until all
-    /// are complete.
-    fn row(&self, comm: Comm, partner: u32) -> Result<(f64, f64), Failure> {
-        let (from, mut to) = ([0u8; SHORT], [[0u8; SHORT]; ROW]);
+    /// Sends rank `partner` a row of short messages and a longer one, and receives as many.
+    fn row(&self, comm: Comm, partner: u32) -> Result<Row, Failure> {
+        let lengths = || std::iter::repeat_n(SHORT, ROW).chain([ROW_END]);
+        let from = vec![0u8; ROW_END];
+        let mut to: Vec<_> = lengths().map(|length| vec![0u8; length]).collect();
         let envelope = Envelope {
             rank: partner,
             tag: 0,
             comm,
         };
-        let mut receives = Vec::with_capacity(ROW);
+        let mut receives = Vec::with_capacity(ROW + 1);
         for bytes in &mut to {
-            let chunk = self.bytes_at(bytes.as_mut_ptr(), SHORT as u64);
+            let chunk = self.bytes_at(bytes.as_mut_ptr(), bytes.len() as u64);
             // SAFETY: each has a place of its own, and stays until all are complete, below.
             receives.push(Pending::new(unsafe {
                 self.start_receive(chunk, envelope)
             }?));
         }
-        let mut sends = Vec::with_capacity(ROW);
+        let mut sends = Vec::with_capacity(ROW + 1);
         let start = self.time();
-        for _ in 0..ROW {
-            let chunk = self.bytes_at(from.as_ptr().cast_mut(), SHORT as u64);
+        let mut sending = 0.0;
+        for length in lengths() {
+            sending = self.time() - start;
+            let chunk = self.bytes_at(from.as_ptr().cast_mut(), length as u64);
             // SAFETY: nothing writes to these bytes, and they stay until all are complete, below.
             sends.push(Pending::new(unsafe {
                 self.start_send(chunk, envelope, false)
             }?));
         }
-        let sending = self.time() - start;
-        self.complete(&mut receives)?;
-        let all = self.time() - start;
+        let (row, last) = receives.split_at_mut(ROW);
+        self.complete(row)?;
+        let short = self.time() - start;
+        self.complete(last)?;
+        let end = self.time() - start;
         self.complete(&mut sends)?;
-        Ok((sending, all))
+        Ok(Row {
+            sending,
+            short,
+            end,
+        })
     }
 
     /// Sends some bytes, and waits until that is complete.
@@ -196,6 +213,16 @@ impl Mpi {
         }
         Ok(())
     }
+}
+
+/// Seconds that a row of messages took.
+struct Row {
+    /// Until all short ones were started.
+    sending: f64,
+    /// Until all short ones were here.
+    short: f64,
+    /// Until the longer one was here.
+    end: f64,
 }
 
 /// The rank that asks. Its next message is as long as the last one said.
