@@ -31,7 +31,7 @@ algorithms! {
     /// A binomial tree: the circulant broadcast of one block, or a gather or scatter of all blocks
     /// through a tree that ignores their sizes.
     Binomial = "binomial";
-    /// The circulant all-broadcast of whole parts, ceil(log2 p) rounds like Bruck's algorithm.
+    /// The all-broadcast of whole parts in ceil(log2 p) rounds, or fewer of several messages each, like Bruck's algorithm.
     Bruck = "bruck";
     /// Every rank passes on to its right what it got from its left, in p - 1 rounds.
     Ring = "ring";
@@ -43,6 +43,9 @@ algorithms! {
     Linear = "linear";
     /// Broadcast of one block through a tree for messages that take longer than it takes to send them.
     Postal = "postal";
+    /// Broadcast in which every block goes from the root to one rank and from there to all others: two messages one after
+    /// the other, however many ranks there are.
+    Relay = "relay";
 }
 
 /// Makes an enumeration of the algorithms of each family, and the way to it. Whoever matches one sees no other family's
@@ -106,7 +109,7 @@ macro_rules! families {
 
 families! {
     /// What can carry out a broadcast.
-    BroadcastAlgorithm, of_broadcast: Circulant Binomial Postal;
+    BroadcastAlgorithm, of_broadcast: Circulant Binomial Postal Relay;
     /// What can carry out an all-broadcast.
     AllBroadcastAlgorithm, of_all_broadcast: Circulant Bruck Ring;
     /// What can carry out a gather or scatter.

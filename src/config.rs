@@ -154,6 +154,8 @@ pub struct Config {
     pub node: String,
     /// `RONDO_BLOCK_BYTES`: the size of a block in bytes, 0 if the cost model decides.
     pub block_bytes: u64,
+    /// `RONDO_RADIX`: how the rounds of a bruck all-broadcast grow, 0 if the cost model decides.
+    pub radix: u32,
     /// `RONDO_ALPHA_US` and others: the figures of the network that the user sets.
     pub network: Network,
     /// `RONDO_CALIBRATE`: whether the others are measured.
@@ -217,6 +219,7 @@ impl Default for Config {
             shm_bytes: 0,
             node: String::new(),
             block_bytes: 0,
+            radix: 0,
             network: Network::default(),
             calibrate: false,
             rules: String::new(),

@@ -20,7 +20,7 @@ pub use size_class::SizeClass;
 use crate::algorithm::Algorithm;
 use crate::collective::{Family, LEADERS_LEAST_BYTES, LEAST_BYTES, NODE_LEAST_BYTES};
 use crate::config::{Config, Hierarchy};
-use crate::model::Model;
+use crate::model::{Model, Reach};
 use crate::network::Network;
 use crate::schedule::Parts;
 
@@ -31,7 +31,10 @@ const BELOW_MAX_KNOWN: f64 = 4.0;
 
 /// If a rank can begin so many short messages while one travels, most of the time of short calls is the network's, of
 /// which Rondo takes the least, and not the processor's.
-const OVERLAP: f64 = 4.0;
+const OVERLAP: f64 = 6.0;
+
+/// No relays among more ranks: each sends to all others.
+const RELAY_RANKS_MAX: u32 = 64;
 
 /// What every rank of a communicator knows about it.
 #[derive(Clone, Copy, Debug)]
@@ -132,9 +135,9 @@ impl Facts {
             ..between
         };
         let steps_inside = if config.shm { 1 } else { log(self.widest) };
-        let leaders_us = leaders.broadcast_us(log(self.nodes), bytes)
+        let leaders_us = leaders.broadcast_us(Reach::among(self.nodes), bytes)
             + f64::from(steps_inside) * inside.alpha_us;
-        flat.broadcast_us(log(self.p), bytes) < leaders_us
+        flat.broadcast_us(Reach::among(self.p), bytes) < leaders_us
     }
 
     /// How many times as long as the host Rondo may take below its minimum: the shorter, the longer.
@@ -147,25 +150,37 @@ impl Facts {
         (min as f64 / bytes.max(1) as f64).clamp(1.0, most)
     }
 
-    /// The faster way for a broadcast: as many blocks as are best, or a tree for one of them.
-    fn broadcast(&self, form: Form, bytes: u64, config: &Config) -> Algorithm {
-        // A tree for the latency 1 is no better than a block on the circulant graph.
-        let (_, inside) = self.models(config);
-        if self.latencies(bytes, config).0 == 1 {
-            return Algorithm::Circulant;
-        }
+    /// The ways for a broadcast with their times by the model, in microseconds, fastest first.
+    fn broadcasts(&self, form: Form, bytes: u64, config: &Config) -> Ways {
+        let between = model_of(*self, form, config);
+        let circulant_us = between.broadcast_us(self.reach(form, config), bytes);
+        let mut ways = Ways::of(Algorithm::Circulant, circulant_us);
         let (ranks, locals) = match form {
-            Form::Nodes { .. } if self.nodes == 1 => return Algorithm::Circulant, // no messages
+            Form::Nodes { .. } if self.nodes == 1 => return ways, // no messages
             Form::Flat => (self.p, 1),
             Form::Nodes { .. } if config.shm => (self.nodes, 1),
             Form::Nodes { .. } => (self.nodes, self.widest),
         };
-        let between = model_of(*self, form, config);
-        let circulant_us = between.broadcast_us(self.rounds(form, config), bytes);
-        let tree_us = |model: Model, ranks| model.tree_us(ranks, bytes);
-        match tree_us(between, ranks) + tree_us(inside, locals) < circulant_us {
-            true => Algorithm::Postal,
-            false => Algorithm::Circulant,
+        // A tree for the latency 1 is no better than a block on the circulant graph.
+        if self.latencies(bytes, config).0 > 1 {
+            let (_, inside) = self.models(config);
+            let tree_us = between.tree_us(ranks, bytes) + inside.tree_us(locals, bytes);
+            ways.add(Algorithm::Postal, tree_us);
+        }
+        if locals == 1 && ranks <= RELAY_RANKS_MAX {
+            ways.add(Algorithm::Relay, between.relay_us(ranks, bytes));
+        }
+        ways
+    }
+
+    /// The radix of an all-broadcast of whole parts, of `bytes` bytes in all, between those of this form.
+    pub fn radix(&self, form: Form, bytes: u64, config: &Config) -> u32 {
+        match (config.radix, form) {
+            // The ranks of a node share its link.
+            (0, Form::Flat) if self.widest > 1 && self.nodes > 1 => 2,
+            (0, Form::Flat) => self.models(config).0.radix(self.p, bytes),
+            (0, Form::Nodes { .. }) => self.models(config).0.radix(self.nodes, bytes),
+            (radix, Form::Flat | Form::Nodes { .. }) => radix,
         }
     }
 
@@ -180,12 +195,39 @@ impl Facts {
         (between.latency(bytes), inside.latency(bytes))
     }
 
-    /// Rounds until the first block is everywhere, and so the length of the pipeline.
-    fn rounds(&self, form: Form, config: &Config) -> u32 {
+    /// The length of the pipeline.
+    fn reach(&self, form: Form, config: &Config) -> Reach {
         match form {
-            Form::Nodes { .. } if self.nodes > 1 && config.shm => log(self.nodes),
-            Form::Nodes { .. } if self.nodes > 1 => log(self.nodes) + log(self.widest),
-            Form::Nodes { .. } | Form::Flat => log(self.p),
+            Form::Nodes { .. } if self.nodes > 1 && config.shm => Reach::among(self.nodes),
+            Form::Nodes { .. } if self.nodes > 1 => {
+                Reach::among(self.nodes).then(Reach::among(self.widest))
+            }
+            Form::Nodes { .. } | Form::Flat => Reach::among(self.p),
+        }
+    }
+}
+
+/// The ways for a call, with their times.
+#[derive(Clone, Copy, Debug)]
+struct Ways {
+    first: (Algorithm, f64),
+    second: Option<(Algorithm, f64)>,
+}
+
+impl Ways {
+    fn of(algorithm: Algorithm, us: f64) -> Ways {
+        Ways {
+            first: (algorithm, us),
+            second: None,
+        }
+    }
+
+    /// One more way. Of equal ones the first counts.
+    fn add(&mut self, algorithm: Algorithm, us: f64) {
+        if us < self.first.1 {
+            (self.first, self.second) = ((algorithm, us), Some(self.first));
+        } else if self.second.is_none_or(|second| us < second.1) {
+            self.second = Some((algorithm, us));
         }
     }
 }

@@ -322,7 +322,6 @@ impl Flow {
         let rate = (u128::from(bytes) * 1_000_000_000 / u128::from(time.max(1))) as u64;
         match self.is_probing() {
             true if bytes >= PROBE_BYTES => self.small_rate = Some(rate),
-            false if self.far.is_some() && bytes >= EPOCH_BYTES => {}
             false if bytes >= EPOCH_BYTES.max(2 * self.window()) => {
                 if self.limited {
                     self.rate = self.rate.max(rate);

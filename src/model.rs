@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use crate::algorithm::Algorithm;
-use crate::schedule::{Circulant, Parts, postal};
+use crate::schedule::{Parts, Steps, postal};
 
 /// Blocks at the most. The pipeline's ceil(log2 p) - 1 extra rounds are far below 1 % of the time
 /// there, and the record of which blocks of a part have arrived stays at 1 KiB.
@@ -26,7 +26,7 @@ const ROOT_SHARE: f64 = 0.3;
 
 /// How many times as long as sending alone a rank is busy with sending a message and receiving another one: 0.6 us for
 /// receiving against 0.3 us for sending, as measured by others for 100 Gbit/s.
-pub const BOTH_ENDS: f64 = 3.0;
+const BOTH_ENDS: f64 = 3.0;
 
 /// Nanoseconds that a block costs more for each of its bytes and each rank that passes it on: it is
 /// copied twice, and longer messages have slower protocols. With 1.9 us for alpha this puts the
@@ -39,6 +39,40 @@ const LONG_BLOCK_MIN: u64 = 1024;
 /// From here on all blocks go straight: hosts agree on such a message before they send it, so that most
 /// of its fixed cost is not the root's time.
 const LONG_BLOCK_MAX: u64 = 32 << 10;
+
+/// The largest radix of an all-broadcast of whole parts: the number of messages at a time.
+const RADIX_MAX: u32 = 64;
+
+/// Where several ranks send to one at the same time, they get out of step. Bytes take so much longer (measured:
+/// docs/results/latency.md).
+const OUT_OF_STEP: f64 = 0.1;
+
+/// How long a pipeline on the circulant graph is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// Rounds until the first block is everywhere: ceil(log2 p).
+    pub rounds: u32,
+    /// Messages one after the other on a block's longest way, if there are several blocks: about floor(log2 p) + 1.
+    pub latencies: u32,
+}
+
+impl Reach {
+    /// Among so many ranks.
+    pub fn among(ranks: u32) -> Reach {
+        Reach {
+            rounds: ranks.next_power_of_two().trailing_zeros(),
+            latencies: (ranks.max(1).ilog2() + 1).min(ranks.saturating_sub(1)),
+        }
+    }
+
+    /// One pipeline behind another.
+    pub fn then(self, next: Reach) -> Reach {
+        Reach {
+            rounds: self.rounds + next.rounds,
+            latencies: self.latencies + next.latencies,
+        }
+    }
+}
 
 /// Cost of a message between two ranks.
 #[derive(Clone, Copy, Debug)]
@@ -56,46 +90,87 @@ impl Model {
     /// after q = `rounds` rounds, or an all-broadcast of as many in parts of `parts` ranks.
     ///
     /// The schedule is a pipeline: a rank begins a round g + beta m / n after the one before, but its first block has
-    /// come q latencies after the root's. T(n) = (n - 1 + q)(g + beta m / n) + q (alpha - g) has its least value at n =
+    /// come h latencies after the root's. T(n) = (n - 1 + q)(g + beta m / n) + h (alpha - g) has its least value at n =
     /// sqrt((q - 1) beta m / g). Here g is the time in which a rank sends one message and receives another. (With g =
-    /// alpha this is Träff, arXiv 2205.10072, section 2, where a round ends with the arrival of its block.) The model
-    /// knows nothing of protocols, so there are more blocks than that where they would exceed `eager_bytes` and the
-    /// pipeline is not full. Every part costs a little in every round, which counts towards g.
-    pub fn blocks(&self, rounds: u32, bytes: u64, eager_bytes: u64, parts: u64) -> u32 {
-        let best = self.best_blocks(rounds, bytes, parts);
+    /// alpha this is Träff, arXiv 2205.10072, section 2, where a round ends with the arrival of its block.) A single
+    /// block has h = q. The model knows nothing of protocols, so there are more blocks than that where they would exceed
+    /// `eager_bytes` and the pipeline is not full. Every part costs a little in every round, which counts towards g.
+    pub fn blocks(&self, reach: Reach, bytes: u64, eager_bytes: u64, parts: u64) -> u32 {
+        let best = self.best_blocks(reach, bytes, parts);
         let short = bytes.div_ceil(eager_bytes).min(FULL_PIPELINE);
-        clamp((best.round() as u64).max(short), bytes)
+        clamp((best as u64).max(short), bytes)
     }
 
     /// The same for the model alone.
-    fn best_blocks(&self, rounds: u32, bytes: u64, parts: u64) -> f64 {
-        let (q, total_us) = (f64::from(rounds.max(1)), self.beta_us() * bytes as f64);
-        ((q - 1.0) * total_us / self.round_us(parts).max(1e-6)).sqrt()
+    fn best_blocks(&self, reach: Reach, bytes: u64, parts: u64) -> f64 {
+        let (q, total_us) = (
+            f64::from(reach.rounds.max(1)),
+            self.beta_us() * bytes as f64,
+        );
+        let best = ((q - 1.0) * total_us / self.round_us(parts).max(1e-6)).sqrt();
+        let several = best.round().max(1.0);
+        let time = |n| self.pipeline_us(reach, bytes, parts, n);
+        if time(1.0) <= time(several) {
+            1.0
+        } else {
+            several
+        }
     }
 
     /// T(n) as in [`Model::blocks`].
-    fn pipeline_us(&self, rounds: u32, bytes: u64, parts: u64, n: f64) -> f64 {
-        let (q, total_us) = (f64::from(rounds.max(1)), self.beta_us() * bytes as f64);
-        (n - 1.0 + q) * (self.round_us(parts) + total_us / n) + q * (self.alpha_us - self.gap())
+    fn pipeline_us(&self, reach: Reach, bytes: u64, parts: u64, n: f64) -> f64 {
+        let (q, total_us) = (
+            f64::from(reach.rounds.max(1)),
+            self.beta_us() * bytes as f64,
+        );
+        let latencies = match n > 1.0 {
+            true => f64::from(reach.latencies.max(1)),
+            false => q,
+        };
+        (n - 1.0 + q) * (self.round_us(parts) + total_us / n)
+            + latencies * (self.alpha_us - self.gap())
     }
 
-    /// Microseconds of a broadcast of `bytes` bytes whose first block is everywhere after `rounds` rounds, in
-    /// the best number of blocks: T(n) as in [`Model::blocks`].
-    pub fn broadcast_us(&self, rounds: u32, bytes: u64) -> f64 {
-        let n = self.best_blocks(rounds, bytes, 1).round().max(1.0);
-        self.pipeline_us(rounds, bytes, 1, n)
+    /// Microseconds of a broadcast of `bytes` bytes on the circulant graph in the best number of blocks: T(n) as in
+    /// [`Model::blocks`].
+    pub fn broadcast_us(&self, reach: Reach, bytes: u64) -> f64 {
+        let n = self.best_blocks(reach, bytes, 1);
+        self.pipeline_us(reach, bytes, 1, n)
+    }
+
+    /// The number of blocks that makes a broadcast of `bytes` bytes to `ranks` ranks over relays fastest
+    /// ([`crate::engine::Pattern::Relay`]): a multiple of the number of relays, so that all have as much to do.
+    ///
+    /// Each of the p - 1 relays has every (p-1)-th block, and passes it on in the time in which the root sends to the
+    /// others. T(n) = (n - 1 + p - 1)(g + beta m / n) + 2 (alpha - g) has its least value at n = sqrt((p - 2) beta m /
+    /// g). Blocks are no longer than `eager_bytes`, as in [`Model::blocks`].
+    pub fn relay_blocks(&self, ranks: u32, bytes: u64, eager_bytes: u64) -> u32 {
+        let relays = u64::from(ranks.max(2) - 1);
+        let short = bytes.div_ceil(eager_bytes).min(FULL_PIPELINE);
+        let turns = (self.best_turns(ranks, bytes) as u64).max(short.div_ceil(relays));
+        clamp(turns * relays, bytes)
+    }
+
+    /// How often each relay has a block: the least of T(n) as in [`Model::relay_blocks`].
+    fn best_turns(&self, ranks: u32, bytes: u64) -> f64 {
+        let (relays, total_us) = (f64::from(ranks.max(2) - 1), self.beta_us() * bytes as f64);
+        let best = ((relays - 1.0) * total_us / self.gap().max(1e-6)).sqrt();
+        (best / relays).round().max(1.0)
+    }
+
+    /// Microseconds of a broadcast over relays: T(n) as in [`Model::relay_blocks`].
+    pub fn relay_us(&self, ranks: u32, bytes: u64) -> f64 {
+        let (relays, total_us) = (f64::from(ranks.max(2) - 1), self.beta_us() * bytes as f64);
+        let n = self.best_turns(ranks, bytes) * relays;
+        (n - 1.0 + relays) * (self.gap() + total_us / n) + 2.0 * (self.alpha_us - self.gap())
     }
 
     /// How many messages of `bytes` bytes a rank can begin while one travels. Messages that are under way share their
-    /// sender's link, and where that takes most of the time, more of them are not faster: then this is 1.
+    /// sender's link; where that takes most of the time, this is 1.
     pub fn latency(&self, bytes: u64) -> u32 {
         let link_us = self.beta_us() * bytes as f64;
         let latency = (self.alpha_us + link_us) / (self.gap_us + link_us).max(1e-6);
-        let latency = (latency.ceil() as u32).clamp(1, postal::LATENCY_MAX);
-        match f64::from(latency) * link_us > self.alpha_us {
-            true => 1,
-            false => latency,
-        }
+        (latency.round() as u32).clamp(1, postal::LATENCY_MAX)
     }
 
     /// Microseconds of a broadcast of a single block of `bytes` bytes to `p` ranks by a tree
@@ -106,36 +181,66 @@ impl Model {
         f64::from(postal::time(p, latency)) * message_us / f64::from(latency)
     }
 
-    /// The faster way for an all-broadcast of `parts`.
-    pub fn all_broadcast(&self, parts: &Parts, eager_bytes: u64) -> Algorithm {
+    /// The radix that makes an all-broadcast of whole parts, of `bytes` bytes in all, among `p` ranks fastest
+    /// ([`crate::schedule::steps`]). A round takes alpha, and g for each message but the first one. All ways send as many
+    /// bytes.
+    pub fn radix(&self, p: u32, bytes: u64) -> u32 {
+        if self.alpha_us < 2.0 * self.gap() {
+            return 2;
+        }
+        let more_us = OUT_OF_STEP * self.beta_us() * bytes as f64;
+        let mut best = (2, self.rounds_us(&Steps::new(p, 2)));
+        for rounds in 1..Reach::among(p).rounds {
+            // The least one with so many rounds.
+            let radix = f64::from(p).powf(f64::from(rounds).recip()).ceil() as u32;
+            let time = more_us + self.rounds_us(&Steps::new(p, radix));
+            if (3..=RADIX_MAX).contains(&radix) && time < best.1 {
+                best = (radix, time);
+            }
+        }
+        best.0
+    }
+
+    /// Microseconds of the rounds of an all-broadcast of whole parts, without their bytes.
+    fn rounds_us(&self, steps: &Steps) -> f64 {
+        let round_us = |(_, messages)| self.alpha_us + (f64::from(messages) - 1.0) * self.gap();
+        steps.rounds().map(round_us).sum()
+    }
+
+    /// The faster way for an all-broadcast of `parts`: whole parts have this radix.
+    pub fn all_broadcast(&self, parts: &Parts, eager_bytes: u64, radix: u32) -> Algorithm {
         if parts.largest() == parts.total() / u64::from(parts.p()) {
             return Algorithm::Bruck; // equal parts: no byte travels twice, in the fewest rounds
         }
-        let (bruck_us, circulant_us) = self.all_broadcast_us(parts, eager_bytes);
+        let (bruck_us, circulant_us) = self.all_broadcast_us(parts, eager_bytes, radix);
         match bruck_us <= circulant_us {
             true => Algorithm::Bruck,
             false => Algorithm::Circulant,
         }
     }
 
-    /// Microseconds of an all-broadcast of `parts` in whole parts in q rounds, where the busiest rank counts in each;
-    /// and in as many blocks as are best.
-    pub fn all_broadcast_us(&self, parts: &Parts, eager_bytes: u64) -> (f64, f64) {
+    /// Microseconds of an all-broadcast of `parts` in whole parts, where the busiest rank counts in each message; and on
+    /// the circulant graph in as many blocks as are best.
+    pub fn all_broadcast_us(&self, parts: &Parts, eager_bytes: u64, radix: u32) -> (f64, f64) {
         let (p, m) = (parts.p(), parts.total());
-        let graph = Circulant::new(p);
-        let q = graph.q() as f64;
-        let busiest = |skips: &[u32]| {
-            let width = skips[1] - skips[0];
-            (0..p).map(|first| parts.window(first, width)).max()
-        };
-        let whole: u64 = graph.skips().windows(2).filter_map(busiest).sum();
+        let steps = Steps::new(p, radix);
+        let busiest = |width| (0..p).map(|first| parts.window(first, width)).max();
+        // All messages of a round have as many parts, but the last one.
+        let (mut whole, mut first) = (0u64, 0);
+        for (width, messages) in steps.rounds() {
+            first += messages as usize;
+            let last = busiest(steps.step(first - 1).width).unwrap_or(0);
+            let others = match messages {
+                1 => 0,
+                _ => busiest(width).unwrap_or(0),
+            };
+            whole += others * u64::from(messages - 1) + last;
+        }
         let contributors = parts.contributors().len() as u64;
-        let n = f64::from(self.blocks(graph.q() as u32, m, eager_bytes, contributors));
-        let bruck_us = q * self.alpha_us + whole as f64 * self.beta_us();
-        (
-            bruck_us,
-            self.pipeline_us(graph.q() as u32, m, contributors, n),
-        )
+        let reach = Reach::among(p);
+        let n = f64::from(self.blocks(reach, m, eager_bytes, contributors));
+        let bruck_us = self.rounds_us(&steps) + whole as f64 * self.beta_us();
+        (bruck_us, self.pipeline_us(reach, m, contributors, n))
     }
 
     /// Microseconds of a broadcast of `bytes` bytes in `rounds` rounds, in each of which who has all of it sends it to

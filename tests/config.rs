@@ -117,6 +117,7 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO_NODE", "n1"),
         ("RONDO_BLOCK_BYTES", "3K"),
         ("RONDO_CALIBRATE", "off"),
+        ("RONDO_RADIX", "6"),
         ("RONDO_ALPHA_US", "1.25"),
         ("RONDO_BETA_NS_PER_KB", "0.5"),
         ("RONDO_GAP_US", "0.75"),
@@ -199,6 +200,7 @@ fn every_option_sets_its_own_field_and_no_other() {
         shm_bytes: 9 << 20,
         node: "n1".into(),
         block_bytes: 3 << 10,
+        radix: 6,
         network: Network {
             alpha_us: Some(1.25),
             beta_ns_per_kb: Some(0.5),
@@ -364,7 +366,7 @@ fn decimal_numbers_are_finite_and_not_negative() {
 
 #[test]
 fn algorithms_go_by_their_names() {
-    use Algorithm::{Binomial, Bruck, Circulant, Postal, Ring};
+    use Algorithm::{Binomial, Bruck, Circulant, Postal, Relay, Ring};
     let of = |variable: &str, text: &str| {
         let config = clean(&[(variable, text)]);
         match option(variable).value_type {
@@ -377,6 +379,7 @@ fn algorithms_go_by_their_names() {
         ("circulant", Circulant),
         ("binomial", Binomial),
         ("postal", Postal),
+        ("relay", Relay),
     ];
     for (variable, algorithms) in [
         ("RONDO_BCAST", &broadcasts[..]),
@@ -395,12 +398,12 @@ fn algorithms_go_by_their_names() {
     }
     assert_eq!(
         warning("RONDO_BCAST", "Circulent"),
-        "RONDO_BCAST=\"Circulent\" is not one of auto, host, circulant, binomial, postal \
+        "RONDO_BCAST=\"Circulent\" is not one of auto, host, circulant, binomial, postal, relay \
          (did you mean circulant?); using the default auto"
     );
     assert_eq!(
         warning("RONDO_BCAST", "quux"),
-        "RONDO_BCAST=\"quux\" is not one of auto, host, circulant, binomial, postal; using the default auto"
+        "RONDO_BCAST=\"quux\" is not one of auto, host, circulant, binomial, postal, relay; using the default auto"
     );
     assert_eq!(
         warning("RONDO_ALLGATHERV", "rign"),

@@ -1,6 +1,7 @@
 //! The figures of a network: what is known, what ranks tell each other of it, and what they agree on.
 
 use proptest::prelude::*;
+use rondo::model::Reach;
 use rondo::network::{self, Network, Offers, START, Shared};
 
 const KNOWN: Network = Network {
@@ -101,8 +102,8 @@ proptest! {
     fn every_figure_gives_a_model(alpha in 0.0..1e9, gap in 0.0..1e9, beta in 0.0..1e9, bytes in 1u64..1 << 40) {
         let network = Network { alpha_us: Some(alpha), gap_us: Some(gap), beta_ns_per_kb: Some(beta), ..KNOWN };
         let (between, _) = network.models();
-        prop_assert!(between.broadcast_us(5, bytes) >= 0.0);
-        prop_assert!(between.blocks(5, bytes, 1 << 16, 1) >= 1);
+        prop_assert!(between.broadcast_us(Reach::among(32), bytes) >= 0.0);
+        prop_assert!(between.blocks(Reach::among(32), bytes, 1 << 16, 1) >= 1);
         prop_assert!(between.latency(bytes) >= 1);
         prop_assert!(between.long_block(64) >= 1024);
     }

@@ -11,7 +11,7 @@ use crate::decide::{Choice, Form, Why};
 use crate::engine::node::{self, Messages, Places, Relay};
 use crate::engine::{self, AllBroadcast, Limits, Order, Part, Pattern, Scratch};
 use crate::host::{Comm, Failure, Job, Mpi, MpiWire, Requests, RingLocal, StagingRoom, View};
-use crate::schedule::{Blocks, Circulant};
+use crate::schedule::{Blocks, Circulant, Steps};
 
 /// An all-broadcast over nodes.
 pub(super) struct Over<'a> {
@@ -135,6 +135,11 @@ impl Over<'_> {
             me: topology.node(state.rank()),
             contributors: self.contributors,
             latency: exchange.latencies(state).0,
+            radix: state.facts().radix(
+                Form::Nodes { lanes: self.lanes },
+                exchange.bytes,
+                state.config(),
+            ),
         };
         let pattern = pattern(exchange.way, exchange.blocks, &members, schedules);
         let round = exchange.bytes.div_ceil(exchange.blocks.into());
@@ -276,18 +281,14 @@ impl Inside<'_> {
         if n == 1 || self.over.exchange.sources.root().is_some() {
             return Ok(());
         }
-        let limits = limits(state, n, &Pattern::Bruck, 0);
+        let pattern = Pattern::Bruck(Steps::new(n, 2));
+        let limits = limits(state, n, &pattern, 0);
         let len = |&rank: &u32| places.part(rank).len;
         let longest = locals.iter().map(len).max().unwrap_or(0);
         let blocks = longest.div_ceil(limits.message).max(1) as u32;
         cut_long(locals.iter().map(len), blocks, self.cut);
         reserve(self.requests, n, &limits, limits.message, self.cut.len())?;
-        let order = Order::new(
-            Circulant::new(n),
-            topology.local(rank),
-            Pattern::Bruck,
-            self.cut,
-        );
+        let order = Order::new(Circulant::new(n), topology.local(rank), pattern, self.cut);
         let mut wire = MpiWire::new(job, self.requests, View::Locals(locals));
         engine::run(AllBroadcast::new(order, limits, self.scratch), &mut wire)
     }
@@ -335,7 +336,7 @@ impl Inside<'_> {
         reserve(
             requests,
             n,
-            &limits(state, n, &Pattern::Bruck, 0),
+            &limits(state, n, &Pattern::Bruck(Steps::new(n, 2)), 0),
             messages.longest(),
             1,
         )?;
@@ -345,6 +346,7 @@ impl Inside<'_> {
                 me,
                 contributors: &[leader],
                 latency: over.exchange.latencies(state).1,
+                radix: 2,
             };
             let pattern = pattern(over.exchange.way.inside(), count, &members, schedules);
             let limits = Limits {

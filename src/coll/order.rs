@@ -6,7 +6,7 @@ use crate::algorithm::{AllBroadcastAlgorithm, BroadcastAlgorithm};
 use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, Schedules, State};
 use crate::engine::{Limits, Part, Pattern};
 use crate::host::{Abi, StagingRoom};
-use crate::schedule::{Blocks, Circulant, Parts, Rounds};
+use crate::schedule::{Blocks, Circulant, Parts, Rounds, Steps};
 use std::slice;
 
 /// Bytes of staged messages at a time, each way. About what a window holds (see [`crate::flow`]).
@@ -19,6 +19,7 @@ pub(super) enum Way {
     Bruck,
     Ring,
     Postal,
+    Relay,
 }
 
 impl From<BroadcastAlgorithm> for Way {
@@ -26,6 +27,7 @@ impl From<BroadcastAlgorithm> for Way {
         match algorithm {
             BroadcastAlgorithm::Circulant | BroadcastAlgorithm::Binomial => Way::Circulant,
             BroadcastAlgorithm::Postal => Way::Postal,
+            BroadcastAlgorithm::Relay => Way::Relay,
         }
     }
 }
@@ -44,7 +46,7 @@ impl Way {
     /// How blocks that came to a node in this way go on from its leader, by messages: there they have a root.
     pub(super) fn inside(self) -> Way {
         match self {
-            Way::Circulant | Way::Bruck | Way::Ring => Way::Circulant,
+            Way::Circulant | Way::Bruck | Way::Ring | Way::Relay => Way::Circulant,
             Way::Postal => Way::Postal,
         }
     }
@@ -80,6 +82,8 @@ pub(super) struct Members<'a> {
     pub contributors: &'a [u32],
     /// Latency of a tree ([`Facts::latencies`](crate::decide::Facts::latencies)).
     pub latency: u32,
+    /// See [`Steps::new`].
+    pub radix: u32,
 }
 
 impl Sources<'_> {
@@ -103,7 +107,7 @@ impl Exchange<'_> {
     /// The most that a member sends, or receives, in a round.
     pub(super) fn round(&self) -> u64 {
         match self.way {
-            Way::Circulant | Way::Postal => self.bytes.div_ceil(self.blocks.into()),
+            Way::Circulant | Way::Postal | Way::Relay => self.bytes.div_ceil(self.blocks.into()),
             Way::Bruck | Way::Ring => self.bytes,
         }
     }
@@ -112,7 +116,7 @@ impl Exchange<'_> {
     pub(super) fn latencies(&self, state: &State) -> (u32, u32) {
         match self.way {
             Way::Postal => state.facts().latencies(self.round(), state.config()),
-            Way::Circulant | Way::Bruck | Way::Ring => (1, 1),
+            Way::Circulant | Way::Bruck | Way::Ring | Way::Relay => (1, 1),
         }
     }
 
@@ -125,7 +129,7 @@ impl Exchange<'_> {
         cut: &mut Vec<Part>,
     ) {
         match self.way {
-            Way::Circulant | Way::Postal => cut_alike(
+            Way::Circulant | Way::Postal | Way::Relay => cut_alike(
                 contributors.iter().map(|&member| (member, len(member))),
                 self.blocks,
                 cut,
@@ -147,6 +151,7 @@ pub(super) fn pattern<'a>(
         me,
         contributors,
         latency,
+        radix,
     } = *members;
     match way {
         Way::Circulant => {
@@ -156,18 +161,21 @@ pub(super) fn pattern<'a>(
             };
             Pattern::Circulant(Rounds::new(graph.q(), blocks), entries)
         }
-        Way::Bruck => Pattern::Bruck,
+        Way::Bruck => Pattern::Bruck(Steps::new(graph.p(), radix)),
         Way::Ring => Pattern::Ring,
         Way::Postal => Pattern::Tree(schedules.of_tree(graph.p(), me, contributors[0], latency)),
+        Way::Relay => Pattern::Relay,
     }
 }
 
 /// Ranks that one sends to, or receives from, at the most.
 pub(super) fn neighbors(ranks: u32, pattern: &Pattern) -> u32 {
     match pattern {
-        Pattern::Circulant(..) | Pattern::Bruck => Circulant::new(ranks).q() as u32,
+        Pattern::Circulant(..) => Circulant::new(ranks).q() as u32,
+        Pattern::Bruck(steps) => steps.count() as u32,
         Pattern::Ring => 1,
         Pattern::Tree(family) => family.children().len().max(1) as u32,
+        Pattern::Relay => ranks - 1,
     }
 }
 
@@ -211,9 +219,14 @@ pub(super) fn limits(state: &State, ranks: u32, pattern: &Pattern, round_bytes: 
         },
         sends: match pattern {
             _ if !simulated => SEND_WINDOW,
-            Pattern::Tree(family) => family.children().len().max(1) as u32,
-            Pattern::Circulant(..) | Pattern::Bruck | Pattern::Ring if in_step => 1,
-            Pattern::Circulant(..) | Pattern::Bruck | Pattern::Ring => SIMULATED_SENDS,
+            Pattern::Tree(_) | Pattern::Relay => neighbors(ranks, pattern),
+            Pattern::Circulant(..) | Pattern::Bruck(_) | Pattern::Ring if in_step => 1,
+            // Those of a round are all sent at the same time.
+            Pattern::Bruck(steps) => {
+                let most = steps.rounds().map(|(_, messages)| messages).max();
+                most.unwrap_or(1).max(SIMULATED_SENDS)
+            }
+            Pattern::Circulant(..) | Pattern::Ring => SIMULATED_SENDS,
         },
         message: state.facts().eager_bytes,
     }

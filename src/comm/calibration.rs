@@ -9,7 +9,6 @@
 
 use super::State;
 use crate::host::{Comm, Failure, Host, Mpi, Probe};
-use crate::model::BOTH_ENDS;
 use crate::network::{self, Network, Shared};
 use crate::report;
 use std::sync::atomic::Ordering::Relaxed;
@@ -51,9 +50,7 @@ impl State {
             let partner = topology.locals(node ^ 1)[0];
             let probe = pair(mpi, private, partner, node.is_multiple_of(2), true)?;
             measured.alpha_us = probe.latency.map(|seconds| seconds * 1e6);
-            // Whichever is longer: other ranks may share the processor.
-            let round = probe.round.unwrap_or(0.0) / BOTH_ENDS;
-            measured.gap_us = probe.sending.map(|seconds| seconds.max(round) * 1e6);
+            measured.gap_us = probe.sending.map(|seconds| seconds * 1e6);
             // Where long messages would have taken too long, the link is slow; but it may let a short one through faster
             // than it is.
             let slow = (probe.slow_byte).map(|seconds| (seconds * 1024e9).max(SLOW_NS_PER_KB));

@@ -221,6 +221,15 @@ const OTHERS: &[Opt] = &[
               (circulant), or of a block of the longest part (bruck, ring). 0 takes the best size by the cost model.",
     },
     Opt {
+        name: "RADIX",
+        value_type: ValueType::Integer(|c| &mut c.radix, 64),
+        unit: "times",
+        default: "0",
+        scope: Scope::Communicator,
+        doc: "Allgather by bruck: how many times as many parts a rank has after each round, in which it sends to one \
+              rank less. 2 has the fewest messages, a larger number fewer rounds. 0 takes the best by the cost model.",
+    },
+    Opt {
         name: "CALIBRATE",
         value_type: ValueType::Switch(|c| &mut c.calibrate),
         unit: "",

@@ -36,7 +36,8 @@ impl<'a> AllBroadcast<'a> {
     fn fastest(&self) -> Algorithm {
         let Context { facts, config, .. } = self.context;
         let (form, parts) = self.exchange();
-        model_of(facts, form, config).all_broadcast(parts, facts.eager_bytes)
+        let radix = facts.radix(form, self.total(), config);
+        model_of(facts, form, config).all_broadcast(parts, facts.eager_bytes, radix)
     }
 }
 
@@ -64,8 +65,8 @@ impl Problem for AllBroadcast<'_> {
             }
             AllBroadcastAlgorithm::Circulant => {
                 let contributors = parts.contributors().len() as u64;
-                let (model, rounds) = (model_of(facts, form, config), facts.rounds(form, config));
-                model.blocks(rounds, self.total(), facts.eager_bytes, contributors)
+                let (model, reach) = (model_of(facts, form, config), facts.reach(form, config));
+                model.blocks(reach, self.total(), facts.eager_bytes, contributors)
             }
             AllBroadcastAlgorithm::Bruck | AllBroadcastAlgorithm::Ring => {
                 let size = match block_bytes {
@@ -110,7 +111,11 @@ impl Problem for AllBroadcast<'_> {
             matches!(choice, Choice::Rondo { blocks, .. } if blocks > 1) && facts.nodes > 1;
         let second = several.then(|| {
             let (form, parts) = self.exchange();
-            let times = model_of(facts, form, config).all_broadcast_us(parts, facts.eager_bytes);
+            let (model, radix) = (
+                model_of(facts, form, config),
+                facts.radix(form, self.total(), config),
+            );
+            let times = model.all_broadcast_us(parts, facts.eager_bytes, radix);
             times.0.max(times.1) / times.0.min(times.1)
         });
         // The usual algorithms of hosts have as many rounds.

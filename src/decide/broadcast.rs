@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::problem::{SECOND_RATIO, Slower};
-use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
+use super::{Choice, Context, Form, Problem, SizeClass, Ways, Why, model_of};
 use crate::algorithm::{Algorithm, BroadcastAlgorithm};
 use crate::learn::{Candidate, Prior};
 use crate::model::{self, BLOCKS_MAX};
@@ -28,10 +28,31 @@ impl Broadcast<'_> {
         self.context.facts.form(self.bytes, self.context.config)
     }
 
-    /// The algorithm that the model finds fastest.
-    fn fastest(&self) -> Algorithm {
+    /// The algorithms by the model, fastest first.
+    fn ways(&self) -> Ways {
         let Context { facts, config, .. } = self.context;
-        facts.broadcast(self.form(), self.bytes, config)
+        facts.broadcasts(self.form(), self.bytes, config)
+    }
+
+    /// What the usual algorithm of hosts takes by the model.
+    fn host_us(&self) -> f64 {
+        let Context { facts, config, .. } = self.context;
+        let form = self.form();
+        model_of(facts, form, config).binomial_us(facts.reach(form, config).rounds, self.bytes)
+    }
+
+    /// The second candidate and how many times as long it takes: what the model finds second. If circulant is the first,
+    /// it is that with fewer blocks, where it has enough, and nothing that is much slower.
+    fn second(&self) -> Option<(Algorithm, f64)> {
+        let ways = self.ways();
+        let (first, first_us) = ways.first;
+        let second = ways
+            .second
+            .map(|(algorithm, us)| (algorithm, us / first_us));
+        second.filter(|(_, ratio)| {
+            let first = self.by(first, self.context.config.block_bytes);
+            !has_fewer(first) && (!is_circulant(first) || *ratio < SECOND_RATIO)
+        })
     }
 }
 
@@ -46,7 +67,7 @@ impl Problem for Broadcast<'_> {
 
     fn automatic(&self) -> Result<Algorithm, Why> {
         (self.context.facts).worthwhile(self.form(), self.bytes, &self.context)?;
-        Ok(self.fastest())
+        Ok(self.ways().first.0)
     }
 
     fn by(&self, algorithm: Algorithm, block_bytes: u64) -> Choice {
@@ -54,12 +75,19 @@ impl Problem for Broadcast<'_> {
         let (form, bytes) = (self.form(), self.bytes);
         let blocks = match algorithm.of_broadcast() {
             BroadcastAlgorithm::Binomial | BroadcastAlgorithm::Postal => model::least_blocks(bytes),
-            BroadcastAlgorithm::Circulant if block_bytes > 0 => {
+            BroadcastAlgorithm::Circulant | BroadcastAlgorithm::Relay if block_bytes > 0 => {
                 model::blocks_of(bytes, block_bytes)
             }
             BroadcastAlgorithm::Circulant => {
-                let rounds = facts.rounds(form, config);
-                model_of(facts, form, config).blocks(rounds, bytes, facts.eager_bytes, 1)
+                let reach = facts.reach(form, config);
+                model_of(facts, form, config).blocks(reach, bytes, facts.eager_bytes, 1)
+            }
+            BroadcastAlgorithm::Relay => {
+                let ranks = match form {
+                    Form::Flat => facts.p,
+                    Form::Nodes { .. } => facts.nodes,
+                };
+                model_of(facts, form, config).relay_blocks(ranks, bytes, facts.eager_bytes)
             }
         };
         Choice::Rondo {
@@ -71,14 +99,15 @@ impl Problem for Broadcast<'_> {
     }
 
     fn candidate(&self, candidate: Candidate) -> Choice {
-        let first = || self.by(self.fastest(), self.context.config.block_bytes);
+        let by = |algorithm| self.by(algorithm, self.context.config.block_bytes);
+        let first = || by(self.ways().first.0);
         match candidate {
             Candidate::Host => Choice::Host(Why::Measured),
             Candidate::First => first(),
-            Candidate::Second if self.fastest() == Algorithm::Postal => {
-                self.by(Algorithm::Circulant, self.context.config.block_bytes)
-            }
-            Candidate::Second => first().with_blocks(|blocks| blocks.div_ceil(FACTOR)),
+            Candidate::Second => match self.second() {
+                Some((algorithm, _)) => by(algorithm),
+                None => first().with_blocks(|blocks| blocks.div_ceil(FACTOR)),
+            },
             Candidate::Third => first().with_blocks(|blocks| blocks.saturating_mul(FACTOR)),
         }
     }
@@ -92,10 +121,7 @@ impl Problem for Broadcast<'_> {
     fn prior(&self, choice: Choice) -> Option<Prior> {
         let Context { facts, config, .. } = self.context;
         let (class, default) = self.size_class(choice)?;
-        let (form, bytes) = (self.form(), self.bytes);
-        let model = model_of(facts, form, config);
-        let rounds = facts.rounds(form, config);
-        let pipeline_us = model.broadcast_us(rounds, bytes);
+        let bytes = self.bytes;
         // Inside a node, blocks mean nothing.
         let free = facts.nodes > 1 && config.block_bytes == 0;
         let (second, third) = match choice {
@@ -106,23 +132,36 @@ impl Problem for Broadcast<'_> {
             } if free => {
                 let more = u64::from(blocks) * u64::from(FACTOR);
                 let fit = more <= BLOCKS_MAX.into() && bytes / more >= SHORT_BLOCK;
-                let second = (blocks >= 2 * FACTOR).then_some(SECOND_RATIO);
+                let fewer = has_fewer(choice).then_some(SECOND_RATIO);
+                let second = self.second().map(|(_, ratio)| ratio).or(fewer);
                 (second, fit.then_some(SECOND_RATIO))
             }
             Choice::Rondo {
-                algorithm: Algorithm::Postal,
+                algorithm: Algorithm::Postal | Algorithm::Relay,
                 ..
-            } if free && bytes >= SHORT_BLOCK => {
-                let tree_us = model.tree_us(1u32.checked_shl(rounds).unwrap_or(u32::MAX), bytes);
-                (Some(pipeline_us / tree_us), None)
-            }
+            } if free && bytes >= SHORT_BLOCK => (self.second().map(|(_, ratio)| ratio), None),
             Choice::Rondo { .. } | Choice::Host(_) => (None, None),
         };
         let slower = Slower {
-            host: model.binomial_us(rounds, bytes) / pipeline_us,
+            host: self.host_us() / self.ways().first.1,
             second,
             third,
         };
         Some((self.context).prior_by_bytes(bytes, (class, default), &slower))
     }
+}
+
+fn is_circulant(choice: Choice) -> bool {
+    matches!(
+        choice,
+        Choice::Rondo {
+            algorithm: Algorithm::Circulant,
+            ..
+        }
+    )
+}
+
+/// Has it so many blocks that fewer of them are another way?
+fn has_fewer(choice: Choice) -> bool {
+    is_circulant(choice) && matches!(choice, Choice::Rondo { blocks, .. } if blocks >= 2 * FACTOR)
 }

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::Piece;
-use crate::schedule::{Blocks, Circulant, Rounds, TreeNeighbors};
+use crate::schedule::{Blocks, Circulant, Rounds, Steps, TreeNeighbors};
 
 /// Pieces of at least this many bytes do not share a message with others of a circulant all-broadcast,
 /// which never lie side by side: copying them costs more than another message (docs/tuning.md). Whole
@@ -31,14 +31,18 @@ pub enum Pattern<'a> {
     /// of n blocks (Träff, arXiv 2205.10072, algorithms 6 and 9). Parts are those of contributors, in
     /// ascending order.
     Circulant(Rounds, Entries<'a>),
-    /// The same with whole parts, in q rounds (algorithm 7): in round k a rank sends the parts of
-    /// `skip[k+1] - skip[k]` ranks, its own and those before it. There is a part for every rank.
-    Bruck,
+    /// Whole parts, those of more ranks in each round ([`crate::schedule::steps`]); with radix 2 it is the circulant
+    /// all-broadcast of whole parts in q rounds (algorithm 7). There is a part for every rank.
+    Bruck(Steps),
     /// In round i every rank passes the part of the i-th rank before it on to the next: p-1 rounds.
     /// There is a part for every rank.
     Ring,
     /// Every block of a single part goes down a tree, from this rank to all its children before the next block.
     Tree(&'a TreeNeighbors),
+    /// Every block of a single part goes from the root to one other rank, its relay, and from there to all others. All
+    /// other ranks are relays in turn (L. Cherkasova and J. Lee, "FastReplica", USENIX USITS 2003, section 3.1, with more
+    /// blocks than ranks).
+    Relay,
 }
 
 /// Where the schedules of the contributors come from.
@@ -128,8 +132,8 @@ impl<'a> Order<'a> {
         debug_assert!(
             match pattern {
                 Pattern::Circulant(..) => true,
-                Pattern::Bruck | Pattern::Ring => parts.len() == graph.p() as usize,
-                Pattern::Tree(_) => parts.len() == 1,
+                Pattern::Bruck(_) | Pattern::Ring => parts.len() == graph.p() as usize,
+                Pattern::Tree(_) | Pattern::Relay => parts.len() == 1,
             },
             "as many parts as the pattern says"
         );
@@ -171,7 +175,7 @@ impl<'a> Order<'a> {
         let (k, phase) = (at.k, at.phase);
         let alone = match self.pattern {
             Pattern::Circulant(..) => ALONE_BYTES,
-            Pattern::Bruck | Pattern::Ring | Pattern::Tree(_) => u64::MAX,
+            Pattern::Bruck(_) | Pattern::Ring | Pattern::Tree(_) | Pattern::Relay => u64::MAX,
         };
         let mut length = first.span.len;
         pieces.push(first);
@@ -189,7 +193,7 @@ impl<'a> Order<'a> {
             *at = ahead;
             pieces.push(piece);
         }
-        if matches!(self.pattern, Pattern::Bruck) {
+        if matches!(self.pattern, Pattern::Bruck(_)) {
             // They come in the order of descending ranks, so that what has been here longest leaves
             // first. Within a message the order of ascending ranks is that of most receive buffers.
             pieces.reverse();
@@ -204,11 +208,9 @@ impl<'a> Order<'a> {
         match self.pattern {
             Pattern::Circulant(rounds, _) => messages_left(rounds.phases()),
             Pattern::Tree(_) => messages_left(self.blocks()),
-            Pattern::Bruck if at.k >= self.graph.q() => 0,
-            Pattern::Bruck => {
-                let width = self.graph.skips()[at.k + 1] - self.graph.skips()[at.k];
-                self.more_of_parts(at.part, width, at.block)
-            }
+            Pattern::Relay => messages_left(self.turns()),
+            Pattern::Bruck(steps) if at.k >= steps.count() => 0,
+            Pattern::Bruck(steps) => self.more_of_parts(at.part, steps.step(at.k).width, at.block),
             Pattern::Ring => self.more_of_parts(at.k as u32, self.graph.p() - 1, at.block),
         }
     }
@@ -239,8 +241,13 @@ impl<'a> Order<'a> {
                     Direction::Send => family.children()[k],
                 };
             }
+            Pattern::Relay => {
+                let peer = self.relay_peer(k, direction);
+                return before(peer, p - self.parts[0].root, p);
+            }
             Pattern::Ring => 1,
-            Pattern::Circulant(..) | Pattern::Bruck => self.graph.skips()[k],
+            Pattern::Bruck(steps) => steps.step(k).distance,
+            Pattern::Circulant(..) => self.graph.skips()[k],
         };
         match direction {
             Direction::Receive => before(self.rank, skip, p),
@@ -254,10 +261,72 @@ impl<'a> Order<'a> {
             Pattern::Circulant(rounds, entries) => {
                 self.next_circulant(&rounds, &entries, at, direction)
             }
-            Pattern::Bruck => self.next_whole(at, direction, self.graph.q() as u32),
-            Pattern::Ring => self.next_whole(at, direction, self.graph.p() - 1),
+            Pattern::Bruck(steps) => self.next_whole(at, direction, steps.count()),
+            Pattern::Ring => self.next_whole(at, direction, self.graph.p() as usize - 1),
             Pattern::Tree(family) => self.next_of_tree(family, at, direction),
+            Pattern::Relay => self.next_of_relays(at, direction),
         }
+    }
+
+    /// How often each rank is a relay, at the most.
+    fn turns(&self) -> u32 {
+        self.blocks().div_ceil((self.graph.p() - 1).max(1))
+    }
+
+    /// This rank as the root of the only part counts, with itself as 0.
+    fn relative(&self) -> u32 {
+        before(self.rank, self.parts[0].root, self.graph.p())
+    }
+
+    /// The other rank, seen from the root, of messages in position `k` of a turn of all relays.
+    ///
+    /// All ranks send over the same distance at a time: the root a block to the rank at distance 1, 2, ... p-1, and each
+    /// relay, from the moment at which it has its block, over the distances that follow and then those before, but not to
+    /// the root. So nobody is sent two blocks at a time.
+    fn relay_peer(&self, k: usize, direction: Direction) -> u32 {
+        let (p, v, k) = (self.graph.p(), self.relative(), k as u32);
+        let relays = p - 1;
+        match direction {
+            Direction::Send if v == 0 => 1 + k,
+            Direction::Send => {
+                let to_root = before(p - 1 - v, v % relays, relays);
+                let turn = k + u32::from(k >= to_root);
+                (v + 1 + (v + turn) % relays) % p
+            }
+            Direction::Receive if k == 0 => 0,
+            Direction::Receive => before(v, 1 + (v + k - 1) % relays, p),
+        }
+    }
+
+    /// In every turn the root sends each relay its block, and each relay sends its own to all others.
+    fn next_of_relays(&self, at: &mut Cursor, direction: Direction) -> Option<Piece> {
+        let part = self.parts.first()?;
+        let (relays, v) = (self.graph.p() - 1, self.relative());
+        let peers = match direction {
+            Direction::Receive if v == 0 => 0,
+            Direction::Receive => relays,
+            Direction::Send if v == 0 => relays,
+            Direction::Send => relays - 1,
+        };
+        while peers > 0 && at.phase < self.turns() {
+            let relay = match direction {
+                Direction::Send if v == 0 => at.k as u32 + 1,
+                Direction::Receive if at.k > 0 => self.relay_peer(at.k, direction),
+                Direction::Send | Direction::Receive => v,
+            };
+            let block = at.phase * relays + relay - 1;
+            if at.part == 0 && block < part.blocks.count() {
+                at.part = 1;
+                if part.blocks.span(block).len > 0 {
+                    return Some(part.piece(block));
+                }
+            }
+            (at.part, at.k) = (0, at.k + 1);
+            if at.k == peers as usize {
+                (at.k, at.phase) = (0, at.phase + 1);
+            }
+        }
+        None
     }
 
     /// Block by block, each to one peer after the other.
@@ -334,15 +403,16 @@ impl<'a> Order<'a> {
 
     /// Whole parts, block by block: on Bruck's way those of the sender and of the ranks before it, on
     /// the ring that of a single rank.
-    fn next_whole(&self, at: &mut Cursor, direction: Direction, rounds: u32) -> Option<Piece> {
-        while at.k < rounds as usize {
+    fn next_whole(&self, at: &mut Cursor, direction: Direction, messages: usize) -> Option<Piece> {
+        while at.k < messages {
             let sender = match direction {
                 Direction::Receive => self.peer(at.k, direction),
                 Direction::Send => self.rank,
             };
-            let (first, width) = match matches!(self.pattern, Pattern::Ring) {
-                true => (at.k as u32, 1),
-                false => (0, self.graph.skips()[at.k + 1] - self.graph.skips()[at.k]),
+            let (first, width) = match self.pattern {
+                Pattern::Bruck(steps) => (0, steps.step(at.k).width),
+                Pattern::Ring => (at.k as u32, 1),
+                Pattern::Circulant(..) | Pattern::Tree(_) | Pattern::Relay => return None,
             };
             while at.part < width {
                 let root = before(sender, first + at.part, self.graph.p());

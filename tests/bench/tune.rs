@@ -104,7 +104,7 @@ fn every_algorithm_is_tried() {
             serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
         let rows = stats["collectives"].as_array().unwrap();
         for (collective, algorithms) in [
-            ("bcast", &["circulant", "binomial", "postal"][..]),
+            ("bcast", &["circulant", "binomial", "postal", "relay"][..]),
             ("allgatherv", &["circulant", "bruck", "ring"]),
             ("scatterv", &["hybrid", "adaptive", "binomial", "linear"]),
         ] {

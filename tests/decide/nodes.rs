@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rondo::collective::Collective;
 use rondo::config::{Algorithm, Config, Hierarchy, OPTIONS, Scope, Setting};
 use rondo::decide::{Choice, Facts, Form, Why};
-use rondo::model::Model;
+use rondo::model::{Model, Reach};
 use std::ffi::OsString;
 
 /// Three nodes with 5, 1 and 4 ranks.
@@ -107,7 +107,7 @@ fn there_are_no_more_lanes_than_ranks_on_the_narrowest_node() {
 /// each send for themselves share the link of their node.
 #[test]
 fn the_pipeline_is_as_long_as_the_way_of_a_block() {
-    let check = |facts: Facts, change: fn(&mut Config), rounds, sharing: u32| {
+    let check = |facts: Facts, change: fn(&mut Config), ranks: &[u32], sharing: u32| {
         let model = Model {
             alpha_us: 100.0,
             gap_us: 30.0,
@@ -125,8 +125,10 @@ fn the_pipeline_is_as_long_as_the_way_of_a_block() {
         });
         let bytes = 1u64 << 24;
         let (_, blocks) = form_and_blocks(bcast(facts, bytes, &config));
-        let expected = model.blocks(rounds, bytes, facts.eager_bytes, 1);
-        assert_eq!(blocks, expected, "{facts:?}, {rounds} rounds");
+        let reaches = ranks.iter().map(|&ranks| Reach::among(ranks));
+        let reach = reaches.reduce(Reach::then).expect("there are ranks");
+        let expected = model.blocks(reach, bytes, facts.eager_bytes, 1);
+        assert_eq!(blocks, expected, "{facts:?}, {reach:?}");
         // The parts of an allgather: the node part of one node, from one of its ranks.
         let mut sizes = vec![0; facts.p as usize];
         sizes[1] = bytes;
@@ -147,19 +149,29 @@ fn the_pipeline_is_as_long_as_the_way_of_a_block() {
         ..facts
     };
     for (facts, shared, by_messages, flat) in [
-        (full(8, 4), 3, 5, 5),
-        (full(36, 32), 6, 11, 11),
-        (full(2, 16), 1, 5, 5),
-        (full(9, 9), 4, 8, 7),
-        (UNEVEN, 2, 5, 4),
+        (full(8, 4), [8], [8, 4], [32]),
+        (full(36, 32), [36], [36, 32], [36 * 32]),
+        (full(2, 16), [2], [2, 16], [32]),
+        (full(9, 9), [9], [9, 9], [81]),
+        (
+            UNEVEN,
+            [UNEVEN.nodes],
+            [UNEVEN.nodes, UNEVEN.widest],
+            [UNEVEN.p],
+        ),
     ] {
         let facts = large(facts);
-        check(facts, |_| (), shared, 1);
-        check(facts, |c| c.shm = false, by_messages, 1);
-        check(facts, |c| c.hierarchy = Hierarchy::Flat, flat, facts.widest);
+        check(facts, |_| (), &shared, 1);
+        check(facts, |c| c.shm = false, &by_messages, 1);
+        check(
+            facts,
+            |c| c.hierarchy = Hierarchy::Flat,
+            &flat,
+            facts.widest,
+        );
     }
-    check(large(full(1, 9)), |_| (), 4, 1);
-    check(large(full(9, 1)), |_| (), 4, 1);
+    check(large(full(1, 9)), |_| (), &[9], 1);
+    check(large(full(9, 1)), |_| (), &[9], 1);
 }
 
 /// What is decided with leaders is what as many ranks would decide that had the node parts of the nodes.

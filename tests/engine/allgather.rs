@@ -3,9 +3,25 @@
 use crate::case::{Case, How, Outcome, block_counts, in_rounds, rng, run, shuffled, starving};
 use proptest::prelude::*;
 use rondo::engine::Limits;
-use rondo::schedule::Circulant;
+use rondo::schedule::{Circulant, Steps};
 
-const EVERY: [How; 4] = [How::Table, How::RootSchedules, How::Bruck, How::Ring];
+const EVERY: [How; 7] = [
+    How::Table,
+    How::RootSchedules,
+    How::Bruck(2),
+    How::Bruck(3),
+    How::Bruck(6),
+    How::Bruck(64),
+    How::Ring,
+];
+
+const WHOLE: [How; 5] = [
+    How::Bruck(2),
+    How::Bruck(3),
+    How::Bruck(6),
+    How::Bruck(64),
+    How::Ring,
+];
 
 /// Numbers of ranks with schedules that one easily gets wrong, above 32.
 const ODD_PS: [u32; 7] = [33, 65, 66, 67, 81, 129, 161];
@@ -75,10 +91,7 @@ fn every_p_to_40_every_distribution_on_the_circulant_graph() {
 fn every_p_to_40_every_distribution_in_whole_parts() {
     for p in 1..=40 {
         for sizes in distributions(p) {
-            for (how, n) in [How::Bruck, How::Ring]
-                .map(|how| CUTS.map(|n| (how, n)))
-                .concat()
-            {
+            for (how, n) in WHOLE.map(|how| CUTS.map(|n| (how, n))).concat() {
                 let case = Case::new(sizes.clone(), how, n);
                 check(&case, &run(&case, in_rounds));
             }
@@ -91,7 +104,7 @@ fn larger_p_every_distribution() {
     for p in ODD_PS {
         for sizes in distributions(p) {
             check_circulant(&Case::new(sizes.clone(), How::RootSchedules, 10));
-            for how in [How::Bruck, How::Ring] {
+            for how in WHOLE {
                 let case = Case::new(sizes.clone(), how, 3);
                 check(&case, &run(&case, in_rounds));
             }
@@ -178,7 +191,10 @@ fn the_rounds_are_those_of_the_papers() {
             let rounds = if p == 1 { 0 } else { n - 1 + q };
             check(How::Table, n, rounds);
             check(How::RootSchedules, n, rounds);
-            check(How::Bruck, n, q);
+            check(How::Bruck(2), n, q);
+        }
+        for radix in [3, 4, 6, 64] {
+            check(How::Bruck(radix), 1, Steps::new(p, radix).count() as u32);
         }
         check(How::Ring, 1, p - 1);
         check(How::Ring, 5, p - 1);

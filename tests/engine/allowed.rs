@@ -40,7 +40,7 @@ impl Wire for Log {
 /// Blocks of every rank's part in 5 blocks; `allow` says how many of them are there.
 #[test]
 fn blocks_of_the_own_part_leave_when_they_are_there() {
-    for how in [How::Table, How::RootSchedules, How::Bruck, How::Ring] {
+    for how in [How::Table, How::RootSchedules, How::Bruck(2), How::Ring] {
         for p in [2, 3, 4, 7] {
             let mut case = Case::new(vec![20; p], how, 5);
             case.limits.message = 0;

@@ -127,6 +127,50 @@ fn a_tree_brings_every_block_to_every_rank() {
     }
 }
 
+/// Over relays, whatever the order is in which messages come. The root sends every block once, and no relay sends more
+/// than its share to each of the others.
+#[test]
+fn relays_bring_every_block_to_every_rank() {
+    let mut rng = rng(4);
+    for p in (2..=40).chain([64, 65, 67, 129, 161]) {
+        for n in [1, 2, p - 1, p, 3 * p + 1, rng.random_range(1..100)] {
+            let root = rng.random_range(0..p);
+            let mut case = case_of(How::Relay, p, root, u64::from(n) * 3, n);
+            let outcome = run(&case, in_rounds);
+            check(&case, &outcome);
+            let sent = |rank: u32| outcome.ports[rank as usize].log.len() as u32;
+            assert_eq!(sent(root), n, "p = {p}, n = {n}");
+            let share = n.div_ceil(p - 1) * (p - 2);
+            for rank in (0..p).filter(|&rank| rank != root) {
+                assert!(sent(rank) <= share, "p = {p}, n = {n}: {}", sent(rank));
+            }
+            case.limits.receives = rng.random_range(1..=4);
+            case.limits.sends = rng.random_range(1..=20);
+            check(&case, &run(&case, shuffled(rng.random())));
+            check(&case, &run(&case, starving((root + 1) % p)));
+        }
+    }
+}
+
+/// About n - 1 + p - 1 rounds, in each of which a rank sends a block and receives one.
+#[test]
+fn the_rounds_of_relays() {
+    for p in 3..=65u32 {
+        for turns in [1, 2, 5] {
+            let n = turns * (p - 1);
+            let mut case = case_of(How::Relay, p, p / 2, u64::from(n), n);
+            case.limits.receives = 64;
+            case.limits.sends = 1;
+            let outcome = run(&case, in_rounds);
+            let least = u64::from(n - 1 + p - 1);
+            let steps = outcome.steps;
+            // The root's next turn meets the end of the one before.
+            let most = least + 2 * least / 5;
+            assert!((least..=most).contains(&steps), "p = {p}, n = {n}: {steps}");
+        }
+    }
+}
+
 /// With latency 1 a tree is as fast as the circulant graph is with one block.
 #[test]
 fn the_rounds_of_a_tree() {
@@ -140,7 +184,7 @@ fn the_rounds_of_a_tree() {
 /// Blocks without bytes do not travel.
 #[test]
 fn more_blocks_than_bytes() {
-    for (how, p) in [How::RootSchedules, How::Tree(3)]
+    for (how, p) in [How::RootSchedules, How::Tree(3), How::Relay]
         .into_iter()
         .flat_map(|how| (2..=20).map(move |p| (how, p)))
     {

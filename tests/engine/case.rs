@@ -6,7 +6,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use rondo::engine::{
     AllBroadcast, Entries, Limits, Order, Part, Pattern, Progress, RootSchedules, Scratch,
 };
-use rondo::schedule::{Blocks, Circulant, Rounds, TreeNeighbors};
+use rondo::schedule::{Blocks, Circulant, Rounds, Steps, TreeNeighbors};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -17,10 +17,13 @@ pub enum How {
     Table,
     /// Circulant, from this rank's own schedules for each contributor.
     RootSchedules,
-    Bruck,
+    /// Whole parts with this radix.
+    Bruck(u32),
     Ring,
     /// A tree for this latency; one rank alone has a part.
     Tree(u32),
+    /// Over relays; one rank alone has a part.
+    Relay,
 }
 
 /// A collective to be tried: a broadcast if one rank alone has bytes.
@@ -71,9 +74,9 @@ impl Case {
         let mut cut = Vec::new();
         for (root, &len) in (0..).zip(&self.sizes) {
             let n = match self.how {
-                How::Table | How::RootSchedules | How::Tree(_) if len == 0 => continue,
-                How::Table | How::RootSchedules | How::Tree(_) => self.n,
-                How::Bruck | How::Ring => len.div_ceil(size).max(1) as u32,
+                How::Table | How::RootSchedules | How::Tree(_) | How::Relay if len == 0 => continue,
+                How::Table | How::RootSchedules | How::Tree(_) | How::Relay => self.n,
+                How::Bruck(_) | How::Ring => len.div_ceil(size).max(1) as u32,
             };
             let blocks = Blocks::new(len, n);
             cut.push(Part {
@@ -136,9 +139,10 @@ impl Side {
         let pattern = match case.how {
             How::Table => Pattern::Circulant(rounds(), Entries::Table(&self.table)),
             How::RootSchedules => Pattern::Circulant(rounds(), Entries::PerRoot(&self.rows)),
-            How::Bruck => Pattern::Bruck,
+            How::Bruck(radix) => Pattern::Bruck(Steps::new(case.p(), radix)),
             How::Ring => Pattern::Ring,
             How::Tree(_) => Pattern::Tree(&self.family),
+            How::Relay => Pattern::Relay,
         };
         Order::new(graph, self.rank, pattern, &self.cut)
     }

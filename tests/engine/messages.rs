@@ -17,7 +17,7 @@ fn case(sizes: &[u64], how: How, n: u32, message: u64) -> Case {
 #[test]
 fn whole_parts_share_a_message_up_to_its_limit() {
     for (message, expected) in [(20, 2), (19, 3), (10, 3), (0, 3)] {
-        let case = case(&[10; 4], How::Bruck, 1, message);
+        let case = case(&[10; 4], How::Bruck(2), 1, message);
         assert_eq!(messages(&run(&case, in_rounds)), [expected; 4], "{message}");
     }
 }
@@ -34,7 +34,7 @@ fn blocks_of_a_part_share_a_message_up_to_its_limit() {
 /// A message is filled before the next one begins, even where a piece alone exceeds the limit.
 #[test]
 fn a_long_piece_travels_alone() {
-    let case = case(&[5, 50, 5, 5, 5, 5, 5, 5], How::Bruck, 1, 10);
+    let case = case(&[5, 50, 5, 5, 5, 5, 5, 5], How::Bruck(2), 1, 10);
     let outcome = run(&case, in_rounds);
     let sent = outcome.ports.iter().flat_map(|port| &port.log);
     for (_, pieces) in sent {
@@ -66,7 +66,7 @@ fn pieces_of_8_kib_travel_alone_on_the_circulant_graph() {
             assert_eq!(more, !shared, "{size}, {how:?}");
         }
         // Whole parts of neighbours do lie side by side.
-        let case = case(&[size; 8], How::Bruck, 1, u64::MAX);
+        let case = case(&[size; 8], How::Bruck(2), 1, u64::MAX);
         assert_eq!(messages(&run(&case, in_rounds)), [3; 8]);
     }
 }
@@ -76,7 +76,7 @@ fn pieces_of_8_kib_travel_alone_on_the_circulant_graph() {
 #[test]
 fn whole_parts_come_in_the_order_of_ranks() {
     for p in 2..=40u32 {
-        let case = case(&vec![6; p as usize], How::Bruck, 2, u64::MAX);
+        let case = case(&vec![6; p as usize], How::Bruck(2), 2, u64::MAX);
         for port in run(&case, in_rounds).ports {
             for (_, pieces) in port.log {
                 let parts: Vec<u32> = pieces.iter().map(|piece| piece.root).collect();

@@ -92,7 +92,7 @@ fn the_rows_of_another_root_are_found() {
 /// A rank that cuts one part, or all, into other blocks than the rest does.
 #[test]
 fn other_blocks_are_found() {
-    for how in [How::Table, How::Bruck, How::Ring] {
+    for how in [How::Table, How::Bruck(2), How::Ring] {
         for p in [3, 8, 17, 33] {
             fault(&case(p, how, 8), |sides| {
                 let part = &mut sides[1].cut[2];
@@ -110,7 +110,7 @@ fn other_blocks_are_found() {
 /// Two parts that share numbers: what has arrived of one counts for the other.
 #[test]
 fn equal_numbers_of_blocks_are_found() {
-    for how in [How::Table, How::Bruck] {
+    for how in [How::Table, How::Bruck(2)] {
         let case = case(9, how, 8);
         let found = fault(&case, |sides| {
             for side in sides {

@@ -15,10 +15,8 @@ use crate::host::object::failure::Failure;
 pub struct Probe {
     /// Half of the least round trip.
     pub latency: Option<f64>,
-    /// What a rank takes at least to send a short message.
+    /// From the beginning of a short message to that of the next one.
     pub sending: Option<f64>,
-    /// What it takes to send a short message and to receive another one; `None` too where the latency hides it.
-    pub round: Option<f64>,
     /// What each byte adds, in long messages.
     pub per_byte: Option<f64>,
     /// What each byte adds in a message so short that a link may let it through faster than it is. `None` too if it was
@@ -81,11 +79,7 @@ impl Mpi {
         if with_rows {
             asker.announce(EXCHANGE)?;
             let row = self.row(comm, partner)?;
-            // The other one begins a latency later, and its messages take another one. Where most of the time is that,
-            // the rest cannot be told from chance.
-            let rest = row.short - 2.0 * latency;
-            probe.sending = Some(row.sending / ROW as f64);
-            probe.round = (rest > latency).then_some(rest / ROW as f64);
+            probe.sending = Some(row.sending);
             // A rank that was kept from running finds all messages at once.
             probe.slow_byte = (row.end > row.short).then(|| (row.end - row.short) / ROW_END as f64);
         }
@@ -150,9 +144,13 @@ impl Mpi {
         }
         let mut sends = Vec::with_capacity(ROW + 1);
         let start = self.time();
-        let mut sending = 0.0;
-        for length in lengths() {
-            sending = self.time() - start;
+        let (mut before, mut sending) = (start, f64::MAX);
+        for (i, length) in lengths().enumerate() {
+            let now = self.time();
+            if i > 0 {
+                sending = sending.min(now - before);
+            }
+            before = now;
             let chunk = self.bytes_at(from.as_ptr().cast_mut(), length as u64);
             // SAFETY: nothing writes to these bytes, and they stay until all are complete, below.
             sends.push(Pending::new(unsafe {
@@ -166,7 +164,9 @@ impl Mpi {
         let end = self.time() - start;
         self.complete(&mut sends)?;
         Ok(Row {
-            sending,
+            // Between the two, so that neither a rank that was kept from running nor one that had the processor for
+            // itself while others waited says it alone.
+            sending: (sending * (before - start) / ROW as f64).sqrt(),
             short,
             end,
         })
@@ -217,7 +217,7 @@ impl Mpi {
 
 /// Seconds that a row of messages took.
 struct Row {
-    /// Until all short ones were started.
+    /// From the beginning of a short one to that of the next message: the geometric mean of the least and the mean.
     sending: f64,
     /// Until all short ones were here.
     short: f64,

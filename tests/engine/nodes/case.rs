@@ -6,7 +6,7 @@ use super::world::{Broken, End, Link, Scene, State, World};
 use crate::wire::{Net, PiecePlaces, Rules};
 use rondo::engine::node::{self, Messages, Relay, RingRows};
 use rondo::engine::{self, AllBroadcast, Entries, Limits, Order, Part, Pattern, Piece, Scratch};
-use rondo::schedule::{Blocks, Circulant, Rounds, Span, TreeNeighbors};
+use rondo::schedule::{Blocks, Circulant, Rounds, Span, Steps, TreeNeighbors};
 use rondo::topology::Topology;
 use std::sync::Arc;
 
@@ -99,7 +99,8 @@ fn order<'a>(plan: &Plan, node: u32, schedule: &'a Schedule, cut: &'a [Part]) ->
             let rounds = Rounds::new(graph.q(), plan.call.blocks);
             Pattern::Circulant(rounds, Entries::PerRoot(&schedule.rows))
         }
-        Travel::Bruck => Pattern::Bruck,
+        Travel::Bruck => Pattern::Bruck(Steps::new(graph.p(), 2)),
+        Travel::Relay => Pattern::Relay,
         Travel::Ring => Pattern::Ring,
         Travel::Tree(_) => Pattern::Tree(&schedule.family),
     };
@@ -335,7 +336,7 @@ fn by_messages(
     if n > 1 && plan.call.root.is_none() {
         let lens = locals.iter().map(|&rank| plan.places().part(rank).len);
         let (cut, mut scratch) = (whole(lens.collect(), 2), Scratch::default());
-        let order = Order::new(graph, me, Pattern::Bruck, &cut);
+        let order = Order::new(graph, me, Pattern::Bruck(Steps::new(n, 2)), &cut);
         let mut wire = link(world, (call, rank), parts_of(plan, node), me);
         engine::run(
             AllBroadcast::new(order, case.limits, &mut scratch),

@@ -4,7 +4,7 @@ use super::ring::{Ring, Verdict, mark};
 use crate::case::rng;
 use rondo::engine::node::{self, Local, MARK, Messages, Relay, RingRows};
 use rondo::engine::{AllBroadcast, Event, Limits, Order, Part, Pattern, Piece, Scratch, Wire};
-use rondo::schedule::{Blocks, Circulant, Span};
+use rondo::schedule::{Blocks, Circulant, Span, Steps};
 
 /// Two ranks on a ring of 256 bytes; rank 0 has room and has published its mark.
 fn begun() -> Ring {
@@ -291,7 +291,7 @@ fn a_leader_waits_where_something_is_missing() {
             blocks: Blocks::new(len, 1),
         };
         let (cut, mut scratch) = ([(0, 30), (1, 5)].map(part), Scratch::default());
-        let order = Order::new(Circulant::new(2), 0, Pattern::Bruck, &cut);
+        let order = Order::new(Circulant::new(2), 0, Pattern::Bruck(Steps::new(2, 2)), &cut);
         let limits = Limits {
             receives: 1,
             sends: 1,

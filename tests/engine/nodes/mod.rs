@@ -87,7 +87,10 @@ fn a_broadcast_from_every_root_in_every_placement() {
                 let mut call = Call::bcast(p, root, bytes, blocks);
                 call.lanes = lanes(&widths, ring, &mut rng);
                 if rng.random_range(0..3) == 0 {
-                    call.travel = Travel::Tree(rng.random_range(1..=6));
+                    call.travel = match rng.random_range(0..3) {
+                        0 => Travel::Relay,
+                        _ => Travel::Tree(rng.random_range(1..=6)),
+                    };
                 }
                 let mut case = Case::new(nodes.clone(), vec![call], ring);
                 vary(&mut case, &mut rng);

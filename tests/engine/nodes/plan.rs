@@ -16,6 +16,7 @@ pub enum Travel {
     Ring,
     /// Down trees for this latency.
     Tree(u32),
+    Relay,
 }
 
 /// A call: a broadcast if there is a root.
@@ -148,7 +149,7 @@ impl Plan {
     pub fn cut(&self, lane: u32) -> Vec<Part> {
         let len = |node| self.share(node, lane).len;
         match self.call.travel {
-            Travel::Circulant | Travel::Tree(_) => {
+            Travel::Circulant | Travel::Tree(_) | Travel::Relay => {
                 let part = |(i, &root): (u32, &u32)| Part {
                     root,
                     first: i * self.call.blocks,
@@ -186,6 +187,14 @@ impl Plan {
                 let (mut family, root) = (TreeNeighbors::default(), self.contributors[0]);
                 family.set(n, latency, node, root);
                 share(root) * family.children().len() as u64
+            }
+            // The root sends all of it once. Relays share in what all others need, in whole blocks.
+            Travel::Relay => {
+                let (part, relays) = (self.cut(lane)[0], n - 1);
+                let v = (node + n - self.contributors[0]) % n;
+                let own = (0..part.blocks.count()).filter(|i| v == 0 || i % relays == v - 1);
+                let bytes: u64 = own.map(|i| part.blocks.span(i).len).sum();
+                bytes * u64::from(if v == 0 { 1 } else { relays - 1 })
             }
             // What it has so far, doubled from round to round, down to what is missing.
             Travel::Bruck => {

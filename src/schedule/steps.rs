@@ -1,0 +1,83 @@
+//! The all-broadcast of whole parts in few rounds of several messages each.
+//!
+//! Before a round every rank has the parts of w ranks: its own and those of the w - 1 ranks before it. In the round it
+//! sends to the ranks w, 2 w, 3 w, ... after it, and then has k times as many parts. With k = 2 that is the usual
+//! doubling in ceil(log2 p) rounds; with k = p every rank sends its part straight to all others. No part comes to a rank
+//! twice, whatever k is. (J. Bruck et al., "Efficient algorithms for all-to-all communications in multiport
+//! message-passing systems", IEEE TPDS 8(11), 1997, section 4, has k - 1 ports for it; here a rank sends one message
+//! after the other, which is faster where a message travels for longer than it takes to send it.)
+//!
+//! The numbers of parts are p divided by k again and again, rounded up, so that k = 2 has the skips of the circulant
+//! graph.
+
+#![forbid(unsafe_code)]
+
+use super::rounds::MAX_Q;
+
+/// The messages of a rank, which are the same on all ranks but for who it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Steps {
+    /// Parts before each round, and all of them at the end.
+    widths: [u32; MAX_Q + 1],
+    rounds: usize,
+    count: usize,
+}
+
+/// A message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// It goes to the rank that is so far after its sender.
+    pub distance: u32,
+    /// It has the parts of so many ranks: the sender's and those of the ranks before it.
+    pub width: u32,
+}
+
+impl Steps {
+    /// Those among `p` ranks with k = `radix`, at least 2.
+    pub fn new(p: u32, radix: u32) -> Steps {
+        let mut steps = Steps {
+            widths: [p; MAX_Q + 1],
+            rounds: 0,
+            count: 0,
+        };
+        let mut descending = [p; MAX_Q + 1];
+        while descending[steps.rounds] > 1 {
+            let width = descending[steps.rounds].div_ceil(radix.max(2));
+            steps.count += (descending[steps.rounds].div_ceil(width) - 1) as usize;
+            steps.rounds += 1;
+            descending[steps.rounds] = width;
+        }
+        for (width, descending) in
+            (steps.widths.iter_mut()).zip(descending[..=steps.rounds].iter().rev())
+        {
+            *width = *descending;
+        }
+        steps
+    }
+
+    /// How many messages a rank sends.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Message `i`, below [`Steps::count`], in the order in which they are sent. O(rounds) time.
+    pub fn step(&self, mut i: usize) -> Step {
+        for round in self.widths[..=self.rounds].windows(2) {
+            let (width, all) = (round[0], round[1]);
+            let messages = (all.div_ceil(width) - 1) as usize;
+            if i < messages {
+                let distance = width * (i as u32 + 1);
+                let width = width.min(all - distance);
+                return Step { distance, width };
+            }
+            i -= messages;
+        }
+        unreachable!("there is no message {i} more")
+    }
+
+    /// For each round: how many parts a rank has before it, and how many messages it sends.
+    pub fn rounds(&self) -> impl Iterator<Item = (u32, u32)> {
+        let rounds = self.widths[..=self.rounds].windows(2);
+        rounds.map(|round| (round[0], round[1].div_ceil(round[0]) - 1))
+    }
+}
