@@ -31,7 +31,8 @@ algorithms! {
     /// A binomial tree: the circulant broadcast of one block, or a gather or scatter of all blocks
     /// through a tree that ignores their sizes.
     Binomial = "binomial";
-    /// The all-broadcast of whole parts in ceil(log2 p) rounds, or fewer of several messages each, like Bruck's algorithm.
+    /// The all-broadcast of whole parts in ceil(log2 p) rounds, or fewer of several messages each, like Bruck's
+    /// algorithm.
     Bruck = "bruck";
     /// Every rank passes on to its right what it got from its left, in p - 1 rounds.
     Ring = "ring";
@@ -43,8 +44,8 @@ algorithms! {
     Linear = "linear";
     /// Broadcast of one block through a tree for messages that take longer than it takes to send them.
     Postal = "postal";
-    /// Broadcast in which every block goes from the root to one rank and from there to all others: two messages one after
-    /// the other, however many ranks there are.
+    /// Broadcast in which every block goes from the root to one rank and from there to all others: two messages one
+    /// after the other, however many ranks there are.
     Relay = "relay";
 }
 

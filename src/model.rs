@@ -93,8 +93,9 @@ impl Model {
     /// come h latencies after the root's. T(n) = (n - 1 + q)(g + beta m / n) + h (alpha - g) has its least value at n =
     /// sqrt((q - 1) beta m / g). Here g is the time in which a rank sends one message and receives another. (With g =
     /// alpha this is Träff, arXiv 2205.10072, section 2, where a round ends with the arrival of its block.) A single
-    /// block has h = q. The model knows nothing of protocols, so there are more blocks than that where they would exceed
-    /// `eager_bytes` and the pipeline is not full. Every part costs a little in every round, which counts towards g.
+    /// block has h = q. The model knows nothing of protocols, so there are more blocks than that where they would
+    /// exceed `eager_bytes` and the pipeline is not full. Every part costs a little in every round, which counts
+    /// towards g.
     pub fn blocks(&self, reach: Reach, bytes: u64, eager_bytes: u64, parts: u64) -> u32 {
         let best = self.best_blocks(reach, bytes, parts);
         let short = bytes.div_ceil(eager_bytes).min(FULL_PIPELINE);
@@ -182,8 +183,8 @@ impl Model {
     }
 
     /// The radix that makes an all-broadcast of whole parts, of `bytes` bytes in all, among `p` ranks fastest
-    /// ([`crate::schedule::steps`]). A round takes alpha, and g for each message but the first one. All ways send as many
-    /// bytes.
+    /// ([`crate::schedule::steps`]). A round takes alpha, and g for each message but the first one. All ways send as
+    /// many bytes.
     pub fn radix(&self, p: u32, bytes: u64) -> u32 {
         if self.alpha_us < 2.0 * self.gap() {
             return 2;
@@ -219,8 +220,8 @@ impl Model {
         }
     }
 
-    /// Microseconds of an all-broadcast of `parts` in whole parts, where the busiest rank counts in each message; and on
-    /// the circulant graph in as many blocks as are best.
+    /// Microseconds of an all-broadcast of `parts` in whole parts, where the busiest rank counts in each message; and
+    /// on the circulant graph in as many blocks as are best.
     pub fn all_broadcast_us(&self, parts: &Parts, eager_bytes: u64, radix: u32) -> (f64, f64) {
         let (p, m) = (parts.p(), parts.total());
         let steps = Steps::new(p, radix);

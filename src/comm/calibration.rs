@@ -51,8 +51,8 @@ impl State {
             let probe = pair(mpi, private, partner, node.is_multiple_of(2), true)?;
             measured.alpha_us = probe.latency.map(|seconds| seconds * 1e6);
             measured.gap_us = probe.sending.map(|seconds| seconds * 1e6);
-            // Where long messages would have taken too long, the link is slow; but it may let a short one through faster
-            // than it is.
+            // Where long messages would have taken too long, the link is slow; but it may let a short one through
+            // faster than it is.
             let slow = (probe.slow_byte).map(|seconds| (seconds * 1024e9).max(SLOW_NS_PER_KB));
             measured.beta_ns_per_kb = probe.per_byte.map(|seconds| seconds * 1024e9).or(slow);
         }

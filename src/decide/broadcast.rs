@@ -41,8 +41,8 @@ impl Broadcast<'_> {
         model_of(facts, form, config).binomial_us(facts.reach(form, config).rounds, self.bytes)
     }
 
-    /// The second candidate and how many times as long it takes: what the model finds second. If circulant is the first,
-    /// it is that with fewer blocks, where it has enough, and nothing that is much slower.
+    /// The second candidate and how many times as long it takes: what the model finds second. If circulant is the
+    /// first, it is that with fewer blocks, where it has enough, and nothing that is much slower.
     fn second(&self) -> Option<(Algorithm, f64)> {
         let ways = self.ways();
         let (first, first_us) = ways.first;

@@ -40,8 +40,8 @@ pub enum Pattern<'a> {
     /// Every block of a single part goes down a tree, from this rank to all its children before the next block.
     Tree(&'a TreeNeighbors),
     /// Every block of a single part goes from the root to one other rank, its relay, and from there to all others. All
-    /// other ranks are relays in turn (L. Cherkasova and J. Lee, "FastReplica", USENIX USITS 2003, section 3.1, with more
-    /// blocks than ranks).
+    /// other ranks are relays in turn (L. Cherkasova and J. Lee, "FastReplica", USENIX USITS 2003, section 3.1, with
+    /// more blocks than ranks).
     Relay,
 }
 
@@ -280,9 +280,9 @@ impl<'a> Order<'a> {
 
     /// The other rank, seen from the root, of messages in position `k` of a turn of all relays.
     ///
-    /// All ranks send over the same distance at a time: the root a block to the rank at distance 1, 2, ... p-1, and each
-    /// relay, from the moment at which it has its block, over the distances that follow and then those before, but not to
-    /// the root. So nobody is sent two blocks at a time.
+    /// All ranks send over the same distance at a time: the root a block to the rank at distance 1, 2, ... p-1, and
+    /// each relay, from the moment at which it has its block, over the distances that follow and then those before, but
+    /// not to the root. So nobody is sent two blocks at a time.
     fn relay_peer(&self, k: usize, direction: Direction) -> u32 {
         let (p, v, k) = (self.graph.p(), self.relative(), k as u32);
         let relays = p - 1;

@@ -2,8 +2,8 @@
 //!
 //! Before a round every rank has the parts of w ranks: its own and those of the w - 1 ranks before it. In the round it
 //! sends to the ranks w, 2 w, 3 w, ... after it, and then has k times as many parts. With k = 2 that is the usual
-//! doubling in ceil(log2 p) rounds; with k = p every rank sends its part straight to all others. No part comes to a rank
-//! twice, whatever k is. (J. Bruck et al., "Efficient algorithms for all-to-all communications in multiport
+//! doubling in ceil(log2 p) rounds; with k = p every rank sends its part straight to all others. No part comes to a
+//! rank twice, whatever k is. (J. Bruck et al., "Efficient algorithms for all-to-all communications in multiport
 //! message-passing systems", IEEE TPDS 8(11), 1997, section 4, has k - 1 ports for it; here a rank sends one message
 //! after the other, which is faster where a message travels for longer than it takes to send it.)
 //!

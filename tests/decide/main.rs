@@ -419,8 +419,8 @@ fn relays_are_for_long_ways() {
     }
 }
 
-/// More messages at a time in fewer rounds, where latency is worth many messages; not for long parts, for then the ranks
-/// get out of step.
+/// More messages at a time in fewer rounds, where latency is worth many messages; not for long parts, for then the
+/// ranks get out of step.
 #[test]
 fn the_radix_follows_from_the_latency() {
     let model = |alpha_us, gap_us| Model {

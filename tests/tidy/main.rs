@@ -54,7 +54,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "hash",
             "host",
             "learn",
-            "model",
             "network",
             "report",
             "rules",
