@@ -22,7 +22,7 @@ use crate::collective::{Family, LEADERS_LEAST_BYTES, LEAST_BYTES, NODE_LEAST_BYT
 use crate::config::{Config, Hierarchy};
 use crate::model::{Model, Reach};
 use crate::network::Network;
-use crate::schedule::Parts;
+use crate::schedule::{Parts, Steps};
 
 /// No short call of Rondo's is expected to take more times as long as the host's: where nothing is known of the
 /// network, and where it is.
@@ -117,7 +117,10 @@ impl Facts {
         node_parts: &'a Parts,
         config: &Config,
     ) -> (Form, &'a Parts) {
-        let form = self.form(parts.total(), config);
+        let form = match self.form(parts.total(), config) {
+            Form::Nodes { .. } if self.short_is_flat(parts, config) => Form::Flat,
+            form => form,
+        };
         match form {
             Form::Nodes { .. } if self.nodes > 1 => (form, node_parts),
             Form::Nodes { .. } | Form::Flat => (form, parts),
@@ -138,6 +141,24 @@ impl Facts {
         let leaders_us = leaders.broadcast_us(Reach::among(self.nodes), bytes)
             + f64::from(steps_inside) * inside.alpha_us;
         flat.broadcast_us(Reach::among(self.p), bytes) < leaders_us
+    }
+
+    /// Are ranks that each send for themselves faster than leaders in an all-broadcast that is so short that the link of
+    /// their node does not matter? Where data do not pass through shared memory, leaders have messages inside as well.
+    fn short_is_flat(&self, parts: &Parts, config: &Config) -> bool {
+        let bytes = parts.total();
+        let even = parts.largest() <= 2 * (bytes / u64::from(self.p) + 1);
+        if config.shm || config.hierarchy != Hierarchy::Auto || self.nodes == 1 || !even {
+            return false;
+        }
+        let steps = |form, ranks| Steps::new(ranks, self.radix(form, bytes, config));
+        let leaders = Form::Nodes { lanes: 1 };
+        let of_nodes = steps(leaders, self.nodes);
+        let (between, inside) = self.models(config);
+        let leaders_us = between.whole_us(&of_nodes, bytes)
+            + inside.whole_inside_us(self.widest, of_nodes.count(), bytes);
+        let flat = model_of(*self, Form::Flat, config);
+        flat.whole_us(&steps(Form::Flat, self.p), bytes) < leaders_us
     }
 
     /// How many times as long as the host Rondo may take below its minimum: the shorter, the longer.
@@ -175,11 +196,10 @@ impl Facts {
 
     /// The radix of an all-broadcast of whole parts, of `bytes` bytes in all, between those of this form.
     pub fn radix(&self, form: Form, bytes: u64, config: &Config) -> u32 {
+        let model = model_of(*self, form, config);
         match (config.radix, form) {
-            // The ranks of a node share its link.
-            (0, Form::Flat) if self.widest > 1 && self.nodes > 1 => 2,
-            (0, Form::Flat) => self.models(config).0.radix(self.p, bytes),
-            (0, Form::Nodes { .. }) => self.models(config).0.radix(self.nodes, bytes),
+            (0, Form::Flat) => model.radix(self.p, bytes),
+            (0, Form::Nodes { .. }) => model.radix(self.nodes, bytes),
             (radix, Form::Flat | Form::Nodes { .. }) => radix,
         }
     }

@@ -276,7 +276,8 @@ fn short_broadcasts_that_are_taken_go_down_a_tree() {
             assert_eq!(chosen(choice), Algorithm::Postal, "{facts:?}, {bytes}");
             assert_eq!(form_and_blocks(choice).1, 1);
         }
-        for bytes in [40_000, 1 << 20] {
+        // To two others the root sends as fast as they could pass blocks on.
+        for bytes in [40_000, 1 << 20].into_iter().filter(|_| facts.nodes > 3) {
             let choice = bcast(facts, bytes, &fast());
             assert_eq!(chosen(choice), Algorithm::Circulant, "{facts:?}, {bytes}");
         }
@@ -354,14 +355,15 @@ proptest! {
     /// The times of all ways by their own formulas, each in its best number of blocks, tried one by one.
     #[test]
     fn the_way_that_the_model_finds_fastest_is_taken(
-        p in 3u32..3000, bytes in 1u64..100_000, alpha in 0.1f64..1000.0, beta in 1.0f64..10_000.0, gap in 0.01f64..50.0,
+        p in 3u32..3000, bytes in 1u64..100_000, alpha in 0.1f64..1000.0, beta in 1.0f64..10_000.0,
+        gap in 0.01f64..50.0,
     ) {
         let config = network(alpha, beta, gap, fast());
         let choice = bcast(apart(p), bytes, &config);
         let link = beta * bytes as f64 / 1024.0 / 1000.0;
         let latency = apart(p).latencies(bytes, &config).0;
         let ratio = (alpha + link) / (gap + link);
-        prop_assert!(latency == 1 || latency == 16 || (f64::from(latency) - ratio).abs() <= 0.5);
+        prop_assert!(latency == 1 || latency == 16 || (f64::from(latency) - ratio).abs() <= 0.75);
         let tree = match latency {
             1 => f64::MAX,
             _ => f64::from(postal::time(p, latency)) * (alpha + link) / f64::from(latency),
@@ -436,11 +438,10 @@ fn the_radix_follows_from_the_latency() {
     assert_eq!(model(1000.0, 50.0).radix(36, 1000), 6);
     let config = config(|c| c.radix = 5);
     assert_eq!(apart(8).radix(Form::Flat, 1000, &config), 5);
-    // The ranks of a node share its link.
-    assert_eq!(
-        full(4, 4).radix(Form::Flat, 1000, &network(2000.0, 41_000.0, 20.0, fast())),
-        2
-    );
+    // The ranks of a node share its link, so that bytes cost more there.
+    let far = network(2000.0, 41_000.0, 20.0, fast());
+    assert_eq!(full(4, 4).radix(Form::Flat, 100_000, &far), 16);
+    assert_eq!(full(4, 4).radix(Form::Flat, 1_000_000, &far), 2);
 }
 
 /// The best number of blocks by trying them all, against the closed form. The model that is tried
