@@ -36,7 +36,7 @@ pub use proposal::BUILD;
 pub use ruled::give as give_rules;
 pub use schedules::Schedules;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Requests of sends at a time. What is under way is bounded by [`crate::flow`].
 pub const SEND_WINDOW: u32 = 64;
@@ -61,6 +61,8 @@ pub struct State {
     network: network::Shared,
     /// Is it to be measured?
     uncalibrated: AtomicBool,
+    /// How often it was measured here.
+    calibrations: AtomicU32,
     config: Config,
     /// Why every call on it goes to the host, if that is so.
     closed: Option<Why>,

@@ -143,8 +143,9 @@ impl Facts {
         flat.broadcast_us(Reach::among(self.p), bytes) < leaders_us
     }
 
-    /// Are ranks that each send for themselves faster than leaders in an all-broadcast that is so short that the link of
-    /// their node does not matter? Where data do not pass through shared memory, leaders have messages inside as well.
+    /// Are ranks that each send for themselves faster than leaders in an all-broadcast that is so short that the link
+    /// of their node does not matter? Where data do not pass through shared memory, leaders have messages inside as
+    /// well.
     fn short_is_flat(&self, parts: &Parts, config: &Config) -> bool {
         let bytes = parts.total();
         let even = parts.largest() <= 2 * (bytes / u64::from(self.p) + 1);

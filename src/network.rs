@@ -173,6 +173,29 @@ pub fn agreed(maxima: &Offers) -> Network {
     }))
 }
 
+/// The time of calls contradicts the model if it is so many times as long, or as short.
+const CONTRADICTION: f64 = 2.0;
+
+/// The part of the time spent that another measurement may take, and by what factor each further one has to be worth
+/// more: a model may be wrong for another reason, which no measurement changes.
+const SHARE: f64 = 0.01;
+const FURTHER: f64 = 4.0;
+
+/// Is the network to be measured again, after `times` measurements? Calls took `measured_us` where `predicted_us` were
+/// expected, and all of them together `spent_us`. A measurement takes six latencies, and some milliseconds of messages.
+pub fn is_contradicted(
+    measured_us: f64,
+    predicted_us: f64,
+    spent_us: f64,
+    times: u32,
+    alpha_us: f64,
+) -> bool {
+    let ratio = measured_us / predicted_us.max(1e-3);
+    let cost_us = 5000.0 + 6.0 * alpha_us;
+    let worth = SHARE * spent_us >= cost_us * FURTHER.powi(times.saturating_sub(1) as i32);
+    worth && !(1.0 / CONTRADICTION..=CONTRADICTION).contains(&ratio)
+}
+
 /// Figures that all threads may read, and whoever measures writes.
 #[derive(Debug)]
 pub struct Shared([AtomicI64; FIGURES]);

@@ -108,3 +108,23 @@ proptest! {
         prop_assert!(between.long_block(64) >= 1024);
     }
 }
+
+/// Another measurement takes no more than 1 % of the time of the calls that contradict the model, and each further one
+/// a quarter of that.
+#[test]
+fn the_network_is_measured_again_where_times_contradict_it() {
+    let again = |measured_us, spent_us, times| {
+        network::is_contradicted(measured_us, 1000.0, spent_us, times, 100.0)
+    };
+    for fits in [501.0, 1000.0, 1999.0] {
+        assert!(!again(fits, 1e9, 1), "{fits}");
+    }
+    for contradicts in [1.0, 499.0, 2001.0, 1e6] {
+        assert!(again(contradicts, 1e6, 1), "{contradicts}");
+        assert!(
+            !again(contradicts, 5e5, 1),
+            "5.6 ms are more than 1 % of 0.5 s"
+        );
+        assert!(!again(contradicts, 1e6, 2) && again(contradicts, 3e6, 2));
+    }
+}

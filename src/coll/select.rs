@@ -8,7 +8,7 @@ use crate::comm::{self, State};
 use crate::config::Config;
 use crate::decide::{Choice, Problem, SET_UP_US, Why};
 use crate::host::{Abi, Code, Host, Mpi};
-use crate::learn::{Trials, Turn};
+use crate::learn::{Candidate, Trials, Turn};
 use crate::stats;
 use std::ffi::c_int;
 use std::ptr;
@@ -67,6 +67,14 @@ pub(super) fn select<O: Operation>(
         if contest.agree(slowest, trials(config)) && config.trace {
             state.trace_verdict(host, collective, plan.bytes, contest);
         }
+        let known = (contest.calls(), contest.times()[Candidate::First as usize]);
+        drop(learnt);
+        if let (calls, Some(nanos)) = known
+            && let Some(us) = call.ask(plan.known, state, |problem| problem.predicted_us())
+        {
+            state.compare(calls, nanos, us);
+        }
+        learnt = state.learnt.lock();
     }
     let Some(contest) = learnt.contest(collective, class) else {
         return Ok(());

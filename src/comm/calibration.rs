@@ -31,12 +31,30 @@ impl State {
 
     /// Measures the network. Collective.
     pub fn calibrate(&self, host: &Host, mpi: &Mpi, private: Comm) -> Result<(), Failure> {
+        self.calibrations.fetch_add(1, Relaxed);
         let measured = self.measure(mpi, private)?;
         let mut offers = network::offers(&measured);
         (mpi.max(private, &mut offers))
             .map_err(|code| Failure::Host(code, "agreeing on the network"))?;
         self.learn(host, &network::agreed(&offers).or(&self.network.get()));
         Ok(())
+    }
+
+    /// Calls of a size class, of which there were so many, took so long on the slowest rank where so long was expected.
+    /// If that contradicts what is known of the network, it is measured again before the next call. All ranks say the
+    /// same.
+    pub fn compare(&self, calls: u64, nanos: u64, predicted_us: f64) {
+        let times = self.calibrations.load(Relaxed);
+        let (measured_us, alpha_us) = (
+            nanos as f64 / 1e3,
+            self.facts().models(&self.config).0.alpha_us,
+        );
+        let spent_us = calls as f64 * measured_us;
+        if times > 0
+            && network::is_contradicted(measured_us, predicted_us, spent_us, times, alpha_us)
+        {
+            self.uncalibrated.store(true, Relaxed);
+        }
     }
 
     /// The figures that this rank measures: a leader, those between nodes; and the lowest rank of a node, those inside
@@ -52,8 +70,9 @@ impl State {
             measured.alpha_us = probe.latency.map(|seconds| seconds * 1e6);
             measured.gap_us = probe.sending.map(|seconds| seconds * 1e6);
             // Where long messages would have taken too long, the link is slow; but it may let a short one through
-            // faster than it is.
+            // faster than it is. What long calls showed is better.
             let slow = (probe.slow_byte).map(|seconds| (seconds * 1024e9).max(SLOW_NS_PER_KB));
+            let slow = slow.filter(|_| self.network.get().beta_ns_per_kb.is_none());
             measured.beta_ns_per_kb = probe.per_byte.map(|seconds| seconds * 1024e9).or(slow);
         }
         if self.sends_inside_nodes()

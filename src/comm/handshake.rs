@@ -18,7 +18,7 @@ use crate::topology::Topology;
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 /// Makes the state of a communicator. Collective.
 pub fn handshake(
@@ -43,6 +43,7 @@ pub fn handshake(
         topology: Topology::default(),
         network: Default::default(),
         uncalibrated: AtomicBool::default(),
+        calibrations: AtomicU32::default(),
         config: own.clone(),
         closed: None,
         tag_mask: 0,

@@ -95,6 +95,23 @@ impl Problem for AllBroadcast<'_> {
         self.by(algorithm, self.context.config.block_bytes)
     }
 
+    fn predicted_us(&self) -> Option<f64> {
+        let Context { facts, config, .. } = self.context;
+        let (form, parts) = self.exchange();
+        let (model, radix) = (
+            model_of(facts, form, config),
+            facts.radix(form, self.total(), config),
+        );
+        let knows = facts.nodes > 1 && facts.is_known(config);
+        knows.then(|| {
+            let (bruck_us, circulant_us) = model.all_broadcast_us(parts, facts.eager_bytes, radix);
+            match self.fastest() {
+                Algorithm::Bruck => bruck_us,
+                _ => circulant_us,
+            }
+        })
+    }
+
     #[inline]
     fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
         let default = self.context.default_by_bytes(choice)?;

@@ -112,6 +112,12 @@ impl Problem for Broadcast<'_> {
         }
     }
 
+    fn predicted_us(&self) -> Option<f64> {
+        let Context { facts, config, .. } = self.context;
+        let knows = facts.nodes > 1 && facts.is_known(config);
+        knows.then(|| self.ways().first.1)
+    }
+
     #[inline]
     fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
         let default = self.context.default_by_bytes(choice)?;

@@ -124,6 +124,11 @@ pub trait Problem {
     /// What is expected of each candidate before any is tried, if the rules made this choice.
     fn prior(&self, choice: Choice) -> Option<Prior>;
 
+    /// Microseconds of the first candidate by the model, where that rests on what is known of the network.
+    fn predicted_us(&self) -> Option<f64> {
+        None
+    }
+
     /// Decides by the rules.
     fn choose(&self) -> Choice {
         let Context { facts, config, .. } = self.context();

@@ -160,6 +160,11 @@ impl Contest {
         self.incumbent
     }
 
+    /// Calls so far.
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
     /// Nanoseconds of the slowest rank, of each candidate, as far as they are known.
     pub fn times(&self) -> [Option<u64>; Candidate::COUNT] {
         self.agreed.map(|time| (time != u64::MAX).then_some(time))

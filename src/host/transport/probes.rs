@@ -38,10 +38,11 @@ const EXCHANGE: u64 = 1;
 const TRIPS: usize = 3;
 
 /// Short messages that each of the two sends in a row.
-const ROW: usize = 6;
+const ROW: usize = 5;
 
-/// Bytes of the message behind them: no host agrees on so few with the receiver first.
-const ROW_END: usize = 16 << 10;
+/// Messages behind them, and the bytes of each: no host agrees on so few with the receiver first.
+const ENDS: usize = 2;
+const END_BYTES: usize = 16 << 10;
 
 /// Lengths of long messages, in bytes. Their rate is what the last one has more than the one before, which is far more
 /// than what a link lets through at once.
@@ -81,7 +82,8 @@ impl Mpi {
             let row = self.row(comm, partner)?;
             probe.sending = Some(row.sending);
             // A rank that was kept from running finds all messages at once.
-            probe.slow_byte = (row.end > row.short).then(|| (row.end - row.short) / ROW_END as f64);
+            probe.slow_byte =
+                (row.end > row.short).then(|| (row.end - row.short) / (ENDS * END_BYTES) as f64);
         }
         let mut before = None;
         let mut expected = 0.0;
@@ -124,17 +126,17 @@ impl Mpi {
         }
     }
 
-    /// Sends rank `partner` a row of short messages and a longer one, and receives as many.
+    /// Sends rank `partner` a row of short messages and longer ones, and receives as many.
     fn row(&self, comm: Comm, partner: u32) -> Result<Row, Failure> {
-        let lengths = || std::iter::repeat_n(SHORT, ROW).chain([ROW_END]);
-        let from = vec![0u8; ROW_END];
+        let lengths = || std::iter::repeat_n(SHORT, ROW).chain([END_BYTES; ENDS]);
+        let from = vec![0u8; END_BYTES];
         let mut to: Vec<_> = lengths().map(|length| vec![0u8; length]).collect();
         let envelope = Envelope {
             rank: partner,
             tag: 0,
             comm,
         };
-        let mut receives = Vec::with_capacity(ROW + 1);
+        let mut receives = Vec::with_capacity(ROW + ENDS);
         for bytes in &mut to {
             let chunk = self.bytes_at(bytes.as_mut_ptr(), bytes.len() as u64);
             // SAFETY: each has a place of its own, and stays until all are complete, below.
@@ -142,21 +144,19 @@ impl Mpi {
                 self.start_receive(chunk, envelope)
             }?));
         }
-        let mut sends = Vec::with_capacity(ROW + 1);
+        let mut sends = Vec::with_capacity(ROW + ENDS);
         let start = self.time();
-        let (mut before, mut sending) = (start, f64::MAX);
-        for (i, length) in lengths().enumerate() {
-            let now = self.time();
-            if i > 0 {
-                sending = sending.min(now - before);
-            }
-            before = now;
+        let mut begins = [start; ROW + ENDS];
+        for (begin, length) in begins.iter_mut().zip(lengths()) {
+            *begin = self.time();
             let chunk = self.bytes_at(from.as_ptr().cast_mut(), length as u64);
             // SAFETY: nothing writes to these bytes, and they stay until all are complete, below.
             sends.push(Pending::new(unsafe {
                 self.start_send(chunk, envelope, false)
             }?));
         }
+        let steps = begins[..=ROW].windows(2).map(|two| two[1] - two[0]);
+        let least = steps.fold(f64::MAX, f64::min);
         let (row, last) = receives.split_at_mut(ROW);
         self.complete(row)?;
         let short = self.time() - start;
@@ -166,7 +166,7 @@ impl Mpi {
         Ok(Row {
             // Between the two, so that neither a rank that was kept from running nor one that had the processor for
             // itself while others waited says it alone.
-            sending: (sending * (before - start) / ROW as f64).sqrt(),
+            sending: (least * (begins[ROW] - begins[0]) / ROW as f64).sqrt(),
             short,
             end,
         })
@@ -221,7 +221,7 @@ struct Row {
     sending: f64,
     /// Until all short ones were here.
     short: f64,
-    /// Until the longer one was here.
+    /// Until the longer ones were here too.
     end: f64,
 }
 
