@@ -42,7 +42,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 pub const SEND_WINDOW: u32 = 64;
 
 /// After so many bytes of all-broadcasts the ranks agree on what they learnt of the network for the first time.
-const FIRST_AGREEMENT_BYTES: u64 = 1 << 20;
+const FIRST_AGREEMENT_BYTES: u64 = 256 << 10;
 
 /// Receives that are posted ahead, at the least.
 pub const RECEIVE_WINDOW: u32 = 64;

@@ -24,10 +24,9 @@ use crate::model::{Model, Reach};
 use crate::network::Network;
 use crate::schedule::{Parts, Steps};
 
-/// No short call of Rondo's is expected to take more times as long as the host's: where nothing is known of the
-/// network, and where it is.
+/// No short call of Rondo's is expected to take more times as long as the host's, where nothing is known of the
+/// network.
 const BELOW_MAX: f64 = 32.0;
-const BELOW_MAX_KNOWN: f64 = 4.0;
 
 /// If a rank can begin so many short messages while one travels, most of the time of short calls is the network's, of
 /// which Rondo takes the least, and not the processor's.
@@ -82,6 +81,12 @@ impl Facts {
         match (form, context.collective.family()) {
             // A node sends one message where the host sends one for each of its ranks.
             (Form::Nodes { .. }, Family::AllBroadcast) => 1,
+            // As fast, where leaders would have messages inside as well.
+            (Form::Flat, Family::AllBroadcast)
+                if self.widest > 1 && !config.shm && config.hierarchy == Hierarchy::Auto =>
+            {
+                1
+            }
             (Form::Nodes { .. }, _) if config.shm => LEADERS_LEAST_BYTES,
             _ if overlap => 1,
             _ => LEAST_BYTES,
@@ -162,14 +167,14 @@ impl Facts {
         flat.whole_us(&steps(Form::Flat, self.p), bytes) < leaders_us
     }
 
-    /// How many times as long as the host Rondo may take below its minimum: the shorter, the longer.
-    fn below(&self, bytes: u64, config: &Config) -> f64 {
-        let (min, most) = match self.nodes {
-            1 => (NODE_LEAST_BYTES, BELOW_MAX),
-            _ if self.is_known(config) => (LEAST_BYTES, BELOW_MAX_KNOWN),
-            _ => (LEAST_BYTES, BELOW_MAX),
+    /// How many times as long as the host Rondo may take below its minimum, where the network is not known: the
+    /// shorter, the longer.
+    fn below(&self, bytes: u64) -> f64 {
+        let min = match self.nodes {
+            1 => NODE_LEAST_BYTES,
+            _ => LEAST_BYTES,
         };
-        (min as f64 / bytes.max(1) as f64).clamp(1.0, most)
+        (min as f64 / bytes.max(1) as f64).clamp(1.0, BELOW_MAX)
     }
 
     /// The ways for a broadcast with their times by the model, in microseconds, fastest first.
@@ -189,7 +194,7 @@ impl Facts {
             let tree_us = between.tree_us(ranks, bytes) + inside.tree_us(locals, bytes);
             ways.add(Algorithm::Postal, tree_us);
         }
-        if locals == 1 && ranks <= RELAY_RANKS_MAX {
+        if locals == 1 && (3..=RELAY_RANKS_MAX).contains(&ranks) {
             ways.add(Algorithm::Relay, between.relay_us(ranks, bytes));
         }
         ways

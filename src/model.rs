@@ -193,10 +193,16 @@ impl Model {
         let more_us = OUT_OF_STEP * self.beta_us() * bytes as f64;
         let mut best = (2, self.rounds_us(&Steps::new(p, 2)));
         for rounds in 1..Reach::among(p).rounds {
-            // The least one with so many rounds.
-            let radix = f64::from(p).powf(f64::from(rounds).recip()).ceil() as u32;
+            // The least one with so many rounds, by whole numbers: powers of fractions differ between processors.
+            let reaches = |radix: &u32| {
+                let reach = u64::from(*radix).checked_pow(rounds);
+                reach.is_none_or(|reach| reach >= p.into())
+            };
+            let Some(radix) = (3..=RADIX_MAX).find(reaches) else {
+                continue;
+            };
             let time = more_us + self.rounds_us(&Steps::new(p, radix));
-            if (3..=RADIX_MAX).contains(&radix) && time < best.1 {
+            if time < best.1 {
                 best = (radix, time);
             }
         }

@@ -89,7 +89,7 @@ impl Exchange<'_> {
             me: rank,
             contributors,
             latency: self.latencies(state).0,
-            radix: state.facts().radix(Form::Flat, self.bytes, state.config()),
+            radix: self.radix(state, Form::Flat),
         };
         let pattern = pattern(self.way, self.blocks, &members, schedules);
         self.cut(

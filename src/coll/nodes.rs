@@ -135,11 +135,7 @@ impl Over<'_> {
             me: topology.node(state.rank()),
             contributors: self.contributors,
             latency: exchange.latencies(state).0,
-            radix: state.facts().radix(
-                Form::Nodes { lanes: self.lanes },
-                exchange.bytes,
-                state.config(),
-            ),
+            radix: exchange.radix(state, Form::Nodes { lanes: self.lanes }),
         };
         let pattern = pattern(exchange.way, exchange.blocks, &members, schedules);
         let round = exchange.bytes.div_ceil(exchange.blocks.into());

@@ -4,6 +4,7 @@
 
 use crate::algorithm::{AllBroadcastAlgorithm, BroadcastAlgorithm};
 use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, Schedules, State};
+use crate::decide::Form;
 use crate::engine::{Limits, Part, Pattern};
 use crate::host::{Abi, StagingRoom};
 use crate::schedule::{Blocks, Circulant, Parts, Rounds, Steps};
@@ -117,6 +118,14 @@ impl Exchange<'_> {
         match self.way {
             Way::Postal => state.facts().latencies(self.round(), state.config()),
             Way::Circulant | Way::Bruck | Way::Ring | Way::Relay => (1, 1),
+        }
+    }
+
+    /// The radix of whole parts between those of this form.
+    pub(super) fn radix(&self, state: &State, form: Form) -> u32 {
+        match self.way {
+            Way::Bruck => state.facts().radix(form, self.bytes, state.config()),
+            Way::Circulant | Way::Ring | Way::Postal | Way::Relay => 2,
         }
     }
 

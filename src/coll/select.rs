@@ -67,14 +67,14 @@ pub(super) fn select<O: Operation>(
         if contest.agree(slowest, trials(config)) && config.trace {
             state.trace_verdict(host, collective, plan.bytes, contest);
         }
-        let known = (contest.calls(), contest.times()[Candidate::First as usize]);
-        drop(learnt);
-        if let (calls, Some(nanos)) = known
+        // Only who has had most of the calls, so that their time is known.
+        let nanos = contest.times()[Candidate::First as usize];
+        if contest.incumbent() == Candidate::First
+            && let Some(nanos) = nanos
             && let Some(us) = call.ask(plan.known, state, |problem| problem.predicted_us())
         {
-            state.compare(calls, nanos, us);
+            state.compare(contest.calls(), nanos, us);
         }
-        learnt = state.learnt.lock();
     }
     let Some(contest) = learnt.contest(collective, class) else {
         return Ok(());

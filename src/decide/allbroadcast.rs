@@ -102,7 +102,9 @@ impl Problem for AllBroadcast<'_> {
             model_of(facts, form, config),
             facts.radix(form, self.total(), config),
         );
-        let knows = facts.nodes > 1 && facts.is_known(config);
+        // Messages inside nodes are not in these times.
+        let whole = form == Form::Flat || config.shm;
+        let knows = facts.nodes > 1 && facts.is_known(config) && whole;
         knows.then(|| {
             let (bruck_us, circulant_us) = model.all_broadcast_us(parts, facts.eager_bytes, radix);
             match self.fastest() {

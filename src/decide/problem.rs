@@ -66,6 +66,9 @@ pub(super) struct Slower {
 /// What the model says of the host counts up to here: the host may have a better algorithm.
 const HOST_RATIO_MAX: f64 = 2.0;
 
+/// What the model says of Rondo where the host begins counts up to here.
+const BELOW_MAX: f64 = 4.0;
+
 /// What the model says of the second way counts up to here: the model may be wrong.
 const SECOND_RATIO_MAX: f64 = 4.0;
 
@@ -91,7 +94,10 @@ impl Context<'_> {
             default,
             expected: [
                 Some(by_model(slower.host, HOST_RATIO_MAX, UNKNOWN_RATIO)),
-                Some(self.facts.below(bytes, self.config)),
+                Some(match known {
+                    true => slower.host.recip().clamp(UNKNOWN_RATIO, BELOW_MAX),
+                    false => self.facts.below(bytes),
+                }),
                 other(slower.second),
                 other(slower.third),
             ],

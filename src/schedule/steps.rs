@@ -19,6 +19,8 @@ use super::rounds::MAX_Q;
 pub struct Steps {
     /// Parts before each round, and all of them at the end.
     widths: [u32; MAX_Q + 1],
+    /// Messages of each round.
+    messages: [u32; MAX_Q],
     rounds: usize,
     count: usize,
 }
@@ -37,21 +39,22 @@ impl Steps {
     pub fn new(p: u32, radix: u32) -> Steps {
         let mut steps = Steps {
             widths: [p; MAX_Q + 1],
+            messages: [0; MAX_Q],
             rounds: 0,
             count: 0,
         };
-        let mut descending = [p; MAX_Q + 1];
-        while descending[steps.rounds] > 1 {
-            let width = descending[steps.rounds].div_ceil(radix.max(2));
-            steps.count += (descending[steps.rounds].div_ceil(width) - 1) as usize;
+        // From the last round to the first one.
+        let mut all = p;
+        while all > 1 {
+            let width = all.div_ceil(radix.max(2));
+            steps.widths[steps.rounds] = width;
+            steps.messages[steps.rounds] = all.div_ceil(width) - 1;
+            steps.count += steps.messages[steps.rounds] as usize;
             steps.rounds += 1;
-            descending[steps.rounds] = width;
+            all = width;
         }
-        for (width, descending) in
-            (steps.widths.iter_mut()).zip(descending[..=steps.rounds].iter().rev())
-        {
-            *width = *descending;
-        }
+        steps.widths[..steps.rounds].reverse();
+        steps.messages[..steps.rounds].reverse();
         steps
     }
 
@@ -62,22 +65,21 @@ impl Steps {
 
     /// Message `i`, below [`Steps::count`], in the order in which they are sent. O(rounds) time.
     pub fn step(&self, mut i: usize) -> Step {
-        for round in self.widths[..=self.rounds].windows(2) {
-            let (width, all) = (round[0], round[1]);
-            let messages = (all.div_ceil(width) - 1) as usize;
-            if i < messages {
+        for (round, &messages) in self.messages[..self.rounds].iter().enumerate() {
+            if i < messages as usize {
+                let (width, all) = (self.widths[round], self.widths[round + 1]);
                 let distance = width * (i as u32 + 1);
                 let width = width.min(all - distance);
                 return Step { distance, width };
             }
-            i -= messages;
+            i -= messages as usize;
         }
         unreachable!("there is no message {i} more")
     }
 
     /// For each round: how many parts a rank has before it, and how many messages it sends.
     pub fn rounds(&self) -> impl Iterator<Item = (u32, u32)> {
-        let rounds = self.widths[..=self.rounds].windows(2);
-        rounds.map(|round| (round[0], round[1].div_ceil(round[0]) - 1))
+        let messages = self.messages[..self.rounds].iter().copied();
+        self.widths.iter().copied().zip(messages)
     }
 }
