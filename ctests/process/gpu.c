@@ -10,7 +10,7 @@
 #include "seven.h"
 #include <unistd.h>
 
-enum { CALLS = 3000, SOON = 2400, KINDS = 8 };
+enum { CALLS = 3000, SOON = 2000, KINDS = 8 };
 
 /* Loads the file `driver`, as rank `rank`, by the name of a GPU's. */
 static void load(const char *driver, const char *directory, int rank) {
