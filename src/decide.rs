@@ -202,11 +202,17 @@ impl Facts {
 
     /// The radix of an all-broadcast of whole parts, of `bytes` bytes in all, between those of this form.
     pub fn radix(&self, form: Form, bytes: u64, config: &Config) -> u32 {
-        let model = model_of(*self, form, config);
-        match (config.radix, form) {
-            (0, Form::Flat) => model.radix(self.p, bytes),
-            (0, Form::Nodes { .. }) => model.radix(self.nodes, bytes),
-            (radix, Form::Flat | Form::Nodes { .. }) => radix,
+        match config.radix {
+            0 => model_of(*self, form, config).radix(self.members(form), bytes),
+            radix => radix,
+        }
+    }
+
+    /// How many exchange with each other in this form.
+    fn members(&self, form: Form) -> u32 {
+        match form {
+            Form::Flat => self.p,
+            Form::Nodes { .. } => self.nodes,
         }
     }
 

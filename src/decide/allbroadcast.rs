@@ -32,6 +32,14 @@ impl<'a> AllBroadcast<'a> {
         facts.exchange(self.parts, self.node_parts, config)
     }
 
+    /// Microseconds by the model: of bruck and of circulant.
+    fn times_us(&self) -> (f64, f64) {
+        let Context { facts, config, .. } = self.context;
+        let (form, parts) = self.exchange();
+        let radix = facts.radix(form, self.total(), config);
+        model_of(facts, form, config).all_broadcast_us(parts, facts.eager_bytes, radix)
+    }
+
     /// The algorithm that the model finds fastest.
     fn fastest(&self) -> Algorithm {
         let Context { facts, config, .. } = self.context;
@@ -97,16 +105,11 @@ impl Problem for AllBroadcast<'_> {
 
     fn predicted_us(&self) -> Option<f64> {
         let Context { facts, config, .. } = self.context;
-        let (form, parts) = self.exchange();
-        let (model, radix) = (
-            model_of(facts, form, config),
-            facts.radix(form, self.total(), config),
-        );
         // Messages inside nodes are not in these times.
-        let whole = form == Form::Flat || config.shm;
+        let whole = self.exchange().0 == Form::Flat || config.shm;
         let knows = facts.nodes > 1 && facts.is_known(config) && whole;
         knows.then(|| {
-            let (bruck_us, circulant_us) = model.all_broadcast_us(parts, facts.eager_bytes, radix);
+            let (bruck_us, circulant_us) = self.times_us();
             match self.fastest() {
                 Algorithm::Bruck => bruck_us,
                 _ => circulant_us,
@@ -123,18 +126,13 @@ impl Problem for AllBroadcast<'_> {
     }
 
     fn prior(&self, choice: Choice) -> Option<Prior> {
-        let Context { facts, config, .. } = self.context;
+        let Context { facts, .. } = self.context;
         let (class, default) = self.size_class(choice)?;
         // On one node there is a single way, and for one block there is only Bruck's.
         let several =
             matches!(choice, Choice::Rondo { blocks, .. } if blocks > 1) && facts.nodes > 1;
         let second = several.then(|| {
-            let (form, parts) = self.exchange();
-            let (model, radix) = (
-                model_of(facts, form, config),
-                facts.radix(form, self.total(), config),
-            );
-            let times = model.all_broadcast_us(parts, facts.eager_bytes, radix);
+            let times = self.times_us();
             times.0.max(times.1) / times.0.min(times.1)
         });
         // The usual algorithms of hosts have as many rounds.

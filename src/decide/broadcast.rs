@@ -83,11 +83,8 @@ impl Problem for Broadcast<'_> {
                 model_of(facts, form, config).blocks(reach, bytes, facts.eager_bytes, 1)
             }
             BroadcastAlgorithm::Relay => {
-                let ranks = match form {
-                    Form::Flat => facts.p,
-                    Form::Nodes { .. } => facts.nodes,
-                };
-                model_of(facts, form, config).relay_blocks(ranks, bytes, facts.eager_bytes)
+                let model = model_of(facts, form, config);
+                model.relay_blocks(facts.members(form), bytes, facts.eager_bytes)
             }
         };
         Choice::Rondo {

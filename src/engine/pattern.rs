@@ -101,6 +101,29 @@ fn before(rank: u32, steps: u32, p: u32) -> u32 {
     }
 }
 
+/// The next piece of a single part that goes to, or comes from, one of `peers` peers after the other in each of so many
+/// phases: `block` says which one. The cursor is left at it; blocks that there are not, and empty ones, do not travel.
+fn next_of_part(
+    part: &Part,
+    at: &mut Cursor,
+    (peers, phases): (usize, u32),
+    block: impl Fn(&Cursor) -> u32,
+) -> Option<Piece> {
+    while peers > 0 && at.phase < phases {
+        if std::mem::replace(&mut at.part, 1) == 0 {
+            let block = block(at);
+            if block < part.blocks.count() && part.blocks.span(block).len > 0 {
+                return Some(part.piece(block));
+            }
+        }
+        (at.part, at.k) = (0, at.k + 1);
+        if at.k == peers {
+            (at.k, at.phase) = (0, at.phase + 1);
+        }
+    }
+    None
+}
+
 /// Which way a message goes, seen from this rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
@@ -308,25 +331,15 @@ impl<'a> Order<'a> {
             Direction::Send if v == 0 => relays,
             Direction::Send => relays - 1,
         };
-        while peers > 0 && at.phase < self.turns() {
+        let next = |at: &Cursor| {
             let relay = match direction {
                 Direction::Send if v == 0 => at.k as u32 + 1,
                 Direction::Receive if at.k > 0 => self.relay_peer(at.k, direction),
                 Direction::Send | Direction::Receive => v,
             };
-            let block = at.phase * relays + relay - 1;
-            if at.part == 0 && block < part.blocks.count() {
-                at.part = 1;
-                if part.blocks.span(block).len > 0 {
-                    return Some(part.piece(block));
-                }
-            }
-            (at.part, at.k) = (0, at.k + 1);
-            if at.k == peers as usize {
-                (at.k, at.phase) = (0, at.phase + 1);
-            }
-        }
-        None
+            at.phase * relays + relay - 1
+        };
+        next_of_part(part, at, (peers as usize, self.turns()), next)
     }
 
     /// Block by block, each to one peer after the other.
@@ -341,19 +354,7 @@ impl<'a> Order<'a> {
             Direction::Receive => usize::from(family.parent().is_some()),
             Direction::Send => family.children().len(),
         };
-        while peers > 0 && at.phase < part.blocks.count() {
-            if at.part == 0 {
-                at.part = 1;
-                if part.blocks.span(at.phase).len > 0 {
-                    return Some(part.piece(at.phase));
-                }
-            }
-            (at.part, at.k) = (0, at.k + 1);
-            if at.k == peers {
-                (at.k, at.phase) = (0, at.phase + 1);
-            }
-        }
-        None
+        next_of_part(part, at, (peers, part.blocks.count()), |at| at.phase)
     }
 
     fn next_circulant(
