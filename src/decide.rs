@@ -124,7 +124,7 @@ impl Facts {
     ) -> (Form, &'a Parts) {
         let form = match self.form(parts.total(), config) {
             Form::Nodes { .. } if self.short_is_flat(parts, config) => Form::Flat,
-            form => form,
+            form @ (Form::Flat | Form::Nodes { .. }) => form,
         };
         match form {
             Form::Nodes { .. } if self.nodes > 1 => (form, node_parts),

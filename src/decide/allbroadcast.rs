@@ -110,9 +110,9 @@ impl Problem for AllBroadcast<'_> {
         let knows = facts.nodes > 1 && facts.is_known(config) && whole;
         knows.then(|| {
             let (bruck_us, circulant_us) = self.times_us();
-            match self.fastest() {
-                Algorithm::Bruck => bruck_us,
-                _ => circulant_us,
+            match self.fastest().of_all_broadcast() {
+                AllBroadcastAlgorithm::Bruck | AllBroadcastAlgorithm::Ring => bruck_us,
+                AllBroadcastAlgorithm::Circulant => circulant_us,
             }
         })
     }

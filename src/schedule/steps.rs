@@ -19,8 +19,8 @@ use super::rounds::MAX_Q;
 pub struct Steps {
     /// Parts before each round, and all of them at the end.
     widths: [u32; MAX_Q + 1],
-    /// Messages of each round.
-    messages: [u32; MAX_Q],
+    /// Messages of each round: fewer than the radix.
+    messages: [u16; MAX_Q],
     rounds: usize,
     count: usize,
 }
@@ -35,7 +35,7 @@ pub struct Step {
 }
 
 impl Steps {
-    /// Those among `p` ranks with k = `radix`, at least 2.
+    /// Those among `p` ranks with k = `radix`, from 2 to 2^16 - 1.
     pub fn new(p: u32, radix: u32) -> Steps {
         let mut steps = Steps {
             widths: [p; MAX_Q + 1],
@@ -46,10 +46,10 @@ impl Steps {
         // From the last round to the first one.
         let mut all = p;
         while all > 1 {
-            let width = all.div_ceil(radix.max(2));
+            let width = all.div_ceil(radix.clamp(2, u16::MAX.into()));
             steps.widths[steps.rounds] = width;
-            steps.messages[steps.rounds] = all.div_ceil(width) - 1;
-            steps.count += steps.messages[steps.rounds] as usize;
+            steps.messages[steps.rounds] = (all.div_ceil(width) - 1) as u16;
+            steps.count += usize::from(steps.messages[steps.rounds]);
             steps.rounds += 1;
             all = width;
         }
@@ -66,20 +66,20 @@ impl Steps {
     /// Message `i`, below [`Steps::count`], in the order in which they are sent. O(rounds) time.
     pub fn step(&self, mut i: usize) -> Step {
         for (round, &messages) in self.messages[..self.rounds].iter().enumerate() {
-            if i < messages as usize {
+            if i < usize::from(messages) {
                 let (width, all) = (self.widths[round], self.widths[round + 1]);
                 let distance = width * (i as u32 + 1);
                 let width = width.min(all - distance);
                 return Step { distance, width };
             }
-            i -= messages as usize;
+            i -= usize::from(messages);
         }
         unreachable!("there is no message {i} more")
     }
 
     /// For each round: how many parts a rank has before it, and how many messages it sends.
     pub fn rounds(&self) -> impl Iterator<Item = (u32, u32)> {
-        let messages = self.messages[..self.rounds].iter().copied();
-        self.widths.iter().copied().zip(messages)
+        let messages = self.messages[..self.rounds].iter();
+        (self.widths.iter().copied()).zip(messages.map(|&messages| messages.into()))
     }
 }
