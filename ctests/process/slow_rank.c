@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 int main(int argc, char **argv) {
-    enum { CALLS = 60, BYTES = 64 << 10, LATE_US = 40000 };
+    enum { CALLS = 30, BYTES = 64 << 10, LATE_US = 100000 };
     start(&argc, &argv, "slow_rank");
     char *buffer = calloc(1, BYTES);
     for (int i = 0; i < CALLS; i++) {

@@ -64,16 +64,20 @@ pub(super) fn select<O: Operation>(
         learnt = state.learnt.lock();
         let contest = learnt.contest(collective, class).expect("contests stay");
         stats::add_saved(collective, contest.take_saved());
+        let first = contest
+            .parties()
+            .iter()
+            .position(|&party| party == Candidate::First);
         if contest.agree(slowest, trials(config)) && config.trace {
             state.trace_verdict(host, collective, plan.bytes, contest);
         }
-        // Only who has had most of the calls, so that their time is known.
-        let nanos = contest.times()[Candidate::First as usize];
-        if contest.incumbent() == Candidate::First
-            && let Some(nanos) = nanos
+        // Where only the host has been timed yet, there is no time of it.
+        if let Some(place) = first.filter(|&place| slowest[place] < i64::MAX as u64)
             && let Some(us) = call.ask(plan.known, state, |problem| problem.predicted_us())
         {
-            state.compare(contest.calls(), nanos, us);
+            // Most calls so far were the incumbent's.
+            let spent = slowest[0].saturating_mul(contest.calls());
+            state.compare(slowest[place], us, spent);
         }
     }
     let Some(contest) = learnt.contest(collective, class) else {

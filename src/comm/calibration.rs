@@ -40,22 +40,17 @@ impl State {
         Ok(())
     }
 
-    /// Calls of a size class, of which there were so many, took so long on the slowest rank where so long was expected.
-    /// If that contradicts what is known of the network, it is measured again before the next call. All ranks say the
-    /// same.
-    pub fn compare(&self, calls: u64, nanos: u64, predicted_us: f64) {
-        if !self.config.network.lacks(false) {
-            return; // the user knows better
-        }
+    /// A call took `nanos` nanoseconds on the slowest rank where so many microseconds were expected, and all calls of its
+    /// size class together took `spent` nanoseconds. If that contradicts what is known of the network, it is measured
+    /// again before the next call. All ranks say the same.
+    pub fn compare(&self, nanos: u64, predicted_us: f64, spent: u64) {
         let times = self.calibrations.load(Relaxed);
-        let (measured_us, alpha_us) = (
-            nanos as f64 / 1e3,
-            self.facts().models(&self.config).0.alpha_us,
-        );
-        let spent_us = calls as f64 * measured_us;
-        if times > 0
-            && network::is_contradicted(measured_us, predicted_us, spent_us, times, alpha_us)
-        {
+        if times == 0 || !self.config.network.lacks(false) {
+            return; // nothing was measured here, or the user knows better
+        }
+        let alpha_us = self.facts().models(&self.config).0.alpha_us;
+        let [measured_us, spent_us] = [nanos, spent].map(|nanos| nanos as f64 / 1e3);
+        if network::is_contradicted(measured_us, predicted_us, spent_us, times, alpha_us) {
             self.uncalibrated.store(true, Relaxed);
         }
     }

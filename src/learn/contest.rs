@@ -160,6 +160,11 @@ impl Contest {
         self.incumbent
     }
 
+    /// Who is compared: the incumbent and the challenger.
+    pub fn parties(&self) -> [Candidate; 2] {
+        [self.incumbent, self.challenger]
+    }
+
     /// Calls so far.
     pub fn calls(&self) -> u64 {
         self.calls
