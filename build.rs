@@ -26,7 +26,8 @@ fn main() {
         direct || abi != "smpi",
         "the ranks of SMPI share one process, which only the feature `direct` can serve"
     );
-    // Its Fortran bindings call PMPI_ names, which are the host's own here: a rank in Fortran would wait for ever for one in C.
+    // Its Fortran bindings call PMPI_ names, which are the host's own here: a rank in Fortran would wait for ever for
+    // one in C.
     assert!(
         !direct || abi != "openmpi",
         "the feature `direct` cannot serve Open MPI, whose Fortran bindings go by names that it does not see"
@@ -53,8 +54,9 @@ fn main() {
     hide_symbols_of_tool();
 }
 
-/// The tool has the library's code in it, and the linker would export MPI's names from an executable because the MPI library,
-/// which it sees and does not need, has them too. They would come before those of a preloaded Rondo (`rondo bench`).
+/// The tool has the library's code in it, and the linker would export MPI's names from an executable because the MPI
+/// library, which it sees and does not need, has them too. They would come before those of a preloaded Rondo
+/// (`rondo bench`).
 fn hide_symbols_of_tool() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let script = out.join("tool.map");

@@ -40,9 +40,9 @@ impl State {
         Ok(())
     }
 
-    /// A call took `nanos` nanoseconds on the slowest rank where so many microseconds were expected, and all calls of its
-    /// size class together took `spent` nanoseconds. If that contradicts what is known of the network, it is measured
-    /// again before the next call. All ranks say the same.
+    /// A call took `nanos` nanoseconds on the slowest rank where so many microseconds were expected, and all calls of
+    /// its size class together took `spent` nanoseconds. If that contradicts what is known of the network, it is
+    /// measured again before the next call. All ranks say the same.
     pub fn compare(&self, nanos: u64, predicted_us: f64, spent: u64) {
         let times = self.calibrations.load(Relaxed);
         if times == 0 || !self.config.network.lacks(false) {
