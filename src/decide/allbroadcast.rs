@@ -40,6 +40,26 @@ impl<'a> AllBroadcast<'a> {
         model_of(facts, form, config).all_broadcast_us(parts, facts.eager_bytes, radix)
     }
 
+    /// The second candidate, and how many times as long as the first one it takes by the model. Where the parts are
+    /// about equal, that is the ring and not the circulant pipeline: no byte travels twice, and each rank receives from
+    /// one other rank only.
+    fn second(&self) -> (Algorithm, f64) {
+        let Context { facts, config, .. } = self.context;
+        let (form, parts) = self.exchange();
+        let (bruck_us, circulant_us) = self.times_us();
+        if self.fastest() != Algorithm::Bruck {
+            return (Algorithm::Bruck, bruck_us / circulant_us);
+        }
+        let equal = parts.largest() <= parts.total() / u64::from(parts.p()) * 5 / 4;
+        match equal {
+            true => {
+                let ring_us = model_of(facts, form, config).ring_us(parts.p(), parts.largest());
+                (Algorithm::Ring, ring_us / bruck_us)
+            }
+            false => (Algorithm::Circulant, circulant_us / bruck_us),
+        }
+    }
+
     /// The algorithm that the model finds fastest.
     fn fastest(&self) -> Algorithm {
         let Context { facts, config, .. } = self.context;
@@ -97,8 +117,7 @@ impl Problem for AllBroadcast<'_> {
         let algorithm = match candidate {
             Candidate::Host => return Choice::Host(Why::Measured),
             Candidate::First => self.fastest(),
-            Candidate::Second if self.fastest() == Algorithm::Bruck => Algorithm::Circulant,
-            Candidate::Second | Candidate::Third => Algorithm::Bruck,
+            Candidate::Second | Candidate::Third => self.second().0,
         };
         self.by(algorithm, self.context.config.block_bytes)
     }
@@ -131,10 +150,7 @@ impl Problem for AllBroadcast<'_> {
         // On one node there is a single way, and for one block there is only Bruck's.
         let several =
             matches!(choice, Choice::Rondo { blocks, .. } if blocks > 1) && facts.nodes > 1;
-        let second = several.then(|| {
-            let times = self.times_us();
-            times.0.max(times.1) / times.0.min(times.1)
-        });
+        let second = several.then(|| self.second().1);
         // The usual algorithms of hosts have as many rounds.
         let slower = Slower {
             host: 1.0,
