@@ -2,8 +2,9 @@
  *
  *     sim [-c] CASE:BYTES...
  *
- * CASE is bcast, same (MPI_Allgatherv, equal parts), one (MPI_Allgatherv, all from rank 0) or gatherv. BYTES are those
- * of all ranks together, of gatherv those of each rank. Every case runs once to make what is made at the first call
+ * CASE is bcast, same (MPI_Allgatherv, equal parts), one (MPI_Allgatherv, all from rank 0), gatherv, allreduce, reduce,
+ * reduce_scatter or barrier. BYTES are those of all ranks together, of gatherv those of each rank; of reductions, which
+ * sum long integers, those of each rank's vector. Every case runs once to make what is made at the first call
  * (private communicators, the host's own topology), then all ranks start at the same moment, and the time is that of
  * the last one to finish; nothing else happens in a simulation, so it is always the same. Rows: case, ranks, bytes,
  * microseconds. With -c, contents are checked as well; without, the simulator may put all buffers into the same memory.
@@ -15,7 +16,10 @@
 #include <string.h>
 #include <time.h>
 
-enum collective { BCAST, ALLGATHERV, GATHERV };
+enum collective { BCAST, ALLGATHERV, GATHERV, ALLREDUCE, REDUCE, REDUCE_SCATTER, BARRIER, COLLECTIVES };
+
+static const char *const names[COLLECTIVES] = {"bcast", "same", "gatherv", "allreduce", "reduce",
+                                               "reduce_scatter", "barrier"};
 
 struct call {
     enum collective collective;
@@ -40,13 +44,30 @@ static void *memory(size_t bytes) {
 
 static unsigned char expected(int i) { return (unsigned char)(i * 13 + i / 251 + 5); }
 
+static int is_reduction(const struct call *c) {
+    return c->collective == ALLREDUCE || c->collective == REDUCE || c->collective == REDUCE_SCATTER;
+}
+
 static void fill(const struct call *c) {
+    if (is_reduction(c)) {
+        for (int i = 0; i < c->own / 8; i++) ((long *)c->send)[i] = rank + 3L * i;
+        return;
+    }
     memset(c->receive, 0, c->total);
     if (c->collective == BCAST && rank != 0) return;
     for (int i = 0; i < c->own; i++) c->send[i] = expected(c->displs[rank] + i);
 }
 
 static void check(const struct call *c) {
+    if (is_reduction(c)) {
+        int scattered = c->collective == REDUCE_SCATTER, n = scattered ? c->counts[rank] : c->own / 8;
+        int first = scattered ? c->displs[rank] : 0;
+        if (c->collective == REDUCE && rank != 0) return;
+        for (int i = 0; i < n; i++)
+            if (((long *)c->receive)[i] != (ranks - 1L) * ranks / 2 + 3L * (first + i) * ranks) fail("wrong data");
+        return;
+    }
+    if (c->collective == BARRIER) return;
     if (c->collective == GATHERV && rank != 0) return;
     for (int i = 0; i < c->total; i++)
         if (c->receive[i] != expected(i)) fail("wrong data");
@@ -61,6 +82,13 @@ static void run(const struct call *c) {
     case GATHERV:
         MPI_Gatherv(c->send, c->own, MPI_BYTE, c->receive, c->counts, c->displs, MPI_BYTE, 0, MPI_COMM_WORLD);
         break;
+    case ALLREDUCE: MPI_Allreduce(c->send, c->receive, c->own / 8, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); break;
+    case REDUCE: MPI_Reduce(c->send, c->receive, c->own / 8, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD); break;
+    case REDUCE_SCATTER:
+        MPI_Reduce_scatter(c->send, c->receive, c->counts, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+        break;
+    case BARRIER: MPI_Barrier(MPI_COMM_WORLD); break;
+    case COLLECTIVES: fail("no such case");
     }
 }
 
@@ -79,15 +107,21 @@ static void measure(const char *name, int bytes, int checked) {
     struct call c = {0};
     c.counts = memory(sizeof(int) * ranks);
     c.displs = memory(sizeof(int) * ranks);
-    c.collective = !strcmp(name, "bcast") ? BCAST : !strcmp(name, "gatherv") ? GATHERV : ALLGATHERV;
+    for (int i = 0; i < COLLECTIVES; i++)
+        if (!strcmp(name, names[i]) || (i == ALLGATHERV && !strcmp(name, "one"))) break;
+        else c.collective = (enum collective)(i + 1);
+    if (c.collective == COLLECTIVES) fail("no such case");
+    int units = is_reduction(&c) ? bytes / 8 : bytes;
     for (int r = 0; r < ranks; r++) {
-        int equal = bytes / ranks + (r < bytes % ranks);
-        c.counts[r] = c.collective == GATHERV ? bytes : !strcmp(name, "same") ? equal : r == 0 ? bytes : 0;
+        int equal = units / ranks + (r < units % ranks);
+        c.counts[r] = c.collective == GATHERV ? bytes
+            : !strcmp(name, "same") || is_reduction(&c) ? equal
+            : r == 0 ? bytes : 0;
         c.displs[r] = c.total;
         c.total += c.counts[r];
     }
-    c.own = c.counts[rank];
-    c.receive = memory(c.total);
+    c.own = is_reduction(&c) ? bytes : c.counts[rank];
+    c.receive = memory(is_reduction(&c) ? bytes : c.total);
     c.send = c.collective == BCAST ? c.receive : memory(c.own);
     if (checked) fill(&c);
     run(&c);
@@ -116,7 +150,7 @@ int main(int argc, char **argv) {
     for (int i = 1 + checked; i < argc; i++) {
         char name[16];
         int bytes;
-        if (sscanf(argv[i], "%15[a-z]:%d", name, &bytes) != 2 || bytes < 1) fail("usage: sim [-c] CASE:BYTES...");
+        if (sscanf(argv[i], "%15[a-z_]:%d", name, &bytes) != 2 || bytes < 1) fail("usage: sim [-c] CASE:BYTES...");
         measure(name, bytes, checked);
     }
     MPI_Finalize();

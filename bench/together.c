@@ -1,9 +1,12 @@
 /* Times one collective of the program's MPI library, whatever is preloaded: what bench/best runs again and again.
  *
- *     together COLLECTIVE REPETITIONS BYTES...
+ *     together [-w CALLS] COLLECTIVE REPETITIONS BYTES...
+ *
+ * With -w, so many calls of each size come first and are not timed.
  *
  * COLLECTIVE is bcast, allgather, or allgatherv with one of the distributions of bench/allgatherv.c: same (equal parts)
- * or one (one rank has all). BYTES are those that every rank has in the end. A line for each number of bytes: bytes,
+ * or one (one rank has all). BYTES are those that every rank has in the end. Or it is allreduce, reduce or
+ * reduce_scatter: sums of doubles, and BYTES are those of each rank's vector; or barrier. A line for each number of bytes: bytes,
  * the least time of the slowest rank in microseconds, and the median.
  *
  * All ranks begin at a moment on which they agreed, if their clocks are the same (one machine, or nodes emulated on
@@ -57,8 +60,10 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    int untimed = 0;
+    if (argc > 2 && !strcmp(argv[1], "-w")) untimed = atoi(argv[2]), argv += 2, argc -= 2;
     if (argc < 4) {
-        if (rank == 0) fprintf(stderr, "usage: together bcast|allgather|same|one REPETITIONS BYTES...\n");
+        if (rank == 0) fprintf(stderr, "usage: together [-w CALLS] COLLECTIVE REPETITIONS BYTES...\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     const char *name = argv[1];
@@ -73,25 +78,36 @@ int main(int argc, char **argv) {
         int bytes = atoi(argv[a]), part = bytes / ranks;
         char *buffer = malloc((size_t)bytes + 1);
         memset(buffer, rank, (size_t)bytes + 1);
+        int n = bytes / (int)sizeof(double), *parts = calloc((size_t)ranks, sizeof *parts);
+        double *sum = malloc((size_t)bytes + sizeof *sum), *vector = malloc((size_t)bytes + sizeof *vector);
+        for (int i = 0; i < n; i++) vector[i] = rank + i, sum[i] = 0;
+        for (int r = 0; r < ranks; r++) parts[r] = n / ranks + (r < n % ranks);
         for (int r = 0; r < ranks; r++) {
             counts[r] = strcmp(name, "one") ? part : (r == 0) * bytes;
             places[r] = strcmp(name, "one") ? r * part : (r > 0) * bytes;
         }
-        for (int i = 0; i < repetitions; i++) {
+        for (int i = -untimed; i < repetitions; i++) {
             double start = begin();
-            if (!strcmp(name, "bcast")) MPI_Bcast(buffer, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+            if (!strcmp(name, "allreduce")) MPI_Allreduce(vector, sum, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+            else if (!strcmp(name, "reduce")) MPI_Reduce(vector, sum, n, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+            else if (!strcmp(name, "reduce_scatter"))
+                MPI_Reduce_scatter(vector, sum, parts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+            else if (!strcmp(name, "barrier")) MPI_Barrier(MPI_COMM_WORLD);
+            else if (!strcmp(name, "bcast")) MPI_Bcast(buffer, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
             else if (!strcmp(name, "allgather"))
                 MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, buffer, part, MPI_BYTE, MPI_COMM_WORLD);
             else
                 MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, buffer, counts, places, MPI_BYTE, MPI_COMM_WORLD);
             double time = now() - start;
-            MPI_Allreduce(&time, &times[i], 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+            double slowest;
+            MPI_Allreduce(&time, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+            if (i >= 0) times[i] = slowest;
         }
         qsort(times, (size_t)repetitions, sizeof *times, by_value);
         if (rank == 0)
             printf("%s%d %.1f %.1f\n", same_clock ? "" : "~", bytes, times[0] * 1e6, times[repetitions / 2] * 1e6);
         fflush(stdout);
-        free(buffer);
+        free(buffer), free(parts), free(sum), free(vector);
     }
     MPI_Finalize();
     return 0;

@@ -15,7 +15,9 @@ mod forward;
 pub mod rondo;
 
 use crate::coll;
-use crate::host::{Allgather, Bcast, RawHandle, Rooted, RootedOp, signature};
+use crate::host::{
+    Allgather, Barrier, Bcast, RawHandle, Reduction, ReductionOp, Rooted, RootedOp, signature,
+};
 use std::ffi::{c_int, c_void};
 
 /// Exports a collective by its names, with the arguments of its signature: ints, and then large counts.
@@ -31,6 +33,15 @@ macro_rules! export {
         signature!($collective, i64, isize => export_as ($(#[$doc])* $mpi_large $call));
         #[cfg(all(large, not(feature = "direct")))]
         signature!($collective, i64, isize => export_as ($(#[$doc])* $pmpi_large $call));
+    };
+}
+
+/// Exports a collective that counts nothing.
+macro_rules! export_plain {
+    ($(#[$doc:meta])* $collective:ident: $mpi:ident $pmpi:ident = $call:tt) => {
+        signature!($collective, c_int, c_int => export_as ($(#[$doc])* $mpi $call));
+        #[cfg(not(feature = "direct"))]
+        signature!($collective, c_int, c_int => export_as ($(#[$doc])* $pmpi $call));
     };
 }
 
@@ -113,4 +124,63 @@ export! {
             RootedOp::Scatter, (recvbuf, recvcount.into(), recvtype), (sendbuf, sendcount.into(), sendtype), root, comm,
         )
     }
+}
+
+export! {
+    /// MPI 4.1, section 6.9.6.
+    Allreduce: MPI_Allreduce PMPI_Allreduce MPI_Allreduce_c PMPI_Allreduce_c = {
+        |sendbuf, recvbuf, count, datatype, op, comm| Reduction::new(
+            ReductionOp::Allreduce, sendbuf, recvbuf, count.into(), datatype, op, 0, comm,
+        )
+    }
+}
+
+export! {
+    /// MPI 4.1, section 6.9.1.
+    Reduce: MPI_Reduce PMPI_Reduce MPI_Reduce_c PMPI_Reduce_c = {
+        |sendbuf, recvbuf, count, datatype, op, root, comm| Reduction::new(
+            ReductionOp::Reduce, sendbuf, recvbuf, count.into(), datatype, op, root, comm,
+        )
+    }
+}
+
+export! {
+    /// MPI 4.1, section 6.10.2.
+    ReduceScatter: MPI_Reduce_scatter PMPI_Reduce_scatter MPI_Reduce_scatter_c PMPI_Reduce_scatter_c = {
+        |sendbuf, recvbuf, recvcounts, datatype, op, comm| Reduction::new(
+            ReductionOp::ReduceScatter, sendbuf, recvbuf, recvcounts.into(), datatype, op, 0, comm,
+        )
+    }
+}
+
+export! {
+    /// MPI 4.1, section 6.10.1.
+    ReduceScatterBlock: MPI_Reduce_scatter_block PMPI_Reduce_scatter_block MPI_Reduce_scatter_block_c PMPI_Reduce_scatter_block_c = {
+        |sendbuf, recvbuf, count, datatype, op, comm| Reduction::new(
+            ReductionOp::ReduceScatterBlock, sendbuf, recvbuf, count.into(), datatype, op, 0, comm,
+        )
+    }
+}
+
+export! {
+    /// MPI 4.1, section 6.11.1.
+    Scan: MPI_Scan PMPI_Scan MPI_Scan_c PMPI_Scan_c = {
+        |sendbuf, recvbuf, count, datatype, op, comm| Reduction::new(
+            ReductionOp::Scan, sendbuf, recvbuf, count.into(), datatype, op, 0, comm,
+        )
+    }
+}
+
+export! {
+    /// MPI 4.1, section 6.11.2.
+    Exscan: MPI_Exscan PMPI_Exscan MPI_Exscan_c PMPI_Exscan_c = {
+        |sendbuf, recvbuf, count, datatype, op, comm| Reduction::new(
+            ReductionOp::Exscan, sendbuf, recvbuf, count.into(), datatype, op, 0, comm,
+        )
+    }
+}
+
+export_plain! {
+    /// MPI 4.1, section 6.3.
+    Barrier: MPI_Barrier PMPI_Barrier = { |comm| Barrier::new(comm) }
 }

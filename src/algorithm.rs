@@ -47,6 +47,19 @@ algorithms! {
     /// Broadcast in which every block goes from the root to one rank and from there to all others: two messages one
     /// after the other, however many ranks there are.
     Relay = "relay";
+    /// Reduce-scatter in ceil(log2 p) rounds, each with half as much as the one before; followed by an all-broadcast of
+    /// the parts where all ranks get everything.
+    Halving = "halving";
+    /// Every rank gets all vectors and reduces them by itself.
+    Gather = "gather";
+    /// Every operand goes to the rank that reduces it, which takes them from left to right in the order of ranks.
+    Ordered = "ordered";
+    /// A scan in ceil(log2 p) rounds.
+    Doubling = "doubling";
+    /// A scan along the ranks, block by block.
+    Pipelined = "pipelined";
+    /// A barrier in ceil(log2 p) rounds of a message, or in fewer of several.
+    Dissemination = "dissemination";
 }
 
 /// Makes an enumeration of the algorithms of each family, and the way to it. Whoever matches one sees no other family's
@@ -115,4 +128,14 @@ families! {
     AllBroadcastAlgorithm, of_all_broadcast: Circulant Bruck Ring;
     /// What can carry out a gather or scatter.
     RootedAlgorithm, of_rooted: Hybrid Adaptive Binomial Linear;
+    /// What can carry out a reduction of which all ranks have the result.
+    AllReductionAlgorithm, of_all_reduction: Halving Gather Ordered;
+    /// What can carry out a reduction to a root.
+    ReductionAlgorithm, of_reduction: Circulant Binomial Ordered;
+    /// What can carry out a reduction of which every rank has a part.
+    ScatteredReductionAlgorithm, of_scattered_reduction: Halving Ordered;
+    /// What can carry out a scan.
+    ScanAlgorithm, of_scan: Doubling Pipelined;
+    /// What can carry out a barrier.
+    BarrierAlgorithm, of_barrier: Dissemination;
 }

@@ -4,10 +4,12 @@
 #![forbid(unsafe_code)]
 
 mod allgather;
+mod barrier;
 mod bcast;
 mod exchange;
 mod nodes;
 mod order;
+mod reduction;
 mod rooted;
 mod select;
 mod traffic;
@@ -130,7 +132,7 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         Ok(Lookup::Freed) => return pass(host, call, Why::Freed, 0),
         Err(code) => return code.get(),
     };
-    if state.is_to_calibrate()
+    if state.is_to_calibrate(call.collective().family())
         && let Err(code) = calibrate(host, mpi, state, call)
     {
         return code.get();
@@ -290,6 +292,8 @@ fn leave<O: Operation>(
 ) -> c_int {
     match why {
         Why::OneNode
+        | Why::Slower
+        | Why::Promise
         | Why::Small
         | Why::SmallComm
         | Why::Empty
@@ -319,6 +323,8 @@ fn leave<O: Operation>(
         | Why::Nonblocking
         | Why::Persistent
         // Reasons for Rondo, never for the host.
+        | Why::Order
+        | Why::Memory
         | Why::Auto => pass(host, call, why, bytes),
     }
 }

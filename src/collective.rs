@@ -3,7 +3,10 @@
 
 #![forbid(unsafe_code)]
 
-use crate::algorithm::{Algorithm, AllBroadcastAlgorithm, BroadcastAlgorithm, RootedAlgorithm};
+use crate::algorithm::{
+    Algorithm, AllBroadcastAlgorithm, AllReductionAlgorithm, BarrierAlgorithm, BroadcastAlgorithm,
+    ReductionAlgorithm, RootedAlgorithm, ScanAlgorithm, ScatteredReductionAlgorithm,
+};
 
 /// Collectives that move data between the same ranks in the same way. What decides on a call, and carries it out, is a
 /// family's.
@@ -15,31 +18,65 @@ pub enum Family {
     AllBroadcast,
     /// The root has a block for every rank, or gets one of each. Few ranks know how much there is to move.
     Rooted,
+    /// Every rank has a vector, and all get the reduction of all of them.
+    AllReduction,
+    /// Every rank has a vector, and the root gets the reduction of all of them.
+    Reduction,
+    /// Every rank has a vector, and each gets its own part of the reduction of all of them.
+    ScatteredReduction,
+    /// Every rank has a vector and gets the reduction of those of the ranks before it.
+    Scan,
+    /// Nobody has anything; no rank goes on before all have come.
+    Barrier,
 }
 
 impl Family {
+    /// Are operands reduced?
+    pub const fn reduces(self) -> bool {
+        match self {
+            Family::AllReduction
+            | Family::Reduction
+            | Family::ScatteredReduction
+            | Family::Scan => true,
+            Family::Broadcast | Family::AllBroadcast | Family::Rooted | Family::Barrier => false,
+        }
+    }
+
     /// Do all ranks of a call know how many bytes it moves? Such collectives have a number of bytes below which they
     /// are the host's.
     pub const fn knows_bytes(self) -> bool {
         match self {
-            Family::Broadcast | Family::AllBroadcast => true,
-            Family::Rooted => false,
+            Family::Broadcast
+            | Family::AllBroadcast
+            | Family::AllReduction
+            | Family::Reduction
+            | Family::ScatteredReduction
+            | Family::Scan => true,
+            Family::Rooted | Family::Barrier => false,
         }
     }
 
     /// Of whom the bytes of a call are, in words that follow them.
     pub(crate) const fn whose_bytes(self) -> &'static str {
         match self {
-            Family::Broadcast | Family::Rooted => "",
+            Family::Broadcast | Family::Rooted | Family::Barrier => "",
             Family::AllBroadcast => " of all ranks together",
+            Family::AllReduction
+            | Family::Reduction
+            | Family::ScatteredReduction
+            | Family::Scan => " of a rank's vector",
         }
     }
 
     /// Has a call a root?
     pub const fn has_root(self) -> bool {
         match self {
-            Family::Broadcast | Family::Rooted => true,
-            Family::AllBroadcast => false,
+            Family::Broadcast | Family::Rooted | Family::Reduction => true,
+            Family::AllBroadcast
+            | Family::AllReduction
+            | Family::ScatteredReduction
+            | Family::Scan
+            | Family::Barrier => false,
         }
     }
 
@@ -49,13 +86,24 @@ impl Family {
             Family::Broadcast => BroadcastAlgorithm::ALL,
             Family::AllBroadcast => AllBroadcastAlgorithm::ALL,
             Family::Rooted => RootedAlgorithm::ALL,
+            Family::AllReduction => AllReductionAlgorithm::ALL,
+            Family::Reduction => ReductionAlgorithm::ALL,
+            Family::ScatteredReduction => ScatteredReductionAlgorithm::ALL,
+            Family::Scan => ScanAlgorithm::ALL,
+            Family::Barrier => BarrierAlgorithm::ALL,
         }
     }
 
     /// The fewest ranks whose calls Rondo takes, unless something else is measured.
     pub const fn least_ranks(self) -> u32 {
         match self {
-            Family::Broadcast | Family::AllBroadcast => 3,
+            Family::Broadcast
+            | Family::AllBroadcast
+            | Family::AllReduction
+            | Family::Reduction
+            | Family::ScatteredReduction
+            | Family::Scan
+            | Family::Barrier => 3,
             Family::Rooted => 64,
         }
     }
@@ -82,16 +130,16 @@ struct Row {
     limits: Collective,
 }
 
-/// Makes the enumeration, the list of all, and the rows: the name, the name of the option, the family, and the
-/// collective whose limits hold for it.
+/// Makes the enumeration, the list of all, and the rows: the MPI function, the name, the name of the option, the family,
+/// and the collective whose limits hold for it.
 macro_rules! collectives {
     ($(
-        $variant:ident = $name:literal $option:literal, $family:ident, limits of $limits:ident;
+        $variant:ident $mpi_name:literal = $name:literal $option:literal, $family:ident, limits of $limits:ident;
     )*) => {
         /// A collective that Rondo takes over.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Collective {
-            $(#[doc = concat!("`MPI_", stringify!($variant), "`.")] $variant,)*
+            $(#[doc = concat!("`", $mpi_name, "`.")] $variant,)*
         }
 
         impl Collective {
@@ -100,12 +148,12 @@ macro_rules! collectives {
         }
 
         const ROWS: &[Row] = &[$(Row {
-            mpi_name: concat!("MPI_", stringify!($variant)),
+            mpi_name: $mpi_name,
             name: $name,
             option: $option,
             min_bytes_option: concat!($option, "_MIN_BYTES"),
             min_comm_size_option: concat!($option, "_MIN_COMM_SIZE"),
-            irregular: $name.as_bytes()[$name.len() - 1] == b'v',
+            irregular: $name.as_bytes()[$name.len() - 1] == b'v' || matches!(stringify!($variant).as_bytes(), b"ReduceScatter"),
             family: Family::$family,
             limits: Collective::$limits,
         }),*];
@@ -113,13 +161,22 @@ macro_rules! collectives {
 }
 
 collectives! {
-    Bcast = "bcast" "BCAST", Broadcast, limits of Bcast;
-    Allgatherv = "allgatherv" "ALLGATHERV", AllBroadcast, limits of Allgatherv;
-    Allgather = "allgather" "ALLGATHER", AllBroadcast, limits of Allgatherv;
-    Gatherv = "gatherv" "GATHERV", Rooted, limits of Gatherv;
-    Gather = "gather" "GATHER", Rooted, limits of Gatherv;
-    Scatterv = "scatterv" "SCATTERV", Rooted, limits of Scatterv;
-    Scatter = "scatter" "SCATTER", Rooted, limits of Scatterv;
+    Bcast "MPI_Bcast" = "bcast" "BCAST", Broadcast, limits of Bcast;
+    Allgatherv "MPI_Allgatherv" = "allgatherv" "ALLGATHERV", AllBroadcast, limits of Allgatherv;
+    Allgather "MPI_Allgather" = "allgather" "ALLGATHER", AllBroadcast, limits of Allgatherv;
+    Gatherv "MPI_Gatherv" = "gatherv" "GATHERV", Rooted, limits of Gatherv;
+    Gather "MPI_Gather" = "gather" "GATHER", Rooted, limits of Gatherv;
+    Scatterv "MPI_Scatterv" = "scatterv" "SCATTERV", Rooted, limits of Scatterv;
+    Scatter "MPI_Scatter" = "scatter" "SCATTER", Rooted, limits of Scatterv;
+    Allreduce "MPI_Allreduce" = "allreduce" "ALLREDUCE", AllReduction, limits of Allreduce;
+    Reduce "MPI_Reduce" = "reduce" "REDUCE", Reduction, limits of Reduce;
+    ReduceScatter "MPI_Reduce_scatter" = "reduce_scatter" "REDUCE_SCATTER", ScatteredReduction,
+        limits of ReduceScatter;
+    ReduceScatterBlock "MPI_Reduce_scatter_block" = "reduce_scatter_block" "REDUCE_SCATTER_BLOCK", ScatteredReduction,
+        limits of ReduceScatter;
+    Scan "MPI_Scan" = "scan" "SCAN", Scan, limits of Scan;
+    Exscan "MPI_Exscan" = "exscan" "EXSCAN", Scan, limits of Scan;
+    Barrier "MPI_Barrier" = "barrier" "BARRIER", Barrier, limits of Barrier;
 }
 
 impl Collective {

@@ -25,6 +25,7 @@ use crate::network;
 use crate::report;
 use crate::rules::{Rules, Ruling};
 use crate::schedule::Parts;
+use crate::script::Script;
 use crate::stats;
 use crate::topology::Topology;
 pub use end::end;
@@ -61,6 +62,8 @@ pub struct State {
     network: network::Shared,
     /// Is it to be measured?
     uncalibrated: AtomicBool,
+    /// Reductions and barriers until it was.
+    reductions: AtomicU32,
     /// How often it was measured here.
     calibrations: AtomicU32,
     config: Config,
@@ -110,6 +113,8 @@ pub struct Work {
     pub in_flight: InFlight,
     /// What collectives over nodes need.
     pub nodes: Nodes,
+    /// What reductions, scans and barriers do.
+    pub script: Script,
 }
 
 static STATE: Attribute<Comm, State> = Attribute::new();

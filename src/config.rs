@@ -130,6 +130,48 @@ impl Gpu {
     }
 }
 
+/// What is promised of the bits of reductions whose result depends on the order of operands: sums of floating-point
+/// numbers and the like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reproducible {
+    /// The same in every run with as many ranks on as many nodes.
+    #[default]
+    Run,
+    /// The same wherever the ranks are.
+    Placement,
+    /// Those of a loop over the ranks.
+    Order,
+    /// Those of the MPI library.
+    Host,
+    /// Nothing.
+    Off,
+}
+
+impl Reproducible {
+    /// Every value with the name that users write. The position in this list is what ranks exchange.
+    pub const NAMES: &[(&str, Reproducible)] = &[
+        ("run", Reproducible::Run),
+        ("placement", Reproducible::Placement),
+        ("order", Reproducible::Order),
+        ("host", Reproducible::Host),
+        ("off", Reproducible::Off),
+    ];
+
+    /// The name that users write.
+    pub fn name(self) -> &'static str {
+        let row = Self::NAMES.iter().find(|(_, other)| *other == self);
+        row.map_or("?", |(name, _)| name)
+    }
+
+    /// Is nothing promised that the MPI library does not keep as well?
+    pub fn is_kept_by_host(self) -> bool {
+        match self {
+            Reproducible::Placement | Reproducible::Order => false,
+            Reproducible::Run | Reproducible::Host | Reproducible::Off => true,
+        }
+    }
+}
+
 /// What the user asked for; see [`OPTIONS`] for the meaning, bounds and default of each field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -156,6 +198,8 @@ pub struct Config {
     pub block_bytes: u64,
     /// `RONDO_RADIX`: how the rounds of a bruck all-broadcast grow, 0 if the cost model decides.
     pub radix: u32,
+    /// `RONDO_REPRODUCIBLE`: what is promised of the bits of reductions.
+    pub reproducible: Reproducible,
     /// `RONDO_ALPHA_US` and others: the figures of the network that the user sets.
     pub network: Network,
     /// `RONDO_CALIBRATE`: whether the others are measured.
@@ -220,6 +264,7 @@ impl Default for Config {
             node: String::new(),
             block_bytes: 0,
             radix: 0,
+            reproducible: Reproducible::default(),
             network: Network::default(),
             calibrate: false,
             rules: String::new(),

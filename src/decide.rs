@@ -7,6 +7,7 @@ mod allbroadcast;
 mod broadcast;
 mod choice;
 mod problem;
+mod reduction;
 mod rooted;
 mod size_class;
 
@@ -14,6 +15,7 @@ pub use allbroadcast::AllBroadcast;
 pub use broadcast::Broadcast;
 pub use choice::{Choice, Form, Why};
 pub use problem::{Context, Problem, SET_UP_US, typical};
+pub use reduction::{Barrier, Order, Reduction};
 pub use rooted::{Rooted, long_block};
 pub use size_class::SizeClass;
 

@@ -202,6 +202,11 @@ impl Flow {
         self.far = (path >= SMALL_WINDOW as f64).then(|| window.min(EDGE_BYTES));
     }
 
+    /// Ranks to which this one sends in a call, at the most.
+    pub fn receivers(&self) -> u64 {
+        self.receivers.max(1)
+    }
+
     /// Bytes that this rank leaves unacknowledged in a call, on all edges.
     pub fn window(&self) -> u64 {
         match (self.far, self.agreed) {

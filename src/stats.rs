@@ -218,13 +218,13 @@ impl Report {
         );
         let _ = writeln!(
             out,
-            "{:<12} {:<10} {:>10} {:>16} {:>12}  reason",
+            "{:<20} {:<13} {:>10} {:>16} {:>12}  reason",
             "collective", "algorithm", "calls", "bytes", "seconds"
         );
         for r in &self.collectives {
             let _ = writeln!(
                 out,
-                "{:<12} {:<10} {:>10} {:>16} {:>12.6}  {}",
+                "{:<20} {:<13} {:>10} {:>16} {:>12.6}  {}",
                 r.collective, r.algorithm, r.calls, r.bytes, r.seconds, r.reason
             );
         }

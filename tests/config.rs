@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use rondo::collective::Collective;
 use rondo::config::{
-    self, Algorithm, Config, ENCODED_OPTIONS, Gpu, Hierarchy, Learn, Loaded, OPTIONS, Opt, Scope,
-    Setting, Source, Stats, StatsFormat, ValueType, Wish,
+    self, Algorithm, Config, ENCODED_OPTIONS, Gpu, Hierarchy, Learn, Loaded, OPTIONS, Opt,
+    Reproducible, Scope, Setting, Source, Stats, StatsFormat, ValueType, Wish,
 };
 use rondo::network::Network;
 use std::{collections::HashSet, ffi::OsString, os::unix::ffi::OsStringExt};
@@ -63,16 +63,9 @@ fn an_empty_environment_gives_the_defaults_of_the_table() {
     let config = loaded.config;
     assert!(config.enabled && !config.trace && !config.help);
     assert_eq!(config.gpu, Gpu::Auto);
-    let settings = [
-        config[Collective::Bcast].setting,
-        config[Collective::Allgatherv].setting,
-        config[Collective::Allgather].setting,
-        config[Collective::Gatherv].setting,
-        config[Collective::Gather].setting,
-        config[Collective::Scatterv].setting,
-        config[Collective::Scatter].setting,
-    ];
-    assert_eq!(settings, [Setting::Auto; 7]);
+    for &collective in Collective::ALL {
+        assert_eq!(config[collective].setting, Setting::Auto);
+    }
     assert_eq!(config.stats, Stats::default());
 }
 
@@ -108,6 +101,22 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO_SCATTERV", "linear"),
         ("RONDO_SCATTER", "binomial"),
         ("RONDO_SCATTERV_MIN_COMM_SIZE", "7"),
+        ("RONDO_ALLREDUCE", "halving"),
+        ("RONDO_ALLREDUCE_MIN_BYTES", "3M"),
+        ("RONDO_ALLREDUCE_MIN_COMM_SIZE", "8"),
+        ("RONDO_REDUCE", "ordered"),
+        ("RONDO_REDUCE_MIN_BYTES", "4M"),
+        ("RONDO_REDUCE_MIN_COMM_SIZE", "9"),
+        ("RONDO_REDUCE_SCATTER", "halving"),
+        ("RONDO_REDUCE_SCATTER_BLOCK", "ordered"),
+        ("RONDO_REDUCE_SCATTER_MIN_BYTES", "5M"),
+        ("RONDO_REDUCE_SCATTER_MIN_COMM_SIZE", "10"),
+        ("RONDO_SCAN", "doubling"),
+        ("RONDO_EXSCAN", "pipelined"),
+        ("RONDO_SCAN_MIN_BYTES", "6M"),
+        ("RONDO_SCAN_MIN_COMM_SIZE", "11"),
+        ("RONDO_BARRIER", "dissemination"),
+        ("RONDO_BARRIER_MIN_COMM_SIZE", "12"),
         ("RONDO_SHORT_MSG", "5K"),
         ("RONDO_MAX_TMP_SIZE", "7M"),
         ("RONDO_HIERARCHY", "lanes"),
@@ -117,6 +126,7 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO_NODE", "n1"),
         ("RONDO_BLOCK_BYTES", "3K"),
         ("RONDO_CALIBRATE", "off"),
+        ("RONDO_REPRODUCIBLE", "placement"),
         ("RONDO_RADIX", "6"),
         ("RONDO_ALPHA_US", "1.25"),
         ("RONDO_BETA_NS_PER_KB", "0.5"),
@@ -191,6 +201,39 @@ fn every_option_sets_its_own_field_and_no_other() {
                 setting: Setting::Use(Algorithm::Binomial),
                 ..Wish::NONE
             },
+            Wish {
+                setting: Setting::Use(Algorithm::Halving),
+                min_bytes: Some(3 << 20),
+                min_comm_size: Some(8),
+            },
+            Wish {
+                setting: Setting::Use(Algorithm::Ordered),
+                min_bytes: Some(4 << 20),
+                min_comm_size: Some(9),
+            },
+            Wish {
+                setting: Setting::Use(Algorithm::Halving),
+                min_bytes: Some(5 << 20),
+                min_comm_size: Some(10),
+            },
+            Wish {
+                setting: Setting::Use(Algorithm::Ordered),
+                ..Wish::NONE
+            },
+            Wish {
+                setting: Setting::Use(Algorithm::Doubling),
+                min_bytes: Some(6 << 20),
+                min_comm_size: Some(11),
+            },
+            Wish {
+                setting: Setting::Use(Algorithm::Pipelined),
+                ..Wish::NONE
+            },
+            Wish {
+                setting: Setting::Use(Algorithm::Dissemination),
+                min_comm_size: Some(12),
+                ..Wish::NONE
+            },
         ],
         short_msg: Some(5 << 10),
         max_tmp_size: 7 << 20,
@@ -201,6 +244,7 @@ fn every_option_sets_its_own_field_and_no_other() {
         node: "n1".into(),
         block_bytes: 3 << 10,
         radix: 6,
+        reproducible: Reproducible::Placement,
         network: Network {
             alpha_us: Some(1.25),
             beta_ns_per_kb: Some(0.5),

@@ -36,9 +36,9 @@ fn people_get_a_table() {
         report(4).text(),
         "\
 rondo 1.2.3 on Some MPI 7, 4 ranks (calls of rank 0; bytes and seconds of all 4 ranks)
-collective   algorithm       calls            bytes      seconds  reason
-bcast        circulant          10            10000     0.250000  measured
-bcast        host                2             2000     0.250000  nonblocking
+collective           algorithm          calls            bytes      seconds  reason
+bcast                circulant             10            10000     0.250000  measured
+bcast                host                   2             2000     0.250000  nonblocking
 bcast: 9 calls took 0.125000 s less than the MPI library was measured to take
 "
     );

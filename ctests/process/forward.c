@@ -13,12 +13,19 @@
 #define PINIT(name) PMPIX_##name##_init
 #endif
 
-static int *own, *all, *counts, *displs;
+static int *own, *all, *counts, *displs, *part;
 
 /* Every rank's number in its place of `all`, and a number in `own`. */
 static void prepare(int root) {
     for (int i = 0; i < test.ranks; i++) all[i] = test.rank == root ? 100 + i : -1;
     own[0] = 100 + test.rank;
+}
+
+/* What this rank adds to that: its own number, and in `part` the one in its place. */
+static void prepare_sum(int first) {
+    prepare(0);
+    for (int i = 0; i < test.ranks; i++) part[i] = i == test.rank ? 100 + i : 0;
+    if (first) part[0] = test.rank ? 1 : first;
 }
 
 static void check(const char *what, int where) {
@@ -46,7 +53,7 @@ static void check(const char *what, int where) {
 
 #define WORLD MPI_COMM_WORLD
 
-/* All seven; `do` completes a call, `f` makes the name of the function, and `more` are the arguments before the
+/* All that move data; `do` completes a call, `f` makes the name of the function, and `more` are the arguments before the
  * request. */
 #define SEVEN(do, f, more)                                                                                             \
     prepare(0), own[0] = 100 + test.rank;                                                                              \
@@ -71,6 +78,28 @@ static void check(const char *what, int where) {
     do(f(scatter, Scatter)(all, 1, MPI_INT, own, 1, MPI_INT, 0, WORLD more));                                          \
     check("scatter", 1)
 
+/* The reductions, scans and the barrier. */
+#define REDUCING(do, f, more)                                                                                          \
+    prepare_sum(0);                                                                                                    \
+    do(f(allreduce, Allreduce)(part, all, test.ranks, MPI_INT, MPI_SUM, WORLD more));                                  \
+    check("allreduce", 0);                                                                                             \
+    prepare_sum(0);                                                                                                    \
+    do(f(reduce, Reduce)(part, all, test.ranks, MPI_INT, MPI_SUM, 0, WORLD more));                                     \
+    check("reduce", 1);                                                                                                \
+    prepare_sum(0), own[0] = -1;                                                                                       \
+    do(f(reduce_scatter, Reduce_scatter)(part, own, counts, MPI_INT, MPI_SUM, WORLD more));                            \
+    check("reduce_scatter", 1);                                                                                        \
+    prepare_sum(0), own[0] = -1;                                                                                       \
+    do(f(reduce_scatter_block, Reduce_scatter_block)(part, own, 1, MPI_INT, MPI_SUM, WORLD more));                     \
+    check("reduce_scatter_block", 1);                                                                                  \
+    prepare_sum(100), own[0] = -1;                                                                                     \
+    do(f(scan, Scan)(part, own, 1, MPI_INT, MPI_SUM, WORLD more));                                                     \
+    check("scan", 1);                                                                                                  \
+    prepare_sum(101);                                                                                                  \
+    do(f(exscan, Exscan)(part, own, 1, MPI_INT, MPI_SUM, WORLD more));                                                 \
+    check("exscan", 1);                                                                                                \
+    do(f(barrier, Barrier)(WORLD more))
+
 #define NAME(small, large) MPI_I##small
 #define PNAME(small, large) PMPI_I##small
 #define NAME_INIT(small, large) INIT(large)
@@ -82,14 +111,18 @@ int main(int argc, char **argv) {
     start(&argc, &argv, "forward");
     size_t p = (size_t)test.ranks;
     own = calloc(1, sizeof *own), all = calloc(p, sizeof *all);
-    counts = calloc(p, sizeof *counts), displs = calloc(p, sizeof *displs);
+    counts = calloc(p, sizeof *counts), displs = calloc(p, sizeof *displs), part = calloc(p, sizeof *part);
     for (int i = 0; i < test.ranks; i++) counts[i] = 1, displs[i] = i;
     SEVEN(WAIT, NAME, REQUEST);
     SEVEN(WAIT, PNAME, REQUEST);
+    REDUCING(WAIT, NAME, REQUEST);
+    REDUCING(WAIT, PNAME, REQUEST);
 #ifdef INIT
     SEVEN(START, NAME_INIT, NO_INFO);
     SEVEN(START, PNAME_INIT, NO_INFO);
+    REDUCING(START, NAME_INIT, NO_INFO);
+    REDUCING(START, PNAME_INIT, NO_INFO);
 #endif
-    free(own), free(all), free(counts), free(displs);
+    free(own), free(all), free(counts), free(displs), free(part);
     return finish();
 }

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 use super::State;
+use crate::collective::Family;
 use crate::host::{Comm, Failure, Host, Mpi, Probe};
 use crate::network::{self, Network, Shared};
 use crate::report;
@@ -19,14 +20,28 @@ pub static KNOWN: Shared = Shared::new();
 /// A link is no faster than this, in nanoseconds for 1024 bytes, if it has no time for the long messages of a probe.
 const SLOW_NS_PER_KB: f64 = 8000.0;
 
+/// After so many reductions and barriers on a communicator the network is measured without any other collective.
+const REDUCTIONS_BEFORE: u32 = 32;
+
 /// A rate that is measured again is another one if it is so many times as high, or as low.
 const OTHER_RATE: f64 = 1.2;
 
 impl State {
-    /// Is the network to be measured before the next call? All ranks know alike. It is said once.
+    /// Is the network to be measured before the next call, which is one of this family? All ranks know alike. It is
+    /// said once.
+    ///
+    /// What is measured takes a private communicator. A program that makes many communicators, and reduces a few
+    /// numbers on each, does not have to pay for it.
     #[inline]
-    pub fn is_to_calibrate(&self) -> bool {
-        self.uncalibrated.load(Relaxed) && self.uncalibrated.swap(false, Relaxed)
+    pub fn is_to_calibrate(&self, family: Family) -> bool {
+        if !self.uncalibrated.load(Relaxed) {
+            return false;
+        }
+        let alone = family.reduces() || family == Family::Barrier;
+        if alone && self.reductions.fetch_add(1, Relaxed) < REDUCTIONS_BEFORE {
+            return false;
+        }
+        self.uncalibrated.swap(false, Relaxed)
     }
 
     /// Measures the network. Collective.

@@ -43,6 +43,7 @@ pub fn handshake(
         topology: Topology::default(),
         network: Default::default(),
         uncalibrated: AtomicBool::default(),
+        reductions: AtomicU32::default(),
         calibrations: AtomicU32::default(),
         config: own.clone(),
         closed: None,

@@ -3,7 +3,9 @@
 //! 64 bits: rank 0 sends its numbers, and all other ranks adopt them.
 
 use super::options::{MOST_BYTES, MOST_RANKS};
-use super::{Config, Gpu, Hierarchy, OPTIONS, Opt, Scope, Setting, StatsFormat, ValueType};
+use super::{
+    Config, Gpu, Hierarchy, OPTIONS, Opt, Reproducible, Scope, Setting, StatsFormat, ValueType,
+};
 
 /// How many numbers [`Config::encode`] makes: the number of options of [`Scope::Communicator`].
 pub const ENCODED_OPTIONS: usize = {
@@ -42,6 +44,9 @@ impl Config {
                 ValueType::Stats(field) => position(StatsFormat::NAMES, field(&mut config).format),
                 ValueType::Hierarchy(field) => position(Hierarchy::NAMES, *field(&mut config)),
                 ValueType::Gpu(field) => position(Gpu::NAMES, *field(&mut config)),
+                ValueType::Reproducible(field) => {
+                    position(Reproducible::NAMES, *field(&mut config))
+                }
                 ValueType::Text(_) => 0, // does not fit a number: a process's own business
             };
         }
@@ -92,6 +97,9 @@ impl Config {
                 }
                 ValueType::Hierarchy(field) => *field(c) = at(Hierarchy::NAMES, number, *field(d)),
                 ValueType::Gpu(field) => *field(c) = at(Gpu::NAMES, number, *field(d)),
+                ValueType::Reproducible(field) => {
+                    *field(c) = at(Reproducible::NAMES, number, *field(d));
+                }
                 ValueType::Text(_) => {}
             }
         }

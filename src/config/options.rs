@@ -2,7 +2,7 @@
 //! The table of options.
 
 use super::size::size;
-use super::{Config, Gpu, Hierarchy, Learn, Stats};
+use super::{Config, Gpu, Hierarchy, Learn, Reproducible, Stats};
 use crate::collective::{Collective, LEAST_BYTES, NODE_LEAST_BYTES};
 
 /// Where in [`Config`] an option lives.
@@ -37,6 +37,8 @@ pub enum ValueType {
     Hierarchy(Field<Hierarchy>),
     /// What is made of processes with a GPU.
     Gpu(Field<Gpu>),
+    /// What is promised of the bits of reductions.
+    Reproducible(Field<Reproducible>),
     /// Any text, empty by default.
     Text(Field<String>),
 }
@@ -161,8 +163,9 @@ const OTHERS: &[Opt] = &[
         unit: "bytes",
         default: "512M",
         scope: Scope::Communicator,
-        doc: "Gather and scatter: what the blocks of others may take up in the memory of a rank at the most. With p \
-              ranks, blocks of more than a 2p-th of it go straight from or to the root.",
+        doc: "What the data of others may take up in the memory of a rank at the most. In a gather or scatter among p \
+              ranks, blocks of more than a 2p-th of it go straight from or to the root; an allreduce by gather is one \
+              by halving or ordered if p vectors are more.",
     },
     Opt {
         name: "HIERARCHY",
@@ -218,7 +221,9 @@ const OTHERS: &[Opt] = &[
         default: "0",
         scope: Scope::Communicator,
         doc: "The size of a block of a broadcast. Of an allgather: of the blocks of all ranks together in a round \
-              (circulant), or of a block of the longest part (bruck, ring). 0 takes the best size by the cost model.",
+              (circulant), or of a block of the longest part (bruck, ring). Of a reduction or scan: of the vector \
+              (circulant, pipelined), or of each rank's part (halving, ordered). 0 takes the best size by the cost \
+              model.",
     },
     Opt {
         name: "RADIX",
@@ -228,6 +233,17 @@ const OTHERS: &[Opt] = &[
         scope: Scope::Communicator,
         doc: "Allgather by bruck: how many times as many parts a rank has after each round, in which it sends to one \
               rank less. 2 has the fewest messages, a larger number fewer rounds. 0 takes the best by the cost model.",
+    },
+    Opt {
+        name: "REPRODUCIBLE",
+        value_type: ValueType::Reproducible(|c| &mut c.reproducible),
+        unit: "",
+        default: "run",
+        scope: Scope::Communicator,
+        doc: "What is promised of the bits of reductions that depend on the order of operands, as sums of floating-point \
+              numbers do: the same in every run with as many ranks on as many nodes (run), the same wherever the ranks \
+              are (placement), those of a loop over the ranks (order), those of the MPI library (host), or nothing \
+              (off).",
     },
     Opt {
         name: "CALIBRATE",
@@ -438,6 +454,7 @@ impl Opt {
             | ValueType::Stats(_)
             | ValueType::Hierarchy(_)
             | ValueType::Gpu(_)
+            | ValueType::Reproducible(_)
             | ValueType::Text(_) => self.doc.into(),
         }
     }

@@ -5,7 +5,8 @@
 
 use super::options::{MOST_BYTES, MOST_RANKS, REMOVED};
 use super::{
-    Algorithm, Config, Gpu, Hierarchy, Learn, OPTIONS, Opt, Setting, Stats, StatsFormat, ValueType,
+    Algorithm, Config, Gpu, Hierarchy, Learn, OPTIONS, Opt, Reproducible, Setting, Stats,
+    StatsFormat, ValueType,
 };
 
 type Parsed<T> = Result<T, String>;
@@ -33,7 +34,8 @@ impl Opt {
             | ValueType::RealOrAuto(..)
             | ValueType::Trace(_)
             | ValueType::Hierarchy(_)
-            | ValueType::Gpu(_) => false,
+            | ValueType::Gpu(_)
+            | ValueType::Reproducible(_) => false,
         }
     }
 
@@ -64,6 +66,9 @@ impl Opt {
             ValueType::Stats(field) => *field(config) = stats(text)?,
             ValueType::Hierarchy(field) => *field(config) = among(text, Hierarchy::NAMES)?,
             ValueType::Gpu(field) => *field(config) = among(text, Gpu::NAMES)?,
+            ValueType::Reproducible(field) => {
+                *field(config) = among(text, Reproducible::NAMES)?;
+            }
             ValueType::Text(field) => *field(config) = text.to_owned(),
         }
         Ok(())

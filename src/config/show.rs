@@ -4,7 +4,8 @@
 use super::options::MOST_RANKS;
 use super::size::size;
 use super::{
-    Config, Gpu, Hierarchy, Loaded, OPTIONS, Opt, Setting, Source, StatsFormat, ValueType,
+    Config, Gpu, Hierarchy, Loaded, OPTIONS, Opt, Reproducible, Setting, Source, StatsFormat,
+    ValueType,
 };
 use crate::collective::Collective;
 
@@ -38,6 +39,7 @@ impl Opt {
             }
             ValueType::Hierarchy(_) => list(Hierarchy::NAMES.iter().map(|(name, _)| *name)),
             ValueType::Gpu(_) => list(Gpu::NAMES.iter().map(|(name, _)| *name)),
+            ValueType::Reproducible(_) => list(Reproducible::NAMES.iter().map(|(name, _)| *name)),
             ValueType::Text(_) if unit.is_empty() => "a name".into(),
             ValueType::Text(_) => format!("a {unit}"),
         }
@@ -74,6 +76,7 @@ impl Opt {
             }
             ValueType::Hierarchy(field) => field(config).name().into(),
             ValueType::Gpu(field) => field(config).name().into(),
+            ValueType::Reproducible(field) => field(config).name().into(),
             ValueType::Text(field) => field(config).clone(),
         }
     }

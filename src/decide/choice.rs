@@ -85,6 +85,14 @@ reasons! {
     Small = "below the minimum size";
     /// All ranks on one node, and no better way there than the host's.
     OneNode = "all ranks on one node";
+    /// No faster than the host's, by what is known.
+    Slower = "no faster than the MPI library";
+    /// The operator allows no other order of operands than that of ranks.
+    Order = "the order of ranks counts";
+    /// The algorithm that was asked for would take more than `RONDO_MAX_TMP_SIZE`.
+    Memory = "too long for the memory of a rank";
+    /// What `RONDO_REPRODUCIBLE` promises of the result's bits.
+    Promise = "the promise of the same bits";
     /// No data to move.
     Empty = "no data";
     /// Communicator, datatype, count or root is invalid: the host says so.

@@ -3,7 +3,9 @@
 
 #![forbid(unsafe_code)]
 
-use super::{AllBroadcast, Broadcast, Choice, Facts, Rooted, SizeClass, Why};
+use super::{
+    AllBroadcast, Barrier, Broadcast, Choice, Facts, Order, Reduction, Rooted, SizeClass, Why,
+};
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, Family};
 use crate::config::{Config, Setting, Wish};
@@ -137,31 +139,7 @@ pub trait Problem {
 
     /// Decides by the rules.
     fn choose(&self) -> Choice {
-        let Context { facts, config, .. } = self.context();
-        let wish = self.context().wish();
-        let fewest = || (self.context().collective.family()).least_ranks();
-        if !config.enabled {
-            return Choice::Host(Why::Off);
-        }
-        if facts.p < 3 {
-            return Choice::Host(Why::FewRanks);
-        }
-        if self.bytes() == Some(0) {
-            return Choice::Host(Why::Empty);
-        }
-        match wish.setting {
-            Setting::Host => Choice::Host(Why::Configured),
-            Setting::Use(algorithm) => self
-                .by(algorithm, config.block_bytes)
-                .because(Why::Configured),
-            Setting::Auto if facts.p < wish.min_comm_size.unwrap_or_else(fewest) => {
-                Choice::Host(Why::SmallComm)
-            }
-            Setting::Auto => match self.automatic() {
-                Ok(algorithm) => self.by(algorithm, config.block_bytes),
-                Err(why) => Choice::Host(why),
-            },
-        }
+        choose(self)
     }
 
     /// Decides by a file of rules.
@@ -170,6 +148,40 @@ pub trait Problem {
             Setting::Use(algorithm) => self.by(algorithm, ruling.block_bytes).because(Why::Rule),
             Setting::Host | Setting::Auto => Choice::Host(Why::Rule),
         }
+    }
+}
+
+/// Decides a call by what all families have in common.
+pub(super) fn choose<P: Problem + ?Sized>(call: &P) -> Choice {
+    let Context { facts, config, .. } = call.context();
+    let wish = call.context().wish();
+    let fewest = || (call.context().collective.family()).least_ranks();
+    if !config.enabled {
+        return Choice::Host(Why::Off);
+    }
+    if facts.p < 3 {
+        return Choice::Host(Why::FewRanks);
+    }
+    if call.bytes() == Some(0) {
+        return Choice::Host(Why::Empty);
+    }
+    match wish.setting {
+        Setting::Host => Choice::Host(Why::Configured),
+        Setting::Use(algorithm) => match call.by(algorithm, config.block_bytes) {
+            // By another one than what was asked for.
+            choice @ Choice::Rondo {
+                why: Why::Order | Why::Memory,
+                ..
+            } => choice,
+            choice @ (Choice::Rondo { .. } | Choice::Host(_)) => choice.because(Why::Configured),
+        },
+        Setting::Auto if facts.p < wish.min_comm_size.unwrap_or_else(fewest) => {
+            Choice::Host(Why::SmallComm)
+        }
+        Setting::Auto => match call.automatic() {
+            Ok(algorithm) => call.by(algorithm, config.block_bytes),
+            Err(why) => Choice::Host(why),
+        },
     }
 }
 
@@ -197,5 +209,15 @@ pub fn typical(context: Context, class: SizeClass, candidate: Candidate) -> Choi
             let block = Some(bytes);
             Rooted { context, block }.candidate(candidate)
         }
+        Family::AllReduction | Family::Reduction | Family::ScatteredReduction | Family::Scan => {
+            let call = Reduction {
+                context,
+                bytes,
+                longest: bytes.div_ceil(context.facts.p.into()),
+                order: Order::ANY,
+            };
+            call.candidate(candidate)
+        }
+        Family::Barrier => Barrier { context }.candidate(candidate),
     }
 }

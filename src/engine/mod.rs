@@ -7,6 +7,7 @@
 //!   the nodes.
 //! * [`rooted::Gather`] and [`rooted::Scatter`]: whole blocks through a tree, or straight from or to the root,
 //!   over a [`rooted::RootedWire`].
+//! * [`Execution`]: a script of a reduction, a scan or a barrier, over a [`ScriptWire`].
 //!
 //! Engines are state machines: `advance` does what can be done now and never waits, so that a test can
 //! drive many ranks from one thread and `run` can decide how to wait.
@@ -17,9 +18,11 @@ mod allbroadcast;
 pub mod node;
 mod pattern;
 pub mod rooted;
+mod script;
 
 pub use allbroadcast::{AllBroadcast, Limits, Progress, Scratch, run};
 pub use pattern::{Entries, Order, Part, Pattern, RootSchedules};
+pub use script::{Complete, Execution, ScriptWire, run_script};
 
 use crate::schedule::Span;
 

@@ -20,7 +20,7 @@ const CLEAR: f64 = 1.2;
 /// All that is learnt on one communicator.
 #[derive(Debug, Default)]
 pub struct Table {
-    /// For each collective and size class, the place of its contest and one, or 0. Empty before the first one.
+    /// For each collective, up to the last one that has any, and size class, the place of its contest and one, or 0.
     places: Vec<[u8; SIZE_CLASSES]>,
     contests: Vec<Contest>,
 }
@@ -51,7 +51,8 @@ impl Table {
         if self.is_full() {
             return None;
         }
-        self.places.resize(Collective::COUNT, [0; SIZE_CLASSES]);
+        let rows = self.places.len().max(collective as usize + 1);
+        self.places.resize(rows, [0; SIZE_CLASSES]);
         let mut prior = *prior;
         if let Some(ratio) = self.ratio_nearby(collective, prior.class) {
             // How the host compares with Rondo where sizes are similar is a better guess than any other, and than the

@@ -49,10 +49,15 @@ pub struct Mode {
 }
 
 /// The names of families of collectives.
-const FAMILIES: [(&str, Family); 3] = [
+const FAMILIES: [(&str, Family); 8] = [
     ("broadcast", Family::Broadcast),
     ("all-broadcast", Family::AllBroadcast),
     ("rooted", Family::Rooted),
+    ("all-reduction", Family::AllReduction),
+    ("reduction", Family::Reduction),
+    ("scattered-reduction", Family::ScatteredReduction),
+    ("scans", Family::Scan),
+    ("barriers", Family::Barrier),
 ];
 
 /// The family of a collective by its name.

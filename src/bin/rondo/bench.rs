@@ -98,6 +98,7 @@ SIZES:
   bcast                   the message
   allgather, allgatherv   all ranks together
   gather(v), scatter(v)   a block, on the average
+  reductions, scans       a rank's vector, of bytes that MPI_BXOR reduces
   Sizes that do not fill an element of the type for each block (of the regular collectives) are left out.
 
 DISTRIBUTIONS:

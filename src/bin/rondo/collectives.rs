@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use crate::mpi::CountsAndDispls;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rondo::collective::{Collective, Family};
 
@@ -18,10 +19,10 @@ pub fn known(name: &str) -> Result<Collective, String> {
     found.ok_or_else(|| format!("'{name}' is no collective"))
 }
 
-/// The names of all.
+/// The names of all that move data.
 pub fn names() -> Vec<&'static str> {
-    Collective::ALL
-        .iter()
+    let all = Collective::ALL.iter();
+    all.filter(|collective| collective.family() != Family::Barrier)
         .map(|collective| collective.name())
         .collect()
 }
@@ -32,13 +33,31 @@ pub fn size_of(collective: Collective) -> &'static str {
         Family::Broadcast => "the message",
         Family::AllBroadcast => "all ranks together",
         Family::Rooted => "a block, on the average",
+        Family::AllReduction | Family::Reduction | Family::ScatteredReduction | Family::Scan => {
+            "a rank's vector"
+        }
+        Family::Barrier => "nothing",
     }
 }
 
-/// Is the memory of all blocks significant on a rank?
-pub fn needs_all(collective: Collective, is_root: bool) -> bool {
+/// Elements in the two buffers of a rank, where each is significant: its own block, or its vector, and all blocks, or
+/// its part of the result.
+pub fn elements(
+    collective: Collective,
+    blocks: &CountsAndDispls,
+    rank: usize,
+    (is_root, in_place): (bool, bool),
+) -> (usize, usize) {
+    let (own, total) = (blocks.count(rank), blocks.total());
     match collective.family() {
-        Family::Broadcast | Family::AllBroadcast => true,
-        Family::Rooted => is_root,
+        Family::Broadcast => (0, total),
+        Family::AllBroadcast => (own, total),
+        Family::Rooted if is_root => (own, total),
+        Family::Rooted => (own, 0),
+        Family::Reduction if !is_root => (total, 0),
+        Family::AllReduction | Family::Reduction | Family::Scan => (total, total),
+        Family::ScatteredReduction if in_place => (total, total),
+        Family::ScatteredReduction => (total, own),
+        Family::Barrier => (0, 0),
     }
 }

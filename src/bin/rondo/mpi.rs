@@ -15,13 +15,13 @@ pub use blocks::CountsAndDispls;
 pub use comm::{Comm, Side};
 pub use load::has_rondo;
 
-use crate::{Failure, collectives::needs_all};
+use crate::{Failure, collectives};
 use load::{Loaded, find, function, load};
 use rondo::{
     collective::Collective::{self, *},
     host::{
         RawHandle,
-        raw::{IN_PLACE, MPI_Comm, MPI_Datatype},
+        raw::{Handles, IN_PLACE, MPI_Comm, MPI_Datatype},
     },
 };
 use std::{
@@ -56,7 +56,7 @@ pub struct Call<'a> {
 pub struct Mpi {
     library: *mut c_void,
     loaded: Loaded,
-    barrier: Barrier,
+    barrier: BarrierFn,
     calls: Calls,
     pub rank: usize,
     pub ranks: usize,
@@ -64,7 +64,7 @@ pub struct Mpi {
     thread: PhantomData<*const ()>,
 }
 
-type Barrier = unsafe extern "C-unwind" fn(MPI_Comm) -> c_int;
+type BarrierFn = unsafe extern "C-unwind" fn(MPI_Comm) -> c_int;
 /// Of `rondo_calls`.
 type Calls = unsafe extern "C" fn(*const c_char, *const c_char) -> c_ulonglong;
 
@@ -92,7 +92,7 @@ impl Mpi {
         let mut mpi = Mpi {
             library,
             loaded: Loaded::find(library)?,
-            barrier: function!(library, c"PMPI_Barrier", Barrier),
+            barrier: function!(library, c"PMPI_Barrier", BarrierFn),
             calls: function!(libc::RTLD_DEFAULT, c"rondo_calls", Calls),
             rank: 0,
             ranks: 0,
@@ -181,10 +181,13 @@ impl Mpi {
         let (extent, is_root) = (call.datatype.extent, self.rank == root);
         let (counts, displs) = (&blocks.counts, &blocks.displs);
         assert!(counts.len() == self.ranks && root < self.ranks);
-        assert!(!needs_all(collective, is_root) || all.len() >= blocks.total() * extent);
-        assert!(collective == Bcast || own.len() >= blocks.count(self.rank) * extent);
+        let in_place = call.in_place && (is_root || !collective.family().has_root());
+        let (needs_own, needs_all) =
+            collectives::elements(collective, blocks, self.rank, (is_root, in_place));
+        assert!(all.len() >= needs_all * extent && own.len() >= needs_own * extent);
         assert!(
-            collective == Bcast
+            (collective.family().reduces() && collective != ReduceScatterBlock)
+                || matches!(collective, Bcast | Barrier)
                 || collective.is_irregular()
                 || counts.iter().all(|&count| count == counts[0])
         );
@@ -200,9 +203,11 @@ impl Mpi {
         );
         let mine = counts[self.rank];
         let (own, all) = (address(own), address(all));
-        let in_place = call.in_place && (is_root || !collective.family().has_root());
         let own = if in_place { IN_PLACE.cast_mut() } else { own };
         let (counts, displs, root) = (counts.as_ptr(), displs.as_ptr(), root as c_int);
+        let total = blocks.total;
+        // Of bytes, for which alone the tool reduces.
+        let xor = RawHandle::of_op(self.loaded.handles.ops[Handles::BITS + 2]);
         // SAFETY: MPI is initialised and not finalised while `self` lives, and the handles are its own. Elements take
         // up `extent` bytes each from their place on, so by the assertions above the buffers have room for all that the
         // counts and displacements of `CountsAndDispls` name; counts and displacements are of all ranks. The call is
@@ -216,6 +221,13 @@ impl Mpi {
                 Gatherv => (functions.gatherv)(own, mine, t, all, counts, displs, t, root, w),
                 Scatter => (functions.scatter)(all, mine, t, own, mine, t, root, w),
                 Scatterv => (functions.scatterv)(all, counts, displs, t, own, mine, t, root, w),
+                Allreduce => (functions.allreduce)(own, all, total, t, xor, w),
+                Reduce => (functions.reduce)(own, all, total, t, xor, root, w),
+                ReduceScatter => (functions.reduce_scatter)(own, all, counts, t, xor, w),
+                ReduceScatterBlock => (functions.reduce_scatter_block)(own, all, mine, t, xor, w),
+                Scan => (functions.scan)(own, all, total, t, xor, w),
+                Exscan => (functions.exscan)(own, all, total, t, xor, w),
+                Barrier => (functions.barrier)(w),
             }
         };
         checked(code, collective.name())

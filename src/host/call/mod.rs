@@ -1,12 +1,16 @@
 //! The arguments of an intercepted call, as they came, and the way to the host's own function.
 
 mod allgather;
+mod barrier;
 mod bcast;
+mod reduction;
 pub(in crate::host) mod refusal;
 mod rooted;
 
 pub use allgather::Allgather;
+pub use barrier::Barrier;
 pub use bcast::Bcast;
+pub use reduction::{Amount, Reduction, ReductionOp};
 pub use rooted::{Rooted, RootedOp};
 
 use crate::host::library::abi::RawHandle;

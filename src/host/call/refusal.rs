@@ -4,7 +4,7 @@
 //! communicator of this process alone.
 
 use crate::host::data::elements::Made;
-use crate::host::library::abi::{IN_PLACE, RawHandle};
+use crate::host::library::abi::{Handles, IN_PLACE, RawHandle};
 use crate::host::library::sys;
 use crate::host::library::table::{Mpi, host};
 use parking_lot::Mutex;
@@ -20,13 +20,41 @@ pub(in crate::host) enum Function {
     Gatherv,
     Scatter,
     Scatterv,
+    /// Those in which a rank's vector and its result are two buffers.
+    Reducing(Reducing),
+}
+
+/// Those that reduce.
+#[derive(Clone, Copy)]
+pub(in crate::host) enum Reducing {
+    Allreduce,
+    Reduce,
+    ReduceScatter,
+    ReduceScatterBlock,
+    Scan,
+    Exscan,
+}
+
+impl Function {
+    /// Its place in [`ALIASES`].
+    fn place(self) -> usize {
+        match self {
+            Function::Allgather => 0,
+            Function::Allgatherv => 1,
+            Function::Gather => 2,
+            Function::Gatherv => 3,
+            Function::Scatter => 4,
+            Function::Scatterv => 5,
+            Function::Reducing(reducing) => 6 + reducing as usize,
+        }
+    }
 }
 
 /// One of the two buffers: its address, elements, type.
 type Buffer = (*mut c_void, c_int, RawHandle);
 
 /// What each function does with one buffer under two names, once that was asked: 1 carries it out, 2 refuses it.
-static ALIASES: [AtomicU8; 6] = [const { AtomicU8::new(0) }; 6];
+static ALIASES: [AtomicU8; 12] = [const { AtomicU8::new(0) }; 12];
 
 impl Mpi {
     /// Does the host refuse a block that is sent from, or received at, the very place it has among the blocks of all?
@@ -34,7 +62,16 @@ impl Mpi {
     /// they copy bytes to where they are.
     #[cold]
     pub(in crate::host) fn refuses_aliases(&self, function: Function) -> bool {
-        let known = &ALIASES[function as usize];
+        let known = &ALIASES[function.place()];
+        if known.load(Relaxed) == 0
+            && let Function::Reducing(_) = function
+        {
+            // There are no operators for empty types of one's own; a byte copied to where it is does no harm here.
+            let mut byte = 0u8;
+            let both = ((&raw mut byte).cast(), 1, RawHandle::of_type(self.h.byte));
+            let refuses = self.refuses(function, both, both);
+            known.store(1 + u8::from(refuses), Relaxed);
+        }
         if known.load(Relaxed) == 0 {
             let Ok(empty) = Made::hindexed(self, self.h.byte, &[]) else {
                 return false;
@@ -92,6 +129,7 @@ impl Mpi {
         let _one = ONE.lock();
         let (host, comm) = (&host().own, RawHandle::of(comm.0));
         let ((own, n, own_type), (all, all_n, all_type)) = (own, all);
+        let bor = RawHandle::of_op(self.h.ops[Handles::BITS + 1]);
         let (counts, displs) = ([all_n], [0]);
         let (counts, displs) = (counts.as_ptr(), displs.as_ptr());
         // SAFETY: the communicator has one rank, for which the arrays have an entry. There are no
@@ -113,6 +151,22 @@ impl Mpi {
                 }
                 Function::Scatterv => {
                     (host.scatterv)(all, counts, displs, all_type, own, n, own_type, 0, comm)
+                }
+                Function::Reducing(Reducing::Allreduce) => {
+                    (host.allreduce)(own, all, n, own_type, bor, comm)
+                }
+                Function::Reducing(Reducing::Reduce) => {
+                    (host.reduce)(own, all, n, own_type, bor, 0, comm)
+                }
+                Function::Reducing(Reducing::ReduceScatter) => {
+                    (host.reduce_scatter)(own, all, counts, own_type, bor, comm)
+                }
+                Function::Reducing(Reducing::ReduceScatterBlock) => {
+                    (host.reduce_scatter_block)(own, all, n, own_type, bor, comm)
+                }
+                Function::Reducing(Reducing::Scan) => (host.scan)(own, all, n, own_type, bor, comm),
+                Function::Reducing(Reducing::Exscan) => {
+                    (host.exscan)(own, all, n, own_type, bor, comm)
                 }
             }
         };

@@ -54,6 +54,20 @@ impl Mpi {
         extent(self, datatype)
     }
 
+    /// The bytes that elements of `datatype` span: from where, relative to an element's address, and how many.
+    pub(in crate::host) fn true_extent(&self, datatype: Datatype) -> Result<(i64, i64), Code> {
+        let (mut lower, mut extent): (sys::MPI_Aint, sys::MPI_Aint) = (0, 0);
+        // SAFETY: the host checks the handle and writes two addresses.
+        check(unsafe { (self.f.type_get_true_extent)(datatype.0, &mut lower, &mut extent) })?;
+        Ok((lower as i64, extent as i64))
+    }
+
+    /// Is `datatype` the host's own? `None` if it is none.
+    pub(in crate::host) fn is_predefined(&self, datatype: Datatype) -> Option<bool> {
+        let envelope = Envelope::of(self, datatype).ok()?;
+        Some(is_predefined(envelope.combiner))
+    }
+
     /// The layout of `datatype`, worked out once per derived type. Errors of the host come back as
     /// codes, no handler is called: `private` is a communicator that returns errors.
     ///

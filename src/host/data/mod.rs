@@ -9,4 +9,5 @@ pub mod counts;
 pub mod data;
 pub mod elements;
 pub mod layout;
+pub mod operands;
 pub mod staging;

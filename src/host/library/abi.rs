@@ -107,6 +107,13 @@ pub struct Handles {
     pub max: sys::MPI_Op,
     /// `MPI_SUM`.
     pub sum: sys::MPI_Op,
+    /// `MPI_OP_NULL`.
+    pub op_null: sys::MPI_Op,
+    /// The predefined operators: `MPI_SUM`, `MPI_PROD`, `MPI_MAX`, `MPI_MIN`, `MPI_MAXLOC`, `MPI_MINLOC`, and from
+    /// [`Handles::BITS`] on `MPI_BAND`, `MPI_BOR`, `MPI_BXOR`, `MPI_LAND`, `MPI_LOR`, `MPI_LXOR`.
+    pub ops: [sys::MPI_Op; 12],
+    /// Those that are no collective's: `MPI_REPLACE`, `MPI_NO_OP`.
+    pub rma_ops: [sys::MPI_Op; 2],
     /// `MPI_ERRORS_RETURN`.
     pub errors_return: sys::MPI_Errhandler,
 }
@@ -115,6 +122,11 @@ pub struct Handles {
 unsafe impl Send for Handles {}
 // SAFETY: as above, and the struct never changes.
 unsafe impl Sync for Handles {}
+
+impl Handles {
+    /// Where in the list of predefined operators those of bits and truth values begin.
+    pub const BITS: usize = 6;
+}
 
 #[cfg(abi = "mpich")]
 pub use self::mpich::*;
@@ -137,6 +149,11 @@ mod openmpi {
         /// Looks the objects up; `None` if the host lacks one.
         pub fn find(finder: &Finder) -> Option<Handles> {
             let at = |address: *mut c_void| (!address.is_null()).then_some(address);
+            macro_rules! op {
+                ($name:literal) => {
+                    sys::MPI_Op(at(data!(finder, $name))?.cast())
+                };
+            }
             Some(Handles {
                 world: sys::MPI_Comm(at(data!(finder, "ompi_mpi_comm_world"))?.cast()),
                 self_: sys::MPI_Comm(at(data!(finder, "ompi_mpi_comm_self"))?.cast()),
@@ -148,8 +165,24 @@ mod openmpi {
                 byte: sys::MPI_Datatype(at(data!(finder, "ompi_mpi_byte"))?.cast()),
                 long: sys::MPI_Datatype(at(data!(finder, "ompi_mpi_long"))?.cast()),
                 double: sys::MPI_Datatype(at(data!(finder, "ompi_mpi_double"))?.cast()),
-                max: sys::MPI_Op(at(data!(finder, "ompi_mpi_op_max"))?.cast()),
-                sum: sys::MPI_Op(at(data!(finder, "ompi_mpi_op_sum"))?.cast()),
+                max: op!("ompi_mpi_op_max"),
+                sum: op!("ompi_mpi_op_sum"),
+                op_null: op!("ompi_mpi_op_null"),
+                ops: [
+                    op!("ompi_mpi_op_sum"),
+                    op!("ompi_mpi_op_prod"),
+                    op!("ompi_mpi_op_max"),
+                    op!("ompi_mpi_op_min"),
+                    op!("ompi_mpi_op_maxloc"),
+                    op!("ompi_mpi_op_minloc"),
+                    op!("ompi_mpi_op_band"),
+                    op!("ompi_mpi_op_bor"),
+                    op!("ompi_mpi_op_bxor"),
+                    op!("ompi_mpi_op_land"),
+                    op!("ompi_mpi_op_lor"),
+                    op!("ompi_mpi_op_lxor"),
+                ],
+                rma_ops: [op!("ompi_mpi_op_replace"), op!("ompi_mpi_op_no_op")],
                 errors_return: sys::MPI_Errhandler(
                     at(data!(finder, "ompi_mpi_errors_return"))?.cast(),
                 ),
@@ -181,6 +214,12 @@ mod standard {
                 double: sys::MPI_Datatype(value(0x214)),
                 max: sys::MPI_Op(value(0x23)),
                 sum: sys::MPI_Op(value(0x21)),
+                op_null: sys::MPI_Op(value(0x20)),
+                ops: [
+                    0x21, 0x24, 0x23, 0x22, 0x39, 0x38, 0x28, 0x29, 0x2a, 0x30, 0x31, 0x32,
+                ]
+                .map(|op| sys::MPI_Op(value(op))),
+                rma_ops: [0x3c, 0x3d].map(|op| sys::MPI_Op(value(op))),
                 errors_return: sys::MPI_Errhandler(value(0x143)),
             })
         }
@@ -199,7 +238,7 @@ pub use sys::{
 };
 
 /// MPICH: a handle is an `int` whose top bits say whether it is predefined and which kind of object
-/// it names (bits 26 to 29: 1 communicator, 3 datatype), and predefined ones are constants of the ABI.
+/// it names (bits 26 to 29: 1 communicator, 3 datatype, 6 operator), and predefined ones are constants of the ABI.
 #[cfg(abi = "mpich")]
 mod mpich {
     use super::*;
@@ -221,6 +260,10 @@ mod mpich {
                 double: sys::MPI_Datatype(0x4c00_080b),
                 max: sys::MPI_Op(0x5800_0001),
                 sum: sys::MPI_Op(0x5800_0003),
+                op_null: sys::MPI_Op(0x1800_0000),
+                ops: [0x3, 0x4, 0x1, 0x2, 0xc, 0xb, 0x6, 0x8, 0xa, 0x5, 0x7, 0x9]
+                    .map(|op| sys::MPI_Op(0x5800_0000 | op)),
+                rma_ops: [0xd, 0xe].map(|op| sys::MPI_Op(0x5800_0000 | op)),
                 errors_return: sys::MPI_Errhandler(0x5400_0001),
             })
         }
@@ -233,6 +276,11 @@ mod mpich {
         /// False for a value that cannot be a datatype.
         pub fn is_datatype(&self, datatype: sys::MPI_Datatype) -> bool {
             (datatype.0 as u32 >> 26) & 0xf == 3 && datatype != self.datatype_null
+        }
+
+        /// False for a value that cannot be an operator.
+        pub fn is_op(&self, op: sys::MPI_Op) -> bool {
+            (op.0 as u32 >> 26) & 0xf == 6 && op != self.op_null
         }
     }
 
@@ -255,6 +303,16 @@ mod mpich {
         /// The argument read as a datatype: the low half of the register.
         pub fn datatype(self) -> sys::MPI_Datatype {
             sys::MPI_Datatype(self.0 as usize as c_int)
+        }
+
+        /// An operator as an argument.
+        pub fn of_op(op: sys::MPI_Op) -> RawHandle {
+            RawHandle(op.0 as usize as *mut c_void)
+        }
+
+        /// The argument read as an operator: the low half of the register.
+        pub fn op(self) -> sys::MPI_Op {
+            sys::MPI_Op(self.0 as usize as c_int)
         }
     }
 
@@ -293,6 +351,11 @@ mod pointers {
         pub fn is_datatype(&self, datatype: sys::MPI_Datatype) -> bool {
             !datatype.0.is_null() && datatype != self.datatype_null
         }
+
+        /// False for a value that cannot be an operator.
+        pub fn is_op(&self, op: sys::MPI_Op) -> bool {
+            !op.0.is_null() && op != self.op_null
+        }
     }
 
     impl RawHandle {
@@ -315,6 +378,16 @@ mod pointers {
         pub fn datatype(self) -> sys::MPI_Datatype {
             sys::MPI_Datatype(self.0.cast())
         }
+
+        /// An operator as an argument.
+        pub fn of_op(op: sys::MPI_Op) -> RawHandle {
+            RawHandle(op.0.cast())
+        }
+
+        /// The argument read as an operator.
+        pub fn op(self) -> sys::MPI_Op {
+            sys::MPI_Op(self.0.cast())
+        }
     }
 }
 
@@ -332,6 +405,11 @@ mod smpi {
         /// The addresses of the objects.
         pub fn find(finder: &Finder) -> Option<Handles> {
             let null = std::ptr::null_mut();
+            macro_rules! op {
+                ($name:literal) => {
+                    sys::MPI_Op(data!(finder, $name).cast())
+                };
+            }
             let world: *mut sys::MPI_Comm = data!(finder, "MPI_COMM_WORLD").cast();
             let myself = function!(finder, "smpi_process_comm_self");
             // SAFETY: SMPI's mpi.h: extern MPI_Comm MPI_COMM_WORLD, which is set before any rank runs, and
@@ -350,8 +428,24 @@ mod smpi {
                 byte: sys::MPI_Datatype(data!(finder, "smpi_MPI_BYTE").cast()),
                 long: sys::MPI_Datatype(data!(finder, "smpi_MPI_LONG").cast()),
                 double: sys::MPI_Datatype(data!(finder, "smpi_MPI_DOUBLE").cast()),
-                max: sys::MPI_Op(data!(finder, "smpi_MPI_MAX").cast()),
-                sum: sys::MPI_Op(data!(finder, "smpi_MPI_SUM").cast()),
+                max: op!("smpi_MPI_MAX"),
+                sum: op!("smpi_MPI_SUM"),
+                op_null: sys::MPI_Op(null.cast()),
+                ops: [
+                    op!("smpi_MPI_SUM"),
+                    op!("smpi_MPI_PROD"),
+                    op!("smpi_MPI_MAX"),
+                    op!("smpi_MPI_MIN"),
+                    op!("smpi_MPI_MAXLOC"),
+                    op!("smpi_MPI_MINLOC"),
+                    op!("smpi_MPI_BAND"),
+                    op!("smpi_MPI_BOR"),
+                    op!("smpi_MPI_BXOR"),
+                    op!("smpi_MPI_LAND"),
+                    op!("smpi_MPI_LOR"),
+                    op!("smpi_MPI_LXOR"),
+                ],
+                rma_ops: [op!("smpi_MPI_REPLACE"), op!("smpi_MPI_NO_OP")],
                 errors_return: sys::MPI_Errhandler(data!(finder, "smpi_MPI_ERRORS_RETURN").cast()),
             })
         }

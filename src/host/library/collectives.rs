@@ -43,6 +43,28 @@ macro_rules! signature {
         ) }
     };
     (Scatter, $($as_gather:tt)*) => { signature! { Gather, $($as_gather)* } };
+    (Allreduce, $count:ty, $displ:ty => $then:ident $with:tt) => {
+        $then! { $with (
+            sendbuf: *const c_void, recvbuf: *mut c_void, count: $count, datatype: RawHandle, op: RawHandle,
+            comm: RawHandle
+        ) }
+    };
+    (Reduce, $count:ty, $displ:ty => $then:ident $with:tt) => {
+        $then! { $with (
+            sendbuf: *const c_void, recvbuf: *mut c_void, count: $count, datatype: RawHandle, op: RawHandle,
+            root: c_int, comm: RawHandle
+        ) }
+    };
+    (ReduceScatter, $count:ty, $displ:ty => $then:ident $with:tt) => {
+        $then! { $with (
+            sendbuf: *const c_void, recvbuf: *mut c_void, recvcounts: *const $count, datatype: RawHandle, op: RawHandle,
+            comm: RawHandle
+        ) }
+    };
+    (ReduceScatterBlock, $($as_allreduce:tt)*) => { signature! { Allreduce, $($as_allreduce)* } };
+    (Scan, $($as_allreduce:tt)*) => { signature! { Allreduce, $($as_allreduce)* } };
+    (Exscan, $($as_allreduce:tt)*) => { signature! { Allreduce, $($as_allreduce)* } };
+    (Barrier, $count:ty, $displ:ty => $then:ident $with:tt) => { $then! { $with (comm: RawHandle) } };
 }
 
 pub(crate) use signature;
@@ -52,17 +74,19 @@ macro_rules! pointer {
     (() ($($arg:ident: $type:ty),*)) => { unsafe extern "C-unwind" fn($($type),*) -> c_int };
 }
 
-/// Declares the host's own functions, each with its large-count form (MPI 4.0: counts are `MPI_Count`, displacements
-/// `MPI_Aint`), and the way to find them.
+/// Declares the host's own functions, each with its large-count form if it counts anything (MPI 4.0: counts are
+/// `MPI_Count`, displacements `MPI_Aint`), and the way to find them.
 macro_rules! collectives {
-    ($($collective:ident: $field:ident = $name:literal, $large:ident = $large_name:literal;)*) => {
+    ($($collective:ident: $field:ident = $name:literal $(, $large:ident = $large_name:literal)?;)*) => {
         /// The host's own functions; the large ones are `None` on hosts that lack them.
         pub struct Collectives {
             $(
                 #[doc = concat!("`", $name, "`.")]
                 pub $field: signature!($collective, c_int, c_int => pointer ()),
-                #[doc = concat!("`", $large_name, "`.")]
-                pub $large: Option<signature!($collective, i64, isize => pointer ())>,
+                $(
+                    #[doc = concat!("`", $large_name, "`.")]
+                    pub $large: Option<signature!($collective, i64, isize => pointer ())>,
+                )?
             )*
         }
 
@@ -79,10 +103,10 @@ macro_rules! collectives {
                                 *mut c_void,
                                 Option<signature!($collective, c_int, c_int => pointer ())>,
                             >(function!(finder, $name)).ok_or($name)?,
-                            $large: transmute::<
+                            $($large: transmute::<
                                 *mut c_void,
                                 Option<signature!($collective, i64, isize => pointer ())>,
-                            >(large_function!(finder, $large_name)),
+                            >(large_function!(finder, $large_name)),)?
                         )*
                     })
                 }
@@ -99,4 +123,12 @@ collectives! {
     Gather: gather = "PMPI_Gather", gather_large = "PMPI_Gather_c";
     Scatterv: scatterv = "PMPI_Scatterv", scatterv_large = "PMPI_Scatterv_c";
     Scatter: scatter = "PMPI_Scatter", scatter_large = "PMPI_Scatter_c";
+    Allreduce: allreduce = "PMPI_Allreduce", allreduce_large = "PMPI_Allreduce_c";
+    Reduce: reduce = "PMPI_Reduce", reduce_large = "PMPI_Reduce_c";
+    ReduceScatter: reduce_scatter = "PMPI_Reduce_scatter", reduce_scatter_large = "PMPI_Reduce_scatter_c";
+    ReduceScatterBlock: reduce_scatter_block = "PMPI_Reduce_scatter_block",
+        reduce_scatter_block_large = "PMPI_Reduce_scatter_block_c";
+    Scan: scan = "PMPI_Scan", scan_large = "PMPI_Scan_c";
+    Exscan: exscan = "PMPI_Exscan", exscan_large = "PMPI_Exscan_c";
+    Barrier: barrier = "PMPI_Barrier";
 }

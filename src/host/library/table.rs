@@ -78,6 +78,8 @@ functions! {
         iallreduce = "PMPI_Iallreduce"(*const c_void, *mut c_void, c_int, sys::MPI_Datatype, sys::MPI_Op,
             sys::MPI_Comm, *mut sys::MPI_Request);
         reduce = "PMPI_Reduce"(*const c_void, *mut c_void, c_int, sys::MPI_Datatype, sys::MPI_Op, c_int, sys::MPI_Comm);
+        reduce_local = "PMPI_Reduce_local"(*const c_void, *mut c_void, c_int, sys::MPI_Datatype, sys::MPI_Op);
+        op_commutative = "PMPI_Op_commutative"(sys::MPI_Op, *mut c_int);
         isend = "PMPI_Isend"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm,
             *mut sys::MPI_Request);
         issend = "PMPI_Issend"(*const c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm,

@@ -1,7 +1,8 @@
-//! Objects of the host: communicators, groups, attributes, error codes.
+//! Objects of the host: communicators, groups, operators, attributes, error codes.
 
 pub mod attr;
 pub mod code;
 pub mod comm;
 pub mod failure;
 pub mod groups;
+pub mod operator;

@@ -9,6 +9,7 @@ pub mod probes;
 pub mod reduce;
 pub mod ring;
 pub mod rooted_wire;
+pub mod script_wire;
 pub mod start;
 pub mod tags;
 pub mod view;

@@ -4,6 +4,7 @@ use super::line::Line;
 use super::patience::{
     Patience, Pending, first_message, peek, probe, verify, wait, was_taken_back,
 };
+use super::script_wire::Staged;
 use super::start::Envelope;
 use super::view::View;
 use crate::engine::rooted::Misfit;
@@ -26,17 +27,22 @@ pub const SYNCHRONOUS_BYTES: u64 = 4096;
 
 /// A receive in flight.
 #[derive(Clone, Copy)]
-struct Receive {
-    len: u64,
+pub(super) struct Receive {
+    pub(super) len: u64,
     /// Its number in staging memory, if it is to be taken from there to its places.
-    staged: Option<u32>,
+    pub(super) staged: Option<u32>,
     /// Has it been taken back, should no message have met it?
-    doubted: bool,
+    pub(super) doubted: bool,
 }
 
 impl Receive {
     /// Has it its message, and not been taken back? `status` is that of a receive that is complete.
-    fn check(&self, mpi: &Mpi, from: u32, status: &sys::MPI_Status) -> Result<(), Failure> {
+    pub(super) fn check(
+        &self,
+        mpi: &Mpi,
+        from: u32,
+        status: &sys::MPI_Status,
+    ) -> Result<(), Failure> {
         if self.doubted && was_taken_back(mpi, status)? {
             return Err(Misfit::Stranger(from).into());
         }
@@ -46,23 +52,25 @@ impl Receive {
 
 /// A send in flight.
 #[derive(Clone, Copy)]
-struct Sending {
-    staged: Option<u32>,
-    synchronous: bool,
+pub(super) struct Sending {
+    pub(super) staged: Option<u32>,
+    pub(super) synchronous: bool,
 }
 
 /// The requests in flight, what is known of the edges to other ranks, and the staging memory for messages whose pieces
 /// do not lie side by side. The memory is kept from call to call so that a call allocates nothing.
 #[derive(Default)]
 pub struct Requests {
-    receives: Line<Receive>,
-    sends: Line<Sending>,
+    pub(super) receives: Line<Receive>,
+    pub(super) sends: Line<Sending>,
     /// In-flight control.
     pub flow: Flow,
     staged_in: Staging,
     staged_out: Staging,
     /// The message at hand.
     runs: Vec<Run>,
+    /// Operands on their way.
+    pub(super) operands: Staged,
 }
 
 // SAFETY: requests are handles that any thread may pass to MPI; a communicator's requests are used by
@@ -98,6 +106,7 @@ impl Requests {
             + self.runs.capacity() * size_of::<Run>()
             + self.staged_in.bytes()
             + self.staged_out.bytes()
+            + self.operands.bytes()
     }
 }
 
@@ -172,38 +181,43 @@ impl<'a> MpiWire<'a> {
             start: Instant::now(),
         }
     }
+}
 
-    /// Nothing has happened for so long: is it because the ranks disagree about the call?
-    ///
-    /// Looks for a message of another call from a rank whose message to this call is still missing. That rank sent all
-    /// its messages to this call before any to a later one, and MPI matches messages of one rank in order: a probe for
-    /// any tag finds none that was sent behind one which could have been found. So the missing message has met its
-    /// receive, or it will not come any more, because that rank takes this call for another.
-    ///
-    /// Order of matching is not order of completion: a message that has met its receive is found by no probe, though
-    /// the rest of it may be under way for as long as it takes. So the receive is taken back, which has no effect if
-    /// its message has met it.
-    fn look_around(&mut self, idle: Duration) -> Result<(), Failure> {
-        let (mpi, Job { comm, tag, .. }) = (self.job.mpi, self.job);
-        let mut missing = None;
-        for (from, message, receive) in self.requests.receives.pending() {
-            // One behind the oldest may have come, and its rank may be in a later call by now.
-            if let Some(status) = peek(mpi, message)? {
-                receive.check(mpi, from, &status)?;
-                continue;
-            }
-            missing = missing.or(Some(from));
-            let first = match receive.doubted {
-                true => None,
-                false => first_message(mpi, comm, Some(from))?,
-            };
-            if first.is_some_and(|(_, other)| other != tag) {
-                message.take_back(mpi)?;
-                receive.doubted = true;
-            }
+/// Nothing has happened for so long: is it because the ranks disagree about the call?
+///
+/// Looks for a message of another call from a rank whose message to this call is still missing. That rank sent all
+/// its messages to this call before any to a later one, and MPI matches messages of one rank in order: a probe for
+/// any tag finds none that was sent behind one which could have been found. So the missing message has met its
+/// receive, or it will not come any more, because that rank takes this call for another.
+///
+/// Order of matching is not order of completion: a message that has met its receive is found by no probe, though
+/// the rest of it may be under way for as long as it takes. So the receive is taken back, which has no effect if
+/// its message has met it.
+pub(super) fn look_around(
+    mpi: &Mpi,
+    (comm, tag): (Comm, i32),
+    receives: &mut Line<Receive>,
+    patience: &Patience,
+    idle: Duration,
+) -> Result<(), Failure> {
+    let mut missing = None;
+    for (from, message, receive) in receives.pending() {
+        // One behind the oldest may have come, and its rank may be in a later call by now.
+        if let Some(status) = peek(mpi, message)? {
+            receive.check(mpi, from, &status)?;
+            continue;
         }
-        self.patience.check(idle, missing)
+        missing = missing.or(Some(from));
+        let first = match receive.doubted {
+            true => None,
+            false => first_message(mpi, comm, Some(from))?,
+        };
+        if first.is_some_and(|(_, other)| other != tag) {
+            message.take_back(mpi)?;
+            receive.doubted = true;
+        }
     }
+    patience.check(idle, missing)
 }
 
 impl MpiWire<'_> {
@@ -323,7 +337,13 @@ impl Wire for MpiWire<'_> {
             return self.let_time_pass();
         }
         match self.patience.wait() {
-            Some(idle) => self.look_around(idle),
+            Some(idle) => look_around(
+                self.job.mpi,
+                (self.job.comm, self.job.tag),
+                &mut self.requests.receives,
+                &self.patience,
+                idle,
+            ),
             None => Ok(()),
         }
     }

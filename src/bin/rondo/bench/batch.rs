@@ -8,8 +8,7 @@
 #![forbid(unsafe_code)]
 
 use crate::{
-    Failure,
-    collectives::needs_all,
+    Failure, collectives,
     mpi::{Call, Mpi, Side},
 };
 use rondo::collective::{Collective, Family};
@@ -55,15 +54,17 @@ pub struct Bench<'a> {
 impl<'a> Bench<'a> {
     /// Memory for a call.
     pub fn new(mpi: &'a Mpi, call: &'a Call) -> Bench<'a> {
-        let elements = |is_needed: bool, count: usize| match is_needed {
-            true => vec![GAP; count * call.datatype.extent],
-            false => Vec::new(),
-        };
-        let all = needs_all(call.collective, mpi.rank == call.root);
-        let own = call.collective.family() != Family::Broadcast;
+        let is_root = mpi.rank == call.root;
+        let (own, all) = collectives::elements(
+            call.collective,
+            call.blocks,
+            mpi.rank,
+            (is_root, call.in_place),
+        );
+        let elements = |count: usize| vec![GAP; count * call.datatype.extent];
         Bench {
-            own: elements(own, call.blocks.count(mpi.rank)),
-            all: elements(all, call.blocks.total()),
+            own: elements(own),
+            all: elements(all),
             mpi,
             call,
             seed: 0,
@@ -175,6 +176,9 @@ impl<'a> Bench<'a> {
     /// Puts new data where the call takes them from, and what is wrong in every byte where it puts them.
     fn fill(&mut self) {
         self.seed += 1;
+        if self.call.collective.family().reduces() {
+            return self.fill_vectors();
+        }
         let (rank, in_place) = (self.mpi.rank, self.is_in_place());
         let (blocks, size) = (self.call.blocks, self.call.datatype.size);
         let (from, to) = (
@@ -199,8 +203,62 @@ impl<'a> Bench<'a> {
         }
     }
 
+    /// The same where operands are reduced: in every byte one rank has what is expected, and the others have nothing.
+    fn fill_vectors(&mut self) {
+        let (rank, ranks, in_place) = (self.mpi.rank, self.mpi.ranks, self.is_in_place());
+        let seed = self.seed;
+        let mine = move |place: usize| match place % ranks == rank {
+            true => expected(place, seed),
+            false => 0,
+        };
+        for (place, byte) in self.own.iter_mut().enumerate() {
+            *byte = mine(place);
+        }
+        for (place, byte) in self.all.iter_mut().enumerate() {
+            *byte = match in_place {
+                true => mine(place),
+                false => !expected(place, seed),
+            };
+        }
+    }
+
+    /// The same for what comes of them.
+    fn is_reduced(&self) -> bool {
+        let (rank, ranks, seed) = (self.mpi.rank, self.mpi.ranks, self.seed);
+        let (from, count, upto) = match self.call.collective {
+            Collective::ReduceScatter | Collective::ReduceScatterBlock => {
+                let blocks = self.call.blocks;
+                (blocks.before(rank), blocks.count(rank), ranks)
+            }
+            Collective::Scan => (0, self.all.len(), rank + 1),
+            Collective::Exscan if rank == 0 => return true,
+            Collective::Exscan => (0, self.all.len(), rank),
+            Collective::Allreduce | Collective::Reduce => (0, self.all.len(), ranks),
+            Collective::Bcast
+            | Collective::Allgatherv
+            | Collective::Allgather
+            | Collective::Gatherv
+            | Collective::Gather
+            | Collective::Scatterv
+            | Collective::Scatter
+            | Collective::Barrier => return true,
+        };
+        let mut bytes = self.all[..count].iter().enumerate();
+        bytes.all(|(place, &byte)| {
+            let place = from + place;
+            byte == if place % ranks < upto {
+                expected(place, seed)
+            } else {
+                0
+            }
+        })
+    }
+
     /// Is the answer of the call right, and everything else as it was?
     fn is_right(&mut self) -> bool {
+        if self.call.collective.family().reduces() {
+            return self.is_reduced();
+        }
         let (size, seed) = (self.call.datatype.size, self.seed);
         let from = self.call.blocks.before(self.mpi.rank) * size;
         let unused = self.is_in_place() && self.is_scatter();

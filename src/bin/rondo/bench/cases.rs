@@ -54,6 +54,18 @@ pub struct Case {
     pub blocks: CountsAndDispls,
 }
 
+/// Has every rank a block of the same size?
+fn has_equal_blocks(collective: Collective) -> bool {
+    match collective.family() {
+        Family::AllBroadcast | Family::Rooted | Family::ScatteredReduction => true,
+        Family::Broadcast
+        | Family::AllReduction
+        | Family::Reduction
+        | Family::Scan
+        | Family::Barrier => false,
+    }
+}
+
 /// All rows in their order, without those whose blocks would be empty.
 pub fn cases(wanted: &Wanted, ranks: usize, element: u64) -> Result<Vec<Case>, Failure> {
     let (mut cases, n) = (Vec::new(), ranks as u64);
@@ -62,15 +74,37 @@ pub fn cases(wanted: &Wanted, ranks: usize, element: u64) -> Result<Vec<Case>, F
             true => wanted.dists.iter().copied().map(Some).collect(),
             false => vec![None],
         };
+        // A barrier has no size.
+        let rows = match collective.family() {
+            Family::Barrier => 1,
+            Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::AllReduction
+            | Family::Reduction
+            | Family::ScatteredReduction
+            | Family::Scan => usize::MAX,
+        };
+        if collective.family().reduces() && element > 1 {
+            let name = collective.name();
+            return Err(Failure::Usage(format!(
+                "{name}: operators reduce plain bytes only, not those of a vector"
+            )));
+        }
         for dist in dists {
-            for size in wanted.sizes.all(wanted.step) {
-                let each = if collective.family().knows_bytes() {
-                    1
-                } else {
-                    n
+            for size in wanted.sizes.all(wanted.step).take(rows) {
+                let each = match collective.family() {
+                    Family::Rooted => n,
+                    Family::Broadcast
+                    | Family::AllBroadcast
+                    | Family::AllReduction
+                    | Family::Reduction
+                    | Family::ScatteredReduction
+                    | Family::Scan
+                    | Family::Barrier => 1,
                 };
                 let mut total = size * each / element;
-                if !collective.is_irregular() && collective.family() != Family::Broadcast {
+                if !collective.is_irregular() && has_equal_blocks(collective) {
                     total -= total % n;
                 }
                 if total == 0 || size < element {

@@ -16,6 +16,11 @@ const RULES: &[Rule] = &[
     ("allgather", &["allgatherv"], true),
     ("gather", &["gatherv"], true),
     ("scatter", &["scatterv"], true),
+    ("allreduce", &["reduce", "bcast"], false),
+    ("reduce", &["allreduce"], false),
+    ("reduce_scatter", &["scatterv", "reduce"], false),
+    ("reduce_scatter_block", &["reduce_scatter"], true),
+    ("scan", &["exscan"], false),
 ];
 
 /// All guidelines for which there are data, by both sides' medians. What is compared moves equally many bytes in all.
@@ -57,7 +62,7 @@ pub fn check(rows: &[Row]) -> Vec<Guideline> {
 fn distributions<'a>(rows: &'a [Row], collectives: &[&str]) -> Vec<&'a str> {
     let mut all = Vec::new();
     let rows = rows.iter().filter(|row| row.collective == collectives[0]);
-    for dist in rows.filter_map(|row| row.dist.as_deref()) {
+    for dist in rows.map(|row| row.dist.as_deref().unwrap_or("same")) {
         if !all.contains(&dist) {
             all.push(dist);
         }
@@ -74,9 +79,9 @@ fn at(
     total: u64,
     time: fn(&Row) -> f64,
 ) -> Option<f64> {
-    let rows = rows
-        .iter()
-        .filter(|row| row.collective == collective && row.dist.as_deref() == Some(dist));
+    let rows = rows.iter().filter(|row| {
+        row.collective == collective && row.dist.as_deref().is_none_or(|own| own == dist)
+    });
     let below = rows
         .clone()
         .filter(|row| row.total <= total)

@@ -1,0 +1,498 @@
+//! `MPI_Allreduce`, `MPI_Reduce`, `MPI_Reduce_scatter`, `MPI_Reduce_scatter_block`, `MPI_Scan` and `MPI_Exscan`.
+
+#![forbid(unsafe_code)]
+
+use super::{Operation, Plan, Stop, begin_exchange, context, private};
+use crate::algorithm::{
+    AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm, ScatteredReductionAlgorithm,
+};
+use crate::collective::{Collective, Family};
+use crate::comm::{SEND_WINDOW, State, Work};
+use crate::decide::{self, Choice, Form, Order, Problem, Why};
+use crate::engine::{Execution, Limits, run_script};
+use crate::host::{
+    Area, Code, Comm, Failure, Mpi, MpiScriptWire, Operands, Reduction, ReductionOp, ScriptJob,
+    call_tag,
+};
+use crate::schedule::{Circulant, Steps};
+use crate::script::{
+    Group, Join, Lanes, Leaders, Prefix, Script, Tree, binomial, chain, collect, doubling, gather,
+    gather_cut, halving, ordered, ordered_cut, reduce, share, spread,
+};
+use crate::stats;
+use std::iter::once;
+use std::ops::Range;
+
+/// Receives that are posted ahead.
+const WINDOW: u32 = 64;
+
+/// Bytes of a script that are kept from call to call.
+const SCRIPT_BYTES: usize = 128 << 10;
+
+/// A number for the algorithm of a choice.
+fn implementation(choice: Choice) -> u64 {
+    match choice {
+        Choice::Host(_) => 0,
+        Choice::Rondo { algorithm, .. } => 1 + algorithm as u64,
+    }
+}
+
+impl Operation for Reduction {
+    type Problem<'a> = decide::Reduction<'a>;
+
+    fn collective(&self) -> Collective {
+        match self.which() {
+            ReductionOp::Allreduce => Collective::Allreduce,
+            ReductionOp::Reduce => Collective::Reduce,
+            ReductionOp::ReduceScatter => Collective::ReduceScatter,
+            ReductionOp::ReduceScatterBlock => Collective::ReduceScatterBlock,
+            ReductionOp::Scan => Collective::Scan,
+            ReductionOp::Exscan => Collective::Exscan,
+        }
+    }
+
+    fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
+        self.all_bytes(mpi, state.facts().p)
+    }
+
+    fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
+        if self.which() == ReductionOp::Reduce {
+            self.root(state.facts().p)?;
+        }
+        let bytes = self.bytes(mpi, state)?;
+        let known = Some(bytes);
+        // Nobody asks for the operator of a call that is the host's whatever it is.
+        let choice = self.ask(known, state, |problem| problem.choose());
+        let choice = match choice {
+            Choice::Host(Why::Empty | Why::Off | Why::FewRanks | Why::Configured) => choice,
+            Choice::Host(_) if state.config().reproducible.is_kept_by_host() => choice,
+            Choice::Rondo { .. } | Choice::Host(_) => {
+                self.look_at_operator(mpi)?;
+                self.ask(known, state, |problem| problem.choose())
+            }
+        };
+        Some(Plan {
+            known,
+            ..Plan::new(choice, bytes)
+        })
+    }
+
+    fn ask<T>(
+        &self,
+        known: Option<u64>,
+        state: &State,
+        question: impl FnOnce(decide::Reduction) -> T,
+    ) -> T {
+        let (bytes, p) = (known.unwrap_or(0), state.facts().p);
+        let order = self.known_operator().map_or(Order::ANY, |operator| Order {
+            commutes: operator.commutes,
+            exact: operator.exact,
+        });
+        question(decide::Reduction {
+            context: context(self.collective(), state),
+            bytes,
+            longest: self.longest_part(p, bytes),
+            order,
+        })
+    }
+
+    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+        let (collective, p, rank) = (self.collective(), state.facts().p, state.rank());
+        let private = match private(mpi, state) {
+            // A promise is not broken for want of room.
+            Err(Stop::Host(Why::NoRoom)) if !state.config().reproducible.is_kept_by_host() => {
+                return Err(Stop::Error(Code::no_mem()));
+            }
+            private => private?,
+        };
+        let work = &mut *state.work.lock();
+        let sequence = begin_exchange(work, plan, private, mpi, state)?;
+        let root = self.root(p).unwrap_or(0);
+        // Ranks whose operators differ in what they allow may have chosen differently.
+        let what = collective as u64 | implementation(plan.choice) << 8;
+        let facts = [what, sequence, root.into(), plan.bytes];
+        let gets = match self.which() {
+            ReductionOp::Reduce => rank == root,
+            ReductionOp::Exscan => rank > 0,
+            // Without elements there need not be a buffer.
+            ReductionOp::ReduceScatter | ReductionOp::ReduceScatterBlock => {
+                self.count(rank) != Some(0)
+            }
+            ReductionOp::Allreduce | ReductionOp::Scan => true,
+        };
+        let found = self.operands(mpi, private, gets);
+        let (operands, buffers) = found.ok_or(Stop::Host(Why::Invalid))?;
+        let total = self.total(p).ok_or(Stop::Host(Why::Invalid))?;
+        let writing = Writing {
+            call: self,
+            choice: plan.choice,
+            state,
+            total,
+            most: state.facts().eager_bytes / operands.bytes(1).max(1),
+            root,
+        };
+        writing.write(&mut work.script);
+
+        // Where the area is the result, it is that from the beginning.
+        let whole = work.script.cut().total() == total && work.script.results().is_empty();
+        let area = (gets && whole).then(|| operands.area_of_result(&buffers));
+        let run = Run {
+            mpi,
+            state,
+            private,
+            tag: call_tag(facts, state.tag_mask()),
+            operands: &operands,
+        };
+        let area = run.reserve(work, area)?;
+        stats::count(collective, plan.choice, plan.bytes);
+        operands.fill(&buffers, area, total).map_err(Stop::Broken)?;
+        run.carry_out(work, area)?;
+        let mut place = 0;
+        for blocks in work.script.results() {
+            let elements = work.script.cut().elements(blocks);
+            (operands.hand_out(&buffers, area, &elements, place)).map_err(Stop::Broken)?;
+            place += elements.end - elements.start;
+        }
+        work.requests.end_script();
+        if work.script.bytes() > SCRIPT_BYTES {
+            work.script = Script::default();
+        }
+        Ok(())
+    }
+
+    fn describe(&self, plan: &Plan) -> String {
+        let root = match self.which() {
+            ReductionOp::Reduce => format!(" to root {}", self.root(u32::MAX).unwrap_or(0)),
+            ReductionOp::Allreduce
+            | ReductionOp::ReduceScatter
+            | ReductionOp::ReduceScatterBlock
+            | ReductionOp::Scan
+            | ReductionOp::Exscan => String::new(),
+        };
+        format!("of {} bytes{root}", plan.bytes)
+    }
+}
+
+/// What writes the script of a call.
+struct Writing<'a> {
+    call: &'a Reduction,
+    choice: Choice,
+    state: &'a State,
+    /// Elements of a vector.
+    total: u64,
+    /// Elements that share a message.
+    most: u64,
+    root: u32,
+}
+
+impl Writing<'_> {
+    fn write(&self, script: &mut Script) {
+        let Choice::Rondo {
+            algorithm,
+            form,
+            blocks,
+            ..
+        } = self.choice
+        else {
+            unreachable!("not Rondo's choice");
+        };
+        match self.call.collective().family() {
+            Family::AllReduction => match algorithm.of_all_reduction() {
+                AllReductionAlgorithm::Halving => self.allreduce(script, form, blocks),
+                AllReductionAlgorithm::Gather => self.gather(script),
+                AllReductionAlgorithm::Ordered => {
+                    self.ordered(script, blocks);
+                    self.spread(script, blocks);
+                    script.result(0..self.p() * blocks);
+                }
+            },
+            Family::Reduction => match algorithm.of_reduction() {
+                ReductionAlgorithm::Circulant => self.reduce(script, form, blocks),
+                ReductionAlgorithm::Binomial => self.binomial(script, blocks),
+                ReductionAlgorithm::Ordered => {
+                    self.ordered(script, blocks);
+                    let own = |rank: u32| rank * blocks..(rank + 1) * blocks;
+                    collect(script, self.p(), self.rank(), self.root, own);
+                    if self.rank() == self.root {
+                        script.result(0..self.p() * blocks);
+                    }
+                }
+            },
+            Family::ScatteredReduction => {
+                match algorithm.of_scattered_reduction() {
+                    ScatteredReductionAlgorithm::Halving => self.halving(script, form, blocks),
+                    ScatteredReductionAlgorithm::Ordered => self.ordered(script, blocks),
+                }
+                script.result(self.rank() * blocks..(self.rank() + 1) * blocks);
+            }
+            Family::Scan => {
+                let prefix = match self.call.which() {
+                    ReductionOp::Exscan => Prefix::Exclusive,
+                    ReductionOp::Scan
+                    | ReductionOp::Allreduce
+                    | ReductionOp::Reduce
+                    | ReductionOp::ReduceScatter
+                    | ReductionOp::ReduceScatterBlock => Prefix::Inclusive,
+                };
+                let vector = (0..blocks).map(|i| share(self.total, blocks, i));
+                let places = match algorithm.of_scan() {
+                    ScanAlgorithm::Doubling => prefix.places(),
+                    ScanAlgorithm::Pipelined => prefix.places().min(2),
+                };
+                let area = (0..places).flat_map(|_| vector.clone());
+                script.begin(self.most, area);
+                let write = match algorithm.of_scan() {
+                    ScanAlgorithm::Doubling => doubling,
+                    ScanAlgorithm::Pipelined => chain,
+                };
+                write(script, self.p(), self.rank(), blocks, prefix);
+            }
+            Family::Broadcast | Family::AllBroadcast | Family::Rooted | Family::Barrier => {
+                unreachable!("nothing is reduced")
+            }
+        }
+    }
+
+    fn p(&self) -> u32 {
+        self.state.facts().p
+    }
+
+    fn rank(&self) -> u32 {
+        self.state.rank()
+    }
+
+    fn all(&self) -> Group<'static> {
+        Group::all(self.p(), self.rank())
+    }
+
+    /// Elements of the part of a rank.
+    fn part(&self, rank: u32) -> u64 {
+        match self.call.which() {
+            ReductionOp::ReduceScatter | ReductionOp::ReduceScatterBlock => {
+                self.call.count(rank).unwrap_or(0)
+            }
+            ReductionOp::Allreduce
+            | ReductionOp::Reduce
+            | ReductionOp::Scan
+            | ReductionOp::Exscan => share(self.total, self.p(), rank),
+        }
+    }
+
+    /// The parts of all ranks, each cut into as many segments.
+    fn parts(&self, segments: u32) -> impl Iterator<Item = u64> + Clone {
+        (0..self.p())
+            .flat_map(move |rank| (0..segments).map(move |i| share(self.part(rank), segments, i)))
+    }
+
+    fn steps(&self, ranks: u32) -> Steps {
+        Steps::new(ranks, self.radix(ranks))
+    }
+
+    /// In how many messages at a time parts are spread. It changes no bit.
+    fn radix(&self, ranks: u32) -> u32 {
+        let (facts, config) = (self.state.facts(), self.state.config());
+        let bytes = self.total.saturating_mul(self.size());
+        match config.radix {
+            0 => facts.models(config).0.radix(ranks, bytes),
+            radix => radix,
+        }
+    }
+
+    /// Bytes of an element, about.
+    fn size(&self) -> u64 {
+        self.state.facts().eager_bytes / self.most.max(1)
+    }
+
+    /// Who is where, if all nodes have as many ranks: a list of the ranks in the same place as this one.
+    fn lane(&self) -> (Vec<u32>, u32) {
+        let topology = self.state.topology();
+        let own = topology.locals(topology.node(self.rank()));
+        let place = own
+            .iter()
+            .position(|&rank| rank == self.rank())
+            .unwrap_or(0);
+        let nodes = 0..topology.nodes();
+        let lane = nodes.map(|node| topology.locals(node)[place]).collect();
+        (lane, place as u32)
+    }
+
+    /// Calls `write` with the lanes.
+    fn with_lanes(&self, write: impl FnOnce(Lanes)) {
+        let topology = self.state.topology();
+        let node = topology.node(self.rank());
+        let (lane, place) = self.lane();
+        let locals = topology.locals(node);
+        write(Lanes {
+            node: Group {
+                members: Some(locals),
+                p: locals.len() as u32,
+                me: place,
+            },
+            lane: Group {
+                members: Some(&lane),
+                p: lane.len() as u32,
+                me: node,
+            },
+        });
+    }
+
+    fn allreduce(&self, script: &mut Script, form: Form, segments: u32) {
+        match form {
+            Form::Flat => {
+                script.begin(self.most, self.parts(segments));
+                let blocks = |ranks: Range<u32>| once(ranks.start * segments..ranks.end * segments);
+                halving(script, &self.all(), blocks);
+                self.spread(script, segments);
+            }
+            Form::Nodes { lanes } => {
+                let nodes = self.state.facts().nodes;
+                let slices = (0..lanes).map(|place| share(self.total, lanes, place));
+                let parts =
+                    slices.flat_map(|slice| (0..nodes).map(move |i| share(slice, nodes, i)));
+                let cut =
+                    parts.flat_map(|part| (0..segments).map(move |i| share(part, segments, i)));
+                script.begin(self.most, cut);
+                self.with_lanes(|lanes| {
+                    lanes.allreduce(script, segments, |ranks| self.radix(ranks))
+                });
+            }
+        }
+    }
+
+    fn spread(&self, script: &mut Script, segments: u32) {
+        let blocks = |ranks: Range<u32>| once(ranks.start * segments..ranks.end * segments);
+        spread(script, &self.all(), &self.steps(self.p()), blocks);
+    }
+
+    fn gather(&self, script: &mut Script) {
+        let problem = self
+            .call
+            .ask(None, self.state, |problem| problem.is_ordered());
+        let tree = match problem {
+            true => Tree::Ranks,
+            false => Tree::Halving,
+        };
+        let p = self.p();
+        script.begin(self.most, gather_cut(p, tree, self.total));
+        gather(script, p, self.rank(), &self.steps(p), tree);
+    }
+
+    fn ordered(&self, script: &mut Script, segments: u32) {
+        let (p, rank) = (self.p(), self.rank());
+        let cut = ordered_cut(p, segments, rank, self.parts(segments));
+        script.begin(self.most, cut);
+        ordered(script, p, rank, segments);
+    }
+
+    fn reduce(&self, script: &mut Script, form: Form, blocks: u32) {
+        script.begin(self.most, (0..blocks).map(|i| share(self.total, blocks, i)));
+        match form {
+            Form::Flat => {
+                let graph = Circulant::new(self.p());
+                reduce(script, &self.all(), &graph, self.root, |_, _| ());
+            }
+            Form::Nodes { .. } => {
+                let topology = self.state.topology();
+                let (home, node) = (topology.node(self.root), topology.node(self.rank()));
+                let leader = |node| match node == home {
+                    true => self.root,
+                    false => topology.locals(node)[0],
+                };
+                let leaders: Vec<u32> = (0..topology.nodes()).map(leader).collect();
+                let leaders = Leaders {
+                    leaders: Group {
+                        members: Some(&leaders),
+                        p: leaders.len() as u32,
+                        me: node,
+                    },
+                    locals: topology.locals(node),
+                    rank: self.rank(),
+                };
+                leaders.reduce(script, home);
+            }
+        }
+    }
+
+    fn binomial(&self, script: &mut Script, blocks: u32) {
+        script.begin(self.most, (0..blocks).map(|i| share(self.total, blocks, i)));
+        binomial(script, &self.all(), 0..blocks);
+        if self.root > 0 && self.rank() == 0 {
+            script.send(self.root, 0..blocks);
+        }
+        if self.root > 0 && self.rank() == self.root {
+            script.receive(0, 0..blocks, Join::Store);
+        }
+    }
+
+    fn halving(&self, script: &mut Script, form: Form, segments: u32) {
+        script.begin(self.most, self.parts(segments));
+        match form {
+            Form::Flat => {
+                let blocks = |ranks: Range<u32>| once(ranks.start * segments..ranks.end * segments);
+                halving(script, &self.all(), blocks);
+            }
+            Form::Nodes { .. } => {
+                let topology = self.state.topology();
+                let rank = |node: u32, place: u32| topology.locals(node)[place as usize];
+                self.with_lanes(|lanes| lanes.reduce_scatter(script, segments, rank));
+            }
+        }
+    }
+}
+
+/// A script of a call, ready to be carried out.
+pub(super) struct Run<'a> {
+    pub mpi: &'a Mpi,
+    pub state: &'a State,
+    pub private: Comm,
+    pub tag: i32,
+    pub operands: &'a Operands<'a>,
+}
+
+impl Run<'_> {
+    fn limits(&self) -> Limits {
+        let config = self.state.config();
+        Limits {
+            receives: match config.window {
+                0 => WINDOW,
+                window => window,
+            },
+            sends: SEND_WINDOW,
+            message: self.state.facts().eager_bytes,
+        }
+    }
+
+    /// Makes room for everything. The area is the one that is given, or memory of Rondo's.
+    pub fn reserve(&self, work: &mut Work, area: Option<Area>) -> Result<Area, Stop> {
+        let Work {
+            script, requests, ..
+        } = work;
+        requests
+            .reserve_script(&self.limits(), script, self.operands, area)
+            .map_err(Stop::Error)
+    }
+
+    /// Carries it out.
+    pub fn carry_out(&self, work: &mut Work, area: Area) -> Result<(), Stop> {
+        let Work {
+            script, requests, ..
+        } = work;
+        let counts = script.sends().iter();
+        let counts = counts.map(|send| script.cut().count(&send.blocks));
+        let job = ScriptJob {
+            mpi: self.mpi,
+            comm: self.private,
+            tag: self.tag,
+            operands: self.operands,
+            area,
+            cut: script.cut(),
+            sends: counts.sum(),
+            sync_freq: self.state.config().sync_freq,
+            timeout_s: self.state.config().timeout_s,
+        };
+        let mut wire = MpiScriptWire::new(job, requests);
+        let execution = Execution::new(script, self.limits().receives);
+        let done: Result<(), Failure> = run_script(execution, &mut wire);
+        done.map_err(Stop::Broken)
+    }
+}

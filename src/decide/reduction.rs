@@ -1,0 +1,427 @@
+//! Deciding on reductions and scans.
+//!
+//! The order in which operands are reduced decides the last bits of a sum of floating-point numbers. So unless an
+//! operator is exact, nothing that a clock showed enters here: neither what is measured of the network nor who was
+//! faster (docs/reproducibility.md).
+
+#![forbid(unsafe_code)]
+
+use super::{Choice, Context, Facts, Form, Problem, SizeClass, Why};
+use crate::algorithm::{
+    Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm,
+    ScatteredReductionAlgorithm,
+};
+use crate::collective::{Family, LEAST_BYTES};
+use crate::config::{Config, Hierarchy, Reproducible};
+use crate::learn::{Candidate, Prior};
+use crate::model::{BLOCKS_MAX, Model, Reach};
+
+/// Vectors of all ranks together that every rank takes to reduce them by itself, in bytes: more would take longer than
+/// to reduce them in parts.
+const GATHER_BYTES: u64 = 64 << 10;
+
+/// The parts of no rank are so many times as long as the average where halving is the choice: a round costs its longest
+/// part.
+const UNEVEN: u64 = 2;
+
+/// What an operator allows. All ranks know the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// May operands change places?
+    pub commutes: bool,
+    /// Is the result the same, to the last bit, in every order?
+    pub exact: bool,
+}
+
+impl Order {
+    /// An operator that allows everything.
+    pub const ANY: Order = Order {
+        commutes: true,
+        exact: true,
+    };
+}
+
+/// A reduction or a scan.
+#[derive(Clone, Copy, Debug)]
+pub struct Reduction<'a> {
+    /// Where it is made.
+    pub context: Context<'a>,
+    /// Bytes of a rank's vector.
+    pub bytes: u64,
+    /// Bytes of the longest part of a rank, where ranks get parts of the result.
+    pub longest: u64,
+    /// What the operator allows.
+    pub order: Order,
+}
+
+impl Reduction<'_> {
+    /// What is promised of the bits of this call.
+    fn promise(&self) -> Reproducible {
+        match self.order.exact {
+            true => Reproducible::Off,
+            false => self.context.config.reproducible,
+        }
+    }
+
+    /// Must operands be taken from left to right, rank by rank?
+    pub fn is_ordered(&self) -> bool {
+        !self.order.commutes || self.promise() == Reproducible::Order
+    }
+
+    fn family(&self) -> Family {
+        self.context.collective.family()
+    }
+
+    /// Are all vectors together so short that every rank reduces them by itself?
+    fn is_short(&self) -> bool {
+        self.bytes.saturating_mul(self.context.facts.p.into()) <= GATHER_BYTES
+    }
+
+    /// May a rank hold the vectors of all?
+    fn has_room(&self) -> bool {
+        let Context { facts, config, .. } = self.context;
+        self.bytes.saturating_mul(facts.p.into()) <= config.max_tmp_size
+    }
+
+    /// The algorithm that keeps the order of ranks.
+    fn ordered(&self) -> Algorithm {
+        match self.family() {
+            Family::AllReduction if self.is_short() => Algorithm::Gather,
+            Family::Scan => Algorithm::Pipelined,
+            Family::AllReduction
+            | Family::Reduction
+            | Family::ScatteredReduction
+            | Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier => Algorithm::Ordered,
+        }
+    }
+
+    /// The algorithm for a commutative operator.
+    fn usual(&self) -> Algorithm {
+        match self.family() {
+            Family::AllReduction if self.is_short() => Algorithm::Gather,
+            Family::Reduction => Algorithm::Circulant,
+            Family::Scan => Algorithm::Doubling,
+            Family::AllReduction
+            | Family::ScatteredReduction
+            | Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier => Algorithm::Halving,
+        }
+    }
+
+    /// Does an algorithm keep the order of ranks, as it is carried out?
+    fn keeps_order(&self, algorithm: Algorithm) -> bool {
+        match self.family() {
+            Family::AllReduction => match algorithm.of_all_reduction() {
+                AllReductionAlgorithm::Halving => false,
+                AllReductionAlgorithm::Gather | AllReductionAlgorithm::Ordered => true,
+            },
+            Family::Reduction => match algorithm.of_reduction() {
+                ReductionAlgorithm::Circulant => false,
+                // The result is the same as in the order of ranks, but not its bits.
+                ReductionAlgorithm::Binomial => self.promise() != Reproducible::Order,
+                ReductionAlgorithm::Ordered => true,
+            },
+            Family::ScatteredReduction => match algorithm.of_scattered_reduction() {
+                ScatteredReductionAlgorithm::Halving => false,
+                ScatteredReductionAlgorithm::Ordered => true,
+            },
+            Family::Scan => match algorithm.of_scan() {
+                ScanAlgorithm::Doubling => self.promise() != Reproducible::Order,
+                ScanAlgorithm::Pipelined => true,
+            },
+            Family::Broadcast | Family::AllBroadcast | Family::Rooted | Family::Barrier => true,
+        }
+    }
+
+    /// Between whom.
+    fn form(&self, algorithm: Algorithm) -> Form {
+        let Context { facts, config, .. } = self.context;
+        let flat = facts.widest == 1
+            || facts.nodes == 1
+            || config.hierarchy == Hierarchy::Flat
+            || self.promise() == Reproducible::Placement
+            || self.is_ordered();
+        let is_even = facts.widest == facts.narrowest;
+        match algorithm {
+            _ if flat => Form::Flat,
+            Algorithm::Halving if is_even => Form::Nodes {
+                lanes: facts.widest,
+            },
+            Algorithm::Circulant => Form::Nodes { lanes: 1 },
+            Algorithm::Halving
+            | Algorithm::Binomial
+            | Algorithm::Bruck
+            | Algorithm::Ring
+            | Algorithm::Hybrid
+            | Algorithm::Adaptive
+            | Algorithm::Linear
+            | Algorithm::Postal
+            | Algorithm::Relay
+            | Algorithm::Gather
+            | Algorithm::Ordered
+            | Algorithm::Doubling
+            | Algorithm::Pipelined
+            | Algorithm::Dissemination => Form::Flat,
+        }
+    }
+
+    /// The blocks of the vector (circulant, pipelined), or of each part.
+    fn blocks(&self, algorithm: Algorithm, form: Form, block_bytes: u64) -> u32 {
+        let facts = self.context.facts;
+        let most = |bytes: u64, size: u64| {
+            let blocks = bytes.div_ceil(size.max(1)).max(1);
+            u32::try_from(blocks).unwrap_or(u32::MAX).min(BLOCKS_MAX)
+        };
+        let ranks = match form {
+            Form::Flat => facts.p,
+            Form::Nodes { .. } => facts.nodes,
+        };
+        match algorithm {
+            Algorithm::Circulant | Algorithm::Pipelined if block_bytes > 0 => {
+                most(self.bytes, block_bytes)
+            }
+            // The tree of a block depends on its number: so its size follows from nothing that is measured.
+            Algorithm::Circulant => unmeasured(self.context.config).blocks(
+                Reach::among(ranks),
+                self.bytes,
+                facts.eager_bytes,
+                1,
+            ),
+            Algorithm::Pipelined | Algorithm::Binomial | Algorithm::Doubling => {
+                most(self.bytes, facts.eager_bytes)
+            }
+            Algorithm::Halving | Algorithm::Ordered => {
+                let part = match self.family() {
+                    Family::ScatteredReduction => self.longest,
+                    Family::AllReduction
+                    | Family::Reduction
+                    | Family::Scan
+                    | Family::Broadcast
+                    | Family::AllBroadcast
+                    | Family::Rooted
+                    | Family::Barrier => self.bytes.div_ceil(facts.p.into()),
+                };
+                let size = match block_bytes {
+                    0 => facts.eager_bytes,
+                    size => size,
+                };
+                most(part, size).min(BLOCKS_MAX.div_ceil(facts.p))
+            }
+            Algorithm::Bruck
+            | Algorithm::Ring
+            | Algorithm::Hybrid
+            | Algorithm::Adaptive
+            | Algorithm::Linear
+            | Algorithm::Postal
+            | Algorithm::Relay
+            | Algorithm::Gather
+            | Algorithm::Dissemination => 1,
+        }
+    }
+
+    /// Is Rondo expected to be the faster one?
+    fn worthwhile(&self) -> Result<(), Why> {
+        let Context { facts, config, .. } = self.context;
+        let min = self.context.wish().min_bytes;
+        if facts.nodes == 1 && min.is_none() {
+            return Err(Why::OneNode);
+        }
+        if let Some(min) = min {
+            return match self.bytes < min {
+                true => Err(Why::Small),
+                false => Ok(()),
+            };
+        }
+        let is_even = facts.widest == facts.narrowest;
+        let fits = match self.family() {
+            // Ranks of a node would share its link.
+            Family::AllReduction => is_even,
+            Family::ScatteredReduction => {
+                is_even && self.longest <= UNEVEN * self.bytes.div_ceil(facts.p.into())
+            }
+            Family::Reduction => true,
+            // No faster than the usual algorithm of hosts.
+            Family::Scan => false,
+            Family::Broadcast | Family::AllBroadcast | Family::Rooted | Family::Barrier => false,
+        };
+        if !fits || !self.order.commutes {
+            return Err(Why::Slower);
+        }
+        let shortest = match self.family() {
+            // Where messages travel for long, few rounds count; a clock may say so only if the bits do not change.
+            Family::AllReduction if self.order.exact && facts.is_far(config) && self.is_short() => {
+                1
+            }
+            Family::AllReduction
+            | Family::Reduction
+            | Family::ScatteredReduction
+            | Family::Scan
+            | Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier => LEAST_BYTES,
+        };
+        match self.bytes < shortest {
+            true => Err(Why::Small),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The cost model with what the user says of the network, and nothing that was measured.
+fn unmeasured(config: &Config) -> Model {
+    config.network.models().0
+}
+
+impl Problem for Reduction<'_> {
+    fn context(&self) -> Context<'_> {
+        self.context
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        Some(self.bytes)
+    }
+
+    fn choose(&self) -> Choice {
+        match super::problem::choose(self) {
+            // Where the same bits are promised, nothing but the bits counts.
+            Choice::Host(Why::OneNode | Why::Small | Why::SmallComm | Why::Slower)
+                if matches!(
+                    self.promise(),
+                    Reproducible::Placement | Reproducible::Order
+                ) =>
+            {
+                let algorithm = match self.is_ordered() {
+                    true => self.ordered(),
+                    false => self.usual(),
+                };
+                self.by(algorithm, self.context.config.block_bytes)
+                    .because(Why::Promise)
+            }
+            Choice::Rondo { .. } if self.promise() == Reproducible::Host => {
+                Choice::Host(Why::Promise)
+            }
+            choice @ (Choice::Host(_) | Choice::Rondo { .. }) => choice,
+        }
+    }
+
+    fn automatic(&self) -> Result<Algorithm, Why> {
+        self.worthwhile()?;
+        Ok(match self.is_ordered() {
+            true => self.ordered(),
+            false => self.usual(),
+        })
+    }
+
+    fn by(&self, algorithm: Algorithm, block_bytes: u64) -> Choice {
+        let (algorithm, why) = match self.is_ordered() && !self.keeps_order(algorithm) {
+            true => (self.ordered(), Why::Order),
+            false if algorithm == Algorithm::Gather && !self.has_room() => {
+                let other = match self.is_ordered() {
+                    true => Algorithm::Ordered,
+                    false => Algorithm::Halving,
+                };
+                (other, Why::Memory)
+            }
+            false => (algorithm, Why::Auto),
+        };
+        let form = self.form(algorithm);
+        Choice::Rondo {
+            algorithm,
+            form,
+            blocks: self.blocks(algorithm, form, block_bytes),
+            why,
+        }
+    }
+
+    fn candidate(&self, candidate: Candidate) -> Choice {
+        match candidate {
+            Candidate::Host => Choice::Host(Why::Measured),
+            Candidate::First | Candidate::Second | Candidate::Third => {
+                self.by(self.usual(), self.context.config.block_bytes)
+            }
+        }
+    }
+
+    fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
+        // Clocks choose nothing; rules may.
+        match choice {
+            Choice::Rondo { why: Why::Auto, .. } => {
+                Some((SizeClass::of(self.bytes, true), Candidate::First))
+            }
+            Choice::Host(Why::OneNode | Why::Small | Why::Slower) => {
+                Some((SizeClass::of(self.bytes, true), Candidate::Host))
+            }
+            Choice::Rondo { .. } | Choice::Host(_) => None,
+        }
+    }
+
+    fn prior(&self, _choice: Choice) -> Option<Prior> {
+        None
+    }
+}
+
+/// A barrier.
+#[derive(Clone, Copy, Debug)]
+pub struct Barrier<'a> {
+    /// Where it is made.
+    pub context: Context<'a>,
+}
+
+impl Problem for Barrier<'_> {
+    fn context(&self) -> Context<'_> {
+        self.context
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        None
+    }
+
+    fn automatic(&self) -> Result<Algorithm, Why> {
+        let Context { facts, config, .. } = self.context;
+        match facts.nodes {
+            1 => Err(Why::OneNode),
+            _ if facts.is_far(config) => Ok(Algorithm::Dissemination),
+            _ => Err(Why::Slower),
+        }
+    }
+
+    fn by(&self, algorithm: Algorithm, _block_bytes: u64) -> Choice {
+        Choice::Rondo {
+            algorithm,
+            form: Form::Flat,
+            blocks: 1,
+            why: Why::Auto,
+        }
+    }
+
+    fn candidate(&self, candidate: Candidate) -> Choice {
+        match candidate {
+            Candidate::Host => Choice::Host(Why::Measured),
+            Candidate::First | Candidate::Second | Candidate::Third => {
+                self.by(Algorithm::Dissemination, 0)
+            }
+        }
+    }
+
+    fn size_class(&self, _choice: Choice) -> Option<(SizeClass, Candidate)> {
+        None
+    }
+
+    fn prior(&self, _choice: Choice) -> Option<Prior> {
+        None
+    }
+}
+
+impl Facts {
+    /// Can a rank begin so many short messages while one travels that the network decides what short calls take?
+    fn is_far(&self, config: &Config) -> bool {
+        let (between, _) = self.models(config);
+        self.is_known(config) && between.alpha_us >= super::OVERLAP * between.gap_us
+    }
+}

@@ -1,0 +1,33 @@
+//! `MPI_Barrier`.
+
+use super::Call;
+use crate::host::library::abi::RawHandle;
+use crate::host::library::handle::Comm;
+use crate::host::library::table::{Host, Mpi};
+use std::ffi::c_int;
+
+/// A call of `MPI_Barrier`.
+pub struct Barrier {
+    comm: RawHandle,
+}
+
+impl Barrier {
+    /// A call with the argument as it came.
+    ///
+    /// # Safety
+    /// The caller keeps the contract of `MPI_Barrier` (MPI 4.1, section 6.3).
+    pub unsafe fn new(comm: RawHandle) -> Barrier {
+        Barrier { comm }
+    }
+}
+
+impl Call for Barrier {
+    fn comm(&self, mpi: &Mpi) -> Option<Comm> {
+        self.comm.as_comm(mpi)
+    }
+
+    fn pass(&self, host: &Host) -> c_int {
+        // SAFETY: the host checks the communicator.
+        unsafe { (host.own.barrier)(self.comm) }
+    }
+}

@@ -1,0 +1,308 @@
+//! The calls that reduce operands: `MPI_Allreduce`, `MPI_Reduce`, `MPI_Reduce_scatter`, `MPI_Reduce_scatter_block`,
+//! `MPI_Scan`, `MPI_Exscan`, and their large-count forms.
+
+use super::Call;
+use super::refusal::{Function, Reducing};
+use crate::host::data::counts::Count;
+use crate::host::data::operands::{Buffers, Operands};
+use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
+use crate::host::library::handle::Comm;
+use crate::host::library::table::{Host, Mpi};
+use crate::host::object::attr::Datatype;
+use crate::host::object::operator::Operator;
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+/// Which reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReductionOp {
+    /// `MPI_Allreduce`.
+    Allreduce,
+    /// `MPI_Reduce`.
+    Reduce,
+    /// `MPI_Reduce_scatter`.
+    ReduceScatter,
+    /// `MPI_Reduce_scatter_block`.
+    ReduceScatterBlock,
+    /// `MPI_Scan`.
+    Scan,
+    /// `MPI_Exscan`.
+    Exscan,
+}
+
+/// How many elements there are.
+#[derive(Clone, Copy)]
+pub enum Amount {
+    /// In a vector, or in each rank's part of one (`MPI_Reduce_scatter_block`).
+    One(Count),
+    /// In each rank's part.
+    Int(*const c_int),
+    /// The same for `MPI_Reduce_scatter_c`.
+    Large(*const i64),
+}
+
+impl<C: Into<Count>> From<C> for Amount {
+    fn from(count: C) -> Amount {
+        Amount::One(count.into())
+    }
+}
+
+impl From<*const c_int> for Amount {
+    fn from(counts: *const c_int) -> Amount {
+        Amount::Int(counts)
+    }
+}
+
+impl From<*const i64> for Amount {
+    fn from(counts: *const i64) -> Amount {
+        Amount::Large(counts)
+    }
+}
+
+/// A call that reduces operands.
+pub struct Reduction {
+    which: ReductionOp,
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    amount: Amount,
+    datatype: RawHandle,
+    op: RawHandle,
+    root: c_int,
+    comm: RawHandle,
+    /// What is known of the operator, once that was looked at.
+    operator: Cell<Option<Operator>>,
+}
+
+impl Reduction {
+    /// A call with the arguments as they came; `root` is that of `MPI_Reduce`, and 0 elsewhere.
+    ///
+    /// # Safety
+    /// The caller keeps the contract of the MPI function (MPI 4.1, sections 6.9 to 6.11): if the arguments are valid,
+    /// the buffers are good for the elements that they are to have, and an array of counts for one entry per rank,
+    /// until the call returns.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are those of the MPI function"
+    )]
+    pub unsafe fn new(
+        which: ReductionOp,
+        sendbuf: *const c_void,
+        recvbuf: *mut c_void,
+        amount: Amount,
+        datatype: RawHandle,
+        op: RawHandle,
+        root: c_int,
+        comm: RawHandle,
+    ) -> Reduction {
+        Reduction {
+            which,
+            sendbuf,
+            recvbuf,
+            amount,
+            datatype,
+            op,
+            root,
+            comm,
+            operator: Cell::new(None),
+        }
+    }
+
+    /// Which one it is.
+    pub fn which(&self) -> ReductionOp {
+        self.which
+    }
+
+    /// The datatype, unless it cannot be one.
+    pub fn datatype(&self, mpi: &Mpi) -> Option<Datatype> {
+        self.datatype.as_datatype(mpi)
+    }
+
+    /// The root, unless it is not one of `p` ranks.
+    pub fn root(&self, p: u32) -> Option<u32> {
+        u32::try_from(self.root).ok().filter(|&root| root < p)
+    }
+
+    /// Finds out what is to be known of the operator; `None` if there is none, or none for this datatype.
+    pub fn look_at_operator(&self, mpi: &Mpi) -> Option<()> {
+        if self.operator.get().is_none() {
+            let datatype = self.datatype(mpi)?;
+            (self.operator).set(Some(mpi.operator(self.op, self.datatype, datatype)?));
+        }
+        Some(())
+    }
+
+    /// What is known of the operator.
+    pub fn known_operator(&self) -> Option<Operator> {
+        self.operator.get()
+    }
+
+    /// Elements of a rank's part, or of the vector if there are no parts, unless the number is invalid.
+    pub fn count(&self, rank: u32) -> Option<u64> {
+        match self.amount {
+            Amount::One(count) => count.get(),
+            Amount::Int(counts) if counts.is_null() => None,
+            Amount::Large(counts) if counts.is_null() => None,
+            // SAFETY: the array has an entry for every rank, by the caller's contract.
+            Amount::Int(counts) => u64::try_from(unsafe { *counts.add(rank as usize) }).ok(),
+            // SAFETY: as above.
+            Amount::Large(counts) => u64::try_from(unsafe { *counts.add(rank as usize) }).ok(),
+        }
+    }
+
+    /// Elements of a rank's vector among `p` ranks, unless a number is invalid.
+    pub fn total(&self, p: u32) -> Option<u64> {
+        match self.which {
+            ReductionOp::ReduceScatter => {
+                (0..p).try_fold(0u64, |sum, rank| sum.checked_add(self.count(rank)?))
+            }
+            ReductionOp::ReduceScatterBlock => self.count(0)?.checked_mul(p.into()),
+            ReductionOp::Allreduce
+            | ReductionOp::Reduce
+            | ReductionOp::Scan
+            | ReductionOp::Exscan => self.count(0),
+        }
+    }
+
+    /// Bytes of a rank's vector among `p` ranks; `None` if an argument is invalid.
+    pub fn all_bytes(&self, mpi: &Mpi, p: u32) -> Option<u64> {
+        let size = mpi.type_size(self.datatype(mpi)?).ok()?;
+        self.total(p)?.checked_mul(size)
+    }
+
+    /// Bytes of the longest part of a rank, of a vector of `bytes` bytes among `p` ranks.
+    pub fn longest_part(&self, p: u32, bytes: u64) -> u64 {
+        match self.amount {
+            Amount::One(_) => bytes.div_ceil(p.into()),
+            Amount::Int(_) | Amount::Large(_) => {
+                let counts = || (0..p).map(|rank| self.count(rank).unwrap_or(0));
+                let all: u64 = counts().sum();
+                let size = bytes.checked_div(all).unwrap_or(0);
+                counts().max().unwrap_or(0) * size
+            }
+        }
+    }
+
+    /// Is this rank's vector where its result will be?
+    fn in_place(&self) -> bool {
+        ptr::eq(self.sendbuf, IN_PLACE)
+    }
+
+    /// The elements, with their operator, and where they are. `gets` says whether this rank gets a result. `None` if an
+    /// argument is invalid, or one that the host refuses.
+    pub fn operands<'a>(
+        &self,
+        mpi: &'a Mpi,
+        private: Comm,
+        gets: bool,
+    ) -> Option<(Operands<'a>, Buffers)> {
+        let datatype = self.datatype(mpi)?;
+        let operands = Operands::new(mpi, private, datatype, self.op)?;
+        Some((operands, self.buffers(mpi, datatype, gets)?))
+    }
+
+    /// Where this rank's vector is, and where its result goes, if it gets one.
+    fn buffers(&self, mpi: &Mpi, datatype: Datatype, gets: bool) -> Option<Buffers> {
+        let result: *mut u8 = self.recvbuf.cast();
+        let is_none = |buffer: *mut u8| {
+            ptr::eq(buffer.cast_const().cast(), IN_PLACE)
+                || (buffer.is_null() && mpi.begins_at_once(datatype.0))
+        };
+        if self.in_place() {
+            // Only the root may say so in a reduction to a root.
+            return (gets || self.which != ReductionOp::Reduce)
+                .then_some(result)
+                .filter(|&result| !is_none(result))
+                .map(|result| Buffers {
+                    own: result,
+                    result,
+                });
+        }
+        let own: *mut u8 = self.sendbuf.cast_mut().cast();
+        if is_none(own) || (gets && is_none(result)) {
+            return None;
+        }
+        if gets && ptr::eq(own, result) && mpi.refuses_aliases(Function::Reducing(self.asked())) {
+            return None;
+        }
+        Some(Buffers { own, result })
+    }
+
+    /// As which function the host is asked about aliases.
+    fn asked(&self) -> Reducing {
+        match self.which {
+            ReductionOp::Allreduce => Reducing::Allreduce,
+            ReductionOp::Reduce => Reducing::Reduce,
+            ReductionOp::ReduceScatter => Reducing::ReduceScatter,
+            ReductionOp::ReduceScatterBlock => Reducing::ReduceScatterBlock,
+            ReductionOp::Scan => Reducing::Scan,
+            ReductionOp::Exscan => Reducing::Exscan,
+        }
+    }
+}
+
+impl Call for Reduction {
+    fn comm(&self, mpi: &Mpi) -> Option<Comm> {
+        self.comm.as_comm(mpi)
+    }
+
+    fn pass(&self, host: &Host) -> c_int {
+        let &Reduction {
+            which,
+            sendbuf: from,
+            recvbuf: to,
+            amount,
+            datatype: t,
+            op,
+            root,
+            comm,
+            ..
+        } = self;
+        let own = &host.own;
+        let none = MPI_ERR_COUNT as c_int;
+        // A large count without a large function: only with a library built for another MPI, which has said so. A call
+        // is of one form as a whole.
+        // SAFETY: these are the caller's own arguments, and whoever made the call vouched for them.
+        unsafe {
+            match (which, amount) {
+                (ReductionOp::Allreduce, Amount::One(Count::Int(n))) => {
+                    (own.allreduce)(from, to, n, t, op, comm)
+                }
+                (ReductionOp::Allreduce, Amount::One(Count::Large(n))) => own
+                    .allreduce_large
+                    .map_or(none, |f| f(from, to, n, t, op, comm)),
+                (ReductionOp::Reduce, Amount::One(Count::Int(n))) => {
+                    (own.reduce)(from, to, n, t, op, root, comm)
+                }
+                (ReductionOp::Reduce, Amount::One(Count::Large(n))) => own
+                    .reduce_large
+                    .map_or(none, |f| f(from, to, n, t, op, root, comm)),
+                (ReductionOp::ReduceScatterBlock, Amount::One(Count::Int(n))) => {
+                    (own.reduce_scatter_block)(from, to, n, t, op, comm)
+                }
+                (ReductionOp::ReduceScatterBlock, Amount::One(Count::Large(n))) => own
+                    .reduce_scatter_block_large
+                    .map_or(none, |f| f(from, to, n, t, op, comm)),
+                (ReductionOp::Scan, Amount::One(Count::Int(n))) => {
+                    (own.scan)(from, to, n, t, op, comm)
+                }
+                (ReductionOp::Scan, Amount::One(Count::Large(n))) => {
+                    own.scan_large.map_or(none, |f| f(from, to, n, t, op, comm))
+                }
+                (ReductionOp::Exscan, Amount::One(Count::Int(n))) => {
+                    (own.exscan)(from, to, n, t, op, comm)
+                }
+                (ReductionOp::Exscan, Amount::One(Count::Large(n))) => own
+                    .exscan_large
+                    .map_or(none, |f| f(from, to, n, t, op, comm)),
+                (ReductionOp::ReduceScatter, Amount::Int(counts)) => {
+                    (own.reduce_scatter)(from, to, counts, t, op, comm)
+                }
+                (ReductionOp::ReduceScatter, Amount::Large(counts)) => own
+                    .reduce_scatter_large
+                    .map_or(none, |f| f(from, to, counts, t, op, comm)),
+                (_, Amount::One(_) | Amount::Int(_) | Amount::Large(_)) => none,
+            }
+        }
+    }
+}

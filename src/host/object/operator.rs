@@ -1,0 +1,139 @@
+//! Operators of reductions: what is known of them, and carrying them out.
+
+use super::attr::Datatype;
+use super::code::{Code, check};
+use crate::host::library::abi::{Abi, Handles, RawHandle};
+use crate::host::library::sys;
+use crate::host::library::table::{Mpi, host};
+use parking_lot::Mutex;
+use std::ffi::c_int;
+
+/// What is to be known of an operator on elements of a datatype. All ranks of a legal call know the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operator {
+    /// May the order of operands be changed?
+    pub commutes: bool,
+    /// Does it give the same result in every order, to the last bit?
+    pub exact: bool,
+}
+
+/// Predefined operators and datatypes, and whether they fit together. Neither is ever freed.
+static KNOWN: Mutex<Vec<(Known, bool)>> = Mutex::new(Vec::new());
+
+/// The handles of both.
+#[derive(Clone, Copy, PartialEq)]
+struct Known(sys::MPI_Op, sys::MPI_Datatype);
+
+// SAFETY: handles that any thread may pass to MPI; nobody looks behind them.
+unsafe impl Send for Known {}
+
+/// Bytes of the longest element of a predefined datatype that has an operator.
+const ELEMENT_BYTES: usize = 64;
+
+/// Elements that one call of an operator gets at the most.
+const ELEMENTS_MAX: u64 = 1 << 30;
+
+impl Mpi {
+    /// What is to be known of an operator; `None` if there is none, or none for this datatype, so that the host
+    /// complains.
+    pub(in crate::host) fn operator(
+        &self,
+        handle: RawHandle,
+        raw_type: RawHandle,
+        datatype: Datatype,
+    ) -> Option<Operator> {
+        let op = handle.op();
+        if !self.h.is_op(op) || self.h.rma_ops.contains(&op) {
+            return None;
+        }
+        let Some(place) = self.h.ops.iter().position(|&known| known == op) else {
+            let mut commutes: c_int = 0;
+            // SAFETY: the host checks the handle; the result is a place of the right type.
+            check(unsafe { (self.f.op_commutative)(op, &mut commutes) }).ok()?;
+            return Some(Operator {
+                commutes: commutes != 0,
+                exact: false,
+            });
+        };
+        if !self.is_predefined(datatype)? || !self.fits(op, raw_type, datatype) {
+            return None;
+        }
+        let is_integer = || self.fits(self.h.ops[Handles::BITS], raw_type, datatype);
+        Some(Operator {
+            commutes: true,
+            exact: place >= Handles::BITS || is_integer(),
+        })
+    }
+
+    /// Does the host reduce elements of this predefined type by this predefined operator? It is asked, once, by a
+    /// reduction of this process alone.
+    fn fits(&self, op: sys::MPI_Op, raw_type: RawHandle, datatype: Datatype) -> bool {
+        let both = Known(op, datatype.0);
+        if let Some(&(_, fits)) = KNOWN.lock().iter().find(|(known, _)| *known == both) {
+            return fits;
+        }
+        let fits = self.asks_whether(op, raw_type, datatype);
+        KNOWN.lock().push((both, fits));
+        fits
+    }
+
+    #[cold]
+    fn asks_whether(&self, op: sys::MPI_Op, raw_type: RawHandle, datatype: Datatype) -> bool {
+        // Collectives on one communicator are called one at a time. The host calls nothing of the user's from here.
+        static ONE: Mutex<()> = Mutex::new(());
+        if Abi::BUILT.is_simulated() {
+            return true; // it would end the simulation, and finds no such mistake in a real call either
+        }
+        let fitting = (self.extent(datatype)).is_ok_and(|bytes| bytes <= ELEMENT_BYTES as i64);
+        let (Some(comm), true) = (self.own_self(), fitting) else {
+            // It cannot be asked. To leave the call to it would be the choice of this rank alone.
+            return true;
+        };
+        let (from, mut to) = ([0u128; ELEMENT_BYTES / 16], [0u128; ELEMENT_BYTES / 16]);
+        let _one = ONE.lock();
+        // SAFETY: the communicator has one rank, and both buffers have room for one element.
+        let code = unsafe {
+            (host().own.allreduce)(
+                from.as_ptr().cast(),
+                to.as_mut_ptr().cast(),
+                1,
+                raw_type,
+                RawHandle::of_op(op),
+                RawHandle::of(comm.0),
+            )
+        };
+        code == 0
+    }
+
+    /// inout = in . inout, element by element, with `in` as the left operand.
+    ///
+    /// # Safety
+    /// `left` can be read and `inout` be written to for `count` elements of the datatype, `extent` bytes each. The
+    /// operator has been found to be one for it.
+    pub(in crate::host) unsafe fn reduce_local(
+        &self,
+        left: *const u8,
+        inout: *mut u8,
+        count: u64,
+        (datatype, extent): (Datatype, i64),
+        op: sys::MPI_Op,
+    ) -> Result<(), Code> {
+        let mut done = 0;
+        while done < count {
+            let now = (count - done).min(ELEMENTS_MAX);
+            let offset = (done as i64).wrapping_mul(extent) as isize;
+            // SAFETY: by the caller's contract.
+            check(unsafe {
+                (self.f.reduce_local)(
+                    left.wrapping_offset(offset).cast(),
+                    inout.wrapping_offset(offset).cast(),
+                    now as c_int,
+                    datatype.0,
+                    op,
+                )
+            })?;
+            done += now;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! Reduction to a root: the broadcast of n blocks on the circulant graph, backwards (Träff, arXiv 2407.18004).
+//!
+//! What a rank receives in a round of the broadcast it sends in the reversed one, and the other way round. So every
+//! rank but the root sends every block once, after everything that it gets for it, in n - 1 + q rounds. The operands
+//! come in no order of ranks, so the operator must be commutative.
+
+#![forbid(unsafe_code)]
+
+use super::{Group, Join, Script, sub};
+use crate::schedule::{Circulant, Rounds};
+use std::ops::Range;
+
+/// What a member does with a block in a round.
+#[derive(Clone, Copy)]
+enum Move {
+    SendTo(u32),
+    ReceiveFrom(u32),
+}
+
+/// Calls `run` with all moves of the member `who` in a reduction of `n` blocks to the member `root`, in order.
+fn moves(graph: &Circulant, n: u32, who: u32, root: u32, mut run: impl FnMut(Move, u32)) {
+    let (p, q) = (graph.p(), graph.q());
+    let relative = sub(who, root, p);
+    let (mut receive, mut send) = ([0; 32], [0; 32]);
+    graph.recv(relative, &mut receive[..q]);
+    graph.send(relative, &mut send[..q]);
+    let rounds = Rounds::new(q, n);
+    for round in (rounds.first()..rounds.first() + rounds.count()).rev() {
+        let (k, phase) = ((round % q as u64) as usize, (round / q as u64) as u32);
+        let skip = graph.skips()[k];
+        if relative != 0
+            && let Some(block) = rounds.block(receive[k], k, phase)
+        {
+            run(Move::SendTo(sub(who, skip, p)), block);
+        }
+        let other = super::add(who, skip, p);
+        // Nobody sends to the root of a broadcast.
+        if other != root
+            && let Some(block) = rounds.block(send[k], k, phase)
+        {
+            run(Move::ReceiveFrom(other), block);
+        }
+    }
+}
+
+/// Adds the reduction of all blocks of the area to the member `root`, where they are the result; elsewhere they are
+/// used up. `before` is called for each block that the member has anything to do with, before it has.
+pub fn reduce(
+    script: &mut Script,
+    group: &Group,
+    graph: &Circulant,
+    root: u32,
+    mut before: impl FnMut(&mut Script, u32),
+) {
+    let n = script.cut().blocks();
+    let mut begun = vec![false; n as usize];
+    moves(graph, n, group.me, root, |what, block| {
+        if !std::mem::replace(&mut begun[block as usize], true) {
+            before(script, block);
+        }
+        let blocks = block..block + 1;
+        match what {
+            Move::SendTo(member) => script.send(group.rank(member), blocks),
+            Move::ReceiveFrom(member) => {
+                script.receive(group.rank(member), blocks, Join::Right);
+            }
+        }
+    });
+    // A member alone has nothing to do with any.
+    for block in (0..n).filter(|&block| !begun[block as usize]) {
+        before(script, block);
+    }
+}
+
+/// The blocks of an area of `n` in the order in which `reduce` calls `before` on the member `who`.
+pub fn order(graph: &Circulant, n: u32, who: u32, root: u32, mut run: impl FnMut(u32)) {
+    let mut begun = vec![false; n as usize];
+    moves(graph, n, who, root, |_, block| {
+        if !std::mem::replace(&mut begun[block as usize], true) {
+            run(block);
+        }
+    });
+    for block in (0..n).filter(|&block| !begun[block as usize]) {
+        run(block);
+    }
+}
+
+/// Adds the reduction of `blocks` to member 0 through a binomial tree in which every partial result is one of
+/// consecutive members, so that the operands keep their order.
+pub fn binomial(script: &mut Script, group: &Group, blocks: Range<u32>) {
+    let &Group { p, me, .. } = group;
+    let mut distance = 1;
+    while distance < p {
+        if me & distance != 0 {
+            script.send(group.rank(me - distance), blocks);
+            return;
+        }
+        if me + distance < p {
+            script.receive(group.rank(me + distance), blocks.clone(), Join::Right);
+        }
+        distance *= 2;
+    }
+}

@@ -1,0 +1,97 @@
+//! Reductions over nodes, so that what a node sends is reduced inside it before.
+//!
+//! With *lanes*, each rank of a node reduces a slice of the vectors of its node and exchanges it with the ranks of the
+//! same place on the other nodes: every rank works, and every byte crosses a link once each way (J. L. Träff, S.
+//! Hunold, "Decomposing MPI collectives for exploiting multi-lane communication", IEEE CLUSTER 2020, the full-lane
+//! algorithms). With *leaders*, one rank of each node reduces what the node has, block by block, while earlier blocks
+//! travel. A commutative operator is needed for both.
+
+#![forbid(unsafe_code)]
+
+use super::circulant::order;
+use super::{Group, Join, Script, halving, reduce, spread};
+use crate::schedule::{Circulant, Steps};
+use std::iter::once;
+use std::ops::Range;
+
+/// The nodes of a communicator, all with as many ranks, as one rank sees them.
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes<'a> {
+    /// The ranks of this rank's node, and which of them it is.
+    pub node: Group<'a>,
+    /// The ranks that are in the same place on their nodes, and which of them it is.
+    pub lane: Group<'a>,
+}
+
+impl Lanes<'_> {
+    /// Adds a reduction of which every rank has the result. The area has a slice for each place of a node, of that a
+    /// part for each node, and of that so many segments. `radix` says in how many messages at a time parts are spread
+    /// among so many ranks.
+    pub fn allreduce(&self, script: &mut Script, segments: u32, radix: impl Fn(u32) -> u32) {
+        let (nodes, place) = (self.lane.p, self.node.me);
+        let slice = nodes * segments;
+        let slices = |places: Range<u32>| once(places.start * slice..places.end * slice);
+        let parts = |nodes: Range<u32>| {
+            let first = place * slice;
+            once(first + nodes.start * segments..first + nodes.end * segments)
+        };
+        let steps = |group: &Group| Steps::new(group.p, radix(group.p));
+        halving(script, &self.node, slices);
+        halving(script, &self.lane, parts);
+        spread(script, &self.lane, &steps(&self.lane), parts);
+        spread(script, &self.node, &steps(&self.node), slices);
+    }
+
+    /// Adds a reduction of which every rank has its own part. The area has one for each rank, and of that so many
+    /// segments. `rank` says which rank is in this place of this node.
+    pub fn reduce_scatter(
+        &self,
+        script: &mut Script,
+        segments: u32,
+        rank: impl Fn(u32, u32) -> u32,
+    ) {
+        let (nodes, place) = (self.lane.p, self.node.me);
+        let part = |node, place| {
+            let rank = rank(node, place);
+            rank * segments..(rank + 1) * segments
+        };
+        let part = &part;
+        halving(script, &self.node, |places: Range<u32>| {
+            places.flat_map(move |place| (0..nodes).map(move |node| part(node, place)))
+        });
+        halving(script, &self.lane, |nodes: Range<u32>| {
+            nodes.map(move |node| part(node, place))
+        });
+    }
+}
+
+/// The nodes of a communicator, one rank of each of which sends to others, as one rank sees them.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaders<'a> {
+    /// The leaders; `me` is that of this rank's node.
+    pub leaders: Group<'a>,
+    /// The ranks of this rank's node.
+    pub locals: &'a [u32],
+    /// This rank.
+    pub rank: u32,
+}
+
+impl Leaders<'_> {
+    /// Adds the reduction of all blocks of the area to the leader `root` (a place among the leaders).
+    pub fn reduce(&self, script: &mut Script, root: u32) {
+        let graph = Circulant::new(self.leaders.p);
+        let leader = self.leaders.rank(self.leaders.me);
+        if self.rank != leader {
+            let n = script.cut().blocks();
+            order(&graph, n, self.leaders.me, root, |block| {
+                script.send(leader, block..block + 1);
+            });
+            return;
+        }
+        reduce(script, &self.leaders, &graph, root, |script, block| {
+            for &local in self.locals.iter().filter(|&&local| local != leader) {
+                script.receive(local, block..block + 1, Join::Right);
+            }
+        });
+    }
+}

@@ -1,0 +1,1168 @@
+//! Scripts on a network in one thread: every rank ends, and every result has the operands that it is to have, in the
+//! order that is promised, whatever the order is in which messages come; in the number of messages that is claimed.
+
+mod wire;
+
+use proptest::prelude::*;
+use rondo::engine::{Execution, ScriptWire, run_script};
+use rondo::schedule::{Circulant, Steps};
+use rondo::script::*;
+use std::iter::{Once, once, repeat_n};
+use std::ops::Range;
+use wire::{Network, Outcome, Rank, Rules, Term, joined, rng, run};
+
+/// How something is carried out.
+#[derive(Clone, Debug)]
+struct Variant {
+    /// Blocks of every rank's part.
+    segments: u32,
+    /// Elements of a message.
+    most: u64,
+    radix: u32,
+    rules: Rules,
+}
+
+/// Some of all variants, other ones for another seed.
+fn variants(p: u32, some: usize, seed: u64) -> Vec<Variant> {
+    let mut rng = rng(u64::from(p) << 32 | seed);
+    let mut all = vec![];
+    for (segments, most) in [(1, 2), (3, 2), (1, u64::MAX), (3, u64::MAX)] {
+        for (radix, window) in [(2, 1), (2, 8), (3, 1), (3, 8), (p, 1), (p, 8)] {
+            for eager in [false, true] {
+                let rules = Rules {
+                    window,
+                    eager,
+                    room: [1, 2, usize::MAX][rng.random_range(0..3)],
+                    late: None,
+                    seed: rng.random(),
+                };
+                all.push(Variant {
+                    segments,
+                    most,
+                    radix,
+                    rules,
+                });
+            }
+        }
+    }
+    let some = some.min(all.len());
+    for i in 0..some {
+        let other = rng.random_range(i..all.len());
+        all.swap(i, other);
+    }
+    all.truncate(some);
+    all
+}
+
+/// All variants for few ranks, one for many.
+fn variants_for(p: u32, seed: u64) -> Vec<Variant> {
+    let some = match p {
+        0..=6 => usize::MAX,
+        7..=24 => 6,
+        25..=64 => 3,
+        _ => 1,
+    };
+    variants(p, some, seed)
+}
+
+fn every_p() -> impl Iterator<Item = u32> {
+    (1..=64).chain([65, 67, 81, 129, 161])
+}
+
+/// Numbers of elements worth trying: none, one, fewer than ranks, as many, and more.
+fn counts(p: u32) -> Vec<u64> {
+    let p = u64::from(p);
+    let mut counts = match p {
+        0..=64 => vec![0, 1, p / 2, p, 2 * p + 1],
+        _ => vec![1, p + 1],
+    };
+    counts.sort_unstable();
+    counts.dedup();
+    counts
+}
+
+/// A vector in `n` parts that are about the same.
+fn even(count: u64, n: u32) -> Vec<u64> {
+    (0..n).map(|i| share(count, n, i)).collect()
+}
+
+fn even_cases(p: u32) -> impl Iterator<Item = (Vec<u64>, Variant)> {
+    let of = move |count| variants_for(p, count).into_iter().map(move |v| (count, v));
+    let all = counts(p).into_iter().flat_map(of);
+    all.map(move |(count, variant)| (even(count, p), variant))
+}
+
+/// Parts of any size, some of which are empty; nearly all empty; and one rank has all.
+fn uneven_cases(p: u32) -> impl Iterator<Item = (Vec<u64>, Variant)> {
+    let mut rng = rng(p.into());
+    let any = (0..p).map(|_| rng.random_range(0..5)).collect();
+    let few = (0..p).map(|_| [0, 0, 0, 1 + p / 8][rng.random_range(0..4)].into());
+    let few = few.collect();
+    let mut one = vec![0; p as usize];
+    one[rng.random_range(0..p as usize)] = u64::from(p) + 2;
+    let parts = [any, few, one];
+    let with_variants = move |(i, parts): (u64, Vec<u64>)| {
+        let all = variants_for(p, 1000 + i).into_iter();
+        all.map(move |variant| (parts.clone(), variant))
+    };
+    (0..).zip(parts).flat_map(with_variants)
+}
+
+/// The blocks of parts.
+fn cut(parts: &[u64], segments: u32) -> impl Iterator<Item = u64> + Clone {
+    let of = move |&part| (0..segments).map(move |i| share(part, segments, i));
+    parts.iter().flat_map(of)
+}
+
+/// The blocks of a range of members, each of which has `segments` of them.
+fn blocks_of(segments: u32) -> impl Fn(Range<u32>) -> Once<Range<u32>> + Copy {
+    move |members: Range<u32>| once(members.start * segments..members.end * segments)
+}
+
+/// The blocks of one rank's part.
+fn part_of(segments: u32) -> impl Fn(u32) -> Range<u32> {
+    move |rank| rank * segments..(rank + 1) * segments
+}
+
+/// The elements of one rank's part.
+fn elements(parts: &[u64], rank: u32) -> Range<u64> {
+    let start = parts[..rank as usize].iter().sum();
+    start..start + parts[rank as usize]
+}
+
+/// The scripts of all ranks.
+fn scripts(p: u32, write: impl Fn(&mut Script, u32)) -> Vec<Script> {
+    let script = |rank| {
+        let mut script = Script::default();
+        write(&mut script, rank);
+        script
+    };
+    (0..p).map(script).collect()
+}
+
+/// Carries scripts out and checks what holds for all of them.
+fn carry_out<'a>(scripts: &'a [Script], own: u64, variant: &Variant) -> Outcome<'a> {
+    let outcome = run(scripts, own, variant.rules.clone()).unwrap_or_else(|fault| {
+        let (p, first) = (scripts.len(), scripts[0].cut());
+        panic!("p = {p}, {variant:?}, rank 0 has {first:?}: {fault}")
+    });
+    for (port, script) in outcome.ports.iter().zip(scripts) {
+        for (to, blocks) in &port.sent {
+            let count = script.cut().count(blocks);
+            let is_short = count <= variant.most || blocks.len() == 1;
+            let is_told = count <= script.longest();
+            assert!(is_short && is_told, "{count} elements to {to}: {variant:?}");
+        }
+    }
+    outcome
+}
+
+/// Elements with their operands in the order of `ranks`.
+fn terms<'a>(elements: Range<u64>, ranks: impl Fn(u64) -> &'a [u16]) -> Vec<Term> {
+    let term = |i| ranks(i).iter().map(|&rank| (rank, i as u16)).collect();
+    elements.map(term).collect()
+}
+
+/// The same operands in the same order, or what is the first difference.
+fn check(rank: u32, got: &[Term], expected: &[Term], variant: &Variant) {
+    let about = || format!("rank {rank}, {variant:?}");
+    assert_eq!(got.len(), expected.len(), "{}", about());
+    let other = (got.iter().zip(expected)).position(|(got, expected)| got != expected);
+    if let Some(i) = other {
+        let (got, expected) = (&got[i], &expected[i]);
+        panic!("{}: element {i} is {got:?} and not {expected:?}", about());
+    }
+}
+
+/// Every rank's operand once, in whatever order.
+fn check_complete(rank: u32, got: &[Term], p: u32, variant: &Variant) {
+    let sorted = got.iter().map(|term| {
+        let mut sorted = term.to_vec();
+        sorted.sort_unstable();
+        Term::from(sorted)
+    });
+    let all: Vec<u16> = (0..p as u16).collect();
+    let expected = terms(0..got.len() as u64, |_| &all);
+    check(rank, &sorted.collect::<Vec<_>>(), &expected, variant);
+}
+
+/// Numbers in any order.
+fn shuffled(mut numbers: Vec<u32>, rng: &mut impl Rng) -> Vec<u32> {
+    for i in 1..numbers.len() {
+        numbers.swap(i, rng.random_range(0..=i));
+    }
+    numbers
+}
+
+// Halving.
+
+/// In which order each part of a vector is reduced.
+fn orders_of_halving(p: u32) -> Vec<Vec<u16>> {
+    let parts = even(p.into(), p);
+    let variant = &variants(p, 1, 0)[0];
+    let scripts = scripts(p, |script, rank| {
+        script.begin(variant.most, cut(&parts, 1));
+        halving(script, &Group::all(p, rank), blocks_of(1));
+    });
+    let outcome = carry_out(&scripts, p.into(), variant);
+    let own = |rank: u32| outcome.blocks(rank, rank..rank + 1).swap_remove(0);
+    let results: Vec<Term> = (0..p).map(own).collect();
+    check_complete(0, &results, p, variant);
+    let ranks = |term: &Term| term.iter().map(|&(rank, _)| rank).collect();
+    results.iter().map(ranks).collect()
+}
+
+/// The elements of parts, each of which has been reduced in an order of its own.
+fn in_orders(parts: &[u64], orders: &[Vec<u16>]) -> Vec<Term> {
+    let of = |(rank, order): (u32, &'_ Vec<u16>)| terms(elements(parts, rank), |_| order);
+    (0..).zip(orders).flat_map(of).collect()
+}
+
+#[test]
+fn an_allreduce_by_halving_reduces_every_operand_once_and_in_the_same_order_for_all() {
+    for p in every_p() {
+        let orders = orders_of_halving(p);
+        for (parts, variant) in even_cases(p).chain(uneven_cases(p)) {
+            let scripts = scripts(p, |script, rank| {
+                let blocks = blocks_of(variant.segments);
+                let group = Group::all(p, rank);
+                script.begin(variant.most, cut(&parts, variant.segments));
+                halving(script, &group, blocks);
+                spread(script, &group, &Steps::new(p, variant.radix), blocks);
+            });
+            let outcome = carry_out(&scripts, parts.iter().sum(), &variant);
+            let expected = in_orders(&parts, &orders);
+            for rank in 0..p {
+                check(rank, &outcome.result(rank), &expected, &variant);
+            }
+        }
+    }
+}
+
+#[test]
+fn halving_leaves_every_rank_its_part_however_the_vector_is_cut() {
+    for p in every_p() {
+        let orders = orders_of_halving(p);
+        for (parts, variant) in uneven_cases(p) {
+            let scripts = scripts(p, |script, rank| {
+                script.begin(variant.most, cut(&parts, variant.segments));
+                halving(script, &Group::all(p, rank), blocks_of(variant.segments));
+            });
+            let outcome = carry_out(&scripts, parts.iter().sum(), &variant);
+            for rank in 0..p {
+                let expected = terms(elements(&parts, rank), |_| &orders[rank as usize]);
+                let got = outcome.blocks(rank, part_of(variant.segments)(rank));
+                check(rank, &got, &expected, &variant);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_reduction_by_halving_comes_together_at_any_root() {
+    for p in every_p() {
+        let orders = orders_of_halving(p);
+        for (parts, variant) in uneven_cases(p) {
+            let root = variant.rules.seed as u32 % p;
+            let scripts = scripts(p, |script, rank| {
+                script.begin(variant.most, cut(&parts, variant.segments));
+                halving(script, &Group::all(p, rank), blocks_of(variant.segments));
+                collect(script, p, rank, root, part_of(variant.segments));
+            });
+            let outcome = carry_out(&scripts, parts.iter().sum(), &variant);
+            let expected = in_orders(&parts, &orders);
+            check(root, &outcome.result(root), &expected, &variant);
+        }
+    }
+}
+
+/// In q rounds, in each of which the ranks that blocks are for are one range, or two where it goes around.
+#[test]
+fn halving_sends_and_receives_a_block_for_every_other_rank() {
+    for p in every_p() {
+        let q = Circulant::new(p).q() as u32;
+        for segments in [1, 3] {
+            let mut variant = variants(p, 1, 5).swap_remove(0);
+            variant.most = u64::MAX;
+            let parts = even(3 * u64::from(p), p);
+            let scripts = scripts(p, |script, rank| {
+                script.begin(variant.most, cut(&parts, segments));
+                halving(script, &Group::all(p, rank), blocks_of(segments));
+            });
+            let outcome = carry_out(&scripts, parts.iter().sum(), &variant);
+            for port in &outcome.ports {
+                let blocks: u32 = port.sent.iter().map(|(_, b)| b.end - b.start).sum();
+                assert_eq!(blocks, (p - 1) * segments, "p = {p}");
+                let messages = port.sent.len() as u32;
+                assert!((q..=2 * q).contains(&messages), "p = {p}: {messages}");
+            }
+            for script in &scripts {
+                let takes = script.takes().iter();
+                let blocks: u32 = takes.map(|take| take.blocks.end - take.blocks.start).sum();
+                assert_eq!(blocks, (p - 1) * segments, "p = {p}");
+            }
+        }
+    }
+}
+
+// Everybody gets everything.
+
+/// Short vectors: many ranks have p^2 blocks each.
+fn gather_cases(p: u32) -> impl Iterator<Item = (u64, Variant)> {
+    let counts = match p {
+        0..=16 => counts(p),
+        24 | 33 => vec![1, 5, p.into()],
+        _ => vec![1, 5],
+    };
+    counts.into_iter().flat_map(move |count| {
+        let mut all = variants_for(p, 2000 + count);
+        all.truncate(if p <= 24 { all.len() } else { 2 });
+        all.into_iter().map(move |variant| (count, variant))
+    })
+}
+
+fn gathered(p: u32, tree: Tree, count: u64, variant: &Variant) -> Vec<Script> {
+    scripts(p, |script, rank| {
+        script.begin(variant.most, gather_cut(p, tree, count));
+        let steps = Steps::new(p, variant.radix);
+        gather(script, p, rank, &steps, tree);
+    })
+}
+
+#[test]
+fn vectors_that_all_have_are_reduced_in_the_order_of_ranks() {
+    for p in every_p() {
+        let all: Vec<u16> = (0..p as u16).collect();
+        for (count, variant) in gather_cases(p) {
+            let scripts = gathered(p, Tree::Ranks, count, &variant);
+            let outcome = carry_out(&scripts, count, &variant);
+            let expected = terms(0..count, |_| &all);
+            for rank in 0..p {
+                check(rank, &outcome.result(rank), &expected, &variant);
+            }
+        }
+    }
+}
+
+/// So a choice by the length of the vector does not change the bits.
+#[test]
+fn vectors_that_all_have_are_reduced_in_the_same_order_as_by_halving() {
+    for p in every_p() {
+        let orders = orders_of_halving(p);
+        for (count, variant) in gather_cases(p) {
+            let scripts = gathered(p, Tree::Halving, count, &variant);
+            let outcome = carry_out(&scripts, count, &variant);
+            let expected = in_orders(&even(count, p), &orders);
+            for rank in 0..p {
+                check(rank, &outcome.result(rank), &expected, &variant);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_gather_sends_as_many_messages_as_its_steps() {
+    for p in every_p() {
+        for radix in [2, 3, p] {
+            let mut variant = variants(p, 1, 5).swap_remove(0);
+            (variant.most, variant.radix) = (u64::MAX, radix);
+            let scripts = gathered(p, Tree::Ranks, 2, &variant);
+            let outcome = carry_out(&scripts, 2, &variant);
+            for port in &outcome.ports {
+                let blocks: u32 = port.sent.iter().map(|(_, b)| b.end - b.start).sum();
+                assert_eq!(port.sent.len(), Steps::new(p, radix).count(), "p = {p}");
+                assert_eq!(blocks, p - 1, "p = {p}, radix {radix}");
+            }
+        }
+    }
+}
+
+// In the order of ranks.
+
+fn write_ordered(script: &mut Script, rank: u32, parts: &[u64], variant: &Variant) {
+    let (p, segments) = (parts.len() as u32, variant.segments);
+    let blocks = cut(parts, segments);
+    script.begin(variant.most, ordered_cut(p, segments, rank, blocks));
+    ordered(script, p, rank, segments);
+}
+
+#[test]
+fn an_ordered_reduction_leaves_every_rank_its_part_in_the_order_of_ranks() {
+    for p in every_p() {
+        let all: Vec<u16> = (0..p as u16).collect();
+        for (parts, variant) in even_cases(p).chain(uneven_cases(p)) {
+            let scripts = scripts(p, |script, rank| {
+                write_ordered(script, rank, &parts, &variant);
+            });
+            let outcome = carry_out(&scripts, parts.iter().sum(), &variant);
+            for rank in 0..p {
+                let expected = terms(elements(&parts, rank), |_| &all);
+                let got = outcome.blocks(rank, part_of(variant.segments)(rank));
+                check(rank, &got, &expected, &variant);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_ordered_reduction_comes_together_at_any_root() {
+    for p in every_p() {
+        let all: Vec<u16> = (0..p as u16).collect();
+        for (parts, variant) in uneven_cases(p) {
+            let root = variant.rules.seed as u32 % p;
+            let scripts = scripts(p, |script, rank| {
+                write_ordered(script, rank, &parts, &variant);
+                collect(script, p, rank, root, part_of(variant.segments));
+            });
+            let count = parts.iter().sum();
+            let outcome = carry_out(&scripts, count, &variant);
+            check(
+                root,
+                &outcome.result(root),
+                &terms(0..count, |_| &all),
+                &variant,
+            );
+        }
+    }
+}
+
+#[test]
+fn an_ordered_reduction_comes_to_all() {
+    for p in every_p() {
+        let all: Vec<u16> = (0..p as u16).collect();
+        for (parts, variant) in uneven_cases(p) {
+            let scripts = scripts(p, |script, rank| {
+                write_ordered(script, rank, &parts, &variant);
+                let steps = Steps::new(p, variant.radix);
+                let blocks = blocks_of(variant.segments);
+                spread(script, &Group::all(p, rank), &steps, blocks);
+            });
+            let count = parts.iter().sum();
+            let outcome = carry_out(&scripts, count, &variant);
+            for rank in 0..p {
+                let expected = terms(0..count, |_| &all);
+                check(rank, &outcome.result(rank), &expected, &variant);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_ordered_reduction_sends_a_message_to_every_other_rank() {
+    for p in every_p() {
+        let variant = &mut variants(p, 1, 5)[0];
+        (variant.segments, variant.most) = (1, u64::MAX);
+        let parts = even(2 * u64::from(p), p);
+        let scripts = scripts(p, |script, rank| {
+            write_ordered(script, rank, &parts, variant)
+        });
+        let outcome = carry_out(&scripts, parts.iter().sum(), variant);
+        for port in &outcome.ports {
+            assert!(port.sent.iter().all(|(_, blocks)| blocks.len() == 1));
+            assert_eq!((port.sent.len() as u32, port.received), (p - 1, p - 1));
+        }
+    }
+}
+
+/// The members of a group are in any order, and not all ranks belong to it.
+#[test]
+fn a_binomial_tree_keeps_the_order_of_the_members() {
+    let mut rng = rng(6);
+    for size in every_p() {
+        let p = size + size / 5;
+        for variant in variants_for(size, 6) {
+            let members = shuffled((0..p).collect(), &mut rng);
+            let members = &members[..size as usize];
+            let n = [1, 2, 5][rng.random_range(0..3)];
+            let count = rng.random_range(0..=2 * u64::from(n));
+            let scripts = scripts(p, |script, rank| {
+                script.begin(variant.most, even(count, n).into_iter());
+                if let Some(me) = members.iter().position(|&member| member == rank) {
+                    let group = Group {
+                        members: Some(members),
+                        p: size,
+                        me: me as u32,
+                    };
+                    binomial(script, &group, 0..n);
+                }
+            });
+            let outcome = carry_out(&scripts, count, &variant);
+            let order: Vec<u16> = members.iter().map(|&member| member as u16).collect();
+            let root = members[0];
+            let expected = terms(0..count, |_| &order);
+            check(root, &outcome.result(root), &expected, &variant);
+        }
+    }
+}
+
+// Reduction to a root, block by block.
+
+/// Every block that is not empty once, in a message of its own.
+fn check_sent(sent: &[(u32, Range<u32>)], script: &Script) {
+    let mut numbers = vec![];
+    for (_, blocks) in sent {
+        assert_eq!(blocks.len(), 1, "{blocks:?}");
+        numbers.push(blocks.start);
+    }
+    numbers.sort_unstable();
+    let cut = script.cut();
+    let blocks = 0..cut.blocks();
+    let all = blocks.filter(|&block| cut.count(&(block..block + 1)) > 0);
+    assert_eq!(numbers, all.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_circulant_reduction_brings_every_block_to_the_root_and_sends_it_once() {
+    for p in every_p() {
+        let graph = Circulant::new(p);
+        let q = graph.q() as u32;
+        for (n, root) in [1, 2, 5, 17]
+            .into_iter()
+            .flat_map(|n| [(n, 0), (n, p - 1), (n, p / 2)])
+        {
+            let some = if p <= 24 { 4 } else { 1 };
+            for variant in variants(p, some, u64::from(64 * n + root)) {
+                let count = [0, 1, u64::from(n), 2 * u64::from(n) + 1];
+                let count = count[variant.rules.seed as usize % count.len()];
+                let scripts = scripts(p, |script, rank| {
+                    script.begin(variant.most, even(count, n).into_iter());
+                    reduce(script, &Group::all(p, rank), &graph, root, |_, _| {});
+                });
+                let outcome = carry_out(&scripts, count, &variant);
+                check_complete(root, &outcome.result(root), p, &variant);
+                for (rank, port) in (0..).zip(&outcome.ports) {
+                    match rank == root {
+                        true => assert!(port.sent.is_empty()),
+                        false => check_sent(&port.sent, &scripts[rank as usize]),
+                    }
+                    assert!(port.received < n + q.max(1), "p = {p}, n = {n}, {rank}");
+                }
+            }
+        }
+    }
+}
+
+/// Sizes of nodes.
+fn nodes_of_any_size() -> Vec<Vec<u32>> {
+    let mut rng = rng(7);
+    let mut all = vec![
+        vec![1],
+        vec![1, 1],
+        vec![5, 1],
+        vec![1, 4],
+        vec![3, 3, 3],
+        vec![1, 3, 2, 1, 4],
+        vec![9, 1, 1, 1, 1, 1, 6],
+    ];
+    for nodes in 2..=20 {
+        all.push((0..nodes).map(|_| rng.random_range(1..7)).collect());
+    }
+    all
+}
+
+fn check_leaders(sizes: &[u32], seed: u64) {
+    let mut rng = rng(seed);
+    let p = sizes.iter().sum();
+    let ranks = shuffled((0..p).collect(), &mut rng);
+    let mut rest = &ranks[..];
+    let mut nodes = vec![];
+    for &size in sizes {
+        let (node, after) = rest.split_at(size as usize);
+        nodes.push(node);
+        rest = after;
+    }
+    let leaders: Vec<u32> = nodes.iter().map(|n| n[n.len() / 2]).collect();
+    let node_of = |rank| nodes.iter().position(|node| node.contains(&rank));
+    let root = rng.random_range(0..leaders.len());
+    for (n, variant) in [1, 2, 5, 17, 5, 17].into_iter().zip(variants(p, 6, seed)) {
+        let count = [u64::from(n), 1, 0, 2 * u64::from(n) + 1][rng.random_range(0..4)];
+        let scripts = scripts(p, |script, rank| {
+            script.begin(variant.most, even(count, n).into_iter());
+            let node = node_of(rank).expect("every rank has a node");
+            let group = Group {
+                members: Some(&leaders),
+                p: leaders.len() as u32,
+                me: node as u32,
+            };
+            let leaders = Leaders {
+                leaders: group,
+                locals: nodes[node],
+                rank,
+            };
+            leaders.reduce(script, root as u32);
+        });
+        let outcome = carry_out(&scripts, count, &variant);
+        let root = leaders[root];
+        check_complete(root, &outcome.result(root), p, &variant);
+        for (rank, port) in (0..).zip(&outcome.ports) {
+            match rank == root {
+                true => assert!(port.sent.is_empty()),
+                false => check_sent(&port.sent, &scripts[rank as usize]),
+            }
+            let to_leader = |(to, _): &(u32, Range<u32>)| node_of(*to) == node_of(rank);
+            let is_leader = leaders.contains(&rank);
+            assert!(is_leader || port.sent.iter().all(to_leader));
+        }
+    }
+}
+
+#[test]
+fn leaders_reduce_what_their_nodes_have() {
+    for (sizes, seed) in nodes_of_any_size().iter().zip(1..) {
+        if sizes.len() > 1 {
+            check_leaders(sizes, seed);
+        }
+    }
+}
+
+#[test]
+fn the_leader_of_the_only_node_reduces_what_it_has() {
+    for size in [1, 2, 5, 9] {
+        check_leaders(&[size], 100 + u64::from(size));
+    }
+}
+
+// Over lanes.
+
+/// Nodes with as many ranks each.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    nodes: u32,
+    places: u32,
+    /// Are the ranks of a node one behind the other? Else they are dealt to the nodes in turn.
+    by_node: bool,
+}
+
+const SHAPES: [(u32, u32); 17] = [
+    (1, 1),
+    (1, 2),
+    (2, 1),
+    (1, 4),
+    (4, 1),
+    (2, 2),
+    (2, 3),
+    (3, 2),
+    (3, 5),
+    (5, 3),
+    (4, 4),
+    (7, 2),
+    (2, 9),
+    (8, 8),
+    (4, 16),
+    (13, 5),
+    (6, 27),
+];
+
+impl Shape {
+    fn all() -> impl Iterator<Item = Shape> {
+        let both = |(nodes, places)| {
+            [false, true].map(|by_node| Shape {
+                nodes,
+                places,
+                by_node,
+            })
+        };
+        SHAPES.into_iter().flat_map(both)
+    }
+
+    fn p(&self) -> u32 {
+        self.nodes * self.places
+    }
+
+    fn rank(&self, node: u32, place: u32) -> u32 {
+        match self.by_node {
+            true => node * self.places + place,
+            false => place * self.nodes + node,
+        }
+    }
+
+    /// Calls `write` for a rank.
+    fn lanes(&self, rank: u32, write: impl FnOnce(Lanes<'_>)) {
+        let (node, place) = match self.by_node {
+            true => (rank / self.places, rank % self.places),
+            false => (rank % self.nodes, rank / self.nodes),
+        };
+        let of_node: Vec<u32> = (0..self.places).map(|i| self.rank(node, i)).collect();
+        let of_lane: Vec<u32> = (0..self.nodes).map(|i| self.rank(i, place)).collect();
+        let group = |members, p, me| Group {
+            members: Some(members),
+            p,
+            me,
+        };
+        write(Lanes {
+            node: group(&of_node, self.places, place),
+            lane: group(&of_lane, self.nodes, node),
+        });
+    }
+}
+
+#[test]
+fn an_allreduce_over_lanes_reduces_every_operand_once_and_in_the_same_order_for_all() {
+    for shape in Shape::all() {
+        let p = shape.p();
+        for (parts, variant) in even_cases(p).chain(uneven_cases(p)) {
+            let radix = |p: u32| variant.radix.min(p);
+            let scripts = scripts(p, |script, rank| {
+                script.begin(variant.most, cut(&parts, variant.segments));
+                shape.lanes(rank, |lanes| {
+                    lanes.allreduce(script, variant.segments, radix);
+                });
+            });
+            let outcome = carry_out(&scripts, parts.iter().sum(), &variant);
+            let first = outcome.result(0);
+            check_complete(0, &first, p, &variant);
+            for rank in 1..p {
+                check(rank, &outcome.result(rank), &first, &variant);
+            }
+        }
+    }
+}
+
+#[test]
+fn lanes_leave_every_rank_its_part() {
+    for shape in Shape::all() {
+        let p = shape.p();
+        for (parts, variant) in even_cases(p).chain(uneven_cases(p)) {
+            let segments = variant.segments;
+            let scripts = scripts(p, |script, rank| {
+                script.begin(variant.most, cut(&parts, segments));
+                shape.lanes(rank, |lanes| {
+                    lanes.reduce_scatter(script, segments, |node, place| shape.rank(node, place));
+                });
+            });
+            let outcome = carry_out(&scripts, parts.iter().sum(), &variant);
+            for rank in 0..p {
+                let mut got = outcome.blocks(rank, part_of(segments)(rank));
+                for term in &mut got {
+                    let mut sorted = term.to_vec();
+                    sorted.sort_unstable();
+                    *term = sorted.into();
+                }
+                let all: Vec<u16> = (0..p as u16).collect();
+                let expected = terms(elements(&parts, rank), |_| &all);
+                check(rank, &got, &expected, &variant);
+            }
+        }
+    }
+}
+
+/// What a node sends to others is, on every lane, a block for each of them.
+#[test]
+fn lanes_send_to_other_nodes_what_is_reduced_inside_their_own() {
+    for shape in Shape::all() {
+        let p = shape.p();
+        let mut variant = variants(p, 1, 5).swap_remove(0);
+        variant.radix = 2;
+        let parts = even(p.into(), p);
+        let scripts = scripts(p, |script, rank| {
+            script.begin(variant.most, cut(&parts, 1));
+            shape.lanes(rank, |lanes| lanes.allreduce(script, 1, |_| 2));
+        });
+        let outcome = carry_out(&scripts, p.into(), &variant);
+        for (rank, port) in (0..).zip(&outcome.ports) {
+            shape.lanes(rank, |lanes| {
+                let inside = lanes.node.members.expect("a node has members");
+                let out = port.sent.iter().filter(|(to, _)| !inside.contains(to));
+                let blocks: u32 = out.map(|(_, blocks)| blocks.end - blocks.start).sum();
+                // Once to be reduced, and once when it is.
+                assert_eq!(blocks, 2 * (shape.nodes - 1), "{shape:?}");
+            });
+        }
+    }
+}
+
+// Scans.
+
+fn check_scans(prefix: Prefix, places: u32, write: impl Fn(&mut Script, u32, u32, u32)) {
+    for p in every_p() {
+        let all: Vec<u16> = (0..p as u16).collect();
+        for (i, (parts, variant)) in even_cases(p).enumerate() {
+            let (count, n) = (parts.iter().sum(), [1, 2, 7][i % 3]);
+            let scripts = scripts(p, |script, rank| {
+                script.begin(variant.most, (0..places).flat_map(|_| even(count, n)));
+                write(script, p, rank, n);
+            });
+            let outcome = carry_out(&scripts, count, &variant);
+            for rank in 0..p {
+                let operands = match prefix {
+                    Prefix::Inclusive => rank + 1,
+                    Prefix::Exclusive => rank,
+                };
+                if operands > 0 {
+                    let expected = terms(0..count, |_| &all[..operands as usize]);
+                    check(rank, &outcome.result(rank), &expected, &variant);
+                } else {
+                    assert!(scripts[0].results().is_empty());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_scan_by_doubling_has_the_operands_up_to_its_own_in_the_order_of_ranks() {
+    check_scans(
+        Prefix::Inclusive,
+        Prefix::Inclusive.places(),
+        |script, p, rank, n| {
+            doubling(script, p, rank, n, Prefix::Inclusive);
+        },
+    );
+}
+
+#[test]
+fn an_exclusive_scan_by_doubling_has_the_operands_before_its_own_in_the_order_of_ranks() {
+    check_scans(
+        Prefix::Exclusive,
+        Prefix::Exclusive.places(),
+        |script, p, rank, n| {
+            doubling(script, p, rank, n, Prefix::Exclusive);
+        },
+    );
+}
+
+#[test]
+fn a_scan_along_a_chain_has_the_operands_up_to_its_own_in_the_order_of_ranks() {
+    check_scans(
+        Prefix::Inclusive,
+        Prefix::Inclusive.places(),
+        |script, p, rank, n| {
+            chain(script, p, rank, n, Prefix::Inclusive);
+        },
+    );
+}
+
+#[test]
+fn an_exclusive_scan_along_a_chain_has_the_operands_before_its_own_in_the_order_of_ranks() {
+    check_scans(Prefix::Exclusive, 2, |script, p, rank, n| {
+        chain(script, p, rank, n, Prefix::Exclusive);
+    });
+}
+
+// Barriers.
+
+/// The scripts of a barrier among `members`, and of a rank that has nothing to do with it.
+fn barrier(members: &[u32], radix: u32) -> Vec<Script> {
+    let size = members.len() as u32;
+    let steps = Steps::new(size, radix);
+    scripts(size + 1, |script, rank| {
+        script.begin(1, repeat_n(1, 1 + steps.count()));
+        if let Some(me) = members.iter().position(|&member| member == rank) {
+            let group = Group {
+                members: Some(members),
+                p: size,
+                me: me as u32,
+            };
+            dissemination(script, &group, &steps);
+        }
+    })
+}
+
+#[test]
+fn no_rank_leaves_a_barrier_before_every_other_one_has_come() {
+    let mut rng = rng(8);
+    for p in every_p() {
+        for radix in [2, 3, p] {
+            let members = shuffled((0..p).collect(), &mut rng);
+            let scripts = barrier(&members, radix);
+            // Every one in turn where that is quick.
+            let few = p > 64 || radix == p && p > 20;
+            for late in (0..p).filter(|&late| !few || late % (p / 3) == 0) {
+                let mut variant = variants(p, 1, late.into()).swap_remove(0);
+                (variant.rules.eager, variant.rules.late) = (true, Some(late));
+                let outcome = carry_out(&scripts, 1, &variant);
+                assert_eq!(outcome.early, [p], "p = {p}, radix {radix}, late {late}");
+                for (rank, port) in (0..p).zip(&outcome.ports) {
+                    let steps = Steps::new(p, radix).count();
+                    assert_eq!(port.sent.len(), steps, "p = {p}, rank {rank}");
+                }
+            }
+        }
+    }
+}
+
+/// MPI does not promise that a message leaves before its receive is posted.
+#[test]
+fn a_barrier_needs_no_memory_of_the_network() {
+    for p in every_p() {
+        for radix in [2, 3, p] {
+            let scripts = barrier(&(0..p).collect::<Vec<_>>(), radix);
+            for mut variant in variants(p, 6, 9) {
+                variant.rules.eager = false;
+                carry_out(&scripts, 1, &variant);
+            }
+        }
+    }
+}
+
+// Any scripts.
+
+/// A step that all ranks know.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Blocks of rank `from`, from the first one on, are joined to the blocks of rank `to`.
+    Message(u32, u32, u32, Range<u32>, Join),
+    /// The same inside a rank.
+    Fold(u32, u32, Range<u32>, Join),
+    /// What this rank sends later leaves after all that it has taken so far.
+    Wait(u32),
+}
+
+/// Steps of ranks that have `counts.len()` blocks each.
+fn any_steps(rng: &mut impl Rng, p: u32, counts: &[u64]) -> Vec<Step> {
+    let n = counts.len() as u32;
+    let alike = counts.iter().all(|&count| count == counts[0]);
+    let mut steps = vec![];
+    while steps.len() < 14 {
+        let start = rng.random_range(0..n);
+        let blocks = start..rng.random_range(start..n) + 1;
+        let first = rng.random_range(0..=n - (blocks.end - blocks.start));
+        let join = [Join::Store, Join::Left, Join::Right][rng.random_range(0..3)];
+        let (from, to) = (rng.random_range(0..p), rng.random_range(0..p));
+        if rng.random_range(0..8) == 0 {
+            steps.push(Step::Wait(to));
+        }
+        let apart = first + (blocks.end - blocks.start) <= start || blocks.end <= first;
+        if from != to {
+            let first = if alike { first } else { start };
+            steps.push(Step::Message(from, to, first, blocks, join));
+        } else if alike && apart {
+            steps.push(Step::Fold(from, first, blocks, join));
+        }
+    }
+    steps
+}
+
+/// One step after the other.
+fn one_by_one(p: u32, counts: &[u64], steps: &[Step]) -> Vec<Vec<Term>> {
+    let cut = Cut::of(counts.iter().copied());
+    let term = |rank: u32, i| Term::from([(rank as u16, i as u16)]);
+    let area = |rank| (0..cut.total()).map(|i| term(rank, i)).collect();
+    let mut areas: Vec<Vec<Term>> = (0..p).map(area).collect();
+    for step in steps.iter().cloned() {
+        let (from, to, first, blocks, join) = match step {
+            Step::Message(from, to, first, blocks, join) => (from, to, first, blocks, join),
+            Step::Fold(rank, first, blocks, join) => (rank, rank, first, blocks, join),
+            Step::Wait(_) => continue,
+        };
+        let source = cut.elements(&(first..first + blocks.end - blocks.start));
+        let target = cut.elements(&blocks);
+        for (source, target) in source.zip(target) {
+            let source = areas[from as usize][source as usize].clone();
+            let target = &mut areas[to as usize][target as usize];
+            *target = match join {
+                Join::Store => source,
+                Join::Left => joined(&source, target),
+                Join::Right => joined(target, &source),
+            };
+        }
+    }
+    areas
+}
+
+fn any_script(script: &mut Script, rank: u32, steps: &[Step]) {
+    for step in steps.iter().cloned() {
+        match step {
+            Step::Message(from, to, first, blocks, join) => {
+                if rank == from {
+                    script.send(to, first..first + blocks.end - blocks.start);
+                }
+                if rank == to {
+                    script.receive(from, blocks, join);
+                }
+            }
+            Step::Fold(who, first, blocks, join) => {
+                if rank == who {
+                    script.fold(first, blocks, join);
+                }
+            }
+            Step::Wait(who) => {
+                if rank == who {
+                    script.wait();
+                }
+            }
+        }
+    }
+}
+
+/// However much happens at a time, and even if no message leaves before its receive is posted: an order of all steps
+/// that ranks keep to is enough for an end.
+#[test]
+fn what_ranks_do_at_a_time_comes_to_the_same_as_one_step_after_the_other() {
+    for seed in 0..6000 {
+        let mut rng = rng(seed);
+        let (p, n) = (rng.random_range(2..6), rng.random_range(1..6));
+        let size = rng.random_range(1..3);
+        let counts: Vec<u64> = match rng.random() {
+            true => vec![size; n],
+            false => (0..n).map(|_| rng.random_range(0..3)).collect(),
+        };
+        let steps = any_steps(&mut rng, p, &counts);
+        let mut variant = variants(p, 1, seed).swap_remove(0);
+        variant.most = [1, 2, 3, u64::MAX][rng.random_range(0..4)];
+        variant.rules.window = rng.random_range(1..5);
+        let scripts = scripts(p, |script, rank| {
+            script.begin(variant.most, counts.iter().copied());
+            any_script(script, rank, &steps);
+        });
+        let outcome = carry_out(&scripts, counts.iter().sum(), &variant);
+        let expected = one_by_one(p, &counts, &steps);
+        for (rank, expected) in (0..).zip(&expected) {
+            check(rank, &outcome.result(rank), expected, &variant);
+        }
+    }
+}
+
+#[test]
+fn a_rank_alone_has_the_result_and_waits_for_nobody() {
+    let group = Group::all(1, 0);
+    let steps = Steps::new(1, 2);
+    let scripts = scripts(1, |script, _| {
+        script.begin(u64::MAX, [2, 0, 3].into_iter());
+        halving(script, &group, blocks_of(3));
+        spread(script, &group, &steps, blocks_of(3));
+        reduce(script, &group, &Circulant::new(1), 0, |_, _| {});
+        binomial(script, &group, 0..3);
+        collect(script, 1, 0, 0, part_of(3));
+        dissemination(script, &group, &steps);
+        chain(script, 1, 0, 3, Prefix::Inclusive);
+    });
+    let mut network = Network::new(&scripts, 5, variants(1, 1, 0)[0].rules.clone());
+    let wire = &mut Rank {
+        network: &mut network,
+        rank: 0,
+    };
+    run_script(Execution::new(&scripts[0], 1), wire).expect("nobody is waited for");
+    assert!(scripts[0].takes().is_empty() && scripts[0].sends().is_empty());
+}
+
+// Controls: what is wrong is found.
+
+fn rules() -> Rules {
+    Rules {
+        window: 8,
+        eager: false,
+        room: usize::MAX,
+        late: None,
+        seed: 1,
+    }
+}
+
+/// What is found when two ranks, with three blocks each, do this.
+fn fault(counts: [[u64; 3]; 2], rules: Rules, write: impl Fn(&mut Script, u32)) -> String {
+    let scripts = scripts(2, |script, rank| {
+        script.begin(u64::MAX, counts[rank as usize].into_iter());
+        write(script, rank);
+    });
+    run(&scripts, 3, rules).err().expect("the mistake is found")
+}
+
+const ALIKE: [[u64; 3]; 2] = [[1; 3]; 2];
+
+#[test]
+fn a_message_that_nobody_sends_is_found() {
+    let fault = fault(ALIKE, rules(), |script, rank| {
+        if rank == 1 {
+            script.receive(0, 0..2, Join::Left);
+        }
+    });
+    assert!(fault.starts_with("rank 1 waits for ever"), "{fault}");
+}
+
+#[test]
+fn a_message_that_nobody_receives_is_found() {
+    for eager in [false, true] {
+        let rules = Rules { eager, ..rules() };
+        let fault = fault(ALIKE, rules, |script, rank| {
+            if rank == 1 {
+                script.send(0, 0..2);
+            }
+        });
+        let expected = ["rank 1 waits for ever", "rank 0 does not receive"][usize::from(eager)];
+        assert!(fault.starts_with(expected), "{fault}");
+    }
+}
+
+#[test]
+fn a_message_of_other_blocks_is_found() {
+    for counts in [ALIKE, [[1, 2, 1], [1, 1, 2]]] {
+        let fault = fault(counts, rules(), |script, rank| match rank {
+            0 => script.send(1, 0..2),
+            _ => script.receive(0, 0..2 + u32::from(counts == ALIKE), Join::Store),
+        });
+        assert!(fault.contains("which receives"), "{fault}");
+    }
+}
+
+#[test]
+fn a_message_of_blocks_where_nothing_is_is_found() {
+    let fault = fault([[2; 3]; 2], rules(), |script, rank| match rank {
+        0 => script.send(1, 1..3),
+        _ => script.receive(0, 1..3, Join::Store),
+    });
+    assert!(fault.contains("where nothing is"), "{fault}");
+}
+
+/// What is found when rank 0 of two does this with its wire.
+fn fault_of_wire(act: impl FnOnce(&mut Rank<'_, '_>) -> Result<(), String>) -> String {
+    let scripts = scripts(2, |script, _| script.begin(1, [1; 3].into_iter()));
+    let mut network = Network::new(&scripts, 3, rules());
+    let mut wire = Rank {
+        network: &mut network,
+        rank: 0,
+    };
+    act(&mut wire).expect_err("the mistake is found")
+}
+
+fn fold(first: u32, into: u32) -> Take {
+    Take {
+        source: Source::Blocks(first),
+        blocks: into..into + 1,
+        join: Join::Left,
+        clear: 0,
+        after: 0,
+    }
+}
+
+#[test]
+fn blocks_that_are_written_while_they_are_sent_are_found() {
+    let found = fault_of_wire(|wire| {
+        wire.send(1, &(0..2))?;
+        wire.take(None, &fold(0, 2)).expect("that may be");
+        wire.take(None, &fold(2, 1))
+    });
+    assert_eq!(found, "takes into 1..2 while 0..2 are sent");
+    let found = fault_of_wire(|wire| {
+        wire.send(1, &(0..2))?;
+        wire.receive(1, &(1..3), Join::Left).expect("that may be");
+        wire.receive(1, &(1..3), Join::Store).map(|_| ())
+    });
+    assert_eq!(found, "receives 1..3 while 0..2 are sent");
+}
+
+#[test]
+fn blocks_that_are_touched_while_they_are_received_are_found() {
+    let found = fault_of_wire(|wire| {
+        wire.receive(1, &(0..2), Join::Store)?;
+        wire.send(1, &(1..3)).map(|_| ())
+    });
+    assert_eq!(found, "sends 1..3 while 0..2 are received");
+    for (from, to) in [(0, 2), (2, 0)] {
+        let found = fault_of_wire(|wire| {
+            wire.receive(1, &(0..2), Join::Store)?;
+            wire.take(None, &fold(from, to))
+        });
+        assert!(found.ends_with("while 0..2 are received"), "{found}");
+    }
+}
+
+#[test]
+fn a_receive_that_is_taken_before_it_is_complete_is_found() {
+    let found = fault_of_wire(|wire| {
+        wire.receive(1, &(0..1), Join::Left)?;
+        let mut take = fold(1, 0);
+        take.source = Source::Rank(1);
+        wire.take(Some(0), &take)
+    });
+    assert!(found.starts_with("takes receive 0"), "{found}");
+}
