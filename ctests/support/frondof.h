@@ -7,6 +7,7 @@
       implicit none
       private
       public :: failures, begin, check, counted, blocks, block, marked
+      public :: ordered
 
 !     Checks of this rank that failed.
       integer :: failures = 0
@@ -17,6 +18,11 @@
             integer(c_int), value :: rank, ranks
          end function
          integer(c_int) function frondo_counted(name, r, h) bind(c)
+            import :: c_int, c_char
+            character(kind=c_char), intent(in) :: name(*)
+            integer(c_int), value :: r, h
+         end function
+         integer(c_int) function frondo_ordered(name, r, h) bind(c)
             import :: c_int, c_char
             character(kind=c_char), intent(in) :: name(*)
             integer(c_int), value :: r, h
@@ -63,6 +69,20 @@
          failures = failures + frondo_counted(name, calls, 0)
       else
          failures = failures + frondo_counted(name, 0, calls)
+      end if
+      end subroutine
+
+!     The same of reductions by an operator that does not commute, for
+!     which Rondo may take another algorithm than the one expected.
+      subroutine ordered(collective, ranks, calls, total)
+      character(len=*), intent(in) :: collective
+      integer, intent(in) :: ranks, calls, total
+      character(len=len(collective)+1) :: name
+      name = collective // c_null_char
+      if (ranks >= 3 .and. total > 0) then
+         failures = failures + frondo_ordered(name, calls, 0)
+      else
+         failures = failures + frondo_ordered(name, 0, calls)
       end if
       end subroutine
 

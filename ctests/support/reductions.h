@@ -153,6 +153,18 @@ static MAYBE_UNUSED void check_buffers(const struct reducing *c, struct buffers 
     free(b.was.base);
 }
 
+/* Does whoever carries out MPI_Reduce_scatter_block do it right? MPICH 4.0 by itself, where the order of ranks counts,
+ * gives wrong results for elements with gaps, and writes beyond its own memory. */
+static MAYBE_UNUSED int scatters_blocks(const struct reducing *c, MPI_Comm comm) {
+#ifdef OPEN_MPI
+    (void)c, (void)comm;
+    return 1;
+#else
+    int rondos = is_algorithm(expected("reduce_scatter_block")) && is_rondos_comm(comm);
+    return c->commutes || rondos;
+#endif
+}
+
 /* All six calls, of `n` elements, or of about so many for each rank. */
 static MAYBE_UNUSED void reduce_by_all(const struct reducing *c, int n, int root, int in_place, MPI_Comm comm) {
     int rank, p, *counts, from = 0, total = 0;
@@ -166,7 +178,6 @@ static MAYBE_UNUSED void reduce_by_all(const struct reducing *c, int n, int root
     }
     MPI_Datatype type = c->layout->type;
     long long size = layout_bytes(c->layout), bytes = n * size;
-    if (getenv("TRACE") && rank == 0) fprintf(stderr, "%s n %d root %d in place %d\n", c->name, n, root, in_place);
     struct outcome out = outcome_of(c, (long)n * p, comm);
     const char *where = in_place ? "in place" : "not in place";
 
@@ -184,11 +195,13 @@ static MAYBE_UNUSED void reduce_by_all(const struct reducing *c, int n, int root
     check_reduction(before, rc, bytes, c->commutes, comm);
     check_buffers(c, b, out.own, out.all, rank == root ? n : 0, "reduce", where);
 
-    b = buffers_of(c, out.own, (long)n * p, in_place);
-    before = counts_of("reduce_scatter_block");
-    rc = MPI_Reduce_scatter_block(send_of(&b), b.got.origin, n, type, c->op, comm);
-    check_reduction(before, rc, bytes, c->commutes, comm);
-    check_buffers(c, b, out.own, out.all + rank * bytes, n, "reduce_scatter_block", where);
+    if (scatters_blocks(c, comm)) {
+        b = buffers_of(c, out.own, (long)n * p, in_place);
+        before = counts_of("reduce_scatter_block");
+        rc = MPI_Reduce_scatter_block(send_of(&b), b.got.origin, n, type, c->op, comm);
+        check_reduction(before, rc, bytes, c->commutes, comm);
+        check_buffers(c, b, out.own, out.all + rank * bytes, n, "reduce_scatter_block", where);
+    }
 
     b = buffers_of(c, out.own, total, in_place);
     before = counts_of("reduce_scatter");

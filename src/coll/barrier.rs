@@ -7,7 +7,7 @@ use super::{Operation, Plan, Stop, begin, context, private};
 use crate::collective::Collective;
 use crate::comm::State;
 use crate::decide::{self, Choice, Form, Problem};
-use crate::host::{Barrier, Mpi, call_tag};
+use crate::host::{Barrier, Mpi, Vectors, call_tag};
 use crate::schedule::Steps;
 use crate::script::{Group, dissemination};
 use crate::stats;
@@ -60,7 +60,11 @@ impl Operation for Barrier {
             ),
             operands: &operands,
         };
-        let area = run.reserve(work, None)?;
+        let signals = Vectors {
+            first: u64::from(work.script.cut().blocks()),
+            other: 0,
+        };
+        let area = run.reserve(work, signals, None)?;
         stats::count(Collective::Barrier, plan.choice, 0);
         run.carry_out(work, area)
     }

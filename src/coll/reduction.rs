@@ -4,20 +4,21 @@
 
 use super::{Operation, Plan, Stop, begin_exchange, context, private};
 use crate::algorithm::{
-    AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm, ScatteredReductionAlgorithm,
+    Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm,
+    ScatteredReductionAlgorithm,
 };
 use crate::collective::{Collective, Family};
-use crate::comm::{SEND_WINDOW, State, Work};
+use crate::comm::{SEND_WINDOW, SIMULATED_SENDS, State, Work};
 use crate::decide::{self, Choice, Form, Order, Problem, Why};
 use crate::engine::{Execution, Limits, run_script};
 use crate::host::{
-    Area, Code, Comm, Failure, Mpi, MpiScriptWire, Operands, Reduction, ReductionOp, ScriptJob,
-    call_tag,
+    Abi, Area, Code, Comm, Failure, Mpi, MpiScriptWire, Operands, Reduction, ReductionOp,
+    ScriptJob, Vectors, call_tag,
 };
 use crate::schedule::{Circulant, Steps};
 use crate::script::{
-    Group, Join, Lanes, Leaders, Prefix, Script, Tree, binomial, chain, collect, doubling, gather,
-    gather_cut, halving, ordered, ordered_cut, reduce, share, spread,
+    Cut, Group, Join, Lanes, Leaders, Prefix, Script, Tree, binomial, chain, collect, doubling,
+    gather, gather_cut, halving, ordered, ordered_cut, reduce, share, spread,
 };
 use crate::stats;
 use std::iter::once;
@@ -25,6 +26,9 @@ use std::ops::Range;
 
 /// Receives that are posted ahead.
 const WINDOW: u32 = 64;
+
+/// Bytes up to which parts share a message: longer messages would keep waiting what could go on.
+const PIECE_BYTES: u64 = 64 << 10;
 
 /// Bytes of a script that are kept from call to call.
 const SCRIPT_BYTES: usize = 128 << 10;
@@ -105,12 +109,7 @@ impl Operation for Reduction {
             }
             private => private?,
         };
-        let work = &mut *state.work.lock();
-        let sequence = begin_exchange(work, plan, private, mpi, state)?;
         let root = self.root(p).unwrap_or(0);
-        // Ranks whose operators differ in what they allow may have chosen differently.
-        let what = collective as u64 | implementation(plan.choice) << 8;
-        let facts = [what, sequence, root.into(), plan.bytes];
         let gets = match self.which() {
             ReductionOp::Reduce => rank == root,
             ReductionOp::Exscan => rank > 0,
@@ -120,22 +119,29 @@ impl Operation for Reduction {
             }
             ReductionOp::Allreduce | ReductionOp::Scan => true,
         };
+        // Before the call is counted: the ranks whose operator is invalid do not count it either.
         let found = self.operands(mpi, private, gets);
         let (operands, buffers) = found.ok_or(Stop::Host(Why::Invalid))?;
+        let work = &mut *state.work.lock();
+        let sequence = begin_exchange(work, plan, private, mpi, state)?;
+        // Ranks whose operators differ in what they allow may have chosen differently.
+        let what = collective as u64 | implementation(plan.choice) << 8;
+        let facts = [what, sequence, root.into(), plan.bytes];
         let total = self.total(p).ok_or(Stop::Host(Why::Invalid))?;
         let writing = Writing {
             call: self,
             choice: plan.choice,
             state,
             total,
-            most: state.facts().eager_bytes / operands.bytes(1).max(1),
+            bytes: plan.bytes,
+            most: state.facts().eager_bytes.min(PIECE_BYTES) / operands.bytes(1).max(1),
             root,
         };
         writing.write(&mut work.script);
 
         // Where the area is the result, it is that from the beginning.
         let whole = work.script.cut().total() == total && work.script.results().is_empty();
-        let area = (gets && whole).then(|| operands.area_of_result(&buffers));
+        let area = (gets && whole).then(|| operands.area_of_result(&buffers, total));
         let run = Run {
             mpi,
             state,
@@ -143,9 +149,22 @@ impl Operation for Reduction {
             tag: call_tag(facts, state.tag_mask()),
             operands: &operands,
         };
-        let area = run.reserve(work, area)?;
+        let area = run.reserve(work, writing.vectors(), area)?;
         stats::count(collective, plan.choice, plan.bytes);
-        operands.fill(&buffers, area, total).map_err(Stop::Broken)?;
+        match writing.order() {
+            None => operands.fill(&buffers, area, total),
+            Some(ranks) => {
+                let firsts = Cut::of((0..p).map(|rank| writing.part(rank)));
+                let mut place = 0;
+                ranks.into_iter().try_for_each(|rank| {
+                    let elements = firsts.elements(&(rank..rank + 1));
+                    let to = place;
+                    place += elements.end - elements.start;
+                    operands.fill_part(&buffers, &elements, area, to)
+                })
+            }
+        }
+        .map_err(Stop::Broken)?;
         run.carry_out(work, area)?;
         let mut place = 0;
         for blocks in work.script.results() {
@@ -180,6 +199,8 @@ struct Writing<'a> {
     state: &'a State,
     /// Elements of a vector.
     total: u64,
+    /// Its bytes.
+    bytes: u64,
     /// Elements that share a message.
     most: u64,
     root: u32,
@@ -219,11 +240,14 @@ impl Writing<'_> {
                 }
             },
             Family::ScatteredReduction => {
-                match algorithm.of_scattered_reduction() {
+                let own = match algorithm.of_scattered_reduction() {
                     ScatteredReductionAlgorithm::Halving => self.halving(script, form, blocks),
-                    ScatteredReductionAlgorithm::Ordered => self.ordered(script, blocks),
-                }
-                script.result(self.rank() * blocks..(self.rank() + 1) * blocks);
+                    ScatteredReductionAlgorithm::Ordered => {
+                        self.ordered(script, blocks);
+                        self.rank() * blocks..(self.rank() + 1) * blocks
+                    }
+                };
+                script.result(own);
             }
             Family::Scan => {
                 let prefix = match self.call.which() {
@@ -250,6 +274,24 @@ impl Writing<'_> {
             Family::Broadcast | Family::AllBroadcast | Family::Rooted | Family::Barrier => {
                 unreachable!("nothing is reduced")
             }
+        }
+    }
+
+    /// The vectors of the area.
+    fn vectors(&self) -> Vectors {
+        let is_ordered = matches!(
+            self.choice,
+            Choice::Rondo {
+                algorithm: Algorithm::Ordered,
+                ..
+            }
+        );
+        Vectors {
+            first: self.total,
+            other: match is_ordered {
+                true => self.part(self.rank()),
+                false => self.total,
+            },
         }
     }
 
@@ -291,16 +333,11 @@ impl Writing<'_> {
     /// In how many messages at a time parts are spread. It changes no bit.
     fn radix(&self, ranks: u32) -> u32 {
         let (facts, config) = (self.state.facts(), self.state.config());
-        let bytes = self.total.saturating_mul(self.size());
+        let bytes = self.bytes;
         match config.radix {
             0 => facts.models(config).0.radix(ranks, bytes),
             radix => radix,
         }
-    }
-
-    /// Bytes of an element, about.
-    fn size(&self) -> u64 {
-        self.state.facts().eager_bytes / self.most.max(1)
     }
 
     /// Who is where, if all nodes have as many ranks: a list of the ranks in the same place as this one.
@@ -424,19 +461,45 @@ impl Writing<'_> {
         }
     }
 
-    fn halving(&self, script: &mut Script, form: Form, segments: u32) {
-        script.begin(self.most, self.parts(segments));
+    /// Writes a reduce-scatter. The blocks of this rank's part.
+    fn halving(&self, script: &mut Script, form: Form, segments: u32) -> Range<u32> {
+        let blocks = |ranks: Range<u32>| ranks.start * segments..ranks.end * segments;
         match form {
             Form::Flat => {
-                let blocks = |ranks: Range<u32>| once(ranks.start * segments..ranks.end * segments);
-                halving(script, &self.all(), blocks);
+                script.begin(self.most, self.parts(segments));
+                halving(script, &self.all(), |ranks| once(blocks(ranks)));
+                blocks(self.rank()..self.rank() + 1)
             }
             Form::Nodes { .. } => {
-                let topology = self.state.topology();
-                let rank = |node: u32, place: u32| topology.locals(node)[place as usize];
-                self.with_lanes(|lanes| lanes.reduce_scatter(script, segments, rank));
+                let ranks = self.order().unwrap_or_default();
+                let parts = ranks.iter().map(|&rank| self.part(rank));
+                let cut =
+                    parts.flat_map(|part| (0..segments).map(move |i| share(part, segments, i)));
+                script.begin(self.most, cut);
+                let mut own = 0..0;
+                self.with_lanes(|lanes| own = lanes.reduce_scatter(script, segments));
+                own
             }
         }
+    }
+
+    /// The ranks in the order in which their parts lie in the area, if it is not their own: the ranks in the same place
+    /// of their nodes side by side.
+    fn order(&self) -> Option<Vec<u32>> {
+        let lanes = match self.choice {
+            Choice::Rondo {
+                form: Form::Nodes { lanes },
+                ..
+            } if self.call.collective().family() == Family::ScatteredReduction => lanes,
+            Choice::Rondo { .. } | Choice::Host(_) => return None,
+        };
+        let topology = self.state.topology();
+        let places = 0..lanes as usize;
+        let ranks = places.flat_map(|place| {
+            let nodes = 0..topology.nodes();
+            nodes.map(move |node| topology.locals(node)[place])
+        });
+        Some(ranks.collect())
     }
 }
 
@@ -457,18 +520,27 @@ impl Run<'_> {
                 0 => WINDOW,
                 window => window,
             },
-            sends: SEND_WINDOW,
+            // Where time is simulated, messages in flight share a link, and all come late.
+            sends: match Abi::BUILT.is_simulated() {
+                true => SIMULATED_SENDS,
+                false => SEND_WINDOW,
+            },
             message: self.state.facts().eager_bytes,
         }
     }
 
-    /// Makes room for everything. The area is the one that is given, or memory of Rondo's.
-    pub fn reserve(&self, work: &mut Work, area: Option<Area>) -> Result<Area, Stop> {
+    /// Makes room for everything. The area has these vectors; it is the one that is given, or memory of Rondo's.
+    pub fn reserve(
+        &self,
+        work: &mut Work,
+        vectors: Vectors,
+        area: Option<Area>,
+    ) -> Result<Area, Stop> {
         let Work {
             script, requests, ..
         } = work;
         requests
-            .reserve_script(&self.limits(), script, self.operands, area)
+            .reserve_script(&self.limits(), script, self.operands, (vectors, area))
             .map_err(Stop::Error)
     }
 
@@ -491,7 +563,7 @@ impl Run<'_> {
             timeout_s: self.state.config().timeout_s,
         };
         let mut wire = MpiScriptWire::new(job, requests);
-        let execution = Execution::new(script, self.limits().receives);
+        let execution = Execution::new(script, self.limits());
         let done: Result<(), Failure> = run_script(execution, &mut wire);
         done.map_err(Stop::Broken)
     }

@@ -5,7 +5,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::Progress;
+use super::{Limits, Progress};
 use crate::script::{Join, Script, Send, Source, Take};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -73,8 +73,8 @@ impl Row {
 pub struct Execution<'a> {
     sends: &'a [Send],
     takes: &'a [Take],
-    /// How many receives may be in flight or waiting to be taken.
-    window: u32,
+    /// How many receives may be in flight or waiting to be taken, and how many sends in flight.
+    limits: Limits,
     /// Sends that have been started.
     sent: usize,
     sending: Row,
@@ -87,12 +87,12 @@ pub struct Execution<'a> {
 }
 
 impl<'a> Execution<'a> {
-    /// Begins a script, with at most `window` receives at a time.
-    pub fn new(script: &'a Script, window: u32) -> Execution<'a> {
+    /// Begins a script. No more is in flight at a time than the limits say.
+    pub fn new(script: &'a Script, limits: Limits) -> Execution<'a> {
         Execution {
             sends: script.sends(),
             takes: script.takes(),
-            window: window.max(1),
+            limits,
             sent: 0,
             sending: Row::default(),
             posted: 0,
@@ -140,6 +140,7 @@ impl<'a> Execution<'a> {
         let mut moved = false;
         while let Some(send) = self.sends.get(self.sent)
             && send.after as usize <= self.taken
+            && self.sending.in_flight() < self.limits.sends.max(1)
             && wire.send(send.to, &send.blocks)?
         {
             self.sending.begin();
@@ -158,7 +159,10 @@ impl<'a> Execution<'a> {
                     Join::Store => take.after as usize <= self.taken && self.is_clear(take),
                     Join::Left | Join::Right => true,
                 };
-                if held >= self.window || !ready || !wire.receive(from, &take.blocks, take.join)? {
+                if held >= self.limits.receives.max(1)
+                    || !ready
+                    || !wire.receive(from, &take.blocks, take.join)?
+                {
                     break;
                 }
                 self.receiving.begin();

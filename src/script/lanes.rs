@@ -42,26 +42,20 @@ impl Lanes<'_> {
         spread(script, &self.node, &steps(&self.node), slices);
     }
 
-    /// Adds a reduction of which every rank has its own part. The area has one for each rank, and of that so many
-    /// segments. `rank` says which rank is in this place of this node.
-    pub fn reduce_scatter(
-        &self,
-        script: &mut Script,
-        segments: u32,
-        rank: impl Fn(u32, u32) -> u32,
-    ) {
+    /// Adds a reduction of which every rank has its own part. The area has a slice for each place of a node, of that the
+    /// part of the rank there on each node, and of that so many segments. The blocks of this rank's own part.
+    pub fn reduce_scatter(&self, script: &mut Script, segments: u32) -> Range<u32> {
         let (nodes, place) = (self.lane.p, self.node.me);
-        let part = |node, place| {
-            let rank = rank(node, place);
-            rank * segments..(rank + 1) * segments
-        };
-        let part = &part;
+        let slice = nodes * segments;
+        let first = place * slice;
         halving(script, &self.node, |places: Range<u32>| {
-            places.flat_map(move |place| (0..nodes).map(move |node| part(node, place)))
+            once(places.start * slice..places.end * slice)
         });
         halving(script, &self.lane, |nodes: Range<u32>| {
-            nodes.map(move |node| part(node, place))
+            once(first + nodes.start * segments..first + nodes.end * segments)
         });
+        let own = first + self.lane.me * segments;
+        own..own + segments
     }
 }
 

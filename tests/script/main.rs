@@ -9,7 +9,7 @@ use rondo::schedule::{Circulant, Steps};
 use rondo::script::*;
 use std::iter::{Once, once, repeat_n};
 use std::ops::Range;
-use wire::{Network, Outcome, Rank, Rules, Term, joined, rng, run};
+use wire::{Network, Outcome, Rank, Rules, Term, joined, limits, rng, run};
 
 /// How something is carried out.
 #[derive(Clone, Debug)]
@@ -727,19 +727,23 @@ fn lanes_leave_every_rank_its_part() {
             let scripts = scripts(p, |script, rank| {
                 script.begin(variant.most, cut(&parts, segments));
                 shape.lanes(rank, |lanes| {
-                    lanes.reduce_scatter(script, segments, |node, place| shape.rank(node, place));
+                    lanes.reduce_scatter(script, segments);
                 });
             });
             let outcome = carry_out(&scripts, parts.iter().sum(), &variant);
-            for rank in 0..p {
-                let mut got = outcome.blocks(rank, part_of(segments)(rank));
+            // The parts lie in the order of places and then of nodes.
+            let (nodes, places) = (shape.nodes, shape.places);
+            for part in 0..p {
+                let rank = shape.rank(part % nodes, part / nodes);
+                assert!(part / nodes < places);
+                let mut got = outcome.blocks(rank, part_of(segments)(part));
                 for term in &mut got {
                     let mut sorted = term.to_vec();
                     sorted.sort_unstable();
                     *term = sorted.into();
                 }
                 let all: Vec<u16> = (0..p as u16).collect();
-                let expected = terms(elements(&parts, rank), |_| &all);
+                let expected = terms(elements(&parts, part), |_| &all);
                 check(rank, &got, &expected, &variant);
             }
         }
@@ -1032,7 +1036,7 @@ fn a_rank_alone_has_the_result_and_waits_for_nobody() {
         network: &mut network,
         rank: 0,
     };
-    run_script(Execution::new(&scripts[0], 1), wire).expect("nobody is waited for");
+    run_script(Execution::new(&scripts[0], limits(1)), wire).expect("nobody is waited for");
     assert!(scripts[0].takes().is_empty() && scripts[0].sends().is_empty());
 }
 

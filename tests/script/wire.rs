@@ -11,11 +11,20 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
-use rondo::engine::{Complete, Execution, Progress, ScriptWire};
+use rondo::engine::{Complete, Execution, Limits, Progress, ScriptWire};
 use rondo::script::{Cut, Join, Script, Source, Take};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
+
+/// So many messages in flight at a time each way.
+pub fn limits(window: u32) -> Limits {
+    Limits {
+        receives: window,
+        sends: window,
+        message: u64::MAX,
+    }
+}
 
 /// An element: from which ranks its operands are, and where in their vectors they were.
 pub type Term = Rc<[(u16, u16)]>;
@@ -427,7 +436,8 @@ pub fn run(scripts: &[Script], own: u64, rules: Rules) -> Result<Outcome<'_>, St
     let window = rules.window;
     let mut late = rules.late;
     let mut network = Network::new(scripts, own, rules);
-    let execution = |script| Execution::new(script, window);
+    let limits = limits(window);
+    let execution = |script| Execution::new(script, limits);
     let mut executions: Vec<_> = scripts.iter().map(execution).collect();
     let mut done = vec![false; scripts.len()];
     let mut early = vec![];

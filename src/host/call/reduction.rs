@@ -222,7 +222,12 @@ impl Reduction {
         if is_none(own) || (gets && is_none(result)) {
             return None;
         }
-        if gets && ptr::eq(own, result) && mpi.refuses_aliases(Function::Reducing(self.asked())) {
+        // Hosts look at the buffers of rank 0 as well, though it gets nothing.
+        let looks = gets || self.which == ReductionOp::Exscan;
+        if looks && ptr::eq(result.cast_const().cast(), IN_PLACE) {
+            return None;
+        }
+        if looks && ptr::eq(own, result) && mpi.refuses_aliases(Function::Reducing(self.asked())) {
             return None;
         }
         Some(Buffers { own, result })

@@ -66,9 +66,10 @@ impl Mpi {
         if known.load(Relaxed) == 0
             && let Function::Reducing(_) = function
         {
-            // There are no operators for empty types of one's own; a byte copied to where it is does no harm here.
-            let mut byte = 0u8;
-            let both = ((&raw mut byte).cast(), 1, RawHandle::of_type(self.h.byte));
+            // There are no operators for empty types of one's own; bytes copied to where they are do no harm here.
+            // Open MPI minds from two elements on.
+            let mut bytes = [0u8; 2];
+            let both = ((&raw mut bytes).cast(), 2, RawHandle::of_type(self.h.byte));
             let refuses = self.refuses(function, both, both);
             known.store(1 + u8::from(refuses), Relaxed);
         }

@@ -1,6 +1,6 @@
 //! The operands of a reduction: elements in the user's memory and in Rondo's, and joining them.
 
-use super::elements::{Chunk, self_message};
+use super::elements::{Chunk, Made, self_message};
 use super::layout::Layout;
 use crate::host::library::abi::RawHandle;
 use crate::host::library::handle::Comm;
@@ -10,6 +10,7 @@ use crate::host::object::attr::Datatype;
 use crate::host::object::code::Code;
 use crate::host::object::failure::{Failure, at};
 use std::collections::TryReserveError;
+use std::ffi::c_int;
 use std::ops::Range;
 use std::ptr;
 
@@ -57,11 +58,28 @@ impl Room {
     }
 }
 
+/// The vectors of an area, one behind the other: the first one has so many elements, and each of the others so many.
+///
+/// Elements of a type whose extent is less than what it spans (the columns of a matrix) lie between each other. So each
+/// vector has memory of its own, and no block of a script is in two of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Vectors {
+    /// Elements of the first one.
+    pub first: u64,
+    /// Elements of each other one.
+    pub other: u64,
+}
+
 /// Where the elements are that a script works on.
 #[derive(Clone, Copy)]
 pub struct Area {
     /// The address of element 0.
     base: *mut u8,
+    vectors: Vectors,
+    /// Bytes from the first vector to the second one, and from each further one to the next.
+    spans: (u64, u64),
+    /// Where element 0 is in the first vector and in the others: with a negative extent, behind all others.
+    leads: (u64, u64),
 }
 
 /// Where the elements of a call are in the user's memory.
@@ -71,6 +89,39 @@ pub struct Buffers {
     pub(in crate::host) own: *mut u8,
     /// Its result.
     pub(in crate::host) result: *mut u8,
+}
+
+impl Area {
+    /// In which vector an element is.
+    fn vector(&self, element: u64) -> u64 {
+        let Vectors { first, other } = self.vectors;
+        match element < first || other == 0 {
+            true => 0,
+            false => 1 + (element - first) / other,
+        }
+    }
+
+    /// The first element behind the vector of this one.
+    fn end(&self, element: u64) -> u64 {
+        let Vectors { first, other } = self.vectors;
+        match self.vector(element) {
+            0 if other == 0 => u64::MAX,
+            which => first + which * other,
+        }
+    }
+
+    /// A single vector of so many elements, element 0 being at `base`.
+    fn one(base: *mut u8, elements: u64) -> Area {
+        Area {
+            base,
+            vectors: Vectors {
+                first: elements,
+                other: 0,
+            },
+            spans: (0, 0),
+            leads: (0, 0),
+        }
+    }
 }
 
 impl Mpi {
@@ -109,14 +160,35 @@ impl<'a> Operands<'a> {
         })
     }
 
-    /// Bytes that so many elements span.
-    pub fn room(&self, elements: u64) -> u64 {
-        match elements {
-            0 => 0,
-            n => (n - 1)
-                .saturating_mul(self.layout.extent.unsigned_abs())
-                .saturating_add(self.spans.1.unsigned_abs()),
+    /// Do elements lie between each other, so that each vector needs memory of its own?
+    fn interleaves(&self) -> bool {
+        self.layout.extent < self.spans.1
+    }
+
+    /// Bytes from the beginning of a vector of so many elements to what comes behind it.
+    fn span(&self, elements: u64) -> u64 {
+        let extents = elements.saturating_mul(self.layout.extent.unsigned_abs());
+        match self.interleaves() {
+            true => extents.saturating_add(self.spans.1.unsigned_abs()),
+            false => extents,
         }
+    }
+
+    /// Bytes of memory for these vectors, which have so many elements together.
+    pub(in crate::host) fn room(&self, vectors: Vectors, elements: u64) -> u64 {
+        let others = match vectors.other {
+            0 => 0,
+            other => elements.saturating_sub(vectors.first).div_ceil(other),
+        };
+        self.span(vectors.first)
+            .saturating_add(self.span(vectors.other).saturating_mul(others))
+            .saturating_add(self.spans.1.unsigned_abs() + ALIGNMENT as u64)
+    }
+
+    /// How far in the memory of a vector of so many elements element 0 is.
+    fn lead(&self, elements: u64) -> u64 {
+        let before = elements.max(1) - 1;
+        before * self.layout.extent.min(0).unsigned_abs()
     }
 
     /// Bytes of data in so many elements.
@@ -124,42 +196,99 @@ impl<'a> Operands<'a> {
         elements * self.layout.size
     }
 
-    /// Elements at the beginning of memory that has room for so many.
-    pub fn area_in(&self, memory: *mut u8, elements: u64) -> Area {
-        let last = (elements.max(1) - 1) as i64;
-        // With a negative extent the last element is the first one in memory.
-        let first = self.layout.extent.wrapping_mul(last).min(0);
-        let offset = self.spans.0.wrapping_add(first).wrapping_neg();
+    /// The elements of these vectors, in memory that has room for them.
+    pub(in crate::host) fn area_in(&self, memory: *mut u8, vectors: Vectors) -> Area {
+        // Elements are as well aligned as the memory is, wherever their bytes begin.
+        let lower = self.spans.0.div_euclid(ALIGNMENT) * ALIGNMENT;
         Area {
-            base: memory.wrapping_offset(offset as isize),
+            base: memory.wrapping_offset(lower.wrapping_neg() as isize),
+            vectors,
+            spans: (self.span(vectors.first), self.span(vectors.other)),
+            leads: (self.lead(vectors.first), self.lead(vectors.other)),
         }
     }
 
-    /// The result's own memory as the area.
-    pub fn area_of_result(&self, buffers: &Buffers) -> Area {
-        Area {
-            base: buffers.result,
-        }
+    /// The result's own memory as an area of so many elements.
+    pub fn area_of_result(&self, buffers: &Buffers, elements: u64) -> Area {
+        Area::one(buffers.result, elements)
     }
 
-    /// Some elements of an area as a message, of which there are as many as an `int` can count.
+    /// Calls `run` with some elements of an area as a message.
+    pub(in crate::host) fn message<R>(
+        &self,
+        area: Area,
+        elements: &Range<u64>,
+        run: impl FnOnce(Chunk) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let last = elements.end.max(1) - 1;
+        let lies_together = area.vector(elements.start) == area.vector(last);
+        if !self.interleaves() || elements.is_empty() || lies_together {
+            return run(self.chunk(area, elements));
+        }
+        // Those of each vector apart.
+        let base = self.place(area, elements.start);
+        let mut pieces: Vec<(c_int, sys::MPI_Aint)> = Vec::new();
+        let mut from = elements.start;
+        while from < elements.end {
+            let until = area.end(from).min(elements.end);
+            let offset = self.place(area, from) as isize - base as isize;
+            pieces.push(((until - from) as c_int, offset as sys::MPI_Aint));
+            from = until;
+        }
+        let made = Made::hindexed(self.mpi, self.datatype.0, &pieces);
+        let made = made.map_err(at("describing operands"))?;
+        // The host keeps what it needs of a type that is freed while a message is under way.
+        run(Chunk {
+            address: base,
+            count: 1,
+            datatype: made.datatype,
+        })
+    }
+
+    /// Some elements of a vector as a message, of which there are as many as an `int` can count.
     pub(in crate::host) fn chunk(&self, area: Area, elements: &Range<u64>) -> Chunk {
         Chunk {
-            address: self.at(area.base, elements.start),
+            address: self.place(area, elements.start),
             count: (elements.end - elements.start) as i32,
             datatype: self.datatype.0,
         }
+    }
+
+    /// The address of an element of an area.
+    fn place(&self, area: Area, element: u64) -> *mut u8 {
+        let Vectors { first, other } = area.vectors;
+        let (offset, element) = match area.vector(element) {
+            0 => (area.leads.0, element),
+            which => {
+                let offset = area.spans.0 + (which - 1) * area.spans.1 + area.leads.1;
+                (offset, (element - first) % other)
+            }
+        };
+        self.at(area.base.wrapping_add(offset as usize), element)
     }
 
     fn at(&self, base: *mut u8, element: u64) -> *mut u8 {
         base.wrapping_offset((element as i64).wrapping_mul(self.layout.extent) as isize)
     }
 
+    /// Copies elements of this rank's vector to the place `to` of the area, which has room for them.
+    pub fn fill_part(
+        &self,
+        buffers: &Buffers,
+        elements: &Range<u64>,
+        area: Area,
+        to: u64,
+    ) -> Result<(), Failure> {
+        let (from, to) = (self.at(buffers.own, elements.start), self.place(area, to));
+        // SAFETY: as in `fill`.
+        unsafe { self.copy(from, to, elements.end - elements.start) }
+    }
+
     /// Copies this rank's vector of `count` elements to the beginning of the area, which has room for it.
     pub fn fill(&self, buffers: &Buffers, area: Area, count: u64) -> Result<(), Failure> {
         // SAFETY: by the contract of the call, for which whoever made it vouched, the vector can be read. Areas are made
         // for the elements of a script, of which the vector is the beginning.
-        unsafe { self.copy(buffers.own, area.base, count) }
+        unsafe { self.copy(buffers.own, self.place(area, 0), count) }
     }
 
     /// Copies elements of the area to the place `to` of the result.
@@ -171,7 +300,7 @@ impl<'a> Operands<'a> {
         to: u64,
     ) -> Result<(), Failure> {
         let (from, to) = (
-            self.at(area.base, elements.start),
+            self.place(area, elements.start),
             self.at(buffers.result, to),
         );
         // SAFETY: by the contract of the call the result has room for what the script says it is.
@@ -199,7 +328,7 @@ impl<'a> Operands<'a> {
         let mut done = 0;
         while done < count {
             let some = done..count.min(done + most);
-            let (from, to) = (Area { base: from }, Area { base: to });
+            let (from, to) = (Area::one(from, count), Area::one(to, count));
             // SAFETY: the caller's contract. Elements that overlap would be this rank's vector and its result, which
             // are one buffer or two.
             unsafe {
@@ -263,6 +392,9 @@ impl<'a> Operands<'a> {
         }
     }
 }
+
+/// Every predefined type may lie at a multiple of this.
+const ALIGNMENT: i64 = 16;
 
 /// Bytes of a message to oneself.
 const MESSAGE_BYTES: u64 = 1 << 28;

@@ -5,7 +5,7 @@ use super::start::Envelope;
 use super::wire::{Receive, Requests, SYNCHRONOUS_BYTES, Sending, look_around};
 use crate::engine::{Complete, Limits, ScriptWire};
 use crate::flow::Verdict;
-use crate::host::data::operands::{Area, Operands, Room, no_room};
+use crate::host::data::operands::{Area, Operands, Room, Vectors, no_room};
 use crate::host::data::staging::StagingRoom;
 use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;
@@ -25,6 +25,14 @@ const KEPT_BYTES: usize = 1 << 20;
 
 /// Ranks that are counted as receivers, at the most.
 const RECEIVERS_MAX: usize = 64;
+
+/// A vector of so many elements.
+fn alone(elements: u64) -> Vectors {
+    Vectors {
+        first: elements,
+        other: 0,
+    }
+}
 
 /// Operands that wait to be joined, and the area of a call.
 #[derive(Default)]
@@ -59,7 +67,7 @@ impl Staged {
             messages += 1;
             longest = longest.max(script.cut().count(&take.blocks));
         }
-        let bytes = operands.room(longest).max(1);
+        let bytes = operands.room(alone(longest), longest);
         let rooms = (STAGED.0 / bytes).clamp(2, STAGED.1).min(messages) as usize;
         while self.rooms.len() < rooms {
             self.rooms.push(Room::default());
@@ -88,13 +96,13 @@ impl Staged {
 }
 
 impl Requests {
-    /// Makes room for a script. The area is memory of Rondo's, unless it is given.
+    /// Makes room for a script whose area is of these vectors. It is memory of Rondo's, unless it is given.
     pub fn reserve_script(
         &mut self,
         limits: &Limits,
         script: &Script,
         operands: &Operands,
-        area: Option<Area>,
+        (vectors, area): (Vectors, Option<Area>),
     ) -> Result<Area, Code> {
         let mut receivers: Vec<u32> = Vec::new();
         for send in script.sends() {
@@ -106,12 +114,12 @@ impl Requests {
         let elements = script.cut().total();
         let bytes = match area {
             Some(_) => 0,
-            None => operands.room(elements).max(1),
+            None => operands.room(vectors, elements),
         };
         (self.operands.reserve(bytes, script, operands)).map_err(no_room)?;
         Ok(match area {
             Some(area) => area,
-            None => operands.area_in(self.operands.area.address(), elements),
+            None => operands.area_in(self.operands.area.address(), vectors),
         })
     }
 
@@ -181,7 +189,7 @@ impl<'a> MpiScriptWire<'a> {
     /// The address of a room for operands.
     fn room(&mut self, room: u32, elements: u64) -> Area {
         let memory = self.requests.operands.rooms[room as usize].address();
-        self.job.operands.area_in(memory, elements)
+        self.job.operands.area_in(memory, alone(elements))
     }
 }
 
@@ -191,19 +199,21 @@ impl ScriptWire for MpiScriptWire<'_> {
     fn receive(&mut self, from: u32, blocks: &Range<u32>, join: Join) -> Result<bool, Failure> {
         let elements = self.job.cut.elements(blocks);
         let count = elements.end - elements.start;
-        let (chunk, staged) = match join {
-            Join::Store => (self.job.operands.chunk(self.job.area, &elements), None),
+        let (area, place, staged) = match join {
+            Join::Store => (self.job.area, elements, None),
             Join::Left | Join::Right => {
                 let Some(room) = self.requests.operands.free.pop() else {
                     return Ok(false);
                 };
-                let area = self.room(room, count);
-                (self.job.operands.chunk(area, &(0..count)), Some(room))
+                (self.room(room, count), 0..count, Some(room))
             }
         };
-        // SAFETY: the elements lie in the area, which the engine sees to it that nothing else touches there until the
-        // request is complete, or in a room that is in use until they are joined. Messages fit an int.
-        let request = unsafe { self.job.mpi.start_receive(chunk, self.envelope(from)) }?;
+        let (mpi, envelope) = (self.job.mpi, self.envelope(from));
+        let request = self.job.operands.message(area, &place, |chunk| {
+            // SAFETY: the elements lie in the area, which the engine sees to it that nothing else touches there until
+            // the request is complete, or in a room that is in use until they are joined. Messages fit an int.
+            unsafe { mpi.start_receive(chunk, envelope) }
+        })?;
         self.requests.operands.waiting.push_back(staged);
         let receive = Receive {
             len: self.job.operands.bytes(count),
@@ -224,10 +234,14 @@ impl ScriptWire for MpiScriptWire<'_> {
             Verdict::Synchronous => true,
             Verdict::Standard => false,
         };
-        let chunk = self.job.operands.chunk(self.job.area, &elements);
-        let envelope = self.envelope(to);
-        // SAFETY: as in `receive`; the engine sends only what is there.
-        let request = unsafe { self.job.mpi.start_send(chunk, envelope, synchronous) }?;
+        let (mpi, envelope) = (self.job.mpi, self.envelope(to));
+        let request = self
+            .job
+            .operands
+            .message(self.job.area, &elements, |chunk| {
+                // SAFETY: as in `receive`; the engine sends only what is there.
+                unsafe { mpi.start_send(chunk, envelope, synchronous) }
+            })?;
         self.left = self.left.saturating_sub(len);
         let mark = synchronous.then(|| self.start.elapsed().as_nanos() as u64);
         self.requests.flow.sent(to, len, mark);

@@ -1,0 +1,165 @@
+/* Operators of the user's own: slow ones, what arguments they get, and operators and datatypes that are freed right
+ * after the call, before the next one makes others in their place.
+ */
+#include "reductions.h"
+#include <unistd.h>
+
+static int microseconds; /* that an operator sleeps per call */
+static MPI_Datatype call_type;
+static long calls_seen, elements_seen, empty_seen;
+
+/* A call of an operator gets whole elements, of a datatype of the size and extent of the call's. */
+static void check_arguments(const void *in, const void *inout, const int *count, const MPI_Datatype *type) {
+    int size, call_size;
+    MPI_Aint lower, extent, call_lower, call_extent;
+    MPI_Type_size(*type, &size);
+    MPI_Type_size(call_type, &call_size);
+    MPI_Type_get_extent(*type, &lower, &extent);
+    MPI_Type_get_extent(call_type, &call_lower, &call_extent);
+    CHECK_IN(size == call_size, "%d bytes of %d", size, call_size);
+    CHECK(lower == call_lower && extent == call_extent);
+    CHECK(*count >= 0);
+    CHECK(in != inout || *count == 0);
+    empty_seen += *count == 0; /* a host may ask for none, Rondo does not */
+    calls_seen++;
+    elements_seen += *count;
+    if (microseconds) usleep((useconds_t)microseconds);
+}
+
+/* Strings of digits of base 101 modulo 2^32: x followed by y. An element is a number and what to shift others by. */
+typedef struct {
+    unsigned number, shift;
+} text;
+
+static void append(void *in, void *inout, int *count, MPI_Datatype *type) {
+    check_arguments(in, inout, count, type);
+    text *x = in, *y = inout;
+    for (int i = 0; i < *count; i++) {
+        y[i].number += x[i].number * y[i].shift;
+        y[i].shift *= x[i].shift;
+    }
+}
+
+static void add_up(void *in, void *inout, int *count, MPI_Datatype *type) {
+    check_arguments(in, inout, count, type);
+    text *x = in, *y = inout;
+    for (int i = 0; i < *count; i++) {
+        y[i].number += x[i].number;
+        y[i].shift ^= x[i].shift;
+    }
+}
+
+static void letter(const struct reducing *of, int rank, long i, unsigned char *packed) {
+    (void)of;
+    text t = {(unsigned)((rank + 1) * 5 + i) % 101, 101};
+    memcpy(packed, &t, sizeof t);
+}
+
+static struct layout texts(void) {
+    struct layout l = new_layout("text", sizeof(text));
+    add(&l, 0, sizeof(text));
+    MPI_Datatype t;
+    MPI_Type_contiguous(2, MPI_UNSIGNED, &t);
+    return commit(l, t);
+}
+
+/* The operator that each call gets works on whole elements and is called for none of them in vain. */
+static void one(int commutes, int n, int root, int in_place, MPI_Comm comm) {
+    struct layout l = texts();
+    struct reducing c = {commutes ? "sums" : "texts", &l, NULL, MPI_OP_NULL, commutes, 1, letter};
+    MPI_Op_create(commutes ? add_up : append, commutes, &c.op);
+    call_type = l.type;
+    reduce_by_all(&c, n, root, in_place, comm);
+    MPI_Op_free(&c.op);
+    CHECK(c.op == MPI_OP_NULL);
+    drop(&l);
+}
+
+static void slow(MPI_Comm comm) {
+    microseconds = 100;
+    for (int commutes = 0; commutes < 2; commutes++) {
+        one(commutes, 1, 0, 0, comm);
+        one(commutes, 300, 0, 1, comm); /* MPICH crashes with such long ones elsewhere */
+    }
+    /* One rank is much slower than the others. */
+    microseconds = test.rank == 1 ? 2000 : 0;
+    for (int commutes = 0; commutes < 2; commutes++) one(commutes, 40, 0, 0, comm);
+    microseconds = 0;
+}
+
+/* Operators and types come and go, so that the same handles are soon other ones: what was known of the last one, that
+ * it commutes for example, is not true of this one. */
+static void freed_at_once(MPI_Comm comm) {
+    enum { N = 50 };
+    text own[N], got[N];
+    int rank, p;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &p);
+    for (int k = 0; k < 60; k++) {
+        int commutes = k / 2 % 2;
+        MPI_Datatype type;
+        MPI_Op op;
+        MPI_Type_contiguous(2, MPI_UNSIGNED, &type);
+        MPI_Type_commit(&type);
+        MPI_Op_create(commutes ? add_up : append, commutes, &op);
+        call_type = type;
+        for (int i = 0; i < N; i++) own[i] = (text){(unsigned)(rank + i + k) % 101, 101};
+        memset(got, 0, sizeof got);
+        struct counts before = counts_of(k % 3 ? "allreduce" : "scan");
+        int rc = k % 3 ? MPI_Allreduce(own, got, N, type, op, comm) : MPI_Scan(own, got, N, type, op, comm);
+        MPI_Op_free(&op);
+        MPI_Type_free(&type);
+        check_reduction(before, rc, (long long)sizeof own, commutes, comm);
+        for (int i = 0; i < N; i++) {
+            unsigned want = 0;
+            for (int r = 0; r < (k % 3 ? p : rank + 1); r++)
+                want = (commutes ? want : want * 101) + (unsigned)(r + i + k) % 101;
+            CHECK_IN(got[i].number == want, "round %d, element %d: %u and not %u", k, i, got[i].number, want);
+        }
+    }
+}
+
+/* An operator that itself uses MPI, as far as it may: not to communicate. */
+static void looks_around(void *in, void *inout, int *count, MPI_Datatype *type) {
+    check_arguments(in, inout, count, type);
+    int flag, commutes, *x = in, *y = inout;
+    MPI_Op op;
+    MPI_Initialized(&flag);
+    MPI_Op_create(append, 0, &op);
+    MPI_Op_commutative(op, &commutes);
+    MPI_Op_free(&op);
+    CHECK(flag);
+    CHECK(!commutes);
+    for (int i = 0; i < *count; i++) y[i] += x[i];
+}
+
+static void curious(MPI_Comm comm) {
+    int rank, p, got[7], own[7];
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &p);
+    MPI_Op op;
+    MPI_Op_create(looks_around, 1, &op);
+    call_type = MPI_INT; /* an operator of the user's own on a predefined type */
+    for (int i = 0; i < 7; i++) own[i] = rank + i;
+    struct counts before = counts_of("allreduce");
+    int rc = MPI_Allreduce(own, got, 7, MPI_INT, op, comm);
+    check_reduction(before, rc, sizeof own, 1, comm);
+    for (int i = 0; i < 7; i++) CHECK(got[i] == p * (p - 1) / 2 + p * i);
+    MPI_Op_free(&op);
+}
+
+int main(int argc, char **argv) {
+    start(&argc, &argv, "red_operator");
+    MPI_Comm odd;
+    MPI_Comm_split(MPI_COMM_WORLD, test.rank % 2, -test.rank, &odd);
+    slow(MPI_COMM_WORLD);
+    freed_at_once(MPI_COMM_WORLD);
+    curious(MPI_COMM_WORLD);
+    for (int n = 0; n < 3; n++) one(n % 2, 17 * n, 0, n % 2, odd);
+    freed_at_once(odd);
+    curious(odd);
+    MPI_Comm_free(&odd);
+    CHECK(calls_seen > 0 && elements_seen > 0);
+    if (is_algorithm(expected("allreduce")) && test.ranks >= 6) CHECK(empty_seen == 0);
+    return finish();
+}
