@@ -20,6 +20,12 @@ use crate::model::{BLOCKS_MAX, Model, Reach};
 /// to reduce them in parts.
 const GATHER_BYTES: u64 = 64 << 10;
 
+/// The fewest bytes of a vector that halving reduces at least as fast as every host (docs/results/reductions.md): between
+/// ranks that have a node each, and over nodes.
+const HALVING_BYTES: u64 = 128 << 10;
+/// See [`HALVING_BYTES`]. All ranks of a node have messages inside it.
+const LANES_BYTES: u64 = 1 << 20;
+
 /// The parts of no rank are so many times as long as the average where halving is the choice: a round costs its longest
 /// part.
 const UNEVEN: u64 = 2;
@@ -257,9 +263,11 @@ impl Reduction<'_> {
             Family::AllReduction if self.order.exact && facts.is_far(config) && self.is_short() => {
                 1
             }
-            Family::AllReduction
+            Family::AllReduction if facts.widest > 1 => LANES_BYTES,
+            Family::AllReduction => HALVING_BYTES,
+            Family::ScatteredReduction if facts.widest == 1 => HALVING_BYTES,
+            Family::ScatteredReduction
             | Family::Reduction
-            | Family::ScatteredReduction
             | Family::Scan
             | Family::Broadcast
             | Family::AllBroadcast

@@ -2,6 +2,7 @@
 
 mod learn;
 mod nodes;
+mod reductions;
 
 use proptest::prelude::*;
 use rondo::algorithm::RootedAlgorithm;

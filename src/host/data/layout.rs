@@ -59,7 +59,7 @@ impl Mpi {
         let (mut lower, mut extent): (sys::MPI_Aint, sys::MPI_Aint) = (0, 0);
         // SAFETY: the host checks the handle and writes two addresses.
         check(unsafe { (self.f.type_get_true_extent)(datatype.0, &mut lower, &mut extent) })?;
-        Ok((lower as i64, extent as i64))
+        Ok((to_i64(lower), to_i64(extent)))
     }
 
     /// Is `datatype` the host's own? `None` if it is none.

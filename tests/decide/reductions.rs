@@ -1,0 +1,177 @@
+//! Reductions: clocks choose nothing that changes a bit, promises are kept, and the order of ranks where it counts.
+
+use super::{NODE, NODES, config, full};
+use rondo::algorithm::Algorithm;
+use rondo::collective::Collective;
+use rondo::config::{Config, Reproducible, Setting};
+use rondo::decide::{Choice, Context, Facts, Form, Order, Problem, Reduction, Why};
+use rondo::network::Network;
+
+const SUM_OF_DOUBLES: Order = Order {
+    commutes: true,
+    exact: false,
+};
+const SUM_OF_INTEGERS: Order = Order::ANY;
+const ORDERED: Order = Order {
+    commutes: false,
+    exact: false,
+};
+
+/// A network over which messages travel for long.
+const FAR: Network = Network {
+    alpha_us: Some(1000.0),
+    gap_us: Some(1.0),
+    beta_ns_per_kb: Some(40_000.0),
+    node_alpha_us: Some(1.0),
+    node_beta_ns_per_kb: Some(100.0),
+};
+
+fn reduction(
+    collective: Collective,
+    facts: Facts,
+    bytes: u64,
+    order: Order,
+    config: &Config,
+) -> Choice {
+    let call = Reduction {
+        context: Context {
+            collective,
+            facts,
+            config,
+        },
+        bytes,
+        longest: bytes.div_ceil(facts.p.into()),
+        order,
+    };
+    call.choose()
+}
+
+fn promised(reproducible: Reproducible) -> Config {
+    config(|c| c.reproducible = reproducible)
+}
+
+/// Rondo's algorithm, whatever the reason.
+fn chosen(choice: Choice) -> Algorithm {
+    match choice {
+        Choice::Rondo { algorithm, .. } => algorithm,
+        Choice::Host(why) => panic!("the host's: {why:?}"),
+    }
+}
+
+fn host_because(choice: Choice) -> Option<Why> {
+    match choice {
+        Choice::Host(why) => Some(why),
+        Choice::Rondo { .. } => None,
+    }
+}
+
+#[test]
+fn long_vectors_between_nodes_are_reduced_by_rondo() {
+    let default = Config::default();
+    for (collective, algorithm) in [
+        (Collective::Allreduce, Algorithm::Halving),
+        (Collective::Reduce, Algorithm::Circulant),
+        (Collective::ReduceScatter, Algorithm::Halving),
+        (Collective::ReduceScatterBlock, Algorithm::Halving),
+    ] {
+        for facts in [NODES, full(4, 4)] {
+            let choice = reduction(collective, facts, 4 << 20, SUM_OF_DOUBLES, &default);
+            assert_eq!(chosen(choice), algorithm, "{collective:?}");
+        }
+        let short = reduction(collective, NODES, 1000, SUM_OF_DOUBLES, &default);
+        assert_eq!(host_because(short), Some(Why::Small), "{collective:?}");
+        let inside = reduction(collective, NODE, 4 << 20, SUM_OF_DOUBLES, &default);
+        assert_eq!(host_because(inside), Some(Why::OneNode), "{collective:?}");
+        let ordered = reduction(collective, NODES, 4 << 20, ORDERED, &default);
+        assert_eq!(host_because(ordered), Some(Why::Slower), "{collective:?}");
+    }
+}
+
+#[test]
+fn what_is_measured_chooses_for_exact_operators_only() {
+    let default = Config::default();
+    let far = Facts {
+        network: FAR,
+        ..NODES
+    };
+    for bytes in [8, 1000, 100_000, 4 << 20] {
+        for collective in [
+            Collective::Allreduce,
+            Collective::Reduce,
+            Collective::ReduceScatter,
+        ] {
+            let [near, far] = [NODES, far]
+                .map(|facts| reduction(collective, facts, bytes, SUM_OF_DOUBLES, &default));
+            assert_eq!(near, far, "{collective:?} of {bytes}");
+        }
+    }
+    let short = reduction(Collective::Allreduce, far, 8, SUM_OF_INTEGERS, &default);
+    assert_eq!(chosen(short), Algorithm::Gather);
+}
+
+#[test]
+fn promises_hold_for_every_size_and_on_one_node() {
+    for facts in [NODE, NODES, full(4, 4)] {
+        for bytes in [8, 100_000, 4 << 20] {
+            let order = promised(Reproducible::Order);
+            let choice = reduction(Collective::Allreduce, facts, bytes, SUM_OF_DOUBLES, &order);
+            assert!(
+                [Algorithm::Gather, Algorithm::Ordered].contains(&chosen(choice)),
+                "{choice:?}"
+            );
+            let scan = reduction(Collective::Scan, facts, bytes, SUM_OF_DOUBLES, &order);
+            assert_eq!(chosen(scan), Algorithm::Pipelined);
+            let placement = promised(Reproducible::Placement);
+            let choice = reduction(
+                Collective::Allreduce,
+                facts,
+                bytes,
+                SUM_OF_DOUBLES,
+                &placement,
+            );
+            let is_flat = matches!(
+                choice,
+                Choice::Rondo {
+                    form: Form::Flat,
+                    ..
+                }
+            );
+            assert!(is_flat, "{choice:?}");
+            let host = promised(Reproducible::Host);
+            let choice = reduction(Collective::Allreduce, facts, bytes, SUM_OF_DOUBLES, &host);
+            assert!(host_because(choice).is_some(), "{choice:?}");
+        }
+    }
+    // Nothing is promised of operators that need no promise.
+    let host = promised(Reproducible::Host);
+    let exact = reduction(
+        Collective::Allreduce,
+        NODES,
+        4 << 20,
+        SUM_OF_INTEGERS,
+        &host,
+    );
+    assert_eq!(chosen(exact), Algorithm::Halving);
+}
+
+#[test]
+fn an_algorithm_that_mixes_operands_gives_way_where_their_order_counts() {
+    for (collective, named) in [
+        (Collective::Allreduce, Algorithm::Halving),
+        (Collective::Reduce, Algorithm::Circulant),
+        (Collective::ReduceScatter, Algorithm::Halving),
+    ] {
+        let config = config(|c| c[collective].setting = Setting::Use(named));
+        let mixed = reduction(collective, NODES, 4 << 20, SUM_OF_DOUBLES, &config);
+        assert_eq!(chosen(mixed), named);
+        let ordered = reduction(collective, NODES, 4 << 20, ORDERED, &config);
+        assert_eq!(chosen(ordered), Algorithm::Ordered);
+        assert!(matches!(
+            ordered,
+            Choice::Rondo {
+                why: Why::Order,
+                ..
+            }
+        ));
+    }
+}
