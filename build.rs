@@ -83,8 +83,8 @@ impl Host {
         let macros = mpi_macros(mpicc);
         let (abi, name) = identify(&macros).unwrap_or_else(|| {
             panic!(
-                "{mpicc}: its mpi.h is not Open MPI's, SMPI's or one with the MPICH ABI; set MPICC, or build for the ABI \
-                 of the MPI standard with --no-default-features"
+                "{mpicc}: its mpi.h is not Open MPI's, SMPI's or one with the MPICH ABI; set MPICC, or build for the \
+                 ABI of the MPI standard with --no-default-features"
             )
         });
         Host {

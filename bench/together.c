@@ -6,8 +6,8 @@
  *
  * COLLECTIVE is bcast, allgather, or allgatherv with one of the distributions of bench/allgatherv.c: same (equal parts)
  * or one (one rank has all). BYTES are those that every rank has in the end. Or it is allreduce, reduce or
- * reduce_scatter: sums of doubles, and BYTES are those of each rank's vector; or barrier. A line for each number of bytes: bytes,
- * the least time of the slowest rank in microseconds, and the median.
+ * reduce_scatter: sums of doubles, and BYTES are those of each rank's vector; or barrier. A line for each number of
+ * bytes: bytes, the least time of the slowest rank in microseconds, and the median.
  *
  * All ranks begin at a moment on which they agreed, if their clocks are the same (one machine, or nodes emulated on
  * one): behind a barrier over latency they would begin one after another, and short calls would look too fast.

@@ -155,7 +155,8 @@ export! {
 
 export! {
     /// MPI 4.1, section 6.10.1.
-    ReduceScatterBlock: MPI_Reduce_scatter_block PMPI_Reduce_scatter_block MPI_Reduce_scatter_block_c PMPI_Reduce_scatter_block_c = {
+    ReduceScatterBlock: MPI_Reduce_scatter_block PMPI_Reduce_scatter_block MPI_Reduce_scatter_block_c
+        PMPI_Reduce_scatter_block_c = {
         |sendbuf, recvbuf, count, datatype, op, comm| Reduction::new(
             ReductionOp::ReduceScatterBlock, sendbuf, recvbuf, count.into(), datatype, op, 0, comm,
         )

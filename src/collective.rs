@@ -130,8 +130,8 @@ struct Row {
     limits: Collective,
 }
 
-/// Makes the enumeration, the list of all, and the rows: the MPI function, the name, the name of the option, the family,
-/// and the collective whose limits hold for it.
+/// Makes the enumeration, the list of all, and the rows: the MPI function, the name, the name of the option, the
+/// family, and the collective whose limits hold for it.
 macro_rules! collectives {
     ($(
         $variant:ident $mpi_name:literal = $name:literal $option:literal, $family:ident, limits of $limits:ident;
@@ -153,7 +153,8 @@ macro_rules! collectives {
             option: $option,
             min_bytes_option: concat!($option, "_MIN_BYTES"),
             min_comm_size_option: concat!($option, "_MIN_COMM_SIZE"),
-            irregular: $name.as_bytes()[$name.len() - 1] == b'v' || matches!(stringify!($variant).as_bytes(), b"ReduceScatter"),
+            irregular: $name.as_bytes()[$name.len() - 1] == b'v'
+                || matches!(stringify!($variant).as_bytes(), b"ReduceScatter"),
             family: Family::$family,
             limits: Collective::$limits,
         }),*];

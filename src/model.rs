@@ -264,8 +264,8 @@ impl Model {
         (bruck_us, self.pipeline_us(reach, m, contributors, n))
     }
 
-    /// Microseconds of an all-broadcast in which every one of `ranks` ranks passes on to the next one what it got, parts
-    /// of up to `bytes` bytes.
+    /// Microseconds of an all-broadcast in which every one of `ranks` ranks passes on to the next one what it got,
+    /// parts of up to `bytes` bytes.
     pub fn ring_us(&self, ranks: u32, bytes: u64) -> f64 {
         let steps = f64::from(ranks.max(1) - 1);
         steps * (self.alpha_us + self.beta_us() * bytes as f64)

@@ -4,7 +4,10 @@ mod mpirun;
 
 use mpirun::{Ended, MPIS, compile, ctest, folder, library, mpirun};
 use rondo::rules::File;
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 /// Runs a program of the MPI tests on four ranks that are on these nodes, under Rondo with these variables, and gives
 /// its output.
@@ -12,10 +15,20 @@ fn run(mpi: &str, nodes: &str, variables: &[(&str, &str)]) -> String {
     run_program("learn", mpi, nodes, variables)
 }
 
+/// A program of the MPI tests, compiled once: another test may be running it.
+fn compiled(name: &str, mpi: &str, compiler: Option<&str>) -> PathBuf {
+    static DONE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let at = folder("calibration").join(format!("{name}.{mpi}"));
+    let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
+    if done.insert(at.clone()) {
+        compile(compiler, &ctest(&format!("{name}.c")), at.clone(), &[]);
+    }
+    at
+}
+
 fn run_program(name: &str, mpi: &str, nodes: &str, variables: &[(&str, &str)]) -> String {
-    let at = |name: &str| folder("calibration").join(format!("{name}.{mpi}"));
-    let program = compile(Some(mpi), &ctest(&format!("{name}.c")), at(name), &[]);
-    let on_node = compile(None, &ctest("on_node.c"), at("on_node"), &[]);
+    let program = compiled(name, mpi, Some(mpi));
+    let on_node = compiled("on_node", mpi, None);
     let preload = library(mpi).display().to_string();
     let own = [
         ("LD_PRELOAD", preload.as_str()),

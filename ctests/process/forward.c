@@ -53,8 +53,8 @@ static void check(const char *what, int where) {
 
 #define WORLD MPI_COMM_WORLD
 
-/* All that move data; `do` completes a call, `f` makes the name of the function, and `more` are the arguments before the
- * request. */
+/* All that move data; `do` completes a call, `f` makes the name of the function, and `more` are the arguments before
+ * the request. */
 #define SEVEN(do, f, more)                                                                                             \
     prepare(0), own[0] = 100 + test.rank;                                                                              \
     do(f(bcast, Bcast)(all, test.ranks, MPI_INT, 0, WORLD more));                                                      \

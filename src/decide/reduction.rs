@@ -20,8 +20,8 @@ use crate::model::{BLOCKS_MAX, Model, Reach};
 /// to reduce them in parts.
 const GATHER_BYTES: u64 = 64 << 10;
 
-/// The fewest bytes of a vector that halving reduces at least as fast as every host (docs/results/reductions.md): between
-/// ranks that have a node each, and over nodes.
+/// The fewest bytes of a vector that halving reduces at least as fast as every host (docs/results/reductions.md):
+/// between ranks that have a node each, and over nodes.
 const HALVING_BYTES: u64 = 128 << 10;
 /// See [`HALVING_BYTES`]. All ranks of a node have messages inside it.
 const LANES_BYTES: u64 = 1 << 20;

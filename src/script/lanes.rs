@@ -42,8 +42,8 @@ impl Lanes<'_> {
         spread(script, &self.node, &steps(&self.node), slices);
     }
 
-    /// Adds a reduction of which every rank has its own part. The area has a slice for each place of a node, of that the
-    /// part of the rank there on each node, and of that so many segments. The blocks of this rank's own part.
+    /// Adds a reduction of which every rank has its own part. The area has a slice for each place of a node, of that
+    /// the part of the rank there on each node, and of that so many segments. The blocks of this rank's own part.
     pub fn reduce_scatter(&self, script: &mut Script, segments: u32) -> Range<u32> {
         let (nodes, place) = (self.lane.p, self.node.me);
         let slice = nodes * segments;

@@ -286,8 +286,8 @@ impl<'a> Operands<'a> {
 
     /// Copies this rank's vector of `count` elements to the beginning of the area, which has room for it.
     pub fn fill(&self, buffers: &Buffers, area: Area, count: u64) -> Result<(), Failure> {
-        // SAFETY: by the contract of the call, for which whoever made it vouched, the vector can be read. Areas are made
-        // for the elements of a script, of which the vector is the beginning.
+        // SAFETY: by the contract of the call, for which whoever made it vouched, the vector can be read. Areas are
+        // made for the elements of a script, of which the vector is the beginning.
         unsafe { self.copy(buffers.own, self.place(area, 0), count) }
     }
 
