@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
-use rondo::collective::{Collective, Family};
+use rondo::collective::Collective;
 use rondo::learn::{Candidate, Contest, Prior, SIZE_CLASSES, Table, Trials};
 
 const TRIALS: Trials = Trials {
@@ -572,9 +572,8 @@ fn a_table_is_small_however_many_size_classes_there_are() {
     let mut table = Table::default();
     let mut taken = 0;
     // Nothing is learnt of the others.
-    let learning = [Family::Broadcast, Family::AllBroadcast, Family::Rooted];
     let all = Collective::ALL.iter();
-    for &collective in all.filter(|collective| learning.contains(&collective.family())) {
+    for &collective in all.filter(|collective| collective.family().learns()) {
         for class in 0..SIZE_CLASSES {
             let prior = Prior {
                 class: class as u8,

@@ -6,7 +6,7 @@ use super::reduction::Run;
 use super::{Operation, Plan, Stop, begin, context, private};
 use crate::collective::Collective;
 use crate::comm::State;
-use crate::decide::{self, Choice, Form, Problem};
+use crate::decide::{self, Form, Problem};
 use crate::host::{Barrier, Mpi, Vectors, call_tag};
 use crate::schedule::Steps;
 use crate::script::{Group, dissemination};
@@ -69,9 +69,7 @@ impl Operation for Barrier {
         run.carry_out(work, area)
     }
 
-    fn describe(&self, plan: &Plan) -> String {
-        match plan.choice {
-            Choice::Host(_) | Choice::Rondo { .. } => String::new(),
-        }
+    fn describe(&self, _plan: &Plan) -> String {
+        String::new()
     }
 }

@@ -41,6 +41,11 @@ fn implementation(choice: Choice) -> u64 {
     }
 }
 
+/// The blocks of the parts of some ranks, of which each has so many.
+fn blocks_of(ranks: Range<u32>, segments: u32) -> Range<u32> {
+    ranks.start * segments..ranks.end * segments
+}
+
 impl Operation for Reduction {
     type Problem<'a> = decide::Reduction<'a>;
 
@@ -232,7 +237,7 @@ impl Writing<'_> {
                 ReductionAlgorithm::Binomial => self.binomial(script, blocks),
                 ReductionAlgorithm::Ordered => {
                     self.ordered(script, blocks);
-                    let own = |rank: u32| rank * blocks..(rank + 1) * blocks;
+                    let own = |rank: u32| blocks_of(rank..rank + 1, blocks);
                     collect(script, self.p(), self.rank(), self.root, own);
                     if self.rank() == self.root {
                         script.result(0..self.p() * blocks);
@@ -244,7 +249,7 @@ impl Writing<'_> {
                     ScatteredReductionAlgorithm::Halving => self.halving(script, form, blocks),
                     ScatteredReductionAlgorithm::Ordered => {
                         self.ordered(script, blocks);
-                        self.rank() * blocks..(self.rank() + 1) * blocks
+                        blocks_of(self.rank()..self.rank() + 1, blocks)
                     }
                 };
                 script.result(own);
@@ -377,8 +382,9 @@ impl Writing<'_> {
         match form {
             Form::Flat => {
                 script.begin(self.most, self.parts(segments));
-                let blocks = |ranks: Range<u32>| once(ranks.start * segments..ranks.end * segments);
-                halving(script, &self.all(), blocks);
+                halving(script, &self.all(), |ranks| {
+                    once(blocks_of(ranks, segments))
+                });
                 self.spread(script, segments);
             }
             Form::Nodes { lanes } => {
@@ -397,8 +403,10 @@ impl Writing<'_> {
     }
 
     fn spread(&self, script: &mut Script, segments: u32) {
-        let blocks = |ranks: Range<u32>| once(ranks.start * segments..ranks.end * segments);
-        spread(script, &self.all(), &self.steps(self.p()), blocks);
+        let steps = self.steps(self.p());
+        spread(script, &self.all(), &steps, |ranks| {
+            once(blocks_of(ranks, segments))
+        });
     }
 
     fn gather(&self, script: &mut Script) {
@@ -463,12 +471,13 @@ impl Writing<'_> {
 
     /// Writes a reduce-scatter. The blocks of this rank's part.
     fn halving(&self, script: &mut Script, form: Form, segments: u32) -> Range<u32> {
-        let blocks = |ranks: Range<u32>| ranks.start * segments..ranks.end * segments;
         match form {
             Form::Flat => {
                 script.begin(self.most, self.parts(segments));
-                halving(script, &self.all(), |ranks| once(blocks(ranks)));
-                blocks(self.rank()..self.rank() + 1)
+                halving(script, &self.all(), |ranks| {
+                    once(blocks_of(ranks, segments))
+                });
+                blocks_of(self.rank()..self.rank() + 1, segments)
             }
             Form::Nodes { .. } => {
                 let ranks = self.order().unwrap_or_default();

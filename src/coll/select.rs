@@ -41,7 +41,7 @@ pub(super) fn select<O: Operation>(
         plan.choice = call.ask(plan.known, state, |problem| problem.ruled(ruling));
         return Ok(());
     }
-    if !learns {
+    if !learns || !collective.family().learns() {
         return Ok(());
     }
     let mut learnt = state.learnt.lock();
