@@ -12,6 +12,7 @@ mod order;
 mod reduction;
 mod rooted;
 mod select;
+mod slots;
 mod traffic;
 
 use crate::collective::Collective;

@@ -3,11 +3,12 @@
 #![forbid(unsafe_code)]
 
 use super::reduction::Run;
+use super::slots::Inside;
 use super::{Operation, Plan, Stop, begin, context, private};
 use crate::collective::Collective;
-use crate::comm::State;
-use crate::decide::{self, Form, Problem};
-use crate::host::{Barrier, Mpi, Vectors, call_tag};
+use crate::comm::{State, Work};
+use crate::decide::{self, Choice, Form, Problem};
+use crate::host::{Barrier, Comm, Mpi, Vectors, call_tag};
 use crate::schedule::Steps;
 use crate::script::{Group, dissemination};
 use crate::stats;
@@ -42,13 +43,14 @@ impl Operation for Barrier {
     fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
+        let form = settle(mpi, state, work, plan.choice, private)?;
         let sequence = begin(work, private, mpi, state)?;
-        let p = state.facts().p;
-        let radix = state.facts().radix(Form::Flat, 0, state.config());
-        let steps = Steps::new(p, radix);
-        let group = Group::all(p, state.rank());
-        work.script.begin(1, repeat_n(1, 1 + steps.count()));
-        dissemination(&mut work.script, &group, &steps);
+        let Work {
+            nodes,
+            script,
+            requests,
+            ..
+        } = work;
         let operands = mpi.signals(private);
         let run = Run {
             mpi,
@@ -60,16 +62,68 @@ impl Operation for Barrier {
             ),
             operands: &operands,
         };
+        let topology = state.topology();
+        let leaders: Vec<u32> = match form {
+            Form::Flat => Vec::new(),
+            Form::Nodes { .. } => (0..topology.nodes())
+                .map(|node| topology.locals(node)[0])
+                .collect(),
+        };
+        let group = match form {
+            Form::Flat => Group::all(state.facts().p, state.rank()),
+            Form::Nodes { .. } => Group {
+                members: Some(&leaders),
+                p: topology.nodes(),
+                me: topology.node(state.rank()),
+            },
+        };
+        let steps = Steps::new(group.p, state.facts().radix(form, 0, state.config()));
+        script.begin(1, repeat_n(1, 1 + steps.count()));
+        dissemination(script, &group, &steps);
         let signals = Vectors {
-            first: u64::from(work.script.cut().blocks()),
+            first: u64::from(script.cut().blocks()),
             other: 0,
         };
-        let area = run.reserve(work, signals, None)?;
+        let area = run.reserve(script, requests, signals, None)?;
         stats::count(Collective::Barrier, plan.choice, 0);
-        run.carry_out(work, area)
+        match (form, nodes.sharing.memory()) {
+            (Form::Nodes { .. }, Some(memory)) => {
+                let mut inside = Inside {
+                    run: &run,
+                    sequence,
+                    memory,
+                };
+                inside.gate(|| run.carry_out(script, requests, area))
+            }
+            (Form::Flat | Form::Nodes { .. }, _) => run.carry_out(script, requests, area),
+        }
     }
 
     fn describe(&self, _plan: &Plan) -> String {
         String::new()
     }
+}
+
+/// Between whom the barrier is made, now that it shows whether there is memory that the ranks of a node share: without
+/// it, between all ranks.
+fn settle(
+    mpi: &Mpi,
+    state: &State,
+    work: &mut Work,
+    choice: Choice,
+    private: Comm,
+) -> Result<Form, Stop> {
+    let form = match choice {
+        Choice::Rondo { form, .. } => form,
+        Choice::Host(_) => Form::Flat,
+    };
+    if form == Form::Flat {
+        return Ok(form);
+    }
+    let sharing = &mut work.nodes.sharing;
+    sharing.settle(mpi, state, private).map_err(Stop::Broken)?;
+    Ok(match sharing.memory() {
+        Some(_) => form,
+        None => Form::Flat,
+    })
 }

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::slots::{Inside, UNIT_MAX};
 use super::{Operation, Plan, Stop, begin_exchange, context, private};
 use crate::algorithm::{
     Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm,
@@ -10,15 +11,16 @@ use crate::algorithm::{
 use crate::collective::{Collective, Family};
 use crate::comm::{SEND_WINDOW, SIMULATED_SENDS, State, Work};
 use crate::decide::{self, Choice, Form, Order, Problem, Why};
+use crate::engine::node::{Tree, Want};
 use crate::engine::{Execution, Limits, run_script};
 use crate::host::{
-    Abi, Area, Code, Comm, Failure, Mpi, MpiScriptWire, Operands, Reduction, ReductionOp,
-    ScriptJob, Vectors, call_tag,
+    Abi, Area, Code, Comm, Failure, Mpi, MpiScriptWire, Operands, Reduction, ReductionOp, Requests,
+    ScriptJob, SlotVectors, Vectors, call_tag,
 };
 use crate::schedule::{Circulant, Steps};
 use crate::script::{
-    Cut, Group, Join, Lanes, Leaders, Prefix, Script, Tree, binomial, chain, collect, doubling,
-    gather, gather_cut, halving, ordered, ordered_cut, reduce, share, spread,
+    Cut, Fold, GatherTree, Group, Join, Lanes, Leaders, Prefix, Script, binomial, chain, collect,
+    doubling, exchange, gather, gather_cut, halving, ordered, ordered_cut, reduce, share, spread,
 };
 use crate::stats;
 use std::iter::once;
@@ -96,6 +98,7 @@ impl Operation for Reduction {
         let order = self.known_operator().map_or(Order::ANY, |operator| Order {
             commutes: operator.commutes,
             exact: operator.exact,
+            built_in: operator.built_in,
         });
         question(decide::Reduction {
             context: context(self.collective(), state),
@@ -128,11 +131,46 @@ impl Operation for Reduction {
         let found = self.operands(mpi, private, gets);
         let (operands, buffers) = found.ok_or(Stop::Host(Why::Invalid))?;
         let work = &mut *state.work.lock();
+        let Choice::Rondo {
+            algorithm, form, ..
+        } = plan.choice
+        else {
+            unreachable!("not Rondo's choice");
+        };
+        // Whether there is a segment, all ranks of all nodes know. Without one, messages give the same bits.
+        let unit = operands.unit().filter(|&unit| unit <= UNIT_MAX);
+        let built_in = self.known_operator().is_some_and(|op| op.built_in);
+        let shares = form != Form::Flat && built_in && unit.is_some();
+        if shares {
+            (work.nodes.sharing)
+                .settle(mpi, state, private)
+                .map_err(Stop::Broken)?;
+        }
         let sequence = begin_exchange(work, plan, private, mpi, state)?;
         // Ranks whose operators differ in what they allow may have chosen differently.
         let what = collective as u64 | implementation(plan.choice) << 8;
         let facts = [what, sequence, root.into(), plan.bytes];
         let total = self.total(p).ok_or(Stop::Host(Why::Invalid))?;
+        let run = Run {
+            mpi,
+            state,
+            private,
+            tag: call_tag(facts, state.tag_mask()),
+            operands: &operands,
+        };
+        let Work {
+            nodes,
+            script,
+            requests,
+            ..
+        } = work;
+        let mut inside = (nodes.sharing.memory())
+            .filter(|_| shares)
+            .map(|memory| Inside {
+                run: &run,
+                sequence,
+                memory,
+            });
         let writing = Writing {
             call: self,
             choice: plan.choice,
@@ -141,45 +179,77 @@ impl Operation for Reduction {
             bytes: plan.bytes,
             most: state.facts().eager_bytes.min(PIECE_BYTES) / operands.bytes(1).max(1),
             root,
+            shares: inside.is_some(),
         };
-        writing.write(&mut work.script);
+        let own = operands.area_of_own(&buffers, total);
+        let result = operands.area_of_result(&buffers, total);
+        let gathers = algorithm == Algorithm::Gather;
+        if let Some(inside) = &mut inside
+            && state.facts().nodes == 1
+            && !gathers
+        {
+            stats::count(collective, plan.choice, plan.bytes);
+            let vectors = SlotVectors {
+                operands: &operands,
+                from: own,
+                to: result,
+            };
+            return inside.reduce(vectors, total, &writing.trees(), &writing.wants());
+        }
+        writing.write(script);
 
         // Where the area is the result, it is that from the beginning.
-        let whole = work.script.cut().total() == total && work.script.results().is_empty();
-        let area = (gets && whole).then(|| operands.area_of_result(&buffers, total));
-        let run = Run {
-            mpi,
-            state,
-            private,
-            tag: call_tag(facts, state.tag_mask()),
-            operands: &operands,
-        };
-        let area = run.reserve(work, writing.vectors(), area)?;
+        let whole = script.cut().total() == total && script.results().is_empty();
+        let area = (gets && whole).then_some(result);
+        let area = run.reserve(script, requests, writing.vectors(), area)?;
         stats::count(collective, plan.choice, plan.bytes);
-        match writing.order() {
-            None => operands.fill(&buffers, area, total),
-            Some(ranks) => {
+        match (&mut inside, writing.order()) {
+            (Some(inside), _) if !gathers => {
+                let vectors = SlotVectors {
+                    operands: &operands,
+                    from: own,
+                    to: area,
+                };
+                inside.reduce(vectors, total, &writing.trees(), &writing.wants())?;
+            }
+            (_, None) => (operands.fill(&buffers, area, total)).map_err(Stop::Broken)?,
+            (_, Some(ranks)) => {
                 let firsts = Cut::of((0..p).map(|rank| writing.part(rank)));
                 let mut place = 0;
-                ranks.into_iter().try_for_each(|rank| {
+                for rank in ranks {
                     let elements = firsts.elements(&(rank..rank + 1));
                     let to = place;
                     place += elements.end - elements.start;
-                    operands.fill_part(&buffers, &elements, area, to)
-                })
+                    (operands.fill_part(&buffers, &elements, area, to)).map_err(Stop::Broken)?;
+                }
             }
         }
-        .map_err(Stop::Broken)?;
-        run.carry_out(work, area)?;
+        let in_area = SlotVectors {
+            operands: &operands,
+            from: area,
+            to: area,
+        };
+        if let Some(inside) = &mut inside
+            && gathers
+        {
+            inside.exchange(in_area, &writing.vectors_of_ranks())?;
+        }
+        run.carry_out(script, requests, area)?;
+        if let Some(inside) = &mut inside
+            && let Some(slices) = writing.slices()
+            && !gathers
+        {
+            inside.exchange(in_area, &slices)?;
+        }
         let mut place = 0;
-        for blocks in work.script.results() {
-            let elements = work.script.cut().elements(blocks);
+        for blocks in script.results() {
+            let elements = script.cut().elements(blocks);
             (operands.hand_out(&buffers, area, &elements, place)).map_err(Stop::Broken)?;
             place += elements.end - elements.start;
         }
-        work.requests.end_script();
-        if work.script.bytes() > SCRIPT_BYTES {
-            work.script = Script::default();
+        requests.end_script();
+        if script.bytes() > SCRIPT_BYTES {
+            *script = Script::default();
         }
         Ok(())
     }
@@ -209,6 +279,8 @@ struct Writing<'a> {
     /// Elements that share a message.
     most: u64,
     root: u32,
+    /// Do the ranks of a node reduce through the memory that they share? Then the script has what is between nodes only.
+    shares: bool,
 }
 
 impl Writing<'_> {
@@ -284,16 +356,9 @@ impl Writing<'_> {
 
     /// The vectors of the area.
     fn vectors(&self) -> Vectors {
-        let is_ordered = matches!(
-            self.choice,
-            Choice::Rondo {
-                algorithm: Algorithm::Ordered,
-                ..
-            }
-        );
         Vectors {
             first: self.total,
-            other: match is_ordered {
+            other: match self.is_ordered() {
                 true => self.part(self.rank()),
                 false => self.total,
             },
@@ -364,7 +429,7 @@ impl Writing<'_> {
         let node = topology.node(self.rank());
         let (lane, place) = self.lane();
         let locals = topology.locals(node);
-        write(Lanes {
+        let lanes = Lanes {
             node: Group {
                 members: Some(locals),
                 p: locals.len() as u32,
@@ -375,6 +440,10 @@ impl Writing<'_> {
                 p: lane.len() as u32,
                 me: node,
             },
+        };
+        write(match self.shares {
+            true => lanes.without_node(),
+            false => lanes,
         });
     }
 
@@ -414,12 +483,15 @@ impl Writing<'_> {
             .call
             .ask(None, self.state, |problem| problem.is_ordered());
         let tree = match problem {
-            true => Tree::Ranks,
-            false => Tree::Halving,
+            true => GatherTree::Ranks,
+            false => GatherTree::Halving,
         };
         let p = self.p();
         script.begin(self.most, gather_cut(p, tree, self.total));
-        gather(script, p, self.rank(), &self.steps(p), tree);
+        if !self.shares {
+            exchange(script, p, self.rank(), &self.steps(p), tree);
+        }
+        gather(script, p, self.rank(), tree);
     }
 
     fn ordered(&self, script: &mut Script, segments: u32) {
@@ -439,10 +511,10 @@ impl Writing<'_> {
             Form::Nodes { .. } => {
                 let topology = self.state.topology();
                 let (home, node) = (topology.node(self.root), topology.node(self.rank()));
-                let leader = |node| match node == home {
-                    true => self.root,
-                    false => topology.locals(node)[0],
-                };
+                if self.shares && self.rank() != topology.leader(node, self.root) {
+                    return;
+                }
+                let leader = |node| topology.leader(node, self.root);
                 let leaders: Vec<u32> = (0..topology.nodes()).map(leader).collect();
                 let leaders = Leaders {
                     leaders: Group {
@@ -450,7 +522,10 @@ impl Writing<'_> {
                         p: leaders.len() as u32,
                         me: node,
                     },
-                    locals: topology.locals(node),
+                    locals: match self.shares {
+                        true => &[],
+                        false => topology.locals(node),
+                    },
                     rank: self.rank(),
                 };
                 leaders.reduce(script, home);
@@ -512,6 +587,148 @@ impl Writing<'_> {
     }
 }
 
+/// What the ranks of a node reduce through the memory that they share.
+impl Writing<'_> {
+    fn locals(&self) -> &[u32] {
+        let topology = self.state.topology();
+        topology.locals(topology.node(self.rank()))
+    }
+
+    /// The number of a rank among those of its node.
+    fn local(&self, rank: u32) -> u32 {
+        self.state.topology().local(rank)
+    }
+
+    /// Do operands keep the order of ranks?
+    fn is_ordered(&self) -> bool {
+        matches!(
+            self.choice,
+            Choice::Rondo {
+                algorithm: Algorithm::Ordered,
+                ..
+            }
+        )
+    }
+
+    /// The parts of the vectors, each with its order of evaluation: that of the same call by messages.
+    fn trees(&self) -> Vec<Tree> {
+        let whole = |fold| {
+            vec![Tree {
+                end: self.total,
+                fold,
+            }]
+        };
+        let family = self.call.collective().family();
+        if self.is_ordered() {
+            return whole(Fold::From(0));
+        }
+        let leader = || {
+            let topology = self.state.topology();
+            topology.leader(topology.node(self.rank()), self.root)
+        };
+        let mut end = 0;
+        let mut tree = |count: u64, owner| {
+            end += count;
+            Tree {
+                end,
+                fold: Fold::Halving(owner),
+            }
+        };
+        match family {
+            Family::Reduction => whole(Fold::From(self.local(leader()))),
+            Family::ScatteredReduction => {
+                let ranks = 0..self.p();
+                ranks
+                    .map(|rank| tree(self.part(rank), self.local(rank)))
+                    .collect()
+            }
+            Family::AllReduction
+            | Family::Scan
+            | Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier => {
+                let places = self.locals().len() as u32;
+                let slice = |place| tree(share(self.total, places, place), place);
+                (0..places).map(slice).collect()
+            }
+        }
+    }
+
+    /// What this rank gets of them.
+    fn wants(&self) -> Vec<Want> {
+        let topology = self.state.topology();
+        let (rank, nodes) = (self.rank(), topology.nodes());
+        let all = || {
+            vec![Want {
+                elements: 0..self.total,
+                to: 0,
+            }]
+        };
+        match self.call.collective().family() {
+            Family::Reduction => match rank == topology.leader(topology.node(rank), self.root) {
+                true => all(),
+                false => Vec::new(),
+            },
+            Family::ScatteredReduction => {
+                let parts = Cut::of((0..self.p()).map(|rank| self.part(rank)));
+                let place = topology.local(rank);
+                let of = |rank: u32, to| Want {
+                    elements: parts.elements(&(rank..rank + 1)),
+                    to,
+                };
+                let Some(order) = self.order().filter(|_| nodes > 1) else {
+                    return vec![of(rank, 0)];
+                };
+                // Where the parts of the ranks of its lane lie in the area.
+                let area = Cut::of(order.iter().map(|&rank| self.part(rank)));
+                let wanted = (0..)
+                    .zip(&order)
+                    .filter(|(_, rank)| topology.local(**rank) == place);
+                let want = |(i, &rank): (u32, &u32)| of(rank, area.elements(&(i..i + 1)).start);
+                let mut wants: Vec<Want> = wanted.map(want).collect();
+                wants.sort_unstable_by_key(|want| want.elements.start);
+                wants
+            }
+            Family::AllReduction
+            | Family::Scan
+            | Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier => match self.slices() {
+                Some(slices) => {
+                    let elements = slices[topology.local(rank) as usize].clone();
+                    vec![Want {
+                        to: elements.start,
+                        elements,
+                    }]
+                }
+                None => all(),
+            },
+        }
+    }
+
+    /// The slices of the vector that the ranks of the node exchange in the end.
+    fn slices(&self) -> Option<Vec<Range<u64>>> {
+        let is_all = self.call.collective().family() == Family::AllReduction;
+        (is_all && self.state.facts().nodes > 1).then(|| {
+            let places = self.locals().len() as u32;
+            let slices = Cut::of((0..places).map(|place| share(self.total, places, place)));
+            let slice = |place| slices.elements(&(place..place + 1));
+            (0..places).map(slice).collect()
+        })
+    }
+
+    /// Where the vectors of the ranks of the node lie in the area of a gather.
+    fn vectors_of_ranks(&self) -> Vec<Range<u64>> {
+        let (p, me) = (self.p(), self.rank());
+        let vector = |rank: u32| u64::from((me + p - rank) % p) * self.total;
+        (0..p)
+            .map(|rank| vector(rank)..vector(rank) + self.total)
+            .collect()
+    }
+}
+
 /// A script of a call, ready to be carried out.
 pub(super) struct Run<'a> {
     pub mpi: &'a Mpi,
@@ -541,23 +758,23 @@ impl Run<'_> {
     /// Makes room for everything. The area has these vectors; it is the one that is given, or memory of Rondo's.
     pub fn reserve(
         &self,
-        work: &mut Work,
+        script: &Script,
+        requests: &mut Requests,
         vectors: Vectors,
         area: Option<Area>,
     ) -> Result<Area, Stop> {
-        let Work {
-            script, requests, ..
-        } = work;
         requests
             .reserve_script(&self.limits(), script, self.operands, (vectors, area))
             .map_err(Stop::Error)
     }
 
     /// Carries it out.
-    pub fn carry_out(&self, work: &mut Work, area: Area) -> Result<(), Stop> {
-        let Work {
-            script, requests, ..
-        } = work;
+    pub fn carry_out(
+        &self,
+        script: &Script,
+        requests: &mut Requests,
+        area: Area,
+    ) -> Result<(), Stop> {
         let counts = script.sends().iter();
         let counts = counts.map(|send| script.cut().count(&send.blocks));
         let job = ScriptJob {

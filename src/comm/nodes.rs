@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::{Schedules, State};
-use crate::engine::node::{Messages, RingRows};
+use crate::engine::node::{Groups, Messages, RingRows};
 use crate::engine::{Part, Scratch};
 use crate::hash;
 use crate::host::{Code, Comm, Failure, MailboxState, Mpi, Requests};
@@ -85,6 +85,16 @@ impl Memory {
         let begin = self.position;
         self.position += bytes;
         begin
+    }
+
+    /// The same for a call that puts groups of slots through the ring, none of which may wrap.
+    pub fn begin_groups(&mut self, groups: &Groups) -> u64 {
+        let (capacity, through) = (self.ring.capacity(), groups.through());
+        let place = self.position % capacity;
+        if !groups.fits() || place + through > capacity {
+            self.position = self.position.next_multiple_of(capacity);
+        }
+        self.begin(through)
     }
 }
 

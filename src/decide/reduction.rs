@@ -26,6 +26,9 @@ const HALVING_BYTES: u64 = 128 << 10;
 /// See [`HALVING_BYTES`]. All ranks of a node have messages inside it.
 const LANES_BYTES: u64 = 1 << 20;
 
+/// The fewest bytes of a vector that the ranks of one node reduce through their memory faster than every host.
+const NODE_BYTES: u64 = 16 << 10;
+
 /// The parts of no rank are so many times as long as the average where halving is the choice: a round costs its longest
 /// part.
 const UNEVEN: u64 = 2;
@@ -37,6 +40,8 @@ pub struct Order {
     pub commutes: bool,
     /// Is the result the same, to the last bit, in every order?
     pub exact: bool,
+    /// Are operator and datatype predefined? Then an element takes as many bytes of memory on every rank.
+    pub built_in: bool,
 }
 
 impl Order {
@@ -44,6 +49,7 @@ impl Order {
     pub const ANY: Order = Order {
         commutes: true,
         exact: true,
+        built_in: true,
     };
 }
 
@@ -147,19 +153,50 @@ impl Reduction<'_> {
     /// Between whom.
     fn form(&self, algorithm: Algorithm) -> Form {
         let Context { facts, config, .. } = self.context;
-        let flat = facts.widest == 1
-            || facts.nodes == 1
-            || config.hierarchy == Hierarchy::Flat
-            || self.promise() == Reproducible::Placement
-            || self.is_ordered();
+        if facts.widest == 1 || config.hierarchy == Hierarchy::Flat {
+            return Form::Flat;
+        }
+        if facts.nodes == 1 {
+            return self.form_on_one_node(algorithm);
+        }
         let is_even = facts.widest == facts.narrowest;
         match algorithm {
-            _ if flat => Form::Flat,
+            _ if self.promise() == Reproducible::Placement || self.is_ordered() => Form::Flat,
             Algorithm::Halving if is_even => Form::Nodes {
                 lanes: facts.widest,
             },
             Algorithm::Circulant => Form::Nodes { lanes: 1 },
             Algorithm::Halving
+            | Algorithm::Binomial
+            | Algorithm::Bruck
+            | Algorithm::Ring
+            | Algorithm::Hybrid
+            | Algorithm::Adaptive
+            | Algorithm::Linear
+            | Algorithm::Postal
+            | Algorithm::Relay
+            | Algorithm::Gather
+            | Algorithm::Ordered
+            | Algorithm::Doubling
+            | Algorithm::Pipelined
+            | Algorithm::Dissemination => Form::Flat,
+        }
+    }
+
+    /// Is there memory that the ranks of the only node share, and a way through it for this algorithm, with the same
+    /// bits as by messages?
+    fn form_on_one_node(&self, algorithm: Algorithm) -> Form {
+        let shares = self.context.config.shm && self.order.built_in;
+        match algorithm {
+            Algorithm::Halving | Algorithm::Ordered | Algorithm::Gather if shares => Form::Nodes {
+                lanes: self.context.facts.p,
+            },
+            // Its tree is another one: the ranks of the node in their order.
+            Algorithm::Circulant if shares && self.promise() != Reproducible::Placement => {
+                Form::Nodes { lanes: 1 }
+            }
+            Algorithm::Circulant
+            | Algorithm::Halving
             | Algorithm::Binomial
             | Algorithm::Bruck
             | Algorithm::Ring
@@ -188,6 +225,8 @@ impl Reduction<'_> {
             Form::Nodes { .. } => facts.nodes,
         };
         match algorithm {
+            // Nothing travels.
+            _ if ranks == 1 => 1,
             Algorithm::Circulant | Algorithm::Pipelined if block_bytes > 0 => {
                 most(self.bytes, block_bytes)
             }
@@ -235,7 +274,7 @@ impl Reduction<'_> {
         let Context { facts, config, .. } = self.context;
         let min = self.context.wish().min_bytes;
         if facts.nodes == 1 && min.is_none() {
-            return Err(Why::OneNode);
+            return self.worthwhile_on_one_node();
         }
         if let Some(min) = min {
             return match self.bytes < min {
@@ -277,6 +316,17 @@ impl Reduction<'_> {
         match self.bytes < shortest {
             true => Err(Why::Small),
             false => Ok(()),
+        }
+    }
+}
+
+impl Reduction<'_> {
+    /// The same where all ranks share memory.
+    fn worthwhile_on_one_node(&self) -> Result<(), Why> {
+        match self.form(self.usual()) {
+            Form::Flat => Err(Why::OneNode),
+            Form::Nodes { .. } if self.bytes < NODE_BYTES => Err(Why::Small),
+            Form::Nodes { .. } => Ok(()),
         }
     }
 }
@@ -400,9 +450,14 @@ impl Problem for Barrier<'_> {
     }
 
     fn by(&self, algorithm: Algorithm, _block_bytes: u64) -> Choice {
+        let Context { facts, config, .. } = self.context;
+        let shares = config.shm && config.hierarchy != Hierarchy::Flat && facts.widest > 1;
         Choice::Rondo {
             algorithm,
-            form: Form::Flat,
+            form: match shares {
+                true => Form::Nodes { lanes: 1 },
+                false => Form::Flat,
+            },
             blocks: 1,
             why: Why::Auto,
         }

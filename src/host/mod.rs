@@ -36,7 +36,7 @@ pub use object::operator::Operator;
 pub use transport::in_flight::InFlight;
 pub use transport::local_packets::{LocalPackets, MailboxEvent, MailboxState, Route};
 pub use transport::probes::Probe;
-pub use transport::ring::RingLocal;
+pub use transport::ring::{NodeCall, RingLocal, RingSlots, SlotVectors};
 pub use transport::rooted_wire::MpiRootedWire;
 pub use transport::script_wire::{MpiScriptWire, ScriptJob};
 pub use transport::tags::{Tags, call_tag};

@@ -23,7 +23,7 @@ pub struct Lanes<'a> {
     pub lane: Group<'a>,
 }
 
-impl Lanes<'_> {
+impl<'a> Lanes<'a> {
     /// Adds a reduction of which every rank has the result. The area has a slice for each place of a node, of that a
     /// part for each node, and of that so many segments. `radix` says in how many messages at a time parts are spread
     /// among so many ranks.
@@ -40,6 +40,14 @@ impl Lanes<'_> {
         halving(script, &self.lane, parts);
         spread(script, &self.lane, &steps(&self.lane), parts);
         spread(script, &self.node, &steps(&self.node), slices);
+    }
+
+    /// The node as it is where its ranks share memory: what they have is reduced before, and handed out behind.
+    pub fn without_node(self) -> Lanes<'a> {
+        Lanes {
+            node: Group { p: 1, ..self.node },
+            ..self
+        }
     }
 
     /// Adds a reduction of which every rank has its own part. The area has a slice for each place of a node, of that

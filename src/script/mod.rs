@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod circulant;
+mod fold;
 mod gather;
 mod halving;
 mod lanes;
@@ -22,7 +23,8 @@ mod scan;
 mod spread;
 
 pub use circulant::{binomial, reduce};
-pub use gather::{Tree, gather, gather_cut};
+pub use fold::Fold;
+pub use gather::{GatherTree, exchange, gather, gather_cut};
 pub use halving::halving;
 pub use lanes::{Lanes, Leaders};
 pub use ordered::{collect, ordered, ordered_cut};

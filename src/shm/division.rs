@@ -3,8 +3,8 @@
 /// Bytes that processors hand to each other at once. What different ranks write lies in different lines.
 pub(super) const LINE: u64 = 64;
 
-/// Of a rank's controls: how far it has written; then, in a line of its own, how far it has read and which
-/// call it is in. All look at the former while they wait for bytes, only writers at the latter.
+/// Of a rank's controls: how far it has written and how far it has joined; then, in a line of its own, how far it has
+/// read and which call it is in. All look at the former while they wait for bytes, only writers at the latter.
 const CONTROL_BYTES: u64 = 2 * LINE;
 
 /// The share of the mailboxes in a segment.
@@ -17,8 +17,10 @@ const MAILBOX_LINES: (u64, u64) = (3, 255);
 /// What of a mailbox is not the packet.
 pub(super) const MAILBOX_HEAD_BYTES: u64 = 24;
 
-/// A ring must be worth its while.
+/// A ring must be worth its while, and have slots of a few lines for all ranks.
 const RING_BYTES_MIN: u64 = 4 << 10;
+/// See [`RING_BYTES_MIN`].
+const SLOT_BYTES_MIN: u64 = 4 * LINE;
 
 /// The places of controls, mailboxes and ring in a segment for the ranks of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +46,8 @@ impl Division {
         };
         let rest = bytes.checked_sub(division.ring())?;
         division.ring_bytes = rest - rest % LINE;
-        (division.ring_bytes >= RING_BYTES_MIN).then_some(division)
+        let least = RING_BYTES_MIN.max(u64::from(n) * SLOT_BYTES_MIN);
+        (division.ring_bytes >= least).then_some(division)
     }
 
     /// Bytes of the ring: a whole number of lines.
@@ -64,6 +67,11 @@ impl Division {
     /// Where it is said how far `rank` has written.
     pub(super) fn wrote(&self, rank: u32) -> u64 {
         LINE + u64::from(rank) * CONTROL_BYTES
+    }
+
+    /// Where it is said how far `rank` has joined.
+    pub(super) fn joined(&self, rank: u32) -> u64 {
+        self.wrote(rank) + 8
     }
 
     /// Where it is said how far `rank` has read.

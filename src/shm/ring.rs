@@ -82,6 +82,26 @@ impl Ring {
         self.load(self.division.wrote(self.of(rank)))
     }
 
+    /// This rank has joined what it is to join below this position: a number that its readers agree on with it, as for
+    /// [`publish`](Ring::publish).
+    pub fn publish_joined(&self, until: u64) {
+        // Release, with Acquire in `joined`: the results are there before the word is.
+        self.store(self.division.joined(self.me), until);
+    }
+
+    /// The position below which `rank` has joined what it is to join.
+    pub fn joined(&self, rank: u32) -> u64 {
+        self.load(self.division.joined(self.of(rank)))
+    }
+
+    /// The address of the bytes from position `at` on, which do not wrap. Who uses it must have the right to: see
+    /// [`write`](Ring::write) and [`read`](Ring::read).
+    pub fn address(&self, at: u64, len: usize) -> *mut u8 {
+        let (place, first) = self.first_piece(at, len);
+        assert!(first == len, "{len} bytes at {at} wrap");
+        self.segment.place(place, len)
+    }
+
     /// This rank needs no bytes below this position any more, and has written those that are its own. It
     /// may release what others have not written yet.
     pub fn release(&self, until: u64) {

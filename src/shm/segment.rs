@@ -183,7 +183,7 @@ impl Segment {
     }
 
     /// The address of byte `at`, from which `len` bytes lie within the segment.
-    fn place(&self, at: u64, len: usize) -> *mut u8 {
+    pub(super) fn place(&self, at: u64, len: usize) -> *mut u8 {
         let end = at.checked_add(len as u64);
         assert!(
             end.is_some_and(|end| end <= self.bytes as u64),

@@ -10,11 +10,13 @@ use rondo::network::Network;
 const SUM_OF_DOUBLES: Order = Order {
     commutes: true,
     exact: false,
+    built_in: true,
 };
 const SUM_OF_INTEGERS: Order = Order::ANY;
 const ORDERED: Order = Order {
     commutes: false,
     exact: false,
+    built_in: true,
 };
 
 /// A network over which messages travel for long.

@@ -321,11 +321,12 @@ fn gather_cases(p: u32) -> impl Iterator<Item = (u64, Variant)> {
     })
 }
 
-fn gathered(p: u32, tree: Tree, count: u64, variant: &Variant) -> Vec<Script> {
+fn gathered(p: u32, tree: GatherTree, count: u64, variant: &Variant) -> Vec<Script> {
     scripts(p, |script, rank| {
         script.begin(variant.most, gather_cut(p, tree, count));
         let steps = Steps::new(p, variant.radix);
-        gather(script, p, rank, &steps, tree);
+        exchange(script, p, rank, &steps, tree);
+        gather(script, p, rank, tree);
     })
 }
 
@@ -334,7 +335,7 @@ fn vectors_that_all_have_are_reduced_in_the_order_of_ranks() {
     for p in every_p() {
         let all: Vec<u16> = (0..p as u16).collect();
         for (count, variant) in gather_cases(p) {
-            let scripts = gathered(p, Tree::Ranks, count, &variant);
+            let scripts = gathered(p, GatherTree::Ranks, count, &variant);
             let outcome = carry_out(&scripts, count, &variant);
             let expected = terms(0..count, |_| &all);
             for rank in 0..p {
@@ -350,7 +351,7 @@ fn vectors_that_all_have_are_reduced_in_the_same_order_as_by_halving() {
     for p in every_p() {
         let orders = orders_of_halving(p);
         for (count, variant) in gather_cases(p) {
-            let scripts = gathered(p, Tree::Halving, count, &variant);
+            let scripts = gathered(p, GatherTree::Halving, count, &variant);
             let outcome = carry_out(&scripts, count, &variant);
             let expected = in_orders(&even(count, p), &orders);
             for rank in 0..p {
@@ -366,7 +367,7 @@ fn a_gather_sends_as_many_messages_as_its_steps() {
         for radix in [2, 3, p] {
             let mut variant = variants(p, 1, 5).swap_remove(0);
             (variant.most, variant.radix) = (u64::MAX, radix);
-            let scripts = gathered(p, Tree::Ranks, 2, &variant);
+            let scripts = gathered(p, GatherTree::Ranks, 2, &variant);
             let outcome = carry_out(&scripts, 2, &variant);
             for port in &outcome.ports {
                 let blocks: u32 = port.sent.iter().map(|(_, b)| b.end - b.start).sum();

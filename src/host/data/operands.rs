@@ -208,6 +208,11 @@ impl<'a> Operands<'a> {
         }
     }
 
+    /// This rank's own vector as an area of so many elements.
+    pub fn area_of_own(&self, buffers: &Buffers, elements: u64) -> Area {
+        Area::one(buffers.own, elements)
+    }
+
     /// The result's own memory as an area of so many elements.
     pub fn area_of_result(&self, buffers: &Buffers, elements: u64) -> Area {
         Area::one(buffers.result, elements)
@@ -343,6 +348,50 @@ impl<'a> Operands<'a> {
             done = some.end;
         }
         Ok(())
+    }
+
+    /// Bytes from the beginning of an element in a slot to that of the next; `None` if elements of this type cannot lie
+    /// in a slot.
+    pub fn unit(&self) -> Option<u64> {
+        let fits = self.spans.0 >= 0 && self.spans.0 + self.spans.1 <= self.layout.extent;
+        u64::try_from(self.layout.extent)
+            .ok()
+            .filter(|&unit| unit > 0 && fits)
+    }
+
+    /// Bytes of so many elements in a slot.
+    pub(in crate::host) fn slot_bytes(&self, count: u64) -> usize {
+        (count * self.layout.extent.unsigned_abs()) as usize
+    }
+
+    /// Copies elements of an area to a slot.
+    ///
+    /// # Safety
+    /// The elements of the area can be read, and the slot has room for them.
+    pub(in crate::host) unsafe fn put_in_slot(
+        &self,
+        area: Area,
+        elements: &Range<u64>,
+        slot: *mut u8,
+    ) -> Result<(), Failure> {
+        let from = self.place(area, elements.start);
+        // SAFETY: the caller's contract.
+        unsafe { self.copy(from, slot, elements.end - elements.start) }
+    }
+
+    /// Copies elements from a slot to an area.
+    ///
+    /// # Safety
+    /// The elements of the slot can be read, and the area has room for them.
+    pub(in crate::host) unsafe fn get_from_slot(
+        &self,
+        slot: *mut u8,
+        area: Area,
+        elements: &Range<u64>,
+    ) -> Result<(), Failure> {
+        let to = self.place(area, elements.start);
+        // SAFETY: the caller's contract.
+        unsafe { self.copy(slot, to, elements.end - elements.start) }
     }
 
     /// Copies elements of the area to others of it.

@@ -1,24 +1,29 @@
-//! [`Local`] over the shared segment of a node.
+//! [`Local`] and [`Slots`] over the shared segment of a node.
 
 use super::patience::{Patience, probe};
 use super::wire::Job;
-use crate::engine::node::{Local, MARK, Places};
+use crate::engine::node::{Local, MARK, Places, Slots};
 use crate::engine::rooted::Misfit;
+use crate::host::data::operands::{Area, Operands};
+use crate::host::library::handle::Comm;
+use crate::host::library::table::Mpi;
 use crate::host::object::failure::Failure;
 use crate::schedule::Span;
 use crate::shm::Ring;
 use std::ffi::c_int;
+use std::ops::Range;
 use std::time::Duration;
 
 /// Idle polls between two calls of the host, which moves the user's own messages then: a rank of a node
 /// that waits here may have a message under way that another one waits for before it comes here.
 const POLLS_PER_PROBE: u32 = 8;
 
-/// One rank's end of the ring in one call.
-pub struct RingLocal<'a> {
-    job: Job<'a>,
+/// One rank's end of the ring in one call: what it shows the other ranks of the node, and waiting for them.
+struct End<'a> {
+    mpi: &'a Mpi,
+    comm: Comm,
+    tag: i32,
     ring: &'a mut Ring,
-    places: Places<'a>,
     /// The ranks of the node.
     locals: &'a [u32],
     /// The number of the call in the upper half and a hash of what the ranks must agree on in the lower.
@@ -27,24 +32,35 @@ pub struct RingLocal<'a> {
     polls: u32,
 }
 
-impl<'a> RingLocal<'a> {
-    /// The ring in the call of this number; the ranks must agree on the `facts`.
-    pub fn new(
-        job: Job<'a>,
-        ring: &'a mut Ring,
-        places: Places<'a>,
-        locals: &'a [u32],
-        number: u64,
-    ) -> RingLocal<'a> {
-        let call = number << 32 | u64::from(job.tag as u32);
-        ring.enter(call);
-        RingLocal {
-            job,
+/// A call, as the ranks of a node know it.
+#[derive(Clone, Copy)]
+pub struct NodeCall<'a> {
+    /// The host.
+    pub mpi: &'a Mpi,
+    /// The private communicator.
+    pub comm: Comm,
+    /// A hash of what the ranks must agree on.
+    pub tag: i32,
+    /// The number of the call.
+    pub number: u64,
+    /// The ranks of the node.
+    pub locals: &'a [u32],
+    /// See `RONDO_TIMEOUT_S`.
+    pub timeout_s: u32,
+}
+
+impl<'a> End<'a> {
+    fn new(call: NodeCall<'a>, ring: &'a mut Ring) -> End<'a> {
+        let word = call.number << 32 | u64::from(call.tag as u32);
+        ring.enter(word);
+        End {
+            mpi: call.mpi,
+            comm: call.comm,
+            tag: call.tag,
             ring,
-            places,
-            locals,
-            call,
-            patience: Patience::new(job.timeout_s),
+            locals: call.locals,
+            call: word,
+            patience: Patience::new(call.timeout_s),
             polls: 0,
         }
     }
@@ -66,18 +82,6 @@ impl<'a> RingLocal<'a> {
         self.patience.suspect(strange.and(from))?;
         self.patience.check(idle, from)
     }
-}
-
-impl Local for RingLocal<'_> {
-    type Error = Failure;
-
-    fn capacity(&self) -> u64 {
-        self.ring.capacity()
-    }
-
-    fn has_room(&mut self, end: u64) -> bool {
-        self.ring.has_room(end)
-    }
 
     fn mark(&mut self, at: u64) {
         let mark = self.call.to_ne_bytes();
@@ -97,38 +101,9 @@ impl Local for RingLocal<'_> {
         }
     }
 
-    fn put(&mut self, at: u64, span: Span) -> Result<(), Failure> {
-        self.job.pack(span.end())?;
-        let mut at = at;
-        self.places.each(span, |rank, span| {
-            let from = self.job.data.part(rank).wrapping_add(span.offset as usize);
-            // SAFETY: the bytes are the user's, by the contract of whoever made the call, or lie in the
-            // packed copy; they are this rank's own or have arrived. Room as in `mark`.
-            unsafe { self.ring.write(at, from.cast_const(), span.len as usize) };
-            at += span.len;
-        });
-        Ok(())
-    }
-
-    fn get(&mut self, at: u64, span: Span) -> Result<(), Failure> {
-        let mut at = at;
-        self.places.each(span, |rank, span| {
-            let to = self.job.data.part(rank).wrapping_add(span.offset as usize);
-            // SAFETY: the place is the user's, by the contract of whoever made the call, or lies in the
-            // packed copy, and nothing else is received there. The bytes are there, as in `check`.
-            unsafe { self.ring.read(at, to, span.len as usize) };
-            at += span.len;
-        });
-        Ok(())
-    }
-
     fn publish(&mut self, until: u64) {
         self.patience.moved();
         self.ring.publish(until);
-    }
-
-    fn written(&self, writer: u32) -> u64 {
-        self.ring.written(writer)
     }
 
     fn release(&mut self, until: u64) {
@@ -141,11 +116,225 @@ impl Local for RingLocal<'_> {
         if self.polls.is_multiple_of(POLLS_PER_PROBE) {
             // A rank sends itself nothing: what counts is that the host looks.
             let me = self.locals[self.ring.me() as usize];
-            probe(self.job.mpi, self.job.comm, me as c_int, self.job.tag)?;
+            probe(self.mpi, self.comm, me as c_int, self.tag)?;
         }
         match self.patience.wait() {
             Some(idle) => self.look_around(idle, waiting),
             None => Ok(()),
         }
+    }
+}
+
+/// The ring as an all-broadcast sees it.
+pub struct RingLocal<'a> {
+    job: Job<'a>,
+    end: End<'a>,
+    places: Places<'a>,
+}
+
+impl<'a> RingLocal<'a> {
+    /// The ring in the call of this number; the ranks must agree on the `facts`.
+    pub fn new(
+        job: Job<'a>,
+        ring: &'a mut Ring,
+        places: Places<'a>,
+        locals: &'a [u32],
+        number: u64,
+    ) -> RingLocal<'a> {
+        let call = NodeCall {
+            mpi: job.mpi,
+            comm: job.comm,
+            tag: job.tag,
+            number,
+            locals,
+            timeout_s: job.timeout_s,
+        };
+        RingLocal {
+            job,
+            end: End::new(call, ring),
+            places,
+        }
+    }
+}
+
+impl Local for RingLocal<'_> {
+    type Error = Failure;
+
+    fn capacity(&self) -> u64 {
+        self.end.ring.capacity()
+    }
+
+    fn has_room(&mut self, end: u64) -> bool {
+        self.end.ring.has_room(end)
+    }
+
+    fn mark(&mut self, at: u64) {
+        self.end.mark(at);
+    }
+
+    fn check(&mut self, at: u64, writer: u32) -> Result<(), Failure> {
+        self.end.check(at, writer)
+    }
+
+    fn put(&mut self, at: u64, span: Span) -> Result<(), Failure> {
+        self.job.pack(span.end())?;
+        let mut at = at;
+        self.places.each(span, |rank, span| {
+            let from = self.job.data.part(rank).wrapping_add(span.offset as usize);
+            // SAFETY: the bytes are the user's, by the contract of whoever made the call, or lie in the
+            // packed copy; they are this rank's own or have arrived. Room as in `mark`.
+            unsafe {
+                self.end
+                    .ring
+                    .write(at, from.cast_const(), span.len as usize)
+            };
+            at += span.len;
+        });
+        Ok(())
+    }
+
+    fn get(&mut self, at: u64, span: Span) -> Result<(), Failure> {
+        let mut at = at;
+        self.places.each(span, |rank, span| {
+            let to = self.job.data.part(rank).wrapping_add(span.offset as usize);
+            // SAFETY: the place is the user's, by the contract of whoever made the call, or lies in the
+            // packed copy, and nothing else is received there. The bytes are there, as in `check`.
+            unsafe { self.end.ring.read(at, to, span.len as usize) };
+            at += span.len;
+        });
+        Ok(())
+    }
+
+    fn publish(&mut self, until: u64) {
+        self.end.publish(until);
+    }
+
+    fn written(&self, writer: u32) -> u64 {
+        self.end.ring.written(writer)
+    }
+
+    fn release(&mut self, until: u64) {
+        self.end.release(until);
+    }
+
+    fn idle(&mut self, waiting: Option<u32>) -> Result<(), Failure> {
+        self.end.idle(waiting)
+    }
+}
+
+/// Where elements come from and go to.
+#[derive(Clone, Copy)]
+pub struct SlotVectors<'a> {
+    /// What is known of them.
+    pub operands: &'a Operands<'a>,
+    /// This rank's vector.
+    pub from: Area,
+    /// The result.
+    pub to: Area,
+}
+
+/// The ring as a reduction or a barrier sees it.
+pub struct RingSlots<'a> {
+    end: End<'a>,
+    /// None in a barrier.
+    vectors: Option<SlotVectors<'a>>,
+}
+
+impl<'a> RingSlots<'a> {
+    /// The ring in a call that begins at the position `begin`, below which this rank needs nothing any more.
+    pub fn new(
+        call: NodeCall<'a>,
+        ring: &'a mut Ring,
+        begin: u64,
+        vectors: Option<SlotVectors<'a>>,
+    ) -> RingSlots<'a> {
+        ring.release(begin);
+        RingSlots {
+            end: End::new(call, ring),
+            vectors,
+        }
+    }
+
+    /// The address of so many elements in the ring.
+    fn address(&self, operands: &Operands, at: u64, count: u64) -> *mut u8 {
+        self.end.ring.address(at, operands.slot_bytes(count))
+    }
+}
+
+impl Slots for RingSlots<'_> {
+    type Error = Failure;
+
+    fn has_room(&mut self, end: u64) -> bool {
+        self.end.ring.has_room(end)
+    }
+
+    fn mark(&mut self, at: u64) {
+        self.end.mark(at);
+    }
+
+    fn check(&mut self, at: u64, writer: u32) -> Result<(), Failure> {
+        self.end.check(at, writer)
+    }
+
+    fn same(&mut self, rank: u32) -> Result<(), Failure> {
+        match self.end.ring.call_of(rank) == self.end.call {
+            true => Ok(()),
+            false => Err(self.end.stranger(rank)),
+        }
+    }
+
+    fn put(&mut self, at: u64, elements: Range<u64>) -> Result<(), Failure> {
+        let Some(SlotVectors { operands, from, .. }) = self.vectors else {
+            return Ok(());
+        };
+        let to = self.address(operands, at, elements.end - elements.start);
+        // SAFETY: this rank's vector can be read, by the contract of the call or because Rondo made it. The slot is
+        // this rank's, has room, and nobody reads it before this rank publishes it.
+        unsafe { operands.put_in_slot(from, &elements, to) }
+    }
+
+    fn join(&mut self, left: u64, to: u64, count: u64) -> Result<(), Failure> {
+        let Some(SlotVectors { operands, .. }) = self.vectors else {
+            return Ok(());
+        };
+        let [left, to] = [left, to].map(|at| self.address(operands, at, count));
+        // SAFETY: all ranks have published their slots, and these elements are this rank's to join: nobody else touches
+        // them before it publishes that they are joined. Slots do not overlap.
+        unsafe { operands.join_left(left, to, count) }
+    }
+
+    fn get(&mut self, at: u64, elements: Range<u64>) -> Result<(), Failure> {
+        let Some(SlotVectors { operands, to, .. }) = self.vectors else {
+            return Ok(());
+        };
+        let from = self.address(operands, at, elements.end - elements.start);
+        // SAFETY: who wrote or joined these elements has published them, and nobody writes there before this rank
+        // releases them. The result has room for them, by the contract of the call or because Rondo made it.
+        unsafe { operands.get_from_slot(from, to, &elements) }
+    }
+
+    fn publish(&mut self, until: u64) {
+        self.end.publish(until);
+    }
+
+    fn written(&self, writer: u32) -> u64 {
+        self.end.ring.written(writer)
+    }
+
+    fn publish_joined(&mut self, until: u64) {
+        self.end.patience.moved();
+        self.end.ring.publish_joined(until);
+    }
+
+    fn joined(&self, rank: u32) -> u64 {
+        self.end.ring.joined(rank)
+    }
+
+    fn release(&mut self, until: u64) {
+        self.end.release(until);
+    }
+
+    fn idle(&mut self, waiting: Option<u32>) -> Result<(), Failure> {
+        self.end.idle(waiting)
     }
 }
