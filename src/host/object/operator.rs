@@ -5,7 +5,6 @@ use super::code::{Code, check};
 use crate::host::library::abi::{Abi, Handles, RawHandle};
 use crate::host::library::sys;
 use crate::host::library::table::{Mpi, host};
-use crate::kernels::{self, Kernel, Number};
 use parking_lot::Mutex;
 use std::ffi::c_int;
 
@@ -23,7 +22,7 @@ static KNOWN: Mutex<Vec<(Known, bool)>> = Mutex::new(Vec::new());
 
 /// The handles of both.
 #[derive(Clone, Copy, PartialEq)]
-struct Known(sys::MPI_Op, sys::MPI_Datatype);
+pub(super) struct Known(pub(super) sys::MPI_Op, pub(super) sys::MPI_Datatype);
 
 // SAFETY: handles that any thread may pass to MPI; nobody looks behind them.
 unsafe impl Send for Known {}
@@ -33,22 +32,6 @@ const ELEMENT_BYTES: usize = 64;
 
 /// Elements that one call of an operator gets at the most.
 const ELEMENTS_MAX: u64 = 1 << 30;
-
-/// What kernels call the predefined operators, in the order of `Handles::ops`.
-const KERNELS: [Option<kernels::Operator>; 12] = [
-    Some(kernels::Operator::Sum),
-    Some(kernels::Operator::Product),
-    Some(kernels::Operator::Maximum),
-    Some(kernels::Operator::Minimum),
-    None,
-    None,
-    Some(kernels::Operator::BitAnd),
-    Some(kernels::Operator::BitOr),
-    Some(kernels::Operator::BitXor),
-    Some(kernels::Operator::And),
-    Some(kernels::Operator::Or),
-    Some(kernels::Operator::Xor),
-];
 
 impl Mpi {
     /// What is to be known of an operator; `None` if there is none, or none for this datatype, so that the host
@@ -120,28 +103,6 @@ impl Mpi {
             )
         };
         code == 0
-    }
-
-    /// How Rondo itself reduces elements of a type by an operator; `None` if that is the host's to do.
-    ///
-    /// `size` is that of an element in bytes. The operator has been found to be one for the type.
-    pub(in crate::host) fn kernel(
-        &self,
-        op: sys::MPI_Op,
-        datatype: Datatype,
-        size: u64,
-    ) -> Option<Kernel> {
-        let place = self.h.ops.iter().position(|&known| known == op)?;
-        let operator = KERNELS[place]?;
-        let of_bits = (Handles::BITS..Handles::BITS + 3).contains(&place);
-        let mut numbers = self.h.numbers.iter();
-        let number = match numbers.find(|(known, _)| *known == datatype.0) {
-            Some(&(_, number)) => number,
-            // Bytes have bits and are no numbers.
-            None if of_bits && datatype.0 == self.h.byte => Number::Unsigned,
-            None => return None,
-        };
-        Kernel::of(operator, number, size)
     }
 
     /// inout = in . inout, element by element, with `in` as the left operand.
