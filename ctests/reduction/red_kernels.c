@@ -1,11 +1,11 @@
 /* Reductions of numbers that Rondo itself joins: to the last bit, the results are those of MPI_Reduce_local. Integers
  * overflow and are negative; floating-point numbers are of all magnitudes, infinite, or no numbers.
  *
- * Preloaded behind Rondo, support/reduce_local.c counts Rondo's calls of PMPI_Reduce_local. There are none for the types
- * that Rondo knows, once it has seen that the MPI library does the same. This may not be so for unsigned integers, whose
- * maximum and minimum MPICH 4.0 and, of 64 bits, Open MPI 4.1 get wrong; and for sums of short integers, which on some
- * processors stop at the ends of their range in Open MPI 4.1. They would depend on the order of ranks, so here they do
- * not reach these ends.
+ * Preloaded behind Rondo, support/reduce_local.c counts Rondo's calls of PMPI_Reduce_local. There are none for types
+ * that Rondo knows, once it has seen that the MPI library gives the same bits. It may not do so for the maximum and
+ * minimum of unsigned integers, which MPICH 4.0 gets wrong, and Open MPI 4.1 those of unsigned long; nor for sums of
+ * short integers, which on some processors stop at the ends of their range in Open MPI 4.1. These would depend on the
+ * order of ranks, so here they do not reach the ends.
  */
 #include "rondo_test.h"
 #include <stdint.h>

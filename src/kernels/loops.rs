@@ -1,5 +1,5 @@
-//! The loops of kernels. The compiler makes vector instructions of them: on x86-64 once for all processors, and once for
-//! those with AVX2.
+//! The loops of kernels. The compiler makes vector instructions of them: on x86-64 once for all processors, and once
+//! for those with AVX2.
 
 use super::{Number, Operator};
 

@@ -143,8 +143,8 @@ pub use self::standard::*;
 /// The list of types of numbers, which each ABI names in this order.
 ///
 /// Signed: `signed char`, `short`, `int`, `long`, `long long`; of 8, 16, 32 and 64 bits; Fortran's `INTEGER`,
-/// `INTEGER*4`, `INTEGER*8`. Unsigned: the same, but for Fortran. Floats: `float`, `double`; Fortran's `REAL`, `REAL*4`,
-/// `REAL*8`, `DOUBLE PRECISION`.
+/// `INTEGER*4`, `INTEGER*8`. Unsigned: the same without Fortran's. Floats: `float`, `double`; Fortran's `REAL`,
+/// `REAL*4`, `REAL*8`, `DOUBLE PRECISION`.
 #[cfg(not(abi = "smpi"))]
 fn numbers(
     signed: [sys::MPI_Datatype; 12],

@@ -55,9 +55,9 @@ impl Mpi {
         alike.then_some(kernel)
     }
 
-    /// Does the host give the bits of the kernel? It is asked once, and not every host does: MPICH 4.0 compares unsigned
-    /// integers as if they had signs, and so does Open MPI 4.1 `unsigned long`; its sums of 8 and 16 bits stop at the
-    /// ends of the range on some processors.
+    /// Does the host give the bits of the kernel? It is asked once, and not every host does: MPICH 4.0 compares
+    /// unsigned integers as if they had signs, and so does Open MPI 4.1 `unsigned long`; its sums of 8 and 16 bits stop
+    /// at the ends of the range on some processors.
     #[cold]
     fn reduces_alike(
         &self,
