@@ -24,6 +24,7 @@
 //!  topology  which ranks share a node
 //!  shm       memory that the ranks of a node share
 //!  host      sends, receives, tests; nearly all that has to do with pointers, handles and datatypes
+//!  kernels   reduces elements of built-in types by built-in operators
 //!  stats     counts the call with its bytes, its time and the reason
 //! ```
 //!
@@ -50,6 +51,7 @@ pub mod engine;
 pub mod flow;
 pub mod hash;
 pub mod host;
+pub mod kernels;
 pub mod learn;
 pub mod model;
 pub mod network;

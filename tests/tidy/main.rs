@@ -16,6 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tree", &["topology"]),
     ("topology", &[]),
     ("shm", &[]),
+    ("kernels", &[]),
     ("model", &["algorithm", "schedule"]),
     ("network", &["model"]),
     ("config", &["algorithm", "collective", "network"]),
@@ -44,7 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "host",
         &[
-            "engine", "flow", "schedule", "script", "shm", "topology", "report",
+            "engine", "flow", "kernels", "schedule", "script", "shm", "topology", "report",
         ],
     ),
     (
@@ -94,7 +95,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const ROOMS_OF_HOST: [&str; 5] = ["library", "object", "data", "call", "transport"];
 
 /// Modules that may hold unsafe code; every other file forbids it in its first lines.
-const MAY_BE_UNSAFE: &[&str] = &["lib", "host", "shm", "abi"];
+const MAY_BE_UNSAFE: &[&str] = &["lib", "host", "kernels", "shm", "abi"];
 
 /// Words that belong to one module only, with what to do instead.
 const BELONGS: &[(&str, &str, &str)] = &[

@@ -9,10 +9,11 @@ use crate::host::library::table::Mpi;
 use crate::host::object::attr::Datatype;
 use crate::host::object::code::Code;
 use crate::host::object::failure::{Failure, at};
+use crate::kernels::Kernel;
 use std::collections::TryReserveError;
 use std::ffi::c_int;
 use std::ops::Range;
-use std::ptr;
+use std::{ptr, slice};
 
 /// The elements of a call, and the operator that joins them.
 pub struct Operands<'a> {
@@ -24,6 +25,8 @@ pub struct Operands<'a> {
     /// Where the bytes of an element begin, relative to its address, and how many they span.
     spans: (i64, i64),
     op: sys::MPI_Op,
+    /// How Rondo itself joins them, if it does.
+    kernel: Option<Kernel>,
 }
 
 /// Memory for elements that is aligned for every predefined type.
@@ -138,6 +141,7 @@ impl Mpi {
             },
             spans: (0, 1),
             op: self.h.op_null,
+            kernel: None,
         }
     }
 }
@@ -150,13 +154,18 @@ impl<'a> Operands<'a> {
         datatype: Datatype,
         op: RawHandle,
     ) -> Option<Operands<'a>> {
+        let (layout, op) = (mpi.layout(datatype, comm).ok()?, op.op());
+        // Not where memory may be a device's, which no layout calls a run.
+        let lies_together = layout.contiguous(2) == Some(0);
+        let kernel = || mpi.kernel(op, datatype, layout.size);
         Some(Operands {
             mpi,
             comm,
             datatype,
-            layout: mpi.layout(datatype, comm).ok()?,
+            layout,
             spans: mpi.true_extent(datatype).ok()?,
-            op: op.op(),
+            op,
+            kernel: lies_together.then(kernel).flatten(),
         })
     }
 
@@ -418,6 +427,22 @@ impl<'a> Operands<'a> {
         to: *mut u8,
         count: u64,
     ) -> Result<(), Failure> {
+        if count == 0 {
+            return Ok(()); // the addresses may mean nothing
+        }
+        if let Some(kernel) = self.kernel {
+            let bytes = self.bytes(count) as usize;
+            // SAFETY: the caller's contract: there is a kernel only for elements that lie together, so these are their
+            // bytes, and they do not overlap.
+            let (left, to) = unsafe {
+                (
+                    slice::from_raw_parts(left, bytes),
+                    slice::from_raw_parts_mut(to, bytes),
+                )
+            };
+            kernel.join(left, to);
+            return Ok(());
+        }
         let elements = (self.datatype, self.layout.extent);
         // SAFETY: the caller's contract; the operator was found to fit when the call was planned.
         unsafe { self.mpi.reduce_local(left, to, count, elements, self.op) }.map_err(at("reducing"))
@@ -433,6 +458,18 @@ impl<'a> Operands<'a> {
         to: *mut u8,
         count: u64,
     ) -> Result<(), Failure> {
+        if let (Some(kernel), 1..) = (self.kernel, count) {
+            let bytes = self.bytes(count) as usize;
+            // SAFETY: as in `join_left`; `right` is used up, so nobody else looks at it.
+            let (to, right) = unsafe {
+                (
+                    slice::from_raw_parts_mut(to, bytes),
+                    slice::from_raw_parts_mut(right, bytes),
+                )
+            };
+            kernel.join_right(to, right);
+            return Ok(());
+        }
         // SAFETY: the caller's contract.
         unsafe {
             // The left operand is the other one here.

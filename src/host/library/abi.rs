@@ -5,6 +5,7 @@
 
 use super::symbols::Finder;
 use super::sys;
+use crate::kernels::Number;
 use std::ffi::{c_char, c_int, c_void};
 #[cfg(any(abi = "openmpi", abi = "standard"))]
 use std::ptr;
@@ -114,6 +115,8 @@ pub struct Handles {
     pub ops: [sys::MPI_Op; 12],
     /// Those that are no collective's: `MPI_REPLACE`, `MPI_NO_OP`.
     pub rma_ops: [sys::MPI_Op; 2],
+    /// Types whose elements kernels reduce, and what their bits mean. Their sizes are the host's to say.
+    pub numbers: Vec<(sys::MPI_Datatype, Number)>,
     /// `MPI_ERRORS_RETURN`.
     pub errors_return: sys::MPI_Errhandler,
 }
@@ -137,6 +140,23 @@ pub use self::smpi::*;
 #[cfg(abi = "standard")]
 pub use self::standard::*;
 
+/// The list of types of numbers, which each ABI names in this order.
+///
+/// Signed: `signed char`, `short`, `int`, `long`, `long long`; of 8, 16, 32 and 64 bits; Fortran's `INTEGER`,
+/// `INTEGER*4`, `INTEGER*8`. Unsigned: the same without Fortran's. Floats: `float`, `double`; Fortran's `REAL`,
+/// `REAL*4`, `REAL*8`, `DOUBLE PRECISION`.
+#[cfg(not(abi = "smpi"))]
+fn numbers(
+    signed: [sys::MPI_Datatype; 12],
+    unsigned: [sys::MPI_Datatype; 9],
+    floats: [sys::MPI_Datatype; 6],
+) -> Vec<(sys::MPI_Datatype, Number)> {
+    let signed = signed.map(|datatype| (datatype, Number::Signed));
+    let unsigned = unsigned.map(|datatype| (datatype, Number::Unsigned));
+    let floats = floats.map(|datatype| (datatype, Number::Float));
+    signed.into_iter().chain(unsigned).chain(floats).collect()
+}
+
 /// Open MPI: a predefined handle is the address of a data object of the library.
 #[cfg(abi = "openmpi")]
 mod openmpi {
@@ -152,6 +172,12 @@ mod openmpi {
             macro_rules! op {
                 ($name:literal) => {
                     sys::MPI_Op(at(data!(finder, $name))?.cast())
+                };
+            }
+            // One that the host lacks is null here, which is no program's type.
+            macro_rules! types {
+                ($($name:literal)*) => {
+                    [$(sys::MPI_Datatype(data!(finder, $name).cast())),*]
                 };
             }
             Some(Handles {
@@ -183,6 +209,22 @@ mod openmpi {
                     op!("ompi_mpi_op_lxor"),
                 ],
                 rma_ops: [op!("ompi_mpi_op_replace"), op!("ompi_mpi_op_no_op")],
+                numbers: numbers(
+                    types![
+                        "ompi_mpi_signed_char" "ompi_mpi_short" "ompi_mpi_int" "ompi_mpi_long" "ompi_mpi_long_long_int"
+                        "ompi_mpi_int8_t" "ompi_mpi_int16_t" "ompi_mpi_int32_t" "ompi_mpi_int64_t"
+                        "ompi_mpi_integer" "ompi_mpi_integer4" "ompi_mpi_integer8"
+                    ],
+                    types![
+                        "ompi_mpi_unsigned_char" "ompi_mpi_unsigned_short" "ompi_mpi_unsigned"
+                        "ompi_mpi_unsigned_long" "ompi_mpi_unsigned_long_long"
+                        "ompi_mpi_uint8_t" "ompi_mpi_uint16_t" "ompi_mpi_uint32_t" "ompi_mpi_uint64_t"
+                    ],
+                    types![
+                        "ompi_mpi_float" "ompi_mpi_double"
+                        "ompi_mpi_real" "ompi_mpi_real4" "ompi_mpi_real8" "ompi_mpi_dblprec"
+                    ],
+                ),
                 errors_return: sys::MPI_Errhandler(
                     at(data!(finder, "ompi_mpi_errors_return"))?.cast(),
                 ),
@@ -203,6 +245,7 @@ mod standard {
         /// The constants of the ABI; nothing to look up.
         pub fn find(_finder: &Finder) -> Option<Handles> {
             let value = ptr::without_provenance_mut;
+            let datatype = |handle| sys::MPI_Datatype(ptr::without_provenance_mut(handle));
             Some(Handles {
                 world: sys::MPI_Comm(value(Abi::STANDARD_WORLD)),
                 self_: sys::MPI_Comm(value(0x102)),
@@ -220,6 +263,18 @@ mod standard {
                 ]
                 .map(|op| sys::MPI_Op(value(op))),
                 rma_ops: [0x3c, 0x3d].map(|op| sys::MPI_Op(value(op))),
+                numbers: numbers(
+                    [
+                        0x244, 0x208, 0x209, 0x20a, 0x20b, 0x240, 0x248, 0x250, 0x258, 0x219,
+                        0x2d1, 0x2d9,
+                    ]
+                    .map(datatype),
+                    [
+                        0x245, 0x20c, 0x20d, 0x20e, 0x20f, 0x241, 0x249, 0x251, 0x259,
+                    ]
+                    .map(datatype),
+                    [0x210, 0x214, 0x21a, 0x2d2, 0x2da, 0x21c].map(datatype),
+                ),
                 errors_return: sys::MPI_Errhandler(value(0x143)),
             })
         }
@@ -249,6 +304,7 @@ mod mpich {
     impl Handles {
         /// The constants of the MPICH ABI; nothing to look up.
         pub fn find(_finder: &Finder) -> Option<Handles> {
+            let datatype = |handle| sys::MPI_Datatype(0x4c00_0000 | handle);
             Some(Handles {
                 world: sys::MPI_Comm(Abi::MPICH_WORLD),
                 self_: sys::MPI_Comm(0x4400_0001),
@@ -264,6 +320,18 @@ mod mpich {
                 ops: [0x3, 0x4, 0x1, 0x2, 0xc, 0xb, 0x6, 0x8, 0xa, 0x5, 0x7, 0x9]
                     .map(|op| sys::MPI_Op(0x5800_0000 | op)),
                 rma_ops: [0xd, 0xe].map(|op| sys::MPI_Op(0x5800_0000 | op)),
+                numbers: numbers(
+                    [
+                        0x118, 0x203, 0x405, 0x807, 0x809, 0x137, 0x238, 0x439, 0x83a, 0x41b,
+                        0x430, 0x831,
+                    ]
+                    .map(datatype),
+                    [
+                        0x102, 0x204, 0x406, 0x808, 0x819, 0x13b, 0x23c, 0x43d, 0x83e,
+                    ]
+                    .map(datatype),
+                    [0x40a, 0x80b, 0x41c, 0x427, 0x829, 0x81f].map(datatype),
+                ),
                 errors_return: sys::MPI_Errhandler(0x5400_0001),
             })
         }
@@ -446,6 +514,7 @@ mod smpi {
                     op!("smpi_MPI_LXOR"),
                 ],
                 rma_ops: [op!("smpi_MPI_REPLACE"), op!("smpi_MPI_NO_OP")],
+                numbers: Vec::new(), // reductions by the host take no simulated time
                 errors_return: sys::MPI_Errhandler(data!(finder, "smpi_MPI_ERRORS_RETURN").cast()),
             })
         }

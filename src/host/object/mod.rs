@@ -5,4 +5,5 @@ pub mod code;
 pub mod comm;
 pub mod failure;
 pub mod groups;
+pub mod kernel;
 pub mod operator;

@@ -24,7 +24,7 @@ static KNOWN: Mutex<Vec<(Known, bool)>> = Mutex::new(Vec::new());
 
 /// The handles of both.
 #[derive(Clone, Copy, PartialEq)]
-struct Known(sys::MPI_Op, sys::MPI_Datatype);
+pub(super) struct Known(pub(super) sys::MPI_Op, pub(super) sys::MPI_Datatype);
 
 // SAFETY: handles that any thread may pass to MPI; nobody looks behind them.
 unsafe impl Send for Known {}
