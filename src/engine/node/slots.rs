@@ -13,6 +13,9 @@ use std::ops::Range;
 /// Bytes of a slot, at the most. A group of a few ranks stays in the caches of a processor.
 const SLOT_BYTES: u64 = 64 << 10;
 
+/// Bytes that stay in the nearest cache of a processor while they are joined.
+const NEAR_BYTES: u64 = 16 << 10;
+
 /// Groups that lie in the ring at a time, at the most: what one rank reads, another one need not wait for to write.
 const GROUPS: u64 = 4;
 
@@ -371,10 +374,12 @@ impl<'a> SlotReduction<'a> {
         {
             self.tree += 1;
         }
+        // So few elements at a time that those of all ranks stay in the nearest cache.
+        let near = (NEAR_BYTES / u64::from(ranks) / unit.max(1) / line * line).max(line);
         let mut tree = self.tree;
         while from < until {
             let &Tree { end, fold } = &self.trees[tree];
-            let count = end.min(until).saturating_sub(from);
+            let count = end.min(until).saturating_sub(from).min(near);
             if count > 0 {
                 let at = |rank| {
                     let slot = self.groups.slot(self.begin, self.joined, rank);
@@ -385,7 +390,9 @@ impl<'a> SlotReduction<'a> {
                 }
             }
             from += count;
-            tree += 1;
+            if from >= end {
+                tree += 1;
+            }
         }
         Ok(())
     }
