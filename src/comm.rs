@@ -45,6 +45,9 @@ pub const SEND_WINDOW: u32 = 64;
 /// After so many bytes of all-broadcasts the ranks agree on what they learnt of the network for the first time.
 const FIRST_AGREEMENT_BYTES: u64 = 256 << 10;
 
+/// So many short reductions on a communicator do without a private one.
+const SHORT_BEFORE: u32 = 32;
+
 /// Receives that are posted ahead, at the least.
 pub const RECEIVE_WINDOW: u32 = 64;
 
@@ -64,6 +67,8 @@ pub struct State {
     uncalibrated: AtomicBool,
     /// Reductions and barriers until it was.
     reductions: AtomicU32,
+    /// Short reductions before there was a private communicator.
+    short: AtomicU32,
     /// How often it was measured here.
     calibrations: AtomicU32,
     config: Config,
@@ -260,6 +265,17 @@ impl State {
             report::line(host.world_rank(), &line);
         }
         Ok(found)
+    }
+
+    /// Is a short reduction on this communicator to do without a private one? Programs that make many communicators, and
+    /// reduce a few numbers on each, do not have to pay for it. All ranks know alike, if they count alike.
+    pub fn is_new(&self) -> bool {
+        self.private.get().is_none() && self.short.load(Relaxed) < SHORT_BEFORE
+    }
+
+    /// Counts a short reduction without a private communicator.
+    pub fn count_short(&self) {
+        self.short.fetch_add(1, Relaxed);
     }
 
     /// Are calls timed?

@@ -14,13 +14,14 @@ use crate::decide::{self, Choice, Form, Order, Problem, Why};
 use crate::engine::node::{Tree, Want};
 use crate::engine::{Execution, Limits, run_script};
 use crate::host::{
-    Abi, Area, Code, Comm, Failure, Mpi, MpiScriptWire, Operands, Reduction, ReductionOp, Requests,
-    ScriptJob, SlotVectors, Vectors, call_tag,
+    self, Abi, Area, Buffers, Code, Comm, Failure, Mpi, MpiScriptWire, Operands, Reduction,
+    ReductionOp, Requests, ScriptJob, SlotVectors, Vectors, call_tag,
 };
 use crate::schedule::{Circulant, Steps};
 use crate::script::{
-    Cut, Fold, GatherTree, Group, Join, Lanes, Leaders, Prefix, Script, binomial, chain, collect,
-    doubling, exchange, gather, gather_cut, halving, ordered, ordered_cut, reduce, share, spread,
+    Cut, Fold, GatherNodes, GatherTree, Group, Join, Lanes, Leaders, Prefix, Script, binomial,
+    chain, collect, doubling, exchange, gather, gather_cut, halving, ordered, ordered_cut, reduce,
+    share, spread,
 };
 use crate::stats;
 use std::iter::once;
@@ -110,6 +111,9 @@ impl Operation for Reduction {
 
     fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
         let (collective, p, rank) = (self.collective(), state.facts().p, state.rank());
+        if state.is_new() && self.is_short_over_nodes(plan, state) {
+            return self.without_private(plan, mpi, state);
+        }
         let private = match private(mpi, state) {
             // A promise is not broken for want of room.
             Err(Stop::Host(Why::NoRoom)) if !state.config().reproducible.is_kept_by_host() => {
@@ -183,7 +187,8 @@ impl Operation for Reduction {
         };
         let own = operands.area_of_own(&buffers, total);
         let result = operands.area_of_result(&buffers, total);
-        let gathers = algorithm == Algorithm::Gather;
+        // Every rank reduces what all have.
+        let gathers = algorithm == Algorithm::Gather && state.facts().nodes == 1;
         if let Some(inside) = &mut inside
             && state.facts().nodes == 1
             && !gathers
@@ -200,7 +205,8 @@ impl Operation for Reduction {
 
         // Where the area is the result, it is that from the beginning.
         let whole = script.cut().total() == total && script.results().is_empty();
-        let area = (gets && whole).then_some(result);
+        let idles = inside.is_some() && script.cut().total() == 0;
+        let area = (gets && (whole || idles)).then_some(result);
         let area = run.reserve(script, requests, writing.vectors(), area)?;
         stats::count(collective, plan.choice, plan.bytes);
         match (&mut inside, writing.order()) {
@@ -241,12 +247,7 @@ impl Operation for Reduction {
         {
             inside.exchange(in_area, &slices)?;
         }
-        let mut place = 0;
-        for blocks in script.results() {
-            let elements = script.cut().elements(blocks);
-            (operands.hand_out(&buffers, area, &elements, place)).map_err(Stop::Broken)?;
-            place += elements.end - elements.start;
-        }
+        hand_out(&operands, &buffers, script, area)?;
         requests.end_script();
         if script.bytes() > SCRIPT_BYTES {
             *script = Script::default();
@@ -265,6 +266,80 @@ impl Operation for Reduction {
         };
         format!("of {} bytes{root}", plan.bytes)
     }
+}
+
+/// Short reductions on a new communicator.
+impl Reduction {
+    /// Do leaders gather what their nodes have, because the rules say so?
+    fn is_short_over_nodes(&self, plan: &Plan, state: &State) -> bool {
+        let by_rules = matches!(
+            plan.choice,
+            Choice::Rondo {
+                algorithm: Algorithm::Gather,
+                form: Form::Nodes { .. },
+                why: Why::Auto,
+                ..
+            }
+        );
+        by_rules && state.facts().nodes > 1 && self.known_operator().is_some_and(|op| op.built_in)
+    }
+
+    /// Carries it out without a private communicator, with the same bits: by the host where these are the same, or else
+    /// the host gathers, and every rank reduces.
+    fn without_private(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+        let comm = mpi.own_self().unwrap_or(state.comm());
+        let found = self.operands(mpi, comm, true);
+        let (operands, buffers) = found.ok_or(Stop::Host(Why::Invalid))?;
+        state.count_short();
+        if self.known_operator().is_some_and(|op| op.exact) {
+            return Err(Stop::Host(Why::SetUp));
+        }
+        let topology = state.topology();
+        let total = self.total(topology.p()).ok_or(Stop::Host(Why::Invalid))?;
+        let work = &mut *state.work.lock();
+        let nodes = GatherNodes {
+            leaders: Group::all(topology.nodes(), 0),
+            locals: &[],
+            places: topology.widest(),
+            rank: 0,
+        };
+        nodes.reduce(&mut work.script, total, |node, place| {
+            topology.locals(node)[place as usize]
+        });
+        let run = Run {
+            mpi,
+            state,
+            private: comm,
+            tag: 0,
+            operands: &operands,
+        };
+        let vectors = Vectors {
+            first: total,
+            other: total,
+        };
+        let area = run.reserve(&work.script, &mut work.requests, vectors, None)?;
+        stats::count(self.collective(), plan.choice, plan.bytes);
+        self.gather_by_host(host::host(), &operands, &buffers, area)
+            .map_err(Stop::Raised)?;
+        run.carry_out(&work.script, &mut work.requests, area)?;
+        hand_out(&operands, &buffers, &work.script, area)
+    }
+}
+
+/// Copies the results of a script to where they belong.
+fn hand_out(
+    operands: &Operands,
+    buffers: &Buffers,
+    script: &Script,
+    area: Area,
+) -> Result<(), Stop> {
+    let mut place = 0;
+    for blocks in script.results() {
+        let elements = script.cut().elements(blocks);
+        (operands.hand_out(buffers, area, &elements, place)).map_err(Stop::Broken)?;
+        place += elements.end - elements.start;
+    }
+    Ok(())
 }
 
 /// What writes the script of a call.
@@ -297,7 +372,7 @@ impl Writing<'_> {
         match self.call.collective().family() {
             Family::AllReduction => match algorithm.of_all_reduction() {
                 AllReductionAlgorithm::Halving => self.allreduce(script, form, blocks),
-                AllReductionAlgorithm::Gather => self.gather(script),
+                AllReductionAlgorithm::Gather => self.gather(script, form),
                 AllReductionAlgorithm::Ordered => {
                     self.ordered(script, blocks);
                     self.spread(script, blocks);
@@ -478,7 +553,30 @@ impl Writing<'_> {
         });
     }
 
-    fn gather(&self, script: &mut Script) {
+    fn gather(&self, script: &mut Script, form: Form) {
+        let topology = self.state.topology();
+        if form != Form::Flat && topology.nodes() > 1 {
+            let leaders: Vec<u32> = (0..topology.nodes())
+                .map(|node| topology.locals(node)[0])
+                .collect();
+            let locals = topology.locals(topology.node(self.rank()));
+            let nodes = GatherNodes {
+                leaders: Group {
+                    members: Some(&leaders),
+                    p: leaders.len() as u32,
+                    me: topology.node(self.rank()),
+                },
+                locals: match self.shares {
+                    true => &[],
+                    false => locals,
+                },
+                places: locals.len() as u32,
+                rank: self.rank(),
+            };
+            let steps = self.steps(topology.nodes());
+            nodes.allreduce(script, self.most, self.total, &steps);
+            return;
+        }
         let problem = self
             .call
             .ask(None, self.state, |problem| problem.is_ordered());
@@ -489,7 +587,7 @@ impl Writing<'_> {
         let p = self.p();
         script.begin(self.most, gather_cut(p, tree, self.total));
         if !self.shares {
-            exchange(script, p, self.rank(), &self.steps(p), tree);
+            exchange(script, p, self.rank(), &self.steps(p));
         }
         gather(script, p, self.rank(), tree);
     }
@@ -708,15 +806,31 @@ impl Writing<'_> {
         }
     }
 
-    /// The slices of the vector that the ranks of the node exchange in the end.
+    /// What the ranks of the node exchange in the end: of each rank, elements of the result.
     fn slices(&self) -> Option<Vec<Range<u64>>> {
         let is_all = self.call.collective().family() == Family::AllReduction;
         (is_all && self.state.facts().nodes > 1).then(|| {
             let places = self.locals().len() as u32;
-            let slices = Cut::of((0..places).map(|place| share(self.total, places, place)));
+            let count = |place| match (self.has_leaders(), place) {
+                (true, 0) => self.total,
+                (true, _) => 0,
+                (false, place) => share(self.total, places, place),
+            };
+            let slices = Cut::of((0..places).map(count));
             let slice = |place| slices.elements(&(place..place + 1));
             (0..places).map(slice).collect()
         })
+    }
+
+    /// Does one rank of each node exchange with others for all?
+    fn has_leaders(&self) -> bool {
+        matches!(
+            self.choice,
+            Choice::Rondo {
+                form: Form::Nodes { lanes: 1 },
+                ..
+            }
+        )
     }
 
     /// Where the vectors of the ranks of the node lie in the area of a gather.

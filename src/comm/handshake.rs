@@ -44,6 +44,7 @@ pub fn handshake(
         network: Default::default(),
         uncalibrated: AtomicBool::default(),
         reductions: AtomicU32::default(),
+        short: AtomicU32::default(),
         calibrations: AtomicU32::default(),
         config: own.clone(),
         closed: None,

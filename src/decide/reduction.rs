@@ -26,8 +26,9 @@ const HALVING_BYTES: u64 = 128 << 10;
 /// See [`HALVING_BYTES`]. All ranks of a node have messages inside it.
 const LANES_BYTES: u64 = 1 << 20;
 
-/// The fewest bytes of a vector that the ranks of one node reduce through their memory faster than every host.
-const NODE_BYTES: u64 = 16 << 10;
+/// The fewest bytes of a vector that the ranks of one node reduce through their memory at least as fast as every host
+/// (docs/results/reductions.md): on all ranks, on one of them, and in parts.
+const NODE_BYTES: [u64; 3] = [4 << 10, 8 << 10, 16 << 10];
 
 /// The parts of no rank are so many times as long as the average where halving is the choice: a round costs its longest
 /// part.
@@ -84,9 +85,13 @@ impl Reduction<'_> {
         self.context.collective.family()
     }
 
-    /// Are all vectors together so short that every rank reduces them by itself?
+    /// Are the vectors that travel together so short that one takes them all?
     fn is_short(&self) -> bool {
-        self.bytes.saturating_mul(self.context.facts.p.into()) <= GATHER_BYTES
+        let vectors = match self.form(Algorithm::Gather) {
+            Form::Nodes { .. } if self.context.facts.nodes > 1 => self.context.facts.nodes,
+            Form::Nodes { .. } | Form::Flat => self.context.facts.p,
+        };
+        self.bytes.saturating_mul(vectors.into()) <= GATHER_BYTES
     }
 
     /// May a rank hold the vectors of all?
@@ -165,6 +170,7 @@ impl Reduction<'_> {
             Algorithm::Halving if is_even => Form::Nodes {
                 lanes: facts.widest,
             },
+            Algorithm::Gather if is_even => Form::Nodes { lanes: 1 },
             Algorithm::Circulant => Form::Nodes { lanes: 1 },
             Algorithm::Halving
             | Algorithm::Binomial
@@ -283,6 +289,7 @@ impl Reduction<'_> {
             };
         }
         let is_even = facts.widest == facts.narrowest;
+        let leads = self.form(Algorithm::Gather) != Form::Flat;
         let fits = match self.family() {
             // Ranks of a node would share its link.
             Family::AllReduction => is_even,
@@ -298,6 +305,12 @@ impl Reduction<'_> {
             return Err(Why::Slower);
         }
         let shortest = match self.family() {
+            // One message for each pair of nodes, and memory inside them.
+            Family::AllReduction
+                if leads && self.order.built_in && config.shm && self.is_short() =>
+            {
+                1
+            }
             // Where messages travel for long, few rounds count; a clock may say so only if the bits do not change.
             Family::AllReduction if self.order.exact && facts.is_far(config) && self.is_short() => {
                 1
@@ -323,9 +336,24 @@ impl Reduction<'_> {
 impl Reduction<'_> {
     /// The same where all ranks share memory.
     fn worthwhile_on_one_node(&self) -> Result<(), Why> {
-        match self.form(self.usual()) {
+        let [on_all, on_one, in_parts] = NODE_BYTES;
+        let least = match self.family() {
+            Family::AllReduction => on_all,
+            Family::Reduction => on_one,
+            Family::ScatteredReduction => in_parts,
+            Family::Scan
+            | Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier => u64::MAX,
+        };
+        let algorithm = match self.is_ordered() {
+            true => self.ordered(),
+            false => self.usual(),
+        };
+        match self.form(algorithm) {
             Form::Flat => Err(Why::OneNode),
-            Form::Nodes { .. } if self.bytes < NODE_BYTES => Err(Why::Small),
+            Form::Nodes { .. } if self.bytes < least => Err(Why::Small),
             Form::Nodes { .. } => Ok(()),
         }
     }

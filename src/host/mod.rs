@@ -16,7 +16,7 @@ pub use data::blocks::UserBlocks;
 pub use data::counts::{Count, Counts};
 pub use data::data::Data;
 pub use data::layout::Layout;
-pub use data::operands::{Area, Operands, Vectors};
+pub use data::operands::{Area, Buffers, Operands, Vectors};
 pub use data::staging::StagingRoom;
 pub use library::abi::{Abi, RawHandle};
 pub(crate) use library::collectives::signature;

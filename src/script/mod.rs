@@ -24,7 +24,7 @@ mod spread;
 
 pub use circulant::{binomial, reduce};
 pub use fold::Fold;
-pub use gather::{GatherTree, exchange, gather, gather_cut};
+pub use gather::{GatherNodes, GatherTree, exchange, gather, gather_cut};
 pub use halving::halving;
 pub use lanes::{Lanes, Leaders};
 pub use ordered::{collect, ordered, ordered_cut};

@@ -60,6 +60,11 @@ fn chosen(choice: Choice) -> Algorithm {
     }
 }
 
+fn is_flat(choice: Choice) -> bool {
+    let flat = Form::Flat;
+    matches!(choice, Choice::Rondo { form, .. } if form == flat)
+}
+
 fn host_because(choice: Choice) -> Option<Why> {
     match choice {
         Choice::Host(why) => Some(why),
@@ -82,11 +87,38 @@ fn long_vectors_between_nodes_are_reduced_by_rondo() {
         }
         let short = reduction(collective, NODES, 1000, SUM_OF_DOUBLES, &default);
         assert_eq!(host_because(short), Some(Why::Small), "{collective:?}");
-        let inside = reduction(collective, NODE, 4 << 20, SUM_OF_DOUBLES, &default);
-        assert_eq!(host_because(inside), Some(Why::OneNode), "{collective:?}");
         let ordered = reduction(collective, NODES, 4 << 20, ORDERED, &default);
         assert_eq!(host_because(ordered), Some(Why::Slower), "{collective:?}");
     }
+}
+
+#[test]
+fn the_ranks_of_one_node_reduce_through_memory_that_they_share() {
+    let default = Config::default();
+    let without = config(|c| c.shm = false);
+    for (collective, algorithm) in [
+        (Collective::Allreduce, Algorithm::Halving),
+        (Collective::Reduce, Algorithm::Circulant),
+        (Collective::ReduceScatter, Algorithm::Halving),
+        (Collective::ReduceScatterBlock, Algorithm::Halving),
+    ] {
+        let inside = reduction(collective, NODE, 64 << 10, SUM_OF_DOUBLES, &default);
+        assert_eq!(chosen(inside), algorithm, "{collective:?}");
+        assert!(!is_flat(inside), "{inside:?}");
+        let short = reduction(collective, NODE, 2 << 10, SUM_OF_DOUBLES, &default);
+        assert_eq!(host_because(short), Some(Why::Small), "{collective:?}");
+        let messages = reduction(collective, NODE, 64 << 10, SUM_OF_DOUBLES, &without);
+        assert_eq!(host_because(messages), Some(Why::OneNode), "{collective:?}");
+        // Elements of derived types may be laid out differently on every rank.
+        let derived = Order {
+            built_in: false,
+            ..SUM_OF_DOUBLES
+        };
+        let derived = reduction(collective, NODE, 64 << 10, derived, &default);
+        assert_eq!(host_because(derived), Some(Why::OneNode), "{collective:?}");
+    }
+    let scan = reduction(Collective::Scan, NODE, 4 << 20, SUM_OF_DOUBLES, &default);
+    assert_eq!(host_because(scan), Some(Why::OneNode));
 }
 
 #[test]
@@ -131,14 +163,11 @@ fn promises_hold_for_every_size_and_on_one_node() {
                 SUM_OF_DOUBLES,
                 &placement,
             );
-            let is_flat = matches!(
-                choice,
-                Choice::Rondo {
-                    form: Form::Flat,
-                    ..
-                }
-            );
-            assert!(is_flat, "{choice:?}");
+            // The bits of all ranks in one row; on one node their memory gives the same.
+            let all = [Algorithm::Halving, Algorithm::Gather].contains(&chosen(choice));
+            assert!(all && (is_flat(choice) || facts.nodes == 1), "{choice:?}");
+            let reduce = reduction(Collective::Reduce, facts, bytes, SUM_OF_DOUBLES, &placement);
+            assert!(is_flat(reduce), "{reduce:?}");
             let host = promised(Reproducible::Host);
             let choice = reduction(Collective::Allreduce, facts, bytes, SUM_OF_DOUBLES, &host);
             assert!(host_because(choice).is_some(), "{choice:?}");

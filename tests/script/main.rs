@@ -325,7 +325,7 @@ fn gathered(p: u32, tree: GatherTree, count: u64, variant: &Variant) -> Vec<Scri
     scripts(p, |script, rank| {
         script.begin(variant.most, gather_cut(p, tree, count));
         let steps = Steps::new(p, variant.radix);
-        exchange(script, p, rank, &steps, tree);
+        exchange(script, p, rank, &steps);
         gather(script, p, rank, tree);
     })
 }
@@ -714,6 +714,45 @@ fn an_allreduce_over_lanes_reduces_every_operand_once_and_in_the_same_order_for_
             check_complete(0, &first, p, &variant);
             for rank in 1..p {
                 check(rank, &outcome.result(rank), &first, &variant);
+            }
+        }
+    }
+}
+
+/// So a choice by the length of the vector does not change the bits.
+#[test]
+fn leaders_that_gather_reduce_in_the_same_order_as_lanes() {
+    for shape in Shape::all() {
+        let p = shape.p();
+        for (count, variant) in gather_cases(p) {
+            let slices = even(count, shape.places).into_iter();
+            let parts: Vec<u64> = slices.flat_map(|slice| even(slice, shape.nodes)).collect();
+            let lanes = scripts(p, |script, rank| {
+                script.begin(variant.most, cut(&parts, 1));
+                shape.lanes(rank, |lanes| lanes.allreduce(script, 1, |p| p.min(2)));
+            });
+            let expected = carry_out(&lanes, count, &variant).result(0);
+            let gathered = scripts(p, |script, rank| {
+                shape.lanes(rank, |lanes| {
+                    let leaders: Vec<u32> =
+                        (0..shape.nodes).map(|node| shape.rank(node, 0)).collect();
+                    let nodes = GatherNodes {
+                        leaders: Group {
+                            members: Some(&leaders),
+                            p: shape.nodes,
+                            me: lanes.lane.me,
+                        },
+                        locals: lanes.node.members.expect("the ranks of a node"),
+                        places: shape.places,
+                        rank,
+                    };
+                    let steps = Steps::new(shape.nodes, variant.radix.min(shape.nodes));
+                    nodes.allreduce(script, variant.most, count, &steps);
+                });
+            });
+            let outcome = carry_out(&gathered, count, &variant);
+            for rank in 0..p {
+                check(rank, &outcome.result(rank), &expected, &variant);
             }
         }
     }
