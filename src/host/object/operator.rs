@@ -15,6 +15,8 @@ pub struct Operator {
     pub commutes: bool,
     /// Does it give the same result in every order, to the last bit?
     pub exact: bool,
+    /// Does an operand that counts twice change nothing?
+    pub idempotent: bool,
 }
 
 /// Predefined operators and datatypes, and whether they fit together. Neither is ever freed.
@@ -53,6 +55,7 @@ impl Mpi {
             return Some(Operator {
                 commutes: commutes != 0,
                 exact: false,
+                idempotent: false,
             });
         };
         if !self.is_predefined(datatype)? || !self.fits(op, raw_type, datatype) {
@@ -62,6 +65,7 @@ impl Mpi {
         Some(Operator {
             commutes: true,
             exact: place >= Handles::BITS || is_integer(),
+            idempotent: Handles::IDEMPOTENT.contains(&place),
         })
     }
 
