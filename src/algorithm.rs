@@ -26,7 +26,8 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    /// Broadcast or all-broadcast of n blocks over the circulant graph, in n - 1 + ceil(log2 p) rounds.
+    /// Broadcast or all-broadcast of n blocks over the circulant graph, in n - 1 + ceil(log2 p) rounds, or backwards
+    /// the reduction to one rank or to all.
     Circulant = "circulant";
     /// A binomial tree: the circulant broadcast of one block, or a gather or scatter of all blocks
     /// through a tree that ignores their sizes.
@@ -34,7 +35,7 @@ algorithms! {
     /// The all-broadcast of whole parts in ceil(log2 p) rounds, or fewer of several messages each, like Bruck's
     /// algorithm.
     Bruck = "bruck";
-    /// Every rank passes on to its right what it got from its left, in p - 1 rounds.
+    /// Every rank passes on to its right what it got from its left, in p - 1 rounds; twice in a reduction.
     Ring = "ring";
     /// Gather or scatter: short blocks through a binomial tree, long ones straight from or to the root.
     Hybrid = "hybrid";
@@ -54,12 +55,18 @@ algorithms! {
     Gather = "gather";
     /// Every operand goes to the rank that reduces it, which takes them from left to right in the order of ranks.
     Ordered = "ordered";
-    /// A scan in ceil(log2 p) rounds.
+    /// A scan in ceil(log2 p) rounds, or a reduction in as many: pairs of ranks, then of pairs and so on, exchange what
+    /// they have.
     Doubling = "doubling";
     /// A scan along the ranks, block by block.
     Pipelined = "pipelined";
-    /// A barrier in ceil(log2 p) rounds of a message, or in fewer of several.
+    /// A barrier in ceil(log2 p) rounds of a message, or in fewer of several. A reduction in as many rounds, in which
+    /// operands may count twice.
     Dissemination = "dissemination";
+    /// A reduction in ceil(log2 p) rounds of whole vectors, whose operands come in another order on each rank.
+    Census = "census";
+    /// The circulant reduction to rank 0, block by block, and the broadcast of each block as soon as it is reduced.
+    ReduceBcast = "reduce-bcast";
 }
 
 /// Makes an enumeration of the algorithms of each family, and the way to it. Whoever matches one sees no other family's
@@ -129,11 +136,11 @@ families! {
     /// What can carry out a gather or scatter.
     RootedAlgorithm, of_rooted: Hybrid Adaptive Binomial Linear;
     /// What can carry out a reduction of which all ranks have the result.
-    AllReductionAlgorithm, of_all_reduction: Halving Gather Ordered;
+    AllReductionAlgorithm, of_all_reduction: Halving Gather Ordered Census Dissemination Doubling Ring ReduceBcast;
     /// What can carry out a reduction to a root.
     ReductionAlgorithm, of_reduction: Circulant Binomial Ordered;
     /// What can carry out a reduction of which every rank has a part.
-    ScatteredReductionAlgorithm, of_scattered_reduction: Halving Ordered;
+    ScatteredReductionAlgorithm, of_scattered_reduction: Halving Ordered Circulant;
     /// What can carry out a scan.
     ScanAlgorithm, of_scan: Doubling Pipelined;
     /// What can carry out a barrier.

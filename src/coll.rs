@@ -325,6 +325,8 @@ fn leave<O: Operation>(
         | Why::Persistent
         // Reasons for Rondo, never for the host.
         | Why::Order
+        | Why::Inexact
+        | Why::Repeats
         | Why::Memory
         | Why::Auto => pass(host, call, why, bytes),
     }

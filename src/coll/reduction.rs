@@ -19,9 +19,10 @@ use crate::host::{
 };
 use crate::schedule::{Circulant, Steps};
 use crate::script::{
-    Cut, Fold, GatherNodes, GatherTree, Group, Join, Lanes, Leaders, Prefix, Script, binomial,
-    chain, collect, doubling, exchange, gather, gather_cut, halving, ordered, ordered_cut, reduce,
-    share, spread,
+    Cut, Fold, GatherNodes, GatherTree, Group, Join, Lanes, Leaders, Prefix, Scattered, Script,
+    binomial, census, census_places, chain, collect, disseminate, doubling, exchange, gather,
+    gather_cut, halving, ordered, ordered_cut, reduce, reduce_broadcast, ring, share, spread,
+    spread_vectors,
 };
 use crate::stats;
 use std::iter::once;
@@ -32,6 +33,9 @@ const WINDOW: u32 = 64;
 
 /// Bytes up to which parts share a message: longer messages would keep waiting what could go on.
 const PIECE_BYTES: u64 = 64 << 10;
+
+/// Blocks of fewer bytes are copied to share a message: for longer ones that takes longer than another message.
+const COPIED_BYTES: u64 = 8 << 10;
 
 /// Bytes of a script that are kept from call to call.
 const SCRIPT_BYTES: usize = 128 << 10;
@@ -100,6 +104,7 @@ impl Operation for Reduction {
             commutes: operator.commutes,
             exact: operator.exact,
             built_in: operator.built_in,
+            idempotent: operator.idempotent,
         });
         question(decide::Reduction {
             context: context(self.collective(), state),
@@ -207,7 +212,8 @@ impl Operation for Reduction {
         let whole = script.cut().total() == total && script.results().is_empty();
         let idles = inside.is_some() && script.cut().total() == 0;
         let area = (gets && (whole || idles)).then_some(result);
-        let area = run.reserve(script, requests, writing.vectors(), area)?;
+        let vectors = writing.vectors(script.cut());
+        let area = run.reserve(script, requests, vectors, area)?;
         stats::count(collective, plan.choice, plan.bytes);
         match (&mut inside, writing.order()) {
             (Some(inside), _) if !gathers => {
@@ -378,6 +384,13 @@ impl Writing<'_> {
                     self.spread(script, blocks);
                     script.result(0..self.p() * blocks);
                 }
+                AllReductionAlgorithm::Census
+                | AllReductionAlgorithm::Dissemination
+                | AllReductionAlgorithm::Doubling
+                | AllReductionAlgorithm::Ring
+                | AllReductionAlgorithm::ReduceBcast => {
+                    self.flat_allreduce(script, algorithm, blocks);
+                }
             },
             Family::Reduction => match algorithm.of_reduction() {
                 ReductionAlgorithm::Circulant => self.reduce(script, form, blocks),
@@ -398,6 +411,7 @@ impl Writing<'_> {
                         self.ordered(script, blocks);
                         blocks_of(self.rank()..self.rank() + 1, blocks)
                     }
+                    ScatteredReductionAlgorithm::Circulant => self.scattered(script, blocks),
                 };
                 script.result(own);
             }
@@ -412,8 +426,8 @@ impl Writing<'_> {
                 };
                 let vector = (0..blocks).map(|i| share(self.total, blocks, i));
                 let places = match algorithm.of_scan() {
-                    ScanAlgorithm::Doubling => prefix.places(),
-                    ScanAlgorithm::Pipelined => prefix.places().min(2),
+                    ScanAlgorithm::Doubling => prefix.places(self.p()),
+                    ScanAlgorithm::Pipelined => prefix.places(self.p()).min(2),
                 };
                 let area = (0..places).flat_map(|_| vector.clone());
                 script.begin(self.most, area);
@@ -429,13 +443,20 @@ impl Writing<'_> {
         }
     }
 
-    /// The vectors of the area.
-    fn vectors(&self) -> Vectors {
+    /// The vectors of the area that is cut so.
+    fn vectors(&self, cut: &Cut) -> Vectors {
+        let algorithm = match self.choice {
+            Choice::Rondo { algorithm, .. } => Some(algorithm),
+            Choice::Host(_) => None,
+        };
+        let scatters = self.call.collective().family() == Family::ScatteredReduction;
         Vectors {
             first: self.total,
-            other: match self.is_ordered() {
-                true => self.part(self.rank()),
-                false => self.total,
+            other: match algorithm {
+                Some(Algorithm::Ordered) => self.part(self.rank()),
+                // Copies of any blocks.
+                Some(Algorithm::Circulant) if scatters => cut.total() - self.total,
+                Some(_) | None => self.total,
             },
         }
     }
@@ -587,7 +608,7 @@ impl Writing<'_> {
         let p = self.p();
         script.begin(self.most, gather_cut(p, tree, self.total));
         if !self.shares {
-            exchange(script, p, self.rank(), &self.steps(p));
+            spread_vectors(script, p, self.rank(), &self.steps(p));
         }
         gather(script, p, self.rank(), tree);
     }
@@ -682,6 +703,52 @@ impl Writing<'_> {
             nodes.map(move |node| topology.locals(node)[place])
         });
         Some(ranks.collect())
+    }
+
+    /// An all-reduction between all ranks.
+    fn flat_allreduce(&self, script: &mut Script, algorithm: Algorithm, blocks: u32) {
+        let group = self.all();
+        let vectors = |places: u32| {
+            let vector = (0..blocks).map(|i| share(self.total, blocks, i));
+            (0..places).flat_map(move |_| vector.clone())
+        };
+        match algorithm.of_all_reduction() {
+            AllReductionAlgorithm::Census => {
+                script.begin(self.most, vectors(census_places(group.p)));
+                census(script, &group, blocks);
+            }
+            AllReductionAlgorithm::Dissemination => {
+                script.begin(self.most, vectors(1));
+                disseminate(script, &group, blocks);
+            }
+            AllReductionAlgorithm::Doubling => {
+                script.begin(self.most, vectors(1));
+                exchange(script, &group, blocks);
+            }
+            AllReductionAlgorithm::Ring => {
+                script.begin(self.most, self.parts(blocks));
+                ring(script, &group, |rank| blocks_of(rank..rank + 1, blocks));
+            }
+            AllReductionAlgorithm::ReduceBcast => {
+                script.begin(self.most, vectors(1));
+                reduce_broadcast(script, &group, &Circulant::new(group.p));
+            }
+            AllReductionAlgorithm::Halving
+            | AllReductionAlgorithm::Gather
+            | AllReductionAlgorithm::Ordered => unreachable!("written above"),
+        }
+    }
+
+    /// Writes a circulant reduce-scatter. The blocks of this rank's part.
+    fn scattered(&self, script: &mut Script, segments: u32) -> Range<u32> {
+        let group = self.all();
+        let graph = Circulant::new(group.p);
+        let parts = (0..group.p).map(|rank| self.part(rank));
+        let element = self.bytes.div_ceil(self.total.max(1)).max(1);
+        let scattered = Scattered::new(&group, &graph, segments, parts, COPIED_BYTES / element);
+        script.begin(self.most, scattered.cut());
+        scattered.write(script);
+        blocks_of(group.me..group.me + 1, segments)
     }
 }
 

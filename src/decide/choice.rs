@@ -89,6 +89,10 @@ reasons! {
     Slower = "no faster than the MPI library";
     /// The operator allows no other order of operands than that of ranks.
     Order = "the order of ranks counts";
+    /// The algorithm that was asked for would give each rank other bits by this operator.
+    Inexact = "the operator is inexact";
+    /// The algorithm that was asked for would have operands count twice.
+    Repeats = "the operator is not idempotent";
     /// The algorithm that was asked for would take more than `RONDO_MAX_TMP_SIZE`.
     Memory = "too long for the memory of a rank";
     /// What `RONDO_REPRODUCIBLE` promises of the result's bits.

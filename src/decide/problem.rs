@@ -170,7 +170,7 @@ pub(super) fn choose<P: Problem + ?Sized>(call: &P) -> Choice {
         Setting::Use(algorithm) => match call.by(algorithm, config.block_bytes) {
             // By another one than what was asked for.
             choice @ Choice::Rondo {
-                why: Why::Order | Why::Memory,
+                why: Why::Order | Why::Inexact | Why::Repeats | Why::Memory,
                 ..
             } => choice,
             choice @ (Choice::Rondo { .. } | Choice::Host(_)) => choice.because(Why::Configured),

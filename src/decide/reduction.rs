@@ -14,7 +14,7 @@ use crate::algorithm::{
 use crate::collective::{Family, LEAST_BYTES};
 use crate::config::{Config, Hierarchy, Reproducible};
 use crate::learn::{Candidate, Prior};
-use crate::model::{BLOCKS_MAX, Model, Reach};
+use crate::model::{BLOCKS_MAX, Model, Reach, least_blocks};
 
 /// Vectors of all ranks together that every rank takes to reduce them by itself, in bytes: more would take longer than
 /// to reduce them in parts.
@@ -26,13 +26,13 @@ const HALVING_BYTES: u64 = 128 << 10;
 /// See [`HALVING_BYTES`]. All ranks of a node have messages inside it.
 const LANES_BYTES: u64 = 1 << 20;
 
+/// The part of no rank is more than so many times as long as the average where halving is the choice: a round costs its
+/// longest part.
+const UNEVEN: u64 = 2;
+
 /// The fewest bytes of a vector that the ranks of one node reduce through their memory at least as fast as every host
 /// (docs/results/reductions.md): on all ranks, on one of them, and in parts.
 const NODE_BYTES: [u64; 3] = [4 << 10, 8 << 10, 16 << 10];
-
-/// The parts of no rank are so many times as long as the average where halving is the choice: a round costs its longest
-/// part.
-const UNEVEN: u64 = 2;
 
 /// What an operator allows. All ranks know the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub struct Order {
     pub exact: bool,
     /// Are operator and datatype predefined? Then an element takes as many bytes of memory on every rank.
     pub built_in: bool,
+    /// May operands count twice?
+    pub idempotent: bool,
 }
 
 impl Order {
@@ -51,6 +53,7 @@ impl Order {
         commutes: true,
         exact: true,
         built_in: true,
+        idempotent: true,
     };
 }
 
@@ -121,6 +124,7 @@ impl Reduction<'_> {
             Family::AllReduction if self.is_short() => Algorithm::Gather,
             Family::Reduction => Algorithm::Circulant,
             Family::Scan => Algorithm::Doubling,
+            Family::ScatteredReduction if self.is_uneven() => Algorithm::Circulant,
             Family::AllReduction
             | Family::ScatteredReduction
             | Family::Broadcast
@@ -134,7 +138,13 @@ impl Reduction<'_> {
     fn keeps_order(&self, algorithm: Algorithm) -> bool {
         match self.family() {
             Family::AllReduction => match algorithm.of_all_reduction() {
-                AllReductionAlgorithm::Halving => false,
+                AllReductionAlgorithm::Halving
+                | AllReductionAlgorithm::Census
+                | AllReductionAlgorithm::Dissemination
+                | AllReductionAlgorithm::Ring
+                | AllReductionAlgorithm::ReduceBcast => false,
+                // As the binomial tree below.
+                AllReductionAlgorithm::Doubling => self.promise() != Reproducible::Order,
                 AllReductionAlgorithm::Gather | AllReductionAlgorithm::Ordered => true,
             },
             Family::Reduction => match algorithm.of_reduction() {
@@ -144,7 +154,9 @@ impl Reduction<'_> {
                 ReductionAlgorithm::Ordered => true,
             },
             Family::ScatteredReduction => match algorithm.of_scattered_reduction() {
-                ScatteredReductionAlgorithm::Halving => false,
+                ScatteredReductionAlgorithm::Halving | ScatteredReductionAlgorithm::Circulant => {
+                    false
+                }
                 ScatteredReductionAlgorithm::Ordered => true,
             },
             Family::Scan => match algorithm.of_scan() {
@@ -171,6 +183,8 @@ impl Reduction<'_> {
                 lanes: facts.widest,
             },
             Algorithm::Gather if is_even => Form::Nodes { lanes: 1 },
+            // Every rank is a root there.
+            Algorithm::Circulant if self.family() == Family::ScatteredReduction => Form::Flat,
             Algorithm::Circulant => Form::Nodes { lanes: 1 },
             Algorithm::Halving
             | Algorithm::Binomial
@@ -185,7 +199,9 @@ impl Reduction<'_> {
             | Algorithm::Ordered
             | Algorithm::Doubling
             | Algorithm::Pipelined
-            | Algorithm::Dissemination => Form::Flat,
+            | Algorithm::Dissemination
+            | Algorithm::Census
+            | Algorithm::ReduceBcast => Form::Flat,
         }
     }
 
@@ -198,7 +214,11 @@ impl Reduction<'_> {
                 lanes: self.context.facts.p,
             },
             // Its tree is another one: the ranks of the node in their order.
-            Algorithm::Circulant if shares && self.promise() != Reproducible::Placement => {
+            Algorithm::Circulant
+                if shares
+                    && self.family() == Family::Reduction
+                    && self.promise() != Reproducible::Placement =>
+            {
                 Form::Nodes { lanes: 1 }
             }
             Algorithm::Circulant
@@ -215,7 +235,9 @@ impl Reduction<'_> {
             | Algorithm::Ordered
             | Algorithm::Doubling
             | Algorithm::Pipelined
-            | Algorithm::Dissemination => Form::Flat,
+            | Algorithm::Dissemination
+            | Algorithm::Census
+            | Algorithm::ReduceBcast => Form::Flat,
         }
     }
 
@@ -233,20 +255,24 @@ impl Reduction<'_> {
         match algorithm {
             // Nothing travels.
             _ if ranks == 1 => 1,
-            Algorithm::Circulant | Algorithm::Pipelined if block_bytes > 0 => {
+            // So many of each part.
+            Algorithm::Circulant if self.family() == Family::ScatteredReduction => {
+                self.scattered_blocks(block_bytes)
+            }
+            Algorithm::Circulant | Algorithm::ReduceBcast | Algorithm::Pipelined
+                if block_bytes > 0 =>
+            {
                 most(self.bytes, block_bytes)
             }
             // The tree of a block depends on its number: so its size follows from nothing that is measured.
-            Algorithm::Circulant => unmeasured(self.context.config).blocks(
-                Reach::among(ranks),
-                self.bytes,
-                facts.eager_bytes,
-                1,
-            ),
-            Algorithm::Pipelined | Algorithm::Binomial | Algorithm::Doubling => {
-                most(self.bytes, facts.eager_bytes)
-            }
-            Algorithm::Halving | Algorithm::Ordered => {
+            Algorithm::Circulant | Algorithm::ReduceBcast => unmeasured(self.context.config)
+                .blocks(Reach::among(ranks), self.bytes, facts.eager_bytes, 1),
+            Algorithm::Pipelined
+            | Algorithm::Binomial
+            | Algorithm::Doubling
+            | Algorithm::Census
+            | Algorithm::Dissemination => most(self.bytes, facts.eager_bytes),
+            Algorithm::Halving | Algorithm::Ordered | Algorithm::Ring => {
                 let part = match self.family() {
                     Family::ScatteredReduction => self.longest,
                     Family::AllReduction
@@ -264,14 +290,12 @@ impl Reduction<'_> {
                 most(part, size).min(BLOCKS_MAX.div_ceil(facts.p))
             }
             Algorithm::Bruck
-            | Algorithm::Ring
             | Algorithm::Hybrid
             | Algorithm::Adaptive
             | Algorithm::Linear
             | Algorithm::Postal
             | Algorithm::Relay
-            | Algorithm::Gather
-            | Algorithm::Dissemination => 1,
+            | Algorithm::Gather => 1,
         }
     }
 
@@ -293,9 +317,7 @@ impl Reduction<'_> {
         let fits = match self.family() {
             // Ranks of a node would share its link.
             Family::AllReduction => is_even,
-            Family::ScatteredReduction => {
-                is_even && self.longest <= UNEVEN * self.bytes.div_ceil(facts.p.into())
-            }
+            Family::ScatteredReduction => is_even && (!self.has_long_part() || facts.widest == 1),
             Family::Reduction => true,
             // No faster than the usual algorithm of hosts.
             Family::Scan => false,
@@ -357,6 +379,55 @@ impl Reduction<'_> {
             Form::Nodes { .. } => Ok(()),
         }
     }
+
+    /// Why not even an operator that commutes allows an algorithm, if it does not.
+    fn refuses(&self, algorithm: Algorithm) -> Option<Why> {
+        if self.family() != Family::AllReduction {
+            return None;
+        }
+        let (needs_exact, repeats) = match algorithm.of_all_reduction() {
+            AllReductionAlgorithm::Census => (true, false),
+            AllReductionAlgorithm::Dissemination => (true, true),
+            AllReductionAlgorithm::Halving
+            | AllReductionAlgorithm::Gather
+            | AllReductionAlgorithm::Ordered
+            | AllReductionAlgorithm::Doubling
+            | AllReductionAlgorithm::Ring
+            | AllReductionAlgorithm::ReduceBcast => (false, false),
+        };
+        match self.order {
+            Order { exact: false, .. } if needs_exact => Some(Why::Inexact),
+            Order {
+                idempotent: false, ..
+            } if repeats => Some(Why::Repeats),
+            Order { .. } => None,
+        }
+    }
+
+    /// Has a rank so long a part that a round of halving would take much longer than with equal parts?
+    fn has_long_part(&self) -> bool {
+        self.longest > UNEVEN * self.bytes.div_ceil(self.context.facts.p.into())
+    }
+
+    /// Is the circulant reduction faster than halving between all ranks, which it is to replace? Where the bits do not
+    /// depend on the nodes, no form may count.
+    fn is_uneven(&self) -> bool {
+        let flat = self.promise() == Reproducible::Placement
+            || self.form(Algorithm::Halving) == Form::Flat;
+        self.has_long_part() && flat
+    }
+
+    /// The blocks of each part in a circulant reduce-scatter. `block_bytes` is for those of all parts in a round. As
+    /// above, the number follows from nothing that is measured.
+    fn scattered_blocks(&self, block_bytes: u64) -> u32 {
+        let Context { facts, config, .. } = self.context;
+        let blocks = match block_bytes {
+            0 => unmeasured(config).blocks(Reach::among(facts.p), self.bytes, facts.eager_bytes, 1),
+            size => u32::try_from(self.bytes.div_ceil(size)).unwrap_or(BLOCKS_MAX),
+        };
+        let most = BLOCKS_MAX.div_ceil(facts.p);
+        blocks.min(most).max(least_blocks(self.longest))
+    }
 }
 
 /// The cost model with what the user says of the network, and nothing that was measured.
@@ -405,6 +476,10 @@ impl Problem for Reduction<'_> {
     }
 
     fn by(&self, algorithm: Algorithm, block_bytes: u64) -> Choice {
+        let (algorithm, otherwise) = match self.refuses(algorithm) {
+            Some(why) => (self.usual(), why),
+            None => (algorithm, Why::Auto),
+        };
         let (algorithm, why) = match self.is_ordered() && !self.keeps_order(algorithm) {
             true => (self.ordered(), Why::Order),
             false if algorithm == Algorithm::Gather && !self.has_room() => {
@@ -414,7 +489,7 @@ impl Problem for Reduction<'_> {
                 };
                 (other, Why::Memory)
             }
-            false => (algorithm, Why::Auto),
+            false => (algorithm, otherwise),
         };
         let form = self.form(algorithm);
         Choice::Rondo {

@@ -17,29 +17,67 @@ enum Move {
     ReceiveFrom(u32),
 }
 
-/// Calls `run` with all moves of the member `who` in a reduction of `n` blocks to the member `root`, in order.
-fn moves(graph: &Circulant, n: u32, who: u32, root: u32, mut run: impl FnMut(Move, u32)) {
-    let (p, q) = (graph.p(), graph.q());
-    let relative = sub(who, root, p);
-    let (mut receive, mut send) = ([0; 32], [0; 32]);
-    graph.recv(relative, &mut receive[..q]);
-    graph.send(relative, &mut send[..q]);
-    let rounds = Rounds::new(q, n);
-    for round in (rounds.first()..rounds.first() + rounds.count()).rev() {
-        let (k, phase) = ((round % q as u64) as usize, (round / q as u64) as u32);
+/// The moves of one member in a reduction of some blocks to another one, and backwards in their broadcast.
+struct Moves<'a> {
+    graph: &'a Circulant,
+    rounds: Rounds,
+    who: u32,
+    root: u32,
+    receive: [i8; 32],
+    send: [i8; 32],
+}
+
+impl Moves<'_> {
+    /// Those of the member `who` for `n` blocks and the member `root`.
+    fn new(graph: &Circulant, n: u32, who: u32, root: u32) -> Moves<'_> {
+        let (p, q) = (graph.p(), graph.q());
+        let relative = sub(who, root, p);
+        let (mut receive, mut send) = ([0; 32], [0; 32]);
+        graph.recv(relative, &mut receive[..q]);
+        graph.send(relative, &mut send[..q]);
+        Moves {
+            graph,
+            rounds: Rounds::new(q, n),
+            who,
+            root,
+            receive,
+            send,
+        }
+    }
+
+    /// Calls `run` with the moves of a round, which the broadcast has as its `round`-th one.
+    fn of(&self, round: u64, mut run: impl FnMut(Move, u32)) {
+        let &Moves {
+            graph,
+            rounds,
+            who,
+            root,
+            ..
+        } = self;
+        let (p, q) = (graph.p(), graph.q() as u64);
+        let number = rounds.first() + round;
+        let (k, phase) = ((number % q) as usize, (number / q) as u32);
         let skip = graph.skips()[k];
-        if relative != 0
-            && let Some(block) = rounds.block(receive[k], k, phase)
+        if who != root
+            && let Some(block) = rounds.block(self.receive[k], k, phase)
         {
             run(Move::SendTo(sub(who, skip, p)), block);
         }
         let other = super::add(who, skip, p);
         // Nobody sends to the root of a broadcast.
         if other != root
-            && let Some(block) = rounds.block(send[k], k, phase)
+            && let Some(block) = rounds.block(self.send[k], k, phase)
         {
             run(Move::ReceiveFrom(other), block);
         }
+    }
+}
+
+/// Calls `run` with all moves of the member `who` in a reduction of `n` blocks to the member `root`, in order.
+fn moves(graph: &Circulant, n: u32, who: u32, root: u32, mut run: impl FnMut(Move, u32)) {
+    let moves = Moves::new(graph, n, who, root);
+    for round in (0..moves.rounds.count()).rev() {
+        moves.of(round, &mut run);
     }
 }
 
@@ -99,5 +137,43 @@ pub fn binomial(script: &mut Script, group: &Group, blocks: Range<u32>) {
             script.receive(group.rank(me + distance), blocks.clone(), Join::Right);
         }
         distance *= 2;
+    }
+}
+
+/// Adds the reduction of all blocks of the area to member 0 and their broadcast (Träff, arXiv 2205.10072) to all
+/// members, which have the result in the end. The last block is reduced first and is the first to be broadcast, as soon
+/// as it is reduced, while the others follow: n - 1 + 2q rounds, in most of which a member has to do with two blocks.
+pub fn reduce_broadcast(script: &mut Script, group: &Group, graph: &Circulant) {
+    let (n, q) = (script.cut().blocks(), graph.q() as u64);
+    if q == 0 {
+        return;
+    }
+    let moves = Moves::new(graph, n, group.me, 0);
+    let count = moves.rounds.count();
+    for round in 0..count + q {
+        if round < count {
+            moves.of(count - 1 - round, |what, block| {
+                let blocks = block..block + 1;
+                match what {
+                    Move::SendTo(member) => script.send(group.rank(member), blocks),
+                    Move::ReceiveFrom(member) => {
+                        script.receive(group.rank(member), blocks, Join::Right);
+                    }
+                }
+            });
+        }
+        // In q rounds a block has come from everywhere.
+        if let Some(round) = round.checked_sub(q) {
+            moves.of(round, |what, block| {
+                let block = n - 1 - block;
+                let blocks = block..block + 1;
+                match what {
+                    Move::SendTo(member) => {
+                        script.receive(group.rank(member), blocks, Join::Store);
+                    }
+                    Move::ReceiveFrom(member) => script.send(group.rank(member), blocks),
+                }
+            });
+        }
     }
 }

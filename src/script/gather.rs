@@ -42,7 +42,7 @@ pub fn gather_cut(p: u32, tree: GatherTree, count: u64) -> impl Iterator<Item = 
 }
 
 /// Adds that all get all vectors.
-pub fn exchange(script: &mut Script, p: u32, rank: u32, steps: &Steps) {
+pub fn spread_vectors(script: &mut Script, p: u32, rank: u32, steps: &Steps) {
     let n = script.cut().blocks() / p;
     // Places instead of ranks: at place i is the vector of rank - i. So what a rank has lies in one piece.
     for step in (0..steps.count()).map(|i| steps.step(i)) {

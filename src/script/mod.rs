@@ -13,22 +13,30 @@
 
 #![forbid(unsafe_code)]
 
+mod census;
 mod circulant;
+mod exchange;
 mod fold;
 mod gather;
 mod halving;
 mod lanes;
 mod ordered;
+mod ring;
 mod scan;
+mod scattered;
 mod spread;
 
-pub use circulant::{binomial, reduce};
+pub use census::{census, census_places, disseminate};
+pub use circulant::{binomial, reduce, reduce_broadcast};
+pub use exchange::exchange;
 pub use fold::Fold;
-pub use gather::{GatherNodes, GatherTree, exchange, gather, gather_cut};
+pub use gather::{GatherNodes, GatherTree, gather, gather_cut, spread_vectors};
 pub use halving::halving;
 pub use lanes::{Lanes, Leaders};
 pub use ordered::{collect, ordered, ordered_cut};
+pub use ring::ring;
 pub use scan::{Prefix, chain, doubling};
+pub use scattered::Scattered;
 pub use spread::{dissemination, spread};
 
 use std::ops::Range;

@@ -14,21 +14,34 @@ pub enum Prefix {
 }
 
 impl Prefix {
-    /// Vectors in the area.
-    pub fn places(self) -> u32 {
+    /// Vectors in the area of [`doubling`] among p ranks.
+    pub fn places(self, p: u32) -> u32 {
         match self {
             Prefix::Inclusive => 1,
+            Prefix::Exclusive if is_tripled(p) => 2,
             Prefix::Exclusive => 3,
         }
     }
 }
 
+/// Does an exclusive scan among p ranks take no more rounds by [`tripling`] than by doubling?
+fn is_tripled(p: u32) -> bool {
+    let doubled = p.next_power_of_two().ilog2();
+    let covered = 3u64 << doubled >> 2;
+    u64::from(p) <= covered + 1
+}
+
 /// Adds a scan in ceil(log2 p) rounds (W. D. Hillis, G. L. Steele, "Data parallel algorithms", Communications of the
 /// ACM 29(12), 1986): after each, a rank has the result over twice as many ranks, itself the last one.
 ///
-/// The area has `n` blocks for each of its vectors: the result so far, and, where it is exclusive, the same without the
-/// own vector, and what has come.
+/// The area has `n` blocks for each of its vectors ([`Prefix::places`]): the result so far, and, where it is exclusive,
+/// the same without the own vector, and what has come. An exclusive scan is one by [`tripling`] where that has as many
+/// rounds.
 pub fn doubling(script: &mut Script, p: u32, rank: u32, n: u32, prefix: Prefix) {
+    if prefix == Prefix::Exclusive && is_tripled(p) {
+        tripling(script, p, rank, n);
+        return finish(script, rank, n, prefix);
+    }
     let mut distance = 1;
     let mut first = true;
     while distance < p {
@@ -50,6 +63,44 @@ pub fn doubling(script: &mut Script, p: u32, rank: u32, n: u32, prefix: Prefix) 
         distance *= 2;
     }
     finish(script, rank, n, prefix);
+}
+
+/// Adds an exclusive scan whose messages go 1, 2, 3, 6, 12, ... ranks far (Träff, arXiv 2507.04785, the 123-doubling),
+/// in ceil(log2 (p - 1) + log2 (4 / 3)) rounds. After three of them a rank has the result over the three ranks before
+/// it, then over twice as many in each round. The own vector is an operand in the second round only, so a rank reduces
+/// once a round.
+fn tripling(script: &mut Script, p: u32, rank: u32, n: u32) {
+    let (own, before) = (0..n, n..2 * n);
+    let (mut distance, mut round) = (1, 0);
+    // Ranks that are covered after the rounds so far.
+    let mut covered = 0;
+    while covered + 1 < p {
+        if rank + distance < p {
+            match round {
+                0 => script.send(rank + distance, own.clone()),
+                1 => {
+                    if rank > 0 {
+                        script.fold(before.start, own.clone(), Join::Left);
+                    }
+                    script.send(rank + distance, own.clone());
+                }
+                // Nothing is before rank 0.
+                _ if rank > 0 => script.send(rank + distance, before.clone()),
+                _ => {}
+            }
+        }
+        let least = if round < 2 { 0 } else { 1 };
+        if rank >= distance + least {
+            let join = if round == 0 { Join::Store } else { Join::Left };
+            script.receive(rank - distance, before.clone(), join);
+        }
+        (covered, distance) = match round {
+            0 => (1, 2),
+            1 => (3, 3),
+            _ => (2 * covered, 2 * covered),
+        };
+        round += 1;
+    }
 }
 
 /// Adds a scan in which every rank passes the result on to the next one, block by block: p - 2 + n steps, and the bits

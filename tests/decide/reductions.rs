@@ -11,12 +11,19 @@ const SUM_OF_DOUBLES: Order = Order {
     commutes: true,
     exact: false,
     built_in: true,
+    idempotent: false,
 };
-const SUM_OF_INTEGERS: Order = Order::ANY;
+const SUM_OF_INTEGERS: Order = Order {
+    built_in: true,
+    commutes: true,
+    exact: true,
+    idempotent: false,
+};
 const ORDERED: Order = Order {
     commutes: false,
     exact: false,
     built_in: true,
+    idempotent: false,
 };
 
 /// A network over which messages travel for long.
@@ -204,5 +211,190 @@ fn an_algorithm_that_mixes_operands_gives_way_where_their_order_counts() {
                 ..
             }
         ));
+    }
+}
+
+const MAX_OF_INTEGERS: Order = Order::ANY;
+const MAX_OF_DOUBLES: Order = Order {
+    built_in: true,
+    commutes: true,
+    exact: false,
+    idempotent: true,
+};
+
+/// Rondo's algorithm, and the reason.
+fn algorithm_because(choice: Choice) -> (Algorithm, Why) {
+    match choice {
+        Choice::Rondo { algorithm, why, .. } => (algorithm, why),
+        Choice::Host(why) => panic!("the host's: {why:?}"),
+    }
+}
+
+/// Whatever is asked for, all ranks have the same bits.
+#[test]
+fn an_algorithm_that_an_operator_does_not_allow_gives_way() {
+    let asked = Why::Configured;
+    for (named, order, expected) in [
+        (
+            Algorithm::Census,
+            SUM_OF_INTEGERS,
+            (Algorithm::Census, asked),
+        ),
+        (
+            Algorithm::Census,
+            MAX_OF_INTEGERS,
+            (Algorithm::Census, asked),
+        ),
+        (
+            Algorithm::Census,
+            SUM_OF_DOUBLES,
+            (Algorithm::Halving, Why::Inexact),
+        ),
+        (
+            Algorithm::Census,
+            MAX_OF_DOUBLES,
+            (Algorithm::Halving, Why::Inexact),
+        ),
+        (Algorithm::Census, ORDERED, (Algorithm::Ordered, Why::Order)),
+        (
+            Algorithm::Dissemination,
+            MAX_OF_INTEGERS,
+            (Algorithm::Dissemination, asked),
+        ),
+        (
+            Algorithm::Dissemination,
+            SUM_OF_INTEGERS,
+            (Algorithm::Halving, Why::Repeats),
+        ),
+        (
+            Algorithm::Dissemination,
+            MAX_OF_DOUBLES,
+            (Algorithm::Halving, Why::Inexact),
+        ),
+        (
+            Algorithm::Dissemination,
+            ORDERED,
+            (Algorithm::Ordered, Why::Order),
+        ),
+        (
+            Algorithm::Doubling,
+            SUM_OF_DOUBLES,
+            (Algorithm::Doubling, asked),
+        ),
+        (Algorithm::Doubling, ORDERED, (Algorithm::Doubling, asked)),
+        (Algorithm::Ring, SUM_OF_DOUBLES, (Algorithm::Ring, asked)),
+        (Algorithm::Ring, ORDERED, (Algorithm::Ordered, Why::Order)),
+        (
+            Algorithm::ReduceBcast,
+            SUM_OF_DOUBLES,
+            (Algorithm::ReduceBcast, asked),
+        ),
+        (
+            Algorithm::ReduceBcast,
+            ORDERED,
+            (Algorithm::Ordered, Why::Order),
+        ),
+    ] {
+        let config = config(|c| c[Collective::Allreduce].setting = Setting::Use(named));
+        for facts in [NODE, NODES, full(4, 4)] {
+            let choice = reduction(Collective::Allreduce, facts, 4 << 20, order, &config);
+            assert_eq!(algorithm_because(choice), expected, "{named:?}, {order:?}");
+            // As every rank for itself carries it out, or with the same bits through the memory of the only node.
+            let same = is_flat(choice) || expected.0 == Algorithm::Halving;
+            assert!(same || facts.nodes == 1, "{choice:?}");
+        }
+    }
+    // What takes its place is what the size asks for.
+    let named = config(|c| c[Collective::Allreduce].setting = Setting::Use(Algorithm::Census));
+    let short = reduction(Collective::Allreduce, NODES, 8, SUM_OF_DOUBLES, &named);
+    assert_eq!(algorithm_because(short), (Algorithm::Gather, Why::Inexact));
+}
+
+/// Neither has the bits of a loop over the ranks.
+#[test]
+fn doubling_gives_way_where_the_bits_of_a_loop_are_promised() {
+    for (collective, named) in [
+        (Collective::Allreduce, Algorithm::Doubling),
+        (Collective::Exscan, Algorithm::Doubling),
+    ] {
+        let mut config = promised(Reproducible::Order);
+        config[collective].setting = Setting::Use(named);
+        let inexact = reduction(collective, NODES, 4 << 20, SUM_OF_DOUBLES, &config);
+        assert_eq!(algorithm_because(inexact).1, Why::Order);
+        let exact = reduction(collective, NODES, 4 << 20, SUM_OF_INTEGERS, &config);
+        assert_eq!(algorithm_because(exact), (named, Why::Configured));
+    }
+}
+
+/// A reduce-scatter of `bytes` bytes, of which one rank gets so many.
+fn uneven(facts: Facts, bytes: u64, longest: u64, order: Order, config: &Config) -> Choice {
+    let call = Reduction {
+        context: Context {
+            collective: Collective::ReduceScatter,
+            facts,
+            config,
+        },
+        bytes,
+        longest,
+        order,
+    };
+    call.choose()
+}
+
+#[test]
+fn parts_of_very_different_sizes_are_reduced_by_the_circulant_algorithm() {
+    let default = Config::default();
+    let (bytes, long) = (4 << 20, 2 << 20);
+    let choice = uneven(NODES, bytes, long, SUM_OF_DOUBLES, &default);
+    assert_eq!(algorithm_because(choice), (Algorithm::Circulant, Why::Auto));
+    // Nor do the blocks follow from who has how much.
+    let one = uneven(NODES, bytes, bytes, SUM_OF_DOUBLES, &default);
+    assert_eq!(choice, one);
+    let ordered = uneven(NODES, bytes, long, ORDERED, &default);
+    assert_eq!(host_because(ordered), Some(Why::Slower));
+    let short = uneven(NODES, 1000, 1000, SUM_OF_DOUBLES, &default);
+    assert_eq!(host_because(short), Some(Why::Small));
+    // Several ranks would share a link.
+    let wide = uneven(full(4, 4), bytes, long, SUM_OF_DOUBLES, &default);
+    assert_eq!(host_because(wide), Some(Why::Slower));
+    // Where the ranks are must not matter.
+    let placed = promised(Reproducible::Placement);
+    let [here, there] =
+        [full(1, 16), full(4, 4)].map(|facts| uneven(facts, bytes, long, SUM_OF_DOUBLES, &placed));
+    assert_eq!(
+        algorithm_because(here),
+        (Algorithm::Circulant, Why::Promise)
+    );
+    assert_eq!(here, there);
+}
+
+#[test]
+fn a_circulant_reduce_scatter_that_is_asked_for_is_one_between_all_ranks() {
+    let config =
+        config(|c| c[Collective::ReduceScatter].setting = Setting::Use(Algorithm::Circulant));
+    for facts in [NODE, NODES, full(4, 4)] {
+        let choice = reduction(
+            Collective::ReduceScatter,
+            facts,
+            4 << 20,
+            SUM_OF_DOUBLES,
+            &config,
+        );
+        assert_eq!(
+            algorithm_because(choice),
+            (Algorithm::Circulant, Why::Configured)
+        );
+        assert!(
+            matches!(
+                choice,
+                Choice::Rondo {
+                    form: Form::Flat,
+                    ..
+                }
+            ),
+            "{choice:?}"
+        );
+        let ordered = reduction(Collective::ReduceScatter, facts, 4 << 20, ORDERED, &config);
+        assert_eq!(algorithm_because(ordered), (Algorithm::Ordered, Why::Order));
     }
 }

@@ -1,6 +1,7 @@
 //! Scripts on a network in one thread: every rank ends, and every result has the operands that it is to have, in the
 //! order that is promised, whatever the order is in which messages come; in the number of messages that is claimed.
 
+mod reductions;
 mod wire;
 
 use proptest::prelude::*;
@@ -325,7 +326,7 @@ fn gathered(p: u32, tree: GatherTree, count: u64, variant: &Variant) -> Vec<Scri
     scripts(p, |script, rank| {
         script.begin(variant.most, gather_cut(p, tree, count));
         let steps = Steps::new(p, variant.radix);
-        exchange(script, p, rank, &steps);
+        spread_vectors(script, p, rank, &steps);
         gather(script, p, rank, tree);
     })
 }
@@ -817,8 +818,13 @@ fn lanes_send_to_other_nodes_what_is_reduced_inside_their_own() {
 
 // Scans.
 
-fn check_scans(prefix: Prefix, places: u32, write: impl Fn(&mut Script, u32, u32, u32)) {
+fn check_scans(
+    prefix: Prefix,
+    places: impl Fn(u32) -> u32,
+    write: impl Fn(&mut Script, u32, u32, u32),
+) {
     for p in every_p() {
+        let places = places(p);
         let all: Vec<u16> = (0..p as u16).collect();
         for (i, (parts, variant)) in even_cases(p).enumerate() {
             let (count, n) = (parts.iter().sum(), [1, 2, 7][i % 3]);
@@ -847,7 +853,7 @@ fn check_scans(prefix: Prefix, places: u32, write: impl Fn(&mut Script, u32, u32
 fn a_scan_by_doubling_has_the_operands_up_to_its_own_in_the_order_of_ranks() {
     check_scans(
         Prefix::Inclusive,
-        Prefix::Inclusive.places(),
+        |p| Prefix::Inclusive.places(p),
         |script, p, rank, n| {
             doubling(script, p, rank, n, Prefix::Inclusive);
         },
@@ -858,7 +864,7 @@ fn a_scan_by_doubling_has_the_operands_up_to_its_own_in_the_order_of_ranks() {
 fn an_exclusive_scan_by_doubling_has_the_operands_before_its_own_in_the_order_of_ranks() {
     check_scans(
         Prefix::Exclusive,
-        Prefix::Exclusive.places(),
+        |p| Prefix::Exclusive.places(p),
         |script, p, rank, n| {
             doubling(script, p, rank, n, Prefix::Exclusive);
         },
@@ -869,7 +875,7 @@ fn an_exclusive_scan_by_doubling_has_the_operands_before_its_own_in_the_order_of
 fn a_scan_along_a_chain_has_the_operands_up_to_its_own_in_the_order_of_ranks() {
     check_scans(
         Prefix::Inclusive,
-        Prefix::Inclusive.places(),
+        |p| Prefix::Inclusive.places(p),
         |script, p, rank, n| {
             chain(script, p, rank, n, Prefix::Inclusive);
         },
@@ -878,9 +884,13 @@ fn a_scan_along_a_chain_has_the_operands_up_to_its_own_in_the_order_of_ranks() {
 
 #[test]
 fn an_exclusive_scan_along_a_chain_has_the_operands_before_its_own_in_the_order_of_ranks() {
-    check_scans(Prefix::Exclusive, 2, |script, p, rank, n| {
-        chain(script, p, rank, n, Prefix::Exclusive);
-    });
+    check_scans(
+        Prefix::Exclusive,
+        |_| 2,
+        |script, p, rank, n| {
+            chain(script, p, rank, n, Prefix::Exclusive);
+        },
+    );
 }
 
 // Barriers.
@@ -1070,6 +1080,11 @@ fn a_rank_alone_has_the_result_and_waits_for_nobody() {
         collect(script, 1, 0, 0, part_of(3));
         dissemination(script, &group, &steps);
         chain(script, 1, 0, 3, Prefix::Inclusive);
+        census(script, &group, 3);
+        disseminate(script, &group, 3);
+        exchange(script, &group, 3);
+        ring(script, &group, part_of(3));
+        reduce_broadcast(script, &group, &Circulant::new(1));
     });
     let mut network = Network::new(&scripts, 5, variants(1, 1, 0)[0].rules.clone());
     let wire = &mut Rank {

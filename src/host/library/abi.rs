@@ -129,6 +129,9 @@ unsafe impl Sync for Handles {}
 impl Handles {
     /// Where in the list of predefined operators those of bits and truth values begin.
     pub const BITS: usize = 6;
+
+    /// Which of them are `MPI_MAX`, `MPI_MIN`, `MPI_BAND`, `MPI_BOR`, `MPI_LAND` and `MPI_LOR`.
+    pub const IDEMPOTENT: [usize; 6] = [2, 3, 6, 7, 9, 10];
 }
 
 #[cfg(abi = "mpich")]

@@ -17,6 +17,8 @@ pub struct Operator {
     pub exact: bool,
     /// Is it predefined, and so the datatype?
     pub built_in: bool,
+    /// Does an operand that counts twice change nothing?
+    pub idempotent: bool,
 }
 
 /// Predefined operators and datatypes, and whether they fit together. Neither is ever freed.
@@ -56,6 +58,7 @@ impl Mpi {
                 commutes: commutes != 0,
                 exact: false,
                 built_in: false,
+                idempotent: false,
             });
         };
         if !self.is_predefined(datatype)? || !self.fits(op, raw_type, datatype) {
@@ -66,6 +69,7 @@ impl Mpi {
             commutes: true,
             exact: place >= Handles::BITS || is_integer(),
             built_in: true,
+            idempotent: Handles::IDEMPOTENT.contains(&place),
         })
     }
 
