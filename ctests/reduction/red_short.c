@@ -1,0 +1,85 @@
+/* Short all-reductions as Rondo chooses: the same bits from the first call on a communicator to the last, whoever has
+ * carried it out and however; and programs that make many communicators.
+ *
+ * With the argument "rondo" the shape is one where these calls are Rondo's: all of those whose bits depend on the order
+ * of operands, and of the others all but the first ones on a communicator.
+ */
+#include "rondo_test.h"
+
+enum { CALLS = 50, NEW = 32, MOST = 400, COMMS = 40 };
+
+static const double some[] = {1e16, 1, -1e16, 3.5, 1e-3, -7e15, 0.1, 3e8};
+
+static void sums_of_doubles(MPI_Comm comm, int n, int rondos, int in_place) {
+    double own[MOST], first[MOST], got[MOST];
+    struct counts before = counts_of("allreduce");
+    for (int i = 0; i < n; i++) own[i] = some[(test.rank * 5 + i) % 8] * (1 + i % 3);
+    for (int k = 0; k < CALLS; k++) {
+        const void *from = in_place ? MPI_IN_PLACE : own;
+        if (in_place) memcpy(got, own, sizeof *got * (size_t)n);
+        CHECK(MPI_Allreduce(from, got, n, MPI_DOUBLE, MPI_SUM, comm) == MPI_SUCCESS);
+        if (k == 0) memcpy(first, got, sizeof *got * (size_t)n);
+        CHECK_IN(!memcmp(first, got, sizeof *got * (size_t)n), "%d doubles, call %d", n, k);
+    }
+    MPI_Bcast(got, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    CHECK_IN(!memcmp(first, got, sizeof *got * (size_t)n), "%d doubles on rank 0 and on this one", n);
+    struct counts now = counts_of("allreduce");
+    if (rondos) CHECK_IN(now.host == before.host && now.rondo == before.rondo + CALLS, "%d doubles by the host", n);
+}
+
+static void sums_of_integers(MPI_Comm comm, int rondos) {
+    struct counts before = counts_of("allreduce");
+    for (int k = 0; k < CALLS; k++) {
+        int own = test.rank + k, got = 0;
+        CHECK(MPI_Allreduce(&own, &got, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS);
+        CHECK_IN(got == test.ranks * (test.ranks - 1) / 2 + k * test.ranks, "call %d: %d", k, got);
+    }
+    struct counts now = counts_of("allreduce");
+    if (rondos) {
+        CHECK_IN(now.host == before.host + NEW, "%llu by the host", now.host - before.host);
+        CHECK_IN(now.rondo == before.rondo + CALLS - NEW, "%llu by Rondo", now.rondo - before.rondo);
+    }
+}
+
+/* Pairs have gaps. */
+static void minima_of_pairs(MPI_Comm comm) {
+    struct pair {
+        double value;
+        int at;
+    };
+    for (int k = 0; k < CALLS; k++) {
+        struct pair own = {(test.rank * 7 + k) % test.ranks, test.rank}, got = {-1, -1};
+        CHECK(MPI_Allreduce(&own, &got, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm) == MPI_SUCCESS);
+        CHECK_IN((got.at * 7 + k) % test.ranks == got.value, "call %d: %g at %d", k, got.value, got.at);
+    }
+}
+
+int main(int argc, char **argv) {
+    static const int counts[] = {1, 2, 7, 100, MOST};
+    start(&argc, &argv, "red_short");
+    int rondos = argc > 1 && !strcmp(argv[1], "rondo") && test.expect && strcmp(test.expect, "off");
+    MPI_Comm comm;
+    for (int in_place = 0; in_place < 2; in_place++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        for (int c = 0; c < 5; c++) sums_of_doubles(comm, counts[c], rondos, in_place);
+        MPI_Comm_free(&comm);
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    sums_of_integers(comm, rondos);
+    MPI_Comm_free(&comm);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    minima_of_pairs(comm);
+    MPI_Comm_free(&comm);
+    for (int k = 0; k < COMMS; k++) {
+        double own = some[(test.rank + k) % 8], got = 0;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        CHECK(MPI_Allreduce(&own, &got, 1, MPI_DOUBLE, MPI_MAX, comm) == MPI_SUCCESS);
+        CHECK(MPI_Barrier(comm) == MPI_SUCCESS);
+        double most = some[k % 8];
+        for (int r = 0; r < test.ranks; r++)
+            if (some[(r + k) % 8] > most) most = some[(r + k) % 8];
+        CHECK_IN(got == most, "communicator %d: %g", k, got);
+        MPI_Comm_free(&comm);
+    }
+    return finish();
+}
