@@ -34,15 +34,15 @@ impl Inside<'_> {
         topology.locals(topology.node(self.run.state.rank()))
     }
 
-    /// Where the groups for vectors of so many elements lie in the ring.
-    fn groups(&mut self, elements: u64) -> (Groups, u64) {
+    /// Groups for vectors of so many elements, and where they begin in the ring.
+    fn groups(
+        &mut self,
+        make: impl Fn(u32, u64, u64, u64) -> Groups,
+        elements: u64,
+    ) -> (Groups, u64) {
         let (ranks, unit) = (self.locals().len() as u32, self.run.operands.unit());
-        let groups = Groups::new(
-            ranks,
-            unit.unwrap_or(UNIT_MAX),
-            elements,
-            self.memory.ring.capacity(),
-        );
+        let capacity = self.memory.ring.capacity();
+        let groups = make(ranks, unit.unwrap_or(UNIT_MAX), elements, capacity);
         (groups, self.memory.begin_groups(&groups))
     }
 
@@ -75,7 +75,7 @@ impl Inside<'_> {
         trees: &[Tree],
         wants: &[Want],
     ) -> Result<(), Stop> {
-        let (groups, begin) = self.groups(elements);
+        let (groups, begin) = self.groups(Groups::striped, elements);
         let mut reduction = SlotReduction::new(groups, begin, self.me(), trees, wants);
         let mut slots = self.slots(begin, Some(vectors));
         let done: Result<(), Failure> = run_slots(&mut slots, |slots| {
@@ -88,7 +88,7 @@ impl Inside<'_> {
     /// Every rank of the node gets the parts of the others.
     pub fn exchange(&mut self, vectors: SlotVectors, parts: &[Range<u64>]) -> Result<(), Stop> {
         let longest = parts.iter().map(|part| part.end - part.start).max();
-        let (groups, begin) = self.groups(longest.unwrap_or(0));
+        let (groups, begin) = self.groups(Groups::new, longest.unwrap_or(0));
         let mut exchange = SlotExchange::new(groups, begin, self.me(), parts);
         let mut slots = self.slots(begin, Some(vectors));
         let done: Result<(), Failure> = run_slots(&mut slots, |slots| {

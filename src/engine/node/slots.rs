@@ -1,9 +1,10 @@
 //! Vectors that pass through slots in the ring of a node.
 //!
 //! Every rank has a slot in a *group*, which takes a piece of its vector. A few groups lie in the ring at a time. In a
-//! [`SlotReduction`] all ranks put the same piece of their vectors into the slots of a group. Each rank then joins a
-//! share of the piece, in place, which no other rank touches meanwhile; and who needs the result reads it. In a
-//! [`SlotExchange`] every rank puts in what it has, and all read.
+//! [`SlotReduction`] all ranks put the same elements of their vectors into the slots of a group: a piece of every
+//! *stripe* of the vector, which has as many as there are ranks. Each rank then joins the pieces of its stripe, in place,
+//! which no other rank touches meanwhile; and who needs the result reads it. In a [`SlotExchange`] every rank puts in
+//! what it has, and all read.
 
 #![forbid(unsafe_code)]
 
@@ -90,7 +91,9 @@ pub struct Groups {
     unit: u64,
     /// Elements of the longest vector.
     elements: u64,
-    /// Elements of a slot.
+    /// A vector has so many stripes, of lengths that differ by one element at the most.
+    stripes: u32,
+    /// A slot has so many elements of each stripe.
     piece: u64,
     /// Groups that lie in the ring at a time.
     lap: u64,
@@ -98,21 +101,36 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// For the vectors of `ranks` ranks, the longest of which has so many elements of `unit` bytes each, in a ring of
-    /// `capacity` bytes, which has room for an element of every rank.
+    /// For a [`SlotExchange`] of parts, the longest of which has so many elements of `unit` bytes each, among `ranks`
+    /// ranks, in a ring of `capacity` bytes, which has room for an element of every rank.
     pub fn new(ranks: u32, unit: u64, elements: u64, capacity: u64) -> Groups {
+        Groups::with_stripes(ranks, unit, elements, capacity, 1)
+    }
+
+    /// For a [`SlotReduction`] of vectors of so many elements. Otherwise as for [`Groups::new`].
+    pub fn striped(ranks: u32, unit: u64, elements: u64, capacity: u64) -> Groups {
+        Groups::with_stripes(ranks, unit, elements, capacity, ranks)
+    }
+
+    fn with_stripes(ranks: u32, unit: u64, elements: u64, capacity: u64, stripes: u32) -> Groups {
         let slots = u64::from(ranks.max(1));
-        let room = |groups: u64| (capacity / groups / slots / LINE * LINE).saturating_sub(LINE);
-        let most = room(GROUPS).min(SLOT_BYTES) / unit.max(1);
-        let piece = match most {
-            0 => 1,
-            most => most.min(elements.max(1)),
+        let room = (capacity / GROUPS / slots / LINE * LINE).saturating_sub(LINE);
+        let most = (room.min(SLOT_BYTES) / unit.max(1)).max(1);
+        let stripes = u64::from(stripes).clamp(1, most);
+        let line = line_of(unit);
+        // Whole cache lines, so that no two ranks write to the same one.
+        let piece = match most / stripes {
+            piece if piece >= line => piece / line * line,
+            piece => piece,
         };
         let groups = Groups {
             ranks,
             unit,
             elements,
-            piece,
+            stripes: stripes as u32,
+            piece: piece
+                .min(elements.div_ceil(stripes).next_multiple_of(line))
+                .max(1),
             lap: 1,
             capacity,
         };
@@ -122,7 +140,8 @@ impl Groups {
 
     /// How many groups there are.
     pub fn count(&self) -> u64 {
-        self.elements.div_ceil(self.piece)
+        let longest = self.elements.div_ceil(self.stripes.into());
+        longest.div_ceil(self.piece)
     }
 
     /// Bytes of the ring that a call takes, from a position on that is a multiple of its capacity, or from any other one
@@ -141,7 +160,8 @@ impl Groups {
 
     /// Bytes from one slot to the next.
     fn slot_bytes(&self) -> u64 {
-        LINE + (self.piece * self.unit).next_multiple_of(LINE)
+        let elements = u64::from(self.stripes) * self.piece;
+        LINE + (elements * self.unit).next_multiple_of(LINE)
     }
 
     /// Bytes of a group.
@@ -154,35 +174,56 @@ impl Groups {
         begin + group / self.lap * self.capacity + group % self.lap * self.bytes()
     }
 
+    /// Where a group ends.
+    fn end(&self, begin: u64, group: u64) -> u64 {
+        self.start(begin, group) + self.bytes()
+    }
+
     /// Where the slot of a rank begins.
     fn slot(&self, begin: u64, group: u64, rank: u32) -> u64 {
         self.start(begin, group) + u64::from(rank) * self.slot_bytes()
     }
 
-    /// Where an element of a slot is.
-    fn element(&self, slot: u64, element: u64) -> u64 {
-        slot + LINE + element * self.unit
+    /// Where an element of the piece of a stripe is in a slot.
+    fn element(&self, slot: u64, stripe: u32, element: u64) -> u64 {
+        slot + LINE + (u64::from(stripe) * self.piece + element) * self.unit
     }
 
-    /// The numbers of the elements of a group in vectors of so many.
-    fn elements(&self, group: u64, of: u64) -> Range<u64> {
-        let from = (group * self.piece).min(of);
-        from..(from + self.piece).min(of)
+    /// The piece of a stripe in a group, of a vector of `of` elements.
+    fn piece(&self, group: u64, stripe: u32, of: u64) -> Range<u64> {
+        let (n, rest) = (u64::from(self.stripes), u64::from(stripe));
+        let first = of / n * rest + rest.min(of % n);
+        let end = first + share(of, self.stripes, stripe);
+        let from = (first + group * self.piece).min(end);
+        from..(from + self.piece).min(end)
     }
 
-    /// What a rank puts in, among them the mark that shows which call it is in.
+    /// What a rank puts in, among them the mark that shows which call it is in: its elements from `first` on, of which
+    /// it has `of`.
     fn put<S: Slots>(
         &self,
         slots: &mut S,
         (begin, group, me): (u64, u64, u32),
-        elements: Range<u64>,
+        (first, of): (u64, u64),
     ) -> Result<(), S::Error> {
         let slot = self.slot(begin, group, me);
         if group == 0 {
             slots.mark(slot);
         }
-        slots.put(self.element(slot, 0), elements)
+        for stripe in 0..self.stripes {
+            let piece = self.piece(group, stripe, of);
+            if !piece.is_empty() {
+                let elements = first + piece.start..first + piece.end;
+                slots.put(self.element(slot, stripe, 0), elements)?;
+            }
+        }
+        Ok(())
     }
+}
+
+/// Elements of a cache line.
+fn line_of(unit: u64) -> u64 {
+    (LINE / unit.max(1)).max(1)
 }
 
 /// Waiting until all ranks of a node have done so many groups.
@@ -246,20 +287,18 @@ pub struct SlotReduction<'a> {
     begin: u64,
     me: u32,
     trees: &'a [Tree],
-    /// Ascending.
     wants: &'a [Want],
     put: u64,
     joined: u64,
     got: u64,
-    others_put: Others,
-    others_joined: Others,
-    /// The first tree and the first want that may concern the next group.
-    tree: usize,
-    want: usize,
+    /// So many stripes of the next group this rank has got, its own first.
+    stripes: u32,
+    others: Others,
 }
 
 impl<'a> SlotReduction<'a> {
-    /// Begins at the position `begin` of the ring on rank `me` of the node. All ranks give the same trees.
+    /// Begins at the position `begin` of the ring on rank `me` of the node. All ranks give the same trees; the last one
+    /// ends where the vectors end.
     pub fn new(
         groups: Groups,
         begin: u64,
@@ -276,51 +315,33 @@ impl<'a> SlotReduction<'a> {
             put: 0,
             joined: 0,
             got: 0,
-            others_put: Others::default(),
-            others_joined: Others::default(),
-            tree: 0,
-            want: 0,
+            stripes: 0,
+            others: Others::default(),
         }
-    }
-
-    /// The first `elements` elements of what this rank wants are there if they come before this one of the vector.
-    pub fn there(&self) -> u64 {
-        self.groups.elements(self.got, self.groups.elements).start
     }
 
     /// Which rank is waited for, if it is one.
     pub fn waiting(&self) -> Option<u32> {
         match self.joined < self.put {
-            true => Some(self.others_put.behind),
-            false if self.got < self.joined => Some(self.others_joined.behind),
+            true => Some(self.others.behind),
+            false if self.got < self.joined => Some(self.next_stripe()),
             false => None,
         }
     }
 
+    /// The stripe of the next group that this rank looks at next, which is the number of the rank that joins it.
+    fn next_stripe(&self) -> u32 {
+        (self.me + self.stripes) % self.groups.stripes
+    }
+
     /// Does what can be done now.
     pub fn advance<S: Slots>(&mut self, slots: &mut S) -> Result<Step, S::Error> {
-        let (n, ranks, begin) = (self.groups.count(), self.groups.ranks, self.begin);
-        if self.got == n {
-            return Ok(Step::Done);
-        }
-        let mut moved = false;
-        if self.got < self.joined {
-            let wanted = self.is_wanted();
-            let next = self.got + 1;
-            let is_joined = |rank| slots.joined(rank).saturating_sub(begin);
-            if !wanted || self.others_joined.have(next, ranks, is_joined) {
-                if wanted {
-                    self.get(slots)?;
-                }
-                self.got = next;
-                slots.release(self.groups.start(begin, next - 1) + self.groups.bytes());
-                moved = true;
-            }
-        }
+        let (n, begin) = (self.groups.count(), self.begin);
+        let mut moved = self.got < self.joined && self.get_group(slots)?;
         if self.joined < self.put {
             let next = self.joined + 1;
             let is_put = |rank| slots.written(rank).saturating_sub(begin);
-            if self.others_put.have(next, ranks, is_put) {
+            if self.others.have(next, self.groups.ranks, is_put) {
                 if self.joined == 0 {
                     self.check(slots)?;
                 }
@@ -330,10 +351,9 @@ impl<'a> SlotReduction<'a> {
                 moved = true;
             }
         }
-        if self.put < n && slots.has_room(self.groups.start(begin, self.put) + self.groups.bytes())
-        {
-            let elements = self.groups.elements(self.put, self.groups.elements);
-            (self.groups).put(slots, (begin, self.put, self.me), elements)?;
+        if self.put < n && slots.has_room(self.groups.end(begin, self.put)) {
+            let at = (begin, self.put, self.me);
+            self.groups.put(slots, at, (0, self.groups.elements))?;
             self.put += 1;
             slots.publish(begin + self.put);
             moved = true;
@@ -353,85 +373,85 @@ impl<'a> SlotReduction<'a> {
         Ok(())
     }
 
-    /// Joins this rank's share of the next group.
-    fn join<S: Slots>(&mut self, slots: &mut S) -> Result<(), S::Error> {
-        let Groups { ranks, unit, .. } = self.groups;
-        let all = self.groups.elements(self.joined, self.groups.elements);
-        // Shares of whole cache lines, where elements allow it.
-        let line = (LINE / unit.max(1)).max(1);
-        let lines = (all.end - all.start).div_ceil(line);
-        let from = (0..self.me)
-            .map(|rank| share(lines, ranks, rank))
-            .sum::<u64>()
-            * line;
-        let until = from + share(lines, ranks, self.me) * line;
-        let mut from = (all.start + from).min(all.end);
-        let until = (all.start + until).min(all.end);
-        while self
-            .trees
-            .get(self.tree)
-            .is_some_and(|tree| tree.end <= all.start)
-        {
-            self.tree += 1;
-        }
-        // So few elements at a time that those of all ranks stay in the nearest cache.
-        let near = (NEAR_BYTES / u64::from(ranks) / unit.max(1) / line * line).max(line);
-        let mut tree = self.tree;
-        while from < until {
-            let &Tree { end, fold } = &self.trees[tree];
-            let count = end.min(until).saturating_sub(from).min(near);
-            if count > 0 {
-                let at = |rank| {
-                    let slot = self.groups.slot(self.begin, self.joined, rank);
-                    self.groups.element(slot, from - all.start)
-                };
-                for (left, to) in fold.pairs(ranks) {
-                    slots.join(at(left), at(to), count)?;
-                }
-            }
-            from += count;
-            if from >= end {
-                tree += 1;
-            }
-        }
-        Ok(())
-    }
-
-    /// Does this rank want elements of the next group?
-    fn is_wanted(&mut self) -> bool {
-        let all = self.groups.elements(self.got, self.groups.elements);
-        let wants = &self.wants[self.want..];
-        let over = |want: &Want| want.elements.end <= all.start || want.elements.is_empty();
-        self.want += wants.iter().take_while(|want| over(want)).count();
-        let next = self.wants.get(self.want);
-        next.is_some_and(|want| want.elements.start < all.end)
-    }
-
-    /// Copies what this rank wants of the next group.
-    fn get<S: Slots>(&self, slots: &mut S) -> Result<(), S::Error> {
-        let ranks = self.groups.ranks;
-        let all = self.groups.elements(self.got, self.groups.elements);
-        let first = self.trees.partition_point(|tree| tree.end <= all.start);
-        for want in &self.wants[self.want..] {
-            if want.elements.start >= all.end {
+    /// Calls `each` with the parts of some elements and how each is joined.
+    fn parts<E>(
+        &self,
+        elements: Range<u64>,
+        mut each: impl FnMut(Range<u64>, Fold) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut from = elements.start;
+        let first = self.trees.partition_point(|tree| tree.end <= from);
+        for tree in &self.trees[first..] {
+            if from >= elements.end {
                 break;
             }
-            let mut from = want.elements.start.max(all.start);
-            let until = want.elements.end.min(all.end);
-            let mut tree = first;
-            while from < until {
-                let &Tree { end, fold } = &self.trees[tree];
-                let count = end.min(until).saturating_sub(from);
-                if count > 0 {
-                    let slot = self.groups.slot(self.begin, self.got, fold.result(ranks));
-                    let to = want.to + (from - want.elements.start);
-                    slots.get(self.groups.element(slot, from - all.start), to..to + count)?;
-                }
-                from += count;
-                tree += 1;
+            let end = tree.end.min(elements.end);
+            if from < end {
+                each(from..end, tree.fold)?;
+                from = end;
             }
         }
         Ok(())
+    }
+
+    /// Joins the piece of this rank's stripe in the next group.
+    fn join<S: Slots>(&mut self, slots: &mut S) -> Result<(), S::Error> {
+        let groups = self.groups;
+        if self.me >= groups.stripes {
+            return Ok(());
+        }
+        let piece = groups.piece(self.joined, self.me, groups.elements);
+        let (ranks, line) = (groups.ranks, line_of(groups.unit));
+        // So few elements at a time that those of all ranks stay in the nearest cache.
+        let near = NEAR_BYTES / u64::from(ranks) / groups.unit.max(1) / line * line;
+        let near = near.max(line);
+        let mut from = piece.start;
+        while from < piece.end {
+            let end = (from + near).min(piece.end);
+            self.parts(from..end, |part, fold| {
+                let at = |rank| {
+                    let slot = groups.slot(self.begin, self.joined, rank);
+                    groups.element(slot, self.me, part.start - piece.start)
+                };
+                (fold.pairs(ranks))
+                    .try_for_each(|(left, to)| slots.join(at(left), at(to), part.end - part.start))
+            })?;
+            from = end;
+        }
+        Ok(())
+    }
+
+    /// Gets what this rank wants of the next group and what is there. Was there anything?
+    fn get_group<S: Slots>(&mut self, slots: &mut S) -> Result<bool, S::Error> {
+        let groups = self.groups;
+        let mut moved = false;
+        while self.stripes < groups.stripes {
+            let stripe = self.next_stripe();
+            let piece = groups.piece(self.got, stripe, groups.elements);
+            let wanted =
+                |want: &&Want| want.elements.start < piece.end && piece.start < want.elements.end;
+            if self.wants.iter().any(|want| wanted(&want)) && !piece.is_empty() {
+                if slots.joined(stripe) < self.begin + self.got + 1 {
+                    return Ok(moved);
+                }
+                for want in self.wants.iter().filter(wanted) {
+                    let from = want.elements.start.max(piece.start);
+                    let until = want.elements.end.min(piece.end);
+                    self.parts(from..until, |part, fold| {
+                        let slot = groups.slot(self.begin, self.got, fold.result(groups.ranks));
+                        let at = groups.element(slot, stripe, part.start - piece.start);
+                        let to = want.to + (part.start - want.elements.start);
+                        slots.get(at, to..to + (part.end - part.start))
+                    })?;
+                }
+                moved = true;
+            }
+            self.stripes += 1;
+        }
+        self.stripes = 0;
+        self.got += 1;
+        slots.release(groups.end(self.begin, self.got - 1));
+        Ok(true)
     }
 }
 
@@ -470,7 +490,7 @@ impl<'a> SlotExchange<'a> {
     /// The elements of a rank in a group.
     fn piece(&self, rank: u32, group: u64) -> Range<u64> {
         let part = &self.parts[rank as usize];
-        let piece = self.groups.elements(group, part.end - part.start);
+        let piece = self.groups.piece(group, 0, part.end - part.start);
         part.start + piece.start..part.start + piece.end
     }
 
@@ -498,17 +518,17 @@ impl<'a> SlotExchange<'a> {
                     if self.got == 0 {
                         slots.check(slot, rank)?;
                     }
-                    slots.get(self.groups.element(slot, 0), piece)?;
+                    slots.get(self.groups.element(slot, 0, 0), piece)?;
                 }
                 self.got = next;
-                slots.release(self.groups.start(begin, next - 1) + self.groups.bytes());
+                slots.release(self.groups.end(begin, next - 1));
                 moved = true;
             }
         }
-        if self.put < n && slots.has_room(self.groups.start(begin, self.put) + self.groups.bytes())
-        {
-            let piece = self.piece(self.me, self.put);
-            (self.groups).put(slots, (begin, self.put, self.me), piece)?;
+        if self.put < n && slots.has_room(self.groups.end(begin, self.put)) {
+            let part = &self.parts[self.me as usize];
+            let own = (part.start, part.end - part.start);
+            (self.groups).put(slots, (begin, self.put, self.me), own)?;
             self.put += 1;
             slots.publish(begin + self.put);
             moved = true;
