@@ -30,6 +30,9 @@ const LANES_BYTES: u64 = 1 << 20;
 /// longest part.
 const UNEVEN: u64 = 2;
 
+/// The fewest bytes of a vector that leaders reduce to a root at least as fast as every host.
+const LEADERS_BYTES: u64 = 64 << 10;
+
 /// The fewest bytes of a vector that the ranks of one node reduce through their memory at least as fast as every host
 /// (docs/results/reductions.md): on all ranks, on one of them, and in parts.
 const NODE_BYTES: [u64; 3] = [4 << 10, 8 << 10, 16 << 10];
@@ -340,6 +343,7 @@ impl Reduction<'_> {
             Family::AllReduction if facts.widest > 1 => LANES_BYTES,
             Family::AllReduction => HALVING_BYTES,
             Family::ScatteredReduction if facts.widest == 1 => HALVING_BYTES,
+            Family::Reduction if facts.widest > 1 => LEADERS_BYTES,
             Family::ScatteredReduction
             | Family::Reduction
             | Family::Scan
