@@ -159,8 +159,7 @@ impl Operation for Reduction {
             tag: call_tag(facts, state.tag_mask()),
             operands: &operands,
         };
-        let vectors = writing.vectors(work.script.cut());
-        let area = run.reserve(work, vectors, area)?;
+        let area = run.reserve(work, writing.vectors(), area)?;
         stats::count(collective, plan.choice, plan.bytes);
         match writing.order() {
             None => operands.fill(&buffers, area, total),
@@ -296,20 +295,20 @@ impl Writing<'_> {
         }
     }
 
-    /// The vectors of the area that is cut so.
-    fn vectors(&self, cut: &Cut) -> Vectors {
-        let algorithm = match self.choice {
-            Choice::Rondo { algorithm, .. } => Some(algorithm),
-            Choice::Host(_) => None,
-        };
-        let scatters = self.call.collective().family() == Family::ScatteredReduction;
+    /// The vectors of the area.
+    fn vectors(&self) -> Vectors {
+        let is_ordered = matches!(
+            self.choice,
+            Choice::Rondo {
+                algorithm: Algorithm::Ordered,
+                ..
+            }
+        );
         Vectors {
             first: self.total,
-            other: match algorithm {
-                Some(Algorithm::Ordered) => self.part(self.rank()),
-                // Copies of any blocks.
-                Some(Algorithm::Circulant) if scatters => cut.total() - self.total,
-                Some(_) | None => self.total,
+            other: match is_ordered {
+                true => self.part(self.rank()),
+                false => self.total,
             },
         }
     }
