@@ -212,7 +212,7 @@ impl Operation for Reduction {
         let whole = script.cut().total() == total && script.results().is_empty();
         let idles = inside.is_some() && script.cut().total() == 0;
         let area = (gets && (whole || idles)).then_some(result);
-        let vectors = writing.vectors(script.cut());
+        let vectors = writing.vectors();
         let area = run.reserve(script, requests, vectors, area)?;
         stats::count(collective, plan.choice, plan.bytes);
         match (&mut inside, writing.order()) {
@@ -443,20 +443,13 @@ impl Writing<'_> {
         }
     }
 
-    /// The vectors of the area that is cut so.
-    fn vectors(&self, cut: &Cut) -> Vectors {
-        let algorithm = match self.choice {
-            Choice::Rondo { algorithm, .. } => Some(algorithm),
-            Choice::Host(_) => None,
-        };
-        let scatters = self.call.collective().family() == Family::ScatteredReduction;
+    /// The vectors of the area.
+    fn vectors(&self) -> Vectors {
         Vectors {
             first: self.total,
-            other: match algorithm {
-                Some(Algorithm::Ordered) => self.part(self.rank()),
-                // Copies of any blocks.
-                Some(Algorithm::Circulant) if scatters => cut.total() - self.total,
-                Some(_) | None => self.total,
+            other: match self.is_ordered() {
+                true => self.part(self.rank()),
+                false => self.total,
             },
         }
     }

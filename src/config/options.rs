@@ -220,10 +220,10 @@ const OTHERS: &[Opt] = &[
         unit: "bytes",
         default: "0",
         scope: Scope::Communicator,
-        doc: "The size of a block of a broadcast. Of an allgather: of the blocks of all ranks together in a round \
-              (circulant), or of a block of the longest part (bruck, ring). Of a reduction or scan: of the vector \
-              (circulant, pipelined), or of each rank's part (halving, ordered). 0 takes the best size by the cost \
-              model.",
+        doc: "The size of a block of a broadcast. Of an allgather, and of a reduce-scatter by circulant: of the blocks \
+              of all ranks together in a round (circulant), or of a block of the longest part (bruck, ring). Of a \
+              reduction or scan: of the vector (circulant, pipelined, reduce-bcast), or of each rank's part (halving, \
+              ordered, ring). 0 takes the best size by the cost model.",
     },
     Opt {
         name: "RADIX",

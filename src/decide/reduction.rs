@@ -36,6 +36,8 @@ const LEADERS_BYTES: u64 = 64 << 10;
 /// The fewest bytes of a vector that the ranks of one node reduce through their memory at least as fast as every host
 /// (docs/results/reductions.md): on all ranks, on one of them, and in parts.
 const NODE_BYTES: [u64; 3] = [4 << 10, 8 << 10, 16 << 10];
+/// The most bytes of which that is true of a reduction in parts: MPICH copies longer ones from process to process.
+const NODE_PARTS_BYTES: u64 = 1 << 20;
 
 /// What an operator allows. All ranks know the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -373,6 +375,16 @@ impl Reduction<'_> {
             | Family::Rooted
             | Family::Barrier => u64::MAX,
         };
+        let most = match self.family() {
+            Family::ScatteredReduction => NODE_PARTS_BYTES,
+            Family::AllReduction
+            | Family::Reduction
+            | Family::Scan
+            | Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier => u64::MAX,
+        };
         let algorithm = match self.is_ordered() {
             true => self.ordered(),
             false => self.usual(),
@@ -380,6 +392,7 @@ impl Reduction<'_> {
         match self.form(algorithm) {
             Form::Flat => Err(Why::OneNode),
             Form::Nodes { .. } if self.bytes < least => Err(Why::Small),
+            Form::Nodes { .. } if self.bytes > most => Err(Why::Slower),
             Form::Nodes { .. } => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! Reductions of which every rank has the result, by what every rank knows of the ranks after it: whole vectors in
+//! Reductions of which every rank has the result, by what every rank knows of the ranks before it: whole vectors in
 //! ceil(log2 p) rounds. The operands come in another order on each rank, so the operator must be exact: the same
 //! result, to the last bit, in every order.
 
@@ -21,12 +21,12 @@ pub fn census_places(p: u32) -> u32 {
 }
 
 /// Adds a census in ceil(log2 p) rounds, in which every operand comes once (A. Bar-Noy, S. Kipnis, B. Schieber, "An
-/// optimal algorithm for computing census functions in message-passing systems", Parallel Processing Letters 3(1), 1993;
-/// with the skips of the circulant graph, Träff, arXiv 2205.10072, algorithm 8).
+/// optimal algorithm for computing census functions in message-passing systems", Parallel Processing Letters 3(1),
+/// 1993; with the skips of the circulant graph, Träff, arXiv 2205.10072, algorithm 8).
 ///
-/// Before the round of skip s, a rank knows the sum of the s ranks from itself on, and that of all of these but itself.
-/// If twice as many are wanted, it gets the first sum of the rank s after it, and if one less than that, the second sum
-/// of the rank s - 1 after it.
+/// Before the round of skip s, a rank knows the sum of s ranks, itself the last one, and that of all of these but
+/// itself. If twice as many are wanted, it gets the first sum of the rank s before it, and if one less than that, the
+/// second sum of the rank s - 1 before it.
 ///
 /// The area has `n` blocks for each of its vectors: the first sum, and unless p is a power of two the second one, and
 /// what has come.
@@ -39,35 +39,35 @@ pub fn census(script: &mut Script, group: &Group, n: u32) {
             true => (others.clone(), skips[k] - 1),
             false => (whole.clone(), skips[k]),
         };
-        script.send(group.before(distance), blocks);
-        let from = group.after(distance);
+        script.send(group.after(distance), blocks);
+        let from = group.before(distance);
         // The second sum is kept for as long as it will be sent.
         if !(k + 1..q).any(|k| sends_others(skips, k)) {
-            script.receive(from, whole.clone(), Join::Right);
+            script.receive(from, whole.clone(), Join::Left);
             continue;
         }
         let join = match k {
             0 => Join::Store,
-            _ => Join::Right,
+            _ => Join::Left,
         };
         script.receive(from, come.clone(), Join::Store);
         script.fold(come.start, others.clone(), join);
-        script.fold(come.start, whole.clone(), Join::Right);
+        script.fold(come.start, whole.clone(), Join::Left);
     }
     if census_places(group.p) > 1 {
         script.result(whole);
     }
 }
 
-/// Adds a reduction in which every rank's sum is that of twice as many ranks after each round, itself the first one (D.
+/// Adds a reduction in which every rank's sum is that of twice as many ranks after each round, itself the last one (D.
 /// Hensgen, R. Finkel, U. Manber, International Journal of Parallel Programming 17(1), 1988, have these rounds for a
 /// barrier). In the last one some operands come for the second time, unless p is a power of two: the operator must be
 /// idempotent. The area has `n` blocks.
 pub fn disseminate(script: &mut Script, group: &Group, n: u32) {
     let mut distance = 1;
     while distance < group.p {
-        script.send(group.before(distance), 0..n);
-        script.receive(group.after(distance), 0..n, Join::Right);
+        script.send(group.after(distance), 0..n);
+        script.receive(group.before(distance), 0..n, Join::Left);
         distance = distance.saturating_mul(2);
     }
 }

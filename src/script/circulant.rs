@@ -157,7 +157,7 @@ pub fn reduce_broadcast(script: &mut Script, group: &Group, graph: &Circulant) {
                 match what {
                     Move::SendTo(member) => script.send(group.rank(member), blocks),
                     Move::ReceiveFrom(member) => {
-                        script.receive(group.rank(member), blocks, Join::Right);
+                        script.receive(group.rank(member), blocks, Join::Left);
                     }
                 }
             });

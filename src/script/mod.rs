@@ -235,7 +235,7 @@ impl Script {
         }
     }
 
-    /// Takes as many blocks of the area from `first` on.
+    /// Takes as many blocks of the area from `first` on. As a right operand they are used up.
     pub fn fold(&mut self, first: u32, blocks: Range<u32>, join: Join) {
         let elements = self.cut.count(&blocks);
         debug_assert_eq!(

@@ -2,8 +2,8 @@
 //! algorithm 9), backwards, as [`super::reduce`] is the broadcast backwards.
 //!
 //! Every member is the root of a reduction of its own part, and all of these go on in the same n - 1 + q rounds. If one
-//! member has nearly everything, that is a reduction to it, and takes no longer than with equal parts. The operands come
-//! in no order of ranks, so the operator must be commutative.
+//! member has nearly everything, that is a reduction to it, and takes no longer than with equal parts. The operands
+//! come in no order of ranks, so the operator must be commutative.
 
 #![forbid(unsafe_code)]
 
@@ -18,20 +18,29 @@ const RUNS_MAX: usize = 2;
 /// What one member does: made from the sizes of all parts, and then written into a script.
 #[derive(Debug)]
 pub struct Scattered {
-    /// Elements of each block: for each member, those of its part.
+    /// Elements of each block: for each member those of its part, and then those of places for copies.
     counts: Vec<u64>,
     rounds: Vec<Round>,
-    /// A message of fewer elements is short.
-    short: u64,
 }
 
 /// What a member sends and gets in a round.
 #[derive(Debug)]
 struct Round {
     to: u32,
-    sent: Vec<Range<u32>>,
+    sent: Runs,
     from: u32,
-    got: Vec<Range<u32>>,
+    got: Runs,
+}
+
+/// Runs of blocks that go one way in a round.
+#[derive(Debug, Default)]
+struct Runs {
+    /// Those that are copied together.
+    copied: Vec<Range<u32>>,
+    /// The places for them.
+    places: Range<u32>,
+    /// Those that are messages of their own.
+    straight: Vec<Range<u32>>,
 }
 
 /// Adds a block to runs of blocks; what is empty in between does not part them.
@@ -93,83 +102,113 @@ impl Scattered {
                     extend(&mut got, root * segments + block, &counts);
                 }
             }
-            Round {
-                to: group.rank(to),
-                sent,
-                from: group.rank(from),
-                got,
-            }
+            (group.rank(to), sent, group.rank(from), got)
         };
-        let rounds = backwards.map(round).collect();
-        Scattered {
-            counts,
-            rounds,
-            short,
-        }
+        let rounds: Vec<_> = backwards.map(round).collect();
+        let mut places = Places::new(&mut counts, short);
+        let rounds = rounds.into_iter().map(|(to, sent, from, got)| Round {
+            to,
+            sent: places.of(sent),
+            from,
+            got: places.of(got),
+        });
+        let rounds = rounds.collect();
+        Scattered { counts, rounds }
     }
 
-    /// The blocks of the area: those of all parts, and places for what is copied together.
+    /// The blocks of the area: those of all parts, and places for copies. These are vectors of as many elements, and
+    /// blocks that share a message are in one of them.
     pub fn cut(&self) -> impl Iterator<Item = u64> {
-        let copied = self.rounds.iter().flat_map(|round| {
-            let both = [&round.sent, &round.got].into_iter();
-            both.flat_map(|runs| self.copied(runs))
-        });
-        let places = copied.flat_map(|run| self.counts_of(run));
-        self.counts.iter().chain(places).copied()
+        self.counts.iter().copied()
     }
 
     /// Adds everything to a script for an area that is cut so. The result is in the blocks of this member's part.
     pub fn write(&self, script: &mut Script) {
-        let mut place = self.counts.len() as u32;
-        for round in &self.rounds {
-            let first = place;
-            for run in self.copied(&round.sent) {
-                let end = place + (run.end - run.start);
-                script.fold(run.start, place..end, Join::Store);
-                place = end;
+        for Round {
+            to,
+            sent,
+            from,
+            got,
+        } in &self.rounds
+        {
+            sent.with_places(|run, places| script.fold(run.start, places, Join::Store));
+            script.send(*to, sent.places.clone());
+            for run in &sent.straight {
+                script.send(*to, run.clone());
             }
-            script.send(round.to, first..place);
-            for run in self.straight(&round.sent) {
-                script.send(round.to, run.clone());
-            }
-            let mut from = place;
-            place += (self.copied(&round.got))
-                .map(|run| run.end - run.start)
-                .sum::<u32>();
-            script.receive(round.from, from..place, Join::Store);
-            for run in self.copied(&round.got) {
-                script.fold(from, run.clone(), Join::Right);
-                from += run.end - run.start;
-            }
-            for run in self.straight(&round.got) {
-                script.receive(round.from, run.clone(), Join::Right);
+            script.receive(*from, got.places.clone(), Join::Store);
+            got.with_places(|run, places| script.fold(places.start, run, Join::Left));
+            for run in &got.straight {
+                script.receive(*from, run.clone(), Join::Left);
             }
         }
     }
+}
 
-    fn counts_of(&self, run: &Range<u32>) -> &[u64] {
-        &self.counts[run.start as usize..run.end as usize]
+impl Runs {
+    /// Calls `run` with each run that is copied, and its places.
+    fn with_places(&self, mut run: impl FnMut(Range<u32>, Range<u32>)) {
+        let mut place = self.places.start;
+        for blocks in &self.copied {
+            let end = place + (blocks.end - blocks.start);
+            run(blocks.clone(), place..end);
+            place = end;
+        }
+    }
+}
+
+/// Gives places to runs of blocks, behind all blocks.
+struct Places<'a> {
+    counts: &'a mut Vec<u64>,
+    short: u64,
+    /// Elements of all parts together.
+    vector: u64,
+    /// Elements of the last vector of places that have no place yet.
+    left: u64,
+}
+
+impl Places<'_> {
+    fn new(counts: &mut Vec<u64>, short: u64) -> Places<'_> {
+        let vector = counts.iter().sum();
+        Places {
+            counts,
+            short,
+            vector,
+            left: vector,
+        }
     }
 
-    fn is_short(&self, run: &Range<u32>) -> bool {
-        self.counts_of(run).iter().sum::<u64>() < self.short
-    }
-
-    /// Are the short ones of these runs copied together?
-    fn shares(&self, runs: &[Range<u32>]) -> bool {
-        runs.iter().filter(|run| self.is_short(run)).count() > RUNS_MAX
-    }
-
-    /// The runs that are copied together.
-    fn copied<'a>(&'a self, runs: &'a [Range<u32>]) -> impl Iterator<Item = &'a Range<u32>> {
-        let shares = self.shares(runs);
-        runs.iter().filter(move |run| shares && self.is_short(run))
-    }
-
-    /// The runs that are messages of their own.
-    fn straight<'a>(&'a self, runs: &'a [Range<u32>]) -> impl Iterator<Item = &'a Range<u32>> {
-        let shares = self.shares(runs);
-        runs.iter()
-            .filter(move |run| !shares || !self.is_short(run))
+    fn of(&mut self, runs: Vec<Range<u32>>) -> Runs {
+        let elements = |counts: &[u64], run: &Range<u32>| -> u64 {
+            counts[run.start as usize..run.end as usize].iter().sum()
+        };
+        let is_short = |run: &Range<u32>| elements(self.counts, run) < self.short;
+        let (copied, straight): (Vec<_>, Vec<_>) = runs.into_iter().partition(is_short);
+        if copied.len() <= RUNS_MAX {
+            let mut straight = [copied, straight].concat();
+            straight.sort_unstable_by_key(|run| run.start);
+            return Runs {
+                straight,
+                ..Runs::default()
+            };
+        }
+        // Elements of some types lie between each other, and no more of them can than the vectors of the call have. No
+        // block comes twice in a round, so there is room.
+        let all: u64 = copied.iter().map(|run| elements(self.counts, run)).sum();
+        if all > self.left {
+            self.counts.push(self.left);
+            self.left = self.vector;
+        }
+        self.left -= all;
+        let first = self.counts.len() as u32;
+        for run in &copied {
+            self.counts
+                .extend_from_within(run.start as usize..run.end as usize);
+        }
+        Runs {
+            copied,
+            places: first..self.counts.len() as u32,
+            straight,
+        }
     }
 }

@@ -981,6 +981,12 @@ fn any_steps(rng: &mut impl Rng, p: u32, counts: &[u64]) -> Vec<Step> {
             let first = if alike { first } else { start };
             steps.push(Step::Message(from, to, first, blocks, join));
         } else if alike && apart {
+            // What is a right operand is used up.
+            let join = if join == Join::Right {
+                Join::Left
+            } else {
+                join
+            };
             steps.push(Step::Fold(from, first, blocks, join));
         }
     }

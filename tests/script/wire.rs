@@ -4,7 +4,7 @@
 //! It is as strict as MPI may be. A send reads its blocks when the message is delivered, which may be when its receive
 //! is posted and no sooner; a receive that stores wipes its blocks when it is posted and writes them when it is
 //! reported, and nobody else may touch them in between. Messages between two ranks find their receives in order, but
-//! are delivered and reported in any order.
+//! are delivered and reported in any order. Blocks of the area that were a right operand are used up.
 //!
 //! An element is a sequence of operands, and the operator puts one behind the other: what was reduced, in which order
 //! and how often can be read off the result.
@@ -385,6 +385,10 @@ impl ScriptWire for Rank<'_, '_> {
                 let source = first..first + take.blocks.end - take.blocks.start;
                 port.expect_free(&source, false, "folds")?;
                 let terms = port.read(&source, "folds")?;
+                if take.join == Join::Right {
+                    let places = port.places(&source);
+                    port.area[places].fill(None);
+                }
                 port.join(terms, take)
             }
             (Some(_), Source::Blocks(_)) | (None, Source::Rank(_)) => {
