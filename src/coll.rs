@@ -14,6 +14,7 @@ mod rooted;
 mod select;
 mod slots;
 mod traffic;
+mod writing;
 
 use crate::collective::Collective;
 pub use crate::comm::give_rules;

@@ -267,8 +267,8 @@ impl State {
         Ok(found)
     }
 
-    /// Is a short reduction on this communicator to do without a private one? Programs that make many communicators, and
-    /// reduce a few numbers on each, do not have to pay for it. All ranks know alike, if they count alike.
+    /// Is a short reduction on this communicator to do without a private one? Programs that make many communicators,
+    /// and reduce a few numbers on each, do not have to pay for it. All ranks know alike, if they count alike.
     pub fn is_new(&self) -> bool {
         self.private.get().is_none() && self.short.load(Relaxed) < SHORT_BEFORE
     }

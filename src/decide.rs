@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod allbroadcast;
+mod barrier;
 mod broadcast;
 mod choice;
 mod problem;
@@ -12,10 +13,11 @@ mod rooted;
 mod size_class;
 
 pub use allbroadcast::AllBroadcast;
+pub use barrier::Barrier;
 pub use broadcast::Broadcast;
 pub use choice::{Choice, Form, Why};
 pub use problem::{Context, Problem, SET_UP_US, typical};
-pub use reduction::{Barrier, Order, Reduction};
+pub use reduction::{Order, Reduction};
 pub use rooted::{Rooted, long_block};
 pub use size_class::SizeClass;
 

@@ -3,39 +3,26 @@
 #![forbid(unsafe_code)]
 
 use super::slots::{Inside, UNIT_MAX};
+use super::writing::Writing;
 use super::{Operation, Plan, Stop, begin_exchange, context, private};
-use crate::algorithm::{
-    Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm,
-    ScatteredReductionAlgorithm,
-};
+use crate::algorithm::Algorithm;
 use crate::collective::{Collective, Family};
 use crate::comm::{SEND_WINDOW, SIMULATED_SENDS, State, Work};
 use crate::decide::{self, Choice, Form, Order, Problem, Why};
-use crate::engine::node::{Tree, Want};
 use crate::engine::{Execution, Limits, run_script};
 use crate::host::{
     self, Abi, Area, Buffers, Code, Comm, Failure, Mpi, MpiScriptWire, Operands, Reduction,
     ReductionOp, Requests, ScriptJob, SlotVectors, Vectors, call_tag,
 };
-use crate::schedule::{Circulant, Steps};
-use crate::script::{
-    Cut, Fold, GatherNodes, GatherTree, Group, Join, Lanes, Leaders, Prefix, Scattered, Script,
-    binomial, census, census_places, chain, collect, disseminate, doubling, exchange, gather,
-    gather_cut, halving, ordered, ordered_cut, reduce, reduce_broadcast, ring, share, spread,
-    spread_vectors,
-};
+use crate::script::{Cut, GatherNodes, Group, Script};
 use crate::stats;
 use std::iter::once;
-use std::ops::Range;
 
 /// Receives that are posted ahead.
 const WINDOW: u32 = 64;
 
 /// Bytes up to which parts share a message: longer messages would keep waiting what could go on.
 const PIECE_BYTES: u64 = 64 << 10;
-
-/// Blocks of fewer bytes are copied to share a message: for longer ones that takes longer than another message.
-const COPIED_BYTES: u64 = 8 << 10;
 
 /// Bytes of a script that are kept from call to call.
 const SCRIPT_BYTES: usize = 128 << 10;
@@ -46,11 +33,6 @@ fn implementation(choice: Choice) -> u64 {
         Choice::Host(_) => 0,
         Choice::Rondo { algorithm, .. } => 1 + algorithm as u64,
     }
-}
-
-/// The blocks of the parts of some ranks, of which each has so many.
-fn blocks_of(ranks: Range<u32>, segments: u32) -> Range<u32> {
-    ranks.start * segments..ranks.end * segments
 }
 
 impl Operation for Reduction {
@@ -198,13 +180,34 @@ impl Operation for Reduction {
             && state.facts().nodes == 1
             && !gathers
         {
+            // The ranks put in parts of their vectors in an order in which a part of the result may come before an
+            // operand that it would overwrite.
+            let part = writing.part(rank);
+            let scatters = collective.family() == Family::ScatteredReduction;
+            let apart = (scatters && buffers.is_one()).then_some(part);
+            let to = match apart {
+                None => result,
+                Some(part) => {
+                    script.begin(u64::MAX, once(part));
+                    let vectors = Vectors {
+                        first: part,
+                        other: 0,
+                    };
+                    run.reserve(script, requests, vectors, None)?
+                }
+            };
             stats::count(collective, plan.choice, plan.bytes);
             let vectors = SlotVectors {
                 operands: &operands,
                 from: own,
-                to: result,
+                to,
             };
-            return inside.reduce(vectors, total, &writing.trees(), &writing.wants());
+            inside.reduce(vectors, total, &writing.trees(), &writing.wants())?;
+            if let Some(part) = apart {
+                (operands.hand_out(&buffers, to, &(0..part), 0)).map_err(Stop::Broken)?;
+                requests.end_script();
+            }
+            return Ok(());
         }
         writing.write(script);
 
@@ -346,561 +349,6 @@ fn hand_out(
         place += elements.end - elements.start;
     }
     Ok(())
-}
-
-/// What writes the script of a call.
-struct Writing<'a> {
-    call: &'a Reduction,
-    choice: Choice,
-    state: &'a State,
-    /// Elements of a vector.
-    total: u64,
-    /// Its bytes.
-    bytes: u64,
-    /// Elements that share a message.
-    most: u64,
-    root: u32,
-    /// Do the ranks of a node reduce through the memory that they share? Then the script has what is between nodes only.
-    shares: bool,
-}
-
-impl Writing<'_> {
-    fn write(&self, script: &mut Script) {
-        let Choice::Rondo {
-            algorithm,
-            form,
-            blocks,
-            ..
-        } = self.choice
-        else {
-            unreachable!("not Rondo's choice");
-        };
-        match self.call.collective().family() {
-            Family::AllReduction => match algorithm.of_all_reduction() {
-                AllReductionAlgorithm::Halving => self.allreduce(script, form, blocks),
-                AllReductionAlgorithm::Gather => self.gather(script, form),
-                AllReductionAlgorithm::Ordered => {
-                    self.ordered(script, blocks);
-                    self.spread(script, blocks);
-                    script.result(0..self.p() * blocks);
-                }
-                AllReductionAlgorithm::Census
-                | AllReductionAlgorithm::Dissemination
-                | AllReductionAlgorithm::Doubling
-                | AllReductionAlgorithm::Ring
-                | AllReductionAlgorithm::ReduceBcast => {
-                    self.flat_allreduce(script, algorithm, blocks);
-                }
-            },
-            Family::Reduction => match algorithm.of_reduction() {
-                ReductionAlgorithm::Circulant => self.reduce(script, form, blocks),
-                ReductionAlgorithm::Binomial => self.binomial(script, blocks),
-                ReductionAlgorithm::Ordered => {
-                    self.ordered(script, blocks);
-                    let own = |rank: u32| blocks_of(rank..rank + 1, blocks);
-                    collect(script, self.p(), self.rank(), self.root, own);
-                    if self.rank() == self.root {
-                        script.result(0..self.p() * blocks);
-                    }
-                }
-            },
-            Family::ScatteredReduction => {
-                let own = match algorithm.of_scattered_reduction() {
-                    ScatteredReductionAlgorithm::Halving => self.halving(script, form, blocks),
-                    ScatteredReductionAlgorithm::Ordered => {
-                        self.ordered(script, blocks);
-                        blocks_of(self.rank()..self.rank() + 1, blocks)
-                    }
-                    ScatteredReductionAlgorithm::Circulant => self.scattered(script, blocks),
-                };
-                script.result(own);
-            }
-            Family::Scan => {
-                let prefix = match self.call.which() {
-                    ReductionOp::Exscan => Prefix::Exclusive,
-                    ReductionOp::Scan
-                    | ReductionOp::Allreduce
-                    | ReductionOp::Reduce
-                    | ReductionOp::ReduceScatter
-                    | ReductionOp::ReduceScatterBlock => Prefix::Inclusive,
-                };
-                let vector = (0..blocks).map(|i| share(self.total, blocks, i));
-                let places = match algorithm.of_scan() {
-                    ScanAlgorithm::Doubling => prefix.places(self.p()),
-                    ScanAlgorithm::Pipelined => prefix.places(self.p()).min(2),
-                };
-                let area = (0..places).flat_map(|_| vector.clone());
-                script.begin(self.most, area);
-                let write = match algorithm.of_scan() {
-                    ScanAlgorithm::Doubling => doubling,
-                    ScanAlgorithm::Pipelined => chain,
-                };
-                write(script, self.p(), self.rank(), blocks, prefix);
-            }
-            Family::Broadcast | Family::AllBroadcast | Family::Rooted | Family::Barrier => {
-                unreachable!("nothing is reduced")
-            }
-        }
-    }
-
-    /// The vectors of the area.
-    fn vectors(&self) -> Vectors {
-        Vectors {
-            first: self.total,
-            other: match self.is_ordered() {
-                true => self.part(self.rank()),
-                false => self.total,
-            },
-        }
-    }
-
-    fn p(&self) -> u32 {
-        self.state.facts().p
-    }
-
-    fn rank(&self) -> u32 {
-        self.state.rank()
-    }
-
-    fn all(&self) -> Group<'static> {
-        Group::all(self.p(), self.rank())
-    }
-
-    /// Elements of the part of a rank.
-    fn part(&self, rank: u32) -> u64 {
-        match self.call.which() {
-            ReductionOp::ReduceScatter | ReductionOp::ReduceScatterBlock => {
-                self.call.count(rank).unwrap_or(0)
-            }
-            ReductionOp::Allreduce
-            | ReductionOp::Reduce
-            | ReductionOp::Scan
-            | ReductionOp::Exscan => share(self.total, self.p(), rank),
-        }
-    }
-
-    /// The parts of all ranks, each cut into as many segments.
-    fn parts(&self, segments: u32) -> impl Iterator<Item = u64> + Clone {
-        (0..self.p())
-            .flat_map(move |rank| (0..segments).map(move |i| share(self.part(rank), segments, i)))
-    }
-
-    fn steps(&self, ranks: u32) -> Steps {
-        Steps::new(ranks, self.radix(ranks))
-    }
-
-    /// In how many messages at a time parts are spread. It changes no bit.
-    fn radix(&self, ranks: u32) -> u32 {
-        let (facts, config) = (self.state.facts(), self.state.config());
-        let bytes = self.bytes;
-        match config.radix {
-            0 => facts.models(config).0.radix(ranks, bytes),
-            radix => radix,
-        }
-    }
-
-    /// Who is where, if all nodes have as many ranks: a list of the ranks in the same place as this one.
-    fn lane(&self) -> (Vec<u32>, u32) {
-        let topology = self.state.topology();
-        let own = topology.locals(topology.node(self.rank()));
-        let place = own
-            .iter()
-            .position(|&rank| rank == self.rank())
-            .unwrap_or(0);
-        let nodes = 0..topology.nodes();
-        let lane = nodes.map(|node| topology.locals(node)[place]).collect();
-        (lane, place as u32)
-    }
-
-    /// Calls `write` with the lanes.
-    fn with_lanes(&self, write: impl FnOnce(Lanes)) {
-        let topology = self.state.topology();
-        let node = topology.node(self.rank());
-        let (lane, place) = self.lane();
-        let locals = topology.locals(node);
-        let lanes = Lanes {
-            node: Group {
-                members: Some(locals),
-                p: locals.len() as u32,
-                me: place,
-            },
-            lane: Group {
-                members: Some(&lane),
-                p: lane.len() as u32,
-                me: node,
-            },
-        };
-        write(match self.shares {
-            true => lanes.without_node(),
-            false => lanes,
-        });
-    }
-
-    fn allreduce(&self, script: &mut Script, form: Form, segments: u32) {
-        match form {
-            Form::Flat => {
-                script.begin(self.most, self.parts(segments));
-                halving(script, &self.all(), |ranks| {
-                    once(blocks_of(ranks, segments))
-                });
-                self.spread(script, segments);
-            }
-            Form::Nodes { lanes } => {
-                let nodes = self.state.facts().nodes;
-                let slices = (0..lanes).map(|place| share(self.total, lanes, place));
-                let parts =
-                    slices.flat_map(|slice| (0..nodes).map(move |i| share(slice, nodes, i)));
-                let cut =
-                    parts.flat_map(|part| (0..segments).map(move |i| share(part, segments, i)));
-                script.begin(self.most, cut);
-                self.with_lanes(|lanes| {
-                    lanes.allreduce(script, segments, |ranks| self.radix(ranks))
-                });
-            }
-        }
-    }
-
-    fn spread(&self, script: &mut Script, segments: u32) {
-        let steps = self.steps(self.p());
-        spread(script, &self.all(), &steps, |ranks| {
-            once(blocks_of(ranks, segments))
-        });
-    }
-
-    fn gather(&self, script: &mut Script, form: Form) {
-        let topology = self.state.topology();
-        if form != Form::Flat && topology.nodes() > 1 {
-            let leaders: Vec<u32> = (0..topology.nodes())
-                .map(|node| topology.locals(node)[0])
-                .collect();
-            let locals = topology.locals(topology.node(self.rank()));
-            let nodes = GatherNodes {
-                leaders: Group {
-                    members: Some(&leaders),
-                    p: leaders.len() as u32,
-                    me: topology.node(self.rank()),
-                },
-                locals: match self.shares {
-                    true => &[],
-                    false => locals,
-                },
-                places: locals.len() as u32,
-                rank: self.rank(),
-            };
-            let steps = self.steps(topology.nodes());
-            nodes.allreduce(script, self.most, self.total, &steps);
-            return;
-        }
-        let problem = self
-            .call
-            .ask(None, self.state, |problem| problem.is_ordered());
-        let tree = match problem {
-            true => GatherTree::Ranks,
-            false => GatherTree::Halving,
-        };
-        let p = self.p();
-        script.begin(self.most, gather_cut(p, tree, self.total));
-        if !self.shares {
-            spread_vectors(script, p, self.rank(), &self.steps(p));
-        }
-        gather(script, p, self.rank(), tree);
-    }
-
-    fn ordered(&self, script: &mut Script, segments: u32) {
-        let (p, rank) = (self.p(), self.rank());
-        let cut = ordered_cut(p, segments, rank, self.parts(segments));
-        script.begin(self.most, cut);
-        ordered(script, p, rank, segments);
-    }
-
-    fn reduce(&self, script: &mut Script, form: Form, blocks: u32) {
-        script.begin(self.most, (0..blocks).map(|i| share(self.total, blocks, i)));
-        match form {
-            Form::Flat => {
-                let graph = Circulant::new(self.p());
-                reduce(script, &self.all(), &graph, self.root, |_, _| ());
-            }
-            Form::Nodes { .. } => {
-                let topology = self.state.topology();
-                let (home, node) = (topology.node(self.root), topology.node(self.rank()));
-                if self.shares && self.rank() != topology.leader(node, self.root) {
-                    return;
-                }
-                let leader = |node| topology.leader(node, self.root);
-                let leaders: Vec<u32> = (0..topology.nodes()).map(leader).collect();
-                let leaders = Leaders {
-                    leaders: Group {
-                        members: Some(&leaders),
-                        p: leaders.len() as u32,
-                        me: node,
-                    },
-                    locals: match self.shares {
-                        true => &[],
-                        false => topology.locals(node),
-                    },
-                    rank: self.rank(),
-                };
-                leaders.reduce(script, home);
-            }
-        }
-    }
-
-    fn binomial(&self, script: &mut Script, blocks: u32) {
-        script.begin(self.most, (0..blocks).map(|i| share(self.total, blocks, i)));
-        binomial(script, &self.all(), 0..blocks);
-        if self.root > 0 && self.rank() == 0 {
-            script.send(self.root, 0..blocks);
-        }
-        if self.root > 0 && self.rank() == self.root {
-            script.receive(0, 0..blocks, Join::Store);
-        }
-    }
-
-    /// Writes a reduce-scatter. The blocks of this rank's part.
-    fn halving(&self, script: &mut Script, form: Form, segments: u32) -> Range<u32> {
-        match form {
-            Form::Flat => {
-                script.begin(self.most, self.parts(segments));
-                halving(script, &self.all(), |ranks| {
-                    once(blocks_of(ranks, segments))
-                });
-                blocks_of(self.rank()..self.rank() + 1, segments)
-            }
-            Form::Nodes { .. } => {
-                let ranks = self.order().unwrap_or_default();
-                let parts = ranks.iter().map(|&rank| self.part(rank));
-                let cut =
-                    parts.flat_map(|part| (0..segments).map(move |i| share(part, segments, i)));
-                script.begin(self.most, cut);
-                let mut own = 0..0;
-                self.with_lanes(|lanes| own = lanes.reduce_scatter(script, segments));
-                own
-            }
-        }
-    }
-
-    /// The ranks in the order in which their parts lie in the area, if it is not their own: the ranks in the same place
-    /// of their nodes side by side.
-    fn order(&self) -> Option<Vec<u32>> {
-        let lanes = match self.choice {
-            Choice::Rondo {
-                form: Form::Nodes { lanes },
-                ..
-            } if self.call.collective().family() == Family::ScatteredReduction => lanes,
-            Choice::Rondo { .. } | Choice::Host(_) => return None,
-        };
-        let topology = self.state.topology();
-        let places = 0..lanes as usize;
-        let ranks = places.flat_map(|place| {
-            let nodes = 0..topology.nodes();
-            nodes.map(move |node| topology.locals(node)[place])
-        });
-        Some(ranks.collect())
-    }
-
-    /// An all-reduction between all ranks.
-    fn flat_allreduce(&self, script: &mut Script, algorithm: Algorithm, blocks: u32) {
-        let group = self.all();
-        let vectors = |places: u32| {
-            let vector = (0..blocks).map(|i| share(self.total, blocks, i));
-            (0..places).flat_map(move |_| vector.clone())
-        };
-        match algorithm.of_all_reduction() {
-            AllReductionAlgorithm::Census => {
-                script.begin(self.most, vectors(census_places(group.p)));
-                census(script, &group, blocks);
-            }
-            AllReductionAlgorithm::Dissemination => {
-                script.begin(self.most, vectors(1));
-                disseminate(script, &group, blocks);
-            }
-            AllReductionAlgorithm::Doubling => {
-                script.begin(self.most, vectors(1));
-                exchange(script, &group, blocks);
-            }
-            AllReductionAlgorithm::Ring => {
-                script.begin(self.most, self.parts(blocks));
-                ring(script, &group, |rank| blocks_of(rank..rank + 1, blocks));
-            }
-            AllReductionAlgorithm::ReduceBcast => {
-                script.begin(self.most, vectors(1));
-                reduce_broadcast(script, &group, &Circulant::new(group.p));
-            }
-            AllReductionAlgorithm::Halving
-            | AllReductionAlgorithm::Gather
-            | AllReductionAlgorithm::Ordered => unreachable!("written above"),
-        }
-    }
-
-    /// Writes a circulant reduce-scatter. The blocks of this rank's part.
-    fn scattered(&self, script: &mut Script, segments: u32) -> Range<u32> {
-        let group = self.all();
-        let graph = Circulant::new(group.p);
-        let parts = (0..group.p).map(|rank| self.part(rank));
-        let element = self.bytes.div_ceil(self.total.max(1)).max(1);
-        let scattered = Scattered::new(&group, &graph, segments, parts, COPIED_BYTES / element);
-        script.begin(self.most, scattered.cut());
-        scattered.write(script);
-        blocks_of(group.me..group.me + 1, segments)
-    }
-}
-
-/// What the ranks of a node reduce through the memory that they share.
-impl Writing<'_> {
-    fn locals(&self) -> &[u32] {
-        let topology = self.state.topology();
-        topology.locals(topology.node(self.rank()))
-    }
-
-    /// The number of a rank among those of its node.
-    fn local(&self, rank: u32) -> u32 {
-        self.state.topology().local(rank)
-    }
-
-    /// Do operands keep the order of ranks?
-    fn is_ordered(&self) -> bool {
-        matches!(
-            self.choice,
-            Choice::Rondo {
-                algorithm: Algorithm::Ordered,
-                ..
-            }
-        )
-    }
-
-    /// The parts of the vectors, each with its order of evaluation: that of the same call by messages.
-    fn trees(&self) -> Vec<Tree> {
-        let whole = |fold| {
-            vec![Tree {
-                end: self.total,
-                fold,
-            }]
-        };
-        let family = self.call.collective().family();
-        if self.is_ordered() {
-            return whole(Fold::From(0));
-        }
-        let leader = || {
-            let topology = self.state.topology();
-            topology.leader(topology.node(self.rank()), self.root)
-        };
-        let mut end = 0;
-        let mut tree = |count: u64, owner| {
-            end += count;
-            Tree {
-                end,
-                fold: Fold::Halving(owner),
-            }
-        };
-        match family {
-            Family::Reduction => whole(Fold::From(self.local(leader()))),
-            Family::ScatteredReduction => {
-                let ranks = 0..self.p();
-                ranks
-                    .map(|rank| tree(self.part(rank), self.local(rank)))
-                    .collect()
-            }
-            Family::AllReduction
-            | Family::Scan
-            | Family::Broadcast
-            | Family::AllBroadcast
-            | Family::Rooted
-            | Family::Barrier => {
-                let places = self.locals().len() as u32;
-                let slice = |place| tree(share(self.total, places, place), place);
-                (0..places).map(slice).collect()
-            }
-        }
-    }
-
-    /// What this rank gets of them.
-    fn wants(&self) -> Vec<Want> {
-        let topology = self.state.topology();
-        let (rank, nodes) = (self.rank(), topology.nodes());
-        let all = || {
-            vec![Want {
-                elements: 0..self.total,
-                to: 0,
-            }]
-        };
-        match self.call.collective().family() {
-            Family::Reduction => match rank == topology.leader(topology.node(rank), self.root) {
-                true => all(),
-                false => Vec::new(),
-            },
-            Family::ScatteredReduction => {
-                let parts = Cut::of((0..self.p()).map(|rank| self.part(rank)));
-                let place = topology.local(rank);
-                let of = |rank: u32, to| Want {
-                    elements: parts.elements(&(rank..rank + 1)),
-                    to,
-                };
-                let Some(order) = self.order().filter(|_| nodes > 1) else {
-                    return vec![of(rank, 0)];
-                };
-                // Where the parts of the ranks of its lane lie in the area.
-                let area = Cut::of(order.iter().map(|&rank| self.part(rank)));
-                let wanted = (0..)
-                    .zip(&order)
-                    .filter(|(_, rank)| topology.local(**rank) == place);
-                let want = |(i, &rank): (u32, &u32)| of(rank, area.elements(&(i..i + 1)).start);
-                let mut wants: Vec<Want> = wanted.map(want).collect();
-                wants.sort_unstable_by_key(|want| want.elements.start);
-                wants
-            }
-            Family::AllReduction
-            | Family::Scan
-            | Family::Broadcast
-            | Family::AllBroadcast
-            | Family::Rooted
-            | Family::Barrier => match self.slices() {
-                Some(slices) => {
-                    let elements = slices[topology.local(rank) as usize].clone();
-                    vec![Want {
-                        to: elements.start,
-                        elements,
-                    }]
-                }
-                None => all(),
-            },
-        }
-    }
-
-    /// What the ranks of the node exchange in the end: of each rank, elements of the result.
-    fn slices(&self) -> Option<Vec<Range<u64>>> {
-        let is_all = self.call.collective().family() == Family::AllReduction;
-        (is_all && self.state.facts().nodes > 1).then(|| {
-            let places = self.locals().len() as u32;
-            let count = |place| match (self.has_leaders(), place) {
-                (true, 0) => self.total,
-                (true, _) => 0,
-                (false, place) => share(self.total, places, place),
-            };
-            let slices = Cut::of((0..places).map(count));
-            let slice = |place| slices.elements(&(place..place + 1));
-            (0..places).map(slice).collect()
-        })
-    }
-
-    /// Does one rank of each node exchange with others for all?
-    fn has_leaders(&self) -> bool {
-        matches!(
-            self.choice,
-            Choice::Rondo {
-                form: Form::Nodes { lanes: 1 },
-                ..
-            }
-        )
-    }
-
-    /// Where the vectors of the ranks of the node lie in the area of a gather.
-    fn vectors_of_ranks(&self) -> Vec<Range<u64>> {
-        let (p, me) = (self.p(), self.rank());
-        let vector = |rank: u32| u64::from((me + p - rank) % p) * self.total;
-        (0..p)
-            .map(|rank| vector(rank)..vector(rank) + self.total)
-            .collect()
-    }
 }
 
 /// A script of a call, ready to be carried out.

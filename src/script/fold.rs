@@ -14,8 +14,8 @@ pub enum Fold {
 }
 
 impl Fold {
-    /// Who is joined to whom among `p` members, in this order: with (left, to), what `left` has becomes the left operand
-    /// of what `to` has, and the result is that of `to`.
+    /// Who is joined to whom among `p` members, in this order: with (left, to), what `left` has becomes the left
+    /// operand of what `to` has, and the result is that of `to`.
     pub fn pairs(self, p: u32) -> impl Iterator<Item = (u32, u32)> {
         let (chain, rounds) = match self {
             Fold::From(first) => (Some(first), None),

@@ -111,8 +111,8 @@ impl GatherNodes<'_> {
         runs
     }
 
-    /// Writes the same reduction for a rank that has the vectors of all ranks already, in the order of ranks; `rank` says
-    /// which one is in a place of a node.
+    /// Writes the same reduction for a rank that has the vectors of all ranks already, in the order of ranks; `rank`
+    /// says which one is in a place of a node.
     pub fn reduce(&self, script: &mut Script, total: u64, rank: impl Fn(u32, u32) -> u32) {
         let (nodes, places) = (self.leaders.p, self.places);
         let runs = self.runs(total);

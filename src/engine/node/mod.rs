@@ -13,19 +13,19 @@
 
 #![forbid(unsafe_code)]
 
+mod gate;
 mod messages;
 mod places;
 mod relay;
 mod rows;
 mod slots;
 
+pub use gate::{GATE_BYTES, Gate};
 pub use messages::Messages;
 pub use places::Places;
 pub use relay::Relay;
 pub use rows::{MARK, RingRows, slices};
-pub use slots::{
-    GATE_BYTES, Gate, Groups, SlotExchange, SlotReduction, Slots, Step, Tree, Want, run_slots,
-};
+pub use slots::{Groups, SlotExchange, SlotReduction, Slots, Step, Tree, Want, run_slots};
 
 use super::{AllBroadcast, Progress, Wire};
 use crate::schedule::Span;

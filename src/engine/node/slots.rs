@@ -2,9 +2,9 @@
 //!
 //! Every rank has a slot in a *group*, which takes a piece of its vector. A few groups lie in the ring at a time. In a
 //! [`SlotReduction`] all ranks put the same elements of their vectors into the slots of a group: a piece of every
-//! *stripe* of the vector, which has as many as there are ranks. Each rank then joins the pieces of its stripe, in place,
-//! which no other rank touches meanwhile; and who needs the result reads it. In a [`SlotExchange`] every rank puts in
-//! what it has, and all read.
+//! *stripe* of the vector, which has as many as there are ranks. Each rank then joins the pieces of its stripe, in
+//! place, which no other rank touches meanwhile; and who needs the result reads it. In a [`SlotExchange`] every rank
+//! puts in what it has, and all read.
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +21,7 @@ const NEAR_BYTES: u64 = 16 << 10;
 const GROUPS: u64 = 4;
 
 /// Slots begin at multiples of a cache line, and with one for the mark.
-const LINE: u64 = 64;
+pub(super) const LINE: u64 = 64;
 
 /// One rank's view of the ring of its node, and its way to the elements of a call. Positions are those of the ring.
 /// Elements are numbered in the vectors of the call; in a slot they lie side by side, so many bytes each.
@@ -144,8 +144,8 @@ impl Groups {
         longest.div_ceil(self.piece)
     }
 
-    /// Bytes of the ring that a call takes, from a position on that is a multiple of its capacity, or from any other one
-    /// if it [`fits`](Groups::fits).
+    /// Bytes of the ring that a call takes, from a position on that is a multiple of its capacity, or from any other
+    /// one if it [`fits`](Groups::fits).
     pub fn through(&self) -> u64 {
         match self.fits() {
             true => self.count() * self.bytes(),
@@ -228,16 +228,16 @@ fn line_of(unit: u64) -> u64 {
 
 /// Waiting until all ranks of a node have done so many groups.
 #[derive(Clone, Copy, Debug, Default)]
-struct Others {
+pub(super) struct Others {
     /// All have done so many.
     done: u64,
     /// The rank that had not done more at the last look.
-    behind: u32,
+    pub(super) behind: u32,
 }
 
 impl Others {
     /// Have all done `groups`? `done` says how many a rank has.
-    fn have(&mut self, groups: u64, ranks: u32, done: impl Fn(u32) -> u64) -> bool {
+    pub(super) fn have(&mut self, groups: u64, ranks: u32, done: impl Fn(u32) -> u64) -> bool {
         if self.done >= groups {
             return true;
         }
@@ -538,66 +538,5 @@ impl<'a> SlotExchange<'a> {
             (false, true) => Step::Moved,
             (false, false) => Step::Waiting,
         })
-    }
-}
-
-/// Bytes of the ring that a [`Gate`] takes.
-pub const GATE_BYTES: u64 = LINE;
-
-/// What the ranks of a node pass together: all come to one of them, the leader, who lets them go on.
-#[derive(Clone, Copy, Debug)]
-pub struct Gate {
-    /// Ranks of the node.
-    pub ranks: u32,
-    /// This rank.
-    pub me: u32,
-    /// The leader.
-    pub leader: u32,
-    /// The position in the ring at which the call begins.
-    pub begin: u64,
-}
-
-impl Gate {
-    /// Comes to the gate. On the leader, all are there then.
-    pub fn come<S: Slots>(&self, slots: &mut S) -> Result<(), S::Error> {
-        let &Gate {
-            ranks,
-            me,
-            leader,
-            begin,
-        } = self;
-        slots.publish(begin + 1);
-        if me != leader {
-            return Ok(());
-        }
-        let mut others = Others::default();
-        run_slots(slots, |slots| {
-            let is_there = |rank| slots.written(rank).saturating_sub(begin);
-            Ok(match others.have(1, ranks, is_there) {
-                true => (Step::Done, None),
-                false => (Step::Waiting, Some(others.behind)),
-            })
-        })?;
-        (0..ranks)
-            .filter(|&rank| rank != me)
-            .try_for_each(|rank| slots.same(rank))
-    }
-
-    /// Goes on: the leader when it may, the others when it does.
-    pub fn pass<S: Slots>(&self, slots: &mut S) -> Result<(), S::Error> {
-        let &Gate {
-            me, leader, begin, ..
-        } = self;
-        match me == leader {
-            true => slots.publish_joined(begin + 1),
-            false => run_slots(slots, |slots| {
-                Ok(match slots.joined(leader) > begin {
-                    true => (Step::Done, None),
-                    false => (Step::Waiting, Some(leader)),
-                })
-            })?,
-        }
-        slots.release(begin + GATE_BYTES);
-        Ok(())
     }
 }

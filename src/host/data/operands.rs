@@ -94,6 +94,13 @@ pub struct Buffers {
     pub(in crate::host) result: *mut u8,
 }
 
+impl Buffers {
+    /// Is the result to be where the vector is?
+    pub fn is_one(&self) -> bool {
+        ptr::eq(self.own, self.result)
+    }
+}
+
 impl Area {
     /// In which vector an element is.
     fn vector(&self, element: u64) -> u64 {
