@@ -9,4 +9,5 @@ mod messages;
 mod mistakes;
 mod nodes;
 mod rooted;
+mod slots;
 mod wire;
