@@ -217,6 +217,100 @@ fn ranks_see_what_each_other_has_written_and_which_call_it_is_in() {
 }
 
 #[test]
+fn ranks_see_how_far_each_other_has_joined_whatever_else_it_says() {
+    let views = views(smallest(3), 3);
+    for (me, view) in (0..).zip(&views) {
+        view.ring.publish(100 + me);
+        view.ring.publish_joined(400 + me);
+        view.ring.release(200 + me);
+        view.ring.enter(300 + me);
+    }
+    for view in &views {
+        for rank in 0..3 {
+            assert_eq!(view.ring.joined(rank), 400 + u64::from(rank));
+            assert_eq!(view.ring.written(rank), 100 + u64::from(rank));
+        }
+    }
+}
+
+/// What one rank writes at an address the others read there, in whatever lap.
+#[test]
+fn an_address_is_that_of_a_position() {
+    let views = views(smallest(2), 2);
+    let (writer, reader) = (&views[0].ring, &views[1].ring);
+    let capacity = writer.capacity();
+    for at in [0, 64, capacity - 8, capacity, 3 * capacity + 128] {
+        let mut bytes = [0; 8];
+        // SAFETY: nobody else uses the ring, the bytes lie in it, and the array has room for them.
+        unsafe {
+            writer
+                .address(at, 8)
+                .cast::<[u8; 8]>()
+                .write(at.to_ne_bytes());
+            reader.read(at, bytes.as_mut_ptr(), 8);
+        }
+        assert_eq!(u64::from_ne_bytes(bytes), at);
+        let same_place = reader.address(at % capacity, 8);
+        assert_eq!(reader.address(at, 8), same_place, "position {at}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "wrap")]
+fn an_address_has_no_bytes_beyond_the_end_of_the_ring() {
+    let views = views(smallest(2), 2);
+    let capacity = views[0].ring.capacity();
+    views[0].ring.address(capacity - 8, 9);
+}
+
+/// Ranks join a share each of what all have put in, and read the shares of the others: no sooner than these are
+/// there.
+#[test]
+fn what_a_rank_has_joined_the_others_read() {
+    const CALLS: u64 = 300;
+    let n = 3;
+    let slot = 64;
+    run(views(smallest(n), n), |shared| {
+        let mut ring = shared.ring;
+        let me = ring.me();
+        for call in 0..CALLS {
+            let begin = call * 256;
+            let at = |rank: u32, share: u32| begin + u64::from(rank) * slot + u64::from(share) * 8;
+            let wait = Wait::new();
+            while !ring.has_room(begin + 256) {
+                wait.idle("room");
+            }
+            for share in 0..n {
+                let own = (call * 100 + u64::from(me * 10 + share)).to_ne_bytes();
+                // SAFETY: the slot is this rank's, there is room, and it is not published.
+                unsafe { ring.write(at(me, share), own.as_ptr(), 8) };
+            }
+            ring.publish(begin + 1);
+            Wait::until("slots", || {
+                (0..n).all(|rank| ring.written(rank) > begin).then_some(())
+            });
+            let mut sum = 0;
+            for rank in 0..n {
+                // SAFETY: all have published their slots, and only this rank uses this share of them.
+                sum += unsafe { ring.address(at(rank, me), 8).cast::<u64>().read() };
+            }
+            // SAFETY: the same.
+            unsafe { ring.address(at(0, me), 8).cast::<u64>().write(sum) };
+            ring.publish_joined(begin + 1);
+            for share in 0..n {
+                Wait::until("sums", || (ring.joined(share) > begin).then_some(()));
+                let mut got = [0; 8];
+                // SAFETY: who joined this share has published it, and this rank has not released it.
+                unsafe { ring.read(at(0, share), got.as_mut_ptr(), 8) };
+                let want = 3 * (call * 100 + u64::from(share)) + 30;
+                assert_eq!(u64::from_ne_bytes(got), want, "rank {me}, call {call}");
+            }
+            ring.release(begin + 256);
+        }
+    });
+}
+
+#[test]
 fn processes_pass_bytes_as_threads_do() {
     let n = 3;
     let calls = [vec![(0, 300_000)], vec![(2, 5), (1, 99_999), (0, 4096)]];
