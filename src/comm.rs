@@ -206,6 +206,11 @@ impl State {
         &self.topology
     }
 
+    /// The ranks of this rank's node, ascending.
+    pub fn locals(&self) -> &[u32] {
+        self.topology.locals(self.topology.node(self.rank))
+    }
+
     /// The user's communicator.
     pub fn comm(&self) -> Comm {
         self.comm

@@ -128,6 +128,12 @@ impl Topology {
         }
     }
 
+    /// The leaders of all nodes.
+    pub fn leaders(&self, root: u32) -> Vec<u32> {
+        let leader = |node| self.leader(node, root);
+        (0..self.nodes()).map(leader).collect()
+    }
+
     /// The rank that leads `lane` on `node`: the leader for lane 0, the ranks after it for others.
     pub fn lane_leader(&self, node: u32, root: u32, lane: u32) -> u32 {
         let locals = self.locals(node);

@@ -3,7 +3,7 @@
 //! writes over what another one needs.
 
 use rondo::engine::node::{
-    GATE_BYTES, Gate, Groups, SlotExchange, SlotReduction, Slots, Step, Tree, Want,
+    GATE_BYTES, Gate, Groups, NodeRing, SlotExchange, SlotReduction, Slots, Step, Tree, Want,
 };
 use rondo::script::{Fold, share};
 use std::cell::RefCell;
@@ -73,7 +73,7 @@ impl Rank {
     }
 }
 
-impl Slots for Rank {
+impl NodeRing for Rank {
     type Error = Infallible;
 
     fn has_room(&mut self, end: u64) -> bool {
@@ -89,6 +89,26 @@ impl Slots for Rank {
         Ok(())
     }
 
+    fn publish(&mut self, until: u64) {
+        self.ring.borrow_mut().written[self.me as usize] = until;
+    }
+
+    fn written(&self, writer: u32) -> u64 {
+        self.ring.borrow().written[writer as usize]
+    }
+
+    fn release(&mut self, until: u64) {
+        let released = &mut self.ring.borrow_mut().released[self.me as usize];
+        assert!(*released <= until);
+        *released = until;
+    }
+
+    fn idle(&mut self, _waiting: Option<u32>) -> Result<(), Infallible> {
+        panic!("ranks are driven from outside")
+    }
+}
+
+impl Slots for Rank {
     fn same(&mut self, _rank: u32) -> Result<(), Infallible> {
         Ok(())
     }
@@ -129,30 +149,12 @@ impl Slots for Rank {
         Ok(())
     }
 
-    fn publish(&mut self, until: u64) {
-        self.ring.borrow_mut().written[self.me as usize] = until;
-    }
-
-    fn written(&self, writer: u32) -> u64 {
-        self.ring.borrow().written[writer as usize]
-    }
-
     fn publish_joined(&mut self, until: u64) {
         self.ring.borrow_mut().joined[self.me as usize] = until;
     }
 
     fn joined(&self, rank: u32) -> u64 {
         self.ring.borrow().joined[rank as usize]
-    }
-
-    fn release(&mut self, until: u64) {
-        let released = &mut self.ring.borrow_mut().released[self.me as usize];
-        assert!(*released <= until);
-        *released = until;
-    }
-
-    fn idle(&mut self, _waiting: Option<u32>) -> Result<(), Infallible> {
-        panic!("ranks are driven from outside")
     }
 }
 

@@ -2,13 +2,14 @@
 
 #![forbid(unsafe_code)]
 
+use super::nodes::shares;
 use super::reduction::Run;
 use super::slots::Inside;
 use super::{Operation, Plan, Stop, begin, context, private};
 use crate::collective::Collective;
 use crate::comm::{State, Work};
 use crate::decide::{self, Choice, Form, Problem};
-use crate::host::{Barrier, Comm, Mpi, Vectors, call_tag};
+use crate::host::{Barrier, Mpi, Vectors, call_tag};
 use crate::schedule::Steps;
 use crate::script::{Group, dissemination};
 use crate::stats;
@@ -43,7 +44,13 @@ impl Operation for Barrier {
     fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
-        let form = settle(mpi, state, work, plan.choice, private)?;
+        // Without memory that the ranks of a node share, between all ranks.
+        let form = match plan.choice {
+            Choice::Rondo { form, .. } if shares(form, mpi, state, &mut work.nodes, private)? => {
+                form
+            }
+            Choice::Rondo { .. } | Choice::Host(_) => Form::Flat,
+        };
         let sequence = begin(work, private, mpi, state)?;
         let Work {
             nodes,
@@ -62,68 +69,48 @@ impl Operation for Barrier {
             ),
             operands: &operands,
         };
-        let topology = state.topology();
-        let leaders: Vec<u32> = match form {
-            Form::Flat => Vec::new(),
-            Form::Nodes { .. } => (0..topology.nodes())
-                .map(|node| topology.locals(node)[0])
-                .collect(),
-        };
-        let group = match form {
-            Form::Flat => Group::all(state.facts().p, state.rank()),
-            Form::Nodes { .. } => Group {
-                members: Some(&leaders),
-                p: topology.nodes(),
-                me: topology.node(state.rank()),
-            },
-        };
-        let steps = Steps::new(group.p, state.facts().radix(form, 0, state.config()));
-        script.begin(1, repeat_n(1, 1 + steps.count()));
-        dissemination(script, &group, &steps);
-        let signals = Vectors {
-            first: u64::from(script.cut().blocks()),
-            other: 0,
-        };
-        let area = run.reserve(script, requests, signals, None)?;
+        let (topology, rank) = (state.topology(), state.rank());
+        let (group, leaders);
+        match form {
+            Form::Flat => group = Some(Group::all(state.facts().p, rank)),
+            Form::Nodes { .. } => {
+                leaders = topology.leaders(0);
+                let me = topology.node(rank);
+                group = (leaders[me as usize] == rank).then_some(Group {
+                    members: Some(&leaders),
+                    p: topology.nodes(),
+                    me,
+                });
+            }
+        }
+        // Between those who exchange messages.
+        let mut area = None;
+        if let Some(group) = group {
+            let steps = Steps::new(group.p, state.facts().radix(form, 0, state.config()));
+            script.begin(1, repeat_n(1, 1 + steps.count()));
+            dissemination(script, &group, &steps);
+            let signals = Vectors {
+                first: u64::from(script.cut().blocks()),
+                other: 0,
+            };
+            area = Some(run.reserve(script, requests, signals, None)?);
+        }
         stats::count(Collective::Barrier, plan.choice, 0);
-        match (form, nodes.sharing.memory()) {
-            (Form::Nodes { .. }, Some(memory)) => {
+        let mut between = || area.map_or(Ok(()), |area| run.carry_out(script, requests, area));
+        match nodes.sharing.memory().filter(|_| form != Form::Flat) {
+            Some(memory) => {
                 let mut inside = Inside {
                     run: &run,
                     sequence,
                     memory,
                 };
-                inside.gate(|| run.carry_out(script, requests, area))
+                inside.gate(between)
             }
-            (Form::Flat | Form::Nodes { .. }, _) => run.carry_out(script, requests, area),
+            None => between(),
         }
     }
 
     fn describe(&self, _plan: &Plan) -> String {
         String::new()
     }
-}
-
-/// Between whom the barrier is made, now that it shows whether there is memory that the ranks of a node share: without
-/// it, between all ranks.
-fn settle(
-    mpi: &Mpi,
-    state: &State,
-    work: &mut Work,
-    choice: Choice,
-    private: Comm,
-) -> Result<Form, Stop> {
-    let form = match choice {
-        Choice::Rondo { form, .. } => form,
-        Choice::Host(_) => Form::Flat,
-    };
-    if form == Form::Flat {
-        return Ok(form);
-    }
-    let sharing = &mut work.nodes.sharing;
-    sharing.settle(mpi, state, private).map_err(Stop::Broken)?;
-    Ok(match sharing.memory() {
-        Some(_) => form,
-        None => Form::Flat,
-    })
 }

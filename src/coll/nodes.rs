@@ -34,14 +34,7 @@ pub(super) fn settle(
     let Choice::Rondo { form, why, .. } = *choice else {
         return Ok(Form::Flat);
     };
-    if form == Form::Flat {
-        return Ok(form);
-    }
-    nodes
-        .sharing
-        .settle(mpi, state, private)
-        .map_err(Stop::Broken)?;
-    if nodes.sharing.memory().is_some() {
+    if form == Form::Flat || shares(form, mpi, state, nodes, private)? {
         return Ok(form);
     }
     match state.facts().nodes {
@@ -49,6 +42,22 @@ pub(super) fn settle(
         1 => Err(Stop::Host(Why::OneNode)),
         _ => Ok(Form::Nodes { lanes: 1 }),
     }
+}
+
+/// Is there a segment on every node, where the form asks for one? All ranks of all nodes know alike.
+pub(super) fn shares(
+    form: Form,
+    mpi: &Mpi,
+    state: &State,
+    nodes: &mut Nodes,
+    private: Comm,
+) -> Result<bool, Stop> {
+    if form == Form::Flat {
+        return Ok(false);
+    }
+    let sharing = &mut nodes.sharing;
+    sharing.settle(mpi, state, private).map_err(Stop::Broken)?;
+    Ok(sharing.memory().is_some())
 }
 
 impl Over<'_> {

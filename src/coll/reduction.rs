@@ -2,11 +2,12 @@
 
 #![forbid(unsafe_code)]
 
+use super::nodes::shares;
 use super::slots::{Inside, UNIT_MAX};
 use super::writing::Writing;
 use super::{Operation, Plan, Stop, begin_exchange, context, private};
 use crate::algorithm::Algorithm;
-use crate::collective::{Collective, Family};
+use crate::collective::Collective;
 use crate::comm::{SEND_WINDOW, SIMULATED_SENDS, State, Work};
 use crate::decide::{self, Choice, Form, Order, Problem, Why};
 use crate::engine::{Execution, Limits, run_script};
@@ -16,7 +17,6 @@ use crate::host::{
 };
 use crate::script::{Cut, GatherNodes, Group, Script};
 use crate::stats;
-use std::iter::once;
 
 /// Receives that are posted ahead.
 const WINDOW: u32 = 64;
@@ -131,12 +131,8 @@ impl Operation for Reduction {
         // Whether there is a segment, all ranks of all nodes know. Without one, messages give the same bits.
         let unit = operands.unit().filter(|&unit| unit <= UNIT_MAX);
         let built_in = self.known_operator().is_some_and(|op| op.built_in);
-        let shares = form != Form::Flat && built_in && unit.is_some();
-        if shares {
-            (work.nodes.sharing)
-                .settle(mpi, state, private)
-                .map_err(Stop::Broken)?;
-        }
+        let shares =
+            built_in && unit.is_some() && shares(form, mpi, state, &mut work.nodes, private)?;
         let sequence = begin_exchange(work, plan, private, mpi, state)?;
         // Ranks whose operators differ in what they allow may have chosen differently.
         let what = collective as u64 | implementation(plan.choice) << 8;
@@ -180,34 +176,7 @@ impl Operation for Reduction {
             && state.facts().nodes == 1
             && !gathers
         {
-            // The ranks put in parts of their vectors in an order in which a part of the result may come before an
-            // operand that it would overwrite.
-            let part = writing.part(rank);
-            let scatters = collective.family() == Family::ScatteredReduction;
-            let apart = (scatters && buffers.is_one()).then_some(part);
-            let to = match apart {
-                None => result,
-                Some(part) => {
-                    script.begin(u64::MAX, once(part));
-                    let vectors = Vectors {
-                        first: part,
-                        other: 0,
-                    };
-                    run.reserve(script, requests, vectors, None)?
-                }
-            };
-            stats::count(collective, plan.choice, plan.bytes);
-            let vectors = SlotVectors {
-                operands: &operands,
-                from: own,
-                to,
-            };
-            inside.reduce(vectors, total, &writing.trees(), &writing.wants())?;
-            if let Some(part) = apart {
-                (operands.hand_out(&buffers, to, &(0..part), 0)).map_err(Stop::Broken)?;
-                requests.end_script();
-            }
-            return Ok(());
+            return inside.on_one_node(&writing, &buffers, (script, requests));
         }
         writing.write(script);
 
@@ -256,12 +225,7 @@ impl Operation for Reduction {
         {
             inside.exchange(in_area, &slices)?;
         }
-        hand_out(&operands, &buffers, script, area)?;
-        requests.end_script();
-        if script.bytes() > SCRIPT_BYTES {
-            *script = Script::default();
-        }
-        Ok(())
+        finish(&operands, &buffers, script, (requests, area))
     }
 
     fn describe(&self, plan: &Plan) -> String {
@@ -331,22 +295,27 @@ impl Reduction {
         self.gather_by_host(host::host(), &operands, &buffers, area)
             .map_err(Stop::Raised)?;
         run.carry_out(&work.script, &mut work.requests, area)?;
-        hand_out(&operands, &buffers, &work.script, area)
+        let means = (&mut work.requests, area);
+        finish(&operands, &buffers, &mut work.script, means)
     }
 }
 
-/// Copies the results of a script to where they belong.
-fn hand_out(
+/// Copies the results of a script from its area to where they belong, and gives back what is not kept.
+fn finish(
     operands: &Operands,
     buffers: &Buffers,
-    script: &Script,
-    area: Area,
+    script: &mut Script,
+    (requests, area): (&mut Requests, Area),
 ) -> Result<(), Stop> {
     let mut place = 0;
     for blocks in script.results() {
         let elements = script.cut().elements(blocks);
         (operands.hand_out(buffers, area, &elements, place)).map_err(Stop::Broken)?;
         place += elements.end - elements.start;
+    }
+    requests.end_script();
+    if script.bytes() > SCRIPT_BYTES {
+        *script = Script::default();
     }
     Ok(())
 }

@@ -2,13 +2,19 @@
 
 #![forbid(unsafe_code)]
 
-use super::Stop;
 use super::reduction::Run;
+use super::writing::Writing;
+use super::{Operation, Stop};
+use crate::collective::Family;
 use crate::comm::Memory;
+use crate::decide::{Choice, Form};
 use crate::engine::node::{
     GATE_BYTES, Gate, Groups, SlotExchange, SlotReduction, Tree, Want, run_slots,
 };
-use crate::host::{Failure, NodeCall, RingSlots, SlotVectors};
+use crate::host::{Buffers, Failure, NodeCall, Requests, RingSlots, SlotVectors, Vectors};
+use crate::script::{Cut, Fold, Script, share};
+use crate::stats;
+use std::iter::once;
 use std::ops::Range;
 
 /// The longest element for which every ring has slots, in bytes. Those of predefined types are shorter.
@@ -29,18 +35,16 @@ impl Inside<'_> {
         state.topology().local(state.rank())
     }
 
-    fn locals(&self) -> &[u32] {
-        let topology = self.run.state.topology();
-        topology.locals(topology.node(self.run.state.rank()))
-    }
-
     /// Groups for vectors of so many elements, and where they begin in the ring.
     fn groups(
         &mut self,
         make: impl Fn(u32, u64, u64, u64) -> Groups,
         elements: u64,
     ) -> (Groups, u64) {
-        let (ranks, unit) = (self.locals().len() as u32, self.run.operands.unit());
+        let (ranks, unit) = (
+            self.run.state.locals().len() as u32,
+            self.run.operands.unit(),
+        );
         let capacity = self.memory.ring.capacity();
         let groups = make(ranks, unit.unwrap_or(UNIT_MAX), elements, capacity);
         (groups, self.memory.begin_groups(&groups))
@@ -55,13 +59,12 @@ impl Inside<'_> {
             tag,
             ..
         } = *self.run;
-        let topology = state.topology();
         let call = NodeCall {
             mpi,
             comm: private,
             tag,
             number: self.sequence,
-            locals: topology.locals(topology.node(state.rank())),
+            locals: state.locals(),
             timeout_s: state.config().timeout_s,
         };
         RingSlots::new(call, &mut self.memory.ring, begin, vectors)
@@ -85,6 +88,44 @@ impl Inside<'_> {
         done.map_err(Stop::Broken)
     }
 
+    /// Carries a call out on the only node.
+    pub fn on_one_node(
+        &mut self,
+        writing: &Writing,
+        buffers: &Buffers,
+        (script, requests): (&mut Script, &mut Requests),
+    ) -> Result<(), Stop> {
+        let (run, total) = (self.run, writing.total);
+        // The ranks put in parts of their vectors in an order in which a part of the result may come before an operand
+        // that it would overwrite.
+        let part = writing.part(run.state.rank());
+        let is_part = writing.call.collective().family() == Family::ScatteredReduction;
+        let apart = is_part && buffers.is_one();
+        let to = match apart {
+            false => run.operands.area_of_result(buffers, total),
+            true => {
+                script.begin(u64::MAX, once(part));
+                let vectors = Vectors {
+                    first: part,
+                    other: 0,
+                };
+                run.reserve(script, requests, vectors, None)?
+            }
+        };
+        stats::count(writing.call.collective(), writing.choice, writing.bytes);
+        let vectors = SlotVectors {
+            operands: run.operands,
+            from: run.operands.area_of_own(buffers, total),
+            to,
+        };
+        self.reduce(vectors, total, &writing.trees(), &writing.wants())?;
+        if apart {
+            (run.operands.hand_out(buffers, to, &(0..part), 0)).map_err(Stop::Broken)?;
+            requests.end_script();
+        }
+        Ok(())
+    }
+
     /// Every rank of the node gets the parts of the others.
     pub fn exchange(&mut self, vectors: SlotVectors, parts: &[Range<u64>]) -> Result<(), Stop> {
         let longest = parts.iter().map(|part| part.end - part.start).max();
@@ -101,7 +142,7 @@ impl Inside<'_> {
     /// No rank of the node goes on before all have come, and before the lowest one has come back from `between`.
     pub fn gate(&mut self, between: impl FnOnce() -> Result<(), Stop>) -> Result<(), Stop> {
         let gate = Gate {
-            ranks: self.locals().len() as u32,
+            ranks: self.run.state.locals().len() as u32,
             me: self.me(),
             leader: 0,
             begin: self.memory.begin(GATE_BYTES),
@@ -114,5 +155,141 @@ impl Inside<'_> {
         }
         let pass: Result<(), Failure> = gate.pass(&mut slots);
         pass.map_err(Stop::Broken)
+    }
+}
+
+/// What the ranks of a node reduce and exchange.
+impl Writing<'_> {
+    /// The parts of the vectors, each with its order of evaluation: that of the same call by messages.
+    pub fn trees(&self) -> Vec<Tree> {
+        let whole = |fold| {
+            vec![Tree {
+                end: self.total,
+                fold,
+            }]
+        };
+        let family = self.call.collective().family();
+        if self.is_ordered() {
+            return whole(Fold::From(0));
+        }
+        let topology = self.state.topology();
+        let local = |rank| topology.local(rank);
+        let leader = || topology.leader(topology.node(self.rank()), self.root);
+        let mut end = 0;
+        let mut tree = |count: u64, owner| {
+            end += count;
+            Tree {
+                end,
+                fold: Fold::Halving(owner),
+            }
+        };
+        match family {
+            Family::Reduction => whole(Fold::From(local(leader()))),
+            Family::ScatteredReduction => {
+                let ranks = 0..self.p();
+                ranks
+                    .map(|rank| tree(self.part(rank), local(rank)))
+                    .collect()
+            }
+            Family::AllReduction
+            | Family::Scan
+            | Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier => {
+                let places = self.state.locals().len() as u32;
+                let slice = |place| tree(share(self.total, places, place), place);
+                (0..places).map(slice).collect()
+            }
+        }
+    }
+
+    /// What this rank gets of them.
+    pub fn wants(&self) -> Vec<Want> {
+        let topology = self.state.topology();
+        let (rank, nodes) = (self.rank(), topology.nodes());
+        let all = || {
+            vec![Want {
+                elements: 0..self.total,
+                to: 0,
+            }]
+        };
+        match self.call.collective().family() {
+            Family::Reduction => match rank == topology.leader(topology.node(rank), self.root) {
+                true => all(),
+                false => Vec::new(),
+            },
+            Family::ScatteredReduction => {
+                let parts = Cut::of((0..self.p()).map(|rank| self.part(rank)));
+                let place = topology.local(rank);
+                let of = |rank: u32, to| Want {
+                    elements: parts.elements(&(rank..rank + 1)),
+                    to,
+                };
+                let Some(order) = self.order().filter(|_| nodes > 1) else {
+                    return vec![of(rank, 0)];
+                };
+                // Where the parts of the ranks of its lane lie in the area.
+                let area = Cut::of(order.iter().map(|&rank| self.part(rank)));
+                let wanted = (0..)
+                    .zip(&order)
+                    .filter(|(_, rank)| topology.local(**rank) == place);
+                let want = |(i, &rank): (u32, &u32)| of(rank, area.elements(&(i..i + 1)).start);
+                let mut wants: Vec<Want> = wanted.map(want).collect();
+                wants.sort_unstable_by_key(|want| want.elements.start);
+                wants
+            }
+            Family::AllReduction
+            | Family::Scan
+            | Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier => match self.slices() {
+                Some(slices) => {
+                    let elements = slices[topology.local(rank) as usize].clone();
+                    vec![Want {
+                        to: elements.start,
+                        elements,
+                    }]
+                }
+                None => all(),
+            },
+        }
+    }
+
+    /// What the ranks of the node exchange in the end: of each rank, elements of the result.
+    pub fn slices(&self) -> Option<Vec<Range<u64>>> {
+        let is_all = self.call.collective().family() == Family::AllReduction;
+        (is_all && self.state.facts().nodes > 1).then(|| {
+            let places = self.state.locals().len() as u32;
+            let count = |place| match (self.has_leaders(), place) {
+                (true, 0) => self.total,
+                (true, _) => 0,
+                (false, place) => share(self.total, places, place),
+            };
+            let slices = Cut::of((0..places).map(count));
+            let slice = |place| slices.elements(&(place..place + 1));
+            (0..places).map(slice).collect()
+        })
+    }
+
+    /// Does one rank of each node exchange with others for all?
+    fn has_leaders(&self) -> bool {
+        matches!(
+            self.choice,
+            Choice::Rondo {
+                form: Form::Nodes { lanes: 1 },
+                ..
+            }
+        )
+    }
+
+    /// Where the vectors of the ranks of the node lie in the area of a gather.
+    pub fn vectors_of_ranks(&self) -> Vec<Range<u64>> {
+        let (p, me) = (self.p(), self.rank());
+        let vector = |rank: u32| u64::from((me + p - rank) % p) * self.total;
+        (0..p)
+            .map(|rank| vector(rank)..vector(rank) + self.total)
+            .collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Which script carries a reduction out, and what the ranks of a node reduce through the memory that they share.
+//! Which script carries a reduction out.
 
 #![forbid(unsafe_code)]
 
@@ -10,14 +10,12 @@ use crate::algorithm::{
 use crate::collective::Family;
 use crate::comm::State;
 use crate::decide::{Choice, Form};
-use crate::engine::node::{Tree, Want};
 use crate::host::{Reduction, ReductionOp, Vectors};
 use crate::schedule::{Circulant, Steps};
 use crate::script::{
-    Cut, Fold, GatherNodes, GatherTree, Group, Join, Lanes, Leaders, Prefix, Scattered, Script,
-    binomial, census, census_places, chain, collect, disseminate, doubling, exchange, gather,
-    gather_cut, halving, ordered, ordered_cut, reduce, reduce_broadcast, ring, share, spread,
-    spread_vectors,
+    GatherNodes, GatherTree, Group, Join, Lanes, Leaders, Prefix, Scattered, Script, binomial,
+    census, census_places, chain, collect, disseminate, doubling, exchange, gather, gather_cut,
+    halving, ordered, ordered_cut, reduce, reduce_broadcast, ring, share, spread, spread_vectors,
 };
 use std::iter::once;
 use std::ops::Range;
@@ -137,11 +135,22 @@ impl Writing<'_> {
         }
     }
 
-    fn p(&self) -> u32 {
+    /// Do operands keep the order of ranks?
+    pub fn is_ordered(&self) -> bool {
+        matches!(
+            self.choice,
+            Choice::Rondo {
+                algorithm: Algorithm::Ordered,
+                ..
+            }
+        )
+    }
+
+    pub fn p(&self) -> u32 {
         self.state.facts().p
     }
 
-    fn rank(&self) -> u32 {
+    pub fn rank(&self) -> u32 {
         self.state.rank()
     }
 
@@ -185,14 +194,10 @@ impl Writing<'_> {
     /// Who is where, if all nodes have as many ranks: a list of the ranks in the same place as this one.
     fn lane(&self) -> (Vec<u32>, u32) {
         let topology = self.state.topology();
-        let own = topology.locals(topology.node(self.rank()));
-        let place = own
-            .iter()
-            .position(|&rank| rank == self.rank())
-            .unwrap_or(0);
+        let place = topology.local(self.rank());
         let nodes = 0..topology.nodes();
-        let lane = nodes.map(|node| topology.locals(node)[place]).collect();
-        (lane, place as u32)
+        let lane = nodes.map(|node| topology.locals(node)[place as usize]);
+        (lane.collect(), place)
     }
 
     /// Calls `write` with the lanes.
@@ -200,7 +205,7 @@ impl Writing<'_> {
         let topology = self.state.topology();
         let node = topology.node(self.rank());
         let (lane, place) = self.lane();
-        let locals = topology.locals(node);
+        let locals = self.state.locals();
         let lanes = Lanes {
             node: Group {
                 members: Some(locals),
@@ -253,10 +258,7 @@ impl Writing<'_> {
     fn gather(&self, script: &mut Script, form: Form) {
         let topology = self.state.topology();
         if form != Form::Flat && topology.nodes() > 1 {
-            let leaders: Vec<u32> = (0..topology.nodes())
-                .map(|node| topology.locals(node)[0])
-                .collect();
-            let locals = topology.locals(topology.node(self.rank()));
+            let (leaders, locals) = (topology.leaders(0), self.state.locals());
             let nodes = GatherNodes {
                 leaders: Group {
                     members: Some(&leaders),
@@ -274,17 +276,16 @@ impl Writing<'_> {
             nodes.allreduce(script, self.most, self.total, &steps);
             return;
         }
-        let problem = self
-            .call
-            .ask(None, self.state, |problem| problem.is_ordered());
-        let tree = match problem {
+        let is_ordered = (self.call).ask(None, self.state, |problem| problem.is_ordered());
+        let tree = match is_ordered {
             true => GatherTree::Ranks,
             false => GatherTree::Halving,
         };
         let p = self.p();
         script.begin(self.most, gather_cut(p, tree, self.total));
         if !self.shares {
-            spread_vectors(script, p, self.rank(), &self.steps(p));
+            let n = script.cut().blocks() / p;
+            spread_vectors(script, &self.all(), &self.steps(p), n);
         }
         gather(script, p, self.rank(), tree);
     }
@@ -297,6 +298,13 @@ impl Writing<'_> {
     }
 
     fn reduce(&self, script: &mut Script, form: Form, blocks: u32) {
+        let topology = self.state.topology();
+        let (home, node) = (topology.node(self.root), topology.node(self.rank()));
+        // What the others have, the leader gets through memory.
+        if self.shares && self.rank() != topology.leader(node, self.root) {
+            script.begin(self.most, std::iter::empty());
+            return;
+        }
         script.begin(self.most, (0..blocks).map(|i| share(self.total, blocks, i)));
         match form {
             Form::Flat => {
@@ -304,13 +312,7 @@ impl Writing<'_> {
                 reduce(script, &self.all(), &graph, self.root, |_, _| ());
             }
             Form::Nodes { .. } => {
-                let topology = self.state.topology();
-                let (home, node) = (topology.node(self.root), topology.node(self.rank()));
-                if self.shares && self.rank() != topology.leader(node, self.root) {
-                    return;
-                }
-                let leader = |node| topology.leader(node, self.root);
-                let leaders: Vec<u32> = (0..topology.nodes()).map(leader).collect();
+                let leaders = topology.leaders(self.root);
                 let leaders = Leaders {
                     leaders: Group {
                         members: Some(&leaders),
@@ -319,7 +321,7 @@ impl Writing<'_> {
                     },
                     locals: match self.shares {
                         true => &[],
-                        false => topology.locals(node),
+                        false => self.state.locals(),
                     },
                     rank: self.rank(),
                 };
@@ -425,163 +427,5 @@ impl Writing<'_> {
         script.begin(self.most, scattered.cut());
         scattered.write(script);
         blocks_of(group.me..group.me + 1, segments)
-    }
-}
-
-/// What the ranks of a node reduce through the memory that they share.
-impl Writing<'_> {
-    fn locals(&self) -> &[u32] {
-        let topology = self.state.topology();
-        topology.locals(topology.node(self.rank()))
-    }
-
-    /// The number of a rank among those of its node.
-    fn local(&self, rank: u32) -> u32 {
-        self.state.topology().local(rank)
-    }
-
-    /// Do operands keep the order of ranks?
-    fn is_ordered(&self) -> bool {
-        matches!(
-            self.choice,
-            Choice::Rondo {
-                algorithm: Algorithm::Ordered,
-                ..
-            }
-        )
-    }
-
-    /// The parts of the vectors, each with its order of evaluation: that of the same call by messages.
-    pub fn trees(&self) -> Vec<Tree> {
-        let whole = |fold| {
-            vec![Tree {
-                end: self.total,
-                fold,
-            }]
-        };
-        let family = self.call.collective().family();
-        if self.is_ordered() {
-            return whole(Fold::From(0));
-        }
-        let leader = || {
-            let topology = self.state.topology();
-            topology.leader(topology.node(self.rank()), self.root)
-        };
-        let mut end = 0;
-        let mut tree = |count: u64, owner| {
-            end += count;
-            Tree {
-                end,
-                fold: Fold::Halving(owner),
-            }
-        };
-        match family {
-            Family::Reduction => whole(Fold::From(self.local(leader()))),
-            Family::ScatteredReduction => {
-                let ranks = 0..self.p();
-                ranks
-                    .map(|rank| tree(self.part(rank), self.local(rank)))
-                    .collect()
-            }
-            Family::AllReduction
-            | Family::Scan
-            | Family::Broadcast
-            | Family::AllBroadcast
-            | Family::Rooted
-            | Family::Barrier => {
-                let places = self.locals().len() as u32;
-                let slice = |place| tree(share(self.total, places, place), place);
-                (0..places).map(slice).collect()
-            }
-        }
-    }
-
-    /// What this rank gets of them.
-    pub fn wants(&self) -> Vec<Want> {
-        let topology = self.state.topology();
-        let (rank, nodes) = (self.rank(), topology.nodes());
-        let all = || {
-            vec![Want {
-                elements: 0..self.total,
-                to: 0,
-            }]
-        };
-        match self.call.collective().family() {
-            Family::Reduction => match rank == topology.leader(topology.node(rank), self.root) {
-                true => all(),
-                false => Vec::new(),
-            },
-            Family::ScatteredReduction => {
-                let parts = Cut::of((0..self.p()).map(|rank| self.part(rank)));
-                let place = topology.local(rank);
-                let of = |rank: u32, to| Want {
-                    elements: parts.elements(&(rank..rank + 1)),
-                    to,
-                };
-                let Some(order) = self.order().filter(|_| nodes > 1) else {
-                    return vec![of(rank, 0)];
-                };
-                // Where the parts of the ranks of its lane lie in the area.
-                let area = Cut::of(order.iter().map(|&rank| self.part(rank)));
-                let wanted = (0..)
-                    .zip(&order)
-                    .filter(|(_, rank)| topology.local(**rank) == place);
-                let want = |(i, &rank): (u32, &u32)| of(rank, area.elements(&(i..i + 1)).start);
-                let mut wants: Vec<Want> = wanted.map(want).collect();
-                wants.sort_unstable_by_key(|want| want.elements.start);
-                wants
-            }
-            Family::AllReduction
-            | Family::Scan
-            | Family::Broadcast
-            | Family::AllBroadcast
-            | Family::Rooted
-            | Family::Barrier => match self.slices() {
-                Some(slices) => {
-                    let elements = slices[topology.local(rank) as usize].clone();
-                    vec![Want {
-                        to: elements.start,
-                        elements,
-                    }]
-                }
-                None => all(),
-            },
-        }
-    }
-
-    /// What the ranks of the node exchange in the end: of each rank, elements of the result.
-    pub fn slices(&self) -> Option<Vec<Range<u64>>> {
-        let is_all = self.call.collective().family() == Family::AllReduction;
-        (is_all && self.state.facts().nodes > 1).then(|| {
-            let places = self.locals().len() as u32;
-            let count = |place| match (self.has_leaders(), place) {
-                (true, 0) => self.total,
-                (true, _) => 0,
-                (false, place) => share(self.total, places, place),
-            };
-            let slices = Cut::of((0..places).map(count));
-            let slice = |place| slices.elements(&(place..place + 1));
-            (0..places).map(slice).collect()
-        })
-    }
-
-    /// Does one rank of each node exchange with others for all?
-    fn has_leaders(&self) -> bool {
-        matches!(
-            self.choice,
-            Choice::Rondo {
-                form: Form::Nodes { lanes: 1 },
-                ..
-            }
-        )
-    }
-
-    /// Where the vectors of the ranks of the node lie in the area of a gather.
-    pub fn vectors_of_ranks(&self) -> Vec<Range<u64>> {
-        let (p, me) = (self.p(), self.rank());
-        let vector = |rank: u32| u64::from((me + p - rank) % p) * self.total;
-        (0..p)
-            .map(|rank| vector(rank)..vector(rank) + self.total)
-            .collect()
     }
 }

@@ -15,6 +15,7 @@ use crate::collective::{Family, LEAST_BYTES};
 use crate::config::{Config, Hierarchy, Reproducible};
 use crate::learn::{Candidate, Prior};
 use crate::model::{BLOCKS_MAX, Model, Reach, least_blocks};
+use std::ops::RangeInclusive;
 
 /// Vectors of all ranks together that every rank takes to reduce them by itself, in bytes: more would take longer than
 /// to reduce them in parts.
@@ -33,11 +34,15 @@ const UNEVEN: u64 = 2;
 /// The fewest bytes of a vector that leaders reduce to a root at least as fast as every host.
 const LEADERS_BYTES: u64 = 64 << 10;
 
-/// The fewest bytes of a vector that the ranks of one node reduce through their memory at least as fast as every host
-/// (docs/results/reductions.md): on all ranks, on one of them, and in parts.
-const NODE_BYTES: [u64; 3] = [4 << 10, 8 << 10, 16 << 10];
-/// The most bytes of which that is true of a reduction in parts: MPICH copies longer ones from process to process.
-const NODE_PARTS_BYTES: u64 = 1 << 20;
+/// The bytes of a vector that the ranks of one node reduce through their memory at least as fast as every host
+/// (docs/results/reductions.md): so that all have the result,
+const NODE_BYTES: RangeInclusive<u64> = 4 << 10..=u64::MAX;
+/// one of them,
+const NODE_ROOT_BYTES: RangeInclusive<u64> = 8 << 10..=u64::MAX;
+/// or each a part. MPICH copies longer ones from process to process.
+const NODE_PARTS_BYTES: RangeInclusive<u64> = 16 << 10..=1 << 20;
+/// No vector is so long.
+const NEVER: RangeInclusive<u64> = u64::MAX..=u64::MAX;
 
 /// What an operator allows. All ranks know the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +144,14 @@ impl Reduction<'_> {
         }
     }
 
+    /// The algorithm for this operator.
+    fn preferred(&self) -> Algorithm {
+        match self.is_ordered() {
+            true => self.ordered(),
+            false => self.usual(),
+        }
+    }
+
     /// Does an algorithm keep the order of ranks, as it is carried out?
     fn keeps_order(&self, algorithm: Algorithm) -> bool {
         match self.family() {
@@ -172,58 +185,26 @@ impl Reduction<'_> {
         }
     }
 
-    /// Between whom.
+    /// Between whom. On one node that is through the memory that its ranks share, where there is a way with the same
+    /// bits as by messages.
     fn form(&self, algorithm: Algorithm) -> Form {
         let Context { facts, config, .. } = self.context;
-        if facts.widest == 1 || config.hierarchy == Hierarchy::Flat {
-            return Form::Flat;
-        }
-        if facts.nodes == 1 {
-            return self.form_on_one_node(algorithm);
-        }
+        let is_placed = self.promise() == Reproducible::Placement;
+        let is_one = facts.nodes == 1;
         let is_even = facts.widest == facts.narrowest;
+        let is_flat = match is_one {
+            true => !config.shm || !self.order.built_in,
+            false => is_placed || self.is_ordered(),
+        };
         match algorithm {
-            _ if self.promise() == Reproducible::Placement || self.is_ordered() => Form::Flat,
+            _ if facts.widest == 1 || config.hierarchy == Hierarchy::Flat || is_flat => Form::Flat,
+            Algorithm::Ordered | Algorithm::Gather if is_one => Form::Nodes { lanes: facts.p },
             Algorithm::Halving if is_even => Form::Nodes {
                 lanes: facts.widest,
             },
             Algorithm::Gather if is_even => Form::Nodes { lanes: 1 },
-            // Every rank is a root there.
-            Algorithm::Circulant if self.family() == Family::ScatteredReduction => Form::Flat,
-            Algorithm::Circulant => Form::Nodes { lanes: 1 },
-            Algorithm::Halving
-            | Algorithm::Binomial
-            | Algorithm::Bruck
-            | Algorithm::Ring
-            | Algorithm::Hybrid
-            | Algorithm::Adaptive
-            | Algorithm::Linear
-            | Algorithm::Postal
-            | Algorithm::Relay
-            | Algorithm::Gather
-            | Algorithm::Ordered
-            | Algorithm::Doubling
-            | Algorithm::Pipelined
-            | Algorithm::Dissemination
-            | Algorithm::Census
-            | Algorithm::ReduceBcast => Form::Flat,
-        }
-    }
-
-    /// Is there memory that the ranks of the only node share, and a way through it for this algorithm, with the same
-    /// bits as by messages?
-    fn form_on_one_node(&self, algorithm: Algorithm) -> Form {
-        let shares = self.context.config.shm && self.order.built_in;
-        match algorithm {
-            Algorithm::Halving | Algorithm::Ordered | Algorithm::Gather if shares => Form::Nodes {
-                lanes: self.context.facts.p,
-            },
-            // Its tree is another one: the ranks of the node in their order.
-            Algorithm::Circulant
-                if shares
-                    && self.family() == Family::Reduction
-                    && self.promise() != Reproducible::Placement =>
-            {
+            // Over nodes its tree is another one. In a reduce-scatter every rank is a root.
+            Algorithm::Circulant if self.family() == Family::Reduction && !is_placed => {
                 Form::Nodes { lanes: 1 }
             }
             Algorithm::Circulant
@@ -364,35 +345,20 @@ impl Reduction<'_> {
 impl Reduction<'_> {
     /// The same where all ranks share memory.
     fn worthwhile_on_one_node(&self) -> Result<(), Why> {
-        let [on_all, on_one, in_parts] = NODE_BYTES;
-        let least = match self.family() {
-            Family::AllReduction => on_all,
-            Family::Reduction => on_one,
-            Family::ScatteredReduction => in_parts,
+        let worth = match self.family() {
+            Family::AllReduction => NODE_BYTES,
+            Family::Reduction => NODE_ROOT_BYTES,
+            Family::ScatteredReduction => NODE_PARTS_BYTES,
             Family::Scan
             | Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
-            | Family::Barrier => u64::MAX,
+            | Family::Barrier => NEVER,
         };
-        let most = match self.family() {
-            Family::ScatteredReduction => NODE_PARTS_BYTES,
-            Family::AllReduction
-            | Family::Reduction
-            | Family::Scan
-            | Family::Broadcast
-            | Family::AllBroadcast
-            | Family::Rooted
-            | Family::Barrier => u64::MAX,
-        };
-        let algorithm = match self.is_ordered() {
-            true => self.ordered(),
-            false => self.usual(),
-        };
-        match self.form(algorithm) {
+        match self.form(self.preferred()) {
             Form::Flat => Err(Why::OneNode),
-            Form::Nodes { .. } if self.bytes < least => Err(Why::Small),
-            Form::Nodes { .. } if self.bytes > most => Err(Why::Slower),
+            Form::Nodes { .. } if self.bytes < *worth.start() => Err(Why::Small),
+            Form::Nodes { .. } if self.bytes > *worth.end() => Err(Why::Slower),
             Form::Nodes { .. } => Ok(()),
         }
     }
@@ -470,11 +436,7 @@ impl Problem for Reduction<'_> {
                     Reproducible::Placement | Reproducible::Order
                 ) =>
             {
-                let algorithm = match self.is_ordered() {
-                    true => self.ordered(),
-                    false => self.usual(),
-                };
-                self.by(algorithm, self.context.config.block_bytes)
+                self.by(self.preferred(), self.context.config.block_bytes)
                     .because(Why::Promise)
             }
             Choice::Rondo { .. } if self.promise() == Reproducible::Host => {
@@ -486,10 +448,7 @@ impl Problem for Reduction<'_> {
 
     fn automatic(&self) -> Result<Algorithm, Why> {
         self.worthwhile()?;
-        Ok(match self.is_ordered() {
-            true => self.ordered(),
-            false => self.usual(),
-        })
+        Ok(self.preferred())
     }
 
     fn by(&self, algorithm: Algorithm, block_bytes: u64) -> Choice {

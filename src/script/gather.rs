@@ -41,35 +41,32 @@ pub fn gather_cut(p: u32, tree: GatherTree, count: u64) -> impl Iterator<Item = 
     (0..p).flat_map(move |_| (0..n).map(move |i| share(count, n, i)))
 }
 
-/// Adds that all get all vectors.
-pub fn spread_vectors(script: &mut Script, p: u32, rank: u32, steps: &Steps) {
-    let n = script.cut().blocks() / p;
-    // Places instead of ranks: at place i is the vector of rank - i. So what a rank has lies in one piece.
+/// Adds that all members get the vectors of all, of `n` blocks each. Places instead of members: at place i is the
+/// vector of the member that is i before this one. So what a member has lies in one piece.
+pub fn spread_vectors(script: &mut Script, group: &Group, steps: &Steps, n: u32) {
     for step in (0..steps.count()).map(|i| steps.step(i)) {
-        let group = Group::all(p, rank);
         script.send(group.after(step.distance), 0..step.width * n);
         let from = step.distance * n;
-        script.receive(
-            group.before(step.distance),
-            from..from + step.width * n,
-            Join::Store,
-        );
+        let blocks = from..from + step.width * n;
+        script.receive(group.before(step.distance), blocks, Join::Store);
     }
+}
+
+/// Adds the reduction of a block of `p` members, which is at `block` of each. The block where the result is.
+fn join_blocks(script: &mut Script, fold: Fold, p: u32, block: impl Fn(u32) -> u32) -> u32 {
+    for (left, to) in fold.pairs(p) {
+        let to = block(to);
+        script.fold(block(left), to..to + 1, Join::Left);
+    }
+    block(fold.result(p))
 }
 
 /// Adds the reduction of all vectors. The result is that of the blocks given to `Script::result`.
 pub fn gather(script: &mut Script, p: u32, rank: u32, tree: GatherTree) {
     let n = script.cut().blocks() / p;
-    let place = |of: u32, slice: u32| sub(rank, of, p) * n + slice;
     for slice in 0..n {
-        let fold = tree.fold(slice);
-        for (left, to) in fold.pairs(p) {
-            let to = place(to, slice);
-            script.fold(place(left, slice), to..to + 1, Join::Left);
-        }
-    }
-    for slice in 0..n {
-        let own = place(tree.fold(slice).result(p), slice);
+        let block = |of| sub(rank, of, p) * n + slice;
+        let own = join_blocks(script, tree.fold(slice), p, block);
         script.result(own..own + 1);
     }
 }
@@ -122,16 +119,10 @@ impl GatherNodes<'_> {
         for (run, &Run { place, node, .. }) in (0..).zip(&runs) {
             let block = |node, place| rank(node, place) * n + run;
             for of in 0..nodes {
-                for (left, to) in Fold::Halving(place).pairs(places) {
-                    let to = block(of, to);
-                    script.fold(block(of, left), to..to + 1, Join::Left);
-                }
+                join_blocks(script, Fold::Halving(place), places, |i| block(of, i));
             }
-            for (left, to) in Fold::Halving(node).pairs(nodes) {
-                let to = block(to, place);
-                script.fold(block(left, place), to..to + 1, Join::Left);
-            }
-            let result = block(node, place);
+            let fold = Fold::Halving(node);
+            let result = join_blocks(script, fold, nodes, |i| block(i, place));
             script.result(result..result + 1);
         }
     }
@@ -147,26 +138,27 @@ impl GatherNodes<'_> {
         } = self;
         let (nodes, me) = (leaders.p, leaders.me);
         let leader = leaders.rank(me);
+        if rank != leader && locals.is_empty() {
+            script.begin(most, std::iter::empty());
+            return;
+        }
         let runs = self.runs(total);
         let n = runs.len() as u32;
         if rank != leader {
-            if !locals.is_empty() {
-                script.begin(most, runs.iter().map(|run| run.count));
-                script.send(leader, 0..n);
-                script.receive(leader, 0..n, Join::Store);
-            } else {
-                script.begin(most, std::iter::empty());
-            }
+            script.begin(most, runs.iter().map(|run| run.count));
+            script.send(leader, 0..n);
+            script.receive(leader, 0..n, Join::Store);
             return;
         }
         let others = locals.iter().filter(|&&local| local != leader);
         let vectors = nodes + others.clone().count() as u32;
         let counts = (0..vectors).flat_map(|_| runs.iter().map(|run| run.count));
         script.begin(most, counts);
-        let block = |vector: u32, run: usize| vector * n + run as u32;
-        let join = |script: &mut Script, from: u32, to: u32, join| {
-            if from != to {
-                script.fold(from, to..to + 1, join);
+        // The result of a run, to the first vector.
+        let join = |script: &mut Script, run: u32, fold, p, vector: &dyn Fn(u32) -> u32| {
+            let result = join_blocks(script, fold, p, |member| vector(member) * n + run);
+            if result != run {
+                script.fold(result, run..run + 1, Join::Store);
             }
         };
 
@@ -179,41 +171,16 @@ impl GatherNodes<'_> {
                 0 => 0,
                 place => nodes + place - 1,
             };
-            for (i, run) in runs.iter().enumerate() {
-                let fold = Fold::Halving(run.place);
-                for (left, to) in fold.pairs(self.places) {
-                    join(
-                        script,
-                        block(vector(left), i),
-                        block(vector(to), i),
-                        Join::Left,
-                    );
-                }
-                let result = vector(fold.result(self.places));
-                join(script, block(result, i), block(0, i), Join::Store);
+            for (i, run) in (0..).zip(&runs) {
+                join(script, i, Fold::Halving(run.place), self.places, &vector);
             }
         }
 
-        // What all nodes have: at place i is the vector of node me - i.
-        for step in (0..steps.count()).map(|i| steps.step(i)) {
-            script.send(leaders.after(step.distance), 0..step.width * n);
-            let from = step.distance * n;
-            let blocks = from..from + step.width * n;
-            script.receive(leaders.before(step.distance), blocks, Join::Store);
-        }
-        for (i, run) in runs.iter().enumerate() {
-            let vector = |node: u32| sub(me, node, nodes);
-            let fold = Fold::Halving(run.node);
-            for (left, to) in fold.pairs(nodes) {
-                join(
-                    script,
-                    block(vector(left), i),
-                    block(vector(to), i),
-                    Join::Left,
-                );
-            }
-            let result = vector(fold.result(nodes));
-            join(script, block(result, i), block(0, i), Join::Store);
+        // What all nodes have.
+        spread_vectors(script, &leaders, steps, n);
+        let vector = |node: u32| sub(me, node, nodes);
+        for (i, run) in (0..).zip(&runs) {
+            join(script, i, Fold::Halving(run.node), nodes, &vector);
         }
         script.result(0..n);
         for &local in locals.iter().filter(|&&local| local != leader) {

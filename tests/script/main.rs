@@ -327,7 +327,8 @@ fn gathered(p: u32, tree: GatherTree, count: u64, variant: &Variant) -> Vec<Scri
     scripts(p, |script, rank| {
         script.begin(variant.most, gather_cut(p, tree, count));
         let steps = Steps::new(p, variant.radix);
-        spread_vectors(script, p, rank, &steps);
+        let n = script.cut().blocks() / p;
+        spread_vectors(script, &Group::all(p, rank), &steps, n);
         gather(script, p, rank, tree);
     })
 }

@@ -30,16 +30,13 @@ pub use slots::{Groups, SlotExchange, SlotReduction, Slots, Step, Tree, Want, ru
 use super::{AllBroadcast, Progress, Wire};
 use crate::schedule::Span;
 
-/// One rank's view of the ring of its node, and its way to the user's memory.
+/// One rank's view of the ring of its node: what it says to the others, and what they say.
 ///
 /// Positions count the bytes that have ever been put into the ring; the memory of one is used again for
 /// another that lies a capacity behind it.
-pub trait Local {
+pub trait NodeRing {
     /// Why the collective cannot go on.
     type Error;
-
-    /// Bytes that the ring holds.
-    fn capacity(&self) -> u64;
 
     /// Have all ranks done with what the positions below `end` take the room of?
     fn has_room(&mut self, end: u64) -> bool;
@@ -51,12 +48,6 @@ pub trait Local {
     /// Checks the mark of rank `writer` of the node.
     fn check(&mut self, at: u64, writer: u32) -> Result<(), Self::Error>;
 
-    /// Copies the bytes of `span` from the user's memory into the ring.
-    fn put(&mut self, at: u64, span: Span) -> Result<(), Self::Error>;
-
-    /// Copies the bytes of `span` from the ring into the user's memory.
-    fn get(&mut self, at: u64, span: Span) -> Result<(), Self::Error>;
-
     /// All bytes below `until` that this rank writes are there.
     fn publish(&mut self, until: u64);
 
@@ -66,9 +57,20 @@ pub trait Local {
     /// This rank needs no bytes below `until` any more, and has written those that are its own.
     fn release(&mut self, until: u64);
 
-    /// Called when nothing can be done; `waiting` is the rank of the node whose bytes are missing, if it is
-    /// that.
+    /// Called when nothing can be done; `waiting` is the rank of the node that is waited for, if it is one.
     fn idle(&mut self, waiting: Option<u32>) -> Result<(), Self::Error>;
+}
+
+/// The ring as an all-broadcast sees it, and its way to the user's memory.
+pub trait Local: NodeRing {
+    /// Bytes that the ring holds.
+    fn capacity(&self) -> u64;
+
+    /// Copies the bytes of `span` from the user's memory into the ring.
+    fn put(&mut self, at: u64, span: Span) -> Result<(), Self::Error>;
+
+    /// Copies the bytes of `span` from the ring into the user's memory.
+    fn get(&mut self, at: u64, span: Span) -> Result<(), Self::Error>;
 }
 
 /// A network, as a leader has it: what it exchanges with other nodes, and the wire to them.

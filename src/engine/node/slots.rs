@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::NodeRing;
 use crate::script::{Fold, share};
 use std::ops::Range;
 
@@ -23,21 +24,9 @@ const GROUPS: u64 = 4;
 /// Slots begin at multiples of a cache line, and with one for the mark.
 pub(super) const LINE: u64 = 64;
 
-/// One rank's view of the ring of its node, and its way to the elements of a call. Positions are those of the ring.
-/// Elements are numbered in the vectors of the call; in a slot they lie side by side, so many bytes each.
-pub trait Slots {
-    /// Why the collective cannot go on.
-    type Error;
-
-    /// Have all ranks done with what the positions below `end` take the room of?
-    fn has_room(&mut self, end: u64) -> bool;
-
-    /// Writes the mark of this call, of at most [`super::MARK`] bytes.
-    fn mark(&mut self, at: u64);
-
-    /// Checks the mark of rank `writer` of the node.
-    fn check(&mut self, at: u64, writer: u32) -> Result<(), Self::Error>;
-
+/// The ring as a reduction or a barrier sees it, and its way to the elements of a call. Positions are those of the
+/// ring. Elements are numbered in the vectors of the call; in a slot they lie side by side, so many bytes each.
+pub trait Slots: NodeRing {
     /// Checks that rank `rank` of the node, which cannot have left this call, is in it.
     fn same(&mut self, rank: u32) -> Result<(), Self::Error>;
 
@@ -50,23 +39,11 @@ pub trait Slots {
     /// Copies elements from the position `at` to the place of these elements.
     fn get(&mut self, at: u64, elements: Range<u64>) -> Result<(), Self::Error>;
 
-    /// This rank has written all that is its own below `until`.
-    fn publish(&mut self, until: u64);
-
-    /// Below this position rank `writer` of the node has written all that is its own.
-    fn written(&self, writer: u32) -> u64;
-
     /// This rank has joined all that is its share below `until`.
     fn publish_joined(&mut self, until: u64);
 
     /// Below this position rank `rank` of the node has joined all that is its share.
     fn joined(&self, rank: u32) -> u64;
-
-    /// This rank needs no bytes below `until` any more, and has written those that are its own.
-    fn release(&mut self, until: u64);
-
-    /// Called when nothing can be done; `waiting` is the rank of the node that is waited for, if it is one.
-    fn idle(&mut self, waiting: Option<u32>) -> Result<(), Self::Error>;
 }
 
 /// Calls `advance` until all is done. It gives the rank that is waited for as well, if it is one.
@@ -198,14 +175,19 @@ impl Groups {
         from..(from + self.piece).min(end)
     }
 
-    /// What a rank puts in, among them the mark that shows which call it is in: its elements from `first` on, of which
-    /// it has `of`.
-    fn put<S: Slots>(
+    /// Puts the next group of a rank into the ring, if there is one and room for it, and counts it in `done`: of its
+    /// elements from `first` on, of which it has `of`. The mark that shows which call it is in stands before the first.
+    fn put_next<S: Slots>(
         &self,
         slots: &mut S,
-        (begin, group, me): (u64, u64, u32),
+        (begin, me): (u64, u32),
         (first, of): (u64, u64),
-    ) -> Result<(), S::Error> {
+        done: &mut u64,
+    ) -> Result<bool, S::Error> {
+        let group = *done;
+        if group == self.count() || !slots.has_room(self.end(begin, group)) {
+            return Ok(false);
+        }
         let slot = self.slot(begin, group, me);
         if group == 0 {
             slots.mark(slot);
@@ -217,7 +199,9 @@ impl Groups {
                 slots.put(self.element(slot, stripe, 0), elements)?;
             }
         }
-        Ok(())
+        *done += 1;
+        slots.publish(begin + *done);
+        Ok(true)
     }
 }
 
@@ -281,6 +265,17 @@ pub enum Step {
     Done,
 }
 
+impl Step {
+    /// The one after which all is done, or something was, or neither.
+    fn of(all: bool, something: bool) -> Step {
+        match (all, something) {
+            (true, _) => Step::Done,
+            (false, true) => Step::Moved,
+            (false, false) => Step::Waiting,
+        }
+    }
+}
+
 /// The reduction of the vectors of the ranks of a node, as one of them does it.
 pub struct SlotReduction<'a> {
     groups: Groups,
@@ -336,7 +331,7 @@ impl<'a> SlotReduction<'a> {
 
     /// Does what can be done now.
     pub fn advance<S: Slots>(&mut self, slots: &mut S) -> Result<Step, S::Error> {
-        let (n, begin) = (self.groups.count(), self.begin);
+        let begin = self.begin;
         let mut moved = self.got < self.joined && self.get_group(slots)?;
         if self.joined < self.put {
             let next = self.joined + 1;
@@ -351,18 +346,9 @@ impl<'a> SlotReduction<'a> {
                 moved = true;
             }
         }
-        if self.put < n && slots.has_room(self.groups.end(begin, self.put)) {
-            let at = (begin, self.put, self.me);
-            self.groups.put(slots, at, (0, self.groups.elements))?;
-            self.put += 1;
-            slots.publish(begin + self.put);
-            moved = true;
-        }
-        Ok(match (self.got == n, moved) {
-            (true, _) => Step::Done,
-            (false, true) => Step::Moved,
-            (false, false) => Step::Waiting,
-        })
+        let own = (0, self.groups.elements);
+        moved |= (self.groups).put_next(slots, (begin, self.me), own, &mut self.put)?;
+        Ok(Step::of(self.got == self.groups.count(), moved))
     }
 
     fn check<S: Slots>(&self, slots: &mut S) -> Result<(), S::Error> {
@@ -428,13 +414,14 @@ impl<'a> SlotReduction<'a> {
         while self.stripes < groups.stripes {
             let stripe = self.next_stripe();
             let piece = groups.piece(self.got, stripe, groups.elements);
-            let wanted =
+            let is_wanted =
                 |want: &&Want| want.elements.start < piece.end && piece.start < want.elements.end;
-            if self.wants.iter().any(|want| wanted(&want)) && !piece.is_empty() {
+            let mut wanted = self.wants.iter().filter(is_wanted).peekable();
+            if wanted.peek().is_some() && !piece.is_empty() {
                 if slots.joined(stripe) < self.begin + self.got + 1 {
                     return Ok(moved);
                 }
-                for want in self.wants.iter().filter(wanted) {
+                for want in wanted {
                     let from = want.elements.start.max(piece.start);
                     let until = want.elements.end.min(piece.end);
                     self.parts(from..until, |part, fold| {
@@ -487,56 +474,42 @@ impl<'a> SlotExchange<'a> {
         (self.got < self.put).then_some(self.others.behind)
     }
 
-    /// The elements of a rank in a group.
-    fn piece(&self, rank: u32, group: u64) -> Range<u64> {
-        let part = &self.parts[rank as usize];
-        let piece = self.groups.piece(group, 0, part.end - part.start);
-        part.start + piece.start..part.start + piece.end
-    }
-
     /// Does what can be done now.
     pub fn advance<S: Slots>(&mut self, slots: &mut S) -> Result<Step, S::Error> {
-        let (n, begin) = (self.groups.count(), self.begin);
+        let (groups, parts, begin) = (self.groups, self.parts, self.begin);
+        // The elements of a rank in the next group.
+        let next = self.got;
+        let piece = |rank: u32| {
+            let part = &parts[rank as usize];
+            let piece = groups.piece(next, 0, part.end - part.start);
+            part.start + piece.start..part.start + piece.end
+        };
         let mut moved = false;
-        if self.got < self.put {
-            let next = self.got + 1;
+        if next < self.put {
             // Nobody waits for a rank that has nothing there. Marks are in the first group.
-            let is_put = |rank| match self.piece(rank, next - 1).is_empty() {
-                true => next,
+            let is_put = |rank| match piece(rank).is_empty() {
+                true => next + 1,
                 false => slots.written(rank).saturating_sub(begin),
             };
-            let mut others = self.others;
-            let are_put = others.have(next, self.groups.ranks, is_put);
-            self.others = others;
-            if are_put {
-                for rank in (0..self.groups.ranks).filter(|&rank| rank != self.me) {
-                    let slot = self.groups.slot(begin, self.got, rank);
-                    let piece = self.piece(rank, self.got);
+            if self.others.have(next + 1, groups.ranks, is_put) {
+                for rank in (0..groups.ranks).filter(|&rank| rank != self.me) {
+                    let (slot, piece) = (groups.slot(begin, next, rank), piece(rank));
                     if piece.is_empty() {
                         continue;
                     }
-                    if self.got == 0 {
+                    if next == 0 {
                         slots.check(slot, rank)?;
                     }
-                    slots.get(self.groups.element(slot, 0, 0), piece)?;
+                    slots.get(groups.element(slot, 0, 0), piece)?;
                 }
-                self.got = next;
-                slots.release(self.groups.end(begin, next - 1));
+                self.got += 1;
+                slots.release(groups.end(begin, next));
                 moved = true;
             }
         }
-        if self.put < n && slots.has_room(self.groups.end(begin, self.put)) {
-            let part = &self.parts[self.me as usize];
-            let own = (part.start, part.end - part.start);
-            (self.groups).put(slots, (begin, self.put, self.me), own)?;
-            self.put += 1;
-            slots.publish(begin + self.put);
-            moved = true;
-        }
-        Ok(match (self.got == n, moved) {
-            (true, _) => Step::Done,
-            (false, true) => Step::Moved,
-            (false, false) => Step::Waiting,
-        })
+        let part = &parts[self.me as usize];
+        let own = (part.start, part.end - part.start);
+        moved |= groups.put_next(slots, (begin, self.me), own, &mut self.put)?;
+        Ok(Step::of(self.got == groups.count(), moved))
     }
 }

@@ -276,7 +276,7 @@ impl<'a> Operands<'a> {
     }
 
     /// The address of an element of an area.
-    fn place(&self, area: Area, element: u64) -> *mut u8 {
+    pub(in crate::host) fn place(&self, area: Area, element: u64) -> *mut u8 {
         let Vectors { first, other } = area.vectors;
         let (offset, element) = match area.vector(element) {
             0 => (area.leads.0, element),
@@ -380,40 +380,10 @@ impl<'a> Operands<'a> {
         (count * self.layout.extent.unsigned_abs()) as usize
     }
 
-    /// Copies elements of an area to a slot.
+    /// Copies elements, all of which lie in areas or in slots.
     ///
     /// # Safety
-    /// The elements of the area can be read, and the slot has room for them.
-    pub(in crate::host) unsafe fn put_in_slot(
-        &self,
-        area: Area,
-        elements: &Range<u64>,
-        slot: *mut u8,
-    ) -> Result<(), Failure> {
-        let from = self.place(area, elements.start);
-        // SAFETY: the caller's contract.
-        unsafe { self.copy(from, slot, elements.end - elements.start) }
-    }
-
-    /// Copies elements from a slot to an area.
-    ///
-    /// # Safety
-    /// The elements of the slot can be read, and the area has room for them.
-    pub(in crate::host) unsafe fn get_from_slot(
-        &self,
-        slot: *mut u8,
-        area: Area,
-        elements: &Range<u64>,
-    ) -> Result<(), Failure> {
-        let to = self.place(area, elements.start);
-        // SAFETY: the caller's contract.
-        unsafe { self.copy(slot, to, elements.end - elements.start) }
-    }
-
-    /// Copies elements of the area to others of it.
-    ///
-    /// # Safety
-    /// Both lie in the area and do not overlap.
+    /// `from` can be read and `to` written to for so many elements, and they do not overlap.
     pub(in crate::host) unsafe fn store(
         &self,
         from: *mut u8,

@@ -2,7 +2,7 @@
 
 use super::patience::{Patience, probe};
 use super::wire::Job;
-use crate::engine::node::{Local, MARK, Places, Slots};
+use crate::engine::node::{Local, MARK, NodeRing, Places, Slots};
 use crate::engine::rooted::Misfit;
 use crate::host::data::operands::{Area, Operands};
 use crate::host::library::handle::Comm;
@@ -18,8 +18,9 @@ use std::time::Duration;
 /// that waits here may have a message under way that another one waits for before it comes here.
 const POLLS_PER_PROBE: u32 = 8;
 
-/// One rank's end of the ring in one call: what it shows the other ranks of the node, and waiting for them.
-struct End<'a> {
+/// One rank's end of the ring in one call: what it shows the other ranks of the node, waiting for them, and the data of
+/// the call.
+pub struct RingEnd<'a, D> {
     mpi: &'a Mpi,
     comm: Comm,
     tag: i32,
@@ -30,6 +31,7 @@ struct End<'a> {
     call: u64,
     patience: Patience,
     polls: u32,
+    data: D,
 }
 
 /// A call, as the ranks of a node know it.
@@ -49,11 +51,11 @@ pub struct NodeCall<'a> {
     pub timeout_s: u32,
 }
 
-impl<'a> End<'a> {
-    fn new(call: NodeCall<'a>, ring: &'a mut Ring) -> End<'a> {
+impl<'a, D> RingEnd<'a, D> {
+    fn of(call: NodeCall<'a>, ring: &'a mut Ring, data: D) -> RingEnd<'a, D> {
         let word = call.number << 32 | u64::from(call.tag as u32);
         ring.enter(word);
-        End {
+        RingEnd {
             mpi: call.mpi,
             comm: call.comm,
             tag: call.tag,
@@ -62,6 +64,7 @@ impl<'a> End<'a> {
             call: word,
             patience: Patience::new(call.timeout_s),
             polls: 0,
+            data,
         }
     }
 
@@ -81,6 +84,14 @@ impl<'a> End<'a> {
         });
         self.patience.suspect(strange.and(from))?;
         self.patience.check(idle, from)
+    }
+}
+
+impl<D> NodeRing for RingEnd<'_, D> {
+    type Error = Failure;
+
+    fn has_room(&mut self, end: u64) -> bool {
+        self.ring.has_room(end)
     }
 
     fn mark(&mut self, at: u64) {
@@ -106,6 +117,10 @@ impl<'a> End<'a> {
         self.ring.publish(until);
     }
 
+    fn written(&self, writer: u32) -> u64 {
+        self.ring.written(writer)
+    }
+
     fn release(&mut self, until: u64) {
         self.patience.moved();
         self.ring.release(until);
@@ -125,12 +140,14 @@ impl<'a> End<'a> {
     }
 }
 
-/// The ring as an all-broadcast sees it.
-pub struct RingLocal<'a> {
+/// What an all-broadcast has: the job, and where its bytes are.
+pub struct Exchanged<'a> {
     job: Job<'a>,
-    end: End<'a>,
     places: Places<'a>,
 }
+
+/// The ring as an all-broadcast sees it.
+pub type RingLocal<'a> = RingEnd<'a, Exchanged<'a>>;
 
 impl<'a> RingLocal<'a> {
     /// The ring in the call of this number; the ranks must agree on the `facts`.
@@ -149,76 +166,40 @@ impl<'a> RingLocal<'a> {
             locals,
             timeout_s: job.timeout_s,
         };
-        RingLocal {
-            job,
-            end: End::new(call, ring),
-            places,
-        }
+        RingEnd::of(call, ring, Exchanged { job, places })
     }
 }
 
 impl Local for RingLocal<'_> {
-    type Error = Failure;
-
     fn capacity(&self) -> u64 {
-        self.end.ring.capacity()
-    }
-
-    fn has_room(&mut self, end: u64) -> bool {
-        self.end.ring.has_room(end)
-    }
-
-    fn mark(&mut self, at: u64) {
-        self.end.mark(at);
-    }
-
-    fn check(&mut self, at: u64, writer: u32) -> Result<(), Failure> {
-        self.end.check(at, writer)
+        self.ring.capacity()
     }
 
     fn put(&mut self, at: u64, span: Span) -> Result<(), Failure> {
-        self.job.pack(span.end())?;
-        let mut at = at;
-        self.places.each(span, |rank, span| {
-            let from = self.job.data.part(rank).wrapping_add(span.offset as usize);
+        self.data.job.pack(span.end())?;
+        let Exchanged { job, places } = &self.data;
+        let (data, mut at) = (job.data, at);
+        places.each(span, |rank, span| {
+            let from = data.part(rank).wrapping_add(span.offset as usize);
             // SAFETY: the bytes are the user's, by the contract of whoever made the call, or lie in the
             // packed copy; they are this rank's own or have arrived. Room as in `mark`.
-            unsafe {
-                self.end
-                    .ring
-                    .write(at, from.cast_const(), span.len as usize)
-            };
+            unsafe { self.ring.write(at, from.cast_const(), span.len as usize) };
             at += span.len;
         });
         Ok(())
     }
 
     fn get(&mut self, at: u64, span: Span) -> Result<(), Failure> {
-        let mut at = at;
-        self.places.each(span, |rank, span| {
-            let to = self.job.data.part(rank).wrapping_add(span.offset as usize);
+        let Exchanged { job, places } = &self.data;
+        let (data, mut at) = (job.data, at);
+        places.each(span, |rank, span| {
+            let to = data.part(rank).wrapping_add(span.offset as usize);
             // SAFETY: the place is the user's, by the contract of whoever made the call, or lies in the
             // packed copy, and nothing else is received there. The bytes are there, as in `check`.
-            unsafe { self.end.ring.read(at, to, span.len as usize) };
+            unsafe { self.ring.read(at, to, span.len as usize) };
             at += span.len;
         });
         Ok(())
-    }
-
-    fn publish(&mut self, until: u64) {
-        self.end.publish(until);
-    }
-
-    fn written(&self, writer: u32) -> u64 {
-        self.end.ring.written(writer)
-    }
-
-    fn release(&mut self, until: u64) {
-        self.end.release(until);
-    }
-
-    fn idle(&mut self, waiting: Option<u32>) -> Result<(), Failure> {
-        self.end.idle(waiting)
     }
 }
 
@@ -233,12 +214,8 @@ pub struct SlotVectors<'a> {
     pub to: Area,
 }
 
-/// The ring as a reduction or a barrier sees it.
-pub struct RingSlots<'a> {
-    end: End<'a>,
-    /// None in a barrier.
-    vectors: Option<SlotVectors<'a>>,
-}
+/// The ring as a reduction sees it, or a barrier, in which nothing is reduced.
+pub type RingSlots<'a> = RingEnd<'a, Option<SlotVectors<'a>>>;
 
 impl<'a> RingSlots<'a> {
     /// The ring in a call that begins at the position `begin`, below which this rank needs nothing any more.
@@ -249,52 +226,36 @@ impl<'a> RingSlots<'a> {
         vectors: Option<SlotVectors<'a>>,
     ) -> RingSlots<'a> {
         ring.release(begin);
-        RingSlots {
-            end: End::new(call, ring),
-            vectors,
-        }
+        RingEnd::of(call, ring, vectors)
     }
 
     /// The address of so many elements in the ring.
     fn address(&self, operands: &Operands, at: u64, count: u64) -> *mut u8 {
-        self.end.ring.address(at, operands.slot_bytes(count))
+        self.ring.address(at, operands.slot_bytes(count))
     }
 }
 
 impl Slots for RingSlots<'_> {
-    type Error = Failure;
-
-    fn has_room(&mut self, end: u64) -> bool {
-        self.end.ring.has_room(end)
-    }
-
-    fn mark(&mut self, at: u64) {
-        self.end.mark(at);
-    }
-
-    fn check(&mut self, at: u64, writer: u32) -> Result<(), Failure> {
-        self.end.check(at, writer)
-    }
-
     fn same(&mut self, rank: u32) -> Result<(), Failure> {
-        match self.end.ring.call_of(rank) == self.end.call {
+        match self.ring.call_of(rank) == self.call {
             true => Ok(()),
-            false => Err(self.end.stranger(rank)),
+            false => Err(self.stranger(rank)),
         }
     }
 
     fn put(&mut self, at: u64, elements: Range<u64>) -> Result<(), Failure> {
-        let Some(SlotVectors { operands, from, .. }) = self.vectors else {
+        let Some(SlotVectors { operands, from, .. }) = self.data else {
             return Ok(());
         };
-        let to = self.address(operands, at, elements.end - elements.start);
+        let count = elements.end - elements.start;
+        let to = self.address(operands, at, count);
         // SAFETY: this rank's vector can be read, by the contract of the call or because Rondo made it. The slot is
         // this rank's, has room, and nobody reads it before this rank publishes it.
-        unsafe { operands.put_in_slot(from, &elements, to) }
+        unsafe { operands.store(operands.place(from, elements.start), to, count) }
     }
 
     fn join(&mut self, left: u64, to: u64, count: u64) -> Result<(), Failure> {
-        let Some(SlotVectors { operands, .. }) = self.vectors else {
+        let Some(SlotVectors { operands, .. }) = self.data else {
             return Ok(());
         };
         let [left, to] = [left, to].map(|at| self.address(operands, at, count));
@@ -304,37 +265,22 @@ impl Slots for RingSlots<'_> {
     }
 
     fn get(&mut self, at: u64, elements: Range<u64>) -> Result<(), Failure> {
-        let Some(SlotVectors { operands, to, .. }) = self.vectors else {
+        let Some(SlotVectors { operands, to, .. }) = self.data else {
             return Ok(());
         };
-        let from = self.address(operands, at, elements.end - elements.start);
+        let count = elements.end - elements.start;
+        let from = self.address(operands, at, count);
         // SAFETY: who wrote or joined these elements has published them, and nobody writes there before this rank
         // releases them. The result has room for them, by the contract of the call or because Rondo made it.
-        unsafe { operands.get_from_slot(from, to, &elements) }
-    }
-
-    fn publish(&mut self, until: u64) {
-        self.end.publish(until);
-    }
-
-    fn written(&self, writer: u32) -> u64 {
-        self.end.ring.written(writer)
+        unsafe { operands.store(from, operands.place(to, elements.start), count) }
     }
 
     fn publish_joined(&mut self, until: u64) {
-        self.end.patience.moved();
-        self.end.ring.publish_joined(until);
+        self.patience.moved();
+        self.ring.publish_joined(until);
     }
 
     fn joined(&self, rank: u32) -> u64 {
-        self.end.ring.joined(rank)
-    }
-
-    fn release(&mut self, until: u64) {
-        self.end.release(until);
-    }
-
-    fn idle(&mut self, waiting: Option<u32>) -> Result<(), Failure> {
-        self.end.idle(waiting)
+        self.ring.joined(rank)
     }
 }

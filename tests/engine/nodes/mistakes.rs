@@ -2,7 +2,7 @@
 
 use super::ring::{Ring, Verdict, mark};
 use crate::case::rng;
-use rondo::engine::node::{self, Local, MARK, Messages, Relay, RingRows};
+use rondo::engine::node::{self, Local, MARK, Messages, NodeRing, Relay, RingRows};
 use rondo::engine::{AllBroadcast, Event, Limits, Order, Part, Pattern, Piece, Scratch, Wire};
 use rondo::schedule::{Blocks, Circulant, Span, Steps};
 
@@ -83,12 +83,8 @@ struct Log {
     written: u64,
 }
 
-impl Local for Log {
+impl NodeRing for Log {
     type Error = String;
-
-    fn capacity(&self) -> u64 {
-        1 << 20
-    }
 
     fn has_room(&mut self, end: u64) -> bool {
         end <= self.room
@@ -100,18 +96,6 @@ impl Local for Log {
 
     fn check(&mut self, at: u64, writer: u32) -> Result<(), String> {
         self.done.push(format!("check {at} of {writer}"));
-        Ok(())
-    }
-
-    fn put(&mut self, at: u64, span: Span) -> Result<(), String> {
-        self.done
-            .push(format!("put {at} {} {}", span.offset, span.len));
-        Ok(())
-    }
-
-    fn get(&mut self, at: u64, span: Span) -> Result<(), String> {
-        self.done
-            .push(format!("get {at} {} {}", span.offset, span.len));
         Ok(())
     }
 
@@ -129,6 +113,24 @@ impl Local for Log {
 
     fn idle(&mut self, waiting: Option<u32>) -> Result<(), String> {
         Err(format!("waits for {waiting:?}"))
+    }
+}
+
+impl Local for Log {
+    fn capacity(&self) -> u64 {
+        1 << 20
+    }
+
+    fn put(&mut self, at: u64, span: Span) -> Result<(), String> {
+        self.done
+            .push(format!("put {at} {} {}", span.offset, span.len));
+        Ok(())
+    }
+
+    fn get(&mut self, at: u64, span: Span) -> Result<(), String> {
+        self.done
+            .push(format!("get {at} {} {}", span.offset, span.len));
+        Ok(())
     }
 }
 

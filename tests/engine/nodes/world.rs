@@ -8,7 +8,7 @@ use crate::wire::Net;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
-use rondo::engine::node::{Local, MARK};
+use rondo::engine::node::{Local, MARK, NodeRing};
 use rondo::engine::{Event, Piece, Wire};
 use rondo::schedule::Span;
 use std::collections::HashMap;
@@ -381,12 +381,8 @@ impl End<'_> {
 }
 
 /// What goes wrong shows at the next action that can say so.
-impl Local for End<'_> {
+impl NodeRing for End<'_> {
     type Error = Broken;
-
-    fn capacity(&self) -> u64 {
-        self.plan.capacity
-    }
 
     fn has_room(&mut self, end: u64) -> bool {
         self.ring(|ring, me| ring.has_room(me, end))
@@ -399,6 +395,33 @@ impl Local for End<'_> {
 
     fn check(&mut self, at: u64, writer: u32) -> Result<(), Broken> {
         self.do_(|ring, me, _| ring.check(me, at, MARK, writer as usize, self.call))
+    }
+
+    fn publish(&mut self, until: u64) {
+        let _ = self.do_(|ring, me, _| ring.publish(me, until));
+    }
+
+    fn written(&self, writer: u32) -> u64 {
+        self.ring(|ring, me| ring.written(me, writer as usize))
+            .unwrap_or(0)
+    }
+
+    fn release(&mut self, until: u64) {
+        let _ = self.do_(|ring, me, _| ring.release(me, until));
+    }
+
+    fn idle(&mut self, waiting: Option<u32>) -> Result<(), Broken> {
+        if waiting == Some(self.local) {
+            let fault = |_: &mut State| Err(format!("rank {} waits for itself", self.rank));
+            self.world.do_(self.rank, fault)?;
+        }
+        self.world.idle(self.rank)
+    }
+}
+
+impl Local for End<'_> {
+    fn capacity(&self) -> u64 {
+        self.plan.capacity
     }
 
     fn put(&mut self, at: u64, span: Span) -> Result<(), Broken> {
@@ -431,26 +454,5 @@ impl Local for End<'_> {
                 .next()
                 .map_or(Ok(()), |_| Err("more bytes than places".into()))
         })
-    }
-
-    fn publish(&mut self, until: u64) {
-        let _ = self.do_(|ring, me, _| ring.publish(me, until));
-    }
-
-    fn written(&self, writer: u32) -> u64 {
-        self.ring(|ring, me| ring.written(me, writer as usize))
-            .unwrap_or(0)
-    }
-
-    fn release(&mut self, until: u64) {
-        let _ = self.do_(|ring, me, _| ring.release(me, until));
-    }
-
-    fn idle(&mut self, waiting: Option<u32>) -> Result<(), Broken> {
-        if waiting == Some(self.local) {
-            let fault = |_: &mut State| Err(format!("rank {} waits for itself", self.rank));
-            self.world.do_(self.rank, fault)?;
-        }
-        self.world.idle(self.rank)
     }
 }

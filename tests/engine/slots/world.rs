@@ -163,7 +163,7 @@ impl View<'_> {
     }
 }
 
-impl Slots for View<'_> {
+impl NodeRing for View<'_> {
     type Error = Stop;
 
     fn has_room(&mut self, end: u64) -> bool {
@@ -180,6 +180,30 @@ impl Slots for View<'_> {
         Ok(ring.check(self.me, at, writer, self.call)?)
     }
 
+    fn publish(&mut self, until: u64) {
+        let verdict = self.ring.borrow_mut().publish(self.me, until);
+        self.note(verdict);
+    }
+
+    fn written(&self, writer: u32) -> u64 {
+        self.ring.borrow_mut().written(self.me, writer)
+    }
+
+    fn release(&mut self, until: u64) {
+        let verdict = self.ring.borrow_mut().release(self.me, until);
+        self.note(verdict);
+    }
+
+    /// Others get their turns; this rank comes again.
+    fn idle(&mut self, waiting: Option<u32>) -> Result<(), Stop> {
+        match waiting == Some(self.me) {
+            true => Err(format!("rank {} waits for itself", self.me).into()),
+            false => Err(Stop::Waits),
+        }
+    }
+}
+
+impl Slots for View<'_> {
     fn same(&mut self, rank: u32) -> Result<(), Stop> {
         match self.ring.borrow().calls[rank as usize] {
             Some(call) if call == self.call => Ok(()),
@@ -212,15 +236,6 @@ impl Slots for View<'_> {
         Ok(())
     }
 
-    fn publish(&mut self, until: u64) {
-        let verdict = self.ring.borrow_mut().publish(self.me, until);
-        self.note(verdict);
-    }
-
-    fn written(&self, writer: u32) -> u64 {
-        self.ring.borrow_mut().written(self.me, writer)
-    }
-
     fn publish_joined(&mut self, until: u64) {
         let verdict = self.ring.borrow_mut().publish_joined(self.me, until);
         self.note(verdict);
@@ -228,19 +243,6 @@ impl Slots for View<'_> {
 
     fn joined(&self, rank: u32) -> u64 {
         self.ring.borrow_mut().joined(self.me, rank)
-    }
-
-    fn release(&mut self, until: u64) {
-        let verdict = self.ring.borrow_mut().release(self.me, until);
-        self.note(verdict);
-    }
-
-    /// Others get their turns; this rank comes again.
-    fn idle(&mut self, waiting: Option<u32>) -> Result<(), Stop> {
-        match waiting == Some(self.me) {
-            true => Err(format!("rank {} waits for itself", self.me).into()),
-            false => Err(Stop::Waits),
-        }
     }
 }
 
