@@ -1,8 +1,8 @@
 /* Random legal programs on MPI_COMM_WORLD: communicators made in all ways and freed; attributes whose callbacks
  * communicate, also in MPI_Finalize; error handlers, set, called and read back; all collectives with types, roots,
- * counts, distributions and in place; messages to wildcard receives and nonblocking collectives under way meanwhile;
- * calls with invalid arguments. A program is decided by its seed, on all ranks alike, and prints one number for all
- * that all ranks saw. The runner compares these with those of the bare run.
+ * counts, distributions and in place; reductions, scans and barriers; messages to wildcard receives and nonblocking
+ * collectives under way meanwhile; calls with invalid arguments. A program is decided by its seed, on all ranks alike,
+ * and prints one number for all that all ranks saw. The runner compares these with those of the bare run.
  *
  *   fuzz FIRST COUNT     seeds
  */
@@ -30,9 +30,10 @@ int main(int argc, char **argv) {
     uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, count = argc > 2 ? strtoull(argv[2], NULL, 10) : 10;
     make_handlers();
     for (uint64_t seed = first; seed < first + count; seed++)
-        show("seed", seed, program(seed, MPI_COMM_WORLD, MAKES | WORLD | ATTRIBUTES | ERRORS));
+        show("seed", seed, program(seed, MPI_COMM_WORLD, MAKES | WORLD | ATTRIBUTES | ERRORS | REDUCES));
     free_handlers();
     check_at_work();
+    check_reductions();
     last_words();
     if (now.names >> (now.rank % 64) & 1)
         PMPI_Finalize();

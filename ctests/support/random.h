@@ -16,6 +16,7 @@ enum { MARGIN = 64, SLOTS = 7, KEYVALS = 3 };
 struct slot {
     MPI_Comm comm; /* MPI_COMM_NULL on ranks that are not in it */
     int complete;  /* is every rank of the program in it, or in its like? */
+    int idup;      /* was MPI_Comm_idup called on it? */
 };
 
 /* Of each thread its own: threads run programs of their own. */

@@ -10,6 +10,7 @@ enum {
     WORLD = 2,      /* has MPI_COMM_SELF and MPI_COMM_WORLD for itself: their attributes and handlers too */
     ATTRIBUTES = 4, /* with callbacks */
     ERRORS = 8,     /* calls with invalid arguments */
+    REDUCES = 16,   /* reductions, scans and barriers too */
 };
 
 /* The place of a communicator among those of the program, or what else it is: not Rondo's own, at any rate. */
@@ -230,7 +231,7 @@ static MPI_Comm of_group(MPI_Comm parent, int all_call) {
 
 /* One more communicator, of one that is there. */
 static void make_comm(void) {
-    struct slot *of = &now.slots[draw((uint64_t)now.slots_used)], made = {MPI_COMM_NULL, 0};
+    struct slot *of = &now.slots[draw((uint64_t)now.slots_used)], made = {MPI_COMM_NULL, 0, 0};
     int parts = 1 + draw_int(3), down = draw_int(2), kind = draw_int(6);
     made.complete = of->complete && kind < 4;
     if (of->comm != MPI_COMM_NULL) {
@@ -242,6 +243,7 @@ static void make_comm(void) {
         case 0: MPI_Comm_dup(of->comm, &made.comm); break;
         case 1: /* with a collective on its way */
             MPI_Comm_idup(of->comm, &made.comm, &request);
+            of->idup = 1;
             collective(of->comm);
             MPI_Wait(&request, MPI_STATUS_IGNORE);
             break;
