@@ -3,6 +3,9 @@
  *
  * order      those of the loop ((x0 + x1) + x2) + ...
  * placement  those of any other communicator of as many ranks, wherever its ranks are
+ *
+ * With BITS=halving, an allreduce has the bits of halving among all ranks, which are computed here: whether these go
+ * through memory that they share or by messages.
  */
 #include "rondo_test.h"
 #include <stdint.h>
@@ -33,6 +36,26 @@ static double *serial(int ranks, long n) {
     for (int r = 1; r < ranks; r++)
         for (long i = 0; i < n; i++) sum[i] += operand(r, i);
     return sum;
+}
+
+/* What halving makes of a vector: of each rank's part, in rounds, the ranks below join what the ones above have. */
+static double *halved(long n) {
+    double *all = malloc(sizeof *all * (size_t)n + 1), *terms = malloc(sizeof *terms * (size_t)p);
+    long i = 0;
+    for (int owner = 0; owner < p; owner++) {
+        long end = i + n / p + (owner < n % p);
+        for (; i < end; i++) {
+            for (int r = 0; r < p; r++) terms[r] = operand(r, i);
+            for (int high = p; high > 1; high = (high + 1) / 2)
+                for (int low = (high + 1) / 2, k = low; k < high; k++) {
+                    int left = (owner - k + p) % p, to = (owner - k + low + p) % p;
+                    terms[to] = terms[left] + terms[to];
+                }
+            all[i] = terms[owner];
+        }
+    }
+    free(terms);
+    return all;
 }
 
 static long different(const double *x, const double *y, long n) {
@@ -96,6 +119,12 @@ static void sums(int call, int n, MPI_Comm same, MPI_Comm reversed) {
         memcpy(again, got, sizeof *got * (size_t)n);
         MPI_Bcast(again, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         CHECK_IN(different(got, again, n) == 0, "%d elements on rank 0 and on this one", n);
+    }
+    const char *bits = getenv("BITS");
+    if (call == ALLREDUCE && bits && !strcmp(bits, "halving") && p >= 3) {
+        double *want = halved(n);
+        CHECK_IN(different(got, want, n) == 0, "%d, %ld not as by halving", n, different(got, want, n));
+        free(want);
     }
     if (promises("order") && p >= 3) {
         double *want = serial(call == SCAN ? test.rank + 1 : call == EXSCAN ? test.rank : p, total);
