@@ -75,7 +75,8 @@ enum { ALLREDUCE, REDUCE, BLOCK, SCATTER, SCAN, EXSCAN, CALLS };
 
 static const char *const names[] = {"allreduce", "reduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan"};
 
-static void reduce(int call, const double *own, double *got, int n, int root, MPI_Comm comm) {
+/* Does Rondo carry the call out? A host may add in another order from call to call, as MPICH 5.0 does. */
+static int reduce(int call, const double *own, double *got, int n, int root, MPI_Comm comm) {
     int *counts = malloc(sizeof *counts * (size_t)p), rc = MPI_SUCCESS;
     for (int r = 0; r < p; r++) counts[r] = n;
     struct counts before = counts_of(names[call]);
@@ -96,6 +97,7 @@ static void reduce(int call, const double *own, double *got, int n, int root, MP
     if (test.expect && named && !strcmp(named, "census") && call == ALLREDUCE && is_rondos_comm(comm))
         CHECK_IN(counts_of(names[call]).rondo == before.rondo + 1, "%s of %d by the host", names[call], n);
     free(counts);
+    return counts_of(names[call]).rondo > before.rondo;
 }
 
 /* Does this rank get a result of a call? */
@@ -109,11 +111,12 @@ static void sums(int call, int n, MPI_Comm same, MPI_Comm reversed) {
     long total = scatters ? (long)n * p : n;
     double *own = operands_of(test.rank, total), *got = calloc((size_t)n + 1, sizeof *got);
     double *again = calloc((size_t)n + 1, sizeof *again);
-    reduce(call, own, got, n, root, MPI_COMM_WORLD);
+    int rondos = reduce(call, own, got, n, root, MPI_COMM_WORLD);
     /* Long vectors cost the most time and differ the least from shorter ones. */
     for (int k = 1; k < (n > 20000 ? 2 : TIMES); k++) {
-        reduce(call, own, again, n, root, MPI_COMM_WORLD);
-        if (gets(call, root)) CHECK_IN(different(got, again, n) == 0, "%s of %d, time %d", names[call], n, k);
+        int comparable = reduce(call, own, again, n, root, MPI_COMM_WORLD) && rondos;
+        if (comparable && gets(call, root))
+            CHECK_IN(different(got, again, n) == 0, "%s of %d, time %d", names[call], n, k);
     }
     if (call == ALLREDUCE) {
         memcpy(again, got, sizeof *got * (size_t)n);
@@ -133,8 +136,9 @@ static void sums(int call, int n, MPI_Comm same, MPI_Comm reversed) {
                      names[call], n, different(got, want + (scatters ? (long)test.rank * n : 0), n));
         free(want);
     }
-    reduce(call, own, again, n, root, same);
-    if (gets(call, root)) CHECK_IN(different(got, again, n) == 0, "%s of %d on a duplicate", names[call], n);
+    int comparable = reduce(call, own, again, n, root, same) && rondos;
+    if (comparable && gets(call, root))
+        CHECK_IN(different(got, again, n) == 0, "%s of %d on a duplicate", names[call], n);
     /* A communicator with the ranks the other way round, and so elsewhere; each has the operand of its rank. */
     if (promises("placement") && p >= 3) {
         int me = p - 1 - test.rank;
