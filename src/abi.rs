@@ -9,9 +9,9 @@
 //! through these functions and everything up to the host's (`C-unwind`): when it is called on the user's communicator,
 //! no lock is held.
 
-mod end;
 #[cfg(not(feature = "direct"))]
 mod forward;
+mod observe;
 pub mod rondo;
 
 use crate::coll;

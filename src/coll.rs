@@ -22,14 +22,12 @@ use crate::comm::{self, Lookup, State, Work};
 use crate::config::StatsFormat;
 pub use crate::decide::Why;
 use crate::decide::{Choice, Context, Problem};
-#[cfg(all(abi = "openmpi", not(feature = "direct")))]
-use crate::host::RawHandle;
-use crate::host::{self, Abi, Call, Code, Comm, Failure, Host, Mpi};
+use crate::host::{self, Abi, Call, Code, Comm, Failure, Host, Mpi, RawHandle};
 use crate::learn::Turn;
 use crate::report;
 use crate::stats;
 use std::cell::Cell;
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 use std::time::Instant;
 
 /// A call of a collective that Rondo takes over.
@@ -140,6 +138,11 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         return code.get();
     }
     let start = state.timed().then(Instant::now);
+    let promised = call
+        .collective()
+        .family()
+        .reduces()
+        .then(|| state.config().reproducible);
     let mut plan = plan(mpi, state, call);
     if let Err(code) = select::select(&mut plan, host, mpi, state, call) {
         return code.get();
@@ -153,6 +156,9 @@ pub fn call<O: Operation>(call: &O) -> c_int {
     };
     if let Some(start) = start {
         stats::add_time(call.collective(), choice, start.elapsed());
+        if let Some(promise) = promised {
+            stats::count_promised(promise);
+        }
     }
     rc
 }
@@ -179,6 +185,22 @@ pub fn duplicate(handle: RawHandle, next: impl FnOnce() -> c_int) -> c_int {
         comm::duplicate(mpi, comm);
     }
     next()
+}
+
+/// The key of an info object whose value is to a communicator what `RONDO_REPRODUCIBLE` is to all.
+const PROMISE_KEY: &CStr = c"rondo_reproducible";
+
+/// The host returned `code` when the program gave a communicator, of which `handle` says which it is, hints.
+pub fn hint(code: c_int, info: RawHandle, handle: impl FnOnce(&Mpi) -> Option<Comm>) {
+    let host = host::host();
+    if code == 0
+        && let Ok(mpi) = host.mpi()
+        && mpi.world_is_up()
+        && let Some(value) = mpi.info_value(info, PROMISE_KEY)
+        && let Some(comm) = handle(mpi)
+    {
+        comm::promise(host, mpi, comm, &value);
+    }
 }
 
 /// A function that frees a communicator, by `next`. `handle` says which, unless it can be none.

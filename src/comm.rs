@@ -16,7 +16,7 @@ mod trace;
 mod waiting;
 
 use crate::collective::Collective;
-use crate::config::{Config, Gpu, StatsFormat};
+use crate::config::{Config, Gpu, Reproducible, StatsFormat};
 use crate::decide::{Facts, Why};
 use crate::engine::{Part, Scratch, rooted};
 use crate::host::{self, Abi, Attribute, Code, Comm, Host, InFlight, Mpi, Requests};
@@ -136,6 +136,36 @@ pub fn duplicate(mpi: &Mpi, comm: Comm) {
         // Without room for it, the host has none for the duplicate either.
         Ok(None) => drop(DUPLICATED.set(mpi, comm, ())),
         Err(_) => {}
+    }
+}
+
+/// What the program asked for on communicators that had no state yet.
+static PROMISED: Attribute<Comm, Reproducible> = Attribute::new();
+
+/// The program asks, by a hint, for a promise of the bits of reductions on `comm`. Like an option, it is that of rank 0
+/// once the ranks agree in the handshake. Local.
+#[cold]
+pub fn promise(host: &Host, mpi: &Mpi, comm: Comm, value: &str) {
+    let names = Reproducible::NAMES;
+    let promise = names
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case(value));
+    let trouble = match (promise, STATE.get(mpi, comm)) {
+        (None, _) => {
+            let names: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+            format!("is {value:?}, but may be {}", names.join(", "))
+        }
+        (Some((_, promise)), Ok(Some(state))) if state.config.reproducible == *promise => return,
+        (Some(_), Ok(Some(_))) => "comes after the first collective on the communicator".to_owned(),
+        (Some(&(_, promise)), _) => {
+            // Without room for an attribute, the host has none for the state either.
+            let _ = PROMISED.set(mpi, comm, promise);
+            return;
+        }
+    };
+    if mpi.rank(comm) == Ok(0) {
+        let line = format!("the hint rondo_reproducible {trouble}; it is ignored");
+        report::line(host.world_rank(), &line);
     }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
+use crate::config::Reproducible;
 use crate::decide::{Choice, Why};
 use crate::learn::Saved;
 use crate::network::Network;
@@ -57,6 +58,15 @@ static COUNTERS: [[Counter; COLUMNS]; Collective::COUNT] = [const {
 /// Calls whose saving is known, and nanoseconds that they saved, of each collective.
 static SAVED: [(AtomicU64, AtomicI64); Collective::COUNT] =
     [const { (AtomicU64::new(0), AtomicI64::new(0)) }; Collective::COUNT];
+
+/// Calls of reductions under each promise of their bits.
+static PROMISED: [AtomicU64; Reproducible::NAMES.len()] =
+    [const { AtomicU64::new(0) }; Reproducible::NAMES.len()];
+
+/// Counts a call of a reduction under a promise.
+pub fn count_promised(promise: Reproducible) {
+    PROMISED[promise as usize].fetch_add(1, Relaxed);
+}
 
 /// Counts a call.
 pub fn count(collective: Collective, choice: Choice, bytes: u64) {
@@ -129,8 +139,20 @@ pub struct Report {
     pub network: Network,
     /// One row for each (collective, algorithm, reason) that occurred.
     pub collectives: Vec<Row>,
+    /// One row for each promise of the bits of reductions under which some were called.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub promises: Vec<Promised>,
     /// One row for each collective that Rondo was measured to be the faster in.
     pub saved: Vec<Saving>,
+}
+
+/// Reductions, scans included, under a promise of their bits.
+#[derive(Serialize)]
+pub struct Promised {
+    /// The promise, as RONDO_REPRODUCIBLE has it.
+    pub promise: &'static str,
+    /// Calls on rank 0, whoever carried them out.
+    pub calls: u64,
 }
 
 /// What was saved in a collective.
@@ -186,6 +208,16 @@ pub fn rows(sums: &[f64]) -> Vec<Row> {
     rows
 }
 
+/// How many reductions were called under which promise.
+pub fn promises() -> Vec<Promised> {
+    let all = Reproducible::NAMES.iter().zip(&PROMISED);
+    let promises = all.map(|(&(promise, _), calls)| Promised {
+        promise,
+        calls: calls.load(Relaxed),
+    });
+    promises.filter(|promised| promised.calls > 0).collect()
+}
+
 /// What was saved.
 pub fn savings() -> Vec<Saving> {
     let all = Collective::ALL.iter().zip(&SAVED);
@@ -230,6 +262,13 @@ impl Report {
         }
         if !self.network.is_empty() {
             let _ = writeln!(out, "network: {}", self.network.text());
+        }
+        for p in &self.promises {
+            let _ = writeln!(
+                out,
+                "reductions under RONDO_REPRODUCIBLE={}: {} calls",
+                p.promise, p.calls
+            );
         }
         for s in &self.saved {
             let _ = writeln!(

@@ -1,7 +1,7 @@
 //! The report of a job: what people read, and what scripts do.
 
 use rondo::network::Network;
-use rondo::stats::{Report, Row, Saving};
+use rondo::stats::{Promised, Report, Row, Saving};
 
 fn report(summed_ranks: u32) -> Report {
     let row = |algorithm, calls, reason| Row {
@@ -22,6 +22,10 @@ fn report(summed_ranks: u32) -> Report {
             row("circulant", 10, "measured"),
             row("host", 2, "nonblocking"),
         ],
+        promises: vec![Promised {
+            promise: "order",
+            calls: 7,
+        }],
         saved: vec![Saving {
             collective: "bcast",
             calls: 9,
@@ -39,6 +43,7 @@ rondo 1.2.3 on Some MPI 7, 4 ranks (calls of rank 0; bytes and seconds of all 4 
 collective           algorithm          calls            bytes      seconds  reason
 bcast                circulant             10            10000     0.250000  measured
 bcast                host                   2             2000     0.250000  nonblocking
+reductions under RONDO_REPRODUCIBLE=order: 7 calls
 bcast: 9 calls took 0.125000 s less than the MPI library was measured to take
 "
     );
@@ -56,6 +61,8 @@ fn scripts_get_an_object() {
     assert_eq!(json["collectives"][1]["reason"], "nonblocking");
     let saved = serde_json::json!([{ "collective": "bcast", "calls": 9, "seconds": 0.125 }]);
     assert_eq!(json["saved"], saved);
+    let promises = serde_json::json!([{ "promise": "order", "calls": 7 }]);
+    assert_eq!(json["promises"], promises);
 }
 
 #[test]

@@ -106,6 +106,12 @@ impl Operation for Reduction {
             Err(Stop::Host(Why::NoRoom)) if !state.config().reproducible.is_kept_by_host() => {
                 return Err(Stop::Error(Code::no_mem()));
             }
+            Err(Stop::Host(Why::NoRoom)) => {
+                if !self.known_operator().is_some_and(|op| op.exact) {
+                    state.report_bits_of_host(host::host(), collective);
+                }
+                return Err(Stop::Host(Why::NoRoom));
+            }
             private => private?,
         };
         let root = self.root(p).unwrap_or(0);

@@ -44,6 +44,7 @@ fn write_statistics(host: &Host, mpi: &Mpi, stats: &config::Stats) {
         summed_ranks: if all { ranks } else { 1 },
         network: KNOWN.get(),
         collectives: stats::rows(&sums),
+        promises: stats::promises(),
         saved: stats::savings(),
     };
     let text = match stats.format {

@@ -7,7 +7,7 @@
 use super::calibration::KNOWN;
 use super::proposal::Proposal;
 use super::waiting::{self, Waiting};
-use super::{ADD_UP, ALIVE, DUPLICATED, STATE, State, nodes, process, ruled};
+use super::{ADD_UP, ALIVE, DUPLICATED, PROMISED, STATE, State, nodes, process, ruled};
 use crate::collective::Collective;
 use crate::config::{Config, Gpu, StatsFormat};
 use crate::decide::{Facts, Why};
@@ -27,7 +27,13 @@ pub fn handshake(
     comm: Comm,
     collective: Collective,
 ) -> Result<&'static State, Code> {
-    let own = process(host);
+    let own = &match PROMISED.get(mpi, comm)? {
+        Some(&reproducible) => Config {
+            reproducible,
+            ..process(host).clone()
+        },
+        None => process(host).clone(),
+    };
     let (rank, p) = (mpi.rank(comm)?, mpi.size(comm)?);
     let mut state = State {
         comm,

@@ -4,12 +4,13 @@
 
 use super::State;
 use crate::collective::Collective;
+use crate::config::Reproducible;
 use crate::decide::{Choice, Form};
 use crate::host::Host;
 use crate::learn::{Candidate, Contest};
 use crate::report;
 use crate::stats;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 impl State {
     /// Writes a trace line if one is due: the first call of a size class, on rank 0.
@@ -35,10 +36,33 @@ impl State {
             false => " on this rank",
         };
         let why = why.text();
+        let promise = match collective.family().reduces() && self.closed().is_none() {
+            true => format!(", reproducible: {}", self.config.reproducible.name()),
+            false => String::new(),
+        };
         report::line(
             host.world_rank(),
             &format!(
-                "{name}: {p} ranks{on_nodes}, {bytes} bytes{whose}: {implementation}{how} ({why})"
+                "{name}: {p} ranks{on_nodes}, {bytes} bytes{whose}: {implementation}{how} ({why}){promise}"
+            ),
+        );
+    }
+
+    /// Says once that reductions on a communicator have the host's bits, because there is no room for a private one: so
+    /// they may have others than on another communicator.
+    #[cold]
+    pub fn report_bits_of_host(&self, host: &Host, collective: Collective) {
+        static REPORTED: AtomicBool = AtomicBool::new(false);
+        let promises = self.config.reproducible == Reproducible::Run;
+        if self.rank != 0 || !promises || REPORTED.swap(true, Relaxed) {
+            return;
+        }
+        let (name, p) = (collective.mpi_name(), self.facts.p);
+        report::line(
+            host.world_rank(),
+            &format!(
+                "{name}: no room for a private communicator of these {p} ranks; results whose bits depend on the \
+                 order of operands have the MPI library's here"
             ),
         );
     }

@@ -119,6 +119,8 @@ pub struct Handles {
     pub numbers: Vec<(sys::MPI_Datatype, Number)>,
     /// `MPI_ERRORS_RETURN`.
     pub errors_return: sys::MPI_Errhandler,
+    /// `MPI_INFO_NULL`.
+    pub info_null: sys::MPI_Info,
 }
 
 // SAFETY: handles are indices or addresses that any thread may pass to MPI; nobody looks behind them.
@@ -231,6 +233,7 @@ mod openmpi {
                 errors_return: sys::MPI_Errhandler(
                     at(data!(finder, "ompi_mpi_errors_return"))?.cast(),
                 ),
+                info_null: sys::MPI_Info(at(data!(finder, "ompi_mpi_info_null"))?.cast()),
             })
         }
     }
@@ -279,6 +282,7 @@ mod standard {
                     [0x210, 0x214, 0x21a, 0x2d2, 0x2da, 0x21c].map(datatype),
                 ),
                 errors_return: sys::MPI_Errhandler(value(0x143)),
+                info_null: sys::MPI_Info(value(0x130)),
             })
         }
     }
@@ -336,6 +340,7 @@ mod mpich {
                     [0x40a, 0x80b, 0x41c, 0x427, 0x829, 0x81f].map(datatype),
                 ),
                 errors_return: sys::MPI_Errhandler(0x5400_0001),
+                info_null: sys::MPI_Info(0x1c00_0000),
             })
         }
 
@@ -384,6 +389,11 @@ mod mpich {
         /// The argument read as an operator: the low half of the register.
         pub fn op(self) -> sys::MPI_Op {
             sys::MPI_Op(self.0 as usize as c_int)
+        }
+
+        /// The argument read as an info object: the low half of the register.
+        pub fn info(self) -> sys::MPI_Info {
+            sys::MPI_Info(self.0 as usize as c_int)
         }
     }
 
@@ -459,6 +469,11 @@ mod pointers {
         pub fn op(self) -> sys::MPI_Op {
             sys::MPI_Op(self.0.cast())
         }
+
+        /// The argument read as an info object.
+        pub fn info(self) -> sys::MPI_Info {
+            sys::MPI_Info(self.0.cast())
+        }
     }
 }
 
@@ -519,6 +534,7 @@ mod smpi {
                 rma_ops: [op!("smpi_MPI_REPLACE"), op!("smpi_MPI_NO_OP")],
                 numbers: Vec::new(), // reductions by the host take no simulated time
                 errors_return: sys::MPI_Errhandler(data!(finder, "smpi_MPI_ERRORS_RETURN").cast()),
+                info_null: sys::MPI_Info(null.cast()),
             })
         }
     }

@@ -28,7 +28,7 @@ mod standard {
         )* };
     }
 
-    handles! { MPI_Comm MPI_Datatype MPI_Errhandler MPI_Group MPI_Op MPI_Request }
+    handles! { MPI_Comm MPI_Datatype MPI_Errhandler MPI_Group MPI_Info MPI_Op MPI_Request }
 
     pub type MPI_Aint = isize;
     pub type MPI_Count = i64;

@@ -5,5 +5,6 @@ pub mod code;
 pub mod comm;
 pub mod failure;
 pub mod groups;
+pub mod info;
 pub mod kernel;
 pub mod operator;

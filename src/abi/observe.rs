@@ -1,12 +1,11 @@
-//! The ends of MPI and of communicators, and what Open MPI does about new ones, which are observed. Each call goes on
-//! to the next function of its own name, so that a profiler behind Rondo sees it.
+//! What is observed: the ends of MPI and of communicators, hints for communicators, and what Open MPI does about new
+//! ones. Each call goes on to the next function of its own name, so that a profiler behind Rondo sees it.
 //!
 //! Both names are there because Open MPI's Fortran bindings, and MPICH's for `mpi_f08`, call the `PMPI_` names.
 
 use crate::coll;
 #[cfg(not(feature = "direct"))]
 use crate::host::Next;
-#[cfg(all(abi = "openmpi", not(feature = "direct")))]
 use crate::host::RawHandle;
 use std::ffi::{c_int, c_void};
 
@@ -14,6 +13,8 @@ type FinalizeFn = unsafe extern "C-unwind" fn() -> c_int;
 #[cfg(all(abi = "openmpi", not(feature = "direct")))]
 type IdupFn = unsafe extern "C-unwind" fn(RawHandle, *mut c_void, *mut c_void) -> c_int;
 type FreeFn = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
+type SetInfoFn = unsafe extern "C-unwind" fn(RawHandle, RawHandle) -> c_int;
+type DupWithInfoFn = unsafe extern "C-unwind" fn(RawHandle, RawHandle, *mut c_void) -> c_int;
 
 /// Exports a function by one of its names; `$next` is the one that it goes on to.
 macro_rules! observe {
@@ -39,6 +40,37 @@ macro_rules! observe {
             let which = |host: &crate::host::Mpi| unsafe { host.comm_at(comm) };
             // SAFETY: the type is the MPI standard's for this name; the argument is the caller's.
             coll::free(which, || next!($next: FreeFn, |next| unsafe { next(comm) }))
+        }
+    };
+    ($name:ident, $next:ident: SetInfoFn) => {
+        /// MPI 4.1, section 7.4.4.
+        ///
+        /// # Safety
+        /// The caller keeps the contract of the MPI function.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name(comm: RawHandle, info: RawHandle) -> c_int {
+            // SAFETY: the type is the MPI standard's for this name; the arguments are the caller's.
+            let code = next!($next: SetInfoFn, |next| unsafe { next(comm, info) });
+            coll::hint(code, info, |host| comm.as_comm(host));
+            code
+        }
+    };
+    ($name:ident, $next:ident: DupWithInfoFn) => {
+        /// MPI 4.1, section 7.4.2.
+        ///
+        /// # Safety
+        /// The caller keeps the contract of the MPI function.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name(
+            comm: RawHandle,
+            info: RawHandle,
+            made: *mut c_void,
+        ) -> c_int {
+            // SAFETY: the type is the MPI standard's for this name; the arguments are the caller's.
+            let code = next!($next: DupWithInfoFn, |next| unsafe { next(comm, info, made) });
+            // SAFETY: by the caller's contract the pointer, if it is not null, points to a handle.
+            coll::hint(code, info, |host| unsafe { host.comm_at(made) });
+            code
         }
     };
 }
@@ -106,6 +138,10 @@ mod both {
     observe! { PMPI_Comm_free, PMPI_Comm_free: FreeFn }
     observe! { MPI_Comm_disconnect, MPI_Comm_disconnect: FreeFn }
     observe! { PMPI_Comm_disconnect, PMPI_Comm_disconnect: FreeFn }
+    observe! { MPI_Comm_set_info, MPI_Comm_set_info: SetInfoFn }
+    observe! { PMPI_Comm_set_info, PMPI_Comm_set_info: SetInfoFn }
+    observe! { MPI_Comm_dup_with_info, MPI_Comm_dup_with_info: DupWithInfoFn }
+    observe! { PMPI_Comm_dup_with_info, PMPI_Comm_dup_with_info: DupWithInfoFn }
     #[cfg(abi = "openmpi")]
     duplicate! { MPI_Comm_idup }
     #[cfg(abi = "openmpi")]
@@ -119,4 +155,6 @@ mod one {
     observe! { MPI_Finalize, PMPI_Finalize: FinalizeFn }
     observe! { MPI_Comm_free, PMPI_Comm_free: FreeFn }
     observe! { MPI_Comm_disconnect, PMPI_Comm_disconnect: FreeFn }
+    observe! { MPI_Comm_set_info, PMPI_Comm_set_info: SetInfoFn }
+    observe! { MPI_Comm_dup_with_info, PMPI_Comm_dup_with_info: DupWithInfoFn }
 }
