@@ -45,8 +45,12 @@ pub const SEND_WINDOW: u32 = 64;
 /// After so many bytes of all-broadcasts the ranks agree on what they learnt of the network for the first time.
 const FIRST_AGREEMENT_BYTES: u64 = 256 << 10;
 
-/// So many short reductions on a communicator do without a private one.
-const SHORT_BEFORE: u32 = 32;
+/// So many short reductions and barriers on a communicator do without a private one, and without figures of the network
+/// that would take one. In a simulation a call stands for many.
+const FEW_CALLS: u32 = match Abi::BUILT.is_simulated() {
+    true => 0,
+    false => 32,
+};
 
 /// Receives that are posted ahead, at the least.
 pub const RECEIVE_WINDOW: u32 = 64;
@@ -305,7 +309,7 @@ impl State {
     /// Is a short reduction on this communicator to do without a private one? Programs that make many communicators,
     /// and reduce a few numbers on each, do not have to pay for it. All ranks know alike, if they count alike.
     pub fn is_new(&self) -> bool {
-        self.private.get().is_none() && self.short.load(Relaxed) < SHORT_BEFORE
+        self.private.get().is_none() && self.short.load(Relaxed) < FEW_CALLS
     }
 
     /// Counts a short reduction without a private communicator.

@@ -249,18 +249,19 @@ impl Operation for Reduction {
 
 /// Short reductions on a new communicator.
 impl Reduction {
-    /// Do leaders gather what their nodes have, because the rules say so?
+    /// Do leaders gather what their nodes have, because the rules say so? Or ranks, which have a node each?
     fn is_short_over_nodes(&self, plan: &Plan, state: &State) -> bool {
-        let by_rules = matches!(
-            plan.choice,
+        let facts = state.facts();
+        let by_rules = match plan.choice {
             Choice::Rondo {
                 algorithm: Algorithm::Gather,
-                form: Form::Nodes { .. },
+                form,
                 why: Why::Auto,
                 ..
-            }
-        );
-        by_rules && state.facts().nodes > 1 && self.known_operator().is_some_and(|op| op.built_in)
+            } => form != Form::Flat || facts.widest == 1,
+            Choice::Rondo { .. } | Choice::Host(_) => false,
+        };
+        by_rules && facts.nodes > 1 && self.known_operator().is_some_and(|op| op.built_in)
     }
 
     /// Carries it out without a private communicator, with the same bits: by the host where these are the same, or else

@@ -7,7 +7,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::State;
+use super::{FEW_CALLS, State};
 use crate::collective::Family;
 use crate::host::{Comm, Failure, Host, Mpi, Probe};
 use crate::network::{self, Network, Shared};
@@ -19,9 +19,6 @@ pub static KNOWN: Shared = Shared::new();
 
 /// A link is no faster than this, in nanoseconds for 1024 bytes, if it has no time for the long messages of a probe.
 const SLOW_NS_PER_KB: f64 = 8000.0;
-
-/// After so many reductions and barriers on a communicator the network is measured without any other collective.
-const REDUCTIONS_BEFORE: u32 = 32;
 
 /// A rate that is measured again is another one if it is so many times as high, or as low.
 const OTHER_RATE: f64 = 1.2;
@@ -38,7 +35,7 @@ impl State {
             return false;
         }
         let alone = family.reduces() || family == Family::Barrier;
-        if alone && self.reductions.fetch_add(1, Relaxed) < REDUCTIONS_BEFORE {
+        if alone && self.reductions.fetch_add(1, Relaxed) < FEW_CALLS {
             return false;
         }
         self.uncalibrated.swap(false, Relaxed)

@@ -21,6 +21,10 @@ use std::ops::RangeInclusive;
 /// to reduce them in parts.
 const GATHER_BYTES: u64 = 64 << 10;
 
+/// The same between ranks that have a node each: the most that one rank after the other takes in about as long as the
+/// first byte of it, on slow networks too.
+const FLAT_GATHER_BYTES: u64 = 4 << 10;
+
 /// The fewest bytes of a vector that halving reduces at least as fast as every host (docs/results/reductions.md):
 /// between ranks that have a node each, and over nodes.
 const HALVING_BYTES: u64 = 128 << 10;
@@ -107,6 +111,12 @@ impl Reduction<'_> {
         self.bytes.saturating_mul(vectors.into()) <= GATHER_BYTES
     }
 
+    /// Are those of all ranks so short that even a slow network takes no longer for all than for one?
+    fn is_very_short(&self) -> bool {
+        let p = self.context.facts.p;
+        self.bytes.saturating_mul(p.into()) <= FLAT_GATHER_BYTES
+    }
+
     /// May a rank hold the vectors of all?
     fn has_room(&self) -> bool {
         let Context { facts, config, .. } = self.context;
@@ -128,10 +138,24 @@ impl Reduction<'_> {
         }
     }
 
+    /// Where messages travel for long, few rounds count. A clock may say so only if the bits do not change.
+    fn counts_rounds(&self) -> bool {
+        let Context { facts, config, .. } = self.context;
+        self.order.exact && facts.nodes > 1 && facts.is_far(config)
+    }
+
+    /// The same where no ranks share the link of a node.
+    fn counts_flat_rounds(&self) -> bool {
+        self.context.facts.widest == 1 && self.counts_rounds()
+    }
+
     /// The algorithm for a commutative operator.
     fn usual(&self) -> Algorithm {
         match self.family() {
             Family::AllReduction if self.is_short() => Algorithm::Gather,
+            Family::AllReduction if self.counts_flat_rounds() && self.bytes < LEAST_BYTES => {
+                Algorithm::Census
+            }
             Family::Reduction => Algorithm::Circulant,
             Family::Scan => Algorithm::Doubling,
             Family::ScatteredReduction if self.is_uneven() => Algorithm::Circulant,
@@ -319,10 +343,10 @@ impl Reduction<'_> {
             {
                 1
             }
-            // Where messages travel for long, few rounds count; a clock may say so only if the bits do not change.
-            Family::AllReduction if self.order.exact && facts.is_far(config) && self.is_short() => {
-                1
-            }
+            // Rounds of several messages, where hosts have more rounds of one.
+            Family::AllReduction if facts.widest == 1 && self.is_very_short() => 1,
+            Family::AllReduction if self.is_short() && self.counts_rounds() => 1,
+            Family::AllReduction | Family::ScatteredReduction if self.counts_flat_rounds() => 1,
             Family::AllReduction if facts.widest > 1 => LANES_BYTES,
             Family::AllReduction => HALVING_BYTES,
             Family::ScatteredReduction if facts.widest == 1 => HALVING_BYTES,

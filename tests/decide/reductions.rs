@@ -148,6 +148,59 @@ fn what_is_measured_chooses_for_exact_operators_only() {
     }
     let short = reduction(Collective::Allreduce, far, 8, SUM_OF_INTEGERS, &default);
     assert_eq!(chosen(short), Algorithm::Gather);
+    let middle = reduction(
+        Collective::Allreduce,
+        far,
+        16_000,
+        SUM_OF_INTEGERS,
+        &default,
+    );
+    assert_eq!(chosen(middle), Algorithm::Census);
+    let long = reduction(
+        Collective::Allreduce,
+        far,
+        64_000,
+        SUM_OF_INTEGERS,
+        &default,
+    );
+    assert_eq!(chosen(long), Algorithm::Halving);
+    let parts = reduction(
+        Collective::ReduceScatter,
+        far,
+        800,
+        SUM_OF_INTEGERS,
+        &default,
+    );
+    assert_eq!(chosen(parts), Algorithm::Halving);
+    // Where nodes have several ranks, these would share a link.
+    let full = Facts {
+        network: FAR,
+        ..full(4, 4)
+    };
+    let parts = reduction(
+        Collective::ReduceScatter,
+        full,
+        800,
+        SUM_OF_INTEGERS,
+        &default,
+    );
+    assert_eq!(host_because(parts), Some(Why::Small));
+}
+
+#[test]
+fn very_short_vectors_between_ranks_with_a_node_each_are_gathered_on_any_network() {
+    let default = Config::default();
+    let most = 4096 / u64::from(NODES.p);
+    let short = reduction(Collective::Allreduce, NODES, most, SUM_OF_DOUBLES, &default);
+    assert_eq!(chosen(short), Algorithm::Gather);
+    let longer = reduction(
+        Collective::Allreduce,
+        NODES,
+        most + 1,
+        SUM_OF_DOUBLES,
+        &default,
+    );
+    assert_eq!(host_because(longer), Some(Why::Small));
 }
 
 #[test]
