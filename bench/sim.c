@@ -3,8 +3,9 @@
  *     sim [-c] CASE:BYTES...
  *
  * CASE is bcast, same (MPI_Allgatherv, equal parts), one (MPI_Allgatherv, all from rank 0), gatherv, allreduce, reduce,
- * reduce_scatter or barrier. BYTES are those of all ranks together, of gatherv those of each rank; of reductions, which
- * sum long integers, those of each rank's vector. Every case runs once to make what is made at the first call
+ * reduce_scatter (equal parts), rs_one (rank 0 gets all), rs_spikes (one rank in six gets what these six would),
+ * rs_random (parts of 0 to 8 units) or barrier. BYTES are those of all ranks together, of gatherv those of each rank; of
+ * reductions, which sum long integers, those of each rank's vector. Every case runs once to make what is made at the first call
  * (private communicators, the host's own topology), then all ranks start at the same moment, and the time is that of
  * the last one to finish; nothing else happens in a simulation, so it is always the same. Rows: case, ranks, bytes,
  * microseconds. With -c, contents are checked as well; without, the simulator may put all buffers into the same memory.
@@ -103,17 +104,29 @@ static double start_together(void) {
     return start;
 }
 
+/* How much a rank gets of a reduce-scatter, next to the others. */
+static int weight(const char *name, int r) {
+    if (!strcmp(name, "rs_one")) return r == 0;
+    if (!strcmp(name, "rs_spikes")) return r % 6 == 0;
+    if (!strcmp(name, "rs_random")) return (int)((unsigned)r * 2654435761u >> 16) % 9;
+    return 1;
+}
+
 static void measure(const char *name, int bytes, int checked) {
     struct call c = {0};
     c.counts = memory(sizeof(int) * ranks);
     c.displs = memory(sizeof(int) * ranks);
     for (int i = 0; i < COLLECTIVES; i++)
-        if (!strcmp(name, names[i]) || (i == ALLGATHERV && !strcmp(name, "one"))) break;
+        if (!strcmp(name, names[i]) || (i == ALLGATHERV && !strcmp(name, "one")) ||
+            (i == REDUCE_SCATTER && !strncmp(name, "rs_", 3)))
+            break;
         else c.collective = (enum collective)(i + 1);
     if (c.collective == COLLECTIVES) fail("no such case");
-    int units = is_reduction(&c) ? bytes / 8 : bytes;
+    int units = is_reduction(&c) ? bytes / 8 : bytes, weights = 0;
+    for (int r = 0; r < ranks; r++) weights += weight(name, r);
     for (int r = 0; r < ranks; r++) {
         int equal = units / ranks + (r < units % ranks);
+        if (!strncmp(name, "rs_", 3)) equal = (int)((long)units * weight(name, r) / weights);
         c.counts[r] = c.collective == GATHERV ? bytes
             : !strcmp(name, "same") || is_reduction(&c) ? equal
             : r == 0 ? bytes : 0;

@@ -9,6 +9,7 @@ use super::{Operation, Plan, Stop, begin_exchange, context, private};
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 use crate::comm::{SEND_WINDOW, SIMULATED_SENDS, State, Work};
+use crate::config::Reproducible;
 use crate::decide::{self, Choice, Form, Order, Problem, Why};
 use crate::engine::{Execution, Limits, run_script};
 use crate::host::{
@@ -252,13 +253,14 @@ impl Reduction {
     /// Do leaders gather what their nodes have, because the rules say so? Or ranks, which have a node each?
     fn is_short_over_nodes(&self, plan: &Plan, state: &State) -> bool {
         let facts = state.facts();
+        let in_order = state.config().reproducible == Reproducible::Order;
         let by_rules = match plan.choice {
             Choice::Rondo {
                 algorithm: Algorithm::Gather,
                 form,
                 why: Why::Auto,
                 ..
-            } => form != Form::Flat || facts.widest == 1,
+            } => form != Form::Flat || (facts.widest == 1 && !in_order),
             Choice::Rondo { .. } | Choice::Host(_) => false,
         };
         by_rules && facts.nodes > 1 && self.known_operator().is_some_and(|op| op.built_in)

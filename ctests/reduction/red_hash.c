@@ -1,0 +1,62 @@
+/* A number for the bits of sums of doubles that Rondo carries out: of all-reductions, reductions, reduce-scatters and
+ * scans of several lengths, each some times. It is the same in all runs where the bits are promised to be.
+ *
+ *   bits NUMBER of CALLS calls
+ */
+#include "rondo_test.h"
+#include <stdint.h>
+
+enum { LONGEST = 60000, TIMES = 3, KINDS = 4 };
+
+static const char *const names[KINDS] = {"allreduce", "reduce", "reduce_scatter_block", "scan"};
+
+static uint64_t mixed(uint64_t x) {
+    x ^= x >> 31;
+    x *= 0xd1b54a32d192ed03u;
+    return x ^ x >> 29;
+}
+
+/* Large ones that cancel, and random ones of many magnitudes. */
+static double operand(int rank, long i) {
+    static const double some[] = {1e16, 1, -1e16, 3.5, 1e-3, -7e15};
+    uint64_t x = mixed((uint64_t)i * 1000003 + (uint64_t)rank + 1);
+    if (x >> 62 != 0) return some[(x >> 32) % 6];
+    return (double)(int64_t)x / 9.3e18 * (double)(1LL << (x >> 8) % 50);
+}
+
+static void sum(int kind, const double *own, double *got, int n) {
+    switch (kind) {
+    case 0: MPI_Allreduce(own, got, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
+    case 1: MPI_Reduce(own, got, n, MPI_DOUBLE, MPI_SUM, test.ranks / 2, MPI_COMM_WORLD); break;
+    case 2: MPI_Reduce_scatter_block(own, got, n / test.ranks, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); break;
+    default: MPI_Scan(own, got, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
+int main(int argc, char **argv) {
+    static const int lengths[] = {3, 40, 700, 9000, LONGEST};
+    start(&argc, &argv, "red_hash");
+    double *own = malloc(sizeof *own * LONGEST), *got = malloc(sizeof *got * LONGEST);
+    uint64_t hash = (uint64_t)test.rank, all = 0;
+    unsigned long long calls = 0;
+    for (int k = 0; k < KINDS; k++)
+        for (int l = 0; l < 5; l++)
+            for (int time = 0; time < TIMES; time++) {
+                int n = lengths[l], results = k == 2 ? n / test.ranks : k == 1 && test.rank != test.ranks / 2 ? 0 : n;
+                for (int i = 0; i < n; i++) own[i] = operand(test.rank, i);
+                unsigned long long before = test.expect ? test.calls(names[k], NULL) : 0;
+                sum(k, own, got, n);
+                if (!test.expect || test.calls(names[k], NULL) == before) continue;
+                calls++;
+                for (int i = 0; i < results; i++) {
+                    uint64_t bits;
+                    memcpy(&bits, &got[i], sizeof bits);
+                    hash = mixed(hash ^ bits);
+                }
+            }
+    PMPI_Allreduce(&hash, &all, 1, MPI_UINT64_T, MPI_BXOR, MPI_COMM_WORLD);
+    if (test.rank == 0) printf("bits %016llx of %llu calls\n", (unsigned long long)all, calls);
+    free(own);
+    free(got);
+    return finish();
+}
