@@ -4,11 +4,12 @@
  *
  * CASE is bcast, same (MPI_Allgatherv, equal parts), one (MPI_Allgatherv, all from rank 0), gatherv, allreduce, reduce,
  * reduce_scatter (equal parts), rs_one (rank 0 gets all), rs_spikes (one rank in six gets what these six would),
- * rs_random (parts of 0 to 8 units) or barrier. BYTES are those of all ranks together, of gatherv those of each rank; of
- * reductions, which sum long integers, those of each rank's vector. Every case runs once to make what is made at the first call
- * (private communicators, the host's own topology), then all ranks start at the same moment, and the time is that of
- * the last one to finish; nothing else happens in a simulation, so it is always the same. Rows: case, ranks, bytes,
- * microseconds. With -c, contents are checked as well; without, the simulator may put all buffers into the same memory.
+ * rs_random (parts of 0 to 8 units) or barrier. BYTES are those of all ranks together, of gatherv those of each rank;
+ * of reductions, which sum long integers, those of each rank's vector. Every case runs once to make what is made at the
+ * first call (private communicators, the host's own topology), then all ranks start at the same moment, and the time is
+ * that of the last one to finish; nothing else happens in a simulation, so it is always the same. Rows: case, ranks,
+ * bytes, microseconds. With -c, contents are checked as well; without, the simulator may put all buffers into the same
+ * memory.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
