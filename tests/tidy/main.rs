@@ -40,7 +40,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     (
         "stats",
-        &["algorithm", "collective", "decide", "learn", "network"],
+        &[
+            "algorithm",
+            "collective",
+            "config",
+            "decide",
+            "learn",
+            "network",
+        ],
     ),
     (
         "host",
