@@ -89,10 +89,12 @@ impl Operation for Reduction {
             built_in: operator.built_in,
             idempotent: operator.idempotent,
         });
+        let (longest, fullest) = self.parts(p, bytes);
         question(decide::Reduction {
             context: context(self.collective(), state),
             bytes,
-            longest: self.longest_part(p, bytes),
+            longest,
+            fullest,
             order,
         })
     }

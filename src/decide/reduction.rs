@@ -31,8 +31,8 @@ const HALVING_BYTES: u64 = 128 << 10;
 /// See [`HALVING_BYTES`]. All ranks of a node have messages inside it.
 const LANES_BYTES: u64 = 1 << 20;
 
-/// The part of no rank is more than so many times as long as the average where halving is the choice: a round costs its
-/// longest part.
+/// Where halving is the choice, the fullest messages of its rounds have together no more than so many times the bytes of
+/// the vector. With equal parts they have about as many.
 const UNEVEN: u64 = 2;
 
 /// The fewest bytes of a vector that leaders reduce to a root at least as fast as every host.
@@ -80,6 +80,9 @@ pub struct Reduction<'a> {
     pub bytes: u64,
     /// Bytes of the longest part of a rank, where ranks get parts of the result.
     pub longest: u64,
+    /// Bytes of the fullest messages of all rounds of halving, one after the other; of equal parts, about as many as the
+    /// vector has.
+    pub fullest: u64,
     /// What the operator allows.
     pub order: Order,
 }
@@ -411,9 +414,9 @@ impl Reduction<'_> {
         }
     }
 
-    /// Has a rank so long a part that a round of halving would take much longer than with equal parts?
+    /// Are parts so long, or long ones so close together, that halving would take much longer than with equal parts?
     fn has_long_part(&self) -> bool {
-        self.longest > UNEVEN * self.bytes.div_ceil(self.context.facts.p.into())
+        self.fullest > self.bytes.saturating_mul(UNEVEN)
     }
 
     /// Is the circulant reduction faster than halving between all ranks, which it is to replace? Where the bits do not

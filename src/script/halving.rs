@@ -10,6 +10,24 @@
 use super::{Group, Join, Script, add, around, skips};
 use std::ops::Range;
 
+/// What the fullest messages of the rounds have together, if each rank has a part of such a size: a round takes as long
+/// as its longest message. O(p log p) time.
+pub fn fullest_rounds(parts: &[u64]) -> u64 {
+    let p = parts.len();
+    let fullest = |count: usize| {
+        let mut window: u64 = parts[..count].iter().sum();
+        let mut most = window;
+        for first in 1..p {
+            window = window - parts[first - 1] + parts[(first + count - 1) % p];
+            most = most.max(window);
+        }
+        most
+    };
+    let rounds = skips(p as u32);
+    let counts = rounds.map(|(low, high)| (high - low) as usize);
+    counts.map(fullest).sum()
+}
+
 /// Adds the rounds among the members of `group`. `blocks` says which blocks of the area concern a range of members.
 pub fn halving<I: Iterator<Item = Range<u32>>>(
     script: &mut Script,

@@ -31,7 +31,7 @@ pub use circulant::{binomial, reduce, reduce_broadcast};
 pub use exchange::exchange;
 pub use fold::Fold;
 pub use gather::{GatherNodes, GatherTree, gather, gather_cut, spread_vectors};
-pub use halving::halving;
+pub use halving::{fullest_rounds, halving};
 pub use lanes::{Lanes, Leaders};
 pub use ordered::{collect, ordered, ordered_cut};
 pub use ring::ring;

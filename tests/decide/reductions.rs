@@ -6,6 +6,7 @@ use rondo::collective::Collective;
 use rondo::config::{Config, Reproducible, Setting};
 use rondo::decide::{Choice, Context, Facts, Form, Order, Problem, Reduction, Why};
 use rondo::network::Network;
+use rondo::script::fullest_rounds;
 
 const SUM_OF_DOUBLES: Order = Order {
     commutes: true,
@@ -50,6 +51,7 @@ fn reduction(
         },
         bytes,
         longest: bytes.div_ceil(facts.p.into()),
+        fullest: bytes,
         order,
     };
     call.choose()
@@ -379,8 +381,15 @@ fn doubling_gives_way_where_the_bits_of_a_loop_are_promised() {
     }
 }
 
-/// A reduce-scatter of `bytes` bytes, of which one rank gets so many.
+/// A reduce-scatter of `bytes` bytes, of which one rank gets so many and the others an equal part of the rest.
 fn uneven(facts: Facts, bytes: u64, longest: u64, order: Order, config: &Config) -> Choice {
+    let mut parts = vec![(bytes - longest) / u64::from(facts.p - 1); facts.p as usize];
+    parts[1] = longest;
+    in_parts(facts, bytes, &parts, order, config)
+}
+
+/// A reduce-scatter of `bytes` bytes, of which ranks get these.
+fn in_parts(facts: Facts, bytes: u64, parts: &[u64], order: Order, config: &Config) -> Choice {
     let call = Reduction {
         context: Context {
             collective: Collective::ReduceScatter,
@@ -388,7 +397,8 @@ fn uneven(facts: Facts, bytes: u64, longest: u64, order: Order, config: &Config)
             config,
         },
         bytes,
-        longest,
+        longest: parts.iter().copied().max().unwrap_or(0),
+        fullest: fullest_rounds(parts),
         order,
     };
     call.choose()
@@ -397,12 +407,16 @@ fn uneven(facts: Facts, bytes: u64, longest: u64, order: Order, config: &Config)
 #[test]
 fn parts_of_very_different_sizes_are_reduced_by_the_circulant_algorithm() {
     let default = Config::default();
-    let (bytes, long) = (4 << 20, 2 << 20);
+    let (bytes, long) = (4 << 20, 3 << 20);
     let choice = uneven(NODES, bytes, long, SUM_OF_DOUBLES, &default);
     assert_eq!(algorithm_because(choice), (Algorithm::Circulant, Why::Auto));
     // Nor do the blocks follow from who has how much.
     let one = uneven(NODES, bytes, bytes, SUM_OF_DOUBLES, &default);
     assert_eq!(choice, one);
+    // Of long parts that are far from each other, a message has few.
+    let spikes: Vec<u64> = (0..8).map(|rank| (rank % 4 / 3) * bytes / 2).collect();
+    let apart = in_parts(NODES, bytes, &spikes, SUM_OF_DOUBLES, &default);
+    assert_eq!(algorithm_because(apart), (Algorithm::Halving, Why::Auto));
     let ordered = uneven(NODES, bytes, long, ORDERED, &default);
     assert_eq!(host_because(ordered), Some(Why::Slower));
     let short = uneven(NODES, 1000, 1000, SUM_OF_DOUBLES, &default);

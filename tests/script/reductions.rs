@@ -420,3 +420,29 @@ fn an_exclusive_scan_has_as_many_rounds_as_doubling() {
     let expected = [3..=4, 5..=7, 9..=13, 17..=25].into_iter().flatten();
     assert_eq!(few, expected.collect::<Vec<_>>());
 }
+
+#[test]
+fn the_fullest_messages_of_halving_are_those_that_its_scripts_send() {
+    for p in (1..=40).chain([64, 65, 67, 129]) {
+        let parts: Vec<u64> = (0..p)
+            .map(|rank| u64::from(rank * rank * 7 % 23 / 9))
+            .collect();
+        let sent = |rank: u32| {
+            let mut script = Script::default();
+            script.begin(u64::MAX, parts.iter().copied());
+            halving(&mut script, &Group::all(p, rank), std::iter::once);
+            let mut sent = std::collections::BTreeMap::<u32, u64>::new();
+            for send in script.sends() {
+                *sent.entry((send.to + p - rank) % p).or_default() +=
+                    script.cut().count(&send.blocks);
+            }
+            sent
+        };
+        let mut fullest = std::collections::BTreeMap::<u32, u64>::new();
+        for (distance, count) in (0..p).flat_map(sent) {
+            let most = fullest.entry(distance).or_default();
+            *most = count.max(*most);
+        }
+        assert_eq!(fullest_rounds(&parts), fullest.values().sum::<u64>(), "{p}");
+    }
+}

@@ -11,6 +11,7 @@ use crate::host::library::table::{Host, Mpi};
 use crate::host::object::attr::Datatype;
 use crate::host::object::code::{Code, check};
 use crate::host::object::operator::Operator;
+use crate::script::fullest_rounds;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -171,15 +172,22 @@ impl Reduction {
         self.total(p)?.checked_mul(size)
     }
 
-    /// Bytes of the longest part of a rank, of a vector of `bytes` bytes among `p` ranks.
-    pub fn longest_part(&self, p: u32, bytes: u64) -> u64 {
+    /// Bytes of the longest part of a rank, of a vector of `bytes` bytes among `p` ranks, and of the fullest messages of
+    /// all rounds of halving, or as good as those.
+    pub fn parts(&self, p: u32, bytes: u64) -> (u64, u64) {
         match self.amount {
-            Amount::One(_) => bytes.div_ceil(p.into()),
+            Amount::One(_) => (bytes.div_ceil(p.into()), bytes),
             Amount::Int(_) | Amount::Large(_) => {
                 let counts = || (0..p).map(|rank| self.count(rank).unwrap_or(0));
                 let all: u64 = counts().sum();
                 let size = bytes.checked_div(all).unwrap_or(0);
-                counts().max().unwrap_or(0) * size
+                let longest = counts().max().unwrap_or(0);
+                // Parts that are about equally long need no closer look.
+                let fullest = match longest / 2 > all / u64::from(p) {
+                    true => fullest_rounds(&counts().collect::<Vec<_>>()).saturating_mul(size),
+                    false => bytes,
+                };
+                (longest * size, fullest)
             }
         }
     }
