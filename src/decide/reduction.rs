@@ -31,8 +31,8 @@ const HALVING_BYTES: u64 = 128 << 10;
 /// See [`HALVING_BYTES`]. All ranks of a node have messages inside it.
 const LANES_BYTES: u64 = 1 << 20;
 
-/// Where halving is the choice, the fullest messages of its rounds have together no more than so many times the bytes of
-/// the vector. With equal parts they have about as many.
+/// Where halving is the choice, the fullest messages of its rounds have together no more than so many times the bytes
+/// of the vector. With equal parts they have about as many.
 const UNEVEN: u64 = 2;
 
 /// The fewest bytes of a vector that leaders reduce to a root at least as fast as every host.
@@ -80,8 +80,8 @@ pub struct Reduction<'a> {
     pub bytes: u64,
     /// Bytes of the longest part of a rank, where ranks get parts of the result.
     pub longest: u64,
-    /// Bytes of the fullest messages of all rounds of halving, one after the other; of equal parts, about as many as the
-    /// vector has.
+    /// Bytes of the fullest messages of all rounds of halving, one after the other; of equal parts, about as many as
+    /// the vector has.
     pub fullest: u64,
     /// What the operator allows.
     pub order: Order,

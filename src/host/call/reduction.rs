@@ -172,8 +172,8 @@ impl Reduction {
         self.total(p)?.checked_mul(size)
     }
 
-    /// Bytes of the longest part of a rank, of a vector of `bytes` bytes among `p` ranks, and of the fullest messages of
-    /// all rounds of halving, or as good as those.
+    /// Bytes of the longest part of a rank, of a vector of `bytes` bytes among `p` ranks, and of the fullest messages
+    /// of all rounds of halving, or as good as those.
     pub fn parts(&self, p: u32, bytes: u64) -> (u64, u64) {
         match self.amount {
             Amount::One(_) => (bytes.div_ceil(p.into()), bytes),
