@@ -9,13 +9,14 @@ use crate::algorithm::{
 };
 use crate::collective::Family;
 use crate::comm::State;
-use crate::decide::{Choice, Form};
+use crate::decide::{self, Choice, Form};
 use crate::host::{Reduction, ReductionOp, Vectors};
-use crate::schedule::{Circulant, Steps};
+use crate::schedule::{Circulant, Shape, Steps, TreeNeighbors};
 use crate::script::{
-    GatherNodes, GatherTree, Group, Join, Lanes, Leaders, Prefix, Scattered, Script, binomial,
-    census, census_places, chain, collect, disseminate, doubling, exchange, gather, gather_cut,
-    halving, ordered, ordered_cut, reduce, reduce_broadcast, ring, share, spread, spread_vectors,
+    GatherNodes, GatherTree, Group, Lanes, Leaders, Prefix, Scattered, Script, census,
+    census_places, chain, collect, disseminate, doubling, exchange, gather, gather_cut, halving,
+    hand_over, ordered, ordered_cut, reduce, reduce_broadcast, reduce_tree, ring, share, spread,
+    spread_vectors,
 };
 use std::iter::once;
 use std::ops::Range;
@@ -75,7 +76,15 @@ impl Writing<'_> {
             },
             Family::Reduction => match algorithm.of_reduction() {
                 ReductionAlgorithm::Circulant => self.reduce(script, form, blocks),
-                ReductionAlgorithm::Binomial => self.binomial(script, blocks),
+                ReductionAlgorithm::Binomial
+                | ReductionAlgorithm::Chain
+                | ReductionAlgorithm::Linear
+                | ReductionAlgorithm::Binary
+                | ReductionAlgorithm::Kary
+                | ReductionAlgorithm::Fibonacci
+                | ReductionAlgorithm::InOrder
+                | ReductionAlgorithm::TwoTree
+                | ReductionAlgorithm::Mesh => self.reduce_tree(script, algorithm, blocks),
                 ReductionAlgorithm::Ordered => {
                     self.ordered(script, blocks);
                     let own = |rank: u32| blocks_of(rank..rank + 1, blocks);
@@ -330,15 +339,23 @@ impl Writing<'_> {
         }
     }
 
-    fn binomial(&self, script: &mut Script, blocks: u32) {
+    /// A reduction up a tree. Where the order of ranks counts, trees that count ranks from the root have rank 0 for it,
+    /// which sends the root what it has in the end.
+    fn reduce_tree(&self, script: &mut Script, algorithm: Algorithm, blocks: u32) {
+        let (p, rank, root) = (self.p(), self.rank(), self.root);
+        let is_ordered = (self.call).ask(None, self.state, |problem| problem.is_ordered());
+        // None of these trees depends on the latency.
+        let shape = decide::shape(algorithm, p, 1, self.state.config());
+        let shape = shape.unwrap_or(Shape::BINOMIAL);
+        let top = match is_ordered && shape.start(root) == root {
+            true => 0,
+            false => root,
+        };
+        let mut family = TreeNeighbors::default();
+        family.set(shape, p, rank, top);
         script.begin(self.most, (0..blocks).map(|i| share(self.total, blocks, i)));
-        binomial(script, &self.all(), 0..blocks);
-        if self.root > 0 && self.rank() == 0 {
-            script.send(self.root, 0..blocks);
-        }
-        if self.root > 0 && self.rank() == self.root {
-            script.receive(0, 0..blocks, Join::Store);
-        }
+        reduce_tree(script, &family);
+        hand_over(script, rank, top, root);
     }
 
     /// Writes a reduce-scatter. The blocks of this rank's part.

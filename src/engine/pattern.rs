@@ -37,7 +37,8 @@ pub enum Pattern<'a> {
     /// In round i every rank passes the part of the i-th rank before it on to the next: p-1 rounds.
     /// There is a part for every rank.
     Ring,
-    /// Every block of a single part goes down a tree, from this rank to all its children before the next block.
+    /// Every block of a single part goes down a tree, from this rank to all its children before the next block; or the
+    /// blocks go down two trees in turn.
     Tree(&'a TreeNeighbors),
     /// Every block of a single part goes from the root to one other rank, its relay, and from there to all others. All
     /// other ranks are relays in turn (L. Cherkasova and J. Lee, "FastReplica", USENIX USITS 2003, section 3.1, with
@@ -230,7 +231,7 @@ impl<'a> Order<'a> {
         let messages_left = |of: u32| bytes.saturating_mul(of.saturating_sub(at.phase + 1).into());
         match self.pattern {
             Pattern::Circulant(rounds, _) => messages_left(rounds.phases()),
-            Pattern::Tree(_) => messages_left(self.blocks()),
+            Pattern::Tree(family) => messages_left(family.phases(family.children(), self.blocks())),
             Pattern::Relay => messages_left(self.turns()),
             Pattern::Bruck(steps) if at.k >= steps.count() => 0,
             Pattern::Bruck(steps) => self.more_of_parts(at.part, steps.step(at.k).width, at.block),
@@ -260,8 +261,8 @@ impl<'a> Order<'a> {
         let skip = match self.pattern {
             Pattern::Tree(family) => {
                 return match direction {
-                    Direction::Receive => family.parent().unwrap_or(self.rank),
-                    Direction::Send => family.children()[k],
+                    Direction::Receive => family.parents()[k].peer,
+                    Direction::Send => family.children()[k].peer,
                 };
             }
             Pattern::Relay => {
@@ -350,11 +351,14 @@ impl<'a> Order<'a> {
         direction: Direction,
     ) -> Option<Piece> {
         let part = self.parts.first()?;
-        let peers = match direction {
-            Direction::Receive => usize::from(family.parent().is_some()),
-            Direction::Send => family.children().len(),
+        let edges = match direction {
+            Direction::Receive => family.parents(),
+            Direction::Send => family.children(),
         };
-        next_of_part(part, at, (peers, part.blocks.count()), |at| at.phase)
+        let phases = family.phases(edges, part.blocks.count());
+        next_of_part(part, at, (edges.len(), phases), |at| {
+            family.block(&edges[at.k], at.phase)
+        })
     }
 
     fn next_circulant(

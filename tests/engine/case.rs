@@ -6,7 +6,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use rondo::engine::{
     AllBroadcast, Entries, Limits, Order, Part, Pattern, Progress, RootSchedules, Scratch,
 };
-use rondo::schedule::{Blocks, Circulant, Rounds, Steps, TreeNeighbors};
+use rondo::schedule::{Blocks, Circulant, Rounds, Shape, Steps, TreeNeighbors};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -20,8 +20,8 @@ pub enum How {
     /// Whole parts with this radix.
     Bruck(u32),
     Ring,
-    /// A tree for this latency; one rank alone has a part.
-    Tree(u32),
+    /// A tree; one rank alone has a part.
+    Tree(Shape),
     /// Over relays; one rank alone has a part.
     Relay,
 }
@@ -117,8 +117,8 @@ pub fn sides(case: &Case) -> Vec<Side> {
             rows.set(&graph, rank, &roots);
         }
         let mut family = TreeNeighbors::default();
-        if let How::Tree(latency) = case.how {
-            family.set(case.p(), latency, rank, roots[0]);
+        if let How::Tree(shape) = case.how {
+            family.set(shape, case.p(), rank, roots[0]);
         }
         Side {
             rank,

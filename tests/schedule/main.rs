@@ -12,6 +12,7 @@ mod parts;
 mod postal;
 mod rounds;
 mod tables;
+mod trees;
 
 use rondo::schedule::Circulant;
 

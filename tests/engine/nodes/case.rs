@@ -84,7 +84,7 @@ fn schedule(plan: &Plan, node: u32) -> Schedule {
     let mut schedule = Schedule::default();
     let n = plan.topology.nodes();
     match plan.call.travel {
-        Travel::Tree(latency) => schedule.family.set(n, latency, node, plan.contributors[0]),
+        Travel::Tree(shape) => schedule.family.set(shape, n, node, plan.contributors[0]),
         _ => schedule
             .rows
             .set(&Circulant::new(n), node, &plan.contributors),
@@ -356,8 +356,8 @@ fn by_messages(
     let all = (n > 1 && count > 0).then(|| {
         let Schedule { rows, family } = &mut schedule_inside;
         let pattern = match plan.call.travel {
-            Travel::Tree(latency) => {
-                family.set(n, latency, me, leader);
+            Travel::Tree(shape) => {
+                family.set(shape, n, me, leader);
                 Pattern::Tree(family)
             }
             _ => {

@@ -15,6 +15,7 @@ use plan::{Call, Travel, orders};
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use rondo::engine::Limits;
+use rondo::schedule::Shape;
 use rondo::topology::Topology;
 
 /// Ranks of each node.
@@ -89,7 +90,13 @@ fn a_broadcast_from_every_root_in_every_placement() {
                 if rng.random_range(0..3) == 0 {
                     call.travel = match rng.random_range(0..3) {
                         0 => Travel::Relay,
-                        _ => Travel::Tree(rng.random_range(1..=6)),
+                        _ => Travel::Tree(match rng.random_range(0..6) {
+                            0 => Shape::CHAIN,
+                            1 => Shape::Even(rng.random_range(2..=4)),
+                            2 => Shape::InOrder,
+                            3 => Shape::Two,
+                            _ => Shape::Postal(rng.random_range(1..=6)),
+                        }),
                     };
                 }
                 let mut case = Case::new(nodes.clone(), vec![call], ring);

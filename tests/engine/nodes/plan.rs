@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use rondo::engine::Part;
 use rondo::engine::node::Places;
-use rondo::schedule::{Blocks, Parts, Span, TreeNeighbors};
+use rondo::schedule::{Blocks, Parts, Shape, Span, TreeNeighbors};
 use rondo::topology::Topology;
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub enum Travel {
     Bruck,
     Ring,
     /// Down trees for this latency.
-    Tree(u32),
+    Tree(Shape),
     Relay,
 }
 
@@ -182,11 +182,21 @@ impl Plan {
                 let rounds = self.call.blocks - 1 + n.next_power_of_two().trailing_zeros();
                 round * u64::from(rounds)
             }
-            // All of it to every child.
-            Travel::Tree(latency) => {
+            // All of it to every child, or half of it where there are two trees.
+            Travel::Tree(shape) => {
                 let (mut family, root) = (TreeNeighbors::default(), self.contributors[0]);
-                family.set(n, latency, node, root);
-                share(root) * family.children().len() as u64
+                family.set(shape, n, node, root);
+                let part = self.cut(lane)[0];
+                let n = part.blocks.count();
+                let phases = 0..family.phases(family.children(), n);
+                let mut bytes = 0;
+                for phase in phases {
+                    let edges = family.children().iter();
+                    let sent = edges.map(|edge| family.block(edge, phase));
+                    let sent = sent.filter(|&block| block < n);
+                    bytes += sent.map(|block| part.blocks.span(block).len).sum::<u64>();
+                }
+                bytes
             }
             // The root sends all of it once. Relays share in what all others need, in whole blocks.
             Travel::Relay => {
