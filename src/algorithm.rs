@@ -62,8 +62,13 @@ algorithms! {
     /// Broadcast or reduction over two binary trees, each with every other block: what is a leaf in one of them is none
     /// in the other.
     TwoTree = "two-tree";
-    /// Broadcast or reduction over a mesh of about sqrt(p) rows: first along a row, and then along all columns.
+    /// Broadcast or reduction over a mesh of about sqrt(p) rows: first along a row, and then along all columns; an
+    /// all-broadcast around all rows, and then around all columns.
     Mesh = "mesh";
+    /// Broadcast by a scatter down a binomial tree and an all-broadcast around a ring (van de Geijn).
+    ScatterAllgather = "scatter-allgather";
+    /// All-broadcast in p/2 rounds: two parts to the rank on one side and to the one on the other side in turn.
+    Neighbor = "neighbor";
     /// Reduce-scatter in ceil(log2 p) rounds, each with half as much as the one before; followed by an all-broadcast of
     /// the parts where all ranks get everything.
     Halving = "halving";
@@ -71,7 +76,7 @@ algorithms! {
     Gather = "gather";
     /// Every operand goes to the rank that reduces it, which takes them from left to right in the order of ranks.
     Ordered = "ordered";
-    /// A scan in ceil(log2 p) rounds, or a reduction in as many: pairs of ranks, then of pairs and so on, exchange what
+    /// A scan in ceil(log2 p) rounds, or a reduction or an all-broadcast in as many: pairs of ranks, then of pairs and so on, exchange what
     /// they have.
     Doubling = "doubling";
     /// A scan along the ranks, block by block.
@@ -147,9 +152,9 @@ macro_rules! families {
 families! {
     /// What can carry out a broadcast.
     BroadcastAlgorithm, of_broadcast: Circulant Binomial Postal Relay Chain Linear Binary Kary Fibonacci InOrder TwoTree
-        Mesh;
+        Mesh ScatterAllgather;
     /// What can carry out an all-broadcast.
-    AllBroadcastAlgorithm, of_all_broadcast: Circulant Bruck Ring;
+    AllBroadcastAlgorithm, of_all_broadcast: Circulant Bruck Ring Doubling Neighbor Mesh;
     /// What can carry out a gather or scatter.
     RootedAlgorithm, of_rooted: Hybrid Adaptive Binomial Linear;
     /// What can carry out a reduction of which all ranks have the result.

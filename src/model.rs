@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use crate::algorithm::Algorithm;
-use crate::schedule::{Pace, Parts, Steps, postal};
+use crate::schedule::{Moves, Pace, Parts, Steps, postal};
 
 /// Blocks at the most. The pipeline's ceil(log2 p) - 1 extra rounds are far below 1 % of the time
 /// there, and the record of which blocks of a part have arrived stays at 1 KiB.
@@ -303,6 +303,19 @@ impl Model {
         steps * (self.alpha_us + self.beta_us() * bytes as f64)
     }
 
+    /// Microseconds of an all-broadcast of equal parts in steps ([`crate::schedule::moves`]), of `bytes` bytes in all;
+    /// of [`Moves::Scatter`]: of a broadcast of as many. A step takes alpha, and each rank receives all other parts; of
+    /// a pair one after the other. Before a scattered message goes around, the root sends all of it.
+    pub fn moves_us(&self, moves: Moves, ranks: u32, bytes: u64) -> f64 {
+        let others = bytes as f64 * (1.0 - 1.0 / f64::from(ranks.max(1)));
+        let times = match moves {
+            Moves::Scatter => 2.0,
+            _ if moves.has_pairs(ranks) => 2.0,
+            Moves::Doubling | Moves::Neighbours | Moves::Mesh => 1.0,
+        };
+        f64::from(moves.count(ranks)) * self.alpha_us + times * others * self.beta_us()
+    }
+
     /// Microseconds of a broadcast of `bytes` bytes in `rounds` rounds, in each of which who has all of it sends it to
     /// another rank: the usual binomial tree.
     pub fn binomial_us(&self, rounds: u32, bytes: u64) -> f64 {
@@ -348,6 +361,14 @@ impl Model {
 /// The number of blocks of about `size` bytes in a message of `bytes` bytes.
 pub fn blocks_of(bytes: u64, size: u64) -> u32 {
     clamp(bytes.div_ceil(size.max(1)), bytes)
+}
+
+/// The blocks of a broadcast that is scattered among `ranks` ranks: as many for each of them, no longer than
+/// `eager_bytes` unless they are many.
+pub fn part_blocks(ranks: u32, bytes: u64, eager_bytes: u64) -> u32 {
+    let short = bytes.div_ceil(eager_bytes).min(FULL_PIPELINE);
+    let ranks = u64::from(ranks.max(1));
+    clamp(short.div_ceil(ranks).max(1) * ranks, bytes)
 }
 
 /// The fewest blocks that the host can carry.

@@ -420,7 +420,14 @@ fn algorithms_go_by_their_names() {
             other => panic!("{other:?}"),
         }
     };
-    let all_broadcasts = [("circulant", Circulant), ("bruck", Bruck), ("ring", Ring)];
+    let all_broadcasts = [
+        ("circulant", Circulant),
+        ("bruck", Bruck),
+        ("ring", Ring),
+        ("doubling", Algorithm::Doubling),
+        ("neighbor", Algorithm::Neighbor),
+        ("mesh", Algorithm::Mesh),
+    ];
     let broadcasts = [
         ("circulant", Circulant),
         ("binomial", Binomial),
@@ -434,6 +441,7 @@ fn algorithms_go_by_their_names() {
         ("in-order", Algorithm::InOrder),
         ("two-tree", Algorithm::TwoTree),
         ("mesh", Algorithm::Mesh),
+        ("scatter-allgather", Algorithm::ScatterAllgather),
     ];
     for (variable, algorithms) in [
         ("RONDO_BCAST", &broadcasts[..]),
@@ -453,12 +461,12 @@ fn algorithms_go_by_their_names() {
     assert_eq!(
         warning("RONDO_BCAST", "Circulent"),
         "RONDO_BCAST=\"Circulent\" is not one of auto, host, circulant, binomial, postal, relay, chain, linear, \
-         binary, kary, fibonacci, in-order, two-tree, mesh (did you mean circulant?); using the default auto"
+         binary, kary, fibonacci, in-order, two-tree, mesh, scatter-allgather (did you mean circulant?); using the default auto"
     );
     assert_eq!(
         warning("RONDO_BCAST", "quux"),
         "RONDO_BCAST=\"quux\" is not one of auto, host, circulant, binomial, postal, relay, chain, linear, \
-         binary, kary, fibonacci, in-order, two-tree, mesh; using the default auto"
+         binary, kary, fibonacci, in-order, two-tree, mesh, scatter-allgather; using the default auto"
     );
     assert_eq!(
         warning("RONDO_ALLGATHERV", "rign"),

@@ -7,7 +7,7 @@ use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, Schedules, State
 use crate::decide::{self, Form};
 use crate::engine::{Limits, Part, Pattern};
 use crate::host::{Abi, StagingRoom};
-use crate::schedule::{Blocks, Circulant, Parts, Rounds, Shape, Steps};
+use crate::schedule::{Blocks, Circulant, Moves, Parts, Rounds, Shape, Steps};
 use std::slice;
 
 /// Bytes of staged messages at a time, each way. About what a window holds (see [`crate::flow`]).
@@ -21,6 +21,7 @@ pub(super) enum Way {
     Ring,
     Tree(Shape),
     Relay,
+    Moves(Moves),
 }
 
 impl From<AllBroadcastAlgorithm> for Way {
@@ -29,6 +30,9 @@ impl From<AllBroadcastAlgorithm> for Way {
             AllBroadcastAlgorithm::Circulant => Way::Circulant,
             AllBroadcastAlgorithm::Bruck => Way::Bruck,
             AllBroadcastAlgorithm::Ring => Way::Ring,
+            AllBroadcastAlgorithm::Doubling => Way::Moves(Moves::Doubling),
+            AllBroadcastAlgorithm::Neighbor => Way::Moves(Moves::Neighbours),
+            AllBroadcastAlgorithm::Mesh => Way::Moves(Moves::Mesh),
         }
     }
 }
@@ -46,6 +50,7 @@ impl Way {
         match decide::shape(algorithm, facts.members(form), latency, config) {
             Some(shape) => Way::Tree(shape),
             None if algorithm == Algorithm::Relay => Way::Relay,
+            None if algorithm == Algorithm::ScatterAllgather => Way::Moves(Moves::Scatter),
             None => Way::Circulant,
         }
     }
@@ -59,7 +64,7 @@ impl Way {
                 let (_, latency) = state.facts().latencies(block_bytes, state.config());
                 Way::Tree(Shape::Postal(latency))
             }
-            Way::Tree(_) => Way::Circulant,
+            Way::Tree(_) | Way::Moves(_) => Way::Circulant,
         }
     }
 }
@@ -117,8 +122,10 @@ impl Exchange<'_> {
     /// The most that a member sends, or receives, in a round.
     pub(super) fn round(&self) -> u64 {
         match self.way {
-            Way::Circulant | Way::Tree(_) | Way::Relay => self.bytes.div_ceil(self.blocks.into()),
-            Way::Bruck | Way::Ring => self.bytes,
+            Way::Circulant | Way::Tree(_) | Way::Relay | Way::Moves(Moves::Scatter) => {
+                self.bytes.div_ceil(self.blocks.into())
+            }
+            Way::Bruck | Way::Ring | Way::Moves(_) => self.bytes,
         }
     }
 
@@ -126,7 +133,7 @@ impl Exchange<'_> {
     pub(super) fn radix(&self, state: &State, form: Form) -> u32 {
         match self.way {
             Way::Bruck => state.facts().radix(form, self.bytes, state.config()),
-            Way::Circulant | Way::Ring | Way::Tree(_) | Way::Relay => 2,
+            Way::Circulant | Way::Ring | Way::Tree(_) | Way::Relay | Way::Moves(_) => 2,
         }
     }
 
@@ -139,12 +146,12 @@ impl Exchange<'_> {
         cut: &mut Vec<Part>,
     ) {
         match self.way {
-            Way::Circulant | Way::Tree(_) | Way::Relay => cut_alike(
+            Way::Circulant | Way::Tree(_) | Way::Relay | Way::Moves(Moves::Scatter) => cut_alike(
                 contributors.iter().map(|&member| (member, len(member))),
                 self.blocks,
                 cut,
             ),
-            Way::Bruck | Way::Ring => cut_long((0..n).map(len), self.blocks, cut),
+            Way::Bruck | Way::Ring | Way::Moves(_) => cut_long((0..n).map(len), self.blocks, cut),
         }
     }
 }
@@ -174,6 +181,7 @@ pub(super) fn pattern<'a>(
         Way::Ring => Pattern::Ring,
         Way::Tree(shape) => Pattern::Tree(schedules.of_tree(shape, graph.p(), me, contributors[0])),
         Way::Relay => Pattern::Relay,
+        Way::Moves(moves) => Pattern::Moves(moves),
     }
 }
 
@@ -188,6 +196,8 @@ pub(super) fn neighbors(ranks: u32, pattern: &Pattern) -> u32 {
             edges.max(1) as u32
         }
         Pattern::Relay => ranks - 1,
+        // One for each bit of their number, and one beside it.
+        Pattern::Moves(_) => (Circulant::new(ranks).q() as u32 + 2).min(ranks),
     }
 }
 
@@ -232,13 +242,17 @@ pub(super) fn limits(state: &State, ranks: u32, pattern: &Pattern, round_bytes: 
         sends: match pattern {
             _ if !simulated => SEND_WINDOW,
             Pattern::Tree(_) | Pattern::Relay => neighbors(ranks, pattern),
-            Pattern::Circulant(..) | Pattern::Bruck(_) | Pattern::Ring if in_step => 1,
+            Pattern::Circulant(..) | Pattern::Bruck(_) | Pattern::Ring | Pattern::Moves(_)
+                if in_step =>
+            {
+                1
+            }
             // Those of a round are all sent at the same time.
             Pattern::Bruck(steps) => {
                 let most = steps.rounds().map(|(_, messages)| messages).max();
                 most.unwrap_or(1).max(SIMULATED_SENDS)
             }
-            Pattern::Circulant(..) | Pattern::Ring => SIMULATED_SENDS,
+            Pattern::Circulant(..) | Pattern::Ring | Pattern::Moves(_) => SIMULATED_SENDS,
         },
         message: state.facts().eager_bytes,
     }

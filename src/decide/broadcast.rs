@@ -86,6 +86,9 @@ impl Problem for Broadcast<'_> {
                 let model = model_of(facts, form, config);
                 model.relay_blocks(facts.members(form), bytes, facts.eager_bytes)
             }
+            BroadcastAlgorithm::ScatterAllgather => {
+                model::part_blocks(facts.members(form), bytes, facts.eager_bytes)
+            }
             BroadcastAlgorithm::Binomial
             | BroadcastAlgorithm::Chain
             | BroadcastAlgorithm::Linear

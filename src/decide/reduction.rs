@@ -233,6 +233,8 @@ impl Reduction<'_> {
             | Algorithm::Mesh
             | Algorithm::Postal
             | Algorithm::Relay
+            | Algorithm::ScatterAllgather
+            | Algorithm::Neighbor
             | Algorithm::Gather
             | Algorithm::Ordered
             | Algorithm::Doubling
@@ -304,6 +306,8 @@ impl Reduction<'_> {
             | Algorithm::Adaptive
             | Algorithm::Postal
             | Algorithm::Relay
+            | Algorithm::ScatterAllgather
+            | Algorithm::Neighbor
             | Algorithm::Gather => 1,
         }
     }

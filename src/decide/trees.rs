@@ -26,6 +26,8 @@ pub fn shape(algorithm: Algorithm, p: u32, latency: u32, config: &Config) -> Opt
         | Algorithm::Hybrid
         | Algorithm::Adaptive
         | Algorithm::Relay
+        | Algorithm::ScatterAllgather
+        | Algorithm::Neighbor
         | Algorithm::Halving
         | Algorithm::Gather
         | Algorithm::Ordered

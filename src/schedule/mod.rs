@@ -55,6 +55,7 @@
 
 pub mod blocks;
 pub mod circulant;
+pub mod moves;
 pub mod parts;
 pub mod postal;
 pub mod rounds;
@@ -64,6 +65,7 @@ mod two_trees;
 
 pub use blocks::{Blocks, Span};
 pub use circulant::Circulant;
+pub use moves::{Move, Moves};
 pub use parts::Parts;
 pub use rounds::{MAX_Q, Rounds};
 pub use steps::{Step, Steps};

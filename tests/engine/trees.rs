@@ -2,9 +2,9 @@
 //! and in as many rounds as are said.
 
 use crate::bcast::{case_of, check};
-use crate::case::{How, in_rounds, rng, run, shuffled, starving};
+use crate::case::{Case, How, Outcome, in_rounds, rng, run, shuffled, starving};
 use proptest::prelude::*;
-use rondo::schedule::Shape;
+use rondo::schedule::{Moves, Shape};
 
 fn every_p() -> impl Iterator<Item = u32> {
     (1..=64).chain([65, 67, 129, 161])
@@ -98,5 +98,39 @@ fn two_trees_are_twice_as_fast_as_one() {
         };
         let (two, one) = (steps(Shape::Two), steps(Shape::BINARY));
         assert!(two < 520 && one >= 998, "p = {p}: {two} and {one}");
+    }
+}
+
+/// Scattered and sent around a ring, in p - 1 rounds and those of the scatter, of as many blocks as there are ranks.
+#[test]
+fn a_scattered_message_comes_to_every_rank() {
+    let mut rng = rng(6);
+    for p in every_p() {
+        let q = p.next_power_of_two().trailing_zeros();
+        for n in [1, 2, 7, 30, p, 3 * p] {
+            let root = rng.random_range(0..p);
+            let how = How::Moves(Moves::Scatter);
+            let mut case = case_of(how, p, root, u64::from(n) * 3 + 1, n);
+            let outcome = run(&case, in_rounds);
+            check_pieces(&case, &outcome);
+            if n == p {
+                let steps = outcome.steps;
+                assert!(steps < u64::from(q + p), "p = {p}: {steps} steps");
+            }
+            case.limits.receives = rng.random_range(1..=4);
+            case.limits.sends = rng.random_range(1..=4);
+            case.limits.message = [0, 7, u64::MAX][rng.random_range(0..3)];
+            case.room = rng.random_range(1..=3);
+            check_pieces(&case, &run(&case, shuffled(rng.random())));
+            check_pieces(&case, &run(&case, starving((root + 1) % p)));
+        }
+    }
+}
+
+/// Every rank but the root received each block once.
+fn check_pieces(case: &Case, outcome: &Outcome) {
+    for (port, &size) in outcome.ports.iter().zip(&case.sizes) {
+        let n = if size > 0 { 0 } else { u64::from(case.n) };
+        assert_eq!(port.received.1, n, "{case:?}");
     }
 }

@@ -7,6 +7,7 @@
 mod blocks;
 mod conditions;
 mod mistakes;
+mod moves;
 mod oracle;
 mod parts;
 mod postal;

@@ -101,6 +101,7 @@ fn order<'a>(plan: &Plan, node: u32, schedule: &'a Schedule, cut: &'a [Part]) ->
         }
         Travel::Bruck => Pattern::Bruck(Steps::new(graph.p(), 2)),
         Travel::Relay => Pattern::Relay,
+        Travel::Moves(moves) => Pattern::Moves(moves),
         Travel::Ring => Pattern::Ring,
         Travel::Tree(_) => Pattern::Tree(&schedule.family),
     };
