@@ -29,8 +29,9 @@ algorithms! {
     /// Broadcast or all-broadcast of n blocks over the circulant graph, in n - 1 + ceil(log2 p) rounds, or backwards
     /// the reduction to one rank or to all.
     Circulant = "circulant";
-    /// A binomial tree: a broadcast of one block, or of several if their size is told; a reduction; or a gather or
-    /// scatter of all blocks through a tree that ignores their sizes.
+    /// A binomial tree: a broadcast of one block, or of several if their size is told; a reduction, to all ranks up and
+    /// down the tree, as by all trees below; or a gather or scatter of all blocks through a tree that ignores their
+    /// sizes.
     Binomial = "binomial";
     /// The all-broadcast of whole parts in ceil(log2 p) rounds, or fewer of several messages each, like Bruck's
     /// algorithm.
@@ -76,8 +77,8 @@ algorithms! {
     Gather = "gather";
     /// Every operand goes to the rank that reduces it, which takes them from left to right in the order of ranks.
     Ordered = "ordered";
-    /// A scan in ceil(log2 p) rounds, or a reduction or an all-broadcast in as many: pairs of ranks, then of pairs and so on, exchange what
-    /// they have.
+    /// A scan in ceil(log2 p) rounds, or a reduction or an all-broadcast in as many: pairs of ranks, then of pairs and so
+    /// on, exchange what they have.
     Doubling = "doubling";
     /// A scan along the ranks, block by block.
     Pipelined = "pipelined";
@@ -158,7 +159,8 @@ families! {
     /// What can carry out a gather or scatter.
     RootedAlgorithm, of_rooted: Hybrid Adaptive Binomial Linear;
     /// What can carry out a reduction of which all ranks have the result.
-    AllReductionAlgorithm, of_all_reduction: Halving Gather Ordered Census Dissemination Doubling Ring ReduceBcast;
+    AllReductionAlgorithm, of_all_reduction: Halving Gather Ordered Census Dissemination Doubling Ring ReduceBcast
+        Binomial Chain Linear Binary Kary Fibonacci InOrder TwoTree Mesh;
     /// What can carry out a reduction to a root.
     ReductionAlgorithm, of_reduction: Circulant Binomial Ordered Chain Linear Binary Kary Fibonacci InOrder TwoTree
         Mesh;

@@ -461,7 +461,8 @@ fn algorithms_go_by_their_names() {
     assert_eq!(
         warning("RONDO_BCAST", "Circulent"),
         "RONDO_BCAST=\"Circulent\" is not one of auto, host, circulant, binomial, postal, relay, chain, linear, \
-         binary, kary, fibonacci, in-order, two-tree, mesh, scatter-allgather (did you mean circulant?); using the default auto"
+         binary, kary, fibonacci, in-order, two-tree, mesh, scatter-allgather (did you mean circulant?); using \
+         the default auto"
     );
     assert_eq!(
         warning("RONDO_BCAST", "quux"),
@@ -470,8 +471,8 @@ fn algorithms_go_by_their_names() {
     );
     assert_eq!(
         warning("RONDO_ALLGATHERV", "rign"),
-        "RONDO_ALLGATHERV=\"rign\" is not one of auto, host, circulant, bruck, ring \
-         (did you mean ring?); using the default auto"
+        "RONDO_ALLGATHERV=\"rign\" is not one of auto, host, circulant, bruck, ring, doubling, \
+         neighbor, mesh (did you mean ring?); using the default auto"
     );
     for (variable, other) in [("RONDO_BCAST", "ring"), ("RONDO_ALLGATHER", "binomial")] {
         assert!(warning(variable, other).contains(" is not one of auto, host, circulant"));

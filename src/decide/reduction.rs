@@ -162,9 +162,19 @@ impl Reduction<'_> {
                 | AllReductionAlgorithm::Dissemination
                 | AllReductionAlgorithm::Ring
                 | AllReductionAlgorithm::ReduceBcast => false,
-                // As the binomial tree below.
-                AllReductionAlgorithm::Doubling => self.promise() != Reproducible::Order,
-                AllReductionAlgorithm::Gather | AllReductionAlgorithm::Ordered => true,
+                // As the trees below.
+                AllReductionAlgorithm::Doubling
+                | AllReductionAlgorithm::Binomial
+                | AllReductionAlgorithm::Chain
+                | AllReductionAlgorithm::Binary
+                | AllReductionAlgorithm::Kary
+                | AllReductionAlgorithm::Fibonacci
+                | AllReductionAlgorithm::InOrder
+                | AllReductionAlgorithm::TwoTree
+                | AllReductionAlgorithm::Mesh => self.promise() != Reproducible::Order,
+                AllReductionAlgorithm::Gather
+                | AllReductionAlgorithm::Ordered
+                | AllReductionAlgorithm::Linear => true,
             },
             Family::Reduction => match algorithm.of_reduction() {
                 ReductionAlgorithm::Circulant => false,
@@ -403,7 +413,16 @@ impl Reduction<'_> {
             | AllReductionAlgorithm::Ordered
             | AllReductionAlgorithm::Doubling
             | AllReductionAlgorithm::Ring
-            | AllReductionAlgorithm::ReduceBcast => (false, false),
+            | AllReductionAlgorithm::ReduceBcast
+            | AllReductionAlgorithm::Binomial
+            | AllReductionAlgorithm::Chain
+            | AllReductionAlgorithm::Linear
+            | AllReductionAlgorithm::Binary
+            | AllReductionAlgorithm::Kary
+            | AllReductionAlgorithm::Fibonacci
+            | AllReductionAlgorithm::InOrder
+            | AllReductionAlgorithm::TwoTree
+            | AllReductionAlgorithm::Mesh => (false, false),
         };
         match self.order {
             Order { exact: false, .. } if needs_exact => Some(Why::Inexact),

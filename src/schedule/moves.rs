@@ -1,7 +1,8 @@
 //! All-broadcasts of whole parts in which what a rank sends in a step is one range of parts, or two; and the broadcast
 //! that scatters a message and then goes around a ring.
 //!
-//! Steps have the same number on both ends, and a rank sends what it had before the step. No part comes to a rank twice.
+//! Steps have the same number on both ends, and a rank sends what it had before the step. No part comes to a rank
+//! twice.
 //!
 //! Some ways are for 2^d ranks, or for an even number. Then as many of the first ranks as there are too many go in
 //! pairs: the odd one of a pair gives its part to the even one first, and gets everything else from it in the end.
@@ -109,7 +110,7 @@ impl Pairs {
 /// The number of ranks of a row of the mesh of `p` ranks.
 fn row(p: u32) -> u32 {
     let root = p.isqrt().max(1);
-    let rows = (1..=root).rev().find(|rows| p % rows == 0);
+    let rows = (1..=root).rev().find(|rows| p.is_multiple_of(*rows));
     p / rows.unwrap_or(1)
 }
 
@@ -185,8 +186,8 @@ fn neighbour(n: u32, member: u32, k: u32, sends: bool) -> (u32, Range<u32>) {
     }
     // What a member has got in step k >= 1: pairs below and above its own in turn, ever farther.
     let got = |member: u32, k: u32| {
-        let far = (k + 1) / 2 * 2;
-        let down = (member % 2 == 0) == (k % 2 == 1);
+        let far = k.div_ceil(2) * 2;
+        let down = member.is_multiple_of(2) != k.is_multiple_of(2);
         let own = member - member % 2;
         match (k, down) {
             (0, _) => own,

@@ -39,7 +39,7 @@ pub use ring::ring;
 pub use scan::{Prefix, chain, doubling};
 pub use scattered::Scattered;
 pub use spread::{dissemination, spread};
-pub use trees::{hand_over, reduce_tree};
+pub use trees::{broadcast_tree, hand_over, reduce_tree};
 
 use std::ops::Range;
 

@@ -34,6 +34,30 @@ pub fn reduce_tree(script: &mut Script, family: &TreeNeighbors) {
     }
 }
 
+/// Adds the broadcast of all blocks of the area down the tree, the last block first: behind [`reduce_tree`] all ranks
+/// have the result (J. L. Träff, lecture on collective operations, "Both phases can be pipelined").
+pub fn broadcast_tree(script: &mut Script, family: &TreeNeighbors) {
+    let n = script.cut().blocks();
+    let (parents, children) = (family.parents(), family.children());
+    let phases = family.phases(parents, n).max(family.phases(children, n));
+    for phase in 0..phases {
+        for parent in parents {
+            let block = family.block(parent, phase);
+            if block < n {
+                let block = n - 1 - block;
+                script.receive(parent.peer, block..block + 1, Join::Store);
+            }
+        }
+        for child in children {
+            let block = family.block(child, phase);
+            if block < n {
+                let block = n - 1 - block;
+                script.send(child.peer, block..block + 1);
+            }
+        }
+    }
+}
+
 /// Adds that all blocks of the area go from one rank to another one, which has the result in the end.
 pub fn hand_over(script: &mut Script, rank: u32, from: u32, to: u32) {
     let blocks = 0..script.cut().blocks();

@@ -5,7 +5,7 @@ use super::{Variant, carry_out, check, even, every_p, scripts, terms, variants};
 use crate::wire::rng;
 use proptest::prelude::*;
 use rondo::schedule::{Shape, TreeNeighbors};
-use rondo::script::{Script, hand_over, reduce_tree};
+use rondo::script::{Script, broadcast_tree, hand_over, reduce_tree};
 
 fn shapes(p: u32) -> [Shape; 10] {
     [
@@ -105,6 +105,32 @@ fn from_rank_0_on_the_order_is_that_of_ranks() {
         for (climb, variant) in climbs(p, 2) {
             let climb = Climb { top: 0, ..climb };
             climb.check(0, &variant);
+        }
+    }
+}
+
+/// Up the tree and down again: all ranks have the same, in the order of ranks.
+#[test]
+fn up_and_down_a_tree_all_ranks_have_the_result() {
+    for p in every_p() {
+        for (climb, variant) in climbs(p, 4) {
+            let top = match climb.shape {
+                Shape::InOrder => p / 2,
+                _ => 0,
+            };
+            let scripts = scripts(p, |script, rank| {
+                let mut family = TreeNeighbors::default();
+                family.set(climb.shape, p, rank, top);
+                script.begin(variant.most, even(climb.count, climb.n).into_iter());
+                reduce_tree(script, &family);
+                broadcast_tree(script, &family);
+            });
+            let outcome = carry_out(&scripts, climb.count, &variant);
+            let order: Vec<u16> = (0..p as u16).collect();
+            let expected = terms(0..climb.count, |_| &order);
+            for rank in 0..p {
+                check(rank, &outcome.result(rank), &expected, &variant);
+            }
         }
     }
 }
