@@ -77,8 +77,8 @@ algorithms! {
     Gather = "gather";
     /// Every operand goes to the rank that reduces it, which takes them from left to right in the order of ranks.
     Ordered = "ordered";
-    /// A scan in ceil(log2 p) rounds, or a reduction or an all-broadcast in as many: pairs of ranks, then of pairs and so
-    /// on, exchange what they have.
+    /// A scan in ceil(log2 p) rounds, or a reduction or an all-broadcast in as many: pairs of ranks, then of pairs
+    /// and so on, exchange what they have.
     Doubling = "doubling";
     /// A scan along the ranks, block by block.
     Pipelined = "pipelined";
