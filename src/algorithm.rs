@@ -29,8 +29,9 @@ algorithms! {
     /// Broadcast or all-broadcast of n blocks over the circulant graph, in n - 1 + ceil(log2 p) rounds, or backwards
     /// the reduction to one rank or to all.
     Circulant = "circulant";
-    /// A binomial tree: the circulant broadcast of one block, or a gather or scatter of all blocks
-    /// through a tree that ignores their sizes.
+    /// A binomial tree: a broadcast of one block, or of several if their size is told; a reduction, to all ranks up and
+    /// down the tree, as by all trees below; or a gather or scatter of all blocks through a tree that ignores their
+    /// sizes.
     Binomial = "binomial";
     /// The all-broadcast of whole parts in ceil(log2 p) rounds, or fewer of several messages each, like Bruck's
     /// algorithm.
@@ -41,13 +42,34 @@ algorithms! {
     Hybrid = "hybrid";
     /// Gather or scatter through a binomial tree that follows from the sizes of the blocks.
     Adaptive = "adaptive";
-    /// Gather or scatter with every block straight from or to the root.
+    /// Gather or scatter with every block straight from or to the root; a broadcast or reduction in which the root has
+    /// to do with every rank.
     Linear = "linear";
     /// Broadcast of one block through a tree for messages that take longer than it takes to send them.
     Postal = "postal";
     /// Broadcast in which every block goes from the root to one rank and from there to all others: two messages one
     /// after the other, however many ranks there are.
     Relay = "relay";
+    /// Broadcast or reduction along a chain of all ranks, block by block.
+    Chain = "chain";
+    /// Broadcast or reduction over the complete binary tree, block by block.
+    Binary = "binary";
+    /// Broadcast or reduction over a tree in which a rank has `RONDO_TREE_ARITY` children, block by block.
+    Kary = "kary";
+    /// Broadcast or reduction over a Fibonacci tree, block by block: binary, and all leaves are reached together.
+    Fibonacci = "fibonacci";
+    /// Broadcast or reduction over a binary tree in the order of ranks with the root where it is, block by block.
+    InOrder = "in-order";
+    /// Broadcast or reduction over two binary trees, each with every other block: what is a leaf in one of them is none
+    /// in the other.
+    TwoTree = "two-tree";
+    /// Broadcast or reduction over a mesh of about sqrt(p) rows: first along a row, and then along all columns; an
+    /// all-broadcast around all rows, and then around all columns.
+    Mesh = "mesh";
+    /// Broadcast by a scatter down a binomial tree and an all-broadcast around a ring (van de Geijn).
+    ScatterAllgather = "scatter-allgather";
+    /// All-broadcast in p/2 rounds: two parts to the rank on one side and to the one on the other side in turn.
+    Neighbor = "neighbor";
     /// Reduce-scatter in ceil(log2 p) rounds, each with half as much as the one before; followed by an all-broadcast of
     /// the parts where all ranks get everything.
     Halving = "halving";
@@ -55,8 +77,8 @@ algorithms! {
     Gather = "gather";
     /// Every operand goes to the rank that reduces it, which takes them from left to right in the order of ranks.
     Ordered = "ordered";
-    /// A scan in ceil(log2 p) rounds, or a reduction in as many: pairs of ranks, then of pairs and so on, exchange what
-    /// they have.
+    /// A scan in ceil(log2 p) rounds, or a reduction or an all-broadcast in as many: pairs of ranks, then of pairs
+    /// and so on, exchange what they have.
     Doubling = "doubling";
     /// A scan along the ranks, block by block.
     Pipelined = "pipelined";
@@ -130,15 +152,18 @@ macro_rules! families {
 
 families! {
     /// What can carry out a broadcast.
-    BroadcastAlgorithm, of_broadcast: Circulant Binomial Postal Relay;
+    BroadcastAlgorithm, of_broadcast: Circulant Binomial Postal Relay Chain Linear Binary Kary Fibonacci InOrder TwoTree
+        Mesh ScatterAllgather;
     /// What can carry out an all-broadcast.
-    AllBroadcastAlgorithm, of_all_broadcast: Circulant Bruck Ring;
+    AllBroadcastAlgorithm, of_all_broadcast: Circulant Bruck Ring Doubling Neighbor Mesh;
     /// What can carry out a gather or scatter.
     RootedAlgorithm, of_rooted: Hybrid Adaptive Binomial Linear;
     /// What can carry out a reduction of which all ranks have the result.
-    AllReductionAlgorithm, of_all_reduction: Halving Gather Ordered Census Dissemination Doubling Ring ReduceBcast;
+    AllReductionAlgorithm, of_all_reduction: Halving Gather Ordered Census Dissemination Doubling Ring ReduceBcast
+        Binomial Chain Linear Binary Kary Fibonacci InOrder TwoTree Mesh;
     /// What can carry out a reduction to a root.
-    ReductionAlgorithm, of_reduction: Circulant Binomial Ordered;
+    ReductionAlgorithm, of_reduction: Circulant Binomial Ordered Chain Linear Binary Kary Fibonacci InOrder TwoTree
+        Mesh;
     /// What can carry out a reduction of which every rank has a part.
     ScatteredReductionAlgorithm, of_scattered_reduction: Halving Ordered Circulant;
     /// What can carry out a scan.

@@ -198,6 +198,8 @@ pub struct Config {
     pub block_bytes: u64,
     /// `RONDO_RADIX`: how the rounds of a bruck all-broadcast grow, 0 if the cost model decides.
     pub radix: u32,
+    /// `RONDO_TREE_ARITY`: to how many ranks a rank of a k-ary tree sends.
+    pub tree_arity: u32,
     /// `RONDO_REPRODUCIBLE`: what is promised of the bits of reductions.
     pub reproducible: Reproducible,
     /// `RONDO_ALPHA_US` and others: the figures of the network that the user sets.
@@ -264,6 +266,7 @@ impl Default for Config {
             node: String::new(),
             block_bytes: 0,
             radix: 0,
+            tree_arity: 0,
             reproducible: Reproducible::default(),
             network: Network::default(),
             calibrate: false,

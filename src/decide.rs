@@ -11,6 +11,7 @@ mod problem;
 mod reduction;
 mod rooted;
 mod size_class;
+mod trees;
 
 pub use allbroadcast::AllBroadcast;
 pub use barrier::Barrier;
@@ -20,6 +21,7 @@ pub use problem::{Context, Problem, SET_UP_US, typical};
 pub use reduction::{Order, Reduction};
 pub use rooted::{Rooted, long_block};
 pub use size_class::SizeClass;
+pub use trees::shape;
 
 use crate::algorithm::Algorithm;
 use crate::collective::{Family, LEADERS_LEAST_BYTES, LEAST_BYTES, NODE_LEAST_BYTES};
@@ -213,7 +215,7 @@ impl Facts {
     }
 
     /// How many exchange with each other in this form.
-    fn members(&self, form: Form) -> u32 {
+    pub fn members(&self, form: Form) -> u32 {
         match form {
             Form::Flat => self.p,
             Form::Nodes { .. } => self.nodes,

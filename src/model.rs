@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use crate::algorithm::Algorithm;
-use crate::schedule::{Parts, Steps, postal};
+use crate::schedule::{Moves, Pace, Parts, Steps, postal};
 
 /// Blocks at the most. The pipeline's ceil(log2 p) - 1 extra rounds are far below 1 % of the time
 /// there, and the record of which blocks of a part have arrived stays at 1 KiB.
@@ -166,6 +166,38 @@ impl Model {
         (n - 1.0 + relays) * (self.gap() + total_us / n) + 2.0 * (self.alpha_us - self.gap())
     }
 
+    /// The number of blocks that makes a broadcast of `bytes` bytes down a tree, or a reduction up it, fastest.
+    ///
+    /// A block comes `every` rounds after the one before, and the first one is everywhere after `first` rounds. T(n) =
+    /// (first + every (n - 1))(g + beta m / n) + latencies (alpha - g) has its least value at n = sqrt((first - every)
+    /// beta m / (every g)): the pipelining lemma (J. L. Träff, lecture on collective operations, "Pipelining lemma"),
+    /// with g and the bound by `eager_bytes` as in [`Model::blocks`].
+    pub fn tree_blocks(&self, pace: Pace, bytes: u64, eager_bytes: u64) -> u32 {
+        let short = bytes.div_ceil(eager_bytes).min(FULL_PIPELINE);
+        clamp(
+            (self.best_tree_blocks(pace, bytes) as u64).max(short),
+            bytes,
+        )
+    }
+
+    /// The same for the model alone.
+    fn best_tree_blocks(&self, pace: Pace, bytes: u64) -> f64 {
+        let (first, every) = (f64::from(pace.first), f64::from(pace.every));
+        let total_us = self.beta_us() * bytes as f64;
+        let best = ((first - every).max(0.0) * total_us / (every * self.gap()).max(1e-6)).sqrt();
+        best.round().max(1.0)
+    }
+
+    /// Microseconds of a broadcast of `bytes` bytes down a tree in the best number of blocks, or of a reduction without
+    /// the time of the operator: T(n) as in [`Model::tree_blocks`].
+    pub fn pipelined_tree_us(&self, pace: Pace, bytes: u64) -> f64 {
+        let n = self.best_tree_blocks(pace, bytes);
+        let (first, every) = (f64::from(pace.first), f64::from(pace.every));
+        let round_us = self.gap() + self.beta_us() * bytes as f64 / n;
+        (first + every * (n - 1.0)) * round_us
+            + f64::from(pace.latencies) * (self.alpha_us - self.gap())
+    }
+
     /// How many messages of `bytes` bytes a rank can begin while one travels. Messages that are under way share their
     /// sender's link; where that takes most of the time, this is 1.
     pub fn latency(&self, bytes: u64) -> u32 {
@@ -271,6 +303,19 @@ impl Model {
         steps * (self.alpha_us + self.beta_us() * bytes as f64)
     }
 
+    /// Microseconds of an all-broadcast of equal parts in steps ([`crate::schedule::moves`]), of `bytes` bytes in all;
+    /// of [`Moves::Scatter`]: of a broadcast of as many. A step takes alpha, and each rank receives all other parts; of
+    /// a pair one after the other. Before a scattered message goes around, the root sends all of it.
+    pub fn moves_us(&self, moves: Moves, ranks: u32, bytes: u64) -> f64 {
+        let others = bytes as f64 * (1.0 - 1.0 / f64::from(ranks.max(1)));
+        let times = match moves {
+            Moves::Scatter => 2.0,
+            _ if moves.has_pairs(ranks) => 2.0,
+            Moves::Doubling | Moves::Neighbours | Moves::Mesh => 1.0,
+        };
+        f64::from(moves.count(ranks)) * self.alpha_us + times * others * self.beta_us()
+    }
+
     /// Microseconds of a broadcast of `bytes` bytes in `rounds` rounds, in each of which who has all of it sends it to
     /// another rank: the usual binomial tree.
     pub fn binomial_us(&self, rounds: u32, bytes: u64) -> f64 {
@@ -316,6 +361,14 @@ impl Model {
 /// The number of blocks of about `size` bytes in a message of `bytes` bytes.
 pub fn blocks_of(bytes: u64, size: u64) -> u32 {
     clamp(bytes.div_ceil(size.max(1)), bytes)
+}
+
+/// The blocks of a broadcast that is scattered among `ranks` ranks: as many for each of them, no longer than
+/// `eager_bytes` unless they are many.
+pub fn part_blocks(ranks: u32, bytes: u64, eager_bytes: u64) -> u32 {
+    let short = bytes.div_ceil(eager_bytes).min(FULL_PIPELINE);
+    let ranks = u64::from(ranks.max(1));
+    clamp(short.div_ceil(ranks).max(1) * ranks, bytes)
 }
 
 /// The fewest blocks that the host can carry.

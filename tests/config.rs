@@ -128,6 +128,7 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO_CALIBRATE", "off"),
         ("RONDO_REPRODUCIBLE", "placement"),
         ("RONDO_RADIX", "6"),
+        ("RONDO_TREE_ARITY", "3"),
         ("RONDO_ALPHA_US", "1.25"),
         ("RONDO_BETA_NS_PER_KB", "0.5"),
         ("RONDO_GAP_US", "0.75"),
@@ -244,6 +245,7 @@ fn every_option_sets_its_own_field_and_no_other() {
         node: "n1".into(),
         block_bytes: 3 << 10,
         radix: 6,
+        tree_arity: 3,
         reproducible: Reproducible::Placement,
         network: Network {
             alpha_us: Some(1.25),
@@ -418,12 +420,28 @@ fn algorithms_go_by_their_names() {
             other => panic!("{other:?}"),
         }
     };
-    let all_broadcasts = [("circulant", Circulant), ("bruck", Bruck), ("ring", Ring)];
+    let all_broadcasts = [
+        ("circulant", Circulant),
+        ("bruck", Bruck),
+        ("ring", Ring),
+        ("doubling", Algorithm::Doubling),
+        ("neighbor", Algorithm::Neighbor),
+        ("mesh", Algorithm::Mesh),
+    ];
     let broadcasts = [
         ("circulant", Circulant),
         ("binomial", Binomial),
         ("postal", Postal),
         ("relay", Relay),
+        ("chain", Algorithm::Chain),
+        ("linear", Algorithm::Linear),
+        ("binary", Algorithm::Binary),
+        ("kary", Algorithm::Kary),
+        ("fibonacci", Algorithm::Fibonacci),
+        ("in-order", Algorithm::InOrder),
+        ("two-tree", Algorithm::TwoTree),
+        ("mesh", Algorithm::Mesh),
+        ("scatter-allgather", Algorithm::ScatterAllgather),
     ];
     for (variable, algorithms) in [
         ("RONDO_BCAST", &broadcasts[..]),
@@ -442,17 +460,19 @@ fn algorithms_go_by_their_names() {
     }
     assert_eq!(
         warning("RONDO_BCAST", "Circulent"),
-        "RONDO_BCAST=\"Circulent\" is not one of auto, host, circulant, binomial, postal, relay \
-         (did you mean circulant?); using the default auto"
+        "RONDO_BCAST=\"Circulent\" is not one of auto, host, circulant, binomial, postal, relay, chain, linear, \
+         binary, kary, fibonacci, in-order, two-tree, mesh, scatter-allgather (did you mean circulant?); using \
+         the default auto"
     );
     assert_eq!(
         warning("RONDO_BCAST", "quux"),
-        "RONDO_BCAST=\"quux\" is not one of auto, host, circulant, binomial, postal, relay; using the default auto"
+        "RONDO_BCAST=\"quux\" is not one of auto, host, circulant, binomial, postal, relay, chain, linear, \
+         binary, kary, fibonacci, in-order, two-tree, mesh, scatter-allgather; using the default auto"
     );
     assert_eq!(
         warning("RONDO_ALLGATHERV", "rign"),
-        "RONDO_ALLGATHERV=\"rign\" is not one of auto, host, circulant, bruck, ring \
-         (did you mean ring?); using the default auto"
+        "RONDO_ALLGATHERV=\"rign\" is not one of auto, host, circulant, bruck, ring, doubling, \
+         neighbor, mesh (did you mean ring?); using the default auto"
     );
     for (variable, other) in [("RONDO_BCAST", "ring"), ("RONDO_ALLGATHER", "binomial")] {
         assert!(warning(variable, other).contains(" is not one of auto, host, circulant"));

@@ -4,7 +4,7 @@
 
 use super::exchange::Means;
 use super::nodes::settle;
-use super::order::{Exchange, Sources};
+use super::order::{Exchange, Sources, Way};
 use super::traffic::Traffic;
 use super::{Operation, Plan, Stop, begin_exchange, context, private};
 use crate::collective::Collective;
@@ -82,7 +82,7 @@ impl Operation for Bcast {
         };
         let count = || stats::count(Collective::Bcast, plan.choice, plan.bytes);
         let exchange = Exchange {
-            way: algorithm.of_broadcast().into(),
+            way: Way::of_broadcast(algorithm, form, plan.bytes.div_ceil(blocks.into()), state),
             bytes: plan.bytes,
             blocks,
             sources: Sources::Root(root),

@@ -88,7 +88,6 @@ impl Exchange<'_> {
             graph,
             me: rank,
             contributors,
-            latency: self.latencies(state).0,
             radix: self.radix(state, Form::Flat),
         };
         let pattern = pattern(self.way, self.blocks, &members, schedules);

@@ -143,7 +143,6 @@ impl Over<'_> {
             graph,
             me: topology.node(state.rank()),
             contributors: self.contributors,
-            latency: exchange.latencies(state).0,
             radix: exchange.radix(state, Form::Nodes { lanes: self.lanes }),
         };
         let pattern = pattern(exchange.way, exchange.blocks, &members, schedules);
@@ -350,10 +349,10 @@ impl Inside<'_> {
                 graph: Circulant::new(n),
                 me,
                 contributors: &[leader],
-                latency: over.exchange.latencies(state).1,
                 radix: 2,
             };
-            let pattern = pattern(over.exchange.way.inside(), count, &members, schedules);
+            let way = over.exchange.way.inside(over.exchange.round(), state);
+            let pattern = pattern(way, count, &members, schedules);
             let limits = Limits {
                 message: 1, // a block is a message, whatever its number says of bytes
                 ..limits(state, n, &pattern, messages.longest())

@@ -2,12 +2,12 @@
 
 #![forbid(unsafe_code)]
 
-use crate::algorithm::{AllBroadcastAlgorithm, BroadcastAlgorithm};
+use crate::algorithm::{Algorithm, AllBroadcastAlgorithm};
 use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, Schedules, State};
-use crate::decide::Form;
+use crate::decide::{self, Form};
 use crate::engine::{Limits, Part, Pattern};
 use crate::host::{Abi, StagingRoom};
-use crate::schedule::{Blocks, Circulant, Parts, Rounds, Steps};
+use crate::schedule::{Blocks, Circulant, Moves, Parts, Rounds, Shape, Steps};
 use std::slice;
 
 /// Bytes of staged messages at a time, each way. About what a window holds (see [`crate::flow`]).
@@ -19,18 +19,9 @@ pub(super) enum Way {
     Circulant,
     Bruck,
     Ring,
-    Postal,
+    Tree(Shape),
     Relay,
-}
-
-impl From<BroadcastAlgorithm> for Way {
-    fn from(algorithm: BroadcastAlgorithm) -> Way {
-        match algorithm {
-            BroadcastAlgorithm::Circulant | BroadcastAlgorithm::Binomial => Way::Circulant,
-            BroadcastAlgorithm::Postal => Way::Postal,
-            BroadcastAlgorithm::Relay => Way::Relay,
-        }
-    }
+    Moves(Moves),
 }
 
 impl From<AllBroadcastAlgorithm> for Way {
@@ -39,16 +30,41 @@ impl From<AllBroadcastAlgorithm> for Way {
             AllBroadcastAlgorithm::Circulant => Way::Circulant,
             AllBroadcastAlgorithm::Bruck => Way::Bruck,
             AllBroadcastAlgorithm::Ring => Way::Ring,
+            AllBroadcastAlgorithm::Doubling => Way::Moves(Moves::Doubling),
+            AllBroadcastAlgorithm::Neighbor => Way::Moves(Moves::Neighbours),
+            AllBroadcastAlgorithm::Mesh => Way::Moves(Moves::Mesh),
         }
     }
 }
 
 impl Way {
-    /// How blocks that came to a node in this way go on from its leader, by messages: there they have a root.
-    pub(super) fn inside(self) -> Way {
+    /// That of a broadcast, between ranks or nodes, of blocks of so many bytes.
+    pub(super) fn of_broadcast(
+        algorithm: Algorithm,
+        form: Form,
+        block_bytes: u64,
+        state: &State,
+    ) -> Way {
+        let (facts, config) = (state.facts(), state.config());
+        let (latency, _) = facts.latencies(block_bytes, config);
+        match decide::shape(algorithm, facts.members(form), latency, config) {
+            Some(shape) => Way::Tree(shape),
+            None if algorithm == Algorithm::Relay => Way::Relay,
+            None if algorithm == Algorithm::ScatterAllgather => Way::Moves(Moves::Scatter),
+            None => Way::Circulant,
+        }
+    }
+
+    /// How blocks of so many bytes that came to a node in this way go on from its leader, by messages: there they have
+    /// a root.
+    pub(super) fn inside(self, block_bytes: u64, state: &State) -> Way {
         match self {
             Way::Circulant | Way::Bruck | Way::Ring | Way::Relay => Way::Circulant,
-            Way::Postal => Way::Postal,
+            Way::Tree(Shape::Postal(_)) => {
+                let (_, latency) = state.facts().latencies(block_bytes, state.config());
+                Way::Tree(Shape::Postal(latency))
+            }
+            Way::Tree(_) | Way::Moves(_) => Way::Circulant,
         }
     }
 }
@@ -81,8 +97,6 @@ pub(super) struct Members<'a> {
     pub me: u32,
     /// Those with a part, ascending.
     pub contributors: &'a [u32],
-    /// Latency of a tree ([`Facts::latencies`](crate::decide::Facts::latencies)).
-    pub latency: u32,
     /// See [`Steps::new`].
     pub radix: u32,
 }
@@ -108,16 +122,10 @@ impl Exchange<'_> {
     /// The most that a member sends, or receives, in a round.
     pub(super) fn round(&self) -> u64 {
         match self.way {
-            Way::Circulant | Way::Postal | Way::Relay => self.bytes.div_ceil(self.blocks.into()),
-            Way::Bruck | Way::Ring => self.bytes,
-        }
-    }
-
-    /// Latencies of trees for its blocks, between nodes and inside.
-    pub(super) fn latencies(&self, state: &State) -> (u32, u32) {
-        match self.way {
-            Way::Postal => state.facts().latencies(self.round(), state.config()),
-            Way::Circulant | Way::Bruck | Way::Ring | Way::Relay => (1, 1),
+            Way::Circulant | Way::Tree(_) | Way::Relay | Way::Moves(Moves::Scatter) => {
+                self.bytes.div_ceil(self.blocks.into())
+            }
+            Way::Bruck | Way::Ring | Way::Moves(_) => self.bytes,
         }
     }
 
@@ -125,7 +133,7 @@ impl Exchange<'_> {
     pub(super) fn radix(&self, state: &State, form: Form) -> u32 {
         match self.way {
             Way::Bruck => state.facts().radix(form, self.bytes, state.config()),
-            Way::Circulant | Way::Ring | Way::Postal | Way::Relay => 2,
+            Way::Circulant | Way::Ring | Way::Tree(_) | Way::Relay | Way::Moves(_) => 2,
         }
     }
 
@@ -138,12 +146,12 @@ impl Exchange<'_> {
         cut: &mut Vec<Part>,
     ) {
         match self.way {
-            Way::Circulant | Way::Postal | Way::Relay => cut_alike(
+            Way::Circulant | Way::Tree(_) | Way::Relay | Way::Moves(Moves::Scatter) => cut_alike(
                 contributors.iter().map(|&member| (member, len(member))),
                 self.blocks,
                 cut,
             ),
-            Way::Bruck | Way::Ring => cut_long((0..n).map(len), self.blocks, cut),
+            Way::Bruck | Way::Ring | Way::Moves(_) => cut_long((0..n).map(len), self.blocks, cut),
         }
     }
 }
@@ -159,7 +167,6 @@ pub(super) fn pattern<'a>(
         graph,
         me,
         contributors,
-        latency,
         radix,
     } = *members;
     match way {
@@ -172,8 +179,9 @@ pub(super) fn pattern<'a>(
         }
         Way::Bruck => Pattern::Bruck(Steps::new(graph.p(), radix)),
         Way::Ring => Pattern::Ring,
-        Way::Postal => Pattern::Tree(schedules.of_tree(graph.p(), me, contributors[0], latency)),
+        Way::Tree(shape) => Pattern::Tree(schedules.of_tree(shape, graph.p(), me, contributors[0])),
         Way::Relay => Pattern::Relay,
+        Way::Moves(moves) => Pattern::Moves(moves),
     }
 }
 
@@ -183,8 +191,13 @@ pub(super) fn neighbors(ranks: u32, pattern: &Pattern) -> u32 {
         Pattern::Circulant(..) => Circulant::new(ranks).q() as u32,
         Pattern::Bruck(steps) => steps.count() as u32,
         Pattern::Ring => 1,
-        Pattern::Tree(family) => family.children().len().max(1) as u32,
+        Pattern::Tree(family) => {
+            let edges = family.children().len().max(family.parents().len());
+            edges.max(1) as u32
+        }
         Pattern::Relay => ranks - 1,
+        // One for each bit of their number, and one beside it.
+        Pattern::Moves(_) => (Circulant::new(ranks).q() as u32 + 2).min(ranks),
     }
 }
 
@@ -229,13 +242,17 @@ pub(super) fn limits(state: &State, ranks: u32, pattern: &Pattern, round_bytes: 
         sends: match pattern {
             _ if !simulated => SEND_WINDOW,
             Pattern::Tree(_) | Pattern::Relay => neighbors(ranks, pattern),
-            Pattern::Circulant(..) | Pattern::Bruck(_) | Pattern::Ring if in_step => 1,
+            Pattern::Circulant(..) | Pattern::Bruck(_) | Pattern::Ring | Pattern::Moves(_)
+                if in_step =>
+            {
+                1
+            }
             // Those of a round are all sent at the same time.
             Pattern::Bruck(steps) => {
                 let most = steps.rounds().map(|(_, messages)| messages).max();
                 most.unwrap_or(1).max(SIMULATED_SENDS)
             }
-            Pattern::Circulant(..) | Pattern::Ring => SIMULATED_SENDS,
+            Pattern::Circulant(..) | Pattern::Ring | Pattern::Moves(_) => SIMULATED_SENDS,
         },
         message: state.facts().eager_bytes,
     }

@@ -9,13 +9,14 @@ use crate::algorithm::{
 };
 use crate::collective::Family;
 use crate::comm::State;
-use crate::decide::{Choice, Form};
+use crate::decide::{self, Choice, Form};
 use crate::host::{Reduction, ReductionOp, Vectors};
-use crate::schedule::{Circulant, Steps};
+use crate::schedule::{Circulant, Shape, Steps, TreeNeighbors};
 use crate::script::{
-    GatherNodes, GatherTree, Group, Join, Lanes, Leaders, Prefix, Scattered, Script, binomial,
+    GatherNodes, GatherTree, Group, Lanes, Leaders, Prefix, Scattered, Script, broadcast_tree,
     census, census_places, chain, collect, disseminate, doubling, exchange, gather, gather_cut,
-    halving, ordered, ordered_cut, reduce, reduce_broadcast, ring, share, spread, spread_vectors,
+    halving, hand_over, ordered, ordered_cut, reduce, reduce_broadcast, reduce_tree, ring, share,
+    spread, spread_vectors,
 };
 use std::iter::once;
 use std::ops::Range;
@@ -65,6 +66,15 @@ impl Writing<'_> {
                     self.spread(script, blocks);
                     script.result(0..self.p() * blocks);
                 }
+                AllReductionAlgorithm::Binomial
+                | AllReductionAlgorithm::Chain
+                | AllReductionAlgorithm::Linear
+                | AllReductionAlgorithm::Binary
+                | AllReductionAlgorithm::Kary
+                | AllReductionAlgorithm::Fibonacci
+                | AllReductionAlgorithm::InOrder
+                | AllReductionAlgorithm::TwoTree
+                | AllReductionAlgorithm::Mesh => self.allreduce_tree(script, algorithm, blocks),
                 AllReductionAlgorithm::Census
                 | AllReductionAlgorithm::Dissemination
                 | AllReductionAlgorithm::Doubling
@@ -75,7 +85,15 @@ impl Writing<'_> {
             },
             Family::Reduction => match algorithm.of_reduction() {
                 ReductionAlgorithm::Circulant => self.reduce(script, form, blocks),
-                ReductionAlgorithm::Binomial => self.binomial(script, blocks),
+                ReductionAlgorithm::Binomial
+                | ReductionAlgorithm::Chain
+                | ReductionAlgorithm::Linear
+                | ReductionAlgorithm::Binary
+                | ReductionAlgorithm::Kary
+                | ReductionAlgorithm::Fibonacci
+                | ReductionAlgorithm::InOrder
+                | ReductionAlgorithm::TwoTree
+                | ReductionAlgorithm::Mesh => self.reduce_tree(script, algorithm, blocks),
                 ReductionAlgorithm::Ordered => {
                     self.ordered(script, blocks);
                     let own = |rank: u32| blocks_of(rank..rank + 1, blocks);
@@ -330,15 +348,52 @@ impl Writing<'_> {
         }
     }
 
-    fn binomial(&self, script: &mut Script, blocks: u32) {
+    /// A reduction up a tree. Where the order of ranks counts, trees that count ranks from the root have rank 0 for it,
+    /// which sends the root what it has in the end.
+    fn reduce_tree(&self, script: &mut Script, algorithm: Algorithm, blocks: u32) {
+        let is_ordered = (self.call).ask(None, self.state, |problem| problem.is_ordered());
+        let (rank, root) = (self.rank(), self.root);
+        let shape = self.shape(algorithm);
+        let top = match is_ordered && shape.start(root) == root {
+            true => 0,
+            false => root,
+        };
+        let family = self.family(script, (shape, top), blocks);
+        reduce_tree(script, &family);
+        hand_over(script, rank, top, root);
+    }
+
+    /// A reduction up a tree from rank 0, or from the one in the middle if the tree is in order whatever the root is,
+    /// and the broadcast of the result down the same tree.
+    fn allreduce_tree(&self, script: &mut Script, algorithm: Algorithm, blocks: u32) {
+        let shape = self.shape(algorithm);
+        let middle = self.p() / 2;
+        let top = match shape.start(middle) == middle {
+            true => 0,
+            false => middle,
+        };
+        let family = self.family(script, (shape, top), blocks);
+        reduce_tree(script, &family);
+        broadcast_tree(script, &family);
+    }
+
+    /// The tree of an algorithm, of which none depends on the latency.
+    fn shape(&self, algorithm: Algorithm) -> Shape {
+        let shape = decide::shape(algorithm, self.p(), 1, self.state.config());
+        shape.unwrap_or(Shape::BINOMIAL)
+    }
+
+    /// Begins a script for whole vectors, which go up the tree of a shape and a root. This rank's place in it.
+    fn family(
+        &self,
+        script: &mut Script,
+        (shape, top): (Shape, u32),
+        blocks: u32,
+    ) -> TreeNeighbors {
+        let mut family = TreeNeighbors::default();
+        family.set(shape, self.p(), self.rank(), top);
         script.begin(self.most, (0..blocks).map(|i| share(self.total, blocks, i)));
-        binomial(script, &self.all(), 0..blocks);
-        if self.root > 0 && self.rank() == 0 {
-            script.send(self.root, 0..blocks);
-        }
-        if self.root > 0 && self.rank() == self.root {
-            script.receive(0, 0..blocks, Join::Store);
-        }
+        family
     }
 
     /// Writes a reduce-scatter. The blocks of this rank's part.
@@ -413,7 +468,16 @@ impl Writing<'_> {
             }
             AllReductionAlgorithm::Halving
             | AllReductionAlgorithm::Gather
-            | AllReductionAlgorithm::Ordered => unreachable!("written above"),
+            | AllReductionAlgorithm::Ordered
+            | AllReductionAlgorithm::Binomial
+            | AllReductionAlgorithm::Chain
+            | AllReductionAlgorithm::Linear
+            | AllReductionAlgorithm::Binary
+            | AllReductionAlgorithm::Kary
+            | AllReductionAlgorithm::Fibonacci
+            | AllReductionAlgorithm::InOrder
+            | AllReductionAlgorithm::TwoTree
+            | AllReductionAlgorithm::Mesh => unreachable!("written above"),
         }
     }
 

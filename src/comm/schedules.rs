@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::engine::{Entries, RootSchedules};
-use crate::schedule::{Circulant, TreeNeighbors};
+use crate::schedule::{Circulant, Shape, TreeNeighbors};
 
 /// Up to one contributor in so many ranks, schedules are made for the contributors only.
 const FEW: usize = 16;
@@ -15,8 +15,8 @@ pub struct Schedules {
     root: Option<u32>,
     rows: RootSchedules,
     table: Vec<i8>,
-    /// Of the tree for this root and latency, if it is one.
-    tree: Option<(u32, u32)>,
+    /// Of the tree of this shape from this root, if it is one.
+    tree: Option<(Shape, u32)>,
     family: TreeNeighbors,
 }
 
@@ -30,12 +30,11 @@ impl Schedules {
         Entries::PerRoot(&self.rows)
     }
 
-    /// This rank's family in the tree for a single block from `root` ([`crate::schedule::postal`]). Kept as long as
-    /// root and latency stay the same.
-    pub fn of_tree(&mut self, p: u32, rank: u32, root: u32, latency: u32) -> &TreeNeighbors {
-        if self.tree != Some((root, latency)) {
-            self.family.set(p, latency, rank, root);
-            self.tree = Some((root, latency));
+    /// This rank's neighbours in a tree from `root`. Kept as long as root and shape stay the same.
+    pub fn of_tree(&mut self, shape: Shape, p: u32, rank: u32, root: u32) -> &TreeNeighbors {
+        if self.tree != Some((shape, root)) {
+            self.family.set(shape, p, rank, root);
+            self.tree = Some((shape, root));
         }
         &self.family
     }

@@ -222,8 +222,8 @@ const OTHERS: &[Opt] = &[
         scope: Scope::Communicator,
         doc: "The size of a block of a broadcast. Of an allgather, and of a reduce-scatter by circulant: of the blocks \
               of all ranks together in a round (circulant), or of a block of the longest part (bruck, ring). Of a \
-              reduction or scan: of the vector (circulant, pipelined, reduce-bcast), or of each rank's part (halving, \
-              ordered, ring). 0 takes the best size by the cost model.",
+              reduction or scan: of the vector (circulant, pipelined, reduce-bcast, trees), or of each rank's part \
+              (halving, ordered, ring). 0 takes the best size by the cost model.",
     },
     Opt {
         name: "RADIX",
@@ -233,6 +233,15 @@ const OTHERS: &[Opt] = &[
         scope: Scope::Communicator,
         doc: "Allgather by bruck: how many times as many parts a rank has after each round, in which it sends to one \
               rank less. 2 has the fewest messages, a larger number fewer rounds. 0 takes the best by the cost model.",
+    },
+    Opt {
+        name: "TREE_ARITY",
+        value_type: ValueType::Integer(|c| &mut c.tree_arity, 1 << 16),
+        unit: "ranks",
+        default: "4",
+        scope: Scope::Communicator,
+        doc: "Broadcast and reduction by kary: to how many ranks a rank passes a block on, or from how many it has \
+              operands. 0 counts as 1.",
     },
     Opt {
         name: "REPRODUCIBLE",

@@ -96,7 +96,11 @@ impl Problem for AllBroadcast<'_> {
                 let (model, reach) = (model_of(facts, form, config), facts.reach(form, config));
                 model.blocks(reach, self.total(), facts.eager_bytes, contributors)
             }
-            AllBroadcastAlgorithm::Bruck | AllBroadcastAlgorithm::Ring => {
+            AllBroadcastAlgorithm::Bruck
+            | AllBroadcastAlgorithm::Ring
+            | AllBroadcastAlgorithm::Doubling
+            | AllBroadcastAlgorithm::Neighbor
+            | AllBroadcastAlgorithm::Mesh => {
                 let size = match block_bytes {
                     0 => facts.eager_bytes,
                     size => size,
@@ -130,7 +134,11 @@ impl Problem for AllBroadcast<'_> {
         knows.then(|| {
             let (bruck_us, circulant_us) = self.times_us();
             match self.fastest().of_all_broadcast() {
-                AllBroadcastAlgorithm::Bruck | AllBroadcastAlgorithm::Ring => bruck_us,
+                AllBroadcastAlgorithm::Bruck
+                | AllBroadcastAlgorithm::Ring
+                | AllBroadcastAlgorithm::Doubling
+                | AllBroadcastAlgorithm::Neighbor
+                | AllBroadcastAlgorithm::Mesh => bruck_us,
                 AllBroadcastAlgorithm::Circulant => circulant_us,
             }
         })

@@ -7,6 +7,7 @@ use super::{Choice, Context, Form, Problem, SizeClass, Ways, Why, model_of};
 use crate::algorithm::{Algorithm, BroadcastAlgorithm};
 use crate::learn::{Candidate, Prior};
 use crate::model::{self, BLOCKS_MAX};
+use crate::schedule::Pace;
 
 /// How many times fewer blocks the second candidate has, and how many times more the third one.
 const FACTOR: u32 = 4;
@@ -74,10 +75,9 @@ impl Problem for Broadcast<'_> {
         let Context { facts, config, .. } = self.context;
         let (form, bytes) = (self.form(), self.bytes);
         let blocks = match algorithm.of_broadcast() {
-            BroadcastAlgorithm::Binomial | BroadcastAlgorithm::Postal => model::least_blocks(bytes),
-            BroadcastAlgorithm::Circulant | BroadcastAlgorithm::Relay if block_bytes > 0 => {
-                model::blocks_of(bytes, block_bytes)
-            }
+            BroadcastAlgorithm::Postal => model::least_blocks(bytes),
+            BroadcastAlgorithm::Binomial if block_bytes == 0 => model::least_blocks(bytes),
+            _ if block_bytes > 0 => model::blocks_of(bytes, block_bytes),
             BroadcastAlgorithm::Circulant => {
                 let reach = facts.reach(form, config);
                 model_of(facts, form, config).blocks(reach, bytes, facts.eager_bytes, 1)
@@ -85,6 +85,24 @@ impl Problem for Broadcast<'_> {
             BroadcastAlgorithm::Relay => {
                 let model = model_of(facts, form, config);
                 model.relay_blocks(facts.members(form), bytes, facts.eager_bytes)
+            }
+            BroadcastAlgorithm::ScatterAllgather => {
+                model::part_blocks(facts.members(form), bytes, facts.eager_bytes)
+            }
+            BroadcastAlgorithm::Binomial
+            | BroadcastAlgorithm::Chain
+            | BroadcastAlgorithm::Linear
+            | BroadcastAlgorithm::Binary
+            | BroadcastAlgorithm::Kary
+            | BroadcastAlgorithm::Fibonacci
+            | BroadcastAlgorithm::InOrder
+            | BroadcastAlgorithm::TwoTree
+            | BroadcastAlgorithm::Mesh => {
+                let members = facts.members(form);
+                // Of these trees none depends on the latency.
+                let shape = super::shape(algorithm, members, 1, config);
+                let pace = shape.map_or(Pace::ALONE, |shape| shape.pace(members));
+                model_of(facts, form, config).tree_blocks(pace, bytes, facts.eager_bytes)
             }
         };
         Choice::Rondo {

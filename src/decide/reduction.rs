@@ -14,7 +14,8 @@ use crate::algorithm::{
 use crate::collective::{Family, LEAST_BYTES};
 use crate::config::{Config, Hierarchy, Reproducible};
 use crate::learn::{Candidate, Prior};
-use crate::model::{BLOCKS_MAX, Model, Reach, least_blocks};
+use crate::model::{BLOCKS_MAX, Model, Reach, blocks_of, least_blocks};
+use crate::schedule::Pace;
 use std::ops::RangeInclusive;
 
 /// Vectors of all ranks together that every rank takes to reduce them by itself, in bytes: more would take longer than
@@ -188,15 +189,33 @@ impl Reduction<'_> {
                 | AllReductionAlgorithm::Dissemination
                 | AllReductionAlgorithm::Ring
                 | AllReductionAlgorithm::ReduceBcast => false,
-                // As the binomial tree below.
-                AllReductionAlgorithm::Doubling => self.promise() != Reproducible::Order,
-                AllReductionAlgorithm::Gather | AllReductionAlgorithm::Ordered => true,
+                // As the trees below.
+                AllReductionAlgorithm::Doubling
+                | AllReductionAlgorithm::Binomial
+                | AllReductionAlgorithm::Chain
+                | AllReductionAlgorithm::Binary
+                | AllReductionAlgorithm::Kary
+                | AllReductionAlgorithm::Fibonacci
+                | AllReductionAlgorithm::InOrder
+                | AllReductionAlgorithm::TwoTree
+                | AllReductionAlgorithm::Mesh => self.promise() != Reproducible::Order,
+                AllReductionAlgorithm::Gather
+                | AllReductionAlgorithm::Ordered
+                | AllReductionAlgorithm::Linear => true,
             },
             Family::Reduction => match algorithm.of_reduction() {
                 ReductionAlgorithm::Circulant => false,
                 // The result is the same as in the order of ranks, but not its bits.
-                ReductionAlgorithm::Binomial => self.promise() != Reproducible::Order,
-                ReductionAlgorithm::Ordered => true,
+                ReductionAlgorithm::Binomial
+                | ReductionAlgorithm::Chain
+                | ReductionAlgorithm::Binary
+                | ReductionAlgorithm::Kary
+                | ReductionAlgorithm::Fibonacci
+                | ReductionAlgorithm::InOrder
+                | ReductionAlgorithm::TwoTree
+                | ReductionAlgorithm::Mesh => self.promise() != Reproducible::Order,
+                // A star takes one operand after the other.
+                ReductionAlgorithm::Ordered | ReductionAlgorithm::Linear => true,
             },
             Family::ScatteredReduction => match algorithm.of_scattered_reduction() {
                 ScatteredReductionAlgorithm::Halving | ScatteredReductionAlgorithm::Circulant => {
@@ -242,8 +261,17 @@ impl Reduction<'_> {
             | Algorithm::Hybrid
             | Algorithm::Adaptive
             | Algorithm::Linear
+            | Algorithm::Chain
+            | Algorithm::Binary
+            | Algorithm::Kary
+            | Algorithm::Fibonacci
+            | Algorithm::InOrder
+            | Algorithm::TwoTree
+            | Algorithm::Mesh
             | Algorithm::Postal
             | Algorithm::Relay
+            | Algorithm::ScatterAllgather
+            | Algorithm::Neighbor
             | Algorithm::Gather
             | Algorithm::Ordered
             | Algorithm::Doubling
@@ -280,8 +308,16 @@ impl Reduction<'_> {
             // The tree of a block depends on its number: so its size follows from nothing that is measured.
             Algorithm::Circulant | Algorithm::ReduceBcast => unmeasured(self.context.config)
                 .blocks(Reach::among(ranks), self.bytes, facts.eager_bytes, 1),
+            Algorithm::Binomial
+            | Algorithm::Linear
+            | Algorithm::Chain
+            | Algorithm::Binary
+            | Algorithm::Kary
+            | Algorithm::Fibonacci
+            | Algorithm::InOrder
+            | Algorithm::TwoTree
+            | Algorithm::Mesh => self.tree_blocks(algorithm, block_bytes),
             Algorithm::Pipelined
-            | Algorithm::Binomial
             | Algorithm::Doubling
             | Algorithm::Census
             | Algorithm::Dissemination => most(self.bytes, facts.eager_bytes),
@@ -305,9 +341,10 @@ impl Reduction<'_> {
             Algorithm::Bruck
             | Algorithm::Hybrid
             | Algorithm::Adaptive
-            | Algorithm::Linear
             | Algorithm::Postal
             | Algorithm::Relay
+            | Algorithm::ScatterAllgather
+            | Algorithm::Neighbor
             | Algorithm::Gather => 1,
         }
     }
@@ -403,7 +440,16 @@ impl Reduction<'_> {
             | AllReductionAlgorithm::Ordered
             | AllReductionAlgorithm::Doubling
             | AllReductionAlgorithm::Ring
-            | AllReductionAlgorithm::ReduceBcast => (false, false),
+            | AllReductionAlgorithm::ReduceBcast
+            | AllReductionAlgorithm::Binomial
+            | AllReductionAlgorithm::Chain
+            | AllReductionAlgorithm::Linear
+            | AllReductionAlgorithm::Binary
+            | AllReductionAlgorithm::Kary
+            | AllReductionAlgorithm::Fibonacci
+            | AllReductionAlgorithm::InOrder
+            | AllReductionAlgorithm::TwoTree
+            | AllReductionAlgorithm::Mesh => (false, false),
         };
         match self.order {
             Order { exact: false, .. } if needs_exact => Some(Why::Inexact),
@@ -425,6 +471,18 @@ impl Reduction<'_> {
         let flat = self.promise() == Reproducible::Placement
             || self.form(Algorithm::Halving) == Form::Flat;
         self.has_long_part() && flat
+    }
+
+    /// The blocks of a vector that comes up a tree. Of two trees each has every other block: so, as above, the number
+    /// follows from nothing that is measured.
+    fn tree_blocks(&self, algorithm: Algorithm, block_bytes: u64) -> u32 {
+        let Context { facts, config, .. } = self.context;
+        if block_bytes > 0 {
+            return blocks_of(self.bytes, block_bytes);
+        }
+        let shape = super::shape(algorithm, facts.p, 1, config);
+        let pace = shape.map_or(Pace::ALONE, |shape| shape.pace(facts.p));
+        unmeasured(config).tree_blocks(pace, self.bytes, facts.eager_bytes)
     }
 
     /// The blocks of each part in a circulant reduce-scatter. `block_bytes` is for those of all parts in a round. As

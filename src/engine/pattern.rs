@@ -3,7 +3,8 @@
 #![forbid(unsafe_code)]
 
 use super::Piece;
-use crate::schedule::{Blocks, Circulant, Rounds, Steps, TreeNeighbors};
+use crate::schedule::{Blocks, Circulant, Move, Moves, Rounds, Steps, TreeNeighbors};
+use std::ops::Range;
 
 /// Pieces of at least this many bytes do not share a message with others of a circulant all-broadcast,
 /// which never lie side by side: copying them costs more than another message (docs/tuning.md). Whole
@@ -37,7 +38,11 @@ pub enum Pattern<'a> {
     /// In round i every rank passes the part of the i-th rank before it on to the next: p-1 rounds.
     /// There is a part for every rank.
     Ring,
-    /// Every block of a single part goes down a tree, from this rank to all its children before the next block.
+    /// Ranges of whole parts, one or two in each step ([`crate::schedule::moves`]). There is a part for every rank, or,
+    /// of [`Moves::Scatter`], a single one, whose blocks are shared out among all ranks.
+    Moves(Moves),
+    /// Every block of a single part goes down a tree, from this rank to all its children before the next block; or the
+    /// blocks go down two trees in turn.
     Tree(&'a TreeNeighbors),
     /// Every block of a single part goes from the root to one other rank, its relay, and from there to all others. All
     /// other ranks are relays in turn (L. Cherkasova and J. Lee, "FastReplica", USENIX USITS 2003, section 3.1, with
@@ -155,8 +160,10 @@ impl<'a> Order<'a> {
         debug_assert!(
             match pattern {
                 Pattern::Circulant(..) => true,
-                Pattern::Bruck(_) | Pattern::Ring => parts.len() == graph.p() as usize,
-                Pattern::Tree(_) | Pattern::Relay => parts.len() == 1,
+                Pattern::Tree(_) | Pattern::Relay | Pattern::Moves(Moves::Scatter) =>
+                    parts.len() == 1,
+                Pattern::Bruck(_) | Pattern::Ring | Pattern::Moves(_) =>
+                    parts.len() == graph.p() as usize,
             },
             "as many parts as the pattern says"
         );
@@ -198,7 +205,11 @@ impl<'a> Order<'a> {
         let (k, phase) = (at.k, at.phase);
         let alone = match self.pattern {
             Pattern::Circulant(..) => ALONE_BYTES,
-            Pattern::Bruck(_) | Pattern::Ring | Pattern::Tree(_) | Pattern::Relay => u64::MAX,
+            Pattern::Bruck(_)
+            | Pattern::Ring
+            | Pattern::Tree(_)
+            | Pattern::Relay
+            | Pattern::Moves(_) => u64::MAX,
         };
         let mut length = first.span.len;
         pieces.push(first);
@@ -230,8 +241,10 @@ impl<'a> Order<'a> {
         let messages_left = |of: u32| bytes.saturating_mul(of.saturating_sub(at.phase + 1).into());
         match self.pattern {
             Pattern::Circulant(rounds, _) => messages_left(rounds.phases()),
-            Pattern::Tree(_) => messages_left(self.blocks()),
+            Pattern::Tree(family) => messages_left(family.phases(family.children(), self.blocks())),
             Pattern::Relay => messages_left(self.turns()),
+            Pattern::Moves(moves) if at.k >= moves.count(self.graph.p()) as usize => 0,
+            Pattern::Moves(moves) => self.more_of_step(moves, at),
             Pattern::Bruck(steps) if at.k >= steps.count() => 0,
             Pattern::Bruck(steps) => self.more_of_parts(at.part, steps.step(at.k).width, at.block),
             Pattern::Ring => self.more_of_parts(at.k as u32, self.graph.p() - 1, at.block),
@@ -260,13 +273,17 @@ impl<'a> Order<'a> {
         let skip = match self.pattern {
             Pattern::Tree(family) => {
                 return match direction {
-                    Direction::Receive => family.parent().unwrap_or(self.rank),
-                    Direction::Send => family.children()[k],
+                    Direction::Receive => family.parents()[k].peer,
+                    Direction::Send => family.children()[k].peer,
                 };
             }
             Pattern::Relay => {
                 let peer = self.relay_peer(k, direction);
                 return before(peer, p - self.parts[0].root, p);
+            }
+            Pattern::Moves(moves) => {
+                let step = self.step(moves, k, direction);
+                return step.map_or(self.rank, |step| step.peer);
             }
             Pattern::Ring => 1,
             Pattern::Bruck(steps) => steps.step(k).distance,
@@ -288,6 +305,7 @@ impl<'a> Order<'a> {
             Pattern::Ring => self.next_whole(at, direction, self.graph.p() as usize - 1),
             Pattern::Tree(family) => self.next_of_tree(family, at, direction),
             Pattern::Relay => self.next_of_relays(at, direction),
+            Pattern::Moves(moves) => self.next_of_steps(moves, at, direction),
         }
     }
 
@@ -350,11 +368,86 @@ impl<'a> Order<'a> {
         direction: Direction,
     ) -> Option<Piece> {
         let part = self.parts.first()?;
-        let peers = match direction {
-            Direction::Receive => usize::from(family.parent().is_some()),
-            Direction::Send => family.children().len(),
+        let edges = match direction {
+            Direction::Receive => family.parents(),
+            Direction::Send => family.children(),
         };
-        next_of_part(part, at, (peers, part.blocks.count()), |at| at.phase)
+        let phases = family.phases(edges, part.blocks.count());
+        next_of_part(part, at, (edges.len(), phases), |at| {
+            family.block(&edges[at.k], at.phase)
+        })
+    }
+
+    /// What this rank does in a step.
+    fn step(&self, moves: Moves, k: usize, direction: Direction) -> Option<Move> {
+        let (p, sends) = (self.graph.p(), direction == Direction::Send);
+        match moves {
+            Moves::Scatter => {
+                let step = moves.step(p, self.relative(), k as u32, sends)?;
+                let peer = before(step.peer, p - self.parts[0].root, p);
+                Some(Move { peer, ..step })
+            }
+            Moves::Doubling | Moves::Neighbours | Moves::Mesh => {
+                moves.step(p, self.rank, k as u32, sends)
+            }
+        }
+    }
+
+    /// The blocks of a part of a step, and what they belong to.
+    fn blocks_of_step(&self, moves: Moves, part: u32) -> (&'a Part, Range<u32>) {
+        match moves {
+            Moves::Scatter => {
+                let whole = &self.parts[0];
+                let (n, p) = (u64::from(whole.blocks.count()), u64::from(self.graph.p()));
+                let first = |part: u32| (u64::from(part) * n / p) as u32;
+                (whole, first(part)..first(part + 1))
+            }
+            Moves::Doubling | Moves::Neighbours | Moves::Mesh => {
+                let part = &self.parts[part as usize];
+                (part, 0..part.blocks.count())
+            }
+        }
+    }
+
+    /// Whole parts, block by block, those of a step in ascending order.
+    fn next_of_steps(&self, moves: Moves, at: &mut Cursor, direction: Direction) -> Option<Piece> {
+        let count = moves.count(self.graph.p()) as usize;
+        while at.k < count {
+            let step = self.step(moves, at.k, direction);
+            while let Some(step) = &step
+                && at.part < step.count()
+            {
+                let (part, blocks) = self.blocks_of_step(moves, step.part(at.part));
+                while at.block < blocks.end - blocks.start {
+                    at.block += 1;
+                    let block = blocks.start + at.block - 1;
+                    if part.blocks.span(block).len > 0 {
+                        return Some(part.piece(block));
+                    }
+                }
+                (at.part, at.block) = (at.part + 1, 0);
+            }
+            (at.part, at.k) = (0, at.k + 1);
+        }
+        None
+    }
+
+    /// About how many bytes of a step this rank still sends.
+    fn more_of_step(&self, moves: Moves, at: &Cursor) -> u64 {
+        let Some(step) = self.step(moves, at.k, Direction::Send) else {
+            return 0;
+        };
+        let parts = (at.part..step.count()).take(PARTS_AHEAD);
+        let bytes = parts.map(|i| {
+            let (part, blocks) = self.blocks_of_step(moves, step.part(i));
+            let first = if i == at.part { at.block } else { 0 };
+            let left = blocks.start + first..blocks.end;
+            match left.is_empty() {
+                true => 0,
+                false => part.blocks.span(left.end - 1).end() - part.blocks.span(left.start).offset,
+            }
+        });
+        bytes.sum()
     }
 
     fn next_circulant(
@@ -413,7 +506,9 @@ impl<'a> Order<'a> {
             let (first, width) = match self.pattern {
                 Pattern::Bruck(steps) => (0, steps.step(at.k).width),
                 Pattern::Ring => (at.k as u32, 1),
-                Pattern::Circulant(..) | Pattern::Tree(_) | Pattern::Relay => return None,
+                Pattern::Circulant(..) | Pattern::Tree(_) | Pattern::Relay | Pattern::Moves(_) => {
+                    return None;
+                }
             };
             while at.part < width {
                 let root = before(sender, first + at.part, self.graph.p());

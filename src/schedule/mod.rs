@@ -1,5 +1,5 @@
-//! Schedules: which block a rank sends and which it receives in each round of an n-block broadcast; trees for
-//! a single block ([`postal`]); and the messages of an all-broadcast of whole parts ([`steps`]).
+//! Schedules: which block a rank sends and which it receives in each round of an n-block broadcast; trees
+//! ([`trees`], and [`postal`] for a single block); and the messages of an all-broadcast of whole parts ([`steps`]).
 //!
 //! Integers in, integers out: no messages, no buffers, no environment. The schedules are those of
 //! Jesper Larsson Träff: "(Poly)Logarithmic Time Construction of Round-optimal n-Block Broadcast
@@ -55,14 +55,18 @@
 
 pub mod blocks;
 pub mod circulant;
+pub mod moves;
 pub mod parts;
 pub mod postal;
 pub mod rounds;
 pub mod steps;
+pub mod trees;
+mod two_trees;
 
 pub use blocks::{Blocks, Span};
 pub use circulant::Circulant;
+pub use moves::{Move, Moves};
 pub use parts::Parts;
-pub use postal::TreeNeighbors;
 pub use rounds::{MAX_Q, Rounds};
 pub use steps::{Step, Steps};
+pub use trees::{Edge, Pace, Shape, TreeNeighbors};

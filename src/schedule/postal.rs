@@ -55,62 +55,22 @@ pub fn time(p: u32, latency: u32) -> u32 {
     reach.t
 }
 
-/// From whom a rank has its blocks, and to whom it passes them on, first to last.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TreeNeighbors {
-    parent: Option<u32>,
-    children: Vec<u32>,
-    /// F(t) for t below the time of the tree.
-    reached: Vec<u32>,
-}
-
-impl TreeNeighbors {
-    /// Makes this the family of `rank` in the tree of `p` ranks from `root`. O(L log p) time.
-    pub fn set(&mut self, p: u32, latency: u32, rank: u32, root: u32) {
-        self.reached.clear();
-        let mut reach = Reach::new(latency);
-        while reach.ranks() < p {
-            self.reached.push(reach.ranks());
-            reach.step();
+/// Splits a subtree of `size` ranks, of which the first one has the block: calls `child` with where each of its
+/// children begins and how many ranks it has to reach, first to last. O(L log p) time.
+pub(super) fn split(size: u32, latency: u32, mut child: impl FnMut(u32, u32)) {
+    // F(t) for t below the time of the tree.
+    let mut reached = Vec::new();
+    let mut reach = Reach::new(latency);
+    while reach.ranks() < size {
+        reached.push(reach.ranks());
+        reach.step();
+    }
+    let mut ranks = size;
+    for kept in reached.into_iter().rev() {
+        // Else it is a unit more than they need.
+        if kept < ranks {
+            child(kept, ranks - kept);
+            ranks = kept;
         }
-        let v = (u64::from(rank) + u64::from(p) - u64::from(root)) % u64::from(p);
-        let absolute = |v: u32| ((u64::from(v) + u64::from(root)) % u64::from(p)) as u32;
-        self.parent = None;
-        self.children.clear();
-        // Rank `first` has the block, and with `ranks` ranks from itself on there are t units left for them.
-        let (mut first, mut ranks, mut t) = (0, p, self.reached.len());
-        while ranks > 1 {
-            t -= 1;
-            let kept = self.reached[t];
-            if kept >= ranks {
-                continue; // a unit more than they need
-            }
-            let child = first + kept;
-            if v >= u64::from(child) {
-                self.parent = Some(absolute(first));
-                (first, ranks) = (child, ranks - kept);
-                t = t + 1 - reach.latency as usize;
-            } else {
-                if v == u64::from(first) {
-                    self.children.push(absolute(child));
-                }
-                ranks = kept;
-            }
-        }
-    }
-
-    /// Who sends to this rank; `None` for the root.
-    pub fn parent(&self) -> Option<u32> {
-        self.parent
-    }
-
-    /// To whom this rank sends, in this order.
-    pub fn children(&self) -> &[u32] {
-        &self.children
-    }
-
-    /// Bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        (self.children.capacity() + self.reached.capacity()) * size_of::<u32>()
     }
 }

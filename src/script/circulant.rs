@@ -8,7 +8,6 @@
 
 use super::{Group, Join, Script, sub};
 use crate::schedule::{Circulant, Rounds};
-use std::ops::Range;
 
 /// What a member does with a block in a round.
 #[derive(Clone, Copy)]
@@ -120,23 +119,6 @@ pub fn order(graph: &Circulant, n: u32, who: u32, root: u32, mut run: impl FnMut
     });
     for block in (0..n).filter(|&block| !begun[block as usize]) {
         run(block);
-    }
-}
-
-/// Adds the reduction of `blocks` to member 0 through a binomial tree in which every partial result is one of
-/// consecutive members, so that the operands keep their order.
-pub fn binomial(script: &mut Script, group: &Group, blocks: Range<u32>) {
-    let &Group { p, me, .. } = group;
-    let mut distance = 1;
-    while distance < p {
-        if me & distance != 0 {
-            script.send(group.rank(me - distance), blocks);
-            return;
-        }
-        if me + distance < p {
-            script.receive(group.rank(me + distance), blocks.clone(), Join::Right);
-        }
-        distance *= 2;
     }
 }
 

@@ -25,9 +25,10 @@ mod ring;
 mod scan;
 mod scattered;
 mod spread;
+mod trees;
 
 pub use census::{census, census_places, disseminate};
-pub use circulant::{binomial, reduce, reduce_broadcast};
+pub use circulant::{reduce, reduce_broadcast};
 pub use exchange::exchange;
 pub use fold::Fold;
 pub use gather::{GatherNodes, GatherTree, gather, gather_cut, spread_vectors};
@@ -38,6 +39,7 @@ pub use ring::ring;
 pub use scan::{Prefix, chain, doubling};
 pub use scattered::Scattered;
 pub use spread::{dissemination, spread};
+pub use trees::{broadcast_tree, hand_over, reduce_tree};
 
 use std::ops::Range;
 

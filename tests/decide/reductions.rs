@@ -381,6 +381,58 @@ fn doubling_gives_way_where_the_bits_of_a_loop_are_promised() {
     }
 }
 
+/// Trees keep the order of ranks, but none but a star has the bits of a loop.
+#[test]
+fn trees_give_way_where_the_bits_of_a_loop_are_promised() {
+    use Algorithm::{Binary, Binomial, Chain, Fibonacci, InOrder, Kary, Linear, Mesh, TwoTree};
+    for collective in [Collective::Allreduce, Collective::Reduce] {
+        for named in [
+            Binary, Binomial, Chain, Fibonacci, InOrder, Kary, Linear, Mesh, TwoTree,
+        ] {
+            let asked = config(|c| c[collective].setting = Setting::Use(named));
+            let promised = Config {
+                reproducible: Reproducible::Order,
+                ..asked.clone()
+            };
+            for order in [SUM_OF_DOUBLES, ORDERED] {
+                let choice = reduction(collective, NODES, 4 << 20, order, &asked);
+                assert_eq!(algorithm_because(choice), (named, Why::Configured));
+                assert!(is_flat(choice));
+                let choice = reduction(collective, NODES, 4 << 20, order, &promised);
+                let expected = match named {
+                    Linear => (Linear, Why::Configured),
+                    _ => (Algorithm::Ordered, Why::Order),
+                };
+                assert_eq!(algorithm_because(choice), expected, "{named:?}");
+            }
+        }
+    }
+}
+
+/// Of two trees each has every other block. So what is measured changes no number of blocks, but what is told does.
+#[test]
+fn the_blocks_that_go_up_a_tree_follow_from_nothing_that_is_measured() {
+    let blocks = |facts: Facts, change: fn(&mut Config)| {
+        let config = config(|c| {
+            c[Collective::Reduce].setting = Setting::Use(Algorithm::TwoTree);
+            change(c);
+        });
+        match reduction(Collective::Reduce, facts, 4 << 20, SUM_OF_DOUBLES, &config) {
+            Choice::Rondo { blocks, .. } => blocks,
+            Choice::Host(why) => panic!("{why:?}"),
+        }
+    };
+    let measured = Facts {
+        network: FAR,
+        ..NODES
+    };
+    let usual = blocks(NODES, |_| ());
+    assert!(usual > 1);
+    assert_eq!(blocks(measured, |_| ()), usual);
+    assert_eq!(blocks(NODES, |c| c.block_bytes = 1 << 20), 4);
+    assert!(blocks(NODES, |c| c.network.alpha_us = Some(0.1)) > usual);
+}
+
 /// A reduce-scatter of `bytes` bytes, of which one rank gets so many and the others an equal part of the rest.
 fn uneven(facts: Facts, bytes: u64, longest: u64, order: Order, config: &Config) -> Choice {
     let mut parts = vec![(bytes - longest) / u64::from(facts.p - 1); facts.p as usize];

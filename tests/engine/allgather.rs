@@ -3,9 +3,9 @@
 use crate::case::{Case, How, Outcome, block_counts, in_rounds, rng, run, shuffled, starving};
 use proptest::prelude::*;
 use rondo::engine::Limits;
-use rondo::schedule::{Circulant, Steps};
+use rondo::schedule::{Circulant, Moves, Steps};
 
-const EVERY: [How; 7] = [
+const EVERY: [How; 10] = [
     How::Table,
     How::RootSchedules,
     How::Bruck(2),
@@ -13,14 +13,20 @@ const EVERY: [How; 7] = [
     How::Bruck(6),
     How::Bruck(64),
     How::Ring,
+    How::Moves(Moves::Doubling),
+    How::Moves(Moves::Neighbours),
+    How::Moves(Moves::Mesh),
 ];
 
-const WHOLE: [How; 5] = [
+const WHOLE: [How; 8] = [
     How::Bruck(2),
     How::Bruck(3),
     How::Bruck(6),
     How::Bruck(64),
     How::Ring,
+    How::Moves(Moves::Doubling),
+    How::Moves(Moves::Neighbours),
+    How::Moves(Moves::Mesh),
 ];
 
 /// Numbers of ranks with schedules that one easily gets wrong, above 32.
@@ -198,6 +204,11 @@ fn the_rounds_are_those_of_the_papers() {
         }
         check(How::Ring, 1, p - 1);
         check(How::Ring, 5, p - 1);
+        for moves in [Moves::Doubling, Moves::Neighbours, Moves::Mesh] {
+            if !moves.has_pairs(p) {
+                check(How::Moves(moves), 1, moves.count(p));
+            }
+        }
     }
 }
 

@@ -3,20 +3,20 @@
 use crate::case::{Case, How, Outcome, block_counts, in_rounds, rng, run, shuffled, starving};
 use proptest::prelude::*;
 use rondo::engine::Limits;
-use rondo::schedule::Circulant;
+use rondo::schedule::{Circulant, Shape};
 
 fn case(p: u32, root: u32, bytes: u64, n: u32) -> Case {
     case_of(How::RootSchedules, p, root, bytes, n)
 }
 
-fn case_of(how: How, p: u32, root: u32, bytes: u64, n: u32) -> Case {
+pub fn case_of(how: How, p: u32, root: u32, bytes: u64, n: u32) -> Case {
     let mut sizes = vec![0; p as usize];
     sizes[root as usize] = bytes;
     Case::new(sizes, how, n)
 }
 
 /// Every rank but the root received each block once, in a message of its own.
-fn check(case: &Case, outcome: &Outcome) {
+pub fn check(case: &Case, outcome: &Outcome) {
     for (port, &size) in outcome.ports.iter().zip(&case.sizes) {
         let n = if size > 0 { 0 } else { u64::from(case.n) };
         let (messages, pieces, _) = port.received;
@@ -117,7 +117,7 @@ fn a_tree_brings_every_block_to_every_rank() {
     for p in (2..=40).chain([65, 129, 300]) {
         for latency in [1, 2, 4, 16] {
             let n = [1, 1, rng.random_range(2..9)][rng.random_range(0..3)];
-            let (root, how) = (rng.random_range(0..p), How::Tree(latency));
+            let (root, how) = (rng.random_range(0..p), How::Tree(Shape::Postal(latency)));
             let mut case = case_of(how, p, root, u64::from(n) * 3 + 1, n);
             case.limits.receives = rng.random_range(1..=4);
             case.limits.sends = rng.random_range(1..=20);
@@ -175,7 +175,7 @@ fn the_rounds_of_relays() {
 #[test]
 fn the_rounds_of_a_tree() {
     for p in 2..=130 {
-        let case = case_of(How::Tree(1), p, p / 2, 10, 1);
+        let case = case_of(How::Tree(Shape::BINOMIAL), p, p / 2, 10, 1);
         let q = Circulant::new(p).q() as u64;
         assert_eq!(run(&case, in_rounds).steps, q, "p = {p}");
     }
@@ -184,7 +184,7 @@ fn the_rounds_of_a_tree() {
 /// Blocks without bytes do not travel.
 #[test]
 fn more_blocks_than_bytes() {
-    for (how, p) in [How::RootSchedules, How::Tree(3), How::Relay]
+    for (how, p) in [How::RootSchedules, How::Tree(Shape::Postal(3)), How::Relay]
         .into_iter()
         .flat_map(|how| (2..=20).map(move |p| (how, p)))
     {

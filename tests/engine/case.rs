@@ -6,7 +6,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use rondo::engine::{
     AllBroadcast, Entries, Limits, Order, Part, Pattern, Progress, RootSchedules, Scratch,
 };
-use rondo::schedule::{Blocks, Circulant, Rounds, Steps, TreeNeighbors};
+use rondo::schedule::{Blocks, Circulant, Moves, Rounds, Shape, Steps, TreeNeighbors};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -20,10 +20,12 @@ pub enum How {
     /// Whole parts with this radix.
     Bruck(u32),
     Ring,
-    /// A tree for this latency; one rank alone has a part.
-    Tree(u32),
+    /// A tree; one rank alone has a part.
+    Tree(Shape),
     /// Over relays; one rank alone has a part.
     Relay,
+    /// In steps; of `Scatter`, one rank alone has a part.
+    Moves(Moves),
 }
 
 /// A collective to be tried: a broadcast if one rank alone has bytes.
@@ -74,9 +76,15 @@ impl Case {
         let mut cut = Vec::new();
         for (root, &len) in (0..).zip(&self.sizes) {
             let n = match self.how {
-                How::Table | How::RootSchedules | How::Tree(_) | How::Relay if len == 0 => continue,
-                How::Table | How::RootSchedules | How::Tree(_) | How::Relay => self.n,
-                How::Bruck(_) | How::Ring => len.div_ceil(size).max(1) as u32,
+                How::Table
+                | How::RootSchedules
+                | How::Tree(_)
+                | How::Relay
+                | How::Moves(Moves::Scatter) => match len {
+                    0 => continue,
+                    _ => self.n,
+                },
+                How::Bruck(_) | How::Ring | How::Moves(_) => len.div_ceil(size).max(1) as u32,
             };
             let blocks = Blocks::new(len, n);
             cut.push(Part {
@@ -117,8 +125,8 @@ pub fn sides(case: &Case) -> Vec<Side> {
             rows.set(&graph, rank, &roots);
         }
         let mut family = TreeNeighbors::default();
-        if let How::Tree(latency) = case.how {
-            family.set(case.p(), latency, rank, roots[0]);
+        if let How::Tree(shape) = case.how {
+            family.set(shape, case.p(), rank, roots[0]);
         }
         Side {
             rank,
@@ -143,6 +151,7 @@ impl Side {
             How::Ring => Pattern::Ring,
             How::Tree(_) => Pattern::Tree(&self.family),
             How::Relay => Pattern::Relay,
+            How::Moves(moves) => Pattern::Moves(moves),
         };
         Order::new(graph, self.rank, pattern, &self.cut)
     }

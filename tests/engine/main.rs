@@ -10,4 +10,5 @@ mod mistakes;
 mod nodes;
 mod rooted;
 mod slots;
+mod trees;
 mod wire;

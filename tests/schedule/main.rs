@@ -7,11 +7,13 @@
 mod blocks;
 mod conditions;
 mod mistakes;
+mod moves;
 mod oracle;
 mod parts;
 mod postal;
 mod rounds;
 mod tables;
+mod trees;
 
 use rondo::schedule::Circulant;
 

@@ -1,14 +1,14 @@
 //! Trees for a single block, in the postal model: a rank sends a message in every unit of time, and each is there
 //! some units, the latency, after its sending began.
 
-use rondo::schedule::TreeNeighbors;
 use rondo::schedule::postal::{LATENCY_MAX, time};
+use rondo::schedule::{Shape, TreeNeighbors};
 
 /// The families of all ranks.
 fn families(p: u32, latency: u32, root: u32) -> Vec<TreeNeighbors> {
     let family = |rank| {
         let mut family = TreeNeighbors::default();
-        family.set(p, latency, rank, root);
+        family.set(Shape::Postal(latency), p, rank, root);
         family
     };
     (0..p).map(family).collect()
@@ -22,14 +22,16 @@ fn play(families: &[TreeNeighbors], latency: u32, root: u32) -> u32 {
     let mut ready = vec![root];
     while let Some(rank) = ready.pop() {
         let at = there[rank as usize].unwrap();
-        for (turn, &child) in (0..).zip(families[rank as usize].children()) {
-            assert_eq!(families[child as usize].parent(), Some(rank));
+        for (turn, child) in (0..).zip(families[rank as usize].children()) {
+            let child = child.peer;
+            let parents = families[child as usize].parents();
+            assert_eq!((parents.len(), parents[0].peer), (1, rank));
             let before = there[child as usize].replace(at + turn + latency);
             assert_eq!(before, None, "{child} gets it twice");
             ready.push(child);
         }
     }
-    assert_eq!(families[root as usize].parent(), None);
+    assert!(families[root as usize].parents().is_empty());
     let there = there.into_iter();
     there.map(|at| at.expect("reached")).max().unwrap()
 }
@@ -112,8 +114,8 @@ fn numbers_of_ranks_near_the_largest_do_not_overflow() {
     let p = u32::MAX;
     let mut family = TreeNeighbors::default();
     for latency in [1, 16] {
-        family.set(p, latency, p - 2, p - 2);
-        assert!(family.children().iter().all(|&child| child < p));
+        family.set(Shape::Postal(latency), p, p - 2, p - 2);
+        assert!(family.children().iter().all(|child| child.peer < p));
         assert!(time(p, latency) >= 32);
     }
 }

@@ -3,11 +3,12 @@
 
 mod fold;
 mod reductions;
+mod trees;
 mod wire;
 
 use proptest::prelude::*;
 use rondo::engine::{Execution, ScriptWire, run_script};
-use rondo::schedule::{Circulant, Steps};
+use rondo::schedule::{self, Circulant, Steps, TreeNeighbors};
 use rondo::script::*;
 use std::iter::{Once, once, repeat_n};
 use std::ops::Range;
@@ -464,37 +465,6 @@ fn an_ordered_reduction_sends_a_message_to_every_other_rank() {
         for port in &outcome.ports {
             assert!(port.sent.iter().all(|(_, blocks)| blocks.len() == 1));
             assert_eq!((port.sent.len() as u32, port.received), (p - 1, p - 1));
-        }
-    }
-}
-
-/// The members of a group are in any order, and not all ranks belong to it.
-#[test]
-fn a_binomial_tree_keeps_the_order_of_the_members() {
-    let mut rng = rng(6);
-    for size in every_p() {
-        let p = size + size / 5;
-        for variant in variants_for(size, 6) {
-            let members = shuffled((0..p).collect(), &mut rng);
-            let members = &members[..size as usize];
-            let n = [1, 2, 5][rng.random_range(0..3)];
-            let count = rng.random_range(0..=2 * u64::from(n));
-            let scripts = scripts(p, |script, rank| {
-                script.begin(variant.most, even(count, n).into_iter());
-                if let Some(me) = members.iter().position(|&member| member == rank) {
-                    let group = Group {
-                        members: Some(members),
-                        p: size,
-                        me: me as u32,
-                    };
-                    binomial(script, &group, 0..n);
-                }
-            });
-            let outcome = carry_out(&scripts, count, &variant);
-            let order: Vec<u16> = members.iter().map(|&member| member as u16).collect();
-            let root = members[0];
-            let expected = terms(0..count, |_| &order);
-            check(root, &outcome.result(root), &expected, &variant);
         }
     }
 }
@@ -1084,7 +1054,10 @@ fn a_rank_alone_has_the_result_and_waits_for_nobody() {
         halving(script, &group, blocks_of(3));
         spread(script, &group, &steps, blocks_of(3));
         reduce(script, &group, &Circulant::new(1), 0, |_, _| {});
-        binomial(script, &group, 0..3);
+        let mut family = TreeNeighbors::default();
+        family.set(schedule::Shape::BINARY, 1, 0, 0);
+        reduce_tree(script, &family);
+        hand_over(script, 0, 0, 0);
         collect(script, 1, 0, 0, part_of(3));
         dissemination(script, &group, &steps);
         chain(script, 1, 0, 3, Prefix::Inclusive);

@@ -84,7 +84,7 @@ fn schedule(plan: &Plan, node: u32) -> Schedule {
     let mut schedule = Schedule::default();
     let n = plan.topology.nodes();
     match plan.call.travel {
-        Travel::Tree(latency) => schedule.family.set(n, latency, node, plan.contributors[0]),
+        Travel::Tree(shape) => schedule.family.set(shape, n, node, plan.contributors[0]),
         _ => schedule
             .rows
             .set(&Circulant::new(n), node, &plan.contributors),
@@ -101,6 +101,7 @@ fn order<'a>(plan: &Plan, node: u32, schedule: &'a Schedule, cut: &'a [Part]) ->
         }
         Travel::Bruck => Pattern::Bruck(Steps::new(graph.p(), 2)),
         Travel::Relay => Pattern::Relay,
+        Travel::Moves(moves) => Pattern::Moves(moves),
         Travel::Ring => Pattern::Ring,
         Travel::Tree(_) => Pattern::Tree(&schedule.family),
     };
@@ -356,8 +357,8 @@ fn by_messages(
     let all = (n > 1 && count > 0).then(|| {
         let Schedule { rows, family } = &mut schedule_inside;
         let pattern = match plan.call.travel {
-            Travel::Tree(latency) => {
-                family.set(n, latency, me, leader);
+            Travel::Tree(shape) => {
+                family.set(shape, n, me, leader);
                 Pattern::Tree(family)
             }
             _ => {

@@ -15,6 +15,7 @@ use plan::{Call, Travel, orders};
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use rondo::engine::Limits;
+use rondo::schedule::{Moves, Shape};
 use rondo::topology::Topology;
 
 /// Ranks of each node.
@@ -87,9 +88,16 @@ fn a_broadcast_from_every_root_in_every_placement() {
                 let mut call = Call::bcast(p, root, bytes, blocks);
                 call.lanes = lanes(&widths, ring, &mut rng);
                 if rng.random_range(0..3) == 0 {
-                    call.travel = match rng.random_range(0..3) {
+                    call.travel = match rng.random_range(0..4) {
                         0 => Travel::Relay,
-                        _ => Travel::Tree(rng.random_range(1..=6)),
+                        1 => Travel::Moves(Moves::Scatter),
+                        _ => Travel::Tree(match rng.random_range(0..6) {
+                            0 => Shape::CHAIN,
+                            1 => Shape::Even(rng.random_range(2..=4)),
+                            2 => Shape::InOrder,
+                            3 => Shape::Two,
+                            _ => Shape::Postal(rng.random_range(1..=6)),
+                        }),
                     };
                 }
                 let mut case = Case::new(nodes.clone(), vec![call], ring);
@@ -116,7 +124,14 @@ fn distributions(p: u32, most: u64, rng: &mut TestRng) -> Vec<Vec<u64>> {
     ]
 }
 
-const TRAVELS: [Travel; 3] = [Travel::Circulant, Travel::Bruck, Travel::Ring];
+const TRAVELS: [Travel; 6] = [
+    Travel::Circulant,
+    Travel::Bruck,
+    Travel::Ring,
+    Travel::Moves(Moves::Doubling),
+    Travel::Moves(Moves::Neighbours),
+    Travel::Moves(Moves::Mesh),
+];
 
 #[test]
 fn an_allgather_of_every_distribution_in_every_placement() {
@@ -149,7 +164,7 @@ fn calls_follow_each_other_on_one_ring() {
                     0 => Call::bcast(p, rng.random_range(0..p), rng.random_range(1..300), 3),
                     _ => {
                         let sizes = (0..p).map(|_| rng.random_range(0..40)).collect();
-                        Call::allgather(sizes, TRAVELS[rng.random_range(0..3)], 2)
+                        Call::allgather(sizes, TRAVELS[rng.random_range(0..TRAVELS.len())], 2)
                     }
                 };
                 call.sizes[0] = call.sizes[0].max(u64::from(call.root.is_none()));

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use rondo::engine::Part;
 use rondo::engine::node::Places;
-use rondo::schedule::{Blocks, Parts, Span, TreeNeighbors};
+use rondo::schedule::{Blocks, Moves, Parts, Shape, Span, TreeNeighbors};
 use rondo::topology::Topology;
 use std::ops::Range;
 
@@ -15,8 +15,10 @@ pub enum Travel {
     Bruck,
     Ring,
     /// Down trees for this latency.
-    Tree(u32),
+    Tree(Shape),
     Relay,
+    /// In steps.
+    Moves(Moves),
 }
 
 /// A call: a broadcast if there is a root.
@@ -149,7 +151,7 @@ impl Plan {
     pub fn cut(&self, lane: u32) -> Vec<Part> {
         let len = |node| self.share(node, lane).len;
         match self.call.travel {
-            Travel::Circulant | Travel::Tree(_) | Travel::Relay => {
+            Travel::Circulant | Travel::Tree(_) | Travel::Relay | Travel::Moves(Moves::Scatter) => {
                 let part = |(i, &root): (u32, &u32)| Part {
                     root,
                     first: i * self.call.blocks,
@@ -182,11 +184,21 @@ impl Plan {
                 let rounds = self.call.blocks - 1 + n.next_power_of_two().trailing_zeros();
                 round * u64::from(rounds)
             }
-            // All of it to every child.
-            Travel::Tree(latency) => {
+            // All of it to every child, or half of it where there are two trees.
+            Travel::Tree(shape) => {
                 let (mut family, root) = (TreeNeighbors::default(), self.contributors[0]);
-                family.set(n, latency, node, root);
-                share(root) * family.children().len() as u64
+                family.set(shape, n, node, root);
+                let part = self.cut(lane)[0];
+                let n = part.blocks.count();
+                let phases = 0..family.phases(family.children(), n);
+                let mut bytes = 0;
+                for phase in phases {
+                    let edges = family.children().iter();
+                    let sent = edges.map(|edge| family.block(edge, phase));
+                    let sent = sent.filter(|&block| block < n);
+                    bytes += sent.map(|block| part.blocks.span(block).len).sum::<u64>();
+                }
+                bytes
             }
             // The root sends all of it once. Relays share in what all others need, in whole blocks.
             Travel::Relay => {
@@ -205,6 +217,25 @@ impl Plan {
                     have = half;
                 }
                 bytes
+            }
+            // What the steps say: of a part, or of a share of the only one.
+            Travel::Moves(moves) => {
+                let root = self.call.root.map_or(0, |_| self.contributors[0]);
+                let bytes = |part: u32| match moves {
+                    Moves::Scatter => {
+                        let whole = self.cut(lane)[0];
+                        let first = |part: u32| part * whole.blocks.count() / n;
+                        let blocks = first(part)..first(part + 1);
+                        blocks.map(|i| whole.blocks.span(i).len).sum()
+                    }
+                    _ => share(part),
+                };
+                let steps = (0..moves.count(n))
+                    .filter_map(|k| moves.step(n, (node + n - root) % n, k, true));
+                let sent = |step: rondo::schedule::Move| {
+                    (0..step.count()).map(|i| bytes(step.part(i))).sum::<u64>()
+                };
+                steps.map(sent).sum()
             }
             // All but what the next node has.
             Travel::Ring => (2..=n).map(|i| share(node + i)).sum(),

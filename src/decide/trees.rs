@@ -1,0 +1,40 @@
+//! Which algorithm is which tree.
+
+#![forbid(unsafe_code)]
+
+use crate::algorithm::Algorithm;
+use crate::config::Config;
+use crate::schedule::Shape;
+
+/// The tree of an algorithm that sends blocks down one, or up, among `p` ranks or nodes; `latency` is that of
+/// [`Shape::Postal`]. `None`: it has none. All ranks have the same.
+pub fn shape(algorithm: Algorithm, p: u32, latency: u32, config: &Config) -> Option<Shape> {
+    Some(match algorithm {
+        Algorithm::Postal => Shape::Postal(latency),
+        Algorithm::Binomial => Shape::BINOMIAL,
+        Algorithm::Chain => Shape::CHAIN,
+        Algorithm::Linear => Shape::STAR,
+        Algorithm::Binary => Shape::BINARY,
+        Algorithm::Kary => Shape::Even(config.tree_arity.max(1)),
+        Algorithm::Fibonacci => Shape::Fibonacci,
+        Algorithm::InOrder => Shape::InOrder,
+        Algorithm::TwoTree => Shape::Two,
+        Algorithm::Mesh => Shape::mesh(p),
+        Algorithm::Circulant
+        | Algorithm::Bruck
+        | Algorithm::Ring
+        | Algorithm::Hybrid
+        | Algorithm::Adaptive
+        | Algorithm::Relay
+        | Algorithm::ScatterAllgather
+        | Algorithm::Neighbor
+        | Algorithm::Halving
+        | Algorithm::Gather
+        | Algorithm::Ordered
+        | Algorithm::Doubling
+        | Algorithm::Pipelined
+        | Algorithm::Dissemination
+        | Algorithm::Census
+        | Algorithm::ReduceBcast => return None,
+    })
+}

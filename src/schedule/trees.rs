@@ -1,0 +1,310 @@
+//! Trees down which the blocks of a broadcast go one after the other, and up which those of a reduction come: from whom
+//! a rank has its blocks, and to whom it passes them on.
+//!
+//! In all of these trees a subtree has consecutive ranks, counted from the root (in order: from rank 0). What a rank
+//! passes on first goes to the subtree of the highest ranks. So backwards, operands come in the order of ranks.
+
+#![forbid(unsafe_code)]
+
+use super::{postal, two_trees};
+
+/// Which tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A message is there so many units after its sending began ([`postal`]). 1: the binomial tree.
+    Postal(u32),
+    /// A rank has at most so many children, whose subtrees have as many ranks each. 1: a chain, 2: the complete binary
+    /// tree, p - 1: a star.
+    Even(u32),
+    /// Of two children the first one has the larger subtree, so that all leaves have a block at the same time (J.
+    /// Bruck, R. Cypher, C.-T. Ho, "Multiple message broadcasting with generalized Fibonacci trees", SPDP 1992).
+    Fibonacci,
+    /// A binary tree with the root where it is: of two children one has the lower ranks and one has the higher ranks.
+    /// Backwards it keeps the order of ranks whatever the root is.
+    InOrder,
+    /// Ranks are a mesh of so many rows: down the first row, and from there down each column, by binomial trees (A.
+    /// Grama et al., "Introduction to Parallel Computing", 2003, section 4.1.2).
+    Mesh(u32),
+    /// Two binary trees: even blocks go down the first, odd ones down the second ([`two_trees`]).
+    Two,
+}
+
+/// How fast a tree is, in rounds in which a rank sends one message and receives another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Rounds until every rank has the first block, at the most.
+    pub first: u32,
+    /// Rounds from one block to the next.
+    pub every: u32,
+    /// Messages one after the other on a block's longest way.
+    pub latencies: u32,
+}
+
+impl Pace {
+    /// Of a rank alone.
+    pub const ALONE: Pace = Pace {
+        first: 0,
+        every: 1,
+        latencies: 0,
+    };
+}
+
+impl Shape {
+    /// Every rank has one child.
+    pub const CHAIN: Shape = Shape::Even(1);
+    /// The root has all others as children.
+    pub const STAR: Shape = Shape::Even(u32::MAX);
+    /// The complete binary tree.
+    pub const BINARY: Shape = Shape::Even(2);
+    /// The binomial tree.
+    pub const BINOMIAL: Shape = Shape::Postal(1);
+
+    /// The mesh of `p` ranks that is nearest to a square; its last column may be shorter.
+    pub fn mesh(p: u32) -> Shape {
+        Shape::Mesh(p.isqrt().max(1))
+    }
+
+    /// The rank from which on ranks are counted in the tree from `root`.
+    pub fn start(self, root: u32) -> u32 {
+        match self {
+            Shape::InOrder => 0,
+            Shape::Postal(_) | Shape::Even(_) | Shape::Fibonacci | Shape::Mesh(_) | Shape::Two => {
+                root
+            }
+        }
+    }
+
+    /// How fast it is among `p` ranks. O(log p) time; [`Shape::Postal`]: O(L log p).
+    pub fn pace(self, p: u32) -> Pace {
+        let others = p.saturating_sub(1);
+        let log = |ranks: u32| ranks.max(1).next_power_of_two().trailing_zeros();
+        let (first, every, latencies) = match self {
+            Shape::Postal(1) => (log(p), log(p), log(p)),
+            Shape::Postal(latency) => {
+                let time = postal::time(p, latency);
+                (time, time, time.div_ceil(latency.max(1)))
+            }
+            Shape::Even(arity) => {
+                let arity = arity.clamp(1, others.max(1));
+                let depth = depth(p, arity);
+                (arity.saturating_mul(depth), arity, depth)
+            }
+            Shape::Fibonacci => {
+                let (depth, ..) = fibonacci(p);
+                (depth, 2, depth)
+            }
+            Shape::InOrder => {
+                let depth = match others {
+                    0 => 0,
+                    _ => 1 + others.ilog2(),
+                };
+                (2 * depth, 2, depth)
+            }
+            Shape::Mesh(rows) => {
+                let rounds = log(rows.min(p)) + log(p.div_ceil(rows.max(1)));
+                (rounds, rounds, rounds)
+            }
+            Shape::Two => {
+                let inner = p.saturating_sub(two_trees::base(p));
+                let depth = inner.checked_ilog2().map_or(0, |log| 1 + log);
+                let above = two_trees::base(p) - 1;
+                (2 * depth + above, 1, depth + above)
+            }
+        };
+        Pace {
+            first,
+            every: every.max(1),
+            latencies,
+        }
+    }
+}
+
+/// Levels below the root of a tree of `p` ranks with as many children each.
+fn depth(p: u32, arity: u32) -> u32 {
+    if arity == 1 {
+        return p.saturating_sub(1);
+    }
+    let (mut depth, mut level, mut all) = (0, 1u64, 1u64);
+    while all < p.into() {
+        (depth, level) = (depth + 1, level * u64::from(arity));
+        all += level;
+    }
+    depth
+}
+
+/// The least i of which the i-th Fibonacci tree has `size` ranks, and how many those before it have: the (i-2)-th and
+/// the (i-1)-th one.
+fn fibonacci(size: u32) -> (u32, u64, u64) {
+    let (mut i, mut before, mut last, mut this) = (0, 0, 0, 1u64);
+    while this < size.into() {
+        (i, before, last, this) = (i + 1, last, this, 1 + last + this);
+    }
+    (i, before, last)
+}
+
+/// A neighbour of a rank in a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// Which rank it is.
+    pub peer: u32,
+    /// Which blocks go this way: those of this number modulo how many trees there are.
+    pub tree: u32,
+    /// The first block goes this way so many phases after the first one of all; each phase has a block of every tree.
+    pub wait: u32,
+    /// Is it before this rank in the order of ranks that the tree keeps?
+    pub is_lower: bool,
+}
+
+/// From whom a rank has its blocks, and to whom it passes them on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TreeNeighbors {
+    pub(super) trees: u32,
+    pub(super) parents: Vec<Edge>,
+    pub(super) children: Vec<Edge>,
+}
+
+/// Ranks `first` to `first + size - 1`, of which one has the blocks for the others.
+#[derive(Clone, Copy)]
+struct Subtree {
+    first: u32,
+    size: u32,
+    root: u32,
+}
+
+impl Subtree {
+    /// Calls `run` with the subtrees of the root, first to last.
+    fn split(self, shape: Shape, mut run: impl FnMut(Subtree)) {
+        let Subtree { first, size, root } = self;
+        let mut child = |offset, size| {
+            run(Subtree {
+                first: first + offset,
+                size,
+                root: first + offset,
+            });
+        };
+        match shape {
+            Shape::Postal(latency) => postal::split(size, latency, child),
+            Shape::Even(arity) => {
+                let (mut end, rest) = (size, size - 1);
+                let arity = arity.clamp(1, rest.max(1));
+                for i in 0..arity {
+                    let share = rest / arity + u32::from(i < rest % arity);
+                    end -= share;
+                    if share > 0 {
+                        child(end, share);
+                    }
+                }
+            }
+            Shape::Fibonacci => {
+                let (_, _, most) = fibonacci(size);
+                let large = u64::from(size - 1).min(most) as u32;
+                if large > 0 {
+                    child(size - large, large);
+                }
+                if size - 1 > large {
+                    child(1, size - 1 - large);
+                }
+            }
+            Shape::Mesh(rows) => {
+                let columns = size.div_ceil(rows);
+                postal::split(columns, 1, |column, columns| {
+                    let offset = column * rows;
+                    child(offset, (columns * rows).min(size - offset));
+                });
+                postal::split(size.min(rows), 1, child);
+            }
+            Shape::InOrder => {
+                let mut part = |first: u32, end: u32| {
+                    if first < end {
+                        let root = first + (end - first) / 2;
+                        let size = end - first;
+                        run(Subtree { first, size, root });
+                    }
+                };
+                let end = first + size;
+                // The larger one first.
+                if root - first > end - (root + 1) {
+                    part(first, root);
+                    part(root + 1, end);
+                } else {
+                    part(root + 1, end);
+                    part(first, root);
+                }
+            }
+            Shape::Two => unreachable!("no single tree"),
+        }
+    }
+}
+
+impl TreeNeighbors {
+    /// Makes this the neighbours of `rank` in the tree of `p` ranks from `root`. O(log p) steps from the root down, of
+    /// which each looks at the children of a rank.
+    pub fn set(&mut self, shape: Shape, p: u32, rank: u32, root: u32) {
+        self.parents.clear();
+        self.children.clear();
+        self.trees = 1;
+        let turn = shape.start(root);
+        let v = (u64::from(rank) + u64::from(p) - u64::from(turn)) % u64::from(p);
+        let v = v as u32;
+        let edge = |peer: u32, tree: u32, wait: u32| Edge {
+            peer: ((u64::from(peer) + u64::from(turn)) % u64::from(p)) as u32,
+            tree,
+            wait,
+            is_lower: peer < v,
+        };
+        if shape == Shape::Two {
+            self.trees = 2;
+            two_trees::neighbors(p, v, |is_parent, peer, tree, wait| match is_parent {
+                true => self.parents.push(edge(peer, tree, wait)),
+                false => self.children.push(edge(peer, tree, wait)),
+            });
+            return;
+        }
+        let mut tree = Subtree {
+            first: 0,
+            size: p,
+            root: root - turn,
+        };
+        while tree.root != v {
+            let mut next = tree;
+            tree.split(shape, |child| {
+                if (child.first..child.first + child.size).contains(&v) {
+                    next = child;
+                }
+            });
+            self.parents.clear();
+            self.parents.push(edge(tree.root, 0, 0));
+            tree = next;
+        }
+        tree.split(shape, |child| self.children.push(edge(child.root, 0, 0)));
+    }
+
+    /// Who sends to this rank: one rank for each tree, or none to the root.
+    pub fn parents(&self) -> &[Edge] {
+        &self.parents
+    }
+
+    /// To whom this rank sends, in this order in each phase.
+    pub fn children(&self) -> &[Edge] {
+        &self.children
+    }
+
+    /// How many phases `n` blocks take over some of the edges.
+    pub fn phases(&self, edges: &[Edge], n: u32) -> u32 {
+        let wait = edges.iter().map(|edge| edge.wait).max().unwrap_or(0);
+        n.div_ceil(self.trees.max(1)) + wait
+    }
+
+    /// The block that goes over an edge in a phase, or one that there is not.
+    pub fn block(&self, edge: &Edge, phase: u32) -> u32 {
+        match phase.checked_sub(edge.wait) {
+            Some(phase) => phase.saturating_mul(self.trees).saturating_add(edge.tree),
+            None => u32::MAX,
+        }
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        (self.parents.capacity() + self.children.capacity()) * size_of::<Edge>()
+    }
+}
