@@ -11,6 +11,7 @@ mod problem;
 mod reduction;
 mod rooted;
 mod size_class;
+mod total_exchange;
 
 pub use allbroadcast::AllBroadcast;
 pub use barrier::Barrier;
@@ -20,6 +21,7 @@ pub use problem::{Context, Problem, SET_UP_US, typical};
 pub use reduction::{Order, Reduction};
 pub use rooted::{Rooted, long_block};
 pub use size_class::SizeClass;
+pub use total_exchange::TotalExchange;
 
 use crate::algorithm::Algorithm;
 use crate::collective::{Family, LEADERS_LEAST_BYTES, LEAST_BYTES, NODE_LEAST_BYTES};

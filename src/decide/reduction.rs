@@ -124,7 +124,9 @@ impl Reduction<'_> {
             | Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
-            | Family::Barrier => Algorithm::Ordered,
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => Algorithm::Ordered,
         }
     }
 
@@ -140,7 +142,9 @@ impl Reduction<'_> {
             | Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
-            | Family::Barrier => Algorithm::Halving,
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => Algorithm::Halving,
         }
     }
 
@@ -181,7 +185,12 @@ impl Reduction<'_> {
                 ScanAlgorithm::Doubling => self.promise() != Reproducible::Order,
                 ScanAlgorithm::Pipelined => true,
             },
-            Family::Broadcast | Family::AllBroadcast | Family::Rooted | Family::Barrier => true,
+            Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => true,
         }
     }
 
@@ -223,7 +232,8 @@ impl Reduction<'_> {
             | Algorithm::Pipelined
             | Algorithm::Dissemination
             | Algorithm::Census
-            | Algorithm::ReduceBcast => Form::Flat,
+            | Algorithm::ReduceBcast
+            | Algorithm::Pairwise => Form::Flat,
         }
     }
 
@@ -267,7 +277,9 @@ impl Reduction<'_> {
                     | Family::Broadcast
                     | Family::AllBroadcast
                     | Family::Rooted
-                    | Family::Barrier => self.bytes.div_ceil(facts.p.into()),
+                    | Family::Barrier
+                    | Family::TotalExchange
+                    | Family::IrregularExchange => self.bytes.div_ceil(facts.p.into()),
                 };
                 let size = match block_bytes {
                     0 => facts.eager_bytes,
@@ -281,7 +293,8 @@ impl Reduction<'_> {
             | Algorithm::Linear
             | Algorithm::Postal
             | Algorithm::Relay
-            | Algorithm::Gather => 1,
+            | Algorithm::Gather
+            | Algorithm::Pairwise => 1,
         }
     }
 
@@ -307,7 +320,12 @@ impl Reduction<'_> {
             Family::Reduction => true,
             // No faster than the usual algorithm of hosts.
             Family::Scan => false,
-            Family::Broadcast | Family::AllBroadcast | Family::Rooted | Family::Barrier => false,
+            Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => false,
         };
         if !fits || !self.order.commutes {
             return Err(Why::Slower);
@@ -333,7 +351,9 @@ impl Reduction<'_> {
             | Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
-            | Family::Barrier => LEAST_BYTES,
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => LEAST_BYTES,
         };
         match self.bytes < shortest {
             true => Err(Why::Small),
@@ -353,7 +373,9 @@ impl Reduction<'_> {
             | Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
-            | Family::Barrier => NEVER,
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => NEVER,
         };
         match self.form(self.preferred()) {
             Form::Flat => Err(Why::OneNode),

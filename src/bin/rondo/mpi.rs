@@ -206,6 +206,19 @@ impl Mpi {
         let own = if in_place { IN_PLACE.cast_mut() } else { own };
         let (counts, displs, root) = (counts.as_ptr(), displs.as_ptr(), root as c_int);
         let total = blocks.total;
+        // Where every rank has a block for every rank.
+        let exchanged = match collectives::is_exchange(collective) {
+            true => self.ranks,
+            false => 0,
+        };
+        let (turned, places) = blocks.turned(self.rank, exchanged);
+        let in_bytes = |place: &c_int| place.checked_mul(extent as c_int);
+        let offsets: Option<Vec<c_int>> = places.iter().map(in_bytes).collect();
+        let too_large = || Failure::Usage("a size is too large for displacements in bytes".into());
+        let offsets = offsets.ok_or_else(too_large)?;
+        let types = vec![call.datatype.handle; exchanged];
+        let (n, d, e) = (turned.as_ptr(), places.as_ptr(), offsets.as_ptr());
+        let types: *const c_void = types.as_ptr().cast();
         // Of bytes, for which alone the tool reduces.
         let xor = RawHandle::of_op(self.loaded.handles.ops[Handles::BITS + 2]);
         // SAFETY: MPI is initialised and not finalised while `self` lives, and the handles are its own. Elements take
@@ -228,6 +241,9 @@ impl Mpi {
                 Scan => (functions.scan)(own, all, total, t, xor, w),
                 Exscan => (functions.exscan)(own, all, total, t, xor, w),
                 Barrier => (functions.barrier)(w),
+                Alltoall => (functions.alltoall)(own, mine, t, all, mine, t, w),
+                Alltoallv => (functions.alltoallv)(own, n, d, t, all, n, d, t, w),
+                Alltoallw => (functions.alltoallw)(own, n, e, types, all, n, e, types, w),
             }
         };
         checked(code, collective.name())

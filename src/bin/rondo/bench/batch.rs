@@ -179,6 +179,9 @@ impl<'a> Bench<'a> {
         if self.call.collective.family().reduces() {
             return self.fill_vectors();
         }
+        if collectives::is_exchange(self.call.collective) {
+            return self.fill_blocks();
+        }
         let (rank, in_place) = (self.mpi.rank, self.is_in_place());
         let (blocks, size) = (self.call.blocks, self.call.datatype.size);
         let (from, to) = (
@@ -241,7 +244,10 @@ impl<'a> Bench<'a> {
             | Collective::Gather
             | Collective::Scatterv
             | Collective::Scatter
-            | Collective::Barrier => return true,
+            | Collective::Barrier
+            | Collective::Alltoall
+            | Collective::Alltoallv
+            | Collective::Alltoallw => return true,
         };
         let mut bytes = self.all[..count].iter().enumerate();
         bytes.all(|(place, &byte)| {
@@ -254,10 +260,48 @@ impl<'a> Bench<'a> {
         })
     }
 
+    /// The bytes of the blocks for all ranks, or of all ranks, where every rank has a block for every rank.
+    fn blocks(&self, sent: bool) -> impl Iterator<Item = u8> + use<> {
+        let (me, ranks, seed) = (self.mpi.rank, self.mpi.ranks, self.seed);
+        let size = self.call.datatype.size;
+        let counts = self.call.blocks.turned(me, ranks).0;
+        (0..ranks).zip(counts).flat_map(move |(other, count)| {
+            let (from, to) = if sent { (me, other) } else { (other, me) };
+            let first = (from * ranks + to) << 24;
+            (0..count as usize * size).map(move |i| expected(first + i, seed))
+        })
+    }
+
+    /// The same as `fill` for such blocks.
+    fn fill_blocks(&mut self) {
+        let (size, in_place) = (self.call.datatype.size, self.is_in_place());
+        let (sent, received) = (self.blocks(true), self.blocks(false));
+        for ((_, byte), is) in data(&mut self.own, size).zip(sent) {
+            *byte = is;
+        }
+        let sent = self.blocks(true);
+        for ((_, byte), (is, wanted)) in data(&mut self.all, size).zip(sent.zip(received)) {
+            *byte = if in_place { is } else { !wanted };
+        }
+    }
+
+    /// The same as `is_right`.
+    fn is_exchanged(&mut self) -> bool {
+        let size = self.call.datatype.size;
+        let (sent, received) = (self.blocks(true), self.blocks(false));
+        let own = data(&mut self.own, size).map(|(_, byte)| *byte).eq(sent);
+        let all = data(&mut self.all, size).map(|(_, byte)| *byte);
+        let all = all.eq(received);
+        own && all && (size == 1 || (gaps_are_left(&self.all) && gaps_are_left(&self.own)))
+    }
+
     /// Is the answer of the call right, and everything else as it was?
     fn is_right(&mut self) -> bool {
         if self.call.collective.family().reduces() {
             return self.is_reduced();
+        }
+        if collectives::is_exchange(self.call.collective) {
+            return self.is_exchanged();
         }
         let (size, seed) = (self.call.datatype.size, self.seed);
         let from = self.call.blocks.before(self.mpi.rank) * size;

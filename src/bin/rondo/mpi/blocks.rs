@@ -28,6 +28,20 @@ impl CountsAndDispls {
         })
     }
 
+    /// The first `ranks` of the blocks in a circle, beginning with that of `rank`: counts and displacements. If every
+    /// rank exchanges such blocks with all ranks, a block for a rank is as long as the one from it.
+    pub fn turned(&self, rank: usize, ranks: usize) -> (Vec<c_int>, Vec<c_int>) {
+        let circle = self.counts.iter().cycle().skip(rank);
+        let counts: Vec<c_int> = circle.take(ranks).copied().collect();
+        let place = |end: &mut c_int, count: &c_int| {
+            let start = *end;
+            *end += count;
+            Some(start)
+        };
+        let displs = counts.iter().scan(0, place).collect();
+        (counts, displs)
+    }
+
     pub fn count(&self, rank: usize) -> usize {
         self.counts[rank] as usize
     }
