@@ -123,6 +123,7 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO_ALLTOALLV", "linear"),
         ("RONDO_ALLTOALLV_MIN_COMM_SIZE", "15"),
         ("RONDO_ALLTOALLW", "host"),
+        ("RONDO_ALLTOALLW_MIN_COMM_SIZE", "16"),
         ("RONDO_SHORT_MSG", "5K"),
         ("RONDO_MAX_TMP_SIZE", "7M"),
         ("RONDO_HIERARCHY", "lanes"),
@@ -252,6 +253,7 @@ fn every_option_sets_its_own_field_and_no_other() {
             },
             Wish {
                 setting: Setting::Host,
+                min_comm_size: Some(16),
                 ..Wish::NONE
             },
         ],
