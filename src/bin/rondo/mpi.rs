@@ -205,20 +205,11 @@ impl Mpi {
         let (own, all) = (address(own), address(all));
         let own = if in_place { IN_PLACE.cast_mut() } else { own };
         let (counts, displs, root) = (counts.as_ptr(), displs.as_ptr(), root as c_int);
-        let total = blocks.total;
         // Where every rank has a block for every rank.
-        let exchanged = match collectives::is_exchange(collective) {
-            true => self.ranks,
-            false => 0,
-        };
-        let (turned, places) = blocks.turned(self.rank, exchanged);
-        let in_bytes = |place: &c_int| place.checked_mul(extent as c_int);
-        let offsets: Option<Vec<c_int>> = places.iter().map(in_bytes).collect();
-        let too_large = || Failure::Usage("a size is too large for displacements in bytes".into());
-        let offsets = offsets.ok_or_else(too_large)?;
-        let types = vec![call.datatype.handle; exchanged];
-        let (n, d, e) = (turned.as_ptr(), places.as_ptr(), offsets.as_ptr());
-        let types: *const c_void = types.as_ptr().cast();
+        let turned = blocks.turned(self.rank, collectives::is_exchange(collective), extent)?;
+        let (n, d, e) = turned.pointers();
+        let types = turned.types(call.datatype.handle);
+        let (list, total) = (types.as_ptr().cast(), blocks.total);
         // Of bytes, for which alone the tool reduces.
         let xor = RawHandle::of_op(self.loaded.handles.ops[Handles::BITS + 2]);
         // SAFETY: MPI is initialised and not finalised while `self` lives, and the handles are its own. Elements take
@@ -243,7 +234,7 @@ impl Mpi {
                 Barrier => (functions.barrier)(w),
                 Alltoall => (functions.alltoall)(own, mine, t, all, mine, t, w),
                 Alltoallv => (functions.alltoallv)(own, n, d, t, all, n, d, t, w),
-                Alltoallw => (functions.alltoallw)(own, n, e, types, all, n, e, types, w),
+                Alltoallw => (functions.alltoallw)(own, n, e, list, all, n, e, list, w),
             }
         };
         checked(code, collective.name())

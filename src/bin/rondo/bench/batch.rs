@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::data::{GAP, data, expected, gaps_are_left};
 use crate::{
     Failure, collectives,
     mpi::{Call, Mpi, Side},
@@ -17,9 +18,6 @@ use std::time::Instant;
 /// How long a batch shall last at least, and how many calls it has at most.
 const BATCH_SECONDS: f64 = 2e-3;
 const CALLS_MAX: usize = 1000;
-
-/// What is in the gaps of a datatype, before and after.
-const GAP: u8 = 0xee;
 
 /// How often something is measured.
 pub struct Plan {
@@ -44,11 +42,11 @@ pub struct Series {
 
 /// The memory of a call, and which data are in it.
 pub struct Bench<'a> {
-    mpi: &'a Mpi,
-    call: &'a Call<'a>,
-    own: Vec<u8>,
-    all: Vec<u8>,
-    seed: u64,
+    pub(super) mpi: &'a Mpi,
+    pub(super) call: &'a Call<'a>,
+    pub(super) own: Vec<u8>,
+    pub(super) all: Vec<u8>,
+    pub(super) seed: u64,
 }
 
 impl<'a> Bench<'a> {
@@ -168,7 +166,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Is this rank's block in its place among all of them, or where its own block is?
-    fn is_in_place(&self) -> bool {
+    pub(super) fn is_in_place(&self) -> bool {
         let call = self.call;
         call.in_place && (self.mpi.rank == call.root || !call.collective.family().has_root())
     }
@@ -260,41 +258,6 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// The bytes of the blocks for all ranks, or of all ranks, where every rank has a block for every rank.
-    fn blocks(&self, sent: bool) -> impl Iterator<Item = u8> + use<> {
-        let (me, ranks, seed) = (self.mpi.rank, self.mpi.ranks, self.seed);
-        let size = self.call.datatype.size;
-        let counts = self.call.blocks.turned(me, ranks).0;
-        (0..ranks).zip(counts).flat_map(move |(other, count)| {
-            let (from, to) = if sent { (me, other) } else { (other, me) };
-            let first = (from * ranks + to) << 24;
-            (0..count as usize * size).map(move |i| expected(first + i, seed))
-        })
-    }
-
-    /// The same as `fill` for such blocks.
-    fn fill_blocks(&mut self) {
-        let (size, in_place) = (self.call.datatype.size, self.is_in_place());
-        let (sent, received) = (self.blocks(true), self.blocks(false));
-        for ((_, byte), is) in data(&mut self.own, size).zip(sent) {
-            *byte = is;
-        }
-        let sent = self.blocks(true);
-        for ((_, byte), (is, wanted)) in data(&mut self.all, size).zip(sent.zip(received)) {
-            *byte = if in_place { is } else { !wanted };
-        }
-    }
-
-    /// The same as `is_right`.
-    fn is_exchanged(&mut self) -> bool {
-        let size = self.call.datatype.size;
-        let (sent, received) = (self.blocks(true), self.blocks(false));
-        let own = data(&mut self.own, size).map(|(_, byte)| *byte).eq(sent);
-        let all = data(&mut self.all, size).map(|(_, byte)| *byte);
-        let all = all.eq(received);
-        own && all && (size == 1 || (gaps_are_left(&self.all) && gaps_are_left(&self.own)))
-    }
-
     /// Is the answer of the call right, and everything else as it was?
     fn is_right(&mut self) -> bool {
         if self.call.collective.family().reduces() {
@@ -319,26 +282,4 @@ impl<'a> Bench<'a> {
             Collective::Scatter | Collective::Scatterv
         )
     }
-}
-
-/// The byte at a place of the message of all blocks. Blocks at wrong places show, because no distance repeats the
-/// bytes.
-fn expected(place: usize, seed: u64) -> u8 {
-    let mixed = (place as u64 + 977 * seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed >> 56) as u8
-}
-
-/// The bytes of data in memory, with their places in the message. Elements of 8 bytes are those of `Mpi::vector`.
-fn data(memory: &mut [u8], size: usize) -> impl Iterator<Item = (usize, &mut u8)> {
-    let is_data = move |at: usize| size == 1 || at & 4 == 0;
-    let bytes = memory.iter_mut().enumerate();
-    bytes
-        .filter(move |(at, _)| is_data(*at))
-        .map(|(_, byte)| byte)
-        .enumerate()
-}
-
-fn gaps_are_left(memory: &[u8]) -> bool {
-    let mut gaps = memory.iter().enumerate().filter(|(at, _)| at & 4 != 0);
-    gaps.all(|(_, &byte)| byte == GAP)
 }
