@@ -16,7 +16,8 @@ pub mod rondo;
 
 use crate::coll;
 use crate::host::{
-    Allgather, Barrier, Bcast, RawHandle, Reduction, ReductionOp, Rooted, RootedOp, signature,
+    Allgather, Alltoall, Barrier, Bcast, RawHandle, Reduction, ReductionOp, Rooted, RootedOp,
+    signature,
 };
 use std::ffi::{c_int, c_void};
 
@@ -184,4 +185,33 @@ export! {
 export_plain! {
     /// MPI 4.1, section 6.3.
     Barrier: MPI_Barrier PMPI_Barrier = { |comm| Barrier::new(comm) }
+}
+
+export! {
+    /// MPI 4.1, section 6.8.
+    Alltoall: MPI_Alltoall PMPI_Alltoall MPI_Alltoall_c PMPI_Alltoall_c = {
+        |sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm| Alltoall::new(
+            (sendbuf, sendcount.into(), sendtype.into()), (recvbuf, recvcount.into(), recvtype.into()), comm,
+        )
+    }
+}
+
+export! {
+    /// MPI 4.1, section 6.8.
+    Alltoallv: MPI_Alltoallv PMPI_Alltoallv MPI_Alltoallv_c PMPI_Alltoallv_c = {
+        |sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm| Alltoall::new(
+            (sendbuf, (sendcounts, sdispls).into(), sendtype.into()),
+            (recvbuf, (recvcounts, rdispls).into(), recvtype.into()), comm,
+        )
+    }
+}
+
+export! {
+    /// MPI 4.1, section 6.8.
+    Alltoallw: MPI_Alltoallw PMPI_Alltoallw MPI_Alltoallw_c PMPI_Alltoallw_c = {
+        |sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm| Alltoall::new(
+            (sendbuf, (sendcounts, sdispls).into(), sendtypes.into()),
+            (recvbuf, (recvcounts, rdispls).into(), recvtypes.into()), comm,
+        )
+    }
 }

@@ -27,7 +27,7 @@ macro_rules! algorithms {
 
 algorithms! {
     /// Broadcast or all-broadcast of n blocks over the circulant graph, in n - 1 + ceil(log2 p) rounds, or backwards
-    /// the reduction to one rank or to all.
+    /// the reduction to one rank or to all. An exchange of blocks between all ranks in ceil(log2 p) rounds.
     Circulant = "circulant";
     /// A binomial tree: a broadcast of one block, or of several if their size is told; a reduction, to all ranks up and
     /// down the tree, as by all trees below; or a gather or scatter of all blocks through a tree that ignores their
@@ -43,7 +43,7 @@ algorithms! {
     /// Gather or scatter through a binomial tree that follows from the sizes of the blocks.
     Adaptive = "adaptive";
     /// Gather or scatter with every block straight from or to the root; a broadcast or reduction in which the root has
-    /// to do with every rank.
+    /// to do with every rank; an exchange of blocks between all ranks, many at a time.
     Linear = "linear";
     /// Broadcast of one block through a tree for messages that take longer than it takes to send them.
     Postal = "postal";
@@ -89,6 +89,8 @@ algorithms! {
     Census = "census";
     /// The circulant reduction to rank 0, block by block, and the broadcast of each block as soon as it is reduced.
     ReduceBcast = "reduce-bcast";
+    /// Every rank exchanges blocks with one other rank after the other.
+    Pairwise = "pairwise";
 }
 
 /// Makes an enumeration of the algorithms of each family, and the way to it. Whoever matches one sees no other family's
@@ -170,4 +172,17 @@ families! {
     ScanAlgorithm, of_scan: Doubling Pipelined;
     /// What can carry out a barrier.
     BarrierAlgorithm, of_barrier: Dissemination;
+    /// What can carry out an exchange of blocks of one size between all ranks.
+    TotalExchangeAlgorithm, of_total_exchange: Circulant Pairwise Linear;
+    /// What can carry out an exchange of blocks of any sizes between all ranks.
+    IrregularExchangeAlgorithm, of_irregular_exchange: Pairwise Linear;
+}
+
+impl From<IrregularExchangeAlgorithm> for TotalExchangeAlgorithm {
+    fn from(algorithm: IrregularExchangeAlgorithm) -> TotalExchangeAlgorithm {
+        match algorithm {
+            IrregularExchangeAlgorithm::Pairwise => TotalExchangeAlgorithm::Pairwise,
+            IrregularExchangeAlgorithm::Linear => TotalExchangeAlgorithm::Linear,
+        }
+    }
 }

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod allgather;
+mod alltoall;
 mod barrier;
 mod bcast;
 mod exchange;

@@ -5,7 +5,8 @@
 
 use crate::algorithm::{
     Algorithm, AllBroadcastAlgorithm, AllReductionAlgorithm, BarrierAlgorithm, BroadcastAlgorithm,
-    ReductionAlgorithm, RootedAlgorithm, ScanAlgorithm, ScatteredReductionAlgorithm,
+    IrregularExchangeAlgorithm, ReductionAlgorithm, RootedAlgorithm, ScanAlgorithm,
+    ScatteredReductionAlgorithm, TotalExchangeAlgorithm,
 };
 
 /// Collectives that move data between the same ranks in the same way. What decides on a call, and carries it out, is a
@@ -28,6 +29,10 @@ pub enum Family {
     Scan,
     /// Nobody has anything; no rank goes on before all have come.
     Barrier,
+    /// Every rank has a block for every rank, all of one size.
+    TotalExchange,
+    /// The same with blocks of any sizes. No rank knows those of others.
+    IrregularExchange,
 }
 
 impl Family {
@@ -38,12 +43,17 @@ impl Family {
             | Family::Reduction
             | Family::ScatteredReduction
             | Family::Scan => true,
-            Family::Broadcast | Family::AllBroadcast | Family::Rooted | Family::Barrier => false,
+            Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => false,
         }
     }
 
-    /// Are its calls timed to find out who is faster? A clock may not choose the bits of a reduction, and a barrier has
-    /// one way.
+    /// Are its calls timed to find out who is faster? A clock may not choose the bits of a reduction, a barrier has one
+    /// way, and an exchange is the host's unless someone says otherwise.
     pub const fn learns(self) -> bool {
         match self {
             Family::Broadcast | Family::AllBroadcast | Family::Rooted => true,
@@ -51,7 +61,9 @@ impl Family {
             | Family::Reduction
             | Family::ScatteredReduction
             | Family::Scan
-            | Family::Barrier => false,
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => false,
         }
     }
 
@@ -64,8 +76,9 @@ impl Family {
             | Family::AllReduction
             | Family::Reduction
             | Family::ScatteredReduction
-            | Family::Scan => true,
-            Family::Rooted | Family::Barrier => false,
+            | Family::Scan
+            | Family::TotalExchange => true,
+            Family::Rooted | Family::Barrier | Family::IrregularExchange => false,
         }
     }
 
@@ -73,6 +86,7 @@ impl Family {
     pub(crate) const fn whose_bytes(self) -> &'static str {
         match self {
             Family::Broadcast | Family::Rooted | Family::Barrier => "",
+            Family::TotalExchange | Family::IrregularExchange => " of a rank's blocks together",
             Family::AllBroadcast => " of all ranks together",
             Family::AllReduction
             | Family::Reduction
@@ -89,7 +103,9 @@ impl Family {
             | Family::AllReduction
             | Family::ScatteredReduction
             | Family::Scan
-            | Family::Barrier => false,
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => false,
         }
     }
 
@@ -104,6 +120,8 @@ impl Family {
             Family::ScatteredReduction => ScatteredReductionAlgorithm::ALL,
             Family::Scan => ScanAlgorithm::ALL,
             Family::Barrier => BarrierAlgorithm::ALL,
+            Family::TotalExchange => TotalExchangeAlgorithm::ALL,
+            Family::IrregularExchange => IrregularExchangeAlgorithm::ALL,
         }
     }
 
@@ -116,7 +134,9 @@ impl Family {
             | Family::Reduction
             | Family::ScatteredReduction
             | Family::Scan
-            | Family::Barrier => 3,
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => 3,
             Family::Rooted => 64,
         }
     }
@@ -167,7 +187,7 @@ macro_rules! collectives {
             min_bytes_option: concat!($option, "_MIN_BYTES"),
             min_comm_size_option: concat!($option, "_MIN_COMM_SIZE"),
             irregular: $name.as_bytes()[$name.len() - 1] == b'v'
-                || matches!(stringify!($variant).as_bytes(), b"ReduceScatter"),
+                || matches!(stringify!($variant).as_bytes(), b"ReduceScatter" | b"Alltoallw"),
             family: Family::$family,
             limits: Collective::$limits,
         }),*];
@@ -191,6 +211,9 @@ collectives! {
     Scan "MPI_Scan" = "scan" "SCAN", Scan, limits of Scan;
     Exscan "MPI_Exscan" = "exscan" "EXSCAN", Scan, limits of Scan;
     Barrier "MPI_Barrier" = "barrier" "BARRIER", Barrier, limits of Barrier;
+    Alltoall "MPI_Alltoall" = "alltoall" "ALLTOALL", TotalExchange, limits of Alltoall;
+    Alltoallv "MPI_Alltoallv" = "alltoallv" "ALLTOALLV", IrregularExchange, limits of Alltoallv;
+    Alltoallw "MPI_Alltoallw" = "alltoallw" "ALLTOALLW", IrregularExchange, limits of Alltoallw;
 }
 
 impl Collective {

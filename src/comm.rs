@@ -122,7 +122,7 @@ pub struct Work {
     pub in_flight: InFlight,
     /// What collectives over nodes need.
     pub nodes: Nodes,
-    /// What reductions, scans and barriers do.
+    /// What reductions, scans, barriers and exchanges do.
     pub script: Script,
 }
 

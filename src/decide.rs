@@ -11,6 +11,7 @@ mod problem;
 mod reduction;
 mod rooted;
 mod size_class;
+mod total_exchange;
 mod trees;
 
 pub use allbroadcast::AllBroadcast;
@@ -21,6 +22,7 @@ pub use problem::{Context, Problem, SET_UP_US, typical};
 pub use reduction::{Order, Reduction};
 pub use rooted::{Rooted, long_block};
 pub use size_class::SizeClass;
+pub use total_exchange::TotalExchange;
 pub use trees::shape;
 
 use crate::algorithm::Algorithm;

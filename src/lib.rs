@@ -19,7 +19,7 @@
 //!  engine    which blocks to whom and when; posts what may be posted, waits for what is needed
 //!  network   the figures that the model needs
 //!  schedule  round -> block, pure arithmetic, and the tree of a postal broadcast
-//!  script    what a rank does in a reduction, a scan or a barrier, step by step
+//!  script    what a rank does in a reduction, a scan, a barrier or an exchange, step by step
 //!  tree      rank -> parent and children, for gather and scatter
 //!  topology  which ranks share a node
 //!  shm       memory that the ranks of a node share

@@ -322,6 +322,19 @@ impl Model {
         f64::from(rounds) * (self.alpha_us + self.beta_us() * bytes as f64)
     }
 
+    /// Microseconds of an exchange among `ranks` ranks, of `bytes` bytes of each: on the circulant graph, where half of
+    /// the bytes travel in each of ceil(log2 p) rounds, and with every block straight to its rank.
+    pub fn exchange_us(&self, ranks: u32, bytes: u64) -> [f64; 2] {
+        let rounds = f64::from(Reach::among(ranks).rounds);
+        let bytes_us = self.beta_us() * bytes as f64;
+        let pieces_us = PIECE_US * f64::from(ranks);
+        let others = f64::from(ranks.max(2) - 2);
+        [
+            rounds * (self.alpha_us + (bytes_us + pieces_us) / 2.0),
+            self.alpha_us + others * self.gap() + bytes_us,
+        ]
+    }
+
     /// From how many bytes on a block of a gather or scatter among `p` ranks goes straight from or to the
     /// root.
     ///

@@ -834,7 +834,7 @@ fn arguments_of_rondo_that_make_no_sense_are_refused() {
     let launchers = Launchers::new();
     let refused: [(&[&str], &str); 3] = [
         (
-            &["--off", "alltoall", "mpirun", "./app"],
+            &["--off", "alltosome", "mpirun", "./app"],
             "Rondo runs only bcast",
         ),
         (

@@ -117,6 +117,13 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO_SCAN_MIN_COMM_SIZE", "11"),
         ("RONDO_BARRIER", "dissemination"),
         ("RONDO_BARRIER_MIN_COMM_SIZE", "12"),
+        ("RONDO_ALLTOALL", "pairwise"),
+        ("RONDO_ALLTOALL_MIN_BYTES", "13M"),
+        ("RONDO_ALLTOALL_MIN_COMM_SIZE", "14"),
+        ("RONDO_ALLTOALLV", "linear"),
+        ("RONDO_ALLTOALLV_MIN_COMM_SIZE", "15"),
+        ("RONDO_ALLTOALLW", "host"),
+        ("RONDO_ALLTOALLW_MIN_COMM_SIZE", "16"),
         ("RONDO_SHORT_MSG", "5K"),
         ("RONDO_MAX_TMP_SIZE", "7M"),
         ("RONDO_HIERARCHY", "lanes"),
@@ -233,6 +240,21 @@ fn every_option_sets_its_own_field_and_no_other() {
             Wish {
                 setting: Setting::Use(Algorithm::Dissemination),
                 min_comm_size: Some(12),
+                ..Wish::NONE
+            },
+            Wish {
+                setting: Setting::Use(Algorithm::Pairwise),
+                min_bytes: Some(13 << 20),
+                min_comm_size: Some(14),
+            },
+            Wish {
+                setting: Setting::Use(Algorithm::Linear),
+                min_comm_size: Some(15),
+                ..Wish::NONE
+            },
+            Wish {
+                setting: Setting::Host,
+                min_comm_size: Some(16),
                 ..Wish::NONE
             },
         ],

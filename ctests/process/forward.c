@@ -15,6 +15,10 @@
 
 static int *own, *all, *counts, *displs, *part;
 
+/* This rank's number for every rank, displacements in bytes, and types. */
+static int *same, *offsets;
+static MPI_Datatype *types;
+
 /* Every rank's number in its place of `all`, and a number in `own`. */
 static void prepare(int root) {
     for (int i = 0; i < test.ranks; i++) all[i] = test.rank == root ? 100 + i : -1;
@@ -100,6 +104,18 @@ static void check(const char *what, int where) {
     check("exscan", 1);                                                                                                \
     do(f(barrier, Barrier)(WORLD more))
 
+/* Every rank has a block for every rank. */
+#define EXCHANGING(do, f, more)                                                                                        \
+    prepare(-1);                                                                                                       \
+    do(f(alltoall, Alltoall)(same, 1, MPI_INT, all, 1, MPI_INT, WORLD more));                                          \
+    check("alltoall", 0);                                                                                              \
+    prepare(-1);                                                                                                       \
+    do(f(alltoallv, Alltoallv)(same, counts, displs, MPI_INT, all, counts, displs, MPI_INT, WORLD more));              \
+    check("alltoallv", 0);                                                                                             \
+    prepare(-1);                                                                                                       \
+    do(f(alltoallw, Alltoallw)(same, counts, offsets, types, all, counts, offsets, types, WORLD more));                \
+    check("alltoallw", 0)
+
 #define NAME(small, large) MPI_I##small
 #define PNAME(small, large) PMPI_I##small
 #define NAME_INIT(small, large) INIT(large)
@@ -112,17 +128,26 @@ int main(int argc, char **argv) {
     size_t p = (size_t)test.ranks;
     own = calloc(1, sizeof *own), all = calloc(p, sizeof *all);
     counts = calloc(p, sizeof *counts), displs = calloc(p, sizeof *displs), part = calloc(p, sizeof *part);
-    for (int i = 0; i < test.ranks; i++) counts[i] = 1, displs[i] = i;
+    same = calloc(p, sizeof *same), offsets = calloc(p, sizeof *offsets), types = calloc(p, sizeof *types);
+    for (int i = 0; i < test.ranks; i++) {
+        counts[i] = 1, displs[i] = i;
+        same[i] = 100 + test.rank, offsets[i] = i * (int)sizeof *all, types[i] = MPI_INT;
+    }
     SEVEN(WAIT, NAME, REQUEST);
     SEVEN(WAIT, PNAME, REQUEST);
     REDUCING(WAIT, NAME, REQUEST);
+    EXCHANGING(WAIT, NAME, REQUEST);
     REDUCING(WAIT, PNAME, REQUEST);
+    EXCHANGING(WAIT, PNAME, REQUEST);
 #ifdef INIT
     SEVEN(START, NAME_INIT, NO_INFO);
     SEVEN(START, PNAME_INIT, NO_INFO);
     REDUCING(START, NAME_INIT, NO_INFO);
+    EXCHANGING(START, NAME_INIT, NO_INFO);
     REDUCING(START, PNAME_INIT, NO_INFO);
+    EXCHANGING(START, PNAME_INIT, NO_INFO);
 #endif
     free(own), free(all), free(counts), free(displs), free(part);
+    free(same), free(offsets), free(types);
     return finish();
 }

@@ -11,7 +11,10 @@ static struct counts before[] = {{.collective = "bcast"},   {.collective = "allg
                                  {.collective = "reduce_scatter_block"},
                                  {.collective = "scan"},
                                  {.collective = "exscan"},
-                                 {.collective = "barrier"}};
+                                 {.collective = "barrier"},
+                                 {.collective = "alltoall"},
+                                 {.collective = "alltoallv"},
+                                 {.collective = "alltoallw"}};
 
 enum { KNOWN = sizeof before / sizeof *before };
 

@@ -14,12 +14,13 @@ pub extern "C" fn rondo_version() -> *const c_char {
 }
 
 /// Calls of a collective ("bcast", "allgatherv", "allgather", "gatherv", "gather", "scatterv", "scatter", "allreduce",
-/// "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan" or "barrier", with or without "MPI_" in front)
-/// that were carried out on this rank so far by an algorithm ("circulant", "binomial", "postal", "relay", "bruck",
-/// "ring", "hybrid", "adaptive", "linear", "halving", "gather", "ordered", "doubling", "pipelined", "dissemination",
-/// "census", "reduce-bcast", "chain", "binary", "kary", "fibonacci", "in-order", "two-tree", "mesh",
-/// "scatter-allgather", "neighbor", or "host" for those passed to the MPI library). With a NULL algorithm: by all of
-/// Rondo's own together. 0 for names that are not known. May be called at any time, from any thread.
+/// "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan", "barrier", "alltoall", "alltoallv" or
+/// "alltoallw", with or without "MPI_" in front) that were carried out on this rank so far by an algorithm
+/// ("circulant", "binomial", "postal", "relay", "bruck", "ring", "hybrid", "adaptive", "linear", "halving", "gather",
+/// "ordered", "doubling", "pipelined", "dissemination", "census", "reduce-bcast", "chain", "binary", "kary",
+/// "fibonacci", "in-order", "two-tree", "mesh", "scatter-allgather", "neighbor", "pairwise", or "host" for those
+/// passed to the MPI library). With a NULL algorithm: by all of Rondo's own together. 0 for names that are not known. May be called at
+/// any time, from any thread.
 ///
 /// # Safety
 /// Both arguments are NULL or point to C strings.

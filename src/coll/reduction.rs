@@ -23,7 +23,7 @@ use crate::stats;
 const WINDOW: u32 = 64;
 
 /// Bytes up to which parts share a message: longer messages would keep waiting what could go on.
-const PIECE_BYTES: u64 = 64 << 10;
+pub(super) const PIECE_BYTES: u64 = 64 << 10;
 
 /// Bytes of a script that are kept from call to call.
 const SCRIPT_BYTES: usize = 128 << 10;
@@ -324,11 +324,32 @@ fn finish(
         (operands.hand_out(buffers, area, &elements, place)).map_err(Stop::Broken)?;
         place += elements.end - elements.start;
     }
+    trim(script, requests);
+    Ok(())
+}
+
+/// Gives back what is not kept of a script that is over.
+pub(super) fn trim(script: &mut Script, requests: &mut Requests) {
     requests.end_script();
     if script.bytes() > SCRIPT_BYTES {
         *script = Script::default();
     }
-    Ok(())
+}
+
+/// How many messages of a script may be under way.
+pub(super) fn limits(state: &State) -> Limits {
+    Limits {
+        receives: match state.config().window {
+            0 => WINDOW,
+            window => window,
+        },
+        // Where time is simulated, messages in flight share a link, and all come late.
+        sends: match Abi::BUILT.is_simulated() {
+            true => SIMULATED_SENDS,
+            false => SEND_WINDOW,
+        },
+        message: state.facts().eager_bytes,
+    }
 }
 
 /// A script of a call, ready to be carried out.
@@ -341,22 +362,6 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn limits(&self) -> Limits {
-        let config = self.state.config();
-        Limits {
-            receives: match config.window {
-                0 => WINDOW,
-                window => window,
-            },
-            // Where time is simulated, messages in flight share a link, and all come late.
-            sends: match Abi::BUILT.is_simulated() {
-                true => SIMULATED_SENDS,
-                false => SEND_WINDOW,
-            },
-            message: self.state.facts().eager_bytes,
-        }
-    }
-
     /// Makes room for everything. The area has these vectors; it is the one that is given, or memory of Rondo's.
     pub fn reserve(
         &self,
@@ -366,7 +371,7 @@ impl Run<'_> {
         area: Option<Area>,
     ) -> Result<Area, Stop> {
         requests
-            .reserve_script(&self.limits(), script, self.operands, (vectors, area))
+            .reserve_script(&limits(self.state), script, self.operands, (vectors, area))
             .map_err(Stop::Error)
     }
 
@@ -391,7 +396,7 @@ impl Run<'_> {
             timeout_s: self.state.config().timeout_s,
         };
         let mut wire = MpiScriptWire::new(job, requests);
-        let execution = Execution::new(script, self.limits());
+        let execution = Execution::new(script, limits(self.state));
         let done: Result<(), Failure> = run_script(execution, &mut wire);
         done.map_err(Stop::Broken)
     }

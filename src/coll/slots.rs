@@ -196,7 +196,9 @@ impl Writing<'_> {
             | Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
-            | Family::Barrier => {
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => {
                 let places = self.state.locals().len() as u32;
                 let slice = |place| tree(share(self.total, places, place), place);
                 (0..places).map(slice).collect()
@@ -244,7 +246,9 @@ impl Writing<'_> {
             | Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
-            | Family::Barrier => match self.slices() {
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => match self.slices() {
                 Some(slices) => {
                     let elements = slices[topology.local(rank) as usize].clone();
                     vec![Want {

@@ -136,7 +136,12 @@ impl Writing<'_> {
                 };
                 write(script, self.p(), self.rank(), blocks, prefix);
             }
-            Family::Broadcast | Family::AllBroadcast | Family::Rooted | Family::Barrier => {
+            Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => {
                 unreachable!("nothing is reduced")
             }
         }

@@ -34,7 +34,11 @@ impl State {
         if !self.uncalibrated.load(Relaxed) {
             return false;
         }
-        let alone = family.reduces() || family == Family::Barrier;
+        let alone = family.reduces()
+            || matches!(
+                family,
+                Family::Barrier | Family::TotalExchange | Family::IrregularExchange
+            );
         if alone && self.reductions.fetch_add(1, Relaxed) < FEW_CALLS {
             return false;
         }

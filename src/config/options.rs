@@ -3,7 +3,7 @@
 
 use super::size::size;
 use super::{Config, Gpu, Hierarchy, Learn, Reproducible, Stats};
-use crate::collective::{Collective, LEAST_BYTES, NODE_LEAST_BYTES};
+use crate::collective::{Collective, Family, LEAST_BYTES, NODE_LEAST_BYTES};
 
 /// Where in [`Config`] an option lives.
 pub type Field<T> = fn(&mut Config) -> &mut T;
@@ -165,7 +165,8 @@ const OTHERS: &[Opt] = &[
         scope: Scope::Communicator,
         doc: "What the data of others may take up in the memory of a rank at the most. In a gather or scatter among p \
               ranks, blocks of more than a 2p-th of it go straight from or to the root; an allreduce by gather is one \
-              by halving or ordered if p vectors are more.",
+              by halving or ordered if p vectors are more, and an exchange by circulant one by pairwise if three times \
+              a rank's blocks are.",
     },
     Opt {
         name: "HIERARCHY",
@@ -355,8 +356,8 @@ const OTHERS: &[Opt] = &[
         unit: "messages",
         default: "128",
         scope: Scope::Communicator,
-        doc: "Of so many messages of broadcasts and all-gathers from one rank to another, one waits until it is being \
-              received, so that no rank runs further ahead. 0 waits only for what would take too much memory.",
+        doc: "Of so many messages from one rank to another, but those of gathers and scatters, one waits until it is \
+              being received, so that no rank runs further ahead. 0 waits only for what would take too much memory.",
     },
     Opt {
         name: "MAX_COMMS",
@@ -439,6 +440,21 @@ impl Opt {
                 "The algorithm of {}. A named one is used for every size; host means never Rondo's.",
                 collective.mpi_name()
             ),
+            ValueType::MinBytes(collective) if is_exchange(collective) => format!(
+                "Under auto, calls of {} with as many bytes{} or more are Rondo's. auto leaves all of them to the MPI \
+                 library.",
+                sharing(collective),
+                collective.family().whose_bytes(),
+            ),
+            ValueType::MinCommSize(collective)
+                if is_exchange(collective) && !collective.has_min_bytes() =>
+            {
+                format!(
+                    "Under auto, calls of {} on communicators of as many ranks or more are Rondo's. auto leaves all of \
+                     them to the MPI library.",
+                    sharing(collective)
+                )
+            }
             ValueType::MinBytes(collective) => format!(
                 "Under auto, calls of {} with fewer bytes{} go to the MPI library. auto is {} where the ranks are on \
                  several nodes, and {} within one node if it has shared memory, as long as nothing else is measured.",
@@ -475,6 +491,14 @@ impl Opt {
             name => format!("RONDO_{name}"),
         }
     }
+}
+
+/// Does every rank have a block for every rank? Under auto such calls are the MPI library's.
+fn is_exchange(collective: Collective) -> bool {
+    matches!(
+        collective.family(),
+        Family::TotalExchange | Family::IrregularExchange
+    )
 }
 
 /// The collectives that share the limits of one.

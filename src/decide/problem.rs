@@ -4,7 +4,8 @@
 #![forbid(unsafe_code)]
 
 use super::{
-    AllBroadcast, Barrier, Broadcast, Choice, Facts, Order, Reduction, Rooted, SizeClass, Why,
+    AllBroadcast, Barrier, Broadcast, Choice, Facts, Order, Reduction, Rooted, SizeClass,
+    TotalExchange, Why,
 };
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, Family};
@@ -220,5 +221,9 @@ pub fn typical(context: Context, class: SizeClass, candidate: Candidate) -> Choi
             call.candidate(candidate)
         }
         Family::Barrier => Barrier { context }.candidate(candidate),
+        Family::TotalExchange | Family::IrregularExchange => {
+            let bytes = (context.collective.family().knows_bytes()).then_some(bytes);
+            TotalExchange { context, bytes }.candidate(candidate)
+        }
     }
 }

@@ -138,7 +138,9 @@ impl Reduction<'_> {
             | Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
-            | Family::Barrier => Algorithm::Ordered,
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => Algorithm::Ordered,
         }
     }
 
@@ -168,7 +170,9 @@ impl Reduction<'_> {
             | Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
-            | Family::Barrier => Algorithm::Halving,
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => Algorithm::Halving,
         }
     }
 
@@ -227,7 +231,12 @@ impl Reduction<'_> {
                 ScanAlgorithm::Doubling => self.promise() != Reproducible::Order,
                 ScanAlgorithm::Pipelined => true,
             },
-            Family::Broadcast | Family::AllBroadcast | Family::Rooted | Family::Barrier => true,
+            Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => true,
         }
     }
 
@@ -278,7 +287,8 @@ impl Reduction<'_> {
             | Algorithm::Pipelined
             | Algorithm::Dissemination
             | Algorithm::Census
-            | Algorithm::ReduceBcast => Form::Flat,
+            | Algorithm::ReduceBcast
+            | Algorithm::Pairwise => Form::Flat,
         }
     }
 
@@ -330,7 +340,9 @@ impl Reduction<'_> {
                     | Family::Broadcast
                     | Family::AllBroadcast
                     | Family::Rooted
-                    | Family::Barrier => self.bytes.div_ceil(facts.p.into()),
+                    | Family::Barrier
+                    | Family::TotalExchange
+                    | Family::IrregularExchange => self.bytes.div_ceil(facts.p.into()),
                 };
                 let size = match block_bytes {
                     0 => facts.eager_bytes,
@@ -345,6 +357,7 @@ impl Reduction<'_> {
             | Algorithm::Relay
             | Algorithm::ScatterAllgather
             | Algorithm::Neighbor
+            | Algorithm::Pairwise
             | Algorithm::Gather => 1,
         }
     }
@@ -371,7 +384,12 @@ impl Reduction<'_> {
             Family::Reduction => true,
             // No faster than the usual algorithm of hosts.
             Family::Scan => false,
-            Family::Broadcast | Family::AllBroadcast | Family::Rooted | Family::Barrier => false,
+            Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => false,
         };
         if !fits || !self.order.commutes {
             return Err(Why::Slower);
@@ -397,7 +415,9 @@ impl Reduction<'_> {
             | Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
-            | Family::Barrier => LEAST_BYTES,
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => LEAST_BYTES,
         };
         match self.bytes < shortest {
             true => Err(Why::Small),
@@ -417,7 +437,9 @@ impl Reduction<'_> {
             | Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
-            | Family::Barrier => NEVER,
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => NEVER,
         };
         match self.form(self.preferred()) {
             Form::Flat => Err(Why::OneNode),

@@ -35,6 +35,7 @@ pub fn shape(algorithm: Algorithm, p: u32, latency: u32, config: &Config) -> Opt
         | Algorithm::Pipelined
         | Algorithm::Dissemination
         | Algorithm::Census
-        | Algorithm::ReduceBcast => return None,
+        | Algorithm::ReduceBcast
+        | Algorithm::Pairwise => return None,
     })
 }

@@ -7,7 +7,7 @@
 //!   the nodes.
 //! * [`rooted::Gather`] and [`rooted::Scatter`]: whole blocks through a tree, or straight from or to the root,
 //!   over a [`rooted::RootedWire`].
-//! * [`Execution`]: a script of a reduction, a scan or a barrier, over a [`ScriptWire`].
+//! * [`Execution`]: a script of a reduction, a scan, a barrier or an exchange, over a [`ScriptWire`].
 //!
 //! Engines are state machines: `advance` does what can be done now and never waits, so that a test can
 //! drive many ranks from one thread and `run` can decide how to wait.

@@ -1,5 +1,5 @@
-//! What one rank does in a reduction, a scan or a barrier, step by step: which blocks it sends to whom, and how what
-//! comes joins what it has.
+//! What one rank does in a reduction, a scan, a barrier or an exchange, step by step: which blocks it sends to whom,
+//! and how what comes joins what it has.
 //!
 //! Integers in, steps out: no messages, no buffers, no operators. A script is right if all ranks carry out theirs; that
 //! is tested with an operator that shows the order of its operands (`tests/script`).
@@ -25,6 +25,7 @@ mod ring;
 mod scan;
 mod scattered;
 mod spread;
+mod total_exchange;
 mod trees;
 
 pub use census::{census, census_places, disseminate};
@@ -39,6 +40,7 @@ pub use ring::ring;
 pub use scan::{Prefix, chain, doubling};
 pub use scattered::Scattered;
 pub use spread::{dissemination, spread};
+pub use total_exchange::{circulant_exchange, pairs};
 pub use trees::{broadcast_tree, hand_over, reduce_tree};
 
 use std::ops::Range;
@@ -129,6 +131,12 @@ impl Cut {
     pub fn count(&self, blocks: &Range<u32>) -> u64 {
         let elements = self.elements(blocks);
         elements.end - elements.start
+    }
+
+    /// Elements of the longest block.
+    pub fn longest(&self) -> u64 {
+        let blocks = self.firsts.windows(2).map(|ends| ends[1] - ends[0]);
+        blocks.max().unwrap_or(0)
     }
 
     /// All elements of the area.

@@ -31,7 +31,7 @@ fn one_rank_is_not_enough() {
 #[test]
 fn arguments_that_cannot_be_are_refused_before_mpi_is_loaded() {
     for (args, message) in [
-        ("alltoall", "invalid value 'alltoall'"),
+        ("alltosome", "invalid value 'alltosome'"),
         ("-m 0:4", "sizes begin with 1"),
         ("-m 4K:1K", "the first size is the larger one"),
         ("-m 1:x", "'x' is not a size like 65536, 64K or 8M"),

@@ -1,5 +1,6 @@
 //! Who carries a call out: a pure decision on what every rank knows.
 
+mod exchanges;
 mod learn;
 mod nodes;
 mod reductions;

@@ -49,7 +49,7 @@ pub struct Mode {
 }
 
 /// The names of families of collectives.
-const FAMILIES: [(&str, Family); 8] = [
+const FAMILIES: [(&str, Family); 10] = [
     ("broadcast", Family::Broadcast),
     ("all-broadcast", Family::AllBroadcast),
     ("rooted", Family::Rooted),
@@ -58,6 +58,8 @@ const FAMILIES: [(&str, Family); 8] = [
     ("scattered-reduction", Family::ScatteredReduction),
     ("scans", Family::Scan),
     ("barriers", Family::Barrier),
+    ("total-exchange", Family::TotalExchange),
+    ("irregular-exchange", Family::IrregularExchange),
 ];
 
 /// The family of a collective by its name.

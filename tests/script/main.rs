@@ -1,6 +1,7 @@
 //! Scripts on a network in one thread: every rank ends, and every result has the operands that it is to have, in the
 //! order that is promised, whatever the order is in which messages come; in the number of messages that is claimed.
 
+mod exchanges;
 mod fold;
 mod reductions;
 mod trees;

@@ -401,6 +401,8 @@ fn every_algorithm_carries_out_mpi_programs() {
             Family::ScatteredReduction => "scattered-reduction",
             Family::Scan => "scans",
             Family::Barrier => "barriers",
+            Family::TotalExchange => "total-exchange",
+            Family::IrregularExchange => "irregular-exchange",
         };
         let relatives = Collective::ALL
             .iter()

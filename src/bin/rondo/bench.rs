@@ -4,6 +4,7 @@
 
 pub mod batch;
 pub mod cases;
+mod data;
 pub mod dist;
 mod guidelines;
 mod measure;

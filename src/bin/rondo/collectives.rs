@@ -37,7 +37,16 @@ pub fn size_of(collective: Collective) -> &'static str {
             "a rank's vector"
         }
         Family::Barrier => "nothing",
+        Family::TotalExchange | Family::IrregularExchange => "a rank's blocks together",
     }
+}
+
+/// Has every rank a block for every rank?
+pub fn is_exchange(collective: Collective) -> bool {
+    matches!(
+        collective.family(),
+        Family::TotalExchange | Family::IrregularExchange
+    )
 }
 
 /// Elements in the two buffers of a rank, where each is significant: its own block, or its vector, and all blocks, or
@@ -59,5 +68,6 @@ pub fn elements(
         Family::ScatteredReduction if in_place => (total, total),
         Family::ScatteredReduction => (total, own),
         Family::Barrier => (0, 0),
+        Family::TotalExchange | Family::IrregularExchange => (total, total),
     }
 }

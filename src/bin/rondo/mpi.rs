@@ -205,7 +205,11 @@ impl Mpi {
         let (own, all) = (address(own), address(all));
         let own = if in_place { IN_PLACE.cast_mut() } else { own };
         let (counts, displs, root) = (counts.as_ptr(), displs.as_ptr(), root as c_int);
-        let total = blocks.total;
+        // Where every rank has a block for every rank.
+        let turned = blocks.turned(self.rank, collectives::is_exchange(collective), extent)?;
+        let (n, d, e) = turned.pointers();
+        let types = turned.types(call.datatype.handle);
+        let (list, total) = (types.as_ptr().cast(), blocks.total);
         // Of bytes, for which alone the tool reduces.
         let xor = RawHandle::of_op(self.loaded.handles.ops[Handles::BITS + 2]);
         // SAFETY: MPI is initialised and not finalised while `self` lives, and the handles are its own. Elements take
@@ -228,6 +232,9 @@ impl Mpi {
                 Scan => (functions.scan)(own, all, total, t, xor, w),
                 Exscan => (functions.exscan)(own, all, total, t, xor, w),
                 Barrier => (functions.barrier)(w),
+                Alltoall => (functions.alltoall)(own, mine, t, all, mine, t, w),
+                Alltoallv => (functions.alltoallv)(own, n, d, t, all, n, d, t, w),
+                Alltoallw => (functions.alltoallw)(own, n, e, list, all, n, e, list, w),
             }
         };
         checked(code, collective.name())

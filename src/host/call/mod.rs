@@ -1,6 +1,7 @@
 //! The arguments of an intercepted call, as they came, and the way to the host's own function.
 
 mod allgather;
+mod alltoall;
 mod barrier;
 mod bcast;
 mod reduction;
@@ -8,6 +9,7 @@ pub(in crate::host) mod refusal;
 mod rooted;
 
 pub use allgather::Allgather;
+pub use alltoall::{Alltoall, AlltoallOp, Types};
 pub use barrier::Barrier;
 pub use bcast::Bcast;
 pub use reduction::{Amount, Reduction, ReductionOp};

@@ -9,9 +9,11 @@ use crate::host::library::sys;
 use crate::host::library::table::{Mpi, host};
 use parking_lot::Mutex;
 use std::ffi::{c_int, c_void};
+use std::ptr;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-/// The functions in which one rank's block and the blocks of all are two buffers.
+/// The functions in which one rank's block and the blocks of all, or what it sends to all and what it receives from
+/// all, are two buffers.
 #[derive(Clone, Copy)]
 pub(in crate::host) enum Function {
     Allgather,
@@ -20,6 +22,9 @@ pub(in crate::host) enum Function {
     Gatherv,
     Scatter,
     Scatterv,
+    Alltoall,
+    Alltoallv,
+    Alltoallw,
     /// Those in which a rank's vector and its result are two buffers.
     Reducing(Reducing),
 }
@@ -45,7 +50,10 @@ impl Function {
             Function::Gatherv => 3,
             Function::Scatter => 4,
             Function::Scatterv => 5,
-            Function::Reducing(reducing) => 6 + reducing as usize,
+            Function::Alltoall => 6,
+            Function::Alltoallv => 7,
+            Function::Alltoallw => 8,
+            Function::Reducing(reducing) => 9 + reducing as usize,
         }
     }
 }
@@ -54,7 +62,7 @@ impl Function {
 type Buffer = (*mut c_void, c_int, RawHandle);
 
 /// What each function does with one buffer under two names, once that was asked: 1 carries it out, 2 refuses it.
-static ALIASES: [AtomicU8; 12] = [const { AtomicU8::new(0) }; 12];
+static ALIASES: [AtomicU8; 15] = [const { AtomicU8::new(0) }; 15];
 
 impl Mpi {
     /// Does the host refuse a block that is sent from, or received at, the very place it has among the blocks of all?
@@ -133,6 +141,14 @@ impl Mpi {
         let bor = RawHandle::of_op(self.h.ops[Handles::BITS + 1]);
         let (counts, displs) = ([all_n], [0]);
         let (counts, displs) = (counts.as_ptr(), displs.as_ptr());
+        // Some hosts mind one buffer only if it is described by one array.
+        let (types, own_types) = ([all_type.datatype()], [own_type.datatype()]);
+        let (types, own_types): (*const c_void, *const c_void) =
+            (types.as_ptr().cast(), own_types.as_ptr().cast());
+        let (own_counts, own_types) = match ptr::eq(own, all) {
+            true => (counts, types),
+            false => (&raw const n, own_types),
+        };
         // SAFETY: the communicator has one rank, for which the arrays have an entry. There are no
         // bytes to be read or written.
         let code = unsafe {
@@ -153,6 +169,13 @@ impl Mpi {
                 Function::Scatterv => {
                     (host.scatterv)(all, counts, displs, all_type, own, n, own_type, 0, comm)
                 }
+                Function::Alltoall => (host.alltoall)(own, n, own_type, all, all_n, all_type, comm),
+                Function::Alltoallv => (host.alltoallv)(
+                    own, own_counts, displs, own_type, all, counts, displs, all_type, comm,
+                ),
+                Function::Alltoallw => (host.alltoallw)(
+                    own, own_counts, displs, own_types, all, counts, displs, types, comm,
+                ),
                 Function::Reducing(Reducing::Allreduce) => {
                     (host.allreduce)(own, all, n, own_type, bor, comm)
                 }

@@ -139,19 +139,8 @@ impl<'a> UserBlocks<'a> {
         let bytes = self.bytes(rank) as usize;
         into.try_reserve(bytes).map_err(|_| Code::no_mem())?;
         let packed: *mut u8 = into.spare_capacity_mut().as_mut_ptr().cast();
-        match &self.copying {
-            Copying::Run(offset) => {
-                let from = self.run(*offset, rank);
-                // SAFETY: the block lies there by the contract of whoever made the call, the room was
-                // reserved.
-                unsafe { ptr::copy_nonoverlapping(from.cast_const(), packed, bytes) };
-            }
-            Copying::Elements(elements, base) => {
-                let stretch = self.stretch(*base, rank, packed);
-                // SAFETY: as above.
-                unsafe { elements.pack(mpi, comm, stretch)? };
-            }
-        }
+        // SAFETY: the block lies there by the contract of whoever made the call, the room was reserved.
+        unsafe { self.copy_out(mpi, comm, rank, packed)? };
         // SAFETY: as many bytes were written behind the end.
         unsafe { into.set_len(into.len() + bytes) };
         Ok(())
@@ -166,17 +155,58 @@ impl<'a> UserBlocks<'a> {
         bytes: &[u8],
     ) -> Result<(), Code> {
         debug_assert_eq!(bytes.len() as u64, self.bytes(rank));
+        // SAFETY: the block lies there by the contract of whoever made the call, and has as many bytes, which are only
+        // read.
+        unsafe { self.copy_in(mpi, comm, rank, bytes.as_ptr().cast_mut()) }
+    }
+
+    /// Packs the block of `rank`.
+    ///
+    /// # Safety
+    /// There is room for it at `packed`, which does not overlap it.
+    pub(in crate::host) unsafe fn copy_out(
+        &self,
+        mpi: &Mpi,
+        comm: Comm,
+        rank: u32,
+        packed: *mut u8,
+    ) -> Result<(), Code> {
         match &self.copying {
             Copying::Run(offset) => {
-                let to = self.run(*offset, rank);
-                // SAFETY: the block lies there by the contract of whoever made the call, and has as many
-                // bytes.
-                unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+                let (from, bytes) = (self.run(*offset, rank), self.bytes(rank) as usize);
+                // SAFETY: the block lies there by the contract of whoever made the call; the caller's contract.
+                unsafe { ptr::copy_nonoverlapping(from.cast_const(), packed, bytes) };
                 Ok(())
             }
             Copying::Elements(elements, base) => {
-                let stretch = self.stretch(*base, rank, bytes.as_ptr().cast_mut());
-                // SAFETY: as above; unpacking only reads the packed bytes.
+                let stretch = self.stretch(*base, rank, packed);
+                // SAFETY: as above.
+                unsafe { elements.pack(mpi, comm, stretch) }
+            }
+        }
+    }
+
+    /// Unpacks the block of `rank`.
+    ///
+    /// # Safety
+    /// It is at `packed`, which is only read and does not overlap it.
+    pub(in crate::host) unsafe fn copy_in(
+        &self,
+        mpi: &Mpi,
+        comm: Comm,
+        rank: u32,
+        packed: *mut u8,
+    ) -> Result<(), Code> {
+        match &self.copying {
+            Copying::Run(offset) => {
+                let (to, bytes) = (self.run(*offset, rank), self.bytes(rank) as usize);
+                // SAFETY: the block lies there by the contract of whoever made the call; the caller's contract.
+                unsafe { ptr::copy_nonoverlapping(packed.cast_const(), to, bytes) };
+                Ok(())
+            }
+            Copying::Elements(elements, base) => {
+                let stretch = self.stretch(*base, rank, packed);
+                // SAFETY: as above.
                 unsafe { elements.unpack(mpi, comm, stretch) }
             }
         }

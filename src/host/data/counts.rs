@@ -78,6 +78,16 @@ impl Counts {
         self.has_arrays().then(|| self.count(rank))?
     }
 
+    /// Are these the same arguments?
+    pub(in crate::host) fn same(&self, other: &Counts) -> bool {
+        match (self, other) {
+            (Counts::Regular(one), Counts::Regular(other)) => one == other,
+            (Counts::Int(one, _), Counts::Int(other, _)) => ptr::eq(*one, *other),
+            (Counts::Large(one, _), Counts::Large(other, _)) => ptr::eq(*one, *other),
+            (Counts::Regular(_) | Counts::Int(..) | Counts::Large(..), _) => false,
+        }
+    }
+
     fn has_arrays(&self) -> bool {
         match self {
             Counts::Regular(_) => true,

@@ -10,4 +10,5 @@ pub mod data;
 pub mod elements;
 pub mod layout;
 pub mod operands;
+pub mod sides;
 pub mod staging;

@@ -1,5 +1,6 @@
 //! The operands of a reduction: elements in the user's memory and in Rondo's, and joining them.
 
+use super::blocks::UserBlocks;
 use super::elements::{Chunk, Made, self_message};
 use super::layout::Layout;
 use crate::host::library::abi::RawHandle;
@@ -326,6 +327,21 @@ impl<'a> Operands<'a> {
         );
         // SAFETY: by the contract of the call the result has room for what the script says it is.
         unsafe { self.copy(from, to, elements.end - elements.start) }
+    }
+
+    /// Packs a block into an area of bytes, from this place on, where there is room for it.
+    pub fn pack(&self, block: &UserBlocks, area: Area, place: u64) -> Result<(), Failure> {
+        let to = self.place(area, place);
+        // SAFETY: the block lies in the user's memory by the contract of the call; areas of bytes have a byte for each
+        // element of their script, which has room for the block.
+        unsafe { block.copy_out(self.mpi, self.comm, 0, to) }.map_err(at("packing"))
+    }
+
+    /// Unpacks a block from an area of bytes, in which it begins at this place.
+    pub fn unpack(&self, block: &UserBlocks, area: Area, place: u64) -> Result<(), Failure> {
+        let from = self.place(area, place);
+        // SAFETY: as in `pack`; the script is over, so that the bytes are there.
+        unsafe { block.copy_in(self.mpi, self.comm, 0, from) }.map_err(at("unpacking"))
     }
 
     /// Copies elements, unless they are there already. What is in their gaps stays.

@@ -64,6 +64,21 @@ macro_rules! signature {
     (ReduceScatterBlock, $($as_allreduce:tt)*) => { signature! { Allreduce, $($as_allreduce)* } };
     (Scan, $($as_allreduce:tt)*) => { signature! { Allreduce, $($as_allreduce)* } };
     (Exscan, $($as_allreduce:tt)*) => { signature! { Allreduce, $($as_allreduce)* } };
+    (Alltoall, $($as_allgather:tt)*) => { signature! { Allgather, $($as_allgather)* } };
+    (Alltoallv, $count:ty, $displ:ty => $then:ident $with:tt) => {
+        $then! { $with (
+            sendbuf: *const c_void, sendcounts: *const $count, sdispls: *const $displ, sendtype: RawHandle,
+            recvbuf: *mut c_void, recvcounts: *const $count, rdispls: *const $displ, recvtype: RawHandle,
+            comm: RawHandle
+        ) }
+    };
+    (Alltoallw, $count:ty, $displ:ty => $then:ident $with:tt) => {
+        $then! { $with (
+            sendbuf: *const c_void, sendcounts: *const $count, sdispls: *const $displ, sendtypes: *const c_void,
+            recvbuf: *mut c_void, recvcounts: *const $count, rdispls: *const $displ, recvtypes: *const c_void,
+            comm: RawHandle
+        ) }
+    };
     (Barrier, $count:ty, $displ:ty => $then:ident $with:tt) => { $then! { $with (comm: RawHandle) } };
 }
 
@@ -131,4 +146,7 @@ collectives! {
     Scan: scan = "PMPI_Scan", scan_large = "PMPI_Scan_c";
     Exscan: exscan = "PMPI_Exscan", exscan_large = "PMPI_Exscan_c";
     Barrier: barrier = "PMPI_Barrier";
+    Alltoall: alltoall = "PMPI_Alltoall", alltoall_large = "PMPI_Alltoall_c";
+    Alltoallv: alltoallv = "PMPI_Alltoallv", alltoallv_large = "PMPI_Alltoallv_c";
+    Alltoallw: alltoallw = "PMPI_Alltoallw", alltoallw_large = "PMPI_Alltoallw_c";
 }

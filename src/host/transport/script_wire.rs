@@ -129,6 +129,81 @@ impl Requests {
     }
 }
 
+/// What the wires of scripts have in common.
+impl Requests {
+    /// May a message of `len` bytes leave to rank `to`, to which about `more` bytes follow in this call, and is it to
+    /// be sent synchronously?
+    pub(super) fn may_send(&mut self, to: u32, len: u64, more: u64) -> Option<bool> {
+        match self.flow.ask(to, len, more) {
+            _ if Abi::BUILT.is_simulated() => Some(len >= SYNCHRONOUS_BYTES),
+            Verdict::Wait => None,
+            Verdict::Synchronous => Some(true),
+            Verdict::Standard => Some(false),
+        }
+    }
+
+    /// A message of `len` bytes has been started to rank `to`. Times are counted from `start` on.
+    pub(super) fn sent(
+        &mut self,
+        to: u32,
+        len: u64,
+        message: Pending,
+        synchronous: bool,
+        start: Instant,
+    ) {
+        let mark = synchronous.then(|| start.elapsed().as_nanos() as u64);
+        self.flow.sent(to, len, mark);
+        let sending = Sending {
+            staged: None,
+            synchronous,
+        };
+        self.sends.push(to, message, sending);
+    }
+
+    /// One completed operation, if there is any, and the other rank.
+    pub(super) fn complete(
+        &mut self,
+        mpi: &Mpi,
+        start: Instant,
+    ) -> Result<Option<(Complete, u32)>, Failure> {
+        if let Some((number, from, status, receive)) = self.receives.poll(mpi)? {
+            receive.check(mpi, from, &status)?;
+            // What an `int` cannot count was told apart by its tag.
+            if receive.len <= i32::MAX as u64 {
+                verify(mpi, &status, from, receive.len)?;
+            }
+            return Ok(Some((Complete::Receive(number), from)));
+        }
+        let Some((number, to, _, sending)) = self.sends.poll(mpi)? else {
+            return Ok(None);
+        };
+        if sending.synchronous {
+            let now = start.elapsed().as_nanos() as u64;
+            self.flow.acknowledged(to, now);
+        }
+        Ok(Some((Complete::Send(number), to)))
+    }
+
+    /// Nothing can be done before an operation is complete.
+    pub(super) fn idle(
+        &mut self,
+        mpi: &Mpi,
+        comm: Comm,
+        patience: &mut Patience,
+    ) -> Result<(), Failure> {
+        if Abi::BUILT.is_simulated() {
+            // Time passes while a rank waits in the host.
+            let receive = (self.receives.pending().next()).map(|(_, message, _)| message);
+            let send = (self.sends.pending().next()).map(|(_, message, _)| message);
+            return wait(mpi, receive.into_iter().chain(send));
+        }
+        match patience.wait() {
+            Some(idle) => look_around(mpi, comm, &mut self.receives, patience, idle),
+            None => Ok(()),
+        }
+    }
+}
+
 /// What a script wire is made for.
 #[derive(Clone, Copy)]
 pub struct ScriptJob<'a> {
@@ -216,9 +291,8 @@ impl ScriptWire for MpiScriptWire<'_> {
         })?;
         self.requests.operands.waiting.push_back(staged);
         let receive = Receive {
-            len: self.job.operands.bytes(count),
             staged,
-            doubted: false,
+            ..Receive::new(self.job.operands.bytes(count), self.job.tag)
         };
         (self.requests.receives).push(from, Pending::new(request), receive);
         Ok(true)
@@ -228,11 +302,8 @@ impl ScriptWire for MpiScriptWire<'_> {
         let elements = self.job.cut.elements(blocks);
         let len = self.job.operands.bytes(elements.end - elements.start);
         let more = self.left.saturating_sub(len) / self.requests.flow.receivers();
-        let synchronous = match self.requests.flow.ask(to, len, more) {
-            _ if Abi::BUILT.is_simulated() => len >= SYNCHRONOUS_BYTES,
-            Verdict::Wait => return Ok(false),
-            Verdict::Synchronous => true,
-            Verdict::Standard => false,
+        let Some(synchronous) = self.requests.may_send(to, len, more) else {
+            return Ok(false);
         };
         let (mpi, envelope) = (self.job.mpi, self.envelope(to));
         let request = self
@@ -243,33 +314,16 @@ impl ScriptWire for MpiScriptWire<'_> {
                 unsafe { mpi.start_send(chunk, envelope, synchronous) }
             })?;
         self.left = self.left.saturating_sub(len);
-        let mark = synchronous.then(|| self.start.elapsed().as_nanos() as u64);
-        self.requests.flow.sent(to, len, mark);
-        let sending = Sending {
-            staged: None,
-            synchronous,
-        };
-        self.requests.sends.push(to, Pending::new(request), sending);
+        (self.requests).sent(to, len, Pending::new(request), synchronous, self.start);
         Ok(true)
     }
 
     fn poll(&mut self) -> Result<Option<Complete>, Failure> {
-        let (mpi, requests) = (self.job.mpi, &mut *self.requests);
-        let complete = if let Some((number, from, status, receive)) = requests.receives.poll(mpi)? {
-            receive.check(mpi, from, &status)?;
-            verify(mpi, &status, from, receive.len)?;
-            Complete::Receive(number)
-        } else if let Some((number, to, _, sending)) = requests.sends.poll(mpi)? {
-            if sending.synchronous {
-                let now = self.start.elapsed().as_nanos() as u64;
-                requests.flow.acknowledged(to, now);
-            }
-            Complete::Send(number)
-        } else {
-            return Ok(None);
-        };
-        self.patience.moved();
-        Ok(Some(complete))
+        let complete = self.requests.complete(self.job.mpi, self.start)?;
+        if complete.is_some() {
+            self.patience.moved();
+        }
+        Ok(complete.map(|(complete, _)| complete))
     }
 
     fn take(&mut self, receive: Option<u32>, take: &Take) -> Result<(), Failure> {
@@ -308,22 +362,6 @@ impl ScriptWire for MpiScriptWire<'_> {
     }
 
     fn idle(&mut self) -> Result<(), Failure> {
-        let Requests {
-            receives, sends, ..
-        } = &mut *self.requests;
-        let mpi = self.job.mpi;
-        if Abi::BUILT.is_simulated() {
-            // Time passes while a rank waits in the host.
-            let receive = receives.pending().next().map(|(_, message, _)| message);
-            let send = sends.pending().next().map(|(_, message, _)| message);
-            return wait(mpi, receive.into_iter().chain(send));
-        }
-        match self.patience.wait() {
-            Some(idle) => {
-                let call = (self.job.comm, self.job.tag);
-                look_around(mpi, call, receives, &self.patience, idle)
-            }
-            None => Ok(()),
-        }
+        (self.requests).idle(self.job.mpi, self.job.comm, &mut self.patience)
     }
 }

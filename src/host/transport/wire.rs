@@ -31,8 +31,22 @@ pub(super) struct Receive {
     pub(super) len: u64,
     /// Its number in staging memory, if it is to be taken from there to its places.
     pub(super) staged: Option<u32>,
+    /// What its message goes by.
+    pub(super) tag: i32,
     /// Has it been taken back, should no message have met it?
     pub(super) doubted: bool,
+}
+
+impl Receive {
+    /// One of so many bytes in their place.
+    pub(super) fn new(len: u64, tag: i32) -> Receive {
+        Receive {
+            len,
+            staged: None,
+            tag,
+            doubted: false,
+        }
+    }
 }
 
 impl Receive {
@@ -71,6 +85,8 @@ pub struct Requests {
     runs: Vec<Run>,
     /// Operands on their way.
     pub(super) operands: Staged,
+    /// Blocks that are on their way to ranks and have been replaced.
+    pub(super) copies: Vec<(u32, Vec<u8>)>,
 }
 
 // SAFETY: requests are handles that any thread may pass to MPI; a communicator's requests are used by
@@ -195,7 +211,7 @@ impl<'a> MpiWire<'a> {
 /// its message has met it.
 pub(super) fn look_around(
     mpi: &Mpi,
-    (comm, tag): (Comm, i32),
+    comm: Comm,
     receives: &mut Line<Receive>,
     patience: &Patience,
     idle: Duration,
@@ -212,7 +228,7 @@ pub(super) fn look_around(
             true => None,
             false => first_message(mpi, comm, Some(from))?,
         };
-        if first.is_some_and(|(_, other)| other != tag) {
+        if first.is_some_and(|(_, other)| other != receive.tag) {
             message.take_back(mpi)?;
             receive.doubted = true;
         }
@@ -258,9 +274,8 @@ impl Wire for MpiWire<'_> {
         // the request is complete, and the call does not return before. Messages fit an int.
         let request = unsafe { self.job.mpi.start_receive(chunk, self.job.envelope(from)) }?;
         let receive = Receive {
-            len,
             staged,
-            doubted: false,
+            ..Receive::new(len, self.job.tag)
         };
         self.requests
             .receives
@@ -339,7 +354,7 @@ impl Wire for MpiWire<'_> {
         match self.patience.wait() {
             Some(idle) => look_around(
                 self.job.mpi,
-                (self.job.comm, self.job.tag),
+                self.job.comm,
                 &mut self.requests.receives,
                 &self.patience,
                 idle,

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::data::{GAP, data, expected, gaps_are_left};
 use crate::{
     Failure, collectives,
     mpi::{Call, Mpi, Side},
@@ -17,9 +18,6 @@ use std::time::Instant;
 /// How long a batch shall last at least, and how many calls it has at most.
 const BATCH_SECONDS: f64 = 2e-3;
 const CALLS_MAX: usize = 1000;
-
-/// What is in the gaps of a datatype, before and after.
-const GAP: u8 = 0xee;
 
 /// How often something is measured.
 pub struct Plan {
@@ -44,11 +42,11 @@ pub struct Series {
 
 /// The memory of a call, and which data are in it.
 pub struct Bench<'a> {
-    mpi: &'a Mpi,
-    call: &'a Call<'a>,
-    own: Vec<u8>,
-    all: Vec<u8>,
-    seed: u64,
+    pub(super) mpi: &'a Mpi,
+    pub(super) call: &'a Call<'a>,
+    pub(super) own: Vec<u8>,
+    pub(super) all: Vec<u8>,
+    pub(super) seed: u64,
 }
 
 impl<'a> Bench<'a> {
@@ -168,7 +166,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Is this rank's block in its place among all of them, or where its own block is?
-    fn is_in_place(&self) -> bool {
+    pub(super) fn is_in_place(&self) -> bool {
         let call = self.call;
         call.in_place && (self.mpi.rank == call.root || !call.collective.family().has_root())
     }
@@ -178,6 +176,9 @@ impl<'a> Bench<'a> {
         self.seed += 1;
         if self.call.collective.family().reduces() {
             return self.fill_vectors();
+        }
+        if collectives::is_exchange(self.call.collective) {
+            return self.fill_blocks();
         }
         let (rank, in_place) = (self.mpi.rank, self.is_in_place());
         let (blocks, size) = (self.call.blocks, self.call.datatype.size);
@@ -241,7 +242,10 @@ impl<'a> Bench<'a> {
             | Collective::Gather
             | Collective::Scatterv
             | Collective::Scatter
-            | Collective::Barrier => return true,
+            | Collective::Barrier
+            | Collective::Alltoall
+            | Collective::Alltoallv
+            | Collective::Alltoallw => return true,
         };
         let mut bytes = self.all[..count].iter().enumerate();
         bytes.all(|(place, &byte)| {
@@ -259,6 +263,9 @@ impl<'a> Bench<'a> {
         if self.call.collective.family().reduces() {
             return self.is_reduced();
         }
+        if collectives::is_exchange(self.call.collective) {
+            return self.is_exchanged();
+        }
         let (size, seed) = (self.call.datatype.size, self.seed);
         let from = self.call.blocks.before(self.mpi.rank) * size;
         let unused = self.is_in_place() && self.is_scatter();
@@ -275,26 +282,4 @@ impl<'a> Bench<'a> {
             Collective::Scatter | Collective::Scatterv
         )
     }
-}
-
-/// The byte at a place of the message of all blocks. Blocks at wrong places show, because no distance repeats the
-/// bytes.
-fn expected(place: usize, seed: u64) -> u8 {
-    let mixed = (place as u64 + 977 * seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed >> 56) as u8
-}
-
-/// The bytes of data in memory, with their places in the message. Elements of 8 bytes are those of `Mpi::vector`.
-fn data(memory: &mut [u8], size: usize) -> impl Iterator<Item = (usize, &mut u8)> {
-    let is_data = move |at: usize| size == 1 || at & 4 == 0;
-    let bytes = memory.iter_mut().enumerate();
-    bytes
-        .filter(move |(at, _)| is_data(*at))
-        .map(|(_, byte)| byte)
-        .enumerate()
-}
-
-fn gaps_are_left(memory: &[u8]) -> bool {
-    let mut gaps = memory.iter().enumerate().filter(|(at, _)| at & 4 != 0);
-    gaps.all(|(_, &byte)| byte == GAP)
 }

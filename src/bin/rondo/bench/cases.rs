@@ -57,7 +57,11 @@ pub struct Case {
 /// Has every rank a block of the same size?
 fn has_equal_blocks(collective: Collective) -> bool {
     match collective.family() {
-        Family::AllBroadcast | Family::Rooted | Family::ScatteredReduction => true,
+        Family::AllBroadcast
+        | Family::Rooted
+        | Family::ScatteredReduction
+        | Family::TotalExchange
+        | Family::IrregularExchange => true,
         Family::Broadcast
         | Family::AllReduction
         | Family::Reduction
@@ -83,7 +87,9 @@ pub fn cases(wanted: &Wanted, ranks: usize, element: u64) -> Result<Vec<Case>, F
             | Family::AllReduction
             | Family::Reduction
             | Family::ScatteredReduction
-            | Family::Scan => usize::MAX,
+            | Family::Scan
+            | Family::TotalExchange
+            | Family::IrregularExchange => usize::MAX,
         };
         if collective.family().reduces() && element > 1 {
             let name = collective.name();
@@ -101,7 +107,9 @@ pub fn cases(wanted: &Wanted, ranks: usize, element: u64) -> Result<Vec<Case>, F
                     | Family::Reduction
                     | Family::ScatteredReduction
                     | Family::Scan
-                    | Family::Barrier => 1,
+                    | Family::Barrier
+                    | Family::TotalExchange
+                    | Family::IrregularExchange => 1,
                 };
                 let mut total = size * each / element;
                 if !collective.is_irregular() && has_equal_blocks(collective) {

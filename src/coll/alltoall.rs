@@ -1,0 +1,257 @@
+//! `MPI_Alltoall`, `MPI_Alltoallv` and `MPI_Alltoallw`.
+
+#![forbid(unsafe_code)]
+
+use super::reduction::{PIECE_BYTES, Run, limits, trim};
+use super::{Operation, Plan, Stop, begin, context, private};
+use crate::algorithm::TotalExchangeAlgorithm;
+use crate::collective::Collective;
+use crate::comm::{State, Work};
+use crate::decide::{Choice, Problem, TotalExchange, Why};
+use crate::engine::{Execution, Limits, run_script};
+use crate::host::{
+    Alltoall, AlltoallOp, Code, Comm, Failure, Mpi, MpiPairsWire, PairsJob, Requests, Side, Sides,
+    Vectors, call_tag,
+};
+use crate::script::{Group, Script, circulant_exchange, pairs};
+use crate::stats;
+
+impl Operation for Alltoall {
+    type Problem<'a> = TotalExchange<'a>;
+
+    fn collective(&self) -> Collective {
+        match self.op() {
+            AlltoallOp::Alltoall => Collective::Alltoall,
+            AlltoallOp::Alltoallv => Collective::Alltoallv,
+            AlltoallOp::Alltoallw => Collective::Alltoallw,
+        }
+    }
+
+    /// Bytes of this rank's blocks together.
+    fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
+        if state.closed() == Some(Why::Inter) {
+            return None; // the arrays have an entry for each rank of the other group
+        }
+        let p = state.facts().p;
+        match self.op() {
+            AlltoallOp::Alltoall => self.block_bytes(mpi)?.checked_mul(p.into()),
+            AlltoallOp::Alltoallv | AlltoallOp::Alltoallw => self.sent_bytes(mpi, p),
+        }
+    }
+
+    /// What only some ranks can know to be invalid does not count here: the others would wait.
+    fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
+        if self.op() == AlltoallOp::Alltoall {
+            let bytes = self.bytes(mpi, state)?;
+            let known = Some(bytes);
+            let choice = self.ask(known, state, |problem| problem.choose());
+            return Some(Plan {
+                known,
+                ..Plan::new(choice, bytes)
+            });
+        }
+        let choice = self.ask(None, state, |problem| problem.choose());
+        let counts = state.timed() || matches!(choice, Choice::Rondo { .. });
+        let bytes = match counts {
+            true => self.bytes(mpi, state).unwrap_or(0),
+            false => 0,
+        };
+        Some(Plan::new(choice, bytes))
+    }
+
+    #[inline]
+    fn ask<T>(
+        &self,
+        known: Option<u64>,
+        state: &State,
+        question: impl FnOnce(TotalExchange) -> T,
+    ) -> T {
+        question(TotalExchange {
+            context: context(self.collective(), state),
+            bytes: known,
+        })
+    }
+
+    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+        let Choice::Rondo { algorithm, .. } = plan.choice else {
+            unreachable!("not Rondo's choice");
+        };
+        let algorithm = match self.op() {
+            AlltoallOp::Alltoall => algorithm.of_total_exchange(),
+            AlltoallOp::Alltoallv | AlltoallOp::Alltoallw => {
+                algorithm.of_irregular_exchange().into()
+            }
+        };
+        let private = private(mpi, state)?;
+        let work = &mut *state.work.lock();
+        let sequence = begin(work, private, mpi, state)?;
+        // From here on the other ranks may go ahead without this one, if only it has to complain.
+        let sides = self.sides(mpi, private, state.facts().p);
+        let sides = sides.ok_or(Stop::Host(Why::Invalid))?;
+        check_own(&sides, mpi, state.rank())?;
+        let exchange = Exchange {
+            collective: self.collective(),
+            sequence,
+            sides,
+            mpi,
+            private,
+            state,
+        };
+        let Work {
+            script, requests, ..
+        } = work;
+        let count = || stats::count(self.collective(), plan.choice, plan.bytes);
+        match algorithm {
+            TotalExchangeAlgorithm::Circulant => {
+                exchange.circulant(plan.bytes, script, requests, count)?;
+            }
+            TotalExchangeAlgorithm::Pairwise => {
+                exchange.pairs(true, script, requests, count)?;
+            }
+            TotalExchangeAlgorithm::Linear => {
+                exchange.pairs(false, script, requests, count)?;
+            }
+        }
+        trim(script, requests);
+        Ok(())
+    }
+
+    fn describe(&self, plan: &Plan) -> String {
+        format!("of {} bytes of this rank", plan.bytes)
+    }
+}
+
+/// Does this rank send itself what it receives from itself?
+fn check_own(sides: &Sides, mpi: &Mpi, rank: u32) -> Result<(), Stop> {
+    let bytes = |side: &crate::host::Side| side.bytes(mpi, rank).unwrap_or(0);
+    let (sends, expected) = (bytes(sides.sent()), bytes(&sides.receive));
+    match sends == expected {
+        true => Ok(()),
+        false => Err(Stop::Broken(Failure::Contribution { sends, expected })),
+    }
+}
+
+/// An exchange with valid arguments.
+struct Exchange<'a> {
+    collective: Collective,
+    sequence: u64,
+    sides: Sides,
+    mpi: &'a Mpi,
+    private: Comm,
+    state: &'a State,
+}
+
+impl Exchange<'_> {
+    /// What all ranks agree on.
+    fn facts(&self) -> [u64; 2] {
+        [self.collective as u64, self.sequence]
+    }
+
+    /// Of blocks of the same size, `bytes` bytes in all.
+    fn circulant(
+        &self,
+        bytes: u64,
+        script: &mut Script,
+        requests: &mut Requests,
+        count: impl FnOnce(),
+    ) -> Result<(), Stop> {
+        let (mpi, state, p, me) = (
+            self.mpi,
+            self.state,
+            self.state.facts().p,
+            self.state.rank(),
+        );
+        let block = bytes / u64::from(p);
+        let most = state.facts().eager_bytes.min(PIECE_BYTES);
+        circulant_exchange(script, &Group::all(p, me), block, most);
+        let operands = mpi.signals(self.private);
+        let [a, b] = self.facts();
+        let run = Run {
+            mpi,
+            state,
+            private: self.private,
+            tag: call_tag([a, b, bytes, 1], state.tag_mask()),
+            operands: &operands,
+        };
+        let vectors = Vectors {
+            first: script.cut().total(),
+            other: 0,
+        };
+        let area = run.reserve(script, requests, vectors, None)?;
+        count();
+        let each = |side: &Side, rank, place: u32, pack: bool| {
+            let found = side.block(mpi, self.private, rank);
+            let found = found.map_err(|code| Failure::Host(code, "looking at a block"))?;
+            let place = u64::from(place) * block;
+            match (found, pack) {
+                (None, _) => Ok(()),
+                (Some(found), true) => operands.pack(&found, area, place),
+                (Some(found), false) => operands.unpack(&found, area, place),
+            }
+        };
+        for distance in 0..p {
+            let to = (u64::from(me) + u64::from(distance)) % u64::from(p);
+            each(self.sides.sent(), to as u32, distance, true).map_err(Stop::Broken)?;
+        }
+        run.carry_out(script, requests, area)?;
+        for distance in 0..p {
+            let from = (u64::from(me) + u64::from(p - distance)) % u64::from(p);
+            each(&self.sides.receive, from as u32, distance, false).map_err(Stop::Broken)?;
+        }
+        Ok(())
+    }
+
+    /// Of blocks of any sizes, each straight to its rank: one at a time each way, or many.
+    fn pairs(
+        &self,
+        one_at_a_time: bool,
+        script: &mut Script,
+        requests: &mut Requests,
+        count: impl FnOnce(),
+    ) -> Result<(), Stop> {
+        let (mpi, state, p) = (self.mpi, self.state, self.state.facts().p);
+        let config = state.config();
+        let many = limits(state);
+        let limits = match one_at_a_time {
+            true => Limits {
+                receives: RECEIVES,
+                sends: 1,
+                ..many
+            },
+            false => many,
+        };
+        let bytes = |side: &Side, rank| side.bytes(mpi, rank).unwrap_or(0);
+        let sent = (0..p).map(|rank| bytes(self.sides.sent(), rank));
+        let received = (0..p).map(|rank| bytes(&self.sides.receive, rank));
+        // Every message is a single block.
+        script.begin(1, sent.chain(received));
+        let longest = script.cut().longest();
+        let copies = self.sides.send.is_none().then(|| {
+            let most = config.max_tmp_size / longest.max(1);
+            (limits.sends - 1).min(most.try_into().unwrap_or(u32::MAX))
+        });
+        pairs(script, &Group::all(p, state.rank()), copies);
+        requests
+            .reserve_pairs(&limits, p - 1)
+            .map_err(Stop::Error)?;
+        count();
+        let own = self.sides.copy_own(mpi, self.private, state.rank());
+        let failed = |code: Code| Failure::Host(code, "copying a block");
+        own.map_err(|code| Stop::Broken(failed(code)))?;
+        let job = PairsJob {
+            mpi,
+            comm: self.private,
+            facts: self.facts(),
+            tag_mask: state.tag_mask(),
+            sides: &self.sides,
+            cut: script.cut(),
+            sync_freq: config.sync_freq,
+            timeout_s: config.timeout_s,
+        };
+        let mut wire = MpiPairsWire::new(job, requests);
+        run_script(Execution::new(script, limits), &mut wire).map_err(Stop::Broken)
+    }
+}
+
+/// Receives of an exchange with one rank after the other: the next one is posted while the last block comes.
+const RECEIVES: u32 = 2;

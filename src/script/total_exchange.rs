@@ -1,0 +1,116 @@
+//! Every member has a block for every member.
+//!
+//! On the circulant graph it is the halving reduce-scatter (J. L. Träff, arXiv 2410.14234) with blocks that lie side by
+//! side in place of operands that are joined. Among pairs of members, each has one partner after the other.
+
+#![forbid(unsafe_code)]
+
+use super::{Group, Join, Script, skips, sub};
+use std::iter::repeat_n;
+use std::ops::Range;
+
+/// Adds everything for blocks of `elements` elements, with no messages of more than `most` elements unless a block has
+/// more. Begins the script: its first p blocks are those for the members after this one, beginning with itself, and in
+/// the end those of the members before it; the others are places for copies.
+///
+/// A block at a distance d goes by the skips whose sum is d, the largest first, in ceil(log2 p) rounds of one message
+/// each way. It keeps its place on every member. What has come in a round is kept apart until the blocks in its places
+/// have left.
+pub fn circulant_exchange(script: &mut Script, group: &Group, elements: u64, most: u64) {
+    let p = group.p;
+    let mut rest: Vec<u32> = (0..p).collect();
+    let round = |(skip, _)| {
+        let mut runs: Vec<Range<u32>> = Vec::new();
+        for (place, rest) in (0..p).zip(&mut rest) {
+            if *rest < skip {
+                continue;
+            }
+            *rest -= skip;
+            match runs.last_mut() {
+                Some(run) if run.end == place => run.end += 1,
+                Some(_) | None => runs.push(place..place + 1),
+            }
+        }
+        (skip, runs)
+    };
+    let rounds: Vec<_> = skips(p).map(round).collect();
+    let travel = |runs: &[Range<u32>]| -> u32 { runs.iter().map(|run| run.end - run.start).sum() };
+    let width = (rounds.iter().map(|(_, runs)| travel(runs)).max()).unwrap_or(0);
+    // For two rounds each way: the next message may come while the last one is taken apart.
+    script.begin(most, repeat_n(elements, (p + 4 * width) as usize));
+    for ((skip, runs), turn) in rounds.iter().zip((0..2).cycle()) {
+        let copied = |first: u32| first..first + travel(runs);
+        let (out, into) = (copied(p + turn * width), copied(p + (2 + turn) * width));
+        match &runs[..] {
+            [run] => script.send(group.after(*skip), run.clone()),
+            _ => {
+                places(runs, out.start, |run, place| {
+                    script.fold(run.start, place, Join::Store);
+                });
+                script.send(group.after(*skip), out);
+            }
+        }
+        script.receive(group.before(*skip), into.clone(), Join::Store);
+        places(runs, into.start, |run, place| {
+            script.fold(place.start, run, Join::Store);
+        });
+    }
+}
+
+/// Calls `each` with each run and its place, if they lie side by side from `first` on.
+fn places(runs: &[Range<u32>], first: u32, mut each: impl FnMut(Range<u32>, Range<u32>)) {
+    let mut place = first;
+    for run in runs {
+        let end = place + (run.end - run.start);
+        each(run.clone(), place..end);
+        place = end;
+    }
+}
+
+/// Adds everything for an area of p blocks for the members and, behind them, p blocks of the members. Each is one
+/// message, or none if it is empty; the member's block for itself is left out. `copies`: what is received replaces what
+/// is sent, so that blocks are copied to their places in the area before; so many copies may wait to be sent besides
+/// the one that is replaced next.
+///
+/// In each round a member has a partner that has it as its own: a 1-factor of the complete graph (D. König, Theorie der
+/// endlichen und unendlichen Graphen, 1936). So no order of messages is a circle. There are p - 1 rounds, or p if that
+/// is odd.
+pub fn pairs(script: &mut Script, group: &Group, copies: Option<u32>) {
+    let p = group.p;
+    let partners: Vec<u32> = partners(p, group.me).collect();
+    let give = |script: &mut Script, other: u32| {
+        if copies.is_some() {
+            script.fold(p + other, other..other + 1, Join::Store);
+        }
+        script.send(group.rank(other), other..other + 1);
+    };
+    let ahead = copies.unwrap_or(0) as usize;
+    let mut next = partners.iter();
+    for &other in next.by_ref().take(ahead) {
+        give(script, other);
+    }
+    for &partner in &partners {
+        if let Some(&other) = next.next() {
+            give(script, other);
+        }
+        let block = p + partner;
+        script.receive(group.rank(partner), block..block + 1, Join::Store);
+    }
+}
+
+/// The partners of a member, one after the other.
+fn partners(p: u32, me: u32) -> impl Iterator<Item = u32> {
+    let is_even = p.is_multiple_of(2);
+    let (n, last) = (p - u32::from(is_even), p - 1);
+    (0..n).filter_map(move |round| {
+        if is_even && me == last {
+            // Twice its number is that of the round.
+            let half = u64::from(round) * u64::from(n.div_ceil(2));
+            return Some((half % u64::from(n)) as u32);
+        }
+        match sub(round, me, n) {
+            own if own == me => is_even.then_some(last),
+            other => Some(other),
+        }
+    })
+}

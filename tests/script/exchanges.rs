@@ -1,0 +1,159 @@
+//! Exchanges: every rank gets the block that every rank has for it, and no other.
+
+use super::*;
+
+/// The elements of one rank's own area, which nobody reduces.
+fn plain(rank: u32, elements: Range<u64>) -> Vec<Term> {
+    let term = |i| Term::from([(rank as u16, i as u16)]);
+    elements.map(term).collect()
+}
+
+#[test]
+fn a_circulant_exchange_brings_every_block_in_as_many_messages_as_there_are_rounds() {
+    for p in every_p() {
+        let q = u64::from(p.next_power_of_two().ilog2());
+        for block in [0, 1, 3] {
+            for variant in variants_for(p, 300 + block) {
+                let scripts = scripts(p, |script, rank| {
+                    let group = Group::all(p, rank);
+                    circulant_exchange(script, &group, block, variant.most);
+                });
+                let outcome = carry_out(&scripts, u64::from(p) * block, &variant);
+                for me in 0..p {
+                    for distance in 0..p {
+                        let from = (me + p - distance) % p;
+                        let start = u64::from(distance) * block;
+                        let expected = plain(from, start..start + block);
+                        let got = outcome.blocks(me, distance..distance + 1);
+                        check(me, &got, &expected, &variant);
+                    }
+                    let port = &outcome.ports[me as usize];
+                    if variant.most == u64::MAX {
+                        let messages = if block == 0 { 0 } else { q };
+                        assert_eq!(port.sent.len() as u64, messages, "p = {p}");
+                        assert_eq!(u64::from(port.received), messages, "p = {p}");
+                    }
+                    let cut = scripts[me as usize].cut();
+                    let sent: u64 = port.sent.iter().map(|(_, blocks)| cut.count(blocks)).sum();
+                    assert!(2 * sent <= u64::from(p) * q * block, "p = {p}");
+                }
+            }
+        }
+    }
+}
+
+/// Elements of the block of one rank for another: any numbers, many of them 0.
+fn sizes(p: u32, seed: u64, both_ways: bool) -> Vec<Vec<u64>> {
+    let mut rng = rng(u64::from(p) << 16 | seed);
+    let most: u64 = if p > 64 { 2 } else { 5 };
+    let mut size = || rng.random_range(0..2 * most).saturating_sub(most);
+    let mut all: Vec<Vec<u64>> = (0..p).map(|_| (0..p).map(|_| size()).collect()).collect();
+    if both_ways {
+        for i in 0..p as usize {
+            let (above, below) = all.split_at_mut(i);
+            for (count, other) in below[0].iter_mut().zip(above) {
+                *count = other[i];
+            }
+        }
+    }
+    all
+}
+
+/// Where a rank's blocks begin, and where the last one ends.
+fn starts(counts: &[u64]) -> Vec<u64> {
+    let mut end = 0;
+    let ends = counts.iter().map(|count| {
+        end += count;
+        end
+    });
+    once(0).chain(ends).collect()
+}
+
+/// Exchanges blocks; if `copies` says so, in place: then every rank has what it sends where it receives.
+fn exchange_pairs(p: u32, sizes: &[Vec<u64>], copies: Option<u32>, variant: &Variant) {
+    let received = |me: usize| sizes.iter().map(move |sent| sent[me]);
+    let both = |me: usize| sizes[me].iter().copied().chain(received(me));
+    // Every rank's area is full of its own elements, as many as every other one has.
+    let own = (0..p as usize).map(|me| both(me).sum()).max().unwrap_or(0);
+    let scripts = scripts(p, |script, rank| {
+        let me = rank as usize;
+        let rest = own - both(me).sum::<u64>();
+        script.begin(1, both(me).chain(once(rest)));
+        pairs(script, &Group::all(p, rank), copies);
+    });
+    let outcome = carry_out(&scripts, own, variant);
+    for me in 0..p {
+        let mut messages = 0;
+        for from in 0..p {
+            let sent = &sizes[from as usize];
+            let first = starts(sent)[me as usize];
+            // In place it is in the second half.
+            let first = first + copies.map_or(0, |_| sent.iter().sum());
+            let count = sent[me as usize];
+            let got = outcome.blocks(me, p + from..p + from + 1);
+            if from == me {
+                continue; // that is not the script's
+            }
+            messages += u32::from(count > 0);
+            check(me, &got, &plain(from, first..first + count), variant);
+        }
+        let port = &outcome.ports[me as usize];
+        assert_eq!(port.received, messages, "p = {p}, rank {me}");
+        let mut receivers: Vec<u32> = port.sent.iter().map(|&(to, _)| to).collect();
+        receivers.sort_unstable();
+        let others = (0..p).filter(|&to| to != me && sizes[me as usize][to as usize] > 0);
+        assert_eq!(receivers, others.collect::<Vec<_>>(), "p = {p}, rank {me}");
+    }
+}
+
+#[test]
+fn pairs_of_ranks_exchange_blocks_of_any_sizes() {
+    for p in every_p() {
+        for variant in variants_for(p, 400) {
+            exchange_pairs(p, &sizes(p, 1, false), None, &variant);
+        }
+    }
+}
+
+#[test]
+fn blocks_in_place_leave_before_others_replace_them() {
+    for p in every_p() {
+        for ahead in [0, 1, 7] {
+            for variant in variants_for(p, 500) {
+                exchange_pairs(p, &sizes(p, 2, true), Some(ahead), &variant);
+            }
+        }
+    }
+}
+
+/// In each round the partner of a rank has it as its own partner, so nobody waits for a rank that waits for another.
+#[test]
+fn partners_are_each_others() {
+    for p in every_p() {
+        let partners = |rank| {
+            let mut script = Script::default();
+            script.begin(1, repeat_n(1, 2 * p as usize));
+            pairs(&mut script, &Group::all(p, rank), None);
+            let sends: Vec<u32> = script.sends().iter().map(|send| send.to).collect();
+            let from = |take: &Take| match take.source {
+                Source::Rank(from) => from,
+                Source::Blocks(_) => panic!("nothing is in place"),
+            };
+            let takes: Vec<u32> = script.takes().iter().map(from).collect();
+            assert_eq!(sends, takes, "p = {p}, rank {rank}");
+            sends
+        };
+        let all: Vec<Vec<u32>> = (0..p).map(partners).collect();
+        for (rank, own) in (0..).zip(&all) {
+            let mut sorted = own.clone();
+            sorted.sort_unstable();
+            let others: Vec<u32> = (0..p).filter(|&other| other != rank).collect();
+            assert_eq!(sorted, others, "p = {p}, rank {rank}");
+            if p.is_multiple_of(2) {
+                for (round, &partner) in own.iter().enumerate() {
+                    assert_eq!(all[partner as usize][round], rank, "p = {p}, round {round}");
+                }
+            }
+        }
+    }
+}
