@@ -69,10 +69,29 @@ algorithms! {
     ReduceBcast = "reduce-bcast";
 }
 
+/// What an algorithm does for a family of collectives. In the formulas p ranks have or get m bytes, or all of them
+/// together in an all-broadcast, b bytes each in a gather or scatter; q = ceil(log2 p); n blocks; a message of b bytes
+/// takes alpha + beta b; g' is the least time between two messages of a rank that also receives; gamma the time to
+/// reduce a byte; h the messages one after the other on the longest way of a block; k the radix (docs/algorithms.md).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// Which one.
+    pub algorithm: Algorithm,
+    /// How many rounds of messages it has.
+    pub rounds: &'static str,
+    /// What it takes where every rank has a node.
+    pub time: &'static str,
+    /// Where it is from.
+    pub source: &'static str,
+}
+
 /// Makes an enumeration of the algorithms of each family, and the way to it. Whoever matches one sees no other family's
-/// algorithms, so a new one is missing only where it belongs.
+/// algorithms, so a new one is missing only where it belongs. A row is an algorithm with its rounds, its time and its
+/// source.
 macro_rules! families {
-    ($($(#[$doc:meta])* $name:ident, $convert:ident: $($variant:ident)*;)*) => {
+    ($($(#[$doc:meta])* $name:ident, $convert:ident {
+        $($variant:ident: $rounds:literal, $time:literal, $source:expr;)*
+    })*) => {
         $(
             $(#[$doc])*
             #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +102,14 @@ macro_rules! families {
             impl $name {
                 /// All of them, in the order in which users see them.
                 pub const ALL: &[Algorithm] = &[$(Algorithm::$variant),*];
+
+                /// What is to be said of each, in the same order.
+                pub const ABOUT: &[About] = &[$(About {
+                    algorithm: Algorithm::$variant,
+                    rounds: $rounds,
+                    time: $time,
+                    source: $source,
+                }),*];
             }
         )*
 
@@ -128,21 +155,89 @@ macro_rules! families {
     };
 }
 
+/// Papers and documents with several rows.
+mod sources {
+    pub const TRAEFF: &str = "J. L. Träff, arXiv 2205.10072";
+    pub const BRUCK: &str = "J. Bruck et al., IEEE TPDS 8(11), 1997, section 4; J. L. Träff, arXiv 2205.10072, \
+         algorithm 7";
+    pub const HALVING: &str = "J. L. Träff, arXiv 2410.14234";
+    pub const REDUCTION: &str = "J. L. Träff, arXiv 2407.18004";
+    pub const ORDERED: &str = "docs/algorithms.md, section Reductions";
+    pub const ROOTED: &str = "docs/algorithms.md, section Gather and scatter";
+    pub const BARRIER: &str = "D. Hensgen, R. Finkel, U. Manber, International Journal of Parallel Programming 17(1), \
+         1988";
+    pub const MPICH: &str = "R. Thakur, R. Rabenseifner, W. Gropp, International Journal of High Performance \
+         Computing Applications 19(1), 2005, section on reduce and allreduce";
+}
+
 families! {
     /// What can carry out a broadcast.
-    BroadcastAlgorithm, of_broadcast: Circulant Binomial Postal Relay;
+    BroadcastAlgorithm, of_broadcast {
+        Circulant: "n - 1 + q", "(n-1+q) (g' + beta m/n) + h (alpha - g')",
+            "J. L. Träff, arXiv 2205.10072, section 2";
+        Binomial: "q", "q (alpha + beta m)", "docs/algorithms.md, section Broadcast";
+        Postal: "-", "t (g + beta m), where t is the least number with F(t) >= p",
+            "A. Bar-Noy, S. Kipnis, Mathematical Systems Theory 27, 1994, section 3";
+        Relay: "n + p - 2", "(n+p-2) (g' + beta m/n) + 2 (alpha - g')",
+            "L. Cherkasova, J. Lee, USENIX USITS 2003, section 3.1";
+    }
     /// What can carry out an all-broadcast.
-    AllBroadcastAlgorithm, of_all_broadcast: Circulant Bruck Ring;
+    AllBroadcastAlgorithm, of_all_broadcast {
+        Circulant: "n - 1 + q", "(n-1+q) (g' + beta m/n) + h (alpha - g')",
+            "J. L. Träff, arXiv 2205.10072, algorithm 9";
+        Bruck: "ceil(log_k p)", "alpha a round + g' for each further message in it + beta (p-1)/p m", sources::BRUCK;
+        Ring: "p - 1", "(p-1) (alpha + beta m/p)", "docs/algorithms.md, section All-broadcast";
+    }
     /// What can carry out a gather or scatter.
-    RootedAlgorithm, of_rooted: Hybrid Adaptive Binomial Linear;
+    RootedAlgorithm, of_rooted {
+        Hybrid: "q, or 1 from T bytes on", "as binomial for b < T, else as linear", sources::ROOTED;
+        Adaptive: "q, and as many to find the tree", "as binomial, and the time to find the tree",
+            "J. L. Träff, Parallel Computing 75, 2018";
+        Binomial: "q", "q alpha + (p-1) beta b + q delta b", sources::ROOTED;
+        Linear: "p - 1 messages", "alpha + (p-1) (o + beta b)", sources::ROOTED;
+    }
     /// What can carry out a reduction of which all ranks have the result.
-    AllReductionAlgorithm, of_all_reduction: Halving Gather Ordered Census Dissemination Doubling Ring ReduceBcast;
+    AllReductionAlgorithm, of_all_reduction {
+        Halving: "q + ceil(log_k p)", "q alpha + (p-1)/p m (beta + gamma) + the all-broadcast bruck of m",
+            sources::HALVING;
+        Gather: "ceil(log_k p)", "the all-broadcast bruck of p m + (p-1) gamma m", sources::BRUCK;
+        Ordered: "p - 1 messages, and ceil(log_k p)",
+            "alpha + (p-2) g' + (p-1)/p m (beta + gamma) + the all-broadcast bruck of m", sources::ORDERED;
+        Census: "q", "q (alpha + beta m) + up to 2 (q-1) gamma m",
+            "A. Bar-Noy, S. Kipnis, B. Schieber, Parallel Processing Letters 3(1), 1993; J. L. Träff, \
+             arXiv 2205.10072, algorithm 8";
+        Dissemination: "q", "q (alpha + (beta + gamma) m)", sources::BARRIER;
+        Doubling: "floor(log2 p), and 2 unless p = 2^k",
+            "floor(log2 p) (alpha + (beta + gamma) m) + 2 (alpha + beta m) + gamma m unless p = 2^k", sources::MPICH;
+        Ring: "2 (p-1)", "2 (p-1) alpha + (p-1)/p m (2 beta + gamma)",
+            "P. Patarasuk, X. Yuan, Journal of Parallel and Distributed Computing 69(2), 2009";
+        ReduceBcast: "n - 1 + 2 q", "2 (n-1+q) (g' + beta m/n) + (n-1+q) gamma m/n + 2 h (alpha - g')",
+            sources::TRAEFF;
+    }
     /// What can carry out a reduction to a root.
-    ReductionAlgorithm, of_reduction: Circulant Binomial Ordered;
+    ReductionAlgorithm, of_reduction {
+        Circulant: "n - 1 + q", "(n-1+q) (g' + (beta + gamma) m/n) + h (alpha - g')", sources::REDUCTION;
+        Binomial: "q", "q (alpha + (beta + gamma) m)", sources::MPICH;
+        Ordered: "2 (p-1) messages", "alpha + (p-2) g' + (p-1)/p m (2 beta + gamma) + alpha + (p-2) o",
+            sources::ORDERED;
+    }
     /// What can carry out a reduction of which every rank has a part.
-    ScatteredReductionAlgorithm, of_scattered_reduction: Halving Ordered Circulant;
+    ScatteredReductionAlgorithm, of_scattered_reduction {
+        Halving: "q", "q alpha + (p-1)/p m (beta + gamma)", sources::HALVING;
+        Ordered: "p - 1 messages", "alpha + (p-2) g' + (p-1)/p m (beta + gamma)", sources::ORDERED;
+        Circulant: "n - 1 + q", "(n-1+q) (g' + (beta + gamma) m/n) + h (alpha - g')",
+            "J. L. Träff, arXiv 2205.10072, algorithm 9; arXiv 2407.18004";
+    }
     /// What can carry out a scan.
-    ScanAlgorithm, of_scan: Doubling Pipelined;
+    ScanAlgorithm, of_scan {
+        Doubling: "q", "q (alpha + (beta + gamma) m)",
+            "W. D. Hillis, G. L. Steele, Communications of the ACM 29(12), 1986; exclusive: J. L. Träff, \
+             arXiv 2507.04785";
+        Pipelined: "p - 2 + n", "(p-1) (alpha + (beta + gamma) m/n) + (n-1) (g' + (beta + gamma) m/n)",
+            "docs/algorithms.md, section Reductions";
+    }
     /// What can carry out a barrier.
-    BarrierAlgorithm, of_barrier: Dissemination;
+    BarrierAlgorithm, of_barrier {
+        Dissemination: "ceil(log_k p)", "alpha a round + g' for each further message in it", sources::BARRIER;
+    }
 }

@@ -4,8 +4,9 @@
 #![forbid(unsafe_code)]
 
 use crate::algorithm::{
-    Algorithm, AllBroadcastAlgorithm, AllReductionAlgorithm, BarrierAlgorithm, BroadcastAlgorithm,
-    ReductionAlgorithm, RootedAlgorithm, ScanAlgorithm, ScatteredReductionAlgorithm,
+    About, Algorithm, AllBroadcastAlgorithm, AllReductionAlgorithm, BarrierAlgorithm,
+    BroadcastAlgorithm, ReductionAlgorithm, RootedAlgorithm, ScanAlgorithm,
+    ScatteredReductionAlgorithm,
 };
 
 /// Collectives that move data between the same ranks in the same way. What decides on a call, and carries it out, is a
@@ -104,6 +105,20 @@ impl Family {
             Family::ScatteredReduction => ScatteredReductionAlgorithm::ALL,
             Family::Scan => ScanAlgorithm::ALL,
             Family::Barrier => BarrierAlgorithm::ALL,
+        }
+    }
+
+    /// What is to be said of each of these.
+    pub const fn about(self) -> &'static [About] {
+        match self {
+            Family::Broadcast => BroadcastAlgorithm::ABOUT,
+            Family::AllBroadcast => AllBroadcastAlgorithm::ABOUT,
+            Family::Rooted => RootedAlgorithm::ABOUT,
+            Family::AllReduction => AllReductionAlgorithm::ABOUT,
+            Family::Reduction => ReductionAlgorithm::ABOUT,
+            Family::ScatteredReduction => ScatteredReductionAlgorithm::ABOUT,
+            Family::Scan => ScanAlgorithm::ABOUT,
+            Family::Barrier => BarrierAlgorithm::ABOUT,
         }
     }
 

@@ -3,6 +3,10 @@
 
 #![forbid(unsafe_code)]
 
+mod predict;
+
+pub use predict::{Call, Prediction};
+
 use crate::algorithm::Algorithm;
 use crate::schedule::{Parts, Steps, postal};
 
@@ -286,11 +290,15 @@ impl Model {
     /// a block. In both the root's link carries every byte once, so beta does not matter. (docs/algorithms.md)
     pub fn long_block(&self, p: u32) -> u64 {
         let q = f64::from(p.max(2).next_power_of_two().trailing_zeros());
-        // Receiving takes twice as long as sending; but nothing takes more of a message than its share.
-        let root_us = (ROOT_SHARE * self.alpha_us).min((BOTH_ENDS - 1.0) * self.gap_us);
-        let saved_us = root_us * (f64::from(p) - 1.0) - self.alpha_us * (q - 1.0);
+        let saved_us = self.root_us() * (f64::from(p) - 1.0) - self.alpha_us * (q - 1.0);
         let bytes = saved_us * 1000.0 / (q * PASSING_NS);
         (bytes as u64).clamp(LONG_BLOCK_MIN, LONG_BLOCK_MAX)
+    }
+
+    /// What a root spends on each of many messages that come, or go, one after the other: receiving takes twice as long
+    /// as sending, but nothing takes more of a message than its share.
+    fn root_us(&self) -> f64 {
+        (ROOT_SHARE * self.alpha_us).min((BOTH_ENDS - 1.0) * self.gap_us)
     }
 
     /// What a round takes besides the time of its bytes, if its message has a block of each of so many parts.
