@@ -30,7 +30,8 @@ NOTATION:
 EXAMPLES:
   rondo algorithms               all collectives
   rondo algorithms allreduce     one of them, by its name or by its MPI name
-  rondo algorithms --json        [{\"collective\",\"mpi\",\"option\",\"algorithms\":[{\"name\",\"rounds\",\"time\",\"source\"}]}]"
+  rondo algorithms --json        [{\"collective\",\"mpi\",\"option\",\"algorithms\"}], of which each has
+                                 {\"name\",\"rounds\",\"time\",\"source\"}"
 )]
 pub struct Args {
     /// Only this collective

@@ -28,8 +28,9 @@ use std::{
 ///
 /// Rondo is a library, librondo.so, that is preloaded under an MPI program and runs collectives of it
 /// (man librondo names them) in the fewest possible rounds. This tool starts programs that way, shows how
-/// Rondo is configured, predicts its algorithms, prints the schedules that it follows, builds trees for gather and scatter, times
-/// collectives by the MPI library and by Rondo, and tunes Rondo to a machine.
+/// Rondo is configured, lists its algorithms and predicts what they take, prints the schedules that it
+/// follows, builds trees for gather and scatter, times collectives by the MPI library and by Rondo, and
+/// tunes Rondo to a machine.
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment, after_long_help = AFTER_HELP)]
 struct Cli {

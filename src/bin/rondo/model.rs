@@ -25,11 +25,11 @@ use std::{
 ///
 /// Blocks are those in which Rondo would cut the call by default, parts are equal, and operators of reductions allow
 /// every order. Bytes are those of the message, of a rank's vector, of all ranks together in an allgather, of a rank's
-/// block in a gather or scatter. The network is a preset, or that of a file of rules, and single figures go before. What
-/// the model cannot predict is "-", with the reason.
+/// block in a gather or scatter. The network is a preset, or that of a file of rules, and single figures go before.
+/// What the model cannot predict is "-", with the reason.
 ///
-/// Times begin when all ranks do and end with the last one. The model knows nothing of what else a computer does; docs/
-/// results/model.md compares it with simulations.
+/// Times begin when all ranks do and end with the last one. The model knows nothing of what else a computer does;
+/// docs/results/model.md compares it with simulations.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -59,7 +59,7 @@ pub struct Args {
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
-    /// Draw times as curves into a file whose name ends with .svg or .png: over the size, from the least of --bytes to the largest
+    /// Draw times as curves into a file whose name ends with .svg or .png: from the least of --bytes to the largest
     #[arg(long, value_name = "PICTURE")]
     plot: Option<PathBuf>,
     /// What the rows and curves are over; ranks: 2, 4, 8 and so on up to --ranks, with as many on every node
