@@ -93,10 +93,29 @@ algorithms! {
     Pairwise = "pairwise";
 }
 
+/// What an algorithm does for a family of collectives. In the formulas p ranks have or get m bytes, or all of them
+/// together in an all-broadcast, b bytes each in a gather or scatter; q = ceil(log2 p); n blocks; a message of b bytes
+/// takes alpha + beta b; g' is the least time between two messages of a rank that also receives; gamma the time to
+/// reduce a byte; h the messages one after the other on the longest way of a block; k the radix (docs/algorithms.md).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// Which one.
+    pub algorithm: Algorithm,
+    /// How many rounds of messages it has.
+    pub rounds: &'static str,
+    /// What it takes where every rank has a node.
+    pub time: &'static str,
+    /// Where it is from.
+    pub source: &'static str,
+}
+
 /// Makes an enumeration of the algorithms of each family, and the way to it. Whoever matches one sees no other family's
-/// algorithms, so a new one is missing only where it belongs.
+/// algorithms, so a new one is missing only where it belongs. A row is an algorithm with its rounds, its time and its
+/// source.
 macro_rules! families {
-    ($($(#[$doc:meta])* $name:ident, $convert:ident: $($variant:ident)*;)*) => {
+    ($($(#[$doc:meta])* $name:ident, $convert:ident {
+        $($variant:ident: $rounds:literal, $time:literal, $source:expr;)*
+    })*) => {
         $(
             $(#[$doc])*
             #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +126,14 @@ macro_rules! families {
             impl $name {
                 /// All of them, in the order in which users see them.
                 pub const ALL: &[Algorithm] = &[$(Algorithm::$variant),*];
+
+                /// What is to be said of each, in the same order.
+                pub const ABOUT: &[About] = &[$(About {
+                    algorithm: Algorithm::$variant,
+                    rounds: $rounds,
+                    time: $time,
+                    source: $source,
+                }),*];
             }
         )*
 
@@ -152,30 +179,148 @@ macro_rules! families {
     };
 }
 
+/// Papers and documents with several rows.
+mod sources {
+    pub const TRAEFF: &str = "J. L. Träff, arXiv 2205.10072";
+    pub const BRUCK: &str = "J. Bruck et al., IEEE TPDS 8(11), 1997, section 4; J. L. Träff, arXiv 2205.10072, \
+         algorithm 7";
+    pub const HALVING: &str = "J. L. Träff, arXiv 2410.14234";
+    pub const REDUCTION: &str = "J. L. Träff, arXiv 2407.18004";
+    pub const ORDERED: &str = "docs/algorithms.md, section Reductions";
+    pub const ROOTED: &str = "docs/algorithms.md, section Gather and scatter";
+    pub const BARRIER: &str = "D. Hensgen, R. Finkel, U. Manber, International Journal of Parallel Programming 17(1), \
+         1988";
+    pub const LECTURE: &str = "J. L. Träff, lecture on collective operations in MPI; T(k, s, d) = \
+         (k + s (n-1)) (g' + beta m/n) + d (alpha - g'), with beta + gamma in a reduction";
+    pub const FIBONACCI: &str = "J. Bruck, R. Cypher, C.-T. Ho, SPDP 1992";
+    pub const TWO_TREES: &str =
+        "P. Sanders, J. Speck, J. L. Träff, Parallel Computing 35(12), 2009";
+    pub const MESH: &str =
+        "A. Grama et al., Introduction to Parallel Computing, 2003, sections 4.1.2 and 4.2.2";
+    pub const HYPERCUBE: &str =
+        "A. Grama et al., Introduction to Parallel Computing, 2003, sections 4.1.3 and 4.2.3";
+    pub const FACTORS: &str = "D. König, Theorie der endlichen und unendlichen Graphen, 1936; docs/algorithms.md, \
+         section Exchanges";
+    pub const MPICH: &str = "R. Thakur, R. Rabenseifner, W. Gropp, International Journal of High Performance \
+         Computing Applications 19(1), 2005, section on reduce and allreduce";
+}
+
 families! {
     /// What can carry out a broadcast.
-    BroadcastAlgorithm, of_broadcast: Circulant Binomial Postal Relay Chain Linear Binary Kary Fibonacci InOrder TwoTree
-        Mesh ScatterAllgather;
+    BroadcastAlgorithm, of_broadcast {
+        Circulant: "n - 1 + q", "(n-1+q) (g' + beta m/n) + h (alpha - g')",
+            "J. L. Träff, arXiv 2205.10072, section 2";
+        Binomial: "q", "q (alpha + beta m)", "docs/algorithms.md, section Broadcast";
+        Postal: "-", "t (g + beta m), where t is the least number with F(t) >= p",
+            "A. Bar-Noy, S. Kipnis, Mathematical Systems Theory 27, 1994, section 3";
+        Relay: "n + p - 2", "(n+p-2) (g' + beta m/n) + 2 (alpha - g')",
+            "L. Cherkasova, J. Lee, USENIX USITS 2003, section 3.1";
+        Chain: "p - 2 + n", "T(k, s, d), k = d = p - 1, s = 1", sources::LECTURE;
+        Linear: "(p - 1) n", "T(k, s, d), k = s = p - 1, d = 1", sources::LECTURE;
+        Binary: "k + 2 (n-1)", "T(k, s, d), d = floor(log2 p), k = 2 d, s = 2", sources::LECTURE;
+        Kary: "k + K (n-1)", "T(k, s, d), d = ceil(log_K (p (K-1) + 1)) - 1, k = K d, s = K",
+            sources::LECTURE;
+        Fibonacci: "k + 2 (n-1)", "T(k, s, d), Fib(k + 3) > p, d = k, s = 2", sources::FIBONACCI;
+        InOrder: "k + 2 (n-1)", "T(k, s, d), d = 1 + floor(log2 (p-1)), k = 2 d, s = 2", sources::LECTURE;
+        TwoTree: "k + n - 1", "T(k, s, d), d = 1 + floor(log2 (p-1)), k about 2 d, s = 1", sources::TWO_TREES;
+        Mesh: "k n", "T(k, s, d), k = s = d = the log2 of rows and of columns, each rounded up", sources::MESH;
+        ScatterAllgather: "q + p - 1", "(q + p - 1) alpha + 2 (p-1)/p beta m",
+            "R. A. van de Geijn et al.; J. L. Träff, lecture on collective operations";
+    }
     /// What can carry out an all-broadcast.
-    AllBroadcastAlgorithm, of_all_broadcast: Circulant Bruck Ring Doubling Neighbor Mesh;
+    AllBroadcastAlgorithm, of_all_broadcast {
+        Circulant: "n - 1 + q", "(n-1+q) (g' + beta m/n) + h (alpha - g')",
+            "J. L. Träff, arXiv 2205.10072, algorithm 9";
+        Bruck: "ceil(log_k p)", "alpha a round + g' for each further message in it + beta (p-1)/p m", sources::BRUCK;
+        Ring: "p - 1", "(p-1) (alpha + beta m/p)", "docs/algorithms.md, section All-broadcast";
+        Doubling: "q if p = 2^q, else floor(log2 p) + 2",
+            "alpha a round + (p-1)/p beta m, twice that unless p = 2^q", sources::HYPERCUBE;
+        Neighbor: "p/2, for odd p (p-1)/2 + 2",
+            "p/2 alpha + (p-1)/p beta m, for odd p 2 alpha + (p-1)/p beta m more",
+            "J. Chen, L. Zhang, Y. Zhang, W. Yuan, HPC Asia 2005";
+        Mesh: "rows + columns - 2", "(rows + columns - 2) alpha + (p-1)/p beta m", sources::MESH;
+    }
     /// What can carry out a gather or scatter.
-    RootedAlgorithm, of_rooted: Hybrid Adaptive Binomial Linear;
+    RootedAlgorithm, of_rooted {
+        Hybrid: "q, or 1 from T bytes on", "as binomial for b < T, else as linear", sources::ROOTED;
+        Adaptive: "q, and as many to find the tree", "as binomial, and the time to find the tree",
+            "J. L. Träff, Parallel Computing 75, 2018";
+        Binomial: "q", "q alpha + (p-1) beta b + q delta b", sources::ROOTED;
+        Linear: "p - 1 messages", "alpha + (p-1) (o + beta b)", sources::ROOTED;
+    }
     /// What can carry out a reduction of which all ranks have the result.
-    AllReductionAlgorithm, of_all_reduction: Halving Gather Ordered Census Dissemination Doubling Ring ReduceBcast
-        Binomial Chain Linear Binary Kary Fibonacci InOrder TwoTree Mesh;
+    AllReductionAlgorithm, of_all_reduction {
+        Halving: "q + ceil(log_k p)", "q alpha + (p-1)/p m (beta + gamma) + the all-broadcast bruck of m",
+            sources::HALVING;
+        Gather: "ceil(log_k p)", "the all-broadcast bruck of p m + (p-1) gamma m", sources::BRUCK;
+        Ordered: "p - 1 messages, and ceil(log_k p)",
+            "alpha + (p-2) g' + (p-1)/p m (beta + gamma) + the all-broadcast bruck of m", sources::ORDERED;
+        Census: "q", "q (alpha + beta m) + up to 2 (q-1) gamma m",
+            "A. Bar-Noy, S. Kipnis, B. Schieber, Parallel Processing Letters 3(1), 1993; J. L. Träff, \
+             arXiv 2205.10072, algorithm 8";
+        Dissemination: "q", "q (alpha + (beta + gamma) m)", sources::BARRIER;
+        Doubling: "floor(log2 p), and 2 unless p = 2^k",
+            "floor(log2 p) (alpha + (beta + gamma) m) + 2 (alpha + beta m) + gamma m unless p = 2^k", sources::MPICH;
+        Ring: "2 (p-1)", "2 (p-1) alpha + (p-1)/p m (2 beta + gamma)",
+            "P. Patarasuk, X. Yuan, Journal of Parallel and Distributed Computing 69(2), 2009";
+        ReduceBcast: "n - 1 + 2 q", "2 (n-1+q) (g' + beta m/n) + (n-1+q) gamma m/n + 2 h (alpha - g')",
+            sources::TRAEFF;
+        Binomial: "twice those of reduce", "twice that of reduce", sources::HYPERCUBE;
+        Chain: "twice those of reduce", "twice that of reduce", sources::LECTURE;
+        Linear: "twice those of reduce", "twice that of reduce", sources::LECTURE;
+        Binary: "twice those of reduce", "twice that of reduce", sources::LECTURE;
+        Kary: "twice those of reduce", "twice that of reduce", sources::LECTURE;
+        Fibonacci: "twice those of reduce", "twice that of reduce", sources::FIBONACCI;
+        InOrder: "twice those of reduce", "twice that of reduce", sources::LECTURE;
+        TwoTree: "twice those of reduce", "twice that of reduce", sources::TWO_TREES;
+        Mesh: "twice those of reduce", "twice that of reduce", sources::MESH;
+    }
     /// What can carry out a reduction to a root.
-    ReductionAlgorithm, of_reduction: Circulant Binomial Ordered Chain Linear Binary Kary Fibonacci InOrder TwoTree
-        Mesh;
+    ReductionAlgorithm, of_reduction {
+        Circulant: "n - 1 + q", "(n-1+q) (g' + (beta + gamma) m/n) + h (alpha - g')", sources::REDUCTION;
+        Binomial: "q", "q (alpha + (beta + gamma) m)", sources::MPICH;
+        Ordered: "2 (p-1) messages", "alpha + (p-2) g' + (p-1)/p m (2 beta + gamma) + alpha + (p-2) o",
+            sources::ORDERED;
+        Chain: "p - 2 + n", "T(k, s, d), k = d = p - 1, s = 1", sources::LECTURE;
+        Linear: "(p - 1) n", "T(k, s, d), k = s = p - 1, d = 1", sources::LECTURE;
+        Binary: "k + 2 (n-1)", "T(k, s, d), d = floor(log2 p), k = 2 d, s = 2", sources::LECTURE;
+        Kary: "k + K (n-1)", "T(k, s, d), d = ceil(log_K (p (K-1) + 1)) - 1, k = K d, s = K",
+            sources::LECTURE;
+        Fibonacci: "k + 2 (n-1)", "T(k, s, d), Fib(k + 3) > p, d = k, s = 2", sources::FIBONACCI;
+        InOrder: "k + 2 (n-1)", "T(k, s, d), d = 1 + floor(log2 (p-1)), k = 2 d, s = 2", sources::LECTURE;
+        TwoTree: "k + n - 1", "T(k, s, d), d = 1 + floor(log2 (p-1)), k about 2 d, s = 1", sources::TWO_TREES;
+        Mesh: "k n", "T(k, s, d), k = s = d = the log2 of rows and of columns, each rounded up", sources::MESH;
+    }
     /// What can carry out a reduction of which every rank has a part.
-    ScatteredReductionAlgorithm, of_scattered_reduction: Halving Ordered Circulant;
+    ScatteredReductionAlgorithm, of_scattered_reduction {
+        Halving: "q", "q alpha + (p-1)/p m (beta + gamma)", sources::HALVING;
+        Ordered: "p - 1 messages", "alpha + (p-2) g' + (p-1)/p m (beta + gamma)", sources::ORDERED;
+        Circulant: "n - 1 + q", "(n-1+q) (g' + (beta + gamma) m/n) + h (alpha - g')",
+            "J. L. Träff, arXiv 2205.10072, algorithm 9; arXiv 2407.18004";
+    }
     /// What can carry out a scan.
-    ScanAlgorithm, of_scan: Doubling Pipelined;
+    ScanAlgorithm, of_scan {
+        Doubling: "q", "q (alpha + (beta + gamma) m)",
+            "W. D. Hillis, G. L. Steele, Communications of the ACM 29(12), 1986; exclusive: J. L. Träff, \
+             arXiv 2507.04785";
+        Pipelined: "p - 2 + n", "(p-1) (alpha + (beta + gamma) m/n) + (n-1) (g' + (beta + gamma) m/n)",
+            "docs/algorithms.md, section Reductions";
+    }
     /// What can carry out a barrier.
-    BarrierAlgorithm, of_barrier: Dissemination;
+    BarrierAlgorithm, of_barrier {
+        Dissemination: "ceil(log_k p)", "alpha a round + g' for each further message in it", sources::BARRIER;
+    }
     /// What can carry out an exchange of blocks of one size between all ranks.
-    TotalExchangeAlgorithm, of_total_exchange: Circulant Pairwise Linear;
+    TotalExchangeAlgorithm, of_total_exchange {
+        Circulant: "q", "q (alpha + beta m/2)", sources::HALVING;
+        Pairwise: "p - 1, or p if p is odd", "(p-1) alpha + beta m", sources::FACTORS;
+        Linear: "1", "alpha + (p-2) g' + beta m", sources::FACTORS;
+    }
     /// What can carry out an exchange of blocks of any sizes between all ranks.
-    IrregularExchangeAlgorithm, of_irregular_exchange: Pairwise Linear;
+    IrregularExchangeAlgorithm, of_irregular_exchange {
+        Pairwise: "p - 1, or p if p is odd", "(p-1) alpha + beta m", sources::FACTORS;
+        Linear: "1", "alpha + (p-2) g' + beta m", sources::FACTORS;
+    }
 }
 
 impl From<IrregularExchangeAlgorithm> for TotalExchangeAlgorithm {

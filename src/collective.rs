@@ -4,9 +4,9 @@
 #![forbid(unsafe_code)]
 
 use crate::algorithm::{
-    Algorithm, AllBroadcastAlgorithm, AllReductionAlgorithm, BarrierAlgorithm, BroadcastAlgorithm,
-    IrregularExchangeAlgorithm, ReductionAlgorithm, RootedAlgorithm, ScanAlgorithm,
-    ScatteredReductionAlgorithm, TotalExchangeAlgorithm,
+    About, Algorithm, AllBroadcastAlgorithm, AllReductionAlgorithm, BarrierAlgorithm,
+    BroadcastAlgorithm, IrregularExchangeAlgorithm, ReductionAlgorithm, RootedAlgorithm,
+    ScanAlgorithm, ScatteredReductionAlgorithm, TotalExchangeAlgorithm,
 };
 
 /// Collectives that move data between the same ranks in the same way. What decides on a call, and carries it out, is a
@@ -122,6 +122,22 @@ impl Family {
             Family::Barrier => BarrierAlgorithm::ALL,
             Family::TotalExchange => TotalExchangeAlgorithm::ALL,
             Family::IrregularExchange => IrregularExchangeAlgorithm::ALL,
+        }
+    }
+
+    /// What is to be said of each of these.
+    pub const fn about(self) -> &'static [About] {
+        match self {
+            Family::Broadcast => BroadcastAlgorithm::ABOUT,
+            Family::AllBroadcast => AllBroadcastAlgorithm::ABOUT,
+            Family::Rooted => RootedAlgorithm::ABOUT,
+            Family::AllReduction => AllReductionAlgorithm::ABOUT,
+            Family::Reduction => ReductionAlgorithm::ABOUT,
+            Family::ScatteredReduction => ScatteredReductionAlgorithm::ABOUT,
+            Family::Scan => ScanAlgorithm::ABOUT,
+            Family::Barrier => BarrierAlgorithm::ABOUT,
+            Family::TotalExchange => TotalExchangeAlgorithm::ABOUT,
+            Family::IrregularExchange => IrregularExchangeAlgorithm::ABOUT,
         }
     }
 

@@ -279,7 +279,7 @@ fn log(ranks: u32) -> u32 {
 
 /// The cost of messages for an algorithm of this form: where every rank sends for itself, those of a node share its
 /// link.
-fn model_of(facts: Facts, form: Form, config: &Config) -> Model {
+pub fn model_of(facts: Facts, form: Form, config: &Config) -> Model {
     let sharing = match form {
         Form::Flat if facts.nodes > 1 => f64::from(facts.widest),
         Form::Flat | Form::Nodes { .. } => 1.0,

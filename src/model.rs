@@ -3,6 +3,10 @@
 
 #![forbid(unsafe_code)]
 
+mod predict;
+
+pub use predict::{Call, Prediction};
+
 use crate::algorithm::Algorithm;
 use crate::schedule::{Moves, Pace, Parts, Steps, postal};
 
@@ -191,7 +195,11 @@ impl Model {
     /// Microseconds of a broadcast of `bytes` bytes down a tree in the best number of blocks, or of a reduction without
     /// the time of the operator: T(n) as in [`Model::tree_blocks`].
     pub fn pipelined_tree_us(&self, pace: Pace, bytes: u64) -> f64 {
-        let n = self.best_tree_blocks(pace, bytes);
+        self.tree_in_blocks_us(pace, bytes, self.best_tree_blocks(pace, bytes))
+    }
+
+    /// The same in `n` blocks.
+    fn tree_in_blocks_us(&self, pace: Pace, bytes: u64, n: f64) -> f64 {
         let (first, every) = (f64::from(pace.first), f64::from(pace.every));
         let round_us = self.gap() + self.beta_us() * bytes as f64 / n;
         (first + every * (n - 1.0)) * round_us
@@ -344,11 +352,15 @@ impl Model {
     /// a block. In both the root's link carries every byte once, so beta does not matter. (docs/algorithms.md)
     pub fn long_block(&self, p: u32) -> u64 {
         let q = f64::from(p.max(2).next_power_of_two().trailing_zeros());
-        // Receiving takes twice as long as sending; but nothing takes more of a message than its share.
-        let root_us = (ROOT_SHARE * self.alpha_us).min((BOTH_ENDS - 1.0) * self.gap_us);
-        let saved_us = root_us * (f64::from(p) - 1.0) - self.alpha_us * (q - 1.0);
+        let saved_us = self.root_us() * (f64::from(p) - 1.0) - self.alpha_us * (q - 1.0);
         let bytes = saved_us * 1000.0 / (q * PASSING_NS);
         (bytes as u64).clamp(LONG_BLOCK_MIN, LONG_BLOCK_MAX)
+    }
+
+    /// What a root spends on each of many messages that come, or go, one after the other: receiving takes twice as long
+    /// as sending, but nothing takes more of a message than its share.
+    fn root_us(&self) -> f64 {
+        (ROOT_SHARE * self.alpha_us).min((BOTH_ENDS - 1.0) * self.gap_us)
     }
 
     /// What a round takes besides the time of its bytes, if its message has a block of each of so many parts.

@@ -17,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("topology", &[]),
     ("shm", &[]),
     ("kernels", &[]),
-    ("model", &["algorithm", "schedule"]),
+    ("model", &["algorithm", "collective", "schedule"]),
     ("network", &["model"]),
     ("config", &["algorithm", "collective", "network"]),
     ("flow", &[]),

@@ -12,6 +12,13 @@ pub fn parser() -> impl TypedValueParser<Value = Collective> {
     PossibleValuesParser::new(names).try_map(|name| known(&name))
 }
 
+/// The collective of this name or MPI name, or what is wrong with it.
+pub fn by_any_name(name: &str) -> Result<Collective, String> {
+    let names = || Collective::ALL.iter().map(|collective| collective.name());
+    let wrong = || format!("take one of {}", names().collect::<Vec<_>>().join(", "));
+    Collective::named(name).ok_or_else(wrong)
+}
+
 /// The collective of this name, or what is wrong with it.
 pub fn known(name: &str) -> Result<Collective, String> {
     let mut all = Collective::ALL.iter().copied();

@@ -2,12 +2,14 @@
 
 #![deny(unsafe_code)] // but in mpi.rs
 
+mod algorithms;
 mod bench;
 mod collectives;
 mod info;
 mod job;
 mod launcher;
 mod man;
+mod model;
 mod mpi;
 mod plot;
 mod program;
@@ -26,8 +28,9 @@ use std::{
 ///
 /// Rondo is a library, librondo.so, that is preloaded under an MPI program and runs collectives of it
 /// (man librondo names them) in the fewest possible rounds. This tool starts programs that way, shows how
-/// Rondo is configured, prints the schedules that it follows, builds trees for gather and scatter, times
-/// collectives by the MPI library and by Rondo, and tunes Rondo to a machine.
+/// Rondo is configured, lists its algorithms and predicts what they take, prints the schedules that it
+/// follows, builds trees for gather and scatter, times collectives by the MPI library and by Rondo, and
+/// tunes Rondo to a machine.
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment, after_long_help = AFTER_HELP)]
 struct Cli {
@@ -40,6 +43,8 @@ EXAMPLES:
   rondo run mpirun -n 8 ./app            run a program with Rondo in its ranks
   rondo run --stats mpirun -n 8 ./app    the same, and say at the end what Rondo did
   rondo info                             list the options and their values
+  rondo algorithms allreduce             list the algorithms of a collective, with their sources
+  rondo model bcast -p 64 -b 1K,1M       predict what each algorithm takes
   rondo schedule -p 20                   print the broadcast schedules of 20 ranks
   rondo tree -p 20 --dist random         build a tree for a gather of blocks of different sizes
   mpirun -n 8 rondo bench bcast          time broadcasts by the MPI library and by Rondo
@@ -56,6 +61,8 @@ EXIT STATUS:
 #[derive(Subcommand)]
 enum Command {
     Info(info::Args),
+    Algorithms(algorithms::Args),
+    Model(model::Args),
     Schedule(schedule::Args),
     Tree(tree::Args),
     Run(run::Args),
@@ -110,9 +117,14 @@ impl From<io::Error> for Failure {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refused(&error),
+    };
     let done = match cli.command {
         Command::Info(args) => info::run(&args),
+        Command::Algorithms(args) => algorithms::run(&args),
+        Command::Model(args) => model::run(&args),
         Command::Schedule(args) => schedule::run(&args),
         Command::Tree(args) => tree::run(&args),
         Command::Run(args) => run::run(&args),
@@ -131,6 +143,26 @@ fn main() -> ExitCode {
     };
     failure.say();
     ExitCode::from(failure.status())
+}
+
+/// Says in one line what is wrong with the arguments; or what was asked for, in as many as it takes.
+fn refused(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::{
+        DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion,
+    };
+    let asked = [
+        DisplayHelp,
+        DisplayHelpOnMissingArgumentOrSubcommand,
+        DisplayVersion,
+    ];
+    if asked.contains(&error.kind()) {
+        error.exit();
+    }
+    let text = error.to_string();
+    let lines = text.lines().take_while(|line| !line.is_empty());
+    let line: Vec<&str> = lines.map(str::trim).collect();
+    let _ = io::stderr().write_all(format!("{}\n", line.join(" ")).as_bytes());
+    ExitCode::from(2)
 }
 
 /// Lets `write` fill the standard output, and makes sure that all of it got there.

@@ -2,10 +2,12 @@
 
 #![forbid(unsafe_code)]
 
+mod curves;
 mod draw;
 
 use crate::{Failure, bench::report::Report, collectives};
-use draw::{Panel, Series};
+pub use curves::{Curve, Curves};
+use draw::{Panel, Panels, Picture, Series};
 use plotters::prelude::*;
 use std::{
     fs,
@@ -32,39 +34,50 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let ending = args.output.extension().unwrap_or_default();
-    if ending != "svg" && ending != "png" {
-        let name = args.output.display();
-        return Err(Failure::Usage(format!(
-            "{name}: take a name that ends with .svg or .png"
-        )));
-    }
+    check_name(&args.output)?;
     let reports = args.files.iter().map(|path| read(path));
     let reports: Vec<Report> = reports.collect::<Result<_, _>>()?;
     let panels = panels(&args.files, &reports);
     let of = &reports[0];
     let about = || format!("Rondo {} on {}, {} ranks", of.rondo, of.mpi, of.ranks);
     let title = args.title.clone().unwrap_or_else(about);
-    let size = draw::size(&panels);
-    let failed =
-        |why: String| Failure::Failed(format!("cannot draw {}: {why}", args.output.display()));
-    let picture = if ending == "svg" {
+    let picture = Panels {
+        title: &title,
+        all: &panels,
+    };
+    write(&args.output, &picture)
+}
+
+/// Is it the name of a picture?
+pub fn check_name(path: &Path) -> Result<(), Failure> {
+    let ending = path.extension().unwrap_or_default();
+    match ending == "svg" || ending == "png" {
+        true => Ok(()),
+        false => Err(Failure::Usage(format!(
+            "{}: take a name that ends with .svg or .png",
+            path.display()
+        ))),
+    }
+}
+
+/// Draws a picture into a file, as its name says.
+pub fn write(path: &Path, picture: &impl Picture) -> Result<(), Failure> {
+    let (name, size) = (path.display(), picture.size());
+    let failed = |why: String| Failure::Failed(format!("cannot draw {name}: {why}"));
+    let bytes = if path.extension().unwrap_or_default() == "svg" {
         let mut svg = String::new();
         let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-        draw::draw(&area, &title, &panels).map_err(failed)?;
+        draw::draw(&area, picture).map_err(failed)?;
         drop(area);
         svg.into_bytes()
     } else {
         let mut pixels = vec![0; 3 * size.0 as usize * size.1 as usize];
         let area = BitMapBackend::with_buffer(&mut pixels, size).into_drawing_area();
-        draw::draw(&area, &title, &panels).map_err(failed)?;
+        draw::draw(&area, picture).map_err(failed)?;
         drop(area);
         png(&pixels, size).map_err(|error| failed(error.to_string()))?
     };
-    let written = fs::write(&args.output, picture);
-    written.map_err(|error| {
-        Failure::Failed(format!("cannot write {}: {error}", args.output.display()))
-    })
+    fs::write(path, bytes).map_err(|error| Failure::Failed(format!("cannot write {name}: {error}")))
 }
 
 /// The results in a file, if they can be drawn.

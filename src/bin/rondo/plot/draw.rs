@@ -29,7 +29,7 @@ const PANEL: u32 = 380;
 const HEAD: u32 = 50;
 
 /// Colours that people with any kind of sight can tell apart (Okabe and Ito).
-const COLOURS: [RGBColor; 6] = [
+pub(super) const COLOURS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -40,48 +40,65 @@ const COLOURS: [RGBColor; 6] = [
 const GREY: RGBColor = RGBColor(120, 120, 120);
 const LIGHT: RGBColor = RGBColor(225, 225, 225);
 
-/// Width and height of the picture.
-pub fn size(panels: &[Panel]) -> (u32, u32) {
-    (WIDTH, HEAD + PANEL * panels.len() as u32)
+/// Something that can be drawn.
+pub trait Picture {
+    /// Width and height in pixels.
+    fn size(&self) -> (u32, u32);
+
+    /// Draws it.
+    fn paint<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Drawn<B>;
 }
 
-/// Draws everything. An error says what the picture could not take.
+/// Draws a picture. An error says what it could not take.
 pub fn draw<B: DrawingBackend>(
     area: &DrawingArea<B, Shift>,
-    title: &str,
-    panels: &[Panel],
+    picture: &impl Picture,
 ) -> Result<(), String> {
-    // The text is measured with a font of the tool's own, which needs nothing of the system.
-    plotters::style::register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular())
-        .map_err(|_| "the font is broken".to_owned())?;
-    paint(area, title, panels).map_err(|error| error.to_string())
+    register_font()?;
+    picture.paint(area).map_err(|error| error.to_string())
 }
 
-type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
+/// Panels below each other.
+pub struct Panels<'a> {
+    pub title: &'a str,
+    pub all: &'a [Panel],
+}
 
-fn paint<B: DrawingBackend>(
-    area: &DrawingArea<B, Shift>,
-    title: &str,
-    panels: &[Panel],
-) -> Drawn<B> {
-    area.fill(&WHITE)?;
-    area.draw(&Text::new(title, (20, 16), ("sans-serif", 20)))?;
-    let (_, body) = area.split_vertically(HEAD);
-    for (area, panel) in body.split_evenly((panels.len(), 1)).iter().zip(panels) {
-        let (left, right) = area.split_horizontally(WIDTH / 2);
-        times(&left, panel)?;
-        ratios(&right, panel)?;
+/// The text is measured with a font of the tool's own, which needs nothing of the system.
+fn register_font() -> Result<(), String> {
+    plotters::style::register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular())
+        .map_err(|_| "the font is broken".to_owned())
+}
+
+/// The end of drawing.
+pub type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
+
+impl Picture for Panels<'_> {
+    fn size(&self) -> (u32, u32) {
+        (WIDTH, HEAD + PANEL * self.all.len() as u32)
     }
-    area.present()
+
+    fn paint<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Drawn<B> {
+        area.fill(&WHITE)?;
+        area.draw(&Text::new(self.title, (20, 16), ("sans-serif", 20)))?;
+        let (_, body) = area.split_vertically(HEAD);
+        let areas = body.split_evenly((self.all.len(), 1));
+        for (area, panel) in areas.iter().zip(self.all) {
+            let (left, right) = area.split_horizontally(WIDTH / 2);
+            times(&left, panel)?;
+            ratios(&right, panel)?;
+        }
+        area.present()
+    }
 }
 
 /// Both axes are logarithmic.
-type Chart<'a, B> = ChartContext<'a, B, Cartesian2d<LogCoord<f64>, LogCoord<f64>>>;
+pub(super) type Chart<'a, B> = ChartContext<'a, B, Cartesian2d<LogCoord<f64>, LogCoord<f64>>>;
 
 /// Title, axes and grid. The title comes with its size.
-fn chart<'a, B: DrawingBackend>(
+pub(super) fn chart<'a, B: DrawingBackend>(
     area: &'a DrawingArea<B, Shift>,
-    panel: &Panel,
+    (axis, places): (&str, LogCoord<f64>),
     (title, points): (&str, i32),
     values: LogCoord<f64>,
     name: &str,
@@ -91,7 +108,7 @@ fn chart<'a, B: DrawingBackend>(
         .margin(12)
         .x_label_area_size(48)
         .y_label_area_size(76)
-        .build_cartesian_2d(sizes(panel), values)?;
+        .build_cartesian_2d(places, values)?;
     chart
         .configure_mesh()
         .bold_line_style(LIGHT)
@@ -102,7 +119,7 @@ fn chart<'a, B: DrawingBackend>(
         .axis_desc_style(("sans-serif", 14))
         .x_label_formatter(&bytes)
         .y_label_formatter(&plain)
-        .x_desc(&panel.axis)
+        .x_desc(axis)
         .y_desc(name)
         .draw()?;
     Ok(chart)
@@ -110,15 +127,10 @@ fn chart<'a, B: DrawingBackend>(
 
 fn times<B: DrawingBackend>(area: &DrawingArea<B, Shift>, panel: &Panel) -> Drawn<B> {
     let all = || panel.series.iter().flat_map(|series| &series.points);
-    let (low, high) = range(all().flat_map(|&(_, host, rondo)| [host, rondo]));
-    // Room for the legend above the curves; whole decades, so that two numbers or more are on the axis.
-    let high = high * (high / low).powf(0.25).max(2.0);
-    let (low, high) = (low.log10().floor(), high.log10().ceil());
-    let range = 10_f64.powf(low)..10_f64.powf(high);
-    let values = range.log_scale().into();
+    let values = decades(range(all().flat_map(|&(_, host, rondo)| [host, rondo])));
     let mut chart = chart(
         area,
-        panel,
+        (&panel.axis, sizes(panel)),
         (&panel.title, 17),
         values,
         "time of a call, µs",
@@ -145,6 +157,18 @@ fn times<B: DrawingBackend>(area: &DrawingArea<B, Shift>, panel: &Panel) -> Draw
         chart.draw_series(host.map(|point| Circle::new(point, 3, colour)))?;
         chart.draw_series(rondo.map(|point| Circle::new(point, 3, colour.filled())))?;
     }
+    legend(&mut chart)
+}
+
+/// An axis of times with room for the legend above the curves; whole decades, so that two numbers or more are on it.
+pub(super) fn decades((low, high): (f64, f64)) -> LogCoord<f64> {
+    let high = high * (high / low).powf(0.25).max(2.0);
+    let (low, high) = (low.log10().floor(), high.log10().ceil());
+    (10_f64.powf(low)..10_f64.powf(high)).log_scale().into()
+}
+
+/// What the curves are.
+pub(super) fn legend<'a, B: DrawingBackend + 'a>(chart: &mut Chart<'a, B>) -> Drawn<B> {
     chart
         .configure_series_labels()
         .position(SeriesLabelPosition::UpperLeft)
@@ -161,7 +185,8 @@ fn ratios<B: DrawingBackend>(area: &DrawingArea<B, Shift>, panel: &Panel) -> Dra
     let (low, high) = range(all.map(|point| ratio(point).1).chain([0.5, 2.0]));
     let title = ("host / Rondo: above 1, Rondo is faster", 15);
     let values = (low / 1.1..high * 1.1).log_scale().base(2.0).into();
-    let mut chart = chart(area, panel, title, values, "ratio of the medians")?;
+    let axis = (&*panel.axis, sizes(panel));
+    let mut chart = chart(area, axis, title, values, "ratio of the medians")?;
     let ends = sizes_of(panel);
     let one = [(ends.0, 1.0), (ends.1, 1.0)];
     chart.draw_series(LineSeries::new(one, GREY.stroke_width(1)))?;
@@ -175,7 +200,7 @@ fn ratios<B: DrawingBackend>(area: &DrawingArea<B, Shift>, panel: &Panel) -> Dra
 }
 
 /// The least and the largest of some numbers.
-fn range(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
+pub(super) fn range(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
     numbers.fold((f64::MAX, f64::MIN_POSITIVE), |(low, high), number| {
         (low.min(number), high.max(number))
     })

@@ -1,0 +1,184 @@
+//! What the model says of a call: decided as Rondo decides, so in the same blocks and between the same ranks.
+
+#![forbid(unsafe_code)]
+
+use rondo::algorithm::Algorithm;
+use rondo::collective::{Collective, Family};
+use rondo::config::Config;
+use rondo::decide::{
+    AllBroadcast, Barrier, Broadcast, Choice, Context, Facts, Form, Order, Problem, Reduction,
+    Rooted, TotalExchange, long_block, model_of, shape,
+};
+use rondo::model::{Call, Model, Prediction};
+use rondo::network::Network;
+use rondo::schedule::Parts;
+use rondo::script::share;
+
+/// A call, whose parts are equal and whose nodes have as many ranks each, or one less.
+pub struct Question<'a> {
+    pub collective: Collective,
+    pub ranks: u32,
+    pub nodes: u32,
+    pub bytes: u64,
+    pub network: Network,
+    pub eager: u64,
+    pub gamma_ns_per_kb: f64,
+    pub config: &'a Config,
+}
+
+/// What the model says of an algorithm.
+pub struct Answer {
+    /// Blocks of the message, of the vector, or of each part.
+    pub blocks: u32,
+    pub prediction: Prediction,
+}
+
+impl Question<'_> {
+    fn facts(&self) -> Facts {
+        Facts {
+            p: self.ranks,
+            nodes: self.nodes,
+            widest: self.ranks.div_ceil(self.nodes),
+            narrowest: self.ranks / self.nodes,
+            eager_bytes: self.eager,
+            network: self.network,
+        }
+    }
+
+    /// How Rondo carries the call out if it is told to use this algorithm.
+    fn choice(&self, algorithm: Algorithm, (parts, node_parts): &(Parts, Parts)) -> Choice {
+        let context = Context {
+            collective: self.collective,
+            facts: self.facts(),
+            config: self.config,
+        };
+        let bytes = self.bytes;
+        match self.collective.family() {
+            Family::Broadcast => Broadcast { context, bytes }.by(algorithm, 0),
+            Family::AllBroadcast => {
+                let call = AllBroadcast {
+                    context,
+                    parts,
+                    node_parts,
+                };
+                call.by(algorithm, 0)
+            }
+            Family::Rooted => {
+                let block = Some(bytes);
+                Rooted { context, block }.by(algorithm, 0)
+            }
+            Family::AllReduction
+            | Family::Reduction
+            | Family::ScatteredReduction
+            | Family::Scan => {
+                let call = Reduction {
+                    context,
+                    bytes,
+                    longest: bytes.div_ceil(self.ranks.into()),
+                    fullest: bytes,
+                    order: Order::ANY,
+                };
+                call.by(algorithm, 0)
+            }
+            Family::Barrier => Barrier { context }.by(algorithm, 0),
+            Family::TotalExchange | Family::IrregularExchange => {
+                let bytes = Some(bytes);
+                TotalExchange { context, bytes }.by(algorithm, 0)
+            }
+        }
+    }
+
+    /// The parts of all ranks, and of all nodes, where a call has parts.
+    fn parts(&self) -> (Parts, Parts) {
+        let even = |among: u32| {
+            let mut parts = Parts::default();
+            if self.collective.family() == Family::AllBroadcast {
+                // So few bytes that their sum is a number.
+                let _ = parts.set((0..among).map(|i| Some(share(self.bytes, among, i))));
+            }
+            parts
+        };
+        (even(self.ranks), even(self.nodes))
+    }
+
+    /// What the model says of each algorithm, or why it says nothing.
+    pub fn ask_all(&self) -> Vec<(Algorithm, Result<Answer, String>)> {
+        let parts = self.parts();
+        let all = self.collective.algorithms().iter();
+        all.map(|&algorithm| (algorithm, self.ask(algorithm, &parts)))
+            .collect()
+    }
+
+    fn ask(&self, algorithm: Algorithm, parts: &(Parts, Parts)) -> Result<Answer, String> {
+        let Choice::Rondo {
+            algorithm: by,
+            form,
+            blocks,
+            why,
+        } = self.choice(algorithm, parts)
+        else {
+            return Err("the MPI library has such calls".into());
+        };
+        if by != algorithm {
+            return Err(format!("{}: {} takes its place", why.text(), by.name()));
+        }
+        let (model, members, more_us) = self.model(form)?;
+        let facts = self.facts();
+        let radix_bytes = match self.collective.family() {
+            Family::Barrier => 0,
+            _ => self.bytes,
+        };
+        let call = Call {
+            collective: self.collective,
+            p: members,
+            bytes: self.bytes,
+            blocks,
+            pace: shape(algorithm, members, model.latency(self.bytes), self.config)
+                .map(|shape| shape.pace(members)),
+            radix: facts.radix(form, radix_bytes, self.config),
+            long_block: match self.collective.family() {
+                Family::Rooted => long_block(facts, algorithm.of_rooted(), self.config),
+                _ => u64::MAX,
+            },
+            gamma_ns_per_kb: self.gamma_ns_per_kb,
+        };
+        let mut prediction = model.predict(algorithm, &call)?;
+        prediction.us += more_us;
+        Ok(Answer { blocks, prediction })
+    }
+
+    /// The cost of messages, how many ranks exchange them, and what is before and behind.
+    fn model(&self, form: Form) -> Result<(Model, u32, f64), String> {
+        let facts = self.facts();
+        let (between, inside) = facts.models(self.config);
+        match form {
+            Form::Flat if facts.nodes == 1 => Ok((inside, facts.p, 0.0)),
+            Form::Flat => Ok((model_of(facts, form, self.config), facts.p, 0.0)),
+            Form::Nodes { .. } if facts.nodes == 1 => {
+                Err("on one node data pass through shared memory, without messages".into())
+            }
+            Form::Nodes { .. } => {
+                // Through the memory of a node, beside the network and at its own pace (`Facts::form`).
+                let leaders = Model {
+                    beta_ns_per_kb: between.beta_ns_per_kb.max(inside.beta_ns_per_kb),
+                    ..between
+                };
+                match self.collective.family() {
+                    Family::Broadcast | Family::AllBroadcast => {
+                        Ok((leaders, facts.nodes, inside.alpha_us))
+                    }
+                    Family::Barrier => Ok((leaders, facts.nodes, 2.0 * inside.alpha_us)),
+                    Family::Rooted
+                    | Family::AllReduction
+                    | Family::Reduction
+                    | Family::ScatteredReduction
+                    | Family::Scan
+                    | Family::TotalExchange
+                    | Family::IrregularExchange => {
+                        Err("over nodes of several ranks it is not modelled".into())
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The network of `rondo model`.
+
+#![forbid(unsafe_code)]
+
+use crate::Failure;
+use rondo::network::{Network, START};
+use rondo::rules::File;
+use std::{fs, path::PathBuf};
+
+/// A network with a name.
+pub struct Preset {
+    pub name: &'static str,
+    pub network: Network,
+    /// Bytes up to which a message needs no answer before it leaves.
+    pub eager: u64,
+    pub source: &'static str,
+}
+
+const fn network(between: [f64; 3], inside: [f64; 2]) -> Network {
+    Network {
+        alpha_us: Some(between[0]),
+        gap_us: Some(between[1]),
+        beta_ns_per_kb: Some(between[2]),
+        node_alpha_us: Some(inside[0]),
+        node_beta_ns_per_kb: Some(inside[1]),
+    }
+}
+
+/// All of them; the first one is the default.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "gigabit",
+        network: START,
+        eager: 32 << 10,
+        source: "1 Gbit/s Ethernet, what Rondo takes a network for before it is measured (docs/tuning.md)",
+    },
+    Preset {
+        name: "200-mbit",
+        // 1024 bytes at 200 Mbit/s; the rest is as above.
+        network: Network {
+            beta_ns_per_kb: Some(40_960.0),
+            ..START
+        },
+        eager: 32 << 10,
+        source: "the emulated links of docs/results/cluster.md: 200 Mbit/s, and latencies as of gigabit",
+    },
+    Preset {
+        name: "100-gbit",
+        network: network([1.9, 0.3, 82.0], [1.2, 102.0]),
+        eager: 1 << 20,
+        source: "the simulated cluster of docs/results/simulated.md, as Rondo measures it",
+    },
+];
+
+/// The names with what they are, for the help text.
+pub fn presets() -> String {
+    let line = |preset: &Preset| {
+        format!(
+            "  {:9} {}\n            {}\n",
+            preset.name,
+            preset.network.text(),
+            preset.source
+        )
+    };
+    format!("PRESETS:\n{}", PRESETS.iter().map(line).collect::<String>())
+}
+
+/// A network as it is given.
+#[derive(clap::Args)]
+pub struct Given {
+    /// A network with a name; see PRESETS
+    #[arg(long, value_name = "NAME", conflicts_with = "from")]
+    preset: Option<String>,
+    /// The network in a file of rules, as 'rondo tune' writes it
+    #[arg(long, value_name = "RULES")]
+    from: Option<PathBuf>,
+    /// Microseconds of a short message between nodes
+    #[arg(long, value_name = "US", allow_negative_numbers = true)]
+    alpha: Option<f64>,
+    /// Nanoseconds that each 1024 bytes add between nodes
+    #[arg(long, value_name = "NS_PER_KB", allow_negative_numbers = true)]
+    beta: Option<f64>,
+    /// Microseconds from one short message of a rank to its next
+    #[arg(long, value_name = "US", allow_negative_numbers = true)]
+    gap: Option<f64>,
+    /// Microseconds of a short message inside a node
+    #[arg(long, value_name = "US", allow_negative_numbers = true)]
+    node_alpha: Option<f64>,
+    /// Nanoseconds that each 1024 bytes add inside a node
+    #[arg(long, value_name = "NS_PER_KB", allow_negative_numbers = true)]
+    node_beta: Option<f64>,
+    /// Nanoseconds to reduce 1024 bytes
+    #[arg(
+        long,
+        value_name = "NS_PER_KB",
+        default_value_t = 0.0,
+        allow_negative_numbers = true
+    )]
+    pub gamma: f64,
+}
+
+impl Given {
+    /// All figures, and the bytes of an eager message.
+    pub fn network(&self) -> Result<(Network, u64), Failure> {
+        let preset = match &self.preset {
+            None => &PRESETS[0],
+            Some(name) => {
+                let found = PRESETS.iter().find(|preset| preset.name == name);
+                found.ok_or_else(|| {
+                    let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+                    Failure::Usage(format!(
+                        "'{name}' is no preset: take one of {}",
+                        names.join(", ")
+                    ))
+                })?
+            }
+        };
+        let figures = Network {
+            alpha_us: self.alpha,
+            gap_us: self.gap,
+            beta_ns_per_kb: self.beta,
+            node_alpha_us: self.node_alpha,
+            node_beta_ns_per_kb: self.node_beta,
+        };
+        let wrong = |what: String| Failure::Usage(format!("a figure of the network: {what}"));
+        figures.check().map_err(wrong)?;
+        let gamma = Network {
+            alpha_us: Some(self.gamma),
+            ..Network::default()
+        };
+        gamma.check().map_err(wrong)?;
+        let network = figures.or(&self.saved()?).or(&preset.network);
+        Ok((network, preset.eager))
+    }
+
+    /// What a file of rules says.
+    fn saved(&self) -> Result<Network, Failure> {
+        let Some(path) = &self.from else {
+            return Ok(Network::default());
+        };
+        let fail = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
+        let text = fs::read_to_string(path).map_err(|error| fail(error.to_string()))?;
+        let network = File::parse(&text).map_err(fail)?.network;
+        match network.is_empty() {
+            true => Err(fail("no figures of a network in it".into())),
+            false => Ok(network),
+        }
+    }
+}

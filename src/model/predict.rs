@@ -1,0 +1,123 @@
+//! What every algorithm takes by the model: time, rounds, and the bytes that the busiest rank sends.
+//!
+//! The formulas are those of docs/algorithms.md, a function for each algorithm. Ranks have a node each, or share the
+//! link of one in a larger beta. All parts are equal.
+
+#![forbid(unsafe_code)]
+
+mod moving;
+mod reducing;
+
+use super::{Model, Reach};
+use crate::algorithm::Algorithm;
+use crate::collective::{Collective, Family};
+use crate::schedule::{Pace, Steps};
+
+/// What is to be carried out, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// The collective.
+    pub collective: Collective,
+    /// How many ranks.
+    pub p: u32,
+    /// Bytes: of the message, of a rank's vector, of all parts of an all-broadcast, of a block of a gather or scatter.
+    pub bytes: u64,
+    /// Blocks of the message, of the vector, or of each part.
+    pub blocks: u32,
+    /// How fast its tree is, if it has one.
+    pub pace: Option<Pace>,
+    /// How the rounds of whole parts grow ([`Steps`]).
+    pub radix: u32,
+    /// From so many bytes on a block of a gather or scatter goes straight from or to the root.
+    pub long_block: u64,
+    /// Nanoseconds to reduce 1024 bytes.
+    pub gamma_ns_per_kb: f64,
+}
+
+/// What an algorithm takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction {
+    /// Microseconds from when all ranks begin to when the last one ends.
+    pub us: f64,
+    /// Rounds: messages one after the other, if no message waits for anything but its rank's messages before, and
+    /// those that bring what it sends. `None`: there are none.
+    pub rounds: Option<u64>,
+    /// Bytes that a rank sends, of the rank that sends most.
+    pub sent: u64,
+}
+
+impl Model {
+    /// What `algorithm` takes for a call of its family; or why the model cannot tell.
+    ///
+    /// # Panics
+    /// If the algorithm is none of the collective's.
+    pub fn predict(&self, algorithm: Algorithm, call: &Call) -> Result<Prediction, &'static str> {
+        Ok(match call.collective.family() {
+            Family::Broadcast => self.predict_broadcast(algorithm.of_broadcast(), call),
+            Family::AllBroadcast => self.predict_all_broadcast(algorithm.of_all_broadcast(), call),
+            Family::Rooted => return self.predict_rooted(algorithm.of_rooted(), call),
+            Family::AllReduction => self.predict_all_reduction(algorithm.of_all_reduction(), call),
+            Family::Reduction => self.predict_reduction(algorithm.of_reduction(), call),
+            Family::ScatteredReduction => {
+                self.predict_scattered(algorithm.of_scattered_reduction(), call)
+            }
+            Family::Scan => self.predict_scan(algorithm.of_scan(), call),
+            Family::Barrier => self.predict_barrier(algorithm.of_barrier(), call),
+            Family::TotalExchange => self.predict_exchange(algorithm.of_total_exchange(), call),
+            Family::IrregularExchange => {
+                self.predict_exchange(algorithm.of_irregular_exchange().into(), call)
+            }
+        })
+    }
+
+    /// The same model if every byte that comes is reduced as well.
+    fn reducing(&self, call: &Call) -> Model {
+        Model {
+            beta_ns_per_kb: self.beta_ns_per_kb + call.gamma_ns_per_kb,
+            ..*self
+        }
+    }
+}
+
+impl Call {
+    /// Ranks.
+    fn ranks(&self) -> u64 {
+        self.p.max(1).into()
+    }
+
+    /// ceil(log2 p).
+    fn q(&self) -> u64 {
+        Reach::among(self.p).rounds.into()
+    }
+
+    fn n(&self) -> u64 {
+        self.blocks.max(1).into()
+    }
+
+    /// Bytes of the longest block.
+    fn block(&self) -> u64 {
+        self.bytes.div_ceil(self.n())
+    }
+
+    /// Bytes of all parts but the shortest one.
+    fn others(&self) -> u64 {
+        self.bytes - self.bytes / self.ranks()
+    }
+
+    /// Rounds of a pipeline on the circulant graph.
+    fn pipelined(&self) -> u64 {
+        match self.q() {
+            0 => 0,
+            q => self.n() - 1 + q,
+        }
+    }
+
+    fn steps(&self) -> Steps {
+        Steps::new(self.p, self.radix)
+    }
+
+    /// Rounds of whole parts.
+    fn stepped(&self) -> u64 {
+        self.steps().rounds().count() as u64
+    }
+}

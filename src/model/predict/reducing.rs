@@ -1,0 +1,263 @@
+//! Predictions for reductions and scans.
+
+#![forbid(unsafe_code)]
+
+use super::{Call, Model, Prediction};
+use crate::algorithm::{
+    AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm, ScatteredReductionAlgorithm,
+};
+use crate::collective::Collective;
+use crate::model::Reach;
+
+impl Prediction {
+    /// One after the other.
+    fn then(self, next: Prediction) -> Prediction {
+        Prediction {
+            us: self.us + next.us,
+            rounds: self.rounds.zip(next.rounds).map(|(a, b)| a + b),
+            sent: self.sent + next.sent,
+        }
+    }
+}
+
+impl Call {
+    /// Microseconds to reduce so many bytes.
+    fn reducing_us(&self, bytes: u64) -> f64 {
+        self.gamma_ns_per_kb * bytes as f64 / 1024.0 / 1000.0
+    }
+}
+
+impl Model {
+    /// Messages of so many bytes one after the other, each with its operand's reduction.
+    fn rounds_of_us(&self, rounds: u64, bytes: u64) -> f64 {
+        rounds as f64 * (self.alpha_us + self.beta_us() * bytes as f64)
+    }
+
+    pub(super) fn predict_all_reduction(
+        &self,
+        algorithm: AllReductionAlgorithm,
+        call: &Call,
+    ) -> Prediction {
+        match algorithm {
+            AllReductionAlgorithm::Halving => self.halving(call).then(self.bruck(call)),
+            AllReductionAlgorithm::Gather => self.gathered(call),
+            AllReductionAlgorithm::Ordered => self.ordered(call).then(self.bruck(call)),
+            AllReductionAlgorithm::Census => self.census(call),
+            AllReductionAlgorithm::Dissemination => self.doubling_rounds(call),
+            AllReductionAlgorithm::Doubling => self.exchange(call),
+            AllReductionAlgorithm::Ring => self.ring_twice(call),
+            AllReductionAlgorithm::ReduceBcast => self.reduce_bcast(call),
+            AllReductionAlgorithm::Binomial
+            | AllReductionAlgorithm::Chain
+            | AllReductionAlgorithm::Linear
+            | AllReductionAlgorithm::Binary
+            | AllReductionAlgorithm::Kary
+            | AllReductionAlgorithm::Fibonacci
+            | AllReductionAlgorithm::InOrder
+            | AllReductionAlgorithm::TwoTree
+            | AllReductionAlgorithm::Mesh => self.up_a_tree(call).then(self.down_a_tree(call)),
+        }
+    }
+
+    /// Also a reduce-scatter.
+    fn halving(&self, call: &Call) -> Prediction {
+        let bytes = call.others();
+        Prediction {
+            us: call.q() as f64 * self.alpha_us + self.reducing(call).beta_us() * bytes as f64,
+            rounds: Some(call.q()),
+            sent: bytes,
+        }
+    }
+
+    /// The vectors of all, and all of them reduced.
+    fn gathered(&self, call: &Call) -> Prediction {
+        let bytes = (call.ranks() - 1) * call.bytes;
+        Prediction {
+            us: self.whole_us(&call.steps(), bytes) + call.reducing_us(bytes),
+            rounds: Some(call.stepped()),
+            sent: bytes,
+        }
+    }
+
+    /// Also a reduce-scatter: a message to every other rank, of its part.
+    fn ordered(&self, call: &Call) -> Prediction {
+        let (messages, bytes) = (call.ranks() - 1, call.others());
+        let further_us = messages.saturating_sub(1) as f64 * self.gap();
+        Prediction {
+            us: messages.min(1) as f64 * self.alpha_us
+                + further_us
+                + self.reducing(call).beta_us() * bytes as f64,
+            rounds: Some(messages),
+            sent: bytes,
+        }
+    }
+
+    /// Joins are twice as many from the second round to the one before the last, unless p is a power of two.
+    fn census(&self, call: &Call) -> Prediction {
+        let q = call.q();
+        let joins = match call.p.is_power_of_two() {
+            true => q,
+            false => 2 * (q - 1),
+        };
+        Prediction {
+            us: self.rounds_of_us(q, call.bytes) + call.reducing_us(joins * call.bytes),
+            rounds: Some(q),
+            sent: q * call.bytes,
+        }
+    }
+
+    /// The whole vector, and its reduction, in every round: dissemination, a binomial tree and an inclusive scan.
+    fn doubling_rounds(&self, call: &Call) -> Prediction {
+        let q = call.q();
+        Prediction {
+            us: self.reducing(call).rounds_of_us(q, call.bytes),
+            rounds: Some(q),
+            sent: q * call.bytes,
+        }
+    }
+
+    /// Among a power of two, and two messages more for the ranks that are too many.
+    fn exchange(&self, call: &Call) -> Prediction {
+        let among = u64::from(call.p.max(1).ilog2());
+        let (more, less) = match call.p.is_power_of_two() {
+            true => (0, 0),
+            false => (1, 1),
+        };
+        Prediction {
+            us: self.reducing(call).rounds_of_us(among + more, call.bytes)
+                + self.rounds_of_us(less, call.bytes),
+            rounds: Some(among + more + less),
+            // Among those that exchange, one that has been joined also hands the result back.
+            sent: (among + less) * call.bytes,
+        }
+    }
+
+    /// A part goes around and is joined, and goes around again.
+    fn ring_twice(&self, call: &Call) -> Prediction {
+        let (rounds, part) = (call.ranks() - 1, call.bytes.div_ceil(call.ranks()));
+        Prediction {
+            us: self.reducing(call).rounds_of_us(rounds, part) + self.rounds_of_us(rounds, part),
+            rounds: Some(2 * rounds),
+            sent: 2 * call.others(),
+        }
+    }
+
+    /// In most rounds a rank has to do with a block of the reduction and with one of the broadcast.
+    fn reduce_bcast(&self, call: &Call) -> Prediction {
+        let (reach, n, q) = (Reach::among(call.p), f64::from(call.blocks), call.q());
+        Prediction {
+            us: self.reducing(call).pipeline_us(reach, call.bytes, 1, n)
+                + self.pipeline_us(reach, call.bytes, 1, n),
+            rounds: Some(match q {
+                0 => 0,
+                q => call.n() - 1 + 2 * q,
+            }),
+            // The rank after the root gets the first block of the broadcast at once, and sends ever after.
+            sent: match q {
+                0 => 0,
+                q => 2 * call.bytes + q.saturating_sub(2) * call.block(),
+            },
+        }
+    }
+
+    pub(super) fn predict_reduction(
+        &self,
+        algorithm: ReductionAlgorithm,
+        call: &Call,
+    ) -> Prediction {
+        match algorithm {
+            ReductionAlgorithm::Circulant => self.circulant_backwards(call, call.bytes),
+            ReductionAlgorithm::Ordered => self.ordered(call).then(self.collect(call)),
+            ReductionAlgorithm::Binomial
+            | ReductionAlgorithm::Chain
+            | ReductionAlgorithm::Linear
+            | ReductionAlgorithm::Binary
+            | ReductionAlgorithm::Kary
+            | ReductionAlgorithm::Fibonacci
+            | ReductionAlgorithm::InOrder
+            | ReductionAlgorithm::TwoTree
+            | ReductionAlgorithm::Mesh => self.up_a_tree(call),
+        }
+    }
+
+    /// The broadcast of blocks backwards: every rank sends its vector once.
+    fn up_a_tree(&self, call: &Call) -> Prediction {
+        Prediction {
+            sent: call.q().min(1) * call.bytes,
+            ..self.reducing(call).down_a_tree(call)
+        }
+    }
+
+    /// The broadcast of blocks, backwards: the busiest rank sends `sent` bytes.
+    fn circulant_backwards(&self, call: &Call, sent: u64) -> Prediction {
+        let (reach, n) = (Reach::among(call.p), f64::from(call.blocks));
+        Prediction {
+            us: self.reducing(call).pipeline_us(reach, call.bytes, 1, n),
+            rounds: Some(call.pipelined()),
+            sent: call.q().min(1) * sent,
+        }
+    }
+
+    /// Every rank's part straight to the root.
+    fn collect(&self, call: &Call) -> Prediction {
+        let messages = call.ranks() - 1;
+        let further_us = messages.saturating_sub(1) as f64 * self.root_us();
+        Prediction {
+            us: messages.min(1) as f64 * self.alpha_us
+                + further_us
+                + self.beta_us() * call.others() as f64,
+            rounds: Some(messages),
+            sent: messages.min(1) * call.bytes.div_ceil(call.ranks()),
+        }
+    }
+
+    pub(super) fn predict_scattered(
+        &self,
+        algorithm: ScatteredReductionAlgorithm,
+        call: &Call,
+    ) -> Prediction {
+        match algorithm {
+            ScatteredReductionAlgorithm::Halving => self.halving(call),
+            ScatteredReductionAlgorithm::Ordered => self.ordered(call),
+            ScatteredReductionAlgorithm::Circulant => self.circulant_backwards(call, call.others()),
+        }
+    }
+
+    pub(super) fn predict_scan(&self, algorithm: ScanAlgorithm, call: &Call) -> Prediction {
+        match algorithm {
+            ScanAlgorithm::Doubling => self.scan(call),
+            ScanAlgorithm::Pipelined => self.chain(call),
+        }
+    }
+
+    /// An exclusive scan joins twice after the first round, unless it is by 123-doubling: where that has q rounds.
+    fn scan(&self, call: &Call) -> Prediction {
+        let inclusive = self.doubling_rounds(call);
+        let covered = 3 * (1u64 << call.q()) / 4;
+        let joins_twice = call.collective == Collective::Exscan && call.ranks() > covered + 1;
+        let more = match joins_twice {
+            true => call.q() - 1,
+            false => 0,
+        };
+        Prediction {
+            us: inclusive.us + call.reducing_us(more * call.bytes),
+            ..inclusive
+        }
+    }
+
+    /// From rank to rank, block by block.
+    fn chain(&self, call: &Call) -> Prediction {
+        let (others, n) = (call.ranks() - 1, call.n());
+        let block_us = self.reducing(call).beta_us() * call.block() as f64;
+        let (first, further) = match others {
+            0 => (0, 0),
+            others => (others, n - 1),
+        };
+        Prediction {
+            us: first as f64 * (self.alpha_us + block_us)
+                + further as f64 * (self.gap() + block_us),
+            rounds: Some(first + further),
+            sent: others.min(1) * call.bytes,
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! `rondo algorithms` and `rondo model`, run as a user runs them.
+
+use rondo::collective::Collective;
+use serde_json::Value;
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Output},
+};
+
+fn run(args: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rondo"));
+    command.env_clear().args(args.split_whitespace());
+    command.output().expect("the tool starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+/// The standard output of a run that succeeds without a word on the other one.
+fn rondo(args: &str) -> String {
+    let output = run(args);
+    assert_eq!(text(&output.stderr), "", "{args}");
+    assert!(output.status.success(), "{args}");
+    text(&output.stdout)
+}
+
+fn json(args: &str) -> Value {
+    serde_json::from_str(&rondo(&format!("{args} --json"))).expect("JSON")
+}
+
+fn file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("model-{name}"))
+}
+
+#[test]
+fn all_algorithms_of_all_collectives_are_listed_with_a_formula_and_a_source() {
+    let listed = json("algorithms");
+    let listed = listed.as_array().expect("an array");
+    assert_eq!(listed.len(), Collective::COUNT);
+    let whole = rondo("algorithms");
+    for (entry, collective) in listed.iter().zip(Collective::ALL) {
+        assert_eq!(entry["mpi"], collective.mpi_name());
+        let rows = entry["algorithms"].as_array().expect("rows");
+        let names: Vec<&str> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
+        let known = collective
+            .algorithms()
+            .iter()
+            .map(|algorithm| algorithm.name());
+        assert!(names.into_iter().eq(known), "{entry}");
+        let one = rondo(&format!("algorithms {}", collective.mpi_name()));
+        assert!(whole.contains(&one), "{one}");
+        for row in rows {
+            for key in ["rounds", "time", "source"] {
+                let said = row[key].as_str().expect("a text");
+                assert!(!said.is_empty() && one.contains(said), "{key}: {row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn predictions_are_those_of_the_model() {
+    let report = json("model bcast -p 36 -b 4000,40 --preset 100-gbit");
+    assert_eq!(report["collective"], "bcast");
+    assert_eq!(report["network"]["alpha_us"], 1.9);
+    let rows = report["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 2 * Collective::Bcast.algorithms().len());
+    let row = |bytes: u64, name: &str| {
+        let mut rows = rows.iter();
+        let found = rows.find(|row| row["bytes"] == bytes && row["algorithm"] == name);
+        found.expect("a row").clone()
+    };
+    let postal = row(4000, "postal");
+    assert!(
+        (postal["us"].as_f64().expect("a time") - 7.2).abs() < 0.05,
+        "{postal}"
+    );
+    assert_eq!(postal["rounds"], Value::Null);
+    let binomial = row(40, "binomial");
+    assert_eq!(
+        (&binomial["rounds"], &binomial["sent"]),
+        (&6.into(), &240.into())
+    );
+    assert!(
+        (binomial["us"].as_f64().expect("a time") - 11.4).abs() < 0.05,
+        "{binomial}"
+    );
+    assert_eq!(binomial["why"], Value::Null);
+}
+
+#[test]
+fn figures_go_before_a_file_and_a_file_before_the_usual_network() {
+    let rules = file("rules.json");
+    let saved = r#"{"network": {"alpha_us": 100, "beta_ns_per_kb": 7}, "rules": []}"#;
+    fs::write(&rules, saved).expect("a file");
+    let report = json(&format!(
+        "model barrier -p 8 --from {} --alpha 50 --gap 20",
+        rules.display()
+    ));
+    let network = &report["network"];
+    assert_eq!(network["alpha_us"], 50.0);
+    assert_eq!(network["beta_ns_per_kb"], 7.0);
+    assert_eq!(network["node_alpha_us"], 1.0);
+    assert_eq!(report["rows"][0]["us"], 150.0);
+}
+
+#[test]
+fn what_is_not_predicted_has_a_reason() {
+    let report = json("model allreduce -p 64 --nodes 8 -b 1M");
+    let rows = report["rows"].as_array().expect("rows");
+    let halving = rows.iter().find(|row| row["algorithm"] == "halving");
+    let halving = halving.expect("a row");
+    assert_eq!(halving["us"], Value::Null);
+    assert_eq!(
+        halving["why"],
+        "over nodes of several ranks it is not modelled"
+    );
+    let table = rondo("model allreduce -p 64 --nodes 8 -b 1M");
+    let line = table.lines().find(|line| line.contains(" halving "));
+    assert!(line.expect("a row").contains(" - "), "{table}");
+}
+
+#[test]
+fn rows_over_ranks_and_pictures() {
+    for ending in ["svg", "png"] {
+        let picture = file(&format!("ranks.{ending}"));
+        let _ = fs::remove_file(&picture);
+        let table = rondo(&format!(
+            "model reduce -p 1M -b 64K --over ranks --plot {}",
+            picture.display()
+        ));
+        assert!(table.contains("1048576"), "{table}");
+        let drawn = fs::read(&picture).expect("a picture");
+        if ending == "svg" {
+            let drawn = text(&drawn);
+            for name in ["MPI_Reduce", "circulant", "binomial", "ordered", "ranks"] {
+                assert!(drawn.contains(name), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nonsense_is_refused_in_one_line() {
+    for (args, message) in [
+        ("model bcast -b 1", "--ranks"),
+        ("model bcst -p 4 -b 1", "bcst"),
+        ("model bcast -p 1 -b 1", "take 2 to"),
+        ("model bcast -p 2M -b 1", "take 2 to"),
+        ("model bcast -p x -b 1", "'x'"),
+        ("model bcast -p 4", "--bytes"),
+        ("model bcast -p 4 -b 0", "begin with 1"),
+        ("model bcast -p 4 --nodes 5 -b 1", "5 nodes"),
+        ("model barrier -p 4 -b 1", "no bytes"),
+        ("model bcast -p 4 -b 1 --alpha -1", "-1"),
+        ("model bcast -p 4 -b 1 --gamma nan", "NaN"),
+        ("model bcast -p 4 -b 1 --preset net", "no preset"),
+        (
+            "model bcast -p 4 -b 1 --from /nowhere/rules",
+            "/nowhere/rules",
+        ),
+        ("model bcast -p 4 -b 1 --plot x.svg", "two sizes"),
+        ("model bcast -p 4 -b 1,2 --plot x.gif", ".svg or .png"),
+        ("model bcast -p 4 -b 1,2 --over ranks", "one number"),
+        ("model bcast -p 4 -b 1 --over time", "time"),
+        ("model bcast -p 4 -b 1 --verbose", "--verbose"),
+        ("algorithms alltoallx", "alltoallx"),
+    ] {
+        let output = run(args);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args}: {said}");
+        assert_eq!(text(&output.stdout), "", "{args}");
+        assert_eq!(said.lines().count(), 1, "{args}: {said}");
+        assert!(said.contains(message), "{args}: {said}");
+    }
+}

@@ -1,0 +1,586 @@
+//! Predictions: rounds and bytes are counted in what ranks really do, and times are those of the formulas.
+
+use rondo::algorithm::Algorithm;
+use rondo::collective::Collective;
+use rondo::config::Config;
+use rondo::decide::shape;
+use rondo::model::{Call, Model, Prediction};
+use rondo::schedule::{Circulant, Rounds, Shape, Steps, TreeNeighbors};
+use rondo::script::*;
+use rondo::tree::{Algorithm as Tree, Cost, Root};
+use std::collections::HashMap;
+use std::iter::{Once, once};
+use std::ops::Range;
+
+const MODEL: Model = Model {
+    alpha_us: 10.0,
+    gap_us: 1.0,
+    beta_ns_per_kb: 1000.0,
+};
+
+fn every_p() -> impl Iterator<Item = u32> {
+    (1..=64).chain([65, 67, 129, 161])
+}
+
+/// What is predicted of a call.
+fn predicted(
+    collective: Collective,
+    algorithm: Algorithm,
+    (p, n, radix): (u32, u32, u32),
+    bytes: u64,
+) -> Prediction {
+    let call = Call {
+        collective,
+        p,
+        bytes,
+        blocks: n,
+        pace: shape(algorithm, p, 1, &Config::default()).map(|shape| shape.pace(p)),
+        radix,
+        long_block: u64::MAX,
+        gamma_ns_per_kb: 500.0,
+    };
+    let prediction = MODEL.predict(algorithm, &call);
+    prediction.expect("the model knows it")
+}
+
+/// What ranks did: rounds, and the bytes of the one that sent most.
+type Counted = (u64, u64);
+
+/// How messages make rounds.
+#[derive(Clone, Copy)]
+struct Ports {
+    /// So many ranks may be sent to in a round,
+    ranks: usize,
+    /// and so many may send to one.
+    senders: usize,
+    /// Is what goes to the same rank one message? Blocks of ranks that go around are two runs.
+    joined: bool,
+}
+
+const ONE: Ports = Ports {
+    ranks: 1,
+    senders: 1,
+    joined: false,
+};
+const JOINED: Ports = Ports {
+    ranks: 1,
+    senders: 1,
+    joined: true,
+};
+
+/// Ranks that carry out scripts in rounds.
+struct Ranks<'a> {
+    scripts: &'a [Script],
+    sent: Vec<usize>,
+    taken: Vec<usize>,
+    /// Messages that have come, from whom and to whom.
+    come: HashMap<(u32, u32), u32>,
+}
+
+impl Ranks<'_> {
+    /// Takes what can be taken.
+    fn take(&mut self) {
+        for (rank, script) in (0..).zip(self.scripts) {
+            while let Some(take) = script.takes().get(self.taken[rank as usize]) {
+                if let Source::Rank(from) = take.source {
+                    let come = self.come.entry((from, rank)).or_default();
+                    if *come == 0 {
+                        break;
+                    }
+                    *come -= 1;
+                }
+                assert!(
+                    take.clear as usize <= self.sent[rank as usize],
+                    "nothing is overwritten"
+                );
+                self.taken[rank as usize] += 1;
+            }
+        }
+    }
+
+    /// What leaves in a round.
+    fn leave(&mut self, ports: Ports) -> Vec<(u32, u32)> {
+        let mut senders = vec![0; self.scripts.len()];
+        let mut leaving = Vec::new();
+        for (rank, script) in (0..).zip(self.scripts) {
+            let mut receivers = Vec::new();
+            while let Some(send) = script.sends().get(self.sent[rank as usize]) {
+                if send.after as usize > self.taken[rank as usize] {
+                    break;
+                }
+                if !ports.joined || receivers.last() != Some(&send.to) {
+                    if receivers.len() == ports.ranks || senders[send.to as usize] == ports.senders
+                    {
+                        break;
+                    }
+                    senders[send.to as usize] += 1;
+                    receivers.push(send.to);
+                }
+                self.sent[rank as usize] += 1;
+                leaving.push((rank, send.to));
+            }
+        }
+        leaving
+    }
+}
+
+/// Carries scripts out in which an element is a byte.
+fn carry_out(scripts: &[Script], ports: Ports) -> Counted {
+    let mut ranks = Ranks {
+        scripts,
+        sent: vec![0; scripts.len()],
+        taken: vec![0; scripts.len()],
+        come: HashMap::new(),
+    };
+    let mut rounds = 0;
+    ranks.take();
+    while (scripts.iter().zip(&ranks.sent)).any(|(script, &sent)| sent < script.sends().len()) {
+        rounds += 1;
+        let leaving = ranks.leave(ports);
+        assert!(!leaving.is_empty(), "ranks wait for each other");
+        for edge in leaving {
+            *ranks.come.entry(edge).or_default() += 1;
+        }
+        ranks.take();
+    }
+    for (script, &taken) in scripts.iter().zip(&ranks.taken) {
+        assert_eq!(taken, script.takes().len(), "everything comes");
+    }
+    let bytes = |script: &Script| {
+        let sends = script.sends().iter();
+        sends.map(|send| script.cut().count(&send.blocks)).sum()
+    };
+    (rounds, scripts.iter().map(bytes).max().unwrap_or(0))
+}
+
+fn scripts(p: u32, write: impl Fn(&mut Script, u32)) -> Vec<Script> {
+    let script = |rank| {
+        let mut script = Script::default();
+        write(&mut script, rank);
+        script
+    };
+    (0..p).map(script).collect()
+}
+
+fn even(count: u64, n: u32) -> impl Iterator<Item = u64> + Clone {
+    (0..n).map(move |i| share(count, n, i))
+}
+
+/// The blocks of a range of members, one each.
+fn own(members: Range<u32>) -> Once<Range<u32>> {
+    once(members)
+}
+
+#[track_caller]
+fn check(what: &str, at: (u32, u32, u32), prediction: Prediction, counted: Counted) {
+    let predicted = (prediction.rounds.expect("rounds"), prediction.sent);
+    assert_eq!(
+        predicted, counted,
+        "{what}, p, n, radix = {at:?}: predicted, and counted"
+    );
+}
+
+/// Numbers of blocks.
+const BLOCKS: [u32; 5] = [1, 2, 3, 7, 20];
+
+/// An all-reduction, and so on, of a part for each rank, or of whole vectors, in one block each.
+#[test]
+fn reductions_of_parts_have_the_rounds_and_bytes_that_are_predicted() {
+    for p in every_p() {
+        let bytes = 6 * u64::from(p);
+        let at = (p, 1, 2);
+        let group = |rank| Group::all(p, rank);
+        let all_halving = |script: &mut Script, rank| {
+            script.begin(u64::MAX, even(bytes, p));
+            halving(script, &group(rank), own);
+        };
+        let all_ordered = |script: &mut Script, rank| {
+            script.begin(u64::MAX, ordered_cut(p, 1, rank, even(bytes, p)));
+            ordered(script, p, rank, 1);
+        };
+        let all_spread =
+            |script: &mut Script, rank| spread(script, &group(rank), &Steps::new(p, 2), own);
+        let count = |ports, write: &dyn Fn(&mut Script, u32)| carry_out(&scripts(p, write), ports);
+        let expect = |collective, algorithm: Algorithm, counted| {
+            let prediction = predicted(collective, algorithm, at, bytes);
+            check(algorithm.name(), at, prediction, counted);
+        };
+
+        let counted = count(JOINED, &all_halving);
+        expect(Collective::ReduceScatter, Algorithm::Halving, counted);
+        let counted = count(JOINED, &|script, rank| {
+            all_halving(script, rank);
+            all_spread(script, rank);
+        });
+        expect(Collective::Allreduce, Algorithm::Halving, counted);
+
+        let counted = count(ONE, &all_ordered);
+        expect(Collective::ReduceScatter, Algorithm::Ordered, counted);
+        let counted = count(JOINED, &|script, rank| {
+            all_ordered(script, rank);
+            all_spread(script, rank);
+        });
+        expect(Collective::Allreduce, Algorithm::Ordered, counted);
+        let counted = count(ONE, &|script, rank| {
+            all_ordered(script, rank);
+            collect(script, p, rank, 0, |rank| rank..rank + 1);
+        });
+        expect(Collective::Reduce, Algorithm::Ordered, counted);
+
+        let counted = count(ONE, &|script, rank| {
+            script.begin(u64::MAX, even(bytes, p));
+            ring(script, &group(rank), |rank| rank..rank + 1);
+        });
+        expect(Collective::Allreduce, Algorithm::Ring, counted);
+    }
+}
+
+/// Who is next to a rank in a tree from rank 0.
+fn family(shape: Shape, p: u32, rank: u32) -> TreeNeighbors {
+    let mut family = TreeNeighbors::default();
+    family.set(shape, p, rank, 0);
+    family
+}
+
+/// A rank sends every block to each of its children, and its own vector once; no rank has more children than a tree
+/// has rounds between two blocks, or twice as many with every other block each.
+#[test]
+fn trees_have_the_bytes_that_are_predicted_at_the_most() {
+    use Algorithm::{Binary, Binomial, Chain, Fibonacci, InOrder, Kary, Linear, Mesh, TwoTree};
+    for p in every_p() {
+        for algorithm in [
+            Binary, Binomial, Chain, Fibonacci, InOrder, Kary, Linear, Mesh, TwoTree,
+        ] {
+            let (n, bytes) = (6, 60);
+            let shape = shape(algorithm, p, 1, &Config::default()).expect("a tree");
+            let scripts = |write: fn(&mut Script, &TreeNeighbors)| {
+                scripts(p, |script, rank| {
+                    script.begin(1, even(bytes, n));
+                    write(script, &family(shape, p, rank));
+                })
+            };
+            let sent = |script: &Script| {
+                let counts = script.sends().iter();
+                counts.map(|send| script.cut().count(&send.blocks)).sum()
+            };
+            let most = |scripts: &[Script]| scripts.iter().map(sent).max().unwrap_or(0u64);
+            let at = (p, n, 2);
+            let down = predicted(Collective::Bcast, algorithm, at, bytes);
+            let busiest = most(&scripts(broadcast_tree));
+            assert!(busiest <= down.sent, "{algorithm:?}, p = {p}: {busiest}");
+            let exact = matches!(algorithm, Chain | Linear | Binomial);
+            assert!(
+                !exact || busiest == down.sent,
+                "{algorithm:?}, p = {p}: {busiest}"
+            );
+            let up = predicted(Collective::Reduce, algorithm, at, bytes);
+            assert_eq!(
+                up.sent,
+                most(&scripts(reduce_tree)),
+                "{algorithm:?}, p = {p}"
+            );
+            assert!(up.us >= down.us);
+        }
+    }
+}
+
+#[test]
+fn reductions_of_vectors_have_the_rounds_and_bytes_that_are_predicted() {
+    for p in every_p() {
+        let (bytes, at) = (5, (p, 1, 2));
+        let group = |rank| Group::all(p, rank);
+        let count = |places, write: &dyn Fn(&mut Script, u32)| {
+            let scripts = scripts(p, |script, rank| {
+                script.begin(u64::MAX, (0..places).map(|_| bytes));
+                write(script, rank);
+            });
+            carry_out(&scripts, ONE)
+        };
+        let expect = |collective, algorithm: Algorithm, counted| {
+            let prediction = predicted(collective, algorithm, at, bytes);
+            check(algorithm.name(), at, prediction, counted);
+        };
+        let counted = count(census_places(p), &|script, rank| {
+            census(script, &group(rank), 1)
+        });
+        expect(Collective::Allreduce, Algorithm::Census, counted);
+        let counted = count(1, &|script, rank| disseminate(script, &group(rank), 1));
+        expect(Collective::Allreduce, Algorithm::Dissemination, counted);
+        let counted = count(1, &|script, rank| exchange(script, &group(rank), 1));
+        expect(Collective::Allreduce, Algorithm::Doubling, counted);
+        let counted = count(1, &|script, rank| {
+            reduce_tree(script, &family(Shape::BINOMIAL, p, rank))
+        });
+        expect(Collective::Reduce, Algorithm::Binomial, counted);
+        for (collective, prefix) in [
+            (Collective::Scan, Prefix::Inclusive),
+            (Collective::Exscan, Prefix::Exclusive),
+        ] {
+            let counted = count(prefix.places(p), &|script, rank| {
+                doubling(script, p, rank, 1, prefix);
+            });
+            expect(collective, Algorithm::Doubling, counted);
+        }
+    }
+}
+
+/// Blocks that go ahead of their rounds may be in the way of others, so what is carried out without regard to rounds
+/// takes a few more if only one rank may send to another at a time. If all may, nothing comes later than in its round.
+#[test]
+fn pipelines_have_the_rounds_and_bytes_that_are_predicted() {
+    for p in every_p() {
+        let graph = Circulant::new(p);
+        for n in BLOCKS {
+            let at = (p, n, 2);
+            let bytes = 2 * u64::from(n);
+            let write = |write: &dyn Fn(&mut Script, u32)| {
+                scripts(p, |script, rank| {
+                    script.begin(u64::MAX, even(bytes, n));
+                    write(script, rank);
+                })
+            };
+            let free = |ranks| Ports {
+                ranks,
+                senders: usize::MAX,
+                joined: false,
+            };
+
+            let chains = write(&|script, rank| chain(script, p, rank, n, Prefix::Inclusive));
+            let prediction = predicted(Collective::Scan, Algorithm::Pipelined, at, bytes);
+            check("pipelined", at, prediction, carry_out(&chains, ONE));
+
+            let reductions = write(&|script, rank| {
+                reduce(script, &Group::all(p, rank), &graph, 0, |_, _| ());
+            });
+            let prediction = predicted(Collective::Reduce, Algorithm::Circulant, at, bytes);
+            let rounds = prediction.rounds.expect("rounds");
+            let (most, sent) = carry_out(&reductions, ONE);
+            let (least, _) = carry_out(&reductions, free(1));
+            assert!(
+                (least..=most).contains(&rounds),
+                "{at:?}: {least}, {rounds}, {most}"
+            );
+            assert_eq!(sent, prediction.sent, "{at:?}");
+
+            // Two blocks in most rounds.
+            let both = write(&|script, rank| {
+                reduce_broadcast(script, &Group::all(p, rank), &graph);
+            });
+            let prediction = predicted(Collective::Allreduce, Algorithm::ReduceBcast, at, bytes);
+            let (least, sent) = carry_out(&both, free(2));
+            assert!(
+                least <= prediction.rounds.expect("rounds"),
+                "{at:?}: {least}"
+            );
+            assert!(sent <= prediction.sent, "{at:?}: {sent} and {prediction:?}");
+            if p > 4 {
+                assert!(
+                    prediction.sent - sent <= 2 * 2,
+                    "{at:?}: {sent} and {prediction:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn rounds_of_several_messages_are_as_many_as_predicted() {
+    for p in every_p() {
+        for radix in [2, 3, 5, p.max(2)] {
+            let at = (p, 1, radix);
+            let steps = Steps::new(p, radix);
+            let ports = Ports {
+                ranks: radix as usize - 1,
+                senders: radix as usize - 1,
+                joined: true,
+            };
+            let spreads = scripts(p, |script, rank| {
+                script.begin(u64::MAX, even(3 * u64::from(p), p));
+                spread(script, &Group::all(p, rank), &steps, own);
+            });
+            let prediction = predicted(
+                Collective::Allgather,
+                Algorithm::Bruck,
+                at,
+                3 * u64::from(p),
+            );
+            check("bruck", at, prediction, carry_out(&spreads, ports));
+            let gathers = scripts(p, |script, rank| {
+                script.begin(u64::MAX, gather_cut(p, GatherTree::Ranks, 3));
+                spread_vectors(script, &Group::all(p, rank), &steps, 1);
+                gather(script, p, rank, GatherTree::Ranks);
+            });
+            let prediction = predicted(Collective::Allreduce, Algorithm::Gather, at, 3);
+            check("gather", at, prediction, carry_out(&gathers, ports));
+            let barriers = scripts(p, |script, rank| {
+                script.begin(u64::MAX, (0..=steps.count()).map(|_| 1));
+                dissemination(script, &Group::all(p, rank), &steps);
+            });
+            let (rounds, _) = carry_out(&barriers, ports);
+            let prediction = predicted(Collective::Barrier, Algorithm::Dissemination, at, 0);
+            check("barrier", at, prediction, (rounds, 0));
+        }
+    }
+}
+
+/// The blocks that every rank sends in the broadcast from a root.
+fn broadcast_from(root: u32, graph: &Circulant, rounds: &Rounds, blocks: &mut [u64]) {
+    let p = graph.p();
+    for rank in 0..p {
+        let mut send = vec![0; graph.q()];
+        graph.send((rank + p - root) % p, &mut send);
+        for (_, k, phase) in rounds.iter() {
+            let to = (rank + graph.skips()[k]) % p;
+            if to != root && rounds.block(send[k], k, phase).is_some() {
+                blocks[rank as usize] += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn broadcasts_have_the_rounds_and_bytes_that_are_predicted() {
+    for p in every_p() {
+        let graph = Circulant::new(p);
+        for n in BLOCKS {
+            let at = (p, n, 2);
+            let rounds = Rounds::new(graph.q(), n);
+            let largest = |blocks: &[u64]| blocks.iter().copied().max().unwrap_or(0);
+
+            let mut blocks = vec![0; p as usize];
+            broadcast_from(0, &graph, &rounds, &mut blocks);
+            let counted = (rounds.count(), 2 * largest(&blocks));
+            let bytes = 2 * u64::from(n);
+            let prediction = predicted(Collective::Bcast, Algorithm::Circulant, at, bytes);
+            check("circulant", at, prediction, counted);
+            if n == 1 {
+                let prediction = predicted(Collective::Bcast, Algorithm::Binomial, at, bytes);
+                check("binomial", at, prediction, counted);
+            }
+
+            blocks.fill(0);
+            for root in 0..p {
+                broadcast_from(root, &graph, &rounds, &mut blocks);
+            }
+            let counted = (rounds.count(), 2 * largest(&blocks));
+            let bytes = 2 * u64::from(n) * u64::from(p);
+            let prediction = predicted(Collective::Allgather, Algorithm::Circulant, at, bytes);
+            check("circulant of all", at, prediction, counted);
+        }
+
+        let prediction = predicted(Collective::Bcast, Algorithm::Postal, (p, 1, 2), 5);
+        let mut tree = TreeNeighbors::default();
+        let children = (0..p).map(|rank| {
+            tree.set(Shape::Postal(MODEL.latency(5)), p, rank, 0);
+            tree.children().len() as u64
+        });
+        assert_eq!(
+            prediction.sent,
+            5 * children.max().expect("a rank"),
+            "p = {p}"
+        );
+        assert_eq!(prediction.rounds, None);
+    }
+}
+
+#[test]
+fn trees_of_groups_have_the_bytes_that_are_predicted() {
+    for p in every_p() {
+        let cost = Cost {
+            alpha: 1,
+            beta: 0,
+            gamma: 0,
+        };
+        let tree = Tree::Binomial.tree(&vec![3; p as usize], Root::Given(0), &cost);
+        let largest = (1..p as usize).map(|rank| tree.size(rank)).max();
+        let at = (p, 1, 2);
+        let gather = predicted(Collective::Gather, Algorithm::Binomial, at, 3);
+        check(
+            "gather",
+            at,
+            gather,
+            (tree.completion(&cost), largest.unwrap_or(0)),
+        );
+        let scatter = predicted(Collective::Scatter, Algorithm::Binomial, at, 3);
+        assert_eq!(scatter.sent, 3 * u64::from(p - 1), "p = {p}");
+        let straight = predicted(Collective::Gather, Algorithm::Linear, at, 3);
+        assert_eq!(straight.rounds, Some(u64::from(p - 1)));
+    }
+}
+
+/// 36 ranks, by hand.
+#[test]
+fn times_are_those_of_the_formulas() {
+    let of = |collective, algorithm, n, radix, bytes| {
+        predicted(collective, algorithm, (36, n, radix), bytes).us
+    };
+    // g' = 3 us, beta is 1 us/KiB, gamma a half.
+    let kb = 1024;
+    let part = 35.0 / 36.0;
+    let tests = [
+        (
+            of(Collective::Bcast, Algorithm::Binomial, 1, 2, 2 * kb),
+            6.0 * 12.0,
+        ),
+        (
+            of(Collective::Bcast, Algorithm::Circulant, 5, 2, 10 * kb),
+            10.0 * 5.0 + 6.0 * 7.0,
+        ),
+        (
+            of(Collective::Bcast, Algorithm::Relay, 70, 2, 70 * kb),
+            104.0 * 4.0 + 2.0 * 7.0,
+        ),
+        (
+            of(Collective::Allgather, Algorithm::Ring, 1, 2, 36 * kb),
+            35.0 * 11.0,
+        ),
+        (
+            of(Collective::Allgather, Algorithm::Bruck, 1, 6, 36 * kb),
+            2.0 * (10.0 + 12.0) + 35.0,
+        ),
+        (
+            of(Collective::ReduceScatter, Algorithm::Halving, 1, 2, 36 * kb),
+            60.0 + 1.5 * 35.0,
+        ),
+        (
+            of(Collective::Allreduce, Algorithm::Halving, 1, 2, 36 * kb),
+            120.0 + 2.5 * 36.0 * part,
+        ),
+        (
+            of(Collective::Allreduce, Algorithm::Doubling, 1, 2, 2 * kb),
+            5.0 * 13.0 + 13.0 + 12.0,
+        ),
+        (
+            of(Collective::Allreduce, Algorithm::Census, 1, 2, 2 * kb),
+            6.0 * 12.0 + 10.0,
+        ),
+        (
+            of(Collective::Allreduce, Algorithm::Ring, 1, 2, 36 * kb),
+            35.0 * (11.5 + 11.0),
+        ),
+        (
+            of(Collective::Reduce, Algorithm::Circulant, 5, 2, 10 * kb),
+            10.0 * 6.0 + 6.0 * 7.0,
+        ),
+        (
+            of(Collective::Reduce, Algorithm::Binomial, 1, 2, 2 * kb),
+            6.0 * 13.0,
+        ),
+        (
+            of(Collective::Scan, Algorithm::Pipelined, 4, 2, 8 * kb),
+            35.0 * 13.0 + 3.0 * 6.0,
+        ),
+        (
+            of(Collective::Barrier, Algorithm::Dissemination, 1, 6, 0),
+            2.0 * (10.0 + 12.0),
+        ),
+        // The root spends 2 us on a message.
+        (
+            of(Collective::Gather, Algorithm::Linear, 1, 2, kb),
+            10.0 + 35.0 * 3.0,
+        ),
+    ];
+    for (i, (got, expected)) in tests.into_iter().enumerate() {
+        assert!((got - expected).abs() < 1e-9, "{i}: {got} and {expected}");
+    }
+}
