@@ -1,0 +1,145 @@
+//! From how many bytes on, and up to how many, Rondo is expected to be the faster one in a reduction.
+
+#![forbid(unsafe_code)]
+
+use super::Reduction;
+use crate::algorithm::Algorithm;
+use crate::collective::{Family, LEAST_BYTES};
+use crate::config::Config;
+use crate::decide::{Context, Facts, Form, OVERLAP, Why};
+use std::ops::RangeInclusive;
+
+/// The same between ranks that have a node each: the most that one rank after the other takes in about as long as the
+/// first byte of it, on slow networks too.
+const FLAT_GATHER_BYTES: u64 = 4 << 10;
+
+/// The fewest bytes of a vector that halving reduces at least as fast as every host (docs/results/reductions.md):
+/// between ranks that have a node each, and over nodes.
+const HALVING_BYTES: u64 = 128 << 10;
+/// See [`HALVING_BYTES`]. All ranks of a node have messages inside it.
+const LANES_BYTES: u64 = 1 << 20;
+
+/// The fewest bytes of a vector that leaders reduce to a root at least as fast as every host.
+const LEADERS_BYTES: u64 = 64 << 10;
+
+/// The bytes of a vector that the ranks of one node reduce through their memory at least as fast as every host
+/// (docs/results/reductions.md): so that all have the result,
+const NODE_BYTES: RangeInclusive<u64> = 4 << 10..=u64::MAX;
+/// one of them,
+const NODE_ROOT_BYTES: RangeInclusive<u64> = 8 << 10..=u64::MAX;
+/// or each a part. MPICH copies longer ones from process to process.
+const NODE_PARTS_BYTES: RangeInclusive<u64> = 16 << 10..=1 << 20;
+/// No vector is so long.
+const NEVER: RangeInclusive<u64> = u64::MAX..=u64::MAX;
+
+impl Reduction<'_> {
+    /// Are those of all ranks so short that even a slow network takes no longer for all than for one?
+    fn is_very_short(&self) -> bool {
+        let p = self.context.facts.p;
+        self.bytes.saturating_mul(p.into()) <= FLAT_GATHER_BYTES
+    }
+
+    /// Where messages travel for long, few rounds count. A clock may say so only if the bits do not change.
+    fn counts_rounds(&self) -> bool {
+        let Context { facts, config, .. } = self.context;
+        self.order.exact && facts.nodes > 1 && facts.is_far(config)
+    }
+
+    /// The same where no ranks share the link of a node.
+    pub(super) fn counts_flat_rounds(&self) -> bool {
+        self.context.facts.widest == 1 && self.counts_rounds()
+    }
+
+    /// Is Rondo expected to be the faster one?
+    pub(super) fn worthwhile(&self) -> Result<(), Why> {
+        let Context { facts, config, .. } = self.context;
+        let min = self.context.wish().min_bytes;
+        if facts.nodes == 1 && min.is_none() {
+            return self.worthwhile_on_one_node();
+        }
+        if let Some(min) = min {
+            return match self.bytes < min {
+                true => Err(Why::Small),
+                false => Ok(()),
+            };
+        }
+        let is_even = facts.widest == facts.narrowest;
+        let leads = self.form(Algorithm::Gather) != Form::Flat;
+        let fits = match self.family() {
+            // Ranks of a node would share its link.
+            Family::AllReduction => is_even,
+            Family::ScatteredReduction => is_even && (!self.has_long_part() || facts.widest == 1),
+            Family::Reduction => true,
+            // No faster than the usual algorithm of hosts.
+            Family::Scan => false,
+            Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => false,
+        };
+        if !fits || !self.order.commutes {
+            return Err(Why::Slower);
+        }
+        let shortest = match self.family() {
+            // One message for each pair of nodes, and memory inside them.
+            Family::AllReduction
+                if leads && self.order.built_in && config.shm && self.is_short() =>
+            {
+                1
+            }
+            // Rounds of several messages, where hosts have more rounds of one.
+            Family::AllReduction if facts.widest == 1 && self.is_very_short() => 1,
+            Family::AllReduction if self.is_short() && self.counts_rounds() => 1,
+            Family::AllReduction | Family::ScatteredReduction if self.counts_flat_rounds() => 1,
+            Family::AllReduction if facts.widest > 1 => LANES_BYTES,
+            Family::AllReduction => HALVING_BYTES,
+            Family::ScatteredReduction if facts.widest == 1 => HALVING_BYTES,
+            Family::Reduction if facts.widest > 1 => LEADERS_BYTES,
+            Family::ScatteredReduction
+            | Family::Reduction
+            | Family::Scan
+            | Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => LEAST_BYTES,
+        };
+        match self.bytes < shortest {
+            true => Err(Why::Small),
+            false => Ok(()),
+        }
+    }
+
+    /// The same where all ranks share memory.
+    fn worthwhile_on_one_node(&self) -> Result<(), Why> {
+        let worth = match self.family() {
+            Family::AllReduction => NODE_BYTES,
+            Family::Reduction => NODE_ROOT_BYTES,
+            Family::ScatteredReduction => NODE_PARTS_BYTES,
+            Family::Scan
+            | Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => NEVER,
+        };
+        match self.form(self.preferred()) {
+            Form::Flat => Err(Why::OneNode),
+            Form::Nodes { .. } if self.bytes < *worth.start() => Err(Why::Small),
+            Form::Nodes { .. } if self.bytes > *worth.end() => Err(Why::Slower),
+            Form::Nodes { .. } => Ok(()),
+        }
+    }
+}
+
+impl Facts {
+    /// Can a rank begin so many short messages while one travels that the network decides what short calls take?
+    pub(in crate::decide) fn is_far(&self, config: &Config) -> bool {
+        let (between, _) = self.models(config);
+        self.is_known(config) && between.alpha_us >= OVERLAP * between.gap_us
+    }
+}
