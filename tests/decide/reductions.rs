@@ -166,43 +166,25 @@ fn what_is_measured_chooses_for_exact_operators_only() {
         &default,
     );
     assert_eq!(chosen(long), Algorithm::Halving);
-    let parts = reduction(
-        Collective::ReduceScatter,
-        far,
-        800,
-        SUM_OF_INTEGERS,
-        &default,
-    );
-    assert_eq!(chosen(parts), Algorithm::Halving);
+    let parts = |facts| {
+        let collective = Collective::ReduceScatter;
+        reduction(collective, facts, 64_000, SUM_OF_INTEGERS, &default)
+    };
+    assert_eq!(chosen(parts(far)), Algorithm::Halving);
+    assert_eq!(host_because(parts(NODES)), Some(Why::Small));
     // Where nodes have several ranks, these would share a link.
     let full = Facts {
         network: FAR,
         ..full(4, 4)
     };
-    let parts = reduction(
-        Collective::ReduceScatter,
+    let shared = reduction(
+        Collective::Allreduce,
         full,
-        800,
+        64_000,
         SUM_OF_INTEGERS,
         &default,
     );
-    assert_eq!(host_because(parts), Some(Why::Small));
-}
-
-#[test]
-fn very_short_vectors_between_ranks_with_a_node_each_are_gathered_on_any_network() {
-    let default = Config::default();
-    let most = 4096 / u64::from(NODES.p);
-    let short = reduction(Collective::Allreduce, NODES, most, SUM_OF_DOUBLES, &default);
-    assert_eq!(chosen(short), Algorithm::Gather);
-    let longer = reduction(
-        Collective::Allreduce,
-        NODES,
-        most + 1,
-        SUM_OF_DOUBLES,
-        &default,
-    );
-    assert_eq!(host_because(longer), Some(Why::Small));
+    assert_eq!(host_because(shared), Some(Why::Small));
 }
 
 #[test]

@@ -9,10 +9,6 @@ use crate::config::Config;
 use crate::decide::{Context, Facts, Form, OVERLAP, Why};
 use std::ops::RangeInclusive;
 
-/// The same between ranks that have a node each: the most that one rank after the other takes in about as long as the
-/// first byte of it, on slow networks too.
-const FLAT_GATHER_BYTES: u64 = 4 << 10;
-
 /// The fewest bytes of a vector that halving reduces at least as fast as every host (docs/results/reductions.md):
 /// between ranks that have a node each, and over nodes.
 const HALVING_BYTES: u64 = 128 << 10;
@@ -33,12 +29,6 @@ const NODE_PARTS_BYTES: RangeInclusive<u64> = 16 << 10..=1 << 20;
 const NEVER: RangeInclusive<u64> = u64::MAX..=u64::MAX;
 
 impl Reduction<'_> {
-    /// Are those of all ranks so short that even a slow network takes no longer for all than for one?
-    fn is_very_short(&self) -> bool {
-        let p = self.context.facts.p;
-        self.bytes.saturating_mul(p.into()) <= FLAT_GATHER_BYTES
-    }
-
     /// Where messages travel for long, few rounds count. A clock may say so only if the bits do not change.
     fn counts_rounds(&self) -> bool {
         let Context { facts, config, .. } = self.context;
@@ -89,10 +79,9 @@ impl Reduction<'_> {
             {
                 1
             }
-            // Rounds of several messages, where hosts have more rounds of one.
-            Family::AllReduction if facts.widest == 1 && self.is_very_short() => 1,
             Family::AllReduction if self.is_short() && self.counts_rounds() => 1,
-            Family::AllReduction | Family::ScatteredReduction if self.counts_flat_rounds() => 1,
+            Family::AllReduction if self.counts_flat_rounds() => 1,
+            Family::ScatteredReduction if self.counts_flat_rounds() => LEAST_BYTES,
             Family::AllReduction if facts.widest > 1 => LANES_BYTES,
             Family::AllReduction => HALVING_BYTES,
             Family::ScatteredReduction if facts.widest == 1 => HALVING_BYTES,
