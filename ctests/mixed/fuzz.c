@@ -4,7 +4,8 @@
  * collectives under way meanwhile; calls with invalid arguments. A program is decided by its seed, on all ranks alike,
  * and prints one number for all that all ranks saw. The runner compares these with those of the bare run.
  *
- *   fuzz FIRST COUNT     seeds
+ *   fuzz FIRST COUNT               seeds
+ *   fuzz FIRST COUNT exchanges     exchanges of blocks between all ranks too
  */
 #include "random_program.h"
 
@@ -28,12 +29,15 @@ int main(int argc, char **argv) {
     start(&argc, &argv, "fuzz");
     find_host();
     uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, count = argc > 2 ? strtoull(argv[2], NULL, 10) : 10;
+    unsigned verbs = MAKES | WORLD | ATTRIBUTES | ERRORS | REDUCES;
+    if (argc > 3 && !strcmp(argv[3], "exchanges")) verbs |= EXCHANGES;
     make_handlers();
     for (uint64_t seed = first; seed < first + count; seed++)
-        show("seed", seed, program(seed, MPI_COMM_WORLD, MAKES | WORLD | ATTRIBUTES | ERRORS | REDUCES));
+        show("seed", seed, program(seed, MPI_COMM_WORLD, verbs));
     free_handlers();
     check_at_work();
     check_reductions();
+    if (verbs & EXCHANGES) check_exchanges();
     last_words();
     if (now.names >> (now.rank % 64) & 1)
         PMPI_Finalize();

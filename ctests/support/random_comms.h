@@ -11,6 +11,7 @@ enum {
     ATTRIBUTES = 4, /* with callbacks */
     ERRORS = 8,     /* calls with invalid arguments */
     REDUCES = 16,   /* reductions, scans and barriers too */
+    EXCHANGES = 32, /* exchanges between all ranks too */
 };
 
 /* The place of a communicator among those of the program, or what else it is: not Rondo's own, at any rate. */

@@ -2,6 +2,7 @@
 #ifndef RANDOM_PROGRAM_H
 #define RANDOM_PROGRAM_H
 
+#include "random_exchanges.h"
 #include "random_reductions.h"
 
 enum { STEPS = 40 };
@@ -22,6 +23,7 @@ static void calls(int step) {
     /* Rondo has no room for a private communicator there, and could not keep a promise (docs/internals.md). */
     int has_room = !(slot->idup && host.open_mpi);
     if (comm != MPI_COMM_NULL && now.verbs & REDUCES && has_room) reduction(slot);
+    if (comm != MPI_COMM_NULL && now.verbs & EXCHANGES) exchange(comm);
     if (some) end(&under_way);
 }
 

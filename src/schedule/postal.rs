@@ -46,6 +46,9 @@ impl Reach {
     }
 }
 
+/// So many units of time reach all ranks that there can be, whatever the latency is.
+const UNITS_MAX: usize = 256;
+
 /// Units of time until a block is on all of `p` ranks, the least there are. O(L log p) time, no memory.
 pub fn time(p: u32, latency: u32) -> u32 {
     let mut reach = Reach::new(latency);
@@ -58,15 +61,15 @@ pub fn time(p: u32, latency: u32) -> u32 {
 /// Splits a subtree of `size` ranks, of which the first one has the block: calls `child` with where each of its
 /// children begins and how many ranks it has to reach, first to last. O(L log p) time.
 pub(super) fn split(size: u32, latency: u32, mut child: impl FnMut(u32, u32)) {
-    // F(t) for t below the time of the tree.
-    let mut reached = Vec::new();
+    // F(t) for t below the time of the tree. A call of a broadcast allocates nothing.
+    let mut reached = [0; UNITS_MAX];
     let mut reach = Reach::new(latency);
     while reach.ranks() < size {
-        reached.push(reach.ranks());
+        reached[reach.t as usize] = reach.ranks();
         reach.step();
     }
     let mut ranks = size;
-    for kept in reached.into_iter().rev() {
+    for &kept in reached[..reach.t as usize].iter().rev() {
         // Else it is a unit more than they need.
         if kept < ranks {
             child(kept, ranks - kept);

@@ -119,3 +119,12 @@ fn numbers_of_ranks_near_the_largest_do_not_overflow() {
         assert!(time(p, latency) >= 32);
     }
 }
+
+#[test]
+fn a_split_of_all_ranks_that_there_can_be_has_room() {
+    for latency in 1..=LATENCY_MAX {
+        let mut family = TreeNeighbors::default();
+        family.set(Shape::Postal(latency), u32::MAX, 0, 0);
+        assert!(!family.children().is_empty(), "L = {latency}");
+    }
+}
