@@ -48,13 +48,13 @@ impl State {
         );
     }
 
-    /// Says once that reductions on a communicator have the host's bits, because there is no room for a private one: so
-    /// they may have others than on another communicator.
+    /// Says once, in the trace, that reductions on a communicator have the host's bits, because there is no room for a
+    /// private one: so they may have others than on another communicator.
     #[cold]
     pub fn report_bits_of_host(&self, host: &Host, collective: Collective) {
         static REPORTED: AtomicBool = AtomicBool::new(false);
         let promises = self.config.reproducible == Reproducible::Run;
-        if self.rank != 0 || !promises || REPORTED.swap(true, Relaxed) {
+        if self.rank != 0 || !promises || !self.config.trace || REPORTED.swap(true, Relaxed) {
             return;
         }
         let (name, p) = (collective.mpi_name(), self.facts.p);

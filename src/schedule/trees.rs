@@ -163,6 +163,12 @@ pub struct TreeNeighbors {
     pub(super) children: Vec<Edge>,
 }
 
+/// Ranks that send to one, at the most: one for each tree.
+const PARENTS_MAX: usize = 2;
+
+/// Ranks that one sends to, in all trees but those with a large arity.
+const CHILDREN: usize = 32;
+
 /// Ranks `first` to `first + size - 1`, of which one has the blocks for the others.
 #[derive(Clone, Copy)]
 struct Subtree {
@@ -242,6 +248,9 @@ impl TreeNeighbors {
     pub fn set(&mut self, shape: Shape, p: u32, rank: u32, root: u32) {
         self.parents.clear();
         self.children.clear();
+        // Another root makes this rank another place in the tree. That takes no memory unless there are very many.
+        self.parents.reserve(PARENTS_MAX);
+        self.children.reserve(CHILDREN);
         self.trees = 1;
         let turn = shape.start(root);
         let v = (u64::from(rank) + u64::from(p) - u64::from(turn)) % u64::from(p);
