@@ -193,7 +193,8 @@ pub(super) fn neighbors(ranks: u32, pattern: &Pattern) -> u32 {
         Pattern::Ring => 1,
         Pattern::Tree(family) => {
             let edges = family.children().len().max(family.parents().len());
-            edges.max(1) as u32
+            // In a tree from another root this rank may have as many.
+            Circulant::new(ranks).q().max(edges).max(1) as u32
         }
         Pattern::Relay => ranks - 1,
         // One for each bit of their number, and one beside it.
