@@ -139,6 +139,7 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         return code.get();
     }
     let start = state.timed().then(Instant::now);
+    // Asked before the call: an error handler may free the communicator in it.
     let promised = call
         .collective()
         .family()

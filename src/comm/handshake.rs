@@ -27,13 +27,10 @@ pub fn handshake(
     comm: Comm,
     collective: Collective,
 ) -> Result<&'static State, Code> {
-    let own = &match PROMISED.get(mpi, comm)? {
-        Some(&reproducible) => Config {
-            reproducible,
-            ..process(host).clone()
-        },
-        None => process(host).clone(),
-    };
+    let mut own = process(host).clone();
+    if let Some(&promise) = PROMISED.get(mpi, comm)? {
+        own.reproducible = promise;
+    }
     let (rank, p) = (mpi.rank(comm)?, mpi.size(comm)?);
     let mut state = State {
         comm,
@@ -72,7 +69,7 @@ pub fn handshake(
         match mpi.world_ranks(comm, p)? {
             None => state.closed = Some(Why::Outside),
             // Two ranks have nothing to decide, but if they are the whole job, they have statistics to add up.
-            Some(ranks) => state.agree(host, mpi, own, &ranks, collective)?,
+            Some(ranks) => state.agree(host, mpi, &own, &ranks, collective)?,
         }
     }
     let state = STATE.set(mpi, comm, state)?;
