@@ -279,6 +279,8 @@ families! {
     ReductionAlgorithm, of_reduction {
         Circulant: "n - 1 + q", "(n-1+q) (g' + (beta + gamma) m/n) + h (alpha - g')", sources::REDUCTION;
         Binomial: "q", "q (alpha + (beta + gamma) m)", sources::MPICH;
+        Postal: "-", "t (g + (beta + gamma) m), where t is the least number with F(t) >= p",
+            "A. Bar-Noy, S. Kipnis, Mathematical Systems Theory 27, 1994, section 3, backwards";
         Ordered: "2 (p-1) messages", "alpha + (p-2) g' + (p-1)/p m (2 beta + gamma) + alpha + (p-2) o",
             sources::ORDERED;
         Chain: "p - 2 + n", "T(k, s, d), k = d = p - 1, s = 1", sources::LECTURE;

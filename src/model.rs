@@ -363,6 +363,14 @@ impl Model {
         (ROOT_SHARE * self.alpha_us).min((BOTH_ENDS - 1.0) * self.gap_us)
     }
 
+    /// The model backwards: of a rank that many send to, which takes longer for each message than a sender does.
+    pub fn backwards(&self) -> Model {
+        Model {
+            gap_us: self.gap_us.max(self.root_us()),
+            ..*self
+        }
+    }
+
     /// What a round takes besides the time of its bytes, if its message has a block of each of so many parts.
     fn round_us(&self, parts: u64) -> f64 {
         self.gap() + (parts - 1) as f64 * PIECE_US

@@ -87,6 +87,38 @@ static void collectives(long round, MPI_Comm comm, MPI_Datatype type, int stride
     free(all);
 }
 
+static void add(void *in, void *inout, int *n, MPI_Datatype *type) {
+    (void)type;
+    for (int i = 0; i < *n; i++) ((int *)inout)[i] += ((int *)in)[i];
+}
+
+/* Reductions by `op`, which adds ints, a barrier and an exchange. */
+static void reductions(long round, MPI_Comm comm, MPI_Op op, int elements) {
+    int p = test.ranks, all = p * elements, counts[p];
+    int *own = calloc((size_t)all, sizeof(int)), *sum = calloc((size_t)all, sizeof(int));
+    for (int i = 0; i < all; i++) own[i] = value(test.rank, i);
+    for (int i = 0; i < p; i++) counts[i] = elements;
+    /* Of the ranks below `end`, element `i`. */
+#define SUM(end, i) ((end) * ((end)-1) / 2 * 1000 + (end) * ((i) % 997))
+
+    sound(round, MPI_Allreduce(own, sum, elements, MPI_INT, op, comm), "MPI_Allreduce");
+    for (int i = 0; i < elements; i++) CHECK_IN(sum[i] == SUM(p, i), "allreduce, round %ld", round);
+    sound(round, MPI_Reduce(own, sum, elements, MPI_INT, op, 1, comm), "MPI_Reduce");
+    for (int i = 0; test.rank == 1 && i < elements; i++) CHECK_IN(sum[i] == SUM(p, i), "reduce, round %ld", round);
+    sound(round, MPI_Reduce_scatter(own, sum, counts, MPI_INT, op, comm), "MPI_Reduce_scatter");
+    for (int i = 0; i < elements; i++)
+        CHECK_IN(sum[i] == SUM(p, test.rank * elements + i), "reduce_scatter, round %ld", round);
+    sound(round, MPI_Scan(own, sum, elements, MPI_INT, op, comm), "MPI_Scan");
+    for (int i = 0; i < elements; i++) CHECK_IN(sum[i] == SUM(test.rank + 1, i), "scan, round %ld", round);
+    sound(round, MPI_Barrier(comm), "MPI_Barrier");
+    sound(round, MPI_Alltoall(own, elements, MPI_INT, sum, elements, MPI_INT, comm), "MPI_Alltoall");
+    for (int r = 0; r < p; r++)
+        for (int i = 0; i < elements; i++)
+            CHECK_IN(sum[r * elements + i] == value(r, test.rank * elements + i), "alltoall, round %ld", round);
+    free(own);
+    free(sum);
+}
+
 int main(int argc, char **argv) {
     start(&argc, &argv, "faults");
     find_faults();
@@ -94,6 +126,8 @@ int main(int argc, char **argv) {
     int rank = argc > 2 ? atoi(argv[2]) : 0;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Op op;
+    MPI_Op_create(add, 1, &op);
     int missed = 0;
     for (long round = first; !missed && round < LIMIT; round++) {
         if (test.rank == 0) printf("round %ld\n", round), fflush(stdout);
@@ -108,6 +142,8 @@ int main(int argc, char **argv) {
         arm(test.rank == rank ? round : 0);
         collectives(round, comm, MPI_INT, 1, ELEMENTS);
         collectives(round, comm, type, 2, 50);
+        reductions(round, comm, MPI_SUM, 2000);
+        reductions(round, comm, op, 50);
         MPI_Type_free(&type);
         MPI_Comm_free(&comm);
         const char *name = struck();
@@ -123,5 +159,6 @@ int main(int argc, char **argv) {
         MPI_Bcast(&missed, 1, MPI_INT, rank, MPI_COMM_WORLD);
         if (test.rank == rank && name) printf("round %ld: %s, survived\n", round, name), fflush(stdout);
     }
+    MPI_Op_free(&op);
     return finish();
 }

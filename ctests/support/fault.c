@@ -109,6 +109,8 @@ FUNCTION(Pack, (const void *a, int n, MPI_Datatype t, void *b, int m, int *at, M
          NOTHING)
 FUNCTION(Unpack, (const void *a, int m, int *at, void *b, int n, MPI_Datatype t, MPI_Comm c), (a, m, at, b, n, t, c),
          NOTHING)
+FUNCTION(Reduce_local, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o), (a, b, n, t, o), NOTHING)
+FUNCTION(Op_commutative, (MPI_Op o, int *yes), (o, yes), NOTHING)
 FUNCTION(Comm_rank, (MPI_Comm c, int *r), (c, r), NOTHING)
 FUNCTION(Comm_size, (MPI_Comm c, int *n), (c, n), NOTHING)
 FUNCTION(Comm_test_inter, (MPI_Comm c, int *yes), (c, yes), NOTHING)

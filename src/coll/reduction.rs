@@ -7,7 +7,7 @@ use super::slots::{Inside, UNIT_MAX};
 use super::writing::Writing;
 use super::{Operation, Plan, Stop, begin_exchange, context, private};
 use crate::algorithm::Algorithm;
-use crate::collective::Collective;
+use crate::collective::{Collective, LEAST_BYTES};
 use crate::comm::{SEND_WINDOW, SIMULATED_SENDS, State, Work};
 use crate::config::Reproducible;
 use crate::decide::{self, Choice, Form, Order, Problem, Why};
@@ -252,7 +252,8 @@ impl Operation for Reduction {
 
 /// Short reductions on a new communicator.
 impl Reduction {
-    /// Do leaders gather what their nodes have, because the rules say so? Or ranks, which have a node each?
+    /// Do leaders gather what their nodes have, because the rules say so? Or do ranks, which have a node each, reduce
+    /// in few rounds?
     fn is_short_over_nodes(&self, plan: &Plan, state: &State) -> bool {
         let facts = state.facts();
         let in_order = state.config().reproducible == Reproducible::Order;
@@ -263,6 +264,13 @@ impl Reduction {
                 why: Why::Auto,
                 ..
             } => form != Form::Flat || (facts.widest == 1 && !in_order),
+            // They are the choice where bits do not change.
+            Choice::Rondo {
+                algorithm: Algorithm::Census | Algorithm::Postal | Algorithm::Halving,
+                form: Form::Flat,
+                why: Why::Auto,
+                ..
+            } => facts.widest == 1 && plan.bytes < LEAST_BYTES,
             Choice::Rondo { .. } | Choice::Host(_) => false,
         };
         by_rules && facts.nodes > 1 && self.known_operator().is_some_and(|op| op.built_in)

@@ -86,6 +86,7 @@ impl Writing<'_> {
             Family::Reduction => match algorithm.of_reduction() {
                 ReductionAlgorithm::Circulant => self.reduce(script, form, blocks),
                 ReductionAlgorithm::Binomial
+                | ReductionAlgorithm::Postal
                 | ReductionAlgorithm::Chain
                 | ReductionAlgorithm::Linear
                 | ReductionAlgorithm::Binary
@@ -382,9 +383,10 @@ impl Writing<'_> {
         broadcast_tree(script, &family);
     }
 
-    /// The tree of an algorithm, of which none depends on the latency.
+    /// The tree of an algorithm.
     fn shape(&self, algorithm: Algorithm) -> Shape {
-        let shape = decide::shape(algorithm, self.p(), 1, self.state.config());
+        let latency = (self.call).ask(Some(self.bytes), self.state, |problem| problem.latency());
+        let shape = decide::shape(algorithm, self.p(), latency, self.state.config());
         shape.unwrap_or(Shape::BINOMIAL)
     }
 

@@ -14,7 +14,7 @@ use crate::algorithm::{
     ScatteredReductionAlgorithm,
 };
 use crate::collective::{Family, LEAST_BYTES};
-use crate::config::{Config, Hierarchy, Reproducible};
+use crate::config::{Hierarchy, Reproducible};
 use crate::learn::{Candidate, Prior};
 use crate::model::{BLOCKS_MAX, Model, Reach, blocks_of, least_blocks};
 use crate::schedule::Pace;
@@ -116,6 +116,28 @@ impl Reduction<'_> {
         }
     }
 
+    /// The cost of messages between those that reduce. The order of operands depends on blocks and trees: so unless it
+    /// changes no bit, this is what the user says of the network, and nothing that was measured.
+    fn model(&self) -> Model {
+        let Context { facts, config, .. } = self.context;
+        match self.order.exact {
+            true => facts.models(config).0,
+            false => config.network.models().0,
+        }
+    }
+
+    /// The latency of the tree [`Algorithm::Postal`].
+    pub fn latency(&self) -> u32 {
+        self.model().backwards().latency(self.bytes)
+    }
+
+    /// Is a tree by the model faster than many blocks on the circulant graph?
+    fn is_for_a_tree(&self) -> bool {
+        let (p, model) = (self.context.facts.p, self.model());
+        let blocks_us = model.broadcast_us(Reach::among(p), self.bytes);
+        self.counts_flat_rounds() && model.backwards().tree_us(p, self.bytes) < blocks_us
+    }
+
     /// The algorithm for a commutative operator.
     fn usual(&self) -> Algorithm {
         match self.family() {
@@ -123,6 +145,7 @@ impl Reduction<'_> {
             Family::AllReduction if self.counts_flat_rounds() && self.bytes < LEAST_BYTES => {
                 Algorithm::Census
             }
+            Family::Reduction if self.is_for_a_tree() => Algorithm::Postal,
             Family::Reduction => Algorithm::Circulant,
             Family::Scan => Algorithm::Doubling,
             Family::ScatteredReduction if self.is_uneven() => Algorithm::Circulant,
@@ -172,6 +195,7 @@ impl Reduction<'_> {
                 ReductionAlgorithm::Circulant => false,
                 // The result is the same as in the order of ranks, but not its bits.
                 ReductionAlgorithm::Binomial
+                | ReductionAlgorithm::Postal
                 | ReductionAlgorithm::Chain
                 | ReductionAlgorithm::Binary
                 | ReductionAlgorithm::Kary
@@ -276,9 +300,11 @@ impl Reduction<'_> {
             {
                 most(self.bytes, block_bytes)
             }
-            // The tree of a block depends on its number: so its size follows from nothing that is measured.
-            Algorithm::Circulant | Algorithm::ReduceBcast => unmeasured(self.context.config)
-                .blocks(Reach::among(ranks), self.bytes, facts.eager_bytes, 1),
+            // The tree of a block depends on its number.
+            Algorithm::Circulant | Algorithm::ReduceBcast => {
+                (self.model()).blocks(Reach::among(ranks), self.bytes, facts.eager_bytes, 1)
+            }
+            Algorithm::Postal => least_blocks(self.bytes),
             Algorithm::Binomial
             | Algorithm::Linear
             | Algorithm::Chain
@@ -314,7 +340,6 @@ impl Reduction<'_> {
             Algorithm::Bruck
             | Algorithm::Hybrid
             | Algorithm::Adaptive
-            | Algorithm::Postal
             | Algorithm::Relay
             | Algorithm::ScatterAllgather
             | Algorithm::Neighbor
@@ -371,8 +396,7 @@ impl Reduction<'_> {
         self.has_long_part() && flat
     }
 
-    /// The blocks of a vector that comes up a tree. Of two trees each has every other block: so, as above, the number
-    /// follows from nothing that is measured.
+    /// The blocks of a vector that comes up a tree. Of two trees each has every other block.
     fn tree_blocks(&self, algorithm: Algorithm, block_bytes: u64) -> u32 {
         let Context { facts, config, .. } = self.context;
         if block_bytes > 0 {
@@ -380,25 +404,20 @@ impl Reduction<'_> {
         }
         let shape = super::shape(algorithm, facts.p, 1, config);
         let pace = shape.map_or(Pace::ALONE, |shape| shape.pace(facts.p));
-        unmeasured(config).tree_blocks(pace, self.bytes, facts.eager_bytes)
+        self.model()
+            .tree_blocks(pace, self.bytes, facts.eager_bytes)
     }
 
-    /// The blocks of each part in a circulant reduce-scatter. `block_bytes` is for those of all parts in a round. As
-    /// above, the number follows from nothing that is measured.
+    /// The blocks of each part in a circulant reduce-scatter. `block_bytes` is for those of all parts in a round.
     fn scattered_blocks(&self, block_bytes: u64) -> u32 {
-        let Context { facts, config, .. } = self.context;
+        let facts = self.context.facts;
         let blocks = match block_bytes {
-            0 => unmeasured(config).blocks(Reach::among(facts.p), self.bytes, facts.eager_bytes, 1),
+            0 => (self.model()).blocks(Reach::among(facts.p), self.bytes, facts.eager_bytes, 1),
             size => u32::try_from(self.bytes.div_ceil(size)).unwrap_or(BLOCKS_MAX),
         };
         let most = BLOCKS_MAX.div_ceil(facts.p);
         blocks.min(most).max(least_blocks(self.longest))
     }
-}
-
-/// The cost model with what the user says of the network, and nothing that was measured.
-fn unmeasured(config: &Config) -> Model {
-    config.network.models().0
 }
 
 impl Problem for Reduction<'_> {

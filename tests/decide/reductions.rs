@@ -166,12 +166,16 @@ fn what_is_measured_chooses_for_exact_operators_only() {
         &default,
     );
     assert_eq!(chosen(long), Algorithm::Halving);
-    let parts = |facts| {
+    let parts = |facts, bytes| {
         let collective = Collective::ReduceScatter;
-        reduction(collective, facts, 64_000, SUM_OF_INTEGERS, &default)
+        reduction(collective, facts, bytes, SUM_OF_INTEGERS, &default)
     };
-    assert_eq!(chosen(parts(far)), Algorithm::Halving);
-    assert_eq!(host_because(parts(NODES)), Some(Why::Small));
+    assert_eq!(chosen(parts(far, 64_000)), Algorithm::Halving);
+    assert_eq!(host_because(parts(NODES, 64_000)), Some(Why::Small));
+    // Hosts need two rounds more unless the ranks are a power of two.
+    let among = |p| Facts { p, nodes: p, ..far };
+    assert_eq!(chosen(parts(among(36), 1000)), Algorithm::Halving);
+    assert_eq!(host_because(parts(among(32), 1000)), Some(Why::Small));
     // Where nodes have several ranks, these would share a link.
     let full = Facts {
         network: FAR,
@@ -185,6 +189,40 @@ fn what_is_measured_chooses_for_exact_operators_only() {
         &default,
     );
     assert_eq!(host_because(shared), Some(Why::Small));
+}
+
+/// The cost of messages chooses the tree of a reduction to a root, and its blocks, if they change no bit.
+#[test]
+fn short_reductions_on_a_far_network_go_up_a_tree_if_the_operator_is_exact() {
+    let default = Config::default();
+    let far = Facts {
+        network: FAR,
+        ..NODES
+    };
+    let of = |facts, bytes, order| reduction(Collective::Reduce, facts, bytes, order, &default);
+    for bytes in [1, 1000, 10_000] {
+        assert_eq!(
+            chosen(of(far, bytes, SUM_OF_INTEGERS)),
+            Algorithm::Postal,
+            "{bytes}"
+        );
+        assert_eq!(
+            host_because(of(NODES, bytes, SUM_OF_INTEGERS)),
+            Some(Why::Small)
+        );
+        assert_eq!(
+            host_because(of(far, bytes, SUM_OF_DOUBLES)),
+            Some(Why::Small)
+        );
+    }
+    let long = 64 << 20;
+    assert_eq!(chosen(of(far, long, SUM_OF_INTEGERS)), Algorithm::Circulant);
+    let blocks = |facts, order| match of(facts, long, order) {
+        Choice::Rondo { blocks, .. } => blocks,
+        Choice::Host(why) => panic!("{why:?}"),
+    };
+    assert_eq!(blocks(far, SUM_OF_DOUBLES), blocks(NODES, SUM_OF_DOUBLES));
+    assert_ne!(blocks(far, SUM_OF_INTEGERS), blocks(far, SUM_OF_DOUBLES));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rondo::schedule::{Shape, TreeNeighbors};
 use rondo::script::{Script, broadcast_tree, hand_over, reduce_tree};
 
-fn shapes(p: u32) -> [Shape; 10] {
+fn shapes(p: u32) -> [Shape; 11] {
     [
         Shape::CHAIN,
         Shape::STAR,
@@ -15,6 +15,7 @@ fn shapes(p: u32) -> [Shape; 10] {
         Shape::Even(3),
         Shape::Even(4),
         Shape::BINOMIAL,
+        Shape::Postal(3),
         Shape::Fibonacci,
         Shape::InOrder,
         Shape::Two,

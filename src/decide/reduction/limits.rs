@@ -81,6 +81,13 @@ impl Reduction<'_> {
             }
             Family::AllReduction if self.is_short() && self.counts_rounds() => 1,
             Family::AllReduction if self.counts_flat_rounds() => 1,
+            Family::Reduction if self.counts_flat_rounds() => 1,
+            // Two rounds less than hosts have.
+            Family::ScatteredReduction
+                if self.counts_flat_rounds() && !facts.p.is_power_of_two() =>
+            {
+                1
+            }
             Family::ScatteredReduction if self.counts_flat_rounds() => LEAST_BYTES,
             Family::AllReduction if facts.widest > 1 => LANES_BYTES,
             Family::AllReduction => HALVING_BYTES,
