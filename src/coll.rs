@@ -165,9 +165,16 @@ pub fn call<O: Operation>(call: &O) -> c_int {
     rc
 }
 
+/// The library was loaded.
+#[cfg(not(feature = "direct"))]
+pub fn loaded() {
+    comm::loaded();
+}
+
 /// `MPI_Finalize`: what is to be done first, then `next`, in which the host frees `MPI_COMM_SELF` and lets go of
 /// `MPI_COMM_WORLD`.
 pub fn finalize(next: impl FnOnce() -> c_int) -> c_int {
+    comm::finalized();
     comm::end();
     match host::host().mpi() {
         Ok(mpi) if mpi.world_is_up() => comm::while_freed(mpi, mpi.myself(), || {

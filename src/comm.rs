@@ -10,6 +10,7 @@ mod nodes;
 mod private;
 mod process;
 mod proposal;
+mod record;
 mod ruled;
 mod schedules;
 mod trace;
@@ -34,6 +35,9 @@ use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 pub use process::process;
 pub use proposal::BUILD;
+pub use record::finalized;
+#[cfg(not(feature = "direct"))]
+pub use record::loaded;
 pub use ruled::give as give_rules;
 pub use schedules::Schedules;
 use std::sync::Arc;
