@@ -184,6 +184,11 @@ pub fn finalize(next: impl FnOnce() -> c_int) -> c_int {
     }
 }
 
+/// The program calls `MPI_Abort`.
+pub fn abort() {
+    comm::end_early("MPI_Abort");
+}
+
 /// `MPI_Comm_idup` of the communicator of this handle, by `next`.
 #[cfg(all(abi = "openmpi", not(feature = "direct")))]
 pub fn duplicate(handle: RawHandle, next: impl FnOnce() -> c_int) -> c_int {
@@ -444,6 +449,7 @@ fn fatal<O: Operation>(
 ) -> ! {
     let name = call.collective().mpi_name();
     let (rank, p) = (state.rank(), state.facts().p);
+    comm::end_early(&format!("{name} failed"));
     report::fatal(
         host.world_rank(),
         &format!(
