@@ -11,6 +11,8 @@
 
 #[cfg(not(feature = "direct"))]
 mod forward;
+#[cfg(not(feature = "direct"))]
+mod load;
 mod observe;
 pub mod rondo;
 

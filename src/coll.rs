@@ -165,9 +165,16 @@ pub fn call<O: Operation>(call: &O) -> c_int {
     rc
 }
 
+/// The library was loaded.
+#[cfg(not(feature = "direct"))]
+pub fn loaded() {
+    comm::loaded();
+}
+
 /// `MPI_Finalize`: what is to be done first, then `next`, in which the host frees `MPI_COMM_SELF` and lets go of
 /// `MPI_COMM_WORLD`.
 pub fn finalize(next: impl FnOnce() -> c_int) -> c_int {
+    comm::finalized();
     comm::end();
     match host::host().mpi() {
         Ok(mpi) if mpi.world_is_up() => comm::while_freed(mpi, mpi.myself(), || {
@@ -175,6 +182,11 @@ pub fn finalize(next: impl FnOnce() -> c_int) -> c_int {
         }),
         _ => next(),
     }
+}
+
+/// The program calls `MPI_Abort`.
+pub fn abort() {
+    comm::end_early("MPI_Abort");
 }
 
 /// `MPI_Comm_idup` of the communicator of this handle, by `next`.
@@ -437,6 +449,7 @@ fn fatal<O: Operation>(
 ) -> ! {
     let name = call.collective().mpi_name();
     let (rank, p) = (state.rank(), state.facts().p);
+    comm::end_early(&format!("{name} failed"));
     report::fatal(
         host.world_rank(),
         &format!(

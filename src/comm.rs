@@ -10,6 +10,7 @@ mod nodes;
 mod private;
 mod process;
 mod proposal;
+mod record;
 mod ruled;
 mod schedules;
 mod trace;
@@ -28,12 +29,15 @@ use crate::schedule::Parts;
 use crate::script::Script;
 use crate::stats;
 use crate::topology::Topology;
-pub use end::end;
+pub use end::{end, end_early};
 pub use nodes::{Memory, Nodes, Space};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 pub use process::process;
 pub use proposal::BUILD;
+pub use record::finalized;
+#[cfg(not(feature = "direct"))]
+pub use record::loaded;
 pub use ruled::give as give_rules;
 pub use schedules::Schedules;
 use std::sync::Arc;
@@ -328,14 +332,41 @@ impl State {
         self.tag_mask
     }
 
-    /// Adds what was saved on this communicator to the statistics.
+    /// Adds what was saved on this communicator, and what it takes, to the statistics. What a call has in use, in which
+    /// the job may end, is passed over.
     fn account(&self) {
-        let mut learnt = self.learnt.lock();
-        learnt.take_saved(stats::add_saved);
+        if let Some(mut learnt) = self.learnt.try_lock() {
+            learnt.take_saved(stats::add_saved);
+        }
+        stats::add_memory(self.facts.p, self.facts.nodes, self.memory());
+    }
+
+    /// What it takes in this process, and what its node shares.
+    fn memory(&self) -> stats::Memory {
+        let learnt = self.learnt.try_lock().map_or(0, |learnt| learnt.bytes());
+        let work = self.work.try_lock();
+        let (own, shared) = work.map_or((0, false), |work| (work.bytes(), work.nodes.share()));
+        stats::Memory {
+            own: (size_of::<State>() + self.topology.bytes() + learnt + own) as u64,
+            shared: if shared { self.config.shm_bytes } else { 0 },
+        }
     }
 }
 
 impl Work {
+    /// Bytes on the heap.
+    fn bytes(&self) -> usize {
+        self.schedules.bytes()
+            + self.parts.bytes()
+            + self.cut.capacity() * size_of::<Part>()
+            + self.scratch.bytes()
+            + self.requests.bytes()
+            + self.rooted_scratch.bytes()
+            + self.in_flight.bytes()
+            + self.nodes.bytes()
+            + self.script.bytes()
+    }
+
     /// Counts a call that Rondo takes on.
     pub fn next_sequence(&mut self) -> u64 {
         self.sequence += 1;

@@ -395,6 +395,7 @@ const NOT_OPTIONS: &[&str] = &[
     "RONDO_ABI",
     "RONDO_HOST",
     "RONDO_SOURCES",
+    "RONDO_CHECK_FOLDER",
 ];
 
 /// Whether a variable is `RONDO` or begins with `RONDO_`, and is not the test-suite's.
@@ -421,4 +422,31 @@ pub fn programs_of_job() -> Option<u32> {
 /// What the environment of this process already asks the loader to preload.
 pub fn preloaded() -> Option<OsString> {
     env::var_os("LD_PRELOAD").filter(|value| !value.is_empty())
+}
+
+/// The variable by which `rondo check` tells the processes of a job where to write what they know.
+pub const CHECK_FOLDER: &str = "RONDO_CHECK_FOLDER";
+
+/// Its value.
+pub fn check_folder() -> Option<PathBuf> {
+    env::var_os(CHECK_FOLDER).map(PathBuf::from)
+}
+
+/// Variables in which launchers tell a process its rank, and how many there are (Open MPI, MPICH and Intel MPI, PMIx,
+/// Slurm, Flux).
+const PLACES: &[(&str, &str)] = &[
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMI_RANK", "PMI_SIZE"),
+    ("PMIX_RANK", ""),
+    ("SLURM_PROCID", "SLURM_NTASKS"),
+    ("FLUX_TASK_RANK", "FLUX_JOB_SIZE"),
+];
+
+/// The rank of this process and the number of ranks, if its launcher says so.
+pub fn place_in_job() -> (Option<u32>, Option<u32>) {
+    let number = |name: &str| env::var(name).ok()?.parse().ok();
+    let mut places = PLACES
+        .iter()
+        .map(|(rank, ranks)| (number(rank), number(ranks)));
+    places.find(|(rank, _)| rank.is_some()).unwrap_or_default()
 }

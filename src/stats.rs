@@ -8,6 +8,7 @@ use crate::config::Reproducible;
 use crate::decide::{Choice, Why};
 use crate::learn::Saved;
 use crate::network::Network;
+use parking_lot::Mutex;
 use serde::Serialize;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
@@ -62,6 +63,38 @@ static SAVED: [(AtomicU64, AtomicI64); Collective::COUNT] =
 /// Calls of reductions under each promise of their bits.
 static PROMISED: [AtomicU64; Reproducible::NAMES.len()] =
     [const { AtomicU64::new(0) }; Reproducible::NAMES.len()];
+
+/// What a communicator takes on this rank.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Memory {
+    /// Bytes in this process.
+    pub own: u64,
+    /// Bytes that the ranks of its node share.
+    pub shared: u64,
+}
+
+/// What communicators took, for each number of ranks and nodes.
+static MEMORY: Mutex<Vec<Taken>> = Mutex::new(Vec::new());
+
+/// Counts a communicator of so many ranks and nodes.
+pub fn add_memory(ranks: u32, nodes: u32, memory: Memory) {
+    let mut all = MEMORY.lock();
+    let same = |taken: &&mut Taken| (taken.ranks, taken.nodes) == (ranks, nodes);
+    match all.iter_mut().find(same) {
+        Some(taken) => {
+            taken.communicators += 1;
+            taken.bytes = taken.bytes.max(memory.own);
+            taken.shared_bytes = taken.shared_bytes.max(memory.shared);
+        }
+        None => all.push(Taken {
+            ranks,
+            nodes,
+            communicators: 1,
+            bytes: memory.own,
+            shared_bytes: memory.shared,
+        }),
+    }
+}
 
 /// Counts a call of a reduction under a promise.
 pub fn count_promised(promise: Reproducible) {
@@ -134,6 +167,9 @@ pub struct Report {
     /// Ranks whose bytes and seconds are added up: all, or rank 0 alone where Rondo never saw a call
     /// on a communicator of all ranks.
     pub summed_ranks: u32,
+    /// What ended the job before its time, if that is so: the counters are those of rank 0 until then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
     /// What rank 0 measured of the network, or was told.
     #[serde(skip_serializing_if = "Network::is_empty")]
     pub network: Network,
@@ -144,6 +180,23 @@ pub struct Report {
     pub promises: Vec<Promised>,
     /// One row for each collective that Rondo was measured to be the faster in.
     pub saved: Vec<Saving>,
+    /// One row for each number of ranks and nodes of communicators.
+    pub memory: Vec<Taken>,
+}
+
+/// Memory of Rondo's for communicators of so many ranks on so many nodes.
+#[derive(Clone, Serialize)]
+pub struct Taken {
+    /// Ranks.
+    pub ranks: u32,
+    /// Nodes.
+    pub nodes: u32,
+    /// How many there were on rank 0.
+    pub communicators: u64,
+    /// Bytes that one of them took on rank 0, at the most.
+    pub bytes: u64,
+    /// Bytes that the ranks of a node shared for one of them, at the most.
+    pub shared_bytes: u64,
 }
 
 /// Reductions, scans included, under a promise of their bits.
@@ -229,6 +282,11 @@ pub fn savings() -> Vec<Saving> {
     savings.filter(|saving| saving.calls > 0).collect()
 }
 
+/// What communicators took.
+pub fn memory() -> Vec<Taken> {
+    MEMORY.lock().clone()
+}
+
 impl Report {
     /// One JSON object.
     pub fn json(&self) -> String {
@@ -239,10 +297,14 @@ impl Report {
     /// A table for people.
     pub fn text(&self) -> String {
         let mut out = format!(
-            "rondo {} on {}, {} ranks (calls of rank 0; bytes and seconds of {})\n",
+            "rondo {} on {}, {} ranks ({}calls of rank 0; bytes and seconds of {})\n",
             self.version,
             self.host,
             self.ranks,
+            match &self.until {
+                Some(end) => format!("until {end}; "),
+                None => String::new(),
+            },
             match self.summed_ranks {
                 1 => "rank 0 too".to_owned(),
                 n => format!("all {n} ranks"),
@@ -270,6 +332,17 @@ impl Report {
                 p.promise, p.calls
             );
         }
+        for m in self.memory.iter().filter(|m| m.ranks > 2) {
+            let _ = writeln!(
+                out,
+                "memory: {} of {} ranks on {}: at most {} bytes on rank 0, and {} shared in a node, for each",
+                counted(m.communicators, "communicator"),
+                m.ranks,
+                counted(m.nodes.into(), "node"),
+                m.bytes,
+                m.shared_bytes
+            );
+        }
         for s in &self.saved {
             let _ = writeln!(
                 out,
@@ -278,5 +351,13 @@ impl Report {
             );
         }
         out
+    }
+}
+
+/// So many of something.
+fn counted(number: u64, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {noun}s"),
     }
 }

@@ -1,4 +1,4 @@
-//! What is observed: the ends of MPI and of communicators, hints for communicators, and what Open MPI does about new
+//! What is observed: the ends of MPI, of jobs and of communicators, hints for communicators, and what Open MPI does about new
 //! ones. Each call goes on to the next function of its own name, so that a profiler behind Rondo sees it.
 //!
 //! Both names are there because Open MPI's Fortran bindings, and MPICH's for `mpi_f08`, call the `PMPI_` names.
@@ -12,6 +12,7 @@ use std::ffi::{c_int, c_void};
 type FinalizeFn = unsafe extern "C-unwind" fn() -> c_int;
 #[cfg(all(abi = "openmpi", not(feature = "direct")))]
 type IdupFn = unsafe extern "C-unwind" fn(RawHandle, *mut c_void, *mut c_void) -> c_int;
+type AbortFn = unsafe extern "C-unwind" fn(RawHandle, c_int) -> c_int;
 type FreeFn = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
 type SetInfoFn = unsafe extern "C-unwind" fn(RawHandle, RawHandle) -> c_int;
 type DupWithInfoFn = unsafe extern "C-unwind" fn(RawHandle, RawHandle, *mut c_void) -> c_int;
@@ -27,6 +28,18 @@ macro_rules! observe {
         pub unsafe extern "C-unwind" fn $name() -> c_int {
             // SAFETY: the type is the MPI standard's for this name.
             coll::finalize(|| next!($next: FinalizeFn, |next| unsafe { next() }))
+        }
+    };
+    ($name:ident, $next:ident: AbortFn) => {
+        /// MPI 4.1, section 9.7.
+        ///
+        /// # Safety
+        /// The caller keeps the contract of the MPI function.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name(comm: RawHandle, code: c_int) -> c_int {
+            coll::abort();
+            // SAFETY: the type is the MPI standard's for this name; the arguments are the caller's.
+            next!($next: AbortFn, |next| unsafe { next(comm, code) })
         }
     };
     ($name:ident, $next:ident: FreeFn) => {
@@ -134,6 +147,8 @@ mod both {
 
     observe! { MPI_Finalize, MPI_Finalize: FinalizeFn }
     observe! { PMPI_Finalize, PMPI_Finalize: FinalizeFn }
+    observe! { MPI_Abort, MPI_Abort: AbortFn }
+    observe! { PMPI_Abort, PMPI_Abort: AbortFn }
     observe! { MPI_Comm_free, MPI_Comm_free: FreeFn }
     observe! { PMPI_Comm_free, PMPI_Comm_free: FreeFn }
     observe! { MPI_Comm_disconnect, MPI_Comm_disconnect: FreeFn }
@@ -153,6 +168,7 @@ mod one {
     use super::*;
 
     observe! { MPI_Finalize, PMPI_Finalize: FinalizeFn }
+    observe! { MPI_Abort, PMPI_Abort: AbortFn }
     observe! { MPI_Comm_free, PMPI_Comm_free: FreeFn }
     observe! { MPI_Comm_disconnect, PMPI_Comm_disconnect: FreeFn }
     observe! { MPI_Comm_set_info, PMPI_Comm_set_info: SetInfoFn }

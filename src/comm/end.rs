@@ -1,7 +1,9 @@
-//! The end: what is reported when `MPI_Finalize` is called.
+//! The end: what is reported when `MPI_Finalize` is called, or when the job ends before its time.
 //!
 //! The call is one moment for all ranks, before any of the program's own callbacks, whenever a rank first met Rondo.
 //! Nothing is freed: collectives that those callbacks call go the way of all others.
+//!
+//! If the job is aborted, or this process is ended by SIGTERM, rank 0 reports what it did itself until then.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +14,45 @@ use crate::config::{self, StatsFormat};
 use crate::host::{self, Abi, Group, Host, Mpi};
 use crate::report;
 use crate::stats::{self, Report};
+use once_cell::sync::OnceCell;
+use parking_lot::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// What a report begins with: asked for in time, because at an early end MPI may not be called.
+struct Heading {
+    host: String,
+    ranks: u32,
+}
+
+static HEADING: OnceCell<Heading> = OnceCell::new();
+
+/// Were the statistics written? They are once.
+static WRITTEN: Mutex<bool> = Mutex::new(false);
+
+/// Gets ready for an early end, if this process is to report then.
+pub fn prepare(host: &Host, mpi: &Mpi, stats: &config::Stats) {
+    if host.world_rank() != 0 || stats.format == StatsFormat::Off || Abi::BUILT.is_simulated() {
+        return;
+    }
+    HEADING.get_or_init(|| {
+        // Where the system does not allow it, there are no statistics at such an end.
+        let _ = host::before_termination(|| end_early("SIGTERM"));
+        Heading {
+            host: mpi.version(),
+            ranks: mpi.size(mpi.world()).unwrap_or(1),
+        }
+    });
+}
+
+/// The job ends now: `why` says what ends it. Local; no lock is waited for that a call may hold.
+pub fn end_early(why: &str) {
+    let (Some(loaded), Some(heading)) = (PROCESS.get(), HEADING.get()) else {
+        return;
+    };
+    ALIVE.lock().iter().for_each(|state| state.account());
+    let sums = stats::sums();
+    write(heading, &loaded.config.stats, &sums, 1, Some(why));
+}
 
 /// The start of `MPI_Finalize`. Collective over `MPI_COMM_WORLD` if statistics are added up.
 pub fn end() {
@@ -37,15 +77,35 @@ fn write_statistics(host: &Host, mpi: &Mpi, stats: &config::Stats) {
         return;
     }
     let ranks = mpi.size(mpi.world()).unwrap_or(1);
+    let host = mpi.version();
+    let summed_ranks = if all { ranks } else { 1 };
+    write(&Heading { host, ranks }, stats, &sums, summed_ranks, None);
+}
+
+/// Writes the report, with the `sums` of so many ranks. The process may be ended by another thread meanwhile, but that
+/// thread comes here first, and waits.
+fn write(
+    heading: &Heading,
+    stats: &config::Stats,
+    sums: &[f64],
+    summed_ranks: u32,
+    until: Option<&str>,
+) {
+    let mut written = WRITTEN.lock();
+    if std::mem::replace(&mut *written, true) {
+        return;
+    }
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
-        host: mpi.version(),
-        ranks,
-        summed_ranks: if all { ranks } else { 1 },
+        host: heading.host.clone(),
+        ranks: heading.ranks,
+        summed_ranks,
+        until: until.map(str::to_owned),
         network: KNOWN.get(),
-        collectives: stats::rows(&sums),
+        collectives: stats::rows(sums),
         promises: stats::promises(),
         saved: stats::savings(),
+        memory: stats::memory(),
     };
     let text = match stats.format {
         StatsFormat::Json => report.json(),

@@ -7,7 +7,9 @@
 use super::calibration::KNOWN;
 use super::proposal::Proposal;
 use super::waiting::{self, Waiting};
-use super::{ADD_UP, ALIVE, DUPLICATED, PROMISED, STATE, State, nodes, process, ruled};
+use super::{
+    ADD_UP, ALIVE, DUPLICATED, PROMISED, STATE, State, end, nodes, process, record, ruled,
+};
 use crate::collective::Collective;
 use crate::config::{Config, Gpu, StatsFormat};
 use crate::decide::{Facts, Why};
@@ -31,6 +33,7 @@ pub fn handshake(
     if let Some(&promise) = PROMISED.get(mpi, comm)? {
         own.reproducible = promise;
     }
+    end::prepare(host, mpi, &own.stats);
     let (rank, p) = (mpi.rank(comm)?, mpi.size(comm)?);
     let mut state = State {
         comm,
@@ -106,6 +109,9 @@ impl State {
         })?;
         waiting::shook_hands();
         let spans_world = p == mpi.size(mpi.world())?;
+        if spans_world {
+            record::agreed();
+        }
         self.adopt(host, &proposal, spans_world);
         if self.closed.is_some() {
             return Ok(());

@@ -49,6 +49,23 @@ pub struct Space {
     pub requests: Requests,
 }
 
+impl Space {
+    fn bytes(&self) -> usize {
+        let part = size_of::<Part>();
+        let cuts = self.cuts.iter().map(|cut| cut.capacity() * part);
+        let lanes = self.lanes.iter().map(|(_, messages)| messages.bytes());
+        self.schedules.bytes()
+            + self.local_schedules.bytes()
+            + cuts.chain(lanes).sum::<usize>()
+            + self.cuts.capacity() * size_of::<Vec<Part>>()
+            + self.lanes.capacity() * size_of::<(u32, Messages)>()
+            + self.rows.bytes()
+            + self.cut.capacity() * part
+            + self.scratch.bytes()
+            + self.requests.bytes()
+    }
+}
+
 /// The segment of this rank's node.
 #[derive(Default)]
 pub enum Sharing {
@@ -125,6 +142,19 @@ impl Sharing {
 }
 
 impl Nodes {
+    /// Do the ranks of this node share memory?
+    pub fn share(&self) -> bool {
+        matches!(self.sharing, Sharing::Made(_))
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.places.bytes()
+            + self.node_parts.bytes()
+            + self.space.bytes()
+            + self.mailbox_state.bytes()
+    }
+
     /// States the parts of the places and nodes.
     pub fn set(&mut self, topology: &Topology, parts: &Parts) {
         let places = (0..topology.p()).map(|place| Some(parts.span(topology.rank(place)).len));

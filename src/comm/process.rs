@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::record;
 use crate::config::{self, Config, Gpu};
 use crate::host::{self, Host};
 use crate::report;
@@ -29,6 +30,7 @@ pub fn process(host: &Host) -> &'static Config {
                 report::line(0, why);
             }
         }
+        record::called(host, &loaded);
         if loaded.config.gpu == Gpu::Off {
             host::ignore_devices();
         }

@@ -55,4 +55,9 @@ impl Schedules {
         }
         Entries::Table(&self.table)
     }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.rows.bytes() + self.table.capacity() + self.family.bytes()
+    }
 }

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::end_early;
 use crate::collective::Collective;
 use crate::config;
 use crate::host::{Comm, Failure, Host, Mpi};
@@ -78,6 +79,7 @@ impl Waiting {
                 "{name} failed on rank {rank} of {p}: the first collective of the others has not come: {text}; a rank \
                  may lack Rondo; aborting the job"
             );
+            end_early(&format!("{name} failed"));
             report::fatal(host.world_rank(), &line);
             mpi.abort(comm, failure.code());
         }

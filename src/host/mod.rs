@@ -29,6 +29,7 @@ pub use library::rights;
 #[cfg(feature = "direct")]
 pub use library::symbols::function_of_type;
 pub use library::table::{Host, Mpi, host};
+pub use library::termination::before_termination;
 pub use object::attr::{Attribute, Datatype, is_being_freed};
 pub use object::code::{Code, no_trouble};
 pub use object::failure::Failure;

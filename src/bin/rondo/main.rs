@@ -4,6 +4,7 @@
 
 mod algorithms;
 mod bench;
+mod check;
 mod collectives;
 mod info;
 mod job;
@@ -42,6 +43,7 @@ const AFTER_HELP: &str = "\
 EXAMPLES:
   rondo run mpirun -n 8 ./app            run a program with Rondo in its ranks
   rondo run --stats mpirun -n 8 ./app    the same, and say at the end what Rondo did
+  rondo check mpirun -n 8 ./app          run it once, and say what keeps Rondo from working
   rondo info                             list the options and their values
   rondo algorithms allreduce             list the algorithms of a collective, with their sources
   rondo model bcast -p 64 -b 1K,1M       predict what each algorithm takes
@@ -56,7 +58,7 @@ ENVIRONMENT:
 
 EXIT STATUS:
   0 on success, 1 if something failed, 2 if the arguments are wrong, 127 if the launcher cannot be
-  started; 'rondo run' otherwise ends as the launcher does.";
+  started; 'rondo run' otherwise ends as the launcher does. 'rondo check' ends with 1 if it found a problem.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -66,6 +68,7 @@ enum Command {
     Schedule(schedule::Args),
     Tree(tree::Args),
     Run(run::Args),
+    Check(check::Args),
     Bench(bench::Args),
     Plot(plot::Args),
     Tune(tune::Args),
@@ -128,6 +131,7 @@ fn main() -> ExitCode {
         Command::Schedule(args) => schedule::run(&args),
         Command::Tree(args) => tree::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Plot(args) => plot::run(&args),
         Command::Tune(args) => tune::run(&args),

@@ -1,10 +1,12 @@
-//! For which MPI a program is built, by the libraries that it needs.
+//! What a program's file says: for which MPI it is built, by the libraries that it needs, and whether anything can be
+//! preloaded into it.
 
-use object::Object;
+use object::{Object, ObjectSymbol};
 use std::{
     env,
     ffi::OsString,
     fs,
+    os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -34,6 +36,48 @@ fn found(name: &Path) -> Option<PathBuf> {
     let folders = env::var_os("PATH")?;
     let mut files = env::split_paths(&folders).map(|folder| folder.join(name));
     files.find(|file| file.is_file())
+}
+
+/// What of a program's file keeps a library out of its process, or calls away from it.
+pub struct Program {
+    /// The file.
+    pub path: PathBuf,
+    /// It has the rights of somebody else than who runs it: the loader does not preload by a path then.
+    pub has_other_rights: bool,
+    /// No loader is asked to start it.
+    pub is_static: bool,
+    /// It has the MPI library in itself.
+    pub has_mpi: bool,
+    /// It is not for the processor that `like` is for.
+    pub is_foreign: bool,
+}
+
+/// The programs among the arguments of a launcher, but scripts. `like` is a file for the right processor.
+pub fn all(arguments: &[OsString], like: &Path) -> Vec<Program> {
+    let own = fs::read(like).unwrap_or_default();
+    let own = object::File::parse(&*own).map(|file| file.architecture());
+    let words = arguments.iter().map(Path::new);
+    let files = words.filter_map(found);
+    let programs = files.filter_map(|path| {
+        let about = fs::metadata(&path).ok()?;
+        let mode = about.permissions().mode();
+        let data = fs::read(&path).ok().filter(|_| mode & 0o111 != 0)?;
+        let file = object::File::parse(&*data).ok()?;
+        let user = fs::metadata("/proc/self").ok()?;
+        let others = [
+            (0o4000, about.uid() != user.uid()),
+            (0o2000, about.gid() != user.gid()),
+        ];
+        let mut symbols = file.symbols().chain(file.dynamic_symbols());
+        Some(Program {
+            has_other_rights: others.iter().any(|(bit, other)| mode & bit != 0 && *other),
+            is_static: file.section_by_name(".interp").is_none(),
+            has_mpi: symbols.any(|it| it.is_definition() && it.name() == Ok("PMPI_Init")),
+            is_foreign: own.as_ref().is_ok_and(|own| *own != file.architecture()),
+            path,
+        })
+    });
+    programs.collect()
 }
 
 fn abi_of(path: &Path) -> Option<&'static str> {

@@ -13,7 +13,7 @@ use rondo::config::{self, OPTIONS, ValueType};
 use std::{
     env::{self, consts::ARCH},
     ffi::OsString,
-    io::Write,
+    io::{self, Write},
     os::unix::{ffi::OsStrExt, process::CommandExt},
     path::{Path, PathBuf},
     process::Command,
@@ -67,8 +67,57 @@ pub struct Args {
 
 /// Runs the command. Comes back only if nothing was started.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let (name, rest) = args.command.split_first().expect("clap requires one");
-    let some = args.lib.clone().or_else(|| find_library(ABI).ok());
+    let launch = Launch::new(&args.command, args.lib.as_deref(), variables(args))?;
+    if args.dry_run {
+        return print(&launch.command);
+    }
+    let error = launch.command().exec();
+    Err(launch.not_started(&error))
+}
+
+/// A command that starts a job with Rondo in its ranks.
+pub struct Launch {
+    command: Vec<OsString>,
+    /// The library that is preloaded.
+    pub library: PathBuf,
+}
+
+impl Launch {
+    /// The launcher and its arguments in `command`, and the variables `set` for the ranks; LD_PRELOAD is added.
+    pub fn new(
+        command: &[OsString],
+        lib: Option<&Path>,
+        mut set: Variables,
+    ) -> Result<Launch, Failure> {
+        let (name, rest) = command.split_first().expect("clap requires one");
+        let (dialect, library) = dialect_and_library(name, rest, lib)?;
+        set.insert("LD_PRELOAD".into(), preload(&library)?);
+        let mut command = vec![name.clone()];
+        command.extend(launcher::arguments(dialect, &set, rest)?);
+        Ok(Launch { command, library })
+    }
+
+    /// The command to be started.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.command[0]);
+        command.args(&self.command[1..]);
+        command
+    }
+
+    /// It could not be.
+    pub fn not_started(&self, error: &io::Error) -> Failure {
+        let name = self.command[0].display();
+        Failure::NotStarted(format!("cannot run {name}: {error}"))
+    }
+}
+
+/// How the launcher `name` is spoken to, and the library for the MPI of the program in `rest`.
+fn dialect_and_library(
+    name: &OsString,
+    rest: &[OsString],
+    lib: Option<&Path>,
+) -> Result<(Dialect, PathBuf), Failure> {
+    let some = lib.map(Path::to_owned).or_else(|| find_library(ABI).ok());
     let dialect = launcher::ask(name, &some.unwrap_or("librondo.so".into()))?;
     let of_launcher = match dialect {
         Dialect::OpenMpi => Some("openmpi"),
@@ -76,22 +125,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         Dialect::Slurm | Dialect::Flux => None,
     };
     let abi = program::abi(rest).or(of_launcher);
-    let library = match &args.lib {
+    let library = match lib {
         Some(path) => checked(path)?,
         None => find_library(abi.unwrap_or(ABI))?,
     };
-    let mut set = variables(args);
-    set.insert("LD_PRELOAD".into(), preload(&library)?);
-    let mut command = vec![name.clone()];
-    command.extend(launcher::arguments(dialect, &set, rest)?);
-    if args.dry_run {
-        return print(&command);
-    }
-    let error = Command::new(&command[0]).args(&command[1..]).exec();
-    Err(Failure::NotStarted(format!(
-        "cannot run {}: {error}",
-        name.display()
-    )))
+    Ok((dialect, library))
 }
 
 /// Prints `command` in such a way that a shell would run it.

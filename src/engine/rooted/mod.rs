@@ -197,6 +197,17 @@ pub struct Scratch {
     entries: Vec<Entry>,
 }
 
+impl Scratch {
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        let packets = self.packets.iter().map(|(_, packet)| packet.capacity());
+        self.children.capacity() * size_of::<Child>()
+            + self.packets.capacity() * size_of::<(u32, Vec<u8>)>()
+            + packets.sum::<usize>()
+            + self.entries.capacity() * size_of::<Entry>()
+    }
+}
+
 /// An engine for one rank's part in a collective.
 pub trait Engine {
     /// Does what can be done now.

@@ -15,3 +15,4 @@ pub mod next;
 pub mod rights;
 pub mod sys;
 pub mod table;
+pub mod termination;

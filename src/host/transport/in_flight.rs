@@ -47,6 +47,15 @@ pub struct InFlight {
 unsafe impl Send for InFlight {}
 
 impl InFlight {
+    /// Bytes on the heap, but packets that are under way.
+    pub fn bytes(&self) -> usize {
+        self.expected.capacity() * size_of::<c_int>()
+            + self.requests.capacity() * size_of::<sys::MPI_Request>()
+            + self.transfers.capacity() * size_of::<Transfer>()
+            + self.memory.capacity() * size_of::<Vec<u8>>()
+            + self.memory.iter().map(Vec::capacity).sum::<usize>()
+    }
+
     /// Makes room for so many requests at a time.
     pub fn reserve(&mut self, requests: usize) -> Result<(), Code> {
         let mut reserve = || {

@@ -55,6 +55,17 @@ pub struct MailboxState {
     taken_out: Vec<u8>,
 }
 
+impl MailboxState {
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        let waiting = self.waiting.iter().map(|(_, packet)| packet.capacity());
+        self.waiting.capacity() * size_of::<(u32, Vec<u8>)>()
+            + waiting.sum::<usize>()
+            + self.expected.capacity() * size_of::<u32>()
+            + self.taken_out.capacity()
+    }
+}
+
 /// What [`LocalPackets::poll`] reports.
 #[derive(Debug, PartialEq, Eq)]
 pub enum MailboxEvent {

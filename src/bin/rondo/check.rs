@@ -1,0 +1,127 @@
+//! `rondo check`: run a job once with Rondo, and say what keeps Rondo from its ranks or from its calls.
+
+#![forbid(unsafe_code)]
+
+mod findings;
+mod job;
+mod ranks;
+mod report;
+
+use crate::{Failure, launcher::Variables, program, run::Launch};
+use findings::Evidence;
+use ranks::Ranks;
+use rondo::config;
+use std::{
+    ffi::OsString,
+    fs::{self, DirBuilder},
+    io,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+    process,
+    time::Duration,
+};
+
+/// Run a job once with Rondo and say what keeps Rondo from working.
+///
+/// LAUNCHER is started with ARGS as by 'rondo run'. Does the library reach all ranks, does it fit the MPI library, do
+/// calls arrive, can a node have shared memory, are node names and clocks sane, who carried out which collectives, and
+/// what was gained? Each problem comes with what to do about it.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_long_help = "\
+EXAMPLES:
+  rondo check mpirun -n 8 ./app
+  rondo check --limit 60 --json=check.json srun -n 1152 ./app
+
+OUTPUT:
+  The report is on the standard output; all that the job writes is on the standard error output.
+
+EXIT STATUS:
+  0 if all is well, 1 if a problem was found, 2 if the arguments are wrong, 127 if the launcher cannot be started."
+)]
+pub struct Args {
+    /// End the job after so long: 60, 90s, 10m, 2h
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = limit)]
+    limit: Duration,
+    /// Write the report as JSON, to FILE or in the place of the text
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    json: Option<PathBuf>,
+    /// Where ranks leave what they know: a folder that all nodes see, in which one is made and removed [default: .]
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        default_value = ".",
+        hide_default_value = true
+    )]
+    folder: PathBuf,
+    /// The librondo.so to use
+    #[arg(long, value_name = "PATH")]
+    lib: Option<PathBuf>,
+    /// The launcher and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true,
+          value_names = ["LAUNCHER", "ARGS"])]
+    command: Vec<OsString>,
+}
+
+/// Seconds, or a number with its unit.
+fn limit(text: &str) -> Result<Duration, String> {
+    let seconds = || text.parse().map(Duration::from_secs).ok();
+    let time = seconds().or_else(|| humantime::parse_duration(text).ok());
+    let time = time.filter(|time| !time.is_zero());
+    time.ok_or_else(|| "it is no time like 60, 90s or 10m".into())
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let folder = Folder::new(&args.folder)?;
+    let mut set: Variables = config::variables().into_iter().collect();
+    let statistics = folder.0.join("statistics");
+    let mut spec = OsString::from("json:");
+    spec.push(&statistics);
+    set.insert("RONDO_STATS".into(), spec);
+    set.insert(config::CHECK_FOLDER.into(), folder.0.clone().into());
+    let launch = Launch::new(&args.command, args.lib.as_deref(), set)?;
+    let end = job::run(&launch, args.limit, &folder.0)?;
+    let text = fs::read_to_string(&statistics).unwrap_or_default();
+    let evidence = Evidence {
+        end,
+        ranks: Ranks::read(&folder.0),
+        statistics: serde_json::from_str(&text).ok(),
+        programs: program::all(&args.command[1..], &launch.library),
+        library: launch.library,
+    };
+    let report = report::Report::new(&evidence);
+    report.write(args.json.as_deref())?;
+    match report.is_fine() {
+        true => Ok(()),
+        false => Err(Failure::SaidElsewhere(1)),
+    }
+}
+
+/// A folder that is there for as long as the command runs.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(within: &Path) -> Result<Folder, Failure> {
+        let failed = |error: io::Error| {
+            let within = within.display();
+            let why =
+                format!("cannot make a folder in {within}: {error}; --folder names another place");
+            Failure::Failed(why)
+        };
+        let within = within.canonicalize().map_err(failed)?;
+        let folder = within.join(format!(".rondo-check-{}", process::id()));
+        DirBuilder::new()
+            .mode(0o700)
+            .create(&folder)
+            .map_err(failed)?;
+        Ok(Folder(folder))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,127 @@
+//! From what is known of a job to what is said of it.
+
+#![forbid(unsafe_code)]
+
+mod machine;
+mod reach;
+
+use super::{job::End, ranks::Ranks};
+use crate::program::Program;
+use machine::{clocks, memory, nodes};
+use reach::{build, calls, reach};
+use serde::Serialize;
+use serde_json::Value;
+use std::{collections::BTreeSet, path::PathBuf};
+
+/// All that is known of a job.
+pub struct Evidence {
+    /// How it ended.
+    pub end: End,
+    /// What its ranks wrote.
+    pub ranks: Ranks,
+    /// What rank 0 counted, if it came to that.
+    pub statistics: Option<Value>,
+    /// The programs in the command.
+    pub programs: Vec<Program>,
+    /// The library that was to be preloaded.
+    pub library: PathBuf,
+}
+
+/// Something that was looked at.
+#[derive(Serialize)]
+pub struct Finding {
+    /// A word for scripts.
+    pub kind: &'static str,
+    /// What is the case.
+    pub what: String,
+    /// What to do about it, if it is a problem.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+}
+
+fn fine(kind: &'static str, what: impl Into<String>) -> Finding {
+    let what = what.into();
+    Finding {
+        kind,
+        what,
+        advice: None,
+    }
+}
+
+fn problem(kind: &'static str, what: impl Into<String>, advice: impl Into<String>) -> Finding {
+    Finding {
+        advice: Some(advice.into()),
+        ..fine(kind, what)
+    }
+}
+
+/// All findings.
+pub fn all(evidence: &Evidence) -> Vec<Finding> {
+    let mut all = vec![];
+    all.extend(reach(evidence));
+    all.extend(calls(evidence));
+    if evidence.ranks.callers().next().is_some() {
+        all.extend(build(evidence));
+        all.extend(switches(evidence));
+        all.extend(memory(evidence));
+        all.extend(nodes(evidence));
+        all.extend(clocks(evidence));
+    }
+    all.extend(end(evidence));
+    all
+}
+
+/// Is something switched off, or misspelt?
+fn switches(evidence: &Evidence) -> Vec<Finding> {
+    let mut found = vec![];
+    if evidence
+        .ranks
+        .callers()
+        .any(|(_, _, called)| !called.enabled)
+    {
+        found.push(problem(
+            "switched-off",
+            "RONDO=off leaves every call to the MPI library",
+            "unset RONDO",
+        ));
+    }
+    let warnings: BTreeSet<&str> = evidence
+        .ranks
+        .callers()
+        .flat_map(|(_, _, called)| called.warnings.iter().map(String::as_str))
+        .collect();
+    for warning in warnings {
+        let advice = "'rondo info' lists all options and their values";
+        found.push(problem("option", warning, advice));
+    }
+    found
+}
+
+/// How did the job end?
+fn end(evidence: &Evidence) -> Vec<Finding> {
+    let without = "try it with RONDO=off; if it ends well then, 'rondo run --trace' shows what Rondo did last";
+    vec![match evidence.end {
+        End::Status(0) => fine("end", "the job ended well"),
+        End::Status(status) => {
+            let what = format!("the job ended with status {status}");
+            problem("job-failed", what, without)
+        }
+        End::Signal(signal) => {
+            let what = format!("the launcher was ended by signal {signal}");
+            problem("job-failed", what, without)
+        }
+        End::Limit(limit) => problem(
+            "job-hung",
+            format!(
+                "the job had not ended after {} s, and was ended",
+                limit.as_secs()
+            ),
+            format!("take a smaller problem, or a longer --limit; if it hangs, {without}"),
+        ),
+        End::Waiting => problem(
+            "job-hung",
+            "ranks waited in their first collective for ranks without the library, and the job was ended",
+            "all ranks need the library, or none: see above",
+        ),
+    }]
+}

@@ -1,0 +1,137 @@
+//! Memory that a node shares, names of nodes, and clocks.
+
+#![forbid(unsafe_code)]
+
+use super::{Evidence, Finding, fine, problem};
+use rondo::records::{Called, Record};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A clock that takes longer to read makes timing itself expensive.
+const SLOW_CLOCK_NS: f64 = 400.0;
+
+/// Clocks of nodes may differ by so many seconds: what a handshake and an oversubscribed processor take is less.
+const CLOCKS_APART: f64 = 5.0;
+
+/// Can the ranks of a node share memory?
+pub fn memory(evidence: &Evidence) -> Vec<Finding> {
+    let callers = || evidence.ranks.callers();
+    if callers().any(|(_, _, called)| !called.shm) {
+        let what = "the ranks of a node do not share memory: RONDO_SHM=off";
+        return vec![problem("no-shared-memory", what, "unset RONDO_SHM")];
+    }
+    let refused: Vec<(u32, &str, &str)> = callers()
+        .filter_map(|(rank, record, called)| {
+            Some((rank, &*record.name, called.no_memory.as_deref()?))
+        })
+        .collect();
+    match refused.first() {
+        None => vec![fine("shared-memory", "the system grants shared memory")],
+        Some((rank, name, why)) => vec![problem(
+            "no-shared-memory",
+            format!(
+                "{} of {} cannot make shared memory (rank {rank} on {name}: {why})",
+                refused.len(),
+                callers().count()
+            ),
+            "raise the limits on files and on memory (ulimit -f, ulimit -v, the job's memory), or make \
+             RONDO_SHM_BYTES smaller",
+        )],
+    }
+}
+
+/// Do names of nodes say which ranks share a machine?
+pub fn nodes(evidence: &Evidence) -> Vec<Finding> {
+    let mut names: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut machines: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let callers = || evidence.ranks.callers();
+    for (_, record, called) in callers().filter(|(_, _, called)| !called.node.is_empty()) {
+        names
+            .entry(&called.node)
+            .or_default()
+            .insert(&record.machine);
+        machines
+            .entry(&record.machine)
+            .or_default()
+            .insert(&called.node);
+    }
+    if let Some((name, _)) = names.iter().find(|(_, machines)| machines.len() > 1) {
+        return vec![problem(
+            "node-names",
+            format!("several machines are called {name}, so that their ranks seem to share memory"),
+            "give the machines (or containers) different names, or set RONDO_NODE to the machine's name on each",
+        )];
+    }
+    let several = machines.values().find(|names| names.len() > 1);
+    let is_given = callers().any(|(_, _, called)| called.node_is_given);
+    match several {
+        Some(names) if !is_given => {
+            let names: Vec<&str> = names.iter().copied().collect();
+            vec![problem(
+                "node-names",
+                format!(
+                    "one machine has several names ({}), so that its ranks seem to be apart",
+                    names.join(", ")
+                ),
+                "give all containers of a machine its name, or set RONDO_NODE to it",
+            )]
+        }
+        Some(_) => {
+            let what = format!(
+                "{} nodes by RONDO_NODE, on {} machines",
+                names.len(),
+                machines.len()
+            );
+            vec![fine("node-names", what)]
+        }
+        None => {
+            let noun = if names.len() == 1 { "node" } else { "nodes" };
+            vec![fine(
+                "node-names",
+                format!("{} {noun} by name", names.len()),
+            )]
+        }
+    }
+}
+
+/// Can times be trusted?
+pub fn clocks(evidence: &Evidence) -> Vec<Finding> {
+    let slowest = evidence
+        .ranks
+        .callers()
+        .max_by(|a, b| a.2.clock_ns.total_cmp(&b.2.clock_ns));
+    let mut found = vec![];
+    if let Some((_, record, Called { clock_ns, .. })) = slowest
+        && *clock_ns > SLOW_CLOCK_NS
+    {
+        found.push(problem(
+            "slow-clock",
+            format!(
+                "reading the clock takes {clock_ns:.0} ns on {}",
+                record.name
+            ),
+            "short calls are timed badly there: let the kernel use its fastest clock \
+             (/sys/devices/system/clocksource/clocksource0), or switch RONDO_LEARN off",
+        ));
+    }
+    let agreed: Vec<(u32, &Record, f64)> = evidence
+        .ranks
+        .callers()
+        .filter_map(|(rank, record, _)| Some((rank, record, record.agreed?)))
+        .collect();
+    let first = agreed.iter().min_by(|a, b| a.2.total_cmp(&b.2));
+    let last = agreed.iter().max_by(|a, b| a.2.total_cmp(&b.2));
+    if let (Some(first), Some(last)) = (first, last)
+        && last.2 - first.2 > CLOCKS_APART
+        && first.1.machine != last.1.machine
+    {
+        found.push(problem(
+            "clocks",
+            format!("the clock of {} is {:.0} s ahead of that of {}", last.1.name, last.2 - first.2, first.1.name),
+            "Rondo does not mind, but logs and files do: let the nodes keep the same time (NTP, chrony)",
+        ));
+    }
+    if found.is_empty() {
+        found.push(fine("clocks", "clocks are quick and agree"));
+    }
+    found
+}

@@ -1,0 +1,172 @@
+//! Does the library reach the ranks, do calls reach the library, and does it fit the MPI library?
+
+#![forbid(unsafe_code)]
+
+use super::{Evidence, Finding, fine, problem};
+use crate::check::{
+    job::End,
+    ranks::{Reach, in_words},
+};
+use std::collections::BTreeSet;
+
+/// Is the library where it should be?
+pub fn reach(evidence: &Evidence) -> Vec<Finding> {
+    let ranks = &evidence.ranks;
+    if ranks.all().next().is_none() {
+        let what = "the library reached no process of the job";
+        return vec![problem("not-loaded", what, why_nowhere(evidence))];
+    }
+    let (nowhere, beside) = (ranks.with(Reach::Nowhere), ranks.with(Reach::BesideMpi));
+    let mut found = vec![];
+    if !nowhere.is_empty() {
+        let whom = in_words(&nowhere, ranks.count);
+        let what = format!("the library did not reach {whom} of {}", ranks.count);
+        found.push(problem("not-loaded", what, why_nowhere(evidence)));
+    }
+    if !beside.is_empty() {
+        found.push(beside_mpi(evidence, &beside));
+    }
+    if found.is_empty() {
+        let whom = in_words(&(0..ranks.count).collect::<Vec<_>>(), ranks.count);
+        found.push(fine("loaded", format!("the library is in {whom}")));
+    }
+    found
+}
+
+/// What to do where no process of a rank had the library.
+fn why_nowhere(evidence: &Evidence) -> String {
+    for program in &evidence.programs {
+        let path = program.path.display();
+        if program.is_foreign {
+            return format!(
+                "{path} is for another kind of processor than the library: build Rondo for that one"
+            );
+        }
+        if program.is_static {
+            return format!(
+                "{path} is linked statically, so that nothing can be preloaded: link the program dynamically, or \
+                 link librondo.a into it"
+            );
+        }
+        if program.has_other_rights {
+            return format!(
+                "{path} has rights of its own (set-user-id or set-group-id), so that the loader ignores LD_PRELOAD: \
+                 take them away, or link the program with -lrondo"
+            );
+        }
+    }
+    format!(
+        "either the launcher or a script in between does not hand the environment on, so let it (srun --export=ALL, \
+         mpirun -x, no env -i or sudo), or {} is not on all nodes, so put it where all nodes see it; and all nodes \
+         have to see the folder of --folder. 'ldd' and 'env' as the program of the launcher show what ranks have",
+        evidence.library.display()
+    )
+}
+
+/// Processes of these ranks had the library, but no MPI library.
+fn beside_mpi(evidence: &Evidence, ranks: &[u32]) -> Finding {
+    let all = evidence.ranks.count;
+    let whom = in_words(ranks, all);
+    let of_ranks = ranks.iter().flat_map(|rank| evidence.ranks.of(*rank));
+    let programs: BTreeSet<&str> = of_ranks.map(|record| &*record.program).collect();
+    let own = evidence.programs.iter().find(|own| {
+        own.has_mpi
+            && own
+                .path
+                .canonicalize()
+                .is_ok_and(|path| programs.iter().any(|it| path.as_os_str() == *it))
+    });
+    if let Some(own) = own {
+        return problem(
+            "static-mpi",
+            format!(
+                "{} has the MPI library in itself: its calls do not pass the library",
+                own.path.display()
+            ),
+            "link the program with the shared MPI library, or link librondo.a into it, before MPI \
+             (scripts/build --direct makes it)",
+        );
+    }
+    let programs: Vec<&str> = programs.into_iter().collect();
+    problem(
+        "lost-on-the-way",
+        format!(
+            "on {whom} of {all} the library came no further than {}, which have no MPI",
+            programs.join(", ")
+        ),
+        "something takes LD_PRELOAD away before the MPI program starts (env -u, env -i, sudo, a container, a module), \
+         or the program has other rights than its user, or is linked statically, or calls no MPI: let the script keep \
+         the variable, or set it in the script's last line",
+    )
+}
+
+/// Do calls arrive?
+pub fn calls(evidence: &Evidence) -> Vec<Finding> {
+    let ranks = &evidence.ranks;
+    let (silent, ended) = (ranks.with(Reach::Program), ranks.with(Reach::End));
+    let called = ranks.with(Reach::Calls);
+    let mut found = vec![];
+    if !silent.is_empty() && called.is_empty() && evidence.end != End::Status(0) {
+        let what = "the job ended before any collective was called";
+        found.push(problem("no-calls", what, "see below why it ended"));
+    } else if !silent.is_empty() {
+        found.push(problem(
+            "calls-do-not-arrive",
+            format!("no MPI call of {} of {} came to the library", in_words(&silent, ranks.count), ranks.count),
+            "the program loads MPI with RTLD_DEEPBIND, or takes functions from the MPI library by dlsym, or has the \
+             MPI library in itself, or ends without MPI_Finalize: load it without that flag, or link with -lrondo \
+             before MPI",
+        ));
+    }
+    if !ended.is_empty() {
+        let whom = in_words(&ended, ranks.count);
+        found.push(fine(
+            "no-calls",
+            format!("{whom} of {} called no collective", ranks.count),
+        ));
+    }
+    if !called.is_empty() {
+        let whom = in_words(&called, ranks.count);
+        found.push(fine(
+            "calls",
+            format!("collectives of {whom} come to the library"),
+        ));
+    }
+    found
+}
+
+/// Do library and MPI library fit each other, and are all libraries the same?
+pub fn build(evidence: &Evidence) -> Vec<Finding> {
+    let mut callers = evidence.ranks.callers();
+    if let Some((rank, _, trouble)) =
+        callers.find_map(|(rank, record, called)| Some((rank, record, called.trouble.as_ref()?)))
+    {
+        let advice = "'rondo run' and 'rondo check' choose the library that fits if all are installed; --lib names one";
+        return vec![problem(
+            "does-not-fit",
+            format!("rank {rank}: {trouble}"),
+            advice,
+        )];
+    }
+    let records = || evidence.ranks.callers().map(|(_, record, _)| record);
+    let builds: BTreeSet<&str> = records().map(|record| &*record.build).collect();
+    if builds.len() > 1 {
+        let files: BTreeSet<&str> = records().map(|record| &*record.library).collect();
+        let files: Vec<&str> = files.into_iter().collect();
+        let what = format!(
+            "ranks have different builds of Rondo ({})",
+            files.join(", ")
+        );
+        return vec![problem(
+            "builds-differ",
+            what,
+            "let all ranks load the same file",
+        )];
+    }
+    let host = evidence
+        .statistics
+        .as_ref()
+        .and_then(|all| all["host"].as_str());
+    let host = host.unwrap_or("the MPI library");
+    vec![fine("fits", format!("the build fits {host}"))]
+}

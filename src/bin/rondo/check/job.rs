@@ -1,0 +1,86 @@
+//! Running the job, for no longer than it may.
+
+#![forbid(unsafe_code)]
+
+use super::ranks::Ranks;
+use crate::{Failure, run::Launch};
+use std::{
+    io,
+    os::{fd::AsFd, unix::process::ExitStatusExt},
+    path::Path,
+    process::{Child, Command, ExitStatus, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// By itself, with this status.
+    Status(i32),
+    /// The launcher was ended by this signal.
+    Signal(i32),
+    /// It took longer than it might.
+    Limit(Duration),
+    /// Ranks waited for others that lack the library.
+    Waiting,
+}
+
+/// So long ranks may wait for others that seem to lack the library, before the job is ended.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Between two looks at the job, and at what its ranks wrote.
+const INTERVALS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+
+/// Runs the job to its end.
+pub fn run(launch: &Launch, limit: Duration, folder: &Path) -> Result<End, Failure> {
+    let mut command = launch.command();
+    let out = io::stderr().as_fd().try_clone_to_owned()?;
+    let started = command.stdout(Stdio::from(out)).spawn();
+    let mut job = started.map_err(|error| launch.not_started(&error))?;
+    let start = Instant::now();
+    let (mut looked, mut waiting) = (start, None);
+    loop {
+        if let Some(status) = job.try_wait()? {
+            return Ok(ended(status));
+        }
+        if start.elapsed() >= limit {
+            end(&mut job)?;
+            return Ok(End::Limit(limit));
+        }
+        if looked.elapsed() >= INTERVALS.1 {
+            looked = Instant::now();
+            waiting = match Ranks::read(folder).wait_in_vain() {
+                true => waiting.or(Some(looked)),
+                false => None,
+            };
+        }
+        if waiting.is_some_and(|since: Instant| since.elapsed() >= PATIENCE) {
+            end(&mut job)?;
+            return Ok(End::Waiting);
+        }
+        thread::sleep(INTERVALS.0);
+    }
+}
+
+fn ended(status: ExitStatus) -> End {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => End::Status(code),
+        (None, signal) => End::Signal(signal.unwrap_or(0)),
+    }
+}
+
+/// Ends a job: asks its launcher to, who has to end the ranks, and does so itself if that takes too long.
+fn end(job: &mut Child) -> Result<(), Failure> {
+    let _ = Command::new("kill").arg(job.id().to_string()).status();
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        if job.try_wait()?.is_some() {
+            return Ok(());
+        }
+        thread::sleep(INTERVALS.0);
+    }
+    job.kill()?;
+    job.wait()?;
+    Ok(())
+}

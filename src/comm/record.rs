@@ -1,0 +1,59 @@
+//! What this process tells `rondo check`, and when.
+
+#![forbid(unsafe_code)]
+
+use super::proposal::BUILD;
+use crate::config::{self, Loaded};
+use crate::host::{self, Abi, Host};
+use crate::records::{self, Called};
+use crate::shm::Segment;
+
+/// The library was loaded. Nearly always there is nothing to do.
+pub fn loaded() {
+    if let Some(folder) = config::check_folder()
+        && !host::rights::exceed_those_of_the_user()
+    {
+        records::begin(folder, std::hint::black_box(BUILD), config::place_in_job());
+    }
+}
+
+/// The first call has come.
+pub fn called(host: &Host, loaded: &Loaded) {
+    if !records::wanted() {
+        return;
+    }
+    let config = &loaded.config;
+    let mut called = Called {
+        rank: host.world_rank(),
+        node: config.node.clone(),
+        node_is_given: !config.node.is_empty(),
+        enabled: config.enabled,
+        shm: config.shm && !Abi::BUILT.is_simulated(),
+        clock_ns: records::clock_ns(),
+        warnings: loaded.warnings.clone(),
+        ..Called::default()
+    };
+    match host.mpi() {
+        Err(why) => called.trouble = Some(why.to_owned()),
+        Ok(mpi) if config.node.is_empty() => called.node = mpi.node_name(),
+        Ok(_) => {}
+    }
+    if called.shm {
+        let made = Segment::create(config.shm_bytes as usize);
+        called.no_memory = made.err().map(|error| error.to_string());
+    }
+    records::change(|record| record.called = Some(called));
+}
+
+/// The ranks of `MPI_COMM_WORLD` have agreed.
+pub fn agreed() {
+    if records::wanted() {
+        let now = records::now();
+        records::change(|record| record.agreed = Some(now));
+    }
+}
+
+/// The program has called `MPI_Finalize`.
+pub fn finalized() {
+    records::change(|record| record.finalized = true);
+}

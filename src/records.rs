@@ -1,0 +1,166 @@
+//! What each process of a job tells `rondo check`: a file for each process, written anew whenever there is more to
+//! tell. Other jobs write nothing.
+
+#![forbid(unsafe_code)]
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// What is known of a process with the library.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Record {
+    /// Its number on its machine.
+    pub pid: u32,
+    /// The kernel that it runs on: the number of its last start. The same in all containers of a machine.
+    pub machine: String,
+    /// The machine's name.
+    pub name: String,
+    /// The program's file.
+    pub program: String,
+    /// The library's.
+    pub library: String,
+    /// Which build that is.
+    pub build: String,
+    /// The MPI library's file, if it was there when the process began.
+    pub mpi: Option<String>,
+    /// The rank, and how many there are, as the launcher says.
+    pub place: (Option<u32>, Option<u32>),
+    /// Seconds since 1970 at the start.
+    pub began: f64,
+    /// The first call that came to Rondo.
+    pub called: Option<Called>,
+    /// Seconds since 1970 when the ranks of `MPI_COMM_WORLD` had agreed in their handshake.
+    pub agreed: Option<f64>,
+    /// Did `MPI_Finalize` come?
+    pub finalized: bool,
+}
+
+/// What a process knows at its first call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Called {
+    /// Its rank in `MPI_COMM_WORLD`, negative if not known.
+    pub rank: i32,
+    /// Why Rondo can only pass calls on, if that is so.
+    pub trouble: Option<String>,
+    /// The name of its node: the processes of a node share it.
+    pub node: String,
+    /// Is that name `RONDO_NODE`?
+    pub node_is_given: bool,
+    /// Is Rondo switched on?
+    pub enabled: bool,
+    /// Is shared memory wanted?
+    pub shm: bool,
+    /// Why a segment of shared memory cannot be made here.
+    pub no_memory: Option<String>,
+    /// Nanoseconds that it takes to read the clock.
+    pub clock_ns: f64,
+    /// What the options of this process were warned of.
+    pub warnings: Vec<String>,
+}
+
+/// The file and the record of this process.
+static OWN: Mutex<Option<(PathBuf, Record)>> = Mutex::new(None);
+
+/// This process begins, with this place in its job. Nothing is written for a program that is one with the library.
+pub fn begin(folder: PathBuf, build: &str, place: (Option<u32>, Option<u32>)) {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let program = fs::read_link("/proc/self/exe").unwrap_or_default();
+    let program = program.display().to_string();
+    let library = file_at(&maps, begin as *const () as usize).unwrap_or_default();
+    if library == program {
+        return;
+    }
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let kernel = |name: &str| read(&format!("/proc/sys/kernel/{name}")).trim().to_owned();
+    let record = Record {
+        pid: std::process::id(),
+        machine: kernel("random/boot_id"),
+        name: kernel("hostname"),
+        program,
+        library,
+        build: build.to_owned(),
+        mpi: files(&maps).find(|path| is_mpi(path)).map(str::to_owned),
+        place,
+        began: now(),
+        ..Record::default()
+    };
+    let file = folder.join(format!(
+        "{}-{}-{:.9}.json",
+        record.machine, record.pid, record.began
+    ));
+    *OWN.lock() = Some((file, record));
+    change(|_| {});
+}
+
+/// There is more to tell.
+pub fn change(add: impl FnOnce(&mut Record)) {
+    let mut own = OWN.lock();
+    let Some((file, record)) = own.as_mut() else {
+        return;
+    };
+    // A copy of a process, which goes on without another program, is not the process.
+    if record.pid != std::process::id() {
+        return;
+    }
+    add(record);
+    let text = serde_json::to_string(record).expect("names and numbers are always JSON");
+    // Whole or not at all, whenever the process is killed. A folder that is not there is the reader's to find out.
+    let unfinished = file.with_extension("new");
+    let _ = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, &file));
+}
+
+/// Is there a record to be written?
+pub fn wanted() -> bool {
+    OWN.lock().is_some()
+}
+
+/// Seconds since 1970.
+pub fn now() -> f64 {
+    let time = SystemTime::now().duration_since(UNIX_EPOCH);
+    time.map_or(0.0, |time| time.as_secs_f64())
+}
+
+/// Nanoseconds that it takes to read the clock.
+pub fn clock_ns() -> f64 {
+    const READINGS: u32 = 1000;
+    let start = Instant::now();
+    for _ in 1..READINGS {
+        std::hint::black_box(Instant::now());
+    }
+    start.elapsed().as_nanos() as f64 / f64::from(READINGS)
+}
+
+/// The files in the text of `/proc/self/maps`.
+fn files(maps: &str) -> impl Iterator<Item = &str> {
+    maps.lines()
+        .filter_map(|line| Some(&line[line.find('/')?..]))
+}
+
+/// The file that is mapped at an address.
+fn file_at(maps: &str, address: usize) -> Option<String> {
+    let line = maps.lines().find(|line| {
+        let range = line
+            .split(' ')
+            .next()
+            .and_then(|range| range.split_once('-'));
+        let number = |text| usize::from_str_radix(text, 16).ok();
+        range.is_some_and(|(start, end)| {
+            number(start).is_some_and(|start| start <= address)
+                && number(end).is_some_and(|end| address < end)
+        })
+    })?;
+    files(line).next().map(str::to_owned)
+}
+
+/// Is it an MPI library, by its name?
+fn is_mpi(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    ["libmpi.so", "libmpich.so", "libmpi_abi.so"]
+        .iter()
+        .any(|start| name.starts_with(start))
+}
