@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod calibration;
+mod devices;
 mod end;
 mod handshake;
 mod nodes;
@@ -17,7 +18,7 @@ mod trace;
 mod waiting;
 
 use crate::collective::Collective;
-use crate::config::{Config, Gpu, Reproducible, StatsFormat};
+use crate::config::{Config, Reproducible, StatsFormat};
 use crate::decide::{Facts, Why};
 use crate::engine::{Part, Scratch, rooted};
 use crate::host::{self, Abi, Attribute, Code, Comm, Host, InFlight, Mpi, Requests};
@@ -29,6 +30,7 @@ use crate::schedule::Parts;
 use crate::script::Script;
 use crate::stats;
 use crate::topology::Topology;
+pub use devices::assert_memory;
 pub use end::{end, end_early};
 pub use nodes::{Memory, Nodes, Space};
 use once_cell::sync::OnceCell;
@@ -89,6 +91,8 @@ pub struct State {
     pub learnt: Mutex<learn::Table>,
     /// Do all ranks know that one of them may have memory that the processor cannot touch, since some call?
     gpu: AtomicBool,
+    /// Did this process say that it passes no such memory to calls on this communicator?
+    asserted: AtomicBool,
     /// The communicator for Rondo's own messages; `None` if there is no room for one.
     private: OnceCell<Option<Comm>>,
     /// Was `MPI_Comm_idup` called on the communicator before the private one was made? All ranks know alike.
@@ -284,30 +288,6 @@ impl State {
     /// This rank leaves a call that others may carry out.
     pub fn stray(&self) {
         self.strayed.store(true, Relaxed);
-    }
-
-    /// Are the ranks to tell each other, in the call of this number, whether one of them may have got memory of a GPU?
-    pub fn asks_for_gpus(&self, sequence: u64) -> bool {
-        // More often at first: where most calls are the host's, Rondo's come slowly.
-        let due = match sequence {
-            ..128 => sequence.is_multiple_of(8),
-            _ => sequence.is_multiple_of(1024) || sequence.is_power_of_two(),
-        };
-        due && self.config.gpu == Gpu::Auto && !Abi::BUILT.is_simulated()
-    }
-
-    /// Asks all ranks whether one has loaded a GPU's driver since the handshake. If so, all calls from this one on are
-    /// the host's. Collective, on the private communicator.
-    pub fn ask_for_gpus(&self, host: &Host, mpi: &Mpi, private: Comm) -> Result<bool, Code> {
-        let mut found = [i64::from(host::driver_is_loaded())];
-        mpi.max(private, &mut found)?;
-        let found = found[0] != 0;
-        if found && !self.gpu.swap(true, Relaxed) && self.rank == 0 && self.config.trace {
-            let (p, why) = (self.facts.p, Why::Gpu.text());
-            let line = format!("all further calls on this communicator of {p} ranks: host ({why})");
-            report::line(host.world_rank(), &line);
-        }
-        Ok(found)
     }
 
     /// Is a short reduction on this communicator to do without a private one? Programs that make many communicators,

@@ -112,16 +112,26 @@ impl Hierarchy {
 /// touch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gpu {
-    /// The communicators that they are in are left to the MPI library.
+    /// The communicators that they are in are left to the MPI library, unless the program says by a hint that they
+    /// pass no such buffers there.
     #[default]
     Auto,
+    /// They are left to it whatever the program says.
+    Host,
+    /// Rondo asks the drivers about every buffer, and has the MPI library or the driver read and write what is a GPU's.
+    Direct,
     /// Nothing: buffers are the processor's.
     Off,
 }
 
 impl Gpu {
     /// Every value with the name that users write. The position in this list is what ranks exchange.
-    pub const NAMES: &[(&str, Gpu)] = &[("auto", Gpu::Auto), ("off", Gpu::Off)];
+    pub const NAMES: &[(&str, Gpu)] = &[
+        ("auto", Gpu::Auto),
+        ("host", Gpu::Host),
+        ("direct", Gpu::Direct),
+        ("off", Gpu::Off),
+    ];
 
     /// The name that users write.
     pub fn name(self) -> &'static str {

@@ -24,7 +24,7 @@ static void load(const char *driver, const char *directory, int rank) {
     for (int c; from && to && (c = getc(from)) != EOF;) putc(c, to);
     if (from) fclose(from);
     if (to) fclose(to);
-    CHECK(dlopen(name, RTLD_NOW) != NULL);
+    CHECK(dlopen(name, RTLD_NOW | RTLD_GLOBAL) != NULL);
     unlink(name);
     rmdir(path);
 }

@@ -10,7 +10,7 @@ use super::{Operation, Plan, Stop, begin_exchange, context, private};
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 use crate::comm::{State, Work};
-use crate::decide::{AllBroadcast, Choice, Problem, Why};
+use crate::decide::{AllBroadcast, Choice, Form, Problem, Why};
 use crate::host::{Allgather, Host, Mpi, call_tag};
 use crate::stats;
 use std::ffi::c_int;
@@ -90,7 +90,7 @@ impl Operation for Allgather {
             nodes,
             ..
         } = work;
-        let data = self.data(mpi, datatype, layout, parts);
+        let data = self.data(mpi, datatype, layout, parts, form != Form::Flat);
         let data = data.ok_or_else(invalid)?.map_err(Stop::Error)?;
         self.check_own(mpi, parts, rank).map_err(Stop::Broken)?;
         let own = self.place_own(mpi, private, &data, parts, rank);

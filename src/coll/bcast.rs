@@ -9,7 +9,7 @@ use super::traffic::Traffic;
 use super::{Operation, Plan, Stop, begin_exchange, context, private};
 use crate::collective::Collective;
 use crate::comm::State;
-use crate::decide::{Broadcast, Choice, Problem, Why};
+use crate::decide::{Broadcast, Choice, Form, Problem, Why};
 use crate::host::{Bcast, Mpi, call_tag};
 use crate::stats;
 
@@ -71,7 +71,7 @@ impl Operation for Bcast {
         let datatype = self.datatype(mpi).ok_or(Stop::Host(Why::Invalid))?;
         let layout = mpi.layout(datatype, private);
         let layout = layout.map_err(|_| Stop::Host(Why::Invalid))?;
-        let data = self.data(mpi, datatype, layout);
+        let data = self.data(mpi, datatype, layout, form != Form::Flat);
         let data = data.ok_or(Stop::Host(Why::Invalid))?.map_err(Stop::Error)?;
 
         let traffic = Traffic {

@@ -131,10 +131,7 @@ impl Operation for Reduction {
         let found = self.operands(mpi, private, gets);
         let (operands, buffers) = found.ok_or(Stop::Host(Why::Invalid))?;
         let work = &mut *state.work.lock();
-        let Choice::Rondo {
-            algorithm, form, ..
-        } = plan.choice
-        else {
+        let Choice::Rondo { form, .. } = plan.choice else {
             unreachable!("not Rondo's choice");
         };
         // Whether there is a segment, all ranks of all nodes know. Without one, messages give the same bits.
@@ -154,6 +151,84 @@ impl Operation for Reduction {
             tag: call_tag(facts, state.tag_mask()),
             operands: &operands,
         };
+        let go = Go {
+            plan,
+            sequence,
+            total,
+            root,
+            gets,
+            shares,
+        };
+        let result = match self.which() {
+            _ if !gets => 0,
+            ReductionOp::ReduceScatter | ReductionOp::ReduceScatterBlock => {
+                self.count(rank).unwrap_or(0)
+            }
+            ReductionOp::Allreduce
+            | ReductionOp::Reduce
+            | ReductionOp::Scan
+            | ReductionOp::Exscan => total,
+        };
+        match operands.shadow(&buffers, result).map_err(Stop::Error)? {
+            None => self.reduce(go, &run, &buffers, work),
+            Some(shadow) => {
+                self.reduce(go, &run, shadow.buffers(), work)?;
+                (shadow.hand_out(&operands, &buffers)).map_err(Stop::Broken)
+            }
+        }
+    }
+
+    fn describe(&self, plan: &Plan) -> String {
+        let root = match self.which() {
+            ReductionOp::Reduce => format!(" to root {}", self.root(u32::MAX).unwrap_or(0)),
+            ReductionOp::Allreduce
+            | ReductionOp::ReduceScatter
+            | ReductionOp::ReduceScatterBlock
+            | ReductionOp::Scan
+            | ReductionOp::Exscan => String::new(),
+        };
+        format!("of {} bytes{root}", plan.bytes)
+    }
+}
+
+/// What is settled of a reduction that Rondo carries out.
+struct Go<'a> {
+    plan: &'a Plan,
+    /// The number of the call.
+    sequence: u64,
+    /// Elements of a rank's vector.
+    total: u64,
+    root: u32,
+    /// Does this rank get a result?
+    gets: bool,
+    /// Do the ranks of a node share memory?
+    shares: bool,
+}
+
+impl Reduction {
+    /// Carries it out, on buffers of which the processor can touch the result.
+    fn reduce(
+        &self,
+        go: Go,
+        run: &Run,
+        buffers: &Buffers,
+        work: &mut Work,
+    ) -> Result<(), Stop> {
+        let Go {
+            plan,
+            sequence,
+            total,
+            root,
+            gets,
+            shares,
+        } = go;
+        let Choice::Rondo { algorithm, .. } = plan.choice else {
+            unreachable!("not Rondo's choice");
+        };
+        let &Run {
+            state, operands, ..
+        } = run;
+        let p = state.facts().p;
         let Work {
             nodes,
             script,
@@ -163,7 +238,7 @@ impl Operation for Reduction {
         let mut inside = (nodes.sharing.memory())
             .filter(|_| shares)
             .map(|memory| Inside {
-                run: &run,
+                run,
                 sequence,
                 memory,
             });
@@ -177,15 +252,15 @@ impl Operation for Reduction {
             root,
             shares: inside.is_some(),
         };
-        let own = operands.area_of_own(&buffers, total);
-        let result = operands.area_of_result(&buffers, total);
+        let own = operands.area_of_own(buffers, total);
+        let result = operands.area_of_result(buffers, total);
         // Every rank reduces what all have.
         let gathers = algorithm == Algorithm::Gather && state.facts().nodes == 1;
         if let Some(inside) = &mut inside
             && state.facts().nodes == 1
             && !gathers
         {
-            return inside.on_one_node(&writing, &buffers, (script, requests));
+            return inside.on_one_node(&writing, buffers, (script, requests));
         }
         writing.write(script);
 
@@ -195,17 +270,17 @@ impl Operation for Reduction {
         let area = (gets && (whole || idles)).then_some(result);
         let vectors = writing.vectors();
         let area = run.reserve(script, requests, vectors, area)?;
-        stats::count(collective, plan.choice, plan.bytes);
+        stats::count(self.collective(), plan.choice, plan.bytes);
         match (&mut inside, writing.order()) {
             (Some(inside), _) if !gathers => {
                 let vectors = SlotVectors {
-                    operands: &operands,
+                    operands,
                     from: own,
                     to: area,
                 };
                 inside.reduce(vectors, total, &writing.trees(), &writing.wants())?;
             }
-            (_, None) => (operands.fill(&buffers, area, total)).map_err(Stop::Broken)?,
+            (_, None) => (operands.fill(buffers, area, total)).map_err(Stop::Broken)?,
             (_, Some(ranks)) => {
                 let firsts = Cut::of((0..p).map(|rank| writing.part(rank)));
                 let mut place = 0;
@@ -213,12 +288,12 @@ impl Operation for Reduction {
                     let elements = firsts.elements(&(rank..rank + 1));
                     let to = place;
                     place += elements.end - elements.start;
-                    (operands.fill_part(&buffers, &elements, area, to)).map_err(Stop::Broken)?;
+                    (operands.fill_part(buffers, &elements, area, to)).map_err(Stop::Broken)?;
                 }
             }
         }
         let in_area = SlotVectors {
-            operands: &operands,
+            operands,
             from: area,
             to: area,
         };
@@ -234,19 +309,7 @@ impl Operation for Reduction {
         {
             inside.exchange(in_area, &slices)?;
         }
-        finish(&operands, &buffers, script, (requests, area))
-    }
-
-    fn describe(&self, plan: &Plan) -> String {
-        let root = match self.which() {
-            ReductionOp::Reduce => format!(" to root {}", self.root(u32::MAX).unwrap_or(0)),
-            ReductionOp::Allreduce
-            | ReductionOp::ReduceScatter
-            | ReductionOp::ReduceScatterBlock
-            | ReductionOp::Scan
-            | ReductionOp::Exscan => String::new(),
-        };
-        format!("of {} bytes{root}", plan.bytes)
+        finish(operands, buffers, script, (requests, area))
     }
 }
 

@@ -7,6 +7,7 @@
 use super::calibration::KNOWN;
 use super::proposal::Proposal;
 use super::waiting::{self, Waiting};
+use super::devices::ASSERTED;
 use super::{
     ADD_UP, ALIVE, DUPLICATED, PROMISED, STATE, State, end, nodes, process, record, ruled,
 };
@@ -58,6 +59,7 @@ pub fn handshake(
         rules: Arc::default(),
         learnt: Mutex::default(),
         gpu: AtomicBool::default(),
+        asserted: (ASSERTED.get(mpi, comm)?.copied().unwrap_or(false)).into(),
         strayed: AtomicBool::default(),
         duplicated: AtomicBool::new(cfg!(abi = "openmpi") && DUPLICATED.get(mpi, comm)?.is_some()),
         private: OnceCell::default(),
@@ -99,6 +101,7 @@ impl State {
             &own.encode(),
             tag_max,
             known.is_some(),
+            self.asserted.load(Relaxed),
             &rules,
             &KNOWN.numbers(),
         );
@@ -146,7 +149,7 @@ impl State {
             self.closed = Some(Why::Off);
         } else if self.facts.p < 3 {
             self.closed = Some(Why::FewRanks);
-        } else if proposal.gpu() && self.config.gpu == Gpu::Auto {
+        } else if self.config.gpu.leaves(proposal.devices(self.config.gpu)) {
             self.closed = Some(Why::Gpu);
         }
         if self.config.gpu == Gpu::Off {

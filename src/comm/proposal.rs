@@ -2,9 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use crate::config;
+use crate::config::{self, Gpu};
 use crate::hash;
-use crate::host;
+use crate::host::{self, Devices};
 use crate::network::{FIGURES, Network, Numbers};
 use crate::rules::Rules;
 
@@ -37,6 +37,7 @@ impl Proposal {
 
     const VERSION: usize = 0;
     const UNMAPPED: usize = 2;
+    const DRIVER: usize = 3;
     const TAG_MAX: usize = 4;
     const GPU: usize = 5;
     const RULES: usize = 6;
@@ -51,6 +52,7 @@ impl Proposal {
         own: &[u64; W],
         tag_max: u32,
         mapped: bool,
+        asserted: bool,
         rules: &Rules,
         network: &Numbers,
     ) -> Proposal {
@@ -59,7 +61,12 @@ impl Proposal {
         proposal.offer_both(Self::VERSION, build());
         proposal.0[Self::UNMAPPED] = (!mapped).into();
         proposal.0[Self::TAG_MAX] = !i64::from(tag_max);
-        proposal.0[Self::GPU] = host::driver_is_loaded().into();
+        let devices = host::look_for_devices();
+        proposal.0[Self::DRIVER] = devices as i64;
+        proposal.0[Self::GPU] = match asserted {
+            true => Devices::None as i64,
+            false => devices as i64,
+        };
         proposal.offer_both(Self::RULES, rules.hash());
         if rank == 0 {
             proposal.0[Self::RULE_COUNT] = rules.len() as i64;
@@ -119,8 +126,13 @@ impl Proposal {
         Network::from_numbers(std::array::from_fn(|i| self.0[Self::NETWORK + i]))
     }
 
-    /// May a rank have memory that the processor cannot touch?
-    pub fn gpu(&self) -> bool {
-        self.0[Self::GPU] != 0
+    /// May a rank have memory that the processor cannot touch? What programs assert of it does not count where the
+    /// user wants such communicators left alone.
+    pub fn devices(&self, gpu: Gpu) -> Devices {
+        let place = match gpu {
+            Gpu::Host => Self::DRIVER,
+            Gpu::Auto | Gpu::Direct | Gpu::Off => Self::GPU,
+        };
+        Devices::of(self.0[place])
     }
 }

@@ -374,8 +374,13 @@ const OTHERS: &[Opt] = &[
         default: "auto",
         scope: Scope::Communicator,
         doc: "Where a process has the library of a GPU's driver (CUDA, HIP, Level Zero), its buffers may be memory \
-              that the processor cannot touch. auto leaves all calls on communicators with such a process to the MPI \
-              library. Off says that all buffers are the processor's.",
+              that the processor cannot touch. host leaves all calls on communicators with such a process to the MPI \
+              library. auto does so too, unless the process said by the MPI hint mpi_assert_memory_alloc_kinds that it \
+              passes only memory of the kinds system and mpi there. direct keeps the calls: the driver is asked about \
+              every buffer, the MPI library sends from and receives into those of a GPU, and the driver copies where \
+              Rondo would. The MPI library must then be able to use such buffers, as the program expects of it anyway; \
+              communicators with Level Zero are left to it all the same. Off says that all buffers are the \
+              processor's.",
     },
     Opt {
         name: "TRACE",

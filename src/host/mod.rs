@@ -21,7 +21,7 @@ pub use data::sides::{Side, Sides};
 pub use data::staging::StagingRoom;
 pub use library::abi::{Abi, RawHandle};
 pub(crate) use library::collectives::signature;
-pub use library::devices::{driver_is_loaded, ignore_devices};
+pub use library::devices::{Devices, ignore_devices, look_for_devices};
 pub use library::handle::Comm;
 #[cfg(not(feature = "direct"))]
 pub use library::next::Next;

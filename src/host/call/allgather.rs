@@ -8,6 +8,7 @@ use crate::host::data::counts::{Counts, Slots, is_alias};
 use crate::host::data::data::{Areas, Data, Packed};
 use crate::host::data::elements::{Elements, Stretch};
 use crate::host::data::layout::Layout;
+use crate::host::data::memory;
 use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
 use crate::host::library::handle::Comm;
 use crate::host::library::table::{Host, Mpi};
@@ -106,13 +107,15 @@ impl Allgather {
         }
     }
 
-    /// The parts in the user's memory; `None` if the buffer cannot be one.
+    /// The parts in the user's memory; `None` if the buffer cannot be one. If the processor `touches` them, they are
+    /// not used in place where it cannot.
     pub fn data<'a>(
         &'a self,
         mpi: &Mpi,
         datatype: Datatype,
         layout: Layout,
         parts: &'a Parts,
+        touches: bool,
     ) -> Option<Result<Data<'a>, Code>> {
         if ptr::eq(self.recvbuf, IN_PLACE) {
             return None;
@@ -127,7 +130,13 @@ impl Allgather {
         };
         let base = self.recvbuf.cast::<u8>().wrapping_offset(offset as isize);
         let slots = self.slots(base, layout.extent);
-        (!slots.any_null(parts)).then_some(Ok(Data::Parts(slots)))
+        if slots.any_null(parts) {
+            return None;
+        }
+        match touches && slots.any_foreign(parts) {
+            true => Some(self.packed(mpi, datatype, layout, parts).map(Data::Packed)),
+            false => Some(Ok(Data::Parts(slots))),
+        }
     }
 
     fn packed<'a>(
@@ -197,8 +206,9 @@ impl Allgather {
                 }
                 // SAFETY: as many bytes are sent as the part has, which was checked; by the caller's
                 // contract they can be read there, and the part is good for them.
-                unsafe { ptr::copy(from.cast_const(), to, bytes as usize) };
-                Some(Ok(()))
+                let copied =
+                    unsafe { memory::copy(mpi, private, from.cast_const(), to, bytes as usize) };
+                Some(copied.map_err(at("packing")))
             }
             None if from.is_null() && mpi.begins_at_once(datatype.0) => None,
             None => {

@@ -5,6 +5,7 @@ use crate::host::data::counts::Count;
 use crate::host::data::data::{Areas, Data, Packed};
 use crate::host::data::elements::Elements;
 use crate::host::data::layout::Layout;
+use crate::host::data::memory::is_foreign;
 use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
 use crate::host::library::handle::Comm;
 use crate::host::library::table::{Host, Mpi};
@@ -59,7 +60,8 @@ impl Bcast {
         self.count.get()
     }
 
-    /// The message in the user's buffer; `None` if the buffer cannot be one.
+    /// The message in the user's buffer; `None` if the buffer cannot be one. If the processor `touches` it, it is not
+    /// used in place where it cannot.
     ///
     /// A null buffer is `MPI_BOTTOM`, which is fine for types that carry addresses and an error for
     /// those whose data begin at the buffer's own address. There is nothing that a broadcast could have in place.
@@ -68,6 +70,7 @@ impl Bcast {
         mpi: &Mpi,
         datatype: Datatype,
         layout: Layout,
+        touches: bool,
     ) -> Option<Result<Data<'static>, Code>> {
         let count = self.count()?;
         let buffer: *mut u8 = self.buffer.cast();
@@ -77,7 +80,13 @@ impl Bcast {
         match layout.contiguous(count) {
             Some(0) if buffer.is_null() => None,
             None if buffer.is_null() && mpi.begins_at_once(datatype.0) => None,
-            Some(offset) => Some(Ok(Data::Run(buffer.wrapping_offset(offset as isize)))),
+            Some(offset) => {
+                let run = buffer.wrapping_offset(offset as isize);
+                Some(match touches && is_foreign(run) {
+                    true => packed(mpi, buffer, count, datatype, layout).map(Data::Packed),
+                    false => Ok(Data::Run(run)),
+                })
+            }
             None => Some(packed(mpi, buffer, count, datatype, layout).map(Data::Packed)),
         }
     }

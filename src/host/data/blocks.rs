@@ -4,12 +4,12 @@
 use super::counts::{Counts, Slots};
 use super::elements::{Elements, Message, Stretch, self_message};
 use super::layout::Layout;
+use super::memory;
 use crate::host::library::handle::Comm;
 use crate::host::library::table::Mpi;
 use crate::host::object::attr::Datatype;
 use crate::host::object::code::Code;
 use crate::schedule::Parts;
-use std::ptr;
 
 /// Where blocks are.
 #[derive(Clone, Copy)]
@@ -175,8 +175,7 @@ impl<'a> UserBlocks<'a> {
             Copying::Run(offset) => {
                 let (from, bytes) = (self.run(*offset, rank), self.bytes(rank) as usize);
                 // SAFETY: the block lies there by the contract of whoever made the call; the caller's contract.
-                unsafe { ptr::copy_nonoverlapping(from.cast_const(), packed, bytes) };
-                Ok(())
+                unsafe { memory::copy(mpi, comm, from.cast_const(), packed, bytes) }
             }
             Copying::Elements(elements, base) => {
                 let stretch = self.stretch(*base, rank, packed);
@@ -201,8 +200,7 @@ impl<'a> UserBlocks<'a> {
             Copying::Run(offset) => {
                 let (to, bytes) = (self.run(*offset, rank), self.bytes(rank) as usize);
                 // SAFETY: the block lies there by the contract of whoever made the call; the caller's contract.
-                unsafe { ptr::copy_nonoverlapping(packed.cast_const(), to, bytes) };
-                Ok(())
+                unsafe { memory::copy(mpi, comm, packed.cast_const(), to, bytes) }
             }
             Copying::Elements(elements, base) => {
                 let stretch = self.stretch(*base, rank, packed);
@@ -225,9 +223,9 @@ impl<'a> UserBlocks<'a> {
     pub fn copy(&self, mpi: &Mpi, comm: Comm, rank: u32, to: &UserBlocks) -> Result<(), Code> {
         if let (Copying::Run(from), Copying::Run(into)) = (&self.copying, &to.copying) {
             let (from, into) = (self.run(*from, rank), to.run(*into, rank));
+            let bytes = self.bytes(rank) as usize;
             // SAFETY: both lie there by the contract of whoever made the call.
-            unsafe { ptr::copy(from.cast_const(), into, self.bytes(rank) as usize) };
-            return Ok(());
+            return unsafe { memory::copy(mpi, comm, from.cast_const(), into, bytes) };
         }
         let (from, to) = (self.message(mpi, rank)?, to.message(mpi, rank)?);
         // SAFETY: as above, and the blocks of two buffers do not overlap.

@@ -1,6 +1,7 @@
-//! Elements of a datatype that do not lie in one run: packing and unpacking them by the host.
+//! Elements of a datatype that do not lie in one run, or not in the processor's memory: packing and unpacking them.
 
 use super::layout::Layout;
+use super::memory;
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
@@ -13,13 +14,13 @@ use std::ffi::c_int;
 const BOTTOM: usize = 4096;
 
 /// At most this many bytes are packed by one call of the host, which counts in `int`.
-const PACK_BYTES: u64 = 1 << 30;
+pub(in crate::host) const PACK_BYTES: u64 = 1 << 30;
 
 /// A datatype of a user's buffer as the host's pack functions need it.
 pub struct Elements {
     datatype: sys::MPI_Datatype,
     /// The datatype if it had to be made; freed at the end.
-    _shifted: Option<Made>,
+    shifted: Option<Made>,
     layout: Layout,
     byte: sys::MPI_Datatype,
     /// For elements so large that MPI_Pack cannot count their bytes: a type of as many bytes.
@@ -86,7 +87,7 @@ impl Elements {
         }
         let elements = Elements {
             datatype,
-            _shifted: shifted,
+            shifted,
             layout,
             byte: mpi.h.byte,
             giant,
@@ -138,6 +139,14 @@ impl Elements {
         some: Stretch,
         direction: Direction,
     ) -> Result<(), Code> {
+        if let Some((user, packed, bytes)) = self.run(&some) {
+            let (from, to) = match direction {
+                Direction::Pack => (user, packed),
+                Direction::Unpack => (packed, user),
+            };
+            // SAFETY: by the caller's contract.
+            return unsafe { memory::copy(mpi, comm, from.cast_const(), to, bytes) };
+        }
         self.each_run(some, |user, packed| {
             if self.giant.is_some() {
                 let (from, to) = match direction {
@@ -172,6 +181,19 @@ impl Elements {
                 }
             })
         })
+    }
+
+    /// Where some elements are for the user, where they are packed, and their bytes, if they are a single run.
+    fn run(&self, some: &Stretch) -> Option<(*mut u8, *mut u8, usize)> {
+        if self.shifted.is_some() {
+            return None; // the address stands for another one
+        }
+        let Layout { size, extent, .. } = self.layout;
+        let count = some.until.saturating_sub(some.from);
+        let offset = self.layout.contiguous(count)? + some.from as i64 * extent;
+        let user = some.user.wrapping_offset(offset as isize);
+        let packed = some.packed.wrapping_add((some.from * size) as usize);
+        Some((user, packed, (count * size) as usize))
     }
 
     /// Calls `copy(elements of the user, their packed bytes)` in runs short enough for the host.

@@ -5,7 +5,6 @@
 //! it: a type may permute its elements. So the constructors of the type are followed.
 
 use crate::host::library::abi;
-use crate::host::library::devices::driver_is_loaded;
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::{EnvelopeLargeFn, Mpi};
@@ -72,16 +71,7 @@ impl Mpi {
     /// codes, no handler is called: `private` is a communicator that returns errors.
     ///
     /// An uncommitted type is an error, as it is in every host function that moves data.
-    ///
-    /// Where memory may be a device's, nothing counts as a run, so that the host packs and unpacks all of it: it can
-    /// reach such memory, or the program could not use it with MPI.
     pub fn layout(&self, datatype: Datatype, private: Comm) -> Result<Layout, Code> {
-        let layout = self.known_layout(datatype, private)?;
-        let run = layout.run.filter(|_| !driver_is_loaded());
-        Ok(Layout { run, ..layout })
-    }
-
-    fn known_layout(&self, datatype: Datatype, private: Comm) -> Result<Layout, Code> {
         let envelope = Envelope::of(self, datatype)?;
         if is_predefined(envelope.combiner) {
             return predefined(self, datatype);

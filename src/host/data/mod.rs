@@ -9,6 +9,8 @@ pub mod counts;
 pub mod data;
 pub mod elements;
 pub mod layout;
+pub mod memory;
 pub mod operands;
+pub mod shadow;
 pub mod sides;
 pub mod staging;

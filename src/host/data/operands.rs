@@ -3,6 +3,7 @@
 use super::blocks::UserBlocks;
 use super::elements::{Chunk, Made, self_message};
 use super::layout::Layout;
+use super::memory;
 use crate::host::library::abi::RawHandle;
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
@@ -163,7 +164,6 @@ impl<'a> Operands<'a> {
         op: RawHandle,
     ) -> Option<Operands<'a>> {
         let (layout, op) = (mpi.layout(datatype, comm).ok()?, op.op());
-        // Not where memory may be a device's, which no layout calls a run.
         let lies_together = layout.contiguous(2) == Some(0);
         let kernel = || mpi.kernel(op, datatype, layout.size);
         Some(Operands {
@@ -289,6 +289,11 @@ impl<'a> Operands<'a> {
         self.at(area.base.wrapping_add(offset as usize), element)
     }
 
+    /// Where the data of an element begin.
+    pub(in crate::host) fn begins(&self, base: *mut u8, element: u64) -> *mut u8 {
+        (self.at(base, element)).wrapping_offset(self.spans.0 as isize)
+    }
+
     fn at(&self, base: *mut u8, element: u64) -> *mut u8 {
         base.wrapping_offset((element as i64).wrapping_mul(self.layout.extent) as isize)
     }
@@ -357,9 +362,10 @@ impl<'a> Operands<'a> {
                 from.wrapping_offset(offset as isize),
                 to.wrapping_offset(offset as isize),
             );
+            let bytes = (count * self.layout.size) as usize;
             // SAFETY: the caller's contract: the data of the elements are a single run.
-            unsafe { ptr::copy(from.cast_const(), to, (count * self.layout.size) as usize) };
-            return Ok(());
+            return unsafe { memory::copy(self.mpi, self.comm, from.cast_const(), to, bytes) }
+                .map_err(at("copying operands"));
         }
         let most = (MESSAGE_BYTES / self.layout.size.max(1)).max(1);
         let mut done = 0;

@@ -4,9 +4,12 @@
 //! Only short pieces share a message (docs/tuning.md has the measurement), so a staged message is short
 //! too, and few are in flight.
 
+use super::memory;
+use crate::host::library::handle::Comm;
+use crate::host::library::table::Mpi;
+use crate::host::object::code::Code;
 use std::collections::{TryReserveError, VecDeque};
 use std::mem::MaybeUninit;
-use std::ptr;
 
 /// Bytes in a row.
 #[derive(Clone, Copy)]
@@ -102,28 +105,27 @@ impl Staging {
     }
 
     /// Copies the pieces of the newest message together.
-    pub fn gather(&mut self) {
-        if let Some(message) = self.busy.back_mut() {
-            message.each(|user, staged, len| {
-                // SAFETY: the run lies in the parts of the collective, whose bytes are there; the
-                // staging memory was reserved for the sum of all runs and is nobody else's.
-                unsafe { ptr::copy_nonoverlapping(user.cast_const(), staged, len) }
-            });
-        }
+    pub fn gather(&mut self, mpi: &Mpi, comm: Comm) -> Result<(), Code> {
+        let Some(message) = self.busy.back_mut() else {
+            return Ok(());
+        };
+        message.each(|user, staged, len| {
+            // SAFETY: the run lies in the parts of the collective, whose bytes are there; the
+            // staging memory was reserved for the sum of all runs and is nobody else's.
+            unsafe { memory::copy(mpi, comm, user.cast_const(), staged, len) }
+        })
     }
 
     /// Copies the message of this number apart.
-    pub fn scatter(&mut self, number: u32) {
-        if let Some(message) = self
-            .busy
-            .iter_mut()
-            .find(|message| message.number == number)
-        {
-            message.each(|user, staged, len| {
-                // SAFETY: as in `gather`; the message has arrived in full.
-                unsafe { ptr::copy_nonoverlapping(staged.cast_const(), user, len) }
-            });
-        }
+    pub fn scatter(&mut self, mpi: &Mpi, comm: Comm, number: u32) -> Result<(), Code> {
+        let mut messages = self.busy.iter_mut();
+        let Some(message) = messages.find(|message| message.number == number) else {
+            return Ok(());
+        };
+        message.each(|user, staged, len| {
+            // SAFETY: as in `gather`; the message has arrived in full.
+            unsafe { memory::copy(mpi, comm, staged.cast_const(), user, len) }
+        })
     }
 
     /// Gives the memory of the message of this number back.
@@ -146,11 +148,15 @@ impl Staging {
 
 impl Message {
     /// Calls `copy(place in the user's memory, place in the message, bytes)` for every run.
-    fn each(&mut self, copy: impl Fn(*mut u8, *mut u8, usize)) {
+    fn each(
+        &mut self,
+        copy: impl Fn(*mut u8, *mut u8, usize) -> Result<(), Code>,
+    ) -> Result<(), Code> {
         let mut staged: *mut u8 = self.memory.as_mut_ptr().cast();
         for run in &self.runs {
-            copy(run.address, staged, run.len as usize);
+            copy(run.address, staged, run.len as usize)?;
             staged = staged.wrapping_add(run.len as usize);
         }
+        Ok(())
     }
 }

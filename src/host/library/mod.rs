@@ -8,6 +8,7 @@ pub mod symbols;
 pub mod abi;
 pub mod collectives;
 pub mod devices;
+pub mod driver;
 pub mod handle;
 pub mod identify;
 #[cfg(not(feature = "direct"))]

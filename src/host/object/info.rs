@@ -4,8 +4,8 @@ use crate::host::library::abi::{RawHandle, text};
 use crate::host::library::table::Mpi;
 use std::ffi::{CStr, c_char, c_int};
 
-/// Characters of a value that are of interest.
-const VALUE_MAX: usize = 64;
+/// Characters of a value that are of interest. What of a longer one is cut off does not count.
+const VALUE_MAX: usize = 255;
 
 impl Mpi {
     /// The value under a key of an info object, if the object has the key. The host has taken the object just now.

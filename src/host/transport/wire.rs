@@ -17,7 +17,7 @@ use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
 use crate::host::object::code::Code;
-use crate::host::object::failure::Failure;
+use crate::host::object::failure::{Failure, at};
 use std::collections::TryReserveError;
 use std::time::{Duration, Instant};
 
@@ -299,7 +299,8 @@ impl Wire for MpiWire<'_> {
             [run] => (run.address, None),
             _ => match self.requests.staged_out.reserve(&self.requests.runs, len) {
                 Some((address, number)) => {
-                    self.requests.staged_out.gather();
+                    let (mpi, comm) = (self.job.mpi, self.job.comm);
+                    (self.requests.staged_out.gather(mpi, comm)).map_err(at("packing"))?;
                     (address, Some(number))
                 }
                 None => return Ok(false),
@@ -326,7 +327,8 @@ impl Wire for MpiWire<'_> {
             receive.check(mpi, from, &status)?;
             verify(mpi, &status, from, receive.len)?;
             if let Some(staged) = receive.staged {
-                requests.staged_in.scatter(staged);
+                let unpacked = requests.staged_in.scatter(mpi, self.job.comm, staged);
+                unpacked.map_err(at("unpacking"))?;
                 requests.staged_in.release(staged);
             }
             Event::Received(number)
