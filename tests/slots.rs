@@ -3,7 +3,8 @@
 //! writes over what another one needs.
 
 use rondo::engine::node::{
-    GATE_BYTES, Gate, Groups, NodeRing, SlotExchange, SlotReduction, Slots, Step, Tree, Want,
+    GATE_BYTES, Gate, Groups, NodeRing, Operand, SlotExchange, SlotReduction, Slots, Step, Tree,
+    Want,
 };
 use rondo::script::{Fold, share};
 use std::cell::RefCell;
@@ -266,15 +267,18 @@ fn what_a_rank_wants_of_a_reduction_it_gets_in_the_order_of_its_fold() {
                     0 => vec![Want {
                         elements: 0..elements,
                         to: 0,
+                        of: Operand::All,
                     }],
                     1 if elements > 2 => vec![
                         Want {
                             elements: 0..1,
                             to: 1,
+                            of: Operand::All,
                         },
                         Want {
                             elements: elements - 1..elements,
                             to: 0,
+                            of: Operand::All,
                         },
                     ],
                     _ => vec![],

@@ -3,14 +3,14 @@
 #![forbid(unsafe_code)]
 
 use super::nodes::shares;
-use super::slots::{Inside, UNIT_MAX};
+use super::slots::Inside;
 use super::writing::Writing;
 use super::{Operation, Plan, Stop, begin_exchange, context, private};
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, LEAST_BYTES};
 use crate::comm::{SEND_WINDOW, SIMULATED_SENDS, State, Work};
 use crate::config::Reproducible;
-use crate::decide::{self, Choice, Form, Order, Problem, Why};
+use crate::decide::{self, Choice, Form, Order, Problem, SLOT_UNIT_MAX, Why};
 use crate::engine::{Execution, Limits, run_script};
 use crate::host::{
     self, Abi, Area, Buffers, Code, Comm, Failure, Mpi, MpiScriptWire, Operands, Reduction,
@@ -90,9 +90,11 @@ impl Operation for Reduction {
             idempotent: operator.idempotent,
         });
         let (longest, fullest) = self.parts(p, bytes);
+        let elements = self.total(p).unwrap_or(0);
         question(decide::Reduction {
             context: context(self.collective(), state),
             bytes,
+            unit: bytes.checked_div(elements).unwrap_or(0),
             longest,
             fullest,
             order,
@@ -129,19 +131,25 @@ impl Operation for Reduction {
         };
         // Before the call is counted: the ranks whose operator is invalid do not count it either.
         let found = self.operands(mpi, private, gets);
-        let (operands, buffers) = found.ok_or(Stop::Host(Why::Invalid))?;
+        let (mut operands, buffers) = found.ok_or(Stop::Host(Why::Invalid))?;
         let work = &mut *state.work.lock();
         let Choice::Rondo { form, .. } = plan.choice else {
             unreachable!("not Rondo's choice");
         };
         // Whether there is a segment, all ranks of all nodes know. Without one, messages give the same bits.
-        let unit = operands.unit().filter(|&unit| unit <= UNIT_MAX);
-        let built_in = self.known_operator().is_some_and(|op| op.built_in);
-        let shares =
-            built_in && unit.is_some() && shares(form, mpi, state, &mut work.nodes, private)?;
+        let unit = operands.unit();
+        let shares = unit <= SLOT_UNIT_MAX && shares(form, mpi, state, &mut work.nodes, private)?;
         let sequence = begin_exchange(work, plan, private, mpi, state)?;
-        // Ranks whose operators differ in what they allow may have chosen differently.
-        let what = collective as u64 | implementation(plan.choice) << 8;
+        let slot_unit = match shares {
+            true => {
+                operands.reserve_apart().map_err(Stop::Error)?;
+                unit
+            }
+            false => 0,
+        };
+        // Ranks whose operators differ in what they allow may have chosen differently. Messages may have elements of
+        // several sizes, slots may not.
+        let what = collective as u64 | implementation(plan.choice) << 8 | slot_unit << 16;
         let facts = [what, sequence, root.into(), plan.bytes];
         let total = self.total(p).ok_or(Stop::Host(Why::Invalid))?;
         let run = Run {

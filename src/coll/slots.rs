@@ -9,16 +9,13 @@ use crate::collective::Family;
 use crate::comm::Memory;
 use crate::decide::{Choice, Form};
 use crate::engine::node::{
-    GATE_BYTES, Gate, Groups, SlotExchange, SlotReduction, Tree, Want, run_slots,
+    GATE_BYTES, Gate, Groups, Operand, SlotExchange, SlotReduction, Tree, Want, run_slots,
 };
 use crate::host::{Buffers, Failure, NodeCall, Requests, RingSlots, SlotVectors, Vectors};
-use crate::script::{Cut, Fold, Script, share};
+use crate::script::{Cut, Fold, Prefix, Script, share};
 use crate::stats;
 use std::iter::once;
 use std::ops::Range;
-
-/// The longest element for which every ring has slots, in bytes. Those of predefined types are shorter.
-pub(super) const UNIT_MAX: u64 = 64;
 
 /// A call, inside the node of a rank.
 pub(super) struct Inside<'a> {
@@ -46,7 +43,7 @@ impl Inside<'_> {
             self.run.operands.unit(),
         );
         let capacity = self.memory.ring.capacity();
-        let groups = make(ranks, unit.unwrap_or(UNIT_MAX), elements, capacity);
+        let groups = make(ranks, unit, elements, capacity);
         (groups, self.memory.begin_groups(&groups))
     }
 
@@ -184,6 +181,7 @@ impl Writing<'_> {
             }
         };
         match family {
+            Family::Scan => whole(Fold::From(0)),
             Family::Reduction => whole(Fold::From(local(leader()))),
             Family::ScatteredReduction => {
                 let ranks = 0..self.p();
@@ -192,7 +190,6 @@ impl Writing<'_> {
                     .collect()
             }
             Family::AllReduction
-            | Family::Scan
             | Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
@@ -210,12 +207,14 @@ impl Writing<'_> {
     pub fn wants(&self) -> Vec<Want> {
         let topology = self.state.topology();
         let (rank, nodes) = (self.rank(), topology.nodes());
-        let all = || {
+        let vector = |of| {
             vec![Want {
                 elements: 0..self.total,
                 to: 0,
+                of,
             }]
         };
+        let all = || vector(Operand::All);
         match self.call.collective().family() {
             Family::Reduction => match rank == topology.leader(topology.node(rank), self.root) {
                 true => all(),
@@ -227,6 +226,7 @@ impl Writing<'_> {
                 let of = |rank: u32, to| Want {
                     elements: parts.elements(&(rank..rank + 1)),
                     to,
+                    of: Operand::All,
                 };
                 let Some(order) = self.order().filter(|_| nodes > 1) else {
                     return vec![of(rank, 0)];
@@ -241,8 +241,15 @@ impl Writing<'_> {
                 wants.sort_unstable_by_key(|want| want.elements.start);
                 wants
             }
+            // On one node only, where ranks have their own numbers.
+            Family::Scan => match self.prefix() {
+                Prefix::Inclusive => vector(Operand::Upto(rank)),
+                Prefix::Exclusive => match rank.checked_sub(1) {
+                    Some(before) => vector(Operand::Upto(before)),
+                    None => Vec::new(),
+                },
+            },
             Family::AllReduction
-            | Family::Scan
             | Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
@@ -254,6 +261,7 @@ impl Writing<'_> {
                     vec![Want {
                         to: elements.start,
                         elements,
+                        of: Operand::All,
                     }]
                 }
                 None => all(),

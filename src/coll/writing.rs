@@ -116,14 +116,7 @@ impl Writing<'_> {
                 script.result(own);
             }
             Family::Scan => {
-                let prefix = match self.call.which() {
-                    ReductionOp::Exscan => Prefix::Exclusive,
-                    ReductionOp::Scan
-                    | ReductionOp::Allreduce
-                    | ReductionOp::Reduce
-                    | ReductionOp::ReduceScatter
-                    | ReductionOp::ReduceScatterBlock => Prefix::Inclusive,
-                };
+                let prefix = self.prefix();
                 let vector = (0..blocks).map(|i| share(self.total, blocks, i));
                 let places = match algorithm.of_scan() {
                     ScanAlgorithm::Doubling => prefix.places(self.p()),
@@ -145,6 +138,18 @@ impl Writing<'_> {
             | Family::IrregularExchange => {
                 unreachable!("nothing is reduced")
             }
+        }
+    }
+
+    /// Which prefix a rank gets in a scan.
+    pub fn prefix(&self) -> Prefix {
+        match self.call.which() {
+            ReductionOp::Exscan => Prefix::Exclusive,
+            ReductionOp::Scan
+            | ReductionOp::Allreduce
+            | ReductionOp::Reduce
+            | ReductionOp::ReduceScatter
+            | ReductionOp::ReduceScatterBlock => Prefix::Inclusive,
         }
     }
 

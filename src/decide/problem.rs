@@ -214,6 +214,7 @@ pub fn typical(context: Context, class: SizeClass, candidate: Candidate) -> Choi
             let call = Reduction {
                 context,
                 bytes,
+                unit: 1,
                 longest: bytes.div_ceil(context.facts.p.into()),
                 fullest: bytes,
                 order: Order::ANY,

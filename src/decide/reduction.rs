@@ -27,6 +27,10 @@ const GATHER_BYTES: u64 = 64 << 10;
 /// of the vector. With equal parts they have about as many.
 const UNEVEN: u64 = 2;
 
+/// Bytes of the longest element for which there are slots in the memory that the ranks of a node share, however little of
+/// it each has. Those of predefined types are shorter.
+pub const SLOT_UNIT_MAX: u64 = 192;
+
 /// What an operator allows. All ranks know the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
@@ -34,7 +38,7 @@ pub struct Order {
     pub commutes: bool,
     /// Is the result the same, to the last bit, in every order?
     pub exact: bool,
-    /// Are operator and datatype predefined? Then an element takes as many bytes of memory on every rank.
+    /// Are operator and datatype predefined? Others may be slow.
     pub built_in: bool,
     /// May operands count twice?
     pub idempotent: bool,
@@ -57,6 +61,8 @@ pub struct Reduction<'a> {
     pub context: Context<'a>,
     /// Bytes of a rank's vector.
     pub bytes: u64,
+    /// Bytes of an element.
+    pub unit: u64,
     /// Bytes of the longest part of a rank, where ranks get parts of the result.
     pub longest: u64,
     /// Bytes of the fullest messages of all rounds of halving, one after the other; of equal parts, about as many as
@@ -84,10 +90,12 @@ impl Reduction<'_> {
         self.context.collective.family()
     }
 
-    /// Are the vectors that travel together so short that one takes them all?
+    /// Are the vectors that travel together so short that one takes them all? Ranks that share memory better share what
+    /// a user's operator has to do.
     fn is_short(&self) -> bool {
         let vectors = match self.form(Algorithm::Gather) {
             Form::Nodes { .. } if self.context.facts.nodes > 1 => self.context.facts.nodes,
+            Form::Nodes { .. } if !self.order.built_in => return false,
             Form::Nodes { .. } | Form::Flat => self.context.facts.p,
         };
         self.bytes.saturating_mul(vectors.into()) <= GATHER_BYTES
@@ -147,6 +155,7 @@ impl Reduction<'_> {
             }
             Family::Reduction if self.is_for_a_tree() => Algorithm::Postal,
             Family::Reduction => Algorithm::Circulant,
+            Family::Scan if self.scans_through_memory() => Algorithm::Pipelined,
             Family::Scan => Algorithm::Doubling,
             Family::ScatteredReduction if self.is_uneven() => Algorithm::Circulant,
             Family::AllReduction
@@ -233,12 +242,14 @@ impl Reduction<'_> {
         let is_one = facts.nodes == 1;
         let is_even = facts.widest == facts.narrowest;
         let is_flat = match is_one {
-            true => !config.shm || !self.order.built_in,
+            true => !config.shm || self.unit > SLOT_UNIT_MAX,
             false => is_placed || self.is_ordered(),
         };
         match algorithm {
             _ if facts.widest == 1 || config.hierarchy == Hierarchy::Flat || is_flat => Form::Flat,
-            Algorithm::Ordered | Algorithm::Gather if is_one => Form::Nodes { lanes: facts.p },
+            Algorithm::Ordered | Algorithm::Gather | Algorithm::Pipelined if is_one => {
+                Form::Nodes { lanes: facts.p }
+            }
             Algorithm::Halving if is_even => Form::Nodes {
                 lanes: facts.widest,
             },
@@ -277,6 +288,13 @@ impl Reduction<'_> {
         }
     }
 
+    /// Does a scan pass through the memory that the ranks of the only node share? There it keeps to the order of ranks,
+    /// which a scan between nodes does not, unless it must.
+    fn scans_through_memory(&self) -> bool {
+        let is_placed = self.promise() == Reproducible::Placement;
+        !is_placed && self.form(Algorithm::Pipelined) != Form::Flat
+    }
+
     /// The blocks of the vector (circulant, pipelined), or of each part.
     fn blocks(&self, algorithm: Algorithm, form: Form, block_bytes: u64) -> u32 {
         let facts = self.context.facts;
@@ -289,8 +307,10 @@ impl Reduction<'_> {
             Form::Nodes { .. } => facts.nodes,
         };
         match algorithm {
+            // The order is that of ranks, whatever the blocks.
+            Algorithm::Pipelined if block_bytes == 0 => most(self.bytes, facts.eager_bytes),
             // Nothing travels.
-            _ if ranks == 1 => 1,
+            _ if ranks == 1 && algorithm != Algorithm::Pipelined => 1,
             // So many of each part.
             Algorithm::Circulant if self.family() == Family::ScatteredReduction => {
                 self.scattered_blocks(block_bytes)

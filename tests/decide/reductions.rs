@@ -4,7 +4,7 @@ use super::{NODE, NODES, config, full};
 use rondo::algorithm::Algorithm;
 use rondo::collective::Collective;
 use rondo::config::{Config, Reproducible, Setting};
-use rondo::decide::{Choice, Context, Facts, Form, Order, Problem, Reduction, Why};
+use rondo::decide::{Choice, Context, Facts, Form, Order, Problem, Reduction, SLOT_UNIT_MAX, Why};
 use rondo::network::Network;
 use rondo::script::fullest_rounds;
 
@@ -50,6 +50,7 @@ fn reduction(
             config,
         },
         bytes,
+        unit: 8,
         longest: bytes.div_ceil(facts.p.into()),
         fullest: bytes,
         order,
@@ -118,16 +119,65 @@ fn the_ranks_of_one_node_reduce_through_memory_that_they_share() {
         assert_eq!(host_because(short), Some(Why::Small), "{collective:?}");
         let messages = reduction(collective, NODE, 64 << 10, SUM_OF_DOUBLES, &without);
         assert_eq!(host_because(messages), Some(Why::OneNode), "{collective:?}");
-        // Elements of derived types may be laid out differently on every rank.
-        let derived = Order {
-            built_in: false,
-            ..SUM_OF_DOUBLES
-        };
-        let derived = reduction(collective, NODE, 64 << 10, derived, &default);
-        assert_eq!(host_because(derived), Some(Why::OneNode), "{collective:?}");
     }
-    let scan = reduction(Collective::Scan, NODE, 4 << 20, SUM_OF_DOUBLES, &default);
-    assert_eq!(host_because(scan), Some(Why::OneNode));
+    for collective in [Collective::Scan, Collective::Exscan] {
+        let inside = reduction(collective, NODE, 4 << 20, SUM_OF_DOUBLES, &default);
+        assert_eq!(chosen(inside), Algorithm::Pipelined, "{collective:?}");
+        assert!(!is_flat(inside), "{inside:?}");
+        // Between nodes it would have other bits.
+        let placed = promised(Reproducible::Placement);
+        let placed = reduction(collective, NODE, 4 << 20, SUM_OF_DOUBLES, &placed);
+        assert_eq!(chosen(placed), Algorithm::Doubling, "{collective:?}");
+    }
+}
+
+/// A user's operator may be slow: the ranks share what it has to do, if there is some for each, and no rank does all.
+#[test]
+fn the_ranks_of_one_node_share_the_work_of_a_users_operator() {
+    let default = Config::default();
+    let of_elements = |collective, facts: Facts, bytes: u64, unit, commutes| {
+        let context = Context {
+            collective,
+            facts,
+            config: &default,
+        };
+        let order = Order {
+            commutes,
+            exact: false,
+            built_in: false,
+            idempotent: false,
+        };
+        let call = Reduction {
+            context,
+            bytes,
+            unit,
+            longest: bytes.div_ceil(facts.p.into()),
+            fullest: bytes,
+            order,
+        };
+        call.choose()
+    };
+    let allreduce =
+        |bytes, unit, commutes| of_elements(Collective::Allreduce, NODE, bytes, unit, commutes);
+    for (commutes, algorithm) in [(true, Algorithm::Halving), (false, Algorithm::Ordered)] {
+        for unit in [8, SLOT_UNIT_MAX] {
+            let short = allreduce(8 << 10, unit, commutes);
+            assert_eq!(chosen(short), algorithm, "{short:?}");
+            assert!(!is_flat(short), "{short:?}");
+        }
+        let large = allreduce(64 << 10, SLOT_UNIT_MAX + 1, commutes);
+        assert_eq!(host_because(large), Some(Why::OneNode));
+    }
+    let few = of_elements(
+        Collective::Allreduce,
+        full(1, 64),
+        8 << 10,
+        SLOT_UNIT_MAX,
+        true,
+    );
+    assert_eq!(host_because(few), Some(Why::Slower));
+    let scan = of_elements(Collective::Scan, NODE, 64 << 10, 16, false);
+    assert_eq!(chosen(scan), Algorithm::Pipelined);
 }
 
 #[test]
@@ -469,6 +519,7 @@ fn in_parts(facts: Facts, bytes: u64, parts: &[u64], order: Order, config: &Conf
             config,
         },
         bytes,
+        unit: 8,
         longest: parts.iter().copied().max().unwrap_or(0),
         fullest: fullest_rounds(parts),
         order,

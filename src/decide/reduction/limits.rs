@@ -25,6 +25,8 @@ const NODE_BYTES: RangeInclusive<u64> = 4 << 10..=u64::MAX;
 const NODE_ROOT_BYTES: RangeInclusive<u64> = 8 << 10..=u64::MAX;
 /// or each a part. MPICH copies longer ones from process to process.
 const NODE_PARTS_BYTES: RangeInclusive<u64> = 16 << 10..=1 << 20;
+/// For scans.
+const NODE_SCAN_BYTES: RangeInclusive<u64> = 4 << 10..=u64::MAX;
 /// No vector is so long.
 const NEVER: RangeInclusive<u64> = u64::MAX..=u64::MAX;
 
@@ -109,14 +111,20 @@ impl Reduction<'_> {
         }
     }
 
+    /// Are there too few elements for every rank to have some of what a user's operator has to do?
+    fn is_scanty(&self) -> bool {
+        let elements = self.bytes / self.unit.max(1);
+        !self.order.built_in && elements < self.context.facts.p.into()
+    }
+
     /// The same where all ranks share memory.
     fn worthwhile_on_one_node(&self) -> Result<(), Why> {
         let worth = match self.family() {
             Family::AllReduction => NODE_BYTES,
             Family::Reduction => NODE_ROOT_BYTES,
             Family::ScatteredReduction => NODE_PARTS_BYTES,
-            Family::Scan
-            | Family::Broadcast
+            Family::Scan => NODE_SCAN_BYTES,
+            Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
             | Family::Barrier
@@ -125,6 +133,7 @@ impl Reduction<'_> {
         };
         match self.form(self.preferred()) {
             Form::Flat => Err(Why::OneNode),
+            Form::Nodes { .. } if self.is_scanty() => Err(Why::Slower),
             Form::Nodes { .. } if self.bytes < *worth.start() => Err(Why::Small),
             Form::Nodes { .. } if self.bytes > *worth.end() => Err(Why::Slower),
             Form::Nodes { .. } => Ok(()),

@@ -243,6 +243,17 @@ pub struct Want {
     pub elements: Range<u64>,
     /// To this place on.
     pub to: u64,
+    /// Of these operands.
+    pub of: Operand,
+}
+
+/// The operands of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// Those of all ranks.
+    All,
+    /// Those of the ranks up to this one: of a [`Fold::From`] rank 0, which leaves each of them in a slot of its own.
+    Upto(u32),
 }
 
 /// A part of the vectors of a reduction, with an order of evaluation of its own.
@@ -425,7 +436,11 @@ impl<'a> SlotReduction<'a> {
                     let from = want.elements.start.max(piece.start);
                     let until = want.elements.end.min(piece.end);
                     self.parts(from..until, |part, fold| {
-                        let slot = groups.slot(self.begin, self.got, fold.result(groups.ranks));
+                        let holder = match want.of {
+                            Operand::All => fold.result(groups.ranks),
+                            Operand::Upto(rank) => rank,
+                        };
+                        let slot = groups.slot(self.begin, self.got, holder);
                         let at = groups.element(slot, stripe, part.start - piece.start);
                         let to = want.to + (part.start - want.elements.start);
                         slots.get(at, to..to + (part.end - part.start))

@@ -1,5 +1,7 @@
 //! The operands of a reduction: elements in the user's memory and in Rondo's, and joining them.
 
+mod packed;
+
 use super::blocks::UserBlocks;
 use super::elements::{Chunk, Made, self_message};
 use super::layout::Layout;
@@ -12,6 +14,7 @@ use crate::host::object::attr::Datatype;
 use crate::host::object::code::Code;
 use crate::host::object::failure::{Failure, at};
 use crate::kernels::Kernel;
+use packed::Apart;
 use std::collections::TryReserveError;
 use std::ffi::c_int;
 use std::ops::Range;
@@ -29,6 +32,8 @@ pub struct Operands<'a> {
     op: sys::MPI_Op,
     /// How Rondo itself joins them, if it does.
     kernel: Option<Kernel>,
+    /// Where packed elements are laid out to be joined, if they must be.
+    apart: Option<Apart>,
 }
 
 /// Memory for elements that is aligned for every predefined type.
@@ -151,6 +156,7 @@ impl Mpi {
             spans: (0, 1),
             op: self.h.op_null,
             kernel: None,
+            apart: None,
         }
     }
 }
@@ -164,17 +170,20 @@ impl<'a> Operands<'a> {
         op: RawHandle,
     ) -> Option<Operands<'a>> {
         let (layout, op) = (mpi.layout(datatype, comm).ok()?, op.op());
-        let lies_together = layout.contiguous(2) == Some(0);
-        let kernel = || mpi.kernel(op, datatype, layout.size);
-        Some(Operands {
+        let mut operands = Operands {
             mpi,
             comm,
             datatype,
             layout,
             spans: mpi.true_extent(datatype).ok()?,
             op,
-            kernel: lies_together.then(kernel).flatten(),
-        })
+            kernel: None,
+            apart: None,
+        };
+        if operands.lie_packed() {
+            operands.kernel = mpi.kernel(op, datatype, layout.size);
+        }
+        Some(operands)
     }
 
     /// Do elements lie between each other, so that each vector needs memory of its own?
@@ -388,21 +397,7 @@ impl<'a> Operands<'a> {
         Ok(())
     }
 
-    /// Bytes from the beginning of an element in a slot to that of the next; `None` if elements of this type cannot lie
-    /// in a slot.
-    pub fn unit(&self) -> Option<u64> {
-        let fits = self.spans.0 >= 0 && self.spans.0 + self.spans.1 <= self.layout.extent;
-        u64::try_from(self.layout.extent)
-            .ok()
-            .filter(|&unit| unit > 0 && fits)
-    }
-
-    /// Bytes of so many elements in a slot.
-    pub(in crate::host) fn slot_bytes(&self, count: u64) -> usize {
-        (count * self.layout.extent.unsigned_abs()) as usize
-    }
-
-    /// Copies elements, all of which lie in areas or in slots.
+    /// Copies elements between areas.
     ///
     /// # Safety
     /// `from` can be read and `to` written to for so many elements, and they do not overlap.

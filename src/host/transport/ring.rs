@@ -231,7 +231,7 @@ impl<'a> RingSlots<'a> {
 
     /// The address of so many elements in the ring.
     fn address(&self, operands: &Operands, at: u64, count: u64) -> *mut u8 {
-        self.ring.address(at, operands.slot_bytes(count))
+        self.ring.address(at, operands.bytes(count) as usize)
     }
 }
 
@@ -251,7 +251,7 @@ impl Slots for RingSlots<'_> {
         let to = self.address(operands, at, count);
         // SAFETY: this rank's vector can be read, by the contract of the call or because Rondo made it. The slot is
         // this rank's, has room, and nobody reads it before this rank publishes it.
-        unsafe { operands.store(operands.place(from, elements.start), to, count) }
+        unsafe { operands.pack_elements(operands.place(from, elements.start), to, count) }
     }
 
     fn join(&mut self, left: u64, to: u64, count: u64) -> Result<(), Failure> {
@@ -261,7 +261,7 @@ impl Slots for RingSlots<'_> {
         let [left, to] = [left, to].map(|at| self.address(operands, at, count));
         // SAFETY: all ranks have published their slots, and these elements are this rank's to join: nobody else touches
         // them before it publishes that they are joined. Slots do not overlap.
-        unsafe { operands.join_left(left, to, count) }
+        unsafe { operands.join_packed(left, to, count) }
     }
 
     fn get(&mut self, at: u64, elements: Range<u64>) -> Result<(), Failure> {
@@ -272,7 +272,7 @@ impl Slots for RingSlots<'_> {
         let from = self.address(operands, at, count);
         // SAFETY: who wrote or joined these elements has published them, and nobody writes there before this rank
         // releases them. The result has room for them, by the contract of the call or because Rondo made it.
-        unsafe { operands.store(from, operands.place(to, elements.start), count) }
+        unsafe { operands.unpack_elements(from, operands.place(to, elements.start), count) }
     }
 
     fn publish_joined(&mut self, until: u64) {

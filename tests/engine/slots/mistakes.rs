@@ -108,7 +108,7 @@ fn a_place_is_written_once_all_have_released_it_and_that_was_seen() {
 /// Three ranks that want the upper parts of a long vector, at the beginning of the memory in which it is.
 #[test]
 fn a_result_that_moves_in_place_is_written_over_operands() {
-    let want = |elements| vec![Want { elements, to: 0 }];
+    let want = |elements| vec![super::of_all(elements, 0)];
     let case = |in_place| Case {
         ranks: 3,
         capacity: 4096,

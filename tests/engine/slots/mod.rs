@@ -9,7 +9,8 @@ mod world;
 use crate::case::rng;
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
-use rondo::engine::node::{Tree, Want};
+use rondo::decide::SLOT_UNIT_MAX;
+use rondo::engine::node::{Operand, Tree, Want};
 use rondo::script::{Fold, share};
 use std::ops::Range;
 use world::{Call, Case, run};
@@ -24,8 +25,8 @@ fn capacities(p: u32) -> [u64; 4] {
     [least, least + 64, 3 * least + 192, 64 << 10].map(|bytes| bytes.max(least))
 }
 
-/// Bytes of an element, among them some that no cache line is a multiple of.
-const UNITS: [u64; 8] = [1, 2, 4, 8, 12, 16, 40, 64];
+/// Bytes of an element, among them some that no cache line is a multiple of, and the most.
+const UNITS: [u64; 10] = [1, 2, 4, 8, 12, 16, 40, 64, 100, SLOT_UNIT_MAX];
 
 /// Numbers of elements: none, one, fewer than ranks, a few for each of them, and many groups.
 fn counts(p: u32) -> [u64; 6] {
@@ -113,17 +114,20 @@ enum Wish {
 
 const WISHES: [Wish; 4] = [Wish::All, Wish::Nothing, Wish::Part, Wish::Parts];
 
+/// These elements of the reduction of all, to the place `to`.
+fn of_all(elements: Range<u64>, to: u64) -> Want {
+    let of = Operand::All;
+    Want { elements, to, of }
+}
+
 fn wants(wish: Wish, rank: u32, p: u32, elements: u64, rng: &mut TestRng) -> Vec<Want> {
     match wish {
-        Wish::All => {
-            let (elements, to) = (0..elements, 0);
-            vec![Want { elements, to }]
-        }
+        Wish::All => vec![of_all(0..elements, 0)],
         Wish::Nothing => vec![],
         Wish::Part => {
             let from: u64 = (0..rank).map(|i| share(elements, p, i)).sum();
             let elements = from..from + share(elements, p, rank);
-            vec![Want { elements, to: 0 }]
+            vec![of_all(elements, 0)]
         }
         Wish::Parts => {
             let parts = rng.random_range(1..8);
@@ -137,7 +141,7 @@ fn wants(wish: Wish, rank: u32, p: u32, elements: u64, rng: &mut TestRng) -> Vec
             let mut wants = vec![];
             for elements in parts {
                 let len = elements.end - elements.start;
-                wants.push(Want { elements, to });
+                wants.push(of_all(elements, to));
                 to += len + rng.random_range(0..3);
             }
             wants.sort_unstable_by_key(|want| (want.elements.start, want.elements.end));
@@ -170,6 +174,28 @@ fn reduction(p: u32, unit: u64, elements: u64, rng: &mut TestRng) -> Call {
     }
 }
 
+/// A scan, inclusive or exclusive.
+fn scan(p: u32, unit: u64, elements: u64, rng: &mut TestRng) -> Call {
+    let exclusive: bool = rng.random();
+    let prefix = |rank: u32| match rank.checked_sub(exclusive.into()) {
+        Some(last) => vec![Want {
+            of: Operand::Upto(last),
+            ..of_all(0..elements, 0)
+        }],
+        None => vec![],
+    };
+    Call::Reduce {
+        unit,
+        elements,
+        trees: vec![Tree {
+            end: elements,
+            fold: Fold::From(0),
+        }],
+        in_place: rng.random(),
+        wants: (0..p).map(prefix).collect(),
+    }
+}
+
 /// Parts of the ranks: of any lengths, alike, or of one rank alone; in the order of ranks or in another one.
 fn exchange(p: u32, unit: u64, most: u64, rng: &mut TestRng) -> Call {
     let (kind, one) = (rng.random_range(0..4), rng.random_range(0..p));
@@ -195,7 +221,8 @@ fn any_call(p: u32, capacity: u64, rng: &mut TestRng) -> Call {
     let unit = one_of(&UNITS, rng);
     let most = [1, 30, 400][rng.random_range(0..3)];
     match rng.random_range(0..6) {
-        0..=2 => reduction(p, unit, rng.random_range(0..=most), rng),
+        0 | 1 => reduction(p, unit, rng.random_range(0..=most), rng),
+        2 => scan(p, unit, rng.random_range(0..=most), rng),
         3 => exchange(p, unit, rng.random_range(0..=most / 4 + 1), rng),
         4 => Call::Gate {
             leader: rng.random_range(0..p),
@@ -229,6 +256,20 @@ fn every_rank_gets_what_it_wants_of_a_reduction() {
                     let call = reduction(p, unit, count, &mut rng);
                     run(&case(p, capacity, vec![call], &mut rng));
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_rank_gets_its_prefix_in_a_scan() {
+    let mut rng = rng(7);
+    for p in every_p() {
+        for capacity in capacities(p) {
+            for count in counts(p) {
+                let unit = one_of(&UNITS, &mut rng);
+                let call = scan(p, unit, count, &mut rng);
+                run(&case(p, capacity, vec![call], &mut rng));
             }
         }
     }

@@ -617,7 +617,11 @@ impl World<'_> {
                 for want in wants {
                     for (element, to) in want.elements.clone().zip(want.to..) {
                         let tree = trees.partition_point(|tree| tree.end <= element);
-                        let right = (element, self.expected[call][tree]);
+                        let term = match want.of {
+                            Operand::All => self.expected[call][tree],
+                            Operand::Upto(last) => from(0, last + 1, terms),
+                        };
+                        let right = (element, term);
                         let got = memory.result()[to as usize];
                         if got != Some(right) {
                             let show = |(i, term)| (i, terms.show(term));

@@ -74,6 +74,7 @@ impl Question<'_> {
                 let call = Reduction {
                     context,
                     bytes,
+                    unit: 1,
                     longest: bytes.div_ceil(self.ranks.into()),
                     fullest: bytes,
                     order: Order::ANY,
