@@ -12,6 +12,8 @@
 #[cfg(not(feature = "direct"))]
 mod forward;
 mod observe;
+#[cfg(feature = "one")]
+pub mod one;
 pub mod rondo;
 
 use crate::coll;

@@ -10,6 +10,7 @@ pub mod collectives;
 pub mod devices;
 pub mod handle;
 pub mod identify;
+pub mod narrow;
 #[cfg(not(feature = "direct"))]
 pub mod next;
 pub mod rights;
