@@ -34,10 +34,11 @@ fn main() {
     );
     println!("cargo:rustc-cfg=abi=\"{abi}\"");
     // What an MPI lacks must not be exported: programs look.
-    if persistent {
+    let one = env::var_os("CARGO_FEATURE_ONE").is_some();
+    if persistent && !one {
         println!("cargo:rustc-cfg=persistent");
     }
-    if abi == "mpich" || abi == "standard" {
+    if abi == "mpich" || abi == "standard" || one {
         println!("cargo:rustc-cfg=large");
     }
     println!("cargo:rustc-env=RONDO_ABI={abi}");

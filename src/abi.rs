@@ -14,6 +14,8 @@ mod forward;
 #[cfg(not(feature = "direct"))]
 mod load;
 mod observe;
+#[cfg(feature = "one")]
+pub mod one;
 pub mod rondo;
 
 use crate::coll;

@@ -190,9 +190,10 @@ pub fn abort() {
 }
 
 /// `MPI_Comm_idup` of the communicator of this handle, by `next`.
-#[cfg(all(abi = "openmpi", not(feature = "direct")))]
+#[cfg(all(any(abi = "openmpi", feature = "one"), not(feature = "direct")))]
 pub fn duplicate(handle: RawHandle, next: impl FnOnce() -> c_int) -> c_int {
-    if let Ok(mpi) = host::host().mpi()
+    if cfg!(abi = "openmpi")
+        && let Ok(mpi) = host::host().mpi()
         && mpi.world_is_up()
         && let Some(comm) = handle.as_comm(mpi)
     {

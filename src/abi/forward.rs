@@ -1,7 +1,8 @@
 //! Nonblocking and persistent collectives. Rondo leaves them to the host, and counts them.
 //!
 //! Each goes to the next function of its own name, so that a profiler behind Rondo sees it as if Rondo were not there.
-//! A program that links the host statically has these functions from the host itself.
+//! A program that links the host statically has these functions from the host itself. The library for every MPI (the
+//! feature `one`) has those alone that every host has.
 
 use super::RawHandle;
 use crate::coll::{self, Why};
@@ -90,7 +91,7 @@ PMPI_Exscan_init
 PMPI_Alltoall_init PMPI_Alltoallv_init PMPI_Alltoallw_init PMPI_Barrier_init }
 
 // What Open MPI had before MPI 4.0, and still has.
-#[cfg(abi = "openmpi")]
+#[cfg(all(abi = "openmpi", not(feature = "one")))]
 forward! { c_int, c_int, Persistent (info: RawHandle, request: *mut c_void):
 MPIX_Bcast_init MPIX_Allgatherv_init MPIX_Allgather_init MPIX_Gatherv_init MPIX_Gather_init MPIX_Scatterv_init
 MPIX_Scatter_init
@@ -98,7 +99,7 @@ MPIX_Allreduce_init MPIX_Reduce_init MPIX_Reduce_scatter_init MPIX_Reduce_scatte
 MPIX_Exscan_init
 MPIX_Alltoall_init MPIX_Alltoallv_init MPIX_Alltoallw_init MPIX_Barrier_init }
 
-#[cfg(abi = "openmpi")]
+#[cfg(all(abi = "openmpi", not(feature = "one")))]
 forward! { c_int, c_int, Persistent (info: RawHandle, request: *mut c_void):
 PMPIX_Bcast_init PMPIX_Allgatherv_init PMPIX_Allgather_init PMPIX_Gatherv_init PMPIX_Gather_init
 PMPIX_Scatterv_init PMPIX_Scatter_init
@@ -106,13 +107,13 @@ PMPIX_Allreduce_init PMPIX_Reduce_init PMPIX_Reduce_scatter_init PMPIX_Reduce_sc
 PMPIX_Exscan_init
 PMPIX_Alltoall_init PMPIX_Alltoallv_init PMPIX_Alltoallw_init PMPIX_Barrier_init }
 
-#[cfg(large)]
+#[cfg(all(large, not(feature = "one")))]
 forward! { i64, isize, Nonblocking (request: *mut c_void):
 MPI_Ibcast_c MPI_Iallgatherv_c MPI_Iallgather_c MPI_Igatherv_c MPI_Igather_c MPI_Iscatterv_c MPI_Iscatter_c
 MPI_Iallreduce_c MPI_Ireduce_c MPI_Ireduce_scatter_c MPI_Ireduce_scatter_block_c MPI_Iscan_c MPI_Iexscan_c
 MPI_Ialltoall_c MPI_Ialltoallv_c MPI_Ialltoallw_c }
 
-#[cfg(large)]
+#[cfg(all(large, not(feature = "one")))]
 forward! { i64, isize, Nonblocking (request: *mut c_void):
 PMPI_Ibcast_c PMPI_Iallgatherv_c PMPI_Iallgather_c PMPI_Igatherv_c PMPI_Igather_c PMPI_Iscatterv_c PMPI_Iscatter_c
 PMPI_Iallreduce_c PMPI_Ireduce_c PMPI_Ireduce_scatter_c PMPI_Ireduce_scatter_block_c PMPI_Iscan_c PMPI_Iexscan_c

@@ -10,7 +10,7 @@ use crate::host::RawHandle;
 use std::ffi::{c_int, c_void};
 
 type FinalizeFn = unsafe extern "C-unwind" fn() -> c_int;
-#[cfg(all(abi = "openmpi", not(feature = "direct")))]
+#[cfg(all(any(abi = "openmpi", feature = "one"), not(feature = "direct")))]
 type IdupFn = unsafe extern "C-unwind" fn(RawHandle, *mut c_void, *mut c_void) -> c_int;
 type AbortFn = unsafe extern "C-unwind" fn(RawHandle, c_int) -> c_int;
 type FreeFn = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
@@ -89,7 +89,7 @@ macro_rules! observe {
 }
 
 /// Exports `MPI_Comm_idup` by one of its names.
-#[cfg(all(abi = "openmpi", not(feature = "direct")))]
+#[cfg(all(any(abi = "openmpi", feature = "one"), not(feature = "direct")))]
 macro_rules! duplicate {
     ($name:ident) => {
         /// MPI 4.1, section 7.4.2.
@@ -157,9 +157,9 @@ mod both {
     observe! { PMPI_Comm_set_info, PMPI_Comm_set_info: SetInfoFn }
     observe! { MPI_Comm_dup_with_info, MPI_Comm_dup_with_info: DupWithInfoFn }
     observe! { PMPI_Comm_dup_with_info, PMPI_Comm_dup_with_info: DupWithInfoFn }
-    #[cfg(abi = "openmpi")]
+    #[cfg(any(abi = "openmpi", feature = "one"))]
     duplicate! { MPI_Comm_idup }
-    #[cfg(abi = "openmpi")]
+    #[cfg(any(abi = "openmpi", feature = "one"))]
     duplicate! { PMPI_Comm_idup }
 }
 

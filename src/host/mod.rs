@@ -23,6 +23,8 @@ pub use library::abi::{Abi, RawHandle};
 pub(crate) use library::collectives::signature;
 pub use library::devices::{Devices, ignore_devices, look_for_devices};
 pub use library::handle::Comm;
+#[cfg(feature = "one")]
+pub use library::identify::abi_of_process;
 #[cfg(not(feature = "direct"))]
 pub use library::next::Next;
 pub use library::rights;

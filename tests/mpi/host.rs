@@ -30,10 +30,18 @@ impl Abi {
 
     /// The library under test for this ABI.
     fn library(self) -> PathBuf {
+        if tests_one() {
+            return repository().join("build/one/librondo.so");
+        }
         let name = self.name();
         let default = || repository().join("build").join(name).join("librondo.so");
         std::env::var_os(format!("RONDO_LIB_{name}")).map_or_else(default, PathBuf::from)
     }
+}
+
+/// Is the library for every MPI under test, in place of those for one ABI?
+pub fn tests_one() -> bool {
+    std::env::var("RONDO_TEST_ONE").is_ok_and(|v| v == "1")
 }
 
 /// Where `make matrix` puts what belongs to an MPI.

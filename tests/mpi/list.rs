@@ -140,6 +140,8 @@ pub struct Test {
     #[serde(default)]
     pub behind: Vec<String>,
     pub only: Option<Vec<Abi>>,
+    /// With the library for every MPI alone (true), or never with it (false).
+    pub one: Option<bool>,
     hosts: Option<Vec<String>>,
     #[serde(default)]
     except: Vec<String>,

@@ -10,6 +10,7 @@
 //! | `RONDO_TEST_SLOW` | `1` runs the cases that take long | `0` |
 //! | `RONDO_TEST_THIN` | `1` leaves out cases of rows, `2` more of them (`thin.rs`) | `0` |
 //! | `RONDO_TEST_JOBS` | cases at a time | 4 |
+//! | `RONDO_TEST_ONE` | `1`: the library under test is the one for every MPI, `build/one/librondo.so` | `0` |
 //! | `RONDO_LIB_<ABI>`: `openmpi`, `mpich`, `standard` | the library under test | `build/<ABI>/librondo.so` |
 //! | `MPICC_OPENMPI`, `MPIF90_MPICH`, `MPIRUN_MPICH`, ... | the programs of Debian's MPIs | `mpicc.openmpi`, ... |
 
@@ -28,7 +29,7 @@ mod shape;
 mod thin;
 mod verdict;
 
-use host::{Host, Language};
+use host::{Host, Language, tests_one};
 use list::{List, Test};
 use run::Case;
 use std::path::Path;
@@ -98,6 +99,7 @@ impl Selection {
     fn takes_test(&self, test: &Test, host: &Host) -> bool {
         (if test.large { self.large } else { self.small })
             && (self.slow || !test.slow)
+            && test.one.is_none_or(|one| one == tests_one())
             && test.is_for(host.name())
             && test
                 .only

@@ -318,17 +318,11 @@ impl Call for Allgather {
                 (Count::Int(count), Counts::Regular(Count::Int(each))) => {
                     (own.allgather)(send, count, sendtype, recv, each, recvtype, comm)
                 }
-                (Count::Large(count), Counts::Large(counts, displs)) => {
-                    match own.allgatherv_large {
-                        Some(f) => f(send, count, sendtype, recv, counts, displs, recvtype, comm),
-                        None => MPI_ERR_COUNT as c_int,
-                    }
-                }
+                (Count::Large(count), Counts::Large(counts, displs)) => (own.allgatherv_large)(
+                    send, count, sendtype, recv, counts, displs, recvtype, comm,
+                ),
                 (Count::Large(count), Counts::Regular(Count::Large(each))) => {
-                    match own.allgather_large {
-                        Some(f) => f(send, count, sendtype, recv, each, recvtype, comm),
-                        None => MPI_ERR_COUNT as c_int,
-                    }
+                    (own.allgather_large)(send, count, sendtype, recv, each, recvtype, comm)
                 }
                 // A call is of one form as a whole.
                 _ => MPI_ERR_COUNT as c_int,

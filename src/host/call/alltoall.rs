@@ -266,21 +266,19 @@ impl Call for Alltoall {
                     Types::One(s),
                     Counts::Regular(Count::Large(m)),
                     Types::One(t),
-                ) => own
-                    .alltoall_large
-                    .map_or(none, |f| f(from, n, s, to, m, t, comm)),
+                ) => (own.alltoall_large)(from, n, s, to, m, t, comm),
                 (Counts::Int(n, d), Types::One(s), Counts::Int(m, e), Types::One(t)) => {
                     (own.alltoallv)(from, n, d, s, to, m, e, t, comm)
                 }
-                (Counts::Large(n, d), Types::One(s), Counts::Large(m, e), Types::One(t)) => own
-                    .alltoallv_large
-                    .map_or(none, |f| f(from, n, d, s, to, m, e, t, comm)),
+                (Counts::Large(n, d), Types::One(s), Counts::Large(m, e), Types::One(t)) => {
+                    (own.alltoallv_large)(from, n, d, s, to, m, e, t, comm)
+                }
                 (Counts::Int(n, d), Types::Each(s), Counts::Int(m, e), Types::Each(t)) => {
                     (own.alltoallw)(from, n, d, s, to, m, e, t, comm)
                 }
-                (Counts::Large(n, d), Types::Each(s), Counts::Large(m, e), Types::Each(t)) => own
-                    .alltoallw_large
-                    .map_or(none, |f| f(from, n, d, s, to, m, e, t, comm)),
+                (Counts::Large(n, d), Types::Each(s), Counts::Large(m, e), Types::Each(t)) => {
+                    (own.alltoallw_large)(from, n, d, s, to, m, e, t, comm)
+                }
                 (
                     Counts::Regular(_) | Counts::Int(..) | Counts::Large(..),
                     Types::One(_) | Types::Each(_),

@@ -6,7 +6,7 @@ use crate::host::data::data::{Areas, Data, Packed};
 use crate::host::data::elements::Elements;
 use crate::host::data::layout::Layout;
 use crate::host::data::memory::is_foreign;
-use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
+use crate::host::library::abi::{IN_PLACE, RawHandle};
 use crate::host::library::handle::Comm;
 use crate::host::library::table::{Host, Mpi};
 use crate::host::object::attr::Datatype;
@@ -119,12 +119,9 @@ impl Call for Bcast {
         } = self;
         // SAFETY: these are the caller's own arguments, and whoever made the call vouched for them.
         unsafe {
-            match (count, host.own.bcast_large) {
-                (Count::Int(count), _) => (host.own.bcast)(buffer, count, datatype, root, comm),
-                (Count::Large(count), Some(f)) => f(buffer, count, datatype, root, comm),
-                // A large count without a large function: only with a library built for another
-                // MPI, which has said so.
-                (Count::Large(_), None) => MPI_ERR_COUNT as c_int,
+            match count {
+                Count::Int(count) => (host.own.bcast)(buffer, count, datatype, root, comm),
+                Count::Large(count) => (host.own.bcast_large)(buffer, count, datatype, root, comm),
             }
         }
     }

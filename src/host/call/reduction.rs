@@ -302,47 +302,46 @@ impl Call for Reduction {
         } = self;
         let own = &host.own;
         let none = MPI_ERR_COUNT as c_int;
-        // A large count without a large function: only with a library built for another MPI, which has said so. A call
-        // is of one form as a whole.
+        // A call is of one form as a whole.
         // SAFETY: these are the caller's own arguments, and whoever made the call vouched for them.
         unsafe {
             match (which, amount) {
                 (ReductionOp::Allreduce, Amount::One(Count::Int(n))) => {
                     (own.allreduce)(from, to, n, t, op, comm)
                 }
-                (ReductionOp::Allreduce, Amount::One(Count::Large(n))) => own
-                    .allreduce_large
-                    .map_or(none, |f| f(from, to, n, t, op, comm)),
+                (ReductionOp::Allreduce, Amount::One(Count::Large(n))) => {
+                    (own.allreduce_large)(from, to, n, t, op, comm)
+                }
                 (ReductionOp::Reduce, Amount::One(Count::Int(n))) => {
                     (own.reduce)(from, to, n, t, op, root, comm)
                 }
-                (ReductionOp::Reduce, Amount::One(Count::Large(n))) => own
-                    .reduce_large
-                    .map_or(none, |f| f(from, to, n, t, op, root, comm)),
+                (ReductionOp::Reduce, Amount::One(Count::Large(n))) => {
+                    (own.reduce_large)(from, to, n, t, op, root, comm)
+                }
                 (ReductionOp::ReduceScatterBlock, Amount::One(Count::Int(n))) => {
                     (own.reduce_scatter_block)(from, to, n, t, op, comm)
                 }
-                (ReductionOp::ReduceScatterBlock, Amount::One(Count::Large(n))) => own
-                    .reduce_scatter_block_large
-                    .map_or(none, |f| f(from, to, n, t, op, comm)),
+                (ReductionOp::ReduceScatterBlock, Amount::One(Count::Large(n))) => {
+                    (own.reduce_scatter_block_large)(from, to, n, t, op, comm)
+                }
                 (ReductionOp::Scan, Amount::One(Count::Int(n))) => {
                     (own.scan)(from, to, n, t, op, comm)
                 }
                 (ReductionOp::Scan, Amount::One(Count::Large(n))) => {
-                    own.scan_large.map_or(none, |f| f(from, to, n, t, op, comm))
+                    (own.scan_large)(from, to, n, t, op, comm)
                 }
                 (ReductionOp::Exscan, Amount::One(Count::Int(n))) => {
                     (own.exscan)(from, to, n, t, op, comm)
                 }
-                (ReductionOp::Exscan, Amount::One(Count::Large(n))) => own
-                    .exscan_large
-                    .map_or(none, |f| f(from, to, n, t, op, comm)),
+                (ReductionOp::Exscan, Amount::One(Count::Large(n))) => {
+                    (own.exscan_large)(from, to, n, t, op, comm)
+                }
                 (ReductionOp::ReduceScatter, Amount::Int(counts)) => {
                     (own.reduce_scatter)(from, to, counts, t, op, comm)
                 }
-                (ReductionOp::ReduceScatter, Amount::Large(counts)) => own
-                    .reduce_scatter_large
-                    .map_or(none, |f| f(from, to, counts, t, op, comm)),
+                (ReductionOp::ReduceScatter, Amount::Large(counts)) => {
+                    (own.reduce_scatter_large)(from, to, counts, t, op, comm)
+                }
                 (_, Amount::One(_) | Amount::Int(_) | Amount::Large(_)) => none,
             }
         }

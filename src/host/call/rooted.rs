@@ -6,7 +6,7 @@ use super::refusal::Function;
 use crate::host::data::blocks::{Places, UserBlocks};
 use crate::host::data::counts::Count;
 use crate::host::data::counts::{Counts, is_alias};
-use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
+use crate::host::library::abi::{IN_PLACE, RawHandle};
 use crate::host::library::collectives::Collectives;
 use crate::host::library::handle::Comm;
 use crate::host::library::table::{Host, Mpi};
@@ -206,9 +206,6 @@ impl Call for Rooted {
     }
 }
 
-/// What a large count gives without a large function: only with a library built for another MPI, which has said so.
-const NO_LARGE: c_int = MPI_ERR_COUNT as c_int;
-
 impl Rooted {
     fn pass_gather(&self, own: &Collectives) -> c_int {
         let (from, own_type, to, all_type) =
@@ -221,17 +218,13 @@ impl Rooted {
                     (own.gatherv)(from, n, own_type, to, counts, displs, all_type, root, comm)
                 }
                 (Count::Large(n), Counts::Large(counts, displs)) => {
-                    own.gatherv_large.map_or(NO_LARGE, |f| {
-                        f(from, n, own_type, to, counts, displs, all_type, root, comm)
-                    })
+                    (own.gatherv_large)(from, n, own_type, to, counts, displs, all_type, root, comm)
                 }
                 (Count::Int(n), Counts::Regular(Count::Int(all_n))) => {
                     (own.gather)(from, n, own_type, to, all_n, all_type, root, comm)
                 }
                 (Count::Large(n), Counts::Regular(Count::Large(all_n))) => {
-                    own.gather_large.map_or(NO_LARGE, |f| {
-                        f(from, n, own_type, to, all_n, all_type, root, comm)
-                    })
+                    (own.gather_large)(from, n, own_type, to, all_n, all_type, root, comm)
                 }
                 _ => unreachable!("no function has both kinds of counts"),
             }
@@ -248,18 +241,14 @@ impl Rooted {
                 (Count::Int(n), Counts::Int(counts, displs)) => {
                     (own.scatterv)(from, counts, displs, all_type, to, n, own_type, root, comm)
                 }
-                (Count::Large(n), Counts::Large(counts, displs)) => {
-                    own.scatterv_large.map_or(NO_LARGE, |f| {
-                        f(from, counts, displs, all_type, to, n, own_type, root, comm)
-                    })
-                }
+                (Count::Large(n), Counts::Large(counts, displs)) => (own.scatterv_large)(
+                    from, counts, displs, all_type, to, n, own_type, root, comm,
+                ),
                 (Count::Int(n), Counts::Regular(Count::Int(all_n))) => {
                     (own.scatter)(from, all_n, all_type, to, n, own_type, root, comm)
                 }
                 (Count::Large(n), Counts::Regular(Count::Large(all_n))) => {
-                    own.scatter_large.map_or(NO_LARGE, |f| {
-                        f(from, all_n, all_type, to, n, own_type, root, comm)
-                    })
+                    (own.scatter_large)(from, all_n, all_type, to, n, own_type, root, comm)
                 }
                 _ => unreachable!("no function has both kinds of counts"),
             }

@@ -1,6 +1,7 @@
 //! The collectives that Rondo intercepts: their signatures, and the host's own functions.
 
 use super::abi::RawHandle;
+use super::narrow;
 use super::symbols::Finder;
 use std::ffi::{c_int, c_void};
 use std::mem::transmute;
@@ -93,14 +94,14 @@ macro_rules! pointer {
 /// `MPI_Count`, displacements `MPI_Aint`), and the way to find them.
 macro_rules! collectives {
     ($($collective:ident: $field:ident = $name:literal $(, $large:ident = $large_name:literal)?;)*) => {
-        /// The host's own functions; the large ones are `None` on hosts that lack them.
+        /// The host's own functions. A large one that the host lacks is carried out over the one with `int`.
         pub struct Collectives {
             $(
                 #[doc = concat!("`", $name, "`.")]
                 pub $field: signature!($collective, c_int, c_int => pointer ()),
                 $(
                     #[doc = concat!("`", $large_name, "`.")]
-                    pub $large: Option<signature!($collective, i64, isize => pointer ())>,
+                    pub $large: signature!($collective, i64, isize => pointer ()),
                 )?
             )*
         }
@@ -121,7 +122,7 @@ macro_rules! collectives {
                             $($large: transmute::<
                                 *mut c_void,
                                 Option<signature!($collective, i64, isize => pointer ())>,
-                            >(large_function!(finder, $large_name)),)?
+                            >(large_function!(finder, $large_name)).unwrap_or(narrow::$field),)?
                         )*
                     })
                 }

@@ -34,6 +34,12 @@ pub fn running(finder: &Finder) -> (Abi, RawHandle) {
     )
 }
 
+/// The ABI of the host, looked for anew; `None`: no MPI library is loaded in this process.
+#[cfg(feature = "one")]
+pub fn abi_of_process() -> Option<Abi> {
+    Some(running(&Finder::new()?).0)
+}
+
 /// Was the job started to outlive failed processes (User Level Failure Mitigation, `mpirun --with-ft ulfm` of Open MPI
 /// 5)?
 #[cfg(not(feature = "direct"))]

@@ -11,6 +11,7 @@ pub mod devices;
 pub mod driver;
 pub mod handle;
 pub mod identify;
+pub mod narrow;
 #[cfg(not(feature = "direct"))]
 pub mod next;
 pub mod rights;

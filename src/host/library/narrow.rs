@@ -1,0 +1,229 @@
+//! Collectives with large counts over a host that has only those with `int`, as Open MPI 4 and 5 are: counts and
+//! displacements are narrowed.
+//!
+//! A count that is no `int` becomes -1, which is an error to the host if it looks at the argument at all: what is in an
+//! argument without a meaning, beside `MPI_IN_PLACE` or away from the root, is nobody's business. A displacement that
+//! is no `int` makes the count beside it -1.
+//!
+//! Arrays are dropped when an exception passes through, and lost when a `longjmp` does.
+
+use super::abi::{IN_PLACE, RawHandle};
+use super::collectives::signature;
+use super::symbols::Finder;
+use super::sys::MPI_ROOT;
+use super::table::host;
+use once_cell::sync::OnceCell;
+use std::ffi::{c_int, c_void};
+use std::mem::transmute;
+use std::ptr;
+
+/// An argument that is no array.
+trait Narrow {
+    /// Its type in the function with `int`.
+    type Int;
+    /// What is handed to that.
+    fn narrow(self) -> Self::Int;
+}
+
+/// What no `int` can hold becomes this, which is no count.
+const TOO_LARGE: c_int = -1;
+
+impl Narrow for i64 {
+    type Int = c_int;
+    fn narrow(self) -> c_int {
+        self.try_into().unwrap_or(TOO_LARGE)
+    }
+}
+
+/// What is the same in both functions.
+macro_rules! unchanged {
+    ($($type:ty)*) => { $(
+        impl Narrow for $type {
+            type Int = $type;
+            fn narrow(self) -> $type {
+                self
+            }
+        }
+    )* };
+}
+
+unchanged! { *const c_void *mut c_void RawHandle c_int }
+
+/// Narrowed counts and displacements; `None` for a null pointer, which the host is to see.
+struct Arrays {
+    counts: Option<Vec<c_int>>,
+    displs: Option<Vec<c_int>>,
+}
+
+impl Arrays {
+    /// # Safety
+    /// Arrays that are not null have `length` entries.
+    unsafe fn new(length: usize, counts: *const i64, displs: *const isize) -> Arrays {
+        // SAFETY: the caller's contract.
+        let displ_at = |i| unsafe { *displs.add(i) };
+        let count_at = |i| {
+            // SAFETY: the caller's contract.
+            let count = unsafe { *counts.add(i) }.narrow();
+            let beyond = count > 0 && !displs.is_null() && c_int::try_from(displ_at(i)).is_err();
+            if beyond { TOO_LARGE } else { count }
+        };
+        Arrays {
+            counts: (!counts.is_null()).then(|| (0..length).map(count_at).collect()),
+            displs: (!displs.is_null()).then(|| {
+                let displs = (0..length).map(displ_at);
+                displs.map(|d| d.try_into().unwrap_or(0)).collect()
+            }),
+        }
+    }
+
+    fn counts(&self) -> *const c_int {
+        self.counts.as_ref().map_or(ptr::null(), |c| c.as_ptr())
+    }
+
+    fn displs(&self) -> *const c_int {
+        self.displs.as_ref().map_or(ptr::null(), |d| d.as_ptr())
+    }
+}
+
+/// A function that asks about a communicator.
+type AskFn = unsafe extern "C-unwind" fn(RawHandle, *mut c_int) -> c_int;
+
+/// What the host is asked about a communicator to know how long arrays are. Where it knows no answer, the communicator
+/// is none, arrays count as empty, and the host says so in the call itself.
+struct Ask {
+    size: AskFn,
+    remote_size: AskFn,
+    rank: AskFn,
+    is_inter: AskFn,
+}
+
+impl Ask {
+    /// `None`: the host lacks one.
+    fn find() -> Option<Ask> {
+        let finder = Finder::new()?;
+        // SAFETY: the signatures are the MPI standard's, with handles as words; a null pointer becomes `None`.
+        let ask = |address| unsafe { transmute::<*mut c_void, Option<AskFn>>(address) };
+        Some(Ask {
+            size: ask(function!(finder, "PMPI_Comm_size"))?,
+            remote_size: ask(function!(finder, "PMPI_Comm_remote_size"))?,
+            rank: ask(function!(finder, "PMPI_Comm_rank"))?,
+            is_inter: ask(function!(finder, "PMPI_Comm_test_inter"))?,
+        })
+    }
+
+    fn ask(function: AskFn, comm: RawHandle) -> Option<c_int> {
+        let mut value = 0;
+        // SAFETY: the host checks the communicator, and the pointer is valid.
+        (unsafe { function(comm, &mut value) } == 0).then_some(value)
+    }
+
+    fn group(&self, comm: RawHandle) -> Option<c_int> {
+        Ask::ask(self.size, comm)
+    }
+
+    fn peers(&self, comm: RawHandle) -> Option<c_int> {
+        match Ask::ask(self.is_inter, comm)? {
+            0 => self.group(comm),
+            _ => Ask::ask(self.remote_size, comm),
+        }
+    }
+
+    fn peers_at_root(&self, root: c_int, comm: RawHandle) -> Option<c_int> {
+        let at_root = match Ask::ask(self.is_inter, comm)? {
+            0 => root == Ask::ask(self.rank, comm)?,
+            _ => root == MPI_ROOT,
+        };
+        if at_root { self.peers(comm) } else { Some(0) }
+    }
+}
+
+/// The answer to a question.
+fn length(question: impl FnOnce(&Ask) -> Option<c_int>) -> usize {
+    static ASK: OnceCell<Option<Ask>> = OnceCell::new();
+    let ask = ASK.get_or_init(Ask::find).as_ref();
+    let answer = ask.and_then(question);
+    answer.and_then(|n| n.try_into().ok()).unwrap_or(0)
+}
+
+/// Defines a function that has no arrays.
+macro_rules! scalars {
+    ($name:ident ($($arg:ident: $type:ty),*)) => {
+        pub unsafe extern "C-unwind" fn $name($($arg: $type),*) -> c_int {
+            // SAFETY: the caller's own arguments.
+            unsafe { (host().own.$name)($($arg.narrow()),*) }
+        }
+    };
+}
+
+signature!(Bcast, i64, isize => scalars bcast);
+signature!(Allgather, i64, isize => scalars allgather);
+signature!(Gather, i64, isize => scalars gather);
+signature!(Scatter, i64, isize => scalars scatter);
+signature!(Allreduce, i64, isize => scalars allreduce);
+signature!(Reduce, i64, isize => scalars reduce);
+signature!(ReduceScatterBlock, i64, isize => scalars reduce_scatter_block);
+signature!(Scan, i64, isize => scalars scan);
+signature!(Exscan, i64, isize => scalars exscan);
+signature!(Alltoall, i64, isize => scalars alltoall);
+
+/// Defines a function with arrays: the signature has the types, the closure says what is called.
+macro_rules! arrays {
+    (($name:ident { |$($named:ident),*| $call:expr }) ($($arg:ident: $type:ty),*)) => {
+        pub unsafe extern "C-unwind" fn $name($($named: $type),*) -> c_int {
+            // SAFETY: the caller's own arguments; arrays with a meaning are as long as the communicator says.
+            unsafe { $call }
+        }
+    };
+}
+
+signature!(Allgatherv, i64, isize => arrays (allgatherv {
+    |from, n, from_type, to, counts, displs, to_type, comm| {
+        let to_each = Arrays::new(length(|ask| ask.peers(comm)), counts, displs);
+        let (counts, displs) = (to_each.counts(), to_each.displs());
+        (host().own.allgatherv)(from, n.narrow(), from_type, to, counts, displs, to_type, comm)
+    }
+}));
+
+signature!(Gatherv, i64, isize => arrays (gatherv {
+    |from, n, from_type, to, counts, displs, to_type, root, comm| {
+        let to_each = Arrays::new(length(|ask| ask.peers_at_root(root, comm)), counts, displs);
+        let (counts, displs) = (to_each.counts(), to_each.displs());
+        (host().own.gatherv)(from, n.narrow(), from_type, to, counts, displs, to_type, root, comm)
+    }
+}));
+
+signature!(Scatterv, i64, isize => arrays (scatterv {
+    |from, counts, displs, from_type, to, n, to_type, root, comm| {
+        let from_each = Arrays::new(length(|ask| ask.peers_at_root(root, comm)), counts, displs);
+        let (counts, displs) = (from_each.counts(), from_each.displs());
+        (host().own.scatterv)(from, counts, displs, from_type, to, n.narrow(), to_type, root, comm)
+    }
+}));
+
+signature!(ReduceScatter, i64, isize => arrays (reduce_scatter {
+    |from, to, counts, datatype, op, comm| {
+        let to_each = Arrays::new(length(|ask| ask.group(comm)), counts, ptr::null());
+        (host().own.reduce_scatter)(from, to, to_each.counts(), datatype, op, comm)
+    }
+}));
+
+/// Defines a function of two pairs of arrays, the first of which has no meaning beside `MPI_IN_PLACE`.
+macro_rules! exchange {
+    ($collective:ident $name:ident) => {
+        signature!($collective, i64, isize => arrays ($name {
+            |from, sent, sdispls, from_types, to, received, rdispls, to_types, comm| {
+                let peers = length(|ask| ask.peers(comm));
+                let senders = if ptr::eq(from, IN_PLACE) { 0 } else { peers };
+                let sent = Arrays::new(senders, sent, sdispls);
+                let received = Arrays::new(peers, received, rdispls);
+                (host().own.$name)(
+                    from, sent.counts(), sent.displs(), from_types,
+                    to, received.counts(), received.displs(), to_types, comm,
+                )
+            }
+        }));
+    };
+}
+
+exchange! { Alltoallv alltoallv }
+exchange! { Alltoallw alltoallw }
