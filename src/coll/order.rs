@@ -222,7 +222,7 @@ fn keeps_step(state: &State, pattern: &Pattern, round_bytes: u64) -> bool {
     let (between, _) = state.facts().models(state.config());
     let link_us = round_bytes as f64 * between.beta_ns_per_kb / 1024.0 / 1000.0;
     Abi::BUILT.is_simulated()
-        && matches!(pattern, Pattern::Circulant(..))
+        && matches!(pattern, Pattern::Circulant(..) | Pattern::Tree(_))
         && link_us > between.alpha_us
 }
 
@@ -242,12 +242,8 @@ pub(super) fn limits(state: &State, ranks: u32, pattern: &Pattern, round_bytes: 
         },
         sends: match pattern {
             _ if !simulated => SEND_WINDOW,
+            _ if in_step => 1,
             Pattern::Tree(_) | Pattern::Relay => neighbors(ranks, pattern),
-            Pattern::Circulant(..) | Pattern::Bruck(_) | Pattern::Ring | Pattern::Moves(_)
-                if in_step =>
-            {
-                1
-            }
             // Those of a round are all sent at the same time.
             Pattern::Bruck(steps) => {
                 let most = steps.rounds().map(|(_, messages)| messages).max();

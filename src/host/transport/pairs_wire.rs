@@ -125,7 +125,8 @@ impl ScriptWire for MpiPairsWire<'_> {
         // SAFETY: as in `receive`. A copy stays where it is until its send is complete, and the script has made it
         // before.
         let request = unsafe { mpi.start_send(message.chunk(), envelope, synchronous) }?;
-        (self.requests).sent(to, bytes, Pending::new(request), synchronous, self.start);
+        let message = Pending::of_send(mpi, request, synchronous)?;
+        (self.requests).sent(to, bytes, message, synchronous, self.start);
         Ok(true)
     }
 

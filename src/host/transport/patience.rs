@@ -154,6 +154,19 @@ impl Pending {
         }
     }
 
+    /// A message that is being sent. Where time is simulated, tests do not see sends that were complete at once.
+    pub fn of_send(
+        mpi: &Mpi,
+        request: sys::MPI_Request,
+        synchronous: bool,
+    ) -> Result<Pending, Failure> {
+        let mut pending = Pending::new(request);
+        if Abi::BUILT.is_simulated() && !synchronous {
+            wait(mpi, std::iter::once(&mut pending))?;
+        }
+        Ok(pending)
+    }
+
     /// Takes a receive back that `peek` has just found incomplete.
     pub fn take_back(&mut self, mpi: &Mpi) -> Result<(), Failure> {
         take_back(mpi, &mut self.request)

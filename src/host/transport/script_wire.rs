@@ -166,6 +166,14 @@ impl Requests {
         mpi: &Mpi,
         start: Instant,
     ) -> Result<Option<(Complete, u32)>, Failure> {
+        // Where time is simulated, a test costs none, and few sends are under way: nothing may hold up the next one.
+        let sent = match Abi::BUILT.is_simulated() {
+            true => self.complete_send(mpi, start)?,
+            false => None,
+        };
+        if sent.is_some() {
+            return Ok(sent);
+        }
         if let Some((number, from, status, receive)) = self.receives.poll(mpi)? {
             receive.check(mpi, from, &status)?;
             // What an `int` cannot count was told apart by its tag.
@@ -174,6 +182,14 @@ impl Requests {
             }
             return Ok(Some((Complete::Receive(number), from)));
         }
+        self.complete_send(mpi, start)
+    }
+
+    fn complete_send(
+        &mut self,
+        mpi: &Mpi,
+        start: Instant,
+    ) -> Result<Option<(Complete, u32)>, Failure> {
         let Some((number, to, _, sending)) = self.sends.poll(mpi)? else {
             return Ok(None);
         };
@@ -314,7 +330,8 @@ impl ScriptWire for MpiScriptWire<'_> {
                 unsafe { mpi.start_send(chunk, envelope, synchronous) }
             })?;
         self.left = self.left.saturating_sub(len);
-        (self.requests).sent(to, len, Pending::new(request), synchronous, self.start);
+        let message = Pending::of_send(mpi, request, synchronous)?;
+        (self.requests).sent(to, len, message, synchronous, self.start);
         Ok(true)
     }
 

@@ -311,13 +311,14 @@ impl Wire for MpiWire<'_> {
         // SAFETY: as in `recv`; the bytes are there, because the engine sends only blocks that have
         // arrived, or that are this rank's own.
         let request = unsafe { self.job.mpi.start_send(chunk, envelope, synchronous) }?;
+        let message = Pending::of_send(self.job.mpi, request, synchronous)?;
         let mark = synchronous.then(|| self.start.elapsed().as_nanos() as u64);
         self.requests.flow.sent(to, len, mark);
         let sending = Sending {
             staged,
             synchronous,
         };
-        self.requests.sends.push(to, Pending::new(request), sending);
+        self.requests.sends.push(to, message, sending);
         Ok(true)
     }
 
