@@ -302,7 +302,13 @@ impl Writing<'_> {
                 rank: self.rank(),
             };
             let steps = self.steps(topology.nodes());
-            nodes.allreduce(script, self.most, self.total, &steps);
+            match (self.call.known_operator()).is_some_and(|operator| operator.exact) {
+                true => {
+                    let means = (&steps, self.trees_of_node());
+                    nodes.allreduce_exact(script, self.most, self.total, means);
+                }
+                false => nodes.allreduce(script, self.most, self.total, &steps),
+            }
             return;
         }
         let is_ordered = (self.call).ask(None, self.state, |problem| problem.is_ordered());
@@ -317,6 +323,12 @@ impl Writing<'_> {
             spread_vectors(script, &self.all(), &self.steps(p), n);
         }
         gather(script, p, self.rank(), tree);
+    }
+
+    /// The trees up and down which short messages go fastest inside a node.
+    fn trees_of_node(&self) -> [Shape; 2] {
+        let (_, inside) = (self.state.facts()).models(self.state.config());
+        [inside.backwards(), inside].map(|model| Shape::Postal(model.latency(self.bytes)))
     }
 
     fn ordered(&self, script: &mut Script, segments: u32) {

@@ -253,7 +253,7 @@ impl Reduction<'_> {
             Algorithm::Halving if is_even => Form::Nodes {
                 lanes: facts.widest,
             },
-            Algorithm::Gather if is_even => Form::Nodes { lanes: 1 },
+            Algorithm::Gather if is_even || self.order.exact => Form::Nodes { lanes: 1 },
             // Over nodes its tree is another one. In a reduce-scatter every rank is a root.
             Algorithm::Circulant if self.family() == Family::Reduction && !is_placed => {
                 Form::Nodes { lanes: 1 }

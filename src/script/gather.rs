@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use super::{Fold, Group, Join, Script, share, sub};
-use crate::schedule::Steps;
+use crate::schedule::{Edge, Shape, Steps, TreeNeighbors};
 
 /// In which order a rank evaluates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,6 +185,62 @@ impl GatherNodes<'_> {
         script.result(0..n);
         for &local in locals.iter().filter(|&&local| local != leader) {
             script.send(local, 0..n);
+        }
+    }
+
+    /// The same for an operator that is exact, so that bits do not depend on the order: what the ranks of a node have
+    /// comes up a tree of the first shape, and the result goes down one of the second. Nodes may have different numbers
+    /// of ranks.
+    pub fn allreduce_exact(
+        &self,
+        script: &mut Script,
+        most: u64,
+        total: u64,
+        (steps, [up, down]): (&Steps, [Shape; 2]),
+    ) {
+        let leader = self.leaders.rank(self.leaders.me);
+        let place = self.locals.iter().position(|&local| local == self.rank);
+        let (leads, place) = (self.rank == leader, place.unwrap_or(0) as u32);
+        let vectors = match (leads, self.locals.is_empty()) {
+            (true, _) => self.leaders.p,
+            (false, false) => 1,
+            (false, true) => 0,
+        };
+        script.begin(most, (0..vectors).map(|_| total));
+        if vectors == 0 {
+            return;
+        }
+        let mut tree = TreeNeighbors::default();
+        let local = |edge: &Edge| self.locals[edge.peer as usize];
+        if !self.locals.is_empty() {
+            tree.set(up, self.locals.len() as u32, place, 0);
+            for child in tree.children().iter().rev() {
+                script.receive(local(child), 0..1, Join::Right);
+            }
+            for parent in tree.parents() {
+                script.send(local(parent), 0..1);
+            }
+        }
+        if leads {
+            let nodes = self.leaders.p;
+            spread_vectors(script, &self.leaders, steps, 1);
+            let vector = |node: u32| sub(self.leaders.me, node, nodes);
+            let result = join_blocks(script, Fold::Halving(0), nodes, vector);
+            if result != 0 {
+                script.fold(result, 0..1, Join::Store);
+            }
+        }
+        if !self.locals.is_empty() {
+            tree.set(down, self.locals.len() as u32, place, 0);
+            for parent in tree.parents() {
+                script.receive(local(parent), 0..1, Join::Store);
+            }
+            for child in tree.children() {
+                script.send(local(child), 0..1);
+            }
+        }
+        if leads {
+            script.result(0..1);
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod exchanges;
 mod fold;
+mod nodes;
 mod reductions;
 mod trees;
 mod wire;

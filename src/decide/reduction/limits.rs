@@ -59,7 +59,7 @@ impl Reduction<'_> {
         let leads = self.form(Algorithm::Gather) != Form::Flat;
         let fits = match self.family() {
             // Ranks of a node would share its link.
-            Family::AllReduction => is_even,
+            Family::AllReduction => is_even || (leads && self.is_short()),
             Family::ScatteredReduction => is_even && (!self.has_long_part() || facts.widest == 1),
             Family::Reduction => true,
             // No faster than the usual algorithm of hosts.

@@ -76,9 +76,7 @@ impl Cuda {
                 push: transmute::<*mut c_void, _>(library.function(c"cuCtxPushCurrent_v2")?),
                 pop: transmute::<*mut c_void, _>(library.function(c"cuCtxPopCurrent_v2")?),
                 copy: transmute::<*mut c_void, _>(library.function(c"cuMemcpy")?),
-                synchronize: transmute::<*mut c_void, _>(
-                    library.function(c"cuStreamSynchronize")?,
-                ),
+                synchronize: transmute::<*mut c_void, _>(library.function(c"cuStreamSynchronize")?),
                 retain: (library.function(c"cuMemRetainAllocationHandle").ok())
                     .map(|f| transmute::<*mut c_void, _>(f)),
                 release: (library.function(c"cuMemRelease").ok())
