@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# clean.sh FOLDER COMMAND...: runs a command, as root, in a copy of this system. FOLDER is /mnt there, and this project's
-# folder is empty. What the command changes, and what it leaves running, is gone afterwards.
+# clean.sh FOLDER COMMAND...: runs a command, as root, in a copy of this system. FOLDER is /mnt there, and this
+# project's folder is empty. What the command changes, and what it leaves running, is gone afterwards.
 
 set -euo pipefail
 export PROJECT=${PROJECT:-$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)}

@@ -30,7 +30,8 @@ for mpi in openmpi mpich; do
     "mpicc.$mpi" /mnt/filecast.c $flags -o "found-$mpi"
     counted "pkg-config, $mpi" "${launch[@]}" "${variables[@]}" "./found-$mpi" /mnt/filecast.c
 
-    cmake -S /mnt -B "build-$mpi" "-DCMAKE_C_COMPILER=mpicc.$mpi" "-DRondo_DIR=$libdir/rondo/$mpi/cmake/Rondo" >cmake.log
+    config=$libdir/rondo/$mpi/cmake/Rondo
+    cmake -S /mnt -B "build-$mpi" "-DCMAKE_C_COMPILER=mpicc.$mpi" "-DRondo_DIR=$config" >cmake.log
     cmake --build "build-$mpi" >>cmake.log
     counted "CMake, $mpi" "${launch[@]}" "${variables[@]}" "./build-$mpi/filecast" /mnt/filecast.c
 
