@@ -60,11 +60,12 @@ impl Operation for Reduction {
         }
         let bytes = self.bytes(mpi, state)?;
         let known = Some(bytes);
-        // Nobody asks for the operator of a call that is the host's whatever it is.
+        // Nobody asks for the operator of a call that is the host's whatever it is. Rules may say otherwise.
+        let stays = state.config().reproducible.is_kept_by_host() && state.rules().is_empty();
         let choice = self.ask(known, state, |problem| problem.choose());
         let choice = match choice {
             Choice::Host(Why::Empty | Why::Off | Why::FewRanks | Why::Configured) => choice,
-            Choice::Host(_) if state.config().reproducible.is_kept_by_host() => choice,
+            Choice::Host(_) if stays => choice,
             Choice::Rondo { .. } | Choice::Host(_) => {
                 self.look_at_operator(mpi)?;
                 self.ask(known, state, |problem| problem.choose())

@@ -145,10 +145,15 @@ pub trait Problem {
 
     /// Decides by a file of rules.
     fn ruled(&self, ruling: Ruling) -> Choice {
-        match ruling.setting {
-            Setting::Use(algorithm) => self.by(algorithm, ruling.block_bytes).because(Why::Rule),
-            Setting::Host | Setting::Auto => Choice::Host(Why::Rule),
-        }
+        ruled(self, ruling)
+    }
+}
+
+/// Decides a call by a rule, by what all families have in common.
+pub(super) fn ruled<P: Problem + ?Sized>(call: &P, ruling: Ruling) -> Choice {
+    match ruling.setting {
+        Setting::Use(algorithm) => call.by(algorithm, ruling.block_bytes).because(Why::Rule),
+        Setting::Host | Setting::Auto => Choice::Host(Why::Rule),
     }
 }
 

@@ -17,6 +17,7 @@ use crate::collective::{Family, LEAST_BYTES};
 use crate::config::{Hierarchy, Reproducible};
 use crate::learn::{Candidate, Prior};
 use crate::model::{BLOCKS_MAX, Model, Reach, blocks_of, least_blocks};
+use crate::rules::Ruling;
 use crate::schedule::Pace;
 
 /// Vectors of all ranks together that every rank takes to reduce them by itself, in bytes: more would take longer than
@@ -84,6 +85,16 @@ impl Reduction<'_> {
     /// Must operands be taken from left to right, rank by rank?
     pub fn is_ordered(&self) -> bool {
         !self.order.commutes || self.promise() == Reproducible::Order
+    }
+
+    /// This choice, unless the bits of the host are promised, which only the host has.
+    fn with_bits(&self, choice: Choice) -> Choice {
+        match choice {
+            Choice::Rondo { .. } if self.promise() == Reproducible::Host => {
+                Choice::Host(Why::Promise)
+            }
+            Choice::Host(_) | Choice::Rondo { .. } => choice,
+        }
     }
 
     fn family(&self) -> Family {
@@ -461,11 +472,12 @@ impl Problem for Reduction<'_> {
                 self.by(self.preferred(), self.context.config.block_bytes)
                     .because(Why::Promise)
             }
-            Choice::Rondo { .. } if self.promise() == Reproducible::Host => {
-                Choice::Host(Why::Promise)
-            }
-            choice @ (Choice::Host(_) | Choice::Rondo { .. }) => choice,
+            choice @ (Choice::Host(_) | Choice::Rondo { .. }) => self.with_bits(choice),
         }
+    }
+
+    fn ruled(&self, ruling: Ruling) -> Choice {
+        self.with_bits(super::problem::ruled(self, ruling))
     }
 
     fn automatic(&self) -> Result<Algorithm, Why> {

@@ -6,6 +6,7 @@ use rondo::collective::Collective;
 use rondo::config::{Config, Reproducible, Setting};
 use rondo::decide::{Choice, Context, Facts, Form, Order, Problem, Reduction, SLOT_UNIT_MAX, Why};
 use rondo::network::Network;
+use rondo::rules::Ruling;
 use rondo::script::fullest_rounds;
 
 const SUM_OF_DOUBLES: Order = Order {
@@ -501,6 +502,38 @@ fn the_blocks_that_go_up_a_tree_follow_from_nothing_that_is_measured() {
     assert_eq!(blocks(measured, |_| ()), usual);
     assert_eq!(blocks(NODES, |c| c.block_bytes = 1 << 20), 4);
     assert!(blocks(NODES, |c| c.network.alpha_us = Some(0.1)) > usual);
+}
+
+#[test]
+fn rules_keep_the_order_of_ranks_and_promises() {
+    let ruled = |algorithm, order, reproducible| {
+        let config = promised(reproducible);
+        let call = Reduction {
+            context: Context {
+                collective: Collective::Allreduce,
+                facts: NODE,
+                config: &config,
+            },
+            bytes: 100,
+            longest: 20,
+            fullest: 100,
+            order,
+        };
+        call.ruled(Ruling {
+            setting: Setting::Use(algorithm),
+            block_bytes: 0,
+        })
+    };
+    let run = Reproducible::Run;
+    let halving = ruled(Algorithm::Halving, SUM_OF_DOUBLES, run);
+    assert_eq!(algorithm_because(halving), (Algorithm::Halving, Why::Rule));
+    let ordered = ruled(Algorithm::Halving, ORDERED, run);
+    assert_ne!(algorithm_because(ordered).0, Algorithm::Halving);
+    let host = Reproducible::Host;
+    let sums = ruled(Algorithm::Halving, SUM_OF_DOUBLES, host);
+    assert_eq!(host_because(sums), Some(Why::Promise));
+    let integers = ruled(Algorithm::Halving, SUM_OF_INTEGERS, host);
+    assert_eq!(algorithm_because(integers), (Algorithm::Halving, Why::Rule));
 }
 
 /// A reduce-scatter of `bytes` bytes, of which one rank gets so many and the others an equal part of the rest.

@@ -8,6 +8,7 @@ use crate::host::library::table::Mpi;
 use crate::host::object::attr::Datatype;
 use crate::host::object::code::{Code, check};
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
 /// Stands for `MPI_BOTTOM` where the host takes no null pointer (MPICH's `MPI_Pack`): any address
 /// will do, as long as the displacements are made smaller by as much.
@@ -312,8 +313,18 @@ fn giant(mpi: &Mpi, size: u64) -> Result<Made, Code> {
     Made::hindexed(mpi, mpi.h.byte, &blocks)
 }
 
-/// Copies by a message to oneself, on the private communicator, where nothing else receives from
-/// this rank itself.
+/// Tags up to this one are valid on every communicator.
+const TAG_MAX: u16 = 32767;
+
+thread_local! {
+    /// The tag of this thread's messages to itself: other threads may copy on the same communicator at the same time.
+    static OWN_TAG: c_int = {
+        static NEXT: AtomicU16 = AtomicU16::new(0);
+        c_int::from(NEXT.fetch_add(1, Relaxed) & TAG_MAX)
+    };
+}
+
+/// Copies by a message to oneself, on a communicator of Rondo's, where nothing else receives from this rank itself.
 ///
 /// # Safety
 /// The elements lie at their addresses, and the two do not overlap.
@@ -324,6 +335,7 @@ pub(in crate::host) unsafe fn self_message(
     to: Chunk,
 ) -> Result<(), Code> {
     let rank = mpi.rank(comm)? as c_int;
+    let tag = OWN_TAG.with(|tag| *tag);
     // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
     let mut status: sys::MPI_Status = unsafe { std::mem::zeroed() };
     // SAFETY: by the caller's contract.
@@ -333,12 +345,12 @@ pub(in crate::host) unsafe fn self_message(
             from.count,
             from.datatype,
             rank,
-            0,
+            tag,
             to.address.cast(),
             to.count,
             to.datatype,
             rank,
-            0,
+            tag,
             comm.0,
             &mut status,
         )
