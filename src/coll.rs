@@ -171,6 +171,12 @@ pub fn loaded() {
     comm::loaded();
 }
 
+/// The process exits.
+#[cfg(not(feature = "direct"))]
+pub fn exits() {
+    comm::exits();
+}
+
 /// `MPI_Finalize`: what is to be done first, then `next`, in which the host frees `MPI_COMM_SELF` and lets go of
 /// `MPI_COMM_WORLD`.
 pub fn finalize(next: impl FnOnce() -> c_int) -> c_int {

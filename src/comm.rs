@@ -39,7 +39,7 @@ pub use process::process;
 pub use proposal::BUILD;
 pub use record::finalized;
 #[cfg(not(feature = "direct"))]
-pub use record::loaded;
+pub use record::{exits, loaded};
 pub use ruled::give as give_rules;
 pub use schedules::Schedules;
 use std::sync::Arc;

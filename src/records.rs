@@ -25,7 +25,7 @@ pub struct Record {
     pub library: String,
     /// Which build that is.
     pub build: String,
-    /// The MPI library's file, if it was there when the process began.
+    /// The MPI library's file, if it was there when the process began, or when it exited.
     pub mpi: Option<String>,
     /// The rank, and how many there are, as the launcher says.
     pub place: (Option<u32>, Option<u32>),
@@ -84,7 +84,6 @@ pub fn begin(folder: PathBuf, build: &str, place: (Option<u32>, Option<u32>)) {
         program,
         library,
         build: build.to_owned(),
-        mpi: files(&maps).find(|path| is_mpi(path)).map(str::to_owned),
         place,
         began: now(),
         ..Record::default()
@@ -94,7 +93,16 @@ pub fn begin(folder: PathBuf, build: &str, place: (Option<u32>, Option<u32>)) {
         record.machine, record.pid, record.began
     ));
     *OWN.lock() = Some((file, record));
-    change(|_| {});
+    change(Record::find_mpi);
+}
+
+impl Record {
+    /// Looks whether the MPI library is there.
+    pub fn find_mpi(&mut self) {
+        let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let found = files(&maps).find(|path| is_mpi(path)).map(str::to_owned);
+        self.mpi = self.mpi.take().or(found);
+    }
 }
 
 /// There is more to tell.

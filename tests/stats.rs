@@ -1,7 +1,7 @@
 //! The report of a job: what people read, and what scripts do.
 
 use rondo::network::Network;
-use rondo::stats::{Promised, Report, Row, Saving};
+use rondo::stats::{Promised, Report, Row, Saving, Taken};
 
 fn report(summed_ranks: u32) -> Report {
     let row = |algorithm, calls, reason| Row {
@@ -17,6 +17,7 @@ fn report(summed_ranks: u32) -> Report {
         host: "Some MPI 7".into(),
         ranks: 4,
         summed_ranks,
+        until: None,
         network: Network::default(),
         collectives: vec![
             row("circulant", 10, "measured"),
@@ -31,6 +32,13 @@ fn report(summed_ranks: u32) -> Report {
             calls: 9,
             seconds: 0.125,
         }],
+        memory: vec![Taken {
+            ranks: 4,
+            nodes: 2,
+            communicators: 1,
+            bytes: 5000,
+            shared_bytes: 4096,
+        }],
     }
 }
 
@@ -44,6 +52,7 @@ collective           algorithm          calls            bytes      seconds  rea
 bcast                circulant             10            10000     0.250000  measured
 bcast                host                   2             2000     0.250000  nonblocking
 reductions under RONDO_REPRODUCIBLE=order: 7 calls
+memory: 1 communicator of 4 ranks on 2 nodes: at most 5000 bytes on rank 0, and 4096 shared in a node, for each
 bcast: 9 calls took 0.125000 s less than the MPI library was measured to take
 "
     );
@@ -52,6 +61,20 @@ bcast: 9 calls took 0.125000 s less than the MPI library was measured to take
             .text()
             .contains("(calls of rank 0; bytes and seconds of rank 0 too)")
     );
+}
+
+/// An early end shows, and where there was none, nothing does.
+#[test]
+fn what_ended_a_job_before_its_time_is_said() {
+    let mut early = report(1);
+    assert!(!early.json().contains("until"));
+    early.until = Some("SIGTERM".into());
+    assert!(
+        early
+            .text()
+            .contains("4 ranks (until SIGTERM; calls of rank 0; bytes and seconds of rank 0 too)")
+    );
+    assert!(early.json().contains(r#""until":"SIGTERM""#));
 }
 
 #[test]
@@ -63,6 +86,10 @@ fn scripts_get_an_object() {
     assert_eq!(json["saved"], saved);
     let promises = serde_json::json!([{ "promise": "order", "calls": 7 }]);
     assert_eq!(json["promises"], promises);
+    let memory = serde_json::json!([{
+        "ranks": 4, "nodes": 2, "communicators": 1, "bytes": 5000, "shared_bytes": 4096
+    }]);
+    assert_eq!(json["memory"], memory);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is done when the library is loaded.
+//! What is done when the library is loaded, and when the process exits.
 
 use crate::coll;
 
@@ -8,6 +8,15 @@ use crate::coll;
 #[unsafe(link_section = ".init_array")]
 static LOADED: extern "C" fn() = loaded;
 
+/// The same at the exit, if the process comes to it.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static EXITS: extern "C" fn() = exits;
+
 extern "C" fn loaded() {
     coll::loaded();
+}
+
+extern "C" fn exits() {
+    coll::exits();
 }

@@ -17,6 +17,13 @@ pub fn loaded() {
     }
 }
 
+/// The process exits: it may have loaded MPI since it began.
+pub fn exits() {
+    if records::wanted() {
+        records::change(records::Record::find_mpi);
+    }
+}
+
 /// The first call has come.
 pub fn called(host: &Host, loaded: &Loaded) {
     if !records::wanted() {

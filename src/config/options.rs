@@ -397,8 +397,9 @@ const OTHERS: &[Opt] = &[
         unit: "",
         default: "off",
         scope: Scope::Communicator,
-        doc: "At the end, rank 0 of MPI_COMM_WORLD writes calls, bytes and seconds of each algorithm, and what was \
-              saved, to FILE or to the standard error output. On means text.",
+        doc: "At the end, rank 0 of MPI_COMM_WORLD writes calls, bytes and seconds of each algorithm, what was saved, \
+              and the memory of communicators, to FILE or to the standard error output. If the job is aborted or ended \
+              by SIGTERM, it writes its own alone. On means text.",
     },
     Opt {
         name: "HELP",

@@ -77,7 +77,7 @@ pub fn nodes(evidence: &Evidence) -> Vec<Finding> {
         }
         Some(_) => {
             let what = format!(
-                "{} nodes by RONDO_NODE, on {} machines",
+                "{} nodes by RONDO_NODE, on machines: {}",
                 names.len(),
                 machines.len()
             );

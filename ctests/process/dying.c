@@ -1,0 +1,53 @@
+/* A job that ends before its time, or nearly so, after ten broadcasts. Its statistics are looked at by the test that
+ * starts it.
+ *
+ * Argument: "abort" (rank 0 calls MPI_Abort), "term" (rank 0 gets SIGTERM), "handler" (it has a handler by then),
+ * "early" (it has had one since before MPI_Init), "child" (a copy of rank 0 gets it, and the job ends well).
+ */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void handler(int number) {
+    static const char text[] = "HANDLED\n";
+    (void)number;
+    if (write(STDOUT_FILENO, text, sizeof text - 1) < 0) _exit(4);
+    _exit(3);
+}
+
+/* A copy of this process, which has no thread but the one that made it, ends by SIGTERM. */
+static int child_ends(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        raise(SIGTERM);
+        _exit(5);
+    }
+    int status = 0;
+    return child > 0 && waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
+}
+
+int main(int argc, char **argv) {
+    const char *how = argc > 1 ? argv[1] : "";
+    if (!strcmp(how, "early")) signal(SIGTERM, handler);
+    MPI_Init(&argc, &argv);
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    static char buffer[100000];
+    for (int i = 0; i < 10; i++) MPI_Bcast(buffer, sizeof buffer, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (rank == 0) {
+        if (!strcmp(how, "handler")) signal(SIGTERM, handler);
+        if (!strcmp(how, "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
+        if (!strcmp(how, "child")) puts(child_ends() ? "CHILD ENDED" : "CHILD DID NOT END");
+        else kill(getpid(), SIGTERM);
+    }
+    if (strcmp(how, "child")) {
+        sleep(60);
+        return 6;
+    }
+    MPI_Finalize();
+    return 0;
+}

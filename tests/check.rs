@@ -1,0 +1,424 @@
+//! `rondo check` against each failure that it knows, provoked on purpose.
+
+#![forbid(unsafe_code)]
+
+mod mpirun;
+
+use mpirun::{compile, ctest, folder, library, root};
+use serde_json::Value;
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::{PermissionsExt, chown},
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+/// What is needed to start jobs on Open MPI and on MPICH.
+struct Jobs {
+    folder: PathBuf,
+}
+
+fn jobs() -> &'static Jobs {
+    static JOBS: OnceLock<Jobs> = OnceLock::new();
+    JOBS.get_or_init(|| {
+        let folder = folder("check");
+        let file = |name: &str| folder.join(name);
+        let source = |name: &str| ctest(name);
+        compile(Some("openmpi"), &source("checked.c"), file("checked"), &[]);
+        compile(
+            Some("openmpi"),
+            &source("checked.c"),
+            file("checked.so"),
+            mpirun::SHARED,
+        );
+        compile(None, &source("deepbind.c"), file("deepbind"), &[]);
+        for name in ["without", "on_node"] {
+            compile(None, &source(&format!("{name}.c")), file(name), &[]);
+        }
+        fs::write(file("plain.c"), "int main(void) { return 0; }\n").unwrap();
+        compile(None, &file("plain.c"), file("static"), &["-static"]);
+        let script = "#!/bin/sh\nexec env -u LD_PRELOAD \"$@\"\n";
+        fs::write(file("dropping"), script).unwrap();
+        fs::set_permissions(file("dropping"), Permissions::from_mode(0o755)).unwrap();
+        Jobs { folder }
+    })
+}
+
+/// What the tool said.
+struct Said {
+    status: Option<i32>,
+    report: Value,
+    stderr: String,
+}
+
+impl Said {
+    fn kinds(&self, which: &str) -> Vec<&str> {
+        let all = self.report[which].as_array().expect("a list");
+        all.iter().map(|it| it["kind"].as_str().unwrap()).collect()
+    }
+
+    /// The only problems are of these kinds; the status tells of them. What is said of the first.
+    fn problems(&self, kinds: &[&str]) -> String {
+        assert_eq!(
+            self.kinds("problems"),
+            kinds,
+            "{} {}",
+            self.report,
+            self.stderr
+        );
+        assert_eq!(
+            self.status,
+            Some(i32::from(!kinds.is_empty())),
+            "{}",
+            self.stderr
+        );
+        let all = self.report["problems"].as_array().unwrap();
+        let text = |it: &Value, name: &str| it[name].as_str().unwrap_or_default().to_owned();
+        assert!(
+            all.iter().all(|it| text(it, "advice").len() > 10),
+            "{}",
+            self.report
+        );
+        all.first().map_or(String::new(), |it| {
+            text(it, "what") + ": " + &text(it, "advice")
+        })
+    }
+}
+
+impl Jobs {
+    fn file(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
+    }
+
+    /// The tool on a job of Open MPI with so many ranks, of this program with its arguments.
+    fn tool(&self, options: &[&str], ranks: u32, program: &[&str]) -> Command {
+        let mut command = Command::new(root().join("build/openmpi/rondo"));
+        command
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .current_dir(&self.folder);
+        command.args(["check", "--json"]).args(options);
+        command.args(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"]);
+        command.args([
+            "--mca",
+            "mpi_yield_when_idle",
+            "1",
+            "-np",
+            &ranks.to_string(),
+        ]);
+        command.args(program);
+        command
+    }
+
+    fn check(&self, options: &[&str], ranks: u32, program: &[&str]) -> Said {
+        said(&mut self.tool(options, ranks, program))
+    }
+}
+
+fn said(command: &mut Command) -> Said {
+    let output = command.output().expect("the tool starts");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let report = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text} {stderr}"));
+    Said {
+        status: output.status.code(),
+        report,
+        stderr,
+    }
+}
+
+#[test]
+fn a_job_that_is_well_is_said_to_be() {
+    let jobs = jobs();
+    let said = jobs.check(&[], 4, &["./checked"]);
+    said.problems(&[]);
+    let fine = [
+        "loaded",
+        "calls",
+        "fits",
+        "shared-memory",
+        "node-names",
+        "clocks",
+        "end",
+    ];
+    assert_eq!(said.kinds("fine"), fine);
+    assert_eq!(said.report["ranks"], 4);
+    let rows = said.report["statistics"]["collectives"].as_array().unwrap();
+    let calls = rows.iter().map(|row| row["calls"].as_u64().unwrap());
+    assert_eq!(calls.sum::<u64>(), 20, "{}", said.report);
+    let place = jobs.file("place");
+    fs::create_dir_all(&place).unwrap();
+    let said = jobs.check(&["--folder", &place], 3, &["./checked", "silent"]);
+    assert_eq!(fs::read_dir(&place).unwrap().count(), 0, "nothing is left");
+    said.problems(&[]);
+    assert!(said.kinds("fine").contains(&"no-calls"), "{}", said.report);
+}
+
+#[test]
+fn people_get_a_text_and_scripts_a_file() {
+    let jobs = jobs();
+    let file = jobs.file("report.json");
+    let mut command = jobs.tool(&[], 3, &["./checked"]);
+    let words: Vec<_> = command.get_args().map(|word| word.to_owned()).collect();
+    let json = format!("--json={file}");
+    command = Command::new(command.get_program());
+    command
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("RONDO_BCST", "host");
+    command
+        .current_dir(&jobs.folder)
+        .arg("check")
+        .arg(json)
+        .args(&words[2..]);
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    for line in [
+        "rondo check: 3 ranks, ",
+        "  ok       the library is in all 3 ranks",
+        "  PROBLEM  unknown variable RONDO_BCST; did you mean RONDO_BCAST?",
+        "collective           algorithm",
+        "1 problem found",
+    ] {
+        assert!(
+            text.lines().any(|it| it.starts_with(line)),
+            "{line}: {text}"
+        );
+    }
+    let report: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    assert_eq!(report["problems"][0]["kind"], "option");
+}
+
+#[test]
+fn a_static_program_takes_nothing() {
+    let said = jobs().check(&[], 2, &["./static"]);
+    assert!(said.problems(&["not-loaded"]).contains("linked statically"));
+}
+
+#[test]
+fn a_program_with_rights_of_its_own_takes_nothing() {
+    let jobs = jobs();
+    let program = jobs.folder.join("rights");
+    fs::copy(jobs.folder.join("checked"), &program).unwrap();
+    chown(&program, Some(61_616), Some(61_616)).unwrap();
+    fs::set_permissions(&program, Permissions::from_mode(0o4755)).unwrap();
+    // Its user may be root, who has all rights: what counts is that it runs as somebody else.
+    let said = jobs.check(&["--limit", "60"], 2, &["./rights"]);
+    let text = jobs_text(&said);
+    assert_eq!(said.status, Some(1));
+    assert!(text.contains("set-user-id"), "{text}");
+}
+
+fn jobs_text(said: &Said) -> String {
+    said.report["problems"].to_string()
+}
+
+#[test]
+fn a_variable_that_is_dropped_is_missed() {
+    let said = jobs().check(&[], 3, &["./dropping", "./checked"]);
+    let text = said.problems(&["lost-on-the-way"]);
+    assert!(
+        text.contains("all 3 ranks") && text.contains("env"),
+        "{text}"
+    );
+}
+
+/// The others wait for it, and are not left waiting.
+#[test]
+fn a_rank_without_the_library_is_named() {
+    let said = jobs().check(&["--limit", "100"], 4, &["./without", "2", "./checked"]);
+    let text = said.problems(&["lost-on-the-way", "job-hung"]);
+    assert!(text.contains("rank 2 of 4"), "{text}");
+}
+
+#[test]
+fn calls_that_do_not_arrive_are_missed() {
+    let said = jobs().check(&[], 3, &["./deepbind", "./checked.so"]);
+    let text = said.problems(&["calls-do-not-arrive"]);
+    assert!(text.contains("RTLD_DEEPBIND"), "{text}");
+}
+
+#[test]
+fn a_library_for_another_mpi_is_none() {
+    let other = format!("--lib={}", library("mpich").display());
+    let said = jobs().check(&[&other], 3, &["./checked"]);
+    let text = said.problems(&["does-not-fit"]);
+    assert!(text.contains("built for MPICH"), "{text}");
+}
+
+#[test]
+fn shared_memory_that_is_not_to_be_had_is_missed() {
+    let said = jobs().check(&[], 3, &["./checked", "limited"]);
+    let text = said.problems(&["no-shared-memory"]);
+    assert!(text.contains("3 of 3"), "{text}");
+    let said = self::said(jobs().tool(&[], 3, &["./checked"]).env("RONDO_SHM", "off"));
+    assert!(
+        said.problems(&["no-shared-memory"])
+            .contains("RONDO_SHM=off")
+    );
+}
+
+#[test]
+fn what_is_switched_off_is_said() {
+    let said = self::said(jobs().tool(&[], 3, &["./checked"]).env("RONDO", "off"));
+    said.problems(&["switched-off"]);
+}
+
+#[test]
+fn nodes_that_the_user_names_are_believed() {
+    let said = jobs().check(&[], 4, &["./on_node", "0,0,1,1", "./checked"]);
+    said.problems(&[]);
+    let text = said.report["fine"].to_string();
+    assert!(
+        text.contains("2 nodes by RONDO_NODE, on machines: 1"),
+        "{text}"
+    );
+}
+
+/// A launcher whose ranks are these records: what two machines would say.
+fn said_of(name: &str, records: &[Value]) -> Said {
+    let jobs = jobs();
+    let records: String = records.iter().map(|it| format!("{it}\n")).collect();
+    let text = format!(
+        r#"#!/bin/sh
+case $1 in --version) echo 'mpirun (Open MPI) 4.1.4'; exit;; esac
+for word; do case $word in RONDO_CHECK_FOLDER=*) folder=${{word#*=}};; esac; done
+number=0
+while read -r record; do number=$((number + 1)); echo "$record" >"$folder/$number.json"; done <<'END'
+{records}END
+"#
+    );
+    let launcher = jobs.file(name);
+    fs::write(&launcher, text).unwrap();
+    fs::set_permissions(&launcher, Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new(root().join("build/openmpi/rondo"));
+    command
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .current_dir(&jobs.folder);
+    said(command.args(["check", "--json", &launcher, "./app"]))
+}
+
+/// A rank that is well, on one of two machines.
+fn rank(rank: u32, machine: &str) -> Value {
+    serde_json::json!({
+        "pid": 100 + rank, "machine": machine, "name": machine, "program": "/app", "library": "/librondo.so",
+        "build": "one", "mpi": "/libmpi.so.40", "place": [rank, 2], "began": 1000.0, "agreed": 1001.0,
+        "finalized": true,
+        "called": { "rank": rank, "node": machine, "enabled": true, "shm": true, "clock_ns": 30.0 }
+    })
+}
+
+#[test]
+fn what_two_machines_say_is_compared() {
+    let two = || [rank(0, "a"), rank(1, "b")];
+    said_of("mpirun-well", &two()).problems(&[]);
+    let mut ranks = two();
+    ranks[1]["called"]["node"] = "a".into();
+    let text = said_of("mpirun-names", &ranks).problems(&["node-names"]);
+    assert!(text.contains("several machines are called a"), "{text}");
+    let mut ranks = two();
+    ranks[1]["machine"] = "a".into();
+    let text = said_of("mpirun-containers", &ranks).problems(&["node-names"]);
+    assert!(
+        text.contains("one machine has several names (a, b)"),
+        "{text}"
+    );
+    let mut ranks = two();
+    ranks[1]["agreed"] = 1031.0.into();
+    let text = said_of("mpirun-clocks", &ranks).problems(&["clocks"]);
+    assert!(
+        text.contains("the clock of b is 30 s ahead of that of a"),
+        "{text}"
+    );
+    let mut ranks = two();
+    ranks[0]["called"]["clock_ns"] = 1500.0.into();
+    let text = said_of("mpirun-slow", &ranks).problems(&["slow-clock"]);
+    assert!(text.contains("1500 ns on a"), "{text}");
+    let mut ranks = two();
+    ranks[0]["build"] = "another".into();
+    said_of("mpirun-builds", &ranks).problems(&["builds-differ"]);
+    let text = said_of("mpirun-one", &two()[..1]).problems(&["not-loaded"]);
+    assert!(
+        text.contains("rank 1 of 2") && text.contains("--export=ALL"),
+        "{text}"
+    );
+}
+
+#[test]
+fn jobs_that_fail_or_hang_are_no_success() {
+    let said = jobs().check(&[], 3, &["./checked", "fail"]);
+    assert!(said.problems(&["job-failed"]).contains("status 3"));
+    let said = jobs().check(&["--limit", "5s"], 3, &["./checked", "hang"]);
+    assert!(said.problems(&["job-hung"]).contains("after 5 s"));
+}
+
+/// Debian has MPICH as an archive; the program needs nothing else of it at run time.
+#[test]
+fn a_program_with_mpi_in_itself_is_found_out() {
+    let archive = Path::new("/usr/lib/x86_64-linux-gnu/libmpich.a");
+    if !archive.is_file() {
+        println!("no {}", archive.display());
+        return;
+    }
+    let jobs = jobs();
+    let flags = Command::new("mpicc.mpich")
+        .arg("-link_info")
+        .output()
+        .unwrap();
+    let flags = String::from_utf8(flags.stdout).unwrap();
+    let includes = flags
+        .split_whitespace()
+        .filter(|word| word.starts_with("-I"));
+    let program = jobs.file("inside");
+    let mut command = Command::new("cc");
+    command
+        .args(includes)
+        .args(["-o", &program])
+        .arg(ctest("checked.c"));
+    command
+        .arg(archive)
+        .args(["-lpthread", "-lm", "-ldl", "-lrt"]);
+    for library in [
+        "ucp", "ucs", "uct", "fabric", "hwloc", "pmix", "efa", "gfortran", "psm2", "cr",
+    ] {
+        let shared = format!("/usr/lib/x86_64-linux-gnu/lib{library}.so");
+        if Path::new(&shared).exists() {
+            command.arg(format!("-l{library}"));
+        }
+    }
+    if !command.status().unwrap().success() {
+        println!("the archive cannot be linked here");
+        return;
+    }
+    let mut command = Command::new(root().join("build/mpich/rondo"));
+    command
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .current_dir(&jobs.folder);
+    let said = said(command.args(["check", "--json", "mpirun.mpich", "-np", "3", &program]));
+    said.problems(&["static-mpi"]);
+}
+
+#[test]
+fn the_tool_says_what_it_cannot_do() {
+    let run = |args: &[&str]| {
+        let mut command = Command::new(root().join("build/openmpi/rondo"));
+        let output = command.arg("check").args(args).output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    assert_eq!(run(&[]).0, Some(2));
+    let (status, text) = run(&["--limit", "soon", "mpirun", "./app"]);
+    assert!(
+        status == Some(2) && text.contains("60, 90s or 10m"),
+        "{text}"
+    );
+    let (status, text) = run(&["--folder", "/nowhere", "mpirun", "./app"]);
+    assert!(status == Some(1) && text.contains("--folder"), "{text}");
+    assert_eq!(run(&["mpirun-of-nobody", "./app"]).0, Some(127));
+}

@@ -1,0 +1,120 @@
+//! Jobs that end before their time: what their statistics say.
+
+#![forbid(unsafe_code)]
+
+mod mpirun;
+
+use mpirun::{Ended, MPIS, compile, ctest, folder, library};
+use serde_json::Value;
+use std::{fs, path::PathBuf};
+
+/// A job of four ranks that ends in a way, and its statistics, if there are any.
+fn job(mpi: &str, how: &str, format: &str) -> (Ended, Option<String>) {
+    let folder = folder("dying").join(format!("{mpi}-{how}-{format}"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let program = compile(Some(mpi), &ctest("dying.c"), folder.join("dying"), &[]);
+    let file: PathBuf = folder.join("statistics");
+    let spec = format!("{format}:{}", file.display());
+    let preload = library(mpi).display().to_string();
+    let set = [
+        ("LD_PRELOAD", preload.as_str()),
+        ("RONDO_STATS", &spec),
+        ("RONDO_BCAST", "circulant"),
+    ];
+    let mut command = mpirun::mpirun(mpi, 4, 60, &set);
+    let ended = Ended::of(&command.arg(program).arg(how).output().unwrap());
+    (ended, fs::read_to_string(file).ok())
+}
+
+/// The same as JSON.
+fn json(mpi: &str, how: &str) -> (Ended, Value) {
+    let (ended, text) = job(mpi, how, "json");
+    let text = text.unwrap_or_else(|| panic!("{mpi} {how}: no statistics: {ended:?}"));
+    (ended, serde_json::from_str(&text).unwrap())
+}
+
+/// Has rank 0 counted ten broadcasts of Rondo's?
+fn has_ten(statistics: &Value, ranks: u64) {
+    let rows = statistics["collectives"].as_array().unwrap();
+    assert_eq!(rows.len(), 1, "{statistics}");
+    let row = &rows[0];
+    assert_eq!(
+        (&row["collective"], &row["algorithm"]),
+        (&"bcast".into(), &"circulant".into())
+    );
+    assert_eq!(row["calls"], 10, "{statistics}");
+    assert_eq!(row["bytes"], 1_000_000 * ranks, "{statistics}");
+    assert_eq!(statistics["ranks"], 4);
+    assert_eq!(statistics["summed_ranks"], ranks);
+}
+
+#[test]
+fn a_job_that_aborts_has_statistics() {
+    for mpi in MPIS {
+        let (ended, statistics) = json(mpi, "abort");
+        assert_ne!(ended.status, Some(0), "{mpi}: {ended:?}");
+        assert_eq!(statistics["until"], "MPI_Abort", "{mpi}");
+        has_ten(&statistics, 1);
+    }
+}
+
+#[test]
+fn a_job_that_is_asked_to_end_has_statistics_and_ends_by_the_signal() {
+    for mpi in MPIS {
+        let (ended, statistics) = json(mpi, "term");
+        assert_ne!(ended.status, Some(0), "{mpi}: {ended:?}");
+        assert_ne!(ended.status, Some(6), "{mpi}: {ended:?}");
+        assert_eq!(statistics["until"], "SIGTERM", "{mpi}");
+        has_ten(&statistics, 1);
+        let (_, text) = job(mpi, "term", "text");
+        let text = text.expect("statistics");
+        assert!(
+            text.contains(
+                "4 ranks (until SIGTERM; calls of rank 0; bytes and seconds of rank 0 too)"
+            ),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_handler_of_the_program_is_the_only_one() {
+    for (mpi, how) in MPIS
+        .iter()
+        .flat_map(|mpi| [(mpi, "handler"), (mpi, "early")])
+    {
+        let (ended, statistics) = job(mpi, how, "json");
+        assert!(ended.stdout.contains("HANDLED"), "{mpi} {how}: {ended:?}");
+        assert_eq!(statistics, None, "{mpi} {how}");
+    }
+}
+
+#[test]
+fn a_copy_of_the_process_ends_alone() {
+    for mpi in MPIS {
+        let (ended, statistics) = json(mpi, "child");
+        assert_eq!(ended.status, Some(0), "{mpi}: {ended:?}");
+        assert!(ended.stdout.contains("CHILD ENDED"), "{mpi}: {ended:?}");
+        assert_eq!(statistics["until"], Value::Null, "{mpi}");
+        has_ten(&statistics, 4);
+    }
+}
+
+/// What a communicator takes: some memory of its own, and a segment that its node shares.
+#[test]
+fn statistics_say_what_communicators_take() {
+    for mpi in MPIS {
+        let (_, statistics) = json(mpi, "child");
+        let rows = statistics["memory"].as_array().unwrap();
+        let world = rows.iter().find(|row| row["ranks"] == 4);
+        let world = world.unwrap_or_else(|| panic!("{statistics}"));
+        assert_eq!(
+            (&world["nodes"], &world["communicators"]),
+            (&1.into(), &1.into())
+        );
+        let bytes = world["bytes"].as_u64().unwrap();
+        assert!((1 << 10..16 << 20).contains(&bytes), "{bytes}");
+        assert_eq!(world["shared_bytes"], 4 << 20, "{statistics}");
+    }
+}

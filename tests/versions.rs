@@ -1,0 +1,186 @@
+//! What version 0.1.0 understood or wrote is still understood.
+
+#![forbid(unsafe_code)]
+
+use rondo::collective::Collective;
+use rondo::config::{Algorithm, Config, Loaded, Setting};
+use rondo::rules::{File, Ruling};
+use std::fs;
+use std::path::Path;
+
+/// The options of 0.1.0, with all kinds of values that they took.
+const OPTIONS: &[(&str, &str)] = &[
+    ("RONDO", "on off"),
+    ("RONDO_BCAST", "auto host circulant binomial postal"),
+    ("RONDO_BCAST_MIN_BYTES", "auto 0 32K"),
+    ("RONDO_BCAST_MIN_COMM_SIZE", "3 64"),
+    ("RONDO_ALLGATHERV", "auto host circulant bruck ring"),
+    ("RONDO_ALLGATHER", "auto host circulant bruck ring"),
+    ("RONDO_ALLGATHERV_MIN_BYTES", "auto 0 32K"),
+    ("RONDO_ALLGATHERV_MIN_COMM_SIZE", "3 64"),
+    ("RONDO_GATHERV", "auto host hybrid adaptive binomial linear"),
+    ("RONDO_GATHER", "auto host hybrid adaptive binomial linear"),
+    ("RONDO_GATHERV_MIN_COMM_SIZE", "auto 64"),
+    (
+        "RONDO_SCATTERV",
+        "auto host hybrid adaptive binomial linear",
+    ),
+    ("RONDO_SCATTER", "auto host hybrid adaptive binomial linear"),
+    ("RONDO_SCATTERV_MIN_COMM_SIZE", "auto 64"),
+    ("RONDO_SHORT_MSG", "auto 4K"),
+    ("RONDO_MAX_TMP_SIZE", "512M"),
+    ("RONDO_HIERARCHY", "auto flat leader lanes"),
+    ("RONDO_LANES", "2"),
+    ("RONDO_SHM", "on off"),
+    ("RONDO_SHM_BYTES", "4M"),
+    ("RONDO_NODE", "a-name"),
+    ("RONDO_BLOCK_BYTES", "0 64K"),
+    ("RONDO_ALPHA_US", "10 0.5"),
+    ("RONDO_BETA_NS_PER_KB", "8000 0.5"),
+    ("RONDO_GAP_US", "3 0.5"),
+    ("RONDO_NODE_ALPHA_US", "1 0.5"),
+    ("RONDO_NODE_BETA_NS_PER_KB", "100 0.5"),
+    ("RONDO_RULES", "rules.json"),
+    ("RONDO_LEARN", "on off save:learnt.json"),
+    ("RONDO_LEARN_CALLS", "4"),
+    ("RONDO_RELEARN", "0 10000"),
+    ("RONDO_WINDOW", "0 64"),
+    ("RONDO_SYNC_FREQ", "0 128"),
+    ("RONDO_MAX_COMMS", "256"),
+    ("RONDO_TRACE", "on off choice"),
+    ("RONDO_STATS", "off text json text:file json:file"),
+    ("RONDO_HELP", "on off"),
+    ("RONDO_TIMEOUT_S", "0 60"),
+];
+
+fn load(variable: &str, value: &str) -> Loaded {
+    Config::from_vars([(variable.into(), value.into())].into_iter())
+}
+
+#[test]
+fn options_take_the_values_that_they_took() {
+    let mut tried = 0;
+    for (variable, values) in OPTIONS {
+        for value in values.split(' ') {
+            let loaded = load(variable, value);
+            assert_eq!(loaded.warnings, Vec::<String>::new(), "{variable}={value}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 90, "{tried}");
+}
+
+/// The one that is none any more says so, and does no harm.
+#[test]
+fn a_removed_option_is_said_to_be_one() {
+    for value in ["on", "off"] {
+        let loaded = load("RONDO_PMPI", value);
+        assert_eq!(loaded.warnings.len(), 1);
+        assert!(
+            loaded.warnings[0].starts_with("RONDO_PMPI is an option no more: "),
+            "{:?}",
+            loaded.warnings
+        );
+        assert_eq!(loaded.config, Config::default());
+    }
+}
+
+/// A file as `rondo tune` of 0.1.0 wrote it.
+const RULES: &str = r#"{
+  "host": "Open MPI v4.1.4",
+  "made": "rondo tune 0.1.0, 16 ranks on 4 nodes, 2026-11-22",
+  "rules": [
+    {
+      "collective": "bcast",
+      "algorithm": "host",
+      "comm_size_min": 12,
+      "comm_size_max": 9007199254740992,
+      "nodes_min": 3,
+      "nodes_max": 9007199254740992,
+      "msg_size_min": 0,
+      "msg_size_max": 23170,
+      "block_bytes": 0
+    },
+    {
+      "collective": "bcast",
+      "algorithm": "circulant",
+      "comm_size_min": 12,
+      "comm_size_max": 9007199254740992,
+      "nodes_min": 3,
+      "nodes_max": 9007199254740992,
+      "msg_size_min": 23171,
+      "msg_size_max": 9007199254740992,
+      "block_bytes": 65536
+    },
+    {
+      "collective": "gatherv",
+      "algorithm": "hybrid",
+      "comm_size_min": 0,
+      "comm_size_max": 9007199254740992,
+      "nodes_min": 0,
+      "nodes_max": 9007199254740992,
+      "msg_size_min": 0,
+      "msg_size_max": 9007199254740992,
+      "block_bytes": 0
+    }
+  ]
+}"#;
+
+#[test]
+fn rules_files_are_read() {
+    let file = File::parse(RULES).unwrap();
+    assert_eq!(file.host, "Open MPI v4.1.4");
+    let rules = file.compile().unwrap();
+    let find = |collective, bytes| rules.find(collective, (16, 4), bytes);
+    let ruling = |setting, block_bytes| {
+        Some(Ruling {
+            setting,
+            block_bytes,
+        })
+    };
+    assert_eq!(
+        find(Collective::Bcast, Some(1000)),
+        ruling(Setting::Host, 0)
+    );
+    let circulant = Setting::Use(Algorithm::Circulant);
+    assert_eq!(
+        find(Collective::Bcast, Some(1 << 20)),
+        ruling(circulant, 65536)
+    );
+    assert_eq!(
+        find(Collective::Gatherv, None),
+        ruling(Setting::Use(Algorithm::Hybrid), 0)
+    );
+    assert_eq!(find(Collective::Allreduce, Some(1000)), None);
+    for family in [
+        "allgatherv bruck",
+        "allgather ring",
+        "gather adaptive",
+        "scatterv linear",
+        "bcast postal",
+    ] {
+        let (collective, algorithm) = family.split_once(' ').unwrap();
+        let text = format!(
+            r#"{{"rules": [{{"collective": "{collective}", "algorithm": "{algorithm}"}}]}}"#
+        );
+        let compiled = File::parse(&text).and_then(|file| file.compile());
+        assert!(compiled.is_ok(), "{family}: {compiled:?}");
+    }
+}
+
+/// The functions of 0.1.0, as it declared them.
+#[test]
+fn the_header_has_what_it_had() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/rondo.h");
+    let header = fs::read_to_string(file).unwrap();
+    let header: Vec<&str> = header.split_whitespace().collect();
+    let header = header.join(" ");
+    for function in [
+        "const char *rondo_version(void);",
+        "unsigned long long rondo_calls(const char *collective, const char *algorithm);",
+        "int rondo_rules(const char *json);",
+        "int rondo_schedule(int p, int rank, int *skips, int *recv, int *send);",
+    ] {
+        assert!(header.contains(function), "{function}");
+    }
+}
