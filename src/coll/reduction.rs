@@ -207,13 +207,7 @@ struct Go<'a> {
 
 impl Reduction {
     /// Carries it out, on buffers of which the processor can touch the result.
-    fn reduce(
-        &self,
-        go: Go,
-        run: &Run,
-        buffers: &Buffers,
-        work: &mut Work,
-    ) -> Result<(), Stop> {
+    fn reduce(&self, go: Go, run: &Run, buffers: &Buffers, work: &mut Work) -> Result<(), Stop> {
         let Go {
             plan,
             sequence,

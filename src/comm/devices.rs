@@ -32,7 +32,8 @@ const KINDS_MAX: usize = 255;
 /// Can the processor touch memory of all these kinds? What stands behind a colon restricts a kind.
 fn are_of_processor(kinds: &str) -> bool {
     let kind = |one: &str| one.split(':').next().unwrap_or("").trim().to_owned();
-    kinds.len() < KINDS_MAX && (kinds.split(',').map(kind)).all(|kind| kind == "system" || kind == "mpi")
+    kinds.len() < KINDS_MAX
+        && (kinds.split(',').map(kind)).all(|kind| kind == "system" || kind == "mpi")
 }
 
 impl Gpu {

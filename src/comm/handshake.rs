@@ -5,9 +5,9 @@
 #![forbid(unsafe_code)]
 
 use super::calibration::KNOWN;
+use super::devices::ASSERTED;
 use super::proposal::Proposal;
 use super::waiting::{self, Waiting};
-use super::devices::ASSERTED;
 use super::{ADD_UP, ALIVE, DUPLICATED, PROMISED, STATE, State, nodes, process, ruled};
 use crate::collective::Collective;
 use crate::config::{Config, Gpu, StatsFormat};
