@@ -122,8 +122,10 @@ unsafe extern "C" fn list(
         return 0;
     };
     let file = file_of(path);
-    let which = |driver: &&str| file.starts_with(driver.as_bytes());
-    if let Some(driver) = DRIVERS.iter().position(|driver| which(&driver)) {
+    if let Some(driver) = DRIVERS
+        .iter()
+        .position(|driver| file.starts_with(driver.as_bytes()))
+    {
         // SAFETY: `paths` is the array of `look_for_devices`, passed through unchanged.
         let paths = unsafe { &mut *paths.cast::<[Option<CString>; DRIVERS.len()]>() };
         paths[driver] = Some(path.to_owned());

@@ -2,7 +2,7 @@
 //! only looks its functions up.
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
-use std::mem::transmute;
+use std::mem::transmute_copy;
 use std::ptr;
 
 /// A function that the driver's library lacks.
@@ -23,13 +23,18 @@ impl Library {
         }
     }
 
-    /// The address of a function.
-    fn function(&self, name: &CStr) -> Result<*mut c_void, Lacking> {
+    /// A function.
+    ///
+    /// # Safety
+    /// `F` is the type of the function of this name, as a pointer.
+    unsafe fn function<F: Copy>(&self, name: &CStr) -> Result<F, Lacking> {
+        const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
         // SAFETY: the handle is never closed, and `name` is a C string.
         let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
         match address.is_null() {
             true => Err(Lacking),
-            false => Ok(address),
+            // SAFETY: the caller's contract; the sizes are the same.
+            false => Ok(unsafe { transmute_copy(&address) }),
         }
     }
 }
@@ -70,17 +75,13 @@ impl Cuda {
         // SAFETY: the driver's functions of these names have these signatures.
         unsafe {
             Ok(Cuda {
-                attributes: transmute::<*mut c_void, _>(
-                    library.function(c"cuPointerGetAttributes")?,
-                ),
-                push: transmute::<*mut c_void, _>(library.function(c"cuCtxPushCurrent_v2")?),
-                pop: transmute::<*mut c_void, _>(library.function(c"cuCtxPopCurrent_v2")?),
-                copy: transmute::<*mut c_void, _>(library.function(c"cuMemcpy")?),
-                synchronize: transmute::<*mut c_void, _>(library.function(c"cuStreamSynchronize")?),
-                retain: (library.function(c"cuMemRetainAllocationHandle").ok())
-                    .map(|f| transmute::<*mut c_void, _>(f)),
-                release: (library.function(c"cuMemRelease").ok())
-                    .map(|f| transmute::<*mut c_void, _>(f)),
+                attributes: library.function(c"cuPointerGetAttributes")?,
+                push: library.function(c"cuCtxPushCurrent_v2")?,
+                pop: library.function(c"cuCtxPopCurrent_v2")?,
+                copy: library.function(c"cuMemcpy")?,
+                synchronize: library.function(c"cuStreamSynchronize")?,
+                retain: library.function(c"cuMemRetainAllocationHandle").ok(),
+                release: library.function(c"cuMemRelease").ok(),
             })
         }
     }
@@ -197,14 +198,10 @@ impl Hip {
         // SAFETY: HIP's functions of these names have these signatures.
         unsafe {
             Ok(Hip {
-                attributes: transmute::<*mut c_void, _>(
-                    library.function(c"hipPointerGetAttributes")?,
-                ),
-                copy: transmute::<*mut c_void, _>(library.function(c"hipMemcpy")?),
-                synchronize: transmute::<*mut c_void, _>(
-                    library.function(c"hipStreamSynchronize")?,
-                ),
-                last_error: transmute::<*mut c_void, _>(library.function(c"hipGetLastError")?),
+                attributes: library.function(c"hipPointerGetAttributes")?,
+                copy: library.function(c"hipMemcpy")?,
+                synchronize: library.function(c"hipStreamSynchronize")?,
+                last_error: library.function(c"hipGetLastError")?,
             })
         }
     }
