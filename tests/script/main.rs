@@ -3,6 +3,7 @@
 
 mod exchanges;
 mod fold;
+mod node_exchanges;
 mod reductions;
 mod trees;
 mod wire;
