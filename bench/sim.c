@@ -4,12 +4,12 @@
  *
  * CASE is bcast, same (MPI_Allgatherv, equal parts), one (MPI_Allgatherv, all from rank 0), gatherv, allreduce, reduce,
  * reduce_scatter (equal parts), rs_one (rank 0 gets all), rs_spikes (one rank in six gets what these six would),
- * rs_random (parts of 0 to 8 units) or barrier. BYTES are those of all ranks together, of gatherv those of each rank;
- * of reductions, which sum long integers, those of each rank's vector. Every case runs once to make what is made at the
- * first call (private communicators, the host's own topology), then all ranks start at the same moment, and the time is
- * that of the last one to finish; nothing else happens in a simulation, so it is always the same. Rows: case, ranks,
- * bytes, microseconds. With -c, contents are checked as well; without, the simulator may put all buffers into the same
- * memory.
+ * rs_random (parts of 0 to 8 units), barrier or alltoall. BYTES are those of all ranks together, of gatherv those of
+ * each rank, of alltoall those of each block; of reductions, which sum long integers, those of each rank's vector.
+ * Every case runs once to make what is made at the first call (private communicators, the host's own topology), then
+ * all ranks start at the same moment, and the time is that of the last one to finish; nothing else happens in a
+ * simulation, so it is always the same. Rows: case, ranks, bytes, microseconds. With -c, contents are checked as well;
+ * without, the simulator may put all buffers into the same memory.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
@@ -18,10 +18,10 @@
 #include <string.h>
 #include <time.h>
 
-enum collective { BCAST, ALLGATHERV, GATHERV, ALLREDUCE, REDUCE, REDUCE_SCATTER, BARRIER, COLLECTIVES };
+enum collective { BCAST, ALLGATHERV, GATHERV, ALLREDUCE, REDUCE, REDUCE_SCATTER, BARRIER, ALLTOALL, COLLECTIVES };
 
 static const char *const names[COLLECTIVES] = {"bcast", "same", "gatherv", "allreduce", "reduce",
-                                               "reduce_scatter", "barrier"};
+                                               "reduce_scatter", "barrier", "alltoall"};
 
 struct call {
     enum collective collective;
@@ -46,6 +46,9 @@ static void *memory(size_t bytes) {
 
 static unsigned char expected(int i) { return (unsigned char)(i * 13 + i / 251 + 5); }
 
+/* Of the block of one rank for another. */
+static unsigned char in_block(int from, int to, int i) { return expected(from * 31 + to * 7 + i); }
+
 static int is_reduction(const struct call *c) {
     return c->collective == ALLREDUCE || c->collective == REDUCE || c->collective == REDUCE_SCATTER;
 }
@@ -57,6 +60,11 @@ static void fill(const struct call *c) {
     }
     memset(c->receive, 0, c->total);
     if (c->collective == BCAST && rank != 0) return;
+    if (c->collective == ALLTOALL) {
+        int block = c->own / ranks;
+        for (int i = 0; i < c->own; i++) c->send[i] = in_block(rank, i / block, i % block);
+        return;
+    }
     for (int i = 0; i < c->own; i++) c->send[i] = expected(c->displs[rank] + i);
 }
 
@@ -71,6 +79,12 @@ static void check(const struct call *c) {
     }
     if (c->collective == BARRIER) return;
     if (c->collective == GATHERV && rank != 0) return;
+    if (c->collective == ALLTOALL) {
+        int block = c->total / ranks;
+        for (int i = 0; i < c->total; i++)
+            if (c->receive[i] != in_block(i / block, rank, i % block)) fail("wrong data");
+        return;
+    }
     for (int i = 0; i < c->total; i++)
         if (c->receive[i] != expected(i)) fail("wrong data");
 }
@@ -90,6 +104,11 @@ static void run(const struct call *c) {
         MPI_Reduce_scatter(c->send, c->receive, c->counts, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
         break;
     case BARRIER: MPI_Barrier(MPI_COMM_WORLD); break;
+    case ALLTOALL: {
+        int block = c->own / ranks;
+        MPI_Alltoall(c->send, block, MPI_BYTE, c->receive, block, MPI_BYTE, MPI_COMM_WORLD);
+        break;
+    }
     case COLLECTIVES: fail("no such case");
     }
 }
@@ -128,13 +147,13 @@ static void measure(const char *name, int bytes, int checked) {
     for (int r = 0; r < ranks; r++) {
         int equal = units / ranks + (r < units % ranks);
         if (!strncmp(name, "rs_", 3)) equal = (int)((long)units * weight(name, r) / weights);
-        c.counts[r] = c.collective == GATHERV ? bytes
+        c.counts[r] = c.collective == GATHERV || c.collective == ALLTOALL ? bytes
             : !strcmp(name, "same") || is_reduction(&c) ? equal
             : r == 0 ? bytes : 0;
         c.displs[r] = c.total;
         c.total += c.counts[r];
     }
-    c.own = is_reduction(&c) ? bytes : c.counts[rank];
+    c.own = is_reduction(&c) ? bytes : c.collective == ALLTOALL ? c.total : c.counts[rank];
     c.receive = memory(is_reduction(&c) ? bytes : c.total);
     c.send = c.collective == BCAST ? c.receive : memory(c.own);
     if (checked) fill(&c);

@@ -343,6 +343,13 @@ impl Model {
         ]
     }
 
+    /// Microseconds of an exchange among `ranks` ranks of `bytes` bytes of each, as the better libraries carry it out
+    /// with every block straight to its rank: messages are begun while others are on the link.
+    pub fn straight_us(&self, ranks: u32, bytes: u64) -> f64 {
+        let others = f64::from(ranks.max(2) - 2);
+        self.alpha_us + (others * self.gap()).max(self.beta_us() * bytes as f64)
+    }
+
     /// From how many bytes on a block of a gather or scatter among `p` ranks goes straight from or to the
     /// root.
     ///

@@ -2,19 +2,22 @@
 
 #![forbid(unsafe_code)]
 
-use super::reduction::{PIECE_BYTES, Run, limits, trim};
+mod packed;
+
+use super::nodes::shares;
+use super::reduction::{limits, trim};
 use super::{Operation, Plan, Stop, begin, context, private};
 use crate::algorithm::TotalExchangeAlgorithm;
 use crate::collective::Collective;
 use crate::comm::{State, Work};
-use crate::decide::{Choice, Problem, TotalExchange, Why};
+use crate::decide::{Choice, Form, Problem, TotalExchange, Why};
 use crate::engine::{Execution, Limits, run_script};
 use crate::host::{
     Alltoall, AlltoallOp, Code, Comm, Failure, Mpi, MpiPairsWire, PairsJob, Requests, Side, Sides,
-    Vectors, call_tag,
 };
-use crate::script::{Group, Script, circulant_exchange, pairs};
+use crate::script::{Group, Script, pairs};
 use crate::stats;
+use packed::Route;
 
 impl Operation for Alltoall {
     type Problem<'a> = TotalExchange<'a>;
@@ -51,7 +54,11 @@ impl Operation for Alltoall {
             });
         }
         let choice = self.ask(None, state, |problem| problem.choose());
-        let counts = state.timed() || matches!(choice, Choice::Rondo { .. });
+        // Where it is Rondo's, they are added up when their types have been looked at.
+        let counts = match choice {
+            Choice::Host(_) => state.timed(),
+            Choice::Rondo { .. } => state.config().trace,
+        };
         let bytes = match counts {
             true => self.bytes(mpi, state).unwrap_or(0),
             false => 0,
@@ -73,7 +80,10 @@ impl Operation for Alltoall {
     }
 
     fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
-        let Choice::Rondo { algorithm, .. } = plan.choice else {
+        let Choice::Rondo {
+            algorithm, form, ..
+        } = plan.choice
+        else {
             unreachable!("not Rondo's choice");
         };
         let algorithm = match self.op() {
@@ -84,6 +94,7 @@ impl Operation for Alltoall {
         };
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
+        shares(form, mpi, state, &mut work.nodes, private)?;
         let sequence = begin(work, private, mpi, state)?;
         // From here on the other ranks may go ahead without this one, if only it has to complain.
         let sides = self.sides(mpi, private, state.facts().p);
@@ -98,18 +109,26 @@ impl Operation for Alltoall {
             state,
         };
         let Work {
-            script, requests, ..
+            nodes,
+            script,
+            requests,
+            ..
         } = work;
-        let count = || stats::count(self.collective(), plan.choice, plan.bytes);
-        match algorithm {
-            TotalExchangeAlgorithm::Circulant => {
-                exchange.circulant(plan.bytes, script, requests, count)?;
+        let means = (&mut *script, &mut *requests);
+        let count = |bytes| stats::count(self.collective(), plan.choice, bytes);
+        let route = match (algorithm, form) {
+            (TotalExchangeAlgorithm::Circulant, _) => Some(Route::Circulant),
+            (TotalExchangeAlgorithm::Linear, Form::Nodes { .. }) => {
+                Some(Route::Nodes(nodes.sharing.memory()))
             }
-            TotalExchangeAlgorithm::Pairwise => {
-                exchange.pairs(true, script, requests, count)?;
-            }
-            TotalExchangeAlgorithm::Linear => {
-                exchange.pairs(false, script, requests, count)?;
+            (TotalExchangeAlgorithm::Linear, Form::Flat)
+            | (TotalExchangeAlgorithm::Pairwise, _) => None,
+        };
+        match route {
+            Some(route) => exchange.packed(route, plan.bytes, means, || count(plan.bytes))?,
+            None => {
+                let one_at_a_time = algorithm == TotalExchangeAlgorithm::Pairwise;
+                exchange.pairs(one_at_a_time, means, count)?;
             }
         }
         trim(script, requests);
@@ -117,7 +136,10 @@ impl Operation for Alltoall {
     }
 
     fn describe(&self, plan: &Plan) -> String {
-        format!("of {} bytes of this rank", plan.bytes)
+        match plan.known {
+            Some(bytes) => format!("of {bytes} bytes of this rank"),
+            None => "of any blocks".to_owned(),
+        }
     }
 }
 
@@ -147,67 +169,12 @@ impl Exchange<'_> {
         [self.collective as u64, self.sequence]
     }
 
-    /// Of blocks of the same size, `bytes` bytes in all.
-    fn circulant(
-        &self,
-        bytes: u64,
-        script: &mut Script,
-        requests: &mut Requests,
-        count: impl FnOnce(),
-    ) -> Result<(), Stop> {
-        let (mpi, state, p, me) = (
-            self.mpi,
-            self.state,
-            self.state.facts().p,
-            self.state.rank(),
-        );
-        let block = bytes / u64::from(p);
-        let most = state.facts().eager_bytes.min(PIECE_BYTES);
-        circulant_exchange(script, &Group::all(p, me), block, most);
-        let operands = mpi.signals(self.private);
-        let [a, b] = self.facts();
-        let run = Run {
-            mpi,
-            state,
-            private: self.private,
-            tag: call_tag([a, b, bytes, 1], state.tag_mask()),
-            operands: &operands,
-        };
-        let vectors = Vectors {
-            first: script.cut().total(),
-            other: 0,
-        };
-        let area = run.reserve(script, requests, vectors, None)?;
-        count();
-        let each = |side: &Side, rank, place: u32, pack: bool| {
-            let found = side.block(mpi, self.private, rank);
-            let found = found.map_err(|code| Failure::Host(code, "looking at a block"))?;
-            let place = u64::from(place) * block;
-            match (found, pack) {
-                (None, _) => Ok(()),
-                (Some(found), true) => operands.pack(&found, area, place),
-                (Some(found), false) => operands.unpack(&found, area, place),
-            }
-        };
-        for distance in 0..p {
-            let to = (u64::from(me) + u64::from(distance)) % u64::from(p);
-            each(self.sides.sent(), to as u32, distance, true).map_err(Stop::Broken)?;
-        }
-        run.carry_out(script, requests, area)?;
-        for distance in 0..p {
-            let from = (u64::from(me) + u64::from(p - distance)) % u64::from(p);
-            each(&self.sides.receive, from as u32, distance, false).map_err(Stop::Broken)?;
-        }
-        Ok(())
-    }
-
     /// Of blocks of any sizes, each straight to its rank: one at a time each way, or many.
     fn pairs(
         &self,
         one_at_a_time: bool,
-        script: &mut Script,
-        requests: &mut Requests,
-        count: impl FnOnce(),
+        (script, requests): (&mut Script, &mut Requests),
+        count: impl FnOnce(u64),
     ) -> Result<(), Stop> {
         let (mpi, state, p) = (self.mpi, self.state, self.state.facts().p);
         let config = state.config();
@@ -234,7 +201,7 @@ impl Exchange<'_> {
         requests
             .reserve_pairs(&limits, p - 1)
             .map_err(Stop::Error)?;
-        count();
+        count(script.cut().count(&(0..p)));
         let own = self.sides.copy_own(mpi, self.private, state.rank());
         let failed = |code: Code| Failure::Host(code, "copying a block");
         own.map_err(|code| Stop::Broken(failed(code)))?;

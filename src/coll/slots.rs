@@ -9,7 +9,8 @@ use crate::collective::Family;
 use crate::comm::Memory;
 use crate::decide::{Choice, Form};
 use crate::engine::node::{
-    GATE_BYTES, Gate, Groups, Operand, SlotExchange, SlotReduction, Tree, Want, run_slots,
+    GATE_BYTES, Gate, Groups, Operand, SlotExchange, SlotReduction, SlotShuffle, Tree, Want,
+    run_slots,
 };
 use crate::host::{Buffers, Failure, NodeCall, Requests, RingSlots, SlotVectors, Vectors};
 use crate::script::{Cut, Fold, Prefix, Script, share};
@@ -132,6 +133,24 @@ impl Inside<'_> {
         let done: Result<(), Failure> = run_slots(&mut slots, |slots| {
             let step = exchange.advance(slots)?;
             Ok((step, exchange.waiting()))
+        });
+        done.map_err(Stop::Broken)
+    }
+
+    /// Every rank of the node gets what it wants of the vector of each, the longest of which has so many elements.
+    pub fn shuffle(
+        &mut self,
+        vectors: SlotVectors,
+        own: Range<u64>,
+        longest: u64,
+        wants: &[Vec<Want>],
+    ) -> Result<(), Stop> {
+        let (groups, begin) = self.groups(Groups::new, longest);
+        let mut shuffle = SlotShuffle::new(groups, begin, self.me(), own, wants);
+        let mut slots = self.slots(begin, Some(vectors));
+        let done: Result<(), Failure> = run_slots(&mut slots, |slots| {
+            let step = shuffle.advance(slots)?;
+            Ok((step, shuffle.waiting()))
         });
         done.map_err(Stop::Broken)
     }

@@ -34,11 +34,8 @@ impl State {
         if !self.uncalibrated.load(Relaxed) {
             return false;
         }
-        let alone = family.reduces()
-            || matches!(
-                family,
-                Family::Barrier | Family::TotalExchange | Family::IrregularExchange
-            );
+        let alone =
+            family.reduces() || matches!(family, Family::Barrier | Family::IrregularExchange);
         if alone && self.reductions.fetch_add(1, Relaxed) < FEW_CALLS {
             return false;
         }

@@ -447,8 +447,8 @@ impl Opt {
                 collective.mpi_name()
             ),
             ValueType::MinBytes(collective) if is_exchange(collective) => format!(
-                "Under auto, calls of {} with as many bytes{} or more are Rondo's. auto leaves all of them to the MPI \
-                 library.",
+                "Under auto, calls of {} with as many bytes{} or more are Rondo's. auto gives it those of short \
+                 blocks between several nodes of several ranks.",
                 sharing(collective),
                 collective.family().whose_bytes(),
             ),

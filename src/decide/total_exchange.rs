@@ -4,14 +4,26 @@
 
 use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
 use crate::algorithm::Algorithm;
+use crate::config::Hierarchy;
 use crate::learn::{Candidate, Prior};
+use crate::model::Model;
 
 /// Vectors of a rank's blocks that an exchange on the circulant graph has room for: the blocks, and copies of those
 /// that travel in two rounds each way.
 const VECTORS: u64 = 3;
 
-/// An exchange. No measurement shows yet where one of Rondo's is faster than that of every host, so all of them are the
-/// host's unless the user says from where on they are not.
+/// The same of an exchange over nodes, whose ranks may differ in what they are in charge of.
+const NODE_VECTORS: u64 = 7;
+
+/// How much faster an exchange over nodes must be by the model: hosts may have better algorithms than the usual ones.
+const NODES_MARGIN: f64 = 1.2;
+
+/// Microseconds that a rank takes to find and copy a block twice.
+const BLOCK_US: f64 = 0.05;
+
+/// An exchange. Where all ranks know the size of a block, blocks go over nodes if that is faster by the model than each
+/// straight to its rank, and than all in few rounds. All others are the host's unless the user says from where on they
+/// are not: hosts have the same algorithms.
 #[derive(Clone, Copy, Debug)]
 pub struct TotalExchange<'a> {
     /// Where it is made.
@@ -23,23 +35,94 @@ pub struct TotalExchange<'a> {
 impl TotalExchange<'_> {
     /// The fastest algorithm by the model. Without bytes, any.
     fn fastest(&self) -> Algorithm {
-        let Context { facts, config, .. } = self.context;
+        let facts = self.context.facts;
         let Some(bytes) = self.bytes else {
             return Algorithm::Linear;
         };
-        let model = model_of(facts, Form::Flat, config);
-        let [circulant_us, linear_us] = model.exchange_us(facts.p, bytes);
+        let [circulant_us, linear_us] = self.flat().exchange_us(facts.p, bytes);
+        let form = self.form(Algorithm::Linear);
+        let straight_us = match form {
+            Form::Flat => linear_us,
+            Form::Nodes { .. } => self.nodes_us(bytes),
+        };
         match bytes / u64::from(facts.p) {
-            _ if circulant_us < linear_us && self.has_room() => Algorithm::Circulant,
-            block if block <= facts.eager_bytes => Algorithm::Linear,
+            _ if circulant_us < straight_us && self.has_room() => Algorithm::Circulant,
+            block if form != Form::Flat || block <= facts.eager_bytes => Algorithm::Linear,
             _ => Algorithm::Pairwise,
         }
+    }
+
+    fn flat(&self) -> Model {
+        model_of(self.context.facts, Form::Flat, self.context.config)
     }
 
     /// May a rank hold its blocks and those of others that pass through it?
     fn has_room(&self) -> bool {
         let bytes = self.bytes.unwrap_or(0).saturating_mul(VECTORS);
         bytes <= self.context.config.max_tmp_size
+    }
+
+    /// The same over nodes, for every rank: what one rank may be in charge of.
+    fn has_room_over_nodes(&self, bytes: u64) -> bool {
+        let Context { facts, config, .. } = self.context;
+        let width = u64::from(facts.widest);
+        let most = width.saturating_mul(1 + width * u64::from(self.charge()));
+        let block = bytes / u64::from(facts.p);
+        (NODE_VECTORS.saturating_mul(most)).saturating_mul(block) <= config.max_tmp_size
+    }
+
+    /// Nodes that one rank is in charge of, at the most.
+    fn charge(&self) -> u32 {
+        let facts = self.context.facts;
+        (facts.nodes - 1).div_ceil(facts.narrowest.max(1))
+    }
+
+    /// Between whom this algorithm runs.
+    fn form(&self, algorithm: Algorithm) -> Form {
+        let Context { facts, config, .. } = self.context;
+        let Some(bytes) = self.bytes else {
+            return Form::Flat;
+        };
+        let may = algorithm == Algorithm::Linear && facts.nodes > 1 && facts.widest > 1;
+        let over_nodes = may
+            && self.has_room_over_nodes(bytes)
+            && match config.hierarchy {
+                Hierarchy::Flat => false,
+                Hierarchy::Leader | Hierarchy::Lanes => true,
+                Hierarchy::Auto => self.nodes_us(bytes) < self.flat().straight_us(facts.p, bytes),
+            };
+        match over_nodes {
+            true => Form::Nodes { lanes: 1 },
+            false => Form::Flat,
+        }
+    }
+
+    /// Microseconds over nodes, by the model.
+    fn nodes_us(&self, bytes: u64) -> f64 {
+        let Context { facts, config, .. } = self.context;
+        let (between, inside) = facts.models(config);
+        let inside_us = match config.shm {
+            // Everything is written and read, twice.
+            true => 2.0 * inside.exchange_us(2, 2 * bytes)[1],
+            false => 2.0 * inside.exchange_us(facts.widest, bytes)[0],
+        };
+        // The link of a node carries the blocks of all its ranks.
+        let load = bytes.saturating_mul(facts.widest.into());
+        let crossing_us = between.exchange_us(self.charge() + 1, load)[1];
+        inside_us + crossing_us + BLOCK_US * f64::from(facts.p)
+    }
+
+    /// Is the way over nodes faster than what hosts do?
+    fn nodes_are_faster(&self) -> bool {
+        let Context { facts, config, .. } = self.context;
+        let Some(bytes) = self.bytes else {
+            return false;
+        };
+        let is_over_nodes = self.form(Algorithm::Linear) != Form::Flat;
+        let flat = self.flat();
+        let rounds_us = flat.exchange_us(facts.p, bytes)[0];
+        let host_us = rounds_us.min(flat.straight_us(facts.p, bytes));
+        is_over_nodes && facts.is_known(config) && NODES_MARGIN * self.nodes_us(bytes) < host_us
     }
 }
 
@@ -59,6 +142,7 @@ impl Problem for TotalExchange<'_> {
             (Some(_), Some(_)) => Ok(self.fastest()),
             // So few ranks have gone to the host already.
             (None, _) if wish.min_comm_size.is_some() => Ok(self.fastest()),
+            (Some(_), None) if self.nodes_are_faster() => Ok(Algorithm::Linear),
             (Some(_) | None, _) if self.context.facts.nodes == 1 => Err(Why::OneNode),
             (Some(_) | None, _) => Err(Why::Slower),
         }
@@ -71,7 +155,7 @@ impl Problem for TotalExchange<'_> {
         };
         Choice::Rondo {
             algorithm,
-            form: Form::Flat,
+            form: self.form(algorithm),
             blocks: 1,
             why,
         }

@@ -9,61 +9,107 @@ use super::{Group, Join, Script, skips, sub};
 use std::iter::repeat_n;
 use std::ops::Range;
 
-/// Adds everything for blocks of `elements` elements, with no messages of more than `most` elements unless a block has
-/// more. Begins the script: its first p blocks are those for the members after this one, beginning with itself, and in
-/// the end those of the members before it; the others are places for copies.
-///
-/// A block at a distance d goes by the skips whose sum is d, the largest first, in ceil(log2 p) rounds of one message
-/// each way. It keeps its place on every member. What has come in a round is kept apart until the blocks in its places
-/// have left.
+/// Writes everything for blocks of `elements` elements, with no messages of more than `most` elements unless a block
+/// has more. The first p blocks are those for the members after this one, beginning with itself, and in the end those
+/// of the members before it; the others are places for copies.
 pub fn circulant_exchange(script: &mut Script, group: &Group, elements: u64, most: u64) {
-    let p = group.p;
-    let mut rest: Vec<u32> = (0..p).collect();
-    let round = |(skip, _)| {
-        let mut runs: Vec<Range<u32>> = Vec::new();
-        for (place, rest) in (0..p).zip(&mut rest) {
-            if *rest < skip {
-                continue;
+    let rounds = Rounds::new(group.p);
+    let blocks = group.p + rounds.copies();
+    script.begin(most, repeat_n(elements, blocks as usize));
+    rounds.exchange(script, group, 1, [0, group.p]);
+}
+
+/// An exchange among some members in ceil(log2 p) rounds of one message each way.
+///
+/// A member has a *place* for each distance d: in the beginning with what goes d members further, in the end with what
+/// comes from d members before. It goes by the skips whose sum is d, the largest first, and keeps its place on every
+/// member. What has come in a round is kept apart until what was in its places has left.
+pub(super) struct Rounds {
+    /// The skip of each round, and the places that travel.
+    rounds: Vec<(u32, Vec<Range<u32>>)>,
+    /// Places that travel in a round, at the most.
+    width: u32,
+}
+
+impl Rounds {
+    /// Among `p` members.
+    pub(super) fn new(p: u32) -> Rounds {
+        let mut rest: Vec<u32> = (0..p).collect();
+        let round = |(skip, _)| {
+            let mut runs: Vec<Range<u32>> = Vec::new();
+            for (place, rest) in (0..p).zip(&mut rest) {
+                if *rest < skip {
+                    continue;
+                }
+                *rest -= skip;
+                match runs.last_mut() {
+                    Some(run) if run.end == place => run.end += 1,
+                    Some(_) | None => runs.push(place..place + 1),
+                }
             }
-            *rest -= skip;
-            match runs.last_mut() {
-                Some(run) if run.end == place => run.end += 1,
-                Some(_) | None => runs.push(place..place + 1),
-            }
+            (skip, runs)
+        };
+        let rounds: Vec<_> = skips(p).map(round).collect();
+        let width = (rounds.iter().map(|(_, runs)| travel(runs))).max();
+        Rounds {
+            width: width.unwrap_or(0),
+            rounds,
         }
-        (skip, runs)
-    };
-    let rounds: Vec<_> = skips(p).map(round).collect();
-    let travel = |runs: &[Range<u32>]| -> u32 { runs.iter().map(|run| run.end - run.start).sum() };
-    let width = (rounds.iter().map(|(_, runs)| travel(runs)).max()).unwrap_or(0);
-    // For two rounds each way: the next message may come while the last one is taken apart.
-    script.begin(most, repeat_n(elements, (p + 4 * width) as usize));
-    for ((skip, runs), turn) in rounds.iter().zip((0..2).cycle()) {
-        let copied = |first: u32| first..first + travel(runs);
-        let (out, into) = (copied(p + turn * width), copied(p + (2 + turn) * width));
-        match &runs[..] {
-            [run] => script.send(group.after(*skip), run.clone()),
-            _ => {
-                places(runs, out.start, |run, place| {
-                    script.fold(run.start, place, Join::Store);
-                });
-                script.send(group.after(*skip), out);
+    }
+
+    /// Places for copies: for two rounds each way, as the next message may come while the last one is taken apart.
+    pub(super) fn copies(&self) -> u32 {
+        4 * self.width
+    }
+
+    /// Adds it to a script, for places of `n` blocks from `first` on and copies from `spare` on.
+    pub(super) fn exchange(
+        &self,
+        script: &mut Script,
+        group: &Group,
+        n: u32,
+        [first, spare]: [u32; 2],
+    ) {
+        let at = |run: &Range<u32>| first + run.start * n..first + run.end * n;
+        for ((skip, runs), turn) in self.rounds.iter().zip((0..2).cycle()) {
+            let copied = |half: u32| {
+                let start = spare + (half + turn) * self.width * n;
+                start..start + travel(runs) * n
+            };
+            let (out, into) = (copied(0), copied(2));
+            match &runs[..] {
+                [run] => script.send(group.after(*skip), at(run)),
+                _ => {
+                    side_by_side(runs.iter().map(at), out.start, |run, copy| {
+                        script.fold(run.start, copy, Join::Store);
+                    });
+                    script.send(group.after(*skip), out);
+                }
             }
+            script.receive(group.before(*skip), into.clone(), Join::Store);
+            side_by_side(runs.iter().map(at), into.start, |run, copy| {
+                script.fold(copy.start, run, Join::Store);
+            });
         }
-        script.receive(group.before(*skip), into.clone(), Join::Store);
-        places(runs, into.start, |run, place| {
-            script.fold(place.start, run, Join::Store);
-        });
     }
 }
 
-/// Calls `each` with each run and its place, if they lie side by side from `first` on.
-fn places(runs: &[Range<u32>], first: u32, mut each: impl FnMut(Range<u32>, Range<u32>)) {
-    let mut place = first;
+/// Places of some runs.
+fn travel(runs: &[Range<u32>]) -> u32 {
+    runs.iter().map(|run| run.end - run.start).sum()
+}
+
+/// Calls `each` with each run of blocks and its copy, if these lie side by side from `first` on.
+fn side_by_side(
+    runs: impl Iterator<Item = Range<u32>>,
+    first: u32,
+    mut each: impl FnMut(Range<u32>, Range<u32>),
+) {
+    let mut start = first;
     for run in runs {
-        let end = place + (run.end - run.start);
-        each(run.clone(), place..end);
-        place = end;
+        let end = start + (run.end - run.start);
+        each(run, start..end);
+        start = end;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Exchanges are the host's, unless the user says otherwise.
+//! Exchanges are the host's, unless they are of short blocks on several nodes, or the user says otherwise.
 
 use super::*;
 use rondo::decide::TotalExchange;
@@ -39,6 +39,72 @@ fn exchanges_are_left_to_the_host() {
             assert_eq!(of(apart(2)), Err(Why::FewRanks));
         }
     }
+}
+
+/// Messages of 30 us, of which a rank begins one every 3 us; 1 us and 5 GB/s inside a node.
+const MEASURED: Network = Network {
+    alpha_us: Some(30.0),
+    gap_us: Some(3.0),
+    beta_ns_per_kb: Some(1000.0),
+    node_alpha_us: Some(1.0),
+    node_beta_ns_per_kb: Some(200.0),
+};
+
+fn measured(nodes: u32, width: u32) -> Facts {
+    Facts {
+        network: MEASURED,
+        ..full(nodes, width)
+    }
+}
+
+/// One message for each pair of nodes in place of one for each pair of ranks.
+#[test]
+fn short_blocks_go_over_nodes_once_the_network_is_known() {
+    let config = Config::default();
+    let of = |collective, facts, bytes| exchange(collective, facts, bytes, &config);
+    for (nodes, width) in [(2, 8), (4, 4), (36, 16)] {
+        let facts = measured(nodes, width);
+        let p = u64::from(facts.p);
+        for block in [1, 8, 64] {
+            let choice = of(Collective::Alltoall, facts, p * block);
+            let over_nodes = Choice::Rondo {
+                algorithm: Algorithm::Linear,
+                form: LEADERS,
+                blocks: 1,
+                why: Why::Auto,
+            };
+            assert_eq!(choice, over_nodes, "{nodes}x{width}: {block}");
+        }
+        let long = of(Collective::Alltoall, facts, p << 20);
+        assert_eq!(by(long), Err(Why::Slower));
+        let irregular = of(Collective::Alltoallv, facts, 0);
+        assert_eq!(by(irregular), Err(Why::Slower));
+    }
+    let apart = of(Collective::Alltoall, measured(16, 1), 16 * 8);
+    assert_eq!(by(apart), Err(Why::Slower));
+}
+
+#[test]
+fn a_linear_exchange_goes_over_nodes_where_that_is_asked_for_and_there_is_memory() {
+    let form = |hierarchy, most, collective| {
+        let config = config(|c| {
+            c[collective].setting = Setting::Use(Algorithm::Linear);
+            c.hierarchy = hierarchy;
+            c.max_tmp_size = most;
+        });
+        match exchange(collective, full(4, 4), 16 << 10, &config) {
+            Choice::Rondo { form, .. } => form,
+            Choice::Host(why) => panic!("{why:?}"),
+        }
+    };
+    let regular = |hierarchy, most| form(hierarchy, most, Collective::Alltoall);
+    for hierarchy in [Hierarchy::Leader, Hierarchy::Lanes] {
+        assert_eq!(regular(hierarchy, u64::MAX), LEADERS);
+        assert_eq!(regular(hierarchy, 16 << 10), Form::Flat);
+        let irregular = form(hierarchy, u64::MAX, Collective::Alltoallv);
+        assert_eq!(irregular, Form::Flat);
+    }
+    assert_eq!(regular(Hierarchy::Flat, u64::MAX), Form::Flat);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod exchanges;
 mod fold;
+mod node_exchanges;
 mod nodes;
 mod reductions;
 mod trees;

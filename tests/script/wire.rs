@@ -165,13 +165,13 @@ pub struct Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    /// Every rank has `own` elements of its own at the start of its area.
+    /// Every rank has `own` elements of its own at the start of its area, or an area full of them.
     pub fn new(scripts: &'a [Script], own: u64, rules: Rules) -> Network<'a> {
         let port = |(rank, script): (u16, &'a Script)| {
             let term = |i| Some(Rc::from([(rank, i)]));
-            let mut area: Vec<Option<Term>> = (0..own as u16).map(term).collect();
-            assert!(area.len() as u64 <= script.cut().total(), "the area");
-            area.resize(script.cut().total() as usize, None);
+            let total = script.cut().total();
+            let mut area: Vec<Option<Term>> = (0..own.min(total) as u16).map(term).collect();
+            area.resize(total as usize, None);
             Port {
                 cut: script.cut(),
                 area,

@@ -12,7 +12,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("algorithm", &[]),
     ("collective", &["algorithm"]),
     ("schedule", &["hash"]),
-    ("script", &["schedule"]),
+    ("script", &["schedule", "topology"]),
     ("tree", &["topology"]),
     ("topology", &[]),
     ("shm", &[]),

@@ -25,7 +25,9 @@ pub use messages::Messages;
 pub use places::Places;
 pub use relay::Relay;
 pub use rows::{MARK, RingRows, slices};
-pub use slots::{Groups, Operand, SlotExchange, SlotReduction, Slots, Step, Tree, Want, run_slots};
+pub use slots::{
+    Groups, Operand, SlotExchange, SlotReduction, SlotShuffle, Slots, Step, Tree, Want, run_slots,
+};
 
 use super::{AllBroadcast, Progress, Wire};
 use crate::schedule::Span;

@@ -4,9 +4,13 @@
 //! [`SlotReduction`] all ranks put the same elements of their vectors into the slots of a group: a piece of every
 //! *stripe* of the vector, which has as many as there are ranks. Each rank then joins the pieces of its stripe, in
 //! place, which no other rank touches meanwhile; and who needs the result reads it. In a [`SlotExchange`] every rank
-//! puts in what it has, and all read.
+//! puts in what it has, and all read; in a [`SlotShuffle`] each reads some of it.
 
 #![forbid(unsafe_code)]
+
+mod shuffle;
+
+pub use shuffle::SlotShuffle;
 
 use super::NodeRing;
 use crate::script::{Fold, share};

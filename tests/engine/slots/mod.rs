@@ -216,15 +216,50 @@ fn exchange(p: u32, unit: u64, most: u64, rng: &mut TestRng) -> Call {
     Call::Exchange { unit, parts }
 }
 
+/// Vectors of any lengths up to `most`, of which ranks want any parts that do not overlap where they get to.
+fn shuffle(p: u32, unit: u64, most: u64, rng: &mut TestRng) -> Call {
+    let even = rng.random();
+    let lens: Vec<u64> = (0..p)
+        .map(|_| {
+            if even {
+                most
+            } else {
+                rng.random_range(0..=most)
+            }
+        })
+        .collect();
+    let of_one = |rng: &mut TestRng| {
+        let mut to = 0;
+        let of_rank = |&len: &u64| {
+            let parts = rng.random_range(1..6);
+            let cuts = cuts(len, parts, rng);
+            let mut wants = vec![];
+            for cut in cuts.windows(2).filter(|cut| cut[0] < cut[1]) {
+                if rng.random() {
+                    let elements = cut[0]..cut[1];
+                    to += rng.random_range(0..3);
+                    wants.push(Want { elements, to });
+                    to += cut[1] - cut[0];
+                }
+            }
+            wants
+        };
+        lens.iter().map(of_rank).collect()
+    };
+    let wants = (0..p).map(|_| of_one(rng)).collect();
+    Call::Shuffle { unit, lens, wants }
+}
+
 /// Any call that the ring has room for.
 fn any_call(p: u32, capacity: u64, rng: &mut TestRng) -> Call {
     let unit = one_of(&UNITS, rng);
     let most = [1, 30, 400][rng.random_range(0..3)];
-    match rng.random_range(0..6) {
+    match rng.random_range(0..7) {
         0 | 1 => reduction(p, unit, rng.random_range(0..=most), rng),
         2 => scan(p, unit, rng.random_range(0..=most), rng),
         3 => exchange(p, unit, rng.random_range(0..=most / 4 + 1), rng),
-        4 => Call::Gate {
+        4 => shuffle(p, unit, rng.random_range(0..=most / 4 + 1), rng),
+        5 => Call::Gate {
             leader: rng.random_range(0..p),
             between: rng.random_range(0..3),
         },
@@ -310,6 +345,20 @@ fn every_rank_gets_the_parts_of_all_others() {
             for most in [0, 1, 3, 40, 3000 / u64::from(p)] {
                 let unit = one_of(&UNITS, &mut rng);
                 let call = exchange(p, unit, most, &mut rng);
+                run(&case(p, capacity, vec![call], &mut rng));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_rank_gets_what_it_wants_of_the_vectors_of_others() {
+    let mut rng = rng(7);
+    for p in every_p() {
+        for capacity in capacities(p) {
+            for most in [0, 1, 3, 40, 3000 / u64::from(p)] {
+                let unit = one_of(&UNITS, &mut rng);
+                let call = shuffle(p, unit, most, &mut rng);
                 run(&case(p, capacity, vec![call], &mut rng));
             }
         }

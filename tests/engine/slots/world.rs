@@ -53,6 +53,12 @@ pub enum Call {
     },
     /// Rank i has the elements `parts[i]`, and all get all.
     Exchange { unit: u64, parts: Vec<Range<u64>> },
+    /// Rank i has a vector of `lens[i]` elements, and gets `wants[i][j]` of that of rank j.
+    Shuffle {
+        unit: u64,
+        lens: Vec<u64>,
+        wants: Vec<Vec<Vec<Want>>>,
+    },
     /// All wait for the leader, who does something else for so many of its turns once all are there.
     Gate { leader: u32, between: u32 },
     /// One rank writes bytes that all read, as broadcasts do: whole cache lines.
@@ -93,6 +99,10 @@ fn places(case: &Case) -> Vec<Place> {
                 let longest = parts.iter().map(|part| part.end - part.start).max();
                 let longest = longest.expect("there are ranks");
                 (Groups::new(ranks, *unit, longest, capacity), None)
+            }
+            Call::Shuffle { unit, lens, .. } => {
+                let longest = lens.iter().max().expect("there are ranks");
+                (Groups::new(ranks, *unit, *longest, capacity), None)
             }
             Call::Gate { .. } => (none, Some(GATE_BYTES)),
             Call::Bytes { bytes, .. } => (none, Some(*bytes)),
@@ -250,6 +260,7 @@ impl Slots for View<'_> {
 enum Task<'a> {
     Reduction(SlotReduction<'a>),
     Exchange(SlotExchange<'a>),
+    Shuffle(SlotShuffle<'a>),
     Gate(Gate, Stage),
     Bytes,
 }
@@ -399,7 +410,9 @@ fn expected(case: &Case, terms: &mut Terms) -> Vec<Vec<Term>> {
     };
     let calls = case.calls.iter().map(|call| match call {
         Call::Reduce { trees, .. } => trees.iter().map(&mut term).collect(),
-        Call::Exchange { .. } | Call::Gate { .. } | Call::Bytes { .. } => vec![],
+        Call::Exchange { .. } | Call::Shuffle { .. } | Call::Gate { .. } | Call::Bytes { .. } => {
+            vec![]
+        }
     });
     calls.collect()
 }
@@ -508,7 +521,9 @@ impl World<'_> {
         let actor = &mut self.actors[i];
         let mut task = actor.task.take().expect("it has begun");
         let unit = match of {
-            Call::Reduce { unit, .. } | Call::Exchange { unit, .. } => *unit,
+            Call::Reduce { unit, .. }
+            | Call::Exchange { unit, .. }
+            | Call::Shuffle { unit, .. } => *unit,
             Call::Gate { .. } | Call::Bytes { .. } => 1,
         };
         let mut view = View {
@@ -528,6 +543,10 @@ impl World<'_> {
             (Task::Exchange(exchange), _) => {
                 let step = exchange.advance(&mut view);
                 step.and_then(|step| waits(step, exchange.waiting(), &mut view))
+            }
+            (Task::Shuffle(shuffle), _) => {
+                let step = shuffle.advance(&mut view);
+                step.and_then(|step| waits(step, shuffle.waiting(), &mut view))
             }
             (Task::Gate(gate, stage), &Call::Gate { between, .. }) => {
                 pass(gate, (stage, between), &mut view, &mut self.gates[call])
@@ -591,6 +610,14 @@ impl World<'_> {
                 actor.memory.own = (0..all.unwrap_or(0)).map(own).collect();
                 Task::Exchange(SlotExchange::new(groups, begin, me, parts))
             }
+            Call::Shuffle { lens, wants, .. } => {
+                let (len, wants) = (lens[me as usize], &wants[me as usize]);
+                let all = wants.iter().flatten();
+                let end = all.map(|want| want.to + length(&want.elements)).max();
+                actor.memory.own = (0..len).map(own).collect();
+                actor.memory.result = Some(vec![None; end.unwrap_or(0) as usize]);
+                Task::Shuffle(SlotShuffle::new(groups, begin, me, 0..len, wants))
+            }
             &Call::Gate { leader, .. } => {
                 self.gates[call].come += 1;
                 let gate = Gate {
@@ -646,6 +673,23 @@ impl World<'_> {
                     }
                 }
                 Ok(())
+            }
+            Call::Shuffle { wants, .. } => {
+                let mut right = vec![None; memory.result().len()];
+                for (rank, wants) in (0..).zip(&wants[me as usize]) {
+                    for want in wants {
+                        for (element, to) in want.elements.clone().zip(want.to..) {
+                            right[to as usize] = Some((element, terms.of(rank)));
+                        }
+                    }
+                }
+                match *memory.result() == right {
+                    true => Ok(()),
+                    false => Err(format!(
+                        "rank {me} has {:?} and not {right:?}",
+                        memory.result()
+                    )),
+                }
             }
             Call::Gate { .. } | Call::Bytes { .. } => Ok(()),
         }

@@ -1,0 +1,153 @@
+//! Exchanges of blocks of one size that are packed and travel together: on the circulant graph, or over nodes.
+
+#![forbid(unsafe_code)]
+
+use super::Exchange;
+use crate::coll::Stop;
+use crate::coll::reduction::{PIECE_BYTES, Run};
+use crate::coll::slots::Inside;
+use crate::comm::Memory;
+use crate::engine::node::Want;
+use crate::host::{Area, Failure, Operands, Requests, Side, SlotVectors, Vectors, call_tag};
+use crate::script::{Group, Hop, NodeExchange, Script, circulant_exchange};
+
+/// Which way blocks travel.
+pub(super) enum Route<'a> {
+    /// On the circulant graph of all ranks.
+    Circulant,
+    /// Over nodes, through this memory inside them if there is some.
+    Nodes(Option<&'a mut Memory>),
+}
+
+/// Where the blocks of an exchange lie in its area.
+enum Places<'a> {
+    /// By the distance between two of so many ranks, of which this is one.
+    Around(u32, u32),
+    /// By nodes.
+    Nodes(NodeExchange<'a>),
+}
+
+impl Places<'_> {
+    /// Calls `each` with every rank and the block that is to have what is for it.
+    fn sent<E>(&self, mut each: impl FnMut(u32, u32) -> Result<(), E>) -> Result<(), E> {
+        match self {
+            &Places::Around(p, me) => {
+                let mut ranks = (me..p).chain(0..me);
+                (0..p).zip(&mut ranks).try_for_each(|(d, to)| each(to, d))
+            }
+            Places::Nodes(nodes) => nodes.sent(each),
+        }
+    }
+
+    /// Calls `each` with every rank and the block that has what came from it.
+    fn received<E>(&self, mut each: impl FnMut(u32, u32) -> Result<(), E>) -> Result<(), E> {
+        match self {
+            &Places::Around(p, me) => {
+                let mut ranks = (0..=me).rev().chain((me + 1..p).rev());
+                (0..p)
+                    .zip(&mut ranks)
+                    .try_for_each(|(d, from)| each(from, d))
+            }
+            Places::Nodes(nodes) => nodes.received(each),
+        }
+    }
+}
+
+impl Exchange<'_> {
+    /// Carries it out, `bytes` bytes for all ranks together.
+    pub(super) fn packed(
+        &self,
+        route: Route,
+        bytes: u64,
+        (script, requests): (&mut Script, &mut Requests),
+        count: impl FnOnce(),
+    ) -> Result<(), Stop> {
+        let (mpi, state) = (self.mpi, self.state);
+        let (p, me) = (state.facts().p, state.rank());
+        let block = bytes / u64::from(p);
+        let most = state.facts().eager_bytes.min(PIECE_BYTES);
+        let (places, which) = match &route {
+            Route::Circulant => {
+                circulant_exchange(script, &Group::all(p, me), block, most);
+                (Places::Around(p, me), 1)
+            }
+            Route::Nodes(memory) => {
+                let nodes = NodeExchange::new(state.topology(), me, memory.is_some());
+                nodes.write(script, block, most);
+                (Places::Nodes(nodes), 2)
+            }
+        };
+        let operands = mpi.signals(self.private);
+        let [a, b] = self.facts();
+        let run = Run {
+            mpi,
+            state,
+            private: self.private,
+            tag: call_tag([a, b, bytes, which], state.tag_mask()),
+            operands: &operands,
+        };
+        let vectors = Vectors {
+            first: script.cut().total(),
+            other: 0,
+        };
+        let area = run.reserve(script, requests, vectors, None)?;
+        count();
+        let pack = |side: &Side, rank, place: u32, out: bool| {
+            let found = side.block(mpi, self.private, rank);
+            let found = found.map_err(|code| Failure::Host(code, "looking at a block"))?;
+            let place = u64::from(place) * block;
+            match (found, out) {
+                (None, _) => Ok(()),
+                (Some(found), true) => operands.pack(&found, area, place),
+                (Some(found), false) => operands.unpack(&found, area, place),
+            }
+        };
+        let sent = places.sent(|rank, place| pack(self.sides.sent(), rank, place, true));
+        sent.map_err(Stop::Broken)?;
+        match (&places, route) {
+            (Places::Nodes(nodes), Route::Nodes(Some(memory))) => {
+                let inside = Inside {
+                    run: &run,
+                    sequence: self.sequence,
+                    memory,
+                };
+                through_memory(nodes, inside, (&operands, area, block), || {
+                    run.carry_out(script, requests, area)
+                })?;
+            }
+            (Places::Around(..) | Places::Nodes(_), Route::Circulant | Route::Nodes(_)) => {
+                run.carry_out(script, requests, area)?;
+            }
+        }
+        let received = places.received(|rank, place| pack(&self.sides.receive, rank, place, false));
+        received.map_err(Stop::Broken)
+    }
+}
+
+/// Exchanges blocks inside the node, calls `cross`, and exchanges what came.
+fn through_memory(
+    nodes: &NodeExchange,
+    mut inside: Inside,
+    (operands, area, block): (&Operands, Area, u64),
+    cross: impl FnOnce() -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let vectors = SlotVectors {
+        operands,
+        from: area,
+        to: area,
+    };
+    let ranks = 0..inside.run.state.locals().len() as u32;
+    let want = |hop: &Hop| Want {
+        elements: u64::from(hop.from) * block..u64::from(hop.from + hop.blocks) * block,
+        to: u64::from(hop.to) * block,
+    };
+    let wants = |hops: Vec<Hop>| hops.iter().map(want).collect();
+    let elements = |blocks: u32| u64::from(blocks) * block;
+    let (out, arrivals) = (nodes.outbox(), nodes.arrivals());
+    let of_all: Vec<Vec<Want>> = ranks.clone().map(|rank| wants(nodes.out(rank))).collect();
+    inside.shuffle(vectors, 0..elements(out.end), elements(out.end), &of_all)?;
+    cross()?;
+    let of_all: Vec<Vec<Want>> = ranks.map(|rank| wants(nodes.home(rank))).collect();
+    let own = elements(arrivals.start)..elements(arrivals.end);
+    inside.shuffle(vectors, own, elements(nodes.most_arrivals()), &of_all)
+}
