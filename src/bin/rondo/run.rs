@@ -39,7 +39,8 @@ EXAMPLES:
 LIBRARY:
   librondo.so must be built for the MPI that the program uses: what the program is linked with says it, or else, for
   a script for example, the launcher. It is looked for in ../lib, ../lib64 and ../lib/ARCH-linux-gnu relative to this
-  tool, there in a directory named openmpi, mpich or standard first, and beside the tool."
+  tool, there in a directory named openmpi, mpich or standard first, and beside the tool; at last, in a directory
+  named rondo, the library for every MPI."
 )]
 pub struct Args {
     /// Print the command instead of running it
@@ -152,13 +153,17 @@ pub fn find_library(abi: &str) -> Result<PathBuf, Failure> {
         .map_err(|error| Failure::Failed(format!("cannot find out where this tool is: {error}")))?;
     let folder = tool.parent().unwrap_or(Path::new("/"));
     let multiarch = format!("../lib/{ARCH}-linux-gnu");
-    let places = ["../lib", "../lib64", &multiarch].map(|place| folder.join(place));
-    let mut places: Vec<PathBuf> = [places.clone().map(|place| place.join(abi)), places].concat();
+    let libraries = ["../lib", "../lib64", &multiarch].map(|place| folder.join(place));
+    let named = libraries.clone().map(|place| place.join(abi));
+    let mut places: Vec<PathBuf> = [named, libraries.clone()].concat();
     places.extend([folder.join("..").join(abi), folder.to_owned()]);
     if abi != ABI {
         // What has no name is this tool's own.
         places.retain(|place| place.ends_with(abi));
     }
+    // The library for every MPI.
+    places.extend(libraries.map(|place| place.join("rondo")));
+    places.push(folder.join("../one"));
     let found = places
         .iter()
         .find_map(|place| place.join("librondo.so").canonicalize().ok());
