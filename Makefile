@@ -11,7 +11,8 @@ RANKS ?= 4
 SHAPES ?=
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build both demo test test-large matrix deep check tsan header bench sim install dist deb clean
+.PHONY: help setup build both one demo test test-large matrix deep check tsan header bench sim install wheel dist deb
+.PHONY: clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -27,6 +28,9 @@ both: setup ## build for Debian's Open MPI and MPICH
 
 build-%:
 	@scripts/build $*
+
+one: setup ## build librondo.so for every MPI, to be preloaded, into build/one/
+	@scripts/build one
 
 demo: both ## broadcast FILE to RANKS ranks, bare and under Rondo, on both MPIs
 	@scripts/demo "$(FILE)" "$(RANKS)"
@@ -79,6 +83,9 @@ sim: ## simulate a cluster of 36 nodes with SimGrid: Rondo against what MPI libr
 
 install: build ## install into DESTDIR and PREFIX (LIBDIR for the libraries)
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" scripts/install "$$(scripts/flavour "$(MPICC)")"
+
+wheel: setup ## make build/wheel/rondo_mpi-VERSION-...whl: the library for every MPI and the tool, for pip install
+	@scripts/wheel
 
 dist: ## make build/dist/rondo-VERSION.tar.gz: the last commit with its packages, builds without a network
 	@scripts/dist

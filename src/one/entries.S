@@ -1,5 +1,5 @@
-/* The exported functions of the library for every MPI, see front.c. Each jumps to where rondo_one_targets says. At first
- * that is code beside it which has the core chosen, and then goes on to that with the arguments as they came. */
+/* The exported functions of the library for every MPI, see front.c. Each jumps to where rondo_one_targets says. At
+ * first that is code beside it which has the core chosen, and then goes on to that with the arguments as they came. */
 
     .section .data.rondo_one_targets, "aw"
     .p2align 3

@@ -25,8 +25,8 @@ static void (*const cores[][3])(void) = {
 };
 #undef NAME
 
-/* What serves where there is no MPI library, until there is one: Rondo's own functions, and what says that it is missing
- * if a function of MPI is called. */
+/* What serves where there is no MPI library, until there is one: Rondo's own functions, and what says that it is
+ * missing if a function of MPI is called. */
 enum { COUNT = sizeof cores / sizeof cores[0], WITHOUT_MPI = 1 };
 
 /* Where each name jumps to. At first that is a piece of code in entries.S which calls rondo_one_choose. */

@@ -433,6 +433,33 @@ fn the_build_for_the_standard_is_like_that_for_mpich() {
     needs_no_mpi("standard");
 }
 
+/// Each name beyond those of all MPI libraries is one that a program finds on a host without it.
+#[test]
+#[ignore = "make matrix builds it"]
+fn the_library_for_every_mpi_has_the_names_of_all_and_large_counts() {
+    exports_exactly("one", "one");
+    needs_no_mpi("one");
+    let names = |list: &str| -> BTreeSet<String> {
+        let file = root().join(format!("tests/tidy/exports.{list}"));
+        let text = fs::read_to_string(file).unwrap();
+        text.lines().map(str::to_owned).collect()
+    };
+    let (openmpi, mpich) = (names("openmpi"), names("mpich"));
+    for name in names("one") {
+        let everywhere = openmpi.contains(&name) && mpich.contains(&name);
+        let blocking = name.trim_start_matches('P').strip_prefix("MPI_");
+        let large = blocking
+            .and_then(|n| n.strip_suffix("_c"))
+            .is_some_and(|n| !n.ends_with("_init") && openmpi.contains(&format!("MPI_{n}")));
+        // Every MPI has it; only on Open MPI need it be seen.
+        let duplicate = name.ends_with("MPI_Comm_idup");
+        assert!(
+            everywhere || duplicate || large && !name.contains("MPI_I"),
+            "{name}"
+        );
+    }
+}
+
 /// The host is found at run time: a library that needs libmpi ends every shell it is preloaded into.
 fn needs_no_mpi(mpi: &str) {
     let dynamic = inspect("readelf", &["-d"], mpi);

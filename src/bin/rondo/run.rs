@@ -38,9 +38,9 @@ EXAMPLES:
 
 LIBRARY:
   librondo.so must be built for the MPI that the program uses: what the program is linked with says it, or else, for
-  a script for example, the launcher. It is looked for in ../lib, ../lib64, ../lib/ARCH-linux-gnu and
+  script for example, the launcher. It is looked for in ../lib, ../lib64, ../lib/ARCH-linux-gnu and
   ../lib/ARCH-linux-gnu/rondo relative to this tool, there in a directory named openmpi, mpich or standard first, and
-  beside the tool."
+  beside the tool; at last, in a directory named rondo, the library for every MPI."
 )]
 pub struct Args {
     /// Print the command instead of running it
@@ -192,13 +192,17 @@ pub fn find_library(abi: &str) -> Result<PathBuf, Failure> {
     let folder = tool.parent().unwrap_or(Path::new("/"));
     let multiarch = format!("../lib/{ARCH}-linux-gnu");
     let packaged = format!("{multiarch}/rondo");
-    let places = ["../lib", "../lib64", &multiarch, &packaged].map(|place| folder.join(place));
-    let mut places: Vec<PathBuf> = [places.clone().map(|place| place.join(abi)), places].concat();
+    let libraries = ["../lib", "../lib64", &multiarch, &packaged].map(|place| folder.join(place));
+    let named = libraries.clone().map(|place| place.join(abi));
+    let mut places: Vec<PathBuf> = [named, libraries.clone()].concat();
     places.extend([folder.join("..").join(abi), folder.to_owned()]);
     if abi != ABI {
         // What has no name is this tool's own.
         places.retain(|place| place.ends_with(abi));
     }
+    // The library for every MPI.
+    places.extend(libraries.map(|place| place.join("rondo")));
+    places.push(folder.join("../one"));
     let found = places
         .iter()
         .find_map(|place| place.join("librondo.so").canonicalize().ok());

@@ -7,7 +7,7 @@ use crate::coll::Stop;
 use crate::coll::reduction::{PIECE_BYTES, Run};
 use crate::coll::slots::Inside;
 use crate::comm::Memory;
-use crate::engine::node::Want;
+use crate::engine::node::{Operand, Want};
 use crate::host::{Area, Failure, Operands, Requests, Side, SlotVectors, Vectors, call_tag};
 use crate::script::{Group, Hop, NodeExchange, Script, circulant_exchange};
 
@@ -140,6 +140,7 @@ fn through_memory(
     let want = |hop: &Hop| Want {
         elements: u64::from(hop.from) * block..u64::from(hop.from + hop.blocks) * block,
         to: u64::from(hop.to) * block,
+        of: Operand::All,
     };
     let wants = |hops: Vec<Hop>| hops.iter().map(want).collect();
     let elements = |blocks: u32| u64::from(blocks) * block;

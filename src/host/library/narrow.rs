@@ -2,12 +2,13 @@
 //! displacements are narrowed.
 //!
 //! A count that is no `int` becomes -1, which is an error to the host if it looks at the argument at all: what is in an
-//! argument without a meaning, beside `MPI_IN_PLACE` or away from the root, is nobody's business. A displacement that
-//! is no `int` makes the count beside it -1.
+//! argument without a meaning, beside `MPI_IN_PLACE` or away from the root, is nobody's business. Open MPI does not look
+//! for such counts in all of its arrays, so one there, or a displacement, is an error that Rondo raises. Arrays without
+//! a meaning are taken for empty.
 //!
 //! Arrays are dropped when an exception passes through, and lost when a `longjmp` does.
 
-use super::abi::{IN_PLACE, RawHandle};
+use super::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
 use super::collectives::signature;
 use super::symbols::Finder;
 use super::sys::MPI_ROOT;
@@ -56,24 +57,35 @@ struct Arrays {
 }
 
 impl Arrays {
+    /// `None`: something does not fit.
+    ///
     /// # Safety
     /// Arrays that are not null have `length` entries.
-    unsafe fn new(length: usize, counts: *const i64, displs: *const isize) -> Arrays {
-        // SAFETY: the caller's contract.
-        let displ_at = |i| unsafe { *displs.add(i) };
-        let count_at = |i| {
-            // SAFETY: the caller's contract.
-            let count = unsafe { *counts.add(i) }.narrow();
-            let beyond = count > 0 && !displs.is_null() && c_int::try_from(displ_at(i)).is_err();
-            if beyond { TOO_LARGE } else { count }
+    unsafe fn new(length: usize, counts: *const i64, displs: *const isize) -> Option<Arrays> {
+        let mut narrowed = Arrays {
+            counts: (!counts.is_null()).then(Vec::new),
+            displs: (!displs.is_null()).then(Vec::new),
         };
-        Arrays {
-            counts: (!counts.is_null()).then(|| (0..length).map(count_at).collect()),
-            displs: (!displs.is_null()).then(|| {
-                let displs = (0..length).map(displ_at);
-                displs.map(|d| d.try_into().unwrap_or(0)).collect()
-            }),
+        for i in 0..length {
+            let mut is_empty = false;
+            if let Some(all) = &mut narrowed.counts {
+                // SAFETY: the caller's contract.
+                let count = c_int::try_from(unsafe { *counts.add(i) }).ok()?;
+                is_empty = count == 0;
+                all.push(count);
+            }
+            if let Some(all) = &mut narrowed.displs {
+                // SAFETY: the caller's contract.
+                let displ = c_int::try_from(unsafe { *displs.add(i) });
+                // Where nothing lies, nobody looks.
+                all.push(if is_empty {
+                    displ.unwrap_or(0)
+                } else {
+                    displ.ok()?
+                });
+            }
         }
+        Some(narrowed)
     }
 
     fn counts(&self) -> *const c_int {
@@ -87,6 +99,8 @@ impl Arrays {
 
 /// A function that asks about a communicator.
 type AskFn = unsafe extern "C-unwind" fn(RawHandle, *mut c_int) -> c_int;
+/// One that raises an error on it.
+type RaiseFn = unsafe extern "C-unwind" fn(RawHandle, c_int) -> c_int;
 
 /// What the host is asked about a communicator to know how long arrays are. Where it knows no answer, the communicator
 /// is none, arrays count as empty, and the host says so in the call itself.
@@ -95,6 +109,7 @@ struct Ask {
     remote_size: AskFn,
     rank: AskFn,
     is_inter: AskFn,
+    raise: RaiseFn,
 }
 
 impl Ask {
@@ -108,6 +123,13 @@ impl Ask {
             remote_size: ask(function!(finder, "PMPI_Comm_remote_size"))?,
             rank: ask(function!(finder, "PMPI_Comm_rank"))?,
             is_inter: ask(function!(finder, "PMPI_Comm_test_inter"))?,
+            // SAFETY: as above.
+            raise: unsafe {
+                transmute::<*mut c_void, Option<RaiseFn>>(function!(
+                    finder,
+                    "PMPI_Comm_call_errhandler"
+                ))
+            }?,
         })
     }
 
@@ -137,12 +159,26 @@ impl Ask {
     }
 }
 
+/// The host's functions; `None` if it lacks one.
+fn ask() -> Option<&'static Ask> {
+    static ASK: OnceCell<Option<Ask>> = OnceCell::new();
+    ASK.get_or_init(Ask::find).as_ref()
+}
+
 /// The answer to a question.
 fn length(question: impl FnOnce(&Ask) -> Option<c_int>) -> usize {
-    static ASK: OnceCell<Option<Ask>> = OnceCell::new();
-    let ask = ASK.get_or_init(Ask::find).as_ref();
-    let answer = ask.and_then(question);
+    let answer = ask().and_then(question);
     answer.and_then(|n| n.try_into().ok()).unwrap_or(0)
+}
+
+/// The call is an error of this communicator's.
+fn refuse(comm: RawHandle) -> c_int {
+    let code = MPI_ERR_COUNT as c_int;
+    if let Some(ask) = ask() {
+        // SAFETY: the host said how many ranks the communicator has, so it is one.
+        unsafe { (ask.raise)(comm, code) };
+    }
+    code
 }
 
 /// Defines a function that has no arrays.
@@ -166,44 +202,49 @@ signature!(Scan, i64, isize => scalars scan);
 signature!(Exscan, i64, isize => scalars exscan);
 signature!(Alltoall, i64, isize => scalars alltoall);
 
-/// Defines a function with arrays: the signature has the types, the closure says what is called.
+/// Defines a function with arrays: the signature has the types, the closure says what is called. It gives `None` if
+/// something does not fit.
 macro_rules! arrays {
-    (($name:ident { |$($named:ident),*| $call:expr }) ($($arg:ident: $type:ty),*)) => {
+    (($name:ident { |$($named:ident),*; $comm:ident| $call:expr }) ($($arg:ident: $type:ty),*)) => {
+        arrays! { @ $name, ($($named)* $comm), ($($type),*), $comm, $call }
+    };
+    (@ $name:ident, ($($named:ident)*), ($($type:ty),*), $comm:ident, $call:expr) => {
         pub unsafe extern "C-unwind" fn $name($($named: $type),*) -> c_int {
             // SAFETY: the caller's own arguments; arrays with a meaning are as long as the communicator says.
-            unsafe { $call }
+            let call = || unsafe { $call };
+            call().unwrap_or_else(|| refuse($comm))
         }
     };
 }
 
 signature!(Allgatherv, i64, isize => arrays (allgatherv {
-    |from, n, from_type, to, counts, displs, to_type, comm| {
-        let to_each = Arrays::new(length(|ask| ask.peers(comm)), counts, displs);
+    |from, n, from_type, to, counts, displs, to_type; comm| {
+        let to_each = Arrays::new(length(|ask| ask.peers(comm)), counts, displs)?;
         let (counts, displs) = (to_each.counts(), to_each.displs());
-        (host().own.allgatherv)(from, n.narrow(), from_type, to, counts, displs, to_type, comm)
+        Some((host().own.allgatherv)(from, n.narrow(), from_type, to, counts, displs, to_type, comm))
     }
 }));
 
 signature!(Gatherv, i64, isize => arrays (gatherv {
-    |from, n, from_type, to, counts, displs, to_type, root, comm| {
-        let to_each = Arrays::new(length(|ask| ask.peers_at_root(root, comm)), counts, displs);
+    |from, n, from_type, to, counts, displs, to_type, root; comm| {
+        let to_each = Arrays::new(length(|ask| ask.peers_at_root(root, comm)), counts, displs)?;
         let (counts, displs) = (to_each.counts(), to_each.displs());
-        (host().own.gatherv)(from, n.narrow(), from_type, to, counts, displs, to_type, root, comm)
+        Some((host().own.gatherv)(from, n.narrow(), from_type, to, counts, displs, to_type, root, comm))
     }
 }));
 
 signature!(Scatterv, i64, isize => arrays (scatterv {
-    |from, counts, displs, from_type, to, n, to_type, root, comm| {
-        let from_each = Arrays::new(length(|ask| ask.peers_at_root(root, comm)), counts, displs);
+    |from, counts, displs, from_type, to, n, to_type, root; comm| {
+        let from_each = Arrays::new(length(|ask| ask.peers_at_root(root, comm)), counts, displs)?;
         let (counts, displs) = (from_each.counts(), from_each.displs());
-        (host().own.scatterv)(from, counts, displs, from_type, to, n.narrow(), to_type, root, comm)
+        Some((host().own.scatterv)(from, counts, displs, from_type, to, n.narrow(), to_type, root, comm))
     }
 }));
 
 signature!(ReduceScatter, i64, isize => arrays (reduce_scatter {
-    |from, to, counts, datatype, op, comm| {
-        let to_each = Arrays::new(length(|ask| ask.group(comm)), counts, ptr::null());
-        (host().own.reduce_scatter)(from, to, to_each.counts(), datatype, op, comm)
+    |from, to, counts, datatype, op; comm| {
+        let to_each = Arrays::new(length(|ask| ask.group(comm)), counts, ptr::null())?;
+        Some((host().own.reduce_scatter)(from, to, to_each.counts(), datatype, op, comm))
     }
 }));
 
@@ -211,15 +252,15 @@ signature!(ReduceScatter, i64, isize => arrays (reduce_scatter {
 macro_rules! exchange {
     ($collective:ident $name:ident) => {
         signature!($collective, i64, isize => arrays ($name {
-            |from, sent, sdispls, from_types, to, received, rdispls, to_types, comm| {
+            |from, sent, sdispls, from_types, to, received, rdispls, to_types; comm| {
                 let peers = length(|ask| ask.peers(comm));
                 let senders = if ptr::eq(from, IN_PLACE) { 0 } else { peers };
-                let sent = Arrays::new(senders, sent, sdispls);
-                let received = Arrays::new(peers, received, rdispls);
-                (host().own.$name)(
+                let sent = Arrays::new(senders, sent, sdispls)?;
+                let received = Arrays::new(peers, received, rdispls)?;
+                Some((host().own.$name)(
                     from, sent.counts(), sent.displs(), from_types,
                     to, received.counts(), received.displs(), to_types, comm,
-                )
+                ))
             }
         }));
     };

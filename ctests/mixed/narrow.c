@@ -1,0 +1,220 @@
+/* The collectives with large counts, looked up as a program does that asks what its MPI library has. The library for
+ * every MPI has them on hosts that do not: then they are carried out over those with int. Arguments without a meaning
+ * have counts that are no int, and arrays that are not there.
+ */
+#include "rondo_test.h"
+#include <stdint.h>
+
+#ifdef OMPI_MAJOR_VERSION
+#define HOST_HAS_NONE 1
+#else
+#define HOST_HAS_NONE 0
+#endif
+
+typedef MPI_Count C;
+typedef MPI_Aint A;
+typedef MPI_Datatype T;
+
+#define FUNCTIONS(F)                                                                         \
+    F(Bcast, (void *, C, T, int, MPI_Comm))                                                  \
+    F(Allgather, (const void *, C, T, void *, C, T, MPI_Comm))                               \
+    F(Allgatherv, (const void *, C, T, void *, const C *, const A *, T, MPI_Comm))           \
+    F(Gather, (const void *, C, T, void *, C, T, int, MPI_Comm))                             \
+    F(Gatherv, (const void *, C, T, void *, const C *, const A *, T, int, MPI_Comm))         \
+    F(Scatter, (const void *, C, T, void *, C, T, int, MPI_Comm))                            \
+    F(Scatterv, (const void *, const C *, const A *, T, void *, C, T, int, MPI_Comm))        \
+    F(Allreduce, (const void *, void *, C, T, MPI_Op, MPI_Comm))                             \
+    F(Reduce, (const void *, void *, C, T, MPI_Op, int, MPI_Comm))                           \
+    F(Reduce_scatter, (const void *, void *, const C *, T, MPI_Op, MPI_Comm))                \
+    F(Reduce_scatter_block, (const void *, void *, C, T, MPI_Op, MPI_Comm))                  \
+    F(Scan, (const void *, void *, C, T, MPI_Op, MPI_Comm))                                  \
+    F(Exscan, (const void *, void *, C, T, MPI_Op, MPI_Comm))                                \
+    F(Alltoall, (const void *, C, T, void *, C, T, MPI_Comm))                                \
+    F(Alltoallv, (const void *, const C *, const A *, T, void *, const C *, const A *, T, MPI_Comm)) \
+    F(Alltoallw, (const void *, const C *, const A *, const T *, void *, const C *, const A *, const T *,           \
+                  MPI_Comm))
+
+#define DECLARE(name, arguments) static int(*name) arguments;
+FUNCTIONS(DECLARE)
+
+/* All functions by their names MPI_X_c, or PMPI_X_c. */
+static void find(int profiled) {
+    char symbol[64];
+#define FIND(name, arguments)                                                                 \
+    snprintf(symbol, sizeof symbol, "%sMPI_%s_c", profiled ? "P" : "", #name);                \
+    *(void **)&name = dlsym(RTLD_DEFAULT, symbol);                                            \
+    CHECK_IN(name != NULL, "%s", symbol);
+    FUNCTIONS(FIND)
+    if (test.failures) MPI_Abort(MPI_COMM_WORLD, 5);
+}
+
+enum { N = 3, MOST = 16 };
+
+/* What is in a count, or in a pointer, that has no meaning. */
+static const C nonsense = (C)1 << 40;
+static void *const nowhere = (void *)8;
+
+static int value(int from, int to, int i) { return 10000 * from + 100 * to + i; }
+
+static int send[MOST * N], receive[MOST * N], all_blocks[MOST * N];
+static C counts[MOST];
+static A displs[MOST], bytes[MOST];
+static T types[MOST];
+
+static void fill_all(int me, int p) {
+    for (int r = 0; r < p; r++)
+        for (int i = 0; i < N; i++) {
+            send[r * N + i] = value(me, r, i);
+            receive[r * N + i] = -1;
+        }
+    for (int r = 0; r < p; r++) {
+        counts[r] = N;
+        displs[r] = r * N;
+        bytes[r] = displs[r] * (A)sizeof(int);
+        types[r] = MPI_INT;
+    }
+}
+
+/* Blocks of all `p` ranks in `blocks`, sent to this rank, or to rank 0. */
+static void check_blocks(const int *blocks, int p, int to, const char *what) {
+    for (int r = 0; r < p; r++)
+        for (int i = 0; i < N; i++) CHECK_IN(blocks[r * N + i] == value(r, to, i), "%s, block %d", what, r);
+}
+
+static void exchange_blocks(int me, int p, int root, MPI_Comm comm) {
+    const T t = MPI_INT;
+    int at_root = me == root, block[N];
+    for (int i = 0; i < N; i++) block[i] = at_root ? i : -1;
+    CHECK(!Bcast(block, N, t, root, comm));
+    for (int i = 0; i < N; i++) CHECK(block[i] == i);
+
+    fill_all(me, p);
+    CHECK(!Allgather(send, N, t, receive, N, t, comm));
+    check_blocks(receive, p, 0, "allgather");
+    CHECK(!Allgather(MPI_IN_PLACE, nonsense, t, receive, N, t, comm));
+    check_blocks(receive, p, 0, "allgather in place");
+    fill_all(me, p);
+    CHECK(!Allgatherv(send, N, t, receive, counts, displs, t, comm));
+    check_blocks(receive, p, 0, "allgatherv");
+
+    fill_all(me, p);
+    CHECK(!Gather(send, N, t, receive, at_root ? N : nonsense, t, root, comm));
+    if (at_root) check_blocks(receive, p, 0, "gather");
+    fill_all(me, p);
+    CHECK(!Gatherv(send, N, t, receive, at_root ? counts : nowhere, at_root ? displs : nowhere, t, root, comm));
+    if (at_root) check_blocks(receive, p, 0, "gatherv");
+
+    for (int v = 0; v < 2; v++) {
+        fill_all(me, p);
+        if (v)
+            CHECK(!Scatterv(send, at_root ? counts : nowhere, at_root ? displs : nowhere, t, receive, N, t, root,
+                            comm));
+        else
+            CHECK(!Scatter(send, at_root ? N : nonsense, t, receive, N, t, root, comm));
+        for (int i = 0; i < N; i++) CHECK_IN(receive[i] == value(root, me, i), "scatter%s", v ? "v" : "");
+    }
+
+    fill_all(me, p);
+    CHECK(!Alltoall(send, N, t, receive, N, t, comm));
+    check_blocks(receive, p, me, "alltoall");
+    fill_all(me, p);
+    CHECK(!Alltoallv(send, counts, displs, t, receive, counts, displs, t, comm));
+    check_blocks(receive, p, me, "alltoallv");
+    fill_all(me, p);
+    CHECK(!Alltoallw(send, counts, bytes, types, receive, counts, bytes, types, comm));
+    check_blocks(receive, p, me, "alltoallw");
+    /* In place, what comes to this rank is what it has for others. */
+    memcpy(all_blocks, send, sizeof send);
+    CHECK(!Alltoallv(MPI_IN_PLACE, nowhere, nowhere, t, all_blocks, counts, displs, t, comm));
+    check_blocks(all_blocks, p, me, "alltoallv in place");
+}
+
+static void reduce_blocks(int me, int p, int root, MPI_Comm comm) {
+    const T t = MPI_INT;
+    int ranks = p * (p - 1) / 2, before = me * (me - 1) / 2;
+    fill_all(me, p);
+    CHECK(!Allreduce(send, receive, N, t, MPI_SUM, comm));
+    for (int i = 0; i < N; i++) CHECK(receive[i] == 10000 * ranks + p * i);
+    fill_all(me, p);
+    CHECK(!Reduce(send, receive, N, t, MPI_SUM, root, comm));
+    for (int i = 0; i < N; i++) CHECK(receive[i] == (me == root ? 10000 * ranks + p * i : -1));
+    for (int block = 0; block < 2; block++) {
+        fill_all(me, p);
+        CHECK(!(block ? Reduce_scatter_block(send, receive, N, t, MPI_SUM, comm)
+                      : Reduce_scatter(send, receive, counts, t, MPI_SUM, comm)));
+        for (int i = 0; i < N; i++) CHECK(receive[i] == 10000 * ranks + p * (100 * me + i));
+    }
+    fill_all(me, p);
+    CHECK(!Scan(send, receive, N, t, MPI_SUM, comm));
+    for (int i = 0; i < N; i++) CHECK(receive[i] == 10000 * (before + me) + (me + 1) * i);
+    fill_all(me, p);
+    CHECK(!Exscan(send, receive, N, t, MPI_SUM, comm));
+    for (int i = 0; i < N && me; i++) CHECK(receive[i] == 10000 * before + me * i);
+}
+
+/* Two groups: each gets the blocks of the other. */
+static void between_groups(void) {
+    MPI_Comm half, inter;
+    int low = test.rank % 2 == 0, me, others, root;
+    MPI_Comm_split(MPI_COMM_WORLD, low, test.rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? 1 : 0, 7, &inter);
+    MPI_Comm_rank(half, &me);
+    MPI_Comm_remote_size(inter, &others);
+    fill_all(me, others);
+    CHECK(!Allgatherv(send, N, MPI_INT, receive, counts, displs, MPI_INT, inter));
+    check_blocks(receive, others, 0, "allgatherv between groups");
+    fill_all(me, others);
+    CHECK(!Alltoallv(send, counts, displs, MPI_INT, receive, counts, displs, MPI_INT, inter));
+    check_blocks(receive, others, me, "alltoallv between groups");
+    fill_all(me, others);
+    root = !low ? 0 : me == 0 ? MPI_ROOT : MPI_PROC_NULL;
+    int at_root = root == MPI_ROOT;
+    CHECK(!Gatherv(send, low ? nonsense : N, MPI_INT, receive, at_root ? counts : nowhere, at_root ? displs : nowhere,
+                   MPI_INT, root, inter));
+    if (at_root) check_blocks(receive, others, 0, "gatherv between groups");
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
+static void fails_with_count(int code) {
+    int class = MPI_SUCCESS;
+    MPI_Error_class(code, &class);
+    CHECK_IN(class == MPI_ERR_COUNT, "class %d", class);
+}
+
+/* What no int can hold is an error of the call, on a host that has int alone. */
+static void too_large(int p) {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    fill_all(0, p);
+    fails_with_count(Bcast(send, nonsense, MPI_BYTE, 0, MPI_COMM_WORLD));
+    fails_with_count(Allreduce(send, receive, nonsense, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+    counts[p - 1] = nonsense;
+    fails_with_count(Allgatherv(send, N, MPI_INT, receive, counts, displs, MPI_INT, MPI_COMM_WORLD));
+    counts[p - 1] = N;
+    displs[p - 1] = (A)1 << 40;
+    fails_with_count(Allgatherv(send, N, MPI_INT, receive, counts, displs, MPI_INT, MPI_COMM_WORLD));
+    counts[p - 1] = 0; /* nobody looks where nothing lies */
+    CHECK(!Allgatherv(send, test.rank == p - 1 ? 0 : N, MPI_INT, receive, counts, displs, MPI_INT, MPI_COMM_WORLD));
+}
+
+int main(int argc, char **argv) {
+    start(&argc, &argv, "narrow");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    const char *of[] = {"bcast", "allgatherv", "gatherv", "scatterv", "allreduce", "reduce_scatter", "alltoallw"};
+    for (int profiled = 0; profiled < 2; profiled++) {
+        find(profiled);
+        unsigned long long seen[7];
+        for (int i = 0; i < 7; i++) seen[i] = test.calls(of[i], NULL) + test.calls(of[i], "host");
+        for (int root = 0; root < test.ranks; root++) {
+            exchange_blocks(test.rank, test.ranks, root, MPI_COMM_WORLD);
+            reduce_blocks(test.rank, test.ranks, root, MPI_COMM_WORLD);
+        }
+        for (int i = 0; i < 7; i++) {
+            unsigned long long now = test.calls(of[i], NULL) + test.calls(of[i], "host");
+            CHECK_IN(now == seen[i] + (unsigned)test.ranks, "%s", of[i]);
+        }
+        if (test.ranks > 1) between_groups();
+    }
+    if (HOST_HAS_NONE && !strcmp(test.expect, "host")) too_large(test.ranks);
+    return finish();
+}
