@@ -11,7 +11,7 @@ RANKS ?= 4
 SHAPES ?=
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build both demo test test-large matrix deep check tsan header bench sim install dist clean
+.PHONY: help setup build both demo test test-large matrix deep check tsan header bench sim install dist deb clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -82,6 +82,11 @@ install: build ## install into DESTDIR and PREFIX (LIBDIR for the libraries)
 
 dist: ## make build/dist/rondo-VERSION.tar.gz: the last commit with its packages, builds without a network
 	@scripts/dist
+
+deb: both ## make build/deb/rondo_VERSION_ARCH.deb, a Debian package with the libraries for all ABIs, and check it
+	@scripts/setup --own-mpi --deb
+	@scripts/build standard
+	@scripts/deb
 
 clean: ## remove build/
 	rm -rf build

@@ -1,9 +1,14 @@
 from spack.package import *
 
+try:  # Spack 1.0 has it beside its recipes
+    from spack_repo.builtin.build_systems.makefile import MakefilePackage
+except ImportError:  # before, it is in spack.package
+    pass
+
 
 class Rondo(MakefilePackage):
-    """Rondo is preloaded under unchanged MPI programs, C or Fortran, and runs their broadcasts, allgathers, gathers and
-    scatters in the fewest possible rounds."""
+    """Rondo is preloaded under unchanged MPI programs, C or Fortran, and runs their broadcasts, allgathers, gathers,
+    scatters and reductions in the fewest possible rounds."""
 
     license("BSD-3-Clause")
 

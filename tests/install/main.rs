@@ -1,4 +1,7 @@
-//! `make install`, and programs linked with what it installed or with what else is for linking, as the README says.
+//! `make install`, programs linked with what it installed or with what else is for linking, as the README says, and
+//! what else users get Rondo by (`packages.rs`).
+
+mod packages;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -262,41 +265,6 @@ fn a_program_with_mpi_linked_into_it_can_have_rondo_linked_into_it() {
     let symbols = run(Command::new("nm").arg("--defined-only").arg(&archive));
     assert!(symbols.contains(" T MPI_Bcast\n"));
     assert!(!symbols.contains("PMPI_Bcast"), "it is the library's own");
-}
-
-/// Where cargo has nothing at home and no network.
-#[test]
-#[ignore = "part of make matrix: it builds anew"]
-fn the_archive_of_sources_has_all_that_the_library_is_built_from() {
-    let name = concat!("rondo-", env!("CARGO_PKG_VERSION"));
-    let archive = root().join(format!("build/dist/{name}.tar.gz"));
-    let made = || {
-        run(builder("make").arg("dist"));
-        fs::read(&archive).unwrap()
-    };
-    assert!(made() == made(), "the same commit, the same bytes");
-    let folder = root().join("build/dist/test");
-    let _ = fs::remove_dir_all(&folder);
-    let home = folder.join("cargo-home");
-    fs::create_dir_all(&home).unwrap();
-    run(Command::new("tar")
-        .arg("-xzf")
-        .arg(&archive)
-        .arg("-C")
-        .arg(&folder));
-    let sources = folder.join(name);
-    run(builder("cargo")
-        .args(["build", "--release", "--locked", "--offline"])
-        .args(["--lib", "--no-default-features"])
-        .env("CARGO_HOME", &home)
-        .env("CARGO_NET_OFFLINE", "true")
-        .current_dir(&sources));
-    let library = sources.join("target/release/librondo.so");
-    let symbols = run(Command::new("nm")
-        .args(["-D", "--defined-only"])
-        .arg(library));
-    assert!(symbols.contains(" T MPI_Bcast\n"), "{symbols}");
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 const FORTRAN: &str = "program hello

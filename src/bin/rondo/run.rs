@@ -38,8 +38,9 @@ EXAMPLES:
 
 LIBRARY:
   librondo.so must be built for the MPI that the program uses: what the program is linked with says it, or else, for
-  a script for example, the launcher. It is looked for in ../lib, ../lib64 and ../lib/ARCH-linux-gnu relative to this
-  tool, there in a directory named openmpi, mpich or standard first, and beside the tool."
+  a script for example, the launcher. It is looked for in ../lib, ../lib64, ../lib/ARCH-linux-gnu and
+  ../lib/ARCH-linux-gnu/rondo relative to this tool, there in a directory named openmpi, mpich or standard first, and
+  beside the tool."
 )]
 pub struct Args {
     /// Print the command instead of running it
@@ -152,7 +153,8 @@ pub fn find_library(abi: &str) -> Result<PathBuf, Failure> {
         .map_err(|error| Failure::Failed(format!("cannot find out where this tool is: {error}")))?;
     let folder = tool.parent().unwrap_or(Path::new("/"));
     let multiarch = format!("../lib/{ARCH}-linux-gnu");
-    let places = ["../lib", "../lib64", &multiarch].map(|place| folder.join(place));
+    let packaged = format!("{multiarch}/rondo");
+    let places = ["../lib", "../lib64", &multiarch, &packaged].map(|place| folder.join(place));
     let mut places: Vec<PathBuf> = [places.clone().map(|place| place.join(abi)), places].concat();
     places.extend([folder.join("..").join(abi), folder.to_owned()]);
     if abi != ABI {
