@@ -2,7 +2,7 @@
  *
  * churn    Several thousand communicators are made, used and freed one after the other. Memory stays flat, and
  *          the host's supply of communicators (2045 in MPICH) is not used up.
- * handles  2000 are made, used in several ways and freed one after the other. The process then has as many open files
+ * handles  1000 are made, used in several ways and freed one after the other. The process then has as many open files
  *          and as many mappings of memory as before.
  * hold     300 are alive at once and all work, in any order and after some of them were freed.
  * exhaust  The program itself makes communicators until the host has no more (or 3000 of them are alive). The
@@ -86,7 +86,7 @@ static void handles_once(int i, MPI_Comm parent) {
 }
 
 static void handles(void) {
-    enum { WARM_UP = 500, REST = 1500, MORE_FILES = 2, MORE_MAPPINGS = 30 };
+    enum { WARM_UP = 250, REST = 750, MORE_FILES = 2, MORE_MAPPINGS = 30 };
     MPI_Comm reverse, node = node_comm(), across = across_comm();
     MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &reverse);
     const MPI_Comm parents[] = {MPI_COMM_WORLD, node, across, reverse};
@@ -94,7 +94,7 @@ static void handles(void) {
     long files = open_files(), mappings = mappings_now();
     for (int i = 0; i < REST; i++) handles_once(i, parents[i % 4]);
     long more_files = open_files() - files, more_mappings = mappings_now() - mappings;
-    /* The host and malloc may have a few more; one in fifty communicators that kept one of its own would show. */
+    /* The host and malloc may have a few more; one in twenty-five communicators that kept one of its own would show. */
     CHECK(files > 3 && mappings > 20);
     CHECK_IN(more_files <= MORE_FILES, "%ld and then %ld more", files, more_files);
     CHECK_IN(more_mappings <= MORE_MAPPINGS, "%ld and then %ld more", mappings, more_mappings);

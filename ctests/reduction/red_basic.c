@@ -193,7 +193,7 @@ int main(int argc, char **argv) {
     MPI_Datatype type;
     MPI_Type_contiguous(2, MPI_UNSIGNED, &type);
     MPI_Type_commit(&type);
-    static const long sizes[] = {0, 1, 3, 17, 1000, 5000, 70000};
+    static const long sizes[] = {0, 1, 3, 17, 1000, 5000, 40000};
     /* All ranks, and those of odd numbers in the other order. */
     MPI_Comm odd;
     MPI_Comm_split(MPI_COMM_WORLD, test.rank % 2, -test.rank, &odd);

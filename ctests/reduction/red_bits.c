@@ -155,7 +155,7 @@ static void sums(int call, int n, MPI_Comm same, MPI_Comm reversed) {
 }
 
 int main(int argc, char **argv) {
-    static const int counts[] = {1, 7, 1000, 20000, 100000};
+    static const int counts[] = {1, 7, 1000, 20000, 50000};
     start(&argc, &argv, "red_bits");
     p = test.ranks;
     MPI_Comm same, reversed;
