@@ -91,6 +91,11 @@ impl Host {
         &self.name
     }
 
+    /// Is it one of Debian's?
+    pub fn is_debian(&self) -> bool {
+        self.home.is_none()
+    }
+
     /// Is it started by `mpirun` of Open MPI, and not by hydra?
     pub fn has_orte(&self) -> bool {
         self.abi == Abi::OpenMpi
@@ -140,7 +145,7 @@ impl Host {
     pub fn has(&self, language: Language) -> bool {
         match language {
             Language::C | Language::Cpp => true,
-            Language::Fortran => self.home.is_none(),
+            Language::Fortran => self.is_debian(),
             Language::Python => self.python().is_file(),
         }
     }

@@ -9,6 +9,7 @@
 //! | `RONDO_TEST_LARGE` | `1` runs the cases that need 10 GiB, `only` no others | `0` |
 //! | `RONDO_TEST_SLOW` | `1` runs the cases that take long | `0` |
 //! | `RONDO_TEST_THIN` | `1` leaves out cases of rows, `2` more of them (`thin.rs`) | `0` |
+//! | `RONDO_TEST_SHOWN` | `RONDO_TEST_THIN` of a run on Debian's MPIs whose cases are not run again | |
 //! | `RONDO_TEST_JOBS` | cases at a time | 4 |
 //! | `RONDO_LIB_<ABI>`: `openmpi`, `mpich`, `standard` | the library under test | `build/<ABI>/librondo.so` |
 //! | `MPICC_OPENMPI`, `MPIF90_MPICH`, `MPIRUN_MPICH`, ... | the programs of Debian's MPIs | `mpicc.openmpi`, ... |
@@ -31,6 +32,7 @@ mod verdict;
 use host::{Host, Language};
 use list::{List, Test};
 use run::Case;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -51,6 +53,8 @@ struct Selection {
     small: bool,
     slow: bool,
     thin: Thin,
+    /// What a run on Debian's MPIs before this one left out.
+    shown: Option<Thin>,
     jobs: usize,
 }
 
@@ -66,7 +70,10 @@ impl Selection {
             )
         };
         let jobs = std::env::var("RONDO_TEST_JOBS").unwrap_or_else(|_| "4".into());
-        let thin = std::env::var("RONDO_TEST_THIN").unwrap_or_else(|_| "0".into());
+        let thin = |name: &str| {
+            let value = std::env::var(name).ok()?;
+            Some(Thin::parse(&value).ok_or(format!("{name}={value}: not 0, 1 or 2")))
+        };
         Ok(Selection {
             // The test harness's own options, which cargo passes on, mean nothing here.
             filters: std::env::args()
@@ -80,7 +87,8 @@ impl Selection {
             large: std::env::var("RONDO_TEST_LARGE").is_ok_and(|v| v == "1" || v == "only"),
             small: std::env::var("RONDO_TEST_LARGE").as_deref() != Ok("only"),
             slow: std::env::var("RONDO_TEST_SLOW").is_ok_and(|v| v == "1"),
-            thin: Thin::parse(&thin).ok_or(format!("RONDO_TEST_THIN={thin}: not 0, 1 or 2"))?,
+            thin: thin("RONDO_TEST_THIN").unwrap_or(Ok(Thin::Full))?,
+            shown: thin("RONDO_TEST_SHOWN").transpose()?,
             jobs: jobs
                 .parse()
                 .ok()
@@ -108,6 +116,21 @@ impl Selection {
     /// Is the row run on this MPI, as far as languages go as well?
     fn has_test(&self, test: &Test, host: &Host) -> bool {
         self.takes_test(test, host) && host.has(test.language())
+    }
+
+    /// The cases of a row, on these MPIs, that a run on Debian's showed before. It had no mpi4py.
+    fn shown(&self, test: &Test, sharers: &[&Host]) -> BTreeSet<Place> {
+        let Some(thin) = self.shown.filter(|_| test.language() != Language::Python) else {
+            return BTreeSet::new();
+        };
+        let numbers = 0..sharers.len();
+        let debian: Vec<usize> = numbers.filter(|&host| sharers[host].is_debian()).collect();
+        let cases = thin.cases(test, debian.len(), &BTreeSet::new());
+        let host_here = |place: Place| Place {
+            host: debian[place.host],
+            ..place
+        };
+        cases.into_iter().map(host_here).collect()
     }
 
     fn takes_name(&self, name: &str) -> bool {
@@ -299,7 +322,9 @@ fn cases<'a>(
         .collect();
     let host = sharers.iter().position(|&other| other == number);
     let host = host.expect("the row is for this MPI");
-    let taken = selection.thin.cases(test, sharers.len());
+    let sharing: Vec<&Host> = sharers.iter().map(|&other| &hosts[other]).collect();
+    let shown = selection.shown(test, &sharing);
+    let taken = selection.thin.cases(test, sharers.len(), &shown);
     let mut of_row = OfRow {
         runs: Vec::new(),
         left_out: 0,

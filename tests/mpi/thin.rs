@@ -51,8 +51,8 @@ impl Thin {
         }
     }
 
-    /// The cases of a row that are run if it is for so many MPIs.
-    pub fn cases(self, test: &Test, hosts: usize) -> BTreeSet<Place> {
+    /// The cases of a row that are run if it is for so many MPIs. Those that were shown before count as run.
+    pub fn cases(self, test: &Test, hosts: usize, shown: &BTreeSet<Place>) -> BTreeSet<Place> {
         let (runs, modes) = (test.runs().count(), test.modes.len());
         let modes_on = |run| (0..modes).map(move |mode| (run, mode));
         let pairs = (0..runs).flat_map(modes_on);
@@ -65,8 +65,9 @@ impl Thin {
         if self != Thin::Full {
             let mut order = Order::of(test);
             cases.sort_by_cached_key(|_| order.next());
-            cases = self.choose(cases, bare);
+            cases = self.choose(cases, bare, shown);
         }
+        cases.retain(|case| !shown.contains(case));
         let models = cases.iter().filter_map(|case| {
             Some(Place {
                 mode: model?,
@@ -76,11 +77,17 @@ impl Thin {
         models.chain(cases.iter().copied()).collect()
     }
 
-    /// As few of these cases as it takes.
-    fn choose(self, cases: Vec<Place>, bare: Option<usize>) -> Vec<Place> {
+    /// As few of these cases as it takes, beside those that were shown.
+    fn choose(self, cases: Vec<Place>, bare: Option<usize>, shown: &BTreeSet<Place>) -> Vec<Place> {
         let missing = cases.iter().flat_map(|case| self.wanted(*case, bare));
         let mut missing: BTreeSet<Has> = missing.collect();
         let (mut seen, mut chosen) = (BTreeSet::new(), Vec::new());
+        for case in shown {
+            for has in self.wanted(*case, bare) {
+                missing.remove(&has);
+            }
+            seen.extend(case.pairs());
+        }
         while !missing.is_empty() {
             let worth = |case: &&Place| {
                 let wanted = self.wanted(**case, bare);
