@@ -660,6 +660,7 @@ fn the_library_is_found_in_the_places_of_an_installation() {
         "bin",
         &format!("lib/{own}"),
         &format!("lib64/{own}"),
+        &format!("lib/{}-linux-gnu/rondo/{own}", std::env::consts::ARCH),
         own,
     ] {
         let launchers = Launchers::new();
