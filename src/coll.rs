@@ -166,13 +166,11 @@ pub fn call<O: Operation>(call: &O) -> c_int {
 }
 
 /// The library was loaded.
-#[cfg(not(feature = "direct"))]
 pub fn loaded() {
     comm::loaded();
 }
 
 /// The process exits.
-#[cfg(not(feature = "direct"))]
 pub fn exits() {
     comm::exits();
 }

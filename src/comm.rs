@@ -37,9 +37,7 @@ use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 pub use process::process;
 pub use proposal::BUILD;
-pub use record::finalized;
-#[cfg(not(feature = "direct"))]
-pub use record::{exits, loaded};
+pub use record::{exits, finalized, loaded};
 pub use ruled::give as give_rules;
 pub use schedules::Schedules;
 use std::sync::Arc;

@@ -86,6 +86,7 @@ fn what_is_installed_can_be_linked_with() {
             concat!("share/modulefiles/rondo/", env!("CARGO_PKG_VERSION")),
             "share/man/man1/rondo.1",
             "share/man/man1/rondo-run.1",
+            "share/man/man1/rondo-check.1",
             "share/man/man7/librondo.7",
         ] {
             assert!(prefix.join(file).exists(), "{mpi}: {file}");

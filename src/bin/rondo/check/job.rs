@@ -4,11 +4,13 @@
 
 use super::ranks::Ranks;
 use crate::{Failure, run::Launch};
+use rondo::host;
 use std::{
-    io,
+    fs, io,
     os::{fd::AsFd, unix::process::ExitStatusExt},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
+    sync::OnceLock,
     thread,
     time::{Duration, Instant},
 };
@@ -32,12 +34,22 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Between two looks at the job, and at what its ranks wrote.
 const INTERVALS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
+/// The launcher, and the folder that its ranks write to: both go with this process if that is asked to end.
+static UNDER_WAY: OnceLock<(u32, PathBuf)> = OnceLock::new();
+
 /// Runs the job to its end.
 pub fn run(launch: &Launch, limit: Duration, folder: &Path) -> Result<End, Failure> {
     let mut command = launch.command();
     let out = io::stderr().as_fd().try_clone_to_owned()?;
     let started = command.stdout(Stdio::from(out)).spawn();
     let mut job = started.map_err(|error| launch.not_started(&error))?;
+    let _ = UNDER_WAY.set((job.id(), folder.to_owned()));
+    let _ = host::before_termination(|| {
+        if let Some((launcher, folder)) = UNDER_WAY.get() {
+            ask_to_end(*launcher);
+            let _ = fs::remove_dir_all(folder);
+        }
+    });
     let start = Instant::now();
     let (mut looked, mut waiting) = (start, None);
     loop {
@@ -72,7 +84,7 @@ fn ended(status: ExitStatus) -> End {
 
 /// Ends a job: asks its launcher to, who has to end the ranks, and does so itself if that takes too long.
 fn end(job: &mut Child) -> Result<(), Failure> {
-    let _ = Command::new("kill").arg(job.id().to_string()).status();
+    ask_to_end(job.id());
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
         if job.try_wait()?.is_some() {
@@ -83,4 +95,8 @@ fn end(job: &mut Child) -> Result<(), Failure> {
     job.kill()?;
     job.wait()?;
     Ok(())
+}
+
+fn ask_to_end(process: u32) {
+    let _ = Command::new("kill").arg(process.to_string()).status();
 }
