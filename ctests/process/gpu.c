@@ -6,6 +6,8 @@
  *   gpu late DRIVER DIRECTORY     it loads it after calls that Rondo carried out: some calls later, all are the host's,
  *                                 on all ranks from the same call on, and no result is wrong meanwhile
  *   gpu off DRIVER DIRECTORY      Rondo is told not to mind: all is as without
+ *   gpu hint DRIVER DIRECTORY     programs say what memory they pass: where it is the processor's, all is as without,
+ *                                 unless RONDO_GPU=host
  */
 #include "seven.h"
 #include <unistd.h>
@@ -104,6 +106,27 @@ static void late(const char *driver, const char *directory) {
     drop(&l);
 }
 
+/* Calls on a communicator of which all ranks say that they pass these kinds of memory. */
+static void asserted(const char *kinds, const char *whom) {
+    MPI_Comm comm;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_memory_alloc_kinds", kinds);
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    const char *before = whom ? expect_now(whom) : test.expect;
+    for (int i = 0; i < 30; i++) all_seven(300, i % test.ranks, comm);
+    if (whom) expect_again(before);
+    MPI_Comm_free(&comm);
+}
+
+static void hint(void) {
+    const char *option = getenv("RONDO_GPU");
+    asserted("system,mpi:alloc_mem:win_allocate", option && !strcmp(option, "host") ? "host" : NULL);
+    asserted("system,mpi,cuda:device", "host");
+    asserted("systems", "host");
+}
+
 int main(int argc, char **argv) {
     start(&argc, &argv, "gpu");
     const char *part = argc > 3 ? argv[1] : "";
@@ -117,6 +140,9 @@ int main(int argc, char **argv) {
         load(argv[2], argv[3], test.ranks - 1);
         for (int i = 0; i < CALLS / 10; i++) call(i, &l);
         drop(&l);
+    } else if (!strcmp(part, "hint")) {
+        load(argv[2], argv[3], test.ranks - 1);
+        hint();
     } else {
         CHECK(!"unknown part");
     }

@@ -149,8 +149,8 @@ impl Cuda {
             0 => Ok(()),
             status => Err(status),
         };
-        // SAFETY: the caller's contract. Null is the stream that waits for all that do not say otherwise. A context that
-        // was pushed is taken away again.
+        // SAFETY: the caller's contract. Null is the stream that waits for all that do not say otherwise. A context
+        // that was pushed is taken away again.
         unsafe {
             if !context.is_null() {
                 done((self.push)(context))?;
@@ -169,8 +169,8 @@ impl Cuda {
 /// `hipMemcpyDefault`: the addresses tell the direction.
 const BY_ADDRESS: c_int = 4;
 
-/// What HIP says of an address: the beginning of `hipPointerAttribute_t`. What the kinds mean depends on the version, so
-/// they are not looked at.
+/// What HIP says of an address: the beginning of `hipPointerAttribute_t`. What the kinds mean depends on the version,
+/// so they are not looked at.
 #[repr(C)]
 struct HipAttributes {
     kind: c_int,
