@@ -28,8 +28,8 @@ const GATHER_BYTES: u64 = 64 << 10;
 /// of the vector. With equal parts they have about as many.
 const UNEVEN: u64 = 2;
 
-/// Bytes of the longest element for which there are slots in the memory that the ranks of a node share, however little of
-/// it each has. Those of predefined types are shorter.
+/// Bytes of the longest element for which there are slots in the memory that the ranks of a node share, however little
+/// there is of it. Those of predefined types are shorter.
 pub const SLOT_UNIT_MAX: u64 = 192;
 
 /// What an operator allows. All ranks know the same.

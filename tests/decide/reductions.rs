@@ -121,24 +121,30 @@ fn the_ranks_of_one_node_reduce_through_memory_that_they_share() {
         let messages = reduction(collective, NODE, 64 << 10, SUM_OF_DOUBLES, &without);
         assert_eq!(host_because(messages), Some(Why::OneNode), "{collective:?}");
     }
-    for collective in [Collective::Scan, Collective::Exscan] {
-        let inside = reduction(collective, NODE, 4 << 20, SUM_OF_DOUBLES, &default);
-        assert_eq!(chosen(inside), Algorithm::Pipelined, "{collective:?}");
-        assert!(!is_flat(inside), "{inside:?}");
-        // Between nodes it would have other bits.
-        let placed = promised(Reproducible::Placement);
-        let placed = reduction(collective, NODE, 4 << 20, SUM_OF_DOUBLES, &placed);
-        assert_eq!(chosen(placed), Algorithm::Doubling, "{collective:?}");
+}
+
+#[test]
+fn a_scan_goes_through_memory_where_it_is_asked_for_or_promised() {
+    let asked = config(|c| c[Collective::Scan].min_bytes = Some(0));
+    let scan = |config: &Config| reduction(Collective::Scan, NODE, 4 << 20, SUM_OF_DOUBLES, config);
+    assert_eq!(host_because(scan(&Config::default())), Some(Why::OneNode));
+    for config in [&asked, &promised(Reproducible::Order)] {
+        assert_eq!(chosen(scan(config)), Algorithm::Pipelined);
+        assert!(!is_flat(scan(config)));
     }
+    // Between nodes it would have other bits.
+    let placed = scan(&promised(Reproducible::Placement));
+    assert_eq!(chosen(placed), Algorithm::Doubling);
+    assert!(is_flat(placed));
 }
 
 /// A user's operator may be slow: the ranks share what it has to do, if there is some for each, and no rank does all.
 #[test]
 fn the_ranks_of_one_node_share_the_work_of_a_users_operator() {
     let default = Config::default();
-    let of_elements = |collective, facts: Facts, bytes: u64, unit, commutes| {
+    let on = |facts: Facts, bytes: u64, unit, commutes| {
         let context = Context {
-            collective,
+            collective: Collective::Allreduce,
             facts,
             config: &default,
         };
@@ -158,27 +164,20 @@ fn the_ranks_of_one_node_share_the_work_of_a_users_operator() {
         };
         call.choose()
     };
-    let allreduce =
-        |bytes, unit, commutes| of_elements(Collective::Allreduce, NODE, bytes, unit, commutes);
+    let allreduce = |bytes, unit, commutes| on(NODE, bytes, unit, commutes);
     for (commutes, algorithm) in [(true, Algorithm::Halving), (false, Algorithm::Ordered)] {
         for unit in [8, SLOT_UNIT_MAX] {
-            let short = allreduce(8 << 10, unit, commutes);
+            let short = allreduce(16 << 10, unit, commutes);
             assert_eq!(chosen(short), algorithm, "{short:?}");
             assert!(!is_flat(short), "{short:?}");
         }
+        let shorter = allreduce(8 << 10, 8, commutes);
+        assert_eq!(host_because(shorter), Some(Why::Small));
         let large = allreduce(64 << 10, SLOT_UNIT_MAX + 1, commutes);
         assert_eq!(host_because(large), Some(Why::OneNode));
     }
-    let few = of_elements(
-        Collective::Allreduce,
-        full(1, 64),
-        8 << 10,
-        SLOT_UNIT_MAX,
-        true,
-    );
+    let few = on(full(1, 128), 16 << 10, SLOT_UNIT_MAX, true);
     assert_eq!(host_because(few), Some(Why::Slower));
-    let scan = of_elements(Collective::Scan, NODE, 64 << 10, 16, false);
-    assert_eq!(chosen(scan), Algorithm::Pipelined);
 }
 
 #[test]

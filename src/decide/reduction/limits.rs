@@ -18,6 +18,9 @@ const LANES_BYTES: u64 = 1 << 20;
 /// The fewest bytes of a vector that leaders reduce to a root at least as fast as every host.
 const LEADERS_BYTES: u64 = 64 << 10;
 
+/// The fewest bytes of a vector that the ranks of one node reduce through their memory by a user's operator.
+const NODE_USER_BYTES: u64 = 16 << 10;
+
 /// The bytes of a vector that the ranks of one node reduce through their memory at least as fast as every host
 /// (docs/results/reductions.md): so that all have the result,
 const NODE_BYTES: RangeInclusive<u64> = 4 << 10..=u64::MAX;
@@ -25,10 +28,6 @@ const NODE_BYTES: RangeInclusive<u64> = 4 << 10..=u64::MAX;
 const NODE_ROOT_BYTES: RangeInclusive<u64> = 8 << 10..=u64::MAX;
 /// or each a part. MPICH copies longer ones from process to process.
 const NODE_PARTS_BYTES: RangeInclusive<u64> = 16 << 10..=1 << 20;
-/// For scans.
-const NODE_SCAN_BYTES: RangeInclusive<u64> = 4 << 10..=u64::MAX;
-/// No vector is so long.
-const NEVER: RangeInclusive<u64> = u64::MAX..=u64::MAX;
 
 impl Reduction<'_> {
     /// Where messages travel for long, few rounds count. A clock may say so only if the bits do not change.
@@ -123,18 +122,23 @@ impl Reduction<'_> {
             Family::AllReduction => NODE_BYTES,
             Family::Reduction => NODE_ROOT_BYTES,
             Family::ScatteredReduction => NODE_PARTS_BYTES,
-            Family::Scan => NODE_SCAN_BYTES,
-            Family::Broadcast
+            // Scans are hardly faster than the host's where few cores share them (docs/results/reductions.md).
+            Family::Scan
+            | Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
             | Family::Barrier
             | Family::TotalExchange
-            | Family::IrregularExchange => NEVER,
+            | Family::IrregularExchange => return Err(Why::OneNode),
+        };
+        let least = match self.order.built_in {
+            true => *worth.start(),
+            false => NODE_USER_BYTES.max(*worth.start()),
         };
         match self.form(self.preferred()) {
             Form::Flat => Err(Why::OneNode),
             Form::Nodes { .. } if self.is_scanty() => Err(Why::Slower),
-            Form::Nodes { .. } if self.bytes < *worth.start() => Err(Why::Small),
+            Form::Nodes { .. } if self.bytes < least => Err(Why::Small),
             Form::Nodes { .. } if self.bytes > *worth.end() => Err(Why::Slower),
             Form::Nodes { .. } => Ok(()),
         }

@@ -254,10 +254,11 @@ fn is_predefined(combiner: u32) -> bool {
     .contains(&combiner)
 }
 
-/// A predefined type is one run unless it has padding (MPI_DOUBLE_INT and its like).
+/// A predefined type is one run unless there is padding inside (`MPI_SHORT_INT`); it may be behind (`MPI_DOUBLE_INT`).
 fn predefined(mpi: &Mpi, datatype: Datatype) -> Result<Layout, Code> {
     let (size, extent) = (mpi.type_size(datatype)?, extent(mpi, datatype)?);
-    let run = (size as i64 == extent).then_some(0);
+    let is_run = size as i64 == extent || mpi.true_extent(datatype)? == (0, size as i64);
+    let run = is_run.then_some(0);
     Ok(Layout { size, extent, run })
 }
 

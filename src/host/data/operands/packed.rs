@@ -5,6 +5,7 @@ use super::{Area, Operands, Room, Vectors, no_room};
 use crate::host::data::elements::{Elements, Stretch};
 use crate::host::object::code::Code;
 use crate::host::object::failure::{Failure, at};
+use std::ptr;
 
 /// Bytes that the elements span which are laid out at a time, at the most, unless a single one spans more.
 const APART_BYTES: u64 = 16 << 10;
@@ -68,6 +69,12 @@ impl Operands<'_> {
             // SAFETY: the caller's contract.
             return unsafe { self.copy(from, to, count) };
         }
+        if let Some(offset) = self.layout.run {
+            let from = self.runs(from, offset);
+            // SAFETY: the caller's contract.
+            unsafe { self.copy_runs(from, (to, self.layout.size as i64), count) };
+            return Ok(());
+        }
         let made = Elements::new(self.mpi, from, self.datatype, self.layout);
         let (elements, from) = made.map_err(at("packing operands"))?;
         let all = stretch(from, to, count);
@@ -89,11 +96,39 @@ impl Operands<'_> {
             // SAFETY: the caller's contract.
             return unsafe { self.copy(from, to, count) };
         }
+        if let Some(offset) = self.layout.run {
+            let to = self.runs(to, offset);
+            // SAFETY: the caller's contract.
+            unsafe { self.copy_runs((from, self.layout.size as i64), to, count) };
+            return Ok(());
+        }
         let made = Elements::new(self.mpi, to, self.datatype, self.layout);
         let (elements, to) = made.map_err(at("unpacking operands"))?;
         let all = stretch(to, from, count);
         // SAFETY: the caller's contract.
         unsafe { elements.unpack(self.mpi, self.comm, all) }.map_err(at("unpacking operands"))
+    }
+
+    /// Where the data of the first of some elements begin, each of which is a run that begins so far behind the address
+    /// of its element, and how far these are from each other.
+    fn runs(&self, first: *mut u8, offset: i64) -> (*mut u8, i64) {
+        (first.wrapping_offset(offset as isize), self.layout.extent)
+    }
+
+    /// Copies the runs of so many elements from one place to another one, given where the first one begins and how far
+    /// they are from each other.
+    ///
+    /// # Safety
+    /// The runs at `from` can be read and those at `to` be written to, and they do not overlap.
+    unsafe fn copy_runs(&self, from: (*mut u8, i64), to: (*mut u8, i64), count: u64) {
+        let size = self.layout.size as usize;
+        let at = |(first, step): (*mut u8, i64), i: u64| {
+            first.wrapping_offset((i as i64).wrapping_mul(step) as isize)
+        };
+        for i in 0..count {
+            // SAFETY: the caller's contract.
+            unsafe { ptr::copy_nonoverlapping(at(from, i).cast_const(), at(to, i), size) };
+        }
     }
 
     /// to = left . to, of packed elements.
