@@ -16,7 +16,7 @@ const VECTORS: u64 = 3;
 const NODE_VECTORS: u64 = 7;
 
 /// How much faster an exchange over nodes must be by the model: hosts may have better algorithms than the usual ones.
-const NODES_MARGIN: f64 = 1.2;
+const NODES_MARGIN: f64 = 1.1;
 
 /// Microseconds that a rank takes to find and copy a block twice.
 const BLOCK_US: f64 = 0.05;
