@@ -81,7 +81,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         None => find_library(abi.unwrap_or(ABI))?,
     };
     let mut set = variables(args);
-    set.insert("LD_PRELOAD".into(), preload(&library)?);
+    if program::is_whole(&library) {
+        set.insert("LD_PRELOAD".into(), preload(&library)?);
+    } else {
+        // The loader would end every rank by a signal.
+        let library = library.display();
+        eprintln!("rondo: {library} is damaged; the program runs without Rondo");
+    }
     let mut command = vec![name.clone()];
     command.extend(launcher::arguments(dialect, &set, rest)?);
     if args.dry_run {
