@@ -6,7 +6,7 @@
 use crate::{
     Failure, collectives,
     launcher::{self, Dialect, Variables},
-    output, program,
+    output, program, warn,
 };
 use rondo::collective::Collective;
 use rondo::config::{self, OPTIONS, ValueType};
@@ -86,7 +86,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     } else {
         // The loader would end every rank by a signal.
         let library = library.display();
-        eprintln!("rondo: {library} is damaged; the program runs without Rondo");
+        warn(&format!(
+            "{library} is damaged; the program runs without Rondo"
+        ));
     }
     let mut command = vec![name.clone()];
     command.extend(launcher::arguments(dialect, &set, rest)?);
