@@ -364,13 +364,21 @@ fn executable(path: &Path, script: &str) {
     assert!(done.expect("a shell").success());
 }
 
+/// The head of a shared library that has nothing in it.
+fn some_library() -> [u8; 64] {
+    let mut head = [0; 64];
+    head[..7].copy_from_slice(b"\x7fELF\x02\x01\x01"); // 64 bits, little end first
+    (head[16], head[18], head[20], head[52]) = (3, 62, 1, 64); // shared, x86-64, version, length of this head
+    head
+}
+
 impl Launchers {
     fn new() -> Launchers {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("launchers-{}", NEXT.fetch_add(1, Ordering::Relaxed));
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::create_dir_all(path.join("lib")).expect("a new directory");
-        fs::write(path.join("librondo.so"), "").expect("a new file");
+        fs::write(path.join("librondo.so"), some_library()).expect("a new file");
         Launchers(path.canonicalize().expect("it exists"))
     }
 
@@ -634,7 +642,7 @@ fn installed(launchers: &Launchers, place: &str) -> (Command, String) {
         assert!(copy.expect("cp starts").success());
     }
     let library = launchers.0.join(place).join("librondo.so");
-    fs::write(&library, "").expect("a new file");
+    fs::write(&library, some_library()).expect("a new file");
     (
         Command::new(&tool),
         format!("LD_PRELOAD={}", library.display()),
@@ -691,13 +699,29 @@ fn the_library_fits_the_mpi_of_the_launcher() {
         message.contains(&format!("no librondo.so for {other} in ")),
         "{message}"
     );
-    let (mut tool, preload) = installed(&launchers, &format!("lib/{other}"));
-    let output = tool
-        .args(["run", "-n", &mpirun, "./app"])
-        .output()
-        .expect("the copy starts");
-    let printed = text(&output.stdout).replace("LD_PRELOAD ", "LD_PRELOAD=");
-    assert!(printed.contains(&preload), "{printed}");
+    // At first there is the library for every MPI alone, and then one for this MPI too.
+    for place in ["lib/rondo", &format!("lib/{other}")] {
+        let (mut tool, preload) = installed(&launchers, place);
+        let output = tool
+            .args(["run", "-n", &mpirun, "./app"])
+            .output()
+            .expect("the copy starts");
+        let printed = text(&output.stdout).replace("LD_PRELOAD ", "LD_PRELOAD=");
+        assert!(printed.contains(&preload), "{printed}");
+    }
+}
+
+#[test]
+fn a_program_runs_without_a_damaged_library() {
+    let launchers = Launchers::new();
+    let mpirun = launchers.add("mpirun", OPEN_MPI[0]);
+    fs::write(launchers.library(), &some_library()[..40]).expect("a shorter file");
+    let output = launchers.run(&["-n", &mpirun, "./app"]).output();
+    let output = output.expect("the tool starts");
+    assert!(!text(&output.stdout).contains("LD_PRELOAD"));
+    assert!(
+        text(&output.stderr).ends_with("librondo.so is damaged; the program runs without Rondo\n")
+    );
 }
 
 /// Launchers of workload managers start programs of any MPI.
@@ -771,7 +795,7 @@ fn a_library_that_the_loader_could_not_name_is_refused() {
     let mpirun = launchers.add("mpirun", OPEN_MPI[0]);
     for name in ["with blank.so", "with:colon.so"] {
         let library = launchers.0.join(name);
-        fs::write(&library, "").expect("a new file");
+        fs::write(&library, some_library()).expect("a new file");
         let mut run = tool();
         let output = run
             .args(["run", "--lib"])

@@ -187,7 +187,7 @@ static void too_large(int p) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     fill_all(0, p);
     fails_with_count(Bcast(send, nonsense, MPI_BYTE, 0, MPI_COMM_WORLD));
-    fails_with_count(Allreduce(send, receive, nonsense, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+    fails_with_count(Gather(send, nonsense, MPI_INT, receive, nonsense, MPI_INT, 0, MPI_COMM_WORLD));
     counts[p - 1] = nonsense;
     fails_with_count(Allgatherv(send, N, MPI_INT, receive, counts, displs, MPI_INT, MPI_COMM_WORLD));
     counts[p - 1] = N;

@@ -22,8 +22,8 @@ def include():
 
 
 def calls(collective, algorithm=None):
-    """Calls of a collective, such as "bcast", that Rondo carried out on this rank: by the algorithm of this name, by any
-    of Rondo's (None), or passed to the MPI library ("host"). 0 if Rondo is not in this process."""
+    """Calls of a collective, such as "bcast", that Rondo carried out on this rank: by the algorithm of this name, by
+    any of Rondo's (None), or passed to the MPI library ("host"). 0 if Rondo is not in this process."""
     function = getattr(ctypes.CDLL(None), "rondo_calls", None)
     if function is None:
         return 0

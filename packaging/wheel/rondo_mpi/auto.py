@@ -5,15 +5,30 @@ own already once it is imported, and programs that are linked with MPI have when
 """
 
 import ctypes
+import os
+import struct
 import sys
 
 from . import library
+
+
+def _is_whole(path):
+    """Is all of the file there? The table of sections comes last. To load it would end the process by a signal else."""
+    with open(path, "rb") as file:
+        header = file.read(64)
+    if len(header) < 64 or header[:4] != b"\x7fELF":
+        return False
+    (offset,) = struct.unpack_from("<Q", header, 40)
+    size, number = struct.unpack_from("<HH", header, 58)
+    return offset + size * number <= os.path.getsize(path)
 
 
 def _load():
     if "mpi4py.MPI" in sys.modules:
         return "mpi4py.MPI was imported before; import rondo_mpi.auto first"
     try:
+        if not _is_whole(library()):
+            return f"{library()} is damaged"
         ctypes.CDLL(library(), ctypes.RTLD_GLOBAL)
     except OSError as error:
         return error

@@ -28,6 +28,11 @@ pub fn abi(arguments: &[OsString]) -> Option<&'static str> {
     words.filter_map(found).find_map(|path| abi_of(&path))
 }
 
+/// Is this a library, and all of it there? The table of sections, which is checked, comes last.
+pub fn is_whole(library: &Path) -> bool {
+    fs::read(library).is_ok_and(|data| object::File::parse(&*data).is_ok())
+}
+
 /// The file that a launcher would start by this name.
 fn found(name: &Path) -> Option<PathBuf> {
     if name.parent().is_some_and(|folder| folder != Path::new("")) {

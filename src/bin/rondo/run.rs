@@ -6,7 +6,7 @@
 use crate::{
     Failure, collectives,
     launcher::{self, Dialect, Variables},
-    output, program,
+    output, program, warn,
 };
 use rondo::collective::Collective;
 use rondo::config::{self, OPTIONS, ValueType};
@@ -91,7 +91,15 @@ impl Launch {
     ) -> Result<Launch, Failure> {
         let (name, rest) = command.split_first().expect("clap requires one");
         let (dialect, library) = dialect_and_library(name, rest, lib)?;
-        set.insert("LD_PRELOAD".into(), preload(&library)?);
+        if program::is_whole(&library) {
+            set.insert("LD_PRELOAD".into(), preload(&library)?);
+        } else {
+            // The loader would end every rank by a signal.
+            let library = library.display();
+            warn(&format!(
+                "{library} is damaged; the program runs without Rondo"
+            ));
+        }
         let mut command = vec![name.clone()];
         command.extend(launcher::arguments(dialect, &set, rest)?);
         Ok(Launch { command, library })

@@ -1,0 +1,129 @@
+//! The Python wheel, in an environment of its own: programs of mpi4py under it, on Debian's MPI libraries.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{env, fs};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs a command to its end; anything but success ends the test.
+fn run(command: &mut Command) -> Output {
+    let output = command
+        .output()
+        .unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    let streams = [output.stdout.clone(), output.stderr.clone()].concat();
+    let streams = String::from_utf8_lossy(&streams).into_owned();
+    assert!(output.status.success(), "{command:?}: {streams}");
+    output
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The wheel, made anew.
+fn wheel() -> PathBuf {
+    let mut command = Command::new("scripts/wheel");
+    // Cargo's own variables would change what the inner cargo builds.
+    for (name, _) in env::vars().filter(|(name, _)| name.starts_with("CARGO")) {
+        if !["CARGO_HOME", "CARGO"].contains(&name.as_str()) {
+            command.env_remove(name);
+        }
+    }
+    let made = text(&run(command.current_dir(root())));
+    let made = made.lines().find_map(|line| line.strip_prefix("made "));
+    root().join(made.expect("it says what it made"))
+}
+
+/// A virtual environment with the wheel alone.
+fn environment(wheel: &Path) -> PathBuf {
+    let home = root().join("build/wheel/test");
+    let _ = fs::remove_dir_all(&home);
+    run(Command::new("python3").args(["-m", "venv"]).arg(&home));
+    let pip = home.join("bin/pip");
+    run(Command::new(pip)
+        .args(["install", "--quiet", "--no-index", "--no-deps"])
+        .arg(wheel));
+    home
+}
+
+/// Says how many broadcasts were Rondo's on rank 0.
+const PROGRAM: &str = "
+import array, sys
+import rondo_mpi
+if sys.argv[1:] == ['auto']:
+    import rondo_mpi.auto
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+data = array.array('i', [7 if comm.rank == 0 else 0] * 1000)
+comm.Bcast(data)
+assert data == array.array('i', [7] * 1000)
+if comm.rank == 0:
+    print('broadcasts by Rondo:', rondo_mpi.calls('bcast'))
+";
+
+#[test]
+#[ignore = "make deep runs it"]
+fn python_programs_run_under_the_wheel() {
+    let home = environment(&wheel());
+    let program = home.join("program.py");
+    fs::write(&program, PROGRAM).unwrap();
+    let python = home.join("bin/python");
+    let site =
+        run(Command::new(&python).args(["-c", "import site; print(site.getsitepackages()[0])"]));
+    let site = text(&site).trim().to_owned();
+    for mpi in ["openmpi", "mpich"] {
+        let launcher = format!("mpirun.{mpi}");
+        let mpi4py = root().join(format!("build/matrix/{mpi}/bin/python"));
+        let arguments: &[&str] = match mpi {
+            "openmpi" => &[
+                "--oversubscribe",
+                "--allow-run-as-root",
+                "-x",
+                "PYTHONPATH",
+                "-x",
+                "RONDO_BCAST",
+            ],
+            _ => &[],
+        };
+        let count = |under_rondo: bool, how: &[&str]| {
+            let mut command = Command::new("timeout");
+            command
+                .env("PYTHONPATH", &site)
+                .env("RONDO_BCAST", "circulant");
+            command.arg("100");
+            if under_rondo {
+                command.arg(home.join("bin/rondo")).arg("run");
+            }
+            command.arg(&launcher).args(["-n", "3"]).args(arguments);
+            text(&run(command.arg(&mpi4py).arg(&program).args(how)))
+        };
+        let says = |n: u32| format!("broadcasts by Rondo: {n}\n");
+        assert_eq!(count(false, &[]), says(0), "{mpi}, bare");
+        assert_eq!(count(true, &[]), says(1), "{mpi}, rondo run");
+        assert_eq!(count(false, &["auto"]), says(1), "{mpi}, by itself");
+    }
+    without_mpi_and_without_the_library(&python, &home);
+}
+
+/// Nothing is wrong until somebody calls MPI, and a library that is not whole is no reason to stop.
+fn without_mpi_and_without_the_library(python: &Path, home: &Path) {
+    let start =
+        "import rondo_mpi.auto, rondo_mpi; print(rondo_mpi.library(), rondo_mpi.calls('bcast'))";
+    let output = run(Command::new(python).args(["-c", start]));
+    assert!(output.stderr.is_empty());
+    let library = text(&output).split(' ').next().map(PathBuf::from);
+    let library = library.expect("its path comes first");
+    assert!(library.starts_with(home));
+    let whole = fs::read(&library).unwrap();
+    fs::write(&library, &whole[..whole.len() / 2]).unwrap();
+    let output = run(Command::new(python).args(["-c", start]));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        message.starts_with("rondo: the program runs without Rondo: "),
+        "{message}"
+    );
+    assert_eq!(message.lines().count(), 1, "{message}");
+}
