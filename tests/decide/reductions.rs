@@ -514,6 +514,7 @@ fn rules_keep_the_order_of_ranks_and_promises() {
                 config: &config,
             },
             bytes: 100,
+            unit: 8,
             longest: 20,
             fullest: 100,
             order,

@@ -238,7 +238,8 @@ fn shuffle(p: u32, unit: u64, most: u64, rng: &mut TestRng) -> Call {
                 if rng.random() {
                     let elements = cut[0]..cut[1];
                     to += rng.random_range(0..3);
-                    wants.push(Want { elements, to });
+                    let of = Operand::All;
+                    wants.push(Want { elements, to, of });
                     to += cut[1] - cut[0];
                 }
             }

@@ -637,7 +637,7 @@ impl World<'_> {
     fn expect_all(&mut self, i: usize) -> Verdict {
         let Actor { me, call, .. } = self.actors[i];
         let mut memory = std::mem::take(&mut self.actors[i].memory);
-        let terms = &self.ring.get_mut().terms;
+        let terms = &mut self.ring.get_mut().terms;
         match &self.case.calls[call] {
             Call::Reduce { trees, wants, .. } => {
                 let wants = &wants[me as usize];
