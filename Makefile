@@ -77,9 +77,10 @@ bench: both ## time the construction of schedules, and what learning costs a cal
 	MPICC=mpicc.openmpi CARGO_TARGET_DIR=build/openmpi/cargo \
 	    cargo bench --locked --bench schedule --bench learn
 
-sim: ## simulate a cluster of 36 nodes with SimGrid: Rondo against what MPI libraries do (scripts/sim)
+sim: both ## simulate a cluster of 36 nodes with SimGrid: against MPI libraries (scripts/sim), and against the model
 	@scripts/setup --own-mpi --sim
 	@scripts/sim $(SHAPES)
+	@scripts/predictions
 
 install: build ## install into DESTDIR and PREFIX (LIBDIR for the libraries)
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" scripts/install "$$(scripts/flavour "$(MPICC)")"

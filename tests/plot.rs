@@ -230,3 +230,52 @@ fn pictures_that_cannot_be_are_refused() {
         "{message}"
     );
 }
+
+/// The picture of a run by algorithm: each curve has its name at its end, and no name stands on another.
+#[test]
+fn curves_of_all_algorithms_have_names_that_can_be_read() {
+    let names: Vec<String> = (0..14).map(|i| format!("way-{i}")).collect();
+    let rows = [1024, 4096].into_iter().flat_map(|size| {
+        let by = names.iter().zip(1..);
+        by.map(move |(name, i)| {
+            let mut row = row("bcast", None, size, 5.0, 20.0 + 0.01 * f64::from(i));
+            row["by"] = name.as_str().into();
+            row
+        })
+    });
+    let path = results("ways.json", &rows.collect::<Vec<_>>());
+    let text = fs::read_to_string(&path).expect("the file");
+    let mut report: Value = serde_json::from_str(&text).expect("JSON");
+    report["by_algorithm"] = true.into();
+    fs::write(&path, report.to_string()).expect("a file");
+    let svg = picture(&[&path], &file("ways.svg"), &[]);
+    let svg = String::from_utf8(svg).expect("UTF-8");
+    let document = roxmltree::Document::parse(&svg).expect("XML");
+    let texts = document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"));
+    let mut heights = Vec::new();
+    for node in texts {
+        let name = node.text().unwrap_or_default().trim();
+        if name == "host" || names.iter().any(|known| known == name) {
+            let height: f64 = node
+                .attribute("y")
+                .expect("a height")
+                .parse()
+                .expect("a number");
+            assert!((0.0..640.0).contains(&height), "{name}");
+            heights.push(height);
+        }
+    }
+    assert_eq!(heights.len(), names.len() + 1);
+    heights.sort_by(f64::total_cmp);
+    assert!(
+        heights.windows(2).all(|pair| pair[1] - pair[0] >= 12.0),
+        "{heights:?}"
+    );
+    // Two collectives are no curves of one picture.
+    report["rows"][0]["collective"] = "allgather".into();
+    fs::write(&path, report.to_string()).expect("a file");
+    let output = plot(&[&path, Path::new("-o"), &file("ways.svg")]);
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -5,13 +5,14 @@
 
 #![forbid(unsafe_code)]
 
+mod messages;
 mod moving;
 mod reducing;
 
 use super::{Model, Reach};
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, Family};
-use crate::schedule::{Pace, Steps};
+use crate::schedule::{Shape, Steps};
 
 /// What is to be carried out, and how.
 #[derive(Clone, Copy, Debug)]
@@ -24,14 +25,19 @@ pub struct Call {
     pub bytes: u64,
     /// Blocks of the message, of the vector, or of each part.
     pub blocks: u32,
-    /// How fast its tree is, if it has one.
-    pub pace: Option<Pace>,
+    /// Its tree, if it has one.
+    pub tree: Option<Shape>,
     /// How the rounds of whole parts grow ([`Steps`]).
     pub radix: u32,
     /// From so many bytes on a block of a gather or scatter goes straight from or to the root.
     pub long_block: u64,
     /// Nanoseconds to reduce 1024 bytes.
     pub gamma_ns_per_kb: f64,
+    /// From so many bytes on the network puts a message into its place: its receiver spends no time on it, and its
+    /// sender waits until it is there.
+    pub placed_bytes: u64,
+    /// Copying inside a rank takes no time, as in a simulation.
+    pub copies_free: bool,
 }
 
 /// What an algorithm takes.
@@ -83,6 +89,11 @@ impl Call {
     /// Ranks.
     fn ranks(&self) -> u64 {
         self.p.max(1).into()
+    }
+
+    /// Does the network put a message of so many bytes into its place?
+    fn is_placed(&self, bytes: u64) -> bool {
+        bytes >= self.placed_bytes
     }
 
     /// ceil(log2 p).

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 use super::{postal, two_trees};
+use std::collections::HashMap;
 
 /// Which tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +117,27 @@ impl Shape {
             every: every.max(1),
             latencies,
         }
+    }
+}
+
+impl Shape {
+    /// When the last of `p` ranks has a block that rank 0 has at 0, if child number i of k has it `hop(i, k)` after its
+    /// parent. Subtrees of one size are alike, and there are O(log^2 p) sizes. Of [`Shape::Two`]: about so long.
+    pub fn time(self, p: u32, hop: &impl Fn(u32, u32) -> f64) -> f64 {
+        if self == Shape::CHAIN {
+            return f64::from(p.saturating_sub(1)) * hop(0, 1);
+        }
+        if self == Shape::Two {
+            let pace = self.pace(p);
+            let hops = f64::from(pace.latencies);
+            return hops * hop(0, 2) + (f64::from(pace.first) - hops) * (hop(1, 2) - hop(0, 2));
+        }
+        let all = Subtree {
+            first: 0,
+            size: p,
+            root: 0,
+        };
+        all.time(self, hop, &mut HashMap::new())
     }
 }
 
@@ -239,6 +261,29 @@ impl Subtree {
             }
             Shape::Two => unreachable!("no single tree"),
         }
+    }
+}
+
+impl Subtree {
+    /// As [`Shape::time`] says; what is known of subtrees goes by their size and by where their root is.
+    fn time(
+        self,
+        shape: Shape,
+        hop: &impl Fn(u32, u32) -> f64,
+        known: &mut HashMap<(u32, u32), f64>,
+    ) -> f64 {
+        let alike = (self.size, self.root - self.first);
+        if let Some(&time) = known.get(&alike) {
+            return time;
+        }
+        let mut children = Vec::new();
+        self.split(shape, |child| children.push(child));
+        let k = children.len() as u32;
+        let times = (0..).zip(children);
+        let times = times.map(|(i, child)| hop(i, k) + child.time(shape, hop, known));
+        let time = times.fold(0.0, f64::max);
+        known.insert(alike, time);
+        time
     }
 }
 

@@ -259,3 +259,33 @@ fn csv_and_json_files_come_with_the_table() {
         );
     }
 }
+
+#[test]
+fn every_algorithm_has_a_row_by_itself_and_a_curve() {
+    for mpi in MPIS {
+        let file = |ending| folder().join(format!("{mpi}-by-algorithm.{ending}"));
+        let (json, svg) = (file("json"), file("svg"));
+        let args = format!(
+            "bcast -m 1K:4K -i 2 -x 1 --algorithm all --json={} --plot {}",
+            json.display(),
+            svg.display()
+        );
+        let ended = bench(mpi, 4, &[("RONDO_LEARN", "off")], &args);
+        assert_eq!((ended.status, &*ended.stderr), (Some(0), ""), "{mpi}");
+        let text = fs::read_to_string(&json).expect("the results");
+        let report: Report = serde_json::from_str(&text).expect("JSON");
+        assert!(report.by_algorithm);
+        for size in [1024, 2048, 4096] {
+            let rows: Vec<&Row> = (report.rows.iter())
+                .filter(|row| row.size == size)
+                .collect();
+            let by: Vec<&str> = rows.iter().map(|row| &*row.by).collect();
+            for name in ["circulant", "binomial", "chain", "two-tree"] {
+                assert!(by.contains(&name), "{mpi}, {size}: {by:?}");
+            }
+            assert!(rows.iter().all(|row| row.rondo.median > 0.0));
+        }
+        let svg = fs::read_to_string(&svg).expect("a picture");
+        assert!(svg.contains("two-tree"), "{mpi}");
+    }
+}

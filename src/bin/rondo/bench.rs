@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod algorithms;
 pub mod batch;
 pub mod cases;
 mod data;
@@ -15,7 +16,9 @@ pub mod times;
 use crate::{
     Failure, collectives, job,
     mpi::{Call, Mpi},
+    plot, tune,
 };
+use algorithms::Algorithms;
 use batch::Plan;
 use cases::{Sizes, Wanted, cases};
 use clap::ValueEnum;
@@ -52,6 +55,12 @@ pub struct Args {
     #[arg(short = 'x', long, value_name = "N", default_value = "2",
           value_parser = clap::value_parser!(u32).range(0..=100_000))]
     warm_up: u32,
+    /// A row for each of these algorithms of Rondo's, or for all, in turns in one run; what does not fit a call has none
+    #[arg(short, long, value_name = "NAME", value_delimiter = ',', value_parser = algorithms::name)]
+    algorithm: Vec<String>,
+    /// Draw the times of the algorithms of one collective as curves, into a file whose name ends with .svg or .png
+    #[arg(long, value_name = "PICTURE", requires = "algorithm")]
+    plot: Option<PathBuf>,
     /// Check every answer, with the clock stopped
     #[arg(short = 'c', long)]
     check: bool,
@@ -93,6 +102,7 @@ const AFTER_HELP: &str = "\
 EXAMPLES:
   mpirun -np 8 rondo bench
   mpirun -np 8 rondo bench -m 1K:1M --json=results.json bcast allgather allgatherv
+  mpirun -np 8 rondo bench bcast --algorithm all --plot bcast.svg
   mpirun -np 8 rondo bench gatherv --dist same,one,skewed --root 3 -i 100
 
 SIZES:
@@ -149,6 +159,16 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
         dists: &args.dist,
     };
     let cases = cases(&wanted, ranks, datatype.size as u64)?;
+    if !args.algorithm.is_empty() {
+        job::agreed(mpi, tune::is_free(&args.collectives))?;
+    }
+    if let Some(path) = &args.plot {
+        plot::check_name(path)?;
+        if args.collectives.len() > 1 || args.dist.len() > 1 {
+            let why = "--plot draws the algorithms of one collective, with one --dist";
+            return Err(Failure::Usage(why.into()));
+        }
+    }
     let mut report = report(args, mpi)?;
     let plan = Plan {
         warm_up: args.warm_up as usize,
@@ -159,6 +179,7 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
     let opened = (mpi.rank == 0).then(|| Outputs::open(args.csv.as_deref(), args.json.as_deref()));
     let mut outputs = job::agreed(mpi, opened.transpose())?;
     let bar = job::progress(mpi.rank, cases.len());
+    let mut each: Option<Algorithms> = None;
     for case in cases {
         bar.set_message(format!("{} {}", case.collective.name(), case.size));
         let call = Call {
@@ -181,16 +202,35 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
             root: None,
             by: String::new(),
         };
-        let row = measure(mpi, &call, &plan, row)?;
-        if let Some(outputs) = &mut outputs {
-            bar.suspend(|| outputs.row(&row, &report));
+        let rows = match (&mut each, args.algorithm.is_empty()) {
+            (_, true) => vec![measure(mpi, &call, &plan, row)?],
+            (Some(each), _) if each.is_of(case.collective) => each.measure(&call, &plan, &row)?,
+            // The communicators of the one before are given back first.
+            (other, _) => {
+                *other = None;
+                let each = Algorithms::new(mpi, case.collective, &args.algorithm)?;
+                other.insert(each).measure(&call, &plan, &row)?
+            }
+        };
+        for row in rows {
+            if let Some(outputs) = &mut outputs {
+                bar.suspend(|| outputs.row(&row, &report));
+            }
+            report.rows.push(row);
         }
-        report.rows.push(row);
         bar.inc(1);
     }
     bar.finish_and_clear();
-    report.guidelines = guidelines::check(&report.rows);
-    let written = outputs.map(|outputs| outputs.finish(&report));
+    if !report.by_algorithm {
+        report.guidelines = guidelines::check(&report.rows);
+    }
+    let written = outputs.map(|outputs| {
+        outputs.finish(&report)?;
+        match &args.plot {
+            Some(path) => plot::write(path, &plot::by_algorithm(&report)?),
+            None => Ok(()),
+        }
+    });
     job::agreed(mpi, written.transpose()).map(|_| ())
 }
 
@@ -214,6 +254,7 @@ fn report(args: &Args, mpi: &Mpi) -> Result<Report, Failure> {
         in_place: args.in_place,
         root: args.root,
         batches: args.batches as usize,
+        by_algorithm: !args.algorithm.is_empty(),
         rows: Vec::new(),
         guidelines: Vec::new(),
     })

@@ -8,8 +8,10 @@ mod points;
 
 use crate::plot::{self, Curve, Curves};
 use crate::{Failure, collectives, output};
-use ask::{Answer, Question};
+use ask::Answer;
+pub use ask::Question;
 use input::Given;
+pub use input::PRESETS;
 use points::{Point, Size, points};
 use rondo::algorithm::Algorithm;
 use rondo::collective::Collective;
@@ -92,7 +94,8 @@ struct Row {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let (network, eager) = args.network.network()?;
+    let preset = args.network.network()?;
+    let network = preset.network;
     let config = Config::default();
     let over_ranks = args.over == "ranks";
     if let Some(path) = &args.plot {
@@ -107,7 +110,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
                 nodes: point.nodes,
                 bytes: point.bytes,
                 network,
-                eager,
+                eager: preset.eager,
+                placed_bytes: preset.placed_bytes,
+                copies_free: preset.copies_free,
                 gamma_ns_per_kb: args.network.gamma,
                 config: &config,
             };
@@ -160,7 +165,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 /// A curve for each algorithm that has predictions.
 fn curves(args: &Args, rows: &[Row], over_ranks: bool, network: &Network) -> Curves {
-    let curve = |name: &'static str| {
+    let curve = |name: &str| {
         let own = rows.iter().filter(|row| row.algorithm == name);
         let points = own.filter_map(|row| {
             let x = if over_ranks {
@@ -172,7 +177,7 @@ fn curves(args: &Args, rows: &[Row], over_ranks: bool, network: &Network) -> Cur
             Some((x as f64, row.us.filter(|&us| us > 0.0)?))
         });
         Curve {
-            name,
+            name: name.into(),
             points: points.collect(),
         }
     };

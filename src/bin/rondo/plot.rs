@@ -5,7 +5,11 @@
 mod curves;
 mod draw;
 
-use crate::{Failure, bench::report::Report, collectives};
+use crate::{
+    Failure,
+    bench::report::{Report, Row},
+    collectives,
+};
 pub use curves::{Curve, Curves};
 use draw::{Panel, Panels, Picture, Series};
 use plotters::prelude::*;
@@ -37,6 +41,15 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     check_name(&args.output)?;
     let reports = args.files.iter().map(|path| read(path));
     let reports: Vec<Report> = reports.collect::<Result<_, _>>()?;
+    if let [report] = &reports[..]
+        && report.by_algorithm
+    {
+        return write(&args.output, &by_algorithm(report)?);
+    }
+    if reports.iter().any(|report| report.by_algorithm) {
+        let why = "results by algorithm: draw one file at a time";
+        return Err(Failure::Usage(why.into()));
+    }
     let panels = panels(&args.files, &reports);
     let of = &reports[0];
     let about = || format!("Rondo {} on {}, {} ranks", of.rondo, of.mpi, of.ranks);
@@ -46,6 +59,43 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         all: &panels,
     };
     write(&args.output, &picture)
+}
+
+/// The curves of all algorithms of a report about one collective, and that of the MPI library.
+pub fn by_algorithm(report: &Report) -> Result<Curves, Failure> {
+    let Some(first) = report.rows.first() else {
+        return Err(Failure::Failed("there is nothing to draw".into()));
+    };
+    let about = |row: &Row| (row.collective.clone(), row.dist.clone());
+    if report.rows.iter().any(|row| about(row) != about(first)) {
+        let why = "several collectives by algorithm: a picture has one";
+        return Err(Failure::Usage(why.into()));
+    }
+    let collective = collectives::known(&first.collective).map_err(Failure::Usage)?;
+    let mut all: Vec<Curve> = Vec::new();
+    let mut add = |name: &str, size: u64, us: f64| {
+        let place = all.iter().position(|curve| curve.name == name);
+        let place = place.unwrap_or_else(|| {
+            let (name, points) = (name.into(), Vec::new());
+            all.push(Curve { name, points });
+            all.len() - 1
+        });
+        let points = &mut all[place].points;
+        let point = (size as f64, us);
+        if points.last() != Some(&point) {
+            points.push(point); // once for all rows of a size
+        }
+    };
+    for row in &report.rows {
+        add("host", row.size, row.host.median);
+        add(&row.by, row.size, row.rondo.median);
+    }
+    Ok(Curves {
+        title: format!("{}, {} ranks", collective.mpi_name(), report.ranks),
+        about: format!("Rondo {} on {}, medians", report.rondo, report.mpi),
+        axis: format!("bytes of {}", collectives::size_of(collective)),
+        all,
+    })
 }
 
 /// Is it the name of a picture?

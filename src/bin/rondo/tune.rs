@@ -24,7 +24,7 @@ use network::Link;
 use rondo::collective::Collective;
 use rondo::config::{Config, OPTIONS, ValueType};
 use std::{ffi::OsString, io::Write, path::PathBuf};
-use sweep::{Sweep, Winner};
+use sweep::{Place, Sweep, Winner};
 
 /// Measure which algorithm carries out what on this machine, and write it as rules for RONDO_RULES.
 ///
@@ -108,6 +108,10 @@ fn tune(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
     say(mpi, || introduction(mpi, &nodes, links))?;
     let rows = groups(&cases).count();
     let bar = job::progress(mpi.rank, rows);
+    let place = Place {
+        nodes: nodes.len() as u32,
+        network: network::of(links),
+    };
     let mut found: Vec<Found> = Vec::new();
     let mut sweep = None;
     for group in groups(&cases) {
@@ -118,7 +122,7 @@ fn tune(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
             // The communicators of the one before are given back first.
             other => {
                 *other = None;
-                other.insert(Sweep::new(mpi, collective, args.batches as usize)?)
+                other.insert(Sweep::new(mpi, collective, args.batches as usize, place)?)
             }
         };
         let winner = sweep.measure(&group)?;
@@ -149,7 +153,7 @@ fn tune(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
 }
 
 /// Would rules count? What a variable names goes before them.
-fn is_free(collectives: &[Collective]) -> Result<(), Failure> {
+pub fn is_free(collectives: &[Collective]) -> Result<(), Failure> {
     let loaded = Config::load();
     for opt in OPTIONS {
         let is_asked = |kind| matches!(kind, ValueType::Algorithm(of) if collectives.contains(&of));
@@ -157,7 +161,7 @@ fn is_free(collectives: &[Collective]) -> Result<(), Failure> {
         let value = opt.show(&loaded.config);
         if is_named && value != opt.default {
             let variable = opt.variable();
-            let why = format!("{variable}={value} goes before any rule: unset it to tune");
+            let why = format!("{variable}={value} goes before any rule: unset it");
             return Err(Failure::Usage(why));
         }
     }

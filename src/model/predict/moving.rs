@@ -11,6 +11,8 @@ use crate::collective::Collective;
 use crate::model::{PASSING_NS, Reach};
 use crate::schedule::{Moves, Pace, Shape, TreeNeighbors};
 
+use super::messages::Fan;
+
 impl Model {
     pub(super) fn predict_broadcast(
         &self,
@@ -36,9 +38,8 @@ impl Model {
 
     /// The root sends a block in every round.
     fn circulant(&self, call: &Call) -> Prediction {
-        let n = f64::from(call.blocks);
         Prediction {
-            us: self.pipeline_us(Reach::among(call.p), call.bytes, 1, n),
+            us: self.circulant_us(call, &self.sending(call, call.block())),
             rounds: Some(call.pipelined()),
             sent: match call.q() {
                 0 => 0,
@@ -47,11 +48,34 @@ impl Model {
         }
     }
 
+    /// Blocks over the circulant graph. A single one comes to no rank in every round, so it is followed on its way.
+    pub(super) fn circulant_us(&self, call: &Call, fan: &Fan) -> f64 {
+        match call.n() {
+            1 => fan.doubling_us(call.p),
+            n => self.of(call, call.block()).pipeline_us(
+                Reach::among(call.p),
+                call.bytes,
+                1,
+                n as f64,
+            ),
+        }
+    }
+
     /// A rank begins to send another block as soon as it has sent one to each of its children.
     pub(super) fn down_a_tree(&self, call: &Call) -> Prediction {
-        let pace = call.pace.unwrap_or(Pace::ALONE);
+        self.over_a_tree(call, &self.sending(call, call.block()))
+    }
+
+    /// The first block has come everywhere, and then the others come one after the other.
+    pub(super) fn over_a_tree(&self, call: &Call, fan: &Fan) -> Prediction {
+        let tree = call.tree.filter(|_| call.p > 1);
+        let pace = tree.map_or(Pace::ALONE, |tree| tree.pace(call.p));
+        let first_us = tree.map_or(0.0, |tree| tree.time(call.p, &|i, k| fan.hop(i, k)));
         Prediction {
-            us: self.tree_in_blocks_us(pace, call.bytes, f64::from(call.blocks)),
+            us: match tree {
+                None => 0.0,
+                Some(_) => first_us + (call.n() - 1) as f64 * fan.block_us(pace.every),
+            },
             rounds: Some(match pace.first {
                 0 => 0,
                 first => u64::from(first) + u64::from(pace.every) * (call.n() - 1),
@@ -66,10 +90,18 @@ impl Model {
     /// Whole parts, step by step.
     fn moves(&self, moves: Moves, call: &Call) -> Prediction {
         let twice = moves == Moves::Scatter || moves.has_pairs(call.p);
+        let part = call.bytes.div_ceil(call.ranks());
+        let alpha_us = |k| {
+            let step = moves.step(call.p, 0, k, true);
+            let parts = step.map_or(0, |step| step.count());
+            self.of(call, part * u64::from(parts)).alpha_us
+        };
+        let sent = call.others() * (1 + u64::from(twice));
+        let alphas_us: f64 = (0..moves.count(call.p)).map(alpha_us).sum();
         Prediction {
-            us: self.moves_us(moves, call.p, call.bytes),
+            us: alphas_us + self.beta_us() * sent as f64,
             rounds: Some(moves.count(call.p).into()),
-            sent: call.others() * (1 + u64::from(twice)),
+            sent,
         }
     }
 
@@ -104,7 +136,7 @@ impl Model {
         let mut tree = TreeNeighbors::default();
         tree.set(Shape::Postal(self.latency(call.bytes)), call.p, 0, 0);
         Prediction {
-            us: self.tree_us(call.p, call.bytes),
+            us: self.down_a_tree(call).us,
             rounds: None,
             sent: tree.children().len() as u64 * call.bytes,
         }
@@ -117,10 +149,18 @@ impl Model {
             0 => 0,
             _ => call.n() - 1 + relays,
         };
-        let round_us = self.gap() + self.beta_us() * call.block() as f64;
+        let link_us = self.beta_us() * call.block() as f64;
+        let round_us = self.gap() + link_us;
         let latencies = relays.min(2) as f64;
+        // The root only sends while the first turn lasts.
+        let root_us = match call.is_placed(call.block()) {
+            true => round_us,
+            false => self.gap_us.max(link_us),
+        };
+        let first_turn = relays.saturating_sub(1) as f64;
         Prediction {
-            us: rounds as f64 * round_us + latencies * (self.alpha_us - self.gap()),
+            us: rounds as f64 * round_us - first_turn * (round_us - root_us)
+                + latencies * (self.alpha_us - self.gap()),
             rounds: Some(rounds),
             sent: relays.min(1) * call.bytes,
         }
@@ -141,27 +181,56 @@ impl Model {
         }
     }
 
+    /// In whole parts it is the algorithm of Bruck with radix 2 or more. Else every rank has a message each way in
+    /// every round, and receives every byte once.
     fn circulant_of_all(&self, call: &Call) -> Prediction {
-        let n = f64::from(call.blocks);
+        let pieces = match call.copies_free {
+            true => 1,
+            false => call.ranks(),
+        };
+        let model = self.of(call, call.block());
+        let round_us = model
+            .round_us(pieces)
+            .max(match call.is_placed(call.block()) {
+                true => model.alpha_us,
+                false => 0.0,
+            });
+        let latencies = f64::from(Reach::among(call.p).latencies);
+        let rounds_us =
+            call.pipelined() as f64 * round_us + latencies * (model.alpha_us - round_us).max(0.0);
         Prediction {
-            us: self.pipeline_us(Reach::among(call.p), call.bytes, call.ranks(), n),
+            us: match call.n() {
+                1 => self.bruck(call).us,
+                _ => rounds_us + self.beta_us() * call.others() as f64,
+            },
             rounds: Some(call.pipelined()),
             sent: call.others(),
         }
     }
 
+    /// The rounds of whole parts of so many bytes, without what their bytes take.
+    pub(super) fn stepped_us(&self, call: &Call, part: u64) -> f64 {
+        let round_us = |(width, messages): (u32, u32)| {
+            let bytes = part * u64::from(width);
+            self.of(call, bytes).alpha_us + f64::from(messages - 1) * self.further_us(call, bytes)
+        };
+        call.steps().rounds().map(round_us).sum()
+    }
+
     /// Also what an all-reduction ends with.
     pub(super) fn bruck(&self, call: &Call) -> Prediction {
+        let part = call.bytes.div_ceil(call.ranks());
         Prediction {
-            us: self.whole_us(&call.steps(), call.others()),
+            us: self.stepped_us(call, part) + self.beta_us() * call.others() as f64,
             rounds: Some(call.stepped()),
             sent: call.others(),
         }
     }
 
     fn ring_of_all(&self, call: &Call) -> Prediction {
+        let part = call.bytes.div_ceil(call.ranks());
         Prediction {
-            us: self.ring_us(call.p, call.bytes.div_ceil(call.ranks())),
+            us: self.of(call, part).ring_us(call.p, part),
             rounds: Some(call.ranks() - 1),
             sent: call.others(),
         }
@@ -186,10 +255,15 @@ impl Model {
     fn straight(&self, call: &Call, scatters: bool) -> Prediction {
         let others = call.ranks() - 1;
         let bytes = others * call.bytes;
+        let root_us = match call.is_placed(call.bytes) {
+            true => 0.0,
+            false => self.root_us(),
+        };
+        let alpha_us = self.of(call, call.bytes).alpha_us;
         Prediction {
             us: match others {
                 0 => 0.0,
-                _ => self.alpha_us + others as f64 * self.root_us() + self.beta_us() * bytes as f64,
+                _ => alpha_us + others as f64 * root_us + self.beta_us() * bytes as f64,
             },
             rounds: Some(others),
             sent: if scatters {
@@ -209,9 +283,19 @@ impl Model {
             _ => (call.ranks() - (1 << (q - 1))).max(1 << (q - 1) >> 1),
         };
         let link_us = self.beta_us() * (others * call.bytes) as f64;
-        let passing_us = q as f64 * PASSING_NS * call.bytes as f64 / 1000.0;
+        let passing_us = match call.copies_free {
+            true => 0.0,
+            false => q as f64 * PASSING_NS * call.bytes as f64 / 1000.0,
+        };
+        // Without bytes, which the link of the root carries one after the other. Most messages have several blocks.
+        let model = self.of(call, 2 * call.bytes);
+        let messages = match scatters {
+            true => model.sending(call, 0),
+            false => model.receiving(call, 0),
+        };
+        let groups_us = Shape::BINOMIAL.time(call.p, &|i, k| messages.hop(i, k));
         Prediction {
-            us: q as f64 * self.alpha_us + link_us + passing_us,
+            us: groups_us + link_us + passing_us,
             rounds: Some(q),
             sent: call.bytes * if scatters { others } else { largest },
         }
@@ -220,7 +304,7 @@ impl Model {
     pub(super) fn predict_barrier(&self, algorithm: BarrierAlgorithm, call: &Call) -> Prediction {
         match algorithm {
             BarrierAlgorithm::Dissemination => Prediction {
-                us: self.rounds_us(&call.steps()),
+                us: self.stepped_us(call, 0),
                 rounds: Some(call.stepped()),
                 sent: 0,
             },

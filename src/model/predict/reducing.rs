@@ -7,7 +7,7 @@ use crate::algorithm::{
     AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm, ScatteredReductionAlgorithm,
 };
 use crate::collective::Collective;
-use crate::model::Reach;
+use crate::schedule::Circulant;
 
 impl Prediction {
     /// One after the other.
@@ -29,8 +29,8 @@ impl Call {
 
 impl Model {
     /// Messages of so many bytes one after the other, each with its operand's reduction.
-    fn rounds_of_us(&self, rounds: u64, bytes: u64) -> f64 {
-        rounds as f64 * (self.alpha_us + self.beta_us() * bytes as f64)
+    fn rounds_of_us(&self, call: &Call, rounds: u64, bytes: u64) -> f64 {
+        rounds as f64 * (self.of(call, bytes).alpha_us + self.beta_us() * bytes as f64)
     }
 
     pub(super) fn predict_all_reduction(
@@ -62,8 +62,13 @@ impl Model {
     /// Also a reduce-scatter.
     fn halving(&self, call: &Call) -> Prediction {
         let bytes = call.others();
+        let graph = Circulant::new(call.p);
+        let rounds = graph.skips().iter().zip(&graph.skips()[1..]);
+        let part = call.bytes.div_ceil(call.ranks());
+        let alphas_us =
+            rounds.map(|(less, more)| self.of(call, part * u64::from(more - less)).alpha_us);
         Prediction {
-            us: call.q() as f64 * self.alpha_us + self.reducing(call).beta_us() * bytes as f64,
+            us: alphas_us.sum::<f64>() + self.reducing(call).beta_us() * bytes as f64,
             rounds: Some(call.q()),
             sent: bytes,
         }
@@ -73,7 +78,9 @@ impl Model {
     fn gathered(&self, call: &Call) -> Prediction {
         let bytes = (call.ranks() - 1) * call.bytes;
         Prediction {
-            us: self.whole_us(&call.steps(), bytes) + call.reducing_us(bytes),
+            us: self.stepped_us(call, call.bytes)
+                + self.beta_us() * bytes as f64
+                + call.reducing_us(bytes),
             rounds: Some(call.stepped()),
             sent: bytes,
         }
@@ -82,11 +89,17 @@ impl Model {
     /// Also a reduce-scatter: a message to every other rank, of its part.
     fn ordered(&self, call: &Call) -> Prediction {
         let (messages, bytes) = (call.ranks() - 1, call.others());
-        let further_us = messages.saturating_sub(1) as f64 * self.gap();
+        let part = call.bytes.div_ceil(call.ranks());
+        let gap_us = match call.is_placed(part) {
+            true => self.gap_us,
+            false => self.gap(),
+        };
+        let further_us = messages.saturating_sub(1) as f64 * gap_us;
+        // The link is busy while the rank is.
         Prediction {
-            us: messages.min(1) as f64 * self.alpha_us
-                + further_us
-                + self.reducing(call).beta_us() * bytes as f64,
+            us: messages.min(1) as f64 * self.of(call, part).alpha_us
+                + further_us.max(self.beta_us() * bytes as f64)
+                + call.reducing_us(bytes),
             rounds: Some(messages),
             sent: bytes,
         }
@@ -100,7 +113,7 @@ impl Model {
             false => 2 * (q - 1),
         };
         Prediction {
-            us: self.rounds_of_us(q, call.bytes) + call.reducing_us(joins * call.bytes),
+            us: self.rounds_of_us(call, q, call.bytes) + call.reducing_us(joins * call.bytes),
             rounds: Some(q),
             sent: q * call.bytes,
         }
@@ -110,7 +123,7 @@ impl Model {
     fn doubling_rounds(&self, call: &Call) -> Prediction {
         let q = call.q();
         Prediction {
-            us: self.reducing(call).rounds_of_us(q, call.bytes),
+            us: self.reducing(call).rounds_of_us(call, q, call.bytes),
             rounds: Some(q),
             sent: q * call.bytes,
         }
@@ -124,8 +137,8 @@ impl Model {
             false => (1, 1),
         };
         Prediction {
-            us: self.reducing(call).rounds_of_us(among + more, call.bytes)
-                + self.rounds_of_us(less, call.bytes),
+            us: (self.reducing(call)).rounds_of_us(call, among + more, call.bytes)
+                + self.rounds_of_us(call, less, call.bytes),
             rounds: Some(among + more + less),
             // Among those that exchange, one that has been joined also hands the result back.
             sent: (among + less) * call.bytes,
@@ -136,7 +149,8 @@ impl Model {
     fn ring_twice(&self, call: &Call) -> Prediction {
         let (rounds, part) = (call.ranks() - 1, call.bytes.div_ceil(call.ranks()));
         Prediction {
-            us: self.reducing(call).rounds_of_us(rounds, part) + self.rounds_of_us(rounds, part),
+            us: self.reducing(call).rounds_of_us(call, rounds, part)
+                + self.rounds_of_us(call, rounds, part),
             rounds: Some(2 * rounds),
             sent: 2 * call.others(),
         }
@@ -144,10 +158,10 @@ impl Model {
 
     /// In most rounds a rank has to do with a block of the reduction and with one of the broadcast.
     fn reduce_bcast(&self, call: &Call) -> Prediction {
-        let (reach, n, q) = (Reach::among(call.p), f64::from(call.blocks), call.q());
+        let (up, q) = (self.reducing(call), call.q());
         Prediction {
-            us: self.reducing(call).pipeline_us(reach, call.bytes, 1, n)
-                + self.pipeline_us(reach, call.bytes, 1, n),
+            us: up.circulant_us(call, &up.receiving(call, call.block()))
+                + self.circulant_us(call, &self.sending(call, call.block())),
             rounds: Some(match q {
                 0 => 0,
                 q => call.n() - 1 + 2 * q,
@@ -186,17 +200,18 @@ impl Model {
 
     /// The broadcast of blocks backwards: every rank sends its vector once.
     fn up_a_tree(&self, call: &Call) -> Prediction {
+        let up = self.reducing(call);
         Prediction {
             sent: call.q().min(1) * call.bytes,
-            ..self.reducing(call).down_a_tree(call)
+            ..up.over_a_tree(call, &up.receiving(call, call.block()))
         }
     }
 
     /// The broadcast of blocks, backwards: the busiest rank sends `sent` bytes.
     fn circulant_backwards(&self, call: &Call, sent: u64) -> Prediction {
-        let (reach, n) = (Reach::among(call.p), f64::from(call.blocks));
+        let up = self.reducing(call);
         Prediction {
-            us: self.reducing(call).pipeline_us(reach, call.bytes, 1, n),
+            us: up.circulant_us(call, &up.receiving(call, call.block())),
             rounds: Some(call.pipelined()),
             sent: call.q().min(1) * sent,
         }
@@ -205,9 +220,14 @@ impl Model {
     /// Every rank's part straight to the root.
     fn collect(&self, call: &Call) -> Prediction {
         let messages = call.ranks() - 1;
-        let further_us = messages.saturating_sub(1) as f64 * self.root_us();
+        let part = call.bytes.div_ceil(call.ranks());
+        let root_us = match call.is_placed(part) {
+            true => 0.0,
+            false => self.root_us(),
+        };
+        let further_us = messages.saturating_sub(1) as f64 * root_us;
         Prediction {
-            us: messages.min(1) as f64 * self.alpha_us
+            us: messages.min(1) as f64 * self.of(call, part).alpha_us
                 + further_us
                 + self.beta_us() * call.others() as f64,
             rounds: Some(messages),
@@ -253,13 +273,13 @@ impl Model {
     fn chain(&self, call: &Call) -> Prediction {
         let (others, n) = (call.ranks() - 1, call.n());
         let block_us = self.reducing(call).beta_us() * call.block() as f64;
+        let alpha_us = self.of(call, call.block()).alpha_us;
         let (first, further) = match others {
             0 => (0, 0),
             others => (others, n - 1),
         };
         Prediction {
-            us: first as f64 * (self.alpha_us + block_us)
-                + further as f64 * (self.gap() + block_us),
+            us: first as f64 * (alpha_us + block_us) + further as f64 * (self.gap() + block_us),
             rounds: Some(first + further),
             sent: others.min(1) * call.bytes,
         }

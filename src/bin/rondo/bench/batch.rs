@@ -119,6 +119,17 @@ impl<'a> Bench<'a> {
         Ok(series)
     }
 
+    /// Does this algorithm of Rondo's carry the call out if it is told to, by its counter? Looks at the answer as well.
+    /// All ranks find the same.
+    pub fn is_carried_out(&mut self, algorithm: &str, side: Side) -> Result<bool, Failure> {
+        let before = self.mpi.calls(self.call.collective, algorithm);
+        self.batch(side, 1, true)?;
+        let counted = self.mpi.calls(self.call.collective, algorithm);
+        let mut elsewhere = [f64::from(u8::from(counted == before))];
+        self.mpi.largest(&mut elsewhere)?;
+        Ok(elsewhere[0] == 0.0)
+    }
+
     /// A number of calls by one side.
     pub fn batch(&mut self, side: Side, calls: usize, check: bool) -> Result<Batch, Failure> {
         let (mut total, mut inside, mut wrong) = (0.0, 0.0, false);

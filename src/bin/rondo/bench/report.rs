@@ -23,6 +23,9 @@ pub struct Report {
     pub in_place: bool,
     pub root: usize,
     pub batches: usize,
+    /// Is there a row for each algorithm, so that several have the same size?
+    #[serde(default)]
+    pub by_algorithm: bool,
     pub rows: Vec<Row>,
     pub guidelines: Vec<Guideline>,
 }

@@ -23,6 +23,9 @@ pub struct Question<'a> {
     pub network: Network,
     pub eager: u64,
     pub gamma_ns_per_kb: f64,
+    /// See [`Call`].
+    pub placed_bytes: u64,
+    pub copies_free: bool,
     pub config: &'a Config,
 }
 
@@ -134,14 +137,15 @@ impl Question<'_> {
             p: members,
             bytes: self.bytes,
             blocks,
-            pace: shape(algorithm, members, model.latency(self.bytes), self.config)
-                .map(|shape| shape.pace(members)),
+            tree: shape(algorithm, members, model.latency(self.bytes), self.config),
             radix: facts.radix(form, radix_bytes, self.config),
             long_block: match self.collective.family() {
                 Family::Rooted => long_block(facts, algorithm.of_rooted(), self.config),
                 _ => u64::MAX,
             },
             gamma_ns_per_kb: self.gamma_ns_per_kb,
+            placed_bytes: self.placed_bytes,
+            copies_free: self.copies_free,
         };
         let mut prediction = model.predict(algorithm, &call)?;
         prediction.us += more_us;

@@ -13,6 +13,10 @@ pub struct Preset {
     pub network: Network,
     /// Bytes up to which a message needs no answer before it leaves.
     pub eager: u64,
+    /// Bytes from which on the network puts a message into its place, and whether copying takes no time
+    /// ([`rondo::model::Call`]).
+    pub placed_bytes: u64,
+    pub copies_free: bool,
     pub source: &'static str,
 }
 
@@ -32,6 +36,8 @@ pub const PRESETS: &[Preset] = &[
         name: "gigabit",
         network: START,
         eager: 32 << 10,
+        placed_bytes: u64::MAX,
+        copies_free: false,
         source: "1 Gbit/s Ethernet, what Rondo takes a network for before it is measured (docs/tuning.md)",
     },
     Preset {
@@ -42,12 +48,16 @@ pub const PRESETS: &[Preset] = &[
             ..START
         },
         eager: 32 << 10,
+        placed_bytes: u64::MAX,
+        copies_free: false,
         source: "the emulated links of docs/results/cluster.md: 200 Mbit/s, and latencies as of gigabit",
     },
     Preset {
         name: "100-gbit",
         network: network([1.9, 0.3, 82.0], [1.2, 102.0]),
         eager: 1 << 20,
+        placed_bytes: 4096,
+        copies_free: true,
         source: "the simulated cluster of docs/results/simulated.md, as Rondo measures it",
     },
 ];
@@ -100,9 +110,8 @@ pub struct Given {
 }
 
 impl Given {
-    /// All figures, and the bytes of an eager message.
-    pub fn network(&self) -> Result<(Network, u64), Failure> {
-        let preset = match &self.preset {
+    fn preset(&self) -> Result<&'static Preset, Failure> {
+        Ok(match &self.preset {
             None => &PRESETS[0],
             Some(name) => {
                 let found = PRESETS.iter().find(|preset| preset.name == name);
@@ -114,7 +123,12 @@ impl Given {
                     ))
                 })?
             }
-        };
+        })
+    }
+
+    /// The preset with the figures that are given.
+    pub fn network(&self) -> Result<Preset, Failure> {
+        let preset = self.preset()?;
         let figures = Network {
             alpha_us: self.alpha,
             gap_us: self.gap,
@@ -130,7 +144,7 @@ impl Given {
         };
         gamma.check().map_err(wrong)?;
         let network = figures.or(&self.saved()?).or(&preset.network);
-        Ok((network, preset.eager))
+        Ok(Preset { network, ..*preset })
     }
 
     /// What a file of rules says.

@@ -4,9 +4,13 @@
 
 use super::{Mpi, address, checked, load::function};
 use crate::Failure;
-use rondo::host::{
-    RawHandle,
-    raw::{MPI_Comm, MPI_Datatype, MPI_Status},
+use rondo::{
+    collective::Collective,
+    host::{
+        RawHandle,
+        raw::{MPI_Comm, MPI_Datatype, MPI_Status},
+    },
+    rules::{File, Rule},
 };
 use std::{
     ffi::{CString, c_char, c_int, c_void},
@@ -57,6 +61,22 @@ impl Mpi {
             )?;
         }
         Ok(Comm { handle, mpi: self })
+    }
+
+    /// A communicator on which this algorithm of Rondo's has all calls of a collective, in blocks of so many bytes if
+    /// that is not 0.
+    pub fn by_algorithm(
+        &self,
+        collective: Collective,
+        algorithm: &str,
+        block_bytes: u64,
+    ) -> Result<Comm<'_>, Failure> {
+        let file = File {
+            rules: vec![Rule::all(collective.name(), algorithm, block_bytes)],
+            ..File::default()
+        };
+        let rules = serde_json::to_string(&file).expect("names and numbers are always JSON");
+        self.under_rules(&rules)
     }
 
     /// Sends `message` to a rank, if this is rank 0, and waits until it has come back.

@@ -10,13 +10,10 @@ use crate::{
         cases::Case,
         times::Times,
     },
+    model::{PRESETS, Question},
     mpi::{Call, Comm, Mpi, Side},
 };
-use rondo::{
-    algorithm::Algorithm,
-    collective::Collective,
-    rules::{File, Rule},
-};
+use rondo::{algorithm::Algorithm, collective::Collective, config::Config, network::Network};
 
 /// Sizes of blocks that are tried besides that of the cost model.
 const BLOCKS: [u64; 4] = [4 << 10, 16 << 10, 64 << 10, 256 << 10];
@@ -24,11 +21,22 @@ const BLOCKS: [u64; 4] = [4 << 10, 16 << 10, 64 << 10, 256 << 10];
 /// Candidates that are left after a first look.
 const FINALISTS: usize = 3;
 
+/// What the model predicts to take more times as long as the fastest algorithm is not tried.
+const FAR: f64 = 3.0;
+
+/// Where Rondo is tuned, as far as the model has to know.
+#[derive(Clone, Copy)]
+pub struct Place {
+    pub nodes: u32,
+    pub network: Network,
+}
+
 /// Candidates for a collective, each with a communicator on which it has all calls.
 pub struct Sweep<'a> {
     mpi: &'a Mpi,
     collective: Collective,
     batches: usize,
+    place: Place,
     candidates: Vec<(Candidate, Comm<'a>)>,
     /// How many times as long as the host each took in every case so far, where one choice is for all.
     ratios: Vec<Vec<Option<f64>>>,
@@ -44,17 +52,29 @@ pub struct Winner {
 
 impl<'a> Sweep<'a> {
     /// All ranks together.
-    pub fn new(mpi: &'a Mpi, collective: Collective, batches: usize) -> Result<Sweep<'a>, Failure> {
+    pub fn new(
+        mpi: &'a Mpi,
+        collective: Collective,
+        batches: usize,
+        place: Place,
+    ) -> Result<Sweep<'a>, Failure> {
         let candidates = candidates(collective);
         let candidates = candidates.into_iter().map(|candidate| {
-            let rules = only(collective, candidate);
-            Ok((candidate, mpi.under_rules(&rules)?))
+            let Candidate {
+                algorithm,
+                block_bytes,
+            } = candidate;
+            Ok((
+                candidate,
+                mpi.by_algorithm(collective, algorithm, block_bytes)?,
+            ))
         });
         let candidates = candidates.collect::<Result<Vec<_>, Failure>>()?;
         Ok(Sweep {
             mpi,
             collective,
             batches,
+            place,
             ratios: vec![Vec::new(); candidates.len()],
             candidates,
         })
@@ -82,7 +102,7 @@ impl<'a> Sweep<'a> {
                 in_place: false,
             });
         }
-        let finalists = self.finalists(&calls)?;
+        let finalists = self.finalists(&calls, group[0].size)?;
         let plan = Plan {
             warm_up: 1,
             batches: self.batches,
@@ -131,12 +151,16 @@ impl<'a> Sweep<'a> {
     /// The places of the candidates that are worth a closer look: those that carry the calls out, by
     /// their counters, and do it fast, by a few calls. Their answers are checked. Where one choice is for all sizes,
     /// they are all of them.
-    fn finalists(&self, calls: &[Call]) -> Result<Vec<usize>, Failure> {
+    fn finalists(&self, calls: &[Call], size: u64) -> Result<Vec<usize>, Failure> {
         let bytes = calls.iter().map(|call| call.blocks.total() as u64).max();
         let bytes = bytes.unwrap_or(0);
+        let far = match self.knows_size() {
+            true => self.far(size),
+            false => Vec::new(),
+        };
         let mut rated: Vec<(usize, f64)> = Vec::new();
         for (i, (candidate, comm)) in self.candidates.iter().enumerate() {
-            if candidate.block_bytes >= bytes.max(1) {
+            if candidate.block_bytes >= bytes.max(1) || far.contains(&candidate.algorithm) {
                 continue;
             }
             let mut sum = Some(0.0);
@@ -155,6 +179,31 @@ impl<'a> Sweep<'a> {
         Ok(finalists)
     }
 
+    /// The algorithms that the model finds much slower than the fastest one for calls of `size` bytes. What it cannot
+    /// predict is none of them.
+    fn far(&self, size: u64) -> Vec<&'static str> {
+        let (usual, config) = (&PRESETS[0], Config::default());
+        let question = Question {
+            collective: self.collective,
+            ranks: self.mpi.ranks as u32,
+            nodes: self.place.nodes,
+            bytes: size,
+            network: self.place.network,
+            eager: usual.eager,
+            gamma_ns_per_kb: 0.0,
+            placed_bytes: usual.placed_bytes,
+            copies_free: usual.copies_free,
+            config: &config,
+        };
+        let answers = question.ask_all().into_iter();
+        let times: Vec<(&str, f64)> = answers
+            .filter_map(|(algorithm, answer)| Some((algorithm.name(), answer.ok()?.prediction.us)))
+            .collect();
+        let least = times.iter().map(|time| time.1).fold(f64::MAX, f64::min);
+        let far = times.iter().filter(|time| time.1 > FAR * least);
+        far.map(|time| time.0).collect()
+    }
+
     /// Seconds of a call, or `None` if another algorithm carried it out. The same on all ranks.
     fn try_out(
         &self,
@@ -162,13 +211,8 @@ impl<'a> Sweep<'a> {
         side: Side,
         call: &Call,
     ) -> Result<Option<f64>, Failure> {
-        let counted = || self.mpi.calls(self.collective, candidate.algorithm);
         let mut bench = Bench::new(self.mpi, call);
-        let before = counted();
-        bench.batch(side, 1, true)?;
-        let mut elsewhere = [f64::from(u8::from(counted() == before))];
-        self.mpi.largest(&mut elsewhere)?;
-        if elsewhere[0] > 0.0 {
+        if !bench.is_carried_out(candidate.algorithm, side)? {
             return Ok(None);
         }
         let first = bench.batch(side, 1, false)?.slowest;
@@ -192,18 +236,4 @@ fn candidates(collective: Collective) -> Vec<Candidate> {
         all.extend(each);
     }
     all
-}
-
-/// Rules by which a candidate has every call.
-fn only(collective: Collective, candidate: Candidate) -> String {
-    let rule = Rule::all(
-        collective.name(),
-        candidate.algorithm,
-        candidate.block_bytes,
-    );
-    let file = File {
-        rules: vec![rule],
-        ..File::default()
-    };
-    serde_json::to_string(&file).expect("names and numbers are always JSON")
 }

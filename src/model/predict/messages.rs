@@ -1,0 +1,123 @@
+//! How the messages of a rank follow each other.
+
+#![forbid(unsafe_code)]
+
+use super::{Call, Model};
+use crate::model::BOTH_ENDS;
+use crate::schedule::Circulant;
+
+/// The messages that a rank sends to its children in a tree, or receives from them, a block each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fan {
+    /// Microseconds until the first one is there.
+    hop_us: f64,
+    /// And the next one.
+    step_us: f64,
+    /// All are there when the last one is, because they share a link.
+    together: bool,
+    /// Microseconds of a block besides its steps.
+    more_us: f64,
+}
+
+impl Fan {
+    /// When message `i` of `k` is there.
+    pub(super) fn hop(&self, i: u32, k: u32) -> f64 {
+        let before = match self.together {
+            true => k - 1,
+            false => i,
+        };
+        self.hop_us + f64::from(before) * self.step_us
+    }
+
+    /// From the beginning of one block to that of the next one, each of which is `k` messages.
+    pub(super) fn block_us(&self, k: u32) -> f64 {
+        self.more_us + f64::from(k) * self.step_us
+    }
+
+    /// Until all ranks have a block of the circulant graph if it is the only one. O(p) time.
+    pub(super) fn doubling_us(&self, p: u32) -> f64 {
+        let graph = Circulant::new(p);
+        // When a rank that has the block can send it again.
+        let mut free = vec![0.0; p as usize];
+        let mut last = 0.0;
+        for (ranks, all) in graph.skips().iter().zip(&graph.skips()[1..]) {
+            for rank in 0..(all - ranks) as usize {
+                let there = free[rank] + self.hop_us;
+                free[rank] += self.step_us;
+                free[rank + *ranks as usize] = there;
+                last = f64::max(last, there);
+            }
+        }
+        last
+    }
+}
+
+impl Model {
+    /// The cost of messages of so many bytes.
+    pub(super) fn of(&self, call: &Call, bytes: u64) -> Model {
+        match call.is_placed(bytes) {
+            true => Model {
+                alpha_us: (self.alpha_us - self.receive_us()).max(0.0),
+                ..*self
+            },
+            false => *self,
+        }
+    }
+
+    /// What a rank spends on receiving a short message: what is left of both ends without sending.
+    fn receive_us(&self) -> f64 {
+        ((BOTH_ENDS - 1.0) * self.gap_us).min(self.alpha_us)
+    }
+
+    /// What a rank spends on a further message that it receives in a round.
+    pub(super) fn further_us(&self, call: &Call, bytes: u64) -> f64 {
+        match call.is_placed(bytes) {
+            true => self.gap_us.min(self.alpha_us),
+            false => self.receive_us(),
+        }
+    }
+
+    /// A rank sends blocks of `bytes` bytes to others.
+    ///
+    /// Short ones leave one after the other. Long ones share the link, so all come late: unless their bytes take longer
+    /// than a message does otherwise, and the engine sends one at a time.
+    pub(super) fn sending(&self, call: &Call, bytes: u64) -> Fan {
+        let link_us = self.beta_us() * bytes as f64;
+        let hop_us = self.of(call, bytes).alpha_us + link_us;
+        match call.is_placed(bytes) {
+            false => Fan {
+                hop_us,
+                step_us: self.gap_us.max(link_us),
+                together: false,
+                more_us: self.receive_us(),
+            },
+            true if link_us > self.alpha_us => Fan {
+                hop_us,
+                step_us: hop_us,
+                together: false,
+                more_us: 0.0,
+            },
+            true => Fan {
+                hop_us,
+                step_us: link_us,
+                together: true,
+                more_us: hop_us - link_us,
+            },
+        }
+    }
+
+    /// A rank receives blocks of `bytes` bytes from others, which it also reduces; and sends one.
+    pub(super) fn receiving(&self, call: &Call, bytes: u64) -> Fan {
+        let link_us = self.beta_us() * bytes as f64;
+        let busy_us = match call.is_placed(bytes) {
+            true => 0.0,
+            false => self.receive_us(),
+        };
+        Fan {
+            hop_us: self.of(call, bytes).alpha_us + link_us,
+            step_us: busy_us + link_us,
+            together: false,
+            more_us: self.gap_us,
+        }
+    }
+}
