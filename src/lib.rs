@@ -28,7 +28,8 @@
 //!  stats     counts the call with its bytes, its time and the reason
 //! ```
 //!
-//! Beside the way: `config` is the environment, `report` writes messages, `records` is what `rondo check` reads, `hash` makes numbers of words.
+//! Beside the way: `config` is the environment, `report` writes messages, `records` is what `rondo check` reads, `hash`
+//! makes numbers of words.
 //!
 //! Rules on the way: a call goes to the host only before its first message, and only for a reason
 //! that every rank sees, or because an argument is invalid. Every request is complete when a function

@@ -31,6 +31,9 @@ pub enum End {
 /// So long ranks may wait for others that seem to lack the library, before the job is ended.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// So long a launcher may take to end by a signal that it got by itself.
+const GRACE: Duration = Duration::from_secs(5);
+
 /// Between two looks at the job, and at what its ranks wrote.
 const INTERVALS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
@@ -44,12 +47,7 @@ pub fn run(launch: &Launch, limit: Duration, folder: &Path) -> Result<End, Failu
     let started = command.stdout(Stdio::from(out)).spawn();
     let mut job = started.map_err(|error| launch.not_started(&error))?;
     let _ = UNDER_WAY.set((job.id(), folder.to_owned()));
-    let _ = host::before_termination(|| {
-        if let Some((launcher, folder)) = UNDER_WAY.get() {
-            ask_to_end(*launcher);
-            let _ = fs::remove_dir_all(folder);
-        }
-    });
+    let _ = host::before_termination(end_with_tool);
     let start = Instant::now();
     let (mut looked, mut waiting) = (start, None);
     loop {
@@ -95,6 +93,23 @@ fn end(job: &mut Child) -> Result<(), Failure> {
     job.kill()?;
     job.wait()?;
     Ok(())
+}
+
+/// This process was asked to end. The launcher was too, if the signal was for the whole process group, as that of batch
+/// systems is; a second one would make some launchers leave their ranks behind.
+fn end_with_tool() {
+    let Some((launcher, folder)) = UNDER_WAY.get() else {
+        return;
+    };
+    let start = Instant::now();
+    while Path::new(&format!("/proc/{launcher}")).exists() {
+        if start.elapsed() >= GRACE {
+            ask_to_end(*launcher);
+            break;
+        }
+        thread::sleep(INTERVALS.0);
+    }
+    let _ = fs::remove_dir_all(folder);
 }
 
 fn ask_to_end(process: u32) {
