@@ -6,7 +6,7 @@ use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
 use crate::algorithm::Algorithm;
 use crate::config::Hierarchy;
 use crate::learn::{Candidate, Prior};
-use crate::model::Model;
+use crate::model::{Model, Reach};
 
 /// Vectors of a rank's blocks that an exchange on the circulant graph has room for: the blocks, and copies of those
 /// that travel in two rounds each way.
@@ -16,10 +16,10 @@ const VECTORS: u64 = 3;
 const NODE_VECTORS: u64 = 7;
 
 /// How much faster an exchange over nodes must be by the model: hosts may have better algorithms than the usual ones.
-const NODES_MARGIN: f64 = 1.1;
+const NODES_MARGIN: f64 = 1.05;
 
-/// Microseconds that a rank takes to find and copy a block twice.
-const BLOCK_US: f64 = 0.05;
+/// Microseconds that a rank takes to find a block in memory that it shares, and to copy it.
+const BLOCK_US: f64 = 0.02;
 
 /// An exchange. Where all ranks know the size of a block, blocks go over nodes if that is faster by the model than each
 /// straight to its rank, and than all in few rounds. All others are the host's unless the user says from where on they
@@ -71,10 +71,18 @@ impl TotalExchange<'_> {
         (NODE_VECTORS.saturating_mul(most)).saturating_mul(block) <= config.max_tmp_size
     }
 
-    /// Nodes that one rank is in charge of, at the most.
+    /// Messages each way that one rank is in charge of, at the most.
     fn charge(&self) -> u32 {
         let facts = self.context.facts;
-        (facts.nodes - 1).div_ceil(facts.narrowest.max(1))
+        (facts.nodes - 1)
+            .saturating_mul(self.parts())
+            .div_ceil(facts.narrowest.max(1))
+    }
+
+    /// Parts of what a node has for another one, a message each.
+    fn parts(&self) -> u32 {
+        let facts = self.context.facts;
+        (facts.narrowest / (facts.nodes - 1).max(1)).max(1)
     }
 
     /// Between whom this algorithm runs.
@@ -103,13 +111,33 @@ impl TotalExchange<'_> {
         let (between, inside) = facts.models(config);
         let inside_us = match config.shm {
             // Everything is written and read, twice.
-            true => 2.0 * inside.exchange_us(2, 2 * bytes)[1],
-            false => 2.0 * inside.exchange_us(facts.widest, bytes)[0],
+            true => 2.0 * inside.exchange_us(2, 2 * bytes)[1] + BLOCK_US * f64::from(facts.p),
+            // Places are as long as the longest one.
+            false => {
+                let (width, charge) = (u64::from(facts.widest), u64::from(self.charge()));
+                let place = width * (bytes / u64::from(facts.p));
+                let out = place * (1 + charge * width.div_ceil(self.parts().into()));
+                let home = place * charge * width;
+                let us = |bytes| inside.exchange_us(facts.widest, bytes)[0];
+                us(out) + us(home)
+            }
         };
         // The link of a node carries the blocks of all its ranks.
         let load = bytes.saturating_mul(facts.widest.into());
         let crossing_us = between.exchange_us(self.charge() + 1, load)[1];
-        inside_us + crossing_us + BLOCK_US * f64::from(facts.p)
+        inside_us + crossing_us
+    }
+
+    /// Microseconds in few rounds by the model, where ranks follow node after node: the rounds of short distances are
+    /// inside nodes. Between two nodes a block travels once for each bit of their distance.
+    fn rounds_us(&self, bytes: u64) -> f64 {
+        let Context { facts, config, .. } = self.context;
+        let (between, inside) = facts.models(config);
+        let bits: u32 = (0..facts.nodes).map(u32::count_ones).sum();
+        let load = bytes.saturating_mul(facts.widest.into()) / u64::from(facts.nodes);
+        let rounds = f64::from(Reach::among(facts.nodes).rounds);
+        let link_us = load.saturating_mul(bits.into()) as f64 / between.bytes_per_us();
+        inside.exchange_us(facts.widest, bytes)[0] + rounds * between.alpha_us + link_us
     }
 
     /// Is the way over nodes faster than what hosts do?
@@ -119,9 +147,8 @@ impl TotalExchange<'_> {
             return false;
         };
         let is_over_nodes = self.form(Algorithm::Linear) != Form::Flat;
-        let flat = self.flat();
-        let rounds_us = flat.exchange_us(facts.p, bytes)[0];
-        let host_us = rounds_us.min(flat.straight_us(facts.p, bytes));
+        let straight_us = self.flat().straight_us(facts.p, bytes);
+        let host_us = self.rounds_us(bytes).min(straight_us);
         is_over_nodes && facts.is_known(config) && NODES_MARGIN * self.nodes_us(bytes) < host_us
     }
 }
