@@ -3,7 +3,7 @@
 use super::ring::{Ring, Verdict};
 use super::world::{Call, Case, attempt};
 use crate::case::rng;
-use rondo::engine::node::{Tree, Want};
+use rondo::engine::node::Tree;
 use rondo::script::Fold;
 
 const CALL: usize = 3;
