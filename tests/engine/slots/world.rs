@@ -359,6 +359,8 @@ struct World<'a> {
     gates: Vec<Passing>,
     /// What is to become of the elements of each tree of each call.
     expected: Vec<Vec<Term>>,
+    /// What is to become of those of the ranks up to each.
+    prefixes: Vec<Term>,
     rng: TestRng,
     /// Things that were done.
     events: u64,
@@ -388,6 +390,9 @@ pub fn attempt(case: &Case) -> Verdict {
         actors: actors.collect(),
         gates: vec![Passing::default(); case.calls.len()],
         expected: expected(case, &mut ring.terms),
+        prefixes: (1..=case.ranks)
+            .map(|ranks| from(0, ranks, &mut ring.terms))
+            .collect(),
         ring: RefCell::new(ring),
         rng,
         events: 0,
@@ -646,7 +651,7 @@ impl World<'_> {
                         let tree = trees.partition_point(|tree| tree.end <= element);
                         let term = match want.of {
                             Operand::All => self.expected[call][tree],
-                            Operand::Upto(last) => from(0, last + 1, terms),
+                            Operand::Upto(last) => self.prefixes[last as usize],
                         };
                         let right = (element, term);
                         let got = memory.result()[to as usize];
