@@ -2,9 +2,9 @@
 //! displacements are narrowed.
 //!
 //! A count that is no `int` becomes -1, which is an error to the host if it looks at the argument at all: what is in an
-//! argument without a meaning, beside `MPI_IN_PLACE` or away from the root, is nobody's business. Open MPI does not look
-//! for such counts in all of its arrays, so one there, or a displacement, is an error that Rondo raises. Arrays without
-//! a meaning are taken for empty.
+//! argument without a meaning, beside `MPI_IN_PLACE` or away from the root, is nobody's business. Open MPI does not
+//! look for such counts in all of its arrays, so one there, or a displacement, is an error that Rondo raises. Arrays
+//! without a meaning are taken for empty.
 //!
 //! Arrays are dropped when an exception passes through, and lost when a `longjmp` does.
 
