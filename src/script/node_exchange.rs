@@ -3,9 +3,9 @@
 //!
 //! Nodes are on a circle. The messages to and from the node at a distance d are those of one rank of the node, which is
 //! in *charge* of d; neighbouring distances are those of neighbouring ranks, so that all ranks of a node have as many
-//! messages, or one more. Where there are more ranks than distances, a message is cut into parts by its receivers. First
-//! the ranks of a node exchange blocks, so that each has those for the nodes that it is in charge of; then it sends and
-//! receives; then the ranks of the node exchange what came.
+//! messages, or one more. Where there are more ranks than distances, a message is cut into parts by its receivers.
+//! First the ranks of a node exchange blocks, so that each has those for the nodes that it is in charge of; then it
+//! sends and receives; then the ranks of the node exchange what came.
 //!
 //! Where the ranks of a node share memory, they exchange through it ([`NodeExchange::out`], [`NodeExchange::home`]),
 //! and the script has the messages between nodes only. Otherwise it has all of it, by [`Rounds`].

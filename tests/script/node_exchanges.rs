@@ -1,5 +1,5 @@
-//! Exchanges over nodes: every rank gets the block that every rank has for it, in one message for each pair of nodes, or
-//! a few, which all ranks of a node share.
+//! Exchanges over nodes: every rank gets the block that every rank has for it, in one message for each pair of nodes,
+//! or a few, which all ranks of a node share.
 
 use super::*;
 use rondo::topology::Topology;

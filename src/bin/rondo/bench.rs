@@ -55,7 +55,7 @@ pub struct Args {
     #[arg(short = 'x', long, value_name = "N", default_value = "2",
           value_parser = clap::value_parser!(u32).range(0..=100_000))]
     warm_up: u32,
-    /// A row for each of these algorithms of Rondo's, or for all, in turns in one run; what does not fit a call has none
+    /// A row for each of these algorithms of Rondo's, or for all, in turns; what does not fit a call has none
     #[arg(short, long, value_name = "NAME", value_delimiter = ',', value_parser = algorithms::name)]
     algorithm: Vec<String>,
     /// Draw the times of the algorithms of one collective as curves, into a file whose name ends with .svg or .png
