@@ -18,6 +18,7 @@ use crate::host::{
 };
 use crate::script::{Cut, GatherNodes, Group, Script};
 use crate::stats;
+use std::mem::take;
 
 /// Receives that are posted ahead.
 const WINDOW: u32 = 64;
@@ -354,14 +355,18 @@ impl Reduction {
         }
         let topology = state.topology();
         let total = self.total(topology.p()).ok_or(Stop::Host(Why::Invalid))?;
-        let work = &mut *state.work.lock();
+        // No lock is held while the host gathers: it may call the communicator's error handler.
+        let (mut script, mut requests) = {
+            let work = &mut *state.work.lock();
+            (take(&mut work.script), take(&mut work.requests))
+        };
         let nodes = GatherNodes {
             leaders: Group::all(topology.nodes(), 0),
             locals: &[],
             places: topology.widest(),
             rank: 0,
         };
-        nodes.reduce(&mut work.script, total, |node, place| {
+        nodes.reduce(&mut script, total, |node, place| {
             topology.locals(node)[place as usize]
         });
         let run = Run {
@@ -375,13 +380,15 @@ impl Reduction {
             first: total,
             other: total,
         };
-        let area = run.reserve(&work.script, &mut work.requests, vectors, None)?;
+        let area = run.reserve(&script, &mut requests, vectors, None)?;
         stats::count(self.collective(), plan.choice, plan.bytes);
         self.gather_by_host(host::host(), &operands, &buffers, area)
             .map_err(Stop::Raised)?;
-        run.carry_out(&work.script, &mut work.requests, area)?;
-        let means = (&mut work.requests, area);
-        finish(&operands, &buffers, &mut work.script, means)
+        run.carry_out(&script, &mut requests, area)?;
+        finish(&operands, &buffers, &mut script, (&mut requests, area))?;
+        let work = &mut *state.work.lock();
+        (work.script, work.requests) = (script, requests);
+        Ok(())
     }
 }
 

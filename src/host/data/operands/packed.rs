@@ -3,9 +3,9 @@
 
 use super::{Area, Operands, Room, Vectors, no_room};
 use crate::host::data::elements::{Elements, Stretch};
+use crate::host::data::memory;
 use crate::host::object::code::Code;
 use crate::host::object::failure::{Failure, at};
-use std::ptr;
 
 /// Bytes that the elements span which are laid out at a time, at the most, unless a single one spans more.
 const APART_BYTES: u64 = 16 << 10;
@@ -28,7 +28,6 @@ impl Operands<'_> {
 
     /// Do elements lie in memory as they do when they are packed?
     pub(super) fn lie_packed(&self) -> bool {
-        // Not where memory may be a device's, which no layout calls a run.
         self.layout.contiguous(2) == Some(0)
     }
 
@@ -72,8 +71,7 @@ impl Operands<'_> {
         if let Some(offset) = self.layout.run {
             let from = self.runs(from, offset);
             // SAFETY: the caller's contract.
-            unsafe { self.copy_runs(from, (to, self.layout.size as i64), count) };
-            return Ok(());
+            return unsafe { self.copy_runs(from, (to, self.layout.size as i64), count) };
         }
         let made = Elements::new(self.mpi, from, self.datatype, self.layout);
         let (elements, from) = made.map_err(at("packing operands"))?;
@@ -99,8 +97,7 @@ impl Operands<'_> {
         if let Some(offset) = self.layout.run {
             let to = self.runs(to, offset);
             // SAFETY: the caller's contract.
-            unsafe { self.copy_runs((from, self.layout.size as i64), to, count) };
-            return Ok(());
+            return unsafe { self.copy_runs((from, self.layout.size as i64), to, count) };
         }
         let made = Elements::new(self.mpi, to, self.datatype, self.layout);
         let (elements, to) = made.map_err(at("unpacking operands"))?;
@@ -120,15 +117,23 @@ impl Operands<'_> {
     ///
     /// # Safety
     /// The runs at `from` can be read and those at `to` be written to, and they do not overlap.
-    unsafe fn copy_runs(&self, from: (*mut u8, i64), to: (*mut u8, i64), count: u64) {
+    unsafe fn copy_runs(
+        &self,
+        from: (*mut u8, i64),
+        to: (*mut u8, i64),
+        count: u64,
+    ) -> Result<(), Failure> {
         let size = self.layout.size as usize;
-        let at = |(first, step): (*mut u8, i64), i: u64| {
+        let run = |(first, step): (*mut u8, i64), i: u64| {
             first.wrapping_offset((i as i64).wrapping_mul(step) as isize)
         };
         for i in 0..count {
+            let (from, to) = (run(from, i).cast_const(), run(to, i));
             // SAFETY: the caller's contract.
-            unsafe { ptr::copy_nonoverlapping(at(from, i).cast_const(), at(to, i), size) };
+            unsafe { memory::copy(self.mpi, self.comm, from, to, size) }
+                .map_err(at("copying operands"))?;
         }
+        Ok(())
     }
 
     /// to = left . to, of packed elements.
