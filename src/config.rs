@@ -447,7 +447,7 @@ pub fn check_folder() -> Option<PathBuf> {
 const PLACES: &[(&str, &str)] = &[
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("PMI_RANK", "PMI_SIZE"),
-    ("PMIX_RANK", ""),
+    ("PMIX_RANK", "SLURM_STEP_NUM_TASKS"),
     ("SLURM_PROCID", "SLURM_NTASKS"),
     ("FLUX_TASK_RANK", "FLUX_JOB_SIZE"),
 ];

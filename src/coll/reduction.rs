@@ -114,7 +114,7 @@ impl Operation for Reduction {
                 return Err(Stop::Error(Code::no_mem()));
             }
             Err(Stop::Host(Why::NoRoom)) => {
-                if !self.known_operator().is_some_and(|op| op.exact) {
+                if !self.is_exact() {
                     state.report_bits_of_host(host::host(), collective);
                 }
                 return Err(Stop::Host(Why::NoRoom));
@@ -141,17 +141,16 @@ impl Operation for Reduction {
         // Whether there is a segment, all ranks of all nodes know. Without one, messages give the same bits.
         let unit = operands.unit();
         let shares = unit <= SLOT_UNIT_MAX && shares(form, mpi, state, &mut work.nodes, private)?;
+        if shares {
+            operands.reserve_apart().map_err(Stop::Error)?;
+        }
         let sequence = begin_exchange(work, plan, private, mpi, state)?;
-        let slot_unit = match shares {
-            true => {
-                operands.reserve_apart().map_err(Stop::Error)?;
-                unit
-            }
-            false => 0,
-        };
+        let slot_unit = if shares { unit } else { 0 };
         // Ranks whose operators differ in what they allow may have chosen differently. Messages may have elements of
         // several sizes, slots may not.
-        let what = collective as u64 | implementation(plan.choice) << 8 | slot_unit << 16;
+        let exact = u64::from(self.is_exact());
+        let what =
+            collective as u64 | implementation(plan.choice) << 8 | slot_unit << 16 | exact << 32;
         let facts = [what, sequence, root.into(), plan.bytes];
         let total = self.total(p).ok_or(Stop::Host(Why::Invalid))?;
         let run = Run {
@@ -331,16 +330,20 @@ impl Reduction {
                 why: Why::Auto,
                 ..
             } => form != Form::Flat || (facts.widest == 1 && !in_order),
-            // They are the choice where bits do not change.
             Choice::Rondo {
                 algorithm: Algorithm::Census | Algorithm::Postal | Algorithm::Halving,
                 form: Form::Flat,
                 why: Why::Auto,
                 ..
-            } => facts.widest == 1 && plan.bytes < LEAST_BYTES,
+            } => facts.widest == 1 && plan.bytes < LEAST_BYTES && self.is_exact(),
             Choice::Rondo { .. } | Choice::Host(_) => false,
         };
         by_rules && facts.nodes > 1 && self.known_operator().is_some_and(|op| op.built_in)
+    }
+
+    /// Are the bits the same in every order?
+    fn is_exact(&self) -> bool {
+        self.known_operator().is_some_and(|op| op.exact)
     }
 
     /// Carries it out without a private communicator, with the same bits: by the host where these are the same, or else
@@ -350,7 +353,7 @@ impl Reduction {
         let found = self.operands(mpi, comm, true);
         let (operands, buffers) = found.ok_or(Stop::Host(Why::Invalid))?;
         state.count_short();
-        if self.known_operator().is_some_and(|op| op.exact) {
+        if self.is_exact() {
             return Err(Stop::Host(Why::SetUp));
         }
         let topology = state.topology();

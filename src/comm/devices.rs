@@ -73,6 +73,9 @@ impl State {
         let mut found = [self.own_devices() as i64];
         mpi.max(private, &mut found)?;
         let leaves = self.config.gpu.leaves(Devices::of(found[0]));
+        if leaves {
+            self.report_bits_by_devices(host);
+        }
         if leaves && !self.gpu.swap(true, Relaxed) && self.rank == 0 && self.config.trace {
             let (p, why) = (self.facts.p, Why::Gpu.text());
             let line = format!("all further calls on this communicator of {p} ranks: host ({why})");

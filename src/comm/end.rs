@@ -17,6 +17,7 @@ use crate::stats::{self, Report};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 /// What a report begins with: asked for in time, because at an early end MPI may not be called.
 struct Heading {
@@ -28,6 +29,9 @@ static HEADING: OnceCell<Heading> = OnceCell::new();
 
 /// Were the statistics written? They are once.
 static WRITTEN: Mutex<bool> = Mutex::new(false);
+
+/// An end waits no longer for another one, or for a thread that this process no longer has.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Gets ready for an early end, if this process is to report then.
 pub fn prepare(host: &Host, mpi: &Mpi, stats: &config::Stats) {
@@ -49,7 +53,9 @@ pub fn end_early(why: &str) {
     let (Some(loaded), Some(heading)) = (PROCESS.get(), HEADING.get()) else {
         return;
     };
-    ALIVE.lock().iter().for_each(|state| state.account());
+    if let Some(alive) = ALIVE.try_lock_for(PATIENCE) {
+        alive.iter().for_each(|state| state.account());
+    }
     let sums = stats::sums();
     write(heading, &loaded.config.stats, &sums, 1, Some(why));
 }
@@ -91,7 +97,9 @@ fn write(
     summed_ranks: u32,
     until: Option<&str>,
 ) {
-    let mut written = WRITTEN.lock();
+    let Some(mut written) = WRITTEN.try_lock_for(PATIENCE) else {
+        return; // a report is stuck, on a full pipe for example
+    };
     if std::mem::replace(&mut *written, true) {
         return;
     }

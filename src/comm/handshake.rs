@@ -151,6 +151,7 @@ impl State {
             self.closed = Some(Why::FewRanks);
         } else if self.config.gpu.leaves(proposal.devices(self.config.gpu)) {
             self.closed = Some(Why::Gpu);
+            self.report_bits_by_devices(host);
         }
         if self.config.gpu == Gpu::Off {
             host::ignore_devices();

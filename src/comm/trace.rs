@@ -5,7 +5,7 @@
 use super::State;
 use crate::collective::Collective;
 use crate::config::Reproducible;
-use crate::decide::{Choice, Form};
+use crate::decide::{Choice, Form, Why};
 use crate::host::Host;
 use crate::learn::{Candidate, Contest};
 use crate::report;
@@ -63,6 +63,24 @@ impl State {
             &format!(
                 "{name}: no room for a private communicator of these {p} ranks; results whose bits depend on the \
                  order of operands have the MPI library's here"
+            ),
+        );
+    }
+
+    /// Says once that reductions have the host's bits though others were promised, because a driver of a GPU is loaded.
+    #[cold]
+    pub fn report_bits_by_devices(&self, host: &Host) {
+        static REPORTED: AtomicBool = AtomicBool::new(false);
+        let kept = self.config.reproducible.is_kept_by_host();
+        if self.rank != 0 || kept || REPORTED.swap(true, Relaxed) {
+            return;
+        }
+        report::line(
+            host.world_rank(),
+            &format!(
+                "{}: sums have the MPI library's bits here, and not those that are promised; RONDO_GPU=off (no buffers \
+                 on a GPU) or direct keeps the promise",
+                Why::Gpu.text()
             ),
         );
     }

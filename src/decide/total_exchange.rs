@@ -146,10 +146,12 @@ impl TotalExchange<'_> {
         let Some(bytes) = self.bytes else {
             return false;
         };
-        let is_over_nodes = self.form(Algorithm::Linear) != Form::Flat;
+        if !facts.is_known(config) || self.form(Algorithm::Linear) == Form::Flat {
+            return false;
+        }
         let straight_us = self.flat().straight_us(facts.p, bytes);
         let host_us = self.rounds_us(bytes).min(straight_us);
-        is_over_nodes && facts.is_known(config) && NODES_MARGIN * self.nodes_us(bytes) < host_us
+        NODES_MARGIN * self.nodes_us(bytes) < host_us
     }
 }
 

@@ -34,13 +34,27 @@ extern HIDDEN void (*rondo_one_targets[COUNT])(void);
 
 HIDDEN int openmpi_rondo_one_abi(void);
 
+/* Rules that are given before there is an MPI library are for whichever core will be chosen. */
+typedef int rules_function(const char *);
+static int rules_for_all(const char *json)
+{
+    int code = ((rules_function *)mpich_rondo_rules)(json);
+    if (code == 0) {
+        ((rules_function *)openmpi_rondo_rules)(json);
+        ((rules_function *)standard_rondo_rules)(json);
+    }
+    return code;
+}
+
 /* Chooses the core, and gives its function of this place in the list of names. Threads that come at the same time all
  * choose the same. */
 HIDDEN void (*rondo_one_choose(size_t place))(void)
 {
     int abi = openmpi_rondo_one_abi();
-    if (abi < 0)
-        return cores[place][WITHOUT_MPI];
+    if (abi < 0) {
+        void (*without)(void) = cores[place][WITHOUT_MPI];
+        return without == mpich_rondo_rules ? (void (*)(void))rules_for_all : without;
+    }
     for (size_t i = 0; i < COUNT; i++)
         __atomic_store_n(&rondo_one_targets[i], cores[i][abi], __ATOMIC_RELAXED);
     return cores[place][abi];

@@ -38,6 +38,13 @@ pub struct NodeExchange<'a> {
     shares: bool,
     /// Where departures, arrivals and the inbox begin, and where the inbox ends.
     starts: [u32; 4],
+    /// Blocks for or from a rank of this node, of the one with most, each way. On the way home the own one is not among
+    /// them. Where ranks share memory, nothing is as long as the longest.
+    widest: [u32; 2],
+    /// Where ranks share memory: where the blocks for this rank lie in the outbox of each rank of the node,
+    place: u32,
+    /// and the blocks in the inbox that came by ranks of the node before each of them.
+    before: Vec<u32>,
 }
 
 /// Blocks from this one on are to be at another place.
@@ -79,19 +86,42 @@ impl<'a> NodeExchange<'a> {
             parts: (topology.narrowest() / (topology.nodes() - 1).max(1)).max(1),
             shares,
             starts: [0; 4],
+            widest: [0; 2],
+            place: 0,
+            before: Vec::new(),
         };
+        match shares {
+            true => this.settle_places(),
+            false => this.widest = [this.widest_place(Way::To), this.widest_place(Way::From)],
+        }
         let outbox = match shares {
             true => topology.p(),
-            false => this.width * this.widest_place(Way::To),
+            false => this.width * this.widest[0],
         };
         let departures = outbox + this.width * this.load(Way::To, this.me);
         let arrivals = departures + this.arrivals_of(this.me);
         let inbox = match shares {
             true => topology.p(),
-            false => this.width * this.widest_place(Way::From),
+            false => this.width * this.widest[1],
         };
         this.starts = [outbox, departures, arrivals, arrivals + inbox];
         this
+    }
+
+    /// Settles where blocks lie if ranks share memory.
+    fn settle_places(&mut self) {
+        self.place = (0..self.me)
+            .map(|local| 1 + self.load(Way::To, local))
+            .sum();
+        let mut next = 0;
+        let places = (0..self.width).map(|by| {
+            let charges = self.charges_for(by, self.me);
+            let blocks = charges.map(|charge| self.ranks(Way::From, charge).len() as u32);
+            let before = next;
+            next += blocks.sum::<u32>();
+            before
+        });
+        self.before = places.collect();
     }
 
     /// What rank `local` of this node is in charge of.
@@ -159,7 +189,7 @@ impl<'a> NodeExchange<'a> {
         charges.filter(move |&charge| self.receivers(charge, self.width).contains(&to))
     }
 
-    /// Blocks for or from a rank of this node, of the one with most. On the way home the own one is not among them.
+    /// See `widest`.
     fn widest_place(&self, way: Way) -> u32 {
         let loads = (0..self.width).map(|local| self.load(way, local));
         let own = match way {
@@ -171,7 +201,7 @@ impl<'a> NodeExchange<'a> {
 
     /// Where the blocks for rank `local` of the node lie in the outbox.
     fn outgoing(&self) -> impl Iterator<Item = (u32, u32)> {
-        let place = self.widest_place(Way::To);
+        let place = self.widest[0];
         let mut next = 0;
         (0..self.width).map(move |local| {
             let start = match self.shares {
@@ -216,7 +246,7 @@ impl<'a> NodeExchange<'a> {
     fn own(&self, local: u32) -> u32 {
         match self.shares {
             true => self.starts[2] + local,
-            false => super::sub(self.me, local, self.width) * self.widest_place(Way::To),
+            false => super::sub(self.me, local, self.width) * self.widest[0],
         }
     }
 
@@ -224,12 +254,8 @@ impl<'a> NodeExchange<'a> {
     fn incoming(&self, local: u32) -> u32 {
         let inbox = self.starts[2];
         match self.shares {
-            true => {
-                let charges = (0..local).flat_map(|by| self.charges_for(by, self.me));
-                let before = charges.map(|charge| self.ranks(Way::From, charge).len() as u32);
-                inbox + self.width + before.sum::<u32>()
-            }
-            false => inbox + super::sub(self.me, local, self.width) * self.widest_place(Way::From),
+            true => inbox + self.width + self.before[local as usize],
+            false => inbox + super::sub(self.me, local, self.width) * self.widest[1],
         }
     }
 
@@ -290,14 +316,12 @@ impl<'a> NodeExchange<'a> {
 
     /// Where ranks share memory: what this rank copies from the outbox of rank `from` of the node, in ascending order.
     pub fn out(&self, from: u32) -> Vec<Hop> {
-        let before = (0..self.me).map(|local| 1 + self.load(Way::To, local));
-        let place = before.sum();
         let mut copies = vec![Hop {
             blocks: 1,
-            from: place,
+            from: self.place,
             to: self.own(from),
         }];
-        self.depart(from, place, |copy| copies.push(copy));
+        self.depart(from, self.place, |copy| copies.push(copy));
         copies
     }
 
@@ -335,7 +359,7 @@ impl<'a> NodeExchange<'a> {
             return;
         }
         let rounds = Rounds::new(self.width);
-        let places = [Way::To, Way::From].map(|way| self.widest_place(way));
+        let places = self.widest;
         let blocks = end + rounds.copies() * places[0].max(places[1]);
         script.begin(most, repeat_n(elements, blocks as usize));
         let node = Group {

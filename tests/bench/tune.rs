@@ -154,7 +154,7 @@ fn rules_for_other_ranks_stay_and_those_for_the_same_are_replaced() {
 #[test]
 fn what_is_measured_is_kept_when_it_is_interrupted() {
     let path = new_file("tuned-interrupted.json");
-    let args = format!("tune -i 200 -m 1K -o {} bcast allgather", path.display());
+    let args = format!("tune -i 2000 -m 1K -o {} bcast allgather", path.display());
     let mut child = command_line("openmpi", 3, &[], &args)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -217,7 +217,7 @@ fn what_could_not_be_tuned_is_refused() {
             3,
             &[("RONDO", "off")],
             2,
-            "RONDO=off goes before any rule: unset it to tune",
+            "RONDO=off goes before any rule: unset it",
         ),
         (
             3,

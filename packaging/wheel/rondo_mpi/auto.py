@@ -24,6 +24,8 @@ def _is_whole(path):
 
 
 def _load():
+    if hasattr(ctypes.CDLL(None), "rondo_version"):
+        return None  # preloaded: a second one would stand in its way
     if "mpi4py.MPI" in sys.modules:
         return "mpi4py.MPI was imported before; import rondo_mpi.auto first"
     try:

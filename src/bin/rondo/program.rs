@@ -6,6 +6,7 @@ use std::{
     env,
     ffi::OsString,
     fs,
+    io::Read,
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
@@ -66,7 +67,9 @@ pub fn all(arguments: &[OsString], like: &Path) -> Vec<Program> {
     let programs = files.filter_map(|path| {
         let about = fs::metadata(&path).ok()?;
         let mode = about.permissions().mode();
-        let data = fs::read(&path).ok().filter(|_| mode & 0o111 != 0)?;
+        let data = Some(&path)
+            .filter(|_| mode & 0o111 != 0)
+            .and_then(|path| elf(path))?;
         let file = object::File::parse(&*data).ok()?;
         let user = fs::metadata("/proc/self").ok()?;
         let others = [
@@ -85,8 +88,17 @@ pub fn all(arguments: &[OsString], like: &Path) -> Vec<Program> {
     programs.collect()
 }
 
+/// What is in a program or a library. Other files among arguments may be data, and very long.
+fn elf(path: &Path) -> Option<Vec<u8>> {
+    let mut magic = [0; 4];
+    fs::File::open(path).ok()?.read_exact(&mut magic).ok()?;
+    (magic == *b"\x7fELF")
+        .then(|| fs::read(path).ok())
+        .flatten()
+}
+
 fn abi_of(path: &Path) -> Option<&'static str> {
-    let data = fs::read(path).ok()?;
+    let data = elf(path)?;
     let file = object::File::parse(&*data).ok()?;
     let libraries = file.import_libraries().ok()?;
     let mut names = libraries.filter_map(|library| Some(library.ok()?.name().to_owned()));

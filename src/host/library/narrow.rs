@@ -115,7 +115,7 @@ struct Ask {
 impl Ask {
     /// `None`: the host lacks one.
     fn find() -> Option<Ask> {
-        let finder = Finder::new()?;
+        let finder = &Finder::new()?;
         // SAFETY: the signatures are the MPI standard's, with handles as words; a null pointer becomes `None`.
         let ask = |address| unsafe { transmute::<*mut c_void, Option<AskFn>>(address) };
         Some(Ask {
@@ -153,7 +153,8 @@ impl Ask {
     fn peers_at_root(&self, root: c_int, comm: RawHandle) -> Option<c_int> {
         let at_root = match Ask::ask(self.is_inter, comm)? {
             0 => root == Ask::ask(self.rank, comm)?,
-            _ => root == MPI_ROOT,
+            // Its type is that of the header.
+            _ => i64::from(root) == i64::from(MPI_ROOT),
         };
         if at_root { self.peers(comm) } else { Some(0) }
     }

@@ -45,7 +45,7 @@ pub fn before_termination(last: fn()) -> Result<()> {
     unsafe {
         let mut action: libc::sigaction = zeroed();
         action.sa_sigaction = on_signal as *const () as usize;
-        action.sa_flags = libc::SA_RESTART;
+        action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
         check(libc::sigaction(libc::SIGTERM, &action, null_mut()))
     }
 }
@@ -84,9 +84,9 @@ extern "C" fn on_signal(_signal: c_int) {
     // SAFETY: all of these may be called in a handler; errno is the interrupted code's, and is left as it was.
     unsafe {
         let errno = *libc::__errno_location();
-        if libc::getpid() == PROCESS.load(Relaxed) {
-            libc::write(PIPE.load(Relaxed), [0u8].as_ptr().cast(), 1);
-        } else {
+        let is_own = libc::getpid() == PROCESS.load(Relaxed);
+        // The program may have closed the pipe.
+        if !is_own || libc::write(PIPE.load(Relaxed), [0u8].as_ptr().cast(), 1) != 1 {
             libc::signal(libc::SIGTERM, libc::SIG_DFL);
             libc::raise(libc::SIGTERM);
         }

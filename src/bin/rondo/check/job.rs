@@ -113,5 +113,8 @@ fn end_with_tool() {
 }
 
 fn ask_to_end(process: u32) {
-    let _ = Command::new("kill").arg(process.to_string()).status();
+    // That of a shell: not every system has a program of this name.
+    let _ = Command::new("sh")
+        .args(["-c", &format!("kill {process}")])
+        .status();
 }
