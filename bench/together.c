@@ -6,8 +6,9 @@
  *
  * COLLECTIVE is bcast, allgather, or allgatherv with one of the distributions of bench/allgatherv.c: same (equal parts)
  * or one (one rank has all). BYTES are those that every rank has in the end. Or it is allreduce, reduce or
- * reduce_scatter: sums of doubles, and BYTES are those of each rank's vector; or barrier. A line for each number of
- * bytes: bytes, the least time of the slowest rank in microseconds, and the median.
+ * reduce_scatter: sums of doubles, or of integers with "-int" behind the name, and BYTES are those of each rank's
+ * vector; or alltoall, with BYTES for all blocks of a rank; or barrier. A line for each number of bytes: bytes, the
+ * least time of the slowest rank in microseconds, and the median.
  *
  * All ranks begin at a moment on which they agreed, if their clocks are the same (one machine, or nodes emulated on
  * one): behind a barrier over latency they would begin one after another, and short calls would look too fast.
@@ -66,7 +67,9 @@ int main(int argc, char **argv) {
         if (rank == 0) fprintf(stderr, "usage: together [-w CALLS] COLLECTIVE REPETITIONS BYTES...\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    const char *name = argv[1];
+    char *name = argv[1], *suffix = strstr(name, "-int");
+    MPI_Datatype type = suffix ? MPI_INT64_T : MPI_DOUBLE; /* of 8 bytes, both */
+    if (suffix) *suffix = 0;
     int repetitions = atoi(argv[2]);
     MPI_Barrier(MPI_COMM_WORLD);
     double mine[2] = {now(), -now()}, most[2];
@@ -88,10 +91,12 @@ int main(int argc, char **argv) {
         }
         for (int i = -untimed; i < repetitions; i++) {
             double start = begin();
-            if (!strcmp(name, "allreduce")) MPI_Allreduce(vector, sum, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-            else if (!strcmp(name, "reduce")) MPI_Reduce(vector, sum, n, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+            if (!strcmp(name, "allreduce")) MPI_Allreduce(vector, sum, n, type, MPI_SUM, MPI_COMM_WORLD);
+            else if (!strcmp(name, "reduce")) MPI_Reduce(vector, sum, n, type, MPI_SUM, 0, MPI_COMM_WORLD);
             else if (!strcmp(name, "reduce_scatter"))
-                MPI_Reduce_scatter(vector, sum, parts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+                MPI_Reduce_scatter(vector, sum, parts, type, MPI_SUM, MPI_COMM_WORLD);
+            else if (!strcmp(name, "alltoall"))
+                MPI_Alltoall(buffer, part, MPI_BYTE, sum, part, MPI_BYTE, MPI_COMM_WORLD);
             else if (!strcmp(name, "barrier")) MPI_Barrier(MPI_COMM_WORLD);
             else if (!strcmp(name, "bcast")) MPI_Bcast(buffer, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
             else if (!strcmp(name, "allgather"))

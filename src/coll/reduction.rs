@@ -318,8 +318,7 @@ impl Reduction {
 
 /// Short reductions on a new communicator.
 impl Reduction {
-    /// Do leaders gather what their nodes have, because the rules say so? Or do ranks, which have a node each, reduce
-    /// in few rounds?
+    /// Do leaders gather what their nodes have, because the rules say so? Or do ranks reduce in few rounds?
     fn is_short_over_nodes(&self, plan: &Plan, state: &State) -> bool {
         let facts = state.facts();
         let in_order = state.config().reproducible == Reproducible::Order;
@@ -332,10 +331,9 @@ impl Reduction {
             } => form != Form::Flat || (facts.widest == 1 && !in_order),
             Choice::Rondo {
                 algorithm: Algorithm::Census | Algorithm::Postal | Algorithm::Halving,
-                form: Form::Flat,
                 why: Why::Auto,
                 ..
-            } => facts.widest == 1 && plan.bytes < LEAST_BYTES && self.is_exact(),
+            } => plan.bytes < LEAST_BYTES && self.is_exact(),
             Choice::Rondo { .. } | Choice::Host(_) => false,
         };
         by_rules && facts.nodes > 1 && self.known_operator().is_some_and(|op| op.built_in)

@@ -226,19 +226,23 @@ fn what_is_measured_chooses_for_exact_operators_only() {
     let among = |p| Facts { p, nodes: p, ..far };
     assert_eq!(chosen(parts(among(36), 1000)), Algorithm::Halving);
     assert_eq!(host_because(parts(among(32), 1000)), Some(Why::Small));
-    // Where nodes have several ranks, these would share a link.
+    // Where nodes have several ranks, each has its share of what goes between nodes.
     let full = Facts {
         network: FAR,
         ..full(4, 4)
     };
-    let shared = reduction(
-        Collective::Allreduce,
-        full,
-        64_000,
-        SUM_OF_INTEGERS,
-        &default,
-    );
-    assert_eq!(host_because(shared), Some(Why::Small));
+    let small = Some(Why::Small);
+    for (collective, bytes, order, expected) in [
+        (Collective::Allreduce, 64_000, SUM_OF_INTEGERS, None),
+        (Collective::Allreduce, 64_000, SUM_OF_DOUBLES, small),
+        (Collective::Allreduce, 20_000, SUM_OF_INTEGERS, small),
+        (Collective::Reduce, 40_000, SUM_OF_INTEGERS, small),
+        (Collective::ReduceScatter, 100, SUM_OF_INTEGERS, small),
+    ] {
+        let choice = reduction(collective, full, bytes, order, &default);
+        assert_eq!(host_because(choice), expected, "{collective:?} of {bytes}");
+        assert!(!is_flat(choice));
+    }
 }
 
 /// The cost of messages chooses the tree of a reduction to a root, and its blocks, if they change no bit.

@@ -90,6 +90,8 @@ impl Reduction<'_> {
                 1
             }
             Family::ScatteredReduction if self.counts_flat_rounds() => LEAST_BYTES,
+            // Each rank of a node has its share of what goes between nodes.
+            Family::AllReduction if self.counts_rounds() => LEAST_BYTES,
             Family::AllReduction if facts.widest > 1 => LANES_BYTES,
             Family::AllReduction => HALVING_BYTES,
             Family::ScatteredReduction if facts.widest == 1 => HALVING_BYTES,
