@@ -35,13 +35,17 @@ extern HIDDEN void (*rondo_one_targets[COUNT])(void);
 HIDDEN int openmpi_rondo_one_abi(void);
 
 /* Rules that are given before there is an MPI library are for whichever core will be chosen. */
-typedef int rules_function(const char *);
+static int give(void (*core)(void), const char *json)
+{
+    return ((int (*)(const char *))core)(json);
+}
+
 static int rules_for_all(const char *json)
 {
-    int code = ((rules_function *)mpich_rondo_rules)(json);
+    int code = give(mpich_rondo_rules, json);
     if (code == 0) {
-        ((rules_function *)openmpi_rondo_rules)(json);
-        ((rules_function *)standard_rondo_rules)(json);
+        give(openmpi_rondo_rules, json);
+        give(standard_rondo_rules, json);
     }
     return code;
 }
