@@ -132,7 +132,7 @@ impl Model {
     }
 
     /// The root has the most children.
-    pub(super) fn postal(&self, call: &Call) -> Prediction {
+    fn postal(&self, call: &Call) -> Prediction {
         let mut tree = TreeNeighbors::default();
         tree.set(Shape::Postal(self.latency(call.bytes)), call.p, 0, 0);
         Prediction {

@@ -182,11 +182,8 @@ impl Model {
         match algorithm {
             ReductionAlgorithm::Circulant => self.circulant_backwards(call, call.bytes),
             ReductionAlgorithm::Ordered => self.ordered(call).then(self.collect(call)),
-            ReductionAlgorithm::Postal => Prediction {
-                sent: call.q().min(1) * call.bytes,
-                ..self.reducing(call).backwards().postal(call)
-            },
             ReductionAlgorithm::Binomial
+            | ReductionAlgorithm::Postal
             | ReductionAlgorithm::Chain
             | ReductionAlgorithm::Linear
             | ReductionAlgorithm::Binary

@@ -132,12 +132,16 @@ impl Question<'_> {
             Family::Barrier => 0,
             _ => self.bytes,
         };
+        let latency = match self.collective.family() {
+            Family::Reduction => model.backwards().latency(self.bytes),
+            _ => model.latency(self.bytes),
+        };
         let call = Call {
             collective: self.collective,
             p: members,
             bytes: self.bytes,
             blocks,
-            tree: shape(algorithm, members, model.latency(self.bytes), self.config),
+            tree: shape(algorithm, members, latency, self.config),
             radix: facts.radix(form, radix_bytes, self.config),
             long_block: match self.collective.family() {
                 Family::Rooted => long_block(facts, algorithm.of_rooted(), self.config),
