@@ -340,7 +340,7 @@ impl Reduction {
     }
 
     /// Are the bits the same in every order?
-    fn is_exact(&self) -> bool {
+    pub(super) fn is_exact(&self) -> bool {
         self.known_operator().is_some_and(|op| op.exact)
     }
 

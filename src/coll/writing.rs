@@ -302,7 +302,7 @@ impl Writing<'_> {
                 rank: self.rank(),
             };
             let steps = self.steps(topology.nodes());
-            match (self.call.known_operator()).is_some_and(|operator| operator.exact) {
+            match self.call.is_exact() {
                 true => {
                     let means = (&steps, self.trees_of_node());
                     nodes.allreduce_exact(script, self.most, self.total, means);

@@ -152,9 +152,12 @@ impl Reduction<'_> {
 
     /// Is a tree by the model faster than many blocks on the circulant graph?
     fn is_for_a_tree(&self) -> bool {
+        if !self.counts_flat_rounds() {
+            return false;
+        }
         let (p, model) = (self.context.facts.p, self.model());
         let blocks_us = model.broadcast_us(Reach::among(p), self.bytes);
-        self.counts_flat_rounds() && model.backwards().tree_us(p, self.bytes) < blocks_us
+        model.backwards().tree_us(p, self.bytes) < blocks_us
     }
 
     /// The algorithm for a commutative operator.

@@ -67,9 +67,10 @@ pub fn all(arguments: &[OsString], like: &Path) -> Vec<Program> {
     let programs = files.filter_map(|path| {
         let about = fs::metadata(&path).ok()?;
         let mode = about.permissions().mode();
-        let data = Some(&path)
-            .filter(|_| mode & 0o111 != 0)
-            .and_then(|path| elf(path))?;
+        if mode & 0o111 == 0 {
+            return None;
+        }
+        let data = elf(&path)?;
         let file = object::File::parse(&*data).ok()?;
         let user = fs::metadata("/proc/self").ok()?;
         let others = [
