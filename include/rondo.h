@@ -10,7 +10,7 @@ extern "C" {
 #endif // __cplusplus
 
 /*
- Version of Rondo, such as "0.1.0". Never NULL; not to be freed.
+ Version of Rondo, such as "0.2.0". Never NULL; not to be freed.
  */
 const char *rondo_version(void);
 

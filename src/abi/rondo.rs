@@ -7,7 +7,7 @@ use crate::stats;
 use std::ffi::{CStr, c_char, c_int, c_ulonglong};
 use std::slice;
 
-/// Version of Rondo, such as "0.1.0". Never NULL; not to be freed.
+/// Version of Rondo, such as "0.2.0". Never NULL; not to be freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn rondo_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()

@@ -9,7 +9,7 @@ use std::path::Path;
 /// Prefix of every line that Rondo writes for its user.
 const MESSAGE: &str = "rondo: ";
 
-/// Beginning of the report of statistics, in its first line: "rondo 0.1.0 on Open MPI v4.1.4, 8 ranks".
+/// Beginning of the report of statistics, in its first line: "rondo 0.2.0 on Open MPI v4.1.4, 8 ranks".
 const REPORT: &str = "rondo ";
 
 /// Checks exit status and output.
