@@ -54,6 +54,11 @@ pub trait Operation: Call {
         question: impl FnOnce(Self::Problem<'_>) -> T,
     ) -> T;
 
+    /// Is it carried out in a way of its own, because the communicator is new? Its time says nothing of later calls.
+    fn is_provisional(&self, _plan: &Plan, _state: &State) -> bool {
+        false
+    }
+
     /// Carries out what Rondo chose. Until the first message the call can still go to the host, or
     /// fail with an MPI error; after it there is no way back, because the other ranks count on this one.
     fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop>;

@@ -52,21 +52,6 @@ impl Family {
         }
     }
 
-    /// Are its calls timed to find out who is faster? A clock may not choose the bits of a reduction, a barrier has one
-    /// way, and an exchange is the host's unless someone says otherwise.
-    pub const fn learns(self) -> bool {
-        match self {
-            Family::Broadcast | Family::AllBroadcast | Family::Rooted => true,
-            Family::AllReduction
-            | Family::Reduction
-            | Family::ScatteredReduction
-            | Family::Scan
-            | Family::Barrier
-            | Family::TotalExchange
-            | Family::IrregularExchange => false,
-        }
-    }
-
     /// Do all ranks of a call know how many bytes it moves? Such collectives have a number of bytes below which they
     /// are the host's.
     pub const fn knows_bytes(self) -> bool {

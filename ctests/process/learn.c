@@ -3,9 +3,11 @@
  * call, another communicator has other calls, and the root moves.
  */
 #include "agv.h"
+#include "exchanges.h"
 #include "gsv.h"
+#include "reductions.h"
 
-enum { CALLS = 120 };
+enum { CALLS = 120, ELEMENTS = 9000 };
 
 /* Broadcasts of two size classes, and one of the smallest. */
 static void broadcasts(MPI_Comm comm) {
@@ -34,6 +36,45 @@ static void there_and_back(MPI_Comm comm) {
     }
 }
 
+/* Sums of integers may change hands. Those of floating-point numbers have in every call the bits of the first. */
+static void reductions(MPI_Comm comm) {
+    static int ints[ELEMENTS], int_sums[ELEMENTS];
+    static double doubles[ELEMENTS], sums[ELEMENTS], first[ELEMENTS];
+    int p, me;
+    MPI_Comm_size(comm, &p);
+    MPI_Comm_rank(comm, &me);
+    for (int call = 0; call < CALLS; call++) {
+        int n = ELEMENTS - call;
+        for (int i = 0; i < n; i++) ints[i] = me * i + call;
+        for (int i = 0; i < ELEMENTS; i++) doubles[i] = 1.0 / (1 + me + 3 * i);
+        struct counts before = counts_of("allreduce");
+        int code = MPI_Allreduce(ints, int_sums, n, MPI_INT, MPI_SUM, comm);
+        check_reduction(before, code, 4LL * n, 1, comm);
+        for (int i = 0; i < n; i++) CHECK(int_sums[i] == p * (p - 1) / 2 * i + p * call);
+        before = counts_of("allreduce");
+        code = MPI_Allreduce(doubles, sums, ELEMENTS, MPI_DOUBLE, MPI_SUM, comm);
+        check_reduction(before, code, 8LL * ELEMENTS, 1, comm);
+        if (call == 0) memcpy(first, sums, sizeof sums);
+        CHECK(!memcmp(first, sums, sizeof sums));
+    }
+}
+
+static void exchanges(MPI_Comm comm) {
+    enum { BLOCK = 16, RANKS_MAX = 16 };
+    unsigned char sent[RANKS_MAX * BLOCK], got[RANKS_MAX * BLOCK];
+    int p, me;
+    MPI_Comm_size(comm, &p);
+    MPI_Comm_rank(comm, &me);
+    CHECK(p <= RANKS_MAX);
+    for (unsigned call = 0; call < CALLS; call++) {
+        int bytes = BLOCK - (int)(call % 8);
+        for (int r = 0; r < p; r++) fill(sent + r * bytes, (size_t)bytes, pair_seed(me, r, call));
+        alltoall(sent, bytes, MPI_BYTE, got, bytes, MPI_BYTE, comm);
+        for (int r = 0; r < p; r++)
+            CHECK(!wrong(got + r * bytes, (size_t)bytes, pair_seed(r, me, call)));
+    }
+}
+
 int main(int argc, char **argv) {
     start(&argc, &argv, "learn");
     MPI_Comm half;
@@ -42,8 +83,12 @@ int main(int argc, char **argv) {
     broadcasts(half);
     allgathers(MPI_COMM_WORLD);
     there_and_back(MPI_COMM_WORLD);
+    reductions(MPI_COMM_WORLD);
+    exchanges(MPI_COMM_WORLD);
     allgathers(half);
     there_and_back(half);
+    reductions(half);
+    exchanges(half);
     MPI_Comm_free(&half);
     return finish();
 }

@@ -103,9 +103,13 @@ impl Operation for Reduction {
         })
     }
 
+    fn is_provisional(&self, plan: &Plan, state: &State) -> bool {
+        state.is_new() && self.is_short_over_nodes(plan, state)
+    }
+
     fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
         let (collective, p, rank) = (self.collective(), state.facts().p, state.rank());
-        if state.is_new() && self.is_short_over_nodes(plan, state) {
+        if self.is_provisional(plan, state) {
             return self.without_private(plan, mpi, state);
         }
         let private = match private(mpi, state) {

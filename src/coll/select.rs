@@ -31,8 +31,11 @@ pub(super) fn select<O: Operation>(
         return Ok(());
     }
     let choice = plan.choice;
-    let learnable = call.ask(plan.known, state, |problem| problem.size_class(choice));
-    let Some((class, default)) = learnable else {
+    let asked = call.ask(plan.known, state, |problem| {
+        let class = problem.size_class(choice);
+        class.map(|class| (class, problem.learns(choice)))
+    });
+    let Some(((class, default), is_learnable)) = asked else {
         return Ok(());
     };
     let class = class.number();
@@ -41,7 +44,7 @@ pub(super) fn select<O: Operation>(
         plan.choice = call.ask(plan.known, state, |problem| problem.ruled(ruling));
         return Ok(());
     }
-    if !learns || !collective.family().learns() {
+    if !learns || !is_learnable || call.is_provisional(plan, state) {
         return Ok(());
     }
     let mut learnt = state.learnt.lock();

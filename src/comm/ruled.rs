@@ -129,13 +129,15 @@ fn write(path: &Path, text: &str) {
 
 /// What was learnt of one size class, as a rule.
 fn learnt(context: Context, class: SizeClass, contest: &Contest) -> Option<Rule> {
-    // Nothing was measured, or it holds for some distributions only.
-    if contest.times().iter().flatten().count() < 2 || !class.even {
-        return None;
-    }
     let Context {
         collective, facts, ..
     } = context;
+    let is_measured = contest.times().iter().flatten().count() >= 2;
+    // It holds for some distributions only, or for some operators.
+    let is_special = !class.even || collective.family().reduces();
+    if !is_measured || is_special {
+        return None;
+    }
     let (candidate, bytes) = (contest.incumbent(), class.bytes());
     let choice = decide::typical(context, class, candidate);
     let block_bytes = match (choice, candidate) {

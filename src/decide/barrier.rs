@@ -59,6 +59,10 @@ impl Problem for Barrier<'_> {
         None
     }
 
+    fn learns(&self, _choice: Choice) -> bool {
+        false
+    }
+
     fn prior(&self, _choice: Choice) -> Option<Prior> {
         None
     }

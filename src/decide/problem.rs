@@ -56,6 +56,24 @@ impl Context<'_> {
     }
 }
 
+/// Is it Rondo's by the rules, so that one only has to find out whether the host is faster after all?
+#[inline]
+pub(super) fn is_doubted(choice: Choice) -> bool {
+    matches!(choice, Choice::Rondo { why: Why::Auto, .. })
+}
+
+/// What is expected of the host where such calls are Rondo's: a program in which it is the better choice should not have
+/// to wait.
+pub(super) fn doubt(class: SizeClass) -> Prior {
+    Prior {
+        class: class.number(),
+        default: Candidate::First,
+        expected: [Some(UNKNOWN_RATIO), None, None, None],
+        waits: false,
+        margin: MARGIN,
+    }
+}
+
 /// How many times as long as Rondo's first way the others take by the model.
 pub(super) struct Slower {
     /// The host, if it has the usual algorithm.
@@ -129,6 +147,9 @@ pub trait Problem {
 
     /// The size class, and who has its calls by the rules, which made this choice. `None` if there is nothing to learn.
     fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)>;
+
+    /// May a clock say who has the call, where the rules made this choice?
+    fn learns(&self, choice: Choice) -> bool;
 
     /// What is expected of each candidate before any is tried, if the rules made this choice.
     fn prior(&self, choice: Choice) -> Option<Prior>;

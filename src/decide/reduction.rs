@@ -8,6 +8,7 @@
 
 mod limits;
 
+use super::problem::{doubt, is_doubted};
 use super::{Choice, Context, Form, Problem, SizeClass, Why};
 use crate::algorithm::{
     Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm,
@@ -517,13 +518,13 @@ impl Problem for Reduction<'_> {
         match candidate {
             Candidate::Host => Choice::Host(Why::Measured),
             Candidate::First | Candidate::Second | Candidate::Third => {
-                self.by(self.usual(), self.context.config.block_bytes)
+                self.by(self.preferred(), self.context.config.block_bytes)
             }
         }
     }
 
+    #[inline]
     fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
-        // Clocks choose nothing; rules may.
         match choice {
             Choice::Rondo { why: Why::Auto, .. } => {
                 Some((SizeClass::of(self.bytes, true), Candidate::First))
@@ -535,7 +536,14 @@ impl Problem for Reduction<'_> {
         }
     }
 
-    fn prior(&self, _choice: Choice) -> Option<Prior> {
-        None
+    /// Where the host and Rondo give the same bits.
+    #[inline]
+    fn learns(&self, choice: Choice) -> bool {
+        self.promise() == Reproducible::Off && is_doubted(choice)
+    }
+
+    fn prior(&self, choice: Choice) -> Option<Prior> {
+        let (class, _) = self.size_class(choice)?;
+        Some(doubt(class))
     }
 }

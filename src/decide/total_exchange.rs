@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::problem::{doubt, is_doubted};
 use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
 use crate::algorithm::Algorithm;
 use crate::config::Hierarchy;
@@ -193,12 +194,13 @@ impl Problem for TotalExchange<'_> {
     fn candidate(&self, candidate: Candidate) -> Choice {
         match candidate {
             Candidate::Host => Choice::Host(Why::Measured),
-            Candidate::First | Candidate::Second | Candidate::Third => self.by(self.fastest(), 0),
+            Candidate::First | Candidate::Second | Candidate::Third => {
+                self.by(self.automatic().unwrap_or_else(|_| self.fastest()), 0)
+            }
         }
     }
 
     fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
-        // Clocks choose nothing; rules may.
         let default = match choice {
             Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
             Choice::Host(Why::OneNode | Why::Small | Why::Slower) => Candidate::Host,
@@ -207,7 +209,12 @@ impl Problem for TotalExchange<'_> {
         Some((SizeClass::of(self.bytes.unwrap_or(0), true), default))
     }
 
-    fn prior(&self, _choice: Choice) -> Option<Prior> {
-        None
+    fn learns(&self, choice: Choice) -> bool {
+        self.bytes.is_some() && is_doubted(choice)
+    }
+
+    fn prior(&self, choice: Choice) -> Option<Prior> {
+        let (class, _) = self.size_class(choice)?;
+        Some(doubt(class))
     }
 }

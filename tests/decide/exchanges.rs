@@ -151,3 +151,27 @@ fn limits_say_from_where_on_exchanges_are_rondos() {
     assert_eq!(of(apart(7)), Err(Why::SmallComm));
     assert_eq!(of(NODES), Ok((Algorithm::Linear, Why::Auto)));
 }
+
+/// The model may be wrong about the host; where the host has the calls, nothing is tried.
+#[test]
+fn the_host_is_tried_where_exchanges_are_rondos_by_the_model() {
+    let config = Config::default();
+    let learns = |facts, bytes| {
+        let context = Context {
+            collective: Collective::Alltoall,
+            facts,
+            config: &config,
+        };
+        let call = TotalExchange {
+            context,
+            bytes: Some(bytes),
+        };
+        let choice = call.choose();
+        let is_rondos = matches!(choice, Choice::Rondo { .. });
+        assert_eq!(call.learns(choice), is_rondos);
+        is_rondos
+    };
+    assert!(learns(measured(4, 4), 16 * 64));
+    assert!(!learns(measured(4, 4), 16 << 20));
+    assert!(!learns(NODE, 16 * 64));
+}

@@ -625,3 +625,36 @@ fn a_circulant_reduce_scatter_that_is_asked_for_is_one_between_all_ranks() {
         assert_eq!(algorithm_because(ordered), (Algorithm::Ordered, Why::Order));
     }
 }
+
+/// The host may be faster than the model thinks. To find that out is allowed where both give the same bits.
+#[test]
+fn the_host_is_tried_where_no_bit_depends_on_it() {
+    use rondo::learn::Candidate;
+    let learns = |order, config: &Config| {
+        let call = Reduction {
+            context: Context {
+                collective: Collective::Allreduce,
+                facts: full(8, 1),
+                config,
+            },
+            bytes: 1 << 20,
+            unit: 8,
+            longest: 1 << 17,
+            fullest: 1 << 20,
+            order,
+        };
+        let choice = call.choose();
+        assert!(
+            matches!(choice, Choice::Rondo { why: Why::Auto, .. }),
+            "{choice:?}"
+        );
+        call.learns(choice).then(|| call.prior(choice).unwrap())
+    };
+    let default = Config::default();
+    let prior = learns(SUM_OF_INTEGERS, &default).unwrap();
+    assert_eq!(prior.default, Candidate::First);
+    assert_eq!(prior.expected, [Some(1.1), None, None, None]);
+    assert!(learns(SUM_OF_DOUBLES, &default).is_none());
+    let off = promised(Reproducible::Off);
+    assert!(learns(SUM_OF_DOUBLES, &off).is_some());
+}
