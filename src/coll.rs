@@ -138,12 +138,7 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         Ok(Lookup::Freed) => return pass(host, call, Why::Freed, 0),
         Err(code) => return code.get(),
     };
-    if state.is_to_calibrate(call.collective().family())
-        && let Err(code) = calibrate(host, mpi, state, call)
-    {
-        return code.get();
-    }
-    let start = state.timed().then(Instant::now);
+    let mut start = state.timed().then(Instant::now);
     // Asked before the call: an error handler may free the communicator in it.
     let promised = call
         .collective()
@@ -151,6 +146,16 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         .reduces()
         .then(|| state.config().reproducible);
     let mut plan = plan(mpi, state, call);
+    // A call that is invalid on this rank is no call on the others.
+    if plan.choice != Choice::Host(Why::Invalid)
+        && state.is_to_calibrate(call.collective().family())
+    {
+        if let Err(code) = calibrate(host, mpi, state, call) {
+            return code.get();
+        }
+        start = state.timed().then(Instant::now);
+        plan = self::plan(mpi, state, call);
+    }
     if let Err(code) = select::select(&mut plan, host, mpi, state, call) {
         return code.get();
     }
@@ -198,7 +203,7 @@ pub fn abort() {
     comm::end_early("MPI_Abort");
 }
 
-/// `MPI_Comm_idup` of the communicator of this handle, by `next`.
+/// `MPI_Comm_idup`, with hints or without, of the communicator of this handle, by `next`.
 #[cfg(all(any(abi = "openmpi", feature = "one"), not(feature = "direct")))]
 pub fn duplicate(handle: RawHandle, next: impl FnOnce() -> c_int) -> c_int {
     if cfg!(abi = "openmpi")

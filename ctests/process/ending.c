@@ -8,6 +8,7 @@
  *   ending reduce   it only reduces, as the report of Rondo's statistics does
  *   ending pmpi     as order, and every second rank ends MPI by PMPI_Finalize
  *   ending kept     it makes all collective calls on communicators that were never freed, and on a new one
+ *   ending first    its calls are the first ones on MPI_COMM_WORLD, and rank 0 alone met Rondo before
  *   ending leaks    no callback, and a communicator that was never freed: Open MPI, asked to tell of handles that
  *                   somebody still holds at the end, has none to tell of
  *
@@ -86,13 +87,15 @@ int main(int argc, char **argv) {
     start(&argc, &argv, "ending");
     part = argc > 1 ? argv[1] : "order";
     int last = test.rank == test.ranks - 1;
-    MPI_Comm_split(MPI_COMM_WORLD, last ? MPI_UNDEFINED : 0, 0, &kept[0]);
-    if (!last) bcast_bytes(BYTES + BYTES / (size_t)(test.ranks - 1), 0, kept[0]);
+    int early = !last && !is("first");
+    if (is("first") && test.rank == 0) MPI_Barrier(MPI_COMM_SELF);
+    MPI_Comm_split(MPI_COMM_WORLD, early ? 0 : MPI_UNDEFINED, 0, &kept[0]);
+    if (early) bcast_bytes(BYTES + BYTES / (size_t)(test.ranks - 1), 0, kept[0]);
     if (!is("leaks")) hook();
-    bcast_bytes(BYTES, 0, MPI_COMM_WORLD);
+    if (!is("first")) bcast_bytes(BYTES, 0, MPI_COMM_WORLD);
     for (int i = 1; i < COMMS; i++) {
         kept[i] = MPI_COMM_NULL;
-        if (is("order") || is("reduce")) continue;
+        if (is("order") || is("reduce") || is("first")) continue;
         MPI_Comm_dup(MPI_COMM_WORLD, &kept[i]);
         all_seven(BYTES / 10, i, kept[i]);
     }

@@ -12,6 +12,9 @@ use std::ffi::{c_int, c_void};
 type FinalizeFn = unsafe extern "C-unwind" fn() -> c_int;
 #[cfg(all(any(abi = "openmpi", feature = "one"), not(feature = "direct")))]
 type IdupFn = unsafe extern "C-unwind" fn(RawHandle, *mut c_void, *mut c_void) -> c_int;
+#[cfg(all(abi = "openmpi", persistent, not(feature = "direct")))]
+type IdupWithInfoFn =
+    unsafe extern "C-unwind" fn(RawHandle, RawHandle, *mut c_void, *mut c_void) -> c_int;
 type AbortFn = unsafe extern "C-unwind" fn(RawHandle, c_int) -> c_int;
 type FreeFn = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
 type SetInfoFn = unsafe extern "C-unwind" fn(RawHandle, RawHandle) -> c_int;
@@ -88,10 +91,29 @@ macro_rules! observe {
     };
 }
 
-/// Exports `MPI_Comm_idup` by one of its names.
+/// Exports `MPI_Comm_idup` or `MPI_Comm_idup_with_info` by one of its names.
 #[cfg(all(any(abi = "openmpi", feature = "one"), not(feature = "direct")))]
 macro_rules! duplicate {
-    ($name:ident) => {
+    ($name:ident: IdupWithInfoFn) => {
+        /// MPI 4.1, section 7.4.2.
+        ///
+        /// # Safety
+        /// The caller keeps the contract of the MPI function.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name(
+            comm: RawHandle,
+            info: RawHandle,
+            made: *mut c_void,
+            request: *mut c_void,
+        ) -> c_int {
+            let next = || {
+                // SAFETY: the type is the MPI standard's for this name; the arguments are the caller's.
+                next!($name: IdupWithInfoFn, |next| unsafe { next(comm, info, made, request) })
+            };
+            coll::duplicate(comm, next)
+        }
+    };
+    ($name:ident: IdupFn) => {
         /// MPI 4.1, section 7.4.2.
         ///
         /// # Safety
@@ -158,9 +180,13 @@ mod both {
     observe! { MPI_Comm_dup_with_info, MPI_Comm_dup_with_info: DupWithInfoFn }
     observe! { PMPI_Comm_dup_with_info, PMPI_Comm_dup_with_info: DupWithInfoFn }
     #[cfg(any(abi = "openmpi", feature = "one"))]
-    duplicate! { MPI_Comm_idup }
+    duplicate! { MPI_Comm_idup: IdupFn }
     #[cfg(any(abi = "openmpi", feature = "one"))]
-    duplicate! { PMPI_Comm_idup }
+    duplicate! { PMPI_Comm_idup: IdupFn }
+    #[cfg(all(abi = "openmpi", persistent))]
+    duplicate! { MPI_Comm_idup_with_info: IdupWithInfoFn }
+    #[cfg(all(abi = "openmpi", persistent))]
+    duplicate! { PMPI_Comm_idup_with_info: IdupWithInfoFn }
 }
 
 #[cfg(feature = "direct")]

@@ -8,10 +8,11 @@
 #![forbid(unsafe_code)]
 
 use super::calibration::KNOWN;
+use super::private::agree_on_private;
 use super::process::PROCESS;
 use super::{ADD_UP, ALIVE, ruled};
 use crate::config::{self, StatsFormat};
-use crate::host::{self, Abi, Group, Host, Mpi};
+use crate::host::{self, Abi, Host, Mpi};
 use crate::report;
 use crate::stats::{self, Report};
 use once_cell::sync::OnceCell;
@@ -134,10 +135,9 @@ fn write(
 }
 
 /// Adds the sums of all ranks up, on rank 0, by a communicator of Rondo's own: what the program does on
-/// `MPI_COMM_WORLD` must not meet it. Were there no room for one, rank 0 would report what it did itself.
+/// `MPI_COMM_WORLD` must not meet it. If there is no room for one, rank 0 reports what it did itself.
 fn add_up(mpi: &Mpi, sums: &mut [f64]) -> bool {
-    let world = mpi.world();
-    let Ok(own) = Group::of(mpi, world).and_then(|group| mpi.private(world, &group)) else {
+    let Ok(Some(own)) = agree_on_private(mpi, mpi.world(), false) else {
         return false;
     };
     let added = mpi.sum_to_root(own, sums);

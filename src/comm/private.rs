@@ -31,7 +31,8 @@ impl State {
         if self.duplicated.load(Relaxed) {
             return Ok(None);
         }
-        let made = agree_on_private(mpi, self)?;
+        let full = PRIVATE.load(Relaxed) >= self.config.max_comms;
+        let made = agree_on_private(mpi, self.comm, full)?;
         if made.is_some() {
             PRIVATE.fetch_add(1, Relaxed);
         }
@@ -39,20 +40,22 @@ impl State {
     }
 }
 
-/// Makes a private communicator if all ranks have room for one.
-fn agree_on_private(mpi: &Mpi, state: &State) -> Result<Option<Comm>, Code> {
-    let full = PRIVATE.load(Relaxed) >= state.config.max_comms || !mpi.has_room();
-    let group = Group::of(mpi, state.comm).ok().filter(|_| !full);
+/// Makes a communicator of the ranks of `comm` if all of them have room for one and none says that it has enough.
+pub fn agree_on_private(mpi: &Mpi, comm: Comm, enough: bool) -> Result<Option<Comm>, Code> {
+    let group = match !enough && mpi.has_room() {
+        true => Group::of(mpi, comm).ok(),
+        false => None,
+    };
     let mut refused = [i64::from(group.is_none())];
-    mpi.max(state.comm, &mut refused)?;
+    mpi.max(comm, &mut refused)?;
     let Some(group) = group.filter(|_| refused[0] == 0) else {
         return Ok(None);
     };
     // It may fail all the same, if no name for a communicator is free on all ranks. Whether it does may differ between
     // ranks, so they compare what they got.
-    let made = mpi.private(state.comm, &group).ok();
+    let made = mpi.private(comm, &group).ok();
     let mut failed = [i64::from(made.is_none())];
-    mpi.max(state.comm, &mut failed)?;
+    mpi.max(comm, &mut failed)?;
     if failed[0] != 0 {
         made.inspect(|&comm| mpi.free(comm));
         return Ok(None);

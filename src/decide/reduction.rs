@@ -324,8 +324,8 @@ impl Reduction<'_> {
         match algorithm {
             // The order is that of ranks, whatever the blocks.
             Algorithm::Pipelined if block_bytes == 0 => most(self.bytes, facts.eager_bytes),
-            // Nothing travels.
-            _ if ranks == 1 && algorithm != Algorithm::Pipelined => 1,
+            // Nothing travels between nodes; inside, without shared memory, no more than a message carries.
+            _ if ranks == 1 && algorithm != Algorithm::Pipelined => least_blocks(self.bytes),
             // So many of each part.
             Algorithm::Circulant if self.family() == Family::ScatteredReduction => {
                 self.scattered_blocks(block_bytes)

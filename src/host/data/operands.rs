@@ -376,6 +376,11 @@ impl<'a> Operands<'a> {
             return unsafe { memory::copy(self.mpi, self.comm, from.cast_const(), to, bytes) }
                 .map_err(at("copying operands"));
         }
+        if let Some(offset) = self.layout.run {
+            let (from, to) = (self.runs(from, offset), self.runs(to, offset));
+            // SAFETY: the caller's contract.
+            return unsafe { self.copy_runs(from, to, count) };
+        }
         let most = (MESSAGE_BYTES / self.layout.size.max(1)).max(1);
         let mut done = 0;
         while done < count {

@@ -124,10 +124,13 @@ impl Drop for Freeing {
 impl<T: Send + Sync + 'static> Attribute<Comm, T> {
     /// Calls `free`, in which the host frees `comm`. The value that the communicator carries lives until that is over.
     pub fn while_freed<R>(&self, mpi: &Mpi, comm: Comm, free: impl FnOnce() -> R) -> R {
-        let Some(&key) = self.key.get() else {
-            return free(); // no communicator carries any
+        // A communicator without a value is being freed as well: whether this process has made the key depends on what
+        // it called on others, and the ranks of this one must know alike.
+        let value = match self.key.get() {
+            Some(&key) => comm.get_attr(mpi, key),
+            None => Ok(ptr::null_mut()),
         };
-        let Ok(value) = comm.get_attr(mpi, key) else {
+        let Ok(value) = value else {
             return free();
         };
         let freed = Freed {

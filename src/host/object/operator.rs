@@ -5,6 +5,7 @@ use super::code::{Code, check};
 use crate::host::library::abi::{Abi, Handles, RawHandle};
 use crate::host::library::sys;
 use crate::host::library::table::{Mpi, host};
+use crate::kernels::Number;
 use parking_lot::Mutex;
 use std::ffi::c_int;
 
@@ -80,23 +81,43 @@ impl Mpi {
         if let Some(&(_, fits)) = KNOWN.lock().iter().find(|(known, _)| *known == both) {
             return fits;
         }
-        let fits = self.asks_whether(op, raw_type, datatype);
-        KNOWN.lock().push((both, fits));
-        fits
+        match self.ask_whether(op, raw_type, datatype) {
+            Some(fits) => {
+                KNOWN.lock().push((both, fits));
+                fits
+            }
+            // To leave the call to the host, which complains if they do not fit, would be the choice of this rank alone.
+            None => self.h.ops[..Handles::BITS].contains(&op) || self.has_bits(datatype),
+        }
     }
 
+    /// Is it known to be a type of integers?
+    fn has_bits(&self, datatype: Datatype) -> bool {
+        let mut numbers = self.h.numbers.iter();
+        let number = numbers.find(|(known, _)| *known == datatype.0);
+        match number {
+            Some((_, number)) => *number != Number::Float,
+            None => datatype.0 == self.h.byte,
+        }
+    }
+
+    /// The host's answer; `None` if it cannot be asked now.
     #[cold]
-    fn asks_whether(&self, op: sys::MPI_Op, raw_type: RawHandle, datatype: Datatype) -> bool {
+    fn ask_whether(
+        &self,
+        op: sys::MPI_Op,
+        raw_type: RawHandle,
+        datatype: Datatype,
+    ) -> Option<bool> {
         // Collectives on one communicator are called one at a time. The host calls nothing of the user's from here.
         static ONE: Mutex<()> = Mutex::new(());
         if Abi::BUILT.is_simulated() {
-            return true; // it would end the simulation, and finds no such mistake in a real call either
+            return Some(true); // it would end the simulation, and finds no such mistake in a real call either
         }
-        let fitting = (self.extent(datatype)).is_ok_and(|bytes| bytes <= ELEMENT_BYTES as i64);
-        let (Some(comm), true) = (self.own_self(), fitting) else {
-            // It cannot be asked. To leave the call to it would be the choice of this rank alone.
-            return true;
-        };
+        if !(self.extent(datatype)).is_ok_and(|bytes| bytes <= ELEMENT_BYTES as i64) {
+            return Some(true);
+        }
+        let comm = self.own_self()?;
         let (from, mut to) = ([0u128; ELEMENT_BYTES / 16], [0u128; ELEMENT_BYTES / 16]);
         let _one = ONE.lock();
         // SAFETY: the communicator has one rank, and both buffers have room for one element.
@@ -110,7 +131,7 @@ impl Mpi {
                 RawHandle::of(comm.0),
             )
         };
-        code == 0
+        Some(code == 0)
     }
 
     /// inout = in . inout, element by element, with `in` as the left operand.

@@ -93,10 +93,9 @@ pub(in crate::host) fn first_message(
     mpi: &Mpi,
     comm: Comm,
     from: Option<u32>,
-) -> Result<Option<(u32, c_int)>, Failure> {
+) -> Result<Option<sys::MPI_Status>, Failure> {
     let from = from.map_or(sys::MPI_ANY_SOURCE, |from| from as c_int);
-    let found = probe(mpi, comm, from, sys::MPI_ANY_TAG)?;
-    Ok(found.map(|status| (status.MPI_SOURCE as u32, status.MPI_TAG)))
+    probe(mpi, comm, from, sys::MPI_ANY_TAG)
 }
 
 /// The status of a message that has arrived and no receive took.

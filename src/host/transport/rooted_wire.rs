@@ -189,10 +189,13 @@ impl<'a> MpiRootedWire<'a> {
             return Ok(Some(status.MPI_SOURCE as u32));
         }
         for from in [None, Some(self.root)] {
-            if let Some((from, tag)) = first_message(mpi, comm, from)?
-                && (tags.is_late(tag) || tags.is_block(tag))
-            {
-                return Ok(Some(from));
+            let Some(message) = first_message(mpi, comm, from)? else {
+                continue;
+            };
+            // Messages of later calls may be here, of other ranks that are through.
+            let bytes = length(mpi, &message)?;
+            if tags.is_late(message.MPI_TAG) || message.MPI_TAG == tags.block(bytes) {
+                return Ok(Some(message.MPI_SOURCE as u32));
             }
         }
         Ok(None)
@@ -210,8 +213,8 @@ impl<'a> MpiRootedWire<'a> {
         for (request, flight) in requests.iter_mut().zip(transfers) {
             if let Transfer::IncomingBlock { from, doubted, .. } = flight
                 && !*doubted
-                && let Some((_, tag)) = first_message(mpi, comm, Some(*from))?
-                && tag != packet
+                && let Some(message) = first_message(mpi, comm, Some(*from))?
+                && message.MPI_TAG != packet
             {
                 take_back(mpi, request)?;
                 *doubted = true;

@@ -55,11 +55,6 @@ impl Tags {
         self.block | (call_tag([bytes, 0, 0, 0], self.mask) & Tags::SIZE_BITS)
     }
 
-    /// Is this the tag of a block of this call, of whatever size?
-    pub(in crate::host) fn is_block(&self, tag: c_int) -> bool {
-        tag & !Tags::SIZE_BITS == self.block
-    }
-
     /// Is this the tag of a packet that this rank did not expect from an earlier scatter?
     ///
     /// Packets of an earlier gather are what others sent to a root that only reported an error.

@@ -228,7 +228,7 @@ pub(super) fn look_around(
             true => None,
             false => first_message(mpi, comm, Some(from))?,
         };
-        if first.is_some_and(|(_, other)| other != receive.tag) {
+        if first.is_some_and(|message| message.MPI_TAG != receive.tag) {
             message.take_back(mpi)?;
             receive.doubted = true;
         }

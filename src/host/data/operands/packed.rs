@@ -108,7 +108,7 @@ impl Operands<'_> {
 
     /// Where the data of the first of some elements begin, each of which is a run that begins so far behind the address
     /// of its element, and how far these are from each other.
-    fn runs(&self, first: *mut u8, offset: i64) -> (*mut u8, i64) {
+    pub(super) fn runs(&self, first: *mut u8, offset: i64) -> (*mut u8, i64) {
         (first.wrapping_offset(offset as isize), self.layout.extent)
     }
 
@@ -117,7 +117,7 @@ impl Operands<'_> {
     ///
     /// # Safety
     /// The runs at `from` can be read and those at `to` be written to, and they do not overlap.
-    unsafe fn copy_runs(
+    pub(super) unsafe fn copy_runs(
         &self,
         from: (*mut u8, i64),
         to: (*mut u8, i64),
