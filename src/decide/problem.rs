@@ -62,8 +62,8 @@ pub(super) fn is_doubted(choice: Choice) -> bool {
     matches!(choice, Choice::Rondo { why: Why::Auto, .. })
 }
 
-/// What is expected of the host where such calls are Rondo's: a program in which it is the better choice should not have
-/// to wait.
+/// What is expected of the host where such calls are Rondo's: a program in which it is the better choice should not
+/// have to wait.
 pub(super) fn doubt(class: SizeClass) -> Prior {
     Prior {
         class: class.number(),

@@ -86,7 +86,7 @@ impl Mpi {
                 KNOWN.lock().push((both, fits));
                 fits
             }
-            // To leave the call to the host, which complains if they do not fit, would be the choice of this rank alone.
+            // To leave the call to the host, which complains if they do not fit, would be this rank's choice alone.
             None => self.h.ops[..Handles::BITS].contains(&op) || self.has_bits(datatype),
         }
     }
