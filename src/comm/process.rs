@@ -19,7 +19,12 @@ pub fn process(host: &Host) -> &'static Config {
             false => Config::load(),
         };
         report::on_panic(host.world_rank());
-        if host.world_rank() == 0 {
+        let rank = match host.mpi() {
+            // Of a library whose handles nobody knows, no rank is known; the launcher may tell.
+            Err(_) if host.world_rank() < 0 => config::place_in_job().0.unwrap_or(0) as i32,
+            Ok(_) | Err(_) => host.world_rank(),
+        };
+        if rank == 0 {
             for warning in &loaded.warnings {
                 report::line(0, warning);
             }

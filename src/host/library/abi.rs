@@ -38,6 +38,8 @@ pub enum Abi {
     Standard,
     /// SMPI, the MPI of the simulator SimGrid: handles are pointers. Only by the feature `direct`.
     Smpi,
+    /// A later version of the ABI of the MPI standard, with another major number: none of the builds is for it.
+    Later,
 }
 
 impl Abi {
@@ -64,6 +66,7 @@ impl Abi {
             Abi::Mpich => "mpich",
             Abi::Standard => "the MPI-standard ABI",
             Abi::Smpi => "smpi",
+            Abi::Later => "a later version of the MPI-standard ABI",
         }
     }
 
@@ -80,7 +83,7 @@ impl Abi {
     pub fn eager_bytes(self) -> u64 {
         match self {
             Abi::OpenMpi => 32 << 10,
-            Abi::Mpich | Abi::Standard => 16 << 10,
+            Abi::Mpich | Abi::Standard | Abi::Later => 16 << 10,
             Abi::Smpi => 1 << 20,
         }
     }

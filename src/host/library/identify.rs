@@ -6,6 +6,8 @@ use super::abi::{Abi, RawHandle};
 use super::symbols::Finder;
 #[cfg(not(feature = "direct"))]
 use std::ffi::{c_int, c_void};
+#[cfg(not(feature = "direct"))]
+use std::ptr;
 
 /// The ABI of the host that `finder` found, and its `MPI_COMM_WORLD`.
 #[cfg(not(feature = "direct"))]
@@ -24,8 +26,11 @@ pub fn running(finder: &Finder) -> (Abi, RawHandle) {
                 std::mem::transmute(query);
             query(&mut major, &mut minor);
         }
-        if major >= 1 {
-            return (Abi::Standard, RawHandle(Abi::STANDARD_WORLD as *mut c_void));
+        match major {
+            1 => return (Abi::Standard, RawHandle(Abi::STANDARD_WORLD as *mut c_void)),
+            // Nobody knows what its handles are.
+            2.. => return (Abi::Later, RawHandle(ptr::null_mut())),
+            _ => {}
         }
     }
     (

@@ -9,6 +9,7 @@ use super::sys;
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_int, c_void};
+use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicU8, Ordering::Relaxed};
 
 /// Signature of a communicator attribute's delete callback.
@@ -273,7 +274,10 @@ impl WorldRank {
             1
         }
         let initialized = function!(finder, "PMPI_Initialized");
-        let rank = function!(finder, "PMPI_Comm_rank");
+        let rank = match world.0.is_null() {
+            true => ptr::null_mut(), // nobody knows it
+            false => function!(finder, "PMPI_Comm_rank"),
+        };
         // SAFETY: the signatures are the MPI standard's, with the communicator as a word; a null pointer becomes
         // `None`.
         unsafe {
