@@ -35,7 +35,7 @@ one: setup ## build librondo.so for every MPI, to be preloaded, into build/one/
 demo: both ## broadcast FILE to RANKS ranks, bare and under Rondo, on both MPIs
 	@scripts/demo "$(FILE)" "$(RANKS)"
 
-test: setup ## run all tests; the last line is "N passed, N failed"
+test: setup ## run the tests; the last line is "N passed, N failed"
 	@scripts/test
 
 test-large: both ## messages of more than 2 GiB; needs 10 GiB of memory

@@ -8,7 +8,7 @@ mod predict;
 pub use predict::{Call, Prediction};
 
 use crate::algorithm::Algorithm;
-use crate::schedule::{Moves, Pace, Parts, Steps, postal};
+use crate::schedule::{Pace, Parts, Steps, postal};
 
 /// Blocks at the most. The pipeline's ceil(log2 p) - 1 extra rounds are far below 1 % of the time
 /// there, and the record of which blocks of a part have arrived stays at 1 KiB.
@@ -192,20 +192,6 @@ impl Model {
         best.round().max(1.0)
     }
 
-    /// Microseconds of a broadcast of `bytes` bytes down a tree in the best number of blocks, or of a reduction without
-    /// the time of the operator: T(n) as in [`Model::tree_blocks`].
-    pub fn pipelined_tree_us(&self, pace: Pace, bytes: u64) -> f64 {
-        self.tree_in_blocks_us(pace, bytes, self.best_tree_blocks(pace, bytes))
-    }
-
-    /// The same in `n` blocks.
-    fn tree_in_blocks_us(&self, pace: Pace, bytes: u64, n: f64) -> f64 {
-        let (first, every) = (f64::from(pace.first), f64::from(pace.every));
-        let round_us = self.gap() + self.beta_us() * bytes as f64 / n;
-        (first + every * (n - 1.0)) * round_us
-            + f64::from(pace.latencies) * (self.alpha_us - self.gap())
-    }
-
     /// How many messages of `bytes` bytes a rank can begin while one travels. Messages that are under way share their
     /// sender's link; where that takes most of the time, this is 1.
     pub fn latency(&self, bytes: u64) -> u32 {
@@ -309,19 +295,6 @@ impl Model {
     pub fn ring_us(&self, ranks: u32, bytes: u64) -> f64 {
         let steps = f64::from(ranks.max(1) - 1);
         steps * (self.alpha_us + self.beta_us() * bytes as f64)
-    }
-
-    /// Microseconds of an all-broadcast of equal parts in steps ([`crate::schedule::moves`]), of `bytes` bytes in all;
-    /// of [`Moves::Scatter`]: of a broadcast of as many. A step takes alpha, and each rank receives all other parts; of
-    /// a pair one after the other. Before a scattered message goes around, the root sends all of it.
-    pub fn moves_us(&self, moves: Moves, ranks: u32, bytes: u64) -> f64 {
-        let others = bytes as f64 * (1.0 - 1.0 / f64::from(ranks.max(1)));
-        let times = match moves {
-            Moves::Scatter => 2.0,
-            _ if moves.has_pairs(ranks) => 2.0,
-            Moves::Doubling | Moves::Neighbours | Moves::Mesh => 1.0,
-        };
-        f64::from(moves.count(ranks)) * self.alpha_us + times * others * self.beta_us()
     }
 
     /// Microseconds of a broadcast of `bytes` bytes in `rounds` rounds, in each of which who has all of it sends it to

@@ -49,9 +49,17 @@ pub fn enter(collective: &'static str) {
 pub fn on_panic(rank: i32) {
     std::panic::set_hook(Box::new(move |panic| {
         let collective = UNDER_WAY.get();
+        // Outside of calls there is nothing to go around.
+        let way = collective.strip_prefix("MPI_").map(|name| {
+            let name = name.to_uppercase();
+            format!(" (until then RONDO_{name}=host goes around it)")
+        });
+        let way = way.unwrap_or_default();
         fatal(
             rank,
-            &format!("internal error in {collective}, please report it: {panic}"),
+            &format!(
+                "internal error in {collective}, please report it with the output of 'rondo info'{way}: {panic}"
+            ),
         );
         std::process::abort();
     }));

@@ -24,7 +24,7 @@ struct Program {
     calls: &'static [&'static str],
 }
 
-/// Rondo carries out whatever it can.
+/// Rondo carries out whatever it can without changing the bits of sums.
 const FORCED: &[(&str, &str)] = &[
     ("RONDO_BCAST", "circulant"),
     ("RONDO_ALLGATHERV", "circulant"),
@@ -33,6 +33,10 @@ const FORCED: &[(&str, &str)] = &[
     ("RONDO_SCATTERV", "hybrid"),
     ("RONDO_GATHER", "hybrid"),
     ("RONDO_SCATTER", "hybrid"),
+    ("RONDO_ALLTOALL", "pairwise"),
+    ("RONDO_ALLTOALLV", "pairwise"),
+    ("RONDO_ALLTOALLW", "pairwise"),
+    ("RONDO_BARRIER", "dissemination"),
 ];
 
 const RANKS: u32 = 4;

@@ -4,7 +4,7 @@
 
 mod mpirun;
 
-use mpirun::{Ended, MPIS, compile, ctest, folder, library};
+use mpirun::{Ended, MPIS, compile, ctest, folder, library, untested::not_tested};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -138,14 +138,14 @@ fn files_are_ignored(mpi: &str, folder: &Path) -> bool {
 fn a_set_user_id_program_opens_no_files_of_its_user() {
     // Only root can make programs of others, and run them as somebody else.
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
-        return println!("not tested: this is not root");
+        return not_tested("set-user-id programs, because this is not root");
     }
     for mpi in MPIS {
         let tested = [folder("rights"), std::env::temp_dir()]
             .iter()
             .any(|folder| files_are_ignored(mpi, folder));
         if !tested {
-            println!("not tested on {mpi}");
+            not_tested(&format!("set-user-id programs on {mpi}"));
         }
     }
 }

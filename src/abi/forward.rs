@@ -54,7 +54,7 @@ macro_rules! export_as {
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name($($arg: $type,)* $($last: $more),*) -> c_int {
             static NEXT: Next<unsafe extern "C-unwind" fn($($type,)* $($more),*) -> c_int> =
-                // SAFETY: a type of function pointers.
+                // SAFETY: the type is one of function pointers, as `Next::new` demands.
                 unsafe { Next::new(concat!(stringify!($name), "\0")) };
             coll::forward(Collective::$collective, Why::$why, || {
                 // SAFETY: the type is the MPI standard's for this name, with handles as words; the arguments are the

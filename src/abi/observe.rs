@@ -135,7 +135,7 @@ macro_rules! duplicate {
 #[cfg(not(feature = "direct"))]
 macro_rules! next {
     ($name:ident: $type:ty, $call:expr) => {{
-        // SAFETY: a type of function pointers.
+        // SAFETY: `$type` is an `unsafe extern fn` type, as `Next::new` demands.
         static NEXT: Next<$type> = unsafe { Next::new(concat!(stringify!($name), "\0")) };
         NEXT.call($call)
     }};

@@ -182,11 +182,13 @@ impl State {
         let p = self.facts.p;
         let text = if versions {
             format!(
-                "{p} ranks loaded different versions or builds of Rondo; it stays out of their way"
+                "{p} ranks loaded different versions or builds of Rondo; all calls on this communicator go to the MPI \
+                 library. Let all ranks load the same librondo.so ('rondo check' names the files)"
             )
         } else {
             format!(
-                "{} not the same on all of {p} ranks; the values of this rank are used by all",
+                "{} not the same on all of {p} ranks; the values of this rank are used by all. To set them everywhere: \
+                 'rondo run', mpirun -x NAME, srun --export=ALL",
                 differences.join(", ")
             )
         };

@@ -49,7 +49,11 @@ fn read(host: &Host, mpi: &Mpi, path: &str) -> Arc<Rules> {
             let version = mpi.version();
             match file.host.is_empty() || file.host == version {
                 true => file.compile(),
-                false => Err(format!("made for {}, and this is {version}", file.host)),
+                false => Err(format!(
+                    "made for {}, and this is {version}; measure again with 'rondo tune', or remove \"host\" from the \
+                     file",
+                    file.host
+                )),
             }
         });
     match rules {

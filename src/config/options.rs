@@ -461,6 +461,18 @@ impl Opt {
                     sharing(collective)
                 )
             }
+            ValueType::MinBytes(collective) if collective.family() == Family::Scan => format!(
+                "Under auto, calls of {} with as many bytes{} or more are Rondo's. auto leaves all of them to the MPI \
+                 library.",
+                sharing(collective),
+                collective.family().whose_bytes(),
+            ),
+            ValueType::MinBytes(collective) if collective.family().reduces() => format!(
+                "Under auto, calls of {} with fewer bytes{} go to the MPI library, and all others to Rondo. auto \
+                 follows from operator, ranks, nodes and network: docs/tuning.md has the table.",
+                sharing(collective),
+                collective.family().whose_bytes(),
+            ),
             ValueType::MinBytes(collective) => format!(
                 "Under auto, calls of {} with fewer bytes{} go to the MPI library. auto is {} where the ranks are on \
                  several nodes, and {} within one node if it has shared memory, as long as nothing else is measured.",
@@ -470,10 +482,22 @@ impl Opt {
                 size(NODE_LEAST_BYTES),
             ),
             ValueType::MinCommSize(collective) => format!(
-                "Under auto, calls of {} on communicators of fewer ranks go to the MPI library. auto is {}, as long as \
-                 nothing else is measured.",
+                "Under auto, calls of {} on communicators of fewer ranks go to the MPI library. auto is {}{}.",
                 sharing(collective),
                 collective.family().least_ranks(),
+                match collective.family() {
+                    Family::Rooted => ", as long as nothing else is measured",
+                    Family::Barrier =>
+                        ", between several nodes with much latency; elsewhere barriers are the MPI library's",
+                    Family::Broadcast
+                    | Family::AllBroadcast
+                    | Family::AllReduction
+                    | Family::Reduction
+                    | Family::ScatteredReduction
+                    | Family::Scan
+                    | Family::TotalExchange
+                    | Family::IrregularExchange => "",
+                },
             ),
             ValueType::Switch(_)
             | ValueType::Bytes(..)

@@ -98,6 +98,26 @@ impl Selection {
         })
     }
 
+    /// The modes are some of the list's.
+    fn check(&self, list: &List) -> Result<(), String> {
+        let mut modes = self.modes.iter().flatten();
+        match modes.find(|mode| !list.modes.contains_key(*mode)) {
+            None => Ok(()),
+            Some(mode) => {
+                let all: Vec<&str> = list.modes.keys().map(String::as_str).collect();
+                Err(format!(
+                    "RONDO_TEST_MODES: {mode} is no mode: take some of {}",
+                    all.join(" ")
+                ))
+            }
+        }
+    }
+
+    /// Were cases asked for, rather than all?
+    fn asks(&self) -> bool {
+        !self.filters.is_empty() || self.modes.is_some()
+    }
+
     fn takes_mode(&self, mode: &str) -> bool {
         self.modes
             .as_ref()
@@ -144,6 +164,8 @@ impl Selection {
 struct Tally {
     passed: u32,
     failed: u32,
+    /// Cases that were selected, be they run or not.
+    selected: usize,
 }
 
 impl Tally {
@@ -202,6 +224,10 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    if let Err(error) = selection.check(&list) {
+        eprintln!("{error}");
+        return ExitCode::FAILURE;
+    }
     let mut tally = Tally::default();
     let mut hosts = Vec::new();
     for name in &selection.hosts {
@@ -212,6 +238,10 @@ fn main() -> ExitCode {
     }
     for number in 0..hosts.len() {
         run_host(&list, &selection, &hosts, number, &mut tally);
+    }
+    if selection.asks() && tally.selected == 0 && tally.failed == 0 {
+        eprintln!("no test is called that, or RONDO_TEST_MODES, _LARGE or _SLOW leave it out");
+        return ExitCode::FAILURE;
     }
     if selection.lists {
         return ExitCode::SUCCESS;
@@ -233,8 +263,13 @@ fn run_host(list: &List, selection: &Selection, hosts: &[Host], number: usize, t
     let host = &hosts[number];
     if selection.lists {
         let tests = list.tests.iter().filter(|t| selection.has_test(t, host));
-        let cases = tests.flat_map(|test| cases(list, selection, hosts, number, test).runs);
-        return cases.flatten().for_each(|case| println!("{}", case.name()));
+        for test in tests {
+            let of_row = cases(list, selection, hosts, number, test);
+            tally.selected += of_row.selected();
+            let cases = of_row.runs.iter().flatten();
+            cases.for_each(|case| println!("{}", case.name()));
+        }
+        return;
     }
     if let Err(why) = set_up(list, selection, host) {
         return tally.add(Done::by(format!("{} set-up", host.name()), || Err(why)));
@@ -251,6 +286,7 @@ fn run_host(list: &List, selection: &Selection, hosts: &[Host], number: usize, t
     let (mut queue, mut left_out) = (Vec::new(), 0);
     for test in tests {
         let of_row = cases(list, selection, hosts, number, test);
+        tally.selected += of_row.selected();
         left_out += of_row.left_out;
         queue.extend(of_row.runs);
     }
@@ -309,6 +345,13 @@ struct OfRow<'a> {
     runs: Vec<Vec<Case<'a>>>,
     /// Those that were selected and are not run.
     left_out: usize,
+}
+
+impl OfRow<'_> {
+    /// How many were selected.
+    fn selected(&self) -> usize {
+        self.left_out + self.runs.iter().map(Vec::len).sum::<usize>()
+    }
 }
 
 /// The cases of a row on the MPI of this number.

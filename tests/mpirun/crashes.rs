@@ -8,5 +8,5 @@ pub const CRASHES: [&str; 5] = [
     "(signal 6)",
     "signal 6 (Aborted)",
     // A panic of the library.
-    "please report it: ",
+    "please report it with ",
 ];

@@ -11,6 +11,7 @@ use std::{
 
 pub mod crashes;
 pub mod ctests;
+pub mod untested;
 
 pub const MPIS: [&str; 2] = ["openmpi", "mpich"];
 

@@ -1,6 +1,6 @@
 //! What the control groups of a process leave of the machine's memory.
 
-use crate::process::start;
+use crate::{process::start, untested::not_tested};
 use rondo::shm::{Segment, available};
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -71,7 +71,7 @@ impl Drop for Group {
 fn a_segment_that_its_control_group_has_no_memory_for_is_refused() {
     let group = match Group::new() {
         Ok(group) => group,
-        Err(error) => return println!("not tested: no control group can be made here: {error}"),
+        Err(error) => return not_tested(&format!("no control group can be made here: {error}")),
     };
     group.set_limit(16 * MIB);
     let attempt = |group: &Group| {
@@ -85,8 +85,9 @@ fn a_segment_that_its_control_group_has_no_memory_for_is_refused() {
     };
     attempt(&group);
     // The limit of a group holds for those below it.
-    if let Ok(inner) = Group::below(&group.path, group.limit) {
-        attempt(&inner);
+    match Group::below(&group.path, group.limit) {
+        Ok(inner) => attempt(&inner),
+        Err(error) => not_tested(&format!("no control group can be made in another: {error}")),
     }
 }
 

@@ -7,3 +7,5 @@ mod node;
 mod process;
 mod ring;
 mod segment;
+#[path = "../mpirun/untested.rs"]
+mod untested;

@@ -64,7 +64,7 @@ pub struct Args {
     /// Check every answer, with the clock stopped
     #[arg(short = 'c', long)]
     check: bool,
-    /// How blocks of allgatherv, gatherv and scatterv differ: several of the names below
+    /// How blocks differ, in collectives that allow it (...v, alltoallw, reduce_scatter): several of the names below
     #[arg(
         long,
         value_name = "DIST",

@@ -35,7 +35,7 @@ use sweep::{Place, Sweep, Winner};
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment, after_long_help = AFTER_HELP)]
 pub struct Args {
-    /// What to measure [default: all]
+    /// What to measure [default: all but barrier]
     #[arg(value_parser = collectives::parser(), value_name = "COLLECTIVE", hide_default_value = true,
           default_values = collectives::names())]
     collectives: Vec<Collective>,
@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(short = 'i', long, value_name = "N", default_value = "5",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     batches: u32,
-    /// How blocks of allgatherv, gatherv and scatterv differ, as in 'rondo bench'
+    /// How blocks differ, in collectives that allow it (...v, alltoallw, reduce_scatter), as in 'rondo bench'
     #[arg(
         long,
         value_name = "DIST",
@@ -80,7 +80,7 @@ FILE:
 
 OUTPUT:
   Times are medians, in microseconds, the slowest distribution's of each collective. The numbers of the cost model are
-  printed as variables to set: Rondo's own choices go by them.";
+  for comparison: Rondo measures them itself (docs/tuning.md).";
 
 /// From a size to the next.
 const STEP: u64 = 4;

@@ -316,7 +316,8 @@ impl<'a> Operands<'a> {
         to: u64,
     ) -> Result<(), Failure> {
         let (from, to) = (self.at(buffers.own, elements.start), self.place(area, to));
-        // SAFETY: as in `fill`.
+        // SAFETY: `elements` lie in this rank's vector and `to..` in the area, because the caller cuts both from the
+        // same total (`coll::reduction`); by the contract of the call the vector can be read.
         unsafe { self.copy(from, to, elements.end - elements.start) }
     }
 

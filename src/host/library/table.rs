@@ -179,7 +179,8 @@ pub fn host() -> &'static Host {
         Host::find().unwrap_or_else(|| {
             crate::report::line(
                 -1,
-                "an MPI function was called, but no MPI library is loaded",
+                "an MPI function was called, but no MPI library is loaded: link the program with one behind -lrondo, \
+                 or take librondo.so out of LD_PRELOAD",
             );
             std::process::abort()
         })

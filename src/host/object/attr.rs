@@ -181,7 +181,7 @@ impl HasAttributes for Comm {
     #[inline]
     fn get_attr(self, mpi: &Mpi, key: c_int) -> Result<*mut c_void, Code> {
         let (mut value, mut found): (*mut c_void, c_int) = (ptr::null_mut(), 0);
-        // SAFETY: the host checks the handle; the value has the size of a pointer.
+        // SAFETY: the host checks the handle; value and flag are places of the right types.
         check(unsafe { (mpi.f.comm_get_attr)(self.0, key, (&raw mut value).cast(), &mut found) })?;
         Ok(if found != 0 { value } else { ptr::null_mut() })
     }
@@ -199,7 +199,8 @@ pub struct Datatype(pub(in crate::host) sys::MPI_Datatype);
 impl HasAttributes for Datatype {
     fn create_keyval<T>(mpi: &Mpi) -> Result<c_int, Code> {
         let mut key: c_int = 0;
-        // SAFETY: as for communicators.
+        // SAFETY: the callbacks have the signatures of the standard and live as long as the library,
+        // which is never unloaded while MPI runs.
         check(unsafe {
             (mpi.f.type_create_keyval)(
                 not_copied::<sys::MPI_Datatype>,
@@ -213,13 +214,13 @@ impl HasAttributes for Datatype {
 
     fn get_attr(self, mpi: &Mpi, key: c_int) -> Result<*mut c_void, Code> {
         let (mut value, mut found): (*mut c_void, c_int) = (ptr::null_mut(), 0);
-        // SAFETY: as for communicators.
+        // SAFETY: the host checks the handle; value and flag are places of the right types.
         check(unsafe { (mpi.f.type_get_attr)(self.0, key, (&raw mut value).cast(), &mut found) })?;
         Ok(if found != 0 { value } else { ptr::null_mut() })
     }
 
     fn set_attr(self, mpi: &Mpi, key: c_int, value: *mut c_void) -> Result<(), Code> {
-        // SAFETY: as for communicators.
+        // SAFETY: the host checks handle and key and stores the pointer.
         check(unsafe { (mpi.f.type_set_attr)(self.0, key, value) })
     }
 }

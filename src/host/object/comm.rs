@@ -205,7 +205,7 @@ impl Mpi {
         if rc != 0 || found == 0 || value.is_null() {
             return 32767; // what the standard guarantees
         }
-        // SAFETY: as above.
+        // SAFETY: found and not null, so it points to MPI's int.
         unsafe { *value }.max(32767) as u32
     }
 }

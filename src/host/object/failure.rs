@@ -25,6 +25,9 @@ pub enum Failure {
     Timeout(Duration, Option<u32>),
 }
 
+/// Whose fault it is where counts are known to differ. MPI libraries put up with some of that.
+const PROGRAM: &str = "this is an error of the program, which RONDO=off may hide";
+
 impl Failure {
     /// There is no memory for what is under way.
     pub fn memory(code: Code) -> Failure {
@@ -42,14 +45,14 @@ impl Failure {
                 "rank {to} does not expect what it is to get: the ranks differ in counts, datatype or root"
             ),
             Failure::Contribution { sends, expected } => format!(
-                "it sends {sends} bytes, but by its receive counts it contributes {expected}"
+                "it sends {sends} bytes, but by its receive counts it contributes {expected}; {PROGRAM}"
             ),
             Failure::Datatype => {
                 "the datatype of the blocks at the root is null or not committed".to_owned()
             }
             Failure::Misfit(Misfit::Block { rank, own, root }) => {
                 format!(
-                    "rank {rank} has a block of {own} bytes, but by the root's counts it has {root}"
+                    "rank {rank} has a block of {own} bytes, but by the root's counts it has {root}; {PROGRAM}"
                 )
             }
             Failure::Timeout(limit, from) => {

@@ -27,7 +27,7 @@ impl<'a> Group<'a> {
 
 impl Drop for Group<'_> {
     fn drop(&mut self) {
-        // SAFETY: the group is ours.
+        // SAFETY: made by `Group::of` and freed nowhere else; groups live within calls, while MPI is up.
         unsafe { (self.0.f.group_free)(&mut self.1) };
     }
 }

@@ -81,7 +81,7 @@ pub struct Given {
     /// A network with a name; see PRESETS
     #[arg(long, value_name = "NAME", conflicts_with = "from")]
     preset: Option<String>,
-    /// The network in a file of rules, as 'rondo tune' writes it
+    /// The network in a file of rules, as RONDO_LEARN=save:FILE writes it
     #[arg(long, value_name = "RULES")]
     from: Option<PathBuf>,
     /// Microseconds of a short message between nodes
@@ -156,7 +156,10 @@ impl Given {
         let text = fs::read_to_string(path).map_err(|error| fail(error.to_string()))?;
         let network = File::parse(&text).map_err(fail)?.network;
         match network.is_empty() {
-            true => Err(fail("no figures of a network in it".into())),
+            true => Err(fail(
+                "no figures of a network in it: RONDO_LEARN=save:FILE writes them, or give --alpha, --gap and --beta"
+                    .into(),
+            )),
             false => Ok(network),
         }
     }
