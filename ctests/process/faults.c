@@ -14,6 +14,7 @@
  *   PASS faults                     no call was left to fail
  */
 #include "rondo_test.h"
+#include <unistd.h>
 
 enum { ELEMENTS = 3000, LIMIT = 100000 };
 

@@ -84,6 +84,8 @@ static int derived(int n, const MPI_Datatype *types) {
              (b, n, t, to, tag, c, r), made(REQUESTS, rc, 1))
 
 FUNCTION(Allreduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c), NOTHING)
+FUNCTION(Allgather, (const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Datatype u, MPI_Comm c),
+         (a, n, t, b, m, u, c), NOTHING)
 FUNCTION(Iallreduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request *r),
          (a, b, n, t, o, c, r), made(REQUESTS, rc, 1))
 FUNCTION(Reduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c),
@@ -118,16 +120,33 @@ FUNCTION(Comm_compare, (MPI_Comm c, MPI_Comm d, int *how), (c, d, how), NOTHING)
 FUNCTION(Comm_group, (MPI_Comm c, MPI_Group *g), (c, g), made(GROUPS, rc, 1))
 FUNCTION(Group_translate_ranks, (MPI_Group g, int n, const int *a, MPI_Group h, int *b), (g, n, a, h, b), NOTHING)
 FUNCTION(Group_free, (MPI_Group * g), (g), made(GROUPS, rc, -1))
+/* That of this process alone, which Rondo makes of MPI_COMM_SELF when it first needs one and keeps: not counted. */
+static MPI_Comm kept = MPI_COMM_NULL;
+
 /* As a host that runs out of something on this rank, it fails when the ranks have talked about it. */
 int PMPI_Comm_create(MPI_Comm c, MPI_Group g, MPI_Comm *d) {
     static int (*next)(MPI_Comm, MPI_Group, MPI_Comm *);
     if (!next) *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Comm_create");
     int fails = strikes("Comm_create"), rc = next(c, g, d);
     if (fails && rc == MPI_SUCCESS) MPI_Comm_free(d);
-    made(COMMUNICATORS, rc, !fails);
-    return fails ? MPI_ERR_OTHER : rc;
+    if (fails) return MPI_ERR_OTHER;
+    if (c == MPI_COMM_SELF && kept == MPI_COMM_NULL && rc == MPI_SUCCESS)
+        kept = *d;
+    else
+        made(COMMUNICATORS, rc, 1);
+    return rc;
 }
-FUNCTION(Comm_free, (MPI_Comm * c), (c), made(COMMUNICATORS, rc, -1))
+int PMPI_Comm_free(MPI_Comm *c) {
+    static int (*next)(MPI_Comm *);
+    if (!next) *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Comm_free");
+    if (strikes("Comm_free")) return MPI_ERR_OTHER;
+    int is_kept = *c == kept, rc = next(c);
+    if (is_kept && rc == MPI_SUCCESS)
+        kept = MPI_COMM_NULL;
+    else
+        made(COMMUNICATORS, rc, -1);
+    return rc;
+}
 FUNCTION(Comm_get_errhandler, (MPI_Comm c, MPI_Errhandler *e), (c, e), made(HANDLERS, rc, 1))
 FUNCTION(Comm_set_errhandler, (MPI_Comm c, MPI_Errhandler e), (c, e), NOTHING)
 FUNCTION(Errhandler_free, (MPI_Errhandler * e), (e), made(HANDLERS, rc, -1))
@@ -143,6 +162,7 @@ FUNCTION(Type_get_attr, (MPI_Datatype t, int key, void *value, int *found), (t, 
 FUNCTION(Type_set_attr, (MPI_Datatype t, int key, void *value), (t, key, value), NOTHING)
 FUNCTION(Type_size_x, (MPI_Datatype t, MPI_Count *n), (t, n), NOTHING)
 FUNCTION(Type_get_extent, (MPI_Datatype t, MPI_Aint *lb, MPI_Aint *n), (t, lb, n), NOTHING)
+FUNCTION(Type_get_true_extent, (MPI_Datatype t, MPI_Aint *lb, MPI_Aint *n), (t, lb, n), NOTHING)
 FUNCTION(Type_get_envelope, (MPI_Datatype t, int *i, int *a, int *d, int *how), (t, i, a, d, how), NOTHING)
 FUNCTION(Type_get_contents, (MPI_Datatype t, int i, int a, int d, int *is, MPI_Aint *as, MPI_Datatype *ds),
          (t, i, a, d, is, as, ds), made(TYPES, rc, rc == MPI_SUCCESS ? derived(d, ds) : 0))

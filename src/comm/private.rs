@@ -54,11 +54,13 @@ pub fn agree_on_private(mpi: &Mpi, comm: Comm, enough: bool) -> Result<Option<Co
     // It may fail all the same, if no name for a communicator is free on all ranks. Whether it does may differ between
     // ranks, so they compare what they got.
     let made = mpi.private(comm, &group).ok();
-    let mut failed = [i64::from(made.is_none())];
-    mpi.max(comm, &mut failed)?;
-    if failed[0] != 0 {
+    // One that does not serve is freed with those of the others, which may wait for that.
+    let serves = made.is_some_and(|comm| mpi.return_errors(comm).is_ok());
+    let mut failed = [i64::from(!serves)];
+    let agreed = mpi.max(comm, &mut failed);
+    if agreed.is_err() || failed[0] != 0 {
         made.inspect(|&comm| mpi.free(comm));
-        return Ok(None);
+        return agreed.map(|()| None);
     }
     Ok(made)
 }

@@ -7,6 +7,7 @@ use crate::host::data::elements::Made;
 use crate::host::library::abi::{Handles, IN_PLACE, RawHandle};
 use crate::host::library::sys;
 use crate::host::library::table::{Mpi, host};
+use crate::host::object::code::check;
 use parking_lot::Mutex;
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -78,7 +79,9 @@ impl Mpi {
             // Open MPI minds from two elements on.
             let mut bytes = [0u8; 2];
             let both = ((&raw mut bytes).cast(), 2, RawHandle::of_type(self.h.byte));
-            let refuses = self.refuses(function, both, both);
+            let Some(refuses) = self.refuses(function, both, both) else {
+                return true;
+            };
             known.store(1 + u8::from(refuses), Relaxed);
         }
         if known.load(Relaxed) == 0 {
@@ -91,7 +94,9 @@ impl Mpi {
                 1,
                 RawHandle::of_type(empty.datatype),
             );
-            let refuses = self.refuses(function, both, both);
+            let Some(refuses) = self.refuses(function, both, both) else {
+                return true;
+            };
             known.store(1 + u8::from(refuses), Relaxed);
         }
         known.load(Relaxed) == 2
@@ -107,7 +112,7 @@ impl Mpi {
         let (mut one, mut other) = (0u8, 0u8);
         let own = ((&raw mut one).cast(), 0, datatype);
         let all = ((&raw mut other).cast(), 0, RawHandle::of_type(self.h.byte));
-        self.refuses(function, own, all)
+        self.refuses(function, own, all).unwrap_or(true)
     }
 
     /// Does the host refuse this type for the blocks of all, though there are no data in them?
@@ -124,16 +129,18 @@ impl Mpi {
             false => (&raw mut one).cast(),
         };
         let own = (own, 0, RawHandle::of_type(self.h.byte));
-        self.refuses(function, own, ((&raw mut other).cast(), 0, datatype))
+        let all = ((&raw mut other).cast(), 0, datatype);
+        self.refuses(function, own, all).unwrap_or(true)
     }
 
     /// Does the host refuse a call with these buffers? Without a communicator to ask on it is taken for one that does
-    /// not. There is not a byte in either.
-    fn refuses(&self, function: Function, own: Buffer, all: Buffer) -> bool {
+    /// not. There is not a byte in either. `None` if the host failed for another reason, which is as good as a refusal:
+    /// [`Mpi::trouble`] tells them apart.
+    fn refuses(&self, function: Function, own: Buffer, all: Buffer) -> Option<bool> {
         // Collectives on one communicator are called one at a time. The host calls nothing of the user's from here.
         static ONE: Mutex<()> = Mutex::new(());
         let Some(comm) = self.own_self() else {
-            return false;
+            return Some(false);
         };
         let _one = ONE.lock();
         let (host, comm) = (&host().own, RawHandle::of(comm.0));
@@ -194,7 +201,10 @@ impl Mpi {
                 }
             }
         };
-        code != 0
+        match check(code) {
+            Ok(()) => Some(false),
+            Err(code) => self.complains(code).then_some(true),
+        }
     }
 
     /// Do the data of the first element begin at its very address? At a null address they cannot be.

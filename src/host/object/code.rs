@@ -1,8 +1,8 @@
 //! Error codes of the host.
 
 use crate::host::library::abi::{
-    MPI_ERR_ARG, MPI_ERR_BUFFER, MPI_ERR_COMM, MPI_ERR_INTERN, MPI_ERR_NO_MEM, MPI_ERR_TRUNCATE,
-    MPI_ERR_TYPE,
+    MPI_ERR_ARG, MPI_ERR_BUFFER, MPI_ERR_COMM, MPI_ERR_COUNT, MPI_ERR_INTERN, MPI_ERR_NO_MEM,
+    MPI_ERR_OP, MPI_ERR_TRUNCATE, MPI_ERR_TYPE,
 };
 use crate::host::library::table::Mpi;
 use std::cell::Cell;
@@ -82,9 +82,20 @@ impl Mpi {
     /// Why an argument seems to be invalid, if the reason is that a host function failed which has nothing against it:
     /// the host's collective would not complain, and wait for ranks that are in one of Rondo's.
     pub fn trouble(&self) -> Option<Code> {
-        let code = NonZero::new(LAST.replace(0))?;
-        let class = self.class(code.get());
-        let complaints = [MPI_ERR_TYPE, MPI_ERR_ARG, MPI_ERR_COMM];
-        (!complaints.contains(&(class as u32))).then_some(Code(code))
+        let code = Code(NonZero::new(LAST.replace(0))?);
+        (!self.complains(code)).then_some(code)
+    }
+
+    /// Does this code say that an argument is invalid, and not that the host failed?
+    pub(in crate::host) fn complains(&self, code: Code) -> bool {
+        let complaints = [
+            MPI_ERR_TYPE,
+            MPI_ERR_ARG,
+            MPI_ERR_COMM,
+            MPI_ERR_OP,
+            MPI_ERR_BUFFER,
+            MPI_ERR_COUNT,
+        ];
+        complaints.contains(&(self.class(code.get()) as u32))
     }
 }

@@ -142,7 +142,8 @@ impl Mpi {
         tried.inspect(|&comm| self.free(comm)).is_some()
     }
 
-    /// A new communicator with the ranks of `comm` in the same order, which `group` is of, errors returned. Collective.
+    /// A new communicator with the ranks of `comm` in the same order, which `group` is of. Collective. It does not
+    /// return errors yet ([`Mpi::return_errors`]).
     ///
     /// Created from the group, because a duplicate would run the user's attribute copy callbacks, and because MPICH 5
     /// with several threads holds a lock of `comm` while it calls its error handler: a handler that calls a collective
@@ -156,14 +157,21 @@ impl Mpi {
             if made == self.h.comm_null {
                 return Err(Code::no_mem()); // MPICH 5 returns success if the error handler did
             }
-            check((self.f.comm_set_errhandler)(made, self.h.errors_return))?;
         }
         Ok(Comm(made))
     }
 
-    /// The same for a communicator of this process alone. Local.
+    /// From now on errors on a communicator made by [`Mpi::private`] are returned. Local.
+    pub fn return_errors(&self, comm: Comm) -> Result<(), Code> {
+        // SAFETY: the communicator is ours, the handler predefined.
+        check(unsafe { (self.f.comm_set_errhandler)(comm.0, self.h.errors_return) })
+    }
+
+    /// The same for a communicator of this process alone, errors returned. Local.
     fn alone(&self, comm: Comm) -> Result<Comm, Code> {
-        self.private(comm, &Group::of(self, comm)?)
+        let made = self.private(comm, &Group::of(self, comm)?)?;
+        let errors = self.return_errors(made);
+        errors.inspect_err(|_| self.free(made)).map(|()| made)
     }
 
     /// Frees a communicator made by [`Mpi::private`], unless MPI is no more.

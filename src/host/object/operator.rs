@@ -40,7 +40,7 @@ const ELEMENTS_MAX: u64 = 1 << 30;
 
 impl Mpi {
     /// What is to be known of an operator; `None` if there is none, or none for this datatype, so that the host
-    /// complains.
+    /// complains; and where the host could not say ([`Mpi::trouble`]).
     pub(in crate::host) fn operator(
         &self,
         handle: RawHandle,
@@ -62,33 +62,35 @@ impl Mpi {
                 idempotent: false,
             });
         };
-        if !self.is_predefined(datatype)? || !self.fits(op, raw_type, datatype) {
+        if !self.is_predefined(datatype)? || !self.fits(op, raw_type, datatype)? {
             return None;
         }
         let is_integer = || self.fits(self.h.ops[Handles::BITS], raw_type, datatype);
         Some(Operator {
             commutes: true,
-            exact: place >= Handles::BITS || is_integer(),
+            exact: place >= Handles::BITS || is_integer()?,
             built_in: true,
             idempotent: Handles::IDEMPOTENT.contains(&place),
         })
     }
 
     /// Does the host reduce elements of this predefined type by this predefined operator? It is asked, once, by a
-    /// reduction of this process alone.
-    fn fits(&self, op: sys::MPI_Op, raw_type: RawHandle, datatype: Datatype) -> bool {
+    /// reduction of this process alone. `None` if that failed for another reason: to take this for an answer would be
+    /// the choice of this rank alone.
+    fn fits(&self, op: sys::MPI_Op, raw_type: RawHandle, datatype: Datatype) -> Option<bool> {
         let both = Known(op, datatype.0);
         if let Some(&(_, fits)) = KNOWN.lock().iter().find(|(known, _)| *known == both) {
-            return fits;
+            return Some(fits);
         }
-        match self.ask_whether(op, raw_type, datatype) {
-            Some(fits) => {
-                KNOWN.lock().push((both, fits));
-                fits
-            }
+        let fits = match self.ask_whether(op, raw_type, datatype) {
+            Some(answer) => answer.ok()?,
             // To leave the call to the host, which complains if they do not fit, would be this rank's choice alone.
-            None => self.h.ops[..Handles::BITS].contains(&op) || self.has_bits(datatype),
-        }
+            None => {
+                return Some(self.h.ops[..Handles::BITS].contains(&op) || self.has_bits(datatype));
+            }
+        };
+        KNOWN.lock().push((both, fits));
+        Some(fits)
     }
 
     /// Is it known to be a type of integers?
@@ -101,21 +103,21 @@ impl Mpi {
         }
     }
 
-    /// The host's answer; `None` if it cannot be asked now.
+    /// The host's answer, or why it failed; `None` if it cannot be asked now.
     #[cold]
     fn ask_whether(
         &self,
         op: sys::MPI_Op,
         raw_type: RawHandle,
         datatype: Datatype,
-    ) -> Option<bool> {
+    ) -> Option<Result<bool, Code>> {
         // Collectives on one communicator are called one at a time. The host calls nothing of the user's from here.
         static ONE: Mutex<()> = Mutex::new(());
         if Abi::BUILT.is_simulated() {
-            return Some(true); // it would end the simulation, and finds no such mistake in a real call either
+            return Some(Ok(true)); // it would end the simulation, and finds no such mistake in a real call either
         }
         if !(self.extent(datatype)).is_ok_and(|bytes| bytes <= ELEMENT_BYTES as i64) {
-            return Some(true);
+            return Some(Ok(true));
         }
         let comm = self.own_self()?;
         let (from, mut to) = ([0u128; ELEMENT_BYTES / 16], [0u128; ELEMENT_BYTES / 16]);
@@ -131,7 +133,11 @@ impl Mpi {
                 RawHandle::of(comm.0),
             )
         };
-        Some(code == 0)
+        Some(match check(code) {
+            Ok(()) => Ok(true),
+            Err(code) if self.complains(code) => Ok(false),
+            Err(code) => Err(code),
+        })
     }
 
     /// inout = in . inout, element by element, with `in` as the left operand.

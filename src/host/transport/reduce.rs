@@ -6,8 +6,50 @@ use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;
 use crate::host::library::table::Mpi;
 use crate::host::object::code::{Code, check};
-use std::ffi::{c_int, c_long};
+use std::cell::Cell;
+use std::ffi::{c_int, c_long, c_void};
+use std::mem::ManuallyDrop;
 use std::time::Duration;
+
+/// Numbers, there and back, of which a thread keeps the room.
+const KEPT_MAX: usize = 64;
+
+/// What a reduction reads and writes. They are not the caller's: should it fail half way, the host may read and write
+/// them later, so they are given up then.
+struct Buffers(ManuallyDrop<Vec<i64>>);
+
+thread_local! {
+    /// Those of the last reduction: a few numbers in the middle of a program's calls are no reason to allocate.
+    static KEPT: Cell<Vec<i64>> = const { Cell::new(Vec::new()) };
+}
+
+impl Buffers {
+    /// The numbers, and room for as many.
+    fn of(numbers: &[i64]) -> Buffers {
+        let mut both = KEPT.try_with(Cell::take).unwrap_or_default();
+        both.clear();
+        both.extend_from_slice(numbers);
+        both.resize(2 * numbers.len(), 0);
+        Buffers(ManuallyDrop::new(both))
+    }
+
+    /// The numbers, and where their maxima go.
+    fn both(&mut self) -> (*const c_void, *mut c_void) {
+        let half = self.0.len() / 2;
+        let (from, to) = self.0.split_at_mut(half);
+        (from.as_ptr().cast(), to.as_mut_ptr().cast())
+    }
+
+    /// The reduction is complete: its results.
+    fn give_back(self, numbers: &mut [i64]) {
+        let both = ManuallyDrop::into_inner(self.0);
+        numbers.copy_from_slice(&both[numbers.len()..]);
+        if both.len() <= KEPT_MAX {
+            // A thread that is about to end keeps nothing.
+            let _ = KEPT.try_with(|kept| kept.set(both));
+        }
+    }
+}
 
 impl Mpi {
     /// Element-wise maximum of `numbers` over all ranks of `comm`, in place of `numbers`. Collective.
@@ -29,33 +71,26 @@ impl Mpi {
         interval: Duration,
         mut look: impl FnMut(Duration) + Send + 'static,
     ) -> Result<(), Code> {
-        // A few numbers in the middle of a program's calls are no reason to allocate.
-        let (mut few, many): ([i64; 8], Vec<i64>);
-        let from = match numbers.len() {
-            n @ ..=8 => {
-                few = [0; 8];
-                few[..n].copy_from_slice(numbers);
-                few.as_ptr().cast()
-            }
-            _ => {
-                many = numbers.to_vec();
-                many.as_ptr().cast()
-            }
-        };
-        let (to, n) = (numbers.as_mut_ptr().cast(), numbers.len() as c_int);
+        let n = numbers.len() as c_int;
         const { assert!(size_of::<c_long>() == 8) };
+        let mut buffers = Buffers::of(numbers);
+        let (from, to) = buffers.both();
         let at_once = || {
             // SAFETY: both buffers hold `numbers.len()` 64-bit integers and do not overlap.
             check(unsafe { (self.f.allreduce)(from, to, n, self.h.long, self.h.max, comm.0) })
         };
         if Abi::BUILT.is_simulated() {
-            return at_once(); // simulated time stands still while a rank tests
+            at_once()?; // simulated time stands still while a rank tests
+            buffers.give_back(numbers);
+            return Ok(());
         }
         if !self.reduces_apart {
-            return watch::watched(interval, look, at_once);
+            watch::watched(interval, look, at_once)?;
+            buffers.give_back(numbers);
+            return Ok(());
         }
         let mut request = self.h.request_null;
-        // SAFETY: as above, and the buffers stay until the request is complete.
+        // SAFETY: as above, and the buffers stay until the request is complete, or for ever should it fail.
         check(unsafe {
             (self.f.iallreduce)(from, to, n, self.h.long, self.h.max, comm.0, &mut request)
         })?;
@@ -74,6 +109,7 @@ impl Mpi {
                 look(time);
             }
         }
+        buffers.give_back(numbers);
         Ok(())
     }
 
