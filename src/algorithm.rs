@@ -56,6 +56,8 @@ algorithms! {
     Binary = "binary";
     /// Broadcast or reduction over a tree in which a rank has `RONDO_TREE_ARITY` children, block by block.
     Kary = "kary";
+    /// Broadcast or reduction over a k-nomial tree: in each round `RONDO_TREE_ARITY` times as many ranks have a block.
+    Knomial = "knomial";
     /// Broadcast or reduction over a Fibonacci tree, block by block: binary, and all leaves are reached together.
     Fibonacci = "fibonacci";
     /// Broadcast or reduction over a binary tree in the order of ranks with the root where it is, block by block.
@@ -64,8 +66,11 @@ algorithms! {
     /// in the other.
     TwoTree = "two-tree";
     /// Broadcast or reduction over a mesh of about sqrt(p) rows: first along a row, and then along all columns; an
-    /// all-broadcast around all rows, and then around all columns.
+    /// all-broadcast around all rows, and then around all columns; a scan, or an exchange of blocks, along all rows
+    /// and then along all columns.
     Mesh = "mesh";
+    /// A scan, or an exchange of blocks, along one dimension of a hypercube after the other.
+    Hypercube = "hypercube";
     /// Broadcast by a scatter down a binomial tree and an all-broadcast around a ring (van de Geijn).
     ScatterAllgather = "scatter-allgather";
     /// All-broadcast in p/2 rounds: two parts to the rank on one side and to the one on the other side in turn.
@@ -199,6 +204,10 @@ mod sources {
         "A. Grama et al., Introduction to Parallel Computing, 2003, sections 4.1.2 and 4.2.2";
     pub const HYPERCUBE: &str =
         "A. Grama et al., Introduction to Parallel Computing, 2003, sections 4.1.3 and 4.2.3";
+    pub const PREFIXES: &str =
+        "A. Grama et al., Introduction to Parallel Computing, 2003, section 4.3";
+    pub const PERSONALIZED: &str =
+        "A. Grama et al., Introduction to Parallel Computing, 2003, sections 4.5.2 and 4.5.3";
     pub const FACTORS: &str = "D. König, Theorie der endlichen und unendlichen Graphen, 1936; docs/algorithms.md, \
          section Exchanges";
     pub const MPICH: &str = "R. Thakur, R. Rabenseifner, W. Gropp, International Journal of High Performance \
@@ -219,6 +228,8 @@ families! {
         Linear: "(p - 1) n", "T(k, s, d), k = s = p - 1, d = 1", sources::LECTURE;
         Binary: "k + 2 (n-1)", "T(k, s, d), d = floor(log2 p), k = 2 d, s = 2", sources::LECTURE;
         Kary: "k + K (n-1)", "T(k, s, d), d = ceil(log_K (p (K-1) + 1)) - 1, k = K d, s = K",
+            sources::LECTURE;
+        Knomial: "k n", "T(k, s, d), d = ceil(log_K p), k = s = (K-1) (d-1) + ceil(p / K^(d-1)) - 1",
             sources::LECTURE;
         Fibonacci: "k + 2 (n-1)", "T(k, s, d), Fib(k + 3) > p, d = k, s = 2", sources::FIBONACCI;
         InOrder: "k + 2 (n-1)", "T(k, s, d), d = 1 + floor(log2 (p-1)), k = 2 d, s = 2", sources::LECTURE;
@@ -270,6 +281,7 @@ families! {
         Linear: "twice those of reduce", "twice that of reduce", sources::LECTURE;
         Binary: "twice those of reduce", "twice that of reduce", sources::LECTURE;
         Kary: "twice those of reduce", "twice that of reduce", sources::LECTURE;
+        Knomial: "twice those of reduce", "twice that of reduce", sources::LECTURE;
         Fibonacci: "twice those of reduce", "twice that of reduce", sources::FIBONACCI;
         InOrder: "twice those of reduce", "twice that of reduce", sources::LECTURE;
         TwoTree: "twice those of reduce", "twice that of reduce", sources::TWO_TREES;
@@ -287,6 +299,8 @@ families! {
         Linear: "(p - 1) n", "T(k, s, d), k = s = p - 1, d = 1", sources::LECTURE;
         Binary: "k + 2 (n-1)", "T(k, s, d), d = floor(log2 p), k = 2 d, s = 2", sources::LECTURE;
         Kary: "k + K (n-1)", "T(k, s, d), d = ceil(log_K (p (K-1) + 1)) - 1, k = K d, s = K",
+            sources::LECTURE;
+        Knomial: "k n", "T(k, s, d), d = ceil(log_K p), k = s = (K-1) (d-1) + ceil(p / K^(d-1)) - 1",
             sources::LECTURE;
         Fibonacci: "k + 2 (n-1)", "T(k, s, d), Fib(k + 3) > p, d = k, s = 2", sources::FIBONACCI;
         InOrder: "k + 2 (n-1)", "T(k, s, d), d = 1 + floor(log2 (p-1)), k = 2 d, s = 2", sources::LECTURE;
@@ -307,6 +321,9 @@ families! {
              arXiv 2507.04785";
         Pipelined: "p - 2 + n", "(p-1) (alpha + (beta + gamma) m/n) + (n-1) (g' + (beta + gamma) m/n)",
             "docs/algorithms.md, section Reductions";
+        Hypercube: "q", "q (alpha + beta m) + (2 q - 1) gamma m", sources::PREFIXES;
+        Mesh: "rows + columns - 2",
+            "(rows + columns - 2) (alpha + (beta + gamma) m) + (columns - 1) gamma m", sources::PREFIXES;
     }
     /// What can carry out a barrier.
     BarrierAlgorithm, of_barrier {
@@ -317,6 +334,10 @@ families! {
         Circulant: "q", "q (alpha + beta m/2)", sources::HALVING;
         Pairwise: "p - 1, or p if p is odd", "(p-1) alpha + beta m", sources::FACTORS;
         Linear: "1", "alpha + (p-2) g' + beta m", sources::FACTORS;
+        Hypercube: "the sum of f - 1 over all prime factors f of p: q if p = 2^q",
+            "the sum of (f-1) (alpha + beta m/f)", sources::PERSONALIZED;
+        Mesh: "rows + columns - 2", "(columns-1) (alpha + beta m/columns) + (rows-1) (alpha + beta m/rows)",
+            sources::PERSONALIZED;
     }
     /// What can carry out an exchange of blocks of any sizes between all ranks.
     IrregularExchangeAlgorithm, of_irregular_exchange {

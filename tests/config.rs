@@ -459,6 +459,7 @@ fn algorithms_go_by_their_names() {
         ("linear", Algorithm::Linear),
         ("binary", Algorithm::Binary),
         ("kary", Algorithm::Kary),
+        ("knomial", Algorithm::Knomial),
         ("fibonacci", Algorithm::Fibonacci),
         ("in-order", Algorithm::InOrder),
         ("two-tree", Algorithm::TwoTree),
@@ -483,13 +484,13 @@ fn algorithms_go_by_their_names() {
     assert_eq!(
         warning("RONDO_BCAST", "Circulent"),
         "RONDO_BCAST=\"Circulent\" is not one of auto, host, circulant, binomial, postal, relay, chain, linear, \
-         binary, kary, fibonacci, in-order, two-tree, mesh, scatter-allgather (did you mean circulant?); using \
-         the default auto"
+         binary, kary, knomial, fibonacci, in-order, two-tree, mesh, scatter-allgather (did you mean circulant?); \
+         using the default auto"
     );
     assert_eq!(
         warning("RONDO_BCAST", "quux"),
         "RONDO_BCAST=\"quux\" is not one of auto, host, circulant, binomial, postal, relay, chain, linear, \
-         binary, kary, fibonacci, in-order, two-tree, mesh, scatter-allgather; using the default auto"
+         binary, kary, knomial, fibonacci, in-order, two-tree, mesh, scatter-allgather; using the default auto"
     );
     assert_eq!(
         warning("RONDO_ALLGATHERV", "rign"),

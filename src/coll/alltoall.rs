@@ -15,6 +15,7 @@ use crate::engine::{Execution, Limits, run_script};
 use crate::host::{
     Alltoall, AlltoallOp, Code, Comm, Failure, Mpi, MpiPairsWire, PairsJob, Requests, Side, Sides,
 };
+use crate::schedule::Grid;
 use crate::script::{Group, Script, pairs};
 use crate::stats;
 use packed::Route;
@@ -118,6 +119,10 @@ impl Operation for Alltoall {
         let count = |bytes| stats::count(self.collective(), plan.choice, bytes);
         let route = match (algorithm, form) {
             (TotalExchangeAlgorithm::Circulant, _) => Some(Route::Circulant),
+            (TotalExchangeAlgorithm::Hypercube, _) => {
+                Some(Route::Grid(Grid::hypercube(state.facts().p)))
+            }
+            (TotalExchangeAlgorithm::Mesh, _) => Some(Route::Grid(Grid::mesh(state.facts().p))),
             (TotalExchangeAlgorithm::Linear, Form::Nodes { .. }) => {
                 Some(Route::Nodes(nodes.sharing.memory()))
             }

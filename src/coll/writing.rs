@@ -11,12 +11,12 @@ use crate::collective::Family;
 use crate::comm::State;
 use crate::decide::{self, Choice, Form};
 use crate::host::{Reduction, ReductionOp, Vectors};
-use crate::schedule::{Circulant, Shape, Steps, TreeNeighbors};
+use crate::schedule::{Circulant, Grid, Shape, Steps, TreeNeighbors};
 use crate::script::{
-    GatherNodes, GatherTree, Group, Lanes, Leaders, Prefix, Scattered, Script, broadcast_tree,
-    census, census_places, chain, collect, disseminate, doubling, exchange, gather, gather_cut,
-    halving, hand_over, ordered, ordered_cut, reduce, reduce_broadcast, reduce_tree, ring, share,
-    spread, spread_vectors,
+    GRID_PLACES, GatherNodes, GatherTree, Group, Lanes, Leaders, Prefix, Scattered, Script,
+    broadcast_tree, census, census_places, chain, collect, disseminate, doubling, exchange, gather,
+    gather_cut, grid_scan, halving, hand_over, ordered, ordered_cut, reduce, reduce_broadcast,
+    reduce_tree, ring, share, spread, spread_vectors,
 };
 use std::iter::once;
 use std::ops::Range;
@@ -71,6 +71,7 @@ impl Writing<'_> {
                 | AllReductionAlgorithm::Linear
                 | AllReductionAlgorithm::Binary
                 | AllReductionAlgorithm::Kary
+                | AllReductionAlgorithm::Knomial
                 | AllReductionAlgorithm::Fibonacci
                 | AllReductionAlgorithm::InOrder
                 | AllReductionAlgorithm::TwoTree
@@ -91,6 +92,7 @@ impl Writing<'_> {
                 | ReductionAlgorithm::Linear
                 | ReductionAlgorithm::Binary
                 | ReductionAlgorithm::Kary
+                | ReductionAlgorithm::Knomial
                 | ReductionAlgorithm::Fibonacci
                 | ReductionAlgorithm::InOrder
                 | ReductionAlgorithm::TwoTree
@@ -121,14 +123,23 @@ impl Writing<'_> {
                 let places = match algorithm.of_scan() {
                     ScanAlgorithm::Doubling => prefix.places(self.p()),
                     ScanAlgorithm::Pipelined => prefix.places(self.p()).min(2),
+                    ScanAlgorithm::Hypercube | ScanAlgorithm::Mesh => GRID_PLACES,
                 };
                 let area = (0..places).flat_map(|_| vector.clone());
                 script.begin(self.most, area);
-                let write = match algorithm.of_scan() {
-                    ScanAlgorithm::Doubling => doubling,
-                    ScanAlgorithm::Pipelined => chain,
-                };
-                write(script, self.p(), self.rank(), blocks, prefix);
+                let (p, rank) = (self.p(), self.rank());
+                match algorithm.of_scan() {
+                    ScanAlgorithm::Doubling => doubling(script, p, rank, blocks, prefix),
+                    ScanAlgorithm::Pipelined => chain(script, p, rank, blocks, prefix),
+                    ScanAlgorithm::Hypercube => {
+                        let grid = Grid::hypercube_around(p);
+                        grid_scan(script, &grid, (p, rank), blocks, prefix);
+                    }
+                    ScanAlgorithm::Mesh => {
+                        let grid = Grid::mesh_around(p);
+                        grid_scan(script, &grid, (p, rank), blocks, prefix);
+                    }
+                }
             }
             Family::Broadcast
             | Family::AllBroadcast
@@ -498,6 +509,7 @@ impl Writing<'_> {
             | AllReductionAlgorithm::Linear
             | AllReductionAlgorithm::Binary
             | AllReductionAlgorithm::Kary
+            | AllReductionAlgorithm::Knomial
             | AllReductionAlgorithm::Fibonacci
             | AllReductionAlgorithm::InOrder
             | AllReductionAlgorithm::TwoTree

@@ -165,8 +165,8 @@ const OTHERS: &[Opt] = &[
         scope: Scope::Communicator,
         doc: "What the data of others may take up in the memory of a rank at the most. In a gather or scatter among p \
               ranks, blocks of more than a 2p-th of it go straight from or to the root; an allreduce by gather is one \
-              by halving or ordered if p vectors are more, and an exchange by circulant one by pairwise if three times \
-              a rank's blocks are.",
+              by halving or ordered if p vectors are more, and an exchange by circulant, hypercube or mesh one by \
+              pairwise if three times a rank's blocks are.",
     },
     Opt {
         name: "HIERARCHY",
@@ -242,7 +242,8 @@ const OTHERS: &[Opt] = &[
         default: "4",
         scope: Scope::Communicator,
         doc: "Broadcast and reduction by kary: to how many ranks a rank passes a block on, or from how many it has \
-              operands. 0 counts as 1.",
+              operands. 0 counts as 1. By knomial: how many times as many ranks have a block after each round; at \
+              least 2.",
     },
     Opt {
         name: "REPRODUCIBLE",

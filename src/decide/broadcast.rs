@@ -94,6 +94,7 @@ impl Problem for Broadcast<'_> {
             | BroadcastAlgorithm::Linear
             | BroadcastAlgorithm::Binary
             | BroadcastAlgorithm::Kary
+            | BroadcastAlgorithm::Knomial
             | BroadcastAlgorithm::Fibonacci
             | BroadcastAlgorithm::InOrder
             | BroadcastAlgorithm::TwoTree

@@ -207,6 +207,7 @@ impl Reduction<'_> {
                 | AllReductionAlgorithm::Chain
                 | AllReductionAlgorithm::Binary
                 | AllReductionAlgorithm::Kary
+                | AllReductionAlgorithm::Knomial
                 | AllReductionAlgorithm::Fibonacci
                 | AllReductionAlgorithm::InOrder
                 | AllReductionAlgorithm::TwoTree
@@ -223,6 +224,7 @@ impl Reduction<'_> {
                 | ReductionAlgorithm::Chain
                 | ReductionAlgorithm::Binary
                 | ReductionAlgorithm::Kary
+                | ReductionAlgorithm::Knomial
                 | ReductionAlgorithm::Fibonacci
                 | ReductionAlgorithm::InOrder
                 | ReductionAlgorithm::TwoTree
@@ -237,7 +239,9 @@ impl Reduction<'_> {
                 ScatteredReductionAlgorithm::Ordered => true,
             },
             Family::Scan => match algorithm.of_scan() {
-                ScanAlgorithm::Doubling => self.promise() != Reproducible::Order,
+                ScanAlgorithm::Doubling | ScanAlgorithm::Hypercube | ScanAlgorithm::Mesh => {
+                    self.promise() != Reproducible::Order
+                }
                 ScanAlgorithm::Pipelined => true,
             },
             Family::Broadcast
@@ -284,6 +288,7 @@ impl Reduction<'_> {
             | Algorithm::Chain
             | Algorithm::Binary
             | Algorithm::Kary
+            | Algorithm::Knomial
             | Algorithm::Fibonacci
             | Algorithm::InOrder
             | Algorithm::TwoTree
@@ -299,7 +304,8 @@ impl Reduction<'_> {
             | Algorithm::Dissemination
             | Algorithm::Census
             | Algorithm::ReduceBcast
-            | Algorithm::Pairwise => Form::Flat,
+            | Algorithm::Pairwise
+            | Algorithm::Hypercube => Form::Flat,
         }
     }
 
@@ -339,12 +345,14 @@ impl Reduction<'_> {
             Algorithm::Circulant | Algorithm::ReduceBcast => {
                 (self.model()).blocks(Reach::among(ranks), self.bytes, facts.eager_bytes, 1)
             }
+            Algorithm::Mesh if self.family() == Family::Scan => most(self.bytes, facts.eager_bytes),
             Algorithm::Postal => least_blocks(self.bytes),
             Algorithm::Binomial
             | Algorithm::Linear
             | Algorithm::Chain
             | Algorithm::Binary
             | Algorithm::Kary
+            | Algorithm::Knomial
             | Algorithm::Fibonacci
             | Algorithm::InOrder
             | Algorithm::TwoTree
@@ -352,6 +360,7 @@ impl Reduction<'_> {
             Algorithm::Pipelined
             | Algorithm::Doubling
             | Algorithm::Census
+            | Algorithm::Hypercube
             | Algorithm::Dissemination => most(self.bytes, facts.eager_bytes),
             Algorithm::Halving | Algorithm::Ordered | Algorithm::Ring => {
                 let part = match self.family() {
@@ -404,6 +413,7 @@ impl Reduction<'_> {
             | AllReductionAlgorithm::Linear
             | AllReductionAlgorithm::Binary
             | AllReductionAlgorithm::Kary
+            | AllReductionAlgorithm::Knomial
             | AllReductionAlgorithm::Fibonacci
             | AllReductionAlgorithm::InOrder
             | AllReductionAlgorithm::TwoTree

@@ -9,8 +9,8 @@ use crate::config::Hierarchy;
 use crate::learn::{Candidate, Prior};
 use crate::model::{Model, Reach};
 
-/// Vectors of a rank's blocks that an exchange on the circulant graph has room for: the blocks, and copies of those
-/// that travel in two rounds each way.
+/// Vectors of a rank's blocks that an exchange on the circulant graph or in a grid has room for: the blocks, and copies
+/// of those that travel in two rounds each way.
 const VECTORS: u64 = 3;
 
 /// The same of an exchange over nodes, whose ranks may differ in what they are in charge of.
@@ -179,7 +179,11 @@ impl Problem for TotalExchange<'_> {
     }
 
     fn by(&self, algorithm: Algorithm, _block_bytes: u64) -> Choice {
-        let (algorithm, why) = match algorithm == Algorithm::Circulant && !self.has_room() {
+        let is_packed = matches!(
+            algorithm,
+            Algorithm::Circulant | Algorithm::Hypercube | Algorithm::Mesh
+        );
+        let (algorithm, why) = match is_packed && !self.has_room() {
             true => (Algorithm::Pairwise, Why::Memory),
             false => (algorithm, Why::Auto),
         };

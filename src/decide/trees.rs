@@ -16,6 +16,7 @@ pub fn shape(algorithm: Algorithm, p: u32, latency: u32, config: &Config) -> Opt
         Algorithm::Linear => Shape::STAR,
         Algorithm::Binary => Shape::BINARY,
         Algorithm::Kary => Shape::Even(config.tree_arity.max(1)),
+        Algorithm::Knomial => Shape::Knomial(config.tree_arity),
         Algorithm::Fibonacci => Shape::Fibonacci,
         Algorithm::InOrder => Shape::InOrder,
         Algorithm::TwoTree => Shape::Two,
@@ -36,6 +37,7 @@ pub fn shape(algorithm: Algorithm, p: u32, latency: u32, config: &Config) -> Opt
         | Algorithm::Dissemination
         | Algorithm::Census
         | Algorithm::ReduceBcast
-        | Algorithm::Pairwise => return None,
+        | Algorithm::Pairwise
+        | Algorithm::Hypercube => return None,
     })
 }

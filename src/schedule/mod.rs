@@ -55,6 +55,7 @@
 
 pub mod blocks;
 pub mod circulant;
+pub mod grid;
 pub mod moves;
 pub mod parts;
 pub mod postal;
@@ -65,6 +66,7 @@ mod two_trees;
 
 pub use blocks::{Blocks, Span};
 pub use circulant::Circulant;
+pub use grid::{Dimension, Grid};
 pub use moves::{Move, Moves};
 pub use parts::Parts;
 pub use rounds::{MAX_Q, Rounds};

@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::grid::columns;
 use std::ops::Range;
 
 /// Which way.
@@ -107,13 +108,6 @@ impl Pairs {
     }
 }
 
-/// The number of ranks of a row of the mesh of `p` ranks.
-fn row(p: u32) -> u32 {
-    let root = p.isqrt().max(1);
-    let rows = (1..=root).rev().find(|rows| p.is_multiple_of(*rows));
-    p / rows.unwrap_or(1)
-}
-
 impl Moves {
     fn pairs(self, p: u32) -> Pairs {
         let extra = match self {
@@ -136,7 +130,7 @@ impl Moves {
         more + match self {
             Moves::Doubling => pairs.members().max(1).ilog2(),
             Moves::Neighbours => pairs.members() / 2,
-            Moves::Mesh => row(p) - 1 + p / row(p) - 1,
+            Moves::Mesh => columns(p) - 1 + p / columns(p) - 1,
             Moves::Scatter => log(p) + p - 1,
         }
     }
@@ -203,7 +197,7 @@ fn neighbour(n: u32, member: u32, k: u32, sends: bool) -> (u32, Range<u32>) {
 }
 
 fn mesh(p: u32, rank: u32, k: u32, sends: bool) -> Move {
-    let columns = row(p);
+    let columns = columns(p);
     let rows = p / columns;
     let (i, j) = (rank / columns, rank % columns);
     let back = u32::from(!sends);

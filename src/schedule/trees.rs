@@ -17,6 +17,9 @@ pub enum Shape {
     /// A rank has at most so many children, whose subtrees have as many ranks each. 1: a chain, 2: the complete binary
     /// tree, p - 1: a star.
     Even(u32),
+    /// In each round, who has a block sends it to so many ranks less one: so many times as many have it after each. A
+    /// subtree is as large as a power of that, but the last one of all. 2, and whatever is less: the binomial tree.
+    Knomial(u32),
     /// Of two children the first one has the larger subtree, so that all leaves have a block at the same time (J.
     /// Bruck, R. Cypher, C.-T. Ho, "Multiple message broadcasting with generalized Fibonacci trees", SPDP 1992).
     Fibonacci,
@@ -69,9 +72,12 @@ impl Shape {
     pub fn start(self, root: u32) -> u32 {
         match self {
             Shape::InOrder => 0,
-            Shape::Postal(_) | Shape::Even(_) | Shape::Fibonacci | Shape::Mesh(_) | Shape::Two => {
-                root
-            }
+            Shape::Postal(_)
+            | Shape::Even(_)
+            | Shape::Knomial(_)
+            | Shape::Fibonacci
+            | Shape::Mesh(_)
+            | Shape::Two => root,
         }
     }
 
@@ -89,6 +95,11 @@ impl Shape {
                 let arity = arity.clamp(1, others.max(1));
                 let depth = depth(p, arity);
                 (arity.saturating_mul(depth), arity, depth)
+            }
+            Shape::Knomial(radix) => {
+                let rounds = widths(p, radix).map(|(width, end)| end.div_ceil(width) - 1);
+                let (depth, children) = rounds.fold((0, 0), |(d, k), more| (d + 1, k + more));
+                (children, children, depth)
             }
             Shape::Fibonacci => {
                 let (depth, ..) = fibonacci(p);
@@ -152,6 +163,24 @@ fn depth(p: u32, arity: u32) -> u32 {
         all += level;
     }
     depth
+}
+
+/// The rounds of a k-nomial tree of `size` ranks: the root sends to every rank whose number is a multiple of the first
+/// of two numbers and less than the second.
+fn widths(size: u32, radix: u32) -> impl Iterator<Item = (u32, u32)> {
+    let radix = radix.max(2);
+    let mut width = 1;
+    while u64::from(width) * u64::from(radix) < size.into() {
+        width *= radix;
+    }
+    let mut end = size;
+    std::iter::from_fn(move || {
+        (end > 1).then(|| {
+            let round = (width, end);
+            (end, width) = (width, width / radix);
+            round
+        })
+    })
 }
 
 /// The least i of which the i-th Fibonacci tree has `size` ranks, and how many those before it have: the (i-2)-th and
@@ -220,6 +249,15 @@ impl Subtree {
                     end -= share;
                     if share > 0 {
                         child(end, share);
+                    }
+                }
+            }
+            Shape::Knomial(radix) => {
+                for (width, mut end) in widths(size, radix) {
+                    while end > width {
+                        let offset = (end - 1) / width * width;
+                        child(offset, end - offset);
+                        end = offset;
                     }
                 }
             }

@@ -1,11 +1,13 @@
 //! Every member has a block for every member.
 //!
 //! On the circulant graph it is the halving reduce-scatter (J. L. Träff, arXiv 2410.14234) with blocks that lie side by
-//! side in place of operands that are joined. Among pairs of members, each has one partner after the other.
+//! side in place of operands that are joined. In a grid, blocks go along one dimension after the other. Among pairs of
+//! members, each has one partner after the other.
 
 #![forbid(unsafe_code)]
 
 use super::{Group, Join, Script, skips, sub};
+use crate::schedule::{Dimension, Grid};
 use std::iter::repeat_n;
 use std::ops::Range;
 
@@ -13,48 +15,94 @@ use std::ops::Range;
 /// has more. The first p blocks are those for the members after this one, beginning with itself, and in the end those
 /// of the members before it; the others are places for copies.
 pub fn circulant_exchange(script: &mut Script, group: &Group, elements: u64, most: u64) {
-    let rounds = Rounds::new(group.p);
-    let blocks = group.p + rounds.copies();
-    script.begin(most, repeat_n(elements, blocks as usize));
-    rounds.exchange(script, group, 1, [0, group.p]);
+    Rounds::new(group.p).write(script, group, elements, most);
 }
 
-/// An exchange among some members in ceil(log2 p) rounds of one message each way.
+/// The same in a grid of the members, where [`Grid::after`] and [`Grid::before`] say who is after and before a member.
+/// Along each dimension a member sends to every other one in turn what is to go as far in it: on a hypercube, half of
+/// all blocks in each of log2 p rounds (J. L. Träff, lecture on collective operations, "The power of the hypercube:
+/// Fewer communication rounds").
+pub fn grid_exchange(script: &mut Script, group: &Group, grid: &Grid, elements: u64, most: u64) {
+    Rounds::along(grid, group.p).write(script, group, elements, most);
+}
+
+/// An exchange among some members in rounds of one message each way.
 ///
 /// A member has a *place* for each distance d: in the beginning with what goes d members further, in the end with what
 /// comes from d members before. It goes by the skips whose sum is d, the largest first, and keeps its place on every
 /// member. What has come in a round is kept apart until what was in its places has left.
 pub(super) struct Rounds {
-    /// The skip of each round, and the places that travel.
-    rounds: Vec<(u32, Vec<Range<u32>>)>,
+    rounds: Vec<Round>,
     /// Places that travel in a round, at the most.
     width: u32,
 }
 
+/// Every member sends to the one that is `skip` further in a dimension.
+struct Round {
+    dimension: Dimension,
+    skip: u32,
+    /// The places that travel.
+    places: Vec<Range<u32>>,
+}
+
+impl Round {
+    fn new(dimension: Dimension, skip: u32, places: impl Iterator<Item = u32>) -> Round {
+        let mut runs: Vec<Range<u32>> = Vec::new();
+        for place in places {
+            match runs.last_mut() {
+                Some(run) if run.end == place => run.end += 1,
+                Some(_) | None => runs.push(place..place + 1),
+            }
+        }
+        Round {
+            dimension,
+            skip,
+            places: runs,
+        }
+    }
+}
+
 impl Rounds {
-    /// Among `p` members.
+    /// Among `p` members, on the circulant graph: ceil(log2 p) rounds.
     pub(super) fn new(p: u32) -> Rounds {
+        let all = Dimension { stride: 1, size: p };
         let mut rest: Vec<u32> = (0..p).collect();
         let round = |(skip, _)| {
-            let mut runs: Vec<Range<u32>> = Vec::new();
-            for (place, rest) in (0..p).zip(&mut rest) {
-                if *rest < skip {
-                    continue;
-                }
-                *rest -= skip;
-                match runs.last_mut() {
-                    Some(run) if run.end == place => run.end += 1,
-                    Some(_) | None => runs.push(place..place + 1),
-                }
-            }
-            (skip, runs)
+            let travels = |&place: &u32| {
+                let rest = &mut rest[place as usize];
+                let travels = *rest >= skip;
+                *rest -= if travels { skip } else { 0 };
+                travels
+            };
+            Round::new(all, skip, (0..p).filter(travels))
         };
-        let rounds: Vec<_> = skips(p).map(round).collect();
-        let width = (rounds.iter().map(|(_, runs)| travel(runs))).max();
+        Rounds::of(skips(p).map(round).collect())
+    }
+
+    /// Among `p` members along the dimensions of a grid, a round for every other digit.
+    fn along(grid: &Grid, p: u32) -> Rounds {
+        let round = |dimension: Dimension, skip| {
+            let travels = move |&place: &u32| dimension.digit(place) == skip;
+            Round::new(dimension, skip, (0..p).filter(travels))
+        };
+        let all =
+            |dimension: Dimension| (1..dimension.size).map(move |skip| round(dimension, skip));
+        Rounds::of(grid.dimensions().flat_map(all).collect())
+    }
+
+    fn of(rounds: Vec<Round>) -> Rounds {
+        let width = (rounds.iter().map(|round| travel(&round.places))).max();
         Rounds {
             width: width.unwrap_or(0),
             rounds,
         }
+    }
+
+    /// Writes a script of its own, for places of `elements` elements.
+    fn write(&self, script: &mut Script, group: &Group, elements: u64, most: u64) {
+        let blocks = group.p + self.copies();
+        script.begin(most, repeat_n(elements, blocks as usize));
+        self.exchange(script, group, 1, [0, group.p]);
     }
 
     /// Places for copies: for two rounds each way, as the next message may come while the last one is taken apart.
@@ -71,22 +119,29 @@ impl Rounds {
         [first, spare]: [u32; 2],
     ) {
         let at = |run: &Range<u32>| first + run.start * n..first + run.end * n;
-        for ((skip, runs), turn) in self.rounds.iter().zip((0..2).cycle()) {
+        for (round, turn) in self.rounds.iter().zip((0..2).cycle()) {
+            let Round {
+                dimension,
+                skip,
+                places: runs,
+            } = round;
+            let to = group.rank(dimension.turn(group.me, *skip));
+            let from = group.rank(dimension.turn(group.me, dimension.size - skip));
             let copied = |half: u32| {
                 let start = spare + (half + turn) * self.width * n;
                 start..start + travel(runs) * n
             };
             let (out, into) = (copied(0), copied(2));
             match &runs[..] {
-                [run] => script.send(group.after(*skip), at(run)),
+                [run] => script.send(to, at(run)),
                 _ => {
                     side_by_side(runs.iter().map(at), out.start, |run, copy| {
                         script.fold(run.start, copy, Join::Store);
                     });
-                    script.send(group.after(*skip), out);
+                    script.send(to, out);
                 }
             }
-            script.receive(group.before(*skip), into.clone(), Join::Store);
+            script.receive(from, into.clone(), Join::Store);
             side_by_side(runs.iter().map(at), into.start, |run, copy| {
                 script.fold(copy.start, run, Join::Store);
             });

@@ -439,12 +439,14 @@ fn an_algorithm_that_an_operator_does_not_allow_gives_way() {
     assert_eq!(algorithm_because(short), (Algorithm::Gather, Why::Inexact));
 }
 
-/// Neither has the bits of a loop over the ranks.
+/// None of these has the bits of a loop over the ranks.
 #[test]
 fn doubling_gives_way_where_the_bits_of_a_loop_are_promised() {
     for (collective, named) in [
         (Collective::Allreduce, Algorithm::Doubling),
         (Collective::Exscan, Algorithm::Doubling),
+        (Collective::Scan, Algorithm::Hypercube),
+        (Collective::Exscan, Algorithm::Mesh),
     ] {
         let mut config = promised(Reproducible::Order);
         config[collective].setting = Setting::Use(named);
@@ -458,10 +460,12 @@ fn doubling_gives_way_where_the_bits_of_a_loop_are_promised() {
 /// Trees keep the order of ranks, but none but a star has the bits of a loop.
 #[test]
 fn trees_give_way_where_the_bits_of_a_loop_are_promised() {
-    use Algorithm::{Binary, Binomial, Chain, Fibonacci, InOrder, Kary, Linear, Mesh, TwoTree};
+    use Algorithm::{
+        Binary, Binomial, Chain, Fibonacci, InOrder, Kary, Knomial, Linear, Mesh, TwoTree,
+    };
     for collective in [Collective::Allreduce, Collective::Reduce] {
         for named in [
-            Binary, Binomial, Chain, Fibonacci, InOrder, Kary, Linear, Mesh, TwoTree,
+            Binary, Binomial, Chain, Fibonacci, InOrder, Kary, Knomial, Linear, Mesh, TwoTree,
         ] {
             let asked = config(|c| c[collective].setting = Setting::Use(named));
             let promised = Config {

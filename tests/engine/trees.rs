@@ -10,13 +10,15 @@ fn every_p() -> impl Iterator<Item = u32> {
     (1..=64).chain([65, 67, 129, 161])
 }
 
-fn shapes(p: u32) -> [Shape; 10] {
+fn shapes(p: u32) -> [Shape; 12] {
     [
         Shape::CHAIN,
         Shape::STAR,
         Shape::BINARY,
         Shape::Even(3),
         Shape::Even(4),
+        Shape::Knomial(2),
+        Shape::Knomial(3),
         Shape::BINOMIAL,
         Shape::Fibonacci,
         Shape::InOrder,

@@ -6,6 +6,7 @@
 
 mod blocks;
 mod conditions;
+mod grid;
 mod mistakes;
 mod moves;
 mod oracle;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 pub fn shapes(p: u32) -> Vec<Shape> {
     let arities = [1, 2, 3, 4, 7, p.max(2) - 1, u32::MAX];
     let mut shapes: Vec<Shape> = arities.map(Shape::Even).into();
+    shapes.extend([0, 2, 3, 5, u32::MAX].map(Shape::Knomial));
     shapes.extend([Shape::Fibonacci, Shape::InOrder, Shape::Two, Shape::mesh(p)]);
     shapes.extend([
         Shape::Mesh(1),
@@ -197,6 +198,23 @@ fn two_trees_fit_into_rounds() {
     }
 }
 
+/// A k-nomial tree with twice as many ranks after each round is the binomial one; with all at once, the star. Others
+/// have the rounds of powers of their radix.
+#[test]
+fn k_nomial_trees_are_between_the_binomial_one_and_the_star() {
+    for p in every_p() {
+        let same = |a, b| assert_eq!(families(a, p, 0), families(b, p, 0), "p = {p}");
+        same(Shape::Knomial(2), Shape::BINOMIAL);
+        same(Shape::Knomial(p), Shape::STAR);
+    }
+    for radix in [2, 3, 4, 7] {
+        for depth in 1..=6 {
+            let pace = Shape::Knomial(radix).pace(radix.pow(depth));
+            assert_eq!((pace.first, pace.latencies), ((radix - 1) * depth, depth));
+        }
+    }
+}
+
 /// Leaves of a Fibonacci tree are reached together: it has F(i+3) - 1 ranks after i rounds.
 #[test]
 fn published_sizes_of_fibonacci_trees() {
@@ -221,6 +239,8 @@ fn numbers_of_ranks_near_the_largest_do_not_overflow() {
     for shape in [
         Shape::BINARY,
         Shape::Even(1 << 16),
+        Shape::Knomial(2),
+        Shape::Knomial(1 << 16),
         Shape::Fibonacci,
         Shape::InOrder,
         Shape::Two,

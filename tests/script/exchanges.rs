@@ -8,36 +8,66 @@ fn plain(rank: u32, elements: Range<u64>) -> Vec<Term> {
     elements.map(term).collect()
 }
 
+/// Exchanges blocks by the scripts that `write` writes, in so many messages of a rank, which have so many blocks
+/// together at the most. `before` says from whom a rank has the block of a place.
+fn exchange_blocks(
+    (p, messages, most): (u32, u64, u64),
+    write: impl Fn(&mut Script, &Group, u64, u64),
+    before: impl Fn(u32, u32) -> u32,
+) {
+    for block in [0, 1, 3] {
+        for variant in variants_for(p, 300 + block) {
+            let scripts = scripts(p, |script, rank| {
+                write(script, &Group::all(p, rank), block, variant.most);
+            });
+            let outcome = carry_out(&scripts, u64::from(p) * block, &variant);
+            for me in 0..p {
+                for place in 0..p {
+                    let start = u64::from(place) * block;
+                    let expected = plain(before(me, place), start..start + block);
+                    let got = outcome.blocks(me, place..place + 1);
+                    check(me, &got, &expected, &variant);
+                }
+                let port = &outcome.ports[me as usize];
+                if variant.most == u64::MAX {
+                    let messages = if block == 0 { 0 } else { messages };
+                    assert_eq!(port.sent.len() as u64, messages, "p = {p}");
+                    assert_eq!(u64::from(port.received), messages, "p = {p}");
+                }
+                let cut = scripts[me as usize].cut();
+                let sent: u64 = port.sent.iter().map(|(_, blocks)| cut.count(blocks)).sum();
+                assert!(sent <= most * block, "p = {p}");
+                assert!(cut.blocks() <= 3 * p, "p = {p}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_circulant_exchange_brings_every_block_in_as_many_messages_as_there_are_rounds() {
     for p in every_p() {
         let q = u64::from(p.next_power_of_two().ilog2());
-        for block in [0, 1, 3] {
-            for variant in variants_for(p, 300 + block) {
-                let scripts = scripts(p, |script, rank| {
-                    let group = Group::all(p, rank);
-                    circulant_exchange(script, &group, block, variant.most);
-                });
-                let outcome = carry_out(&scripts, u64::from(p) * block, &variant);
-                for me in 0..p {
-                    for distance in 0..p {
-                        let from = (me + p - distance) % p;
-                        let start = u64::from(distance) * block;
-                        let expected = plain(from, start..start + block);
-                        let got = outcome.blocks(me, distance..distance + 1);
-                        check(me, &got, &expected, &variant);
-                    }
-                    let port = &outcome.ports[me as usize];
-                    if variant.most == u64::MAX {
-                        let messages = if block == 0 { 0 } else { q };
-                        assert_eq!(port.sent.len() as u64, messages, "p = {p}");
-                        assert_eq!(u64::from(port.received), messages, "p = {p}");
-                    }
-                    let cut = scripts[me as usize].cut();
-                    let sent: u64 = port.sent.iter().map(|(_, blocks)| cut.count(blocks)).sum();
-                    assert!(2 * sent <= u64::from(p) * q * block, "p = {p}");
-                }
-            }
+        exchange_blocks(
+            (p, q, u64::from(p) * q / 2),
+            circulant_exchange,
+            |me, place| (me + p - place) % p,
+        );
+    }
+}
+
+/// Which rank has a place, and whose block it is in the end, say the digits of a grid.
+#[test]
+fn an_exchange_in_a_grid_brings_every_block_in_a_message_for_each_other_digit() {
+    for p in every_p() {
+        for grid in [Grid::hypercube(p), Grid::mesh(p)] {
+            let sizes: Vec<u64> = grid.dimensions().map(|d| d.size.into()).collect();
+            let messages = sizes.iter().map(|size| size - 1).sum();
+            let most = sizes.iter().map(|size| (size - 1) * u64::from(p) / size);
+            exchange_blocks(
+                (p, messages, most.sum()),
+                |script, group, block, most| grid_exchange(script, group, &grid, block, most),
+                |me, place| grid.before(me, place),
+            );
         }
     }
 }

@@ -11,7 +11,7 @@ mod wire;
 
 use proptest::prelude::*;
 use rondo::engine::{Execution, ScriptWire, run_script};
-use rondo::schedule::{self, Circulant, Steps, TreeNeighbors};
+use rondo::schedule::{self, Circulant, Grid, Steps, TreeNeighbors};
 use rondo::script::*;
 use std::iter::{Once, once, repeat_n};
 use std::ops::Range;
@@ -844,6 +844,19 @@ fn an_exclusive_scan_by_doubling_has_the_operands_before_its_own_in_the_order_of
             doubling(script, p, rank, n, Prefix::Exclusive);
         },
     );
+}
+
+#[test]
+fn a_scan_in_a_grid_has_the_operands_up_to_its_own_in_the_order_of_ranks() {
+    for grid in [Grid::hypercube_around, Grid::mesh_around] {
+        for prefix in [Prefix::Inclusive, Prefix::Exclusive] {
+            check_scans(
+                prefix,
+                |_| GRID_PLACES,
+                |script, p, rank, n| grid_scan(script, &grid(p), (p, rank), n, prefix),
+            );
+        }
+    }
 }
 
 #[test]

@@ -7,13 +7,14 @@ use proptest::prelude::*;
 use rondo::schedule::{Shape, TreeNeighbors};
 use rondo::script::{Script, broadcast_tree, hand_over, reduce_tree};
 
-fn shapes(p: u32) -> [Shape; 11] {
+fn shapes(p: u32) -> [Shape; 12] {
     [
         Shape::CHAIN,
         Shape::STAR,
         Shape::BINARY,
         Shape::Even(3),
         Shape::Even(4),
+        Shape::Knomial(3),
         Shape::BINOMIAL,
         Shape::Postal(3),
         Shape::Fibonacci,

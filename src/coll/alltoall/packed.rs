@@ -1,4 +1,5 @@
-//! Exchanges of blocks of one size that are packed and travel together: on the circulant graph, or over nodes.
+//! Exchanges of blocks of one size that are packed and travel together: on the circulant graph, in a grid,
+//! or over nodes.
 
 #![forbid(unsafe_code)]
 
@@ -9,12 +10,15 @@ use crate::coll::slots::Inside;
 use crate::comm::Memory;
 use crate::engine::node::{Operand, Want};
 use crate::host::{Area, Failure, Operands, Requests, Side, SlotVectors, Vectors, call_tag};
-use crate::script::{Group, Hop, NodeExchange, Script, circulant_exchange};
+use crate::schedule::Grid;
+use crate::script::{Group, Hop, NodeExchange, Script, circulant_exchange, grid_exchange};
 
 /// Which way blocks travel.
 pub(super) enum Route<'a> {
     /// On the circulant graph of all ranks.
     Circulant,
+    /// Along the dimensions of this grid of all ranks.
+    Grid(Grid),
     /// Over nodes, through this memory inside them if there is some.
     Nodes(Option<&'a mut Memory>),
 }
@@ -23,6 +27,8 @@ pub(super) enum Route<'a> {
 enum Places<'a> {
     /// By the distance between two of so many ranks, of which this is one.
     Around(u32, u32),
+    /// By the distance in a grid of so many ranks, of which this is one.
+    Grid(Grid, u32, u32),
     /// By nodes.
     Nodes(NodeExchange<'a>),
 }
@@ -35,6 +41,7 @@ impl Places<'_> {
                 let mut ranks = (me..p).chain(0..me);
                 (0..p).zip(&mut ranks).try_for_each(|(d, to)| each(to, d))
             }
+            Places::Grid(grid, p, me) => (0..*p).try_for_each(|d| each(grid.after(*me, d), d)),
             Places::Nodes(nodes) => nodes.sent(each),
         }
     }
@@ -48,6 +55,7 @@ impl Places<'_> {
                     .zip(&mut ranks)
                     .try_for_each(|(d, from)| each(from, d))
             }
+            Places::Grid(grid, p, me) => (0..*p).try_for_each(|d| each(grid.before(*me, d), d)),
             Places::Nodes(nodes) => nodes.received(each),
         }
     }
@@ -70,6 +78,10 @@ impl Exchange<'_> {
             Route::Circulant => {
                 circulant_exchange(script, &Group::all(p, me), block, most);
                 (Places::Around(p, me), 1)
+            }
+            Route::Grid(grid) => {
+                grid_exchange(script, &Group::all(p, me), grid, block, most);
+                (Places::Grid(grid.clone(), p, me), 3)
             }
             Route::Nodes(memory) => {
                 let nodes = NodeExchange::new(state.topology(), me, memory.is_some());
@@ -115,9 +127,10 @@ impl Exchange<'_> {
                     run.carry_out(script, requests, area)
                 })?;
             }
-            (Places::Around(..) | Places::Nodes(_), Route::Circulant | Route::Nodes(_)) => {
-                run.carry_out(script, requests, area)?;
-            }
+            (
+                Places::Around(..) | Places::Grid(..) | Places::Nodes(_),
+                Route::Circulant | Route::Grid(_) | Route::Nodes(_),
+            ) => run.carry_out(script, requests, area)?,
         }
         let received = places.received(|rank, place| pack(&self.sides.receive, rank, place, false));
         received.map_err(Stop::Broken)

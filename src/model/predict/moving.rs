@@ -8,8 +8,8 @@ use crate::algorithm::{
     TotalExchangeAlgorithm,
 };
 use crate::collective::Collective;
-use crate::model::{PASSING_NS, Reach};
-use crate::schedule::{Moves, Pace, Shape, TreeNeighbors};
+use crate::model::{PASSING_NS, PIECE_US, Reach};
+use crate::schedule::{Grid, Moves, Pace, Shape, TreeNeighbors};
 
 use super::messages::Fan;
 
@@ -28,6 +28,7 @@ impl Model {
             | BroadcastAlgorithm::Linear
             | BroadcastAlgorithm::Binary
             | BroadcastAlgorithm::Kary
+            | BroadcastAlgorithm::Knomial
             | BroadcastAlgorithm::Fibonacci
             | BroadcastAlgorithm::InOrder
             | BroadcastAlgorithm::TwoTree
@@ -128,7 +129,30 @@ impl Model {
                 rounds: Some(others.min(1)),
                 sent: call.others(),
             },
+            TotalExchangeAlgorithm::Hypercube => {
+                self.exchange_in_grid(&Grid::hypercube(call.p), call)
+            }
+            TotalExchangeAlgorithm::Mesh => self.exchange_in_grid(&Grid::mesh(call.p), call),
         }
+    }
+
+    /// In each round, what travels has one of all values of a digit.
+    fn exchange_in_grid(&self, grid: &Grid, call: &Call) -> Prediction {
+        let none = Prediction {
+            us: 0.0,
+            rounds: Some(0),
+            sent: 0,
+        };
+        grid.dimensions().fold(none, |before, dimension| {
+            let (rounds, digits) = (u64::from(dimension.size - 1), u64::from(dimension.size));
+            let pieces_us = PIECE_US * call.ranks() as f64 / digits as f64;
+            let bytes_us = self.beta_us() * call.bytes as f64 / digits as f64;
+            before.then(Prediction {
+                us: rounds as f64 * (self.alpha_us + bytes_us + pieces_us),
+                rounds: Some(rounds),
+                sent: rounds * (call.bytes / digits),
+            })
+        })
     }
 
     /// The root has the most children.

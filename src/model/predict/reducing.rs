@@ -7,11 +7,11 @@ use crate::algorithm::{
     AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm, ScatteredReductionAlgorithm,
 };
 use crate::collective::Collective;
-use crate::schedule::Circulant;
+use crate::schedule::{Circulant, Grid};
 
 impl Prediction {
     /// One after the other.
-    fn then(self, next: Prediction) -> Prediction {
+    pub(super) fn then(self, next: Prediction) -> Prediction {
         Prediction {
             us: self.us + next.us,
             rounds: self.rounds.zip(next.rounds).map(|(a, b)| a + b),
@@ -52,6 +52,7 @@ impl Model {
             | AllReductionAlgorithm::Linear
             | AllReductionAlgorithm::Binary
             | AllReductionAlgorithm::Kary
+            | AllReductionAlgorithm::Knomial
             | AllReductionAlgorithm::Fibonacci
             | AllReductionAlgorithm::InOrder
             | AllReductionAlgorithm::TwoTree
@@ -188,6 +189,7 @@ impl Model {
             | ReductionAlgorithm::Linear
             | ReductionAlgorithm::Binary
             | ReductionAlgorithm::Kary
+            | ReductionAlgorithm::Knomial
             | ReductionAlgorithm::Fibonacci
             | ReductionAlgorithm::InOrder
             | ReductionAlgorithm::TwoTree
@@ -248,6 +250,8 @@ impl Model {
         match algorithm {
             ScanAlgorithm::Doubling => self.scan(call),
             ScanAlgorithm::Pipelined => self.chain(call),
+            ScanAlgorithm::Hypercube => self.scan_in_grid(&Grid::hypercube_around(call.p), call),
+            ScanAlgorithm::Mesh => self.scan_in_grid(&Grid::mesh_around(call.p), call),
         }
     }
 
@@ -263,6 +267,20 @@ impl Model {
         Prediction {
             us: inclusive.us + call.reducing_us(more * call.bytes),
             ..inclusive
+        }
+    }
+
+    /// A vector from every other rank of a line in each dimension. It joins the result, and all but in the last one
+    /// what goes on as well.
+    fn scan_in_grid(&self, grid: &Grid, call: &Call) -> Prediction {
+        let rounds = grid.dimensions().map(|d| u64::from(d.size - 1));
+        let last = rounds.clone().last().unwrap_or(0);
+        let rounds: u64 = rounds.sum();
+        Prediction {
+            us: self.reducing(call).rounds_of_us(call, rounds, call.bytes)
+                + call.reducing_us((rounds - last) * call.bytes),
+            rounds: Some(rounds),
+            sent: rounds * call.bytes,
         }
     }
 
