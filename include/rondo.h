@@ -20,8 +20,9 @@ const char *rondo_version(void);
  "alltoallw", with or without "MPI_" in front) that were carried out on this rank so far by an algorithm
  ("circulant", "binomial", "postal", "relay", "bruck", "ring", "hybrid", "adaptive", "linear", "halving", "gather",
  "ordered", "doubling", "pipelined", "dissemination", "census", "reduce-bcast", "chain", "binary", "kary",
- "fibonacci", "in-order", "two-tree", "mesh", "scatter-allgather", "neighbor", "pairwise", or "host" for those
- passed to the MPI library). With a NULL algorithm: by all of Rondo's own together. 0 for names that are not known.
+ "knomial", "fibonacci", "in-order", "two-tree", "mesh", "hypercube", "scatter-allgather", "neighbor", "pairwise",
+ or "host" for those passed to the MPI library). With a NULL algorithm: by all of Rondo's own together. 0 for names
+ that are not known.
  May be called at any time, from any thread.
 
  # Safety
