@@ -69,26 +69,6 @@ static void dups(void) {
     MPI_Comm_free(&idup);
 }
 
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
-/* The first broadcast on a communicator comes while it is being duplicated. */
-static void dups_under_way(void) {
-    MPI_Comm comm, made;
-    MPI_Request request;
-    for (int i = 0; i < 4; i++) {
-        unsigned char buffer[40000];
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        MPI_Comm_idup_with_info(comm, MPI_INFO_NULL, &made, &request);
-        if (test.rank == 0) fill(buffer, sizeof buffer, 5u + (unsigned)i);
-        MPI_Bcast(buffer, sizeof buffer, MPI_BYTE, 0, comm);
-        CHECK(!wrong(buffer, sizeof buffer, 5u + (unsigned)i));
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        use(made);
-        MPI_Comm_free(&made);
-        MPI_Comm_free(&comm);
-    }
-}
-#endif
-
 /* Children outlive their parents; broadcasts on all of them alternate in between. */
 static void nested(void) {
     MPI_Comm level[4];
@@ -189,9 +169,6 @@ int main(int argc, char **argv) {
     undefined();
     small();
     dups();
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
-    dups_under_way();
-#endif
     nested();
     group();
     cartesian();

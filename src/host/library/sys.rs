@@ -55,6 +55,7 @@ mod standard {
     pub const MPI_ERR_COUNT: u32 = 2;
     pub const MPI_ERR_TYPE: u32 = 3;
     pub const MPI_ERR_COMM: u32 = 5;
+    pub const MPI_ERR_OP: u32 = 10;
     pub const MPI_ERR_ARG: u32 = 13;
     pub const MPI_ERR_TRUNCATE: u32 = 15;
     pub const MPI_ERR_INTERN: u32 = 17;
