@@ -36,11 +36,12 @@ static void there_and_back(MPI_Comm comm) {
     }
 }
 
-/* Sums of integers may change hands. Those of floating-point numbers have in every call the bits of the first. */
+/* Sums of integers may change hands. Those of floating-point numbers have in every call the bits of the first,
+ * where they are Rondo's. */
 static void reductions(MPI_Comm comm) {
     static int ints[ELEMENTS], int_sums[ELEMENTS];
     static double doubles[ELEMENTS], sums[ELEMENTS], first[ELEMENTS];
-    int p, me;
+    int p, me, always = 0;
     MPI_Comm_size(comm, &p);
     MPI_Comm_rank(comm, &me);
     for (int call = 0; call < CALLS; call++) {
@@ -54,8 +55,14 @@ static void reductions(MPI_Comm comm) {
         before = counts_of("allreduce");
         code = MPI_Allreduce(doubles, sums, ELEMENTS, MPI_DOUBLE, MPI_SUM, comm);
         check_reduction(before, code, 8LL * ELEMENTS, 1, comm);
-        if (call == 0) memcpy(first, sums, sizeof sums);
-        CHECK(!memcmp(first, sums, sizeof sums));
+        /* The same library has all of these. A host may add in another order from call to call. */
+        int rondos = counts_of("allreduce").rondo > before.rondo;
+        if (call == 0) {
+            memcpy(first, sums, sizeof sums);
+            always = rondos;
+        }
+        CHECK(rondos == always);
+        CHECK(!rondos || !memcmp(first, sums, sizeof sums));
     }
 }
 
