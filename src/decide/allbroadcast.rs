@@ -152,11 +152,6 @@ impl Problem for AllBroadcast<'_> {
         Some((SizeClass::of(self.total(), even), default))
     }
 
-    #[inline]
-    fn learns(&self, _choice: Choice) -> bool {
-        true
-    }
-
     fn prior(&self, choice: Choice) -> Option<Prior> {
         let Context { facts, .. } = self.context;
         let (class, default) = self.size_class(choice)?;

@@ -140,11 +140,6 @@ impl Problem for Broadcast<'_> {
         Some((SizeClass::of(self.bytes, true), default))
     }
 
-    #[inline]
-    fn learns(&self, _choice: Choice) -> bool {
-        true
-    }
-
     fn prior(&self, choice: Choice) -> Option<Prior> {
         let Context { facts, config, .. } = self.context;
         let (class, default) = self.size_class(choice)?;

@@ -149,7 +149,10 @@ pub trait Problem {
     fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)>;
 
     /// May a clock say who has the call, where the rules made this choice?
-    fn learns(&self, choice: Choice) -> bool;
+    #[inline]
+    fn learns(&self, _choice: Choice) -> bool {
+        true
+    }
 
     /// What is expected of each candidate before any is tried, if the rules made this choice.
     fn prior(&self, choice: Choice) -> Option<Prior>;

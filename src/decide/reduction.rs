@@ -2,7 +2,7 @@
 //!
 //! The order in which operands are reduced decides the last bits of a sum of floating-point numbers. So unless an
 //! operator is exact, nothing that a clock showed enters here: neither what is measured of the network nor who was
-//! faster (docs/reproducibility.md).
+//! faster, unless the user has Rondo promise nothing (docs/reproducibility.md).
 
 #![forbid(unsafe_code)]
 

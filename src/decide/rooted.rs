@@ -76,11 +76,6 @@ impl Problem for Rooted<'_> {
         Some((SizeClass::of(self.block.unwrap_or(0), true), default))
     }
 
-    #[inline]
-    fn learns(&self, _choice: Choice) -> bool {
-        true
-    }
-
     fn prior(&self, choice: Choice) -> Option<Prior> {
         let (class, default) = self.size_class(choice)?;
         Some(Prior {
