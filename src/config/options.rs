@@ -486,19 +486,7 @@ impl Opt {
                 "Under auto, calls of {} on communicators of fewer ranks go to the MPI library. auto is {}{}.",
                 sharing(collective),
                 collective.family().least_ranks(),
-                match collective.family() {
-                    Family::Rooted => ", as long as nothing else is measured",
-                    Family::Barrier =>
-                        ", between several nodes with much latency; elsewhere barriers are the MPI library's",
-                    Family::Broadcast
-                    | Family::AllBroadcast
-                    | Family::AllReduction
-                    | Family::Reduction
-                    | Family::ScatteredReduction
-                    | Family::Scan
-                    | Family::TotalExchange
-                    | Family::IrregularExchange => "",
-                },
+                who_else(collective.family()),
             ),
             ValueType::Switch(_)
             | ValueType::Bytes(..)
@@ -530,6 +518,17 @@ fn is_exchange(collective: Collective) -> bool {
         collective.family(),
         Family::TotalExchange | Family::IrregularExchange
     )
+}
+
+/// What else decides on calls whose ranks are fewer than the automatic minimum, or no fewer.
+fn who_else(family: Family) -> &'static str {
+    if family == Family::Rooted {
+        ", as long as nothing else is measured"
+    } else if family == Family::Barrier {
+        ", between several nodes with much latency; elsewhere barriers are the MPI library's"
+    } else {
+        ""
+    }
 }
 
 /// The collectives that share the limits of one.
