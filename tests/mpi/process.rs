@@ -15,6 +15,8 @@ pub struct Outcome {
     pub status: Option<i32>,
     pub stdout: String,
     pub stderr: String,
+    /// Where its processes were when it was stopped at the limit.
+    pub stacks: String,
     /// What it left behind: Rondo's files in /dev/shm, and processes, which may have Rondo's memory mapped.
     pub left: Vec<String>,
 }
@@ -37,9 +39,11 @@ pub fn run(command: &mut Command, limit: Duration, directory: &Path) -> io::Resu
         .stderr(File::create(&stderr)?)
         .process_group(0);
     let mut child = command.spawn()?;
+    let mut stacks = String::new();
     let status = match wait(&mut child, limit)? {
         Some(status) => status.code().or(status.signal().map(|signal| 128 + signal)),
         None => {
+            stacks = marked(&mark).into_iter().map(stack).collect();
             stop(&mut child)?;
             None
         }
@@ -52,6 +56,7 @@ pub fn run(command: &mut Command, limit: Duration, directory: &Path) -> io::Resu
         status,
         stdout: read(&stdout)?,
         stderr: read(&stderr)?,
+        stacks,
         left,
     })
 }
@@ -68,6 +73,25 @@ fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
         }
         sleep(Duration::from_millis(3));
     }
+}
+
+/// The functions that a process is in, innermost first, one line for each thread.
+fn stack(id: u32) -> String {
+    let mut command = Command::new("timeout");
+    command.args(["-k", "1", "10", "eu-stack", "-p", &id.to_string()]);
+    let Ok(output) = command.output() else {
+        return String::new();
+    };
+    let mut text = format!("process {id}:");
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        // "#1  0x00007f0f29526f36 epoll_wait", in sections of threads: "TID 12:".
+        match line.split_whitespace().collect::<Vec<_>>()[..] {
+            ["TID", _] => text.push_str("\n  "),
+            [_, _, function, ..] => text.push_str(&format!(" {function}")),
+            _ => {}
+        }
+    }
+    text + "\n"
 }
 
 /// Asks the launcher to end its job, and ends its process group if it does not.

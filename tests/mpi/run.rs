@@ -87,7 +87,7 @@ impl Case<'_> {
 
     /// Seconds until it counts as hanging. Beside others it may be slow because they have the cores.
     fn limit(&self) -> u64 {
-        self.test.limit * if self.in_company { 3 } else { 1 }
+        self.test.limit * if self.in_company { 6 } else { 1 }
     }
 
     fn judge(&self, outcome: &Outcome, bare: &mut Bare) -> Result<(), String> {
@@ -215,9 +215,10 @@ fn explain(why: &str, outcome: &Outcome, command: &Command) -> String {
         .collect();
     let line = line.join(" ");
     format!(
-        "{why}\nstdout ends:\n{}stderr ends:\n{}to repeat:\n  {line}",
+        "{why}\nstdout ends:\n{}stderr ends:\n{}{}to repeat:\n  {line}",
         tail(&outcome.stdout),
-        tail(&outcome.stderr)
+        tail(&outcome.stderr),
+        outcome.stacks
     )
 }
 

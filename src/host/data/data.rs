@@ -3,6 +3,7 @@
 
 use super::counts::Slots;
 use super::elements::{Elements, Stretch};
+use super::lent::Lent;
 use crate::host::library::handle::Comm;
 use crate::host::library::table::Mpi;
 use crate::host::object::code::Code;
@@ -62,7 +63,7 @@ pub struct Packed<'a> {
     areas: Areas<'a>,
     /// The copy, and its address: several wires may have blocks of it in flight.
     copy: *mut u8,
-    _memory: Vec<MaybeUninit<u8>>,
+    _memory: Lent<Vec<MaybeUninit<u8>>>,
     /// Area and elements in it before which all are packed (at a root) or unpacked (elsewhere).
     done: Cell<(u32, u64)>,
 }
@@ -83,7 +84,7 @@ impl<'a> Packed<'a> {
             elements,
             areas,
             copy: memory.as_mut_ptr().cast(),
-            _memory: memory,
+            _memory: Lent::new(memory),
             done: Cell::default(),
         })
     }

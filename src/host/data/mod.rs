@@ -9,6 +9,7 @@ pub mod counts;
 pub mod data;
 pub mod elements;
 pub mod layout;
+pub(in crate::host) mod lent;
 pub mod memory;
 pub mod operands;
 pub mod shadow;

@@ -5,6 +5,7 @@ mod packed;
 use super::blocks::UserBlocks;
 use super::elements::{Chunk, Made, self_message};
 use super::layout::Layout;
+use super::lent::Lent;
 use super::memory;
 use crate::host::library::abi::RawHandle;
 use crate::host::library::handle::Comm;
@@ -39,7 +40,7 @@ pub struct Operands<'a> {
 /// Memory for elements that is aligned for every predefined type.
 #[derive(Default)]
 pub struct Room {
-    memory: Vec<u128>,
+    memory: Lent<Vec<u128>>,
 }
 
 impl Room {
@@ -58,7 +59,7 @@ impl Room {
     /// Gives back more than `bytes` bytes.
     pub fn trim(&mut self, bytes: usize) {
         if self.bytes() > bytes {
-            self.memory = Vec::new();
+            self.memory = Lent::default();
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::patience::Pending;
 use super::start::Envelope;
+use crate::host::data::lent::{self, Lent};
 use crate::host::library::handle::Comm;
 use crate::host::library::table::Mpi;
 use crate::host::object::failure::Failure;
@@ -17,13 +18,13 @@ impl Mpi {
         to: &[u32],
         words: &mut [u64],
     ) -> Result<(), Failure> {
-        let bytes = size_of_val(words) as u64;
-        let chunk = self.bytes_at(words.as_mut_ptr().cast(), bytes);
+        let mut lent = Lent::new(words.to_vec());
+        let chunk = self.bytes_at(lent.as_mut_ptr().cast(), size_of_val(words) as u64);
         let mut requests = Vec::new();
         let mut start = |rank: u32| {
             // Nothing else is under way when a communicator is new.
             let envelope = Envelope { rank, tag: 0, comm };
-            // SAFETY: the words stay where they are until the requests are complete, below.
+            // SAFETY: the words stay where they are until the requests are complete, below, or for good.
             let request = unsafe {
                 match me == from {
                     true => self.start_send(chunk, envelope, false),
@@ -33,13 +34,15 @@ impl Mpi {
             requests.push(Pending::new(request));
             Ok::<(), Failure>(())
         };
-        if me == from {
-            to.iter()
+        let started = match me == from {
+            true => (to.iter())
                 .filter(|&&rank| rank != from)
-                .try_for_each(|&rank| start(rank))?;
-        } else {
-            start(from)?;
-        }
-        self.complete(&mut requests)
+                .try_for_each(|&rank| start(rank)),
+            false => start(from),
+        };
+        started.inspect_err(|_| lent::give_up())?;
+        self.complete(&mut requests)?;
+        words.copy_from_slice(&lent);
+        Ok(())
     }
 }

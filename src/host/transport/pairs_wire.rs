@@ -88,6 +88,12 @@ impl<'a> MpiPairsWire<'a> {
     }
 }
 
+impl Drop for MpiPairsWire<'_> {
+    fn drop(&mut self) {
+        self.requests.leave();
+    }
+}
+
 impl ScriptWire for MpiPairsWire<'_> {
     type Error = Failure;
 

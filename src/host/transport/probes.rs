@@ -5,6 +5,7 @@
 
 use super::patience::{Patience, Pending, test, wait};
 use super::start::Envelope;
+use crate::host::data::lent::{self, Lent};
 use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;
 use crate::host::library::table::Mpi;
@@ -64,7 +65,8 @@ impl Mpi {
             mpi: self,
             comm,
             partner,
-            message: vec![0; SHORT],
+            message: Lent::new(vec![0; SHORT]),
+            answer: Lent::new(vec![0; SHORT]),
         };
         asker.ask()?;
         let start = self.time();
@@ -108,13 +110,14 @@ impl Mpi {
 
     /// Answers what rank `partner` asks by [`Mpi::probe`].
     pub fn answer_probe(&self, comm: Comm, partner: u32) -> Result<(), Failure> {
-        let mut message = vec![0; SHORT];
+        let mut message = Lent::new(vec![0; SHORT]);
+        let mut own = Lent::new(vec![0; SHORT]);
         loop {
             self.receive_bytes(comm, partner, &mut message)?;
             let (words, _) = message.as_chunks::<{ size_of::<u64>() }>();
             let (next, answer) = (u64::from_ne_bytes(words[0]), u64::from_ne_bytes(words[1]));
             if answer != 0 {
-                self.send_bytes(comm, partner, &mut [0; SHORT])?;
+                self.send_bytes(comm, partner, &mut own)?;
             }
             match next {
                 END => return Ok(()),
@@ -129,8 +132,10 @@ impl Mpi {
     /// Sends rank `partner` a row of short messages and longer ones, and receives as many.
     fn row(&self, comm: Comm, partner: u32) -> Result<Row, Failure> {
         let lengths = || std::iter::repeat_n(SHORT, ROW).chain([END_BYTES; ENDS]);
-        let from = vec![0u8; END_BYTES];
-        let mut to: Vec<_> = lengths().map(|length| vec![0u8; length]).collect();
+        let from = Lent::new(vec![0u8; END_BYTES]);
+        let mut to: Vec<_> = lengths()
+            .map(|length| Lent::new(vec![0u8; length]))
+            .collect();
         let envelope = Envelope {
             rank: partner,
             tag: 0,
@@ -140,9 +145,8 @@ impl Mpi {
         for bytes in &mut to {
             let chunk = self.bytes_at(bytes.as_mut_ptr(), bytes.len() as u64);
             // SAFETY: each has a place of its own, and stays until all are complete, below.
-            receives.push(Pending::new(unsafe {
-                self.start_receive(chunk, envelope)
-            }?));
+            let request = unsafe { self.start_receive(chunk, envelope) };
+            receives.push(Pending::new(request.inspect_err(|_| lent::give_up())?));
         }
         let mut sends = Vec::with_capacity(ROW + ENDS);
         let start = self.time();
@@ -151,9 +155,8 @@ impl Mpi {
             *begin = self.time();
             let chunk = self.bytes_at(from.as_ptr().cast_mut(), length as u64);
             // SAFETY: nothing writes to these bytes, and they stay until all are complete, below.
-            sends.push(Pending::new(unsafe {
-                self.start_send(chunk, envelope, false)
-            }?));
+            let request = unsafe { self.start_send(chunk, envelope, false) };
+            sends.push(Pending::new(request.inspect_err(|_| lent::give_up())?));
         }
         let steps = begins[..=ROW].windows(2).map(|two| two[1] - two[0]);
         let least = steps.fold(f64::MAX, f64::min);
@@ -173,20 +176,25 @@ impl Mpi {
     }
 
     /// Sends some bytes, and waits until that is complete.
-    fn send_bytes(&self, comm: Comm, to: u32, bytes: &mut [u8]) -> Result<(), Failure> {
+    fn send_bytes(&self, comm: Comm, to: u32, bytes: &mut Lent<Vec<u8>>) -> Result<(), Failure> {
         let chunk = self.bytes_at(bytes.as_mut_ptr(), bytes.len() as u64);
         let envelope = Envelope {
             rank: to,
             tag: 0,
             comm,
         };
-        // SAFETY: the bytes are borrowed until the request is complete, which is the next thing.
+        // SAFETY: the bytes are borrowed until the request is complete, which is the next thing, or stay for good.
         let request = unsafe { self.start_send(chunk, envelope, false) }?;
         self.complete(&mut [Pending::new(request)])
     }
 
     /// Receives so many bytes.
-    fn receive_bytes(&self, comm: Comm, from: u32, bytes: &mut [u8]) -> Result<(), Failure> {
+    fn receive_bytes(
+        &self,
+        comm: Comm,
+        from: u32,
+        bytes: &mut Lent<Vec<u8>>,
+    ) -> Result<(), Failure> {
         let chunk = self.bytes_at(bytes.as_mut_ptr(), bytes.len() as u64);
         let envelope = Envelope {
             rank: from,
@@ -198,18 +206,22 @@ impl Mpi {
         self.complete(&mut [Pending::new(request)])
     }
 
-    /// Waits until all of these are complete.
+    /// Waits until all of these are complete. Should one fail, the memory of all is given up.
     pub(super) fn complete(&self, requests: &mut [Pending]) -> Result<(), Failure> {
         let mut patience = Patience::new(0);
         for request in requests {
-            while test(self, request)?.is_none() {
-                match Abi::BUILT.is_simulated() {
-                    true => wait(self, std::iter::once(&mut *request))?,
-                    false => {
-                        patience.wait();
+            let mut wait = || {
+                while test(self, request)?.is_none() {
+                    match Abi::BUILT.is_simulated() {
+                        true => wait(self, std::iter::once(&mut *request))?,
+                        false => {
+                            patience.wait();
+                        }
                     }
                 }
-            }
+                Ok::<(), Failure>(())
+            };
+            wait().inspect_err(|_| lent::give_up())?;
         }
         Ok(())
     }
@@ -230,7 +242,8 @@ struct Asker<'a> {
     mpi: &'a Mpi,
     comm: Comm,
     partner: u32,
-    message: Vec<u8>,
+    message: Lent<Vec<u8>>,
+    answer: Lent<Vec<u8>>,
 }
 
 impl Asker<'_> {
@@ -247,7 +260,7 @@ impl Asker<'_> {
         self.write(SHORT as u64, true);
         let start = self.mpi.time();
         (self.mpi).send_bytes(self.comm, self.partner, &mut self.message)?;
-        (self.mpi).receive_bytes(self.comm, self.partner, &mut [0; SHORT])?;
+        (self.mpi).receive_bytes(self.comm, self.partner, &mut self.answer)?;
         let time = self.mpi.time() - start;
         self.message.resize(SHORT, 0);
         Ok(time)

@@ -284,6 +284,12 @@ impl<'a> MpiScriptWire<'a> {
     }
 }
 
+impl Drop for MpiScriptWire<'_> {
+    fn drop(&mut self) {
+        self.requests.leave();
+    }
+}
+
 impl ScriptWire for MpiScriptWire<'_> {
     type Error = Failure;
 

@@ -11,6 +11,7 @@ use crate::engine::rooted::Misfit;
 use crate::engine::{Event, Limits, Piece, Wire};
 use crate::flow::{Flow, Verdict};
 use crate::host::data::data::Data;
+use crate::host::data::lent;
 use crate::host::data::staging::{Run, Staging, StagingRoom};
 use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;
@@ -112,6 +113,13 @@ impl Requests {
             self.staged_out.begin(&staging)
         };
         reserve().map_err(|_: TryReserveError| Code::no_mem())
+    }
+
+    /// A wire is dropped. If messages are under way, something failed.
+    pub(super) fn leave(&mut self) {
+        if self.receives.pending().next().is_some() || self.sends.pending().next().is_some() {
+            lent::give_up();
+        }
     }
 
     /// Bytes on the heap.
@@ -251,6 +259,12 @@ impl MpiWire<'_> {
         let receive = receives.pending().next().map(|(_, message, _)| message);
         let send = sends.pending().next().map(|(_, message, _)| message);
         wait(self.job.mpi, receive.into_iter().chain(send))
+    }
+}
+
+impl Drop for MpiWire<'_> {
+    fn drop(&mut self) {
+        self.requests.leave();
     }
 }
 
