@@ -36,6 +36,21 @@ pub enum Family {
 }
 
 impl Family {
+    /// Has every rank a block for every rank?
+    pub const fn is_exchange(self) -> bool {
+        match self {
+            Family::TotalExchange | Family::IrregularExchange => true,
+            Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::AllReduction
+            | Family::Reduction
+            | Family::ScatteredReduction
+            | Family::Scan
+            | Family::Barrier => false,
+        }
+    }
+
     /// Are operands reduced?
     pub const fn reduces(self) -> bool {
         match self {

@@ -56,13 +56,15 @@ impl Exchange<'_> {
             ),
         };
         let over = Over {
+            mpi,
+            state,
             exchange: self,
             lanes,
             places,
             contributors,
         };
         let network = (means.requests, means.scratch);
-        over.run(mpi, state, traffic, sharing.memory(), space, network, count)
+        over.run(traffic, sharing.memory(), space, network, count)
     }
 
     /// Carries it out between all ranks.

@@ -15,6 +15,8 @@ use crate::schedule::{Blocks, Circulant, Steps};
 
 /// An all-broadcast over nodes.
 pub(super) struct Over<'a> {
+    pub mpi: &'a Mpi,
+    pub state: &'a State,
     pub exchange: &'a Exchange<'a>,
     pub lanes: u32,
     pub places: Places<'a>,
@@ -63,20 +65,15 @@ pub(super) fn shares(
 impl Over<'_> {
     /// Carries it out. What the exchange with other nodes uses is in `network`; `count` is called when there is no way
     /// back.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "state of several kinds, used once"
-    )]
     pub(super) fn run(
         &self,
-        mpi: &Mpi,
-        state: &State,
         traffic: Traffic,
         memory: Option<&mut Memory>,
         space: &mut Space,
         (requests, scratch): (&mut Requests, &mut Scratch),
         count: impl FnOnce(),
     ) -> Result<(), Stop> {
+        let (mpi, state) = (self.mpi, self.state);
         let (topology, rank) = (state.topology(), state.rank());
         let (node, n) = (topology.node(rank), topology.nodes());
         let Space {
@@ -89,7 +86,7 @@ impl Over<'_> {
             scratch: local_scratch,
             requests: local_requests,
         } = space;
-        let network = self.lead(state, schedules, cuts, lanes, requests)?;
+        let network = self.lead(schedules, cuts, lanes, requests)?;
         if let Some(memory) = memory {
             let locals = topology.locals(node);
             let slices = match n {
@@ -104,14 +101,13 @@ impl Over<'_> {
             return traffic.carry(mpi, state, |job| {
                 let (places, ring) = (self.places, &mut memory.ring);
                 let mut local = RingLocal::new(*job, ring, places, locals, self.exchange.sequence);
-                let mut wire = MpiWire::new(job, requests, self.view(state, network.lane));
+                let mut wire = MpiWire::new(job, requests, self.view(network.lane));
                 let network = network.begin(node, scratch, &mut wire);
                 node::run(relay, &mut local, network)
             });
         }
         let inside = Inside {
             over: self,
-            state,
             cut,
             scratch: local_scratch,
             requests: local_requests,
@@ -120,7 +116,7 @@ impl Over<'_> {
         let (lanes, schedules) = (&mut lanes[..], local_schedules);
         traffic.carry(mpi, state, |job| {
             inside.run(job, lanes, schedules, |local, own, all| {
-                let mut wire = MpiWire::new(job, requests, self.view(state, network.lane));
+                let mut wire = MpiWire::new(job, requests, self.view(network.lane));
                 let network = network.begin(node, scratch, &mut wire);
                 node::run_by_messages(all, own, local, network)
             })
@@ -130,13 +126,13 @@ impl Over<'_> {
     /// What this rank exchanges with other nodes, if it leads a lane, with room for it in `requests`.
     fn lead<'a>(
         &self,
-        state: &State,
         schedules: &'a mut Schedules,
         cuts: &'a mut Vec<Vec<Part>>,
         lanes: &mut Vec<(u32, Messages)>,
         requests: &mut Requests,
     ) -> Result<Leading<'a>, Stop> {
-        let (topology, exchange) = (state.topology(), self.exchange);
+        let (state, exchange) = (self.state, self.exchange);
+        let topology = state.topology();
         let n = topology.nodes();
         let graph = Circulant::new(n);
         let members = Members {
@@ -148,7 +144,7 @@ impl Over<'_> {
         let pattern = pattern(exchange.way, exchange.blocks, &members, schedules);
         let round = exchange.bytes.div_ceil(exchange.blocks.into());
         let limits = limits(state, n, &pattern, round);
-        let lane = self.list_lanes(state, (pattern, limits), cuts, lanes);
+        let lane = self.list_lanes((pattern, limits), cuts, lanes);
         if let Some(lane) = lane {
             let room = self.staging(&limits, &cuts[lane as usize]);
             requests
@@ -168,12 +164,11 @@ impl Over<'_> {
     /// leads one.
     fn list_lanes(
         &self,
-        state: &State,
         (pattern, limits): (Pattern, Limits),
         cuts: &mut Vec<Vec<Part>>,
         lanes: &mut Vec<(u32, Messages)>,
     ) -> Option<u32> {
-        let (topology, rank) = (state.topology(), state.rank());
+        let (topology, rank) = (self.state.topology(), self.state.rank());
         let (node, n) = (topology.node(rank), topology.nodes());
         let root = self.exchange.sources.root().unwrap_or(0);
         cuts.resize_with(self.lanes as usize, Vec::new);
@@ -202,9 +197,9 @@ impl Over<'_> {
         self.exchange.cut(n, self.contributors, len, cut);
     }
 
-    fn view<'a>(&'a self, state: &'a State, lane: Option<(u32, u32)>) -> View<'a> {
+    fn view(&self, lane: Option<(u32, u32)>) -> View<'_> {
         View::Nodes {
-            topology: state.topology(),
+            topology: self.state.topology(),
             root: self.exchange.sources.root().unwrap_or(0),
             lane: lane.unwrap_or((0, 1)),
             places: self.places,
@@ -255,7 +250,6 @@ impl<'a> Leading<'a> {
 /// What passes between the ranks of a node by messages.
 struct Inside<'a> {
     over: &'a Over<'a>,
-    state: &'a State,
     cut: &'a mut Vec<Part>,
     scratch: &'a mut Scratch,
     requests: &'a mut Requests,
@@ -278,7 +272,7 @@ fn reserve(
 impl Inside<'_> {
     /// Exchanges the parts of the node's ranks, where each has one.
     fn exchange_own(&mut self, job: &Job) -> Result<(), Failure> {
-        let (state, places) = (self.state, &self.over.places);
+        let (state, places) = (self.over.state, &self.over.places);
         let (topology, rank) = (state.topology(), state.rank());
         let locals = topology.locals(topology.node(rank));
         let n = locals.len() as u32;
@@ -309,11 +303,11 @@ impl Inside<'_> {
         self.exchange_own(job)?;
         let Inside {
             over,
-            state,
             cut,
             scratch,
             requests,
         } = self;
+        let state = over.state;
         let (topology, rank) = (state.topology(), state.rank());
         let (node, me) = (topology.node(rank), topology.local(rank));
         let locals = topology.locals(node);

@@ -7,7 +7,6 @@ use super::writing::Writing;
 use super::{Operation, Stop};
 use crate::collective::Family;
 use crate::comm::Memory;
-use crate::decide::{Choice, Form};
 use crate::engine::node::{
     GATE_BYTES, Gate, Groups, Operand, SlotExchange, SlotReduction, SlotShuffle, Tree, Want,
     run_slots,
@@ -293,7 +292,7 @@ impl Writing<'_> {
         let is_all = self.call.collective().family() == Family::AllReduction;
         (is_all && self.state.facts().nodes > 1).then(|| {
             let places = self.state.locals().len() as u32;
-            let count = |place| match (self.has_leaders(), place) {
+            let count = |place| match (self.choice.has_leaders(), place) {
                 (true, 0) => self.total,
                 (true, _) => 0,
                 (false, place) => share(self.total, places, place),
@@ -302,17 +301,6 @@ impl Writing<'_> {
             let slice = |place| slices.elements(&(place..place + 1));
             (0..places).map(slice).collect()
         })
-    }
-
-    /// Does one rank of each node exchange with others for all?
-    fn has_leaders(&self) -> bool {
-        matches!(
-            self.choice,
-            Choice::Rondo {
-                form: Form::Nodes { lanes: 1 },
-                ..
-            }
-        )
     }
 
     /// Where the vectors of the ranks of the node lie in the area of a gather.

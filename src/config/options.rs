@@ -447,14 +447,14 @@ impl Opt {
                 "The algorithm of {}. A named one is used for every size; host means never Rondo's.",
                 collective.mpi_name()
             ),
-            ValueType::MinBytes(collective) if is_exchange(collective) => format!(
+            ValueType::MinBytes(collective) if collective.family().is_exchange() => format!(
                 "Under auto, calls of {} with as many bytes{} or more are Rondo's. auto gives it those of short \
                  blocks between several nodes of several ranks.",
                 sharing(collective),
                 collective.family().whose_bytes(),
             ),
             ValueType::MinCommSize(collective)
-                if is_exchange(collective) && !collective.has_min_bytes() =>
+                if collective.family().is_exchange() && !collective.has_min_bytes() =>
             {
                 format!(
                     "Under auto, calls of {} on communicators of as many ranks or more are Rondo's. auto leaves all of \
@@ -510,14 +510,6 @@ impl Opt {
             name => format!("RONDO_{name}"),
         }
     }
-}
-
-/// Does every rank have a block for every rank? Under auto such calls are the MPI library's.
-fn is_exchange(collective: Collective) -> bool {
-    matches!(
-        collective.family(),
-        Family::TotalExchange | Family::IrregularExchange
-    )
 }
 
 /// What else decides on calls whose ranks are fewer than the automatic minimum, or no fewer.

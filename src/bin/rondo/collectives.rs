@@ -48,14 +48,6 @@ pub fn size_of(collective: Collective) -> &'static str {
     }
 }
 
-/// Has every rank a block for every rank?
-pub fn is_exchange(collective: Collective) -> bool {
-    matches!(
-        collective.family(),
-        Family::TotalExchange | Family::IrregularExchange
-    )
-}
-
 /// Elements in the two buffers of a rank, where each is significant: its own block, or its vector, and all blocks, or
 /// its part of the result.
 pub fn elements(

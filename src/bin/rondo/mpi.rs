@@ -206,7 +206,7 @@ impl Mpi {
         let own = if in_place { IN_PLACE.cast_mut() } else { own };
         let (counts, displs, root) = (counts.as_ptr(), displs.as_ptr(), root as c_int);
         // Where every rank has a block for every rank.
-        let turned = blocks.turned(self.rank, collectives::is_exchange(collective), extent)?;
+        let turned = blocks.turned(self.rank, collective.family().is_exchange(), extent)?;
         let (n, d, e) = turned.pointers();
         let types = turned.types(call.datatype.handle);
         let (list, total) = (types.as_ptr().cast(), blocks.total);

@@ -188,7 +188,7 @@ impl<'a> Bench<'a> {
         if self.call.collective.family().reduces() {
             return self.fill_vectors();
         }
-        if collectives::is_exchange(self.call.collective) {
+        if self.call.collective.family().is_exchange() {
             return self.fill_blocks();
         }
         let (rank, in_place) = (self.mpi.rank, self.is_in_place());
@@ -274,7 +274,7 @@ impl<'a> Bench<'a> {
         if self.call.collective.family().reduces() {
             return self.is_reduced();
         }
-        if collectives::is_exchange(self.call.collective) {
+        if self.call.collective.family().is_exchange() {
             return self.is_exchanged();
         }
         let (size, seed) = (self.call.datatype.size, self.seed);
