@@ -98,6 +98,23 @@ algorithms! {
     Pairwise = "pairwise";
 }
 
+/// A pattern: the trees for many blocks of an enumeration of algorithms.
+macro_rules! trees {
+    ($algorithms:ident) => {
+        $algorithms::Binomial
+            | $algorithms::Chain
+            | $algorithms::Linear
+            | $algorithms::Binary
+            | $algorithms::Kary
+            | $algorithms::Knomial
+            | $algorithms::Fibonacci
+            | $algorithms::InOrder
+            | $algorithms::TwoTree
+            | $algorithms::Mesh
+    };
+}
+pub(crate) use trees;
+
 /// What an algorithm does for a family of collectives. In the formulas p ranks have or get m bytes, or all of them
 /// together in an all-broadcast, b bytes each in a gather or scatter; q = ceil(log2 p); n blocks; a message of b bytes
 /// takes alpha + beta b; g' is the least time between two messages of a rank that also receives; gamma the time to

@@ -5,7 +5,7 @@
 use super::Operation;
 use crate::algorithm::{
     Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm,
-    ScatteredReductionAlgorithm,
+    ScatteredReductionAlgorithm, trees,
 };
 use crate::collective::Family;
 use crate::comm::State;
@@ -66,16 +66,7 @@ impl Writing<'_> {
                     self.spread(script, blocks);
                     script.result(0..self.p() * blocks);
                 }
-                AllReductionAlgorithm::Binomial
-                | AllReductionAlgorithm::Chain
-                | AllReductionAlgorithm::Linear
-                | AllReductionAlgorithm::Binary
-                | AllReductionAlgorithm::Kary
-                | AllReductionAlgorithm::Knomial
-                | AllReductionAlgorithm::Fibonacci
-                | AllReductionAlgorithm::InOrder
-                | AllReductionAlgorithm::TwoTree
-                | AllReductionAlgorithm::Mesh => self.allreduce_tree(script, algorithm, blocks),
+                trees!(AllReductionAlgorithm) => self.allreduce_tree(script, algorithm, blocks),
                 AllReductionAlgorithm::Census
                 | AllReductionAlgorithm::Dissemination
                 | AllReductionAlgorithm::Doubling
@@ -86,17 +77,9 @@ impl Writing<'_> {
             },
             Family::Reduction => match algorithm.of_reduction() {
                 ReductionAlgorithm::Circulant => self.reduce(script, form, blocks),
-                ReductionAlgorithm::Binomial
-                | ReductionAlgorithm::Postal
-                | ReductionAlgorithm::Chain
-                | ReductionAlgorithm::Linear
-                | ReductionAlgorithm::Binary
-                | ReductionAlgorithm::Kary
-                | ReductionAlgorithm::Knomial
-                | ReductionAlgorithm::Fibonacci
-                | ReductionAlgorithm::InOrder
-                | ReductionAlgorithm::TwoTree
-                | ReductionAlgorithm::Mesh => self.reduce_tree(script, algorithm, blocks),
+                ReductionAlgorithm::Postal | trees!(ReductionAlgorithm) => {
+                    self.reduce_tree(script, algorithm, blocks)
+                }
                 ReductionAlgorithm::Ordered => {
                     self.ordered(script, blocks);
                     let own = |rank: u32| blocks_of(rank..rank + 1, blocks);
@@ -504,16 +487,7 @@ impl Writing<'_> {
             AllReductionAlgorithm::Halving
             | AllReductionAlgorithm::Gather
             | AllReductionAlgorithm::Ordered
-            | AllReductionAlgorithm::Binomial
-            | AllReductionAlgorithm::Chain
-            | AllReductionAlgorithm::Linear
-            | AllReductionAlgorithm::Binary
-            | AllReductionAlgorithm::Kary
-            | AllReductionAlgorithm::Knomial
-            | AllReductionAlgorithm::Fibonacci
-            | AllReductionAlgorithm::InOrder
-            | AllReductionAlgorithm::TwoTree
-            | AllReductionAlgorithm::Mesh => unreachable!("written above"),
+            | trees!(AllReductionAlgorithm) => unreachable!("written above"),
         }
     }
 

@@ -4,7 +4,7 @@
 
 use super::problem::{SECOND_RATIO, Slower};
 use super::{Choice, Context, Form, Problem, SizeClass, Ways, Why, model_of};
-use crate::algorithm::{Algorithm, BroadcastAlgorithm};
+use crate::algorithm::{Algorithm, BroadcastAlgorithm, trees};
 use crate::learn::{Candidate, Prior};
 use crate::model::{self, BLOCKS_MAX};
 use crate::schedule::Pace;
@@ -89,16 +89,7 @@ impl Problem for Broadcast<'_> {
             BroadcastAlgorithm::ScatterAllgather => {
                 model::part_blocks(facts.members(form), bytes, facts.eager_bytes)
             }
-            BroadcastAlgorithm::Binomial
-            | BroadcastAlgorithm::Chain
-            | BroadcastAlgorithm::Linear
-            | BroadcastAlgorithm::Binary
-            | BroadcastAlgorithm::Kary
-            | BroadcastAlgorithm::Knomial
-            | BroadcastAlgorithm::Fibonacci
-            | BroadcastAlgorithm::InOrder
-            | BroadcastAlgorithm::TwoTree
-            | BroadcastAlgorithm::Mesh => {
+            trees!(BroadcastAlgorithm) => {
                 let members = facts.members(form);
                 // Of these trees none depends on the latency.
                 let shape = super::shape(algorithm, members, 1, config);

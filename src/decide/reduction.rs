@@ -12,7 +12,7 @@ use super::problem::{doubt, is_doubted};
 use super::{Choice, Context, Form, Problem, SizeClass, Why};
 use crate::algorithm::{
     Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm,
-    ScatteredReductionAlgorithm,
+    ScatteredReductionAlgorithm, trees,
 };
 use crate::collective::{Family, LEAST_BYTES};
 use crate::config::{Hierarchy, Reproducible};
@@ -201,36 +201,16 @@ impl Reduction<'_> {
                 | AllReductionAlgorithm::Dissemination
                 | AllReductionAlgorithm::Ring
                 | AllReductionAlgorithm::ReduceBcast => false,
-                // As the trees below.
-                AllReductionAlgorithm::Doubling
-                | AllReductionAlgorithm::Binomial
-                | AllReductionAlgorithm::Chain
-                | AllReductionAlgorithm::Binary
-                | AllReductionAlgorithm::Kary
-                | AllReductionAlgorithm::Knomial
-                | AllReductionAlgorithm::Fibonacci
-                | AllReductionAlgorithm::InOrder
-                | AllReductionAlgorithm::TwoTree
-                | AllReductionAlgorithm::Mesh => self.promise() != Reproducible::Order,
-                AllReductionAlgorithm::Gather
-                | AllReductionAlgorithm::Ordered
-                | AllReductionAlgorithm::Linear => true,
+                AllReductionAlgorithm::Doubling => self.promise() != Reproducible::Order,
+                trees!(AllReductionAlgorithm) => self.tree_keeps_order(algorithm),
+                AllReductionAlgorithm::Gather | AllReductionAlgorithm::Ordered => true,
             },
             Family::Reduction => match algorithm.of_reduction() {
                 ReductionAlgorithm::Circulant => false,
-                // The result is the same as in the order of ranks, but not its bits.
-                ReductionAlgorithm::Binomial
-                | ReductionAlgorithm::Postal
-                | ReductionAlgorithm::Chain
-                | ReductionAlgorithm::Binary
-                | ReductionAlgorithm::Kary
-                | ReductionAlgorithm::Knomial
-                | ReductionAlgorithm::Fibonacci
-                | ReductionAlgorithm::InOrder
-                | ReductionAlgorithm::TwoTree
-                | ReductionAlgorithm::Mesh => self.promise() != Reproducible::Order,
-                // A star takes one operand after the other.
-                ReductionAlgorithm::Ordered | ReductionAlgorithm::Linear => true,
+                ReductionAlgorithm::Postal | trees!(ReductionAlgorithm) => {
+                    self.tree_keeps_order(algorithm)
+                }
+                ReductionAlgorithm::Ordered => true,
             },
             Family::ScatteredReduction => match algorithm.of_scattered_reduction() {
                 ScatteredReductionAlgorithm::Halving | ScatteredReductionAlgorithm::Circulant => {
@@ -251,6 +231,12 @@ impl Reduction<'_> {
             | Family::TotalExchange
             | Family::IrregularExchange => true,
         }
+    }
+
+    /// Does a tree? The result of each is the same as in the order of ranks, but only a star, which takes one operand after
+    /// the other, gives its bits.
+    fn tree_keeps_order(&self, tree: Algorithm) -> bool {
+        tree == Algorithm::Linear || self.promise() != Reproducible::Order
     }
 
     /// Between whom. On one node that is through the memory that its ranks share, where there is a way with the same
@@ -279,20 +265,10 @@ impl Reduction<'_> {
             }
             Algorithm::Circulant
             | Algorithm::Halving
-            | Algorithm::Binomial
             | Algorithm::Bruck
             | Algorithm::Ring
             | Algorithm::Hybrid
             | Algorithm::Adaptive
-            | Algorithm::Linear
-            | Algorithm::Chain
-            | Algorithm::Binary
-            | Algorithm::Kary
-            | Algorithm::Knomial
-            | Algorithm::Fibonacci
-            | Algorithm::InOrder
-            | Algorithm::TwoTree
-            | Algorithm::Mesh
             | Algorithm::Postal
             | Algorithm::Relay
             | Algorithm::ScatterAllgather
@@ -305,7 +281,8 @@ impl Reduction<'_> {
             | Algorithm::Census
             | Algorithm::ReduceBcast
             | Algorithm::Pairwise
-            | Algorithm::Hypercube => Form::Flat,
+            | Algorithm::Hypercube
+            | trees!(Algorithm) => Form::Flat,
         }
     }
 
@@ -347,16 +324,7 @@ impl Reduction<'_> {
             }
             Algorithm::Mesh if self.family() == Family::Scan => most(self.bytes, facts.eager_bytes),
             Algorithm::Postal => least_blocks(self.bytes),
-            Algorithm::Binomial
-            | Algorithm::Linear
-            | Algorithm::Chain
-            | Algorithm::Binary
-            | Algorithm::Kary
-            | Algorithm::Knomial
-            | Algorithm::Fibonacci
-            | Algorithm::InOrder
-            | Algorithm::TwoTree
-            | Algorithm::Mesh => self.tree_blocks(algorithm, block_bytes),
+            trees!(Algorithm) => self.tree_blocks(algorithm, block_bytes),
             Algorithm::Pipelined
             | Algorithm::Doubling
             | Algorithm::Census
@@ -408,16 +376,7 @@ impl Reduction<'_> {
             | AllReductionAlgorithm::Doubling
             | AllReductionAlgorithm::Ring
             | AllReductionAlgorithm::ReduceBcast
-            | AllReductionAlgorithm::Binomial
-            | AllReductionAlgorithm::Chain
-            | AllReductionAlgorithm::Linear
-            | AllReductionAlgorithm::Binary
-            | AllReductionAlgorithm::Kary
-            | AllReductionAlgorithm::Knomial
-            | AllReductionAlgorithm::Fibonacci
-            | AllReductionAlgorithm::InOrder
-            | AllReductionAlgorithm::TwoTree
-            | AllReductionAlgorithm::Mesh => (false, false),
+            | trees!(AllReductionAlgorithm) => (false, false),
         };
         match self.order {
             Order { exact: false, .. } if needs_exact => Some(Why::Inexact),

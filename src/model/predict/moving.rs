@@ -5,7 +5,7 @@
 use super::{Call, Model, Prediction};
 use crate::algorithm::{
     AllBroadcastAlgorithm, BarrierAlgorithm, BroadcastAlgorithm, RootedAlgorithm,
-    TotalExchangeAlgorithm,
+    TotalExchangeAlgorithm, trees,
 };
 use crate::collective::Collective;
 use crate::model::{PASSING_NS, PIECE_US, Reach};
@@ -23,16 +23,7 @@ impl Model {
             BroadcastAlgorithm::Circulant => self.circulant(call),
             BroadcastAlgorithm::Postal => self.postal(call),
             BroadcastAlgorithm::Relay => self.relay(call),
-            BroadcastAlgorithm::Binomial
-            | BroadcastAlgorithm::Chain
-            | BroadcastAlgorithm::Linear
-            | BroadcastAlgorithm::Binary
-            | BroadcastAlgorithm::Kary
-            | BroadcastAlgorithm::Knomial
-            | BroadcastAlgorithm::Fibonacci
-            | BroadcastAlgorithm::InOrder
-            | BroadcastAlgorithm::TwoTree
-            | BroadcastAlgorithm::Mesh => self.down_a_tree(call),
+            trees!(BroadcastAlgorithm) => self.down_a_tree(call),
             BroadcastAlgorithm::ScatterAllgather => self.moves(Moves::Scatter, call),
         }
     }

@@ -4,7 +4,7 @@
 
 use super::{Call, Model, Prediction};
 use crate::algorithm::{
-    AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm, ScatteredReductionAlgorithm,
+    AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm, ScatteredReductionAlgorithm, trees,
 };
 use crate::collective::Collective;
 use crate::schedule::{Circulant, Grid};
@@ -47,16 +47,7 @@ impl Model {
             AllReductionAlgorithm::Doubling => self.exchange(call),
             AllReductionAlgorithm::Ring => self.ring_twice(call),
             AllReductionAlgorithm::ReduceBcast => self.reduce_bcast(call),
-            AllReductionAlgorithm::Binomial
-            | AllReductionAlgorithm::Chain
-            | AllReductionAlgorithm::Linear
-            | AllReductionAlgorithm::Binary
-            | AllReductionAlgorithm::Kary
-            | AllReductionAlgorithm::Knomial
-            | AllReductionAlgorithm::Fibonacci
-            | AllReductionAlgorithm::InOrder
-            | AllReductionAlgorithm::TwoTree
-            | AllReductionAlgorithm::Mesh => self.up_a_tree(call).then(self.down_a_tree(call)),
+            trees!(AllReductionAlgorithm) => self.up_a_tree(call).then(self.down_a_tree(call)),
         }
     }
 
@@ -183,17 +174,7 @@ impl Model {
         match algorithm {
             ReductionAlgorithm::Circulant => self.circulant_backwards(call, call.bytes),
             ReductionAlgorithm::Ordered => self.ordered(call).then(self.collect(call)),
-            ReductionAlgorithm::Binomial
-            | ReductionAlgorithm::Postal
-            | ReductionAlgorithm::Chain
-            | ReductionAlgorithm::Linear
-            | ReductionAlgorithm::Binary
-            | ReductionAlgorithm::Kary
-            | ReductionAlgorithm::Knomial
-            | ReductionAlgorithm::Fibonacci
-            | ReductionAlgorithm::InOrder
-            | ReductionAlgorithm::TwoTree
-            | ReductionAlgorithm::Mesh => self.up_a_tree(call),
+            ReductionAlgorithm::Postal | trees!(ReductionAlgorithm) => self.up_a_tree(call),
         }
     }
 
