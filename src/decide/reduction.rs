@@ -233,8 +233,8 @@ impl Reduction<'_> {
         }
     }
 
-    /// Does a tree? The result of each is the same as in the order of ranks, but only a star, which takes one operand after
-    /// the other, gives its bits.
+    /// Does a tree? The result of each is the same as in the order of ranks, but only a star, which takes one operand
+    /// after the other, gives its bits.
     fn tree_keeps_order(&self, tree: Algorithm) -> bool {
         tree == Algorithm::Linear || self.promise() != Reproducible::Order
     }
