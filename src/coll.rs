@@ -397,6 +397,9 @@ fn leave<O: Operation>(
 /// The number of this call. Counted before anything that may differ between ranks, so that their counts agree.
 fn begin(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Result<u64, Stop> {
     let sequence = work.next_sequence();
+    let strayed = state.has_strayed();
+    (work.requests.strayed, work.in_flight.strayed) = (strayed, strayed);
+    work.nodes.space.requests.strayed = strayed;
     if state.asks_for_gpus(sequence) {
         let found = state.ask_for_gpus(host::host(), mpi, private);
         let found = found.map_err(|code| Failure::Host(code, "asking for GPUs"));

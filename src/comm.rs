@@ -283,6 +283,11 @@ impl State {
         self.closed.or_else(gpu)
     }
 
+    /// Has this rank ever left a call that others may have carried out? Messages of that one may still come.
+    pub fn has_strayed(&self) -> bool {
+        self.strayed.load(Relaxed)
+    }
+
     /// This rank leaves a call that others may carry out.
     pub fn stray(&self) {
         self.strayed.store(true, Relaxed);

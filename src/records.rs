@@ -165,10 +165,27 @@ fn file_at(maps: &str, address: usize) -> Option<String> {
     files(line).next().map(str::to_owned)
 }
 
+/// How the file names of MPI libraries begin; vendors have one for each compiler.
+const MPI_LIBRARIES: [&str; 13] = [
+    "libmpi.so",
+    "libmpich.so",
+    "libmpi_abi.so",
+    // Cray MPICH.
+    "libmpi_gnu",
+    "libmpi_cray",
+    "libmpi_intel",
+    "libmpi_nvidia",
+    "libmpi_amd",
+    "libmpi_aocc",
+    "libmpich_gnu",
+    "libmpich_cray",
+    "libmpich_intel",
+    // Spectrum MPI.
+    "libmpi_ibm.so",
+];
+
 /// Is it an MPI library, by its name?
-fn is_mpi(path: &str) -> bool {
+pub fn is_mpi(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    ["libmpi.so", "libmpich.so", "libmpi_abi.so"]
-        .iter()
-        .any(|start| name.starts_with(start))
+    MPI_LIBRARIES.iter().any(|start| name.starts_with(start))
 }

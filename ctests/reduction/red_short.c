@@ -1,4 +1,4 @@
-/* Short all-reductions as Rondo chooses: the same bits from the first call on a communicator to the last, whoever has
+/* Short reductions as Rondo chooses: the same bits from the first call on a communicator to the last, whoever has
  * carried it out and however; and programs that make many communicators.
  *
  * With the argument "rondo" the shape is one where these calls are Rondo's: all of those whose bits depend on the order
@@ -55,6 +55,28 @@ static void minima_of_pairs(MPI_Comm comm) {
     }
 }
 
+/* Buffers that mean nothing on a rank are NULL, or one buffer has two names. */
+static void sums_at_a_root(MPI_Comm comm, int aliased) {
+    for (int k = 0; k < CALLS; k++) {
+        int own = test.rank + k, got = own, is_root = test.rank == 0;
+        const void *from = !aliased ? &own : is_root ? MPI_IN_PLACE : (void *)&got;
+        void *to = aliased || is_root ? &got : NULL;
+        CHECK(MPI_Reduce(from, to, 1, MPI_INT, MPI_SUM, 0, comm) == MPI_SUCCESS);
+        if (is_root) CHECK_IN(got == test.ranks * (test.ranks - 1) / 2 + k * test.ranks, "call %d: %d", k, got);
+    }
+}
+
+/* Only the last rank has a part. */
+static void sums_for_one(MPI_Comm comm) {
+    int counts[test.ranks], has = test.rank == test.ranks - 1;
+    for (int r = 0; r < test.ranks; r++) counts[r] = r == test.ranks - 1;
+    for (int k = 0; k < CALLS; k++) {
+        int own = test.rank + k, got = -1;
+        CHECK(MPI_Reduce_scatter(&own, has ? &got : NULL, counts, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS);
+        if (has) CHECK_IN(got == test.ranks * (test.ranks - 1) / 2 + k * test.ranks, "call %d: %d", k, got);
+    }
+}
+
 int main(int argc, char **argv) {
     static const int counts[] = {1, 2, 7, 100, MOST};
     start(&argc, &argv, "red_short");
@@ -72,6 +94,14 @@ int main(int argc, char **argv) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     minima_of_pairs(comm);
     MPI_Comm_free(&comm);
+    for (int way = 0; way < 3; way++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        if (way < 2)
+            sums_at_a_root(comm, way);
+        else
+            sums_for_one(comm);
+        MPI_Comm_free(&comm);
+    }
     for (int k = 0; k < COMMS; k++) {
         double own = some[(test.rank + k) % 8], got = 0;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);

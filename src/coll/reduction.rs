@@ -275,7 +275,11 @@ impl Reduction {
         let whole = script.cut().total() == total && script.results().is_empty();
         let idles = inside.is_some() && script.cut().total() == 0;
         let area = (gets && (whole || idles)).then_some(result);
-        let vectors = writing.vectors();
+        // A rank that only lays its vector into slots has no use for a whole one.
+        let vectors = match idles && !gets {
+            true => Vectors { first: 0, other: 0 },
+            false => writing.vectors(),
+        };
         let area = run.reserve(script, requests, vectors, area)?;
         stats::count(self.collective(), plan.choice, plan.bytes);
         match (&mut inside, writing.order()) {
@@ -351,13 +355,16 @@ impl Reduction {
     /// Carries it out without a private communicator, with the same bits: by the host where these are the same, or else
     /// the host gathers, and every rank reduces.
     fn without_private(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+        // Nobody looks at buffers first: what is wrong with them is this rank's matter, and all must count alike.
+        if self.is_exact() {
+            state.count_short();
+            return Err(Stop::Host(Why::SetUp));
+        }
+        debug_assert!(self.which() == ReductionOp::Allreduce);
         let comm = mpi.own_self().unwrap_or(state.comm());
         let found = self.operands(mpi, comm, true);
         let (operands, buffers) = found.ok_or(Stop::Host(Why::Invalid))?;
         state.count_short();
-        if self.is_exact() {
-            return Err(Stop::Host(Why::SetUp));
-        }
         let topology = state.topology();
         let total = self.total(topology.p()).ok_or(Stop::Host(Why::Invalid))?;
         // No lock is held while the host gathers: it may call the communicator's error handler.

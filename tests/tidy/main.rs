@@ -53,7 +53,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "host",
         &[
-            "engine", "flow", "kernels", "schedule", "script", "shm", "topology", "report",
+            "engine", "flow", "kernels", "records", "report", "schedule", "script", "shm",
+            "topology",
         ],
     ),
     (

@@ -266,8 +266,7 @@ impl Allgather {
         sent != received && self.sends(mpi) == contributes
     }
 
-    /// Copies this rank's contribution to its place: an allgather of this rank with itself, which does
-    /// nothing but copy, so that it does not matter whether another thread does the same.
+    /// Copies this rank's contribution to its place: an allgather of this rank with itself.
     fn copy_own(&self, host: &Host, mpi: &Mpi, rank: u32) -> Result<(), Code> {
         let (Count::Int(sent), Some(count)) = (self.sendcount, self.counts.count(rank)) else {
             return Err(Code::intern());
@@ -275,10 +274,9 @@ impl Allgather {
         let datatype = self.recvtype(mpi).ok_or(Code::intern())?;
         let slots = self.slots(self.recvbuf.cast(), mpi.extent(datatype)?);
         let to = slots.address(rank).cast();
-        let own_self = mpi.own_self().ok_or(Code::no_mem())?;
         // SAFETY: these are the caller's own arguments, for which whoever made the call vouched; the
         // slot is where the host would put the same elements, and the count is an `int`'s.
-        check(unsafe {
+        let copy = |own_self: Comm| unsafe {
             (host.own.allgather)(
                 self.sendbuf,
                 sent,
@@ -288,7 +286,8 @@ impl Allgather {
                 self.recvtype,
                 RawHandle::of(own_self.0),
             )
-        })
+        };
+        check(mpi.by_itself(copy).ok_or(Code::no_mem())?)
     }
 }
 

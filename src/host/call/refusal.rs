@@ -5,10 +5,10 @@
 
 use crate::host::data::elements::Made;
 use crate::host::library::abi::{Handles, IN_PLACE, RawHandle};
+use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::{Mpi, host};
 use crate::host::object::code::check;
-use parking_lot::Mutex;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -137,13 +137,6 @@ impl Mpi {
     /// not. There is not a byte in either. `None` if the host failed for another reason, which is as good as a refusal:
     /// [`Mpi::trouble`] tells them apart.
     fn refuses(&self, function: Function, own: Buffer, all: Buffer) -> Option<bool> {
-        // Collectives on one communicator are called one at a time. The host calls nothing of the user's from here.
-        static ONE: Mutex<()> = Mutex::new(());
-        let Some(comm) = self.own_self() else {
-            return Some(false);
-        };
-        let _one = ONE.lock();
-        let (host, comm) = (&host().own, RawHandle::of(comm.0));
         let ((own, n, own_type), (all, all_n, all_type)) = (own, all);
         let bor = RawHandle::of_op(self.h.ops[Handles::BITS + 1]);
         let (counts, displs) = ([all_n], [0]);
@@ -158,7 +151,8 @@ impl Mpi {
         };
         // SAFETY: the communicator has one rank, for which the arrays have an entry. There are no
         // bytes to be read or written.
-        let code = unsafe {
+        let ask = |comm: Comm| unsafe {
+            let (host, comm) = (&host().own, RawHandle::of(comm.0));
             match function {
                 Function::Allgather => {
                     (host.allgather)(own, n, own_type, all, all_n, all_type, comm)
@@ -200,6 +194,9 @@ impl Mpi {
                     (host.exscan)(own, all, n, own_type, bor, comm)
                 }
             }
+        };
+        let Some(code) = self.by_itself(ask) else {
+            return Some(false);
         };
         match check(code) {
             Ok(()) => Some(false),

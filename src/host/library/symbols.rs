@@ -6,6 +6,7 @@
 //! bind the wrong installation.
 
 use super::devices::{file_of, path_of};
+use crate::records::is_mpi;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr;
 
@@ -42,9 +43,6 @@ macro_rules! data {
         $finder.data(c_name!($name))
     };
 }
-
-/// File names by which the host library is recognised among the loaded objects.
-const LIBRARY_PREFIXES: &[&str] = &["libmpi.so", "libmpich.so", "libmpi_abi.so"];
 
 /// Looks symbols up in the objects after this library, or, where the program loaded MPI with
 /// `RTLD_LOCAL` (plug-ins, mpi4py's wheels), in the MPI library itself.
@@ -146,11 +144,7 @@ unsafe extern "C" fn match_object(
     let Some(name) = (unsafe { path_of(info) }) else {
         return 0;
     };
-    let file = file_of(name);
-    if !LIBRARY_PREFIXES
-        .iter()
-        .any(|p| file.starts_with(p.as_bytes()))
-    {
+    if !str::from_utf8(file_of(name)).is_ok_and(is_mpi) {
         return 0;
     }
     // SAFETY: `found` is the `path` of `loaded_mpi_library`, passed through unchanged.

@@ -6,6 +6,7 @@ use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
+use parking_lot::Mutex;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
@@ -127,18 +128,22 @@ impl Mpi {
         }
     }
 
+    /// Calls `call`, which is for [`Mpi::own_self`], with it: collectives on one communicator come one after the other,
+    /// also those of several threads. No handler of the user's is called meanwhile. `None` if there is none.
+    pub(in crate::host) fn by_itself<T>(&self, call: impl FnOnce(Comm) -> T) -> Option<T> {
+        static ONE: Mutex<()> = Mutex::new(());
+        let own = self.own_self()?;
+        let _one = ONE.lock();
+        Some(call(own))
+    }
+
     /// Has this process room for one more communicator? Local. Nobody's error handler is called to find out.
     pub fn has_room(&self) -> bool {
         // SMPI has room for any number.
         if Abi::BUILT.is_simulated() {
             return true;
         }
-        if self.own_self().is_none() {
-            return false;
-        }
-        // Held: collectives on one communicator come one after the other. No handler of the user's is called here.
-        let own = self.own_self.lock();
-        let tried = own.and_then(|own| self.alone(own).ok());
+        let tried = self.by_itself(|own| self.alone(own).ok()).flatten();
         tried.inspect(|&comm| self.free(comm)).is_some()
     }
 

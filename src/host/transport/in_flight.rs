@@ -37,6 +37,8 @@ pub struct InFlight {
     pub(in crate::host) expected: Vec<c_int>,
     pub(in crate::host) requests: Vec<sys::MPI_Request>,
     pub(in crate::host) transfers: Vec<Transfer>,
+    /// See [`super::wire::Requests`].
+    pub strayed: bool,
     /// A request that was waited for, with its status.
     pub(in crate::host) complete: Option<(usize, sys::MPI_Status)>,
     memory: Vec<Vec<u8>>,

@@ -194,7 +194,8 @@ impl<'a> MpiRootedWire<'a> {
             };
             // Messages of later calls may be here, of other ranks that are through.
             let bytes = length(mpi, &message)?;
-            if tags.is_late(message.MPI_TAG) || message.MPI_TAG == tags.block(bytes) {
+            let late = tags.is_late(message.MPI_TAG) && !self.in_flight.strayed;
+            if late || message.MPI_TAG == tags.block(bytes) {
                 return Ok(Some(message.MPI_SOURCE as u32));
             }
         }
@@ -205,6 +206,9 @@ impl<'a> MpiRootedWire<'a> {
     /// they will not come any more unless they have met their receives.
     fn doubt(&mut self) -> Result<(), Failure> {
         let (mpi, comm, packet) = (self.mpi, self.comm, self.tags.packet());
+        if self.in_flight.strayed {
+            return Ok(());
+        }
         let InFlight {
             requests,
             transfers,

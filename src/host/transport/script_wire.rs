@@ -214,7 +214,7 @@ impl Requests {
             return wait(mpi, receive.into_iter().chain(send));
         }
         match patience.wait() {
-            Some(idle) => look_around(mpi, comm, &mut self.receives, patience, idle),
+            Some(idle) => look_around(mpi, comm, self, patience, idle),
             None => Ok(()),
         }
     }

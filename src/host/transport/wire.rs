@@ -80,6 +80,8 @@ pub struct Requests {
     pub(super) sends: Line<Sending>,
     /// In-flight control.
     pub flow: Flow,
+    /// An earlier call, which this rank left with an error, may have left messages.
+    pub strayed: bool,
     staged_in: Staging,
     staged_out: Staging,
     /// The message at hand.
@@ -217,22 +219,24 @@ impl<'a> MpiWire<'a> {
 /// Order of matching is not order of completion: a message that has met its receive is found by no probe, though
 /// the rest of it may be under way for as long as it takes. So the receive is taken back, which has no effect if
 /// its message has met it.
+///
+/// If this rank has left an earlier call, a message of that one says nothing: then no receive is taken back.
 pub(super) fn look_around(
     mpi: &Mpi,
     comm: Comm,
-    receives: &mut Line<Receive>,
+    requests: &mut Requests,
     patience: &Patience,
     idle: Duration,
 ) -> Result<(), Failure> {
     let mut missing = None;
-    for (from, message, receive) in receives.pending() {
+    for (from, message, receive) in requests.receives.pending() {
         // One behind the oldest may have come, and its rank may be in a later call by now.
         if let Some(status) = peek(mpi, message)? {
             receive.check(mpi, from, &status)?;
             continue;
         }
         missing = missing.or(Some(from));
-        let first = match receive.doubted {
+        let first = match receive.doubted || requests.strayed {
             true => None,
             false => first_message(mpi, comm, Some(from))?,
         };
@@ -372,7 +376,7 @@ impl Wire for MpiWire<'_> {
             Some(idle) => look_around(
                 self.job.mpi,
                 self.job.comm,
-                &mut self.requests.receives,
+                self.requests,
                 &self.patience,
                 idle,
             ),
