@@ -567,6 +567,30 @@ fn luck_is_no_speed() {
     }
 }
 
+/// Comparisons do not keep step with the calls, so nobody always has the long ones.
+#[test]
+fn a_pattern_of_long_and_short_calls_does_not_decide_for_ever() {
+    for pattern in [
+        &[10.0, 1.0][..],
+        &[1.0, 10.0],
+        &[20.0, 1.0],
+        &[1.0, 1.0, 20.0],
+    ] {
+        for (host, first, best) in [
+            (100.0, 300.0, Candidate::Host),
+            (300.0, 100.0, Candidate::First),
+        ] {
+            let cost = |call: u64, who| {
+                pattern[call as usize % pattern.len()] * fixed(host, first, f64::MAX)(call, who)
+            };
+            let prior = prior(Candidate::First, [Some(1.1), Some(1.0), None]);
+            let outcome = run(&prior, 50_000, TRIALS, cost, |_| 0.0);
+            let of_best = outcome.calls.iter().filter(|who| **who == best).count();
+            assert!(of_best > 40_000, "{pattern:?} {host} {first}: {of_best}");
+        }
+    }
+}
+
 #[test]
 fn a_table_is_small_however_many_size_classes_there_are() {
     let mut table = Table::default();

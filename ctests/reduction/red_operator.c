@@ -148,6 +148,48 @@ static void curious(MPI_Comm comm) {
     MPI_Op_free(&op);
 }
 
+/* Columns of a matrix of two rows, of which each element has a double and an int behind it. Elements lie between each
+ * other, and a column spans a number of bytes of which a double's are no divisor. */
+struct place {
+    double value;
+    int at;
+};
+static int columns;
+
+static void joins_columns(void *in, void *inout, int *count, MPI_Datatype *type) {
+    (void)type;
+    struct place *x = in, *y = inout;
+    CHECK_IN((size_t)in % sizeof(double) == 0 && (size_t)inout % sizeof(double) == 0, "%p and %p", in, inout);
+    for (int i = 0; i < *count; i++)
+        for (int k = i; k <= i + columns; k += columns) {
+            y[k].value += x[k].value;
+            y[k].at = x[k].at > y[k].at ? x[k].at : y[k].at;
+        }
+}
+
+static void of_columns(int n, MPI_Comm comm) {
+    int rank, p;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &p);
+    struct place *own = calloc((size_t)(2 * n), sizeof *own), *got = calloc((size_t)(2 * n), sizeof *got);
+    for (int i = 0; i < 2 * n; i++) own[i] = (struct place){rank + i, rank};
+    MPI_Datatype both, column;
+    MPI_Type_vector(2, 1, n, MPI_DOUBLE_INT, &both);
+    MPI_Type_create_resized(both, 0, sizeof *own, &column);
+    MPI_Type_commit(&column);
+    MPI_Op op;
+    columns = n;
+    MPI_Op_create(joins_columns, 1, &op);
+    CHECK(MPI_Allreduce(own, got, n, column, op, comm) == MPI_SUCCESS);
+    for (int i = 0; i < 2 * n; i++)
+        CHECK_IN(got[i].value == p * (p - 1) / 2 + p * i && got[i].at == p - 1, "%d of %d: %g", i, n, got[i].value);
+    MPI_Op_free(&op);
+    MPI_Type_free(&column);
+    MPI_Type_free(&both);
+    free(own);
+    free(got);
+}
+
 static void gives_up(void *in, void *inout, int *count, MPI_Datatype *type) {
     (void)in, (void)inout, (void)count, (void)type;
     if (test.rank == test.ranks - 1) MPI_Abort(MPI_COMM_WORLD, 7);
@@ -169,6 +211,8 @@ int main(int argc, char **argv) {
     slow(MPI_COMM_WORLD);
     freed_at_once(MPI_COMM_WORLD);
     curious(MPI_COMM_WORLD);
+    of_columns(5, MPI_COMM_WORLD);
+    of_columns(1200, MPI_COMM_WORLD);
     for (int n = 0; n < 3; n++) one(n % 2, 17 * n, 0, n % 2, odd);
     freed_at_once(odd);
     curious(odd);

@@ -347,7 +347,8 @@ impl Reduction<'_> {
                     0 => facts.eager_bytes,
                     size => size,
                 };
-                most(part, size).min(BLOCKS_MAX.div_ceil(facts.p))
+                let blocks = most(part, size).min(BLOCKS_MAX.div_ceil(facts.p));
+                blocks.max(least_blocks(part))
             }
             Algorithm::Bruck
             | Algorithm::Hybrid

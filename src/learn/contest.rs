@@ -34,6 +34,13 @@ const LOST_MAX: u8 = 4;
 /// No sooner than after so many calls, because ranks that agree on something take time as well.
 const AGAIN_MIN: u64 = 100;
 
+/// About so many calls until the next comparison, after so many. Programs make calls in a pattern, long and short ones
+/// in turn for example. If comparisons kept step with it, one candidate would always have the long ones. All ranks get
+/// the same number.
+fn out_of_step(before: u64, calls: u64) -> u64 {
+    calls + (before.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 61)
+}
+
 /// Who took more times as long was late by chance, rather than slow.
 const PLAUSIBLE: f64 = 16.0;
 
@@ -293,7 +300,7 @@ impl Contest {
                 relearn => relearn.max(due(1.0 + cost)),
             };
             *lost += 1;
-            self.due[loser as usize] = self.calls + calls.min(most);
+            self.due[loser as usize] = self.calls + out_of_step(self.calls, calls.min(most));
         }
         displaced
     }
@@ -377,7 +384,7 @@ impl Contest {
                 let time = self.agreed[candidate as usize];
                 if time != u64::MAX && candidate != self.incumbent {
                     let calls = due(time as f64 / best).max(trials.relearn);
-                    self.due[candidate as usize] = self.calls + calls;
+                    self.due[candidate as usize] = self.calls + out_of_step(self.calls, calls);
                 }
             }
         }

@@ -192,11 +192,16 @@ impl<'a> Operands<'a> {
         self.layout.extent < self.spans.1
     }
 
-    /// Bytes from the beginning of a vector of so many elements to what comes behind it.
+    /// Bytes from the beginning of a vector of so many elements to what comes behind it, which is as well aligned: a
+    /// type whose extent is less than what it spans may span any number of bytes.
     fn span(&self, elements: u64) -> u64 {
         let extents = elements.saturating_mul(self.layout.extent.unsigned_abs());
         match self.interleaves() {
-            true => extents.saturating_add(self.spans.1.unsigned_abs()),
+            true => {
+                let end = extents.saturating_add(self.spans.1.unsigned_abs());
+                end.checked_next_multiple_of(ALIGNMENT as u64)
+                    .unwrap_or(u64::MAX)
+            }
             false => extents,
         }
     }
@@ -378,10 +383,15 @@ impl<'a> Operands<'a> {
             return unsafe { memory::copy(self.mpi, self.comm, from.cast_const(), to, bytes) }
                 .map_err(at("copying operands"));
         }
-        if let Some(offset) = self.layout.run {
+        if let Some(offset) = self.layout.run
+            && !self.any_foreign(from, count)
+            && !self.any_foreign(to, count)
+        {
             let (from, to) = (self.runs(from, offset), self.runs(to, offset));
-            // SAFETY: the caller's contract.
-            return unsafe { self.copy_runs(from, to, count) };
+            // SAFETY: the caller's contract; both are the processor's. Elements that overlap would be this rank's
+            // vector and its result, which are one buffer or two.
+            unsafe { self.copy_runs(from, to, count) };
+            return Ok(());
         }
         let most = (MESSAGE_BYTES / self.layout.size.max(1)).max(1);
         let mut done = 0;

@@ -41,7 +41,7 @@ impl Operands<'_> {
     }
 
     /// May the first or the last element be in memory that the processor cannot touch?
-    fn any_foreign(&self, base: *mut u8, elements: u64) -> bool {
+    pub(super) fn any_foreign(&self, base: *mut u8, elements: u64) -> bool {
         let ends = [0, elements.max(1) - 1].map(|element| self.begins(base, element));
         ends.into_iter().any(|address| is_foreign(address))
     }

@@ -3,9 +3,9 @@
 
 use super::{Area, Operands, Room, Vectors, no_room};
 use crate::host::data::elements::{Elements, Stretch};
-use crate::host::data::memory;
 use crate::host::object::code::Code;
 use crate::host::object::failure::{Failure, at};
+use std::ptr;
 
 /// Bytes that the elements span which are laid out at a time, at the most, unless a single one spans more.
 const APART_BYTES: u64 = 16 << 10;
@@ -68,10 +68,13 @@ impl Operands<'_> {
             // SAFETY: the caller's contract.
             return unsafe { self.copy(from, to, count) };
         }
-        if let Some(offset) = self.layout.run {
+        if let Some(offset) = self.layout.run
+            && !self.any_foreign(from, count)
+        {
             let from = self.runs(from, offset);
-            // SAFETY: the caller's contract.
-            return unsafe { self.copy_runs(from, (to, self.layout.size as i64), count) };
+            // SAFETY: the caller's contract; the slots are the processor's, and so are the elements.
+            unsafe { self.copy_runs(from, (to, self.layout.size as i64), count) };
+            return Ok(());
         }
         let made = Elements::new(self.mpi, from, self.datatype, self.layout);
         let (elements, from) = made.map_err(at("packing operands"))?;
@@ -94,10 +97,13 @@ impl Operands<'_> {
             // SAFETY: the caller's contract.
             return unsafe { self.copy(from, to, count) };
         }
-        if let Some(offset) = self.layout.run {
+        if let Some(offset) = self.layout.run
+            && !self.any_foreign(to, count)
+        {
             let to = self.runs(to, offset);
-            // SAFETY: the caller's contract.
-            return unsafe { self.copy_runs((from, self.layout.size as i64), to, count) };
+            // SAFETY: as in `pack_elements`.
+            unsafe { self.copy_runs((from, self.layout.size as i64), to, count) };
+            return Ok(());
         }
         let made = Elements::new(self.mpi, to, self.datatype, self.layout);
         let (elements, to) = made.map_err(at("unpacking operands"))?;
@@ -116,13 +122,8 @@ impl Operands<'_> {
     /// they are from each other.
     ///
     /// # Safety
-    /// The runs at `from` can be read and those at `to` be written to, and they do not overlap.
-    pub(super) unsafe fn copy_runs(
-        &self,
-        from: (*mut u8, i64),
-        to: (*mut u8, i64),
-        count: u64,
-    ) -> Result<(), Failure> {
+    /// The processor can read the runs at `from` and write to those at `to`, and they do not overlap.
+    pub(super) unsafe fn copy_runs(&self, from: (*mut u8, i64), to: (*mut u8, i64), count: u64) {
         let size = self.layout.size as usize;
         let run = |(first, step): (*mut u8, i64), i: u64| {
             first.wrapping_offset((i as i64).wrapping_mul(step) as isize)
@@ -130,10 +131,8 @@ impl Operands<'_> {
         for i in 0..count {
             let (from, to) = (run(from, i).cast_const(), run(to, i));
             // SAFETY: the caller's contract.
-            unsafe { memory::copy(self.mpi, self.comm, from, to, size) }
-                .map_err(at("copying operands"))?;
+            unsafe { ptr::copy(from, to, size) };
         }
-        Ok(())
     }
 
     /// to = left . to, of packed elements.
