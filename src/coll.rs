@@ -46,6 +46,16 @@ pub trait Operation: Call {
     /// Decides; `None` if an argument is invalid. Reads nothing of the data and sends nothing.
     fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan>;
 
+    /// What the rules of its family say where all ranks know so many bytes, if any.
+    #[inline]
+    fn decide(&self, known: Option<u64>, state: &State) -> Plan {
+        let choice = self.ask(known, state, |problem| problem.choose());
+        Plan {
+            known,
+            ..Plan::new(choice, known.unwrap_or(0))
+        }
+    }
+
     /// What is to be decided about the call, of which all ranks know so many bytes, if any.
     fn ask<T>(
         &self,

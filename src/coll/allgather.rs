@@ -10,7 +10,7 @@ use super::{Operation, Plan, Stop, begin_exchange, context, private};
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 use crate::comm::{State, Work};
-use crate::decide::{AllBroadcast, Choice, Form, Problem, Why};
+use crate::decide::{AllBroadcast, Choice, Form, Why};
 use crate::host::{Allgather, Host, Mpi, call_tag};
 use crate::stats;
 use std::ffi::c_int;
@@ -42,12 +42,7 @@ impl Operation for Allgather {
             let Work { parts, nodes, .. } = &mut *state.work.lock();
             nodes.set(state.topology(), parts);
         }
-        let known = Some(bytes);
-        let choice = self.ask(known, state, |problem| problem.choose());
-        Some(Plan {
-            known,
-            ..Plan::new(choice, bytes)
-        })
+        Some(self.decide(Some(bytes), state))
     }
 
     #[inline]

@@ -10,7 +10,7 @@ use super::{Operation, Plan, Stop, begin, context, private};
 use crate::algorithm::TotalExchangeAlgorithm;
 use crate::collective::Collective;
 use crate::comm::{State, Work};
-use crate::decide::{Choice, Form, Problem, TotalExchange, Why};
+use crate::decide::{Choice, Form, TotalExchange, Why};
 use crate::engine::{Execution, Limits, run_script};
 use crate::host::{
     Alltoall, AlltoallOp, Code, Comm, Failure, Mpi, MpiPairsWire, PairsJob, Requests, Side, Sides,
@@ -47,16 +47,11 @@ impl Operation for Alltoall {
     fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
         if self.op() == AlltoallOp::Alltoall {
             let bytes = self.bytes(mpi, state)?;
-            let known = Some(bytes);
-            let choice = self.ask(known, state, |problem| problem.choose());
-            return Some(Plan {
-                known,
-                ..Plan::new(choice, bytes)
-            });
+            return Some(self.decide(Some(bytes), state));
         }
-        let choice = self.ask(None, state, |problem| problem.choose());
+        let plan = self.decide(None, state);
         // Where it is Rondo's, they are added up when their types have been looked at.
-        let counts = match choice {
+        let counts = match plan.choice {
             Choice::Host(_) => state.timed(),
             Choice::Rondo { .. } => state.config().trace,
         };
@@ -64,7 +59,7 @@ impl Operation for Alltoall {
             true => self.bytes(mpi, state).unwrap_or(0),
             false => 0,
         };
-        Some(Plan::new(choice, bytes))
+        Some(Plan { bytes, ..plan })
     }
 
     #[inline]

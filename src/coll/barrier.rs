@@ -8,7 +8,7 @@ use super::slots::Inside;
 use super::{Operation, Plan, Stop, begin, context, private};
 use crate::collective::Collective;
 use crate::comm::{State, Work};
-use crate::decide::{self, Choice, Form, Problem};
+use crate::decide::{self, Choice, Form};
 use crate::host::{Barrier, Mpi, Vectors, call_tag};
 use crate::schedule::Steps;
 use crate::script::{Group, dissemination};
@@ -27,8 +27,7 @@ impl Operation for Barrier {
     }
 
     fn plan(&self, _mpi: &Mpi, state: &State) -> Option<Plan> {
-        let choice = self.ask(None, state, |problem| problem.choose());
-        Some(Plan::new(choice, 0))
+        Some(self.decide(None, state))
     }
 
     fn ask<T>(

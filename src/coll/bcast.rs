@@ -9,7 +9,7 @@ use super::traffic::Traffic;
 use super::{Operation, Plan, Stop, begin_exchange, context, private};
 use crate::collective::Collective;
 use crate::comm::State;
-use crate::decide::{Broadcast, Choice, Form, Problem, Why};
+use crate::decide::{Broadcast, Choice, Form, Why};
 use crate::host::{Bcast, Mpi, call_tag};
 use crate::stats;
 
@@ -30,12 +30,7 @@ impl Operation for Bcast {
     fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
         self.root(state.facts().p)?;
         let bytes = self.bytes(mpi, state)?;
-        let known = Some(bytes);
-        let choice = self.ask(known, state, |problem| problem.choose());
-        Some(Plan {
-            known,
-            ..Plan::new(choice, bytes)
-        })
+        Some(self.decide(Some(bytes), state))
     }
 
     #[inline]

@@ -10,7 +10,7 @@ use crate::algorithm::Algorithm;
 use crate::collective::{Collective, LEAST_BYTES};
 use crate::comm::{SEND_WINDOW, SIMULATED_SENDS, State, Work};
 use crate::config::Reproducible;
-use crate::decide::{self, Choice, Form, Order, Problem, SLOT_UNIT_MAX, Why};
+use crate::decide::{self, Choice, Form, Order, SLOT_UNIT_MAX, Why};
 use crate::engine::{Execution, Limits, run_script};
 use crate::host::{
     self, Abi, Area, Buffers, Code, Comm, Failure, Mpi, MpiScriptWire, Operands, Reduction,
@@ -59,22 +59,17 @@ impl Operation for Reduction {
         if self.which() == ReductionOp::Reduce {
             self.root(state.facts().p)?;
         }
-        let bytes = self.bytes(mpi, state)?;
-        let known = Some(bytes);
+        let known = Some(self.bytes(mpi, state)?);
         // Nobody asks for the operator of a call that is the host's whatever it is. Rules may say otherwise.
         let stays = state.config().reproducible.is_kept_by_host() && state.rules().is_empty();
-        let choice = self.ask(known, state, |problem| problem.choose());
-        let choice = match choice {
-            Choice::Host(Why::Empty | Why::Off | Why::FewRanks | Why::Configured) => choice,
-            Choice::Host(_) if stays => choice,
+        let plan = self.decide(known, state);
+        Some(match plan.choice {
+            Choice::Host(Why::Empty | Why::Off | Why::FewRanks | Why::Configured) => plan,
+            Choice::Host(_) if stays => plan,
             Choice::Rondo { .. } | Choice::Host(_) => {
                 self.look_at_operator(mpi)?;
-                self.ask(known, state, |problem| problem.choose())
+                self.decide(known, state)
             }
-        };
-        Some(Plan {
-            known,
-            ..Plan::new(choice, bytes)
         })
     }
 

@@ -7,7 +7,7 @@ use super::{Operation, Plan, Stop, begin, context, private};
 use crate::algorithm::RootedAlgorithm;
 use crate::collective::Collective;
 use crate::comm::{Memory, Nodes, State, Work};
-use crate::decide::{self, Choice, Form, Problem, Why};
+use crate::decide::{self, Choice, Form, Why};
 use crate::engine::rooted::{self, Gather, Misfit, Scatter, Shape, Terms};
 use crate::host::{
     Code, Comm, Failure, LocalPackets, Mpi, MpiRootedWire, Rooted, RootedOp, Route, Tags,
@@ -49,10 +49,9 @@ impl Operation for Rooted {
             true => Some(bytes?),
             false => None,
         };
-        let choice = self.ask(known, state, |problem| problem.choose());
         Some(Plan {
-            known,
-            ..Plan::new(choice, bytes.unwrap_or(0))
+            bytes: bytes.unwrap_or(0),
+            ..self.decide(known, state)
         })
     }
 
