@@ -8,7 +8,7 @@ use crate::comm::{self, State};
 use crate::config::Config;
 use crate::decide::{Choice, Problem, SET_UP_US, Why};
 use crate::host::{Abi, Code, Host, Mpi};
-use crate::learn::{Candidate, Trials, Turn};
+use crate::learn::{Candidate, Contest, Trials, Turn};
 use crate::stats;
 use std::ffi::c_int;
 use std::ptr;
@@ -67,25 +67,51 @@ pub(super) fn select<O: Operation>(
         learnt = state.learnt.lock();
         let contest = learnt.contest(collective, class).expect("contests stay");
         stats::add_saved(collective, contest.take_saved());
-        let first = contest
-            .parties()
-            .iter()
-            .position(|&party| party == Candidate::First);
-        if contest.agree(slowest, trials(config)) && config.trace {
-            state.trace_verdict(host, collective, plan.bytes, contest);
-        }
-        // Where only the host has been timed yet, there is no time of it.
-        if let Some(place) = first.filter(|&place| slowest[place] < i64::MAX as u64)
-            && let Some(us) = call.ask(plan.known, state, |problem| problem.predicted_us())
-        {
-            // Most calls so far were the incumbent's.
-            let spent = slowest[0].saturating_mul(contest.calls());
-            state.compare(slowest[place], us, spent);
-        }
+        judge(contest, slowest, plan, host, state, call);
     }
-    let Some(contest) = learnt.contest(collective, class) else {
-        return Ok(());
-    };
+    if let Some(contest) = learnt.contest(collective, class) {
+        take_turn(contest, (class, default), plan, state, call);
+    }
+    Ok(())
+}
+
+/// Tells a contest the times of the slowest rank, and the network's model what the first of them says of it.
+#[cold]
+fn judge<O: Operation>(
+    contest: &mut Contest,
+    slowest: [u64; 2],
+    plan: &Plan,
+    host: &Host,
+    state: &State,
+    call: &O,
+) {
+    let (config, collective) = (state.config(), call.collective());
+    let first = contest
+        .parties()
+        .iter()
+        .position(|&party| party == Candidate::First);
+    if contest.agree(slowest, trials(config)) && config.trace {
+        state.trace_verdict(host, collective, plan.bytes, contest);
+    }
+    // Where only the host has been timed yet, there is no time of it.
+    if let Some(place) = first.filter(|&place| slowest[place] < i64::MAX as u64)
+        && let Some(us) = call.ask(plan.known, state, |problem| problem.predicted_us())
+    {
+        // Most calls so far were the incumbent's.
+        let spent = slowest[0].saturating_mul(contest.calls());
+        state.compare(slowest[place], us, spent);
+    }
+}
+
+/// Gives the call to whose turn it is in the contest of its size class, of which the rules have a default.
+#[inline]
+fn take_turn<O: Operation>(
+    contest: &mut Contest,
+    (class, default): (u8, Candidate),
+    plan: &mut Plan,
+    state: &State,
+    call: &O,
+) {
     let turn = contest.begin();
     if turn.candidate != default {
         let reason = match turn.candidate == contest.incumbent() {
@@ -99,7 +125,6 @@ pub(super) fn select<O: Operation>(
         plan.choice = choice.because(reason);
     }
     plan.timed = turn.timed.then_some((class, turn));
-    Ok(())
 }
 
 /// How many calls measurements may take.
