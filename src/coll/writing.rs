@@ -58,72 +58,12 @@ impl Writing<'_> {
             unreachable!("not Rondo's choice");
         };
         match self.call.collective().family() {
-            Family::AllReduction => match algorithm.of_all_reduction() {
-                AllReductionAlgorithm::Halving => self.allreduce(script, form, blocks),
-                AllReductionAlgorithm::Gather => self.gather(script, form),
-                AllReductionAlgorithm::Ordered => {
-                    self.ordered(script, blocks);
-                    self.spread(script, blocks);
-                    script.result(0..self.p() * blocks);
-                }
-                trees!(AllReductionAlgorithm) => self.allreduce_tree(script, algorithm, blocks),
-                AllReductionAlgorithm::Census
-                | AllReductionAlgorithm::Dissemination
-                | AllReductionAlgorithm::Doubling
-                | AllReductionAlgorithm::Ring
-                | AllReductionAlgorithm::ReduceBcast => {
-                    self.flat_allreduce(script, algorithm, blocks);
-                }
-            },
-            Family::Reduction => match algorithm.of_reduction() {
-                ReductionAlgorithm::Circulant => self.reduce(script, form, blocks),
-                ReductionAlgorithm::Postal | trees!(ReductionAlgorithm) => {
-                    self.reduce_tree(script, algorithm, blocks)
-                }
-                ReductionAlgorithm::Ordered => {
-                    self.ordered(script, blocks);
-                    let own = |rank: u32| blocks_of(rank..rank + 1, blocks);
-                    collect(script, self.p(), self.rank(), self.root, own);
-                    if self.rank() == self.root {
-                        script.result(0..self.p() * blocks);
-                    }
-                }
-            },
+            Family::AllReduction => self.write_all_reduction(script, algorithm, form, blocks),
+            Family::Reduction => self.write_reduction(script, algorithm, form, blocks),
             Family::ScatteredReduction => {
-                let own = match algorithm.of_scattered_reduction() {
-                    ScatteredReductionAlgorithm::Halving => self.halving(script, form, blocks),
-                    ScatteredReductionAlgorithm::Ordered => {
-                        self.ordered(script, blocks);
-                        blocks_of(self.rank()..self.rank() + 1, blocks)
-                    }
-                    ScatteredReductionAlgorithm::Circulant => self.scattered(script, blocks),
-                };
-                script.result(own);
+                self.write_scattered_reduction(script, algorithm, form, blocks);
             }
-            Family::Scan => {
-                let prefix = self.prefix();
-                let vector = (0..blocks).map(|i| share(self.total, blocks, i));
-                let places = match algorithm.of_scan() {
-                    ScanAlgorithm::Doubling => prefix.places(self.p()),
-                    ScanAlgorithm::Pipelined => prefix.places(self.p()).min(2),
-                    ScanAlgorithm::Hypercube | ScanAlgorithm::Mesh => GRID_PLACES,
-                };
-                let area = (0..places).flat_map(|_| vector.clone());
-                script.begin(self.most, area);
-                let (p, rank) = (self.p(), self.rank());
-                match algorithm.of_scan() {
-                    ScanAlgorithm::Doubling => doubling(script, p, rank, blocks, prefix),
-                    ScanAlgorithm::Pipelined => chain(script, p, rank, blocks, prefix),
-                    ScanAlgorithm::Hypercube => {
-                        let grid = Grid::hypercube_around(p);
-                        grid_scan(script, &grid, (p, rank), blocks, prefix);
-                    }
-                    ScanAlgorithm::Mesh => {
-                        let grid = Grid::mesh_around(p);
-                        grid_scan(script, &grid, (p, rank), blocks, prefix);
-                    }
-                }
-            }
+            Family::Scan => self.write_scan(script, algorithm, blocks),
             Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
@@ -131,6 +71,110 @@ impl Writing<'_> {
             | Family::TotalExchange
             | Family::IrregularExchange => {
                 unreachable!("nothing is reduced")
+            }
+        }
+    }
+
+    fn write_all_reduction(
+        &self,
+        script: &mut Script,
+        algorithm: Algorithm,
+        form: Form,
+        blocks: u32,
+    ) {
+        let group = self.all();
+        let vectors = |places: u32| {
+            let vector = (0..blocks).map(|i| share(self.total, blocks, i));
+            (0..places).flat_map(move |_| vector.clone())
+        };
+        match algorithm.of_all_reduction() {
+            AllReductionAlgorithm::Halving => self.allreduce(script, form, blocks),
+            AllReductionAlgorithm::Gather => self.gather(script, form),
+            AllReductionAlgorithm::Ordered => {
+                self.ordered(script, blocks);
+                self.spread(script, blocks);
+                script.result(0..self.p() * blocks);
+            }
+            trees!(AllReductionAlgorithm) => self.allreduce_tree(script, algorithm, blocks),
+            AllReductionAlgorithm::Census => {
+                script.begin(self.most, vectors(census_places(group.p)));
+                census(script, &group, blocks);
+            }
+            AllReductionAlgorithm::Dissemination => {
+                script.begin(self.most, vectors(1));
+                disseminate(script, &group, blocks);
+            }
+            AllReductionAlgorithm::Doubling => {
+                script.begin(self.most, vectors(1));
+                exchange(script, &group, blocks);
+            }
+            AllReductionAlgorithm::Ring => {
+                script.begin(self.most, self.parts(blocks));
+                ring(script, &group, |rank| blocks_of(rank..rank + 1, blocks));
+            }
+            AllReductionAlgorithm::ReduceBcast => {
+                script.begin(self.most, vectors(1));
+                reduce_broadcast(script, &group, &Circulant::new(group.p));
+            }
+        }
+    }
+
+    fn write_reduction(&self, script: &mut Script, algorithm: Algorithm, form: Form, blocks: u32) {
+        match algorithm.of_reduction() {
+            ReductionAlgorithm::Circulant => self.reduce(script, form, blocks),
+            ReductionAlgorithm::Postal | trees!(ReductionAlgorithm) => {
+                self.reduce_tree(script, algorithm, blocks)
+            }
+            ReductionAlgorithm::Ordered => {
+                self.ordered(script, blocks);
+                let own = |rank: u32| blocks_of(rank..rank + 1, blocks);
+                collect(script, self.p(), self.rank(), self.root, own);
+                if self.rank() == self.root {
+                    script.result(0..self.p() * blocks);
+                }
+            }
+        }
+    }
+
+    fn write_scattered_reduction(
+        &self,
+        script: &mut Script,
+        algorithm: Algorithm,
+        form: Form,
+        blocks: u32,
+    ) {
+        let own = match algorithm.of_scattered_reduction() {
+            ScatteredReductionAlgorithm::Halving => self.halving(script, form, blocks),
+            ScatteredReductionAlgorithm::Ordered => {
+                self.ordered(script, blocks);
+                blocks_of(self.rank()..self.rank() + 1, blocks)
+            }
+            ScatteredReductionAlgorithm::Circulant => self.scattered(script, blocks),
+        };
+        script.result(own);
+    }
+
+    fn write_scan(&self, script: &mut Script, algorithm: Algorithm, blocks: u32) {
+        let prefix = self.prefix();
+        let vector = (0..blocks).map(|i| share(self.total, blocks, i));
+        let places = match algorithm.of_scan() {
+            ScanAlgorithm::Doubling => prefix.places(self.p()),
+            ScanAlgorithm::Pipelined => prefix.places(self.p()).min(2),
+            ScanAlgorithm::Hypercube | ScanAlgorithm::Mesh => GRID_PLACES,
+        };
+        let area = (0..places).flat_map(|_| vector.clone());
+        script.begin(self.most, area);
+        let (p, rank) = (self.p(), self.rank());
+        match algorithm.of_scan() {
+            ScanAlgorithm::Doubling => doubling(script, p, rank, blocks, prefix),
+            ScanAlgorithm::Pipelined => chain(script, p, rank, blocks, prefix),
+            ScanAlgorithm::Hypercube => {
+                let grid = Grid::hypercube_around(p);
+                grid_scan(script, &grid, (p, rank), blocks, prefix);
+            }
+            ScanAlgorithm::Mesh => {
+                let grid = Grid::mesh_around(p);
+                grid_scan(script, &grid, (p, rank), blocks, prefix);
             }
         }
     }
@@ -454,41 +498,6 @@ impl Writing<'_> {
             nodes.map(move |node| topology.locals(node)[place])
         });
         Some(ranks.collect())
-    }
-
-    /// An all-reduction between all ranks.
-    fn flat_allreduce(&self, script: &mut Script, algorithm: Algorithm, blocks: u32) {
-        let group = self.all();
-        let vectors = |places: u32| {
-            let vector = (0..blocks).map(|i| share(self.total, blocks, i));
-            (0..places).flat_map(move |_| vector.clone())
-        };
-        match algorithm.of_all_reduction() {
-            AllReductionAlgorithm::Census => {
-                script.begin(self.most, vectors(census_places(group.p)));
-                census(script, &group, blocks);
-            }
-            AllReductionAlgorithm::Dissemination => {
-                script.begin(self.most, vectors(1));
-                disseminate(script, &group, blocks);
-            }
-            AllReductionAlgorithm::Doubling => {
-                script.begin(self.most, vectors(1));
-                exchange(script, &group, blocks);
-            }
-            AllReductionAlgorithm::Ring => {
-                script.begin(self.most, self.parts(blocks));
-                ring(script, &group, |rank| blocks_of(rank..rank + 1, blocks));
-            }
-            AllReductionAlgorithm::ReduceBcast => {
-                script.begin(self.most, vectors(1));
-                reduce_broadcast(script, &group, &Circulant::new(group.p));
-            }
-            AllReductionAlgorithm::Halving
-            | AllReductionAlgorithm::Gather
-            | AllReductionAlgorithm::Ordered
-            | trees!(AllReductionAlgorithm) => unreachable!("written above"),
-        }
     }
 
     /// Writes a circulant reduce-scatter. The blocks of this rank's part.
