@@ -107,29 +107,9 @@ impl Operation for Reduction {
         if self.is_provisional(plan, state) {
             return self.without_private(plan, mpi, state);
         }
-        let private = match private(mpi, state) {
-            // A promise is not broken for want of room.
-            Err(Stop::Host(Why::NoRoom)) if !state.config().reproducible.is_kept_by_host() => {
-                return Err(Stop::Error(Code::no_mem()));
-            }
-            Err(Stop::Host(Why::NoRoom)) => {
-                if !self.is_exact() {
-                    state.report_bits_of_host(host::host(), collective);
-                }
-                return Err(Stop::Host(Why::NoRoom));
-            }
-            private => private?,
-        };
+        let private = self.private(mpi, state)?;
         let root = self.root(p).unwrap_or(0);
-        let gets = match self.which() {
-            ReductionOp::Reduce => rank == root,
-            ReductionOp::Exscan => rank > 0,
-            // Without elements there need not be a buffer.
-            ReductionOp::ReduceScatter | ReductionOp::ReduceScatterBlock => {
-                self.count(rank) != Some(0)
-            }
-            ReductionOp::Allreduce | ReductionOp::Scan => true,
-        };
+        let gets = self.gets(rank, root);
         // Before the call is counted: the ranks whose operator is invalid do not count it either.
         let found = self.operands(mpi, private, gets);
         let (mut operands, buffers) = found.ok_or(Stop::Host(Why::Invalid))?;
@@ -167,15 +147,9 @@ impl Operation for Reduction {
             gets,
             shares,
         };
-        let result = match self.which() {
-            _ if !gets => 0,
-            ReductionOp::ReduceScatter | ReductionOp::ReduceScatterBlock => {
-                self.count(rank).unwrap_or(0)
-            }
-            ReductionOp::Allreduce
-            | ReductionOp::Reduce
-            | ReductionOp::Scan
-            | ReductionOp::Exscan => total,
+        let result = match gets {
+            true => self.result(rank, total),
+            false => 0,
         };
         match operands.shadow(&buffers, result).map_err(Stop::Error)? {
             None => self.reduce(go, &run, &buffers, work),
@@ -214,6 +188,47 @@ struct Go<'a> {
 }
 
 impl Reduction {
+    /// The private communicator.
+    fn private(&self, mpi: &Mpi, state: &State) -> Result<Comm, Stop> {
+        let private = private(mpi, state);
+        if let Err(Stop::Host(Why::NoRoom)) = private {
+            // A promise is not broken for want of room.
+            if !state.config().reproducible.is_kept_by_host() {
+                return Err(Stop::Error(Code::no_mem()));
+            }
+            if !self.is_exact() {
+                state.report_bits_of_host(host::host(), self.collective());
+            }
+        }
+        private
+    }
+
+    /// Does a rank get a result?
+    fn gets(&self, rank: u32, root: u32) -> bool {
+        match self.which() {
+            ReductionOp::Reduce => rank == root,
+            ReductionOp::Exscan => rank > 0,
+            // Without elements there need not be a buffer.
+            ReductionOp::ReduceScatter | ReductionOp::ReduceScatterBlock => {
+                self.count(rank) != Some(0)
+            }
+            ReductionOp::Allreduce | ReductionOp::Scan => true,
+        }
+    }
+
+    /// Elements of the result of a rank that gets one, of vectors of so many.
+    fn result(&self, rank: u32, total: u64) -> u64 {
+        match self.which() {
+            ReductionOp::ReduceScatter | ReductionOp::ReduceScatterBlock => {
+                self.count(rank).unwrap_or(0)
+            }
+            ReductionOp::Allreduce
+            | ReductionOp::Reduce
+            | ReductionOp::Scan
+            | ReductionOp::Exscan => total,
+        }
+    }
+
     /// Carries it out, on buffers of which the processor can touch the result.
     fn reduce(&self, go: Go, run: &Run, buffers: &Buffers, work: &mut Work) -> Result<(), Stop> {
         let Go {
@@ -230,7 +245,6 @@ impl Reduction {
         let &Run {
             state, operands, ..
         } = run;
-        let p = state.facts().p;
         let Work {
             nodes,
             script,
@@ -287,16 +301,7 @@ impl Reduction {
                 inside.reduce(vectors, total, &writing.trees(), &writing.wants())?;
             }
             (_, None) => (operands.fill(buffers, area, total)).map_err(Stop::Broken)?,
-            (_, Some(ranks)) => {
-                let firsts = Cut::of((0..p).map(|rank| writing.part(rank)));
-                let mut place = 0;
-                for rank in ranks {
-                    let elements = firsts.elements(&(rank..rank + 1));
-                    let to = place;
-                    place += elements.end - elements.start;
-                    (operands.fill_part(buffers, &elements, area, to)).map_err(Stop::Broken)?;
-                }
-            }
+            (_, Some(ranks)) => fill_in_order(operands, buffers, area, &writing, &ranks)?,
         }
         let in_area = SlotVectors {
             operands,
@@ -397,6 +402,25 @@ impl Reduction {
         (work.script, work.requests) = (script, requests);
         Ok(())
     }
+}
+
+/// Copies this rank's vector to the area, the parts of ranks in this order.
+fn fill_in_order(
+    operands: &Operands,
+    buffers: &Buffers,
+    area: Area,
+    writing: &Writing,
+    ranks: &[u32],
+) -> Result<(), Stop> {
+    let firsts = Cut::of((0..writing.p()).map(|rank| writing.part(rank)));
+    let mut place = 0;
+    for &rank in ranks {
+        let elements = firsts.elements(&(rank..rank + 1));
+        let to = place;
+        place += elements.end - elements.start;
+        (operands.fill_part(buffers, &elements, area, to)).map_err(Stop::Broken)?;
+    }
+    Ok(())
 }
 
 /// Copies the results of a script from its area to where they belong, and gives back what is not kept.
