@@ -68,10 +68,10 @@ impl Mpi {
         let is_integer = || self.fits(self.h.ops[Handles::BITS], raw_type, datatype);
         // Open MPI 4.1 adds integers of one and two bytes with saturation on some processors: a + (b + c) may then be
         // another number than (a + b) + c.
-        let saturates = op == self.h.sum && self.extent(datatype).ok()? <= 2;
+        let saturates = || Some(op == self.h.sum && self.extent(datatype).ok()? <= 2);
         Some(Operator {
             commutes: true,
-            exact: place >= Handles::BITS || (!saturates && is_integer()?),
+            exact: place >= Handles::BITS || (is_integer()? && !saturates()?),
             built_in: true,
             idempotent: Handles::IDEMPOTENT.contains(&place),
         })
