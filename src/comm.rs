@@ -77,8 +77,6 @@ pub struct State {
     reductions: AtomicU32,
     /// Short reductions before there was a private communicator.
     short: AtomicU32,
-    /// How often it was measured here.
-    calibrations: AtomicU32,
     config: Config,
     /// Why every call on it goes to the host, if that is so.
     closed: Option<Why>,

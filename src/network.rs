@@ -42,9 +42,16 @@ pub const START: Network = Network {
     node_beta_ns_per_kb: Some(100.0),
 };
 
-/// Figures as whole numbers, thousandths of their units, of which ranks take the maximum: `i64::MIN` for what is not
-/// known. Maxima of what is known are figures as well, the same on all ranks.
+/// Figures as whole numbers, of which ranks take the maximum: `i64::MIN` for what is not known, else thousandths of
+/// their units, and above them, from the bit [`AGE`] on, how often the figure was measured. So what was measured last
+/// counts, of equally new figures the largest, and all ranks know the same.
 pub type Numbers = [i64; FIGURES];
+
+/// The bit from which on a number says how often its figure was measured. No figure reaches it.
+const AGE: u32 = 50;
+
+/// A figure is not counted as measured more often than that.
+const AGE_MAX: i64 = (1 << (i64::BITS - 1 - AGE)) - 1;
 
 impl Network {
     /// The figures in their order.
@@ -103,7 +110,7 @@ impl Network {
         Ok(())
     }
 
-    /// As numbers for other ranks.
+    /// As numbers for other ranks, never measured.
     pub fn numbers(&self) -> Numbers {
         self.figures().map(|figure| match figure {
             // Another figure than that is none that a network has.
@@ -114,7 +121,8 @@ impl Network {
 
     /// The figures that these numbers are.
     pub fn from_numbers(numbers: Numbers) -> Network {
-        Network::of(numbers.map(|number| (number >= 0).then_some(number as f64 / 1e3)))
+        let figure = |number: i64| (number & ((1 << AGE) - 1)) as f64 / 1e3;
+        Network::of(numbers.map(|number| (number >= 0).then(|| figure(number))))
     }
 
     /// The cost of messages between nodes, and inside a node; as [`START`] says where a figure is not known.
@@ -217,10 +225,41 @@ impl Shared {
         std::array::from_fn(|i| self.0[i].load(Relaxed))
     }
 
-    /// This is known now.
-    pub fn set(&self, network: &Network) {
-        for (number, new) in self.0.iter().zip(network.numbers()) {
+    /// How often the latency between nodes was measured.
+    pub fn times(&self) -> u32 {
+        (self.0[0].load(Relaxed).max(0) >> AGE) as u32
+    }
+
+    /// The ranks of a communicator agreed on that.
+    pub fn set(&self, numbers: &Numbers) {
+        for (number, &new) in self.0.iter().zip(numbers) {
             number.store(new, Relaxed);
+        }
+    }
+
+    /// The figures of a file of rules go before what is known. They are not measured, and not measured again.
+    pub fn put(&self, said: &Network) {
+        for (number, new) in self.0.iter().zip(said.numbers()) {
+            if new >= 0 {
+                number.store(new, Relaxed);
+            }
+        }
+    }
+
+    /// This is known too. Of each figure what was measured last counts.
+    pub fn join(&self, numbers: &Numbers) {
+        for (number, &new) in self.0.iter().zip(numbers) {
+            number.fetch_max(new, Relaxed);
+        }
+    }
+
+    /// These figures were measured just now.
+    pub fn renew(&self, measured: &Network) {
+        for (number, new) in self.0.iter().zip(measured.numbers()) {
+            if new >= 0 {
+                let age = (number.load(Relaxed).max(0) >> AGE) + 1;
+                number.store(age.min(AGE_MAX) << AGE | new, Relaxed);
+            }
         }
     }
 }

@@ -91,7 +91,7 @@ proptest! {
         };
         prop_assert_eq!(Network::from_numbers(network.numbers()), network);
         let shared = Shared::new();
-        shared.set(&network);
+        shared.set(&network.numbers());
         prop_assert_eq!(shared.get(), network);
         // One rank alone agrees with itself.
         prop_assert_eq!(network::agreed(&network::offers(&network)), network);
@@ -107,6 +107,71 @@ proptest! {
         prop_assert!(between.latency(bytes) >= 1);
         prop_assert!(between.long_block(64) >= 1024);
     }
+}
+
+/// What ranks tell each other is the maximum of numbers. A link that was slow while it was measured first, and was
+/// measured again, must not stay slow for those who meet a rank that knows the first figure only.
+#[test]
+fn what_was_measured_last_counts_whoever_knows_it() {
+    let alpha = |alpha_us| Network {
+        alpha_us: Some(alpha_us),
+        ..Network::default()
+    };
+    let [once, twice] = [Shared::new(), Shared::new()];
+    for shared in [&once, &twice] {
+        shared.renew(&alpha(500.0));
+    }
+    twice.renew(&alpha(20.0));
+    let met = Shared::new();
+    met.set(&std::array::from_fn(|i| {
+        once.numbers()[i].max(twice.numbers()[i])
+    }));
+    assert_eq!((met.get(), met.times()), (alpha(20.0), 2));
+    once.join(&met.numbers());
+    assert_eq!((once.get(), once.times()), (alpha(20.0), 2));
+    twice.join(&Shared::new().numbers());
+    assert_eq!(
+        twice.get(),
+        alpha(20.0),
+        "who knows nothing changes nothing"
+    );
+
+    // Of figures that are equally new, the larger one counts, for all ranks alike.
+    let other = Shared::new();
+    other.renew(&alpha(7.0));
+    other.renew(&alpha(30.0));
+    other.join(&twice.numbers());
+    assert_eq!(other.get(), alpha(30.0));
+}
+
+#[test]
+fn what_rules_say_goes_before_what_was_measured_and_counts_as_never_measured() {
+    let shared = Shared::new();
+    shared.renew(&KNOWN);
+    assert_eq!(shared.times(), 1);
+    shared.put(&Network {
+        alpha_us: Some(3.0),
+        ..Network::default()
+    });
+    let expected = Network {
+        alpha_us: Some(3.0),
+        ..KNOWN
+    };
+    assert_eq!((shared.get(), shared.times()), (expected, 0));
+}
+
+#[test]
+fn a_figure_survives_being_measured_very_often() {
+    let shared = Shared::new();
+    let largest = Network {
+        alpha_us: Some(1e12),
+        ..Network::default()
+    };
+    for _ in 0..20_000 {
+        shared.renew(&largest);
+    }
+    assert_eq!(shared.get(), largest);
+    assert_eq!(shared.times(), 8191);
 }
 
 /// Another measurement takes no more than 1 % of the time of the calls that contradict the model, and each further one

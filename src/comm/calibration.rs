@@ -44,12 +44,11 @@ impl State {
 
     /// Measures the network. Collective.
     pub fn calibrate(&self, host: &Host, mpi: &Mpi, private: Comm) -> Result<(), Failure> {
-        self.calibrations.fetch_add(1, Relaxed);
         let measured = self.measure(mpi, private)?;
         let mut offers = network::offers(&measured);
         (mpi.max(private, &mut offers))
             .map_err(|code| Failure::Host(code, "agreeing on the network"))?;
-        self.learn(host, &network::agreed(&offers).or(&self.network.get()));
+        self.learn(host, &network::agreed(&offers));
         Ok(())
     }
 
@@ -57,9 +56,9 @@ impl State {
     /// its size class together took `spent` nanoseconds. If that contradicts what is known of the network, it is
     /// measured again before the next call. All ranks say the same.
     pub fn compare(&self, nanos: u64, predicted_us: f64, spent: u64) {
-        let times = self.calibrations.load(Relaxed);
-        if times == 0 || !self.config.network.lacks(false) {
-            return; // nothing was measured here, or the user knows better
+        let times = self.network.times();
+        if times == 0 || !self.config.calibrate || !self.config.network.lacks(false) {
+            return; // nothing was measured, or the user knows better
         }
         let alpha_us = self.facts().models(&self.config).0.alpha_us;
         let [measured_us, spent_us] = [nanos, spent].map(|nanos| nanos as f64 / 1e3);
@@ -125,19 +124,19 @@ impl State {
                 host,
                 &Network {
                     beta_ns_per_kb,
-                    ..known
+                    ..Network::default()
                 },
             );
         }
     }
 
     /// Takes in figures that all ranks of the communicator agree on.
-    fn learn(&self, host: &Host, network: &Network) {
-        self.network.set(network);
-        KNOWN.set(&network.or(&KNOWN.get()));
+    fn learn(&self, host: &Host, measured: &Network) {
+        self.network.renew(measured);
+        KNOWN.join(&self.network.numbers());
         if self.config.trace && self.rank == 0 {
             let (p, nodes) = (self.facts.p, self.facts.nodes);
-            let figures = self.config.network.or(network).text();
+            let figures = self.config.network.or(&self.network.get()).text();
             let line = format!("network of {p} ranks on {nodes} nodes: {figures} (measured)");
             report::line(host.world_rank(), &line);
         }

@@ -52,7 +52,6 @@ pub fn handshake(
         uncalibrated: AtomicBool::default(),
         reductions: AtomicU32::default(),
         short: AtomicU32::default(),
-        calibrations: AtomicU32::default(),
         config: own.clone(),
         closed: None,
         tag_mask: 0,
@@ -128,9 +127,10 @@ impl State {
             Some(count) => ruled::hand_out(mpi, comm, rank, count, &rules)?,
             None => rules,
         };
-        let known = self.rules.network().or(&proposal.network());
-        self.network.set(&known);
-        let lacks = (self.config.network.or(&known)).lacks(self.sends_inside_nodes());
+        self.network.set(&proposal.network());
+        self.network.put(&self.rules.network());
+        let known = self.config.network.or(&self.network.get());
+        let lacks = known.lacks(self.sends_inside_nodes());
         // In one node there are few messages, and all of them are short.
         self.uncalibrated = (self.config.calibrate && self.facts.nodes > 1 && lacks).into();
         Ok(())

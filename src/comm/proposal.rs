@@ -5,7 +5,7 @@
 use crate::config::{self, Gpu};
 use crate::hash;
 use crate::host::{self, Devices};
-use crate::network::{FIGURES, Network, Numbers};
+use crate::network::{FIGURES, Numbers};
 use crate::rules::Rules;
 
 /// Which build this is: its version, and the number of the sources that it was built from, as `build.rs` says it.
@@ -121,9 +121,9 @@ impl Proposal {
         !self.0[Self::TAG_MAX] as u64
     }
 
-    /// What is known of the network: of each figure the largest number that a rank knows.
-    pub fn network(&self) -> Network {
-        Network::from_numbers(std::array::from_fn(|i| self.0[Self::NETWORK + i]))
+    /// What is known of the network: of each figure what was measured last.
+    pub fn network(&self) -> Numbers {
+        std::array::from_fn(|i| self.0[Self::NETWORK + i])
     }
 
     /// May a rank have memory that the processor cannot touch? What programs assert of it does not count where the

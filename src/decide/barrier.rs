@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::problem::{doubt, is_doubted};
 use super::{Choice, Context, Form, Problem, SizeClass, Why};
 use crate::algorithm::Algorithm;
 use crate::config::Hierarchy;
@@ -55,15 +56,22 @@ impl Problem for Barrier<'_> {
         }
     }
 
-    fn size_class(&self, _choice: Choice) -> Option<(SizeClass, Candidate)> {
-        None
+    fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
+        let default = match choice {
+            Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
+            Choice::Host(Why::OneNode | Why::Slower) => Candidate::Host,
+            Choice::Rondo { .. } | Choice::Host(_) => return None,
+        };
+        Some((SizeClass::of(0, true), default))
     }
 
-    fn learns(&self, _choice: Choice) -> bool {
-        false
+    /// A network may have a barrier of its own, which no messages can match.
+    fn learns(&self, choice: Choice) -> bool {
+        is_doubted(choice)
     }
 
-    fn prior(&self, _choice: Choice) -> Option<Prior> {
-        None
+    fn prior(&self, choice: Choice) -> Option<Prior> {
+        let (class, _) = self.size_class(choice)?;
+        Some(doubt(class))
     }
 }

@@ -4,7 +4,9 @@ use super::{NODE, NODES, config, full};
 use rondo::algorithm::Algorithm;
 use rondo::collective::Collective;
 use rondo::config::{Config, Reproducible, Setting};
-use rondo::decide::{Choice, Context, Facts, Form, Order, Problem, Reduction, SLOT_UNIT_MAX, Why};
+use rondo::decide::{
+    Barrier, Choice, Context, Facts, Form, Order, Problem, Reduction, SLOT_UNIT_MAX, Why,
+};
 use rondo::network::Network;
 use rondo::rules::Ruling;
 use rondo::script::fullest_rounds;
@@ -661,4 +663,40 @@ fn the_host_is_tried_where_no_bit_depends_on_it() {
     assert!(learns(SUM_OF_DOUBLES, &default).is_none());
     let off = promised(Reproducible::Off);
     assert!(learns(SUM_OF_DOUBLES, &off).is_some());
+}
+
+/// A network may have a barrier of its own. Where the host has the calls, nothing is tried; but rules say who has any.
+#[test]
+fn the_host_is_tried_where_barriers_are_rondos_and_rules_hold_for_all() {
+    use rondo::learn::Candidate;
+    let config = Config::default();
+    let far = Facts {
+        network: FAR,
+        ..NODES
+    };
+    for (facts, of_rondo) in [(far, true), (NODE, false)] {
+        let context = Context {
+            collective: Collective::Barrier,
+            facts,
+            config: &config,
+        };
+        let call = Barrier { context };
+        let choice = call.choose();
+        let is_rondos = matches!(choice, Choice::Rondo { why: Why::Auto, .. });
+        assert_eq!(is_rondos, of_rondo, "{choice:?}");
+        assert_eq!(call.learns(choice), of_rondo);
+        let (class, default) = call.size_class(choice).expect("rules may say otherwise");
+        assert_eq!(class.bounds(), (0, 1 << 53), "a barrier has no bytes");
+        assert_eq!(default == Candidate::First, of_rondo);
+        let ruling = |setting| Ruling {
+            setting,
+            block_bytes: 0,
+        };
+        assert_eq!(call.ruled(ruling(Setting::Host)), Choice::Host(Why::Rule));
+        let by_rondo = call.ruled(ruling(Setting::Use(Algorithm::Dissemination)));
+        assert!(
+            matches!(by_rondo, Choice::Rondo { why: Why::Rule, .. }),
+            "{by_rondo:?}"
+        );
+    }
 }
