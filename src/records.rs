@@ -33,6 +33,8 @@ pub struct Record {
     pub began: f64,
     /// The first call that came to Rondo.
     pub called: Option<Called>,
+    /// Does it wait in a handshake, for longer than one takes?
+    pub waiting: bool,
     /// Seconds since 1970 when the ranks of `MPI_COMM_WORLD` had agreed in their handshake.
     pub agreed: Option<f64>,
     /// Did `MPI_Finalize` come?

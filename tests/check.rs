@@ -233,6 +233,13 @@ fn a_rank_without_the_library_is_named() {
     assert!(text.contains("rank 2 of 4"), "{text}");
 }
 
+/// Programs that never meet in a collective do not wait for each other, however long they take.
+#[test]
+fn ranks_that_do_not_wait_are_left_alone() {
+    let said = jobs().check(&[], 4, &["./without", "3", "./checked", "apart"]);
+    said.problems(&["lost-on-the-way"]);
+}
+
 #[test]
 fn calls_that_do_not_arrive_are_missed() {
     let said = jobs().check(&[], 3, &["./deepbind", "./checked.so"]);

@@ -1,7 +1,8 @@
 /* A job for `rondo check`: twenty broadcasts, and what the argument says besides.
  *
  * "" (nothing), "silent" (no broadcasts), "fail" (ends with status 3), "hang" (rank 1 never comes to its end),
- * "limited" (files may not grow, and neither may shared memory).
+ * "limited" (files may not grow, and neither may shared memory), "apart" (the ranks but the last one, which goes on by
+ * itself, broadcast among themselves, and then work for a while).
  */
 #include <mpi.h>
 #include <signal.h>
@@ -15,8 +16,12 @@ int run(int *argc, char ***argv);
 int run(int *argc, char ***argv) {
     const char *how = *argc > 1 ? (*argv)[*argc - 1] : "";
     MPI_Init(argc, argv);
-    int rank;
+    int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm comm = MPI_COMM_WORLD;
+    int apart = !strcmp(how, "apart");
+    if (apart) MPI_Comm_split(MPI_COMM_WORLD, rank == ranks - 1, 0, &comm);
     if (!strcmp(how, "limited")) {
         struct rlimit limit = {64 << 10, 64 << 10};
         signal(SIGXFSZ, SIG_IGN);
@@ -24,7 +29,8 @@ int run(int *argc, char ***argv) {
     }
     static char buffer[100000];
     for (int i = 0; i < 20 && strcmp(how, "silent"); i++)
-        MPI_Bcast(buffer, sizeof buffer, MPI_BYTE, 0, MPI_COMM_WORLD);
+        MPI_Bcast(buffer, sizeof buffer, MPI_BYTE, 0, comm);
+    if (apart) sleep(15);
     if (!strcmp(how, "hang") && rank == 1) pause();
     MPI_Finalize();
     return strcmp(how, "fail") ? 0 : 3;

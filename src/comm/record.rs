@@ -52,6 +52,11 @@ pub fn called(host: &Host, loaded: &Loaded) {
     records::change(|record| record.called = Some(called));
 }
 
+/// The process waits in a handshake for longer than one takes, or does not any more.
+pub fn waiting(waits: bool) {
+    records::change(|record| record.waiting = waits);
+}
+
 /// The ranks of `MPI_COMM_WORLD` have agreed.
 pub fn agreed() {
     if records::wanted() {

@@ -2,10 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use super::end_early;
+use super::{end_early, record};
 use crate::collective::Collective;
 use crate::config;
 use crate::host::{Comm, Failure, Host, Mpi};
+use crate::records;
 use crate::report;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -22,12 +23,21 @@ pub struct Waiting {
 /// How long a rank waits in its first handshake before it says so: some programs lack Rondo in some of their ranks.
 const SAY_SO: Duration = Duration::from_secs(10);
 
+/// How often it looks, if more than that depends on it.
+const SOON: Duration = Duration::from_millis(500);
+
 /// Has this process had its first handshake?
 static SHOOK_HANDS: AtomicBool = AtomicBool::new(false);
 
-/// It has.
+/// Does `rondo check` know that this process waits in a handshake?
+static TOLD: AtomicBool = AtomicBool::new(false);
+
+/// It has, and does not wait any more.
 pub fn shook_hands() {
     SHOOK_HANDS.store(true, Relaxed);
+    if TOLD.swap(false, Relaxed) {
+        record::waiting(false);
+    }
 }
 
 impl Waiting {
@@ -48,14 +58,18 @@ impl Waiting {
     /// How often it is to look around.
     pub fn interval(&self) -> Duration {
         match (self.timeout_s, self.said) {
+            _ if records::wanted() => SOON,
             (0, true) => Duration::MAX,
             (0, false) => SAY_SO,
-            _ => Duration::from_millis(500),
+            _ => SOON,
         }
     }
 
     /// Nothing has come for so long.
     pub fn look(&mut self, host: &Host, mpi: &Mpi, comm: Comm, time: Duration) {
+        if records::wanted() && !TOLD.swap(true, Relaxed) {
+            record::waiting(true);
+        }
         if time >= SAY_SO && !std::mem::replace(&mut self.said, true) {
             let (name, p, seconds) = (self.collective.mpi_name(), self.p, time.as_secs());
             let programs = match config::programs_of_job() {

@@ -61,12 +61,9 @@ impl Ranks {
         self.processes.entry(rank).or_default().push(record);
     }
 
-    /// Are ranks in their first collective, and can others never come to theirs?
+    /// Are ranks in their first collective on a communicator, and can others never come to theirs?
     pub fn wait_in_vain(&self) -> bool {
-        let waits = |record: &&Record| {
-            let called = record.called.as_ref();
-            called.is_some_and(|called| called.trouble.is_none()) && record.agreed.is_none()
-        };
+        let waits = |record: &&Record| record.waiting;
         // Before MPI_Init is over, all ranks are there. A program may load MPI later, as Python does.
         let callers: BTreeSet<&str> = self.all().filter(waits).map(|r| &*r.program).collect();
         let may_come = |rank: u32| {
