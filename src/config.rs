@@ -376,6 +376,16 @@ impl Loaded {
         self
     }
 
+    /// The same for a process of a job that another job started: it has the environment of that one, but must not write
+    /// over its files. `process` is its number.
+    pub fn of_spawned(mut self, process: u32) -> Loaded {
+        let Config { stats, learn, .. } = &mut self.config;
+        for file in [&mut stats.file, &mut learn.save].into_iter().flatten() {
+            file.as_mut_os_string().push(format!(".spawned-{process}"));
+        }
+        self
+    }
+
     /// Sets `opt` to what the environment says, or keeps the default and warns.
     fn take(&mut self, opt: &Opt, value: &OsStr) -> Source {
         let text = value.to_string_lossy();

@@ -59,3 +59,44 @@ fn what_was_learnt_is_a_file_of_rules_for_the_next_run() {
         assert!(!text.contains(r#""reason":"by a rule""#), "{mpi}: {text}");
     }
 }
+
+/// A job that another one starts has its environment, but must not write over what that one writes. (Debian's MPICH
+/// starts none.)
+#[test]
+fn a_spawned_job_leaves_the_files_of_its_parents_alone() {
+    let at = folder("spawned");
+    let _ = fs::remove_dir_all(&at);
+    fs::create_dir_all(&at).expect("a folder");
+    let program = compile(
+        Some("openmpi"),
+        &ctest("spawned.c"),
+        at.join("program"),
+        &[],
+    );
+    let file = |name: &str| at.join(name).display().to_string();
+    let preload = library("openmpi").display().to_string();
+    let variables = [
+        ("LD_PRELOAD", preload.as_str()),
+        ("EXPECT_RONDO", "any"),
+        ("RONDO_STATS", &format!("json:{}", file("statistics"))),
+        ("RONDO_LEARN", &format!("save:{}", file("rules"))),
+    ];
+    let mut command = mpirun("openmpi", 3, 120, &variables);
+    command.arg(program).args(["children", "0"]);
+    let ended = Ended::of(&command.output().expect("mpirun"));
+    assert_eq!(ended.status, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let ranks = |name: &str| -> Vec<u64> {
+        let files = fs::read_dir(&at).expect("the folder").flatten();
+        let files = files.filter(|it| it.file_name().to_string_lossy().starts_with(name));
+        let texts = files.map(|it| fs::read_to_string(it.path()).expect("a text"));
+        let values =
+            texts.map(|text| serde_json::from_str::<serde_json::Value>(&text).expect("JSON"));
+        values
+            .map(|value| value["ranks"].as_u64().expect("how many"))
+            .collect()
+    };
+    let parents = fs::read_to_string(at.join("statistics")).expect("those of the parents");
+    assert!(parents.contains("\"ranks\":3"), "{parents}");
+    assert_eq!(ranks("statistics.spawned-"), [2]);
+    assert!(at.join("rules").exists());
+}

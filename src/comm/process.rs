@@ -18,6 +18,10 @@ pub fn process(host: &Host) -> &'static Config {
             true => Config::load().without_files(),
             false => Config::load(),
         };
+        let loaded = match host.mpi().is_ok_and(|mpi| mpi.has_parent()) {
+            true => loaded.of_spawned(std::process::id()),
+            false => loaded,
+        };
         report::on_panic(host.world_rank());
         let rank = match host.mpi() {
             // Of a library whose handles nobody knows, no rank is known; the launcher may tell.

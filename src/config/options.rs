@@ -321,9 +321,10 @@ const OTHERS: &[Opt] = &[
         unit: "",
         default: "on",
         scope: Scope::Communicator,
-        doc: "Under auto, time some calls by the MPI library and by Rondo, and leave further ones to the faster. Off, \
-              rules and the cost model alone decide. With save, rank 0 of MPI_COMM_WORLD writes what was learnt on its \
-              communicators to FILE in the end, as rules.",
+        doc: "Under auto, time some calls by the MPI library and by Rondo, and leave further ones to the faster. \
+              Off, rules and the cost model alone decide. With save, rank 0 of MPI_COMM_WORLD writes what was learnt \
+              on its communicators to FILE in the end, as rules; of a spawned job, to a file named as for \
+              RONDO_STATS.",
     },
     Opt {
         name: "LEARN_CALLS",
@@ -400,7 +401,8 @@ const OTHERS: &[Opt] = &[
         scope: Scope::Communicator,
         doc: "At the end, rank 0 of MPI_COMM_WORLD writes calls, bytes and seconds of each algorithm, what was saved, \
               and the memory of communicators, to FILE or to the standard error output. If the job is aborted or ended \
-              by SIGTERM, it writes its own alone. On means text.",
+              by SIGTERM, it writes its own alone. A job that MPI_Comm_spawn started adds .spawned- and the number of \
+              the process to the name. On means text.",
     },
     Opt {
         name: "HELP",

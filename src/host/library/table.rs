@@ -100,6 +100,7 @@ functions! {
         comm_rank = "PMPI_Comm_rank"(sys::MPI_Comm, *mut c_int);
         comm_size = "PMPI_Comm_size"(sys::MPI_Comm, *mut c_int);
         comm_test_inter = "PMPI_Comm_test_inter"(sys::MPI_Comm, *mut c_int);
+        comm_get_parent = "PMPI_Comm_get_parent"(*mut sys::MPI_Comm);
         comm_group = "PMPI_Comm_group"(sys::MPI_Comm, *mut sys::MPI_Group);
         group_translate_ranks = "PMPI_Group_translate_ranks"(sys::MPI_Group, c_int, *const c_int, sys::MPI_Group,
             *mut c_int);

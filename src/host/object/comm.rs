@@ -36,6 +36,14 @@ impl Mpi {
         Comm(self.h.world)
     }
 
+    /// Was this process started by another one's `MPI_Comm_spawn`, to which it still is connected?
+    pub fn has_parent(&self) -> bool {
+        let mut parent = self.h.comm_null;
+        // SAFETY: the result is a valid place to write to. MPI is asked by `world_is_up` only.
+        let asked = self.world_is_up() && unsafe { (self.f.comm_get_parent)(&mut parent) } == 0;
+        asked && parent != self.h.comm_null
+    }
+
     /// This process's rank in `comm`.
     pub fn rank(&self, comm: Comm) -> Result<u32, Code> {
         let mut rank: c_int = 0;
