@@ -192,11 +192,11 @@ impl Reduction {
     fn private(&self, mpi: &Mpi, state: &State) -> Result<Comm, Stop> {
         let private = private(mpi, state);
         if let Err(Stop::Host(Why::NoRoom)) = private {
-            // A promise is not broken for want of room.
-            if !state.config().reproducible.is_kept_by_host() {
-                return Err(Stop::Error(Code::no_mem()));
-            }
+            // A promise is not broken for want of room. Of an exact operator the host has the same bits.
             if !self.is_exact() {
+                if !state.config().reproducible.is_kept_by_host() {
+                    return Err(Stop::Error(Code::no_mem()));
+                }
                 state.report_bits_of_host(host::host(), self.collective());
             }
         }

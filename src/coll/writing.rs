@@ -213,6 +213,18 @@ impl Writing<'_> {
         )
     }
 
+    /// Is it one rank of each node that takes part in halving?
+    pub fn halves_among_leaders(&self) -> bool {
+        matches!(
+            self.choice,
+            Choice::Rondo {
+                algorithm: Algorithm::Halving,
+                form: Form::Nodes { lanes: 1 },
+                ..
+            }
+        )
+    }
+
     pub fn p(&self) -> u32 {
         self.state.facts().p
     }
@@ -291,6 +303,24 @@ impl Writing<'_> {
         });
     }
 
+    /// Calls `write` with the leaders of the nodes in a call with this root.
+    fn with_leaders(&self, root: u32, write: impl FnOnce(Leaders)) {
+        let topology = self.state.topology();
+        let leaders = topology.leaders(root);
+        write(Leaders {
+            leaders: Group {
+                members: Some(&leaders),
+                p: leaders.len() as u32,
+                me: topology.node(self.rank()),
+            },
+            locals: match self.shares {
+                true => &[],
+                false => self.state.locals(),
+            },
+            rank: self.rank(),
+        });
+    }
+
     fn allreduce(&self, script: &mut Script, form: Form, segments: u32) {
         match form {
             Form::Flat => {
@@ -299,6 +329,20 @@ impl Writing<'_> {
                     once(blocks_of(ranks, segments))
                 });
                 self.spread(script, segments);
+            }
+            Form::Nodes { lanes: 1 } => {
+                let nodes = self.state.facts().nodes;
+                self.with_leaders(0, |leaders| {
+                    if self.shares && !leaders.leads() {
+                        script.begin(self.most, std::iter::empty());
+                        return;
+                    }
+                    let parts = (0..nodes).map(|i| share(self.total, nodes, i));
+                    let cut =
+                        parts.flat_map(|part| (0..segments).map(move |i| share(part, segments, i)));
+                    script.begin(self.most, cut);
+                    leaders.allreduce(script, segments, &self.steps(nodes));
+                });
             }
             Form::Nodes { lanes } => {
                 let nodes = self.state.facts().nodes;
@@ -391,20 +435,7 @@ impl Writing<'_> {
                 reduce(script, &self.all(), &graph, self.root, |_, _| ());
             }
             Form::Nodes { .. } => {
-                let leaders = topology.leaders(self.root);
-                let leaders = Leaders {
-                    leaders: Group {
-                        members: Some(&leaders),
-                        p: leaders.len() as u32,
-                        me: node,
-                    },
-                    locals: match self.shares {
-                        true => &[],
-                        false => self.state.locals(),
-                    },
-                    rank: self.rank(),
-                };
-                leaders.reduce(script, home);
+                self.with_leaders(self.root, |leaders| leaders.reduce(script, home));
             }
         }
     }

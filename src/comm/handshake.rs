@@ -138,14 +138,20 @@ impl State {
 
     /// Takes in what the ranks agreed on.
     fn adopt(&mut self, host: &Host, proposal: &Proposal, spans_world: bool) {
+        // What the others mean by their numbers is not known then.
+        if !proposal.same_version() {
+            self.closed = Some(Why::Versions);
+            if self.rank == 0 {
+                self.report_differences(host, proposal);
+            }
+            return;
+        }
         self.config = self.config.adopt(&proposal.config());
         // Simulated ranks have no memory in common.
         self.config.shm &= !Abi::BUILT.is_simulated();
         // The largest 2^k - 1 that is a tag on every rank.
         self.tag_mask = ((1u64 << (proposal.tag_max() + 1).ilog2()) - 1) as u32;
-        if !proposal.same_version() {
-            self.closed = Some(Why::Versions);
-        } else if !self.config.enabled {
+        if !self.config.enabled {
             self.closed = Some(Why::Off);
         } else if self.facts.p < 3 {
             self.closed = Some(Why::FewRanks);

@@ -88,6 +88,20 @@ impl Reduction<'_> {
         !self.order.commutes || self.promise() == Reproducible::Order
     }
 
+    /// Are bits promised that only Rondo has?
+    fn is_promised(&self) -> bool {
+        matches!(
+            self.promise(),
+            Reproducible::Placement | Reproducible::Order
+        )
+    }
+
+    /// The call by the algorithm that has them.
+    fn as_promised(&self) -> Choice {
+        self.by(self.preferred(), self.context.config.block_bytes)
+            .because(Why::Promise)
+    }
+
     /// This choice, unless the bits of the host are promised, which only the host has.
     fn with_bits(&self, choice: Choice) -> Choice {
         match choice {
@@ -258,6 +272,8 @@ impl Reduction<'_> {
             Algorithm::Halving if is_even => Form::Nodes {
                 lanes: facts.widest,
             },
+            // One rank of each node halves.
+            Algorithm::Halving if self.family() == Family::AllReduction => Form::Nodes { lanes: 1 },
             Algorithm::Gather if is_even || self.order.exact => Form::Nodes { lanes: 1 },
             // Over nodes its tree is another one. In a reduce-scatter every rank is a root.
             Algorithm::Circulant if self.family() == Family::Reduction && !is_placed => {
@@ -331,6 +347,10 @@ impl Reduction<'_> {
             | Algorithm::Hypercube
             | Algorithm::Dissemination => most(self.bytes, facts.eager_bytes),
             Algorithm::Halving | Algorithm::Ordered | Algorithm::Ring => {
+                let parts = match form {
+                    Form::Flat => facts.p,
+                    Form::Nodes { lanes } => facts.nodes.saturating_mul(lanes),
+                };
                 let part = match self.family() {
                     Family::ScatteredReduction => self.longest,
                     Family::AllReduction
@@ -341,13 +361,13 @@ impl Reduction<'_> {
                     | Family::Rooted
                     | Family::Barrier
                     | Family::TotalExchange
-                    | Family::IrregularExchange => self.bytes.div_ceil(facts.p.into()),
+                    | Family::IrregularExchange => self.bytes.div_ceil(parts.into()),
                 };
                 let size = match block_bytes {
                     0 => facts.eager_bytes,
                     size => size,
                 };
-                let blocks = most(part, size).min(BLOCKS_MAX.div_ceil(facts.p));
+                let blocks = most(part, size).min(BLOCKS_MAX.div_ceil(parts));
                 blocks.max(least_blocks(part))
             }
             Algorithm::Bruck
@@ -438,20 +458,19 @@ impl Problem for Reduction<'_> {
         match super::problem::choose(self) {
             // Where the same bits are promised, nothing but the bits counts.
             Choice::Host(Why::OneNode | Why::Small | Why::SmallComm | Why::Slower)
-                if matches!(
-                    self.promise(),
-                    Reproducible::Placement | Reproducible::Order
-                ) =>
+                if self.is_promised() =>
             {
-                self.by(self.preferred(), self.context.config.block_bytes)
-                    .because(Why::Promise)
+                self.as_promised()
             }
             choice @ (Choice::Host(_) | Choice::Rondo { .. }) => self.with_bits(choice),
         }
     }
 
     fn ruled(&self, ruling: Ruling) -> Choice {
-        self.with_bits(super::problem::ruled(self, ruling))
+        match super::problem::ruled(self, ruling) {
+            Choice::Host(Why::Rule) if self.is_promised() => self.as_promised(),
+            choice @ (Choice::Host(_) | Choice::Rondo { .. }) => self.with_bits(choice),
+        }
     }
 
     fn automatic(&self) -> Result<Algorithm, Why> {

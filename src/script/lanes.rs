@@ -79,6 +79,11 @@ pub struct Leaders<'a> {
 }
 
 impl Leaders<'_> {
+    /// Is this rank the leader of its node?
+    pub fn leads(&self) -> bool {
+        self.rank == self.leaders.rank(self.leaders.me)
+    }
+
     /// Adds the reduction of all blocks of the area to the leader `root` (a place among the leaders).
     pub fn reduce(&self, script: &mut Script, root: u32) {
         let graph = Circulant::new(self.leaders.p);
@@ -95,5 +100,27 @@ impl Leaders<'_> {
                 script.receive(local, block..block + 1, Join::Right);
             }
         });
+    }
+
+    /// Adds a reduction of which every rank has the result. The area has a part for each node, and of that so many
+    /// segments. Leaders halve and spread the vector in these steps. Nodes may have different numbers of ranks.
+    pub fn allreduce(&self, script: &mut Script, segments: u32, steps: &Steps) {
+        let blocks = 0..self.leaders.p * segments;
+        let leader = self.leaders.rank(self.leaders.me);
+        if self.rank != leader {
+            script.send(leader, blocks.clone());
+            script.receive(leader, blocks, Join::Store);
+            return;
+        }
+        let others = || self.locals.iter().filter(|&&local| local != leader);
+        let parts = |nodes: Range<u32>| once(nodes.start * segments..nodes.end * segments);
+        for &local in others() {
+            script.receive(local, blocks.clone(), Join::Right);
+        }
+        halving(script, &self.leaders, parts);
+        spread(script, &self.leaders, steps, parts);
+        for &local in others() {
+            script.send(local, blocks.clone());
+        }
     }
 }

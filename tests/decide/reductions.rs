@@ -515,7 +515,7 @@ fn the_blocks_that_go_up_a_tree_follow_from_nothing_that_is_measured() {
 
 #[test]
 fn rules_keep_the_order_of_ranks_and_promises() {
-    let ruled = |algorithm, order, reproducible| {
+    let by_rule = |setting, order, reproducible| {
         let config = promised(reproducible);
         let call = Reduction {
             context: Context {
@@ -530,10 +530,12 @@ fn rules_keep_the_order_of_ranks_and_promises() {
             order,
         };
         call.ruled(Ruling {
-            setting: Setting::Use(algorithm),
+            setting,
             block_bytes: 0,
         })
     };
+    let ruled =
+        |algorithm, order, reproducible| by_rule(Setting::Use(algorithm), order, reproducible);
     let run = Reproducible::Run;
     let halving = ruled(Algorithm::Halving, SUM_OF_DOUBLES, run);
     assert_eq!(algorithm_because(halving), (Algorithm::Halving, Why::Rule));
@@ -544,6 +546,57 @@ fn rules_keep_the_order_of_ranks_and_promises() {
     assert_eq!(host_because(sums), Some(Why::Promise));
     let integers = ruled(Algorithm::Halving, SUM_OF_INTEGERS, host);
     assert_eq!(algorithm_because(integers), (Algorithm::Halving, Why::Rule));
+    // The MPI library cannot have what a rule would leave to it.
+    for promise in [Reproducible::Order, Reproducible::Placement] {
+        let sums = by_rule(Setting::Host, SUM_OF_DOUBLES, promise);
+        assert_eq!(algorithm_because(sums).1, Why::Promise);
+        let integers = by_rule(Setting::Host, SUM_OF_INTEGERS, promise);
+        assert_eq!(host_because(integers), Some(Why::Rule));
+    }
+    let sums = by_rule(Setting::Host, SUM_OF_DOUBLES, run);
+    assert_eq!(host_because(sums), Some(Why::Rule));
+}
+
+/// Hosts have halving as well where the number of ranks is a power of two; among others Rondo is faster from shorter
+/// vectors on. Where nodes have different numbers of ranks, one of each halves.
+#[test]
+fn allreduces_are_rondos_from_where_it_is_faster_on() {
+    let config = Config::default();
+    let of = |facts, bytes| reduction(Collective::Allreduce, facts, bytes, SUM_OF_DOUBLES, &config);
+    let nodes = |p, nodes, widest, narrowest| Facts {
+        p,
+        nodes,
+        widest,
+        narrowest,
+        ..NODES
+    };
+    let kib = 1 << 10;
+    for (facts, least, lanes) in [
+        (nodes(8, 8, 1, 1), 128 * kib, None),
+        (nodes(7, 7, 1, 1), 32 * kib, None),
+        (nodes(36, 36, 1, 1), 32 * kib, None),
+        (nodes(16, 4, 4, 4), 64 * kib, Some(4)),
+        (nodes(15, 3, 5, 5), 32 * kib, Some(5)),
+        (nodes(11, 3, 4, 3), 32 * kib, Some(1)),
+        (nodes(8, 3, 4, 1), 64 * kib, Some(1)),
+    ] {
+        let Choice::Rondo {
+            algorithm: Algorithm::Halving,
+            form,
+            why: Why::Auto,
+            ..
+        } = of(facts, least)
+        else {
+            panic!("{facts:?}: {:?}", of(facts, least));
+        };
+        let expected = lanes.map_or(Form::Flat, |lanes| Form::Nodes { lanes });
+        assert_eq!(form, expected, "{facts:?}");
+        assert_eq!(
+            host_because(of(facts, least - 8)),
+            Some(Why::Small),
+            "{facts:?}"
+        );
+    }
 }
 
 /// A reduce-scatter of `bytes` bytes, of which one rank gets so many and the others an equal part of the rest.

@@ -599,6 +599,61 @@ fn the_leader_of_the_only_node_reduces_what_it_has() {
     }
 }
 
+/// Nodes may have any number of ranks. All get the same bits, and what a leader sends to others is as much as between
+/// as many ranks.
+#[test]
+fn an_allreduce_among_leaders_reduces_every_operand_once_and_in_the_same_order_for_all() {
+    for (sizes, seed) in nodes_of_any_size().into_iter().zip(200..) {
+        let p: u32 = sizes.iter().sum();
+        let nodes = sizes.len() as u32;
+        let mut rng = rng(seed);
+        let ranks = shuffled((0..p).collect(), &mut rng);
+        let mut rest = &ranks[..];
+        let mut members = vec![];
+        for &size in &sizes {
+            let (node, after) = rest.split_at(size as usize);
+            members.push(node);
+            rest = after;
+        }
+        let leaders: Vec<u32> = members.iter().map(|node| node[0]).collect();
+        for (count, variant) in [0, 1, 7, 40].into_iter().zip(variants(p, 4, seed)) {
+            let segments = variant.segments;
+            let scripts = scripts(p, |script, rank| {
+                script.begin(variant.most, cut(&even(count, nodes), segments));
+                let node = members.iter().position(|node| node.contains(&rank));
+                let node = node.expect("every rank has a node");
+                let leaders = Leaders {
+                    leaders: Group {
+                        members: Some(&leaders),
+                        p: nodes,
+                        me: node as u32,
+                    },
+                    locals: members[node],
+                    rank,
+                };
+                assert_eq!(leaders.leads(), rank == members[node][0]);
+                let steps = Steps::new(nodes, variant.radix.min(nodes).max(2));
+                leaders.allreduce(script, segments, &steps);
+            });
+            let outcome = carry_out(&scripts, count, &variant);
+            let first = outcome.result(0);
+            check_complete(0, &first, p, &variant);
+            for rank in 1..p {
+                check(rank, &outcome.result(rank), &first, &variant);
+            }
+            for (node, &leader) in members.iter().zip(&leaders) {
+                let sent = &outcome.ports[leader as usize].sent;
+                let out = sent.iter().filter(|(to, _)| !node.contains(to));
+                let blocks: u32 = out.map(|(_, blocks)| blocks.end - blocks.start).sum();
+                // Once to be reduced, and once when it is. Blocks without elements are not sent.
+                let all = 2 * (nodes - 1) * segments;
+                assert!(blocks <= all, "{sizes:?}");
+                assert!(blocks == all || count < u64::from(nodes * segments));
+            }
+        }
+    }
+}
+
 // Over lanes.
 
 /// Nodes with as many ranks each.

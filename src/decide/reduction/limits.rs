@@ -3,17 +3,18 @@
 #![forbid(unsafe_code)]
 
 use super::Reduction;
-use crate::algorithm::Algorithm;
 use crate::collective::{Family, LEAST_BYTES};
 use crate::config::Config;
 use crate::decide::{Context, Facts, Form, OVERLAP, Why};
 use std::ops::RangeInclusive;
 
 /// The fewest bytes of a vector that halving reduces at least as fast as every host (docs/results/reductions.md):
-/// between ranks that have a node each, and over nodes.
+/// between ranks that have a node each, and over nodes. It is for numbers of ranks that are powers of two, where hosts
+/// have halving as well. Among others they need more rounds or more bytes, and Rondo does not: there
+/// [`LEAST_BYTES`] is the limit.
 const HALVING_BYTES: u64 = 128 << 10;
-/// See [`HALVING_BYTES`]. All ranks of a node have messages inside it.
-const LANES_BYTES: u64 = 1 << 20;
+/// See [`HALVING_BYTES`].
+const LANES_BYTES: u64 = 64 << 10;
 
 /// The fewest bytes of a vector that leaders reduce to a root at least as fast as every host.
 const LEADERS_BYTES: u64 = 64 << 10;
@@ -55,14 +56,15 @@ impl Reduction<'_> {
             };
         }
         let is_even = facts.widest == facts.narrowest;
-        let leads = self.form(Algorithm::Gather) != Form::Flat;
+        let is_between_powers = !facts.p.is_power_of_two();
+        let leads = self.form(self.preferred()) != Form::Flat;
         let fits = match self.family() {
             // Ranks of a node would share its link.
-            Family::AllReduction => is_even || (leads && self.is_short()),
+            Family::AllReduction => is_even || leads,
             Family::ScatteredReduction => is_even && (!self.has_long_part() || facts.widest == 1),
             Family::Reduction => true,
-            // No faster than the usual algorithm of hosts.
-            Family::Scan => false,
+            // Elsewhere no faster than the usual algorithm of hosts.
+            Family::Scan => self.counts_flat_rounds(),
             Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
@@ -82,16 +84,13 @@ impl Reduction<'_> {
             }
             Family::AllReduction if self.is_short() && self.counts_rounds() => 1,
             Family::AllReduction if self.counts_flat_rounds() => 1,
-            Family::Reduction if self.counts_flat_rounds() => 1,
+            Family::Reduction | Family::Scan if self.counts_flat_rounds() => 1,
             // Two rounds less than hosts have.
-            Family::ScatteredReduction
-                if self.counts_flat_rounds() && !facts.p.is_power_of_two() =>
-            {
-                1
-            }
+            Family::ScatteredReduction if self.counts_flat_rounds() && is_between_powers => 1,
             Family::ScatteredReduction if self.counts_flat_rounds() => LEAST_BYTES,
             // Each rank of a node has its share of what goes between nodes.
             Family::AllReduction if self.counts_rounds() => LEAST_BYTES,
+            Family::AllReduction | Family::ScatteredReduction if is_between_powers => LEAST_BYTES,
             Family::AllReduction if facts.widest > 1 => LANES_BYTES,
             Family::AllReduction => HALVING_BYTES,
             Family::ScatteredReduction if facts.widest == 1 => HALVING_BYTES,

@@ -12,6 +12,7 @@ use once_cell::sync::OnceCell;
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
+use std::mem::{self, ManuallyDrop};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -95,8 +96,10 @@ struct Freed {
 }
 
 thread_local! {
-    /// What this thread is freeing, the latest last.
-    static FREED: RefCell<Vec<Freed>> = const { RefCell::new(Vec::new()) };
+    /// What this thread is freeing, the latest last. Nothing is to be dropped when the thread ends: programs free
+    /// communicators, and end MPI, in destructors and `atexit` functions that are called after that.
+    static FREED: RefCell<ManuallyDrop<Vec<Freed>>> =
+        const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
 /// Communicators that any thread is freeing.
@@ -107,7 +110,13 @@ struct Freeing;
 
 impl Drop for Freeing {
     fn drop(&mut self) {
-        let freed = FREED.with_borrow_mut(Vec::pop);
+        let freed = FREED.with_borrow_mut(|all| {
+            let last = all.pop();
+            if all.is_empty() {
+                drop(ManuallyDrop::into_inner(mem::take(all)));
+            }
+            last
+        });
         FREEING.fetch_sub(1, Relaxed);
         if let Some(Freed {
             value,
@@ -157,7 +166,9 @@ impl HasAttributes for Comm {
             return None;
         }
         FREED.with_borrow(|all| {
+            // The latest: an error handler of the program's may have jumped out of an earlier call that failed.
             all.iter()
+                .rev()
                 .find(|freed| freed.comm == self)
                 .map(|freed| freed.value)
         })
