@@ -433,7 +433,7 @@ fn begin_exchange(
     (work.requests.flow).expect(between.alpha_us, between.bytes_per_us());
     if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {
         let mut figures = work.requests.flow.offer();
-        let agreed = mpi.max(private, &mut figures);
+        let agreed = state.max(mpi, private, &mut figures);
         let agreed = agreed.map_err(|code| Failure::Host(code, "agreeing on the network"));
         agreed.map_err(Stop::Broken)?;
         let rate = work.requests.flow.agree(figures);

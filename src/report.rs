@@ -39,6 +39,11 @@ thread_local! {
     static UNDER_WAY: Cell<&'static str> = const { Cell::new("no collective") };
 }
 
+/// Which collective this thread is in.
+pub fn under_way() -> &'static str {
+    UNDER_WAY.get()
+}
+
 /// Says which collective this thread is in, should it fail.
 pub fn enter(collective: &'static str) {
     UNDER_WAY.set(collective);

@@ -140,7 +140,7 @@ fn trials(config: &Config) -> Trials {
 fn slowest(own: [u64; 2], mpi: &Mpi, state: &State) -> Result<[u64; 2], Code> {
     let mut times = own.map(|time| i64::try_from(time).unwrap_or(i64::MAX));
     let known = ptr::from_ref(state);
-    mpi.max(state.comm(), &mut times)?;
+    state.max(mpi, state.comm(), &mut times)?;
     if !comm::is_alive(known) {
         return Err(Code::intern());
     }

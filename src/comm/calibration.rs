@@ -46,7 +46,7 @@ impl State {
     pub fn calibrate(&self, host: &Host, mpi: &Mpi, private: Comm) -> Result<(), Failure> {
         let measured = self.measure(mpi, private)?;
         let mut offers = network::offers(&measured);
-        (mpi.max(private, &mut offers))
+        (self.max(mpi, private, &mut offers))
             .map_err(|code| Failure::Host(code, "agreeing on the network"))?;
         self.learn(host, &network::agreed(&offers));
         Ok(())

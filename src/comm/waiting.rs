@@ -2,10 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::{end_early, record};
+use super::{State, end_early, record};
 use crate::collective::Collective;
 use crate::config;
-use crate::host::{Comm, Failure, Host, Mpi};
+use crate::host::{self, Code, Comm, Failure, Host, Mpi};
 use crate::records;
 use crate::report;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -86,16 +86,54 @@ impl Waiting {
         }
         let limit = Duration::from_secs(self.timeout_s.into());
         if self.timeout_s > 0 && time > limit {
-            let failure = Failure::Timeout(limit, None);
-            let (name, rank, p) = (self.collective.mpi_name(), self.rank, self.p);
-            let text = failure.text(mpi);
-            let line = format!(
-                "{name} failed on rank {rank} of {p}: the first collective of the others has not come: {text}; a rank \
-                 may lack Rondo; aborting the job"
+            let why = "the first collective of the others has not come; a rank may lack Rondo";
+            give_up(
+                host,
+                mpi,
+                comm,
+                (self.collective.mpi_name(), why),
+                (self.rank, self.p),
+                limit,
             );
-            end_early(&format!("{name} failed"));
-            report::fatal(host.world_rank(), &line);
-            mpi.abort(comm, failure.code());
         }
     }
+}
+
+impl State {
+    /// Element-wise maximum of `numbers` over all ranks of `comm`, which has those of this communicator, in their place.
+    /// It is part of the collective under way, so it takes no longer than `RONDO_TIMEOUT_S` either. Collective.
+    pub fn max(&self, mpi: &Mpi, comm: Comm, numbers: &mut [i64]) -> Result<(), Code> {
+        let limit = Duration::from_secs(self.config.timeout_s.into());
+        let interval = match limit.is_zero() {
+            true => Duration::MAX,
+            false => SOON,
+        };
+        let (name, place) = (report::under_way(), (self.rank, self.facts.p));
+        mpi.max_in_time(comm, numbers, interval, move |time| {
+            let host = host::host();
+            if time > limit
+                && let Ok(mpi) = host.mpi()
+            {
+                let why = "the ranks were about to agree on what they measured";
+                give_up(host, mpi, comm, (name, why), place, limit);
+            }
+        })
+    }
+}
+
+/// Ends the job, because this rank has waited for others longer than it may.
+fn give_up(
+    host: &Host,
+    mpi: &Mpi,
+    comm: Comm,
+    (name, why): (&str, &str),
+    (rank, p): (u32, u32),
+    limit: Duration,
+) {
+    let failure = Failure::Timeout(limit, None);
+    let text = failure.text(mpi);
+    let line = format!("{name} failed on rank {rank} of {p}: {text}; {why}; aborting the job");
+    end_early(&format!("{name} failed"));
+    report::fatal(host.world_rank(), &line);
+    mpi.abort(comm, failure.code());
 }

@@ -23,11 +23,39 @@ const POLLS_PER_LOOK: u32 = 256;
 /// How long nothing must have happened before a rank looks for messages that do not fit.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// Between two looks at the clock no more time than this counts: a job that was stopped in between, by a batch system
+/// for example, must not take the time for one in which others had nothing to say.
+const GAP_MAX: Duration = Duration::from_secs(1);
+
+/// Time that passes while this process looks at it.
+pub(super) struct Lapse {
+    sum: Duration,
+    last: Instant,
+}
+
+impl Lapse {
+    /// It begins now.
+    pub fn begin() -> Lapse {
+        Lapse {
+            sum: Duration::ZERO,
+            last: Instant::now(),
+        }
+    }
+
+    /// How long it is. To be called more often than every second.
+    pub fn look(&mut self) -> Duration {
+        let now = Instant::now();
+        self.sum += (now - self.last).min(GAP_MAX);
+        self.last = now;
+        self.sum
+    }
+}
+
 /// How long nothing has happened, and what to make of it.
 pub(in crate::host) struct Patience {
     timeout: Option<Duration>,
     polls: u32,
-    since: Option<Instant>,
+    since: Option<Lapse>,
     /// A message that does not fit was seen at the last look.
     suspicion: bool,
 }
@@ -62,7 +90,7 @@ impl Patience {
         if !self.polls.is_multiple_of(POLLS_PER_LOOK) {
             return None;
         }
-        let idle = self.since.get_or_insert_with(Instant::now).elapsed();
+        let idle = self.since.get_or_insert_with(Lapse::begin).look();
         (idle > PATIENCE).then_some(idle)
     }
 

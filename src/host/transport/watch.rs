@@ -1,14 +1,18 @@
 //! Looking after a call of the host's that may never come back.
 
+use super::patience::Lapse;
 use crate::host::library::abi::Abi;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The stack of the thread that looks. It writes a message at most.
 const STACK: usize = 256 << 10;
+
+/// How often the thread looks at the clock at the least.
+const OFTEN: Duration = Duration::from_millis(500);
 
 /// Calls `call`. While it has not come back, another thread calls `look` every `interval`, with the time so far. There
 /// is no such thread if the interval is [`Duration::MAX`].
@@ -24,7 +28,6 @@ pub fn watched<T>(
     let watch = Box::new(Watch {
         look: Mutex::new(look),
         interval,
-        start: Instant::now(),
         over: Mutex::new(false),
         changed: Condvar::new(),
     });
@@ -43,7 +46,6 @@ pub fn watched<T>(
 struct Watch<F> {
     look: Mutex<F>,
     interval: Duration,
-    start: Instant,
     over: Mutex<bool>,
     changed: Condvar,
 }
@@ -78,8 +80,9 @@ extern "C" fn run<F: FnMut(Duration) + Send>(watch: *mut c_void) -> *mut c_void 
     let watch = unsafe { &*watch.cast::<Watch<F>>() };
     let mut over = watch.over.lock().unwrap_or_else(PoisonError::into_inner);
     let mut next = watch.interval;
+    let mut lapse = Lapse::begin();
     while !*over {
-        let time = watch.start.elapsed();
+        let time = lapse.look();
         if time >= next {
             next += watch.interval;
             drop(over);
@@ -87,7 +90,7 @@ extern "C" fn run<F: FnMut(Duration) + Send>(watch: *mut c_void) -> *mut c_void 
             over = watch.over.lock().unwrap_or_else(PoisonError::into_inner);
             continue;
         }
-        let wait = watch.changed.wait_timeout(over, next - time);
+        let wait = (watch.changed).wait_timeout(over, (next - time).min(OFTEN));
         over = wait.unwrap_or_else(PoisonError::into_inner).0;
     }
     ptr::null_mut()
