@@ -144,7 +144,7 @@ impl Gpu {
 /// numbers and the like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reproducible {
-    /// The same in every run with as many ranks on as many nodes.
+    /// The same in every run with the same ranks on each node.
     #[default]
     Run,
     /// The same wherever the ranks are.

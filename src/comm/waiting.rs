@@ -100,7 +100,7 @@ impl Waiting {
 }
 
 impl State {
-    /// Element-wise maximum of `numbers` over all ranks of `comm`, which has those of this communicator, in their place.
+    /// Element-wise maximum of `numbers` over all ranks of `comm`, which are this communicator's, in their place.
     /// It is part of the collective under way, so it takes no longer than `RONDO_TIMEOUT_S` either. Collective.
     pub fn max(&self, mpi: &Mpi, comm: Comm, numbers: &mut [i64]) -> Result<(), Code> {
         let limit = Duration::from_secs(self.config.timeout_s.into());

@@ -252,9 +252,9 @@ const OTHERS: &[Opt] = &[
         default: "run",
         scope: Scope::Communicator,
         doc: "What is promised of the bits of reductions that depend on the order of operands, as sums of \
-              floating-point numbers do: the same in every run with as many ranks on as many nodes (run), the same \
-              wherever the ranks are (placement), those of a loop over the ranks (order), those of the MPI library \
-              (host), or nothing (off).",
+              floating-point numbers do: the same in every run with the same ranks on each node (run), the same \
+              wherever the ranks are (placement), those of a loop over the ranks (order), those of the MPI \
+              library (host), or nothing (off).",
     },
     Opt {
         name: "CALIBRATE",

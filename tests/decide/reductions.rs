@@ -753,3 +753,27 @@ fn the_host_is_tried_where_barriers_are_rondos_and_rules_hold_for_all() {
         );
     }
 }
+
+/// The usual scan of hosts passes from rank to rank, or takes more rounds. A clock may say so only of exact operators.
+#[test]
+fn scans_are_rondos_where_messages_travel_for_long_if_the_operator_is_exact() {
+    let config = Config::default();
+    let apart = Facts {
+        p: 8,
+        nodes: 8,
+        widest: 1,
+        narrowest: 1,
+        ..NODES
+    };
+    let far = Facts {
+        network: FAR,
+        ..apart
+    };
+    for collective in [Collective::Scan, Collective::Exscan] {
+        let of = |facts, order| reduction(collective, facts, 8, order, &config);
+        let exact = algorithm_because(of(far, SUM_OF_INTEGERS));
+        assert_eq!(exact, (Algorithm::Doubling, Why::Auto));
+        assert_eq!(host_because(of(far, SUM_OF_DOUBLES)), Some(Why::Slower));
+        assert_eq!(host_because(of(apart, SUM_OF_INTEGERS)), Some(Why::Slower));
+    }
+}

@@ -9,6 +9,8 @@ use std::collections::{TryReserveError, VecDeque};
 /// A message in flight from or to a rank, or complete before one that was started earlier.
 struct Entry<T> {
     peer: u32,
+    /// The bit of that rank among those of the call.
+    bit: u64,
     /// `None`: it is complete.
     message: Option<Pending>,
     what: T,
@@ -22,16 +24,47 @@ struct Entry<T> {
 /// request's communicator, which is Rondo's own and returns it.
 pub struct Line<T> {
     entries: VecDeque<Entry<T>>,
+    /// The first ranks of the call, each with a bit of its own. In order of their numbers, leaders of nodes with 64
+    /// ranks each would all have the same one.
+    peers: Peers,
     /// The number of the oldest entry among all of the call.
     first: u32,
     /// How many entries in front are passed over in the next look at another rank.
     turn: usize,
 }
 
+/// Ranks and their bits.
+#[derive(Default)]
+struct Peers {
+    ranks: [u32; Peers::MOST],
+    count: usize,
+}
+
+impl Peers {
+    /// In a pipeline a rank has fewer neighbours.
+    const MOST: usize = 32;
+
+    /// The bit of a rank. Those that come after the first ones share the other half of the bits.
+    fn bit(&mut self, rank: u32) -> u64 {
+        let known = self.ranks[..self.count].iter().position(|&it| it == rank);
+        let place = match known {
+            Some(place) => place,
+            None if self.count < Peers::MOST => {
+                self.ranks[self.count] = rank;
+                self.count += 1;
+                self.count - 1
+            }
+            None => Peers::MOST + rank as usize % Peers::MOST,
+        };
+        1 << place
+    }
+}
+
 impl<T> Default for Line<T> {
     fn default() -> Line<T> {
         Line {
             entries: VecDeque::new(),
+            peers: Peers::default(),
             first: 0,
             turn: 0,
         }
@@ -42,6 +75,7 @@ impl<T: Copy> Line<T> {
     /// A call begins: messages are counted from 0.
     pub fn begin(&mut self) {
         (self.first, self.turn) = (0, 0);
+        self.peers.count = 0;
     }
 
     /// Makes room for so many messages.
@@ -54,6 +88,7 @@ impl<T: Copy> Line<T> {
     pub fn push(&mut self, peer: u32, message: Pending, what: T) {
         self.entries.push_back(Entry {
             peer,
+            bit: self.peers.bit(peer),
             message: Some(message),
             what,
         });
@@ -76,9 +111,8 @@ impl<T: Copy> Line<T> {
                 continue;
             }
             // Of two ranks with the same bit, one waits until the other's messages are gone.
-            let bit = 1 << (entry.peer % 64);
-            let is_head = peers & bit == 0;
-            peers |= bit;
+            let is_head = peers & entry.bit == 0;
+            peers |= entry.bit;
             if i == 0 || !is_head {
                 continue;
             }
