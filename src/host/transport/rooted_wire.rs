@@ -28,6 +28,9 @@ pub struct MpiRootedWire<'a> {
     blocks: Option<UserBlocks<'a>>,
     /// Packets of others on its node, if these do not come as messages.
     local: Option<LocalPackets<'a>>,
+    /// The ranks whose blocks are here. A block is all that a rank sends in a call, so what else comes from it belongs to
+    /// a later one, whatever its tag says: so many calls may be made that a tag comes again.
+    through: Vec<u32>,
     patience: Patience,
 }
 
@@ -50,6 +53,7 @@ impl<'a> MpiRootedWire<'a> {
             in_flight,
             blocks,
             local: None,
+            through: Vec::new(),
             patience: Patience::new(timeout_s),
         }
     }
@@ -195,7 +199,8 @@ impl<'a> MpiRootedWire<'a> {
             // Messages of later calls may be here, of other ranks that are through.
             let bytes = length(mpi, &message)?;
             let late = tags.is_late(message.MPI_TAG) && !self.in_flight.strayed;
-            if late || message.MPI_TAG == tags.block(bytes) {
+            let is_through = self.through.contains(&(message.MPI_SOURCE as u32));
+            if late || (message.MPI_TAG == tags.block(bytes) && !is_through) {
                 return Ok(Some(message.MPI_SOURCE as u32));
             }
         }
@@ -325,6 +330,10 @@ impl RootedWire for MpiRootedWire<'_> {
                 // The tag tells sizes apart, but not always.
                 if bytes <= c_int::MAX as u64 {
                     verify(mpi, &status, from, bytes)?;
+                }
+                // Without room for it, a look around knows less.
+                if self.through.try_reserve(1).is_ok() {
+                    self.through.push(from);
                 }
                 RootedEvent::Received
             }
