@@ -37,6 +37,9 @@ pub struct InFlight {
     pub(in crate::host) expected: Vec<c_int>,
     pub(in crate::host) requests: Vec<sys::MPI_Request>,
     pub(in crate::host) transfers: Vec<Transfer>,
+    /// The ranks whose blocks are here. A block is all that a rank sends in a call but packets, so another one belongs
+    /// to a later call, whatever its tag says: so many calls may be made that a tag comes again.
+    pub(in crate::host) through: Vec<u32>,
     /// See [`super::wire::Requests`].
     pub strayed: bool,
     /// A request that was waited for, with its status.
@@ -54,6 +57,7 @@ impl InFlight {
         self.expected.capacity() * size_of::<c_int>()
             + self.requests.capacity() * size_of::<sys::MPI_Request>()
             + self.transfers.capacity() * size_of::<Transfer>()
+            + self.through.capacity() * size_of::<u32>()
             + self.memory.capacity() * size_of::<Vec<u8>>()
             + self.memory.iter().map(Vec::capacity).sum::<usize>()
     }
@@ -64,6 +68,7 @@ impl InFlight {
             self.requests.try_reserve(requests)?;
             self.transfers.try_reserve(requests)?;
             self.expected.try_reserve(requests)?;
+            self.through.try_reserve(requests)?;
             let more = KEPT.0.saturating_sub(self.memory.len());
             self.memory.try_reserve(more)
         };
@@ -100,6 +105,14 @@ impl InFlight {
         if memory.capacity() <= bytes && self.memory.len() < pieces {
             memory.clear();
             self.memory.push(memory);
+        }
+    }
+
+    /// The block of a rank is here. Where there are more ranks than requests, nobody sends one before it is asked to:
+    /// then it does not matter who is known.
+    pub(in crate::host) fn through(&mut self, rank: u32) {
+        if self.through.len() < self.through.capacity() {
+            self.through.push(rank);
         }
     }
 

@@ -28,9 +28,6 @@ pub struct MpiRootedWire<'a> {
     blocks: Option<UserBlocks<'a>>,
     /// Packets of others on its node, if these do not come as messages.
     local: Option<LocalPackets<'a>>,
-    /// The ranks whose blocks are here. A block is all that a rank sends in a call, so what else comes from it belongs to
-    /// a later one, whatever its tag says: so many calls may be made that a tag comes again.
-    through: Vec<u32>,
     patience: Patience,
 }
 
@@ -45,6 +42,7 @@ impl<'a> MpiRootedWire<'a> {
         blocks: Option<UserBlocks<'a>>,
         timeout_s: u32,
     ) -> MpiRootedWire<'a> {
+        in_flight.through.clear();
         MpiRootedWire {
             mpi,
             comm,
@@ -53,7 +51,6 @@ impl<'a> MpiRootedWire<'a> {
             in_flight,
             blocks,
             local: None,
-            through: Vec::new(),
             patience: Patience::new(timeout_s),
         }
     }
@@ -199,7 +196,10 @@ impl<'a> MpiRootedWire<'a> {
             // Messages of later calls may be here, of other ranks that are through.
             let bytes = length(mpi, &message)?;
             let late = tags.is_late(message.MPI_TAG) && !self.in_flight.strayed;
-            let is_through = self.through.contains(&(message.MPI_SOURCE as u32));
+            let is_through = self
+                .in_flight
+                .through
+                .contains(&(message.MPI_SOURCE as u32));
             if late || (message.MPI_TAG == tags.block(bytes) && !is_through) {
                 return Ok(Some(message.MPI_SOURCE as u32));
             }
@@ -331,10 +331,7 @@ impl RootedWire for MpiRootedWire<'_> {
                 if bytes <= c_int::MAX as u64 {
                     verify(mpi, &status, from, bytes)?;
                 }
-                // Without room for it, a look around knows less.
-                if self.through.try_reserve(1).is_ok() {
-                    self.through.push(from);
-                }
+                self.in_flight.through(from);
                 RootedEvent::Received
             }
             Transfer::OutgoingPacket(memory) => {
