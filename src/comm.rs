@@ -372,6 +372,7 @@ impl Drop for State {
     fn drop(&mut self) {
         ALIVE.lock().retain(|state| !std::ptr::eq(*state, self));
         self.account();
+        ruled::keep(host::host(), self);
         // MPICH 5 complains of messages that nobody received, and raises that on MPI_COMM_SELF, whose handler is the
         // user's. Such a communicator is lost, and counts as one of the budget.
         if let Some(Some(comm)) = self.private.get()

@@ -14,7 +14,7 @@ pub const FIGURES: usize = 5;
 
 /// The figures of a network, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct Network {
     /// Microseconds that a short message takes between two nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -61,7 +61,7 @@ pub struct Called {
     pub no_memory: Option<String>,
     /// Nanoseconds that it takes to read the clock.
     pub clock_ns: f64,
-    /// What the options of this process were warned of.
+    /// What this process was warned of: values of options, and the file of rules.
     pub warnings: Vec<String>,
 }
 

@@ -10,10 +10,13 @@ use crate::config::Setting;
 use crate::hash;
 use crate::network::{FIGURES, Network};
 use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
 
 /// A file of rules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct File {
     /// The MPI library that the rules were measured with, as it names itself; they serve no other one. Any, if empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -30,7 +33,7 @@ pub struct File {
 
 /// A rule. What it does not bound fits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct Rule {
     /// The name of the collective, as in the statistics: `bcast`, `allgatherv` and so on.
     pub collective: String,
@@ -77,7 +80,10 @@ const NUMBERS: usize = 9;
 const NO_COLLECTIVE: i64 = -1;
 
 /// Rules at the most.
-const RULES: usize = 10_000;
+pub const RULES: usize = 10_000;
+
+/// Bytes of a file at the most: more than so many rules take.
+const FILE_BYTES: u64 = 16 << 20;
 
 /// Rules as ranks exchange them and calls look them up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,10 +100,126 @@ pub struct Ruling {
     pub block_bytes: u64,
 }
 
+/// Why a file is not written anew.
+#[derive(Debug)]
+pub enum Refusal {
+    /// It cannot be read.
+    Unreadable(io::Error),
+    /// It is something else: a sentence's end behind its name.
+    Other(String),
+}
+
+/// The text of a file of rules. Nothing else than a file is read, because others need not have an end.
+fn text_of(path: &Path) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut text = String::new();
+    let file = fs::File::open(path)?;
+    file.take(FILE_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > FILE_BYTES {
+        let most = FILE_BYTES >> 20;
+        return Err(io::Error::other(format!("it has more than {most} MiB")));
+    }
+    Ok(text)
+}
+
+/// A text without the control characters that it quotes from a file: a terminal would obey them.
+pub fn printable(text: &str) -> String {
+    let mut printable = String::new();
+    for character in text.chars() {
+        match character.is_control() {
+            true => printable.extend(character.escape_default()),
+            false => printable.push(character),
+        }
+    }
+    printable
+}
+
+/// The end of the line about a file of rules that is of no use.
+const IGNORED: &str = "; all of it is ignored";
+
+/// The line about a file of rules that is of no use.
+pub fn ignored(path: &str, what: &str) -> String {
+    printable(&format!("RONDO_RULES={path}: {what}{IGNORED}"))
+}
+
+/// Is it such a line?
+pub fn are_ignored(line: &str) -> bool {
+    line.ends_with(IGNORED)
+}
+
+/// New rules, and behind them the old ones that are not for the `same` calls as one of them. Not more than a file may
+/// have.
+pub fn merged(new: &[Rule], old: Vec<Rule>, same: impl Fn(&Rule, &Rule) -> bool) -> Vec<Rule> {
+    let mut all = new.to_vec();
+    let stays = |old: &Rule| !new.iter().any(|new| same(old, new));
+    all.extend(old.into_iter().filter(stays));
+    all.truncate(RULES);
+    all
+}
+
 impl File {
-    /// Reads a file of rules. The error is a sentence's end that says what is wrong and where.
+    /// Reads a file of rules. The error is a sentence's end that says what is wrong and where, in one line.
     pub fn parse(text: &str) -> Result<File, String> {
-        serde_json::from_str(text).map_err(|error| error.to_string())
+        // A list of values in the order of the keys would do for the parser.
+        match text.trim_start().starts_with('{') {
+            true => serde_json::from_str(text).map_err(|error| printable(&error.to_string())),
+            false => Err("it is no object of JSON".into()),
+        }
+    }
+
+    /// Reads the file at `path`.
+    pub fn read(path: &Path) -> Result<File, String> {
+        let text = text_of(path).map_err(|error| error.to_string())?;
+        File::parse(&text)
+    }
+
+    /// What there is at `path`, where a file of rules for this MPI library is to be written: such a file, or none yet.
+    pub fn before(path: &Path, host: &str) -> Result<File, Refusal> {
+        let text = match text_of(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(Refusal::Unreadable(error)),
+        };
+        if text.trim().is_empty() {
+            return Ok(File::default());
+        }
+        let old = File::parse(&text).and_then(|old| old.compile().map(|_| old));
+        let old = old
+            .map_err(|what| Refusal::Other(format!("is there and is no file of rules: {what}")))?;
+        if !old.rules.is_empty() && old.host != host {
+            let of = match old.host.as_str() {
+                "" => "any MPI library".into(),
+                host => printable(host),
+            };
+            return Err(Refusal::Other(format!(
+                "has rules for {of}, and this is {host}"
+            )));
+        }
+        Ok(old)
+    }
+
+    /// As text.
+    pub fn text(&self) -> String {
+        serde_json::to_string_pretty(self).expect("names and numbers are always JSON") + "\n"
+    }
+
+    /// Writes it to `path`. A reader finds the old file or the new one, whatever happens meanwhile.
+    pub fn write(&self, path: &Path) -> io::Result<()> {
+        // A link stays one.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let mut beside = path.clone().into_os_string();
+        beside.push(".new");
+        fs::write(&beside, self.text()).and_then(|()| fs::rename(&beside, path))
+    }
+
+    /// Says that it was made in this way, too.
+    pub fn add_made(&mut self, made: &str) {
+        if !self.made.split("; ").any(|old| old == made) {
+            let all = [made, &self.made].join("; ");
+            self.made = all.trim_end_matches("; ").into();
+        }
     }
 
     /// The rules as numbers, or what is wrong with the first bad one.
@@ -140,12 +262,17 @@ impl Rule {
 
     /// Is this for the same calls?
     pub fn bounds_as(&self, other: &Rule) -> bool {
-        let calls = |rule: &Rule| Rule {
-            algorithm: String::new(),
-            block_bytes: 0,
-            ..rule.clone()
-        };
-        calls(self) == calls(other)
+        let sizes = |rule: &Rule| (rule.msg_size_min, rule.msg_size_max);
+        self.ranks_as(other) && sizes(self) == sizes(other)
+    }
+
+    /// Is this for calls of the same collective on the same ranks and nodes, of whatever size?
+    pub fn ranks_as(&self, other: &Rule) -> bool {
+        let ranks = |rule: &Rule| (rule.comm_size_min, rule.comm_size_max);
+        let nodes = |rule: &Rule| (rule.nodes_min, rule.nodes_max);
+        ranks(self) == ranks(other)
+            && nodes(self) == nodes(other)
+            && self.collective == other.collective
     }
 
     fn compile(&self) -> Result<[i64; NUMBERS], String> {

@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 use rondo::collective::Collective;
 use rondo::config::{Algorithm, Setting};
-use rondo::rules::{File, Rules, Ruling};
+use rondo::rules::{File, Refusal, Rule, Rules, Ruling, merged};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn rules(text: &str) -> Result<Rules, String> {
     File::parse(text)?.compile()
@@ -80,6 +83,9 @@ fn a_mistake_is_named_with_its_place() {
             r#"{"collective": "bcast", "algorithm": "host"} x"#,
             ["expected", "line 2"],
         ),
+        ("3", ["expected an object", "line 2"]),
+        // As characters of the terminal they would colour the line, and begin another one.
+        (r#"{"a\u001b[31m\nb": 1}"#, [r"`a\u{1b}[31m\nb`", "line 2"]),
         (
             r#"{"collective": "bcats", "algorithm": "host"}"#,
             ["rule 1: collective", "bcats"],
@@ -110,9 +116,112 @@ fn a_mistake_is_named_with_its_place() {
             assert!(error.contains(says), "{text}: {error}");
         }
     }
-    assert!(File::parse("").is_err());
-    assert!(File::parse("[]").is_err());
+    for text in ["", "[]", "3", r#"["", "", {}, []]"#] {
+        let error = File::parse(text).unwrap_err();
+        assert!(error.contains("it is no object"), "{text}: {error}");
+    }
     assert!(File::parse("{}").unwrap_err().contains("rules"));
+}
+
+/// A file of these tests, with this text.
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("rules-{name}"));
+    fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn only_files_of_a_usual_size_are_read() {
+    assert_eq!(File::read(&file("two", TWO)), File::parse(TWO));
+    let pipe = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rules-pipe");
+    let _ = fs::remove_file(&pipe);
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    for path in [&pipe, Path::new("/dev/zero"), Path::new("/")] {
+        let error = File::read(path).unwrap_err();
+        assert!(error.contains("no regular file"), "{error}");
+    }
+    let error = File::read(&file("long", &" ".repeat((16 << 20) + 1))).unwrap_err();
+    assert!(error.contains("more than 16 MiB"), "{error}");
+}
+
+#[test]
+fn a_file_is_written_anew_if_it_is_one_of_rules_for_the_same_library() {
+    let host = "Some MPI 1.2";
+    let of = |text: &str| File::before(&file("before", text), host);
+    assert_eq!(of(TWO).unwrap().rules.len(), 4);
+    for none in [
+        " \n",
+        r#"{"rules": []}"#,
+        r#"{"host": "Other", "rules": []}"#,
+    ] {
+        assert_eq!(of(none).unwrap().rules, []);
+    }
+    let nowhere = File::before(Path::new("/nowhere/rules"), host);
+    assert_eq!(nowhere.unwrap(), File::default());
+    let rule = r#"[{"collective": "bcast", "algorithm": "host"}]"#;
+    for (text, why) in [
+        ("notes".to_owned(), "no file of rules: it is no object"),
+        (
+            format!(r#"{{"host": "Other\u001b", "rules": {rule}}}"#),
+            r"has rules for Other\u{1b}, and",
+        ),
+        (
+            format!(r#"{{"rules": {rule}}}"#),
+            "has rules for any MPI library, and",
+        ),
+        (
+            r#"{"rules": [{"collective": "bcast", "algorithm": "x"}]}"#.to_owned(),
+            "rule 1: algorithm",
+        ),
+    ] {
+        match of(&text) {
+            Err(Refusal::Other(what)) => assert!(what.contains(why), "{text}: {what}"),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+    let folder = File::before(Path::new("/"), host);
+    assert!(matches!(folder, Err(Refusal::Unreadable(_))));
+}
+
+#[test]
+fn a_file_says_once_how_it_was_made() {
+    let mut file = File::default();
+    for made in ["b", "a", "b"] {
+        file.add_made(made);
+    }
+    assert_eq!(file.made, "a; b");
+}
+
+#[test]
+fn new_rules_come_before_old_ones_for_other_calls() {
+    let of = |ranks, bytes, algorithm| Rule {
+        comm_size_min: ranks,
+        msg_size_min: bytes,
+        ..Rule::all("bcast", algorithm, 0)
+    };
+    let new = [of(4, 10, "host")];
+    let old = [
+        of(4, 10, "postal"),
+        of(4, 20, "postal"),
+        of(5, 10, "postal"),
+    ];
+    let sizes_stay = merged(&new, old.to_vec(), Rule::bounds_as);
+    assert_eq!(sizes_stay, [new[0].clone(), old[1].clone(), old[2].clone()]);
+    let sizes_go = merged(&new, old.to_vec(), Rule::ranks_as);
+    assert_eq!(sizes_go, [new[0].clone(), old[2].clone()]);
+    // Ranks take no more than that.
+    let many: Vec<Rule> = (100..10_200).map(|bytes| of(4, bytes, "host")).collect();
+    let all = File {
+        rules: merged(&new, many, Rule::bounds_as),
+        ..File::default()
+    };
+    assert!(all.compile().is_ok());
 }
 
 #[test]

@@ -3,8 +3,9 @@
 mod mpirun;
 
 use mpirun::{Ended, MPIS, compile, ctest, folder, library, mpirun};
-use rondo::rules::File;
+use rondo::rules::{File, Rule};
 use std::fs;
+use std::path::Path;
 
 /// Runs the program `learn` of the MPI tests on four ranks under Rondo with these variables, and gives its output. Two
 /// nodes of two ranks each: on a single one, it would take many calls until anything is tried.
@@ -60,6 +61,91 @@ fn what_was_learnt_is_a_file_of_rules_for_the_next_run() {
     }
 }
 
+/// Runs `checked` on two nodes of two ranks, on Open MPI, with what it learns saved in `file`. What it writes on the
+/// standard error output.
+fn checked(how: &str, file: &Path) -> String {
+    let at = |name: &str| folder("saved").join(name);
+    let program = compile(Some("openmpi"), &ctest("checked.c"), at("checked"), &[]);
+    let on_node = compile(None, &ctest("on_node.c"), at("on_node.checked"), &[]);
+    let preload = library("openmpi").display().to_string();
+    let save = format!("save:{}", file.display());
+    let variables = [("LD_PRELOAD", preload.as_str()), ("RONDO_LEARN", &save)];
+    let mut command = mpirun("openmpi", 4, 120, &variables);
+    command.arg(on_node).arg("0,0,1,1").arg(program).arg(how);
+    let ended = Ended::of(&command.output().expect("mpirun"));
+    assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+    ended.stderr
+}
+
+fn read(file: &Path) -> File {
+    File::read(file).expect("a file of rules")
+}
+
+#[test]
+fn what_was_learnt_on_a_communicator_that_is_freed_is_saved_beside_older_rules() {
+    let file = folder("saved").join("freed.json");
+    let _ = fs::remove_file(&file);
+    assert_eq!(checked("silent", &file), "");
+    assert!(!file.exists(), "nothing was learnt");
+    assert_eq!(checked("freed", &file), "");
+    let first = read(&file);
+    let learnt = |file: &File| {
+        let is_learnt = |rule: &&Rule| {
+            let (least, most) = (rule.msg_size_min, rule.msg_size_max);
+            rule.collective == "bcast"
+                && rule.comm_size_min == 4
+                && (least..=most).contains(&100_000)
+        };
+        file.rules.iter().filter(is_learnt).count()
+    };
+    assert_eq!(learnt(&first), 1, "{first:?}");
+    // A rule for other calls stays, one for the same is replaced.
+    let other = Rule {
+        comm_size_min: 77,
+        comm_size_max: 77,
+        ..Rule::all("bcast", "postal", 0)
+    };
+    let before = File {
+        rules: [vec![other.clone()], first.rules].concat(),
+        ..first
+    };
+    before.write(&file).expect("it can be written");
+    assert_eq!(checked("freed", &file), "");
+    let after = read(&file);
+    assert_eq!(after.rules.last(), Some(&other), "{after:?}");
+    assert_eq!(learnt(&after), 1, "{after:?}");
+    assert_eq!(after.made, before.made);
+    // Nothing is learnt: all stays.
+    assert_eq!(checked("silent", &file), "");
+    assert_eq!(read(&file), after);
+}
+
+#[test]
+fn what_cannot_be_saved_is_not_lost_and_takes_no_place() {
+    let file = folder("saved").join("notes.json");
+    let foreign =
+        r#"{"host": "Some MPI 1", "rules": [{"collective": "bcast", "algorithm": "host"}]}"#;
+    for (text, why) in [
+        (
+            "{\"notes\": 1}",
+            "it is there and is no file of rules: unknown field `notes`",
+        ),
+        (foreign, "it has rules for Some MPI 1, and this is "),
+    ] {
+        fs::write(&file, text).expect("a file");
+        let said = checked("freed", &file);
+        assert!(said.contains(why) && said.contains("\"bcast\""), "{said}");
+        assert_eq!(fs::read_to_string(&file).expect("a file"), text);
+    }
+    for (place, why) in [
+        ("/nowhere/rules", "No such file"),
+        ("/dev/null", "no regular file"),
+    ] {
+        let said = checked("freed", Path::new(place));
+        assert!(said.contains(why) && said.contains("\"bcast\""), "{said}");
+    }
+}
+
 /// A job that another one starts has its environment, but must not write over what that one writes. (Debian's MPICH
 /// starts none.)
 #[test]
@@ -81,6 +167,8 @@ fn a_spawned_job_leaves_the_files_of_its_parents_alone() {
         ("RONDO_STATS", &format!("json:{}", file("statistics"))),
         ("RONDO_LEARN", &format!("save:{}", file("rules"))),
     ];
+    // Nobody learns anything.
+    fs::write(file("rules"), "of the parents").expect("a file");
     let mut command = mpirun("openmpi", 3, 120, &variables);
     command.arg(program).args(["children", "0"]);
     let ended = Ended::of(&command.output().expect("mpirun"));
@@ -98,5 +186,6 @@ fn a_spawned_job_leaves_the_files_of_its_parents_alone() {
     let parents = fs::read_to_string(at.join("statistics")).expect("those of the parents");
     assert!(parents.contains("\"ranks\":3"), "{parents}");
     assert_eq!(ranks("statistics.spawned-"), [2]);
-    assert!(at.join("rules").exists());
+    let rules = fs::read_to_string(at.join("rules"));
+    assert_eq!(rules.expect("that file"), "of the parents");
 }

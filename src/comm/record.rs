@@ -52,6 +52,15 @@ pub fn called(host: &Host, loaded: &Loaded) {
     records::change(|record| record.called = Some(called));
 }
 
+/// The process was warned of something else than of the value of an option.
+pub fn warned(warning: String) {
+    records::change(|record| {
+        if let Some(called) = &mut record.called {
+            called.warnings.push(warning);
+        }
+    });
+}
+
 /// The process waits in a handshake for longer than one takes, or does not any more.
 pub fn waiting(waits: bool) {
     records::change(|record| record.waiting = waits);

@@ -2,13 +2,13 @@
 
 #![forbid(unsafe_code)]
 
-use super::{ALIVE, calibration, process};
+use super::{ALIVE, State, calibration, process, record};
 use crate::config::Config;
 use crate::decide::{self, Choice, Context, SizeClass};
 use crate::host::{Code, Comm, Host, Mpi};
 use crate::learn::{Candidate, Contest};
 use crate::report;
-use crate::rules::{File, Rule, Rules};
+use crate::rules::{self, File, Refusal, Rule, Rules};
 use crate::stats;
 use parking_lot::Mutex;
 use std::path::Path;
@@ -19,6 +19,9 @@ static OWN: Mutex<Option<Arc<Rules>>> = Mutex::new(None);
 
 /// What rank 0 of some communicator had at last.
 static KNOWN: Mutex<Option<Arc<Rules>>> = Mutex::new(None);
+
+/// What was learnt on communicators that are no more, if it is to be saved.
+static FREED: Mutex<Vec<Rule>> = Mutex::new(Vec::new());
 
 /// The rules that this rank can offer or has: rank 0 those of its file.
 pub fn known(host: &Host, mpi: &Mpi, own: &Config, rank: u32) -> Arc<Rules> {
@@ -42,25 +45,22 @@ fn read(host: &Host, mpi: &Mpi, path: &str) -> Arc<Rules> {
     if path.is_empty() {
         return Arc::default();
     }
-    let rules = std::fs::read_to_string(path)
-        .map_err(|error| error.to_string())
-        .and_then(|text| File::parse(&text))
-        .and_then(|file| {
-            let version = mpi.version();
-            match file.host.is_empty() || file.host == version {
-                true => file.compile(),
-                false => Err(format!(
-                    "made for {}, and this is {version}; measure again with 'rondo tune', or remove \"host\" from the \
-                     file",
-                    file.host
-                )),
-            }
-        });
+    let rules = File::read(Path::new(path)).and_then(|file| {
+        let version = mpi.version();
+        match file.host.is_empty() || file.host == version {
+            true => file.compile(),
+            false => Err(format!(
+                "made for {}, and this is {version}; measure again with 'rondo tune', or remove \"host\" from the file",
+                file.host
+            )),
+        }
+    });
     match rules {
         Ok(rules) => Arc::new(rules),
         Err(what) => {
-            let line = format!("RONDO_RULES={path}: {what}; all of it is ignored");
+            let line = rules::ignored(path, &what);
             report::line(host.world_rank(), &line);
+            record::warned(line);
             Arc::default()
         }
     }
@@ -90,44 +90,78 @@ pub fn hand_out(
     Ok(rules)
 }
 
-/// Writes what was learnt, if the user wants it, on rank 0 of the job.
-pub fn save(host: &Host, mpi: &Mpi) {
-    let Some(path) = &process(host).learn.save else {
-        return;
-    };
-    if host.world_rank() != 0 {
-        return;
-    }
-    let mut rules: Vec<Rule> = vec![];
-    for state in ALIVE.lock().iter() {
-        state.learnt.lock().each(|collective, class, contest| {
-            let context = Context {
-                collective,
-                facts: state.facts(),
-                config: state.config(),
-            };
-            let rule = learnt(context, SizeClass::with(class), contest);
-            // Of several communicators of one size the first counts.
-            rules.extend(rule.filter(|new| rules.iter().all(|old| !old.bounds_as(new))));
-        });
-    }
-    let file = File {
-        host: mpi.version(),
-        made: format!("learnt by rondo {}", env!("CARGO_PKG_VERSION")),
-        network: calibration::KNOWN.get(),
-        rules,
-    };
-    let text = serde_json::to_string_pretty(&file).expect("names and numbers are always JSON");
-    write(path, &(text + "\n"));
+/// Where this process writes what was learnt: rank 0 of the job, if the user wants it.
+fn file(host: &Host) -> Option<&'static Path> {
+    let path = process(host).learn.save.as_deref()?;
+    (host.world_rank() == 0).then_some(path)
 }
 
-fn write(path: &Path, text: &str) {
-    if let Err(error) = std::fs::write(path, text) {
+/// The communicator of this state is freed: what was learnt on it is kept, if it is to be saved. Local.
+pub fn keep(host: &Host, state: &State) {
+    if file(host).is_some() {
+        add(&mut FREED.lock(), state);
+    }
+}
+
+/// Adds what was learnt on a communicator. Of several ones of one size the first counts. What a call has in use is
+/// passed over.
+fn add(rules: &mut Vec<Rule>, state: &State) {
+    let Some(table) = state.learnt.try_lock() else {
+        return;
+    };
+    let facts = state.facts();
+    table.each(|collective, class, contest| {
+        let context = Context {
+            collective,
+            facts,
+            config: state.config(),
+        };
+        let rule = learnt(context, SizeClass::with(class), contest);
+        let rule = rule.filter(|new| rules.iter().all(|old| !old.bounds_as(new)));
+        if rules.len() < rules::RULES {
+            rules.extend(rule);
+        }
+    });
+}
+
+/// Writes what was learnt, if the user wants it, on rank 0 of the job. Rules that are in the file already, for other
+/// calls, stay there.
+pub fn save(host: &Host, mpi: &Mpi) {
+    let Some(path) = file(host) else {
+        return;
+    };
+    let mut learnt = vec![];
+    for state in ALIVE.lock().iter() {
+        add(&mut learnt, state);
+    }
+    for rule in FREED.lock().drain(..) {
+        if learnt.len() < rules::RULES && learnt.iter().all(|new| !new.bounds_as(&rule)) {
+            learnt.push(rule);
+        }
+    }
+    let network = calibration::KNOWN.get();
+    if learnt.is_empty() && network.is_empty() {
+        return;
+    }
+    let version = mpi.version();
+    let (old, why) = match File::before(path, &version) {
+        Ok(old) => (old, None),
+        Err(Refusal::Unreadable(error)) => (File::default(), Some(error.to_string())),
+        Err(Refusal::Other(what)) => (File::default(), Some(format!("it {what}"))),
+    };
+    let mut file = File {
+        host: version,
+        network: network.or(&old.network),
+        rules: rules::merged(&learnt, old.rules, Rule::bounds_as),
+        made: old.made,
+    };
+    file.add_made(concat!("learnt by rondo ", env!("CARGO_PKG_VERSION")));
+    let why = why.or_else(|| Some(file.write(path).err()?.to_string()));
+    if let Some(why) = why {
         let path = path.display();
-        report::line(
-            0,
-            &format!("cannot write what was learnt to {path}: {error}"),
-        );
+        let line = format!("cannot write what was learnt to {path}: {why}; it follows here");
+        report::line(0, &rules::printable(&line));
+        report::block(&file.text());
     }
 }
 

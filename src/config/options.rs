@@ -313,7 +313,7 @@ const OTHERS: &[Opt] = &[
         default: "",
         scope: Scope::Process,
         doc: "Rules for automatic choices, as JSON: which algorithm carries out what. Rank 0 of a communicator reads \
-              the file for all.",
+              the file, of up to 16 MiB, for all.",
     },
     Opt {
         name: "LEARN",
@@ -324,7 +324,7 @@ const OTHERS: &[Opt] = &[
         doc: "Under auto, time some calls by the MPI library and by Rondo, and leave further ones to the faster. \
               Off, rules and the cost model alone decide. With save, rank 0 of MPI_COMM_WORLD writes what was learnt \
               on its communicators to FILE in the end, as rules; of a spawned job, to a file named as for \
-              RONDO_STATS.",
+              RONDO_STATS. Rules for other calls stay in FILE, and a FILE that is something else is left as it is.",
     },
     Opt {
         name: "LEARN_CALLS",

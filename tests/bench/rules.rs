@@ -1,7 +1,7 @@
 //! From what `rondo tune` measured to rules.
 
-use super::choose::{Candidate, Found, HOST, best, kept, rules};
-use rondo::rules::Rule;
+use super::choose::{Candidate, Found, HOST, best, rules};
+use rondo::rules::{Rule, merged};
 
 const CIRCULANT: Candidate = Candidate {
     algorithm: "circulant",
@@ -89,8 +89,8 @@ fn a_choice_holds_halfway_to_the_next_one() {
         [
             ("bcast", "host", 0, 129, 2048),
             ("bcast", "circulant", 0, 2049, 8192),
-            ("bcast", "circulant", 65536, 8193, MOST),
-            ("allgather", "circulant", 0, 513, MOST),
+            ("bcast", "circulant", 65536, 8193, 32768),
+            ("allgather", "circulant", 0, 513, 2048),
             ("gatherv", "host", 0, 0, MOST),
         ]
     );
@@ -112,9 +112,15 @@ fn rules_for_other_calls_stay() {
         of("gather", 16, 4),
         of("bcast", 16, 2),
     ];
-    let left = kept(old.concat(), &of("bcast", 16, 4));
+    let new = rules(&[found("bcast", None, CIRCULANT)], 16, 4, 4);
     assert_eq!(
-        left,
-        [of("bcast", 8, 4), of("gather", 16, 4), of("bcast", 16, 2)].concat()
+        merged(&new, old.concat(), Rule::ranks_as),
+        [
+            new.clone(),
+            of("bcast", 8, 4),
+            of("gather", 16, 4),
+            of("bcast", 16, 2)
+        ]
+        .concat()
     );
 }

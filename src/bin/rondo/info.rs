@@ -2,14 +2,18 @@
 
 use crate::{Failure, output, run, warn};
 use rondo::config::{self, Config, OPTIONS};
+use rondo::rules::{self, File};
 use serde::Serialize;
-use std::{io::Write, path::PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 /// Show the version, the MPI that this build is for, and every option.
 ///
 /// Each option is shown with its current value and where that comes from. A value that Rondo
-/// cannot use, or an unknown variable, is reported on the standard error output; Rondo would go on with
-/// the default.
+/// cannot use, an unknown variable, or a mistake in the file of RONDO_RULES, is reported on the standard
+/// error output; Rondo would go on with the default, or without the rules.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -47,7 +51,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.markdown {
         return output(|out| write!(out, "{}", config::markdown()));
     }
-    let loaded = Config::load();
+    let mut loaded = Config::load();
+    let path = &loaded.config.rules;
+    if !path.is_empty()
+        && let Err(what) = File::read(Path::new(path)).and_then(|file| file.compile())
+    {
+        loaded.warnings.push(rules::ignored(path, &what));
+    }
     for warning in &loaded.warnings {
         warn(warning);
     }

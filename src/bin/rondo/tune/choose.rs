@@ -57,8 +57,8 @@ pub struct Found {
     pub candidate: Candidate,
 }
 
-/// The rules for so many ranks on so many nodes. A choice holds around its size, halfway to the next one measured, and
-/// that of the largest size also for all above.
+/// The rules for so many ranks on so many nodes. A choice holds around its size, halfway to the next one measured, or
+/// to where the next one would be: nothing is known of sizes beyond.
 pub fn rules(found: &[Found], ranks: u64, nodes: u64, step: u64) -> Vec<Rule> {
     let mut rules: Vec<Rule> = Vec::new();
     for (i, this) in found.iter().enumerate() {
@@ -82,7 +82,7 @@ pub fn rules(found: &[Found], ranks: u64, nodes: u64, step: u64) -> Vec<Rule> {
             .filter(|next| next.collective == this.collective);
         let most = match next.and_then(|next| next.size) {
             Some(next) => halfway(size, next),
-            None => rule.msg_size_max,
+            None => halfway(size, size.saturating_mul(step)),
         };
         match rules.last_mut() {
             Some(last) if last.collective == this.collective => {
@@ -110,24 +110,4 @@ pub fn rules(found: &[Found], ranks: u64, nodes: u64, step: u64) -> Vec<Rule> {
 /// Halfway in the sense of ratios.
 fn halfway(a: u64, b: u64) -> u64 {
     (a as f64 * b as f64).sqrt() as u64
-}
-
-/// The rules of a file that stay beside new ones: those for other collectives, ranks or nodes.
-pub fn kept(old: Vec<Rule>, new: &[Rule]) -> Vec<Rule> {
-    let same = |a: &Rule, b: &Rule| {
-        let key = |rule: &Rule| {
-            let Rule {
-                comm_size_min,
-                comm_size_max,
-                nodes_min,
-                nodes_max,
-                ..
-            } = *rule;
-            (comm_size_min, comm_size_max, nodes_min, nodes_max)
-        };
-        a.collective == b.collective && key(a) == key(b)
-    };
-    let mut old = old;
-    old.retain(|old| !new.iter().any(|new| same(old, new)));
-    old
 }

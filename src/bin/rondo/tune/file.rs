@@ -2,12 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::{choose::kept, in_words};
+use super::in_words;
 use crate::{Failure, bench::report::Node, mpi::Mpi};
-use rondo::rules::{File, Rule};
+use rondo::rules::{self, File, Refusal, Rule};
 use std::{
-    fs,
-    io::ErrorKind,
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -24,37 +22,23 @@ impl Rules {
     pub fn open(path: &Path, mpi: &Mpi, nodes: &[Node]) -> Result<Rules, Failure> {
         let host = mpi.version()?;
         let name = path.display();
-        let old = match fs::read_to_string(path) {
-            Ok(text) => File::parse(&text).map_err(|what| {
-                Failure::Usage(format!("{name} is there and is no file of rules: {what}"))
-            })?,
-            Err(error) if error.kind() == ErrorKind::NotFound => File::default(),
-            Err(error) => return Err(Failure::Failed(format!("{name}: {error}"))),
-        };
-        if !old.rules.is_empty() && old.host != host {
-            let of = match old.host.as_str() {
-                "" => "any MPI library",
-                host => host,
-            };
-            return Err(Failure::Usage(format!(
-                "{name} has rules for {of}, and this is {host}: name another file with -o"
-            )));
-        }
+        let mut file = File::before(path, &host).map_err(|refusal| match refusal {
+            Refusal::Unreadable(error) => Failure::Failed(format!("{name}: {error}")),
+            Refusal::Other(what) => {
+                Failure::Usage(format!("{name} {what}: name another file with -o"))
+            }
+        })?;
         let date = humantime::format_rfc3339_seconds(SystemTime::now());
         let version = env!("CARGO_PKG_VERSION");
         let (ranks, on) = (mpi.ranks, in_words(nodes));
         let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
         let names = names.join(", ");
         let made = format!("rondo tune {version} at {date}: {ranks} ranks on {on} ({names})");
-        let made = [made, old.made].join("; ");
+        file.add_made(&made);
+        file.host = host;
         let rules = Rules {
             path: path.to_owned(),
-            file: File {
-                host,
-                made: made.trim_end_matches("; ").into(),
-                network: old.network,
-                rules: old.rules,
-            },
+            file,
         };
         // Rather now than after the first measurement.
         rules.write(&[])?;
@@ -64,14 +48,9 @@ impl Rules {
     /// Writes the new rules, and what there was for other calls.
     pub fn write(&self, new: &[Rule]) -> Result<(), Failure> {
         let mut file = self.file.clone();
-        file.rules = new.to_vec();
-        file.rules.extend(kept(self.file.rules.clone(), new));
-        let text = serde_json::to_string_pretty(&file).expect("names and numbers are always JSON");
-        // A reader finds the old file or the new one, whatever happens meanwhile.
-        let mut beside = self.path.clone().into_os_string();
-        beside.push(".new");
-        let written =
-            fs::write(&beside, text + "\n").and_then(|()| fs::rename(&beside, &self.path));
+        // All sizes of a collective are measured anew.
+        file.rules = rules::merged(new, file.rules, Rule::ranks_as);
+        let written = file.write(&self.path);
         let name = self.path.display();
         written.map_err(|error| Failure::Failed(format!("cannot write {name}: {error}")))
     }

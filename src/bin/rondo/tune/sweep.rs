@@ -13,7 +13,12 @@ use crate::{
     model::{PRESETS, Question},
     mpi::{Call, Comm, Mpi, Side},
 };
-use rondo::{algorithm::Algorithm, collective::Collective, config::Config, network::Network};
+use rondo::{
+    algorithm::Algorithm,
+    collective::{Collective, Family},
+    config::Config,
+    network::Network,
+};
 
 /// Sizes of blocks that are tried besides that of the cost model.
 const BLOCKS: [u64; 4] = [4 << 10, 16 << 10, 64 << 10, 256 << 10];
@@ -84,9 +89,10 @@ impl<'a> Sweep<'a> {
         self.collective == collective
     }
 
-    /// Do all ranks know the size of a call, so that rules can bound it?
+    /// Do all ranks know the size of a call, so that rules can bound it? A barrier has none.
     pub fn knows_size(&self) -> bool {
-        self.collective.family().knows_bytes() || !self.collective.is_irregular()
+        let family = self.collective.family();
+        family.knows_bytes() || (!self.collective.is_irregular() && family != Family::Barrier)
     }
 
     /// Measures calls of one size. The same result on all ranks.
