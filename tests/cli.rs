@@ -348,6 +348,36 @@ fn info_warns_beside_its_output() {
     );
 }
 
+#[test]
+fn info_says_what_is_wrong_with_a_file_of_rules() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("info-rules.json");
+    let path = path.display().to_string();
+    let info = |text: &str| {
+        fs::write(&path, text).expect("a file");
+        let output = tool().arg("info").env("RONDO_RULES", &path).output();
+        self::text(&output.expect("the tool starts").stderr)
+    };
+    assert_eq!(info(r#"{"rules": []}"#), "");
+    assert_eq!(
+        info("3"),
+        format!("rondo: RONDO_RULES={path}: it is no object of JSON; all of it is ignored\n")
+    );
+    let wrong = info(r#"{"rules": [{"collective": "bcats", "algorithm": "host"}]}"#);
+    assert!(wrong.contains("rule 1: collective"), "{wrong}");
+}
+
+#[test]
+fn a_collective_that_is_none_is_told_of_all() {
+    for args in [
+        &["run", "--off", "foo", "mpirun"][..],
+        &["bench", "foo"],
+        &["tune", "foo"],
+    ] {
+        let all = error(&rondo(args), 2);
+        assert!(all.contains("barrier") && all.contains("bcast"), "{all}");
+    }
+}
+
 /// A directory with a library to preload and launchers that do no more than say what they are, or
 /// what they were asked to do.
 struct Launchers(PathBuf);
@@ -860,7 +890,7 @@ fn arguments_of_rondo_that_make_no_sense_are_refused() {
     let refused: [(&[&str], &str); 3] = [
         (
             &["--off", "alltosome", "mpirun", "./app"],
-            "Rondo runs only bcast",
+            "take one of bcast, ",
         ),
         (
             &["--stats=xml", "mpirun", "./app"],

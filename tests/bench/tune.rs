@@ -45,7 +45,7 @@ fn every_size_has_a_rule_for_these_ranks_and_nodes() {
             4,
             &[("RONDO_NODE", "here")],
             &path,
-            "-m 1K:16K bcast gatherv scatter",
+            "-m 1K:16K MPI_Bcast gatherv SCATTER barrier",
         );
         assert_eq!(ended.status, Some(0), "{ended:?}");
         let lines: Vec<&str> = ended.stdout.lines().collect();
@@ -74,14 +74,20 @@ fn every_size_has_a_rule_for_these_ranks_and_nodes() {
             );
             assert_eq!(bounds, (4, 4, 1, 1));
         }
-        for (collective, least) in [("bcast", 513), ("scatter", 513), ("gatherv", 0)] {
-            // Without a gap from the least to the most.
+        let all = (1 << 53) + 1;
+        for (collective, least, end) in [
+            ("bcast", 513, 32769),
+            ("scatter", 513, 32769),
+            ("gatherv", 0, all),
+            ("barrier", 0, all),
+        ] {
+            // Without a gap, and not far beyond what was measured.
             let mut next = least;
             for rule in of(&file, collective) {
                 assert_eq!(rule.msg_size_min, next, "{file:?}");
                 next = rule.msg_size_max + 1;
             }
-            assert_eq!(next, (1 << 53) + 1, "{file:?}");
+            assert_eq!(next, end, "{file:?}");
         }
         assert_eq!(of(&file, "gatherv").len(), 1);
         // Rondo takes the file.

@@ -41,7 +41,7 @@ use times::Times;
 #[command(verbatim_doc_comment, after_long_help = AFTER_HELP)]
 pub struct Args {
     /// What to time [default: bcast allgatherv gatherv scatterv]
-    #[arg(value_parser = collectives::parser(), value_name = "COLLECTIVE", hide_default_value = true,
+    #[arg(value_parser = collectives::Parser, value_name = "COLLECTIVE", hide_default_value = true,
           default_values = ["bcast", "allgatherv", "gatherv", "scatterv"])]
     collectives: Vec<Collective>,
     /// Sizes: powers of two times MIN, up to MAX
@@ -160,6 +160,7 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
     };
     let cases = cases(&wanted, ranks, datatype.size as u64)?;
     if !args.algorithm.is_empty() {
+        algorithms::check(&args.algorithm, &args.collectives)?;
         job::agreed(mpi, tune::is_free(&args.collectives))?;
     }
     if let Some(path) = &args.plot {

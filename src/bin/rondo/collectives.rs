@@ -3,20 +3,40 @@
 #![forbid(unsafe_code)]
 
 use crate::mpi::CountsAndDispls;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, TypedValueParser};
 use rondo::collective::{Collective, Family};
+use std::ffi::OsStr;
 
-/// What an argument that names a collective can be.
-pub fn parser() -> impl TypedValueParser<Value = Collective> {
-    let names = Collective::ALL.iter().map(|collective| collective.name());
-    PossibleValuesParser::new(names).try_map(|name| known(&name))
+/// What an argument that names a collective can be: any name, of which the help text and shells have the short ones.
+#[derive(Clone)]
+pub struct Parser;
+
+impl TypedValueParser for Parser {
+    type Value = Collective;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Collective, clap::Error> {
+        TypedValueParser::parse_ref(&by_any_name, command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(all_names().map(PossibleValue::new)))
+    }
 }
 
 /// The collective of this name or MPI name, or what is wrong with it.
 pub fn by_any_name(name: &str) -> Result<Collective, String> {
-    let names = || Collective::ALL.iter().map(|collective| collective.name());
-    let wrong = || format!("take one of {}", names().collect::<Vec<_>>().join(", "));
+    let wrong = || format!("take one of {}", all_names().collect::<Vec<_>>().join(", "));
     Collective::named(name).ok_or_else(wrong)
+}
+
+/// The names of all.
+fn all_names() -> impl Iterator<Item = &'static str> {
+    Collective::ALL.iter().map(|collective| collective.name())
 }
 
 /// The collective of this name, or what is wrong with it.

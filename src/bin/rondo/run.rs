@@ -47,7 +47,7 @@ pub struct Args {
     #[arg(short = 'n', long)]
     dry_run: bool,
     /// Leave this collective to the MPI library, bcast for example
-    #[arg(long, value_name = "COLL", value_parser = collective)]
+    #[arg(long, value_name = "COLL", value_parser = collectives::by_any_name)]
     off: Vec<Collective>,
     /// Report every choice with its reason
     #[arg(long)]
@@ -148,12 +148,6 @@ fn print(command: &[OsString]) -> Result<(), Failure> {
         out.write_all(&line)?;
         writeln!(out)
     })
-}
-
-/// A collective: `bcast`, `BCAST` or `MPI_Bcast`.
-fn collective(text: &str) -> Result<Collective, String> {
-    let names = || collectives::names().join(", ");
-    Collective::named(text).ok_or_else(|| format!("Rondo runs only {}", names()))
 }
 
 /// The variable that chooses the algorithm of a collective.

@@ -36,7 +36,7 @@ use sweep::{Place, Sweep, Winner};
 #[command(verbatim_doc_comment, after_long_help = AFTER_HELP)]
 pub struct Args {
     /// What to measure [default: all but barrier]
-    #[arg(value_parser = collectives::parser(), value_name = "COLLECTIVE", hide_default_value = true,
+    #[arg(value_parser = collectives::Parser, value_name = "COLLECTIVE", hide_default_value = true,
           default_values = collectives::names())]
     collectives: Vec<Collective>,
     /// Sizes, as in 'rondo bench': MIN, 4 MIN, 16 MIN, up to MAX
@@ -75,8 +75,9 @@ EXAMPLES:
 
 FILE:
   It is written anew after every size, so that what is measured stays if this is interrupted. Sizes that were not
-  measured, below MIN or on other numbers of ranks or nodes, are left to Rondo's own choice. MPI_Gatherv and
-  MPI_Scatterv have one rule for all sizes, because not all ranks know these.
+  measured, below MIN / 2 or above 2 MAX or on other numbers of ranks or nodes, are left to Rondo's own choice.
+  MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv and MPI_Alltoallw have one rule for all sizes, because not all ranks know
+  these, and a barrier has no size.
 
 OUTPUT:
   Times are medians, in microseconds, the slowest distribution's of each collective. The numbers of the cost model are

@@ -90,3 +90,19 @@ pub fn name(text: &str) -> Result<String, String> {
         false => Err("take all, or names that 'rondo algorithms' lists".into()),
     }
 }
+
+/// Has one of the collectives an algorithm of each of these names? What none has would only be missing in the table.
+pub fn check(names: &[String], collectives: &[Collective]) -> Result<(), Failure> {
+    let has = |name: &String| {
+        let all = collectives.iter().flat_map(|it| it.algorithms());
+        name == ALL || all.into_iter().any(|algorithm| algorithm.name() == name)
+    };
+    let Some(name) = names.iter().find(|name| !has(name)) else {
+        return Ok(());
+    };
+    let all: Vec<&str> = collectives.iter().map(|it| it.name()).collect();
+    Err(Failure::Usage(format!(
+        "{name} is no algorithm of {}: 'rondo algorithms' lists those of each collective",
+        all.join(", ")
+    )))
+}
