@@ -65,6 +65,17 @@ fn predictions_are_those_of_the_model() {
     let report = json("model bcast -p 36 -b 4000,40 --preset 100-gbit");
     assert_eq!(report["collective"], "bcast");
     assert_eq!(report["network"]["alpha_us"], 1.9);
+    assert_eq!(report["eager_bytes"], 1 << 20);
+    assert_eq!(report["placed_bytes"], 4096);
+    assert_eq!(report["copies_free"], true);
+    let usual = json("model bcast -p 36 -b 1");
+    assert_eq!(
+        (&usual["placed_bytes"], &usual["copies_free"]),
+        (&Value::Null, &false.into())
+    );
+    let table = rondo("model bcast -p 36 -b 1 --preset 100-gbit");
+    let manners = "up to 1024 KiB, put into place from 4096 bytes on, copies are free";
+    assert!(table.contains(manners), "{table}");
     let rows = report["rows"].as_array().expect("rows");
     assert_eq!(rows.len(), 2 * Collective::Bcast.algorithms().len());
     let row = |bytes: u64, name: &str| {
@@ -104,6 +115,27 @@ fn figures_go_before_a_file_and_a_file_before_the_usual_network() {
     assert_eq!(network["beta_ns_per_kb"], 7.0);
     assert_eq!(network["node_alpha_us"], 1.0);
     assert_eq!(report["rows"][0]["us"], 150.0);
+}
+
+#[test]
+fn a_file_that_ranks_would_ignore_is_refused() {
+    let rules = file("wrong.json");
+    for (saved, why) in [
+        (
+            r#"{"network": {"alpha_us": -5}, "rules": []}"#,
+            "network: -5",
+        ),
+        (
+            r#"{"network": {"alpha_us": 5}, "rules": [{"collective": "bcast", "algorithm": "x"}]}"#,
+            "rule 1: algorithm",
+        ),
+    ] {
+        fs::write(&rules, saved).expect("a file");
+        let output = run(&format!("model barrier -p 8 --from {}", rules.display()));
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(why), "{said}");
+    }
 }
 
 #[test]
@@ -150,6 +182,12 @@ fn nonsense_is_refused_in_one_line() {
         ("model bcast -p 1 -b 1", "take 2 to"),
         ("model bcast -p 2M -b 1", "take 2 to"),
         ("model bcast -p x -b 1", "'x'"),
+        ("model bcast -p 2.3 -b 1", "whole number from 1 on"),
+        (
+            "model bcast -p 4 --nodes 1.5 -b 1",
+            "whole number from 1 on",
+        ),
+        ("model barrier -p 4 --plot x.svg", "add --over ranks"),
         ("model bcast -p 4", "--bytes"),
         ("model bcast -p 4 -b 0", "begin with 1"),
         ("model bcast -p 4 --nodes 5 -b 1", "5 nodes"),

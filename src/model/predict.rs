@@ -1,7 +1,8 @@
 //! What every algorithm takes by the model: time, rounds, and the bytes that the busiest rank sends.
 //!
-//! The formulas are those of docs/algorithms.md, a function for each algorithm. Ranks have a node each, or share the
-//! link of one in a larger beta. All parts are equal.
+//! The formulas of docs/algorithms.md, a function for each algorithm, with messages followed one by one and with what
+//! else ranks and networks spend on them. Ranks have a node each, or share the link of one in a larger beta. All parts
+//! are equal.
 
 #![forbid(unsafe_code)]
 

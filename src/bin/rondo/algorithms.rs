@@ -10,7 +10,8 @@ use std::io::{self, Write};
 /// List the algorithms of every collective, with their rounds, their time and their source.
 ///
 /// The name of an algorithm is a value of the option that is named beside the collective. The time is that where every
-/// rank has a node of its own; 'rondo model' computes it.
+/// rank has a node of its own, as decisions go by it. 'rondo model' follows messages one by one, and adds what else
+/// they take.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,

@@ -12,7 +12,8 @@ use ask::Answer;
 pub use ask::Question;
 use input::Given;
 pub use input::PRESETS;
-use points::{Point, Size, points};
+use input::Preset;
+use points::{Count, Point, Size, points};
 use rondo::algorithm::Algorithm;
 use rondo::collective::Collective;
 use rondo::config::Config;
@@ -49,10 +50,10 @@ pub struct Args {
     collective: Collective,
     /// The number of ranks, from 2 to 1M
     #[arg(short = 'p', long, value_name = "P")]
-    ranks: Size,
+    ranks: Count,
     /// The number of nodes; by default every rank has one
     #[arg(long, value_name = "N")]
-    nodes: Option<Size>,
+    nodes: Option<Count>,
     /// Bytes, one or several numbers; none for a barrier
     #[arg(short, long, value_name = "B", value_delimiter = ',')]
     bytes: Vec<Size>,
@@ -74,6 +75,11 @@ pub struct Args {
 struct Json<'a> {
     collective: &'a str,
     network: Network,
+    /// Bytes up to which a message leaves without an answer.
+    eager_bytes: u64,
+    /// Bytes from which on the network puts a message into its place, if it does.
+    placed_bytes: Option<u64>,
+    copies_free: bool,
     gamma_ns_per_kb: f64,
     rows: &'a [Row],
 }
@@ -153,13 +159,16 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             let json = Json {
                 collective: args.collective.name(),
                 network,
+                eager_bytes: preset.eager,
+                placed_bytes: Some(preset.placed_bytes).filter(|&bytes| bytes < u64::MAX),
+                copies_free: preset.copies_free,
                 gamma_ns_per_kb: args.network.gamma,
                 rows: &rows,
             };
             serde_json::to_writer_pretty(&mut *out, &json)?;
             return writeln!(out);
         }
-        table(out, args, &rows, &network)
+        table(out, args, &rows, &preset)
     })
 }
 
@@ -203,14 +212,15 @@ fn curves(args: &Args, rows: &[Row], over_ranks: bool, network: &Network) -> Cur
     }
 }
 
-fn table(out: &mut impl Write, args: &Args, rows: &[Row], network: &Network) -> io::Result<()> {
+fn table(out: &mut impl Write, args: &Args, rows: &[Row], preset: &Preset) -> io::Result<()> {
     let name = args.collective.mpi_name();
     writeln!(
         out,
         "{name} by the model, bytes of {}",
         collectives::size_of(args.collective)
     )?;
-    writeln!(out, "{}", network.text())?;
+    writeln!(out, "{}", preset.network.text())?;
+    writeln!(out, "{}", preset.manners())?;
     if args.collective.family().reduces() {
         writeln!(out, "{} ns/KiB to reduce", args.network.gamma)?;
     }

@@ -5,7 +5,7 @@
 use crate::Failure;
 use rondo::network::{Network, START};
 use rondo::rules::File;
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 /// A network with a name.
 pub struct Preset {
@@ -62,13 +62,27 @@ pub const PRESETS: &[Preset] = &[
     },
 ];
 
+impl Preset {
+    /// What it does with a message, besides the figures of its network.
+    pub fn manners(&self) -> String {
+        let eager = self.eager >> 10;
+        let placed = match self.placed_bytes {
+            u64::MAX => String::new(),
+            bytes => format!(", put into place from {bytes} bytes on"),
+        };
+        let copies = if self.copies_free { "free" } else { "not free" };
+        format!("messages leave without an answer up to {eager} KiB{placed}, copies are {copies}")
+    }
+}
+
 /// The names with what they are, for the help text.
 pub fn presets() -> String {
     let line = |preset: &Preset| {
         format!(
-            "  {:9} {}\n            {}\n",
+            "  {:9} {}\n            {}\n            {}\n",
             preset.name,
             preset.network.text(),
+            preset.manners(),
             preset.source
         )
     };
@@ -153,8 +167,10 @@ impl Given {
             return Ok(Network::default());
         };
         let fail = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
-        let text = fs::read_to_string(path).map_err(|error| fail(error.to_string()))?;
-        let network = File::parse(&text).map_err(fail)?.network;
+        let file = File::read(path).map_err(fail)?;
+        // What ranks would refuse is of no use here.
+        file.compile().map_err(fail)?;
+        let network = file.network;
         match network.is_empty() {
             true => Err(fail(
                 "no figures of a network in it: RONDO_LEARN=save:FILE writes them, or give --alpha, --gap and --beta"

@@ -23,6 +23,21 @@ impl FromStr for Size {
     }
 }
 
+/// A number of ranks or of nodes, written in the same way.
+#[derive(Clone, Copy)]
+pub struct Count(u64);
+
+impl FromStr for Count {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Count, String> {
+        let Ok(Size(number)) = text.parse() else {
+            return Err("take a whole number from 1 on, like 64 or 1K".into());
+        };
+        Ok(Count(number))
+    }
+}
+
 const RANKS_MAX: u64 = 1 << 20;
 
 /// A collective of so many bytes on a cluster.
@@ -36,7 +51,7 @@ pub struct Point {
 /// What the rows are about, and what the curves are.
 pub fn points(args: &Args, over_ranks: bool) -> Result<(Vec<Point>, Vec<Point>), Failure> {
     let usage = |what: String| Err(Failure::Usage(what));
-    let Size(p) = args.ranks;
+    let Count(p) = args.ranks;
     if !(2..=RANKS_MAX).contains(&p) {
         return usage(format!("{p} ranks: take 2 to {RANKS_MAX}"));
     }
@@ -79,6 +94,9 @@ pub fn points(args: &Args, over_ranks: bool) -> Result<(Vec<Point>, Vec<Point>),
     let of = |&bytes: &u64| point(p, nodes, bytes);
     let rows = sizes.iter().map(of).collect();
     let (least, most) = (sizes[0], sizes[sizes.len() - 1]);
+    if args.plot.is_some() && args.collective.family() == Family::Barrier {
+        return usage("a barrier has no bytes to draw curves over: add --over ranks".into());
+    }
     if args.plot.is_some() && least == most {
         return usage("a curve over the size needs two sizes, as --bytes 1,1M".into());
     }
