@@ -179,7 +179,7 @@ fn people_get_a_text_and_scripts_a_file() {
         "rondo check: 3 ranks, ",
         "  ok       the library is in all 3 ranks",
         "  PROBLEM  unknown variable RONDO_BCST; did you mean RONDO_BCAST?",
-        "collective           algorithm",
+        "collective           algorithm          calls",
         "1 problem found",
     ] {
         assert!(
@@ -187,8 +187,75 @@ fn people_get_a_text_and_scripts_a_file() {
             "{line}: {text}"
         );
     }
+    // Numbers end where their heading does.
+    let end = text
+        .lines()
+        .find_map(|line| Some(line.find(" calls ")? + 6));
+    let end = end.expect("a heading");
+    let mut rows = text.lines().filter(|line| line.starts_with("bcast "));
+    let first = rows.next().expect("a row");
+    let number = first[..end].rsplit(' ').next().expect("a word");
+    assert!(
+        number.parse::<u32>().is_ok() && first[end..].starts_with(' '),
+        "{text}"
+    );
     let report: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     assert_eq!(report["problems"][0]["kind"], "option");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_not_lost() {
+    let jobs = jobs();
+    let tool = |json: &str| {
+        let mut command = Command::new(root().join("build/openmpi/rondo"));
+        let tool = jobs.tool(&[], 3, &["./checked"]);
+        command.env_clear().env("PATH", "/usr/bin:/bin");
+        command.current_dir(&jobs.folder).arg("check").arg(json);
+        let output = command.args(tool.get_args().skip(2)).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        (text(output.stdout), text(output.stderr))
+    };
+    // It is known before the job is run.
+    let (text, said) = tool("--json=/nowhere/report.json");
+    assert_eq!(text, "");
+    assert!(said.contains("cannot write /nowhere/report.json"), "{said}");
+    let (text, said) = tool("--json=/dev/full");
+    assert!(text.ends_with("no problem found\n"), "{text}");
+    assert!(said.contains("cannot write /dev/full"), "{said}");
+}
+
+#[test]
+fn a_file_of_rules_that_is_ignored_is_a_problem() {
+    let jobs = jobs();
+    fs::write(jobs.file("rules.json"), "[]").unwrap();
+    let said = said(
+        jobs.tool(&[], 3, &["./checked"])
+            .env("RONDO_RULES", "rules.json"),
+    );
+    let text = said.problems(&["option"]);
+    assert!(
+        text.contains("RONDO_RULES=rules.json: it is no object"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_program_of_another_mpi_than_the_launchers_is_found_out() {
+    let jobs = jobs();
+    compile(
+        Some("mpich"),
+        &ctest("checked.c"),
+        jobs.folder.join("checked.mpich"),
+        &[],
+    );
+    let said = jobs.check(&[], 3, &["./checked.mpich"]);
+    let text = said.problems(&["jobs-of-one"]);
+    assert!(
+        text.contains("each of the 3 processes") && text.contains("libmpi"),
+        "{text}"
+    );
+    assert_eq!(said.report["ranks"], 3);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod report;
 use crate::{Failure, launcher::Variables, program, run::Launch};
 use findings::Evidence;
 use ranks::Ranks;
+use report::{Output, Report};
 use rondo::config;
 use std::{
     ffi::OsString,
@@ -35,7 +36,8 @@ EXAMPLES:
   rondo check --limit 60 --json=check.json srun -n 1152 ./app
 
 OUTPUT:
-  The report is on the standard output; all that the job writes is on the standard error output.
+  The report is on the standard output; all that the job writes is on the standard error output. The statistics of the
+  job are part of the report: whatever RONDO_STATS says, they go nowhere else.
 
 EXIT STATUS:
   0 if all is well, 1 if a problem was found, 2 if the arguments are wrong, 127 if the launcher cannot be started."
@@ -74,6 +76,7 @@ fn limit(text: &str) -> Result<Duration, String> {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
+    let mut output = Output::open(args.json.as_deref())?;
     let folder = Folder::new(&args.folder)?;
     let mut set: Variables = config::variables().into_iter().collect();
     let statistics = folder.0.join("statistics");
@@ -91,8 +94,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         programs: program::all(&args.command[1..], &launch.library),
         library: launch.library,
     };
-    let report = report::Report::new(&evidence);
-    report.write(args.json.as_deref())?;
+    let report = Report::new(&evidence);
+    output.write(&report)?;
     match report.is_fine() {
         true => Ok(()),
         false => Err(Failure::SaidElsewhere(1)),

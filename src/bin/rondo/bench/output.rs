@@ -27,10 +27,11 @@ pub struct Outputs {
 }
 
 /// A file or the standard output, with its name for messages.
-struct Sink(Box<dyn Write>, String);
+pub struct Sink(Box<dyn Write>, String);
 
 impl Sink {
-    fn open(path: &Path) -> Result<Sink, Failure> {
+    /// Opens it: `-` is the standard output.
+    pub fn open(path: &Path) -> Result<Sink, Failure> {
         if path.as_os_str() == "-" {
             return Ok(Sink(Box::new(io::stdout()), "the output".into()));
         }
@@ -41,7 +42,8 @@ impl Sink {
         }
     }
 
-    fn write(&mut self, text: &str) -> Result<(), Failure> {
+    /// Writes a text, at once.
+    pub fn write(&mut self, text: &str) -> Result<(), Failure> {
         let done = self
             .0
             .write_all(text.as_bytes())

@@ -9,6 +9,7 @@ use super::{job::End, ranks::Ranks};
 use crate::program::Program;
 use machine::{clocks, memory, nodes};
 use reach::{build, calls, reach};
+use rondo::rules;
 use serde::Serialize;
 use serde_json::Value;
 use std::{collections::BTreeSet, path::PathBuf};
@@ -71,7 +72,7 @@ pub fn all(evidence: &Evidence) -> Vec<Finding> {
     all
 }
 
-/// Is something switched off, or misspelt?
+/// Is something switched off, or misspelt, or are rules ignored?
 fn switches(evidence: &Evidence) -> Vec<Finding> {
     let mut found = vec![];
     if evidence
@@ -91,7 +92,10 @@ fn switches(evidence: &Evidence) -> Vec<Finding> {
         .flat_map(|(_, _, called)| called.warnings.iter().map(String::as_str))
         .collect();
     for warning in warnings {
-        let advice = "'rondo info' lists all options and their values";
+        let advice = match rules::are_ignored(warning) {
+            true => "mend the file, or name another one, or unset RONDO_RULES",
+            false => "'rondo info' lists all options and their values",
+        };
         found.push(problem("option", warning, advice));
     }
     found

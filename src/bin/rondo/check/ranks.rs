@@ -15,6 +15,8 @@ use std::{
 pub struct Ranks {
     /// How many ranks the job has, as far as is known.
     pub count: u32,
+    /// Is each process a job of its own to MPI, though the launcher started them as one?
+    pub apart: bool,
     processes: BTreeMap<u32, Vec<Record>>,
 }
 
@@ -36,15 +38,22 @@ pub enum Reach {
 impl Ranks {
     /// What is in the folder.
     pub fn read(folder: &Path) -> Ranks {
-        let mut ranks = Ranks::default();
+        let mut records: Vec<Record> = vec![];
         for file in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = file.path();
             if path.extension().is_some_and(|ending| ending == "json")
                 && let Ok(text) = fs::read_to_string(&path)
                 && let Ok(record) = serde_json::from_str(&text)
             {
-                ranks.add(record);
+                records.push(record);
             }
+        }
+        let mut ranks = Ranks {
+            apart: are_apart(&records),
+            ..Ranks::default()
+        };
+        for record in records {
+            ranks.add(record);
         }
         for processes in ranks.processes.values_mut() {
             processes.sort_by(|a, b| a.began.total_cmp(&b.began));
@@ -53,7 +62,7 @@ impl Ranks {
     }
 
     fn add(&mut self, record: Record) {
-        let called = record.called.as_ref();
+        let called = record.called.as_ref().filter(|_| !self.apart);
         let of_world = called.and_then(|called| u32::try_from(called.rank).ok());
         // A program without a launcher is a job of its own.
         let rank = of_world.or(record.place.0).unwrap_or(0);
@@ -108,6 +117,14 @@ impl Ranks {
             .filter(|rank| self.reach(*rank) == reach)
             .collect()
     }
+}
+
+/// Are all processes that called collectives rank 0 to MPI, and not all of them to the launcher?
+fn are_apart(records: &[Record]) -> bool {
+    let mut callers = records
+        .iter()
+        .filter_map(|record| Some((record.place.0, record.called.as_ref()?.rank)));
+    callers.clone().all(|(_, rank)| rank == 0) && callers.any(|(place, _)| place > Some(0))
 }
 
 /// Some of `all` ranks in words: `rank 1`, `ranks 0, 2-5`, `all 8 ranks`.

@@ -3,10 +3,10 @@
 #![forbid(unsafe_code)]
 
 use super::findings::{self, Evidence, Finding};
-use crate::{Failure, output};
+use crate::{Failure, bench::output::Sink, output};
 use serde::Serialize;
 use serde_json::Value;
-use std::{fs, io::Write, path::Path};
+use std::{io::Write, path::Path};
 
 /// The report.
 #[derive(Serialize)]
@@ -40,20 +40,9 @@ impl Report {
         self.problems.is_empty()
     }
 
-    /// Writes it, as JSON to a file if there is one: `-` is the standard output.
-    pub fn write(&self, json: Option<&Path>) -> Result<(), Failure> {
-        let as_json = || serde_json::to_string_pretty(self).expect("text and numbers") + "\n";
-        let (text, file) = match json {
-            Some(path) if path.as_os_str() == "-" => (as_json(), None),
-            Some(path) => (self.text(), Some(path)),
-            None => (self.text(), None),
-        };
-        if let Some(path) = file {
-            fs::write(path, as_json()).map_err(|error| {
-                Failure::Failed(format!("cannot write {}: {error}", path.display()))
-            })?;
-        }
-        output(|out| out.write_all(text.as_bytes()))
+    /// For scripts.
+    fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("text and numbers") + "\n"
     }
 
     /// For people.
@@ -79,6 +68,35 @@ impl Report {
     }
 }
 
+/// Where the report goes: as text to the standard output, as JSON to a file or in the place of the text.
+pub enum Output {
+    Text,
+    Json,
+    Both(Sink),
+}
+
+impl Output {
+    /// Opens the file before the job, which may take hours, is run. `-` is the standard output.
+    pub fn open(json: Option<&Path>) -> Result<Output, Failure> {
+        Ok(match json {
+            None => Output::Text,
+            Some(path) if path.as_os_str() == "-" => Output::Json,
+            Some(path) => Output::Both(Sink::open(path)?),
+        })
+    }
+
+    /// Writes the report. People get theirs even if the file takes none.
+    pub fn write(&mut self, report: &Report) -> Result<(), Failure> {
+        let (text, written) = match self {
+            Output::Text => (report.text(), Ok(())),
+            Output::Json => (report.json(), Ok(())),
+            Output::Both(file) => (report.text(), file.write(&report.json())),
+        };
+        output(|out| out.write_all(text.as_bytes()))?;
+        written
+    }
+}
+
 /// Which collectives went where, and what was gained.
 fn collectives(statistics: &Value) -> Vec<String> {
     let rows = |name: &str| statistics[name].as_array().cloned().unwrap_or_default();
@@ -97,7 +115,7 @@ fn collectives(statistics: &Value) -> Vec<String> {
             "{:<20} {:<13} {:>10} {seconds:>12.6}  {}",
             word(row, "collective"),
             word(row, "algorithm"),
-            row["calls"],
+            row["calls"].as_u64().unwrap_or(0),
             word(row, "reason")
         ));
     }

@@ -26,11 +26,33 @@ pub fn reach(evidence: &Evidence) -> Vec<Finding> {
     if !beside.is_empty() {
         found.push(beside_mpi(evidence, &beside));
     }
+    if ranks.apart {
+        found.push(apart(evidence));
+    }
     if found.is_empty() {
         let whom = in_words(&(0..ranks.count).collect::<Vec<_>>(), ranks.count);
         found.push(fine("loaded", format!("the library is in {whom}")));
     }
     found
+}
+
+/// MPI does not know of the launcher.
+fn apart(evidence: &Evidence) -> Finding {
+    let mut libraries = evidence
+        .ranks
+        .callers()
+        .filter_map(|(_, it, _)| it.mpi.as_deref());
+    let library = libraries.next().unwrap_or("its MPI library");
+    problem(
+        "jobs-of-one",
+        format!(
+            "each of the {} processes is a job of one rank: the program runs on another MPI library ({library}) than \
+             the launcher's",
+            evidence.ranks.count
+        ),
+        "start the program by the launcher of its own MPI library, or build it for the launcher's; under srun, --mpi \
+         says how MPI libraries find each other",
+    )
 }
 
 /// What to do where no process of a rank had the library.
