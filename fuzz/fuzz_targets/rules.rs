@@ -15,9 +15,9 @@ fuzz_target!(|text: &str| {
     let written = serde_json::to_string(&file).expect("what was read can be written");
     File::parse(&written).expect("and read again");
     if let Ok(rules) = file.compile() {
-        let words = rules.to_words();
-        assert_eq!(words.len(), Rules::words_of(rules.len()));
-        let handed = Rules::from_words(&words);
+        let words = rules.encode();
+        assert_eq!(words.len(), Rules::encoded_len(rules.len()));
+        let handed = Rules::decode(&words);
         assert_eq!(handed.hash(), rules.hash());
         let sizes = [None, Some(0), Some(1 << 40)];
         for bytes in sizes {
