@@ -71,7 +71,7 @@ impl State {
     /// this one on are the host's. Collective, on the private communicator.
     pub fn ask_for_gpus(&self, host: &Host, mpi: &Mpi, private: Comm) -> Result<bool, Code> {
         let mut found = [self.own_devices() as i64];
-        mpi.max(private, &mut found)?;
+        self.max(mpi, private, &mut found)?;
         let leaves = self.config.gpu.leaves(Devices::of(found[0]));
         if leaves {
             self.report_bits_by_devices(host);

@@ -137,7 +137,8 @@ fn write(
 /// Adds the sums of all ranks up, on rank 0, by a communicator of Rondo's own: what the program does on
 /// `MPI_COMM_WORLD` must not meet it. If there is no room for one, rank 0 reports what it did itself.
 fn add_up(mpi: &Mpi, sums: &mut [f64]) -> bool {
-    let Ok(Some(own)) = agree_on_private(mpi, mpi.world(), false) else {
+    let max = |numbers: &mut [i64]| mpi.max(mpi.world(), numbers);
+    let Ok(Some(own)) = agree_on_private(mpi, mpi.world(), false, max) else {
         return false;
     };
     let added = mpi.sum_to_root(own, sums);

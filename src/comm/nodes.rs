@@ -179,7 +179,7 @@ fn make(mpi: &Mpi, state: &State, private: Comm) -> Result<Option<Memory>, Failu
     let p = state.facts().p;
     let own = if shared.is_err() { p - state.rank() } else { 0 };
     let mut failed = [i64::from(own)];
-    mpi.max(private, &mut failed)
+    (state.max(mpi, private, &mut failed))
         .map_err(|code| Failure::Host(code, "agreeing on shared memory"))?;
     match shared {
         Ok(mut segment) if failed[0] == 0 => {

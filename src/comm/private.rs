@@ -32,7 +32,8 @@ impl State {
             return Ok(None);
         }
         let full = PRIVATE.load(Relaxed) >= self.config.max_comms;
-        let made = agree_on_private(mpi, self.comm, full)?;
+        let max = |numbers: &mut [i64]| self.max(mpi, self.comm, numbers);
+        let made = agree_on_private(mpi, self.comm, full, max)?;
         if made.is_some() {
             PRIVATE.fetch_add(1, Relaxed);
         }
@@ -40,14 +41,20 @@ impl State {
     }
 }
 
-/// Makes a communicator of the ranks of `comm` if all of them have room for one and none says that it has enough.
-pub fn agree_on_private(mpi: &Mpi, comm: Comm, enough: bool) -> Result<Option<Comm>, Code> {
+/// Makes a communicator of the ranks of `comm` if all of them have room for one and none says that it has enough. `max`
+/// gives the maxima over all ranks.
+pub fn agree_on_private(
+    mpi: &Mpi,
+    comm: Comm,
+    enough: bool,
+    max: impl Fn(&mut [i64]) -> Result<(), Code>,
+) -> Result<Option<Comm>, Code> {
     let group = match !enough && mpi.has_room() {
         true => Group::of(mpi, comm).ok(),
         false => None,
     };
     let mut refused = [i64::from(group.is_none())];
-    mpi.max(comm, &mut refused)?;
+    max(&mut refused)?;
     let Some(group) = group.filter(|_| refused[0] == 0) else {
         return Ok(None);
     };
@@ -57,7 +64,7 @@ pub fn agree_on_private(mpi: &Mpi, comm: Comm, enough: bool) -> Result<Option<Co
     // One that does not serve is freed with those of the others, which may wait for that.
     let serves = made.is_some_and(|comm| mpi.return_errors(comm).is_ok());
     let mut failed = [i64::from(!serves)];
-    let agreed = mpi.max(comm, &mut failed);
+    let agreed = max(&mut failed);
     if agreed.is_err() || failed[0] != 0 {
         made.inspect(|&comm| mpi.free(comm));
         return agreed.map(|()| None);

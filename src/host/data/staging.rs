@@ -8,7 +8,6 @@ use super::memory;
 use crate::host::library::handle::Comm;
 use crate::host::library::table::Mpi;
 use crate::host::object::code::Code;
-use std::cmp::Reverse;
 use std::collections::{TryReserveError, VecDeque};
 use std::mem::MaybeUninit;
 
@@ -83,10 +82,6 @@ impl Staging {
         let more = most.saturating_sub(self.idle.len());
         self.idle.try_reserve(more)?;
         self.idle.extend((0..more).map(|_| Message::default()));
-        // A call before may have had more of them, and shorter ones.
-        self.idle
-            .sort_unstable_by_key(|message| Reverse(message.memory.capacity()));
-        self.idle.truncate(most);
         self.idle.iter_mut().try_for_each(|message| {
             message.runs.clear();
             message.runs.try_reserve(room.pieces)?;

@@ -64,6 +64,7 @@ impl InFlight {
 
     /// Makes room for so many requests at a time.
     pub fn reserve(&mut self, requests: usize) -> Result<(), Code> {
+        self.through.clear();
         let mut reserve = || {
             self.requests.try_reserve(requests)?;
             self.transfers.try_reserve(requests)?;

@@ -9,8 +9,8 @@ use std::collections::{TryReserveError, VecDeque};
 /// A message in flight from or to a rank, or complete before one that was started earlier.
 struct Entry<T> {
     peer: u32,
-    /// The bit of that rank among those of the call.
-    bit: u64,
+    /// The place of that rank among those of the call.
+    place: u8,
     /// `None`: it is complete.
     message: Option<Pending>,
     what: T,
@@ -24,8 +24,8 @@ struct Entry<T> {
 /// request's communicator, which is Rondo's own and returns it.
 pub struct Line<T> {
     entries: VecDeque<Entry<T>>,
-    /// The first ranks of the call, each with a bit of its own. In order of their numbers, leaders of nodes with 64
-    /// ranks each would all have the same one.
+    /// The first ranks of the call, each with a place of its own. By their numbers, leaders of nodes with 64 ranks each
+    /// would all have the same one.
     peers: Peers,
     /// The number of the oldest entry among all of the call.
     first: u32,
@@ -33,30 +33,29 @@ pub struct Line<T> {
     turn: usize,
 }
 
-/// Ranks and their bits.
+/// Ranks and their places, less than 64.
 #[derive(Default)]
 struct Peers {
     ranks: [u32; Peers::MOST],
-    count: usize,
+    count: u8,
 }
 
 impl Peers {
-    /// In a pipeline a rank has fewer neighbours.
-    const MOST: usize = 32;
+    /// In a pipeline among 2^16 ranks a rank has so many neighbours that it sends to.
+    const MOST: usize = 16;
 
-    /// The bit of a rank. Those that come after the first ones share the other half of the bits.
-    fn bit(&mut self, rank: u32) -> u64 {
-        let known = self.ranks[..self.count].iter().position(|&it| it == rank);
-        let place = match known {
-            Some(place) => place,
-            None if self.count < Peers::MOST => {
-                self.ranks[self.count] = rank;
+    /// The place of a rank. Those that come after the first ones share the others.
+    fn place(&mut self, rank: u32) -> u8 {
+        let count = usize::from(self.count);
+        match self.ranks[..count].iter().position(|&it| it == rank) {
+            Some(place) => place as u8,
+            None if count < Peers::MOST => {
+                self.ranks[count] = rank;
                 self.count += 1;
-                self.count - 1
+                count as u8
             }
-            None => Peers::MOST + rank as usize % Peers::MOST,
-        };
-        1 << place
+            None => (Peers::MOST + rank as usize % (64 - Peers::MOST)) as u8,
+        }
     }
 }
 
@@ -88,7 +87,7 @@ impl<T: Copy> Line<T> {
     pub fn push(&mut self, peer: u32, message: Pending, what: T) {
         self.entries.push_back(Entry {
             peer,
-            bit: self.peers.bit(peer),
+            place: self.peers.place(peer),
             message: Some(message),
             what,
         });
@@ -110,9 +109,10 @@ impl<T: Copy> Line<T> {
             if entry.message.is_none() {
                 continue;
             }
-            // Of two ranks with the same bit, one waits until the other's messages are gone.
-            let is_head = peers & entry.bit == 0;
-            peers |= entry.bit;
+            // Of two ranks with the same place, one waits until the other's messages are gone.
+            let bit = 1 << entry.place;
+            let is_head = peers & bit == 0;
+            peers |= bit;
             if i == 0 || !is_head {
                 continue;
             }

@@ -56,8 +56,8 @@ pub(in crate::host) struct Patience {
     timeout: Option<Duration>,
     polls: u32,
     since: Option<Lapse>,
-    /// The rank of which a message that does not fit was seen at the last look.
-    suspicion: Option<u32>,
+    /// A message that does not fit was seen at the last look.
+    suspicion: bool,
 }
 
 impl Patience {
@@ -67,13 +67,13 @@ impl Patience {
             timeout: (timeout_s > 0).then(|| Duration::from_secs(timeout_s.into())),
             polls: 0,
             since: None,
-            suspicion: None,
+            suspicion: false,
         }
     }
 
     /// Something happened.
     pub fn moved(&mut self) {
-        (self.polls, self.since, self.suspicion) = (0, None, None);
+        (self.polls, self.since, self.suspicion) = (0, None, false);
     }
 
     /// Nothing happened: lets a moment pass. How long it has been so, if it is time to look around.
@@ -98,9 +98,9 @@ impl Patience {
     /// rank is still there at the next look, with tests in between, does it not fit.
     pub fn suspect(&mut self, strange: Option<u32>) -> Result<(), Failure> {
         match strange {
-            Some(from) if self.suspicion == strange => Err(Misfit::Stranger(from).into()),
+            Some(from) if self.suspicion => Err(Misfit::Stranger(from).into()),
             _ => {
-                self.suspicion = strange;
+                self.suspicion = strange.is_some();
                 Ok(())
             }
         }

@@ -42,7 +42,6 @@ impl<'a> MpiRootedWire<'a> {
         blocks: Option<UserBlocks<'a>>,
         timeout_s: u32,
     ) -> MpiRootedWire<'a> {
-        in_flight.through.clear();
         MpiRootedWire {
             mpi,
             comm,
