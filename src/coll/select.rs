@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::decide::{Choice, Problem, SET_UP_US, Why};
 use crate::host::{Abi, Code, Host, Mpi};
 use crate::learn::{Candidate, Contest, Trials, Turn};
+use crate::report;
 use crate::stats;
 use std::ffi::c_int;
 use std::ptr;
@@ -63,6 +64,7 @@ pub(super) fn select<O: Operation>(
     if let Some(own) = question {
         // Not held meanwhile: should the host find an error, the handler of the user's may call us.
         drop(learnt);
+        report::enter(collective.mpi_name());
         let slowest = slowest(own, mpi, state)?;
         learnt = state.learnt.lock();
         let contest = learnt.contest(collective, class).expect("contests stay");
@@ -158,6 +160,7 @@ pub(super) fn on_trial<O: Operation>(
     call: &O,
 ) -> (c_int, Choice) {
     if let Some(candidate) = turn.ahead {
+        report::enter(call.collective().mpi_name());
         let choice = call.ask(plan.known, state, |problem| problem.candidate(candidate));
         match prepare(&choice, mpi, state) {
             Err(Stop::Error(code)) => return (mpi.raise(state.comm(), code), plan.choice),

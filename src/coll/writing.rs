@@ -29,6 +29,14 @@ fn blocks_of(ranks: Range<u32>, segments: u32) -> Range<u32> {
     ranks.start * segments..ranks.end * segments
 }
 
+/// Parts of so many elements, each cut into as many segments.
+fn in_segments(
+    parts: impl Iterator<Item = u64> + Clone,
+    segments: u32,
+) -> impl Iterator<Item = u64> + Clone {
+    parts.flat_map(move |part| (0..segments).map(move |i| share(part, segments, i)))
+}
+
 /// What writes the script of a call.
 pub(super) struct Writing<'a> {
     pub call: &'a Reduction,
@@ -252,8 +260,7 @@ impl Writing<'_> {
 
     /// The parts of all ranks, each cut into as many segments.
     fn parts(&self, segments: u32) -> impl Iterator<Item = u64> + Clone {
-        (0..self.p())
-            .flat_map(move |rank| (0..segments).map(move |i| share(self.part(rank), segments, i)))
+        in_segments((0..self.p()).map(|rank| self.part(rank)), segments)
     }
 
     fn steps(&self, ranks: u32) -> Steps {
@@ -338,9 +345,7 @@ impl Writing<'_> {
                         return;
                     }
                     let parts = (0..nodes).map(|i| share(self.total, nodes, i));
-                    let cut =
-                        parts.flat_map(|part| (0..segments).map(move |i| share(part, segments, i)));
-                    script.begin(self.most, cut);
+                    script.begin(self.most, in_segments(parts, segments));
                     leaders.allreduce(script, segments, &self.steps(nodes));
                 });
             }
@@ -349,9 +354,7 @@ impl Writing<'_> {
                 let slices = (0..lanes).map(|place| share(self.total, lanes, place));
                 let parts =
                     slices.flat_map(|slice| (0..nodes).map(move |i| share(slice, nodes, i)));
-                let cut =
-                    parts.flat_map(|part| (0..segments).map(move |i| share(part, segments, i)));
-                script.begin(self.most, cut);
+                script.begin(self.most, in_segments(parts, segments));
                 self.with_lanes(|lanes| {
                     lanes.allreduce(script, segments, |ranks| self.radix(ranks))
                 });
@@ -369,28 +372,22 @@ impl Writing<'_> {
     fn gather(&self, script: &mut Script, form: Form) {
         let topology = self.state.topology();
         if form != Form::Flat && topology.nodes() > 1 {
-            let (leaders, locals) = (topology.leaders(0), self.state.locals());
-            let nodes = GatherNodes {
-                leaders: Group {
-                    members: Some(&leaders),
-                    p: leaders.len() as u32,
-                    me: topology.node(self.rank()),
-                },
-                locals: match self.shares {
-                    true => &[],
-                    false => locals,
-                },
-                places: locals.len() as u32,
-                rank: self.rank(),
-            };
             let steps = self.steps(topology.nodes());
-            match self.call.is_exact() {
-                true => {
-                    let means = (&steps, self.trees_of_node());
-                    nodes.allreduce_exact(script, self.most, self.total, means);
+            self.with_leaders(0, |leaders| {
+                let nodes = GatherNodes {
+                    leaders: leaders.leaders,
+                    locals: leaders.locals,
+                    places: self.state.locals().len() as u32,
+                    rank: leaders.rank,
+                };
+                match self.call.is_exact() {
+                    true => {
+                        let means = (&steps, self.trees_of_node());
+                        nodes.allreduce_exact(script, self.most, self.total, means);
+                    }
+                    false => nodes.allreduce(script, self.most, self.total, &steps),
                 }
-                false => nodes.allreduce(script, self.most, self.total, &steps),
-            }
+            });
             return;
         }
         let is_ordered = (self.call).ask(None, self.state, |problem| problem.is_ordered());
@@ -502,9 +499,7 @@ impl Writing<'_> {
             Form::Nodes { .. } => {
                 let ranks = self.order().unwrap_or_default();
                 let parts = ranks.iter().map(|&rank| self.part(rank));
-                let cut =
-                    parts.flat_map(|part| (0..segments).map(move |i| share(part, segments, i)));
-                script.begin(self.most, cut);
+                script.begin(self.most, in_segments(parts, segments));
                 let mut own = 0..0;
                 self.with_lanes(|lanes| own = lanes.reduce_scatter(script, segments));
                 own

@@ -114,7 +114,7 @@ impl State {
             if time > limit
                 && let Ok(mpi) = host.mpi()
             {
-                let why = "the ranks were about to agree on what they measured";
+                let why = "the ranks were about to agree";
                 give_up(host, mpi, comm, (name, why), place, limit);
             }
         })

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::problem::{doubt, is_doubted};
+use super::problem::{default_of, doubt, is_doubted};
 use super::{Choice, Context, Form, Problem, SizeClass, Why};
 use crate::algorithm::Algorithm;
 use crate::config::Hierarchy;
@@ -57,12 +57,7 @@ impl Problem for Barrier<'_> {
     }
 
     fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
-        let default = match choice {
-            Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
-            Choice::Host(Why::OneNode | Why::Slower) => Candidate::Host,
-            Choice::Rondo { .. } | Choice::Host(_) => return None,
-        };
-        Some((SizeClass::of(0, true), default))
+        default_of(choice).map(|default| (SizeClass::of(0, true), default))
     }
 
     /// A network may have a barrier of its own, which no messages can match.

@@ -56,6 +56,16 @@ impl Context<'_> {
     }
 }
 
+/// Who has the calls by the rules, which made this choice, where a file of rules may say otherwise, whatever the bytes.
+#[inline]
+pub(super) fn default_of(choice: Choice) -> Option<Candidate> {
+    match choice {
+        Choice::Rondo { why: Why::Auto, .. } => Some(Candidate::First),
+        Choice::Host(Why::OneNode | Why::Small | Why::Slower) => Some(Candidate::Host),
+        Choice::Rondo { .. } | Choice::Host(_) => None,
+    }
+}
+
 /// Is it Rondo's by the rules, so that one only has to find out whether the host is faster after all?
 #[inline]
 pub(super) fn is_doubted(choice: Choice) -> bool {

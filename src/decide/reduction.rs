@@ -8,7 +8,7 @@
 
 mod limits;
 
-use super::problem::{doubt, is_doubted};
+use super::problem::{default_of, doubt, is_doubted};
 use super::{Choice, Context, Form, Problem, SizeClass, Why};
 use crate::algorithm::{
     Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm,
@@ -514,15 +514,7 @@ impl Problem for Reduction<'_> {
 
     #[inline]
     fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
-        match choice {
-            Choice::Rondo { why: Why::Auto, .. } => {
-                Some((SizeClass::of(self.bytes, true), Candidate::First))
-            }
-            Choice::Host(Why::OneNode | Why::Small | Why::Slower) => {
-                Some((SizeClass::of(self.bytes, true), Candidate::Host))
-            }
-            Choice::Rondo { .. } | Choice::Host(_) => None,
-        }
+        default_of(choice).map(|default| (SizeClass::of(self.bytes, true), default))
     }
 
     /// Where the host and Rondo give the same bits.

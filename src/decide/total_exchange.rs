@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::problem::{doubt, is_doubted};
+use super::problem::{default_of, doubt, is_doubted};
 use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
 use crate::algorithm::Algorithm;
 use crate::config::Hierarchy;
@@ -205,12 +205,8 @@ impl Problem for TotalExchange<'_> {
     }
 
     fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
-        let default = match choice {
-            Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
-            Choice::Host(Why::OneNode | Why::Small | Why::Slower) => Candidate::Host,
-            Choice::Rondo { .. } | Choice::Host(_) => return None,
-        };
-        Some((SizeClass::of(self.bytes.unwrap_or(0), true), default))
+        let class = SizeClass::of(self.bytes.unwrap_or(0), true);
+        default_of(choice).map(|default| (class, default))
     }
 
     fn learns(&self, choice: Choice) -> bool {

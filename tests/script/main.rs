@@ -537,17 +537,21 @@ fn nodes_of_any_size() -> Vec<Vec<u32>> {
     all
 }
 
+/// The ranks of nodes of these sizes, one node after the other.
+fn in_nodes<'a>(mut ranks: &'a [u32], sizes: &[u32]) -> Vec<&'a [u32]> {
+    let node = |&size: &u32| {
+        let (node, rest) = ranks.split_at(size as usize);
+        ranks = rest;
+        node
+    };
+    sizes.iter().map(node).collect()
+}
+
 fn check_leaders(sizes: &[u32], seed: u64) {
     let mut rng = rng(seed);
     let p = sizes.iter().sum();
     let ranks = shuffled((0..p).collect(), &mut rng);
-    let mut rest = &ranks[..];
-    let mut nodes = vec![];
-    for &size in sizes {
-        let (node, after) = rest.split_at(size as usize);
-        nodes.push(node);
-        rest = after;
-    }
+    let nodes = in_nodes(&ranks, sizes);
     let leaders: Vec<u32> = nodes.iter().map(|n| n[n.len() / 2]).collect();
     let node_of = |rank| nodes.iter().position(|node| node.contains(&rank));
     let root = rng.random_range(0..leaders.len());
@@ -608,13 +612,7 @@ fn an_allreduce_among_leaders_reduces_every_operand_once_and_in_the_same_order_f
         let nodes = sizes.len() as u32;
         let mut rng = rng(seed);
         let ranks = shuffled((0..p).collect(), &mut rng);
-        let mut rest = &ranks[..];
-        let mut members = vec![];
-        for &size in &sizes {
-            let (node, after) = rest.split_at(size as usize);
-            members.push(node);
-            rest = after;
-        }
+        let members = in_nodes(&ranks, &sizes);
         let leaders: Vec<u32> = members.iter().map(|node| node[0]).collect();
         for (count, variant) in [0, 1, 7, 40].into_iter().zip(variants(p, 4, seed)) {
             let segments = variant.segments;
