@@ -62,6 +62,11 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// Ranks of a node, if all nodes have as many.
+    pub fn places(&self) -> Option<u32> {
+        (self.widest == self.narrowest).then_some(self.widest)
+    }
+
     /// Are so many bytes of a call enough for Rondo to be faster? If the user does not say it, that follows from what
     /// is known of the network, or was measured elsewhere.
     fn worthwhile(&self, form: Form, bytes: u64, context: &Context) -> Result<(), Why> {

@@ -6,7 +6,7 @@ use super::nodes::shares;
 use super::slots::Inside;
 use super::writing::Writing;
 use super::{Operation, Plan, Stop, begin_exchange, context, private};
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, trees};
 use crate::collective::{Collective, LEAST_BYTES};
 use crate::comm::{SEND_WINDOW, SIMULATED_SENDS, State, Work};
 use crate::config::Reproducible;
@@ -326,25 +326,52 @@ impl Reduction {
 
 /// Short reductions on a new communicator.
 impl Reduction {
-    /// Do leaders gather what their nodes have, because the rules say so? Or do ranks reduce in few rounds?
+    /// Is this a short reduction that is Rondo's because the rules say so?
     fn is_short_over_nodes(&self, plan: &Plan, state: &State) -> bool {
+        let Choice::Rondo {
+            algorithm,
+            form,
+            why: Why::Auto,
+            ..
+        } = plan.choice
+        else {
+            return false;
+        };
         let facts = state.facts();
         let in_order = state.config().reproducible == Reproducible::Order;
-        let by_rules = match plan.choice {
-            Choice::Rondo {
-                algorithm: Algorithm::Gather,
-                form,
-                why: Why::Auto,
-                ..
-            } => form != Form::Flat || (facts.widest == 1 && !in_order),
-            Choice::Rondo {
-                algorithm: Algorithm::Census | Algorithm::Postal | Algorithm::Halving,
-                why: Why::Auto,
-                ..
-            } => plan.bytes < LEAST_BYTES && self.is_exact(),
-            Choice::Rondo { .. } | Choice::Host(_) => false,
+        let is_short = match algorithm {
+            // By the host: all orders have the same bits.
+            Algorithm::Gather | Algorithm::Census | Algorithm::Postal | Algorithm::Halving
+                if self.is_exact() =>
+            {
+                plan.bytes < LEAST_BYTES
+            }
+            // Halving has the bits of a gather.
+            Algorithm::Gather | Algorithm::Halving => {
+                let known = Some(plan.bytes);
+                (form != Form::Flat || (facts.widest == 1 && !in_order))
+                    && self.ask(known, state, |problem| problem.is_short_for_all())
+            }
+            trees!(Algorithm)
+            | Algorithm::Adaptive
+            | Algorithm::Bruck
+            | Algorithm::Census
+            | Algorithm::Circulant
+            | Algorithm::Dissemination
+            | Algorithm::Doubling
+            | Algorithm::Hybrid
+            | Algorithm::Hypercube
+            | Algorithm::Neighbor
+            | Algorithm::Ordered
+            | Algorithm::Pairwise
+            | Algorithm::Pipelined
+            | Algorithm::Postal
+            | Algorithm::ReduceBcast
+            | Algorithm::Relay
+            | Algorithm::Ring
+            | Algorithm::ScatterAllgather => false,
         };
-        by_rules && facts.nodes > 1 && self.known_operator().is_some_and(|op| op.built_in)
+        is_short && facts.nodes > 1 && self.known_operator().is_some_and(|op| op.built_in)
     }
 
     /// Are the bits the same in every order?
@@ -375,12 +402,10 @@ impl Reduction {
         let nodes = GatherNodes {
             leaders: Group::all(topology.nodes(), 0),
             locals: &[],
-            places: topology.widest(),
+            places: state.facts().places(),
             rank: 0,
         };
-        nodes.reduce(&mut script, total, |node, place| {
-            topology.locals(node)[place as usize]
-        });
+        nodes.reduce(&mut script, total, |node| topology.locals(node));
         let run = Run {
             mpi,
             state,

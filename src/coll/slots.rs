@@ -207,7 +207,7 @@ impl Writing<'_> {
                     .map(|rank| tree(self.part(rank), local(rank)))
                     .collect()
             }
-            Family::AllReduction if self.halves_among_leaders() => whole(Fold::From(0)),
+            Family::AllReduction if self.places().is_none() => whole(Fold::From(0)),
             Family::AllReduction
             | Family::Broadcast
             | Family::AllBroadcast

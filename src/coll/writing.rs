@@ -221,16 +221,9 @@ impl Writing<'_> {
         )
     }
 
-    /// Is it one rank of each node that takes part in halving?
-    pub fn halves_among_leaders(&self) -> bool {
-        matches!(
-            self.choice,
-            Choice::Rondo {
-                algorithm: Algorithm::Halving,
-                form: Form::Nodes { lanes: 1 },
-                ..
-            }
-        )
+    /// Ranks of a node, if all have as many.
+    pub fn places(&self) -> Option<u32> {
+        self.state.facts().places()
     }
 
     pub fn p(&self) -> u32 {
@@ -377,7 +370,7 @@ impl Writing<'_> {
                 let nodes = GatherNodes {
                     leaders: leaders.leaders,
                     locals: leaders.locals,
-                    places: self.state.locals().len() as u32,
+                    places: self.places(),
                     rank: leaders.rank,
                 };
                 match self.call.is_exact() {

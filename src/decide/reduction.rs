@@ -19,11 +19,15 @@ use crate::config::{Hierarchy, Reproducible};
 use crate::learn::{Candidate, Prior};
 use crate::model::{BLOCKS_MAX, Model, Reach, blocks_of, least_blocks};
 use crate::rules::Ruling;
-use crate::schedule::Pace;
+use crate::schedule::{Pace, Steps};
 
 /// Vectors of all ranks together that every rank takes to reduce them by itself, in bytes: more would take longer than
 /// to reduce them in parts.
 const GATHER_BYTES: u64 = 64 << 10;
+
+/// Operands that a rank joins one by one where it reduces the vectors of all: more would take longer than to make the
+/// communicator without which it must.
+const GATHER_JOINS: u64 = 4096;
 
 /// Where halving is the choice, the fullest messages of its rounds have together no more than so many times the bytes
 /// of the vector. With equal parts they have about as many.
@@ -127,6 +131,19 @@ impl Reduction<'_> {
         self.bytes.saturating_mul(vectors.into()) <= GATHER_BYTES
     }
 
+    /// Are vectors, of which each leader may take those of all nodes, so short that every rank may take those of all
+    /// ranks? It joins each operand of each piece that is evaluated alike by itself.
+    pub fn is_short_for_all(&self) -> bool {
+        let p = u64::from(self.context.facts.p);
+        let joins = self.elements().min(p).saturating_mul(p);
+        self.is_short() && self.bytes.saturating_mul(p) <= GATHER_BYTES && joins <= GATHER_JOINS
+    }
+
+    /// Elements of a vector.
+    fn elements(&self) -> u64 {
+        self.bytes / self.unit.max(1)
+    }
+
     /// May a rank hold the vectors of all?
     fn has_room(&self) -> bool {
         let Context { facts, config, .. } = self.context;
@@ -165,6 +182,26 @@ impl Reduction<'_> {
         self.model().backwards().latency(self.bytes)
     }
 
+    /// Is a short vector by the model faster in parts that leaders, or lanes, halve and spread than if leaders gather
+    /// what their nodes have? The bits are the same, so what was measured of the network counts.
+    fn is_for_halving(&self) -> bool {
+        let Context { facts, config, .. } = self.context;
+        let halves = self.form(Algorithm::Halving) != Form::Flat;
+        if facts.nodes == 1 || !halves || self.form(Algorithm::Gather) == Form::Flat {
+            return false;
+        }
+        // Elements that are evaluated alike are joined together.
+        let pieces = match self.order.exact {
+            true => 1,
+            false => self.elements().min(facts.p.into()),
+        };
+        let (model, _) = facts.models(config);
+        let (nodes, leaders) = (facts.nodes, Form::Nodes { lanes: 1 });
+        let steps = Steps::new(nodes, facts.radix(leaders, self.bytes, config));
+        model.halving_us(nodes, &steps, self.bytes)
+            < model.gather_us(nodes, &steps, self.bytes, pieces)
+    }
+
     /// Is a tree by the model faster than many blocks on the circulant graph?
     fn is_for_a_tree(&self) -> bool {
         if !self.counts_flat_rounds() {
@@ -178,7 +215,7 @@ impl Reduction<'_> {
     /// The algorithm for a commutative operator.
     fn usual(&self) -> Algorithm {
         match self.family() {
-            Family::AllReduction if self.is_short() => Algorithm::Gather,
+            Family::AllReduction if self.is_short() && !self.is_for_halving() => Algorithm::Gather,
             Family::AllReduction if self.counts_flat_rounds() && self.bytes < LEAST_BYTES => {
                 Algorithm::Census
             }
@@ -259,7 +296,6 @@ impl Reduction<'_> {
         let Context { facts, config, .. } = self.context;
         let is_placed = self.promise() == Reproducible::Placement;
         let is_one = facts.nodes == 1;
-        let is_even = facts.widest == facts.narrowest;
         let is_flat = match is_one {
             true => !config.shm || self.unit > SLOT_UNIT_MAX,
             false => is_placed || self.is_ordered(),
@@ -269,12 +305,12 @@ impl Reduction<'_> {
             Algorithm::Ordered | Algorithm::Gather | Algorithm::Pipelined if is_one => {
                 Form::Nodes { lanes: facts.p }
             }
-            Algorithm::Halving if is_even => Form::Nodes {
-                lanes: facts.widest,
-            },
+            Algorithm::Halving if let Some(places) = facts.places() => {
+                Form::Nodes { lanes: places }
+            }
             // One rank of each node halves.
             Algorithm::Halving if self.family() == Family::AllReduction => Form::Nodes { lanes: 1 },
-            Algorithm::Gather if is_even || self.order.exact => Form::Nodes { lanes: 1 },
+            Algorithm::Gather => Form::Nodes { lanes: 1 },
             // Over nodes its tree is another one. In a reduce-scatter every rank is a root.
             Algorithm::Circulant if self.family() == Family::Reduction && !is_placed => {
                 Form::Nodes { lanes: 1 }
@@ -289,7 +325,6 @@ impl Reduction<'_> {
             | Algorithm::Relay
             | Algorithm::ScatterAllgather
             | Algorithm::Neighbor
-            | Algorithm::Gather
             | Algorithm::Ordered
             | Algorithm::Doubling
             | Algorithm::Pipelined

@@ -71,24 +71,25 @@ pub fn gather(script: &mut Script, p: u32, rank: u32, tree: GatherTree) {
     }
 }
 
-/// The same over nodes, all with as many ranks: leaders get what their nodes have, exchange that, and hand the result
-/// out. The bits are those of [`super::Lanes::allreduce`].
+/// The same over nodes: leaders get what their nodes have, exchange that, and hand the result out. The bits are those
+/// of [`super::Lanes::allreduce`] where all nodes have as many ranks, and those of [`super::Leaders::allreduce`] where
+/// they have not.
 #[derive(Clone, Copy, Debug)]
 pub struct GatherNodes<'a> {
     /// The leaders; `me` is that of this rank's node.
     pub leaders: Group<'a>,
     /// The ranks of this rank's node, of which the first one leads; none but the leader where they share memory.
     pub locals: &'a [u32],
-    /// Ranks of a node.
-    pub places: u32,
+    /// Ranks of a node, if all have as many.
+    pub places: Option<u32>,
     /// This rank.
     pub rank: u32,
 }
 
-/// Elements of a vector that are evaluated alike: how many, as those of which place of a node, and of which node.
+/// Elements of a vector that are evaluated alike: how many, in which order inside a node, and as those of which node.
 struct Run {
     count: u64,
-    place: u32,
+    local: Fold,
     node: u32,
 }
 
@@ -96,33 +97,45 @@ impl GatherNodes<'_> {
     /// How vectors of `total` elements are evaluated.
     fn runs(&self, total: u64) -> Vec<Run> {
         let mut runs = Vec::new();
-        for place in 0..self.places {
-            let slice = share(total, self.places, place);
+        let mut add = |slice: u64, local: Fold| {
             for node in 0..self.leaders.p {
                 match share(slice, self.leaders.p, node) {
                     0 => break, // the later ones have no more
-                    count => runs.push(Run { count, place, node }),
+                    count => runs.push(Run { count, local, node }),
                 }
+            }
+        };
+        match self.places {
+            None => add(total, Fold::From(0)),
+            Some(places) => {
+                (0..places).for_each(|i| add(share(total, places, i), Fold::Halving(i)))
             }
         }
         runs
     }
 
-    /// Writes the same reduction for a rank that has the vectors of all ranks already, in the order of ranks; `rank`
-    /// says which one is in a place of a node.
-    pub fn reduce(&self, script: &mut Script, total: u64, rank: impl Fn(u32, u32) -> u32) {
-        let (nodes, places) = (self.leaders.p, self.places);
+    /// Writes the same reduction for a rank that has the vectors of all ranks already, in the order of ranks; `locals`
+    /// says which ones are on a node.
+    pub fn reduce<'t>(
+        &self,
+        script: &mut Script,
+        total: u64,
+        locals: impl Fn(u32) -> &'t [u32],
+    ) {
+        let nodes = self.leaders.p;
+        let width = |node: u32| locals(node).len() as u32;
         let runs = self.runs(total);
         let n = runs.len() as u32;
-        let counts = (0..nodes * places).flat_map(|_| runs.iter().map(|run| run.count));
+        let p: u32 = (0..nodes).map(width).sum();
+        let counts = (0..p).flat_map(|_| runs.iter().map(|run| run.count));
         script.begin(u64::MAX, counts);
-        for (run, &Run { place, node, .. }) in (0..).zip(&runs) {
-            let block = |node, place| rank(node, place) * n + run;
+        for (run, &Run { local, node, .. }) in (0..).zip(&runs) {
+            let block = |of: u32, place: u32| locals(of)[place as usize] * n + run;
             for of in 0..nodes {
-                join_blocks(script, Fold::Halving(place), places, |i| block(of, i));
+                join_blocks(script, local, width(of), |place| block(of, place));
             }
-            let fold = Fold::Halving(node);
-            let result = join_blocks(script, fold, nodes, |i| block(i, place));
+            let of_node = |of| block(of, local.result(width(of)));
+            let result = join_blocks(script, Fold::Halving(node), nodes, of_node);
             script.result(result..result + 1);
         }
     }
@@ -171,8 +184,9 @@ impl GatherNodes<'_> {
                 0 => 0,
                 place => nodes + place - 1,
             };
+            let width = locals.len() as u32;
             for (i, run) in (0..).zip(&runs) {
-                join(script, i, Fold::Halving(run.place), self.places, &vector);
+                join(script, i, run.local, width, &vector);
             }
         }
 

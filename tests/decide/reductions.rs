@@ -65,6 +65,38 @@ fn promised(reproducible: Reproducible) -> Config {
     config(|c| c.reproducible = reproducible)
 }
 
+/// The bits are the same, so a clock may choose.
+#[test]
+fn short_sums_over_nodes_are_gathered_or_halved_whatever_is_faster_on_the_network() {
+    let slow_link = Network {
+        alpha_us: Some(100.0),
+        gap_us: Some(5.0),
+        beta_ns_per_kb: Some(41_000.0),
+        ..FAR
+    };
+    let uneven = Facts {
+        narrowest: 2,
+        p: 13,
+        ..full(4, 4)
+    };
+    for (facts, lanes) in [(full(4, 4), 4), (uneven, 1)] {
+        let by = |network, bytes| {
+            let facts = Facts { network, ..facts };
+            let order = SUM_OF_DOUBLES;
+            reduction(Collective::Allreduce, facts, bytes, order, &Config::default())
+        };
+        for (network, bytes, algorithm, lanes) in [
+            (FAR, 16 << 10, Algorithm::Gather, 1),
+            (slow_link, 2 << 10, Algorithm::Gather, 1),
+            (slow_link, 8 << 10, Algorithm::Halving, lanes),
+        ] {
+            let choice = by(network, bytes);
+            assert_eq!(chosen(choice), algorithm, "{facts:?}, {bytes}");
+            assert!(matches!(choice, Choice::Rondo { form, .. } if form == Form::Nodes { lanes }));
+        }
+    }
+}
+
 /// Rondo's algorithm, whatever the reason.
 fn chosen(choice: Choice) -> Algorithm {
     match choice {

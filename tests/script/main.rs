@@ -652,6 +652,78 @@ fn an_allreduce_among_leaders_reduces_every_operand_once_and_in_the_same_order_f
     }
 }
 
+/// What a rank that has the vectors of all `p` ranks, in their order, gets by a script of its own.
+fn evaluated(script: &Script, p: u32, count: u64) -> Vec<Term> {
+    let vector = |rank: u16| (0..count as u16).map(move |i| Term::from([(rank, i)]));
+    let mut area: Vec<Term> = (0..p as u16).flat_map(vector).collect();
+    let places = |blocks: &Range<u32>| {
+        let elements = script.cut().elements(blocks);
+        elements.start as usize..elements.end as usize
+    };
+    for take in script.takes() {
+        let Source::Blocks(first) = take.source else {
+            panic!("a message from nobody");
+        };
+        let to = places(&take.blocks);
+        let from = places(&(first..first + take.blocks.len() as u32)).start;
+        for i in 0..to.len() {
+            assert_eq!(take.join, Join::Left);
+            area[to.start + i] = joined(&area[from + i], &area[to.start + i]);
+        }
+    }
+    let results = script.results().iter();
+    results.flat_map(|blocks| area[places(blocks)].to_vec()).collect()
+}
+
+/// So a choice by the length of the vector does not change the bits, and neither does it on a new communicator, where
+/// every rank has the vectors of all.
+#[test]
+fn leaders_of_unlike_nodes_that_gather_reduce_in_the_same_order_as_those_that_halve() {
+    for (sizes, seed) in nodes_of_any_size().into_iter().zip(300..) {
+        let p: u32 = sizes.iter().sum();
+        let nodes = sizes.len() as u32;
+        let mut rng = rng(seed);
+        let ranks = shuffled((0..p).collect(), &mut rng);
+        let members = in_nodes(&ranks, &sizes);
+        let leaders: Vec<u32> = members.iter().map(|node| node[0]).collect();
+        let node_of = |rank| members.iter().position(|node| node.contains(&rank));
+        let group = |rank| Group {
+            members: Some(&leaders),
+            p: nodes,
+            me: node_of(rank).expect("every rank has a node") as u32,
+        };
+        for (count, variant) in gather_cases(p) {
+            let steps = Steps::new(nodes, variant.radix.min(nodes).max(2));
+            let halved = scripts(p, |script, rank| {
+                script.begin(variant.most, even(count, nodes).into_iter());
+                let leaders = Leaders {
+                    leaders: group(rank),
+                    locals: members[group(rank).me as usize],
+                    rank,
+                };
+                leaders.allreduce(script, 1, &steps);
+            });
+            let expected = carry_out(&halved, count, &variant).result(0);
+            let gather = |rank| GatherNodes {
+                leaders: group(rank),
+                locals: members[group(rank).me as usize],
+                places: None,
+                rank,
+            };
+            let gathered = scripts(p, |script, rank| {
+                gather(rank).allreduce(script, variant.most, count, &steps);
+            });
+            let outcome = carry_out(&gathered, count, &variant);
+            for rank in 0..p {
+                check(rank, &outcome.result(rank), &expected, &variant);
+            }
+            let mut script = Script::default();
+            gather(0).reduce(&mut script, count, |node| members[node as usize]);
+            check(0, &evaluated(&script, p, count), &expected, &variant);
+        }
+    }
+}
+
 // Over lanes.
 
 /// Nodes with as many ranks each.
@@ -772,7 +844,7 @@ fn leaders_that_gather_reduce_in_the_same_order_as_lanes() {
                             me: lanes.lane.me,
                         },
                         locals: lanes.node.members.expect("the ranks of a node"),
-                        places: shape.places,
+                        places: Some(shape.places),
                         rank,
                     };
                     let steps = Steps::new(shape.nodes, variant.radix.min(shape.nodes));

@@ -37,7 +37,7 @@ fn leaders_of_unlike_nodes_reduce_every_operand_once_for_all() {
                         me: node as u32,
                     },
                     locals: &locals,
-                    places: locals.len() as u32,
+                    places: None,
                     rank,
                 };
                 let steps = Steps::new(nodes.leaders.p, variant.radix.min(nodes.leaders.p));

@@ -55,7 +55,7 @@ impl Reduction<'_> {
                 false => Ok(()),
             };
         }
-        let is_even = facts.widest == facts.narrowest;
+        let is_even = facts.places().is_some();
         let is_between_powers = !facts.p.is_power_of_two();
         let leads = self.form(self.preferred()) != Form::Flat;
         let fits = match self.family() {
@@ -113,8 +113,7 @@ impl Reduction<'_> {
 
     /// Are there too few elements for every rank to have some of what a user's operator has to do?
     fn is_scanty(&self) -> bool {
-        let elements = self.bytes / self.unit.max(1);
-        !self.order.built_in && elements < self.context.facts.p.into()
+        !self.order.built_in && self.elements() < self.context.facts.p.into()
     }
 
     /// The same where all ranks share memory.

@@ -132,8 +132,12 @@ unsafe impl Send for Handles {}
 unsafe impl Sync for Handles {}
 
 impl Handles {
-    /// Where in the list of predefined operators those of bits and truth values begin.
+    /// Where in the list of predefined operators those of pairs begin,
+    pub const PAIRS: usize = 4;
+    /// those of bits,
     pub const BITS: usize = 6;
+    /// and those of truth values.
+    pub const TRUTHS: usize = 9;
 
     /// Which of them are `MPI_MAX`, `MPI_MIN`, `MPI_BAND`, `MPI_BOR`, `MPI_LAND` and `MPI_LOR`.
     pub const IDEMPOTENT: [usize; 6] = [2, 3, 6, 7, 9, 10];

@@ -65,7 +65,10 @@ impl Mpi {
         if !self.is_predefined(datatype)? || !self.fits(op, raw_type, datatype)? {
             return None;
         }
-        let is_integer = || self.fits(self.h.ops[Handles::BITS], raw_type, datatype);
+        let is_integer = || match self.number(datatype) {
+            Some(number) => Some(number != Number::Float),
+            None => self.fits(self.h.ops[Handles::BITS], raw_type, datatype),
+        };
         // Open MPI 4.1 adds integers of one and two bytes with saturation on some processors: a + (b + c) may then be
         // another number than (a + b) + c.
         let saturates = || Some(op == self.h.sum && self.extent(datatype).ok()? <= 2);
@@ -77,10 +80,18 @@ impl Mpi {
         })
     }
 
-    /// Does the host reduce elements of this predefined type by this predefined operator? It is asked, once, by a
-    /// reduction of this process alone. `None` if that failed for another reason: to take this for an answer would be
-    /// the choice of this rank alone.
+    /// Does the host reduce elements of this predefined type by this predefined operator? Where the standard does not
+    /// say so of a number, the host is asked, once, by a reduction of this process alone. `None` if that failed for
+    /// another reason: to take this for an answer would be the choice of this rank alone.
     fn fits(&self, op: sys::MPI_Op, raw_type: RawHandle, datatype: Datatype) -> Option<bool> {
+        // No communicator is made to ask: Open MPI makes none before each MPI_Comm_idup under way is complete.
+        if let Some(number) = self.number(datatype)
+            && (self.h.ops[..Handles::PAIRS].contains(&op)
+                || (number != Number::Float
+                    && self.h.ops[Handles::BITS..Handles::TRUTHS].contains(&op)))
+        {
+            return Some(true);
+        }
         let both = Known(op, datatype.0);
         if let Some(&(_, fits)) = KNOWN.lock().iter().find(|(known, _)| *known == both) {
             return Some(fits);
@@ -88,9 +99,7 @@ impl Mpi {
         let fits = match self.ask_whether(op, raw_type, datatype) {
             Some(answer) => answer.ok()?,
             // To leave the call to the host, which complains if they do not fit, would be this rank's choice alone.
-            None => {
-                return Some(self.h.ops[..Handles::BITS].contains(&op) || self.has_bits(datatype));
-            }
+            None => return Some(op != self.h.ops[Handles::BITS] || self.has_bits(datatype)),
         };
         KNOWN.lock().push((both, fits));
         Some(fits)
@@ -98,12 +107,17 @@ impl Mpi {
 
     /// Is it known to be a type of integers?
     fn has_bits(&self, datatype: Datatype) -> bool {
-        let mut numbers = self.h.numbers.iter();
-        let number = numbers.find(|(known, _)| *known == datatype.0);
-        match number {
-            Some((_, number)) => *number != Number::Float,
+        match self.number(datatype) {
+            Some(number) => number != Number::Float,
             None => datatype.0 == self.h.byte,
         }
+    }
+
+    /// What the bits of an element mean, if it is a number of the list.
+    fn number(&self, datatype: Datatype) -> Option<Number> {
+        let mut numbers = self.h.numbers.iter();
+        let number = numbers.find(|(known, _)| *known == datatype.0);
+        number.map(|&(_, number)| number)
     }
 
     /// The host's answer, or why it failed; `None` if it cannot be asked now.
