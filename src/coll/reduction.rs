@@ -320,6 +320,11 @@ impl Reduction {
         {
             inside.exchange(in_area, &slices)?;
         }
+        if let Some(inside) = &mut inside
+            && let Some((own, longest, wants)) = writing.handed_out()
+        {
+            inside.shuffle(in_area, own, longest, &wants)?;
+        }
         finish(operands, buffers, script, (requests, area))
     }
 }

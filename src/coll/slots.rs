@@ -201,13 +201,16 @@ impl Writing<'_> {
         match family {
             Family::Scan => whole(Fold::From(0)),
             Family::Reduction => whole(Fold::From(local(leader()))),
+            // As leaders that get messages.
+            Family::AllReduction | Family::ScatteredReduction if self.places().is_none() => {
+                whole(Fold::From(0))
+            }
             Family::ScatteredReduction => {
                 let ranks = 0..self.p();
                 ranks
                     .map(|rank| tree(self.part(rank), local(rank)))
                     .collect()
             }
-            Family::AllReduction if self.places().is_none() => whole(Fold::From(0)),
             Family::AllReduction
             | Family::Broadcast
             | Family::AllBroadcast
@@ -250,15 +253,18 @@ impl Writing<'_> {
                 let Some(order) = self.order().filter(|_| nodes > 1) else {
                     return vec![of(rank, 0)];
                 };
-                // Where the parts of the ranks of its lane lie in the area.
+                // Where the parts of the ranks of its lane lie in the area, or with a leader those of all.
                 let area = Cut::of(order.iter().map(|&rank| self.part(rank)));
                 let wanted = (0..)
                     .zip(&order)
-                    .filter(|(_, rank)| topology.local(**rank) == place);
+                    .filter(|(_, rank)| match self.places().is_some() {
+                        true => topology.local(**rank) == place,
+                        false => place == 0,
+                    });
                 let want = |(i, &rank): (u32, &u32)| of(rank, area.elements(&(i..i + 1)).start);
                 let mut wants: Vec<Want> = wanted.map(want).collect();
                 wants.sort_unstable_by_key(|want| want.elements.start);
-                wants
+                side_by_side(wants)
             }
             // On one node only, where ranks have their own numbers.
             Family::Scan => match self.prefix() {
@@ -304,6 +310,29 @@ impl Writing<'_> {
         })
     }
 
+    /// What leaders hand out of a result in parts: where that lies in the area, how many elements it has, and what this
+    /// rank gets of it.
+    pub fn handed_out(&self) -> Option<(Range<u64>, u64, Vec<Vec<Want>>)> {
+        let order = self.order().filter(|_| self.places().is_none())?;
+        let topology = self.state.topology();
+        let (node, place) = (topology.node(self.rank()), topology.local(self.rank()));
+        let places = topology.start(node)..topology.start(node + 1);
+        let area = Cut::of(order.iter().map(|&rank| self.part(rank)));
+        let all = area.elements(&places);
+        let longest = all.end - all.start;
+        let mut wants = vec![Vec::new(); places.len()];
+        if place == 0 {
+            return Some((all, longest, wants)); // its own part is in its place
+        }
+        let own = area.elements(&(places.start + place..places.start + place + 1));
+        wants[0] = vec![Want {
+            elements: own.start - all.start..own.end - all.start,
+            to: 0,
+            of: Operand::All,
+        }];
+        Some((0..0, longest, wants))
+    }
+
     /// Where the vectors of the ranks of the node lie in the area of a gather.
     pub fn vectors_of_ranks(&self) -> Vec<Range<u64>> {
         let (p, me) = (self.p(), self.rank());
@@ -312,4 +341,21 @@ impl Writing<'_> {
             .map(|rank| vector(rank)..vector(rank) + self.total)
             .collect()
     }
+}
+
+/// The same with what lies side by side, here and there, as one.
+fn side_by_side(wants: Vec<Want>) -> Vec<Want> {
+    let mut all: Vec<Want> = Vec::with_capacity(wants.len());
+    for want in wants {
+        match all.last_mut() {
+            Some(last)
+                if last.elements.end == want.elements.start
+                    && last.to + (last.elements.end - last.elements.start) == want.to =>
+            {
+                last.elements.end = want.elements.end;
+            }
+            _ => all.push(want),
+        }
+    }
+    all
 }

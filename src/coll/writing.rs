@@ -490,29 +490,42 @@ impl Writing<'_> {
                 blocks_of(self.rank()..self.rank() + 1, segments)
             }
             Form::Nodes { .. } => {
+                let mut own = 0..0;
                 let ranks = self.order().unwrap_or_default();
                 let parts = ranks.iter().map(|&rank| self.part(rank));
-                script.begin(self.most, in_segments(parts, segments));
-                let mut own = 0..0;
-                self.with_lanes(|lanes| own = lanes.reduce_scatter(script, segments));
+                if self.places().is_some() {
+                    script.begin(self.most, in_segments(parts, segments));
+                    self.with_lanes(|lanes| own = lanes.reduce_scatter(script, segments));
+                    return own;
+                }
+                let start = |node| self.state.topology().start(node);
+                self.with_leaders(0, |leaders| match self.shares && !leaders.leads() {
+                    true => script.begin(self.most, std::iter::empty()),
+                    false => {
+                        script.begin(self.most, in_segments(parts, segments));
+                        own = leaders.reduce_scatter(script, segments, start);
+                    }
+                });
                 own
             }
         }
     }
 
-    /// The ranks in the order in which their parts lie in the area, if it is not their own: the ranks in the same place
-    /// of their nodes side by side.
+    /// The ranks in the order in which their parts lie in the area, if it is not their own: those in the same place of
+    /// their nodes side by side or, where nodes have different numbers of ranks, those of a node.
     pub fn order(&self) -> Option<Vec<u32>> {
-        let lanes = match self.choice {
+        match self.choice {
             Choice::Rondo {
-                form: Form::Nodes { lanes },
+                form: Form::Nodes { .. },
                 ..
-            } if self.call.collective().family() == Family::ScatteredReduction => lanes,
+            } if self.call.collective().family() == Family::ScatteredReduction => {}
             Choice::Rondo { .. } | Choice::Host(_) => return None,
-        };
+        }
         let topology = self.state.topology();
-        let places = 0..lanes as usize;
-        let ranks = places.flat_map(|place| {
+        let Some(places) = self.places() else {
+            return Some((0..self.p()).map(|place| topology.rank(place)).collect());
+        };
+        let ranks = (0..places as usize).flat_map(|place| {
             let nodes = 0..topology.nodes();
             nodes.map(move |node| topology.locals(node)[place])
         });

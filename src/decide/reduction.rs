@@ -309,14 +309,12 @@ impl Reduction<'_> {
                 Form::Nodes { lanes: places }
             }
             // One rank of each node halves.
-            Algorithm::Halving if self.family() == Family::AllReduction => Form::Nodes { lanes: 1 },
-            Algorithm::Gather => Form::Nodes { lanes: 1 },
+            Algorithm::Halving | Algorithm::Gather => Form::Nodes { lanes: 1 },
             // Over nodes its tree is another one. In a reduce-scatter every rank is a root.
             Algorithm::Circulant if self.family() == Family::Reduction && !is_placed => {
                 Form::Nodes { lanes: 1 }
             }
             Algorithm::Circulant
-            | Algorithm::Halving
             | Algorithm::Bruck
             | Algorithm::Ring
             | Algorithm::Hybrid
@@ -382,9 +380,9 @@ impl Reduction<'_> {
             | Algorithm::Hypercube
             | Algorithm::Dissemination => most(self.bytes, facts.eager_bytes),
             Algorithm::Halving | Algorithm::Ordered | Algorithm::Ring => {
-                let parts = match form {
-                    Form::Flat => facts.p,
-                    Form::Nodes { lanes } => facts.nodes.saturating_mul(lanes),
+                let parts = match (form, self.family()) {
+                    (Form::Flat, _) | (_, Family::ScatteredReduction) => facts.p,
+                    (Form::Nodes { lanes }, _) => facts.nodes.saturating_mul(lanes),
                 };
                 let part = match self.family() {
                     Family::ScatteredReduction => self.longest,

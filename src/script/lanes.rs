@@ -123,4 +123,38 @@ impl Leaders<'_> {
             script.send(local, blocks.clone());
         }
     }
+
+    /// Adds a reduction of which every rank has its own part. The area has the parts of all ranks, those of a node side
+    /// by side and in the order of its ranks, and of each part so many segments; `start` says how many ranks there are
+    /// on the nodes before one. The blocks of this rank's own part. Nodes may have different numbers of ranks.
+    pub fn reduce_scatter(
+        &self,
+        script: &mut Script,
+        segments: u32,
+        start: impl Fn(u32) -> u32,
+    ) -> Range<u32> {
+        let parts =
+            |nodes: Range<u32>| once(start(nodes.start) * segments..start(nodes.end) * segments);
+        let all = 0..start(self.leaders.p) * segments;
+        let first = start(self.leaders.me);
+        let part = |place: u32| (first + place) * segments..(first + place + 1) * segments;
+        let leader = self.leaders.rank(self.leaders.me);
+        let places = || (0..).zip(self.locals);
+        if self.rank != leader {
+            let own = places().find(|(_, local)| **local == self.rank);
+            let own = part(own.map_or(0, |(place, _)| place));
+            script.send(leader, all);
+            script.receive(leader, own.clone(), Join::Store);
+            return own;
+        }
+        let others = || places().filter(|(_, local)| **local != leader);
+        for (_, &local) in others() {
+            script.receive(local, all.clone(), Join::Right);
+        }
+        halving(script, &self.leaders, parts);
+        for (place, &local) in others() {
+            script.send(local, part(place));
+        }
+        part(0)
+    }
 }

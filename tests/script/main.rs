@@ -120,6 +120,11 @@ fn cut(parts: &[u64], segments: u32) -> impl Iterator<Item = u64> + Clone {
     parts.iter().flat_map(of)
 }
 
+/// The same, to ask for elements.
+fn cut_of(parts: &[u64], segments: u32) -> Cut {
+    Cut::of(cut(parts, segments))
+}
+
 /// The blocks of a range of members, each of which has `segments` of them.
 fn blocks_of(segments: u32) -> impl Fn(Range<u32>) -> Once<Range<u32>> + Copy {
     move |members: Range<u32>| once(members.start * segments..members.end * segments)
@@ -647,6 +652,60 @@ fn an_allreduce_among_leaders_reduces_every_operand_once_and_in_the_same_order_f
                 let all = 2 * (nodes - 1) * segments;
                 assert!(blocks <= all, "{sizes:?}");
                 assert!(blocks == all || count < u64::from(nodes * segments));
+            }
+        }
+    }
+}
+
+/// Nodes may have any number of ranks, and parts any length. What a leader sends to others is as much as they have.
+#[test]
+fn a_reduce_scatter_among_leaders_leaves_every_rank_its_part() {
+    for (sizes, seed) in nodes_of_any_size().into_iter().zip(400..) {
+        let p: u32 = sizes.iter().sum();
+        let nodes = sizes.len() as u32;
+        let mut rng = rng(seed);
+        let ranks = shuffled((0..p).collect(), &mut rng);
+        let members = in_nodes(&ranks, &sizes);
+        let leaders: Vec<u32> = members.iter().map(|node| node[0]).collect();
+        let start = |node: u32| sizes[..node as usize].iter().sum::<u32>();
+        let node_of = |rank| members.iter().position(|node| node.contains(&rank)).unwrap();
+        for (parts, variant) in even_cases(p).chain(uneven_cases(p)).step_by(7) {
+            let segments = variant.segments;
+            let scripts = scripts(p, |script, rank| {
+                script.begin(variant.most, cut(&parts, segments));
+                let node = node_of(rank);
+                let leaders = Leaders {
+                    leaders: Group {
+                        members: Some(&leaders),
+                        p: nodes,
+                        me: node as u32,
+                    },
+                    locals: members[node],
+                    rank,
+                };
+                let own = leaders.reduce_scatter(script, segments, start);
+                script.result(own);
+            });
+            let outcome = carry_out(&scripts, parts.iter().sum(), &variant);
+            for (place, &rank) in (0..).zip(&ranks) {
+                let mut got = outcome.blocks(rank, part_of(segments)(place));
+                assert_eq!(scripts[rank as usize].results(), [part_of(segments)(place)]);
+                for term in &mut got {
+                    let mut sorted = term.to_vec();
+                    sorted.sort_unstable();
+                    *term = sorted.into();
+                }
+                let all: Vec<u16> = (0..p as u16).collect();
+                let expected = terms(elements(&parts, place), |_| &all);
+                check(rank, &got, &expected, &variant);
+            }
+            for (node, &leader) in members.iter().zip(&leaders) {
+                let sent = outcome.ports[leader as usize].sent.iter();
+                let out = sent.filter(|(to, _)| !node.contains(to));
+                let sent: u64 = out.map(|(_, blocks)| cut_of(&parts, segments).count(blocks)).sum();
+                let of_others = (0..).zip(&ranks).filter(|(_, rank)| !node.contains(rank));
+                let others: u64 = of_others.map(|(place, _): (usize, _)| parts[place]).sum();
+                assert_eq!(sent, others, "{sizes:?}");
             }
         }
     }

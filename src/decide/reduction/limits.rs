@@ -61,7 +61,9 @@ impl Reduction<'_> {
         let fits = match self.family() {
             // Ranks of a node would share its link.
             Family::AllReduction => is_even || leads,
-            Family::ScatteredReduction => is_even && (!self.has_long_part() || facts.widest == 1),
+            Family::ScatteredReduction => {
+                (is_even || (leads && config.shm)) && (!self.has_long_part() || facts.widest == 1)
+            }
             Family::Reduction => true,
             // Elsewhere no faster than the usual algorithm of hosts.
             Family::Scan => self.counts_flat_rounds(),
@@ -95,6 +97,7 @@ impl Reduction<'_> {
             Family::AllReduction => HALVING_BYTES,
             Family::ScatteredReduction if facts.widest == 1 => HALVING_BYTES,
             Family::Reduction if facts.widest > 1 => LEADERS_BYTES,
+            Family::ScatteredReduction if !is_even => LANES_BYTES,
             Family::ScatteredReduction
             | Family::Reduction
             | Family::Scan
