@@ -17,8 +17,9 @@ pub fn fullest_rounds(parts: &[u64]) -> u64 {
     let fullest = |count: usize| {
         let mut window: u64 = parts[..count].iter().sum();
         let mut most = window;
-        for first in 1..p {
-            window = window - parts[first - 1] + parts[(first + count - 1) % p];
+        let entering = parts[count..].iter().chain(&parts[..count]);
+        for (leaving, entering) in parts.iter().zip(entering) {
+            window = window - leaving + entering;
             most = most.max(window);
         }
         most

@@ -74,6 +74,17 @@ pub struct Reduction {
     comm: RawHandle,
     /// What is known of the operator, once that was looked at.
     operator: Cell<Option<Operator>>,
+    /// The parts of ranks, once these were looked at.
+    parts: Cell<Option<Parts>>,
+}
+
+/// What parts of ranks are like, in elements.
+#[derive(Clone, Copy)]
+struct Parts {
+    all: u64,
+    longest: u64,
+    /// In the fullest messages of all rounds of halving, if that is not about the whole vector.
+    fullest: Option<u64>,
 }
 
 impl Reduction {
@@ -107,6 +118,7 @@ impl Reduction {
             root,
             comm,
             operator: Cell::new(None),
+            parts: Cell::new(None),
         }
     }
 
@@ -175,20 +187,25 @@ impl Reduction {
     /// Bytes of the longest part of a rank, of a vector of `bytes` bytes among `p` ranks, and of the fullest messages
     /// of all rounds of halving, or as good as those.
     pub fn parts(&self, p: u32, bytes: u64) -> (u64, u64) {
-        match self.amount {
-            Amount::One(_) => (bytes.div_ceil(p.into()), bytes),
-            Amount::Int(_) | Amount::Large(_) => {
-                let counts = || (0..p).map(|rank| self.count(rank).unwrap_or(0));
-                let all: u64 = counts().sum();
-                let size = bytes.checked_div(all).unwrap_or(0);
-                let longest = counts().max().unwrap_or(0);
-                // Parts that are about equally long need no closer look.
-                let fullest = match longest / 2 > all / u64::from(p) {
-                    true => fullest_rounds(&counts().collect::<Vec<_>>()).saturating_mul(size),
-                    false => bytes,
-                };
-                (longest * size, fullest)
-            }
+        if let Amount::One(_) = self.amount {
+            return (bytes.div_ceil(p.into()), bytes);
+        }
+        let parts = self.parts.get().unwrap_or_else(|| self.look_at_parts(p));
+        self.parts.set(Some(parts));
+        let size = bytes.checked_div(parts.all).unwrap_or(0);
+        let fullest = parts.fullest.map(|fullest| fullest.saturating_mul(size));
+        (parts.longest * size, fullest.unwrap_or(bytes))
+    }
+
+    fn look_at_parts(&self, p: u32) -> Parts {
+        let counts = || (0..p).map(|rank| self.count(rank).unwrap_or(0));
+        let (all, longest) = (counts().sum(), counts().max().unwrap_or(0));
+        // Parts that are about equally long need no closer look.
+        let differ = longest / 2 > all / u64::from(p);
+        Parts {
+            all,
+            longest,
+            fullest: differ.then(|| fullest_rounds(&counts().collect::<Vec<_>>())),
         }
     }
 
