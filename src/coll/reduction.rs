@@ -6,7 +6,7 @@ use super::nodes::shares;
 use super::slots::Inside;
 use super::writing::Writing;
 use super::{Operation, Plan, Stop, begin_exchange, context, private};
-use crate::algorithm::{Algorithm, trees};
+use crate::algorithm::Algorithm;
 use crate::collective::{Collective, LEAST_BYTES};
 use crate::comm::{SEND_WINDOW, SIMULATED_SENDS, State, Work};
 use crate::config::Reproducible;
@@ -343,38 +343,25 @@ impl Reduction {
             return false;
         };
         let facts = state.facts();
-        let in_order = state.config().reproducible == Reproducible::Order;
-        let is_short = match algorithm {
-            // By the host: all orders have the same bits.
-            Algorithm::Gather | Algorithm::Census | Algorithm::Postal | Algorithm::Halving
-                if self.is_exact() =>
-            {
-                plan.bytes < LEAST_BYTES
+        let is_short = match self.is_exact() {
+            // The host has the same bits.
+            true => {
+                let short = [
+                    Algorithm::Gather,
+                    Algorithm::Census,
+                    Algorithm::Postal,
+                    Algorithm::Halving,
+                ];
+                short.contains(&algorithm) && plan.bytes < LEAST_BYTES
             }
             // Halving has the bits of a gather.
-            Algorithm::Gather | Algorithm::Halving => {
+            false => {
+                let in_order = state.config().reproducible == Reproducible::Order;
                 let known = Some(plan.bytes);
-                (form != Form::Flat || (facts.widest == 1 && !in_order))
+                [Algorithm::Gather, Algorithm::Halving].contains(&algorithm)
+                    && (form != Form::Flat || (facts.widest == 1 && !in_order))
                     && self.ask(known, state, |problem| problem.is_short_for_all())
             }
-            trees!(Algorithm)
-            | Algorithm::Adaptive
-            | Algorithm::Bruck
-            | Algorithm::Census
-            | Algorithm::Circulant
-            | Algorithm::Dissemination
-            | Algorithm::Doubling
-            | Algorithm::Hybrid
-            | Algorithm::Hypercube
-            | Algorithm::Neighbor
-            | Algorithm::Ordered
-            | Algorithm::Pairwise
-            | Algorithm::Pipelined
-            | Algorithm::Postal
-            | Algorithm::ReduceBcast
-            | Algorithm::Relay
-            | Algorithm::Ring
-            | Algorithm::ScatterAllgather => false,
         };
         is_short && facts.nodes > 1 && self.known_operator().is_some_and(|op| op.built_in)
     }

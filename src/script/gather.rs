@@ -116,12 +116,7 @@ impl GatherNodes<'_> {
 
     /// Writes the same reduction for a rank that has the vectors of all ranks already, in the order of ranks; `locals`
     /// says which ones are on a node.
-    pub fn reduce<'t>(
-        &self,
-        script: &mut Script,
-        total: u64,
-        locals: impl Fn(u32) -> &'t [u32],
-    ) {
+    pub fn reduce<'t>(&self, script: &mut Script, total: u64, locals: impl Fn(u32) -> &'t [u32]) {
         let nodes = self.leaders.p;
         let width = |node: u32| locals(node).len() as u32;
         let runs = self.runs(total);

@@ -83,7 +83,13 @@ fn short_sums_over_nodes_are_gathered_or_halved_whatever_is_faster_on_the_networ
         let by = |network, bytes| {
             let facts = Facts { network, ..facts };
             let order = SUM_OF_DOUBLES;
-            reduction(Collective::Allreduce, facts, bytes, order, &Config::default())
+            reduction(
+                Collective::Allreduce,
+                facts,
+                bytes,
+                order,
+                &Config::default(),
+            )
         };
         for (network, bytes, algorithm, lanes) in [
             (FAR, 16 << 10, Algorithm::Gather, 1),

@@ -668,7 +668,12 @@ fn a_reduce_scatter_among_leaders_leaves_every_rank_its_part() {
         let members = in_nodes(&ranks, &sizes);
         let leaders: Vec<u32> = members.iter().map(|node| node[0]).collect();
         let start = |node: u32| sizes[..node as usize].iter().sum::<u32>();
-        let node_of = |rank| members.iter().position(|node| node.contains(&rank)).unwrap();
+        let node_of = |rank| {
+            members
+                .iter()
+                .position(|node| node.contains(&rank))
+                .unwrap()
+        };
         for (parts, variant) in even_cases(p).chain(uneven_cases(p)).step_by(7) {
             let segments = variant.segments;
             let scripts = scripts(p, |script, rank| {
@@ -702,7 +707,9 @@ fn a_reduce_scatter_among_leaders_leaves_every_rank_its_part() {
             for (node, &leader) in members.iter().zip(&leaders) {
                 let sent = outcome.ports[leader as usize].sent.iter();
                 let out = sent.filter(|(to, _)| !node.contains(to));
-                let sent: u64 = out.map(|(_, blocks)| cut_of(&parts, segments).count(blocks)).sum();
+                let sent: u64 = out
+                    .map(|(_, blocks)| cut_of(&parts, segments).count(blocks))
+                    .sum();
                 let of_others = (0..).zip(&ranks).filter(|(_, rank)| !node.contains(rank));
                 let others: u64 = of_others.map(|(place, _): (usize, _)| parts[place]).sum();
                 assert_eq!(sent, others, "{sizes:?}");
@@ -731,7 +738,9 @@ fn evaluated(script: &Script, p: u32, count: u64) -> Vec<Term> {
         }
     }
     let results = script.results().iter();
-    results.flat_map(|blocks| area[places(blocks)].to_vec()).collect()
+    results
+        .flat_map(|blocks| area[places(blocks)].to_vec())
+        .collect()
 }
 
 /// So a choice by the length of the vector does not change the bits, and neither does it on a new communicator, where
