@@ -27,6 +27,14 @@ const PIECE_US: f64 = 0.02;
 /// Cost in microseconds of an operand that is joined by itself, however short it is (measured).
 const JOIN_US: f64 = 0.04;
 
+/// A link that takes so many nanoseconds for 1024 bytes, as one of 1 Gbit/s does, is slow. One that has no time for the
+/// long messages by which a network is measured is no faster.
+pub const SLOW_NS_PER_KB: f64 = 8000.0;
+
+/// A slow link may let short messages through faster than it is until there are too many of them. Where that would
+/// mislead, it is taken for one that needs so many nanoseconds for 1024 bytes, unless it is known to be slower.
+const SUSTAINED_NS_PER_KB: f64 = 32_000.0;
+
 /// The part of the fixed cost of a message for which its receiver can do nothing else, as measured by
 /// others for 100 Gbit/s: 0.6 us of 1.9 us.
 const ROOT_SHARE: f64 = 0.3;
@@ -364,6 +372,20 @@ impl Model {
     pub fn backwards(&self) -> Model {
         Model {
             gap_us: self.gap_us.max(self.root_us()),
+            ..*self
+        }
+    }
+
+    /// The same for calls that follow each other.
+    pub fn sustained(&self) -> Model {
+        let beta = self.beta_ns_per_kb;
+        let is_slow = beta >= SLOW_NS_PER_KB;
+        Model {
+            beta_ns_per_kb: if is_slow {
+                beta.max(SUSTAINED_NS_PER_KB)
+            } else {
+                beta
+            },
             ..*self
         }
     }

@@ -10,15 +10,13 @@
 use super::{FEW_CALLS, State};
 use crate::collective::Family;
 use crate::host::{Comm, Failure, Host, Mpi, Probe};
+use crate::model::SLOW_NS_PER_KB;
 use crate::network::{self, Network, Shared};
 use crate::report;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// What this process knows.
 pub static KNOWN: Shared = Shared::new();
-
-/// A link is no faster than this, in nanoseconds for 1024 bytes, if it has no time for the long messages of a probe.
-const SLOW_NS_PER_KB: f64 = 8000.0;
 
 /// A rate that is measured again is another one if it is so many times as high, or as low.
 const OTHER_RATE: f64 = 1.2;

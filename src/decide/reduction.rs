@@ -195,7 +195,7 @@ impl Reduction<'_> {
             true => 1,
             false => self.elements().min(facts.p.into()),
         };
-        let (model, _) = facts.models(config);
+        let model = facts.models(config).0.sustained();
         let (nodes, leaders) = (facts.nodes, Form::Nodes { lanes: 1 });
         let steps = Steps::new(nodes, facts.radix(leaders, self.bytes, config));
         model.halving_us(nodes, &steps, self.bytes)

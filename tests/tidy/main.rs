@@ -67,6 +67,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "hash",
             "host",
             "learn",
+            "model",
             "network",
             "records",
             "report",
