@@ -31,6 +31,8 @@ pub struct RingEnd<'a, D> {
     call: u64,
     patience: Patience,
     polls: u32,
+    /// The rank of the node that was waited for at the last look around, if it was in a later call.
+    ahead: Option<u32>,
     data: D,
 }
 
@@ -64,6 +66,7 @@ impl<'a, D> RingEnd<'a, D> {
             call: word,
             patience: Patience::new(call.timeout_s),
             polls: 0,
+            ahead: None,
             data,
         }
     }
@@ -74,6 +77,10 @@ impl<'a, D> RingEnd<'a, D> {
 
     /// Nothing has happened for so long: is the rank whose bytes are missing in another call, or does it take
     /// this one for another?
+    ///
+    /// What a rank has for this call it published before it went on. So if it is found in another call, and is still
+    /// waited for at the next look, with looks at the ring in between, it takes this call for another. Others that are
+    /// late as well say nothing of it.
     fn look_around(&mut self, idle: Duration, waiting: Option<u32>) -> Result<(), Failure> {
         let from = waiting.map(|local| self.locals[local as usize]);
         let strange = waiting.filter(|&local| {
@@ -82,8 +89,11 @@ impl<'a, D> RingEnd<'a, D> {
             let ahead = (theirs >> 32).wrapping_sub(self.call >> 32) as u32;
             theirs != self.call && ahead < 1 << 31
         });
-        self.patience.suspect(strange.and(from))?;
-        self.patience.check(idle, from)
+        let before = std::mem::replace(&mut self.ahead, strange);
+        match strange {
+            Some(local) if before == strange => Err(self.stranger(local)),
+            _ => self.patience.check(idle, from),
+        }
     }
 }
 
