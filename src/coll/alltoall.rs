@@ -195,7 +195,8 @@ impl Exchange<'_> {
         let longest = script.cut().longest();
         let copies = self.sides.send.is_none().then(|| {
             let most = config.max_tmp_size / longest.max(1);
-            (limits.sends - 1).min(most.try_into().unwrap_or(u32::MAX))
+            // The next block is copied while one is on its way.
+            (limits.sends.max(2) - 1).min(most.try_into().unwrap_or(u32::MAX))
         });
         pairs(script, &Group::all(p, state.rank()), copies);
         requests

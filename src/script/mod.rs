@@ -261,6 +261,16 @@ impl Script {
         }
     }
 
+    /// Copies as many blocks of the area from `first` on, as soon as all sends so far but the last `most` have left.
+    pub fn copy(&mut self, first: u32, blocks: Range<u32>, most: u32) {
+        let number = self.takes.len();
+        self.fold(first, blocks, Join::Store);
+        let sends = (self.sends.len() as u32).saturating_sub(most);
+        if let Some(take) = self.takes.get_mut(number) {
+            take.clear = take.clear.max(sends);
+        }
+    }
+
     /// The next blocks for a message.
     fn next(&self, rest: &mut Range<u32>) -> Option<Range<u32>> {
         while rest.start < rest.end && self.cut.count(&(rest.start..rest.start + 1)) == 0 {

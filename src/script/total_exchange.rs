@@ -170,8 +170,8 @@ fn side_by_side(
 
 /// Adds everything for an area of p blocks for the members and, behind them, p blocks of the members. Each is one
 /// message, or none if it is empty; the member's block for itself is left out. `copies`: what is received replaces what
-/// is sent, so that blocks are copied to their places in the area before; so many copies may wait to be sent besides
-/// the one that is replaced next.
+/// is sent, so that blocks are copied to their places in the area before; so many copies may wait until they have
+/// left besides the one that is replaced next.
 ///
 /// In each round a member has a partner that has it as its own: a 1-factor of the complete graph (D. König, Theorie der
 /// endlichen und unendlichen Graphen, 1936). So no order of messages is a circle. There are p - 1 rounds, or p if that
@@ -180,8 +180,8 @@ pub fn pairs(script: &mut Script, group: &Group, copies: Option<u32>) {
     let p = group.p;
     let partners: Vec<u32> = partners(p, group.me).collect();
     let give = |script: &mut Script, other: u32| {
-        if copies.is_some() {
-            script.fold(p + other, other..other + 1, Join::Store);
+        if let Some(copies) = copies {
+            script.copy(p + other, other..other + 1, copies);
         }
         script.send(group.rank(other), other..other + 1);
     };

@@ -99,6 +99,15 @@ fn starts(counts: &[u64]) -> Vec<u64> {
     once(0).chain(ends).collect()
 }
 
+/// A block is copied once all sends before it have left, but so many as may wait.
+fn copies_wait_for_sends(script: &Script, copies: Option<u32>) {
+    let is_copy = |take: &&Take| matches!(take.source, Source::Blocks(_));
+    for (before, take) in (0u32..).zip(script.takes().iter().filter(is_copy)) {
+        let most = copies.expect("only what is in place is copied");
+        assert_eq!(take.clear, before.saturating_sub(most));
+    }
+}
+
 /// Exchanges blocks; if `copies` says so, in place: then every rank has what it sends where it receives.
 fn exchange_pairs(p: u32, sizes: &[Vec<u64>], copies: Option<u32>, variant: &Variant) {
     let received = |me: usize| sizes.iter().map(move |sent| sent[me]);
@@ -111,6 +120,9 @@ fn exchange_pairs(p: u32, sizes: &[Vec<u64>], copies: Option<u32>, variant: &Var
         script.begin(1, both(me).chain(once(rest)));
         pairs(script, &Group::all(p, rank), copies);
     });
+    for script in &scripts {
+        copies_wait_for_sends(script, copies);
+    }
     let outcome = carry_out(&scripts, own, variant);
     for me in 0..p {
         let mut messages = 0;
