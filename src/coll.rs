@@ -7,6 +7,7 @@ mod allgather;
 mod alltoall;
 mod barrier;
 mod bcast;
+mod crowd;
 mod exchange;
 mod nodes;
 mod order;

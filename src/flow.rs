@@ -39,7 +39,7 @@ use std::collections::{TryReserveError, VecDeque};
 /// Bytes that one edge may leave in the memory of a receiver that does not receive, at the most.
 pub const EDGE_BYTES: u64 = 4 << 20;
 
-/// Bytes that all edges to a rank may leave there, at the most.
+/// Bytes that all edges to a rank may leave there, at the most, but [`SMALL_WINDOW`] of each ([`Flow::crowd`]).
 pub const RANK_BYTES: u64 = 16 << 20;
 
 /// The smallest window.
@@ -178,6 +178,14 @@ impl Flow {
             .try_reserve_exact(room.saturating_sub(self.edges.len()))?;
         self.marks
             .try_reserve_exact((messages as usize).saturating_sub(self.marks.len()))
+    }
+
+    /// In the call for which room was made last, up to so many ranks send to one. That may be more than this rank knows
+    /// of by its own messages: all of them may send to a rank that sends nothing. Below a small window it would be one
+    /// message and one round trip in turn, so an edge keeps as much.
+    pub fn crowd(&mut self, senders: u32) {
+        let share = RANK_BYTES / u64::from(senders.max(1));
+        self.bound = self.bound.min(share.max(SMALL_WINDOW));
     }
 
     /// A call begins for which there is room. One message in `frequency` is to be acknowledged, unless that is 0.

@@ -1,6 +1,6 @@
 //! The law of in-flight control on invented networks: it fills the link, and does not fill queues.
 
-use rondo::flow::{Flow, SMALL_WINDOW, Verdict};
+use rondo::flow::{EDGE_BYTES, Flow, RANK_BYTES, SMALL_WINDOW, Verdict};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -352,6 +352,46 @@ fn a_rank_that_sleeps_is_not_flooded() {
                 assert!(sent + bytes <= bound, "{sent} and {bytes} bytes of {bound}");
             }
         }
+    }
+}
+
+/// Many ranks send to one that sleeps, as up a tree, and each of them to that one alone: what they leave there together
+/// is bounded as well, but for a small window each.
+#[test]
+fn a_rank_that_many_send_to_is_not_flooded() {
+    for (senders, bound) in [
+        (0, EDGE_BYTES),
+        (4, EDGE_BYTES),
+        (63, RANK_BYTES / 63),
+        (256, SMALL_WINDOW),
+        (100_000, SMALL_WINDOW),
+    ] {
+        let (mut flow, mut sent) = (Flow::default(), 0);
+        loop {
+            flow.reserve(64, 1).unwrap();
+            flow.crowd(senders);
+            flow.begin(0);
+            if flow.ask(1, 8 << 10, 0) != Verdict::Standard {
+                break;
+            }
+            flow.sent(1, 8 << 10, None);
+            sent += 8 << 10;
+        }
+        let whole = bound / 2 / (8 << 10) * (8 << 10);
+        assert!(sent <= whole, "{senders} senders: {sent} of {bound}");
+        assert!(2 * sent >= whole, "{senders} senders: {sent} of {bound}");
+    }
+}
+
+/// The calls behind one with many senders have their own bound.
+#[test]
+fn a_crowd_is_that_of_a_single_call() {
+    let mut flow = Flow::default();
+    for (senders, verdict) in [(256, Verdict::Synchronous), (0, Verdict::Standard)] {
+        flow.reserve(64, 1).unwrap();
+        flow.crowd(senders);
+        flow.begin(0);
+        assert_eq!(flow.ask(1, 1 << 19, 0), verdict, "{senders} senders");
     }
 }
 

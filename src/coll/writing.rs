@@ -81,6 +81,7 @@ impl Writing<'_> {
                 unreachable!("nothing is reduced")
             }
         }
+        script.set_crowd(self.crowd(algorithm, form));
     }
 
     fn write_all_reduction(
@@ -460,7 +461,7 @@ impl Writing<'_> {
     }
 
     /// The tree of an algorithm.
-    fn shape(&self, algorithm: Algorithm) -> Shape {
+    pub(super) fn shape(&self, algorithm: Algorithm) -> Shape {
         let latency = (self.call).ask(Some(self.bytes), self.state, |problem| problem.latency());
         let shape = decide::shape(algorithm, self.p(), latency, self.state.config());
         shape.unwrap_or(Shape::BINOMIAL)

@@ -169,6 +169,8 @@ pub struct Script {
     most: u64,
     /// What is sent now leaves after so many takes, whatever its blocks are.
     floor: u32,
+    /// See [`Script::crowd`].
+    crowd: u32,
 }
 
 impl Script {
@@ -183,6 +185,17 @@ impl Script {
         self.last.resize(self.cut.blocks() as usize, (0, 0));
         self.most = most.max(1);
         self.floor = 0;
+        self.crowd = 0;
+    }
+
+    /// Ranks that may send to a rank to which this one sends; 0: as many as this one sends to.
+    pub fn crowd(&self) -> u32 {
+        self.crowd
+    }
+
+    /// Says so.
+    pub fn set_crowd(&mut self, senders: u32) {
+        self.crowd = senders;
     }
 
     /// What is sent from here on leaves after all takes before.

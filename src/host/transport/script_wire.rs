@@ -111,6 +111,7 @@ impl Requests {
             }
         }
         self.reserve(limits, receivers.len() as u32, StagingRoom::none())?;
+        self.flow.crowd(script.crowd());
         let elements = script.cut().total();
         let bytes = match area {
             Some(_) => 0,

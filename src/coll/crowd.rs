@@ -1,0 +1,30 @@
+//! How many ranks may send to one in a reduction.
+
+#![forbid(unsafe_code)]
+
+use super::Operation;
+use super::writing::Writing;
+use crate::algorithm::{Algorithm, trees};
+use crate::collective::Family;
+use crate::decide::Form;
+
+impl Writing<'_> {
+    /// Ranks that may send to one, if that can be more than this rank itself sends to; otherwise 0. It bounds what this
+    /// rank leaves with others, so ranks need not agree on it.
+    pub(super) fn crowd(&self, algorithm: Algorithm, form: Form) -> u32 {
+        let facts = self.state.facts();
+        match (algorithm, form) {
+            // A grid of ranks, and a chain, in which nobody gets much from many.
+            _ if self.call.collective().family() == Family::Scan => 0,
+            (Algorithm::Ordered, _) => facts.p - 1,
+            (_, Form::Nodes { lanes: 1 }) if !self.shares => {
+                facts.widest - 1 + facts.nodes.next_power_of_two().ilog2()
+            }
+            (Algorithm::Postal | trees!(Algorithm), _) => {
+                // As many as send to a rank one after the other for each block.
+                self.shape(algorithm).pace(facts.p).every.max(2)
+            }
+            _ => 0,
+        }
+    }
+}
