@@ -8,6 +8,7 @@ use super::memory;
 use crate::host::library::handle::Comm;
 use crate::host::library::table::Mpi;
 use crate::host::object::code::Code;
+use std::cmp::Reverse;
 use std::collections::{TryReserveError, VecDeque};
 use std::mem::MaybeUninit;
 
@@ -74,15 +75,22 @@ pub struct Staging {
 unsafe impl Send for Staging {}
 
 impl Staging {
-    /// Makes room for a call.
+    /// Makes room for a call. Memory is kept from call to call, so only as many messages grow as it needs: a call of
+    /// many short ones and one of a few long ones must not leave many long ones.
     pub fn begin(&mut self, room: &StagingRoom) -> Result<(), TryReserveError> {
         self.idle.extend(self.busy.drain(..));
         let most = room.messages as usize;
         self.busy.try_reserve(most)?;
+        let holds = |message: &&Message| message.holds(room.bytes, room.pieces);
+        if self.idle.iter().filter(holds).count() >= most {
+            return Ok(());
+        }
         let more = most.saturating_sub(self.idle.len());
         self.idle.try_reserve(more)?;
         self.idle.extend((0..more).map(|_| Message::default()));
-        self.idle.iter_mut().try_for_each(|message| {
+        self.idle
+            .sort_unstable_by_key(|message| Reverse(message.memory.capacity()));
+        self.idle[..most].iter_mut().try_for_each(|message| {
             message.runs.clear();
             message.runs.try_reserve(room.pieces)?;
             message.memory.try_reserve_exact(room.bytes as usize)
@@ -92,8 +100,10 @@ impl Staging {
     /// Memory for a message of `len` bytes that lie in `runs`, and its number; `None` if there is none before a
     /// release.
     pub fn reserve(&mut self, runs: &[Run], len: u64) -> Option<(*mut u8, u32)> {
-        let enough = |message: &Message| message.memory.capacity() as u64 >= len;
-        let i = self.idle.iter().position(enough)?;
+        // The smallest one, so that the large ones are there for long messages.
+        let (i, _) = (self.idle.iter().enumerate())
+            .filter(|(_, message)| message.holds(len, runs.len()))
+            .min_by_key(|(_, message)| message.memory.capacity())?;
         let mut message = self.idle.swap_remove(i);
         message.runs.clear();
         message.runs.extend_from_slice(runs);
@@ -147,6 +157,11 @@ impl Staging {
 }
 
 impl Message {
+    /// Is there memory for so many bytes in so many pieces?
+    fn holds(&self, bytes: u64, pieces: usize) -> bool {
+        self.memory.capacity() as u64 >= bytes && self.runs.capacity() >= pieces
+    }
+
     /// Calls `copy(place in the user's memory, place in the message, bytes)` for every run.
     fn each(
         &mut self,
