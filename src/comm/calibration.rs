@@ -9,7 +9,7 @@
 
 use super::{FEW_CALLS, State};
 use crate::collective::Family;
-use crate::host::{Comm, Failure, Host, Mpi, Probe};
+use crate::host::{Comm, Failure, Host, Mpi, Peer, Probe};
 use crate::model::SLOW_NS_PER_KB;
 use crate::network::{self, Network, Shared};
 use crate::report;
@@ -72,9 +72,14 @@ impl State {
         let node = topology.node(self.rank);
         let locals = topology.locals(node);
         let mut measured = Network::default();
+        let peer = |rank| Peer {
+            comm: private,
+            rank,
+            timeout_s: self.config.timeout_s,
+        };
         if locals[0] == self.rank && (node ^ 1) < topology.nodes() {
             let partner = topology.locals(node ^ 1)[0];
-            let probe = pair(mpi, private, partner, node.is_multiple_of(2), true)?;
+            let probe = pair(mpi, peer(partner), node.is_multiple_of(2), true)?;
             measured.alpha_us = probe.latency.map(|seconds| seconds * 1e6);
             measured.gap_us = probe.sending.map(|seconds| seconds * 1e6);
             // Where long messages would have taken too long, the link is slow; but it may let a short one through
@@ -89,7 +94,7 @@ impl State {
         {
             let asks = first == self.rank;
             let partner = if asks { second } else { first };
-            let probe = pair(mpi, private, partner, asks, false)?;
+            let probe = pair(mpi, peer(partner), asks, false)?;
             measured.node_alpha_us = probe.latency.map(|seconds| seconds * 1e6);
             measured.node_beta_ns_per_kb = probe.per_byte.map(|seconds| seconds * 1024e9);
         }
@@ -141,12 +146,12 @@ impl State {
     }
 }
 
-/// Two ranks measure: one asks, and knows the result.
-fn pair(mpi: &Mpi, private: Comm, partner: u32, asks: bool, gap: bool) -> Result<Probe, Failure> {
+/// This rank and another one measure: one asks, and knows the result.
+fn pair(mpi: &Mpi, partner: Peer, asks: bool, gap: bool) -> Result<Probe, Failure> {
     match asks {
-        true => mpi.probe(private, partner, gap),
+        true => mpi.probe(partner, gap),
         false => {
-            mpi.answer_probe(private, partner)?;
+            mpi.answer_probe(partner)?;
             Ok(Probe::default())
         }
     }

@@ -6,7 +6,7 @@ use super::{Schedules, State};
 use crate::engine::node::{Groups, Messages, RingRows};
 use crate::engine::{Part, Scratch};
 use crate::hash;
-use crate::host::{Code, Comm, Failure, MailboxState, Mpi, Requests};
+use crate::host::{Code, Comm, Failure, MailboxState, Mpi, Peer, Requests};
 use crate::report;
 use crate::schedule::Parts;
 use crate::shm::{Division, Mailboxes, Offer, Ring, Segment, Shared};
@@ -232,7 +232,12 @@ fn share(mpi: &Mpi, state: &State, private: Comm) -> Result<Mapped, Failure> {
         },
     };
     // Handed out whatever it is: the others wait for it.
-    mpi.hand_out(private, rank, creator, locals, &mut offer.0)?;
+    let from = Peer {
+        comm: private,
+        rank: creator,
+        timeout_s: state.config().timeout_s,
+    };
+    mpi.hand_out(rank, from, locals, &mut offer.0)?;
     Ok(match own {
         Some(own) => own.map_err(|error| format!("it cannot make one: {error}")),
         None if offer == nothing => Err(format!("rank {creator} made none")),

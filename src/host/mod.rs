@@ -40,7 +40,7 @@ pub use object::operator::Operator;
 pub use transport::in_flight::InFlight;
 pub use transport::local_packets::{LocalPackets, MailboxEvent, MailboxState, Route};
 pub use transport::pairs_wire::{MpiPairsWire, PairsJob};
-pub use transport::probes::Probe;
+pub use transport::probes::{Peer, Probe};
 pub use transport::ring::{NodeCall, RingLocal, RingSlots, SlotVectors};
 pub use transport::rooted_wire::MpiRootedWire;
 pub use transport::script_wire::{MpiScriptWire, ScriptJob};

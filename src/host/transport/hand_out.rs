@@ -1,20 +1,19 @@
 //! Words from one rank to others.
 
 use super::patience::Pending;
+use super::probes::Peer;
 use super::start::Envelope;
 use crate::host::data::lent::{self, Lent};
-use crate::host::library::handle::Comm;
 use crate::host::library::table::Mpi;
 use crate::host::object::failure::Failure;
 
 impl Mpi {
-    /// Brings `words` of rank `from` to the ranks `to`, of which this is `me`, on a private communicator. Called by
+    /// Brings `words` of the rank `from` to the ranks `to`, of which this is `me`, on a private communicator. Called by
     /// these ranks only, by all of them.
     pub fn hand_out(
         &self,
-        comm: Comm,
         me: u32,
-        from: u32,
+        from: Peer,
         to: &[u32],
         words: &mut [u64],
     ) -> Result<(), Failure> {
@@ -23,10 +22,14 @@ impl Mpi {
         let mut requests = Vec::new();
         let mut start = |rank: u32| {
             // Nothing else is under way when a communicator is new.
-            let envelope = Envelope { rank, tag: 0, comm };
+            let envelope = Envelope {
+                rank,
+                tag: 0,
+                comm: from.comm,
+            };
             // SAFETY: the words stay where they are until the requests are complete, below, or for good.
             let request = unsafe {
-                match me == from {
+                match me == from.rank {
                     true => self.start_send(chunk, envelope, false),
                     false => self.start_receive(chunk, envelope),
                 }
@@ -34,14 +37,14 @@ impl Mpi {
             requests.push(Pending::new(request));
             Ok::<(), Failure>(())
         };
-        let started = match me == from {
+        let started = match me == from.rank {
             true => (to.iter())
-                .filter(|&&rank| rank != from)
+                .filter(|&&rank| rank != from.rank)
                 .try_for_each(|&rank| start(rank)),
-            false => start(from),
+            false => start(from.rank),
         };
         started.inspect_err(|_| lent::give_up())?;
-        self.complete(&mut requests)?;
+        self.complete(&mut requests, from)?;
         words.copy_from_slice(&lent);
         Ok(())
     }

@@ -11,6 +11,27 @@ use crate::host::library::handle::Comm;
 use crate::host::library::table::Mpi;
 use crate::host::object::failure::Failure;
 
+/// The rank at the other end, on a private communicator on which nothing else is under way.
+#[derive(Clone, Copy)]
+pub struct Peer {
+    /// The communicator.
+    pub comm: Comm,
+    /// The rank.
+    pub rank: u32,
+    /// See `RONDO_TIMEOUT_S`.
+    pub timeout_s: u32,
+}
+
+impl Peer {
+    fn envelope(&self) -> Envelope {
+        Envelope {
+            rank: self.rank,
+            tag: 0,
+            comm: self.comm,
+        }
+    }
+}
+
 /// What two ranks found out about messages between them, in seconds; `None`: that would have taken too long.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Probe {
@@ -57,14 +78,12 @@ const TRIPS_BUDGET: f64 = 1.5e-3;
 const LONGER: f64 = (LONG[1] / LONG[0]) as f64;
 
 impl Mpi {
-    /// Asks rank `partner` of a private communicator, on which nothing else is under way, and which answers by
-    /// [`Mpi::answer_probe`]. At most 19 messages, or 11 without the rows.
-    pub fn probe(&self, comm: Comm, partner: u32, with_rows: bool) -> Result<Probe, Failure> {
+    /// Asks another rank, which answers by [`Mpi::answer_probe`]. At most 19 messages, or 11 without the rows.
+    pub fn probe(&self, peer: Peer, with_rows: bool) -> Result<Probe, Failure> {
         let mut probe = Probe::default();
         let mut asker = Asker {
             mpi: self,
-            comm,
-            partner,
+            peer,
             message: Lent::new(vec![0; SHORT]),
             answer: Lent::new(vec![0; SHORT]),
         };
@@ -81,7 +100,7 @@ impl Mpi {
         probe.latency = Some(latency).filter(|&latency| latency < 1.0);
         if with_rows {
             asker.announce(EXCHANGE)?;
-            let row = self.row(comm, partner)?;
+            let row = self.row(peer)?;
             probe.sending = Some(row.sending);
             // A rank that was kept from running finds all messages at once.
             probe.slow_byte =
@@ -108,39 +127,35 @@ impl Mpi {
         Ok(probe)
     }
 
-    /// Answers what rank `partner` asks by [`Mpi::probe`].
-    pub fn answer_probe(&self, comm: Comm, partner: u32) -> Result<(), Failure> {
+    /// Answers what another rank asks by [`Mpi::probe`].
+    pub fn answer_probe(&self, peer: Peer) -> Result<(), Failure> {
         let mut message = Lent::new(vec![0; SHORT]);
         let mut own = Lent::new(vec![0; SHORT]);
         loop {
-            self.receive_bytes(comm, partner, &mut message)?;
+            self.receive_bytes(peer, &mut message)?;
             let (words, _) = message.as_chunks::<{ size_of::<u64>() }>();
             let (next, answer) = (u64::from_ne_bytes(words[0]), u64::from_ne_bytes(words[1]));
             if answer != 0 {
-                self.send_bytes(comm, partner, &mut own)?;
+                self.send_bytes(peer, &mut own)?;
             }
             match next {
                 END => return Ok(()),
                 EXCHANGE => {
-                    self.row(comm, partner)?;
+                    self.row(peer)?;
                 }
                 bytes => message.resize(bytes as usize, 0),
             }
         }
     }
 
-    /// Sends rank `partner` a row of short messages and longer ones, and receives as many.
-    fn row(&self, comm: Comm, partner: u32) -> Result<Row, Failure> {
+    /// Sends another rank a row of short messages and longer ones, and receives as many.
+    fn row(&self, peer: Peer) -> Result<Row, Failure> {
         let lengths = || std::iter::repeat_n(SHORT, ROW).chain([END_BYTES; ENDS]);
         let from = Lent::new(vec![0u8; END_BYTES]);
         let mut to: Vec<_> = lengths()
             .map(|length| Lent::new(vec![0u8; length]))
             .collect();
-        let envelope = Envelope {
-            rank: partner,
-            tag: 0,
-            comm,
-        };
+        let envelope = peer.envelope();
         let mut receives = Vec::with_capacity(ROW + ENDS);
         for bytes in &mut to {
             let chunk = self.bytes_at(bytes.as_mut_ptr(), bytes.len() as u64);
@@ -161,11 +176,11 @@ impl Mpi {
         let steps = begins[..=ROW].windows(2).map(|two| two[1] - two[0]);
         let least = steps.fold(f64::MAX, f64::min);
         let (row, last) = receives.split_at_mut(ROW);
-        self.complete(row)?;
+        self.complete(row, peer)?;
         let short = self.time() - start;
-        self.complete(last)?;
+        self.complete(last, peer)?;
         let end = self.time() - start;
-        self.complete(&mut sends)?;
+        self.complete(&mut sends, peer)?;
         Ok(Row {
             // Between the two, so that neither a rank that was kept from running nor one that had the processor for
             // itself while others waited says it alone.
@@ -176,49 +191,38 @@ impl Mpi {
     }
 
     /// Sends some bytes, and waits until that is complete.
-    fn send_bytes(&self, comm: Comm, to: u32, bytes: &mut Lent<Vec<u8>>) -> Result<(), Failure> {
+    fn send_bytes(&self, to: Peer, bytes: &mut Lent<Vec<u8>>) -> Result<(), Failure> {
         let chunk = self.bytes_at(bytes.as_mut_ptr(), bytes.len() as u64);
-        let envelope = Envelope {
-            rank: to,
-            tag: 0,
-            comm,
-        };
         // SAFETY: the bytes are borrowed until the request is complete, which is the next thing, or stay for good.
-        let request = unsafe { self.start_send(chunk, envelope, false) }?;
-        self.complete(&mut [Pending::new(request)])
+        let request = unsafe { self.start_send(chunk, to.envelope(), false) }?;
+        self.complete(&mut [Pending::new(request)], to)
     }
 
     /// Receives so many bytes.
-    fn receive_bytes(
-        &self,
-        comm: Comm,
-        from: u32,
-        bytes: &mut Lent<Vec<u8>>,
-    ) -> Result<(), Failure> {
+    fn receive_bytes(&self, from: Peer, bytes: &mut Lent<Vec<u8>>) -> Result<(), Failure> {
         let chunk = self.bytes_at(bytes.as_mut_ptr(), bytes.len() as u64);
-        let envelope = Envelope {
-            rank: from,
-            tag: 0,
-            comm,
-        };
         // SAFETY: as in `send_bytes`.
-        let request = unsafe { self.start_receive(chunk, envelope) }?;
-        self.complete(&mut [Pending::new(request)])
+        let request = unsafe { self.start_receive(chunk, from.envelope()) }?;
+        self.complete(&mut [Pending::new(request)], from)
     }
 
-    /// Waits until all of these are complete. Should one fail, the memory of all is given up.
-    pub(super) fn complete(&self, requests: &mut [Pending]) -> Result<(), Failure> {
-        let mut patience = Patience::new(0);
+    /// Waits until all of these messages from or to another rank are complete. Should one fail, or take longer than
+    /// the user waits, the memory of all is given up.
+    pub(super) fn complete(&self, requests: &mut [Pending], peer: Peer) -> Result<(), Failure> {
+        let mut patience = Patience::new(peer.timeout_s);
         for request in requests {
             let mut wait = || {
                 while test(self, request)?.is_none() {
                     match Abi::BUILT.is_simulated() {
                         true => wait(self, std::iter::once(&mut *request))?,
                         false => {
-                            patience.wait();
+                            if let Some(idle) = patience.wait() {
+                                patience.check(idle, Some(peer.rank))?;
+                            }
                         }
                     }
                 }
+                patience.moved();
                 Ok::<(), Failure>(())
             };
             wait().inspect_err(|_| lent::give_up())?;
@@ -240,8 +244,7 @@ struct Row {
 /// The rank that asks. Its next message is as long as the last one said.
 struct Asker<'a> {
     mpi: &'a Mpi,
-    comm: Comm,
-    partner: u32,
+    peer: Peer,
     message: Lent<Vec<u8>>,
     answer: Lent<Vec<u8>>,
 }
@@ -259,8 +262,8 @@ impl Asker<'_> {
     fn ask(&mut self) -> Result<f64, Failure> {
         self.write(SHORT as u64, true);
         let start = self.mpi.time();
-        (self.mpi).send_bytes(self.comm, self.partner, &mut self.message)?;
-        (self.mpi).receive_bytes(self.comm, self.partner, &mut self.answer)?;
+        (self.mpi).send_bytes(self.peer, &mut self.message)?;
+        (self.mpi).receive_bytes(self.peer, &mut self.answer)?;
         let time = self.mpi.time() - start;
         self.message.resize(SHORT, 0);
         Ok(time)
@@ -269,7 +272,7 @@ impl Asker<'_> {
     /// Sends a short message that nobody answers, about what comes next.
     fn announce(&mut self, next: u64) -> Result<(), Failure> {
         self.write(next, false);
-        (self.mpi).send_bytes(self.comm, self.partner, &mut self.message)?;
+        (self.mpi).send_bytes(self.peer, &mut self.message)?;
         self.message.resize((next as usize).max(SHORT), 0);
         Ok(())
     }
