@@ -82,8 +82,14 @@ impl Rounds {
     /// Among `p` members along the dimensions of a grid, a round for every other digit.
     fn along(grid: &Grid, p: u32) -> Rounds {
         let round = |dimension: Dimension, skip| {
-            let travels = move |&place: &u32| dimension.digit(place) == skip;
-            Round::new(dimension, skip, (0..p).filter(travels))
+            // The places with the digit `skip`. The sizes of the grid have p as their product.
+            let Dimension { stride, size } = dimension;
+            let firsts = (0..p / (stride * size)).map(|i| (i * size + skip) * stride);
+            Round {
+                dimension,
+                skip,
+                places: firsts.map(|first| first..first + stride).collect(),
+            }
         };
         let all =
             |dimension: Dimension| (1..dimension.size).map(move |skip| round(dimension, skip));

@@ -72,6 +72,27 @@ fn an_exchange_in_a_grid_brings_every_block_in_a_message_for_each_other_digit() 
     }
 }
 
+/// Along a dimension go the places with as large a digit in it, the lowest first.
+#[test]
+fn what_goes_along_a_dimension_has_that_digit() {
+    for p in 2..=200 {
+        for grid in [Grid::hypercube(p), Grid::mesh(p)] {
+            let mut script = Script::default();
+            grid_exchange(&mut script, &Group::all(p, p - 1), &grid, 1, u64::MAX);
+            let takes = script.takes().iter().map(|take| take.blocks.clone());
+            // What has come is put into its places; the others hold copies.
+            let places: Vec<u32> = takes.filter(|to| to.end <= p).flatten().collect();
+            let digits = grid
+                .dimensions()
+                .flat_map(|dimension| (1..dimension.size).map(move |digit| (dimension, digit)));
+            let expected = digits.flat_map(|(dimension, digit)| {
+                (0..p).filter(move |&place| dimension.digit(place) == digit)
+            });
+            assert_eq!(places, expected.collect::<Vec<_>>(), "p = {p}");
+        }
+    }
+}
+
 /// Elements of the block of one rank for another: any numbers, many of them 0.
 fn sizes(p: u32, seed: u64, both_ways: bool) -> Vec<Vec<u64>> {
     let mut rng = rng(u64::from(p) << 16 | seed);
