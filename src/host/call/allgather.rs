@@ -268,21 +268,24 @@ impl Allgather {
 
     /// Copies this rank's contribution to its place: an allgather of this rank with itself.
     fn copy_own(&self, host: &Host, mpi: &Mpi, rank: u32) -> Result<(), Code> {
-        let (Count::Int(sent), Some(count)) = (self.sendcount, self.counts.count(rank)) else {
+        // A large count is an `int`'s here, or the host's own form of the call is left as it is.
+        let int = |count: Option<u64>| c_int::try_from(count?).ok();
+        let counts = (int(self.sendcount.get()), int(self.counts.count(rank)));
+        let (Some(sent), Some(count)) = counts else {
             return Err(Code::intern());
         };
         let datatype = self.recvtype(mpi).ok_or(Code::intern())?;
         let slots = self.slots(self.recvbuf.cast(), mpi.extent(datatype)?);
         let to = slots.address(rank).cast();
         // SAFETY: these are the caller's own arguments, for which whoever made the call vouched; the
-        // slot is where the host would put the same elements, and the count is an `int`'s.
+        // slot is where the host would put the same elements.
         let copy = |own_self: Comm| unsafe {
             (host.own.allgather)(
                 self.sendbuf,
                 sent,
                 self.sendtype,
                 to,
-                count as c_int,
+                count,
                 self.recvtype,
                 RawHandle::of(own_self.0),
             )
