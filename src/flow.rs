@@ -60,7 +60,7 @@ const PACE: u64 = 4;
 /// Bytes of an epoch at the least, whatever the window: a link may let a burst through faster than it is.
 const EPOCH_BYTES: u64 = 256 << 10;
 
-/// Edges that are remembered, at the most.
+/// Edges that are remembered, at the most, or for twice as many ranks as a call has sent to.
 const EDGES: usize = 1024;
 
 /// A message takes this much memory besides its bytes where it waits.
@@ -94,7 +94,9 @@ struct Edge {
     /// Bytes sent, and those of them that are known to have met their receives, over all calls.
     sent: u64,
     acknowledged: u64,
-    /// Bytes sent when this call began.
+    /// The last call that this edge had a part in: what follows is of that one.
+    call: u64,
+    /// Bytes sent when the call began.
     begin: u64,
     /// Synchronous messages under way.
     marks: u32,
@@ -112,11 +114,22 @@ impl Edge {
             to,
             sent: 0,
             acknowledged: 0,
+            call: 0,
             begin: 0,
             marks: 0,
             since: (0, 0),
             answered: false,
             round_trip: u64::MAX,
+        }
+    }
+
+    /// The call of this number begins, if it has not yet. Nothing of an earlier one is under way.
+    fn enter(&mut self, call: u64) {
+        if self.call != call {
+            self.call = call;
+            self.begin = self.sent;
+            self.marks = 0;
+            self.answered = false;
         }
     }
 }
@@ -130,6 +143,10 @@ pub type Figures = [i64; 5];
 pub struct Flow {
     /// In the order of ranks.
     edges: Vec<Edge>,
+    /// More edges than these are not remembered: see [`EDGES`].
+    most: usize,
+    /// The number of the call.
+    call: u64,
     /// Bytes that an edge may leave unacknowledged, with the memory that messages take besides.
     bound: u64,
     /// Ranks to which this one sends in a call, at the most.
@@ -165,12 +182,13 @@ impl Flow {
         let neighbors = neighbors.max(1);
         self.receivers = neighbors.into();
         self.bound = EDGE_BYTES.min(RANK_BYTES / self.receivers);
-        if self.edges.len() >= EDGES {
+        self.most = self.most.max(EDGES).max(2 * neighbors as usize);
+        if self.edges.len() > self.most {
             // As large a number of ranks has been sent to by trees of many roots. Those that owe least are forgotten.
             let open = |edge: &Edge| edge.sent - edge.acknowledged;
-            self.edges.sort_by_key(|edge| Reverse(open(edge)));
-            self.edges.truncate(EDGES / 2);
-            self.edges.sort_by_key(|edge| edge.to);
+            self.edges.sort_unstable_by_key(|edge| Reverse(open(edge)));
+            self.edges.truncate(self.most / 2);
+            self.edges.sort_unstable_by_key(|edge| edge.to);
         }
         // For twice as many, so that the next call finds room as well.
         let room = (self.edges.len() + neighbors as usize).max(2 * neighbors as usize);
@@ -178,6 +196,26 @@ impl Flow {
             .try_reserve_exact(room.saturating_sub(self.edges.len()))?;
         self.marks
             .try_reserve_exact((messages as usize).saturating_sub(self.marks.len()))
+    }
+
+    /// In the call for which room was made last, this rank, of `p`, sends to all others. So it makes their edges at
+    /// once: each put between others by itself would be p^2 steps.
+    pub fn meet_all(&mut self, p: u32) -> Result<(), TryReserveError> {
+        let known = self.edges.len();
+        // One to itself, which nothing is sent on, makes it a single comparison.
+        if known >= p as usize {
+            return Ok(());
+        }
+        self.edges.try_reserve_exact(p as usize - known)?;
+        let mut old = 0;
+        for to in 0..p {
+            match old < known && self.edges[old].to == to {
+                true => old += 1,
+                false => self.edges.push(Edge::new(to)),
+            }
+        }
+        self.edges.sort_unstable_by_key(|edge| edge.to);
+        Ok(())
     }
 
     /// In the call for which room was made last, up to so many ranks send to one. That may be more than this rank knows
@@ -194,11 +232,8 @@ impl Flow {
         self.frequency = frequency;
         (self.flying, self.last) = (0, None);
         self.marks.clear();
-        for edge in &mut self.edges {
-            edge.begin = edge.sent;
-            edge.marks = 0;
-            edge.answered = false;
-        }
+        // Edges notice it when they are used: there may be many more than this call uses.
+        self.call += 1;
     }
 
     /// A short message takes so many microseconds, and so many bytes a microsecond may be expected. The same on all
@@ -348,13 +383,15 @@ impl Flow {
         (self.span, self.limited) = ((0, 0), false);
     }
 
-    /// The place of the edge to a rank.
+    /// The place of the edge to a rank, in this call.
     fn edge(&mut self, to: u32) -> usize {
         let found = self.edges.binary_search_by_key(&to, |edge| edge.to);
-        found.unwrap_or_else(|i| {
+        let i = found.unwrap_or_else(|i| {
             self.edges.insert(i, Edge::new(to));
             i
-        })
+        });
+        self.edges[i].enter(self.call);
+        i
     }
 
     /// Bytes on the heap.

@@ -395,6 +395,64 @@ fn a_crowd_is_that_of_a_single_call() {
     }
 }
 
+/// What an edge owes is remembered where a call sends to more ranks than are remembered otherwise; and calls that are
+/// alike allocate once.
+#[test]
+fn edges_to_many_ranks_are_remembered() {
+    const RANKS: u32 = 3000;
+    let mut flow = Flow::default();
+    flow.reserve(64, 1).unwrap();
+    flow.begin(2);
+    flow.sent(77, 100, None);
+    let mut bytes = Vec::new();
+    for call in 0..4 {
+        flow.reserve(64, RANKS - 1).unwrap();
+        flow.meet_all(RANKS).unwrap();
+        flow.begin(2);
+        for to in 1..RANKS {
+            // Of two messages on an edge the second is to be acknowledged.
+            let is_second = (call % 2 == 1) != (to == 77);
+            let verdict = flow.ask(to, 100, 0);
+            assert_eq!(
+                verdict == Verdict::Synchronous,
+                is_second,
+                "{to} in call {call}"
+            );
+            flow.sent(to, 100, is_second.then_some(0));
+            if is_second {
+                flow.acknowledged(to, 1000);
+            }
+        }
+        bytes.push(flow.bytes());
+    }
+    assert!(bytes[1..].iter().all(|&it| it == bytes[1]), "{bytes:?}");
+}
+
+/// What is under way, and what has been answered, is of the call at hand, also on an edge that the calls in between did
+/// not use.
+#[test]
+fn an_edge_begins_with_the_call_that_uses_it() {
+    let mut flow = Flow::default();
+    let begin = |flow: &mut Flow| {
+        flow.reserve(64, 2).unwrap();
+        flow.begin(0);
+    };
+    begin(&mut flow);
+    // Never answered: the call failed.
+    flow.sent(1, 3 << 20, Some(0));
+    for _ in 0..2 {
+        begin(&mut flow);
+        flow.sent(2, 8, None);
+    }
+    begin(&mut flow);
+    // Of what is open on the edge nothing is under way that could be waited for.
+    assert_eq!(flow.ask(1, 2 << 20, 0), Verdict::Synchronous);
+    flow.sent(1, 2 << 20, Some(1000));
+    assert_eq!(flow.ask(1, 8, 0), Verdict::Wait);
+    flow.acknowledged(1, 2000);
+    assert_eq!(flow.ask(1, 8, 0), Verdict::Standard);
+}
+
 /// A call of one message pays no round trip; one in 128 is acknowledged.
 #[test]
 fn short_calls_are_acknowledged_now_and_then() {

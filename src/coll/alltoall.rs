@@ -199,9 +199,7 @@ impl Exchange<'_> {
             (limits.sends.max(2) - 1).min(most.try_into().unwrap_or(u32::MAX))
         });
         pairs(script, &Group::all(p, state.rank()), copies);
-        requests
-            .reserve_pairs(&limits, p - 1)
-            .map_err(Stop::Error)?;
+        requests.reserve_pairs(&limits, p).map_err(Stop::Error)?;
         count(script.cut().count(&(0..p)));
         let own = self.sides.copy_own(mpi, self.private, state.rank());
         let failed = |code: Code| Failure::Host(code, "copying a block");

@@ -50,10 +50,11 @@ pub struct MpiPairsWire<'a> {
 }
 
 impl Requests {
-    /// Makes room for messages within these limits, to and from at most so many ranks.
-    pub fn reserve_pairs(&mut self, limits: &Limits, ranks: u32) -> Result<(), Code> {
+    /// Makes room for messages within these limits, to and from all of `p` ranks.
+    pub fn reserve_pairs(&mut self, limits: &Limits, p: u32) -> Result<(), Code> {
         self.copies.clear();
-        self.reserve(limits, ranks, StagingRoom::none())
+        self.reserve(limits, p - 1, StagingRoom::none())?;
+        self.flow.meet_all(p).map_err(|_| Code::no_mem())
     }
 }
 
