@@ -6,6 +6,7 @@
  *   count  a rank says another length of its block than the root and all others do
  *   swap   at the root the blocks of a rank and of the last rank are exchanged, so that the total is right
  *   root   a rank takes the last one to be the root
+ *   roots  this rank and all above take themselves to be the root
  *
  * Then the bytes of a block, the bytes that the faulty rank has instead, or that the last rank has, which rank is
  * faulty, and the error handler, "return" or "fatal". With "return" a rank that gets an error prints its class and
@@ -38,6 +39,7 @@ int main(int argc, char **argv) {
         counts[faulty] = other; /* in fact it has `block`, as the last one has `other` */
     }
     if (!strcmp(fault, "root") && is_faulty) root = last;
+    if (!strcmp(fault, "roots") && test.rank >= faulty) root = test.rank;
 
     const MPI_Comm comm = MPI_COMM_WORLD;
     both_ways(100, 0, comm); /* the communicator is in use already */

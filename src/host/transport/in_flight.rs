@@ -24,8 +24,12 @@ pub(in crate::host) enum Transfer {
         doubted: bool,
         _message: Message,
     },
-    /// A block.
-    OutgoingBlock { _message: Message },
+    /// A block, of this rank in a gather and of the other one in a scatter, to a rank.
+    OutgoingBlock {
+        to: u32,
+        block: u32,
+        _message: Message,
+    },
 }
 
 /// The packets and blocks of a communicator's calls, in flight and, kept for later, at rest.

@@ -180,7 +180,8 @@ impl<'a> MpiRootedWire<'a> {
     }
 
     /// The sender of a message that should not be there, if one is: a packet to a rank that expects none any
-    /// more; a packet that an earlier call left; a block of this call, all of which have been asked for.
+    /// more; a packet that an earlier call left; a block of this call, all of which have been asked for; or one of this
+    /// call with another root, from a rank that does not take this one's.
     fn stranger(&self) -> Result<Option<u32>, Failure> {
         let (mpi, comm, tags) = (self.mpi, self.comm, self.tags);
         if self.in_flight.expected.is_empty()
@@ -201,6 +202,17 @@ impl<'a> MpiRootedWire<'a> {
                 .contains(&(message.MPI_SOURCE as u32));
             if late || (message.MPI_TAG == tags.block(bytes) && !is_through) {
                 return Ok(Some(message.MPI_SOURCE as u32));
+            }
+        }
+        for flight in &self.in_flight.transfers {
+            // In a scatter, the other rank may take itself for the root, and in a gather this one: either way the rank
+            // whose block it is.
+            if let Transfer::OutgoingBlock { to, block, .. } = *flight
+                && block != self.root
+                && let Some(message) = first_message(mpi, comm, Some(to))?
+                && message.MPI_TAG == tags.block_of(block, length(mpi, &message)?)
+            {
+                return Ok(Some(to));
             }
         }
         Ok(None)
@@ -259,8 +271,14 @@ impl RootedWire for MpiRootedWire<'_> {
         // SAFETY: the elements lie there by the contract of whoever made the call, until it returns, which
         // it does not before the request is complete.
         let request = unsafe { self.mpi.start_send(chunk, envelope, false) }?;
-        self.in_flight
-            .add(request, Transfer::OutgoingBlock { _message: message });
+        self.in_flight.add(
+            request,
+            Transfer::OutgoingBlock {
+                to,
+                block,
+                _message: message,
+            },
+        );
         Ok(())
     }
 

@@ -28,21 +28,24 @@ pub fn call_tag(facts: [u64; 4], mask: u32) -> i32 {
 pub struct Tags {
     packet: u32,
     block: c_int,
+    facts: [u64; 4],
     mask: u32,
 }
 
 impl Tags {
     const SIZE_BITS: c_int = 0x3f;
 
-    /// The tags of the call of this number; the ranks must agree on all `facts`. `mask` are the bits that a
-    /// tag may have.
+    /// The tags of the call of this number; the ranks must agree on all `facts`, of which the second is the root. The
+    /// bits that a tag may have are those of `mask`.
     pub fn new(op: RootedOp, sequence: u64, facts: [u64; 3], mask: u32) -> Tags {
-        let [a, b, c] = facts;
+        let [a, root, c] = facts;
+        let facts = [a, root, c, sequence];
         let half = mask >> 1;
         let number = (sequence as u32) << 1 | u32::from(op == RootedOp::Scatter);
         Tags {
             packet: (number & half) | (mask ^ half),
-            block: call_tag([a, b, c, sequence], mask) & !Tags::SIZE_BITS,
+            block: call_tag(facts, mask) & !Tags::SIZE_BITS,
+            facts,
             mask,
         }
     }
@@ -53,6 +56,13 @@ impl Tags {
 
     pub(in crate::host) fn block(&self, bytes: u64) -> c_int {
         self.block | (call_tag([bytes, 0, 0, 0], self.mask) & Tags::SIZE_BITS)
+    }
+
+    /// The tag of a block as ranks see it that have another root in this call.
+    pub(in crate::host) fn block_of(&self, root: u32, bytes: u64) -> c_int {
+        let [a, _, c, sequence] = self.facts;
+        let block = call_tag([a, root.into(), c, sequence], self.mask) & !Tags::SIZE_BITS;
+        Tags { block, ..*self }.block(bytes)
     }
 
     /// Is this the tag of a packet that this rank did not expect from an earlier scatter?
