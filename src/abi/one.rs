@@ -8,8 +8,8 @@ use std::ffi::c_int;
 pub extern "C" fn rondo_one_abi() -> c_int {
     match host::abi_of_process() {
         None => -1,
-        // Any core passes all calls on; this one says for which ABI it is.
-        Some(Abi::Later) => Abi::Standard as c_int,
+        // Any core passes all calls on; this one says why.
+        Some(Abi::Later | Abi::Unknown) => Abi::Standard as c_int,
         Some(abi @ (Abi::OpenMpi | Abi::Mpich | Abi::Standard | Abi::Smpi)) => abi as c_int,
     }
 }

@@ -40,6 +40,8 @@ pub enum Abi {
     Smpi,
     /// A later version of the ABI of the MPI standard, with another major number: none of the builds is for it.
     Later,
+    /// That of an MPI library which has the marks of no ABI above: none of the builds is for it.
+    Unknown,
 }
 
 impl Abi {
@@ -67,6 +69,7 @@ impl Abi {
             Abi::Standard => "the MPI-standard ABI",
             Abi::Smpi => "smpi",
             Abi::Later => "a later version of the MPI-standard ABI",
+            Abi::Unknown => "an unknown ABI",
         }
     }
 
@@ -83,7 +86,7 @@ impl Abi {
     pub fn eager_bytes(self) -> u64 {
         match self {
             Abi::OpenMpi => 32 << 10,
-            Abi::Mpich | Abi::Standard | Abi::Later => 16 << 10,
+            Abi::Mpich | Abi::Standard | Abi::Later | Abi::Unknown => 16 << 10,
             Abi::Smpi => 1 << 20,
         }
     }

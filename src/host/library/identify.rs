@@ -37,10 +37,14 @@ pub fn running(finder: &Finder) -> (Abi, RawHandle) {
             _ => {}
         }
     }
-    (
-        Abi::Mpich,
-        RawHandle(Abi::MPICH_WORLD as usize as *mut c_void),
-    )
+    // MPI_COMM_DUP_FN is a macro for this function in the mpi.h of MPICH and its derivatives, so it is in their ABI.
+    if !finder.function(c"MPIR_Dup_fn").is_null() {
+        return (
+            Abi::Mpich,
+            RawHandle(Abi::MPICH_WORLD as usize as *mut c_void),
+        );
+    }
+    (Abi::Unknown, RawHandle(ptr::null_mut()))
 }
 
 /// Is this function of a library of the standard's ABI? By its file name, for Open MPI 6 has its own library below it.

@@ -208,6 +208,11 @@ impl Host {
 impl Mpi {
     /// What Rondo needs of the running library, or why it can only pass calls on.
     fn find(finder: &Finder, running: Abi) -> Result<Mpi, String> {
+        if running == Abi::Unknown {
+            return Err(
+                "the program's MPI library has an ABI that Rondo does not know; every call goes to it untouched".into(),
+            );
+        }
         if running != Abi::BUILT {
             return Err(format!(
                 "this librondo.so was built for {}, but the program runs on {}; every call goes to the \
