@@ -66,10 +66,12 @@ fn is_standard(function: *const c_void) -> bool {
     file_of(name).starts_with(b"libmpi_abi")
 }
 
-/// The ABI of the host, looked for anew; `None`: no MPI library is loaded in this process.
+/// The ABI of the host, looked for anew; `None`: no MPI library is loaded in this process, or several of which none is
+/// initialised yet.
 #[cfg(feature = "one")]
 pub fn abi_of_process() -> Option<Abi> {
-    Some(running(&Finder::new()?).0)
+    let finder = Finder::new()?;
+    finder.is_certain().then(|| running(&finder).0)
 }
 
 /// Was the job started to outlive failed processes (User Level Failure Mitigation, `mpirun --with-ft ulfm` of Open MPI

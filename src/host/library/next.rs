@@ -27,22 +27,27 @@ impl<F: Copy> Next<F> {
     /// What `call` makes of the function, or an error code if there is none: then nothing that was linked could call
     /// it, but what was looked up in Rondo.
     pub fn call(&self, call: impl FnOnce(F) -> c_int) -> c_int {
-        match self.found.get_or_init(|| self.find()) {
-            Some(next) => call(*next),
-            None => MPI_ERR_INTERN as c_int,
-        }
+        let next = match self.found.get() {
+            Some(next) => *next,
+            None => self.find(),
+        };
+        next.map_or(MPI_ERR_INTERN as c_int, call)
     }
 
     fn find(&self) -> Option<F> {
         let name = CStr::from_bytes_with_nul(self.name.as_bytes()).ok()?;
-        let address = Finder::new()?.function(name);
-        if address.is_null() {
-            let name = self.name.trim_end_matches('\0');
-            report::line(-1, &format!("the MPI library has no {name}"));
-            return None;
-        }
+        let finder = Finder::new()?;
+        let address = finder.function(name);
         // SAFETY: `F` is a type of function pointers by the contract of `new`; whoever calls the function answers for
         // its signature.
-        Some(unsafe { transmute_copy(&address) })
+        let next = (!address.is_null()).then(|| unsafe { transmute_copy(&address) });
+        if next.is_none() {
+            let name = self.name.trim_end_matches('\0');
+            report::line(-1, &format!("the MPI library has no {name}"));
+        }
+        if finder.is_certain() {
+            let _ = self.found.set(next);
+        }
+        next
     }
 }

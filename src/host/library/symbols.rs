@@ -51,24 +51,43 @@ pub struct Finder {
     local: Option<*mut c_void>,
     /// Is `MPI_X` wanted in place of `PMPI_X`?
     as_called: bool,
+    /// Is it the process's MPI library, or one of several of which none is initialised yet?
+    is_certain: bool,
 }
 
 impl Finder {
-    /// Decides where to look by trying to find a function that every MPI library has.
-    /// `None`: no MPI library is loaded in this process.
+    /// Decides where to look by trying to find a function that every MPI library has. Of several libraries it is the
+    /// one that the program initialised, or else the first. `None`: no MPI library is loaded in this process.
     pub fn new() -> Option<Finder> {
-        let probe = c"PMPI_Bcast";
-        if !lookup(libc::RTLD_NEXT, probe).is_null() {
-            return Some(Finder {
-                local: None,
-                as_called: false,
-            });
-        }
-        let handle = loaded_mpi_library()?;
-        (!lookup(handle, probe).is_null()).then_some(Finder {
-            local: Some(handle),
+        let finder = |local, is_certain| Finder {
+            local,
             as_called: false,
-        })
+            is_certain,
+        };
+        let next = libc::RTLD_NEXT;
+        let is_global = !lookup(next, PROBE).is_null();
+        if is_global && is_initialized(next) {
+            return Some(finder(None, true));
+        }
+        let mut found = is_global.then_some(next).into_iter().collect::<Vec<_>>();
+        for library in loaded_mpi_libraries() {
+            let address = lookup(library, PROBE);
+            // An object may only lead to a library that was found already.
+            if !address.is_null() && found.iter().all(|&other| lookup(other, PROBE) != address) {
+                found.push(library);
+            }
+        }
+        let local = |library| (library != next).then_some(library);
+        let initialized = found.iter().find(|library| is_initialized(**library));
+        match initialized {
+            Some(&library) => Some(finder(local(library), true)),
+            None => Some(finder(local(*found.first()?), found.len() == 1)),
+        }
+    }
+
+    /// May what is found be kept? Not where there are several MPI libraries and none is initialised.
+    pub fn is_certain(&self) -> bool {
+        self.is_certain
     }
 
     /// Looks functions up in this library, whatever else is loaded: one of the sides that the tool calls.
@@ -79,6 +98,7 @@ impl Finder {
         Finder {
             local: Some(library),
             as_called: false,
+            is_certain: true,
         }
     }
 
@@ -88,6 +108,7 @@ impl Finder {
         Finder {
             local: Some(libc::RTLD_DEFAULT),
             as_called: true,
+            is_certain: true,
         }
     }
 
@@ -121,20 +142,39 @@ fn lookup(handle: *mut c_void, name: &CStr) -> *mut c_void {
     unsafe { libc::dlsym(handle, name.as_ptr()) }
 }
 
-/// A handle on an MPI library that is loaded, but not in the global scope.
-fn loaded_mpi_library() -> Option<*mut c_void> {
-    let mut path: Option<CString> = None;
-    // SAFETY: the callback gets back the pointer to `path`, which outlives the call, and no other
-    // reference to `path` exists meanwhile.
-    unsafe { libc::dl_iterate_phdr(Some(match_object), ptr::from_mut(&mut path).cast()) };
-    let path = path?;
-    // SAFETY: `path` is a C string. RTLD_NOLOAD only adds a reference to an object that is there,
-    // so no constructor runs.
-    let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
-    (!handle.is_null()).then_some(handle)
+/// A function that every MPI library has.
+const PROBE: &CStr = c"PMPI_Bcast";
+
+/// Does an MPI library say that it is initialised?
+fn is_initialized(library: *mut c_void) -> bool {
+    let ask = lookup(library, c"PMPI_Initialized");
+    if ask.is_null() {
+        return false;
+    }
+    let mut yes: c_int = 0;
+    // SAFETY: MPI 4.1, section 11.4.1: int MPI_Initialized(int *), callable at any time. No ABI has handles in it.
+    let code = unsafe {
+        let ask: unsafe extern "C" fn(*mut c_int) -> c_int = std::mem::transmute(ask);
+        ask(&mut yes)
+    };
+    code == 0 && yes != 0
 }
 
-/// `dl_iterate_phdr` callback: stops at the first object whose file name is an MPI library's.
+/// Handles on all MPI libraries that are loaded, be they in the global scope or not, in the loader's order.
+fn loaded_mpi_libraries() -> impl Iterator<Item = *mut c_void> {
+    let mut paths: Vec<CString> = vec![];
+    // SAFETY: the callback gets back the pointer to `paths`, which outlives the call, and no other
+    // reference to `paths` exists meanwhile.
+    unsafe { libc::dl_iterate_phdr(Some(match_object), ptr::from_mut(&mut paths).cast()) };
+    paths.into_iter().filter_map(|path| {
+        // SAFETY: `path` is a C string. RTLD_NOLOAD only adds a reference to an object that is there,
+        // so no constructor runs.
+        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
+        (!handle.is_null()).then_some(handle)
+    })
+}
+
+/// `dl_iterate_phdr` callback: notes objects whose file names are MPI libraries'.
 unsafe extern "C" fn match_object(
     info: *mut libc::dl_phdr_info,
     _size: usize,
@@ -144,10 +184,9 @@ unsafe extern "C" fn match_object(
     let Some(name) = (unsafe { path_of(info) }) else {
         return 0;
     };
-    if !str::from_utf8(file_of(name)).is_ok_and(is_mpi) {
-        return 0;
+    if str::from_utf8(file_of(name)).is_ok_and(is_mpi) {
+        // SAFETY: `found` is the `paths` of `loaded_mpi_libraries`, passed through unchanged.
+        unsafe { (*found.cast::<Vec<CString>>()).push(name.to_owned()) };
     }
-    // SAFETY: `found` is the `path` of `loaded_mpi_library`, passed through unchanged.
-    unsafe { *found.cast::<Option<CString>>() = Some(name.to_owned()) };
-    1
+    0
 }

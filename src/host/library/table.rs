@@ -173,29 +173,41 @@ pub struct Mpi {
 
 static HOST: OnceCell<Host> = OnceCell::new();
 
+/// What serves as long as there are several MPI libraries of which none is initialised.
+static GUESS: OnceCell<Host> = OnceCell::new();
+
 /// The host, found at the first call. Ends the process if no MPI library is loaded in it: there is
 /// nothing that could carry the call out.
+#[inline]
 pub fn host() -> &'static Host {
-    HOST.get_or_init(|| {
-        Host::find().unwrap_or_else(|| {
-            crate::report::line(
-                -1,
-                "an MPI function was called, but no MPI library is loaded: link the program with one behind -lrondo, \
-                 or take librondo.so out of LD_PRELOAD",
-            );
-            std::process::abort()
-        })
-    })
+    match HOST.get() {
+        Some(host) => host,
+        None => find(),
+    }
+}
+
+#[cold]
+fn find() -> &'static Host {
+    let none = || -> ! {
+        crate::report::line(
+            -1,
+            "an MPI function was called, but no MPI library is loaded: link the program with one behind -lrondo, \
+             or take librondo.so out of LD_PRELOAD",
+        );
+        std::process::abort()
+    };
+    let finder = Finder::new().unwrap_or_else(|| none());
+    let cell = if finder.is_certain() { &HOST } else { &GUESS };
+    cell.get_or_init(|| Host::find(&finder).unwrap_or_else(|| none()))
 }
 
 impl Host {
-    fn find() -> Option<Host> {
-        let finder = Finder::new()?;
-        let (running, world) = running(&finder);
+    fn find(finder: &Finder) -> Option<Host> {
+        let (running, world) = running(finder);
         Some(Host {
-            own: Collectives::find(&finder).ok()?,
-            mpi: Mpi::find(&finder, running),
-            world_rank: WorldRank::new(&finder, world),
+            own: Collectives::find(finder).ok()?,
+            mpi: Mpi::find(finder, running),
+            world_rank: WorldRank::new(finder, world),
         })
     }
 
