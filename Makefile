@@ -4,6 +4,10 @@ MPICC ?= mpicc
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
+# Of whose ABIs the library for every MPI is made.
+MPICC_OPENMPI ?= mpicc.openmpi
+MPICC_MPICH ?= mpicc.mpich
+MPICCS = "$(MPICC_OPENMPI)" "$(MPICC_MPICH)"
 # The file that `make demo` broadcasts: one that is on every machine.
 FILE ?= $(shell command -v cargo)
 RANKS ?= 4
@@ -11,16 +15,23 @@ RANKS ?= 4
 SHAPES ?=
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build both one demo test test-large matrix deep check tsan header bench sim install wheel dist deb
+.PHONY: help setup setup-build setup-one build both one demo test test-large matrix deep check tsan header bench sim install wheel dist deb
 .PHONY: clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 setup: ## install what is missing (Debian and Ubuntu, as root), or say what to install
-	@scripts/setup $(if $(filter-out mpicc,$(MPICC)),$(if $(filter build install,$(MAKECMDGOALS)),--own-mpi))
+	@scripts/setup
 
-build: setup ## build for the MPI of MPICC (default mpicc) into build/<flavour>/
+# The same for what the build for one MPI takes, and for what the library for every MPI takes.
+setup-build:
+	@scripts/setup --build "$(MPICC)"
+
+setup-one:
+	@scripts/setup --build $(MPICCS)
+
+build: setup-build ## build for the MPI of MPICC (default mpicc) into build/<flavour>/
 	@scripts/build "$(MPICC)"
 
 both: setup ## build for Debian's Open MPI and MPICH
@@ -29,7 +40,7 @@ both: setup ## build for Debian's Open MPI and MPICH
 build-%:
 	@scripts/build $*
 
-one: setup ## build librondo.so for every MPI, to be preloaded, into build/one/
+one: setup-one ## build librondo.so for every MPI, to be preloaded, into build/one/
 	@scripts/build one
 
 demo: both ## broadcast FILE to RANKS ranks, bare and under Rondo, on both MPIs
@@ -85,7 +96,7 @@ sim: both ## simulate a cluster of 36 nodes with SimGrid: against MPI libraries 
 install: build ## install into DESTDIR and PREFIX (LIBDIR for the libraries)
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" scripts/install "$$(scripts/flavour "$(MPICC)")"
 
-wheel: setup ## make build/wheel/rondo_mpi-VERSION-...whl: the library for every MPI and the tool, for pip install
+wheel: setup-one ## make build/wheel/rondo_mpi-VERSION-...whl: the library for every MPI and the tool, for pip install
 	@scripts/wheel
 
 dist: ## make build/dist/rondo-VERSION.tar.gz: the last commit with its packages, builds without a network

@@ -20,7 +20,7 @@ class Rondo(MakefilePackage):
     depends_on("llvm+clang", type="build")  # libclang, for the bindings of mpi.h
     depends_on("mpi@3:")
 
-    build_targets = ["-o", "setup", "build"]
+    build_targets = ["-o", "setup-build", "build"]
 
     def setup_build_environment(self, env):
         env.set("LIBCLANG_PATH", self.spec["llvm"].prefix.lib)

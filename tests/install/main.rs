@@ -48,6 +48,37 @@ fn builder(program: &str) -> Command {
     command
 }
 
+/// What `make` would do with these arguments.
+fn plan(arguments: &[&str]) -> String {
+    run(builder("make").arg("--dry-run").args(arguments))
+}
+
+/// Where only the user's own MPI library is, what just tests need is not asked for.
+#[test]
+fn builds_ask_for_no_more_than_they_take() {
+    let own = "MPICC=/opt/mpi/bin/mpicc";
+    for (arguments, wrappers) in [
+        (&[own] as &[&str], r#""/opt/mpi/bin/mpicc""#),
+        (&["build", "MPICC=mpicc"], r#""mpicc""#),
+        (&["install", own], r#""/opt/mpi/bin/mpicc""#),
+        (&["one", "MPICC_MPICH=own"], r#""mpicc.openmpi" "own""#),
+        (&["wheel", "MPICC_OPENMPI=own"], r#""own" "mpicc.mpich""#),
+    ] {
+        let plan = plan(arguments);
+        assert!(
+            plan.contains(&format!("--build {wrappers}")),
+            "{arguments:?}: {plan}"
+        );
+    }
+    let mut setup = builder("scripts/setup");
+    let output = setup.args(["--build", "/opt/mpi/bin/mpicc"]).output();
+    let output = output.expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    let what = "wrapper /opt/mpi/bin/mpicc cannot be run";
+    assert!(said.contains(what), "{said}");
+}
+
 /// Runs an MPI program on three ranks under a time limit.
 fn mpirun(mpi: &str, prefix: &Path, program: &Path) -> String {
     let library_path = prefix.join("lib");
