@@ -93,7 +93,10 @@ sim: both ## simulate a cluster of 36 nodes with SimGrid: against MPI libraries 
 	@scripts/sim $(SHAPES)
 	@scripts/predictions
 
-install: build ## install into DESTDIR and PREFIX (LIBDIR for the libraries)
+# Root may have no Rust, and is not to install packages here: what the user has built is taken as it is.
+install: ## install into DESTDIR and PREFIX (LIBDIR for the libraries), and build before if that is not done
+	@scripts/build --is-current "$(MPICC)" 2>/dev/null || \
+	    { scripts/setup --print --build "$(MPICC)" && scripts/build "$(MPICC)"; }
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" scripts/install "$$(scripts/flavour "$(MPICC)")"
 
 wheel: setup-one ## make build/wheel/rondo_mpi-VERSION-...whl: the library for every MPI and the tool, for pip install

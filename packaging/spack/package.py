@@ -30,7 +30,7 @@ class Rondo(MakefilePackage):
         env["PREFIX"] = prefix
 
     def install(self, spec, prefix):
-        make("-o", "setup", "install")
+        make("install")
 
     def setup_run_environment(self, env):
         env.set("LIBRONDO", join_path(self.prefix.lib, "librondo.so"))

@@ -34,6 +34,22 @@ fn install(mpi: &str, name: &str) -> PathBuf {
     stage.join("opt/rondo")
 }
 
+/// Root has no Rust where the user has built, or another one.
+#[test]
+fn what_is_built_is_installed_without_rust() {
+    run(builder("make").args(["build", "MPICC=mpicc.openmpi"]));
+    let stage = root().join("build/openmpi/install-root");
+    let _ = fs::remove_dir_all(&stage);
+    let destdir = format!("DESTDIR={}", stage.display());
+    let said = run(builder("make")
+        .args(["install", "PREFIX=/opt", &destdir, "MPICC=mpicc.openmpi"])
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", &stage)
+        .env_remove("CARGO_HOME"));
+    assert!(stage.join("opt/bin/rondo").exists(), "{said}");
+    assert!(!said.contains("built "), "{said}");
+}
+
 /// A command of this project that builds. Cargo's own variables would change what the inner cargo builds.
 fn builder(program: &str) -> Command {
     let mut command = Command::new(program);
