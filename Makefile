@@ -15,7 +15,8 @@ RANKS ?= 4
 SHAPES ?=
 
 .DEFAULT_GOAL := build
-.PHONY: help setup setup-build setup-one build both one demo test test-large matrix deep check tsan header bench sim install wheel dist deb
+.PHONY: help setup setup-build setup-one setup-wheel build both one demo test test-large matrix deep check tsan header
+.PHONY: bench sim install wheel dist deb
 .PHONY: clean
 
 help: ## list the targets
@@ -30,6 +31,9 @@ setup-build:
 
 setup-one:
 	@scripts/setup --build $(MPICCS)
+
+setup-wheel:
+	@scripts/setup --build --wheel $(MPICCS)
 
 build: setup-build ## build for the MPI of MPICC (default mpicc) into build/<flavour>/
 	@scripts/build "$(MPICC)"
@@ -99,7 +103,7 @@ install: ## install into DESTDIR and PREFIX (LIBDIR for the libraries), and buil
 	    { scripts/setup --print --build "$(MPICC)" && scripts/build "$(MPICC)"; }
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" scripts/install "$$(scripts/flavour "$(MPICC)")"
 
-wheel: setup-one ## make build/wheel/rondo_mpi-VERSION-...whl: the library for every MPI and the tool, for pip install
+wheel: setup-wheel ## make build/wheel/rondo_mpi-VERSION-...whl: the library for every MPI and the tool, for pip install
 	@scripts/wheel
 
 dist: ## make build/dist/rondo-VERSION.tar.gz: the last commit with its packages, builds without a network

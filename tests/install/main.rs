@@ -78,7 +78,10 @@ fn builds_ask_for_no_more_than_they_take() {
         (&["build", "MPICC=mpicc"], r#""mpicc""#),
         (&["install", own], r#""/opt/mpi/bin/mpicc""#),
         (&["one", "MPICC_MPICH=own"], r#""mpicc.openmpi" "own""#),
-        (&["wheel", "MPICC_OPENMPI=own"], r#""own" "mpicc.mpich""#),
+        (
+            &["wheel", "MPICC_OPENMPI=own"],
+            r#"--wheel "own" "mpicc.mpich""#,
+        ),
     ] {
         let plan = plan(arguments);
         assert!(
