@@ -89,6 +89,8 @@ fn builds_ask_for_no_more_than_they_take() {
             "{arguments:?}: {plan}"
         );
     }
+    let flavour = run(builder("scripts/flavour").arg("standard"));
+    assert_eq!(flavour, "standard\n", "no MPI library is asked for that");
     let mut setup = builder("scripts/setup");
     let output = setup.args(["--build", "/opt/mpi/bin/mpicc"]).output();
     let output = output.expect("it starts");
