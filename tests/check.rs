@@ -261,7 +261,9 @@ fn a_program_of_another_mpi_than_the_launchers_is_found_out() {
 #[test]
 fn a_static_program_takes_nothing() {
     let said = jobs().check(&[], 2, &["./static"]);
-    assert!(said.problems(&["not-loaded"]).contains("linked statically"));
+    let problem = said.problems(&["not-loaded"]);
+    assert!(problem.contains("linked statically"), "{problem}");
+    assert!(problem.contains("scripts/build --direct"), "{problem}");
 }
 
 #[test]

@@ -9,6 +9,10 @@ use crate::check::{
 };
 use std::collections::BTreeSet;
 
+/// What else helps a program that has the MPI library in itself.
+const INTO: &str =
+    "link the librondo.a that scripts/build --direct makes into it, before MPI (not for Open MPI)";
+
 /// Is the library where it should be?
 pub fn reach(evidence: &Evidence) -> Vec<Finding> {
     let ranks = &evidence.ranks;
@@ -66,8 +70,7 @@ fn why_nowhere(evidence: &Evidence) -> String {
         }
         if program.is_static {
             return format!(
-                "{path} is linked statically, so that nothing can be preloaded: link the program dynamically, or \
-                 link librondo.a into it"
+                "{path} is linked statically, so that nothing can be preloaded: link the program dynamically, or {INTO}"
             );
         }
         if program.has_other_rights {
@@ -105,8 +108,7 @@ fn beside_mpi(evidence: &Evidence, ranks: &[u32]) -> Finding {
                 "{} has the MPI library in itself: its calls do not pass the library",
                 own.path.display()
             ),
-            "link the program with the shared MPI library, or link librondo.a into it, before MPI \
-             (scripts/build --direct makes it)",
+            format!("link the program with the shared MPI library, or {INTO}"),
         );
     }
     let programs: Vec<&str> = programs.into_iter().collect();
@@ -163,7 +165,8 @@ pub fn build(evidence: &Evidence) -> Vec<Finding> {
     if let Some((rank, _, trouble)) =
         callers.find_map(|(rank, record, called)| Some((rank, record, called.trouble.as_ref()?)))
     {
-        let advice = "'rondo run' and 'rondo check' choose the library that fits if all are installed; --lib names one";
+        let advice = "'rondo run' and 'rondo check' choose the library that fits if all are installed; --lib names \
+                      one. docs/use.md lists the MPI libraries that there is one for";
         return vec![problem(
             "does-not-fit",
             format!("rank {rank}: {trouble}"),
