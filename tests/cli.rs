@@ -4,6 +4,7 @@ use serde_json::Value;
 use std::{
     fs,
     io::Read,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     sync::atomic::{AtomicU32, Ordering},
@@ -628,12 +629,26 @@ fn the_environment_is_handed_on_and_arguments_go_before_it() {
 }
 
 #[test]
-fn what_is_preloaded_already_stays_behind_rondo() {
+fn what_is_preloaded_already_stays_in_front_but_mpi_libraries() {
     let launchers = Launchers::new();
     let mpirun = launchers.add("mpirun", HYDRA[0]);
     let mut run = launchers.run(&["-n", &mpirun, "./app"]);
-    let words = shlex::split(&stdout(run.env("LD_PRELOAD", "libm.so.6"))).expect("words");
-    assert_eq!(words[3], format!("{}:libm.so.6", launchers.library()));
+    // The loader is to find each: they are a library that this test has loaded itself.
+    let maps = fs::read_to_string("/proc/self/maps").expect("its own");
+    let mut files = maps.lines().filter_map(|line| line.split(' ').next_back());
+    let file = files.find(|file| file.contains("/libgcc_s.so"));
+    let other = launchers.0.join("other");
+    fs::create_dir_all(&other).expect("a new directory");
+    let [mpi, profiler, rondo] = ["libmpi.so.40", "libmpiP.so", "librondo.so"].map(|name| {
+        let path = other.join(name);
+        symlink(file.expect("it is loaded"), &path).expect("a new link");
+        path.display().to_string()
+    });
+    let before = format!("{mpi} {profiler}:{rondo}:libm.so.6");
+    let words = shlex::split(&stdout(run.env("LD_PRELOAD", before))).expect("words");
+    let own = launchers.library();
+    let expected = format!("{profiler}:libm.so.6:{own}:{mpi}:{rondo}");
+    assert_eq!(words[3], expected);
 }
 
 #[test]

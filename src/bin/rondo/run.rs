@@ -10,11 +10,15 @@ use crate::{
 };
 use rondo::collective::Collective;
 use rondo::config::{self, OPTIONS, ValueType};
+use rondo::records::is_mpi;
 use std::{
     env::{self, consts::ARCH},
     ffi::OsString,
     io::{self, Write},
-    os::unix::{ffi::OsStrExt, process::CommandExt},
+    os::unix::{
+        ffi::{OsStrExt, OsStringExt},
+        process::CommandExt,
+    },
     path::{Path, PathBuf},
     process::Command,
 };
@@ -23,8 +27,8 @@ use std::{
 ///
 /// LAUNCHER is mpirun or mpiexec of Open MPI, MPICH or Intel MPI, prterun, Slurm's srun, or flux run. It is
 /// started with ARGS and with what makes it set LD_PRELOAD and the variables of Rondo for the ranks. All
-/// RONDO_ variables of the environment are handed on. A library that is in LD_PRELOAD already stays
-/// there, behind Rondo.
+/// RONDO_ variables of the environment are handed on. Libraries that are in LD_PRELOAD already stay
+/// there: profilers and other tools in front of Rondo, MPI libraries behind it.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -233,7 +237,8 @@ fn checked(path: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The value of LD_PRELOAD for the ranks: Rondo, then what is preloaded already.
+/// The value of LD_PRELOAD for the ranks: Rondo, and what is preloaded already. A profiler sees a program's calls in
+/// front of Rondo only, for Rondo itself calls the PMPI_ names.
 pub fn preload(library: &Path) -> Result<OsString, Failure> {
     // The loader takes both characters for the end of a name, and knows no way to quote them.
     if library
@@ -247,10 +252,19 @@ pub fn preload(library: &Path) -> Result<OsString, Failure> {
             library.display()
         )));
     }
-    let mut value = library.as_os_str().to_owned();
-    if let Some(others) = config::preloaded() {
-        value.push(":");
-        value.push(others);
-    }
-    Ok(value)
+    let others = config::preloaded().unwrap_or_default();
+    let others = others.as_bytes().split(|byte| b": ".contains(byte));
+    let (behind, front): (Vec<&[u8]>, Vec<&[u8]>) = others
+        .filter(|name| !name.is_empty())
+        .partition(|name| stays_behind(name));
+    let own = library.as_os_str().as_bytes();
+    let all: Vec<&[u8]> = [front, vec![own], behind].concat();
+    Ok(OsString::from_vec(all.join(&b':')))
+}
+
+/// Is this an MPI library, whose functions Rondo's must come before, or Rondo again?
+fn stays_behind(name: &[u8]) -> bool {
+    let name = String::from_utf8_lossy(name);
+    let file = name.rsplit('/').next().unwrap_or_default();
+    is_mpi(file) || file.starts_with("librondo.so")
 }
