@@ -143,6 +143,8 @@ fn what_is_installed_can_be_linked_with() {
         ] {
             assert!(prefix.join(file).exists(), "{mpi}: {file}");
         }
+        let info = run(Command::new(prefix.join(format!("bin/rondo-{mpi}"))).arg("info"));
+        assert!(info.contains(&format!("{mpi}, built with")), "{info}");
         let lib = prefix.join("lib");
         let library_path = format!("-L{}", lib.display());
         let found_at = format!("-Wl,-rpath,{}", lib.display());
