@@ -31,9 +31,12 @@ const JOIN_US: f64 = 0.04;
 /// long messages by which a network is measured is no faster.
 pub const SLOW_NS_PER_KB: f64 = 8000.0;
 
-/// A slow link may let short messages through faster than it is until there are too many of them. Where that would
-/// mislead, it is taken for one that needs so many nanoseconds for 1024 bytes, unless it is known to be slower.
-const SUSTAINED_NS_PER_KB: f64 = 32_000.0;
+/// A slow link may let short messages through faster than it is until there are too many of them. And processors have
+/// work with its messages, so that these take longer between busy ones. Where that would mislead, it is taken for one
+/// that needs so many nanoseconds for 1024 bytes,
+const SUSTAINED_NS_PER_KB: f64 = 16_000.0;
+/// and for a message so many microseconds, at the least.
+const SUSTAINED_ALPHA_US: f64 = 50.0;
 
 /// The part of the fixed cost of a message for which its receiver can do nothing else, as measured by
 /// others for 100 Gbit/s: 0.6 us of 1.9 us.
@@ -376,17 +379,15 @@ impl Model {
         }
     }
 
-    /// The same for calls that follow each other.
+    /// The same for many calls of busy ranks.
     pub fn sustained(&self) -> Model {
-        let beta = self.beta_ns_per_kb;
-        let is_slow = beta >= SLOW_NS_PER_KB;
-        Model {
-            beta_ns_per_kb: if is_slow {
-                beta.max(SUSTAINED_NS_PER_KB)
-            } else {
-                beta
+        match self.beta_ns_per_kb >= SLOW_NS_PER_KB {
+            true => Model {
+                alpha_us: self.alpha_us.max(SUSTAINED_ALPHA_US),
+                beta_ns_per_kb: self.beta_ns_per_kb.max(SUSTAINED_NS_PER_KB),
+                ..*self
             },
-            ..*self
+            false => *self,
         }
     }
 

@@ -69,7 +69,7 @@ fn promised(reproducible: Reproducible) -> Config {
 #[test]
 fn short_sums_over_nodes_are_gathered_or_halved_whatever_is_faster_on_the_network() {
     let slow_link = Network {
-        alpha_us: Some(100.0),
+        alpha_us: Some(30.0),
         gap_us: Some(5.0),
         beta_ns_per_kb: Some(8000.0), // as it is found before long calls
         ..FAR
@@ -101,6 +101,24 @@ fn short_sums_over_nodes_are_gathered_or_halved_whatever_is_faster_on_the_networ
             assert!(matches!(choice, Choice::Rondo { form, .. } if form == Form::Nodes { lanes }));
         }
     }
+}
+
+/// Where a node has few ranks, hosts send hardly more than leaders would, and need no memory for it.
+#[test]
+fn short_sums_over_nodes_with_few_ranks_are_the_hosts() {
+    let by = |facts| {
+        reduction(
+            Collective::Allreduce,
+            facts,
+            512,
+            SUM_OF_DOUBLES,
+            &Config::default(),
+        )
+    };
+    for (nodes, width) in [(4, 2), (8, 2), (4, 3)] {
+        assert_eq!(by(full(nodes, width)), Choice::Host(Why::Small));
+    }
+    assert_eq!(chosen(by(full(3, 4))), Algorithm::Gather);
 }
 
 /// Rondo's algorithm, whatever the reason.

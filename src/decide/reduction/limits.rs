@@ -16,6 +16,10 @@ const HALVING_BYTES: u64 = 128 << 10;
 /// See [`HALVING_BYTES`].
 const LANES_BYTES: u64 = 64 << 10;
 
+/// On nodes with more ranks than so many in the mean, leaders that gather short vectors are at least as fast as hosts,
+/// whose ranks each send to other nodes.
+const FULL_NODE: u64 = 3;
+
 /// The fewest bytes of a vector that leaders reduce to a root at least as fast as every host.
 const LEADERS_BYTES: u64 = 64 << 10;
 
@@ -57,6 +61,7 @@ impl Reduction<'_> {
         }
         let is_even = facts.places().is_some();
         let is_between_powers = !facts.p.is_power_of_two();
+        let is_full = u64::from(facts.p) > FULL_NODE * u64::from(facts.nodes);
         let leads = self.form(self.preferred()) != Form::Flat;
         let fits = match self.family() {
             // Ranks of a node would share its link.
@@ -80,7 +85,7 @@ impl Reduction<'_> {
         let shortest = match self.family() {
             // One message for each pair of nodes, and memory inside them.
             Family::AllReduction
-                if leads && self.order.built_in && config.shm && self.is_short() =>
+                if leads && self.order.built_in && config.shm && self.is_short() && is_full =>
             {
                 1
             }
