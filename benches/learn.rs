@@ -24,6 +24,7 @@ fn settled(c: &mut Criterion) {
             widest: 1,
             narrowest: 1,
             eager_bytes: 16 << 10,
+            host_leads: false,
             network: Network::default(),
         },
         config: &config,

@@ -57,6 +57,8 @@ pub struct Facts {
     /// Messages up to this length are fast on this host; above it, sooner or later, comes the
     /// rendezvous protocol with its round trips.
     pub eager_bytes: u64,
+    /// Does the host reduce short vectors inside nodes before one rank of each sends them to others?
+    pub host_leads: bool,
     /// What has been found out of the network. What the user says goes before.
     pub network: Network,
 }

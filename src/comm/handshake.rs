@@ -45,6 +45,7 @@ pub fn handshake(
             widest: 1,
             narrowest: 1,
             eager_bytes: Abi::BUILT.eager_bytes(),
+            host_leads: Abi::BUILT.host_leads(),
             network: Network::default(),
         },
         topology: Topology::default(),

@@ -33,6 +33,7 @@ const fn full(nodes: u32, width: u32) -> Facts {
         widest: width,
         narrowest: width,
         eager_bytes: 16 << 10,
+        host_leads: false,
         network: UNKNOWN,
     }
 }

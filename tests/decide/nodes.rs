@@ -17,6 +17,7 @@ const UNEVEN: Facts = Facts {
     widest: 5,
     narrowest: 1,
     eager_bytes: 16 << 10,
+    host_leads: false,
     network: UNKNOWN,
 };
 
@@ -261,6 +262,7 @@ fn facts_and_variables() -> impl Strategy<Value = (Facts, Vec<(String, String)>)
             widest: *nodes.iter().max().unwrap(),
             narrowest: *nodes.iter().min().unwrap(),
             eager_bytes: 16 << 10,
+            host_leads: false,
             network: UNKNOWN,
         };
         let lanes = lanes.to_string();

@@ -119,6 +119,11 @@ fn short_sums_over_nodes_with_few_ranks_are_the_hosts() {
         assert_eq!(by(full(nodes, width)), Choice::Host(Why::Small));
     }
     assert_eq!(chosen(by(full(3, 4))), Algorithm::Gather);
+    let host_leads = Facts {
+        host_leads: true,
+        ..full(3, 4)
+    };
+    assert_eq!(by(host_leads), Choice::Host(Why::Small));
 }
 
 /// Rondo's algorithm, whatever the reason.

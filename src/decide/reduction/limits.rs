@@ -17,7 +17,7 @@ const HALVING_BYTES: u64 = 128 << 10;
 const LANES_BYTES: u64 = 64 << 10;
 
 /// On nodes with more ranks than so many in the mean, leaders that gather short vectors are at least as fast as hosts,
-/// whose ranks each send to other nodes.
+/// whose ranks each send to other nodes; hosts with leaders of their own send as little.
 const FULL_NODE: u64 = 3;
 
 /// The fewest bytes of a vector that leaders reduce to a root at least as fast as every host.
@@ -61,7 +61,7 @@ impl Reduction<'_> {
         }
         let is_even = facts.places().is_some();
         let is_between_powers = !facts.p.is_power_of_two();
-        let is_full = u64::from(facts.p) > FULL_NODE * u64::from(facts.nodes);
+        let is_full = u64::from(facts.p) > FULL_NODE * u64::from(facts.nodes) && !facts.host_leads;
         let leads = self.form(self.preferred()) != Form::Flat;
         let fits = match self.family() {
             // Ranks of a node would share its link.

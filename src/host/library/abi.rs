@@ -79,6 +79,14 @@ impl Abi {
         matches!(self, Abi::Smpi)
     }
 
+    /// Do the hosts of this ABI reduce short vectors inside nodes before one rank of each sends them to others?
+    pub fn host_leads(self) -> bool {
+        match self {
+            Abi::OpenMpi | Abi::Smpi => false,
+            Abi::Mpich | Abi::Standard | Abi::Later | Abi::Unknown => true,
+        }
+    }
+
     /// Length in bytes up to which the hosts of this ABI send a message without asking the receiver
     /// first, as measured over TCP (docs/tuning.md).
     ///

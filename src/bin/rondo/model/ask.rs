@@ -44,6 +44,7 @@ impl Question<'_> {
             widest: self.ranks.div_ceil(self.nodes),
             narrowest: self.ranks / self.nodes,
             eager_bytes: self.eager,
+            host_leads: false,
             network: self.network,
         }
     }
