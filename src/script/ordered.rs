@@ -8,7 +8,8 @@ use super::{Group, Join, Script};
 use std::ops::Range;
 
 /// The blocks of the area: those of the own vector, of which each rank has `segments`, and those of the vectors that
-/// come for this rank, whose blocks are `own`.
+/// come for this rank, whose blocks are `own`. Where these are much longer than those of others, p of them would be many
+/// times as long as a vector: then there is one, in which the sum grows.
 pub fn ordered_cut(
     p: u32,
     segments: u32,
@@ -17,7 +18,12 @@ pub fn ordered_cut(
 ) -> impl Iterator<Item = u64> {
     let mine = (counts.clone()).skip((own * segments) as usize);
     let mine = mine.take(segments as usize);
-    counts.chain((0..p).flat_map(move |_| mine.clone()))
+    let (longest, mean) = (
+        mine.clone().sum::<u64>(),
+        counts.clone().sum::<u64>() / u64::from(p) + 1,
+    );
+    let vectors = if longest > 2 * mean { 1 } else { p };
+    counts.chain((0..vectors).flat_map(move |_| mine.clone()))
 }
 
 /// Adds everything. The result is in this rank's own blocks of its vector.
@@ -27,6 +33,9 @@ pub fn ordered(script: &mut Script, p: u32, rank: u32, segments: u32) {
     for distance in 1..p {
         let to = group.after(distance);
         script.send(to, part(to));
+    }
+    if script.cut().blocks() == (p + 1) * segments {
+        return one_by_one(script, p, (rank, part(rank)), part(p));
     }
     // The vector of this rank is where it was.
     let place = |other: u32| match other == rank {
@@ -42,6 +51,22 @@ pub fn ordered(script: &mut Script, p: u32, rank: u32, segments: u32) {
     }
     if rank + 1 < p {
         script.fold(place(p - 1).start, part(rank), Join::Store);
+    }
+}
+
+/// Adds that what all ranks have for this one is joined as it comes, to what is at `sum`.
+fn one_by_one(script: &mut Script, p: u32, (rank, own): (u32, Range<u32>), sum: Range<u32>) {
+    let sum = if rank == 0 { own.clone() } else { sum };
+    for other in 0..p {
+        match (other == rank, other == 0) {
+            (true, true) => {}
+            (true, false) => script.fold(own.start, sum.clone(), Join::Right),
+            (false, true) => script.receive(other, sum.clone(), Join::Store),
+            (false, false) => script.receive(other, sum.clone(), Join::Right),
+        }
+    }
+    if rank > 0 {
+        script.fold(sum.start, own, Join::Store);
     }
 }
 

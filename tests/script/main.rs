@@ -417,6 +417,23 @@ fn an_ordered_reduction_leaves_every_rank_its_part_in_the_order_of_ranks() {
     }
 }
 
+/// Whatever the parts are, a rank has room for a few vectors and not for p.
+#[test]
+fn an_ordered_reduction_takes_the_memory_of_a_few_vectors() {
+    for p in every_p() {
+        for (parts, _) in even_cases(p).chain(uneven_cases(p)) {
+            let all: u64 = parts.iter().sum();
+            for rank in 0..p {
+                let room: u64 = ordered_cut(p, 1, rank, parts.iter().copied()).sum();
+                assert!(
+                    room <= 3 * all + 2 * u64::from(p),
+                    "p = {p}, rank {rank}: {parts:?}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn an_ordered_reduction_comes_together_at_any_root() {
     for p in every_p() {
