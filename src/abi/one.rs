@@ -3,7 +3,8 @@
 use crate::host::{self, Abi};
 use std::ffi::c_int;
 
-/// The ABI of the MPI library of this process, by its place in the front's tables; -1: there is no MPI library.
+/// The ABI of the MPI library of this process, by its place in the front's tables; -1: there is none, or several,
+/// of which none is initialised.
 #[unsafe(no_mangle)]
 pub extern "C" fn rondo_one_abi() -> c_int {
     match host::abi_of_process() {

@@ -8,8 +8,8 @@ use super::{Group, Join, Script};
 use std::ops::Range;
 
 /// The blocks of the area: those of the own vector, of which each rank has `segments`, and those of the vectors that
-/// come for this rank, whose blocks are `own`. Where these are much longer than those of others, p of them would be many
-/// times as long as a vector: then there is one, in which the sum grows.
+/// come for this rank, whose blocks are `own`. Where these are much longer than those of others, p of them would be
+/// many times as long as a vector: then there is one, in which the sum grows.
 pub fn ordered_cut(
     p: u32,
     segments: u32,

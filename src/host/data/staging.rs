@@ -100,9 +100,10 @@ impl Staging {
     /// Memory for a message of `len` bytes that lie in `runs`, and its number; `None` if there is none before a
     /// release.
     pub fn reserve(&mut self, runs: &[Run], len: u64) -> Option<(*mut u8, u32)> {
-        // The smallest one, so that the large ones are there for long messages.
+        // The smallest one, so that the large ones are there for long messages. A piece may be in more than one run, so
+        // the list of these may have to grow.
         let (i, _) = (self.idle.iter().enumerate())
-            .filter(|(_, message)| message.holds(len, runs.len()))
+            .filter(|(_, message)| message.holds(len, 0))
             .min_by_key(|(_, message)| message.memory.capacity())?;
         let mut message = self.idle.swap_remove(i);
         message.runs.clear();

@@ -9,6 +9,7 @@ pub mod abi;
 pub mod collectives;
 pub mod devices;
 pub mod driver;
+pub mod flavour;
 pub mod handle;
 pub mod identify;
 pub mod narrow;

@@ -129,8 +129,9 @@ impl Finder {
     /// uses the copy; only the default search order finds it. `RTLD_NEXT` would find a dead one.
     pub fn data(&self, name: &CStr) -> *mut c_void {
         let global = lookup(libc::RTLD_DEFAULT, name);
-        match self.local {
-            Some(handle) if global.is_null() => lookup(handle, name),
+        match self.local.map(|handle| lookup(handle, name)) {
+            // What another library has in the global scope is not this one's.
+            Some(own) if own.is_null() || global.is_null() => own,
             _ => global,
         }
     }
