@@ -102,9 +102,12 @@ impl Staging {
     pub fn reserve(&mut self, runs: &[Run], len: u64) -> Option<(*mut u8, u32)> {
         // The smallest one, so that the large ones are there for long messages. A piece may be in more than one run, so
         // the list of these may have to grow.
-        let (i, _) = (self.idle.iter().enumerate())
-            .filter(|(_, message)| message.holds(len, 0))
-            .min_by_key(|(_, message)| message.memory.capacity())?;
+        let smallest = |pieces: usize| {
+            (self.idle.iter().enumerate())
+                .filter(|(_, message)| message.holds(len, pieces))
+                .min_by_key(|(_, message)| message.memory.capacity())
+        };
+        let (i, _) = smallest(runs.len()).or_else(|| smallest(0))?;
         let mut message = self.idle.swap_remove(i);
         message.runs.clear();
         message.runs.extend_from_slice(runs);
