@@ -313,7 +313,10 @@ impl Writing<'_> {
     /// What leaders hand out of a result in parts: where that lies in the area, how many elements it has, and what this
     /// rank gets of it.
     pub fn handed_out(&self) -> Option<(Range<u64>, u64, Vec<Vec<Want>>)> {
-        let order = self.order().filter(|_| self.places().is_none())?;
+        if self.places().is_some() {
+            return None;
+        }
+        let order = self.order()?;
         let topology = self.state.topology();
         let (node, place) = (topology.node(self.rank()), topology.local(self.rank()));
         let places = topology.start(node)..topology.start(node + 1);

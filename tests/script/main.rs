@@ -187,13 +187,18 @@ fn check(rank: u32, got: &[Term], expected: &[Term], variant: &Variant) {
 
 /// Every rank's operand once, in whatever order.
 fn check_complete(rank: u32, got: &[Term], p: u32, variant: &Variant) {
+    check_part(rank, got, 0..got.len() as u64, p, variant);
+}
+
+/// The same of these elements of a vector.
+fn check_part(rank: u32, got: &[Term], part: Range<u64>, p: u32, variant: &Variant) {
     let sorted = got.iter().map(|term| {
         let mut sorted = term.to_vec();
         sorted.sort_unstable();
         Term::from(sorted)
     });
     let all: Vec<u16> = (0..p as u16).collect();
-    let expected = terms(0..got.len() as u64, |_| &all);
+    let expected = terms(part, |_| &all);
     check(rank, &sorted.collect::<Vec<_>>(), &expected, variant);
 }
 
@@ -559,6 +564,41 @@ fn nodes_of_any_size() -> Vec<Vec<u32>> {
     all
 }
 
+/// Nodes of these sizes, whose ranks are anywhere, each with a leader.
+struct Unlike<'a> {
+    /// The ranks of each node.
+    members: Vec<&'a [u32]>,
+    leaders: Vec<u32>,
+}
+
+impl<'a> Unlike<'a> {
+    /// The lowest place of a node leads.
+    fn new(ranks: &'a [u32], sizes: &[u32]) -> Unlike<'a> {
+        let members = in_nodes(ranks, sizes);
+        let leaders = members.iter().map(|node| node[0]).collect();
+        Unlike { members, leaders }
+    }
+
+    fn node_of(&self, rank: u32) -> usize {
+        let node = (self.members.iter()).position(|node| node.contains(&rank));
+        node.expect("every rank has a node")
+    }
+
+    /// The leaders as a rank sees them.
+    fn leaders(&self, rank: u32) -> Leaders<'_> {
+        let node = self.node_of(rank);
+        Leaders {
+            leaders: Group {
+                members: Some(&self.leaders),
+                p: self.leaders.len() as u32,
+                me: node as u32,
+            },
+            locals: self.members[node],
+            rank,
+        }
+    }
+}
+
 /// The ranks of nodes of these sizes, one node after the other.
 fn in_nodes<'a>(mut ranks: &'a [u32], sizes: &[u32]) -> Vec<&'a [u32]> {
     let node = |&size: &u32| {
@@ -573,37 +613,26 @@ fn check_leaders(sizes: &[u32], seed: u64) {
     let mut rng = rng(seed);
     let p = sizes.iter().sum();
     let ranks = shuffled((0..p).collect(), &mut rng);
-    let nodes = in_nodes(&ranks, sizes);
-    let leaders: Vec<u32> = nodes.iter().map(|n| n[n.len() / 2]).collect();
-    let node_of = |rank| nodes.iter().position(|node| node.contains(&rank));
-    let root = rng.random_range(0..leaders.len());
+    let members = in_nodes(&ranks, sizes);
+    let leaders: Vec<u32> = members.iter().map(|n| n[n.len() / 2]).collect();
+    let nodes = Unlike { members, leaders };
+    let root = rng.random_range(0..nodes.leaders.len());
     for (n, variant) in [1, 2, 5, 17, 5, 17].into_iter().zip(variants(p, 6, seed)) {
         let count = [u64::from(n), 1, 0, 2 * u64::from(n) + 1][rng.random_range(0..4)];
         let scripts = scripts(p, |script, rank| {
             script.begin(variant.most, even(count, n).into_iter());
-            let node = node_of(rank).expect("every rank has a node");
-            let group = Group {
-                members: Some(&leaders),
-                p: leaders.len() as u32,
-                me: node as u32,
-            };
-            let leaders = Leaders {
-                leaders: group,
-                locals: nodes[node],
-                rank,
-            };
-            leaders.reduce(script, root as u32);
+            nodes.leaders(rank).reduce(script, root as u32);
         });
         let outcome = carry_out(&scripts, count, &variant);
-        let root = leaders[root];
+        let root = nodes.leaders[root];
         check_complete(root, &outcome.result(root), p, &variant);
         for (rank, port) in (0..).zip(&outcome.ports) {
             match rank == root {
                 true => assert!(port.sent.is_empty()),
                 false => check_sent(&port.sent, &scripts[rank as usize]),
             }
-            let to_leader = |(to, _): &(u32, Range<u32>)| node_of(*to) == node_of(rank);
-            let is_leader = leaders.contains(&rank);
+            let to_leader = |(to, _): &(u32, Range<u32>)| nodes.node_of(*to) == nodes.node_of(rank);
+            let is_leader = nodes.leaders.contains(&rank);
             assert!(is_leader || port.sent.iter().all(to_leader));
         }
     }
@@ -634,24 +663,13 @@ fn an_allreduce_among_leaders_reduces_every_operand_once_and_in_the_same_order_f
         let nodes = sizes.len() as u32;
         let mut rng = rng(seed);
         let ranks = shuffled((0..p).collect(), &mut rng);
-        let members = in_nodes(&ranks, &sizes);
-        let leaders: Vec<u32> = members.iter().map(|node| node[0]).collect();
+        let unlike = Unlike::new(&ranks, &sizes);
         for (count, variant) in [0, 1, 7, 40].into_iter().zip(variants(p, 4, seed)) {
             let segments = variant.segments;
             let scripts = scripts(p, |script, rank| {
                 script.begin(variant.most, cut(&even(count, nodes), segments));
-                let node = members.iter().position(|node| node.contains(&rank));
-                let node = node.expect("every rank has a node");
-                let leaders = Leaders {
-                    leaders: Group {
-                        members: Some(&leaders),
-                        p: nodes,
-                        me: node as u32,
-                    },
-                    locals: members[node],
-                    rank,
-                };
-                assert_eq!(leaders.leads(), rank == members[node][0]);
+                let leaders = unlike.leaders(rank);
+                assert_eq!(leaders.leads(), rank == leaders.locals[0]);
                 let steps = Steps::new(nodes, variant.radix.min(nodes).max(2));
                 leaders.allreduce(script, segments, &steps);
             });
@@ -661,7 +679,7 @@ fn an_allreduce_among_leaders_reduces_every_operand_once_and_in_the_same_order_f
             for rank in 1..p {
                 check(rank, &outcome.result(rank), &first, &variant);
             }
-            for (node, &leader) in members.iter().zip(&leaders) {
+            for (node, &leader) in unlike.members.iter().zip(&unlike.leaders) {
                 let sent = &outcome.ports[leader as usize].sent;
                 let out = sent.iter().filter(|(to, _)| !node.contains(to));
                 let blocks: u32 = out.map(|(_, blocks)| blocks.end - blocks.start).sum();
@@ -679,49 +697,24 @@ fn an_allreduce_among_leaders_reduces_every_operand_once_and_in_the_same_order_f
 fn a_reduce_scatter_among_leaders_leaves_every_rank_its_part() {
     for (sizes, seed) in nodes_of_any_size().into_iter().zip(400..) {
         let p: u32 = sizes.iter().sum();
-        let nodes = sizes.len() as u32;
         let mut rng = rng(seed);
         let ranks = shuffled((0..p).collect(), &mut rng);
-        let members = in_nodes(&ranks, &sizes);
-        let leaders: Vec<u32> = members.iter().map(|node| node[0]).collect();
+        let unlike = Unlike::new(&ranks, &sizes);
         let start = |node: u32| sizes[..node as usize].iter().sum::<u32>();
-        let node_of = |rank| {
-            members
-                .iter()
-                .position(|node| node.contains(&rank))
-                .unwrap()
-        };
         for (parts, variant) in even_cases(p).chain(uneven_cases(p)).step_by(7) {
             let segments = variant.segments;
             let scripts = scripts(p, |script, rank| {
                 script.begin(variant.most, cut(&parts, segments));
-                let node = node_of(rank);
-                let leaders = Leaders {
-                    leaders: Group {
-                        members: Some(&leaders),
-                        p: nodes,
-                        me: node as u32,
-                    },
-                    locals: members[node],
-                    rank,
-                };
-                let own = leaders.reduce_scatter(script, segments, start);
+                let own = (unlike.leaders(rank)).reduce_scatter(script, segments, start);
                 script.result(own);
             });
             let outcome = carry_out(&scripts, parts.iter().sum(), &variant);
             for (place, &rank) in (0..).zip(&ranks) {
-                let mut got = outcome.blocks(rank, part_of(segments)(place));
+                let got = outcome.blocks(rank, part_of(segments)(place));
                 assert_eq!(scripts[rank as usize].results(), [part_of(segments)(place)]);
-                for term in &mut got {
-                    let mut sorted = term.to_vec();
-                    sorted.sort_unstable();
-                    *term = sorted.into();
-                }
-                let all: Vec<u16> = (0..p as u16).collect();
-                let expected = terms(elements(&parts, place), |_| &all);
-                check(rank, &got, &expected, &variant);
+                check_part(rank, &got, elements(&parts, place), p, &variant);
             }
-            for (node, &leader) in members.iter().zip(&leaders) {
+            for (node, &leader) in unlike.members.iter().zip(&unlike.leaders) {
                 let sent = outcome.ports[leader as usize].sent.iter();
                 let out = sent.filter(|(to, _)| !node.contains(to));
                 let sent: u64 = out
@@ -769,31 +762,24 @@ fn leaders_of_unlike_nodes_that_gather_reduce_in_the_same_order_as_those_that_ha
         let nodes = sizes.len() as u32;
         let mut rng = rng(seed);
         let ranks = shuffled((0..p).collect(), &mut rng);
-        let members = in_nodes(&ranks, &sizes);
-        let leaders: Vec<u32> = members.iter().map(|node| node[0]).collect();
-        let node_of = |rank| members.iter().position(|node| node.contains(&rank));
-        let group = |rank| Group {
-            members: Some(&leaders),
-            p: nodes,
-            me: node_of(rank).expect("every rank has a node") as u32,
-        };
+        let unlike = Unlike::new(&ranks, &sizes);
         for (count, variant) in gather_cases(p) {
             let steps = Steps::new(nodes, variant.radix.min(nodes).max(2));
             let halved = scripts(p, |script, rank| {
                 script.begin(variant.most, even(count, nodes).into_iter());
-                let leaders = Leaders {
-                    leaders: group(rank),
-                    locals: members[group(rank).me as usize],
-                    rank,
-                };
-                leaders.allreduce(script, 1, &steps);
+                unlike.leaders(rank).allreduce(script, 1, &steps);
             });
             let expected = carry_out(&halved, count, &variant).result(0);
-            let gather = |rank| GatherNodes {
-                leaders: group(rank),
-                locals: members[group(rank).me as usize],
-                places: None,
-                rank,
+            let gather = |rank| {
+                let Leaders {
+                    leaders, locals, ..
+                } = unlike.leaders(rank);
+                GatherNodes {
+                    leaders,
+                    locals,
+                    places: None,
+                    rank,
+                }
             };
             let gathered = scripts(p, |script, rank| {
                 gather(rank).allreduce(script, variant.most, count, &steps);
@@ -803,7 +789,7 @@ fn leaders_of_unlike_nodes_that_gather_reduce_in_the_same_order_as_those_that_ha
                 check(rank, &outcome.result(rank), &expected, &variant);
             }
             let mut script = Script::default();
-            gather(0).reduce(&mut script, count, |node| members[node as usize]);
+            gather(0).reduce(&mut script, count, |node| unlike.members[node as usize]);
             check(0, &evaluated(&script, p, count), &expected, &variant);
         }
     }
@@ -962,15 +948,8 @@ fn lanes_leave_every_rank_its_part() {
             for part in 0..p {
                 let rank = shape.rank(part % nodes, part / nodes);
                 assert!(part / nodes < places);
-                let mut got = outcome.blocks(rank, part_of(segments)(part));
-                for term in &mut got {
-                    let mut sorted = term.to_vec();
-                    sorted.sort_unstable();
-                    *term = sorted.into();
-                }
-                let all: Vec<u16> = (0..p as u16).collect();
-                let expected = terms(elements(&parts, part), |_| &all);
-                check(rank, &got, &expected, &variant);
+                let got = outcome.blocks(rank, part_of(segments)(part));
+                check_part(rank, &got, elements(&parts, part), p, &variant);
             }
         }
     }
