@@ -156,20 +156,11 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         .family()
         .reduces()
         .then(|| state.config().reproducible);
-    let mut plan = plan(mpi, state, call);
-    // A call that is invalid on this rank is no call on the others.
-    if plan.choice != Choice::Host(Why::Invalid)
-        && state.is_to_calibrate(call.collective().family())
-    {
-        if let Err(code) = calibrate(host, mpi, state, call) {
-            return code.get();
-        }
-        start = state.timed().then(Instant::now);
-        plan = self::plan(mpi, state, call);
-    }
-    if let Err(code) = select::select(&mut plan, host, mpi, state, call) {
-        return code.get();
-    }
+    let decided = || decide(host, mpi, state, call, &mut start);
+    let plan = match host::with_plain_floats(decided) {
+        Ok(plan) => plan,
+        Err(code) => return code.get(),
+    };
     if state.config().trace {
         state.trace(host, call.collective(), plan.choice, plan.bytes);
     }
@@ -186,6 +177,28 @@ pub fn call<O: Operation>(call: &O) -> c_int {
     rc
 }
 
+/// Who is to carry a call out, and how. What has to be measured of the network first is not part of the call's time.
+#[inline]
+fn decide<O: Operation>(
+    host: &Host,
+    mpi: &Mpi,
+    state: &State,
+    call: &O,
+    start: &mut Option<Instant>,
+) -> Result<Plan, Code> {
+    let mut plan = plan(mpi, state, call);
+    // A call that is invalid on this rank is no call on the others.
+    if plan.choice != Choice::Host(Why::Invalid)
+        && state.is_to_calibrate(call.collective().family())
+    {
+        calibrate(host, mpi, state, call)?;
+        *start = state.timed().then(Instant::now);
+        plan = self::plan(mpi, state, call);
+    }
+    select::select(&mut plan, host, mpi, state, call)?;
+    Ok(plan)
+}
+
 /// The library was loaded.
 pub fn loaded() {
     comm::loaded();
@@ -200,7 +213,7 @@ pub fn exits() {
 /// `MPI_COMM_WORLD`.
 pub fn finalize(next: impl FnOnce() -> c_int) -> c_int {
     comm::finalized();
-    comm::end();
+    host::with_plain_floats(comm::end);
     match host::host().mpi() {
         Ok(mpi) if mpi.world_is_up() => comm::while_freed(mpi, mpi.myself(), || {
             comm::while_freed(mpi, mpi.world(), next)
@@ -211,7 +224,7 @@ pub fn finalize(next: impl FnOnce() -> c_int) -> c_int {
 
 /// The program calls `MPI_Abort`.
 pub fn abort() {
-    comm::end_early("MPI_Abort");
+    host::with_plain_floats(|| comm::end_early("MPI_Abort"));
 }
 
 /// `MPI_Comm_idup`, with hints or without, of the communicator of this handle, by `next`.
@@ -433,18 +446,31 @@ fn begin_exchange(
     let (between, _) = state.facts().models(state.config());
     (work.requests.flow).expect(between.alpha_us, between.bytes_per_us());
     if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {
-        let mut figures = work.requests.flow.offer();
-        let agreed = state.max(mpi, private, &mut figures);
-        let agreed = agreed.map_err(|code| Failure::Host(code, "agreeing on the network"));
-        agreed.map_err(Stop::Broken)?;
-        let rate = work.requests.flow.agree(figures);
-        // Where several ranks of a node send for themselves, each has only its share of the link.
-        let whole = state.facts().widest == 1 || plan.choice.has_leaders();
-        if let Some(rate) = rate.filter(|_| whole) {
-            state.learn_rate(host::host(), rate);
-        }
+        host::with_plain_floats(|| agree_on_rate(work, plan, private, mpi, state))?;
     }
     Ok(sequence)
+}
+
+/// The ranks agree on what they learnt of the network from calls.
+#[cold]
+fn agree_on_rate(
+    work: &mut Work,
+    plan: &Plan,
+    private: Comm,
+    mpi: &Mpi,
+    state: &State,
+) -> Result<(), Stop> {
+    let mut figures = work.requests.flow.offer();
+    let agreed = state.max(mpi, private, &mut figures);
+    let agreed = agreed.map_err(|code| Failure::Host(code, "agreeing on the network"));
+    agreed.map_err(Stop::Broken)?;
+    let rate = work.requests.flow.agree(figures);
+    // Where several ranks of a node send for themselves, each has only its share of the link.
+    let whole = state.facts().widest == 1 || plan.choice.has_leaders();
+    if let Some(rate) = rate.filter(|_| whole) {
+        state.learn_rate(host::host(), rate);
+    }
+    Ok(())
 }
 
 /// Measures the network before a call. An error was raised on the user's communicator.

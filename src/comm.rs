@@ -40,7 +40,6 @@ pub use proposal::BUILD;
 pub use record::{exits, finalized, loaded};
 pub use ruled::give as give_rules;
 pub use schedules::Schedules;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Requests of sends at a time. What is under way is bounded by [`crate::flow`].
@@ -81,8 +80,10 @@ pub struct State {
     /// Why every call on it goes to the host, if that is so.
     closed: Option<Why>,
     tag_mask: u32,
-    /// What rank 0 read in a file of rules.
-    rules: Arc<Rules>,
+    /// What rank 0 read in a file of rules, for so many ranks and nodes.
+    rules: Rules,
+    /// Was a call on trial the host's, since there was no room for what Rondo needs? All ranks know alike.
+    futile: AtomicBool,
     /// What is learnt of the calls on it.
     pub learnt: Mutex<learn::Table>,
     /// Do all ranks know that one of them may have memory that the processor cannot touch, since some call?
@@ -197,7 +198,10 @@ pub fn state(
     match STATE.get(mpi, comm) {
         Ok(Some(state)) => Ok(Lookup::Known(state)),
         Ok(None) if host::is_being_freed(comm) => Ok(Lookup::Freed),
-        Ok(None) => handshake::handshake(host, mpi, comm, collective).map(Lookup::Known),
+        Ok(None) => {
+            let made = || handshake::handshake(host, mpi, comm, collective);
+            host::with_plain_floats(made).map(Lookup::Known)
+        }
         Err(code) if mpi.denies_comm(code) => Ok(Lookup::Invalid),
         Err(code) => Err(code),
     }
@@ -267,6 +271,17 @@ impl State {
         }
         let ranks = (self.facts.p, self.facts.nodes);
         self.rules.find(collective, ranks, bytes)
+    }
+
+    /// Are trials of no use, because Rondo cannot have what it needs on the communicator?
+    #[inline]
+    pub fn is_futile(&self) -> bool {
+        self.futile.load(Relaxed)
+    }
+
+    /// A call on trial showed it. All ranks know alike.
+    pub fn give_up_trials(&self) {
+        self.futile.store(true, Relaxed);
     }
 
     /// The configuration that all ranks of the communicator use.

@@ -21,7 +21,7 @@ use std::{
     env,
     ffi::{OsStr, OsString},
     ops::{Index, IndexMut},
-    path::PathBuf,
+    path::{self, PathBuf},
 };
 
 pub use crate::algorithm::Algorithm;
@@ -371,6 +371,17 @@ impl Loaded {
                 opt.set(&mut self.config, opt.default)
                     .expect("a default is a value of its option");
                 *source = Source::Default;
+            }
+        }
+        self
+    }
+
+    /// The same, with the files to be written where they are now: the program may change its working directory.
+    pub fn in_place(mut self) -> Loaded {
+        let Config { stats, learn, .. } = &mut self.config;
+        for file in [&mut stats.file, &mut learn.save].into_iter().flatten() {
+            if let Ok(absolute) = path::absolute(&file) {
+                *file = absolute;
             }
         }
         self

@@ -143,18 +143,23 @@ impl Network {
         (between, inside)
     }
 
-    /// In words.
+    /// What is known, in words.
     pub fn text(&self) -> String {
-        let (between, inside) = self.models();
-        format!(
-            "{:.1} us and {:.0} ns/KiB between nodes, {:.1} us and {:.0} ns/KiB inside a node, \
-             a message every {:.1} us",
-            between.alpha_us,
-            between.beta_ns_per_kb,
-            inside.alpha_us,
-            inside.beta_ns_per_kb,
-            between.gap_us
-        )
+        let cost = |alpha_us: Option<f64>, beta_ns_per_kb: Option<f64>, place: &str| {
+            let alpha = alpha_us.map(|us| format!("{us:.1} us"));
+            let beta = beta_ns_per_kb.map(|ns| format!("{ns:.0} ns/KiB"));
+            let known: Vec<_> = [alpha, beta].into_iter().flatten().collect();
+            (!known.is_empty()).then(|| format!("{} {place}", known.join(" and ")))
+        };
+        let between = cost(self.alpha_us, self.beta_ns_per_kb, "between nodes");
+        let inside = cost(
+            self.node_alpha_us,
+            self.node_beta_ns_per_kb,
+            "inside a node",
+        );
+        let gap = self.gap_us.map(|us| format!("a message every {us:.1} us"));
+        let known: Vec<_> = [between, inside, gap].into_iter().flatten().collect();
+        known.join(", ")
     }
 }
 
@@ -234,15 +239,6 @@ impl Shared {
     pub fn set(&self, numbers: &Numbers) {
         for (number, &new) in self.0.iter().zip(numbers) {
             number.store(new, Relaxed);
-        }
-    }
-
-    /// The figures of a file of rules go before what is known. They are not measured, and not measured again.
-    pub fn put(&self, said: &Network) {
-        for (number, new) in self.0.iter().zip(said.numbers()) {
-            if new >= 0 {
-                number.store(new, Relaxed);
-            }
         }
     }
 

@@ -10,9 +10,12 @@ use crate::config::Setting;
 use crate::hash;
 use crate::network::{FIGURES, Network};
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io::{self, ErrorKind, Read};
+use std::fs::{self, TryLockError};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
+use std::process;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A file of rules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -89,6 +92,8 @@ const FILE_BYTES: u64 = 16 << 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     compiled: Vec<[i64; NUMBERS]>,
+    /// See [`Rules::hash`].
+    hash: u64,
 }
 
 /// What a rule says of a call that it fits.
@@ -159,6 +164,27 @@ pub fn merged(new: &[Rule], old: Vec<Rule>, same: impl Fn(&Rule, &Rule) -> bool)
     all
 }
 
+/// How long a job waits for others that write.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Keeps other jobs from changing the file of rules at `path` as long as this lives. For what is changed is read first.
+/// `None` if there are no locks there, or another job keeps its one for long.
+pub fn alone(path: &Path) -> Option<fs::File> {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let folder = fs::File::open(folder.unwrap_or(Path::new("."))).ok()?;
+    let begin = Instant::now();
+    loop {
+        match folder.try_lock() {
+            Ok(()) => return Some(folder),
+            Err(TryLockError::WouldBlock) if begin.elapsed() < PATIENCE => {
+                thread::sleep(Duration::from_millis(10));
+            }
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return None,
+        }
+    }
+}
+
 impl File {
     /// Reads a file of rules. The error is a sentence's end that says what is wrong and where, in one line.
     pub fn parse(text: &str) -> Result<File, String> {
@@ -210,8 +236,17 @@ impl File {
         // A link stays one.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let mut beside = path.clone().into_os_string();
-        beside.push(".new");
-        fs::write(&beside, self.text()).and_then(|()| fs::rename(&beside, path))
+        // Other jobs may write it at the same time, on other machines too.
+        let moment = SystemTime::now().duration_since(UNIX_EPOCH);
+        let moment = moment.map_or(0, |time| time.as_nanos());
+        beside.push(format!(".{}-{moment}.new", process::id()));
+        let write = |mut file: fs::File| {
+            file.write_all(self.text().as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&beside, path)
+        };
+        let written = fs::File::create_new(&beside).and_then(write);
+        written.inspect_err(|_| drop(fs::remove_file(&beside)))
     }
 
     /// Says that it was made in this way, too.
@@ -240,7 +275,7 @@ impl File {
             row[1..][..FIGURES].copy_from_slice(&self.network.numbers());
             compiled.push(row);
         }
-        Ok(Rules { compiled })
+        Ok(Rules::of(compiled))
     }
 }
 
@@ -313,7 +348,32 @@ impl Rule {
     }
 }
 
+/// Is a value between these bounds?
+fn within(value: u64, min: i64, max: i64) -> bool {
+    (min as u64..=max as u64).contains(&value)
+}
+
 impl Rules {
+    fn of(compiled: Vec<[i64; NUMBERS]>) -> Rules {
+        let words = compiled.iter().flatten().map(|&number| number as u64);
+        let hash = match compiled.is_empty() {
+            true => 0,
+            false => hash::of_words(words) | 1,
+        };
+        Rules { compiled, hash }
+    }
+
+    /// Those for calls on `p` ranks of `nodes` nodes, in their order.
+    pub fn among(&self, (p, nodes): (u32, u32)) -> Rules {
+        let fits = |numbers: &&[i64; NUMBERS]| {
+            let [place, _, p_min, p_max, nodes_min, nodes_max, ..] = **numbers;
+            place != NO_COLLECTIVE
+                && within(p.into(), p_min, p_max)
+                && within(nodes.into(), nodes_min, nodes_max)
+        };
+        Rules::of(self.compiled.iter().filter(fits).copied().collect())
+    }
+
     /// What they say of the network.
     pub fn network(&self) -> Network {
         let row = self.compiled.iter().find(|row| row[0] == NO_COLLECTIVE);
@@ -345,19 +405,12 @@ impl Rules {
     /// The rules that another rank has.
     pub fn decode(numbers: &[i64]) -> Rules {
         let (numbers, _) = numbers.as_chunks::<NUMBERS>();
-        Rules {
-            compiled: numbers.to_vec(),
-        }
+        Rules::of(numbers.to_vec())
     }
 
     /// A number for all of them, the same on every rank and hardly ever for others; 0 if there are none.
     pub fn hash(&self) -> u64 {
-        match self.is_empty() {
-            true => 0,
-            false => {
-                hash::of_words(self.compiled.iter().flatten().map(|&number| number as u64)) | 1
-            }
-        }
+        self.hash
     }
 
     /// What the first rule says that fits a call of `collective` on `p` ranks of `nodes` nodes, of `bytes` bytes if all
@@ -368,7 +421,6 @@ impl Rules {
         (p, nodes): (u32, u32),
         bytes: Option<u64>,
     ) -> Option<Ruling> {
-        let within = |value: u64, min: i64, max: i64| (min as u64..=max as u64).contains(&value);
         let fits = |numbers: &&[i64; NUMBERS]| {
             let [place, _, p_min, p_max, nodes_min, nodes_max, min, max, _] = **numbers;
             let unbounded = min == least() as i64 && max == most() as i64;

@@ -104,6 +104,23 @@ fn what_is_set_or_said_by_rules_is_not_measured() {
             measured(&text).iter().all(|line| line.contains(": 5.0 us")),
             "{mpi}: {text}"
         );
+        // What a file does not say is measured, and what it says stays, in the file too.
+        fs::write(&file, r#"{"network": {"alpha_us": 777}, "rules": []}"#).expect("a file");
+        let save = format!("save:{path}");
+        let text = run(
+            mpi,
+            "0,1,2,3",
+            &[("RONDO_RULES", &path), ("RONDO_LEARN", &save)],
+        );
+        let lines = measured(&text);
+        assert!(!lines.is_empty(), "{mpi}: {text}");
+        assert!(
+            lines.iter().all(|line| line.contains(": 777.0 us")),
+            "{mpi}: {text}"
+        );
+        let saved = File::read(&file).expect("a file of rules").network;
+        assert_eq!(saved.alpha_us, Some(777.0), "{mpi}");
+        assert!(saved.gap_us.is_some(), "{mpi}");
     }
 }
 

@@ -91,7 +91,14 @@ macro_rules! floats {
                 match operator {
                     Operator::Sum => Some(left + right),
                     Operator::Product => Some(left * right),
-                    _ => None,
+                    Operator::Maximum => Some(if left > right { left } else { right }),
+                    Operator::Minimum => Some(if left < right { left } else { right }),
+                    Operator::BitAnd
+                    | Operator::BitOr
+                    | Operator::BitXor
+                    | Operator::And
+                    | Operator::Or
+                    | Operator::Xor => None,
                 }
             }
         }

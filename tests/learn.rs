@@ -611,3 +611,118 @@ fn a_table_is_small_however_many_size_classes_there_are() {
         table.bytes()
     );
 }
+
+/// The answers of a job of one rank whose calls take what `cost` says; a call of the numbers in `failed` ends with an
+/// error and is not timed.
+fn alone(
+    contest: &mut Contest,
+    calls: u64,
+    failed: impl Fn(u64) -> bool,
+    cost: impl Fn(u64, Candidate) -> u64,
+) -> Vec<Candidate> {
+    (0..calls)
+        .map(|call| {
+            if let Some(own) = contest.question() {
+                contest.agree(own.map(|time| time.min(i64::MAX as u64)), TRIALS);
+            }
+            let turn = contest.begin();
+            if turn.timed && !failed(call) {
+                contest.time(turn, cost(call, turn.candidate));
+            }
+            turn.candidate
+        })
+        .collect()
+}
+
+/// The best way is slow at the start, so the host has the calls; when it is fast, the other ways have their turn again.
+#[test]
+fn ways_that_were_never_tried_come_back_when_the_host_loses_the_calls() {
+    let mut contest = Contest::new(&rondo_first(), 0);
+    let cost = |call, candidate| match candidate {
+        Candidate::Host => 100_000,
+        Candidate::First if call < 20 => 300_000,
+        Candidate::First => 80_000,
+        Candidate::Second | Candidate::Third => 40_000,
+    };
+    let calls = alone(&mut contest, 200_000, |_| false, cost);
+    assert!(calls[..30].contains(&Candidate::Host));
+    assert_eq!(contest.incumbent(), Candidate::Second);
+}
+
+/// A rank whose call failed has no time. That is no time of many years.
+#[test]
+fn a_call_that_fails_decides_nothing() {
+    for who in [Candidate::Host, Candidate::First] {
+        let mut contest = Contest::new(&host_first(1.0), 0);
+        let cost = |_, candidate| match candidate {
+            Candidate::Host => 100_000,
+            Candidate::First | Candidate::Second | Candidate::Third => 50_000,
+        };
+        // The first comparison of one of them fails.
+        let first = alone(&mut contest.clone(), 1000, |_| false, cost);
+        let trial = first.iter().position(|&it| it == Candidate::First);
+        let trial = trial.expect("a trial") as u64;
+        let failed = |call| match who {
+            Candidate::Host => call < trial,
+            _ => call == trial,
+        };
+        alone(&mut contest, 10_000, failed, cost);
+        assert_eq!(contest.incumbent(), Candidate::First, "{who:?} failed");
+        assert!(
+            contest
+                .times()
+                .iter()
+                .flatten()
+                .all(|&time| time <= 100_000)
+        );
+    }
+}
+
+/// What is saved is what calls by Rondo saved, not those of the host in a comparison.
+#[test]
+fn only_calls_of_the_incumbent_count_as_saved() {
+    let mut contest = Contest::new(&rondo_first(), 0);
+    let cost = |_, candidate| match candidate {
+        Candidate::Host => 300_000,
+        Candidate::First | Candidate::Second | Candidate::Third => 100_000,
+    };
+    alone(&mut contest, 500, |_| false, cost);
+    contest.take_saved();
+    let calls = alone(&mut contest, 5000, |_| false, cost);
+    let others = calls
+        .iter()
+        .filter(|&&it| it != contest.incumbent())
+        .count();
+    assert!(others > 0);
+    let saved = contest.take_saved();
+    assert_eq!(saved.calls, 5000 - others as u64);
+    assert_eq!(saved.nanos, 200_000 * saved.calls as i64);
+}
+
+#[test]
+fn contests_are_forgotten_one_by_one() {
+    let mut table = Table::default();
+    for class in [10, 20, 30] {
+        let prior = Prior {
+            class,
+            ..rondo_first()
+        };
+        let contest = table.add(Collective::Bcast, &prior, 0).expect("room");
+        for _ in 0..u64::from(class) {
+            contest.begin();
+        }
+    }
+    table.forget(|_, class| class == 20);
+    let calls =
+        |table: &mut Table, class| table.contest(Collective::Bcast, class).map(|it| it.calls());
+    assert_eq!(calls(&mut table, 10), Some(10));
+    assert_eq!(calls(&mut table, 20), None);
+    assert_eq!(calls(&mut table, 30), Some(30));
+    let prior = Prior {
+        class: 20,
+        ..rondo_first()
+    };
+    table.add(Collective::Bcast, &prior, 0).expect("room");
+    assert_eq!(calls(&mut table, 20), Some(0));
+    assert_eq!(calls(&mut table, 30), Some(30));
+}

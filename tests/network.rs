@@ -145,19 +145,18 @@ fn what_was_measured_last_counts_whoever_knows_it() {
 }
 
 #[test]
-fn what_rules_say_goes_before_what_was_measured_and_counts_as_never_measured() {
-    let shared = Shared::new();
-    shared.renew(&KNOWN);
-    assert_eq!(shared.times(), 1);
-    shared.put(&Network {
-        alpha_us: Some(3.0),
+fn only_what_is_known_is_told() {
+    let one = Network {
+        gap_us: Some(3.0),
         ..Network::default()
-    });
-    let expected = Network {
-        alpha_us: Some(3.0),
-        ..KNOWN
     };
-    assert_eq!((shared.get(), shared.times()), (expected, 0));
+    assert_eq!(one.text(), "a message every 3.0 us");
+    let rate = Network {
+        beta_ns_per_kb: Some(82.4),
+        node_alpha_us: Some(0.5),
+        ..Network::default()
+    };
+    assert_eq!(rate.text(), "82 ns/KiB between nodes, 0.5 us inside a node");
 }
 
 #[test]

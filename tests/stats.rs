@@ -100,7 +100,7 @@ fn the_figures_of_the_network_are_told_where_they_are_known() {
     assert!(
         known
             .text()
-            .contains("network: 1.5 us and 8000 ns/KiB between nodes")
+            .contains("network: 1.5 us between nodes")
     );
     assert!(known.json().contains(r#""network":{"alpha_us":1.5}"#));
 }

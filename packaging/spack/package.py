@@ -16,7 +16,7 @@ class Rondo(MakefilePackage):
     version("main")
 
     depends_on("c", type="build")
-    depends_on("rust@1.88:", type="build")
+    depends_on("rust@1.89:", type="build")
     depends_on("llvm+clang", type="build")  # libclang, for the bindings of mpi.h
     depends_on("mpi@3:")
 

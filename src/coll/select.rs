@@ -45,7 +45,7 @@ pub(super) fn select<O: Operation>(
         plan.choice = call.ask(plan.known, state, |problem| problem.ruled(ruling));
         return Ok(());
     }
-    if !learns || !is_learnable || call.is_provisional(plan, state) {
+    if !learns || !is_learnable || state.is_futile() || call.is_provisional(plan, state) {
         return Ok(());
     }
     let mut learnt = state.learnt.lock();
@@ -178,6 +178,12 @@ pub(super) fn on_trial<O: Operation>(
     let nanos = start.elapsed().as_nanos() as u64;
     if done.0 != 0 || !comm::is_alive(known) {
         return done; // an error says nothing of speed
+    }
+    if turn.candidate != Candidate::Host
+        && let Choice::Host(Why::NoRoom | Why::OneNode) = done.1
+    {
+        state.give_up_trials(); // it was the host's time
+        return done;
     }
     let mut learnt = state.learnt.lock();
     if let Some(contest) = learnt.contest(call.collective(), class) {

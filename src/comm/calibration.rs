@@ -9,9 +9,11 @@
 
 use super::{FEW_CALLS, State};
 use crate::collective::Family;
+use crate::decide::{self, Choice, Context, Facts, SizeClass};
 use crate::host::{Comm, Failure, Host, Mpi, Peer, Probe};
+use crate::learn::Candidate;
 use crate::model::SLOW_NS_PER_KB;
-use crate::network::{self, Network, Shared};
+use crate::network::{self, Network, START, Shared};
 use crate::report;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -135,14 +137,44 @@ impl State {
 
     /// Takes in figures that all ranks of the communicator agree on.
     fn learn(&self, host: &Host, measured: &Network) {
+        let before = self.facts();
         self.network.renew(measured);
         KNOWN.join(&self.network.numbers());
+        self.forget_others(before);
         if self.config.trace && self.rank == 0 {
             let (p, nodes) = (self.facts.p, self.facts.nodes);
-            let figures = self.config.network.or(&self.network.get()).text();
+            let figures = self.config.network.or(&self.network.get()).or(&START);
+            let figures = figures.text();
             let line = format!("network of {p} ranks on {nodes} nodes: {figures} (measured)");
             report::line(host.world_rank(), &line);
         }
+    }
+}
+
+impl State {
+    /// Forgets what was measured of candidates that are other algorithms now than with the facts of `before`: what the
+    /// model names first, or second, follows from the figures of the network. All ranks do so before the same call.
+    fn forget_others(&self, before: Facts) {
+        let by = |facts, collective, class, candidate| {
+            let context = Context {
+                collective,
+                facts,
+                config: &self.config,
+            };
+            match decide::typical(context, SizeClass::with(class), candidate) {
+                Choice::Host(_) => None,
+                Choice::Rondo {
+                    algorithm, form, ..
+                } => Some((algorithm, form)),
+            }
+        };
+        let now = self.facts();
+        self.learnt.lock().forget(|collective, class| {
+            let is_other = |candidate| {
+                by(before, collective, class, candidate) != by(now, collective, class, candidate)
+            };
+            Candidate::ALL.into_iter().any(is_other)
+        });
     }
 }
 

@@ -13,6 +13,7 @@ use super::process::PROCESS;
 use super::{ADD_UP, ALIVE, ruled};
 use crate::config::{self, StatsFormat};
 use crate::host::{self, Abi, Host, Mpi};
+use crate::network::Network;
 use crate::report;
 use crate::stats::{self, Report};
 use once_cell::sync::OnceCell;
@@ -110,7 +111,7 @@ fn write(
         ranks: heading.ranks,
         summed_ranks,
         until: until.map(str::to_owned),
-        network: KNOWN.get(),
+        network: network(),
         collectives: stats::rows(sums),
         promises: stats::promises(),
         saved: stats::savings(),
@@ -132,6 +133,13 @@ fn write(
             }
         }
     }
+}
+
+/// What this process goes by: what it was told before what it knows.
+fn network() -> Network {
+    let told = PROCESS.get().map(|loaded| loaded.config.network);
+    let told = told.unwrap_or_default().or(&ruled::network());
+    told.or(&KNOWN.get())
 }
 
 /// Adds the sums of all ranks up, on rank 0, by a communicator of Rondo's own: what the program does on

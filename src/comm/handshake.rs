@@ -17,10 +17,10 @@ use crate::decide::{Facts, Why};
 use crate::host::{self, Abi, Code, Comm, Host, Mpi};
 use crate::network::Network;
 use crate::report;
+use crate::rules::Rules;
 use crate::topology::Topology;
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 /// Makes the state of a communicator. Collective.
@@ -56,7 +56,8 @@ pub fn handshake(
         config: own.clone(),
         closed: None,
         tag_mask: 0,
-        rules: Arc::default(),
+        rules: Rules::default(),
+        futile: AtomicBool::default(),
         learnt: Mutex::default(),
         gpu: AtomicBool::default(),
         asserted: (ASSERTED.get(mpi, comm)?.copied().unwrap_or(false)).into(),
@@ -124,12 +125,14 @@ impl State {
             None => nodes::ask(mpi, comm, rank, ranks, &own.node)?,
         };
         self.place(&names);
-        self.rules = match proposal.rules_to_hand_out() {
+        let rules = match proposal.rules_to_hand_out() {
             Some(count) => ruled::hand_out(mpi, comm, rank, count, &rules)?,
             None => rules,
         };
+        self.rules = rules.among((self.facts.p, self.facts.nodes));
+        // Like the options they are not measured, and go before what is.
+        self.config.network = self.config.network.or(&rules.network());
         self.network.set(&proposal.network());
-        self.network.put(&self.rules.network());
         let known = self.config.network.or(&self.network.get());
         let lacks = known.lacks(self.sends_inside_nodes());
         // In one node there are few messages, and all of them are short.

@@ -22,6 +22,7 @@ pub fn process(host: &Host) -> &'static Config {
             true => loaded.of_spawned(std::process::id()),
             false => loaded,
         };
+        let loaded = loaded.in_place();
         report::on_panic(host.world_rank());
         let rank = match host.mpi() {
             // Of a library whose handles nobody knows, no rank is known; the launcher may tell.

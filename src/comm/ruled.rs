@@ -3,10 +3,12 @@
 #![forbid(unsafe_code)]
 
 use super::{ALIVE, State, calibration, process, record};
+use crate::collective::Collective;
 use crate::config::Config;
 use crate::decide::{self, Choice, Context, SizeClass};
 use crate::host::{Code, Comm, Host, Mpi};
 use crate::learn::{Candidate, Contest};
+use crate::network::Network;
 use crate::report;
 use crate::rules::{self, File, Refusal, Rule, Rules};
 use crate::stats;
@@ -38,6 +40,13 @@ pub fn give(text: &str) -> Result<(), String> {
     let rules = File::parse(text)?.compile()?;
     *OWN.lock() = Some(Arc::new(rules));
     Ok(())
+}
+
+/// What the rules that this process read say of the network. No lock is waited for.
+pub fn network() -> Network {
+    let own = OWN.try_lock();
+    own.and_then(|own| Some(own.as_ref()?.network()))
+        .unwrap_or_default()
 }
 
 /// The rules of the file at `path`. What is wrong with it is said once, and then there are none.
@@ -139,10 +148,11 @@ pub fn save(host: &Host, mpi: &Mpi) {
             learnt.push(rule);
         }
     }
-    let network = calibration::KNOWN.get();
-    if learnt.is_empty() && network.is_empty() {
+    let measured = calibration::KNOWN.get();
+    if learnt.is_empty() && measured.is_empty() {
         return;
     }
+    let _alone = rules::alone(path);
     let version = mpi.version();
     let (old, why) = match File::before(path, &version) {
         Ok(old) => (old, None),
@@ -151,7 +161,8 @@ pub fn save(host: &Host, mpi: &Mpi) {
     };
     let mut file = File {
         host: version,
-        network: network.or(&old.network),
+        // What the rules in use say was not measured.
+        network: network().or(&measured).or(&old.network),
         rules: rules::merged(&learnt, old.rules, Rule::bounds_as),
         made: old.made,
     };
@@ -172,7 +183,7 @@ fn learnt(context: Context, class: SizeClass, contest: &Contest) -> Option<Rule>
     } = context;
     let is_measured = contest.times().iter().flatten().count() >= 2;
     // It holds for some distributions only, or for some operators.
-    let is_special = !class.even || collective.family().reduces();
+    let is_special = collective == Collective::Allgatherv || collective.family().reduces();
     if !is_measured || is_special {
         return None;
     }

@@ -87,9 +87,10 @@ impl Config {
                     *field(c) = value.unwrap_or(*field(d));
                 }
                 ValueType::RealOrAuto(field, max) => {
-                    // `AUTO` is no number.
-                    let value = Some(f64::from_bits(number));
-                    *field(c) = value.filter(|value| (0.0..=max).contains(value));
+                    // `AUTO` is no number. To compare it with one would set a flag of the program's, or end it. The bits
+                    // of numbers that are not negative are in the order of the numbers.
+                    let value = Some(number).filter(|number| *number <= max.to_bits());
+                    *field(c) = value.map(f64::from_bits);
                 }
                 ValueType::Learn(field) => field(c).on = number != 0,
                 ValueType::Stats(field) => {

@@ -22,6 +22,7 @@ pub use data::staging::StagingRoom;
 pub use library::abi::{Abi, RawHandle};
 pub(crate) use library::collectives::signature;
 pub use library::devices::{Devices, ignore_devices, look_for_devices};
+pub use library::floats::with_plain_floats;
 pub use library::handle::Comm;
 #[cfg(feature = "one")]
 pub use library::identify::abi_of_process;

@@ -79,7 +79,8 @@ macro_rules! float {
         match $operator {
             Operator::Sum => of!($type, a, b, a + b),
             Operator::Product => of!($type, a, b, a * b),
-            Operator::Maximum | Operator::Minimum => None, // as src/kernels/mod.rs says
+            Operator::Maximum => of!($type, a, b, if a > b { a } else { b }),
+            Operator::Minimum => of!($type, a, b, if a < b { a } else { b }),
             Operator::BitAnd | Operator::BitOr | Operator::BitXor => None,
             Operator::And | Operator::Or | Operator::Xor => None,
         }

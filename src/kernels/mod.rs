@@ -8,8 +8,7 @@
 //! (The sum of two NaNs is one of them, and no language says which.) They pass through long vectors in blocks that stay
 //! in the fastest cache, so that each vector is read from memory once.
 //!
-//! There are no kernels for minimum and maximum of floating-point numbers: which is the lesser of 0 and -0, or of NaN
-//! and 1, is for each MPI library to say.
+//! Which is the lesser of 0 and -0, or of NaN and 1, is for each MPI library to say. Here it is the right operand.
 
 mod loops;
 

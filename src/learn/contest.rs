@@ -44,6 +44,12 @@ fn out_of_step(before: u64, calls: u64) -> u64 {
 /// Who took more times as long was late by chance, rather than slow.
 const PLAUSIBLE: f64 = 16.0;
 
+/// Rondo's ways but the first.
+const OTHERS: [Candidate; 2] = [Candidate::Second, Candidate::Third];
+
+/// The time of a rank that timed no call, as ranks exchange times.
+const UNTIMED: u64 = i64::MAX as u64;
+
 /// What this rank measured of a candidate.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sample {
@@ -107,8 +113,8 @@ enum Stage {
 pub struct Contest {
     /// Calls so far.
     calls: u64,
-    /// Calls of which it is known what they saved.
-    accounted: u64,
+    /// Calls of an incumbent of Rondo's, outside of comparisons or in them, of which it was not asked what they saved.
+    kept: u64,
     /// The call at which the phase goes on; those before it are the incumbent's.
     next: u64,
     phase: Phase,
@@ -120,6 +126,8 @@ pub struct Contest {
     agreed: [u64; Candidate::COUNT],
     /// The call at which each candidate may be tried; `u64::MAX` if it may not.
     due: [u64; Candidate::COUNT],
+    /// What `due` of Rondo's other ways was before the first call; `u32::MAX` if they may not be tried.
+    waits: [u32; OTHERS.len()],
     /// Microseconds that it takes to make what Rondo needs, until that has been weighed against the host's calls.
     set_up_us: u32,
     /// Comparisons that each candidate lost.
@@ -139,17 +147,19 @@ impl Contest {
     /// If the host has the calls by the rules, what must be made for Rondo (`set_up_us` microseconds, 0 if it is there)
     /// has to be worth it before Rondo has a call.
     pub fn new(prior: &Prior, set_up_us: u32) -> Contest {
-        let due = |ratio: Option<f64>| ratio.map_or(u64::MAX, due);
+        let due = prior.expected.map(|ratio| ratio.map_or(u64::MAX, due));
+        let wait = |of: Candidate| u32::try_from(due[of as usize]).unwrap_or(u32::MAX);
         let mut contest = Contest {
             calls: 0,
-            accounted: 0,
+            kept: 0,
             next: u64::MAX,
             phase: Phase::Try(Stage::Glance),
             incumbent: prior.default,
             challenger: prior.default,
             own: [Sample::default(); 2],
             agreed: [u64::MAX; Candidate::COUNT],
-            due: prior.expected.map(due),
+            due,
+            waits: OTHERS.map(wait),
             set_up_us: match prior.default {
                 Candidate::Host => set_up_us,
                 Candidate::First | Candidate::Second | Candidate::Third => 0,
@@ -191,7 +201,7 @@ impl Contest {
     /// What the incumbent's calls saved since this was last asked, if both its time and the host's are known; negative
     /// if it was slower, by less than chance may be.
     pub fn take_saved(&mut self) -> Saved {
-        let calls = self.calls - std::mem::replace(&mut self.accounted, self.calls);
+        let calls = std::mem::take(&mut self.kept);
         let times = self.times();
         match (
             times[Candidate::Host as usize],
@@ -220,6 +230,16 @@ impl Contest {
             Phase::Verdict(stage) => stage,
             Phase::Looks(_) | Phase::Try(_) | Phase::Race { .. } => Stage::Race,
         };
+        let needed = match stage {
+            Stage::Worth => &slowest[..1],
+            Stage::Glance | Stage::Look | Stage::Race => &slowest[..],
+        };
+        if needed.iter().any(|&time| time >= UNTIMED) {
+            // Calls with an error are not timed: another comparison has to show something.
+            self.due[self.challenger as usize] = self.calls + AGAIN_MIN;
+            self.challenge();
+            return false;
+        }
         if stage == Stage::Worth {
             let calls = f64::from(std::mem::take(&mut self.set_up_us)) * 1e3 / incumbent;
             if calls < CHEAP {
@@ -280,6 +300,9 @@ impl Contest {
         if displaced {
             loser = std::mem::replace(&mut self.incumbent, self.challenger);
             ratio = ratio.recip();
+            if loser == Candidate::Host {
+                self.call_back();
+            }
         }
         self.due[self.incumbent as usize] = u64::MAX;
         self.due[loser as usize] = u64::MAX;
@@ -305,9 +328,27 @@ impl Contest {
         displaced
     }
 
+    /// Rondo has the calls after all: so its other ways, if they were never tried, are worth a comparison.
+    fn call_back(&mut self) {
+        for (candidate, wait) in OTHERS.into_iter().zip(self.waits) {
+            let place = candidate as usize;
+            if self.agreed[place] == u64::MAX && wait != u32::MAX {
+                self.due[place] = self.calls + u64::from(wait);
+            }
+        }
+    }
+
     /// Counts a call, and says who has it.
     #[inline]
     pub fn begin(&mut self) -> Turn {
+        let turn = self.turn();
+        let is_kept = turn.candidate == self.incumbent && turn.candidate != Candidate::Host;
+        self.kept += u64::from(is_kept);
+        turn
+    }
+
+    #[inline]
+    fn turn(&mut self) -> Turn {
         self.calls += 1;
         if self.calls < self.next {
             return Turn {
@@ -374,8 +415,9 @@ impl Contest {
     fn challenge_again(&mut self, trials: Trials) {
         if self.incumbent == Candidate::Host {
             // Where the model's best way loses, so do its others.
-            self.due[Candidate::Second as usize] = u64::MAX;
-            self.due[Candidate::Third as usize] = u64::MAX;
+            for other in OTHERS {
+                self.due[other as usize] = u64::MAX;
+            }
         }
         if self.due.iter().all(|&due| due == u64::MAX) && trials.relearn > 0 {
             let best = self.agreed[self.incumbent as usize].max(1) as f64;

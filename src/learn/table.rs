@@ -127,6 +127,22 @@ impl Table {
         }
     }
 
+    /// Forgets the contests for which `is_stale` says so of their collective and the number of their size class.
+    pub fn forget(&mut self, mut is_stale: impl FnMut(Collective, u8) -> bool) {
+        let old = std::mem::take(&mut self.contests);
+        for (&collective, classes) in Collective::ALL.iter().zip(&mut self.places) {
+            for (class, place) in (0u8..).zip(classes) {
+                if let Some(contest) = usize::from(*place).checked_sub(1) {
+                    *place = 0;
+                    if !is_stale(collective, class) {
+                        self.contests.push(old[contest].clone());
+                        *place = self.contests.len() as u8;
+                    }
+                }
+            }
+        }
+    }
+
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.places.capacity() * SIZE_CLASSES + self.contests.capacity() * size_of::<Contest>()

@@ -45,7 +45,7 @@ impl Host {
             Language::Python => return Ok(()),
             Language::C => {
                 let compile = self.c_compiler(&self.tool("mpicc"));
-                return self.make(compile, &source, name, &["-ldl", "-lpthread"]);
+                return self.make(compile, &source, name, &["-ldl", "-lm", "-lpthread"]);
             }
             Language::Cpp => {
                 let mut compile = Command::new(self.tool("mpicc"));

@@ -10,6 +10,7 @@ pub mod collectives;
 pub mod devices;
 pub mod driver;
 pub mod flavour;
+pub mod floats;
 pub mod handle;
 pub mod identify;
 pub mod narrow;
