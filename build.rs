@@ -50,6 +50,8 @@ fn main() {
 
     // The soname is what a program linked with -lrondo asks for at run time.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,librondo.so.0");
+    // The host keeps callbacks of the library's: it has to stay if whoever loaded it is closed.
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
 
     header();
     hide_symbols_of_tool();

@@ -129,6 +129,7 @@ pub enum Stop {
 /// Carries out an intercepted call and gives the code to return.
 pub fn call<O: Operation>(call: &O) -> c_int {
     host::no_trouble();
+    host::abandon_watch();
     let host = host::host();
     let mpi = match host.mpi() {
         Ok(mpi) => mpi,
@@ -215,9 +216,7 @@ pub fn finalize(next: impl FnOnce() -> c_int) -> c_int {
     comm::finalized();
     host::with_plain_floats(comm::end);
     match host::host().mpi() {
-        Ok(mpi) if mpi.world_is_up() => comm::while_freed(mpi, mpi.myself(), || {
-            comm::while_freed(mpi, mpi.world(), next)
-        }),
+        Ok(mpi) if mpi.world_is_up() => comm::while_ending(mpi, next),
         _ => next(),
     }
 }
@@ -270,6 +269,8 @@ pub fn free(handle: impl FnOnce(&Mpi) -> Option<Comm>, next: impl FnOnce() -> c_
     let mpi = host::host().mpi();
     let mpi = mpi.ok().filter(|mpi| mpi.world_is_up());
     match mpi.and_then(|mpi| Some((mpi, handle(mpi)?))) {
+        // The host refuses to free its own, whose collectives go on on the other ranks.
+        Some((mpi, comm)) if comm == mpi.world() || comm == mpi.myself() => next(),
         Some((mpi, comm)) => comm::while_freed(mpi, comm, next),
         None => next(),
     }

@@ -40,6 +40,7 @@ pub use proposal::BUILD;
 pub use record::{exits, finalized, loaded};
 pub use ruled::give as give_rules;
 pub use schedules::Schedules;
+use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Requests of sends at a time. What is under way is bounded by [`crate::flow`].
@@ -219,8 +220,15 @@ pub enum Lookup {
 
 /// Calls `free`, in which the host frees `comm`. Collectives that delete callbacks of the program's call on it, which
 /// all ranks call in it, find the state that it had, be Rondo's callback called before them or after.
-pub fn while_freed<R>(mpi: &Mpi, comm: Comm, free: impl FnOnce() -> R) -> R {
-    STATE.while_freed(mpi, comm, free)
+pub fn while_freed(mpi: &Mpi, comm: Comm, free: impl FnOnce() -> c_int) -> c_int {
+    STATE.while_freed(mpi, comm, false, free)
+}
+
+/// `MPI_Finalize` by `end`, in which the host lets go of its own communicators. The same holds.
+pub fn while_ending(mpi: &Mpi, end: impl FnOnce() -> c_int) -> c_int {
+    STATE.while_freed(mpi, mpi.myself(), true, || {
+        STATE.while_freed(mpi, mpi.world(), true, end)
+    })
 }
 
 /// Is the communicator of this state still there? An error handler of the program's, called by the host, may have freed

@@ -97,10 +97,6 @@ fn the_figures_of_the_network_are_told_where_they_are_known() {
     let mut known = report(4);
     assert!(!known.text().contains("network") && !known.json().contains("network"));
     known.network.alpha_us = Some(1.5);
-    assert!(
-        known
-            .text()
-            .contains("network: 1.5 us between nodes")
-    );
+    assert!(known.text().contains("network: 1.5 us between nodes"));
     assert!(known.json().contains(r#""network":{"alpha_us":1.5}"#));
 }

@@ -47,6 +47,7 @@ pub use transport::rooted_wire::MpiRootedWire;
 pub use transport::script_wire::{MpiScriptWire, ScriptJob};
 pub use transport::tags::{Tags, call_tag};
 pub use transport::view::View;
+pub use transport::watch::abandon as abandon_watch;
 pub use transport::wire::{Job, MpiWire, Requests, SYNCHRONOUS_BYTES};
 
 /// Functions and handles of an MPI library as they are: for the tool, which calls the library and Rondo side by side.

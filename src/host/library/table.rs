@@ -112,6 +112,7 @@ functions! {
         comm_create_keyval = "PMPI_Comm_create_keyval"(CommCopyFn, CommDeleteFn, *mut c_int, *mut c_void);
         comm_get_attr = "PMPI_Comm_get_attr"(sys::MPI_Comm, c_int, *mut c_void, *mut c_int);
         comm_set_attr = "PMPI_Comm_set_attr"(sys::MPI_Comm, c_int, *mut c_void);
+        comm_delete_attr = "PMPI_Comm_delete_attr"(sys::MPI_Comm, c_int);
         type_create_keyval = "PMPI_Type_create_keyval"(TypeCopyFn, TypeDeleteFn, *mut c_int, *mut c_void);
         type_get_attr = "PMPI_Type_get_attr"(sys::MPI_Datatype, c_int, *mut c_void, *mut c_int);
         type_set_attr = "PMPI_Type_set_attr"(sys::MPI_Datatype, c_int, *mut c_void);

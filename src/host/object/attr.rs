@@ -89,6 +89,8 @@ impl<C: HasAttributes, T: Send + Sync + 'static> Attribute<C, T> {
 /// A communicator that a thread is freeing, with the value that it carries: the program's own callbacks may call
 /// collectives on it, before the delete callback of the value and after it, in an order that may differ between ranks.
 struct Freed {
+    /// Tells it from others of the thread's.
+    number: usize,
     comm: Comm,
     value: *mut c_void,
     /// The delete callback has given the value back: how to drop it.
@@ -105,25 +107,46 @@ thread_local! {
 /// Communicators that any thread is freeing.
 static FREEING: AtomicUsize = AtomicUsize::new(0);
 
-/// Ends the time in which a communicator is freed.
-struct Freeing;
-
-impl Drop for Freeing {
-    fn drop(&mut self) {
-        let freed = FREED.with_borrow_mut(|all| {
-            let last = all.pop();
-            if all.is_empty() {
-                drop(ManuallyDrop::into_inner(mem::take(all)));
-            }
-            last
-        });
+/// Takes the first of those that this thread frees for which `is_it` says so.
+fn take_freed(is_it: impl Fn(&Freed) -> bool) -> Option<Freed> {
+    let freed = FREED.with_borrow_mut(|all| {
+        let freed = all.iter().position(is_it).map(|place| all.remove(place));
+        if all.is_empty() {
+            drop(ManuallyDrop::into_inner(mem::take(all)));
+        }
+        freed
+    });
+    freed.inspect(|_| {
         FREEING.fetch_sub(1, Relaxed);
+    })
+}
+
+/// A communicator is being freed, until this is dropped. If an error handler of the program's jumps out of that, it is
+/// not; then what is noted of it serves until the communicator is freed again.
+struct Freeing<'a> {
+    mpi: &'a Mpi,
+    key: Option<c_int>,
+    number: usize,
+    /// Is it gone?
+    done: bool,
+}
+
+impl Drop for Freeing<'_> {
+    fn drop(&mut self) {
+        let freed = take_freed(|freed| freed.number == self.number);
         if let Some(Freed {
+            comm,
             value,
             given_back: Some(drop_it),
             ..
         }) = freed
         {
+            // It is still there, and so are those of the other ranks.
+            if let (false, Some(key)) = (self.done, self.key)
+                && comm.set_attr(self.mpi, key, value).is_ok()
+            {
+                return;
+            }
             // SAFETY: the delete callback said how, and left it to this.
             unsafe { drop_it(value) };
         }
@@ -131,26 +154,58 @@ impl Drop for Freeing {
 }
 
 impl<T: Send + Sync + 'static> Attribute<Comm, T> {
-    /// Calls `free`, in which the host frees `comm`. The value that the communicator carries lives until that is over.
-    pub fn while_freed<R>(&self, mpi: &Mpi, comm: Comm, free: impl FnOnce() -> R) -> R {
+    /// Calls `free`, in which the host frees `comm`, and gives its code. The value that the communicator carries lives
+    /// until that is over.
+    ///
+    /// It is taken off first, unless the host `ends`: the program's callbacks on the communicator may refuse that it is
+    /// freed, or come later, when all messages on it are through (MPICH), and until then ranks would have the value or
+    /// not as their callbacks have one order or another.
+    pub fn while_freed(
+        &self,
+        mpi: &Mpi,
+        comm: Comm,
+        ends: bool,
+        free: impl FnOnce() -> c_int,
+    ) -> c_int {
+        static NUMBERS: AtomicUsize = AtomicUsize::new(0);
+        let (number, key) = (NUMBERS.fetch_add(1, Relaxed), self.key.get().copied());
+        // It is freed again: a free that failed was left by a jump, or goes on and frees it no more.
+        let before = take_freed(|freed| freed.comm == comm);
         // A communicator without a value is being freed as well: whether this process has made the key depends on what
         // it called on others, and the ranks of this one must know alike.
-        let value = match self.key.get() {
-            Some(&key) => comm.get_attr(mpi, key),
-            None => Ok(ptr::null_mut()),
+        let value = match (before, key) {
+            (Some(freed), _) => Ok((freed.value, freed.given_back)),
+            (None, Some(key)) => comm.get_attr(mpi, key).map(|value| (value, None)),
+            (None, None) => Ok((ptr::null_mut(), None)),
         };
-        let Ok(value) = value else {
+        let Ok((value, given_back)) = value else {
             return free();
         };
         let freed = Freed {
+            number,
             comm,
             value,
-            given_back: None,
+            given_back,
         };
         FREED.with_borrow_mut(|all| all.push(freed));
         FREEING.fetch_add(1, Relaxed);
-        let _freeing = Freeing;
-        free()
+        let mut freeing = Freeing {
+            mpi,
+            key,
+            number,
+            done: false,
+        };
+        if let Some(key) = key
+            && !ends
+            && !value.is_null()
+            && given_back.is_none()
+        {
+            // Should it fail, the host calls back when it frees the communicator.
+            let _ = comm.delete_attr(mpi, key);
+        }
+        let code = free();
+        freeing.done = code == MPI_SUCCESS as c_int;
+        code
     }
 }
 
@@ -166,11 +221,8 @@ impl HasAttributes for Comm {
             return None;
         }
         FREED.with_borrow(|all| {
-            // The latest: an error handler of the program's may have jumped out of an earlier call that failed.
-            all.iter()
-                .rev()
-                .find(|freed| freed.comm == self)
-                .map(|freed| freed.value)
+            let freed = all.iter().find(|freed| freed.comm == self);
+            freed.map(|freed| freed.value)
         })
     }
 
@@ -200,6 +252,14 @@ impl HasAttributes for Comm {
     fn set_attr(self, mpi: &Mpi, key: c_int, value: *mut c_void) -> Result<(), Code> {
         // SAFETY: the host checks handle and key and stores the pointer.
         check(unsafe { (mpi.f.comm_set_attr)(self.0, key, value) })
+    }
+}
+
+impl Comm {
+    /// Takes the value under `key` off, which is given back.
+    fn delete_attr(self, mpi: &Mpi, key: c_int) -> Result<(), Code> {
+        // SAFETY: the host checks handle and key.
+        check(unsafe { (mpi.f.comm_delete_attr)(self.0, key) })
     }
 }
 

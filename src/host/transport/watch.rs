@@ -2,10 +2,11 @@
 
 use super::patience::Lapse;
 use crate::host::library::abi::Abi;
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The stack of the thread that looks. It writes a message at most.
@@ -24,61 +25,109 @@ pub fn watched<T>(
     if interval == Duration::MAX || Abi::BUILT.is_simulated() {
         return call();
     }
-    // Of the heap: should an error handler of the user's jump out of `call`, the thread goes on with it.
+    let over = Arc::new(Over::default());
     let watch = Box::new(Watch {
-        look: Mutex::new(look),
+        look,
         interval,
-        over: Mutex::new(false),
-        changed: Condvar::new(),
+        over: over.clone(),
     });
     // Without it, only a message is lost.
-    let watcher = without_signals(|| start(&watch));
-    let done = call();
-    *watch.over.lock().unwrap_or_else(PoisonError::into_inner) = true;
-    watch.changed.notify_one();
-    if let Some(watcher) = watcher {
-        // SAFETY: the thread was started above, is joined here only, and ends since the watch is over.
-        unsafe { libc::pthread_join(watcher, ptr::null_mut()) };
-    }
-    done
+    let thread = without_signals(|| start(watch));
+    abandon();
+    CURRENT.set(Arc::into_raw(over.clone()));
+    // Also where an error handler of the program's throws an exception.
+    let _watching = Watching { over, thread };
+    call()
 }
 
-struct Watch<F> {
-    look: Mutex<F>,
-    interval: Duration,
-    over: Mutex<bool>,
+/// Ends what looks after a call of this thread's that an error handler of the program's jumped out of.
+pub fn abandon() {
+    let current = CURRENT.replace(ptr::null());
+    if !current.is_null() {
+        // SAFETY: it is from `Arc::into_raw`, and was taken out of its place.
+        unsafe { Arc::from_raw(current) }.set();
+    }
+}
+
+thread_local! {
+    /// What tells that the watched call of this thread is over; null if there is none.
+    static CURRENT: Cell<*const Over> = const { Cell::new(ptr::null()) };
+}
+
+/// Is a call over?
+#[derive(Default)]
+struct Over {
+    is: Mutex<bool>,
     changed: Condvar,
+}
+
+impl Over {
+    fn set(&self) {
+        *self.is.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.changed.notify_one();
+    }
+}
+
+/// A call that is looked after.
+struct Watching {
+    over: Arc<Over>,
+    thread: Option<libc::pthread_t>,
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        self.over.set();
+        if CURRENT.get() == Arc::as_ptr(&self.over) {
+            abandon();
+        }
+        if let Some(thread) = self.thread {
+            // SAFETY: the thread was started for this, is joined here only, and ends since the call is over.
+            unsafe { libc::pthread_join(thread, ptr::null_mut()) };
+        }
+    }
+}
+
+/// What a thread that looks has.
+struct Watch<F> {
+    look: F,
+    interval: Duration,
+    over: Arc<Over>,
 }
 
 /// Starts the thread. It is none of the standard library's, which allocates in it: for its first allocation a thread
 /// gets an arena of 64 MiB of addresses, and the host may be where it cannot do without them (Open MPI 5.0 crashes when
 /// it finds no memory).
-fn start<F: FnMut(Duration) + Send>(watch: &Watch<F>) -> Option<libc::pthread_t> {
+fn start<F: FnMut(Duration) + Send>(watch: Box<Watch<F>>) -> Option<libc::pthread_t> {
+    let watch = Box::into_raw(watch);
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     let mut thread = MaybeUninit::<libc::pthread_t>::uninit();
-    // SAFETY: the attributes are set up before they are used and destroyed after it. The watch outlives the thread: its
-    // owner joins the thread before he frees it, or never frees it.
-    unsafe {
-        if libc::pthread_attr_init(attributes.as_mut_ptr()) != 0 {
-            return None;
+    // SAFETY: the attributes are set up before they are used and destroyed after it. The watch is the thread's from
+    // now on.
+    let started = unsafe {
+        let prepared = libc::pthread_attr_init(attributes.as_mut_ptr()) == 0;
+        prepared && {
+            libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK);
+            let (at, of) = (thread.as_mut_ptr(), attributes.as_ptr());
+            let failed = libc::pthread_create(at, of, run::<F>, watch.cast());
+            libc::pthread_attr_destroy(attributes.as_mut_ptr());
+            failed == 0
         }
-        libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK);
-        let failed = libc::pthread_create(
-            thread.as_mut_ptr(),
-            attributes.as_ptr(),
-            run::<F>,
-            ptr::from_ref(watch).cast_mut().cast(),
-        );
-        libc::pthread_attr_destroy(attributes.as_mut_ptr());
-        (failed == 0).then(|| thread.assume_init())
+    };
+    if !started {
+        // SAFETY: no thread has it.
+        drop(unsafe { Box::from_raw(watch) });
+        return None;
     }
+    // SAFETY: the thread was started.
+    Some(unsafe { thread.assume_init() })
 }
 
 /// What the thread does: it waits, and allocates nothing before its first look.
 extern "C" fn run<F: FnMut(Duration) + Send>(watch: *mut c_void) -> *mut c_void {
-    // SAFETY: `start` hands over a watch of this type, which stays until the thread has ended.
-    let watch = unsafe { &*watch.cast::<Watch<F>>() };
-    let mut over = watch.over.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: `start` hands over a watch of this type, for good.
+    let mut watch = unsafe { Box::from_raw(watch.cast::<Watch<F>>()) };
+    let call = watch.over.clone();
+    let mut over = call.is.lock().unwrap_or_else(PoisonError::into_inner);
     let mut next = watch.interval;
     let mut lapse = Lapse::begin();
     while !*over {
@@ -86,11 +135,11 @@ extern "C" fn run<F: FnMut(Duration) + Send>(watch: *mut c_void) -> *mut c_void 
         if time >= next {
             next += watch.interval;
             drop(over);
-            (watch.look.lock().unwrap_or_else(PoisonError::into_inner))(time);
-            over = watch.over.lock().unwrap_or_else(PoisonError::into_inner);
+            (watch.look)(time);
+            over = call.is.lock().unwrap_or_else(PoisonError::into_inner);
             continue;
         }
-        let wait = (watch.changed).wait_timeout(over, (next - time).min(OFTEN));
+        let wait = (call.changed).wait_timeout(over, (next - time).min(OFTEN));
         over = wait.unwrap_or_else(PoisonError::into_inner).0;
     }
     ptr::null_mut()
