@@ -87,8 +87,8 @@ impl Config {
                     *field(c) = value.unwrap_or(*field(d));
                 }
                 ValueType::RealOrAuto(field, max) => {
-                    // `AUTO` is no number. To compare it with one would set a flag of the program's, or end it. The bits
-                    // of numbers that are not negative are in the order of the numbers.
+                    // `AUTO` is no number. To compare it with one would set a flag of the program's, or end it. The
+                    // bits of numbers that are not negative are in the order of the numbers.
                     let value = Some(number).filter(|number| *number <= max.to_bits());
                     *field(c) = value.map(f64::from_bits);
                 }
