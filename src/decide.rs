@@ -122,11 +122,18 @@ impl Facts {
         }
         match config.hierarchy {
             Hierarchy::Flat => Form::Flat,
-            Hierarchy::Lanes if self.nodes > 1 => Form::Nodes {
-                lanes: config.lanes.clamp(1, self.narrowest),
-            },
             Hierarchy::Auto if self.nodes > 1 && self.flat_is_faster(bytes, config) => Form::Flat,
-            Hierarchy::Auto | Hierarchy::Leader | Hierarchy::Lanes => Form::Nodes { lanes: 1 },
+            Hierarchy::Auto | Hierarchy::Leader | Hierarchy::Lanes => Form::Nodes {
+                lanes: self.lanes(config),
+            },
+        }
+    }
+
+    /// Ranks of each node that talk to other nodes, where not every rank does.
+    fn lanes(&self, config: &Config) -> u32 {
+        match config.hierarchy {
+            Hierarchy::Lanes if self.nodes > 1 => config.lanes.clamp(1, self.narrowest),
+            Hierarchy::Auto | Hierarchy::Flat | Hierarchy::Leader | Hierarchy::Lanes => 1,
         }
     }
 

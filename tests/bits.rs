@@ -111,6 +111,35 @@ fn sums_have_the_promised_bits_wherever_the_ranks_are() {
     every_placement_has_the_same_bits([5].into_iter(), "five");
 }
 
+/// Another number of lanes has other bits.
+#[test]
+fn sums_over_lanes_have_the_same_bits_with_and_without_shared_memory() {
+    for mpi in MPIS {
+        let programs = programs(mpi, "lanes");
+        for nodes in [[0, 0, 0, 1, 1, 1, 1], [0, 1, 0, 1, 0, 1, 1]] {
+            let with = |lanes, shm| {
+                let variables = [
+                    ("RONDO_REDUCE", "circulant"),
+                    // Nothing else is Rondo's in both cases.
+                    ("RONDO_ALLREDUCE", "host"),
+                    ("RONDO_REDUCE_SCATTER_BLOCK", "host"),
+                    ("RONDO_SCAN", "host"),
+                    ("RONDO_HIERARCHY", "lanes"),
+                    ("RONDO_LANES", lanes),
+                    ("RONDO_SHM", shm),
+                ];
+                bits(mpi, &programs, &nodes, &variables)
+            };
+            let all = ["1", "3"].map(|lanes| {
+                let line = with(lanes, "on");
+                assert_eq!(with(lanes, "off"), line, "{mpi} {nodes:?}, {lanes} lanes");
+                line
+            });
+            assert_ne!(all[0], all[1], "{mpi} {nodes:?}: one lane and three");
+        }
+    }
+}
+
 #[test]
 #[ignore = "hundreds of jobs: make deep"]
 fn sums_have_the_promised_bits_wherever_3_to_17_ranks_are() {

@@ -396,7 +396,7 @@ fn pipelines_have_the_rounds_and_bytes_that_are_predicted() {
             check("pipelined", at, prediction, carry_out(&chains, ONE));
 
             let reductions = write(&|script, rank| {
-                reduce(script, &Group::all(p, rank), &graph, 0, |_, _| ());
+                reduce(script, 0..n, &Group::all(p, rank), &graph, 0, |_, _| ());
             });
             let prediction = predicted(Collective::Reduce, Algorithm::Circulant, at, bytes);
             let rounds = prediction.rounds.expect("rounds");

@@ -17,7 +17,9 @@ impl Writing<'_> {
             // A grid of ranks, and a chain, in which nobody gets much from many.
             _ if self.call.collective().family() == Family::Scan => 0,
             (Algorithm::Ordered, _) => facts.p - 1,
-            (_, Form::Nodes { lanes: 1 }) if !self.shares => {
+            (_, Form::Nodes { lanes: 1 }) | (Algorithm::Circulant, Form::Nodes { .. })
+                if !self.shares =>
+            {
                 facts.widest - 1 + facts.nodes.next_power_of_two().ilog2()
             }
             (Algorithm::Postal | trees!(Algorithm), _) => {

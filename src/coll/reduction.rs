@@ -324,7 +324,7 @@ impl Reduction {
             inside.exchange(in_area, &slices)?;
         }
         if let Some(inside) = &mut inside
-            && let Some((own, longest, wants)) = writing.handed_out()
+            && let Some((own, longest, wants)) = writing.handed_out().or_else(|| writing.brought())
         {
             inside.shuffle(in_area, own, longest, &wants)?;
         }

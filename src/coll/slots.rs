@@ -189,7 +189,6 @@ impl Writing<'_> {
         }
         let topology = self.state.topology();
         let local = |rank| topology.local(rank);
-        let leader = || topology.leader(topology.node(self.rank()), self.root);
         let mut end = 0;
         let mut tree = |count: u64, owner| {
             end += count;
@@ -200,7 +199,13 @@ impl Writing<'_> {
         };
         match family {
             Family::Scan => whole(Fold::From(0)),
-            Family::Reduction => whole(Fold::From(local(leader()))),
+            Family::Reduction => {
+                let tree = |lane| Tree {
+                    end: self.slice(lane).end,
+                    fold: Fold::From(local(self.lane_leader(lane))),
+                };
+                self.lanes().map(tree).collect()
+            }
             // As leaders that get messages.
             Family::AllReduction | Family::ScatteredReduction if self.places().is_none() => {
                 whole(Fold::From(0))
@@ -238,10 +243,15 @@ impl Writing<'_> {
         };
         let all = || vector(Operand::All);
         match self.call.collective().family() {
-            Family::Reduction => match rank == topology.leader(topology.node(rank), self.root) {
-                true => all(),
-                false => Vec::new(),
-            },
+            Family::Reduction => {
+                let led = self.led(rank).into_iter();
+                let want = led.map(|elements| Want {
+                    to: elements.start,
+                    elements,
+                    of: Operand::All,
+                });
+                want.collect()
+            }
             Family::ScatteredReduction => {
                 let parts = Cut::of((0..self.p()).map(|rank| self.part(rank)));
                 let place = topology.local(rank);
@@ -334,6 +344,46 @@ impl Writing<'_> {
             of: Operand::All,
         }];
         Some((0..0, longest, wants))
+    }
+
+    /// The rank of this node that leads a lane of a reduction to a root.
+    fn lane_leader(&self, lane: u32) -> u32 {
+        let topology = self.state.topology();
+        topology.lane_leader(topology.node(self.rank()), self.root, lane)
+    }
+
+    /// The slice of a rank of this node that leads a lane.
+    fn led(&self, rank: u32) -> Option<Range<u64>> {
+        let mut lanes = self.lanes();
+        let lane = lanes.find(|&lane| self.lane_leader(lane) == rank)?;
+        Some(self.slice(lane))
+    }
+
+    /// What those who lead lanes bring to the root, on its node: the elements of this rank, how many the longest slice
+    /// has, and what this rank gets of each.
+    pub fn brought(&self) -> Option<(Range<u64>, u64, Vec<Vec<Want>>)> {
+        let topology = self.state.topology();
+        let (rank, root, lanes) = (self.rank(), self.root, self.lanes().end);
+        if lanes == 1 || topology.node(rank) != topology.node(root) {
+            return None;
+        }
+        let slice = |rank: u32| self.led(rank).unwrap_or(0..0);
+        let (own, gets) = match rank == root {
+            true => (0..0, true), // its own slice is in its place
+            false => (slice(rank), false),
+        };
+        let wants = self.state.locals().iter().map(|&local| {
+            let slice = slice(local);
+            match gets && local != root && !slice.is_empty() {
+                true => vec![Want {
+                    elements: 0..slice.end - slice.start,
+                    to: slice.start,
+                    of: Operand::All,
+                }],
+                false => Vec::new(),
+            }
+        });
+        Some((own, share(self.total, lanes, 0), wants.collect()))
     }
 
     /// Where the vectors of the ranks of the node lie in the area of a gather.

@@ -13,10 +13,10 @@ use crate::decide::{self, Choice, Form};
 use crate::host::{Reduction, ReductionOp, Vectors};
 use crate::schedule::{Circulant, Grid, Shape, Steps, TreeNeighbors};
 use crate::script::{
-    GRID_PLACES, GatherNodes, GatherTree, Group, Lanes, Leaders, Prefix, Scattered, Script,
-    broadcast_tree, census, census_places, chain, collect, disseminate, doubling, exchange, gather,
-    gather_cut, grid_scan, halving, hand_over, ordered, ordered_cut, reduce, reduce_broadcast,
-    reduce_tree, ring, share, spread, spread_vectors,
+    GRID_PLACES, GatherNodes, GatherTree, Group, LaneLeaders, Lanes, Leaders, Prefix, Scattered,
+    Script, broadcast_tree, census, census_places, chain, collect, disseminate, doubling, exchange,
+    gather, gather_cut, grid_scan, halving, hand_over, ordered, ordered_cut, reduce,
+    reduce_broadcast, reduce_tree, ring, share, spread, spread_vectors,
 };
 use std::iter::once;
 use std::ops::Range;
@@ -304,10 +304,10 @@ impl Writing<'_> {
         });
     }
 
-    /// Calls `write` with the leaders of the nodes in a call with this root.
-    fn with_leaders(&self, root: u32, write: impl FnOnce(Leaders)) {
+    /// Calls `write` with the leaders of the nodes in a call without a root.
+    fn with_leaders(&self, write: impl FnOnce(Leaders)) {
         let topology = self.state.topology();
-        let leaders = topology.leaders(root);
+        let leaders = topology.leaders(0);
         write(Leaders {
             leaders: Group {
                 members: Some(&leaders),
@@ -333,7 +333,7 @@ impl Writing<'_> {
             }
             Form::Nodes { lanes: 1 } => {
                 let nodes = self.state.facts().nodes;
-                self.with_leaders(0, |leaders| {
+                self.with_leaders(|leaders| {
                     if self.shares && !leaders.leads() {
                         script.begin(self.most, std::iter::empty());
                         return;
@@ -367,7 +367,7 @@ impl Writing<'_> {
         let topology = self.state.topology();
         if form != Form::Flat && topology.nodes() > 1 {
             let steps = self.steps(topology.nodes());
-            self.with_leaders(0, |leaders| {
+            self.with_leaders(|leaders| {
                 let nodes = GatherNodes {
                     leaders: leaders.leaders,
                     locals: leaders.locals,
@@ -412,23 +412,58 @@ impl Writing<'_> {
     }
 
     fn reduce(&self, script: &mut Script, form: Form, blocks: u32) {
+        if form == Form::Flat {
+            script.begin(self.most, (0..blocks).map(|i| share(self.total, blocks, i)));
+            let graph = Circulant::new(self.p());
+            reduce(script, 0..blocks, &self.all(), &graph, self.root, |_, _| ());
+            return;
+        }
         let topology = self.state.topology();
-        let (home, node) = (topology.node(self.root), topology.node(self.rank()));
-        // What the others have, the leader gets through memory.
-        if self.shares && self.rank() != topology.leader(node, self.root) {
+        let lanes: Vec<Vec<u32>> = self.lanes().map(|lane| self.lane_leaders(lane)).collect();
+        let leaders = LaneLeaders {
+            lanes: &lanes,
+            node: topology.node(self.rank()),
+            locals: match self.shares {
+                true => &[],
+                false => self.state.locals(),
+            },
+            rank: self.rank(),
+        };
+        // What the others have, leaders get through memory.
+        if self.shares && leaders.led().is_none() {
             script.begin(self.most, std::iter::empty());
             return;
         }
-        script.begin(self.most, (0..blocks).map(|i| share(self.total, blocks, i)));
-        match form {
-            Form::Flat => {
-                let graph = Circulant::new(self.p());
-                reduce(script, &self.all(), &graph, self.root, |_, _| ());
-            }
-            Form::Nodes { .. } => {
-                self.with_leaders(self.root, |leaders| leaders.reduce(script, home));
-            }
+        let slices = self.lanes().map(|lane| self.slice(lane));
+        let slices = slices.map(|slice| slice.end - slice.start);
+        script.begin(self.most, in_segments(slices, blocks));
+        leaders.reduce(script, topology.node(self.root));
+    }
+
+    /// The lanes of a reduction to a root over nodes, each for a slice of the vector.
+    pub fn lanes(&self) -> Range<u32> {
+        match self.choice {
+            Choice::Rondo {
+                algorithm: Algorithm::Circulant,
+                form: Form::Nodes { lanes },
+                ..
+            } => 0..lanes,
+            Choice::Rondo { .. } | Choice::Host(_) => 0..1,
         }
+    }
+
+    /// The slice of a lane.
+    pub fn slice(&self, lane: u32) -> Range<u64> {
+        let lanes = self.lanes().end;
+        let start = (0..lane).map(|lane| share(self.total, lanes, lane)).sum();
+        start..start + share(self.total, lanes, lane)
+    }
+
+    /// The leaders of a lane, of all nodes.
+    fn lane_leaders(&self, lane: u32) -> Vec<u32> {
+        let topology = self.state.topology();
+        let leader = |node| topology.lane_leader(node, self.root, lane);
+        (0..topology.nodes()).map(leader).collect()
     }
 
     /// A reduction up a tree. Where the order of ranks counts, trees that count ranks from the root have rank 0 for it,
@@ -500,7 +535,7 @@ impl Writing<'_> {
                     return own;
                 }
                 let start = |node| self.state.topology().start(node);
-                self.with_leaders(0, |leaders| match self.shares && !leaders.leads() {
+                self.with_leaders(|leaders| match self.shares && !leaders.leads() {
                     true => script.begin(self.most, std::iter::empty()),
                     false => {
                         script.begin(self.most, in_segments(parts, segments));

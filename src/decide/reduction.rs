@@ -312,7 +312,9 @@ impl Reduction<'_> {
             Algorithm::Halving | Algorithm::Gather => Form::Nodes { lanes: 1 },
             // Over nodes its tree is another one. In a reduce-scatter every rank is a root.
             Algorithm::Circulant if self.family() == Family::Reduction && !is_placed => {
-                Form::Nodes { lanes: 1 }
+                Form::Nodes {
+                    lanes: facts.lanes(config),
+                }
             }
             Algorithm::Circulant
             | Algorithm::Bruck
@@ -353,6 +355,11 @@ impl Reduction<'_> {
             Form::Flat => facts.p,
             Form::Nodes { .. } => facts.nodes,
         };
+        // Of what travels between nodes.
+        let bytes = match (algorithm, form) {
+            (Algorithm::Circulant, Form::Nodes { lanes }) => self.bytes.div_ceil(lanes.into()),
+            _ => self.bytes,
+        };
         match algorithm {
             // The order is that of ranks, whatever the blocks.
             Algorithm::Pipelined if block_bytes == 0 => most(self.bytes, facts.eager_bytes),
@@ -365,11 +372,11 @@ impl Reduction<'_> {
             Algorithm::Circulant | Algorithm::ReduceBcast | Algorithm::Pipelined
                 if block_bytes > 0 =>
             {
-                most(self.bytes, block_bytes)
+                most(bytes, block_bytes)
             }
             // The tree of a block depends on its number.
             Algorithm::Circulant | Algorithm::ReduceBcast => {
-                (self.model()).blocks(Reach::among(ranks), self.bytes, facts.eager_bytes, 1)
+                (self.model()).blocks(Reach::among(ranks), bytes, facts.eager_bytes, 1)
             }
             Algorithm::Mesh if self.family() == Family::Scan => most(self.bytes, facts.eager_bytes),
             Algorithm::Postal => least_blocks(self.bytes),

@@ -8,6 +8,7 @@
 
 use super::{Group, Join, Script, sub};
 use crate::schedule::{Circulant, Rounds};
+use std::ops::Range;
 
 /// What a member does with a block in a round.
 #[derive(Clone, Copy)]
@@ -72,51 +73,53 @@ impl Moves<'_> {
     }
 }
 
-/// Calls `run` with all moves of the member `who` in a reduction of `n` blocks to the member `root`, in order.
-fn moves(graph: &Circulant, n: u32, who: u32, root: u32, mut run: impl FnMut(Move, u32)) {
-    let moves = Moves::new(graph, n, who, root);
-    for round in (0..moves.rounds.count()).rev() {
-        moves.of(round, &mut run);
-    }
-}
-
-/// Adds the reduction of all blocks of the area to the member `root`, where they are the result; elsewhere they are
-/// used up. `before` is called for each block that the member has anything to do with, before it has.
+/// Adds the reduction of some blocks of the area to the member `root`, where they are the result; elsewhere they are
+/// used up. `before` is called with the number, among these, of each block that the member has anything to do with,
+/// before the round in which it first has.
 pub fn reduce(
     script: &mut Script,
+    blocks: Range<u32>,
     group: &Group,
     graph: &Circulant,
     root: u32,
     mut before: impl FnMut(&mut Script, u32),
 ) {
-    let n = script.cut().blocks();
+    let n = blocks.end - blocks.start;
     let mut begun = vec![false; n as usize];
-    moves(graph, n, group.me, root, |what, block| {
-        if !std::mem::replace(&mut begun[block as usize], true) {
-            before(script, block);
-        }
-        let blocks = block..block + 1;
-        match what {
-            Move::SendTo(member) => script.send(group.rank(member), blocks),
-            Move::ReceiveFrom(member) => {
-                script.receive(group.rank(member), blocks, Join::Right);
+    let moves = Moves::new(graph, n, group.me, root);
+    for round in (0..moves.rounds.count()).rev() {
+        moves.of(round, |_, block| {
+            if !std::mem::replace(&mut begun[block as usize], true) {
+                before(script, block);
             }
-        }
-    });
+        });
+        moves.of(round, |what, block| {
+            let block = blocks.start + block..blocks.start + block + 1;
+            match what {
+                Move::SendTo(member) => script.send(group.rank(member), block),
+                Move::ReceiveFrom(member) => {
+                    script.receive(group.rank(member), block, Join::Right);
+                }
+            }
+        });
+    }
     // A member alone has nothing to do with any.
     for block in (0..n).filter(|&block| !begun[block as usize]) {
         before(script, block);
     }
 }
 
-/// The blocks of an area of `n` in the order in which `reduce` calls `before` on the member `who`.
+/// `n` blocks in the order in which `reduce` calls `before` on the member `who`.
 pub fn order(graph: &Circulant, n: u32, who: u32, root: u32, mut run: impl FnMut(u32)) {
     let mut begun = vec![false; n as usize];
-    moves(graph, n, who, root, |_, block| {
-        if !std::mem::replace(&mut begun[block as usize], true) {
-            run(block);
-        }
-    });
+    let moves = Moves::new(graph, n, who, root);
+    for round in (0..moves.rounds.count()).rev() {
+        moves.of(round, |_, block| {
+            if !std::mem::replace(&mut begun[block as usize], true) {
+                run(block);
+            }
+        });
+    }
     for block in (0..n).filter(|&block| !begun[block as usize]) {
         run(block);
     }

@@ -3,8 +3,9 @@
 //! With *lanes*, each rank of a node reduces a slice of the vectors of its node and exchanges it with the ranks of the
 //! same place on the other nodes: every rank works, and every byte crosses a link once each way (J. L. Träff, S.
 //! Hunold, "Decomposing MPI collectives for exploiting multi-lane communication", IEEE CLUSTER 2020, the full-lane
-//! algorithms). With *leaders*, one rank of each node reduces what the node has, block by block, while earlier blocks
-//! travel. A commutative operator is needed for both.
+//! algorithms). With *leaders*, one rank of each node reduces what the node has. In a reduction to a root there may be
+//! leaders of several lanes, which do so block by block, while earlier blocks travel. A commutative operator is needed
+//! for all of them.
 
 #![forbid(unsafe_code)]
 
@@ -67,6 +68,80 @@ impl<'a> Lanes<'a> {
     }
 }
 
+/// The nodes of a communicator, some ranks of each of which send to others, each a slice of the vectors, as one rank
+/// sees them. Nodes may have different numbers of ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneLeaders<'a> {
+    /// Those of each lane, one of each node. The first lane has the root.
+    pub lanes: &'a [Vec<u32>],
+    /// This rank's node.
+    pub node: u32,
+    /// The ranks of this rank's node; none where they share memory.
+    pub locals: &'a [u32],
+    /// This rank.
+    pub rank: u32,
+}
+
+impl LaneLeaders<'_> {
+    /// The leader of a lane on this rank's node.
+    fn leader(&self, lane: u32) -> u32 {
+        self.lanes[lane as usize][self.node as usize]
+    }
+
+    /// The lane that this rank leads.
+    pub fn led(&self) -> Option<u32> {
+        (0..self.lanes.len() as u32).find(|&lane| self.leader(lane) == self.rank)
+    }
+
+    /// Adds the reduction of all blocks of the area to the root, which is on the node `home`. The area has a slice for
+    /// each lane, and of that as many blocks.
+    ///
+    /// What ranks of a node have of a block comes to the leaders of all lanes before the first of them sends or
+    /// receives in the round in which the block is on: so ranks that send in order never wait for each other in a
+    /// circle, however few messages may be under way.
+    pub fn reduce(&self, script: &mut Script, home: u32) {
+        let lanes = self.lanes.len() as u32;
+        let n = script.cut().blocks() / lanes;
+        let nodes = self.lanes[0].len() as u32;
+        let graph = Circulant::new(nodes);
+        let slice = |lane: u32| lane * n..(lane + 1) * n;
+        let inside = |script: &mut Script, block: u32| {
+            for lane in 0..lanes {
+                let (leader, block) = (self.leader(lane), lane * n + block);
+                if leader == self.rank {
+                    for &local in self.locals.iter().filter(|&&local| local != leader) {
+                        script.receive(local, block..block + 1, Join::Right);
+                    }
+                } else if !self.locals.is_empty() {
+                    script.send(leader, block..block + 1);
+                }
+            }
+        };
+        match self.led() {
+            None => order(&graph, n, self.node, home, |block| inside(script, block)),
+            Some(lane) => {
+                let group = Group {
+                    members: Some(&self.lanes[lane as usize]),
+                    p: nodes,
+                    me: self.node,
+                };
+                reduce(script, slice(lane), &group, &graph, home, inside);
+            }
+        }
+        // The slices come together.
+        if self.node != home || self.locals.is_empty() {
+            return;
+        }
+        for lane in 1..lanes {
+            if self.rank == self.leader(lane) {
+                script.send(self.leader(0), slice(lane));
+            } else if self.rank == self.leader(0) {
+                script.receive(self.leader(lane), slice(lane), Join::Store);
+            }
+        }
+    }
+}
+
 /// The nodes of a communicator, one rank of each of which sends to others, as one rank sees them.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaders<'a> {
@@ -82,24 +157,6 @@ impl Leaders<'_> {
     /// Is this rank the leader of its node?
     pub fn leads(&self) -> bool {
         self.rank == self.leaders.rank(self.leaders.me)
-    }
-
-    /// Adds the reduction of all blocks of the area to the leader `root` (a place among the leaders).
-    pub fn reduce(&self, script: &mut Script, root: u32) {
-        let graph = Circulant::new(self.leaders.p);
-        let leader = self.leaders.rank(self.leaders.me);
-        if self.rank != leader {
-            let n = script.cut().blocks();
-            order(&graph, n, self.leaders.me, root, |block| {
-                script.send(leader, block..block + 1);
-            });
-            return;
-        }
-        reduce(script, &self.leaders, &graph, root, |script, block| {
-            for &local in self.locals.iter().filter(|&&local| local != leader) {
-                script.receive(local, block..block + 1, Join::Right);
-            }
-        });
     }
 
     /// Adds a reduction of which every rank has the result. The area has a part for each node, and of that so many

@@ -37,7 +37,7 @@ pub use fold::Fold;
 pub use gather::{GatherNodes, GatherTree, gather, gather_cut, spread_vectors};
 pub use grid_scan::{GRID_PLACES, grid_scan};
 pub use halving::{fullest_rounds, halving};
-pub use lanes::{Lanes, Leaders};
+pub use lanes::{LaneLeaders, Lanes, Leaders};
 pub use node_exchange::{Hop, NodeExchange};
 pub use ordered::{collect, ordered, ordered_cut};
 pub use ring::ring;

@@ -3,7 +3,7 @@
 use super::{NODE, NODES, config, full};
 use rondo::algorithm::Algorithm;
 use rondo::collective::Collective;
-use rondo::config::{Config, Reproducible, Setting};
+use rondo::config::{Config, Hierarchy, Reproducible, Setting};
 use rondo::decide::{
     Barrier, Choice, Context, Facts, Form, Order, Problem, Reduction, SLOT_UNIT_MAX, Why,
 };
@@ -572,6 +572,46 @@ fn the_blocks_that_go_up_a_tree_follow_from_nothing_that_is_measured() {
     assert_eq!(blocks(measured, |_| ()), usual);
     assert_eq!(blocks(NODES, |c| c.block_bytes = 1 << 20), 4);
     assert!(blocks(NODES, |c| c.network.alpha_us = Some(0.1)) > usual);
+}
+
+/// As many lanes as are asked for, or as the smallest node has ranks; each has the blocks of its slice.
+#[test]
+fn a_reduction_to_a_root_goes_over_lanes_where_they_are_asked_for() {
+    let of = |facts, lanes, order, change: fn(&mut Config)| {
+        let config = config(|c| {
+            c[Collective::Reduce].setting = Setting::Use(Algorithm::Circulant);
+            (c.hierarchy, c.lanes, c.block_bytes) = (Hierarchy::Lanes, lanes, 1000);
+            change(c);
+        });
+        match reduction(Collective::Reduce, facts, 9000, order, &config) {
+            Choice::Rondo { form, blocks, .. } => (form, blocks),
+            Choice::Host(why) => panic!("{why:?}"),
+        }
+    };
+    let same = |_: &mut Config| ();
+    let over = |lanes| Form::Nodes { lanes };
+    let uneven = Facts {
+        narrowest: 2,
+        p: 13,
+        ..full(4, 4)
+    };
+    for order in [SUM_OF_DOUBLES, SUM_OF_INTEGERS] {
+        assert_eq!(of(full(4, 4), 2, order, same), (over(2), 5));
+        assert_eq!(of(full(4, 4), 64, order, same), (over(4), 3));
+        assert_eq!(of(full(4, 4), 0, order, same), (over(1), 9));
+        assert_eq!(of(uneven, 3, order, same), (over(2), 5));
+        let leader = |c: &mut Config| c.hierarchy = Hierarchy::Leader;
+        assert_eq!(of(full(4, 4), 2, order, leader), (over(1), 9));
+        assert_eq!(of(full(1, 8), 2, order, same), (over(1), 1));
+        assert_eq!(of(NODES, 2, order, same), (Form::Flat, 9));
+    }
+    // The bits would depend on the nodes, or on another order than that of ranks.
+    let placement = |c: &mut Config| c.reproducible = Reproducible::Placement;
+    assert_eq!(of(full(4, 4), 2, SUM_OF_DOUBLES, placement).0, Form::Flat);
+    assert_eq!(of(full(4, 4), 2, SUM_OF_INTEGERS, placement).0, over(2));
+    let order = |c: &mut Config| c.reproducible = Reproducible::Order;
+    assert_eq!(of(full(4, 4), 2, SUM_OF_DOUBLES, order).0, Form::Flat);
+    assert_eq!(of(full(4, 4), 2, ORDERED, same).0, Form::Flat);
 }
 
 #[test]

@@ -530,7 +530,7 @@ fn a_circulant_reduction_brings_every_block_to_the_root_and_sends_it_once() {
                 let count = count[variant.rules.seed as usize % count.len()];
                 let scripts = scripts(p, |script, rank| {
                     script.begin(variant.most, even(count, n).into_iter());
-                    reduce(script, &Group::all(p, rank), &graph, root, |_, _| {});
+                    reduce(script, 0..n, &Group::all(p, rank), &graph, root, |_, _| {});
                 });
                 let outcome = carry_out(&scripts, count, &variant);
                 check_complete(root, &outcome.result(root), p, &variant);
@@ -609,40 +609,102 @@ fn in_nodes<'a>(mut ranks: &'a [u32], sizes: &[u32]) -> Vec<&'a [u32]> {
     sizes.iter().map(node).collect()
 }
 
-fn check_leaders(sizes: &[u32], seed: u64) {
+/// A reduction to a root by the leaders of some lanes.
+fn check_lane_leaders(sizes: &[u32], lanes: u32, seed: u64) {
     let mut rng = rng(seed);
     let p = sizes.iter().sum();
     let ranks = shuffled((0..p).collect(), &mut rng);
-    let members = in_nodes(&ranks, sizes);
-    let leaders: Vec<u32> = members.iter().map(|n| n[n.len() / 2]).collect();
-    let nodes = Unlike { members, leaders };
-    let root = rng.random_range(0..nodes.leaders.len());
+    let nodes = Unlike::new(&ranks, sizes);
+    let home = rng.random_range(0..nodes.leaders.len());
+    let leader = |lane: u32| {
+        let of_node = nodes
+            .members
+            .iter()
+            .map(move |n| n[(n.len() / 2 + lane as usize) % n.len()]);
+        of_node.collect::<Vec<u32>>()
+    };
+    let leaders: Vec<Vec<u32>> = (0..lanes).map(leader).collect();
+    let root = leaders[0][home];
+    let of = |rank, shares| LaneLeaders {
+        lanes: &leaders,
+        node: nodes.node_of(rank) as u32,
+        locals: match shares {
+            true => &[],
+            false => nodes.members[nodes.node_of(rank)],
+        },
+        rank,
+    };
     for (n, variant) in [1, 2, 5, 17, 5, 17].into_iter().zip(variants(p, 6, seed)) {
-        let count = [u64::from(n), 1, 0, 2 * u64::from(n) + 1][rng.random_range(0..4)];
+        let all = u64::from(n * lanes);
+        let count = [all, 1, 0, 2 * all + 1][rng.random_range(0..4)];
+        let begin = |script: &mut Script| {
+            script.begin(variant.most, cut(&even(count, lanes), n));
+        };
         let scripts = scripts(p, |script, rank| {
-            script.begin(variant.most, even(count, n).into_iter());
-            nodes.leaders(rank).reduce(script, root as u32);
+            begin(script);
+            of(rank, false).reduce(script, home as u32);
         });
         let outcome = carry_out(&scripts, count, &variant);
-        let root = nodes.leaders[root];
         check_complete(root, &outcome.result(root), p, &variant);
         for (rank, port) in (0..).zip(&outcome.ports) {
-            match rank == root {
-                true => assert!(port.sent.is_empty()),
-                false => check_sent(&port.sent, &scripts[rank as usize]),
+            let (node, led) = (nodes.node_of(rank), of(rank, false).led());
+            let slice = |lane: u32| lane * n..(lane + 1) * n;
+            // What it leads goes from the root's node in as few messages as can be, and from the root not at all.
+            let (own, others): (Vec<_>, Vec<_>) =
+                port.sent.iter().cloned().partition(|(_, sent)| {
+                    node == home && led.is_some_and(|lane| slice(lane).contains(&sent.start))
+                });
+            assert!(own.iter().all(|(to, _)| *to == root && rank != root));
+            let count = |sent: &[(u32, Range<u32>)]| {
+                let blocks = sent
+                    .iter()
+                    .map(|(_, blocks)| scripts[0].cut().count(blocks));
+                blocks.sum::<u64>()
+            };
+            let of_lane = led.map_or(0, |lane| scripts[0].cut().count(&slice(lane)));
+            match node == home {
+                true => assert_eq!(count(&others), scripts[0].cut().total() - of_lane),
+                false => check_sent(&others, &scripts[rank as usize]),
             }
-            let to_leader = |(to, _): &(u32, Range<u32>)| nodes.node_of(*to) == nodes.node_of(rank);
-            let is_leader = nodes.leaders.contains(&rank);
-            assert!(is_leader || port.sent.iter().all(to_leader));
+            assert!(rank == root || node != home || count(&own) == of_lane);
+            // Only leaders send to other nodes, and to their own lane.
+            for (to, blocks) in port
+                .sent
+                .iter()
+                .filter(|(to, _)| nodes.node_of(*to) != node)
+            {
+                let lane = led.expect("a leader");
+                assert!(leaders[lane as usize].contains(to));
+                assert!(slice(lane).start <= blocks.start && blocks.end <= slice(lane).end);
+            }
+            // Where the ranks of a node share memory, the script has these messages, and no others.
+            let mut between = Script::default();
+            begin(&mut between);
+            of(rank, true).reduce(&mut between, home as u32);
+            let sends = between
+                .sends()
+                .iter()
+                .map(|send| (send.to, send.blocks.clone()));
+            let out = port
+                .sent
+                .iter()
+                .filter(|(to, _)| nodes.node_of(*to) != node);
+            assert_eq!(sends.collect::<Vec<_>>(), out.cloned().collect::<Vec<_>>());
         }
     }
 }
 
 #[test]
-fn leaders_reduce_what_their_nodes_have() {
-    for (sizes, seed) in nodes_of_any_size().iter().zip(1..) {
-        if sizes.len() > 1 {
-            check_leaders(sizes, seed);
+fn leaders_of_lanes_reduce_what_their_nodes_have() {
+    let sizes = nodes_of_any_size().into_iter();
+    let even = [(8, 8), (5, 13), (4, 16), (3, 22), (1, 67), (43, 3), (7, 23)];
+    let even = even.map(|(nodes, width)| vec![width; nodes]);
+    for (sizes, seed) in sizes.chain(even).zip(1..) {
+        let narrowest = *sizes.iter().min().expect("there is a node");
+        for lanes in [1, 2, narrowest / 2 + 1, narrowest] {
+            if lanes <= narrowest {
+                check_lane_leaders(&sizes, lanes, seed);
+            }
         }
     }
 }
@@ -650,7 +712,7 @@ fn leaders_reduce_what_their_nodes_have() {
 #[test]
 fn the_leader_of_the_only_node_reduces_what_it_has() {
     for size in [1, 2, 5, 9] {
-        check_leaders(&[size], 100 + u64::from(size));
+        check_lane_leaders(&[size], 1, 100 + u64::from(size));
     }
 }
 
@@ -1258,7 +1320,7 @@ fn a_rank_alone_has_the_result_and_waits_for_nobody() {
         script.begin(u64::MAX, [2, 0, 3].into_iter());
         halving(script, &group, blocks_of(3));
         spread(script, &group, &steps, blocks_of(3));
-        reduce(script, &group, &Circulant::new(1), 0, |_, _| {});
+        reduce(script, 0..1, &group, &Circulant::new(1), 0, |_, _| {});
         let mut family = TreeNeighbors::default();
         family.set(schedule::Shape::BINARY, 1, 0, 0);
         reduce_tree(script, &family);
