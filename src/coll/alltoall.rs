@@ -118,8 +118,8 @@ impl Operation for Alltoall {
                 Some(Route::Grid(Grid::hypercube(state.facts().p)))
             }
             (TotalExchangeAlgorithm::Mesh, _) => Some(Route::Grid(Grid::mesh(state.facts().p))),
-            (TotalExchangeAlgorithm::Linear, Form::Nodes { .. }) => {
-                Some(Route::Nodes(nodes.sharing.memory()))
+            (TotalExchangeAlgorithm::Linear, Form::Nodes { lanes }) => {
+                Some(Route::Nodes(lanes, nodes.sharing.memory()))
             }
             (TotalExchangeAlgorithm::Linear, Form::Flat)
             | (TotalExchangeAlgorithm::Pairwise, _) => None,

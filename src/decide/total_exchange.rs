@@ -67,7 +67,10 @@ impl TotalExchange<'_> {
     fn has_room_over_nodes(&self, bytes: u64) -> bool {
         let Context { facts, config, .. } = self.context;
         let width = u64::from(facts.widest);
-        let most = width.saturating_mul(1 + width * u64::from(self.charge()));
+        let most = match facts.places() == Some(self.parts()) {
+            true => facts.p.into(), // every message is for the rank that receives it
+            false => width.saturating_mul(1 + width * u64::from(self.charge())),
+        };
         let block = bytes / u64::from(facts.p);
         (NODE_VECTORS.saturating_mul(most)).saturating_mul(block) <= config.max_tmp_size
     }
@@ -80,10 +83,11 @@ impl TotalExchange<'_> {
             .div_ceil(facts.narrowest.max(1))
     }
 
-    /// Parts of what a node has for another one, a message each.
+    /// Parts of what a node has for another one, a message each ([`crate::script::NodeExchange::new`]).
     fn parts(&self) -> u32 {
-        let facts = self.context.facts;
-        (facts.narrowest / (facts.nodes - 1).max(1)).max(1)
+        let Context { facts, config, .. } = self.context;
+        let cheap = facts.narrowest / (facts.nodes - 1).max(1);
+        cheap.max(facts.lanes(config))
     }
 
     /// Between whom this algorithm runs.
@@ -101,7 +105,9 @@ impl TotalExchange<'_> {
                 Hierarchy::Auto => self.nodes_us(bytes) < self.flat().straight_us(facts.p, bytes),
             };
         match over_nodes {
-            true => Form::Nodes { lanes: 1 },
+            true => Form::Nodes {
+                lanes: facts.lanes(config),
+            },
             false => Form::Flat,
         }
     }

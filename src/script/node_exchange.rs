@@ -3,9 +3,13 @@
 //!
 //! Nodes are on a circle. The messages to and from the node at a distance d are those of one rank of the node, which is
 //! in *charge* of d; neighbouring distances are those of neighbouring ranks, so that all ranks of a node have as many
-//! messages, or one more. Where there are more ranks than distances, a message is cut into parts by its receivers.
+//! messages, or one more. Where there are more ranks than distances, or several lanes, a message is cut into parts by
+//! its receivers.
+//!
 //! First the ranks of a node exchange blocks, so that each has those for the nodes that it is in charge of; then it
-//! sends and receives; then the ranks of the node exchange what came.
+//! sends and receives; then the ranks of the node exchange what came. With a part for each rank of each node, ranks in
+//! the same place exchange, and what comes is where it is to be: the full-lane all-to-all (J. L. Träff, S. Hunold,
+//! "Decomposing MPI collectives for exploiting multi-lane communication", IEEE CLUSTER 2020).
 //!
 //! Where the ranks of a node share memory, they exchange through it ([`NodeExchange::out`], [`NodeExchange::home`]),
 //! and the script has the messages between nodes only. Otherwise it has all of it, by [`Rounds`].
@@ -24,7 +28,7 @@ use std::ops::Range;
 ///   nodes that it is in charge of
 /// * *departures*: the messages to the nodes that this rank is in charge of, each ordered by receivers, then by senders
 /// * *arrivals*: the messages from them
-/// * *inbox*: the blocks for this rank
+/// * *inbox*: the blocks for this rank, unless they are where they arrived
 #[derive(Clone, Debug)]
 pub struct NodeExchange<'a> {
     topology: &'a Topology,
@@ -36,6 +40,8 @@ pub struct NodeExchange<'a> {
     parts: u32,
     /// Do the ranks of a node share memory?
     shares: bool,
+    /// Has every rank of every node a part? Then what arrives is for whom it comes to, and there is no way home.
+    is_full: bool,
     /// Where departures, arrivals and the inbox begin, and where the inbox ends.
     starts: [u32; 4],
     /// Blocks for or from a rank of this node, of the one with most, each way. On the way home the own one is not among
@@ -75,16 +81,20 @@ enum Way {
 }
 
 impl<'a> NodeExchange<'a> {
-    /// On `rank`.
-    pub fn new(topology: &'a Topology, rank: u32, shares: bool) -> NodeExchange<'a> {
+    /// On `rank`. What a node has for another one is in as many parts as there are lanes, or in more if that costs no
+    /// rank another message.
+    pub fn new(topology: &'a Topology, rank: u32, shares: bool, lanes: u32) -> NodeExchange<'a> {
         let node = topology.node(rank);
+        let cheap = topology.narrowest() / (topology.nodes() - 1).max(1);
+        let parts = cheap.max(lanes).max(1);
         let mut this = NodeExchange {
             topology,
             node,
             me: topology.local(rank),
             width: topology.locals(node).len() as u32,
-            parts: (topology.narrowest() / (topology.nodes() - 1).max(1)).max(1),
+            parts,
             shares,
+            is_full: [topology.narrowest(), topology.widest()] == [parts; 2],
             starts: [0; 4],
             widest: [0; 2],
             place: 0,
@@ -100,9 +110,11 @@ impl<'a> NodeExchange<'a> {
         };
         let departures = outbox + this.width * this.load(Way::To, this.me);
         let arrivals = departures + this.arrivals_of(this.me);
-        let inbox = match shares {
-            true => topology.p(),
-            false => this.width * this.widest[1],
+        let inbox = match (shares, this.is_full) {
+            (true, false) => topology.p(),
+            (true, true) => this.width,
+            (false, false) => this.width * this.widest[1],
+            (false, true) => 0,
         };
         this.starts = [outbox, departures, arrivals, arrivals + inbox];
         this
@@ -254,6 +266,7 @@ impl<'a> NodeExchange<'a> {
     fn incoming(&self, local: u32) -> u32 {
         let inbox = self.starts[2];
         match self.shares {
+            _ if self.is_full => self.starts[1],
             true => inbox + self.width + self.before[local as usize],
             false => inbox + super::sub(self.me, local, self.width) * self.widest[1],
         }
@@ -325,6 +338,11 @@ impl<'a> NodeExchange<'a> {
         copies
     }
 
+    /// Do the ranks of a node exchange what arrived?
+    pub fn goes_home(&self) -> bool {
+        !self.is_full
+    }
+
     /// Where ranks share memory: what this rank copies from the arrivals of rank `by` of the node, in ascending order.
     pub fn home(&self, by: u32) -> Vec<Hop> {
         let mut copies = Vec::new();
@@ -374,6 +392,9 @@ impl<'a> NodeExchange<'a> {
             });
         }
         self.cross(script);
+        if self.is_full {
+            return;
+        }
         let (arrivals, inbox) = (self.starts[1], self.starts[2]);
         for to in 0..self.width {
             let place = inbox + super::sub(to, self.me, self.width) * places[1];

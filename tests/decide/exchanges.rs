@@ -98,13 +98,55 @@ fn a_linear_exchange_goes_over_nodes_where_that_is_asked_for_and_there_is_memory
         }
     };
     let regular = |hierarchy, most| form(hierarchy, most, Collective::Alltoall);
-    for hierarchy in [Hierarchy::Leader, Hierarchy::Lanes] {
-        assert_eq!(regular(hierarchy, u64::MAX), LEADERS);
+    for (hierarchy, over) in [
+        (Hierarchy::Leader, LEADERS),
+        (Hierarchy::Lanes, Form::Nodes { lanes: 2 }),
+    ] {
+        assert_eq!(regular(hierarchy, u64::MAX), over);
         assert_eq!(regular(hierarchy, 16 << 10), Form::Flat);
         let irregular = form(hierarchy, u64::MAX, Collective::Alltoallv);
         assert_eq!(irregular, Form::Flat);
     }
     assert_eq!(regular(Hierarchy::Flat, u64::MAX), Form::Flat);
+}
+
+/// As many lanes as are asked for, or as the smallest node has ranks. With one for each rank of each node, blocks are
+/// where they arrive, which takes less memory.
+#[test]
+fn a_linear_exchange_goes_over_as_many_lanes_as_are_asked_for() {
+    let form = |facts: Facts, lanes, most| {
+        let config = config(|c| {
+            c[Collective::Alltoall].setting = Setting::Use(Algorithm::Linear);
+            (c.hierarchy, c.lanes, c.max_tmp_size) = (Hierarchy::Lanes, lanes, most);
+        });
+        match exchange(
+            Collective::Alltoall,
+            facts,
+            u64::from(facts.p) << 10,
+            &config,
+        ) {
+            Choice::Rondo { form, .. } => form,
+            Choice::Host(why) => panic!("{why:?}"),
+        }
+    };
+    let over = |lanes| Form::Nodes { lanes };
+    let uneven = Facts {
+        narrowest: 2,
+        p: 30,
+        ..full(8, 4)
+    };
+    for (facts, asked, lanes) in [
+        (full(8, 4), 0, 1),
+        (full(8, 4), 3, 3),
+        (full(8, 4), 64, 4),
+        (uneven, 64, 2),
+    ] {
+        assert_eq!(form(facts, asked, u64::MAX), over(lanes));
+    }
+    let most = 300 << 10;
+    assert_eq!(form(full(8, 4), 4, most), over(4));
+    assert_eq!(form(full(8, 4), 3, most), Form::Flat);
+    assert_eq!(form(full(1, 8), 4, u64::MAX), Form::Flat);
 }
 
 #[test]

@@ -19,8 +19,8 @@ pub(super) enum Route<'a> {
     Circulant,
     /// Along the dimensions of this grid of all ranks.
     Grid(Grid),
-    /// Over nodes, through this memory inside them if there is some.
-    Nodes(Option<&'a mut Memory>),
+    /// Over so many lanes of nodes, through this memory inside them if there is some.
+    Nodes(u32, Option<&'a mut Memory>),
 }
 
 /// Where the blocks of an exchange lie in its area.
@@ -83,8 +83,8 @@ impl Exchange<'_> {
                 grid_exchange(script, &Group::all(p, me), grid, block, most);
                 (Places::Grid(grid.clone(), p, me), 3)
             }
-            Route::Nodes(memory) => {
-                let nodes = NodeExchange::new(state.topology(), me, memory.is_some());
+            Route::Nodes(lanes, memory) => {
+                let nodes = NodeExchange::new(state.topology(), me, memory.is_some(), *lanes);
                 nodes.write(script, block, most);
                 (Places::Nodes(nodes), 2)
             }
@@ -117,7 +117,7 @@ impl Exchange<'_> {
         let sent = places.sent(|rank, place| pack(self.sides.sent(), rank, place, true));
         sent.map_err(Stop::Broken)?;
         match (&places, route) {
-            (Places::Nodes(nodes), Route::Nodes(Some(memory))) => {
+            (Places::Nodes(nodes), Route::Nodes(_, Some(memory))) => {
                 let inside = Inside {
                     run: &run,
                     sequence: self.sequence,
@@ -129,7 +129,7 @@ impl Exchange<'_> {
             }
             (
                 Places::Around(..) | Places::Grid(..) | Places::Nodes(_),
-                Route::Circulant | Route::Grid(_) | Route::Nodes(_),
+                Route::Circulant | Route::Grid(_) | Route::Nodes(..),
             ) => run.carry_out(script, requests, area)?,
         }
         let received = places.received(|rank, place| pack(&self.sides.receive, rank, place, false));
@@ -137,7 +137,7 @@ impl Exchange<'_> {
     }
 }
 
-/// Exchanges blocks inside the node, calls `cross`, and exchanges what came.
+/// Exchanges blocks inside the node, calls `cross`, and exchanges what came for others.
 fn through_memory(
     nodes: &NodeExchange,
     mut inside: Inside,
@@ -161,6 +161,9 @@ fn through_memory(
     let of_all: Vec<Vec<Want>> = ranks.clone().map(|rank| wants(nodes.out(rank))).collect();
     inside.shuffle(vectors, 0..elements(out.end), elements(out.end), &of_all)?;
     cross()?;
+    if !nodes.goes_home() {
+        return Ok(());
+    }
     let of_all: Vec<Vec<Want>> = ranks.map(|rank| wants(nodes.home(rank))).collect();
     let own = elements(arrivals.start)..elements(arrivals.end);
     inside.shuffle(vectors, own, elements(nodes.most_arrivals()), &of_all)
