@@ -45,7 +45,11 @@ impl Problem for Rooted<'_> {
             algorithm,
             form: match algorithm.of_rooted() {
                 RootedAlgorithm::Hybrid | RootedAlgorithm::Binomial => {
-                    facts.form(self.block.unwrap_or(0), config)
+                    match facts.form(self.block.unwrap_or(0), config) {
+                        Form::Flat => Form::Flat,
+                        // Lanes would have more packets of short blocks; long ones are sent by every rank anyway.
+                        Form::Nodes { .. } => Form::Nodes { lanes: 1 },
+                    }
                 }
                 RootedAlgorithm::Adaptive | RootedAlgorithm::Linear => Form::Flat,
             },

@@ -226,11 +226,12 @@ fn trees_go_over_nodes_but_for_those_that_ranks_find_themselves() {
         })
     };
     let flat = Form::Flat;
+    let over_leaders = [LEADERS, LEADERS, flat, flat];
     for facts in [full(4, 4), UNEVEN] {
         for config in [Config::default(), no_shm()] {
-            let over = [LEADERS, LEADERS, flat, flat];
-            assert_eq!(forms(facts, &config), over);
+            assert_eq!(forms(facts, &config), over_leaders);
         }
+        assert_eq!(forms(facts, &with(Hierarchy::Lanes, 2)), over_leaders);
         let config = with(Hierarchy::Flat, 2);
         assert_eq!(forms(facts, &config), [flat; 4]);
     }
