@@ -6,6 +6,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -35,19 +36,32 @@ pub fn watched<T>(
     let thread = without_signals(|| start(watch));
     abandon();
     CURRENT.set(Arc::into_raw(over.clone()));
+    WATCHED.fetch_add(1, Relaxed);
     // Also where an error handler of the program's throws an exception.
     let _watching = Watching { over, thread };
     call()
 }
 
 /// Ends what looks after a call of this thread's that an error handler of the program's jumped out of.
+#[inline]
 pub fn abandon() {
+    if WATCHED.load(Relaxed) > 0 {
+        end_current();
+    }
+}
+
+#[cold]
+fn end_current() {
     let current = CURRENT.replace(ptr::null());
     if !current.is_null() {
+        WATCHED.fetch_sub(1, Relaxed);
         // SAFETY: it is from `Arc::into_raw`, and was taken out of its place.
         unsafe { Arc::from_raw(current) }.set();
     }
 }
+
+/// Watched calls of all threads. Every call looks, and what is a thread's own is not found at once.
+static WATCHED: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// What tells that the watched call of this thread is over; null if there is none.
