@@ -57,8 +57,19 @@ pub trait Operation: Call {
         }
     }
 
-    /// What is to be decided about the call, of which all ranks know so many bytes, if any.
+    /// Asks about the problem of [`Operation::with_problem`]. The answer does not depend on how this rank rounds.
+    #[inline]
     fn ask<T>(
+        &self,
+        known: Option<u64>,
+        state: &State,
+        question: impl FnOnce(Self::Problem<'_>) -> T,
+    ) -> T {
+        host::with_plain_floats(|| self.with_problem(known, state, question))
+    }
+
+    /// Calls `question` with what is to be decided about the call, of which all ranks know so many bytes, if any.
+    fn with_problem<T>(
         &self,
         known: Option<u64>,
         state: &State,
@@ -157,15 +168,9 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         .family()
         .reduces()
         .then(|| state.config().reproducible);
-    let plan = match state.closed() {
-        Some(why) => passed_on(why, mpi, state, call),
-        None => {
-            let decided = || decide(host, mpi, state, call, &mut start);
-            match host::with_plain_floats(decided) {
-                Ok(plan) => plan,
-                Err(code) => return code.get(),
-            }
-        }
+    let plan = match decide(host, mpi, state, call, &mut start) {
+        Ok(plan) => plan,
+        Err(code) => return code.get(),
     };
     if state.config().trace {
         state.trace(host, call.collective(), plan.choice, plan.bytes);
@@ -219,7 +224,7 @@ pub fn exits() {
 /// `MPI_COMM_WORLD`.
 pub fn finalize(next: impl FnOnce() -> c_int) -> c_int {
     comm::finalized();
-    host::with_plain_floats(comm::end);
+    comm::end();
     match host::host().mpi() {
         Ok(mpi) if mpi.world_is_up() => comm::while_ending(mpi, next),
         _ => next(),
@@ -228,7 +233,7 @@ pub fn finalize(next: impl FnOnce() -> c_int) -> c_int {
 
 /// The program calls `MPI_Abort`.
 pub fn abort() {
-    host::with_plain_floats(|| comm::end_early("MPI_Abort"));
+    comm::end_early("MPI_Abort");
 }
 
 /// `MPI_Comm_idup`, with hints or without, of the communicator of this handle, by `next`.
@@ -318,18 +323,18 @@ pub fn forward(collective: Collective, why: Why, next: impl FnOnce() -> c_int) -
 
 #[inline]
 fn plan<O: Operation>(mpi: &Mpi, state: &State, call: &O) -> Plan {
-    let plan = call.plan(mpi, state);
-    plan.unwrap_or_else(|| passed_on(Why::Invalid, mpi, state, call))
-}
-
-/// A call that is the host's.
-#[inline]
-fn passed_on<O: Operation>(why: Why, mpi: &Mpi, state: &State, call: &O) -> Plan {
-    let bytes = match state.timed() {
-        true => call.bytes(mpi, state).unwrap_or(0),
-        false => 0,
+    let to_host = |why| {
+        let bytes = match state.timed() {
+            true => call.bytes(mpi, state).unwrap_or(0),
+            false => 0,
+        };
+        Plan::new(Choice::Host(why), bytes)
     };
-    Plan::new(Choice::Host(why), bytes)
+    if let Some(why) = state.closed() {
+        return to_host(why);
+    }
+    call.plan(mpi, state)
+        .unwrap_or_else(|| to_host(Why::Invalid))
 }
 
 /// The code to return, and who carried the call out in the end. The communicator is free for other
@@ -452,7 +457,7 @@ fn begin_exchange(
     let (between, _) = state.facts().models(state.config());
     (work.requests.flow).expect(between.alpha_us, between.bytes_per_us());
     if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {
-        host::with_plain_floats(|| agree_on_rate(work, plan, private, mpi, state))?;
+        agree_on_rate(work, plan, private, mpi, state)?;
     }
     Ok(sequence)
 }
@@ -470,7 +475,7 @@ fn agree_on_rate(
     let agreed = state.max(mpi, private, &mut figures);
     let agreed = agreed.map_err(|code| Failure::Host(code, "agreeing on the network"));
     agreed.map_err(Stop::Broken)?;
-    let rate = work.requests.flow.agree(figures);
+    let rate = host::with_plain_floats(|| work.requests.flow.agree(figures));
     // Where several ranks of a node send for themselves, each has only its share of the link.
     let whole = state.facts().widest == 1 || plan.choice.has_leaders();
     if let Some(rate) = rate.filter(|_| whole) {

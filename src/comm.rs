@@ -199,10 +199,7 @@ pub fn state(
     match STATE.get(mpi, comm) {
         Ok(Some(state)) => Ok(Lookup::Known(state)),
         Ok(None) if host::is_being_freed(comm) => Ok(Lookup::Freed),
-        Ok(None) => {
-            let made = || handshake::handshake(host, mpi, comm, collective);
-            host::with_plain_floats(made).map(Lookup::Known)
-        }
+        Ok(None) => handshake::handshake(host, mpi, comm, collective).map(Lookup::Known),
         Err(code) if mpi.denies_comm(code) => Ok(Lookup::Invalid),
         Err(code) => Err(code),
     }

@@ -50,8 +50,28 @@ static void ranks_round_as_they_like(void) {
     static const int ways[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     fesetround(ways[test.rank % 4]);
     for (int n = 1; n <= MOST; n = n * 3 + 1) collectives(n);
+    /* A size for which the row of the list has two ways that take equally long. */
+    for (int k = 0; k < CALLS; k++) collectives(320 * test.ranks);
     CHECK(fegetround() == ways[test.rank % 4]);
     fesetround(FE_TONEAREST);
+}
+
+/* What the program has under way is computed as the program wants it, also while Rondo waits in the host. */
+static void sums_under_way_are_rounded_up(void) {
+    for (int k = 0; k < 10; k++) {
+        MPI_Comm fresh;
+        MPI_Request request;
+        double own[4], sum[4];
+        for (int i = 0; i < 4; i++) own[i] = test.rank ? 0x1p-70 : 1;
+        MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+        fesetround(FE_UPWARD);
+        MPI_Iallreduce(own, sum, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+        for (int i = 0; i < 3; i++) MPI_Bcast(whole, 100, MPI_INT, 0, fresh);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        CHECK_IN(sum[0] > 1, "round %d", k);
+        fesetround(FE_TONEAREST);
+        MPI_Comm_free(&fresh);
+    }
 }
 
 /* Hosts may give other bits from call to call: it is Rondo's calls that count. */
@@ -82,5 +102,6 @@ int main(int argc, char **argv) {
     }
     nobody_sees_exceptions();
     ranks_round_as_they_like();
+    sums_under_way_are_rounded_up();
     return finish();
 }

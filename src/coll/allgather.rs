@@ -46,7 +46,7 @@ impl Operation for Allgather {
     }
 
     #[inline]
-    fn ask<T>(
+    fn with_problem<T>(
         &self,
         _known: Option<u64>,
         state: &State,

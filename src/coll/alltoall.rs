@@ -63,7 +63,7 @@ impl Operation for Alltoall {
     }
 
     #[inline]
-    fn ask<T>(
+    fn with_problem<T>(
         &self,
         known: Option<u64>,
         state: &State,

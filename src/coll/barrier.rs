@@ -9,7 +9,7 @@ use super::{Operation, Plan, Stop, begin, context, private};
 use crate::collective::Collective;
 use crate::comm::{State, Work};
 use crate::decide::{self, Choice, Form};
-use crate::host::{Barrier, Mpi, Vectors, call_tag};
+use crate::host::{self, Barrier, Mpi, Vectors, call_tag};
 use crate::schedule::Steps;
 use crate::script::{Group, dissemination};
 use crate::stats;
@@ -30,7 +30,7 @@ impl Operation for Barrier {
         Some(self.decide(None, state))
     }
 
-    fn ask<T>(
+    fn with_problem<T>(
         &self,
         _known: Option<u64>,
         state: &State,
@@ -85,7 +85,8 @@ impl Operation for Barrier {
         // Between those who exchange messages.
         let mut area = None;
         if let Some(group) = group {
-            let steps = Steps::new(group.p, state.facts().radix(form, 0, state.config()));
+            let radix = || state.facts().radix(form, 0, state.config());
+            let steps = Steps::new(group.p, host::with_plain_floats(radix));
             script.begin(1, repeat_n(1, 1 + steps.count()));
             dissemination(script, &group, &steps);
             let signals = Vectors {

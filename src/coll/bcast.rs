@@ -37,7 +37,7 @@ impl Operation for Bcast {
     }
 
     #[inline]
-    fn ask<T>(
+    fn with_problem<T>(
         &self,
         known: Option<u64>,
         state: &State,

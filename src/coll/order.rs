@@ -6,7 +6,7 @@ use crate::algorithm::{Algorithm, AllBroadcastAlgorithm};
 use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, Schedules, State};
 use crate::decide::{self, Form};
 use crate::engine::{Limits, Part, Pattern};
-use crate::host::{Abi, StagingRoom};
+use crate::host::{self, Abi, StagingRoom};
 use crate::schedule::{Blocks, Circulant, Moves, Parts, Rounds, Shape, Steps};
 use std::slice;
 
@@ -46,7 +46,7 @@ impl Way {
         state: &State,
     ) -> Way {
         let (facts, config) = (state.facts(), state.config());
-        let (latency, _) = facts.latencies(block_bytes, config);
+        let (latency, _) = host::with_plain_floats(|| facts.latencies(block_bytes, config));
         match decide::shape(algorithm, facts.members(form), latency, config) {
             Some(shape) => Way::Tree(shape),
             None if algorithm == Algorithm::Relay => Way::Relay,
@@ -61,7 +61,8 @@ impl Way {
         match self {
             Way::Circulant | Way::Bruck | Way::Ring | Way::Relay => Way::Circulant,
             Way::Tree(Shape::Postal(_)) => {
-                let (_, latency) = state.facts().latencies(block_bytes, state.config());
+                let latencies = || state.facts().latencies(block_bytes, state.config());
+                let (_, latency) = host::with_plain_floats(latencies);
                 Way::Tree(Shape::Postal(latency))
             }
             Way::Tree(_) | Way::Moves(_) => Way::Circulant,
@@ -132,7 +133,9 @@ impl Exchange<'_> {
     /// The radix of whole parts between those of this form.
     pub(super) fn radix(&self, state: &State, form: Form) -> u32 {
         match self.way {
-            Way::Bruck => state.facts().radix(form, self.bytes, state.config()),
+            Way::Bruck => {
+                host::with_plain_floats(|| state.facts().radix(form, self.bytes, state.config()))
+            }
             Way::Circulant | Way::Ring | Way::Tree(_) | Way::Relay | Way::Moves(_) => 2,
         }
     }

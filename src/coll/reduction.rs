@@ -76,7 +76,7 @@ impl Operation for Reduction {
         })
     }
 
-    fn ask<T>(
+    fn with_problem<T>(
         &self,
         known: Option<u64>,
         state: &State,

@@ -56,7 +56,7 @@ impl Operation for Rooted {
     }
 
     #[inline]
-    fn ask<T>(
+    fn with_problem<T>(
         &self,
         known: Option<u64>,
         state: &State,

@@ -7,7 +7,7 @@ use super::{Operation, Plan, Stop, carry_out, fatal};
 use crate::comm::{self, State};
 use crate::config::Config;
 use crate::decide::{Choice, Problem, SET_UP_US, Why};
-use crate::host::{Abi, Code, Host, Mpi};
+use crate::host::{self, Abi, Code, Host, Mpi};
 use crate::learn::{Candidate, Contest, Trials, Turn};
 use crate::report;
 use crate::stats;
@@ -57,7 +57,9 @@ pub(super) fn select<O: Operation>(
                 return Ok(()); // such calls follow the rules
             };
             let set_up_us = if state.is_set_up() { 0 } else { SET_UP_US };
-            learnt.add(collective, &prior, set_up_us);
+            host::with_plain_floats(|| {
+                learnt.add(collective, &prior, set_up_us);
+            });
             None
         }
     };
@@ -92,7 +94,8 @@ fn judge<O: Operation>(
         .parties()
         .iter()
         .position(|&party| party == Candidate::First);
-    if contest.agree(slowest, trials(config)) && config.trace {
+    let is_news = host::with_plain_floats(|| contest.agree(slowest, trials(config)));
+    if is_news && config.trace {
         state.trace_verdict(host, collective, plan.bytes, contest);
     }
     // Where only the host has been timed yet, there is no time of it.
@@ -176,14 +179,17 @@ pub(super) fn on_trial<O: Operation>(
     let start = Instant::now();
     let done = carry_out(plan, host, mpi, state, call);
     let nanos = start.elapsed().as_nanos() as u64;
-    if done.0 != 0 || !comm::is_alive(known) {
-        return done; // an error says nothing of speed
+    if !comm::is_alive(known) {
+        return done;
     }
     if turn.candidate != Candidate::Host
         && let Choice::Host(Why::NoRoom | Why::OneNode) = done.1
     {
-        state.give_up_trials(); // it was the host's time
+        state.give_up_trials(); // it was the host's time, on all ranks, whatever it said to each
         return done;
+    }
+    if done.0 != 0 {
+        return done; // an error says nothing of speed
     }
     let mut learnt = state.learnt.lock();
     if let Some(contest) = learnt.contest(call.collective(), class) {

@@ -10,7 +10,7 @@ use crate::algorithm::{
 use crate::collective::Family;
 use crate::comm::State;
 use crate::decide::{self, Choice, Form};
-use crate::host::{Reduction, ReductionOp, Vectors};
+use crate::host::{self, Reduction, ReductionOp, Vectors};
 use crate::schedule::{Circulant, Grid, Shape, Steps, TreeNeighbors};
 use crate::script::{
     GRID_PLACES, GatherNodes, GatherTree, Group, LaneLeaders, Lanes, Leaders, Prefix, Scattered,
@@ -263,10 +263,12 @@ impl Writing<'_> {
 
     /// In how many messages at a time parts are spread. It changes no bit.
     fn radix(&self, ranks: u32) -> u32 {
-        let (facts, config) = (self.state.facts(), self.state.config());
-        let bytes = self.bytes;
+        let config = self.state.config();
         match config.radix {
-            0 => facts.models(config).0.radix(ranks, bytes),
+            0 => host::with_plain_floats(|| {
+                let (between, _) = self.state.facts().models(config);
+                between.radix(ranks, self.bytes)
+            }),
             radix => radix,
         }
     }
@@ -400,8 +402,10 @@ impl Writing<'_> {
 
     /// The trees up and down which short messages go fastest inside a node.
     fn trees_of_node(&self) -> [Shape; 2] {
-        let (_, inside) = (self.state.facts()).models(self.state.config());
-        [inside.backwards(), inside].map(|model| Shape::Postal(model.latency(self.bytes)))
+        host::with_plain_floats(|| {
+            let (_, inside) = (self.state.facts()).models(self.state.config());
+            [inside.backwards(), inside].map(|model| Shape::Postal(model.latency(self.bytes)))
+        })
     }
 
     fn ordered(&self, script: &mut Script, segments: u32) {

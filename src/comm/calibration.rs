@@ -10,7 +10,7 @@
 use super::{FEW_CALLS, State};
 use crate::collective::Family;
 use crate::decide::{self, Choice, Context, Facts, SizeClass};
-use crate::host::{Comm, Failure, Host, Mpi, Peer, Probe};
+use crate::host::{self, Comm, Failure, Host, Mpi, Peer, Probe};
 use crate::learn::Candidate;
 use crate::model::SLOW_NS_PER_KB;
 use crate::network::{self, Network, START, Shared};
@@ -48,7 +48,8 @@ impl State {
         let mut offers = network::offers(&measured);
         (self.max(mpi, private, &mut offers))
             .map_err(|code| Failure::Host(code, "agreeing on the network"))?;
-        self.learn(host, &network::agreed(&offers));
+        let agreed = host::with_plain_floats(|| network::agreed(&offers));
+        self.learn(host, &agreed);
         Ok(())
     }
 
@@ -60,9 +61,12 @@ impl State {
         if times == 0 || !self.config.calibrate || !self.config.network.lacks(false) {
             return; // nothing was measured, or the user knows better
         }
-        let alpha_us = self.facts().models(&self.config).0.alpha_us;
-        let [measured_us, spent_us] = [nanos, spent].map(|nanos| nanos as f64 / 1e3);
-        if network::is_contradicted(measured_us, predicted_us, spent_us, times, alpha_us) {
+        let is_contradicted = host::with_plain_floats(|| {
+            let alpha_us = self.facts().models(&self.config).0.alpha_us;
+            let [measured_us, spent_us] = [nanos, spent].map(|nanos| nanos as f64 / 1e3);
+            network::is_contradicted(measured_us, predicted_us, spent_us, times, alpha_us)
+        });
+        if is_contradicted {
             self.uncalibrated.store(true, Relaxed);
         }
     }
@@ -113,8 +117,15 @@ impl State {
     /// A higher one than what is known counts at once, for nothing is faster than it can be. A lower one counts half,
     /// because much can make calls slower, above all at their beginning.
     pub fn learn_rate(&self, host: &Host, rate: u64) {
+        if let Some(measured) = host::with_plain_floats(|| self.other_rate(rate)) {
+            self.learn(host, &measured);
+        }
+    }
+
+    /// The figures to take in for a rate, if it is another one.
+    fn other_rate(&self, rate: u64) -> Option<Network> {
         if self.config.network.beta_ns_per_kb.is_some() {
-            return; // the user knows better
+            return None; // the user knows better
         }
         let known = self.network.get();
         let mut beta_ns_per_kb = 1024e9 / rate.max(1) as f64;
@@ -123,24 +134,21 @@ impl State {
         }
         let ratio = (known.beta_ns_per_kb)
             .map(|known| (known / beta_ns_per_kb).max(beta_ns_per_kb / known));
-        if self.config.calibrate && ratio.is_none_or(|ratio| ratio > OTHER_RATE) {
-            let beta_ns_per_kb = Some(beta_ns_per_kb);
-            self.learn(
-                host,
-                &Network {
-                    beta_ns_per_kb,
-                    ..Network::default()
-                },
-            );
-        }
+        let is_other = ratio.is_none_or(|ratio| ratio > OTHER_RATE);
+        (self.config.calibrate && is_other).then(|| Network {
+            beta_ns_per_kb: Some(beta_ns_per_kb),
+            ..Network::default()
+        })
     }
 
     /// Takes in figures that all ranks of the communicator agree on.
     fn learn(&self, host: &Host, measured: &Network) {
-        let before = self.facts();
-        self.network.renew(measured);
-        KNOWN.join(&self.network.numbers());
-        self.forget_others(before);
+        host::with_plain_floats(|| {
+            let before = self.facts();
+            self.network.renew(measured);
+            KNOWN.join(&self.network.numbers());
+            self.forget_others(before);
+        });
         if self.config.trace && self.rank == 0 {
             let (p, nodes) = (self.facts.p, self.facts.nodes);
             let figures = self.config.network.or(&self.network.get()).or(&START);

@@ -131,7 +131,8 @@ impl State {
         };
         self.rules = rules.among((self.facts.p, self.facts.nodes));
         // Like the options they are not measured, and go before what is.
-        self.config.network = self.config.network.or(&rules.network());
+        let told = host::with_plain_floats(|| rules.network());
+        self.config.network = self.config.network.or(&told);
         self.network.set(&proposal.network());
         let known = self.config.network.or(&self.network.get());
         let lacks = known.lacks(self.sends_inside_nodes());

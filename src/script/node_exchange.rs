@@ -102,6 +102,8 @@ impl<'a> NodeExchange<'a> {
         };
         match shares {
             true => this.settle_places(),
+            // What arrived does not go through places for ranks of this node.
+            false if this.is_full => this.widest = [this.widest_place(Way::To), 0],
             false => this.widest = [this.widest_place(Way::To), this.widest_place(Way::From)],
         }
         let outbox = match shares {
@@ -113,8 +115,7 @@ impl<'a> NodeExchange<'a> {
         let inbox = match (shares, this.is_full) {
             (true, false) => topology.p(),
             (true, true) => this.width,
-            (false, false) => this.width * this.widest[1],
-            (false, true) => 0,
+            (false, _) => this.width * this.widest[1],
         };
         this.starts = [outbox, departures, arrivals, arrivals + inbox];
         this

@@ -262,3 +262,23 @@ fn every_block_comes_through_memory_and_over_nodes() {
         }
     }
 }
+
+/// What a rank may have in its area decides whether it has room for an exchange over nodes.
+#[test]
+fn an_area_has_no_more_than_seven_blocks_for_each_rank_where_ranks_in_the_same_place_exchange() {
+    for (nodes, width) in [(2, 2), (2, 5), (2, 64), (4, 4), (16, 16), (5, 8)] {
+        let names: Vec<u64> = (0..nodes * width).map(|rank| rank / width).collect();
+        let topology = Topology::new(&names);
+        let p = (nodes * width) as u32;
+        for shares in [true, false] {
+            let exchange = NodeExchange::new(&topology, p - 1, shares, width as u32);
+            let mut script = Script::default();
+            exchange.write(&mut script, 1, 1 << 20);
+            let blocks = script.cut().blocks();
+            assert!(
+                blocks <= 7 * p,
+                "{nodes} nodes of {width}, {shares}: {blocks}"
+            );
+        }
+    }
+}

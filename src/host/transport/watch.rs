@@ -32,13 +32,18 @@ pub fn watched<T>(
         interval,
         over: over.clone(),
     });
+    let watch = Box::into_raw(watch);
     // Without it, only a message is lost.
     let thread = without_signals(|| start(watch));
     abandon();
     CURRENT.set(Arc::into_raw(over.clone()));
     WATCHED.fetch_add(1, Relaxed);
-    // Also where an error handler of the program's throws an exception.
-    let _watching = Watching { over, thread };
+    // It ends also where an error handler of the program's throws an exception.
+    let _watching = Watching {
+        over,
+        thread,
+        watch,
+    };
     call()
 }
 
@@ -82,13 +87,15 @@ impl Over {
     }
 }
 
-/// A call that is looked after.
-struct Watching {
+/// A call that is looked after. If an error handler of the program's jumps out of it, the thread keeps what it has.
+struct Watching<F> {
     over: Arc<Over>,
     thread: Option<libc::pthread_t>,
+    /// What the thread has. It does not free it: for that it would get an arena as well (see [`start`]).
+    watch: *mut Watch<F>,
 }
 
-impl Drop for Watching {
+impl<F> Drop for Watching<F> {
     fn drop(&mut self) {
         self.over.set();
         if CURRENT.get() == Arc::as_ptr(&self.over) {
@@ -98,6 +105,8 @@ impl Drop for Watching {
             // SAFETY: the thread was started for this, is joined here only, and ends since the call is over.
             unsafe { libc::pthread_join(thread, ptr::null_mut()) };
         }
+        // SAFETY: it is from `Box::into_raw`, and no thread has it any more.
+        drop(unsafe { Box::from_raw(self.watch) });
     }
 }
 
@@ -108,48 +117,43 @@ struct Watch<F> {
     over: Arc<Over>,
 }
 
-/// Starts the thread. It is none of the standard library's, which allocates in it: for its first allocation a thread
+/// Starts the thread, to which the watch is lent until it ends. It is none of the standard library's, which allocates in it: for its first allocation a thread
 /// gets an arena of 64 MiB of addresses, and the host may be where it cannot do without them (Open MPI 5.0 crashes when
 /// it finds no memory).
-fn start<F: FnMut(Duration) + Send>(watch: Box<Watch<F>>) -> Option<libc::pthread_t> {
-    let watch = Box::into_raw(watch);
+fn start<F: FnMut(Duration) + Send>(watch: *mut Watch<F>) -> Option<libc::pthread_t> {
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     let mut thread = MaybeUninit::<libc::pthread_t>::uninit();
-    // SAFETY: the attributes are set up before they are used and destroyed after it. The watch is the thread's from
-    // now on.
-    let started = unsafe {
-        let prepared = libc::pthread_attr_init(attributes.as_mut_ptr()) == 0;
-        prepared && {
-            libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK);
-            let (at, of) = (thread.as_mut_ptr(), attributes.as_ptr());
-            let failed = libc::pthread_create(at, of, run::<F>, watch.cast());
-            libc::pthread_attr_destroy(attributes.as_mut_ptr());
-            failed == 0
+    // SAFETY: the attributes are set up before they are used and destroyed after it. The watch outlives the thread: it is
+    // freed when that has been joined, or never.
+    unsafe {
+        if libc::pthread_attr_init(attributes.as_mut_ptr()) != 0 {
+            return None;
         }
-    };
-    if !started {
-        // SAFETY: no thread has it.
-        drop(unsafe { Box::from_raw(watch) });
-        return None;
+        libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK);
+        let (at, of) = (thread.as_mut_ptr(), attributes.as_ptr());
+        let failed = libc::pthread_create(at, of, run::<F>, watch.cast());
+        libc::pthread_attr_destroy(attributes.as_mut_ptr());
+        (failed == 0).then(|| thread.assume_init())
     }
-    // SAFETY: the thread was started.
-    Some(unsafe { thread.assume_init() })
 }
 
 /// What the thread does: it waits, and allocates nothing before its first look.
 extern "C" fn run<F: FnMut(Duration) + Send>(watch: *mut c_void) -> *mut c_void {
-    // SAFETY: `start` hands over a watch of this type, for good.
-    let mut watch = unsafe { Box::from_raw(watch.cast::<Watch<F>>()) };
-    let call = watch.over.clone();
+    // SAFETY: `start` lends a watch of this type, which nobody else looks at meanwhile.
+    let Watch {
+        look,
+        interval,
+        over: call,
+    } = unsafe { &mut *watch.cast::<Watch<F>>() };
     let mut over = call.is.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut next = watch.interval;
+    let mut next = *interval;
     let mut lapse = Lapse::begin();
     while !*over {
         let time = lapse.look();
         if time >= next {
-            next += watch.interval;
+            next += *interval;
             drop(over);
-            (watch.look)(time);
+            look(time);
             over = call.is.lock().unwrap_or_else(PoisonError::into_inner);
             continue;
         }
