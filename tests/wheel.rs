@@ -105,7 +105,37 @@ fn python_programs_run_under_the_wheel() {
         assert_eq!(count(true, &[]), says(1), "{mpi}, rondo run");
         assert_eq!(count(false, &["auto"]), says(1), "{mpi}, by itself");
     }
+    tools_time_rondo(Path::new(&site), &home);
     without_mpi_and_without_the_library(&python, &home);
+}
+
+/// What the tools call is the preloaded Rondo's: they export nothing that would come before it.
+fn tools_time_rondo(site: &Path, home: &Path) {
+    for (mpi, name) in [("openmpi", "rondo"), ("mpich", "rondo-mpich")] {
+        let tool = site.join("rondo_mpi/bin").join(name);
+        let exported = text(&run(Command::new("nm")
+            .args(["-D", "--defined-only"])
+            .arg(&tool)));
+        assert!(!exported.contains("MPI"), "{mpi}: {exported}");
+        let mut command = Command::new("timeout");
+        command.args(["100", &format!("mpirun.{mpi}"), "-n", "3"]);
+        if mpi == "openmpi" {
+            command.args(["--oversubscribe", "--allow-run-as-root"]);
+        }
+        command.arg(home.join("bin/rondo"));
+        command.args([
+            "bench",
+            "-m",
+            "64K:64K",
+            "-i",
+            "2",
+            "-a",
+            "circulant",
+            "bcast",
+        ]);
+        let table = text(&run(&mut command));
+        assert!(table.ends_with("  circulant\n"), "{mpi}: {table}");
+    }
 }
 
 /// Nothing is wrong until somebody calls MPI, and a library that is not whole is no reason to stop.

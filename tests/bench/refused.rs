@@ -125,6 +125,32 @@ fn libraries_that_are_missing_or_foreign_are_named() {
     }
 }
 
+/// What a program calls would be the MPI library's then, and the times Rondo's by their names only.
+#[test]
+fn an_mpi_library_in_front_of_rondo_is_named() {
+    for (mpi, library) in [("openmpi", "libmpi.so.40"), ("mpich", "libmpich.so.12")] {
+        let rondo = root().join(format!("build/{mpi}/librondo.so"));
+        let preload = format!("{library}:{}", rondo.display());
+        let ended = bench(mpi, 2, &[("LD_PRELOAD", &preload)], "-m 64 -i 1 bcast");
+        assert_eq!((ended.status, &*ended.stdout), (Some(1), ""), "{ended:?}");
+        let said = format!("{library}, which comes before Rondo's: let librondo.so be the first");
+        assert!(ended.stderr.contains(&said), "{mpi} {ended:?}");
+    }
+}
+
+#[test]
+fn a_table_without_rows_is_no_success() {
+    // Communicators of two ranks are left to the MPI library.
+    let ended = bench("openmpi", 2, &[], "-m 64 -i 1 -a all bcast");
+    assert_eq!((ended.status, &*ended.stdout), (Some(1), ""), "{ended:?}");
+    assert!(
+        ended
+            .complaint()
+            .contains("there is no row: none of the algorithms"),
+        "{ended:?}"
+    );
+}
+
 /// A broadcast that goes wrong after a number of calls, in the place of Rondo's (MPI_) or of the MPI library's (PMPI_).
 const BROKEN: &str = r#"
 #define _GNU_SOURCE

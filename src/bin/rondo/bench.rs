@@ -222,6 +222,10 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
         bar.inc(1);
     }
     bar.finish_and_clear();
+    if report.rows.is_empty() {
+        let why = "there is no row: none of the algorithms carried a call out";
+        return Err(Failure::Failed(why.into()));
+    }
     if !report.by_algorithm {
         report.guidelines = guidelines::check(&report.rows);
     }
