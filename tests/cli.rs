@@ -526,6 +526,55 @@ fn hydra_gets_variables_by_genv() {
     }
 }
 
+/// What the user preloads by the launcher's line comes in front, as what is in the environment does.
+#[test]
+fn what_the_launchers_line_preloads_is_merged() {
+    let launchers = Launchers::new();
+    let library = launchers.library();
+    let (own, merged) = (
+        format!("LD_PRELOAD={library}"),
+        format!("LD_PRELOAD=libm.so.6:{library}"),
+    );
+    let mpirun = launchers.add("mpirun", OPEN_MPI[1]);
+    let set = "LD_PRELOAD=libm.so.6";
+    assert_eq!(
+        launchers.dry(&[&mpirun, "-x", "LD_PRELOAD", "./app"]),
+        [&mpirun, "-x", &own, "./app"]
+    );
+    assert_eq!(
+        launchers.dry(&[&mpirun, "-x", set, "./a", ":", "./b"]),
+        [&mpirun, "-x", &merged, "./a", ":", "-x", &own, "./b"]
+    );
+    let mpiexec = launchers.add("mpiexec", HYDRA[0]);
+    let values = |option: &str, words: &[&str]| {
+        let words = launchers.dry(&[&[&*mpiexec, option], words, &["./app"]].concat());
+        assert_eq!(words[1..4], ["-genv", "LD_PRELOAD", &library]);
+        words[4..words.len() - 1].to_vec()
+    };
+    for option in ["-genv", "-env"] {
+        let (name, value) = merged.split_once('=').expect("a value");
+        assert_eq!(
+            values(option, &["LD_PRELOAD", "libm.so.6"]),
+            [option, name, value]
+        );
+        assert_eq!(values(option, &[set]), [option, &merged]);
+    }
+    let flux = launchers.add("flux", "libflux-core: 0.60.0");
+    let words = launchers.dry(&[&flux, "run", &format!("--env={set}"), "./app"]);
+    assert_eq!(words[3], format!("--env={merged}"));
+    for words in [
+        &["--mca", "mca_base_env_list", set, "./app"][..],
+        &["env", set, "./app"],
+    ] {
+        let output = launchers.run(&[&["-n", &*mpirun], words].concat()).output();
+        let said = text(&output.expect("the tool starts").stderr);
+        assert!(
+            said.contains("LD_PRELOAD=libm.so.6 of yours may replace"),
+            "{words:?}: {said}"
+        );
+    }
+}
+
 #[test]
 fn slurm_gets_variables_by_export_and_hands_on_its_own() {
     let launchers = Launchers::new();
@@ -560,7 +609,7 @@ fn an_export_of_the_user_is_not_overlooked() {
         .output();
     let output = output.expect("the tool starts");
     assert!(output.status.success());
-    assert!(text(&output.stderr).contains("--export of yours to srun replaces Rondo's"));
+    assert!(text(&output.stderr).contains("--export=NONE of yours may replace the LD_PRELOAD"));
 }
 
 #[test]

@@ -93,6 +93,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         statistics: serde_json::from_str(&text).ok(),
         programs: program::all(&args.command[1..], &launch.library),
         library: launch.library,
+        against: launch.against,
     };
     let report = Report::new(&evidence);
     output.write(&report)?;

@@ -1,6 +1,6 @@
 //! Launchers: which one it is, and how it is told to set variables for the ranks.
 
-use crate::{Failure, warn};
+use crate::Failure;
 use rondo::config;
 use std::{
     collections::BTreeMap,
@@ -9,6 +9,9 @@ use std::{
     path::Path,
     process::{Command, Stdio},
 };
+
+/// The variable that Rondo gets into the ranks by.
+pub const PRELOAD: &str = "LD_PRELOAD";
 
 /// Variables to set for the ranks, and their values.
 pub type Variables = BTreeMap<OsString, OsString>;
@@ -77,6 +80,62 @@ pub fn ask(launcher: &OsStr, library: &Path) -> Result<Dialect, Failure> {
     })
 }
 
+/// How Open MPI's option for variables is written.
+const X: &[&str] = &["-x", "--x"];
+
+/// What `rest`, the launcher's line of the user, says of LD_PRELOAD.
+pub struct Merged {
+    /// The line, where `preload` made a value of each that is given, or of none where the launcher is to take that of
+    /// the environment.
+    pub rest: Vec<OsString>,
+    /// A word that sets the variable in another way, and so takes Rondo's away.
+    pub other: Option<OsString>,
+}
+
+/// Looks for LD_PRELOAD in the launcher's line: what is set there counts, and not what Rondo sets.
+pub fn merged(
+    dialect: Dialect,
+    rest: &[OsString],
+    preload: impl Fn(Option<&OsStr>) -> OsString,
+) -> Merged {
+    let options: &[&str] = match dialect {
+        Dialect::OpenMpi => X,
+        Dialect::Hydra => &["-genv", "-env"],
+        Dialect::Flux => &["--env"],
+        Dialect::Slurm => &[],
+    };
+    let (mut rest, mut other) = (rest.to_vec(), None);
+    for at in 0..rest.len() {
+        let word = rest[at].clone();
+        let is_value = at > 0 && options.iter().any(|option| rest[at - 1] == *option);
+        let (option, set) = match word.as_bytes().strip_prefix(b"--env=") {
+            Some(set) if dialect == Dialect::Flux => ("--env=", set),
+            _ if is_value => ("", word.as_bytes()),
+            _ => ("", &b""[..]),
+        };
+        let value = match set.strip_prefix(PRELOAD.as_bytes()) {
+            Some([]) if dialect == Dialect::Hydra => {
+                if let Some(value) = rest.get_mut(at + 1) {
+                    *value = preload(Some(value));
+                }
+                continue;
+            }
+            Some([]) => preload(None),
+            Some([b'=', value @ ..]) => preload(Some(OsStr::from_bytes(value))),
+            _ => {
+                let mut parts = word.as_bytes().windows(PRELOAD.len());
+                if parts.any(|part| part == PRELOAD.as_bytes()) || is_export(dialect, &word) {
+                    other.get_or_insert(word);
+                }
+                continue;
+            }
+        };
+        rest[at] = [option, PRELOAD, "="].concat().into();
+        rest[at].push(value);
+    }
+    Merged { rest, other }
+}
+
 /// The arguments of the launcher: those that set the variables, then `rest`.
 pub fn arguments(
     dialect: Dialect,
@@ -85,12 +144,18 @@ pub fn arguments(
 ) -> Result<Vec<OsString>, Failure> {
     Ok(match dialect {
         Dialect::OpenMpi => {
-            let own = set.iter().flat_map(|set| ["-x".into(), assignment(set)]);
-            let own: Vec<OsString> = own.collect();
-            // Each program of several has variables of its own.
+            // Each program of several has variables of its own. None is set twice: no version has to choose a value.
+            let program = |program: &[OsString]| {
+                let sets = |pair: &[OsString]| {
+                    X.iter().any(|x| pair[0] == *x) && starts(&pair[1], "LD_PRELOAD=")
+                };
+                let is_set = program.windows(2).any(sets);
+                let own = set.iter().filter(|(name, _)| !is_set || *name != PRELOAD);
+                let own = own.flat_map(|set| ["-x".into(), assignment(set)]);
+                own.chain(program.iter().cloned()).collect()
+            };
             let programs = rest.split(|argument| argument == ":");
-            let programs: Vec<Vec<OsString>> =
-                programs.map(|program| [&own, program].concat()).collect();
+            let programs: Vec<Vec<OsString>> = programs.map(program).collect();
             programs.join(&OsString::from(":"))
         }
         Dialect::Hydra => {
@@ -100,13 +165,8 @@ pub fn arguments(
             own.chain(rest.iter().cloned()).collect()
         }
         Dialect::Slurm => {
-            if rest.iter().any(is_export) {
-                warn("an --export of yours to srun replaces Rondo's, which sets LD_PRELOAD");
-            }
-            [export(set)?]
-                .into_iter()
-                .chain(rest.iter().cloned())
-                .collect()
+            let own = [export(set)?].into_iter();
+            own.chain(rest.iter().cloned()).collect()
         }
         Dialect::Flux => {
             let subcommands = match rest.first() {
@@ -168,8 +228,13 @@ fn environment(set: &Variables) -> Result<Vec<OsString>, Failure> {
     Ok(arguments)
 }
 
-fn is_export(argument: &OsString) -> bool {
-    argument == "--export" || argument.as_bytes().starts_with(b"--export=")
+/// Does srun take this for the variables to set, and no other then?
+fn is_export(dialect: Dialect, word: &OsStr) -> bool {
+    dialect == Dialect::Slurm && (word == "--export" || starts(word, "--export="))
+}
+
+fn starts(word: &OsStr, with: &str) -> bool {
+    word.as_bytes().starts_with(with.as_bytes())
 }
 
 fn assignment((name, value): (&OsString, &OsString)) -> OsString {

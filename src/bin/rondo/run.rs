@@ -5,7 +5,7 @@
 
 use crate::{
     Failure, collectives,
-    launcher::{self, Dialect, Variables},
+    launcher::{self, Dialect, PRELOAD, Variables},
     output, program, warn,
 };
 use rondo::collective::Collective;
@@ -13,7 +13,7 @@ use rondo::config::{self, OPTIONS, ValueType};
 use rondo::records::is_mpi;
 use std::{
     env::{self, consts::ARCH},
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io::{self, Write},
     os::unix::{
         ffi::{OsStrExt, OsStringExt},
@@ -28,7 +28,8 @@ use std::{
 /// LAUNCHER is mpirun or mpiexec of Open MPI, MPICH or Intel MPI, prterun, Slurm's srun, or flux run. It is
 /// started with ARGS and with what makes it set LD_PRELOAD and the variables of Rondo for the ranks. All
 /// RONDO_ variables of the environment are handed on. Libraries that are in LD_PRELOAD already stay
-/// there: profilers and other tools in front of Rondo, MPI libraries behind it.
+/// there: profilers and other tools in front of Rondo, MPI libraries behind it. So do those that ARGS name by
+/// -x, -genv, -env or --env.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -84,6 +85,8 @@ pub struct Launch {
     command: Vec<OsString>,
     /// The library that is preloaded.
     pub library: PathBuf,
+    /// A word of the user's for the launcher that takes the library away again.
+    pub against: Option<OsString>,
 }
 
 impl Launch {
@@ -95,8 +98,14 @@ impl Launch {
     ) -> Result<Launch, Failure> {
         let (name, rest) = command.split_first().expect("clap requires one");
         let (dialect, library) = dialect_and_library(name, rest, lib)?;
+        let (mut rest, mut against) = (rest.to_vec(), None);
         if program::is_whole(&library) {
-            set.insert("LD_PRELOAD".into(), preload(&library)?);
+            set.insert(PRELOAD.into(), preload(&library)?);
+            let merged = launcher::merged(dialect, &rest, |others| match others {
+                Some(others) => joined(&library, others),
+                None => set[OsStr::new(PRELOAD)].clone(),
+            });
+            (rest, against) = (merged.rest, merged.other);
         } else {
             // The loader would end every rank by a signal.
             let library = library.display();
@@ -104,9 +113,19 @@ impl Launch {
                 "{library} is damaged; the program runs without Rondo"
             ));
         }
+        if let Some(word) = &against {
+            let word = word.display();
+            warn(&format!(
+                "{word} of yours may replace the LD_PRELOAD that Rondo sets, and the program run without Rondo"
+            ));
+        }
         let mut command = vec![name.clone()];
-        command.extend(launcher::arguments(dialect, &set, rest)?);
-        Ok(Launch { command, library })
+        command.extend(launcher::arguments(dialect, &set, &rest)?);
+        Ok(Launch {
+            command,
+            library,
+            against,
+        })
     }
 
     /// The command to be started.
@@ -252,14 +271,17 @@ pub fn preload(library: &Path) -> Result<OsString, Failure> {
             library.display()
         )));
     }
-    let others = config::preloaded().unwrap_or_default();
+    Ok(joined(library, &config::preloaded().unwrap_or_default()))
+}
+
+fn joined(library: &Path, others: &OsStr) -> OsString {
     let others = others.as_bytes().split(|byte| b": ".contains(byte));
     let (behind, front): (Vec<&[u8]>, Vec<&[u8]>) = others
         .filter(|name| !name.is_empty())
         .partition(|name| stays_behind(name));
     let own = library.as_os_str().as_bytes();
     let all: Vec<&[u8]> = [front, vec![own], behind].concat();
-    Ok(OsString::from_vec(all.join(&b':')))
+    OsString::from_vec(all.join(&b':'))
 }
 
 /// Is this an MPI library, whose functions Rondo's must come before, or Rondo again?

@@ -12,7 +12,7 @@ use reach::{build, calls, reach};
 use rondo::rules;
 use serde::Serialize;
 use serde_json::Value;
-use std::{collections::BTreeSet, path::PathBuf};
+use std::{collections::BTreeSet, ffi::OsString, path::PathBuf};
 
 /// All that is known of a job.
 pub struct Evidence {
@@ -26,6 +26,8 @@ pub struct Evidence {
     pub programs: Vec<Program>,
     /// The library that was to be preloaded.
     pub library: PathBuf,
+    /// A word for the launcher that may have kept the library out.
+    pub against: Option<OsString>,
 }
 
 /// Something that was looked at.

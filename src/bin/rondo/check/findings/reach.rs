@@ -59,8 +59,20 @@ fn apart(evidence: &Evidence) -> Finding {
     )
 }
 
+/// What to do about a word for the launcher that keeps the library out, if there is one.
+fn replaced(evidence: &Evidence) -> Option<String> {
+    let word = evidence.against.as_ref()?.display();
+    Some(format!(
+        "{word} replaces the LD_PRELOAD that Rondo sets: leave it out, or let LD_PRELOAD={} be in it",
+        evidence.library.display()
+    ))
+}
+
 /// What to do where no process of a rank had the library.
 fn why_nowhere(evidence: &Evidence) -> String {
+    if let Some(why) = replaced(evidence) {
+        return why;
+    }
     for program in &evidence.programs {
         let path = program.path.display();
         if program.is_foreign {
@@ -112,15 +124,19 @@ fn beside_mpi(evidence: &Evidence, ranks: &[u32]) -> Finding {
         );
     }
     let programs: Vec<&str> = programs.into_iter().collect();
+    let advice = || {
+        "something takes LD_PRELOAD away before the MPI program starts (env -u, env -i, sudo, a container, a module), \
+         or the program has other rights than its user, or is linked statically, or calls no MPI: let the script keep \
+         the variable, or set it in the script's last line"
+            .to_owned()
+    };
     problem(
         "lost-on-the-way",
         format!(
             "on {whom} of {all} the library came no further than {}, which have no MPI",
             programs.join(", ")
         ),
-        "something takes LD_PRELOAD away before the MPI program starts (env -u, env -i, sudo, a container, a module), \
-         or the program has other rights than its user, or is linked statically, or calls no MPI: let the script keep \
-         the variable, or set it in the script's last line",
+        replaced(evidence).unwrap_or_else(advice),
     )
 }
 
