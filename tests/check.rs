@@ -294,6 +294,19 @@ fn a_variable_that_is_dropped_is_missed() {
     );
 }
 
+#[test]
+fn a_preload_of_the_users_is_named() {
+    // In front of Rondo where it can be.
+    let said = jobs().check(&[], 3, &["-x", "LD_PRELOAD=libm.so.6", "./checked"]);
+    said.problems(&[]);
+    let said = jobs().check(&[], 3, &["env", "LD_PRELOAD=libm.so.6", "./checked"]);
+    let text = said.problems(&["lost-on-the-way"]);
+    assert!(
+        text.contains("LD_PRELOAD=libm.so.6 replaces the LD_PRELOAD that Rondo sets"),
+        "{text}"
+    );
+}
+
 /// The others wait for it, and are not left waiting.
 #[test]
 fn a_rank_without_the_library_is_named() {
@@ -460,27 +473,41 @@ fn a_program_with_mpi_in_itself_is_found_out() {
     said.problems(&["static-mpi"]);
 }
 
-/// A batch system ends the tool: the job and the folder go with it.
+/// A batch system ends the tool, or Ctrl-C, or a terminal that is closed: the job and the folder go with it.
 #[test]
 fn the_job_ends_with_the_tool() {
+    for (signal, seconds) in [("TERM", "4321"), ("INT", "4322"), ("HUP", "4323")] {
+        ends_with_tool(signal, seconds);
+    }
+}
+
+fn ends_with_tool(signal: &str, seconds: &str) {
     let jobs = jobs();
     let place = jobs.file("ending");
     let _ = fs::remove_dir_all(&place);
     fs::create_dir_all(&place).unwrap();
-    let mut command = Command::new("timeout");
-    let tool = jobs.tool(&["--folder", &place], 2, &["sleep", "4321"]);
+    // Whoever runs the tests may ignore these signals.
+    let mut command = Command::new("env");
+    command.args(["--default-signal", "timeout", "--foreground"]);
+    let tool = jobs.tool(&["--folder", &place], 2, &["sleep", seconds]);
     command
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
         .current_dir(&jobs.folder);
     command
-        .args(["-k", "30", "8"])
+        .args(["-s", signal, "-k", "30", "3"])
         .arg(tool.get_program())
         .args(tool.get_args());
     assert_eq!(command.output().unwrap().status.code(), Some(124));
-    assert_eq!(fs::read_dir(&place).unwrap().count(), 0, "nothing is left");
+    assert_eq!(
+        fs::read_dir(&place).unwrap().count(),
+        0,
+        "{signal}: nothing is left"
+    );
     let left = || {
-        let sleeping = Command::new("pgrep").args(["-f", "^sleep 4321$"]).output();
+        let sleeping = Command::new("pgrep")
+            .args(["-f", &format!("^sleep {seconds}$")])
+            .output();
         !sleeping.unwrap().stdout.is_empty()
     };
     for _ in 0..100 {
@@ -489,7 +516,7 @@ fn the_job_ends_with_the_tool() {
         }
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
-    panic!("the job goes on");
+    panic!("{signal}: the job goes on");
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub fn prepare(host: &Host, mpi: &Mpi, stats: &config::Stats) {
     }
     HEADING.get_or_init(|| {
         // Where the system does not allow it, there are no statistics at such an end.
-        let _ = host::before_termination(|| end_early("SIGTERM"));
+        let _ = host::before_termination(&[libc::SIGTERM], || end_early("SIGTERM"));
         Heading {
             host: mpi.version(),
             ranks: mpi.size(mpi.world()).unwrap_or(1),

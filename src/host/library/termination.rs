@@ -1,7 +1,8 @@
-//! What is done when the process is asked to end by SIGTERM, where the program does nothing about that itself.
+//! What is done when the process is asked to end by a signal, where the program does nothing about that itself.
 //!
-//! The handler writes one byte into a pipe. All else is done by a thread that waits at the other end, while the program
-//! goes on: so it may allocate, and take locks. Then the process ends by the signal, as it would have without this.
+//! The handler writes the signal into a pipe. All else is done by a thread that waits at the other end, while the
+//! program goes on: so it may allocate, and take locks. Then the process ends by the signal, as it would have without
+//! this.
 
 use std::ffi::c_int;
 use std::fs::File;
@@ -21,10 +22,12 @@ static PROCESS: AtomicI32 = AtomicI32::new(0);
 /// The thread needs no more: it makes a text and writes it.
 const STACK_BYTES: usize = 512 << 10;
 
-/// Has `last` be called, on a thread of its own, when SIGTERM comes. Not if the program has a handler for it, or
-/// ignores it; a handler that it installs later takes the place of this one. To be called once.
-pub fn before_termination(last: fn()) -> Result<()> {
-    if handler()? != libc::SIG_DFL {
+/// Has `last` be called, on a thread of its own, when one of these signals comes. Not if the program has a handler for
+/// it, or ignores it; a handler that it installs later takes the place of this one. To be called once.
+pub fn before_termination(signals: &[c_int], last: fn()) -> Result<()> {
+    let is_free = |signal: &&c_int| handler(**signal).is_ok_and(|it| it == libc::SIG_DFL);
+    let signals: Vec<c_int> = signals.iter().filter(is_free).copied().collect();
+    if signals.is_empty() {
         return Ok(());
     }
     let mut ends = [-1; 2];
@@ -46,7 +49,8 @@ pub fn before_termination(last: fn()) -> Result<()> {
         let mut action: libc::sigaction = zeroed();
         action.sa_sigaction = on_signal as *const () as usize;
         action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
-        check(libc::sigaction(libc::SIGTERM, &action, null_mut()))
+        let mut install = signals.iter();
+        install.try_for_each(|&it| check(libc::sigaction(it, &action, null_mut())))
     }
 }
 
@@ -57,12 +61,12 @@ fn check(code: c_int) -> Result<()> {
     }
 }
 
-/// The handler that SIGTERM has.
-fn handler() -> Result<usize> {
+/// The handler that a signal has.
+fn handler(signal: c_int) -> Result<usize> {
     // SAFETY: zero is a value of all fields, and the call only fills them.
     unsafe {
         let mut action: libc::sigaction = zeroed();
-        check(libc::sigaction(libc::SIGTERM, null(), &mut action))?;
+        check(libc::sigaction(signal, null(), &mut action))?;
         Ok(action.sa_sigaction)
     }
 }
@@ -80,15 +84,15 @@ fn with_signals_blocked<R>(start: impl FnOnce() -> R) -> R {
     }
 }
 
-extern "C" fn on_signal(_signal: c_int) {
+extern "C" fn on_signal(signal: c_int) {
     // SAFETY: all of these may be called in a handler; errno is the interrupted code's, and is left as it was.
     unsafe {
         let errno = *libc::__errno_location();
         let is_own = libc::getpid() == PROCESS.load(Relaxed);
         // The program may have closed the pipe.
-        if !is_own || libc::write(PIPE.load(Relaxed), [0u8].as_ptr().cast(), 1) != 1 {
-            libc::signal(libc::SIGTERM, libc::SIG_DFL);
-            libc::raise(libc::SIGTERM);
+        if !is_own || libc::write(PIPE.load(Relaxed), [signal as u8].as_ptr().cast(), 1) != 1 {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
         }
         *libc::__errno_location() = errno;
     }
@@ -96,14 +100,16 @@ extern "C" fn on_signal(_signal: c_int) {
 
 /// What the thread does.
 fn wait(mut pipe: File, last: fn()) {
-    while pipe.read_exact(&mut [0]).is_ok() {
+    let mut byte = [0];
+    while pipe.read_exact(&mut byte).is_ok() {
+        let signal = c_int::from(byte[0]);
         last();
         // A handler of the program's, which called this one, may have more to do.
-        if handler().is_ok_and(|handler| handler == on_signal as *const () as usize) {
+        if handler(signal).is_ok_and(|handler| handler == on_signal as *const () as usize) {
             // SAFETY: the calls take numbers. The signal is for the process: this thread does not take it.
             unsafe {
-                libc::signal(libc::SIGTERM, libc::SIG_DFL);
-                libc::kill(libc::getpid(), libc::SIGTERM);
+                libc::signal(signal, libc::SIG_DFL);
+                libc::kill(libc::getpid(), signal);
             }
         }
     }

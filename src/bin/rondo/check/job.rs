@@ -37,6 +37,9 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Between two looks at the job, and at what its ranks wrote.
 const INTERVALS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
+/// A batch system or `kill`, a user's Ctrl-C, and a terminal that is closed.
+const SIGNALS: [i32; 3] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
+
 /// The launcher, and the folder that its ranks write to: both go with this process if that is asked to end.
 static UNDER_WAY: OnceLock<(u32, PathBuf)> = OnceLock::new();
 
@@ -47,7 +50,7 @@ pub fn run(launch: &Launch, limit: Duration, folder: &Path) -> Result<End, Failu
     let started = command.stdout(Stdio::from(out)).spawn();
     let mut job = started.map_err(|error| launch.not_started(&error))?;
     let _ = UNDER_WAY.set((job.id(), folder.to_owned()));
-    let _ = host::before_termination(end_with_tool);
+    let _ = host::before_termination(&SIGNALS, end_with_tool);
     let start = Instant::now();
     let (mut looked, mut waiting) = (start, None);
     loop {
