@@ -923,6 +923,36 @@ fn an_unknown_launcher_is_refused_and_not_started() {
     assert!(!mark.exists());
 }
 
+/// All that follows the options is the launcher's, so a mistake in an option must not be taken for one.
+#[test]
+fn an_option_that_is_misspelt_is_no_launcher() {
+    for (args, message) in [
+        (
+            &["run", "--sats", "mpirun", "./app"][..],
+            "unknown option --sats; did you mean --stats?",
+        ),
+        (
+            &["run", "--np", "4", "./app"],
+            "unknown option --np: the launcher comes first",
+        ),
+        (
+            &["run", "--stats", "json:s", "mpirun", "./app"],
+            "write --stats=json:s",
+        ),
+        (
+            &["check", "--limits=3", "mpirun", "./app"],
+            "unknown option --limits=3; did you mean --limit?",
+        ),
+        (
+            &["check", "--json", "c.json", "srun", "./app"],
+            "write --json=c.json",
+        ),
+    ] {
+        let said = error(&rondo(args), 2);
+        assert!(said.contains(message), "{args:?}: {said}");
+    }
+}
+
 #[test]
 fn a_launcher_of_another_mpi_is_refused() {
     let launchers = Launchers::new();

@@ -7,7 +7,12 @@ mod job;
 mod ranks;
 mod report;
 
-use crate::{Failure, launcher::Variables, program, run::Launch};
+use crate::{
+    Failure,
+    launcher::{self, Variables},
+    program,
+    run::Launch,
+};
 use findings::Evidence;
 use ranks::Ranks;
 use report::{Output, Report};
@@ -76,6 +81,7 @@ fn limit(text: &str) -> Result<Duration, String> {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
+    launcher::check_word::<Args>(&args.command, "--json")?;
     let mut output = Output::open(args.json.as_deref())?;
     let folder = Folder::new(&args.folder)?;
     let mut set: Variables = config::variables().into_iter().collect();

@@ -46,14 +46,51 @@ const VERSIONS: &[(&str, Dialect)] = &[
     ("flux-core", Dialect::Flux),
 ];
 
+/// Fails if the first word is no launcher, but something of this tool's that its parser took for one: an option that is
+/// misspelt, or the value of `with_value`, which must be in the same word.
+pub fn check_word<A: clap::Args>(command: &[OsString], with_value: &str) -> Result<(), Failure> {
+    let word = command[0].display();
+    if starts(&command[0], "-") {
+        let text = command[0].to_string_lossy();
+        let name = text
+            .trim_start_matches('-')
+            .split('=')
+            .next()
+            .unwrap_or_default();
+        let own = A::augment_args(clap::Command::new(""));
+        let own = own.get_arguments().filter_map(clap::Arg::get_long);
+        let rated = own.map(|own| (strsim::jaro_winkler(own, name), own));
+        let best = rated.max_by(|a, b| a.0.total_cmp(&b.0));
+        let hint = match best {
+            Some((likeness, own)) if likeness >= 0.8 => format!("; did you mean --{own}?"),
+            _ => ": the launcher comes first, and then its options".into(),
+        };
+        return Err(Failure::Usage(format!("unknown option {word}{hint}")));
+    }
+    match command.get(1) {
+        Some(next) if !is_launcher(&command[0]) && is_launcher(next) => {
+            let why = format!(
+                "{word} is no launcher; if it belongs to {with_value}, write {with_value}={word}"
+            );
+            Err(Failure::Usage(why))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Is this the name of a launcher?
+fn is_launcher(word: &OsStr) -> bool {
+    let base = Path::new(word)
+        .file_name()
+        .unwrap_or(word)
+        .to_string_lossy();
+    LAUNCHERS.iter().any(|known| base.starts_with(known))
+}
+
 /// Finds out which dialect a launcher speaks. For others, a message tells how to preload `library`.
 pub fn ask(launcher: &OsStr, library: &Path) -> Result<Dialect, Failure> {
-    let base = Path::new(launcher)
-        .file_name()
-        .unwrap_or(launcher)
-        .to_string_lossy();
     let name = launcher.display();
-    if !LAUNCHERS.iter().any(|known| base.starts_with(known)) {
+    if !is_launcher(launcher) {
         let known = LAUNCHERS.join(", ");
         return Err(Failure::Usage(format!(
             "{name} is no launcher that Rondo knows ({known}); with another one, let the ranks run \

@@ -72,6 +72,7 @@ pub struct Args {
 
 /// Runs the command. Comes back only if nothing was started.
 pub fn run(args: &Args) -> Result<(), Failure> {
+    launcher::check_word::<Args>(&args.command, "--stats")?;
     let launch = Launch::new(&args.command, args.lib.as_deref(), variables(args))?;
     if args.dry_run {
         return print(&launch.command);
