@@ -7,7 +7,10 @@ use std::{
     os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        LazyLock,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 /// The tool, with nothing of Rondo in its environment.
@@ -395,12 +398,16 @@ fn executable(path: &Path, script: &str) {
     assert!(done.expect("a shell").success());
 }
 
-/// The head of a shared library that has nothing in it.
-fn some_library() -> [u8; 64] {
-    let mut head = [0; 64];
-    head[..7].copy_from_slice(b"\x7fELF\x02\x01\x01"); // 64 bits, little end first
-    (head[16], head[18], head[20], head[52]) = (3, 62, 1, 64); // shared, x86-64, version, length of this head
-    head
+/// A shared library with a name of Rondo's in it.
+fn some_library() -> &'static [u8] {
+    static LIBRARY: LazyLock<Vec<u8>> = LazyLock::new(|| {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("some_library.so");
+        let script = "echo 'void rondo_calls(void) {}' | cc -shared -fPIC -xc - -o \"$0\"";
+        let made = Command::new("sh").args(["-c", script]).arg(&path).status();
+        assert!(made.expect("a shell").success());
+        fs::read(path).expect("it is made")
+    });
+    &LIBRARY
 }
 
 impl Launchers {
@@ -808,9 +815,10 @@ fn the_library_fits_the_mpi_of_the_launcher() {
 #[test]
 fn a_program_runs_without_a_damaged_library() {
     let launchers = Launchers::new();
-    let mpirun = launchers.add("mpirun", OPEN_MPI[0]);
-    fs::write(launchers.library(), &some_library()[..40]).expect("a shorter file");
-    let output = launchers.run(&["-n", &mpirun, "./app"]).output();
+    let [(_, mpirun), _] = own_and_other(&launchers);
+    let (mut tool, _) = installed(&launchers, "lib");
+    fs::write(launchers.0.join("lib/librondo.so"), &some_library()[..40]).expect("a shorter file");
+    let output = tool.args(["run", "-n", &mpirun, "./app"]).output();
     let output = output.expect("the tool starts");
     assert!(!text(&output.stdout).contains("LD_PRELOAD"));
     assert!(
@@ -879,8 +887,27 @@ fn a_missing_library_is_an_error() {
     let mpirun = launchers.add("mpirun", OPEN_MPI[0]);
     let output = rondo(&["run", "--lib", "/nowhere/librondo.so", &mpirun, "./app"]);
     assert!(error(&output, 1).contains("/nowhere/librondo.so: No such file"));
-    let output = rondo(&["run", "--lib", "/", &mpirun, "./app"]);
-    assert!(error(&output, 1).contains("is not a library"));
+    let damaged = launchers.0.join("damaged.so").display().to_string();
+    fs::write(&damaged, &some_library()[..400]).expect("a shorter file");
+    let maps = fs::read_to_string("/proc/self/maps").expect("its own");
+    let mut files = maps.lines().filter_map(|line| line.split(' ').next_back());
+    let other = files
+        .find(|file| file.contains("/libgcc_s.so"))
+        .expect("it is loaded");
+    for command in ["run", "check"] {
+        for (library, why) in [
+            ("/", "is not a library"),
+            (&damaged, "or is damaged"),
+            (other, "is not Rondo"),
+        ] {
+            let output = rondo(&[command, "--lib", library, &mpirun, "./app"]);
+            let said = error(&output, 1);
+            assert!(
+                said.contains(&format!("{library}: is")) && said.contains(why),
+                "{said}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -34,6 +34,15 @@ pub fn is_whole(library: &Path) -> bool {
     fs::read(library).is_ok_and(|data| object::File::parse(&*data).is_ok())
 }
 
+/// Is it Rondo, by what it exports?
+pub fn is_rondo(library: &Path) -> bool {
+    fs::read(library).is_ok_and(|data| {
+        let file = object::File::parse(&*data);
+        let is_own = |it: object::Symbol| it.is_definition() && it.name() == Ok("rondo_calls");
+        file.is_ok_and(|file| file.dynamic_symbols().any(is_own))
+    })
+}
+
 /// The file that a launcher would start by this name.
 fn found(name: &Path) -> Option<PathBuf> {
     if name.parent().is_some_and(|folder| folder != Path::new("")) {

@@ -250,10 +250,10 @@ fn checked(path: &Path) -> Result<PathBuf, Failure> {
     let path = path
         .canonicalize()
         .map_err(|error| failed(&error.to_string()))?;
-    if path.is_file() {
-        Ok(path)
-    } else {
-        Err(failed("is not a library"))
+    match program::is_whole(&path) {
+        true if program::is_rondo(&path) => Ok(path),
+        true => Err(failed("is not Rondo")),
+        false => Err(failed("is not a library, or is damaged")),
     }
 }
 
