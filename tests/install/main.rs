@@ -269,6 +269,45 @@ fn cmake_finds_it() {
     );
 }
 
+/// Each of two MPIs below one prefix has a module, and what it says leads CMake to the library for that MPI.
+#[test]
+fn two_mpis_below_one_prefix_are_both_found() {
+    let stage = root().join("build/openmpi/install-two");
+    let _ = fs::remove_dir_all(&stage);
+    let prefix = stage.join("opt");
+    for mpi in MPIS {
+        let libdir = prefix.join("lib").join(mpi);
+        run(builder("make").args([
+            "install",
+            &format!("MPICC=mpicc.{mpi}"),
+            &format!("PREFIX={}", prefix.display()),
+            &format!("LIBDIR={}", libdir.display()),
+        ]));
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    for mpi in MPIS {
+        let module = prefix.join(format!("share/modulefiles/rondo/{version}-{mpi}"));
+        let module = fs::read_to_string(module).unwrap();
+        let mut lines = module.lines();
+        let path = lines.find_map(|line| line.strip_prefix("prepend-path CMAKE_PREFIX_PATH "));
+        let project = stage.join(format!("project-{mpi}"));
+        fs::create_dir_all(&project).unwrap();
+        let text = "cmake_minimum_required(VERSION 3.18)
+project(which NONE)
+find_package(Rondo REQUIRED)
+message(STATUS \"for ${Rondo_MPI_ABI}\")
+";
+        fs::write(project.join("CMakeLists.txt"), text).unwrap();
+        let said = run(Command::new("cmake")
+            .env("CMAKE_PREFIX_PATH", path.expect("a prefix for CMake"))
+            .arg("-S")
+            .arg(&project)
+            .arg("-B")
+            .arg(project.join("build")));
+        assert!(said.contains(&format!("for {mpi}\n")), "{said}");
+    }
+}
+
 /// A project that uses what is installed. It has no reference to Rondo, as a Fortran program has none.
 const CMAKE: &str = "cmake_minimum_required(VERSION 3.18)
 project(hello Fortran)
