@@ -923,7 +923,7 @@ fn a_library_that_the_loader_could_not_name_is_refused() {
             .arg(&library)
             .args([&mpirun, "./app"])
             .output();
-        assert!(error(&output.expect("a start"), 1).contains("LD_PRELOAD cannot name"));
+        assert!(error(&output.expect("a start"), 1).contains("its path: install Rondo, or copy"));
     }
 }
 

@@ -308,6 +308,38 @@ message(STATUS \"for ${Rondo_MPI_ABI}\")
     }
 }
 
+/// What is installed names its place, for use from everywhere, and by LD_PRELOAD.
+#[test]
+fn prefixes_that_cannot_work_are_refused_or_completed() {
+    run(builder("make").args(["build", "MPICC=mpicc.openmpi"]));
+    let install = |prefix: &str, libdir: &str| {
+        let mut command = builder("scripts/install");
+        let stage = root().join("build/openmpi/install-places");
+        let _ = fs::remove_dir_all(&stage);
+        command
+            .env("DESTDIR", &stage)
+            .env("PREFIX", prefix)
+            .env("LIBDIR", libdir);
+        let output = command.arg("openmpi").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), said, stage)
+    };
+    for (prefix, libdir) in [("/opt/my rondo", "/opt/lib"), ("/opt", "/opt/a:b/lib")] {
+        let (done, said, stage) = install(prefix, libdir);
+        assert!(
+            !done && said.contains("with a blank or a colon in it"),
+            "{said}"
+        );
+        assert!(!stage.exists());
+    }
+    let (done, said, stage) = install("some/where", "some/where/lib");
+    assert!(done, "{said}");
+    let prefix = root().join("some/where").display().to_string();
+    let file = format!("{}{prefix}/lib/pkgconfig/rondo.pc", stage.display());
+    let text = fs::read_to_string(file).unwrap();
+    assert!(text.starts_with(&format!("prefix={prefix}\n")), "{text}");
+}
+
 /// A project that uses what is installed. It has no reference to Rondo, as a Fortran program has none.
 const CMAKE: &str = "cmake_minimum_required(VERSION 3.18)
 project(hello Fortran)

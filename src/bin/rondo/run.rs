@@ -268,7 +268,8 @@ pub fn preload(library: &Path) -> Result<OsString, Failure> {
         .any(|byte| b": ".contains(byte))
     {
         return Err(Failure::Failed(format!(
-            "{}: LD_PRELOAD cannot name a file with a blank or a colon in its path",
+            "{}: LD_PRELOAD cannot name a file with a blank or a colon in its path: install Rondo, or copy the \
+             library, where there is neither",
             library.display()
         )));
     }
