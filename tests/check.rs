@@ -38,6 +38,7 @@ fn jobs() -> &'static Jobs {
         }
         fs::write(file("plain.c"), "int main(void) { return 0; }\n").unwrap();
         compile(None, &file("plain.c"), file("static"), &["-static"]);
+        compile(None, &file("plain.c"), file("plain"), &[]);
         let script = "#!/bin/sh\nexec env -u LD_PRELOAD \"$@\"\n";
         fs::write(file("dropping"), script).unwrap();
         fs::set_permissions(file("dropping"), Permissions::from_mode(0o755)).unwrap();
@@ -288,8 +289,25 @@ fn jobs_text(said: &Said) -> String {
 fn a_variable_that_is_dropped_is_missed() {
     let said = jobs().check(&[], 3, &["./dropping", "./checked"]);
     let text = said.problems(&["lost-on-the-way"]);
+    let named = "dropping, /usr/bin/env, which have no MPI";
     assert!(
-        text.contains("all 3 ranks") && text.contains("env"),
+        text.contains("all 3 ranks") && text.contains(named),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_program_that_is_missing_or_has_no_mpi_is_said_to_be() {
+    let text = jobs()
+        .check(&[], 2, &["./nowhere"])
+        .problems(&["not-loaded", "job-failed"]);
+    assert!(
+        text.contains("no word of the command names a program"),
+        "{text}"
+    );
+    let text = jobs().check(&[], 2, &["./plain"]).problems(&["no-mpi"]);
+    assert!(
+        text.contains("/plain has no MPI: not linked with an MPI library"),
         "{text}"
     );
 }
@@ -335,6 +353,11 @@ fn a_library_for_another_mpi_is_none() {
     let said = jobs().check(&[&other], 3, &["./checked"]);
     let text = said.problems(&["does-not-fit"]);
     assert!(text.contains("built for mpich"), "{text}");
+    assert_eq!(
+        said.kinds("fine"),
+        ["loaded", "end"],
+        "it looked at nothing else"
+    );
 }
 
 #[test]
@@ -426,6 +449,13 @@ fn what_two_machines_say_is_compared() {
     ranks[0]["called"]["clock_ns"] = 1500.0.into();
     let text = said_of("mpirun-slow", &ranks).problems(&["slow-clock"]);
     assert!(text.contains("1500 ns on a"), "{text}");
+    let mut ranks = two();
+    (ranks[0]["called"]["node"], ranks[1]["called"]["node"]) = ("".into(), "".into());
+    assert!(
+        !said_of("mpirun-nameless", &ranks)
+            .kinds("fine")
+            .contains(&"node-names")
+    );
     let mut ranks = two();
     ranks[0]["build"] = "another".into();
     said_of("mpirun-builds", &ranks).problems(&["builds-differ"]);

@@ -98,6 +98,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         ranks: Ranks::read(&folder.0),
         statistics: serde_json::from_str(&text).ok(),
         programs: program::all(&args.command[1..], &launch.library),
+        scripts: program::scripts(&args.command[1..]),
         library: launch.library,
         against: launch.against,
     };

@@ -6,7 +6,7 @@ use std::{
     env,
     ffi::OsString,
     fs,
-    io::Read,
+    io::{BufRead, BufReader, Read},
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
@@ -63,6 +63,8 @@ pub struct Program {
     pub is_static: bool,
     /// It has the MPI library in itself.
     pub has_mpi: bool,
+    /// It is linked with one.
+    pub needs_mpi: bool,
     /// It is not for the processor that `like` is for.
     pub is_foreign: bool,
 }
@@ -91,12 +93,37 @@ pub fn all(arguments: &[OsString], like: &Path) -> Vec<Program> {
             has_other_rights: others.iter().any(|(bit, other)| mode & bit != 0 && *other),
             is_static: file.section_by_name(".interp").is_none(),
             has_mpi: symbols.any(|it| it.is_definition() && it.name() == Ok("PMPI_Init")),
+            needs_mpi: needed_abi(&file).is_some(),
             is_foreign: own.as_ref().is_ok_and(|own| *own != file.architecture()),
             path,
         })
     });
     programs.collect()
 }
+
+/// A file that another program, its interpreter, is started with.
+pub struct Script {
+    pub path: PathBuf,
+    /// Where all links lead.
+    pub interpreter: PathBuf,
+}
+
+/// The scripts among the arguments of a launcher.
+pub fn scripts(arguments: &[OsString]) -> Vec<Script> {
+    let files = arguments.iter().map(Path::new).filter_map(found);
+    let scripts = files.filter_map(|path| {
+        let mut line = String::new();
+        let file = fs::File::open(&path).ok()?.take(LINE_MAX);
+        BufReader::new(file).read_line(&mut line).ok()?;
+        let interpreter = line.strip_prefix("#!")?.split_whitespace().next()?;
+        let interpreter = Path::new(interpreter).canonicalize().ok()?;
+        Some(Script { path, interpreter })
+    });
+    scripts.collect()
+}
+
+/// What the kernel reads of a script's first line.
+const LINE_MAX: u64 = 256;
 
 /// What is in a program or a library. Other files among arguments may be data, and very long.
 fn elf(path: &Path) -> Option<Vec<u8>> {
@@ -109,7 +136,11 @@ fn elf(path: &Path) -> Option<Vec<u8>> {
 
 fn abi_of(path: &Path) -> Option<&'static str> {
     let data = elf(path)?;
-    let file = object::File::parse(&*data).ok()?;
+    needed_abi(&object::File::parse(&*data).ok()?)
+}
+
+/// The ABI of the MPI library that a program is linked with.
+fn needed_abi(file: &object::File) -> Option<&'static str> {
     let libraries = file.import_libraries().ok()?;
     let mut names = libraries.filter_map(|library| Some(library.ok()?.name().to_owned()));
     names.find_map(|name| {

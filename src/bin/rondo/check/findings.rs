@@ -6,7 +6,7 @@ mod machine;
 mod reach;
 
 use super::{job::End, ranks::Ranks};
-use crate::program::Program;
+use crate::program::{Program, Script};
 use machine::{clocks, memory, nodes};
 use reach::{build, calls, reach};
 use rondo::rules;
@@ -24,6 +24,8 @@ pub struct Evidence {
     pub statistics: Option<Value>,
     /// The programs in the command.
     pub programs: Vec<Program>,
+    /// The scripts in it.
+    pub scripts: Vec<Script>,
     /// The library that was to be preloaded.
     pub library: PathBuf,
     /// A word for the launcher that may have kept the library out.
@@ -58,14 +60,24 @@ fn problem(kind: &'static str, what: impl Into<String>, advice: impl Into<String
     }
 }
 
+/// The kind of a library that is for another MPI than the program's.
+const DOES_NOT_FIT: &str = "does-not-fit";
+
 /// All findings.
 pub fn all(evidence: &Evidence) -> Vec<Finding> {
     let mut all = vec![];
     all.extend(reach(evidence));
-    all.extend(calls(evidence));
-    if evidence.ranks.callers().next().is_some() {
-        all.extend(build(evidence));
+    let called = evidence.ranks.callers().next().is_some();
+    let build = if called { build(evidence) } else { vec![] };
+    // A library that does not fit passes every call on, and looks at nothing.
+    let fits = build.iter().all(|it| it.kind != DOES_NOT_FIT);
+    let calls = calls(evidence).into_iter();
+    all.extend(calls.filter(|it| fits || it.advice.is_some()));
+    all.extend(build);
+    if called {
         all.extend(switches(evidence));
+    }
+    if called && fits {
         all.extend(memory(evidence));
         all.extend(nodes(evidence));
         all.extend(clocks(evidence));

@@ -83,6 +83,8 @@ pub fn nodes(evidence: &Evidence) -> Vec<Finding> {
             );
             vec![fine("node-names", what)]
         }
+        // Of ranks that make no names all is unknown.
+        None if names.is_empty() => vec![],
         None => {
             let noun = if names.len() == 1 { "node" } else { "nodes" };
             vec![fine(

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Evidence, Finding, fine, problem};
+use super::{DOES_NOT_FIT, Evidence, Finding, fine, problem};
 use crate::check::{
     job::End,
     ranks::{Reach, in_words},
@@ -73,6 +73,10 @@ fn why_nowhere(evidence: &Evidence) -> String {
     if let Some(why) = replaced(evidence) {
         return why;
     }
+    let started = evidence.ranks.all().next().is_some();
+    if !started && evidence.programs.is_empty() && evidence.scripts.is_empty() {
+        return "no word of the command names a program that is there and can be started: is its name misspelt?".into();
+    }
     for program in &evidence.programs {
         let path = program.path.display();
         if program.is_foreign {
@@ -123,7 +127,25 @@ fn beside_mpi(evidence: &Evidence, ranks: &[u32]) -> Finding {
             format!("link the program with the shared MPI library, or {INTO}"),
         );
     }
-    let programs: Vec<&str> = programs.into_iter().collect();
+    // A script runs as its interpreter.
+    let name = |program: &str| {
+        let mut scripts = evidence.scripts.iter();
+        let script = scripts.find(|script| script.interpreter.as_os_str() == program);
+        script.map_or(program.to_owned(), |script| {
+            script.path.display().to_string()
+        })
+    };
+    let names: Vec<String> = programs.iter().map(|it| name(it)).collect();
+    let have = if names.len() == 1 { "has" } else { "have" };
+    let names = names.join(", ");
+    if evidence.scripts.is_empty() && !evidence.programs.iter().any(|it| it.needs_mpi) {
+        return problem(
+            "no-mpi",
+            format!("{names} {have} no MPI: not linked with an MPI library, and none was loaded"),
+            "name an MPI program, or link it with MPI. If it starts the MPI program itself, something on the way takes \
+             LD_PRELOAD away",
+        );
+    }
     let advice = || {
         "something takes LD_PRELOAD away before the MPI program starts (env -u, env -i, sudo, a container, a module), \
          or the program has other rights than its user, or is linked statically, or calls no MPI: let the script keep \
@@ -132,10 +154,7 @@ fn beside_mpi(evidence: &Evidence, ranks: &[u32]) -> Finding {
     };
     problem(
         "lost-on-the-way",
-        format!(
-            "on {whom} of {all} the library came no further than {}, which have no MPI",
-            programs.join(", ")
-        ),
+        format!("on {whom} of {all} the library came no further than {names}, which {have} no MPI"),
         replaced(evidence).unwrap_or_else(advice),
     )
 }
@@ -184,7 +203,7 @@ pub fn build(evidence: &Evidence) -> Vec<Finding> {
         let advice = "'rondo run' and 'rondo check' choose the library that fits if all are installed; --lib names \
                       one. docs/use.md lists the MPI libraries that there is one for";
         return vec![problem(
-            "does-not-fit",
+            DOES_NOT_FIT,
             format!("rank {rank}: {trouble}"),
             advice,
         )];
