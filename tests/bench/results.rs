@@ -29,6 +29,19 @@ fn parts(table: &str) -> Vec<(&str, Vec<&str>)> {
         .collect()
 }
 
+/// A barrier moves nothing.
+#[test]
+fn a_barrier_has_no_size() {
+    let ended = bench("openmpi", 3, &[], "-i 1 barrier");
+    assert!(!ended.stdout.contains("size is that"), "{ended:?}");
+    let row = ended
+        .stdout
+        .lines()
+        .last()
+        .and_then(|row| row.split_whitespace().next());
+    assert_eq!(row, Some("-"), "{ended:?}");
+}
+
 #[test]
 fn the_table_has_rows_of_all_sizes_and_tells_who_did_it() {
     for mpi in MPIS {

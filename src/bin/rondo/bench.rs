@@ -110,6 +110,8 @@ SIZES:
   allgather, allgatherv   all ranks together
   gather(v), scatter(v)   a block, on the average
   reductions, scans       a rank's vector, of bytes that MPI_BXOR reduces
+  alltoall(v, w)          a rank's blocks together
+  barrier                 none: it has one row
   Sizes that do not fill an element of the type for each block (of the regular collectives) are left out.
 
 DISTRIBUTIONS:

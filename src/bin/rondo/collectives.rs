@@ -54,6 +54,14 @@ pub fn names() -> Vec<&'static str> {
         .collect()
 }
 
+/// A size in a table: a barrier has none.
+pub fn shown(collective: Collective, size: u64) -> String {
+    match collective.family() == Family::Barrier {
+        true => "-".into(),
+        false => size.to_string(),
+    }
+}
+
 /// What the sizes of this tool are those of.
 pub fn size_of(collective: Collective) -> &'static str {
     match collective.family() {

@@ -235,8 +235,9 @@ fn line(collective: Collective, size: u64, winner: &Winner) -> String {
         }) => format!("{algorithm} in blocks of {block_bytes} bytes"),
     };
     format!(
-        "{:<11} {size:>10} {:>12.1} {:>12.1} {:>6.2}  {by}\n",
+        "{:<11} {:>10} {:>12.1} {:>12.1} {:>6.2}  {by}\n",
         collective.name(),
+        collectives::shown(collective, size),
         winner.host_us,
         winner.best_us,
         winner.host_us / winner.best_us

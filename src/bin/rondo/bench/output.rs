@@ -149,7 +149,9 @@ fn header(row: &Row, report: &Report) -> String {
     if report.in_place && collective.family() != Family::Broadcast {
         about += ", in place";
     }
-    let size = collectives::size_of(collective);
+    if collective.family() != Family::Barrier {
+        about += &format!("; size is that of {}", collectives::size_of(collective));
+    }
     let times = format!("{:>11}{:>11}{:>11}{:>11}", "min", "avg", "max", "P99");
     let (root, both) = match row.root {
         Some(_) => (
@@ -159,12 +161,13 @@ fn header(row: &Row, report: &Report) -> String {
         None => Default::default(),
     };
     format!(
-        "{about}; size is that of {size}\n# {:>9}{:>SIDE$}{:>SIDE$}{:>8}{root}\n# {:>9}{times}{times}{:>8}{both}  by\n",
+        "{about}\n# {:>9}{:>SIDE$}{:>SIDE$}{:>8}{root}\n# {:>9}{times}{times}{:>8}{both}  by\n",
         "", "host us", "Rondo us", "", "size", "ratio"
     )
 }
 
 fn table_row(row: &Row) -> String {
+    let collective = collectives::known(&row.collective).expect("rows are of known collectives");
     let side = |times: &Times| {
         let Times {
             min, avg, max, p99, ..
@@ -176,7 +179,7 @@ fn table_row(row: &Row) -> String {
         .map(|[host, rondo]| format!("{host:>11.2}{rondo:>11.2}"));
     format!(
         "{:>11}{}{}{:>8.2}{}  {}\n",
-        row.size,
+        collectives::shown(collective, row.size),
         side(&row.host),
         side(&row.rondo),
         row.ratio,
