@@ -104,7 +104,7 @@ impl Network {
     pub fn check(&self) -> Result<(), String> {
         for figure in self.figures().into_iter().flatten() {
             if !(0.0..=1e9).contains(&figure) {
-                return Err(format!("{figure} is not between 0 and 1e9"));
+                return Err(format!("{figure:?} is not between 0 and 1e9"));
             }
         }
         Ok(())

@@ -179,13 +179,13 @@ fn nonsense_is_refused_in_one_line() {
     for (args, message) in [
         ("model bcast -b 1", "--ranks"),
         ("model bcst -p 4 -b 1", "bcst"),
-        ("model bcast -p 1 -b 1", "take 2 to"),
-        ("model bcast -p 2M -b 1", "take 2 to"),
+        ("model bcast -p 1 -b 1", "1 is not in 2..=1048576"),
+        ("model bcast -p 2M -b 1", "2M is not in 2..=1048576"),
         ("model bcast -p x -b 1", "'x'"),
-        ("model bcast -p 2.3 -b 1", "whole number from 1 on"),
+        ("model bcast -p 2.3 -b 1", "whole number like 64 or 1K"),
         (
             "model bcast -p 4 --nodes 1.5 -b 1",
-            "whole number from 1 on",
+            "whole number like 64 or 1K",
         ),
         ("model barrier -p 4 --plot x.svg", "add --over ranks"),
         ("model bcast -p 4", "--bytes"),
@@ -195,9 +195,14 @@ fn nonsense_is_refused_in_one_line() {
         ("model bcast -p 4 -b 1 --alpha -1", "-1"),
         ("model bcast -p 4 -b 1 --gamma nan", "NaN"),
         ("model bcast -p 4 -b 1 --preset net", "no preset"),
+        ("model bcast -p 4 -b -1", "-1"),
         (
-            "model bcast -p 4 -b 1 --from /nowhere/rules",
-            "/nowhere/rules",
+            "model bcast -p 4 -b 1 --alpha 1e300",
+            "network: 1e300 is not",
+        ),
+        (
+            "model alltoall -p 1M -b 8",
+            "8 bytes are less than one for each of 1048576 ranks",
         ),
         ("model bcast -p 4 -b 1 --plot x.svg", "two sizes"),
         ("model bcast -p 4 -b 1,2 --plot x.gif", ".svg or .png"),
@@ -212,5 +217,22 @@ fn nonsense_is_refused_in_one_line() {
         assert_eq!(text(&output.stdout), "", "{args}");
         assert_eq!(said.lines().count(), 1, "{args}: {said}");
         assert!(said.contains(message), "{args}: {said}");
+        assert!(!said.contains("unexpected argument '-1'"), "{said}");
     }
+}
+
+#[test]
+fn a_missing_file_has_the_status_of_what_failed() {
+    let output = run("model bcast -p 4 -b 1 --from /nowhere/rules");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("/nowhere/rules: No such file"), "{said}");
+}
+
+#[test]
+fn a_barrier_has_no_bytes() {
+    let table = rondo("model barrier -p 8");
+    assert!(table.starts_with("MPI_Barrier by the model\n"), "{table}");
+    let row = table.lines().last().expect("a row");
+    assert_eq!(row.split_whitespace().nth(2), Some("-"), "{table}");
 }

@@ -350,15 +350,17 @@ fn a_bad_line_is_reported_with_its_number_and_nothing_is_lost() {
         message.contains("/nowhere/sizes: No such file"),
         "{message}"
     );
-    let message = error("-p 3 --svg /nowhere/picture", 1);
+    let message = error("-p 3 --svg /nowhere/picture.svg", 1);
     assert!(
-        message.contains("cannot write /nowhere/picture: No such file"),
+        message.contains("cannot write /nowhere/picture.svg: No such file"),
         "{message}"
     );
 }
 
 #[test]
 fn what_cannot_be_is_refused() {
+    assert!(tree("-p 1").starts_with("optimal tree of 1 rank, "));
+    assert!(tree("-p 1K").starts_with("optimal tree of 1024 ranks, "));
     for (args, message) in [
         (
             "-p 8 --root 8",
@@ -384,6 +386,10 @@ fn what_cannot_be_is_refused() {
         (
             "-p 1001 --svg /nowhere",
             "a picture of 1001 ranks is too large, 1000 is the limit",
+        ),
+        (
+            "-p 3 --svg tree.png",
+            "tree.png: take a name that ends with .svg",
         ),
         ("--gamma 1,2", "several gammas are for --compare"),
         ("--compare --root best", "--compare shows both"),

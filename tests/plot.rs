@@ -169,7 +169,6 @@ fn broken_and_foreign_files_are_named() {
     let zero = results("zero.json", &[row("bcast", None, 8, 0.0, 1.0)]);
     let whole = fs::read_to_string(some("whole.json")).expect("results");
     for (path, problem) in [
-        (file("nowhere.json"), "No such file"),
         (
             write("empty.json", ""),
             "these are no results of 'rondo bench --json': EOF",
@@ -211,6 +210,14 @@ fn broken_and_foreign_files_are_named() {
         );
         assert!(!picture.exists());
     }
+}
+
+#[test]
+fn a_missing_file_has_the_status_of_what_failed() {
+    let output = plot(&[&file("nowhere.json"), Path::new("-o"), &file("never.svg")]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("nowhere.json: No such file"), "{message}");
 }
 
 #[test]

@@ -7,13 +7,13 @@ mod input;
 mod points;
 
 use crate::plot::{self, Curve, Curves};
-use crate::{Failure, collectives, output};
+use crate::{Failure, collectives, count, output};
 use ask::Answer;
 pub use ask::Question;
 use input::Given;
 pub use input::PRESETS;
 use input::Preset;
-use points::{Count, Point, Size, points};
+use points::{Point, RANKS_MAX, Size, points};
 use rondo::algorithm::Algorithm;
 use rondo::collective::Collective;
 use rondo::config::Config;
@@ -28,8 +28,8 @@ use std::{
 ///
 /// Blocks are those in which Rondo would cut the call by default, parts are equal, and operators of reductions allow
 /// every order. Bytes are those of the message, of a rank's vector, of all ranks together in an allgather, of a rank's
-/// block in a gather or scatter. The network is a preset, or that of a file of rules, and single figures go before.
-/// What the model cannot predict is "-", with the reason.
+/// block in a gather or scatter, of a rank's blocks together in an alltoall. The network is a preset, or that of a file
+/// of rules, and single figures go before. What the model cannot predict is "-", with the reason.
 ///
 /// Times begin when all ranks do and end with the last one. The model knows nothing of what else a computer does;
 /// docs/results/model.md compares it with simulations.
@@ -49,13 +49,19 @@ pub struct Args {
     #[arg(value_name = "COLLECTIVE", value_parser = collectives::by_any_name)]
     collective: Collective,
     /// The number of ranks, from 2 to 1M
-    #[arg(short = 'p', long, value_name = "P")]
-    ranks: Count,
+    #[arg(short = 'p', long, value_name = "P", value_parser = count(2, RANKS_MAX))]
+    ranks: u32,
     /// The number of nodes; by default every rank has one
-    #[arg(long, value_name = "N")]
-    nodes: Option<Count>,
+    #[arg(long, value_name = "N", value_parser = count(1, RANKS_MAX))]
+    nodes: Option<u32>,
     /// Bytes, one or several numbers; none for a barrier
-    #[arg(short, long, value_name = "B", value_delimiter = ',')]
+    #[arg(
+        short,
+        long,
+        value_name = "B",
+        value_delimiter = ',',
+        allow_negative_numbers = true
+    )]
     bytes: Vec<Size>,
     #[command(flatten)]
     network: Given,
@@ -214,11 +220,11 @@ fn curves(args: &Args, rows: &[Row], over_ranks: bool, network: &Network) -> Cur
 
 fn table(out: &mut impl Write, args: &Args, rows: &[Row], preset: &Preset) -> io::Result<()> {
     let name = args.collective.mpi_name();
-    writeln!(
-        out,
-        "{name} by the model, bytes of {}",
-        collectives::size_of(args.collective)
-    )?;
+    let of = match args.collective {
+        Collective::Barrier => String::new(),
+        other => format!(", bytes of {}", collectives::size_of(other)),
+    };
+    writeln!(out, "{name} by the model{of}")?;
     writeln!(out, "{}", preset.network.text())?;
     writeln!(out, "{}", preset.manners())?;
     if args.collective.family().reduces() {
@@ -246,7 +252,7 @@ fn table(out: &mut impl Write, args: &Args, rows: &[Row], preset: &Preset) -> io
             "{:>7} {:>7} {:>13}  {:13} {:>6} {:>8} {:>13} {:>12}",
             row.ranks,
             row.nodes,
-            row.bytes,
+            collectives::shown(args.collective, row.bytes),
             row.algorithm,
             text(row.blocks.map(u64::from)),
             text(row.rounds),

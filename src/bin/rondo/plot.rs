@@ -133,7 +133,8 @@ pub fn write(path: &Path, picture: &impl Picture) -> Result<(), Failure> {
 /// The results in a file, if they can be drawn.
 fn read(path: &Path) -> Result<Report, Failure> {
     let fail = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
-    let bytes = fs::read(path).map_err(|error| fail(error.to_string()))?;
+    let unreadable = |error| Failure::Failed(format!("{}: {error}", path.display()));
+    let bytes = fs::read(path).map_err(unreadable)?;
     let report: Report = serde_json::from_slice(&bytes).map_err(|error| {
         fail(format!(
             "these are no results of 'rondo bench --json': {error}"

@@ -1,6 +1,6 @@
 //! `rondo schedule`: the broadcast schedules, printed as the papers do.
 
-use crate::{Failure, output};
+use crate::{Failure, count, output};
 use rondo::schedule::Circulant;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -28,8 +28,7 @@ SOURCES:
 )]
 pub struct Args {
     /// The number of ranks
-    #[arg(short = 'p', long = "ranks", value_name = "P",
-          value_parser = clap::value_parser!(u32).range(1..=i64::from(i32::MAX)))]
+    #[arg(short = 'p', long = "ranks", value_name = "P", value_parser = count(1, i32::MAX as u32))]
     ranks: u32,
     /// Only this rank, counted from the root
     #[arg(short, long)]

@@ -4,7 +4,7 @@ mod compare;
 mod input;
 mod picture;
 
-use crate::{Failure, output};
+use crate::{Failure, count, output};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use input::{Decimal, Model, Root, Sizes, too_large};
 use rondo::tree::{self, Algorithm, Tree};
@@ -63,8 +63,7 @@ pub struct Args {
     #[arg(long, value_name = "DIST")]
     dist: Option<Sizes>,
     /// The number of ranks; 2000 by default, or the lines of the file
-    #[arg(short = 'p', long = "ranks", value_name = "P",
-          value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    #[arg(short = 'p', long = "ranks", value_name = "P", value_parser = count(1, 1 << 20))]
     ranks: Option<u32>,
     /// The average size of a block in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1000,
@@ -158,6 +157,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             "a picture of {p} ranks is too large, {PICTURE_RANKS_MAX} is the limit; see -p"
         )));
     }
+    if let Some(path) = args.svg.as_ref()
+        && path.extension().is_none_or(|ending| ending != "svg")
+    {
+        let path = path.display();
+        return Err(Failure::Usage(format!(
+            "{path}: take a name that ends with .svg"
+        )));
+    }
     let tree = args.algorithm.tree(&blocks, root, &model.cost);
     if let Some(file) = &args.svg {
         let title = format!(
@@ -178,10 +185,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         if args.dot {
             return write!(out, "{}", picture::dot(&tree));
         }
+        let ranks = if p == 1 { "rank" } else { "ranks" };
         let (name, all) = (args.algorithm.name(), tree.size(tree.root()));
         writeln!(
             out,
-            "{name} tree of {p} ranks, {}, {all} bytes; {}",
+            "{name} tree of {p} {ranks}, {}, {all} bytes; {}",
             sizes.name(),
             model.text
         )?;

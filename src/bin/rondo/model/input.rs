@@ -5,7 +5,7 @@
 use crate::Failure;
 use rondo::network::{Network, START};
 use rondo::rules::File;
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 
 /// A network with a name.
 pub struct Preset {
@@ -167,6 +167,8 @@ impl Given {
             return Ok(Network::default());
         };
         let fail = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
+        let unreadable = |error| Failure::Failed(format!("{}: {error}", path.display()));
+        fs::metadata(path).map_err(unreadable)?;
         let file = File::read(path).map_err(fail)?;
         // What ranks would refuse is of no use here.
         file.compile().map_err(fail)?;

@@ -23,22 +23,7 @@ impl FromStr for Size {
     }
 }
 
-/// A number of ranks or of nodes, written in the same way.
-#[derive(Clone, Copy)]
-pub struct Count(u64);
-
-impl FromStr for Count {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Count, String> {
-        let Ok(Size(number)) = text.parse() else {
-            return Err("take a whole number from 1 on, like 64 or 1K".into());
-        };
-        Ok(Count(number))
-    }
-}
-
-const RANKS_MAX: u64 = 1 << 20;
+pub const RANKS_MAX: u32 = 1 << 20;
 
 /// A collective of so many bytes on a cluster.
 #[derive(Clone, Copy)]
@@ -51,11 +36,8 @@ pub struct Point {
 /// What the rows are about, and what the curves are.
 pub fn points(args: &Args, over_ranks: bool) -> Result<(Vec<Point>, Vec<Point>), Failure> {
     let usage = |what: String| Err(Failure::Usage(what));
-    let Count(p) = args.ranks;
-    if !(2..=RANKS_MAX).contains(&p) {
-        return usage(format!("{p} ranks: take 2 to {RANKS_MAX}"));
-    }
-    let nodes = args.nodes.map_or(p, |nodes| nodes.0);
+    let p = u64::from(args.ranks);
+    let nodes = args.nodes.map_or(p, u64::from);
     if nodes > p {
         return usage(format!("{nodes} nodes are more than {p} ranks"));
     }
@@ -68,6 +50,13 @@ pub fn points(args: &Args, over_ranks: bool) -> Result<(Vec<Point>, Vec<Point>),
     }
     sizes.sort_unstable();
     sizes.dedup();
+    let is_exchange = args.collective.family().is_exchange();
+    if is_exchange && sizes[0] < p {
+        let least = sizes[0];
+        return usage(format!(
+            "{least} bytes are less than one for each of {p} ranks: --bytes are all that a rank sends"
+        ));
+    }
     let point = |p: u64, nodes: u64, bytes| Point {
         // At most `RANKS_MAX`.
         ranks: p as u32,
