@@ -151,6 +151,23 @@ fn a_table_without_rows_is_no_success() {
     );
 }
 
+#[test]
+fn a_host_that_is_compared_with_itself_is_said_to_be() {
+    for (name, value) in [("RONDO", "off"), ("RONDO_BCAST", "host")] {
+        let ended = bench("openmpi", 3, &[(name, value)], "-m 64 -i 1 bcast");
+        assert_eq!(ended.status, Some(0), "{ended:?}");
+        let said = format!("rondo: {name}={value}: the MPI library is compared with itself");
+        assert_eq!(ended.complaint(), said);
+    }
+    let ended = bench(
+        "openmpi",
+        3,
+        &[("RONDO_BCAST", "host")],
+        "-m 64 -i 1 allgather",
+    );
+    assert_eq!(ended.stderr, "", "{ended:?}");
+}
+
 /// A broadcast that goes wrong after a number of calls, in the place of Rondo's (MPI_) or of the MPI library's (PMPI_).
 const BROKEN: &str = r#"
 #define _GNU_SOURCE

@@ -16,7 +16,7 @@ pub mod times;
 use crate::{
     Failure, collectives, job,
     mpi::{Call, Mpi},
-    plot, tune,
+    plot, tune, warn,
 };
 use algorithms::Algorithms;
 use batch::Plan;
@@ -27,7 +27,7 @@ use measure::measure;
 use output::Outputs;
 use report::{Report, Row};
 use rondo::collective::Collective;
-use rondo::config;
+use rondo::config::{self, Config, OPTIONS, ValueType};
 use std::{ffi::OsString, path::PathBuf, time::SystemTime};
 use times::Times;
 
@@ -172,6 +172,13 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
             return Err(Failure::Usage(why.into()));
         }
     }
+    if mpi.rank == 0
+        && let Some(variable) = leaves_all(&args.collectives)
+    {
+        warn(&format!(
+            "{variable}: the MPI library is compared with itself"
+        ));
+    }
     let mut report = report(args, mpi)?;
     let plan = Plan {
         warm_up: args.warm_up as usize,
@@ -239,6 +246,18 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
         }
     });
     job::agreed(mpi, written.transpose()).map(|_| ())
+}
+
+/// A variable by which Rondo leaves calls of one of these to the MPI library, and its value.
+fn leaves_all(collectives: &[Collective]) -> Option<String> {
+    let config = Config::load().config;
+    OPTIONS.iter().find_map(|opt| {
+        let is_asked =
+            matches!(opt.value_type, ValueType::Algorithm(of) if collectives.contains(&of));
+        let value = opt.show(&config);
+        let leaves = (opt.name.is_empty() && value == "off") || (is_asked && value == "host");
+        leaves.then(|| format!("{}={value}", opt.variable()))
+    })
 }
 
 /// Everything but the rows.
