@@ -949,6 +949,11 @@ fn an_unknown_launcher_is_refused_and_not_started() {
         "{message}"
     );
     assert!(!mark.exists());
+    let known = message.split(['(', ')']).nth(1).expect("a list");
+    let help = stdout(tool().args(["run", "--help"]));
+    for name in known.split(", ") {
+        assert!(help.contains(name), "{name}: {help}");
+    }
 }
 
 /// All that follows the options is the launcher's, so a mistake in an option must not be taken for one.

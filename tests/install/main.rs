@@ -91,6 +91,13 @@ fn builds_ask_for_no_more_than_they_take() {
     }
     let flavour = run(builder("scripts/flavour").arg("standard"));
     assert_eq!(flavour, "standard\n", "no MPI library is asked for that");
+    let output = builder("scripts/flavour").arg("cc").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(
+        said.contains("cc finds no mpi.h: MPICC is to be the compiler wrapper"),
+        "{said}"
+    );
     let mut setup = builder("scripts/setup");
     let output = setup.args(["--build", "/opt/mpi/bin/mpicc"]).output();
     let output = output.expect("it starts");
@@ -370,8 +377,16 @@ fn manual_pages_say_what_help_says() {
         );
         let text = page(&format!("man1/rondo-{command}.1"));
         assert!(text.contains("SYNOPSIS"), "{command}");
+        assert!(!text.contains("EXTRA"), "{command}: headings are its own");
     }
     assert!(!tool.contains("rondo-man(1)"), "for the installation only");
+    let run = page("man1/rondo-run.1");
+    assert!(
+        run.contains("rondo run [OPTIONS] <LAUNCHER> [ARGS]..."),
+        "{run}"
+    );
+    let example = "./app           only print the command\n";
+    assert!(run.contains("EXAMPLES\n") && run.contains(example), "{run}");
 }
 
 /// A program that has both MPI and Rondo in it, as docs/internals.md says ("Linked instead of preloaded").

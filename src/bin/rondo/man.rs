@@ -4,9 +4,10 @@
 
 use crate::{Cli, Failure};
 use clap::CommandFactory;
+use clap_mangen::Man;
 use roff::{Roff, bold, roman};
 use rondo::{collective::Collective, config::OPTIONS};
-use std::{fs, path::PathBuf};
+use std::{fs, io, iter, path::PathBuf};
 
 /// Write the manual pages into DIR/man1 and DIR/man7.
 #[derive(clap::Args)]
@@ -21,9 +22,57 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     for folder in [&tool, &library] {
         fs::create_dir_all(folder)?;
     }
-    clap_mangen::generate_to(Cli::command(), &tool)?;
+    let mut cli = Cli::command().disable_help_subcommand(true);
+    cli.build();
+    let commands = cli
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set());
+    for command in iter::once(&cli).chain(commands) {
+        let name = command.get_display_name().unwrap_or("rondo");
+        fs::write(tool.join(format!("{name}.1")), tool_page(command)?)?;
+    }
     fs::write(library.join("librondo.7"), page())?;
     Ok(())
+}
+
+/// The page of the tool or of one of its commands. What stands behind the options in the help text has its own headings
+/// there, and examples are left in their lines.
+fn tool_page(command: &clap::Command) -> io::Result<Vec<u8>> {
+    let (mut page, man) = (Vec::new(), Man::new(command.clone()));
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    let usage = command.clone().render_usage().to_string();
+    let mut rest = Roff::new();
+    rest.control("SH", ["SYNOPSIS"]);
+    rest.text([bold(usage.trim_start_matches("Usage: "))]);
+    rest.to_writer(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    let more = command.get_after_long_help().map(|text| text.to_string());
+    let mut rest = Roff::new();
+    for line in more.iter().flat_map(|text| text.lines()) {
+        match line.strip_suffix(':').filter(|_| !line.starts_with(' ')) {
+            Some(heading) => {
+                rest.control("fi", []);
+                rest.control("SH", [heading]);
+                if heading == "EXAMPLES" {
+                    rest.control("nf", []);
+                }
+            }
+            None => {
+                rest.text([roman(line)]);
+            }
+        }
+    }
+    rest.control("fi", []);
+    rest.to_writer(&mut page)?;
+    if command.get_version().is_some() {
+        man.render_version_section(&mut page)?;
+    }
+    Ok(page)
 }
 
 /// The page of the library.

@@ -25,8 +25,8 @@ use std::{
 
 /// Run an MPI program with Rondo in its ranks.
 ///
-/// LAUNCHER is mpirun or mpiexec of Open MPI, MPICH or Intel MPI, prterun, Slurm's srun, or flux run. It is
-/// started with ARGS and with what makes it set LD_PRELOAD and the variables of Rondo for the ranks. All
+/// LAUNCHER is mpirun or mpiexec of Open MPI, MPICH or Intel MPI, orterun, prterun or prun, Slurm's srun, or flux
+/// run. It is started with ARGS and with what makes it set LD_PRELOAD and the variables of Rondo for the ranks. All
 /// RONDO_ variables of the environment are handed on. Libraries that are in LD_PRELOAD already stay
 /// there: profilers and other tools in front of Rondo, MPI libraries behind it. So do those that ARGS name by
 /// -x, -genv, -env or --env.
@@ -43,7 +43,7 @@ EXAMPLES:
 
 LIBRARY:
   librondo.so must be built for the MPI that the program uses: what the program is linked with says it, or else, for
-  script for example, the launcher. It is looked for in ../lib, ../lib64, ../lib/ARCH-linux-gnu and
+  a script for example, the launcher. It is looked for in ../lib, ../lib64, ../lib/ARCH-linux-gnu and
   ../lib/ARCH-linux-gnu/rondo relative to this tool, there in a directory named openmpi, mpich or standard first, and
   beside the tool; at last, in a directory named rondo, the library for every MPI."
 )]

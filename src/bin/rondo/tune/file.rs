@@ -57,7 +57,8 @@ impl Rules {
 
     /// What to do with it.
     pub fn summary(&self) -> String {
-        let name = self.path.display();
-        format!("\nthe rules are in {name}; use them with RONDO_RULES={name}\n")
+        let name = self.path.display().to_string();
+        let quoted = shlex::try_quote(&name).unwrap_or((&*name).into());
+        format!("\nthe rules are in {name}; use them with RONDO_RULES={quoted}\n")
     }
 }
