@@ -60,10 +60,11 @@ algorithms! {
     Knomial = "knomial";
     /// Broadcast or reduction over a Fibonacci tree, block by block: binary, and all leaves are reached together.
     Fibonacci = "fibonacci";
-    /// Broadcast or reduction over a binary tree in the order of ranks with the root where it is, block by block.
+    /// Broadcast or reduction over a binary tree in the order of ranks with the root where it is, block by block; a
+    /// scan up and down it.
     InOrder = "in-order";
     /// Broadcast or reduction over two binary trees, each with every other block: what is a leaf in one of them is none
-    /// in the other.
+    /// in the other; a scan up and down them.
     TwoTree = "two-tree";
     /// Broadcast or reduction over a mesh of about sqrt(p) rows: first along a row, and then along all columns; an
     /// all-broadcast around all rows, and then around all columns; a scan, or an exchange of blocks, along all rows
@@ -341,6 +342,9 @@ families! {
         Hypercube: "q", "q (alpha + beta m) + (2 q - 1) gamma m", sources::PREFIXES;
         Mesh: "rows + columns - 2",
             "(rows + columns - 2) (alpha + (beta + gamma) m) + (columns - 1) gamma m", sources::PREFIXES;
+        InOrder: "2 (k + 2 (n-1))", "2 T(k, s, d), d = floor(log2 p), k = 2 d, s = 2", sources::LECTURE;
+        TwoTree: "2 (k + n - 1)", "2 T(k, s, d), d = 1 + floor(log2 (p-1)), k about 2 d, s = 1",
+            sources::TWO_TREES;
     }
     /// What can carry out a barrier.
     BarrierAlgorithm, of_barrier {

@@ -343,6 +343,48 @@ fn reductions_of_vectors_have_the_rounds_and_bytes_that_are_predicted() {
     }
 }
 
+/// No rank sends more, and one in the middle of many ranks as much. A single block has no more rounds; how many several
+/// have depends on which of its children a rank hears first.
+#[test]
+fn scans_up_and_down_trees_have_the_rounds_and_bytes_that_are_predicted() {
+    for p in every_p() {
+        for n in BLOCKS {
+            let bytes = 2 * u64::from(n);
+            for (algorithm, shape, root) in [
+                (Algorithm::InOrder, Shape::InOrder, p / 2),
+                (Algorithm::TwoTree, Shape::Two, 0),
+            ] {
+                for (collective, prefix) in [
+                    (Collective::Scan, Prefix::Inclusive),
+                    (Collective::Exscan, Prefix::Exclusive),
+                ] {
+                    let at = (p, n, 2);
+                    let scripts = scripts(p, |script, rank| {
+                        let places = 0..prefix.tree_places();
+                        script.begin(u64::MAX, places.flat_map(|_| even(bytes, n)));
+                        let mut family = TreeNeighbors::default();
+                        family.set(shape, p, rank, root);
+                        tree_scan(script, &family, rank, n, prefix);
+                    });
+                    let (rounds, sent) = carry_out(&scripts, ONE);
+                    let said = predicted(collective, algorithm, at, bytes);
+                    // Of an odd number of blocks one of two trees has one more.
+                    let most = said.sent + bytes.div_ceil(n.into());
+                    assert!(sent <= most, "{algorithm:?}, {at:?}: {sent} and {said:?}");
+                    assert!(
+                        n == 1 || p < 16 || sent >= said.sent,
+                        "{algorithm:?}, {at:?}: {sent} and {said:?}"
+                    );
+                    assert!(
+                        n > 1 || Some(rounds) <= said.rounds,
+                        "{algorithm:?}, {at:?}: {rounds} and {said:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 /// Of a hypercube that is one it is what the circulant graph has.
 #[test]
 fn exchanges_in_a_grid_have_the_rounds_and_bytes_that_are_predicted() {

@@ -94,8 +94,8 @@ static MPI_Comm ruled(const char *allreduce, const char *reduce, const char *sca
 static void check_each_algorithm(void) {
     static const char *const all[][4] = {{"halving", "circulant", "halving", "doubling"},
                                          {"census", "binomial", "circulant", "pipelined"},
-                                         {"dissemination", "two-tree", "ordered", "doubling"},
-                                         {"ring", "in-order", "halving", "pipelined"},
+                                         {"dissemination", "two-tree", "ordered", "two-tree"},
+                                         {"ring", "in-order", "halving", "in-order"},
                                          {"gather", "kary", "circulant", "doubling"}};
     MPI_Datatype type;
     MPI_Type_contiguous(2, MPI_UNSIGNED, &type);

@@ -16,7 +16,7 @@ use crate::script::{
     GRID_PLACES, GatherNodes, GatherTree, Group, LaneLeaders, Lanes, Leaders, Prefix, Scattered,
     Script, broadcast_tree, census, census_places, chain, collect, disseminate, doubling, exchange,
     gather, gather_cut, grid_scan, halving, hand_over, ordered, ordered_cut, reduce,
-    reduce_broadcast, reduce_tree, ring, share, spread, spread_vectors,
+    reduce_broadcast, reduce_tree, ring, share, spread, spread_vectors, tree_scan,
 };
 use std::iter::once;
 use std::ops::Range;
@@ -170,6 +170,7 @@ impl Writing<'_> {
             ScanAlgorithm::Doubling => prefix.places(self.p()),
             ScanAlgorithm::Pipelined => prefix.places(self.p()).min(2),
             ScanAlgorithm::Hypercube | ScanAlgorithm::Mesh => GRID_PLACES,
+            ScanAlgorithm::InOrder | ScanAlgorithm::TwoTree => prefix.tree_places(),
         };
         let area = (0..places).flat_map(|_| vector.clone());
         script.begin(self.most, area);
@@ -184,6 +185,11 @@ impl Writing<'_> {
             ScanAlgorithm::Mesh => {
                 let grid = Grid::mesh_around(p);
                 grid_scan(script, &grid, (p, rank), blocks, prefix);
+            }
+            ScanAlgorithm::InOrder | ScanAlgorithm::TwoTree => {
+                let shape = self.shape(algorithm);
+                let family = self.neighbors(shape, self.top(shape));
+                tree_scan(script, &family, rank, blocks, prefix);
             }
         }
     }
@@ -489,14 +495,18 @@ impl Writing<'_> {
     /// and the broadcast of the result down the same tree.
     fn allreduce_tree(&self, script: &mut Script, algorithm: Algorithm, blocks: u32) {
         let shape = self.shape(algorithm);
-        let middle = self.p() / 2;
-        let top = match shape.start(middle) == middle {
-            true => 0,
-            false => middle,
-        };
-        let family = self.family(script, (shape, top), blocks);
+        let family = self.family(script, (shape, self.top(shape)), blocks);
         reduce_tree(script, &family);
         broadcast_tree(script, &family);
+    }
+
+    /// The root of a tree that is gone up and down.
+    fn top(&self, shape: Shape) -> u32 {
+        let middle = self.p() / 2;
+        match shape.start(middle) == middle {
+            true => 0,
+            false => middle,
+        }
     }
 
     /// The tree of an algorithm.
@@ -513,9 +523,14 @@ impl Writing<'_> {
         (shape, top): (Shape, u32),
         blocks: u32,
     ) -> TreeNeighbors {
+        script.begin(self.most, (0..blocks).map(|i| share(self.total, blocks, i)));
+        self.neighbors(shape, top)
+    }
+
+    /// This rank's place in the tree of a shape and a root.
+    fn neighbors(&self, shape: Shape, top: u32) -> TreeNeighbors {
         let mut family = TreeNeighbors::default();
         family.set(shape, self.p(), self.rank(), top);
-        script.begin(self.most, (0..blocks).map(|i| share(self.total, blocks, i)));
         family
     }
 

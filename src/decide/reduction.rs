@@ -270,9 +270,11 @@ impl Reduction<'_> {
                 ScatteredReductionAlgorithm::Ordered => true,
             },
             Family::Scan => match algorithm.of_scan() {
-                ScanAlgorithm::Doubling | ScanAlgorithm::Hypercube | ScanAlgorithm::Mesh => {
-                    self.promise() != Reproducible::Order
-                }
+                ScanAlgorithm::Doubling
+                | ScanAlgorithm::Hypercube
+                | ScanAlgorithm::Mesh
+                | ScanAlgorithm::InOrder
+                | ScanAlgorithm::TwoTree => self.promise() != Reproducible::Order,
                 ScanAlgorithm::Pipelined => true,
             },
             Family::Broadcast

@@ -204,6 +204,8 @@ pub struct Edge {
     pub wait: u32,
     /// Is it before this rank in the order of ranks that the tree keeps?
     pub is_lower: bool,
+    /// Does the subtree below this edge have the first rank of all in that order, or the last one?
+    pub is_outer: bool,
 }
 
 /// From whom a rank has its blocks, and to whom it passes them on.
@@ -338,20 +340,26 @@ impl TreeNeighbors {
         let turn = shape.start(root);
         let v = (u64::from(rank) + u64::from(p) - u64::from(turn)) % u64::from(p);
         let v = v as u32;
-        let edge = |peer: u32, tree: u32, wait: u32| Edge {
+        let edge = |peer: u32, tree: u32, wait: u32, is_outer: bool| Edge {
             peer: ((u64::from(peer) + u64::from(turn)) % u64::from(p)) as u32,
             tree,
             wait,
             is_lower: peer < v,
+            is_outer,
         };
         if shape == Shape::Two {
             self.trees = 2;
-            two_trees::neighbors(p, v, |is_parent, peer, tree, wait| match is_parent {
-                true => self.parents.push(edge(peer, tree, wait)),
-                false => self.children.push(edge(peer, tree, wait)),
+            two_trees::neighbors(p, v, |neighbor| {
+                let edges = match neighbor.is_parent {
+                    true => &mut self.parents,
+                    false => &mut self.children,
+                };
+                let wait = neighbor.round / 2;
+                edges.push(edge(neighbor.v, neighbor.tree, wait, neighbor.is_outer));
             });
             return;
         }
+        let is_outer = |tree: Subtree| tree.first == 0 || tree.first + tree.size == p;
         let mut tree = Subtree {
             first: 0,
             size: p,
@@ -365,10 +373,12 @@ impl TreeNeighbors {
                 }
             });
             self.parents.clear();
-            self.parents.push(edge(tree.root, 0, 0));
+            self.parents.push(edge(tree.root, 0, 0, is_outer(next)));
             tree = next;
         }
-        tree.split(shape, |child| self.children.push(edge(child.root, 0, 0)));
+        tree.split(shape, |child| {
+            self.children.push(edge(child.root, 0, 0, is_outer(child)));
+        });
     }
 
     /// Who sends to this rank: one rank for each tree, or none to the root.
@@ -392,6 +402,16 @@ impl TreeNeighbors {
         match phase.checked_sub(edge.wait) {
             Some(phase) => phase.saturating_mul(self.trees).saturating_add(edge.tree),
             None => u32::MAX,
+        }
+    }
+
+    /// The block of `n` that goes over an edge in a phase if the last one of each tree is the first to go, or one that
+    /// there is not.
+    pub fn block_from_last(&self, edge: &Edge, phase: u32, n: u32) -> u32 {
+        let block = self.block(edge, phase);
+        match block < n {
+            true => edge.tree + (n - 1 - edge.tree) / self.trees * self.trees + edge.tree - block,
+            false => u32::MAX,
         }
     }
 

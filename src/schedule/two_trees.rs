@@ -78,22 +78,50 @@ impl Places {
         }
         rounds
     }
+
+    /// Has the subtree of a place the last rank? In the second tree that is place 1.
+    fn has_last(self, place: u32, tree: u32) -> bool {
+        let height = place & place.wrapping_neg();
+        match tree {
+            0 => place + height > self.0,
+            _ => place == height,
+        }
+    }
 }
 
-/// Calls `run` for all neighbours of rank `v` of `p`, counted from the root: is it a parent, who is it, in which tree,
-/// and after how many phases of two rounds has it the first block. Parents, and children, come in the order of rounds.
-/// O(log^2 p) time.
-pub(super) fn neighbors(p: u32, v: u32, mut run: impl FnMut(bool, u32, u32, u32)) {
+/// A neighbour of a rank; ranks are counted from the root.
+pub(super) struct Neighbor {
+    pub is_parent: bool,
+    pub v: u32,
+    pub tree: u32,
+    /// In which round the first block goes over the edge between the two.
+    pub round: u32,
+    /// Has the subtree below this edge the last rank of all? The first one is above.
+    pub is_outer: bool,
+}
+
+/// Calls `run` for all neighbours of rank `v` of `p`, counted from the root. In phases of two rounds parents, and
+/// children, come in the order of rounds. O(log^2 p) time.
+pub(super) fn neighbors(p: u32, v: u32, run: impl FnMut(Neighbor)) {
     let base = base(p);
-    let mut edges: Vec<(bool, u32, u32, u32)> = Vec::new();
+    let mut edges: Vec<Neighbor> = Vec::new();
+    let mut add = |is_parent, v, tree, round, is_outer| {
+        edges.push(Neighbor {
+            is_parent,
+            v,
+            tree,
+            round,
+            is_outer,
+        });
+    };
     let places = Places(p.saturating_sub(base));
     // Those above the trees.
     for tree in 0..2 {
         if base == 2 && v == 0 && p > 1 {
-            edges.push((false, 1, tree, tree));
+            add(false, 1, tree, tree, true);
         }
         if base == 2 && v == 1 {
-            edges.push((true, 0, tree, tree));
+            add(true, 0, tree, tree, true);
         }
     }
     if places.0 > 0 {
@@ -105,26 +133,25 @@ pub(super) fn neighbors(p: u32, v: u32, mut run: impl FnMut(bool, u32, u32, u32)
                 _ => places.0 + 1 - place,
             };
             let rank = |place| base - 1 + other(place);
-            let mut add = |is_parent, peer, place| {
-                edges.push((is_parent, peer, tree, places.round(place, first)));
+            let mut below = |is_parent, peer, place| {
+                let round = places.round(place, first);
+                add(is_parent, peer, tree, round, places.has_last(place, tree));
             };
             if v + 1 == base {
-                add(false, rank(places.top()), places.top());
+                below(false, rank(places.top()), places.top());
             } else if v >= base {
                 let place = other(v + 1 - base);
                 let above = match place == places.top() {
                     true => base - 1,
                     false => rank(places.parent(place)),
                 };
-                add(true, above, place);
+                below(true, above, place);
                 for child in places.children(place) {
-                    add(false, rank(child), child);
+                    below(false, rank(child), child);
                 }
             }
         }
     }
-    edges.sort_by_key(|&(_, _, _, round)| (round % 2, round));
-    for (is_parent, peer, tree, round) in edges {
-        run(is_parent, peer, tree, round / 2);
-    }
+    edges.sort_by_key(|edge| (edge.round % 2, edge.round));
+    edges.into_iter().for_each(run);
 }

@@ -28,6 +28,7 @@ mod scan;
 mod scattered;
 mod spread;
 mod total_exchange;
+mod tree_scan;
 mod trees;
 
 pub use census::{census, census_places, disseminate};
@@ -45,6 +46,7 @@ pub use scan::{Prefix, chain, doubling};
 pub use scattered::Scattered;
 pub use spread::{dissemination, spread};
 pub use total_exchange::{circulant_exchange, grid_exchange, pairs};
+pub use tree_scan::tree_scan;
 pub use trees::{broadcast_tree, hand_over, reduce_tree};
 
 use std::ops::Range;

@@ -22,6 +22,14 @@ impl Prefix {
             Prefix::Exclusive => 3,
         }
     }
+
+    /// Vectors in the area of [`super::tree_scan`].
+    pub fn tree_places(self) -> u32 {
+        match self {
+            Prefix::Inclusive => 2,
+            Prefix::Exclusive => 3,
+        }
+    }
 }
 
 /// Does an exclusive scan among p ranks take no more rounds by [`tripling`] than by doubling?
@@ -124,7 +132,8 @@ pub fn chain(script: &mut Script, p: u32, rank: u32, n: u32, prefix: Prefix) {
     finish(script, rank, n, prefix);
 }
 
-fn finish(script: &mut Script, rank: u32, n: u32, prefix: Prefix) {
+/// Says where the result is.
+pub(super) fn finish(script: &mut Script, rank: u32, n: u32, prefix: Prefix) {
     match prefix {
         Prefix::Inclusive => script.result(0..n),
         Prefix::Exclusive if rank > 0 => script.result(n..2 * n),

@@ -510,6 +510,8 @@ fn doubling_gives_way_where_the_bits_of_a_loop_are_promised() {
         (Collective::Exscan, Algorithm::Doubling),
         (Collective::Scan, Algorithm::Hypercube),
         (Collective::Exscan, Algorithm::Mesh),
+        (Collective::Scan, Algorithm::TwoTree),
+        (Collective::Exscan, Algorithm::InOrder),
     ] {
         let mut config = promised(Reproducible::Order);
         config[collective].setting = Setting::Use(named);
@@ -546,6 +548,37 @@ fn trees_give_way_where_the_bits_of_a_loop_are_promised() {
                 };
                 assert_eq!(algorithm_because(choice), expected, "{named:?}");
             }
+        }
+    }
+}
+
+/// They keep the order of ranks, but have not the bits of a loop over them.
+#[test]
+fn scans_up_and_down_trees_are_for_operators_that_do_not_commute_too() {
+    for collective in [Collective::Scan, Collective::Exscan] {
+        for named in [Algorithm::InOrder, Algorithm::TwoTree] {
+            let with = |reproducible, block_bytes| Config {
+                reproducible,
+                block_bytes,
+                ..config(|c| c[collective].setting = Setting::Use(named))
+            };
+            let by = |config: &Config, bytes| reduction(collective, NODES, bytes, ORDERED, config);
+            for bytes in [8, 4 << 20] {
+                let choice = by(&with(Reproducible::Run, 0), bytes);
+                assert_eq!(algorithm_because(choice), (named, Why::Configured));
+                assert!(is_flat(choice));
+                let choice = by(&with(Reproducible::Order, 0), bytes);
+                let expected = (Algorithm::Pipelined, Why::Order);
+                assert_eq!(algorithm_because(choice), expected);
+            }
+            let blocks = |block_bytes, bytes| match by(&with(Reproducible::Run, block_bytes), bytes)
+            {
+                Choice::Rondo { blocks, .. } => blocks,
+                Choice::Host(why) => panic!("{why:?}"),
+            };
+            assert_eq!(blocks(0, 8), 1);
+            assert!(blocks(0, 4 << 20) > 1);
+            assert_eq!(blocks(1 << 20, 4 << 20), 4);
         }
     }
 }

@@ -55,6 +55,7 @@ fn depth(families: &[TreeNeighbors], trees: u32, root: u32) -> u32 {
         for child in family.children() {
             let back = above(&families[child.peer as usize], child.tree).expect("a parent");
             assert_eq!((back.peer, back.wait), (rank, child.wait));
+            assert_eq!(back.is_outer, child.is_outer);
             assert_ne!(back.is_lower, child.is_lower);
             edges += 1;
         }
@@ -99,6 +100,7 @@ fn subtrees_are_of_consecutive_ranks_next_to_each_other() {
         let children = families[rank as usize].children().iter().rev();
         for child in children.filter(|child| child.tree == tree) {
             let (low, high) = joined(families, tree, child.peer, base);
+            assert_eq!(child.is_outer, low == 0 || high == p, "rank {rank} of {p}");
             match child.is_lower {
                 true => {
                     assert_eq!(high, first, "rank {rank} of {p}");

@@ -233,6 +233,9 @@ impl Model {
             ScanAlgorithm::Pipelined => self.chain(call),
             ScanAlgorithm::Hypercube => self.scan_in_grid(&Grid::hypercube_around(call.p), call),
             ScanAlgorithm::Mesh => self.scan_in_grid(&Grid::mesh_around(call.p), call),
+            ScanAlgorithm::InOrder | ScanAlgorithm::TwoTree => {
+                self.up_a_tree(call).then(self.down_a_tree(call))
+            }
         }
     }
 
