@@ -36,7 +36,7 @@ algorithms! {
     /// The all-broadcast of whole parts in ceil(log2 p) rounds, or fewer of several messages each, like Bruck's
     /// algorithm.
     Bruck = "bruck";
-    /// Every rank passes on to its right what it got from its left, in p - 1 rounds; twice in a reduction.
+    /// Every rank passes on to its right what it got from its left, long parts block by block; twice in a reduction.
     Ring = "ring";
     /// Gather or scatter: short blocks through a binomial tree, long ones straight from or to the root.
     Hybrid = "hybrid";
@@ -261,7 +261,9 @@ families! {
         Circulant: "n - 1 + q", "(n-1+q) (g' + beta m/n) + h (alpha - g')",
             "J. L. Träff, arXiv 2205.10072, algorithm 9";
         Bruck: "ceil(log_k p)", "alpha a round + g' for each further message in it + beta (p-1)/p m", sources::BRUCK;
-        Ring: "p - 1", "(p-1) (alpha + beta m/p)", "docs/algorithms.md, section All-broadcast";
+        Ring: "p - 1 for equal parts; n + p - 2 for one part",
+            "(p-1) (alpha + beta m/p) for equal parts; (n+p-2) (g' + beta m/n) + (p-1) (alpha - g') for one",
+            "J. L. Träff et al., International Journal of High Performance Computing Applications 24(1), 2010";
         Doubling: "q if p = 2^q, else floor(log2 p) + 2",
             "alpha a round + (p-1)/p beta m, twice that unless p = 2^q", sources::HYPERCUBE;
         Neighbor: "p/2, for odd p (p-1)/2 + 2",

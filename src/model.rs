@@ -325,6 +325,32 @@ impl Model {
         steps * (self.alpha_us + self.beta_us() * bytes as f64)
     }
 
+    /// The number of blocks of the longest part that makes an all-broadcast around a ring fastest. All parts are cut
+    /// into blocks of about as many bytes (Träff et al., "A pipelined algorithm for large, irregular all-gather
+    /// problems", International Journal of High Performance Computing Applications 24(1), 2010).
+    ///
+    /// A rank passes on m bytes, and the longest part of L bytes is at its end L - L / n bytes after its first block,
+    /// which goes p - 1 ways. T(n) = (p - 1) alpha + beta max(m, (p - 2) L / n + L), and g for each of n m / L messages
+    /// if parts are cut at all. For a part alone that is the pipelining lemma, n = sqrt((p - 2) beta m / g). Among
+    /// others it need not be cut further than to their mean, because these travel while it is on its way: equal parts
+    /// stay whole. More blocks for `eager_bytes` as in [`Model::blocks`].
+    pub fn ring_blocks(&self, parts: &Parts, eager_bytes: u64) -> u32 {
+        let (longest, all) = (parts.largest() as f64, parts.total() as f64);
+        let ways = f64::from(parts.p().max(2) - 2);
+        let beta_us = self.beta_us();
+        let messages_us = |n: f64| self.gap() * n * all / longest.max(1.0);
+        let time_us = |n: f64| beta_us * all.max(ways * longest / n + longest) + messages_us(n);
+        let best = longest * (ways * beta_us / (self.gap() * all).max(1e-6)).sqrt();
+        let enough = (ways * longest / (all - longest).max(1.0)).ceil();
+        let several = best.round().min(enough).max(1.0);
+        let blocks = match time_us(1.0) - messages_us(1.0) <= time_us(several) {
+            true => 1,
+            false => several as u64,
+        };
+        let short = parts.largest().div_ceil(eager_bytes.max(1));
+        clamp(blocks.max(short), parts.largest())
+    }
+
     /// Microseconds of a broadcast of `bytes` bytes in `rounds` rounds, in each of which who has all of it sends it to
     /// another rank: the usual binomial tree.
     pub fn binomial_us(&self, rounds: u32, bytes: u64) -> f64 {

@@ -96,6 +96,9 @@ impl Problem for AllBroadcast<'_> {
                 let (model, reach) = (model_of(facts, form, config), facts.reach(form, config));
                 model.blocks(reach, self.total(), facts.eager_bytes, contributors)
             }
+            AllBroadcastAlgorithm::Ring if block_bytes == 0 => {
+                model_of(facts, form, config).ring_blocks(parts, facts.eager_bytes)
+            }
             AllBroadcastAlgorithm::Bruck
             | AllBroadcastAlgorithm::Ring
             | AllBroadcastAlgorithm::Doubling

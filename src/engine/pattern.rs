@@ -35,7 +35,8 @@ pub enum Pattern<'a> {
     /// Whole parts, those of more ranks in each round ([`crate::schedule::steps`]); with radix 2 it is the circulant
     /// all-broadcast of whole parts in q rounds (algorithm 7). There is a part for every rank.
     Bruck(Steps),
-    /// In round i every rank passes the part of the i-th rank before it on to the next: p-1 rounds.
+    /// Every rank passes on to the next one its own part, and then the parts of the ranks before it as they come, block
+    /// by block (Träff et al., "A pipelined algorithm for large, irregular all-gather problems", IJHPCA 24(1), 2010).
     /// There is a part for every rank.
     Ring,
     /// Ranges of whole parts, one or two in each step ([`crate::schedule::moves`]). There is a part for every rank, or,
@@ -205,11 +206,9 @@ impl<'a> Order<'a> {
         let (k, phase) = (at.k, at.phase);
         let alone = match self.pattern {
             Pattern::Circulant(..) => ALONE_BYTES,
-            Pattern::Bruck(_)
-            | Pattern::Ring
-            | Pattern::Tree(_)
-            | Pattern::Relay
-            | Pattern::Moves(_) => u64::MAX,
+            // A part is cut so that the next rank need not wait for all of it.
+            Pattern::Ring => 0,
+            Pattern::Bruck(_) | Pattern::Tree(_) | Pattern::Relay | Pattern::Moves(_) => u64::MAX,
         };
         let mut length = first.span.len;
         pieces.push(first);

@@ -568,6 +568,46 @@ fn the_size_of_a_block_is_that_of_a_message() {
     assert_eq!(whole, asked(Ring, 3));
 }
 
+/// Equal parts keep every rank busy as they are; a long one among short ones is cut, the more the longer it is, but no
+/// further than to their mean.
+#[test]
+fn a_long_part_is_cut_for_a_ring() {
+    let blocks = |sizes: &[u64]| {
+        let eager = Facts {
+            eager_bytes: 1 << 30,
+            ..apart(sizes.len() as u32)
+        };
+        let parts = parts(sizes);
+        let ring = Setting::Use(Algorithm::Ring);
+        match allgather(eager, &parts, &parts, ring, &Config::default()) {
+            Choice::Rondo {
+                algorithm: Algorithm::Ring,
+                blocks,
+                ..
+            } => blocks,
+            other => panic!("{other:?}"),
+        }
+    };
+    let long = |len: u64, others: u64| {
+        let mut sizes = [others; 32];
+        sizes[5] = len;
+        blocks(&sizes)
+    };
+    for bytes in [1, 1000, 1 << 20, 8 << 20] {
+        assert_eq!(long(bytes, bytes), 1);
+        assert_eq!(long(bytes + bytes / 100, bytes), 1);
+    }
+    assert_eq!(long(100, 0), 1);
+    let (short, longer) = (long(1 << 20, 0), long(4 << 20, 0));
+    assert!(short > 1);
+    // By the pipelining lemma.
+    assert!(
+        (2 * short - 1..=2 * short + 1).contains(&longer),
+        "{short}, {longer}"
+    );
+    assert_eq!(long(4 << 20, 1 << 20), 4);
+}
+
 /// The least volume and the fewest rounds: nothing is better at any size.
 #[test]
 fn equal_parts_go_by_bruck_at_every_size() {

@@ -203,10 +203,42 @@ fn the_rounds_are_those_of_the_papers() {
             check(How::Bruck(radix), 1, Steps::new(p, radix).count() as u32);
         }
         check(How::Ring, 1, p - 1);
-        check(How::Ring, 5, p - 1);
         for moves in [Moves::Doubling, Moves::Neighbours, Moves::Mesh] {
             if !moves.has_pairs(p) {
                 check(How::Moves(moves), 1, moves.count(p));
+            }
+        }
+    }
+}
+
+/// Around a ring blocks follow each other: a part alone takes as many rounds as it has blocks, and one more for each
+/// further way; equal parts as many as a rank gets blocks; and others never more than both.
+#[test]
+fn a_ring_waits_for_no_long_part() {
+    for p in (2..=40).chain(ODD_PS) {
+        for n in [1, 2, 7, 30] {
+            let steps = |sizes: Vec<u64>| {
+                let blocks = sizes.iter().sum::<u64>();
+                let mut case = Case::new(sizes, How::Ring, n);
+                case.limits.sends = 1;
+                let outcome = run(&case, in_rounds);
+                check(&case, &outcome);
+                (outcome.steps, blocks)
+            };
+            // Blocks are of one byte, as the longest part has n.
+            let all = u64::from(n);
+            let others = u64::from(p) - 1;
+            let one = |len: u64| {
+                let mut sizes = vec![len; p as usize];
+                sizes[p as usize / 3] = all;
+                sizes
+            };
+            assert_eq!(steps(one(0)).0, all + others - 1, "p = {p}, n = {n}");
+            assert_eq!(steps(one(all)).0, all * others, "p = {p}, n = {n}");
+            let mixed = (0..p).map(|rank| u64::from(rank * 7 % (n + 1))).collect();
+            for sizes in [one(1), one(all / 2), mixed] {
+                let (steps, blocks) = steps(sizes);
+                assert!(steps < blocks + others, "p = {p}, n = {n}: {steps}");
             }
         }
     }

@@ -22,12 +22,19 @@ fn whole_parts_share_a_message_up_to_its_limit() {
     }
 }
 
-/// Three ranks with 40 bytes each in 4 blocks: two rounds on the ring, each with 4 pieces of 10 bytes.
+/// Three ranks with 40 bytes each in 4 blocks: by Bruck's way two rounds, each with 4 pieces of 10 bytes. On the ring
+/// every block is a message, so that the next rank can pass it on.
 #[test]
 fn blocks_of_a_part_share_a_message_up_to_its_limit() {
     for (message, expected) in [(40, 2), (39, 4), (20, 4), (19, 8), (9, 8)] {
-        let case = case(&[40; 3], How::Ring, 4, message);
-        assert_eq!(messages(&run(&case, in_rounds)), [expected; 3], "{message}");
+        let bruck = case(&[40; 3], How::Bruck(2), 4, message);
+        assert_eq!(
+            messages(&run(&bruck, in_rounds)),
+            [expected; 3],
+            "{message}"
+        );
+        let ring = case(&[40; 3], How::Ring, 4, message);
+        assert_eq!(messages(&run(&ring, in_rounds)), [8; 3], "{message}");
     }
 }
 
