@@ -4,8 +4,9 @@
  *
  * CASE is bcast, same (MPI_Allgatherv, equal parts), one (MPI_Allgatherv, all from rank 0), gatherv, allreduce, reduce,
  * reduce_scatter (equal parts), rs_one (rank 0 gets all), rs_spikes (one rank in six gets what these six would),
- * rs_random (parts of 0 to 8 units), barrier or alltoall. BYTES are those of all ranks together, of gatherv those of
- * each rank, of alltoall those of each block; of reductions, which sum long integers, those of each rank's vector.
+ * rs_random (parts of 0 to 8 units), scan, exscan, barrier or alltoall. BYTES are those of all ranks together, of
+ * gatherv those of each rank, of alltoall those of each block; of reductions, which sum long integers, those of each
+ * rank's vector.
  * Every case runs once to make what is made at the first call (private communicators, the host's own topology), then
  * all ranks start at the same moment, and the time is that of the last one to finish; nothing else happens in a
  * simulation, so it is always the same. Rows: case, ranks, bytes, microseconds. With -c, contents are checked as well;
@@ -18,10 +19,12 @@
 #include <string.h>
 #include <time.h>
 
-enum collective { BCAST, ALLGATHERV, GATHERV, ALLREDUCE, REDUCE, REDUCE_SCATTER, BARRIER, ALLTOALL, COLLECTIVES };
+enum collective {
+    BCAST, ALLGATHERV, GATHERV, ALLREDUCE, REDUCE, REDUCE_SCATTER, SCAN, EXSCAN, BARRIER, ALLTOALL, COLLECTIVES
+};
 
 static const char *const names[COLLECTIVES] = {"bcast", "same", "gatherv", "allreduce", "reduce",
-                                               "reduce_scatter", "barrier", "alltoall"};
+                                               "reduce_scatter", "scan", "exscan", "barrier", "alltoall"};
 
 struct call {
     enum collective collective;
@@ -50,7 +53,8 @@ static unsigned char expected(int i) { return (unsigned char)(i * 13 + i / 251 +
 static unsigned char in_block(int from, int to, int i) { return expected(from * 31 + to * 7 + i); }
 
 static int is_reduction(const struct call *c) {
-    return c->collective == ALLREDUCE || c->collective == REDUCE || c->collective == REDUCE_SCATTER;
+    return c->collective == ALLREDUCE || c->collective == REDUCE || c->collective == REDUCE_SCATTER ||
+        c->collective == SCAN || c->collective == EXSCAN;
 }
 
 static void fill(const struct call *c) {
@@ -72,9 +76,12 @@ static void check(const struct call *c) {
     if (is_reduction(c)) {
         int scattered = c->collective == REDUCE_SCATTER, n = scattered ? c->counts[rank] : c->own / 8;
         int first = scattered ? c->displs[rank] : 0;
+        /* The first ones of all ranks are the operands. */
+        long operands = c->collective == SCAN ? rank + 1 : c->collective == EXSCAN ? rank : ranks;
         if (c->collective == REDUCE && rank != 0) return;
-        for (int i = 0; i < n; i++)
-            if (((long *)c->receive)[i] != (ranks - 1L) * ranks / 2 + 3L * (first + i) * ranks) fail("wrong data");
+        for (int i = 0; operands && i < n; i++)
+            if (((long *)c->receive)[i] != (operands - 1) * operands / 2 + 3L * (first + i) * operands)
+                fail("wrong data");
         return;
     }
     if (c->collective == BARRIER) return;
@@ -103,6 +110,8 @@ static void run(const struct call *c) {
     case REDUCE_SCATTER:
         MPI_Reduce_scatter(c->send, c->receive, c->counts, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
         break;
+    case SCAN: MPI_Scan(c->send, c->receive, c->own / 8, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); break;
+    case EXSCAN: MPI_Exscan(c->send, c->receive, c->own / 8, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); break;
     case BARRIER: MPI_Barrier(MPI_COMM_WORLD); break;
     case ALLTOALL: {
         int block = c->own / ranks;

@@ -659,6 +659,19 @@ fn times_are_those_of_the_formulas() {
             of(Collective::Scan, Algorithm::Pipelined, 4, 2, 8 * kb),
             35.0 * 13.0 + 3.0 * 6.0,
         ),
+        // Rank 35 waits for five others one after the other, and gets six vectors.
+        (
+            of(Collective::Scan, Algorithm::Doubling, 1, 2, 2 * kb),
+            5.0 * 10.0 + 6.0 * 3.0,
+        ),
+        (
+            of(Collective::Scan, Algorithm::Hypercube, 1, 2, 2 * kb),
+            6.0 * 13.0 + 5.0,
+        ),
+        (
+            of(Collective::Exscan, Algorithm::Mesh, 1, 2, 2 * kb),
+            10.0 * 13.0 + 5.0,
+        ),
         (
             of(Collective::Barrier, Algorithm::Dissemination, 1, 6, 0),
             2.0 * (10.0 + 8.0),
@@ -671,5 +684,16 @@ fn times_are_those_of_the_formulas() {
     ];
     for (i, (got, expected)) in tests.into_iter().enumerate() {
         assert!((got - expected).abs() < 1e-9, "{i}: {got} and {expected}");
+    }
+}
+
+/// Rank 1 of three is at the top: it gets two vectors, of which the second one is busy for 2 us more, and sends two.
+#[test]
+fn the_root_of_a_scan_in_order_is_in_the_middle() {
+    for collective in [Collective::Scan, Collective::Exscan, Collective::Allreduce] {
+        let prediction = predicted(collective, Algorithm::InOrder, (3, 1, 2), 1 << 10);
+        let expected = 11.5 + 3.5 + 11.0 + 1.0;
+        assert!((prediction.us - expected).abs() < 1e-9, "{prediction:?}");
+        assert_eq!(prediction.rounds, Some(4));
     }
 }

@@ -188,7 +188,7 @@ impl Writing<'_> {
             }
             ScanAlgorithm::InOrder | ScanAlgorithm::TwoTree => {
                 let shape = self.shape(algorithm);
-                let family = self.neighbors(shape, self.top(shape));
+                let family = self.neighbors(shape, shape.top(self.p()));
                 tree_scan(script, &family, rank, blocks, prefix);
             }
         }
@@ -495,18 +495,9 @@ impl Writing<'_> {
     /// and the broadcast of the result down the same tree.
     fn allreduce_tree(&self, script: &mut Script, algorithm: Algorithm, blocks: u32) {
         let shape = self.shape(algorithm);
-        let family = self.family(script, (shape, self.top(shape)), blocks);
+        let family = self.family(script, (shape, shape.top(self.p())), blocks);
         reduce_tree(script, &family);
         broadcast_tree(script, &family);
-    }
-
-    /// The root of a tree that is gone up and down.
-    fn top(&self, shape: Shape) -> u32 {
-        let middle = self.p() / 2;
-        match shape.start(middle) == middle {
-            true => 0,
-            false => middle,
-        }
     }
 
     /// The tree of an algorithm.

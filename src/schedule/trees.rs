@@ -81,8 +81,22 @@ impl Shape {
         }
     }
 
-    /// How fast it is among `p` ranks. O(log p) time; [`Shape::Postal`]: O(L log p).
+    /// The root from which it is fastest where any will do, as up and down again.
+    pub fn top(self, p: u32) -> u32 {
+        let middle = p / 2;
+        match self.start(middle) == middle {
+            true => 0,
+            false => middle,
+        }
+    }
+
+    /// How fast it is among `p` ranks, whatever the root. O(log p) time; [`Shape::Postal`]: O(L log p).
     pub fn pace(self, p: u32) -> Pace {
+        self.pace_from(p, 0)
+    }
+
+    /// How fast it is from this root.
+    pub fn pace_from(self, p: u32, root: u32) -> Pace {
         let others = p.saturating_sub(1);
         let log = |ranks: u32| ranks.max(1).next_power_of_two().trailing_zeros();
         let (first, every, latencies) = match self {
@@ -106,10 +120,8 @@ impl Shape {
                 (depth, 2, depth)
             }
             Shape::InOrder => {
-                let depth = match others {
-                    0 => 0,
-                    _ => 1 + others.ilog2(),
-                };
+                let longer = root.max(others.saturating_sub(root));
+                let depth = longer.checked_ilog2().map_or(0, |log| 1 + log);
                 (2 * depth, 2, depth)
             }
             Shape::Mesh(rows) => {
@@ -132,9 +144,9 @@ impl Shape {
 }
 
 impl Shape {
-    /// When the last of `p` ranks has a block that rank 0 has at 0, if child number i of k has it `hop(i, k)` after its
-    /// parent. Subtrees of one size are alike, and there are O(log^2 p) sizes. Of [`Shape::Two`]: about so long.
-    pub fn time(self, p: u32, hop: &impl Fn(u32, u32) -> f64) -> f64 {
+    /// When the last of `p` ranks has a block that the root has at 0, if child number i of k has it `hop(i, k)` after
+    /// its parent. Subtrees of one size are alike, and there are O(log^2 p) sizes. Of [`Shape::Two`]: about so long.
+    pub fn time(self, p: u32, root: u32, hop: &impl Fn(u32, u32) -> f64) -> f64 {
         if self == Shape::CHAIN {
             return f64::from(p.saturating_sub(1)) * hop(0, 1);
         }
@@ -146,7 +158,7 @@ impl Shape {
         let all = Subtree {
             first: 0,
             size: p,
-            root: 0,
+            root: root - self.start(root),
         };
         all.time(self, hop, &mut HashMap::new())
     }

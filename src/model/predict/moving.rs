@@ -55,14 +55,14 @@ impl Model {
 
     /// A rank begins to send another block as soon as it has sent one to each of its children.
     pub(super) fn down_a_tree(&self, call: &Call) -> Prediction {
-        self.over_a_tree(call, &self.sending(call, call.block()))
+        self.over_a_tree(call, 0, &self.sending(call, call.block()))
     }
 
     /// The first block has come everywhere, and then the others come one after the other.
-    pub(super) fn over_a_tree(&self, call: &Call, fan: &Fan) -> Prediction {
+    pub(super) fn over_a_tree(&self, call: &Call, root: u32, fan: &Fan) -> Prediction {
         let tree = call.tree.filter(|_| call.p > 1);
-        let pace = tree.map_or(Pace::ALONE, |tree| tree.pace(call.p));
-        let first_us = tree.map_or(0.0, |tree| tree.time(call.p, &|i, k| fan.hop(i, k)));
+        let pace = tree.map_or(Pace::ALONE, |tree| tree.pace_from(call.p, root));
+        let first_us = tree.map_or(0.0, |tree| tree.time(call.p, root, &|i, k| fan.hop(i, k)));
         Prediction {
             us: match tree {
                 None => 0.0,
@@ -308,7 +308,7 @@ impl Model {
             true => model.sending(call, 0),
             false => model.receiving(call, 0),
         };
-        let groups_us = Shape::BINOMIAL.time(call.p, &|i, k| messages.hop(i, k));
+        let groups_us = Shape::BINOMIAL.time(call.p, 0, &|i, k| messages.hop(i, k));
         Prediction {
             us: groups_us + link_us + passing_us,
             rounds: Some(q),

@@ -47,7 +47,7 @@ impl Model {
             AllReductionAlgorithm::Doubling => self.exchange(call),
             AllReductionAlgorithm::Ring => self.ring_twice(call),
             AllReductionAlgorithm::ReduceBcast => self.reduce_bcast(call),
-            trees!(AllReductionAlgorithm) => self.up_a_tree(call).then(self.down_a_tree(call)),
+            trees!(AllReductionAlgorithm) => self.up_and_down(call),
         }
     }
 
@@ -174,17 +174,24 @@ impl Model {
         match algorithm {
             ReductionAlgorithm::Circulant => self.circulant_backwards(call, call.bytes),
             ReductionAlgorithm::Ordered => self.ordered(call).then(self.collect(call)),
-            ReductionAlgorithm::Postal | trees!(ReductionAlgorithm) => self.up_a_tree(call),
+            ReductionAlgorithm::Postal | trees!(ReductionAlgorithm) => self.up_a_tree(call, 0),
         }
     }
 
     /// The broadcast of blocks backwards: every rank sends its vector once.
-    fn up_a_tree(&self, call: &Call) -> Prediction {
+    fn up_a_tree(&self, call: &Call, root: u32) -> Prediction {
         let up = self.reducing(call);
         Prediction {
             sent: call.q().min(1) * call.bytes,
-            ..up.over_a_tree(call, &up.receiving(call, call.block()))
+            ..up.over_a_tree(call, root, &up.receiving(call, call.block()))
         }
+    }
+
+    /// An all-reduction or a scan: the last block goes down when it has come up.
+    fn up_and_down(&self, call: &Call) -> Prediction {
+        let root = call.tree.map_or(0, |tree| tree.top(call.p));
+        let down = self.over_a_tree(call, root, &self.sending(call, call.block()));
+        self.up_a_tree(call, root).then(down)
     }
 
     /// The broadcast of blocks, backwards: the busiest rank sends `sent` bytes.
@@ -233,15 +240,17 @@ impl Model {
             ScanAlgorithm::Pipelined => self.chain(call),
             ScanAlgorithm::Hypercube => self.scan_in_grid(&Grid::hypercube_around(call.p), call),
             ScanAlgorithm::Mesh => self.scan_in_grid(&Grid::mesh_around(call.p), call),
-            ScanAlgorithm::InOrder | ScanAlgorithm::TwoTree => {
-                self.up_a_tree(call).then(self.down_a_tree(call))
-            }
+            ScanAlgorithm::InOrder | ScanAlgorithm::TwoTree => self.up_and_down(call),
         }
     }
 
-    /// An exclusive scan joins twice after the first round, unless it is by 123-doubling: where that has q rounds.
+    /// What comes from the first ranks is there early, for they wait for few others: so no message waits for more than
+    /// floor(log2 p) - 1 others. An exclusive scan joins twice after the first round, unless it is by 123-doubling:
+    /// where that has q rounds.
     fn scan(&self, call: &Call) -> Prediction {
         let inclusive = self.doubling_rounds(call);
+        let early = call.q() - u64::from(call.p.max(1).ilog2());
+        let early_us = early as f64 * self.of(call, call.bytes).alpha_us;
         let covered = 3 * (1u64 << call.q()) / 4;
         let joins_twice = call.collective == Collective::Exscan && call.ranks() > covered + 1;
         let more = match joins_twice {
@@ -249,7 +258,7 @@ impl Model {
             false => 0,
         };
         Prediction {
-            us: inclusive.us + call.reducing_us(more * call.bytes),
+            us: inclusive.us - early_us + call.reducing_us(more * call.bytes),
             ..inclusive
         }
     }
