@@ -168,9 +168,12 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         .family()
         .reduces()
         .then(|| state.config().reproducible);
-    let plan = match decide(host, mpi, state, call, &mut start) {
-        Ok(plan) => plan,
-        Err(code) => return code.get(),
+    let plan = match state.closed() {
+        Some(why) => passed_on(why, mpi, state, call),
+        None => match decide(host, mpi, state, call, &mut start) {
+            Ok(plan) => plan,
+            Err(code) => return code.get(),
+        },
     };
     if state.config().trace {
         state.trace(host, call.collective(), plan.choice, plan.bytes);
@@ -323,18 +326,18 @@ pub fn forward(collective: Collective, why: Why, next: impl FnOnce() -> c_int) -
 
 #[inline]
 fn plan<O: Operation>(mpi: &Mpi, state: &State, call: &O) -> Plan {
-    let to_host = |why| {
-        let bytes = match state.timed() {
-            true => call.bytes(mpi, state).unwrap_or(0),
-            false => 0,
-        };
-        Plan::new(Choice::Host(why), bytes)
+    let plan = call.plan(mpi, state);
+    plan.unwrap_or_else(|| passed_on(Why::Invalid, mpi, state, call))
+}
+
+/// A call that is the host's.
+#[inline]
+fn passed_on<O: Operation>(why: Why, mpi: &Mpi, state: &State, call: &O) -> Plan {
+    let bytes = match state.timed() {
+        true => call.bytes(mpi, state).unwrap_or(0),
+        false => 0,
     };
-    if let Some(why) = state.closed() {
-        return to_host(why);
-    }
-    call.plan(mpi, state)
-        .unwrap_or_else(|| to_host(Why::Invalid))
+    Plan::new(Choice::Host(why), bytes)
 }
 
 /// The code to return, and who carried the call out in the end. The communicator is free for other

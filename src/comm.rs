@@ -82,7 +82,7 @@ pub struct State {
     closed: Option<Why>,
     tag_mask: u32,
     /// What rank 0 read in a file of rules, for so many ranks and nodes.
-    rules: Rules,
+    rules: Box<Rules>,
     /// Was a call on trial the host's, since there was no room for what Rondo needs? All ranks know alike.
     futile: AtomicBool,
     /// What is learnt of the calls on it.

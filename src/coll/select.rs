@@ -32,6 +32,9 @@ pub(super) fn select<O: Operation>(
         return Ok(());
     }
     let choice = plan.choice;
+    if !choice.is_open() {
+        return Ok(());
+    }
     let asked = call.ask(plan.known, state, |problem| {
         let class = problem.size_class(choice);
         class.map(|class| (class, problem.learns(choice)))

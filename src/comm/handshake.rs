@@ -17,7 +17,6 @@ use crate::decide::{Facts, Why};
 use crate::host::{self, Abi, Code, Comm, Host, Mpi};
 use crate::network::Network;
 use crate::report;
-use crate::rules::Rules;
 use crate::topology::Topology;
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
@@ -56,7 +55,7 @@ pub fn handshake(
         config: own.clone(),
         closed: None,
         tag_mask: 0,
-        rules: Rules::default(),
+        rules: Box::default(),
         futile: AtomicBool::default(),
         learnt: Mutex::default(),
         gpu: AtomicBool::default(),
@@ -129,7 +128,7 @@ impl State {
             Some(count) => ruled::hand_out(mpi, comm, rank, count, &rules)?,
             None => rules,
         };
-        self.rules = rules.among((self.facts.p, self.facts.nodes));
+        *self.rules = rules.among((self.facts.p, self.facts.nodes));
         // Like the options they are not measured, and go before what is.
         let told = host::with_plain_floats(|| rules.network());
         self.config.network = self.config.network.or(&told);

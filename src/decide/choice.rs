@@ -128,6 +128,20 @@ impl Choice {
         self
     }
 
+    /// May rules for a machine, or measurement, say otherwise in some collective?
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        match self {
+            Choice::Rondo { why, .. } => *why == Why::Auto,
+            Choice::Host(why) => {
+                matches!(
+                    why,
+                    Why::OneNode | Why::Small | Why::Slower | Why::SmallComm
+                )
+            }
+        }
+    }
+
     /// Is there one rank of each node that sends to others?
     pub fn has_leaders(&self) -> bool {
         matches!(
