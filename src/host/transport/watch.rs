@@ -118,8 +118,8 @@ struct Watch<F> {
 }
 
 /// Starts the thread, to which the watch is lent until it ends. It is none of the standard library's, which allocates
-/// in it: for its first allocation a thread gets an arena of 64 MiB of addresses, and the host may be where it cannot do
-/// without them (Open MPI 5.0 crashes when it finds no memory).
+/// in it: for its first allocation a thread gets an arena of 64 MiB of addresses, and the host may be where it cannot
+/// do without them (Open MPI 5.0 crashes when it finds no memory).
 fn start<F: FnMut(Duration) + Send>(watch: *mut Watch<F>) -> Option<libc::pthread_t> {
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     let mut thread = MaybeUninit::<libc::pthread_t>::uninit();
