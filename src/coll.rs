@@ -457,8 +457,10 @@ fn begin_exchange(
     state: &State,
 ) -> Result<u64, Stop> {
     let sequence = begin(work, private, mpi, state)?;
-    let (between, _) = state.facts().models(state.config());
-    (work.requests.flow).expect(between.alpha_us, between.bytes_per_us());
+    host::with_plain_floats(|| {
+        let (between, _) = state.facts().models(state.config());
+        (work.requests.flow).expect(between.alpha_us, between.bytes_per_us());
+    });
     if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {
         agree_on_rate(work, plan, private, mpi, state)?;
     }

@@ -553,6 +553,13 @@ fn what_the_launchers_line_preloads_is_merged() {
         launchers.dry(&[&mpirun, "-x", set, "./a", ":", "./b"]),
         [&mpirun, "-x", &merged, "./a", ":", "-x", &own, "./b"]
     );
+    // What a program is told is its own.
+    let told = ["/bin/sh", "mpirun", "-x", set, "./app"];
+    let words = [&["-n", &*mpirun, "--map-by", "node"], &told[..]].concat();
+    let output = launchers.run(&words).output().expect("the tool starts");
+    let words = shlex::split(&text(&output.stdout)).expect("words");
+    assert_eq!(words[..3], [&*mpirun, "-x", &own]);
+    assert_eq!(words[5..], told);
     let mpiexec = launchers.add("mpiexec", HYDRA[0]);
     let values = |option: &str, words: &[&str]| {
         let words = launchers.dry(&[&[&*mpiexec, option], words, &["./app"]].concat());

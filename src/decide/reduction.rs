@@ -363,8 +363,10 @@ impl Reduction<'_> {
             _ => self.bytes,
         };
         match algorithm {
-            // The order is that of ranks, whatever the blocks.
-            Algorithm::Pipelined if block_bytes == 0 => most(self.bytes, facts.eager_bytes),
+            Algorithm::Pipelined if block_bytes == 0 => match form {
+                Form::Flat => self.pipelined_blocks(),
+                Form::Nodes { .. } => most(self.bytes, facts.eager_bytes),
+            },
             // Nothing travels between nodes; inside, without shared memory, no more than a message carries.
             _ if ranks == 1 && algorithm != Algorithm::Pipelined => least_blocks(self.bytes),
             // So many of each part.
@@ -473,6 +475,20 @@ impl Reduction<'_> {
         let pace = shape.map_or(Pace::ALONE, |shape| shape.pace(facts.p));
         self.model()
             .tree_blocks(pace, self.bytes, facts.eager_bytes)
+    }
+
+    /// The blocks of a vector that is scanned along the ranks. The order is that of ranks, whatever the blocks: so what
+    /// was measured of the network counts.
+    fn pipelined_blocks(&self) -> u32 {
+        let Context { facts, config, .. } = self.context;
+        let (between, inside) = facts.models(config);
+        let model = if facts.nodes == 1 { inside } else { between };
+        let pace = Pace {
+            first: facts.p - 1,
+            every: 1,
+            latencies: facts.p - 1,
+        };
+        model.tree_blocks(pace, self.bytes, facts.eager_bytes)
     }
 
     /// The blocks of each part in a circulant reduce-scatter. `block_bytes` is for those of all parts in a round.

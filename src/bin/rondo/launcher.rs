@@ -1,6 +1,6 @@
 //! Launchers: which one it is, and how it is told to set variables for the ranks.
 
-use crate::Failure;
+use crate::{Failure, program};
 use rondo::config;
 use std::{
     collections::BTreeMap,
@@ -129,6 +129,19 @@ pub struct Merged {
     pub other: Option<OsString>,
 }
 
+/// Which words are the launcher's own, and not those of a program that it starts. That is the first one that can be
+/// started, but no name without a folder behind an option, which may be its value (`--map-by node`).
+fn are_own(words: &[OsString]) -> Vec<bool> {
+    let mut own = true;
+    let is_own = words.iter().enumerate().map(|(at, word)| {
+        let is_value = at > 0 && starts(&words[at - 1], "-") && !word.as_bytes().contains(&b'/');
+        let is_program = !is_value && program::is_executable(Path::new(word));
+        own = word == ":" || (own && !is_program);
+        own
+    });
+    is_own.collect()
+}
+
 /// Looks for LD_PRELOAD in the launcher's line: what is set there counts, and not what Rondo sets.
 pub fn merged(
     dialect: Dialect,
@@ -142,11 +155,12 @@ pub fn merged(
         Dialect::Slurm => &[],
     };
     let (mut rest, mut other) = (rest.to_vec(), None);
+    let own = are_own(&rest);
     for at in 0..rest.len() {
         let word = rest[at].clone();
-        let is_value = at > 0 && options.iter().any(|option| rest[at - 1] == *option);
+        let is_value = own[at] && at > 0 && options.iter().any(|option| rest[at - 1] == *option);
         let (option, set) = match word.as_bytes().strip_prefix(b"--env=") {
-            Some(set) if dialect == Dialect::Flux => ("--env=", set),
+            Some(set) if own[at] && dialect == Dialect::Flux => ("--env=", set),
             _ if is_value => ("", word.as_bytes()),
             _ => ("", &b""[..]),
         };
@@ -161,7 +175,8 @@ pub fn merged(
             Some([b'=', value @ ..]) => preload(Some(OsStr::from_bytes(value))),
             _ => {
                 let mut parts = word.as_bytes().windows(PRELOAD.len());
-                if parts.any(|part| part == PRELOAD.as_bytes()) || is_export(dialect, &word) {
+                let is_export = own[at] && is_export(dialect, &word);
+                if parts.any(|part| part == PRELOAD.as_bytes()) || is_export {
                     other.get_or_insert(word);
                 }
                 continue;
@@ -186,7 +201,9 @@ pub fn arguments(
                 let sets = |pair: &[OsString]| {
                     X.iter().any(|x| pair[0] == *x) && starts(&pair[1], "LD_PRELOAD=")
                 };
-                let is_set = program.windows(2).any(sets);
+                let is_own = are_own(program);
+                let own = is_own.iter().filter(|own| **own).count();
+                let is_set = program[..own].windows(2).any(sets);
                 let own = set.iter().filter(|(name, _)| !is_set || *name != PRELOAD);
                 let own = own.flat_map(|set| ["-x".into(), assignment(set)]);
                 own.chain(program.iter().cloned()).collect()

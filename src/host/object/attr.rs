@@ -9,9 +9,10 @@ use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
 use once_cell::sync::OnceCell;
-use parking_lot::Mutex;
+use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
+use std::mem::{self, ManuallyDrop};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -23,7 +24,7 @@ pub trait HasAttributes: Copy {
     fn get_attr(self, mpi: &Mpi, key: c_int) -> Result<*mut c_void, Code>;
     /// Sets the value under `key`.
     fn set_attr(self, mpi: &Mpi, key: c_int, value: *mut c_void) -> Result<(), Code>;
-    /// The value that it had before it was to be freed, null if none. Attributes of objects that are being
+    /// The value that it had before this thread began to free it, null if none. Attributes of objects that are being
     /// freed may not be looked at.
     fn freed_with(self) -> Option<*mut c_void> {
         None
@@ -85,10 +86,10 @@ impl<C: HasAttributes, T: Send + Sync + 'static> Attribute<C, T> {
     }
 }
 
-/// A communicator that is being freed, with the value that it carries: the program's own callbacks may call
+/// A communicator that a thread is freeing, with the value that it carries: the program's own callbacks may call
 /// collectives on it, before the delete callback of the value and after it, in an order that may differ between ranks.
 struct Freed {
-    /// Tells it from others.
+    /// Tells it from others of the thread's.
     number: usize,
     comm: Comm,
     value: *mut c_void,
@@ -96,22 +97,28 @@ struct Freed {
     given_back: Option<unsafe fn(*mut c_void)>,
 }
 
-// SAFETY: the value is one that any thread may use and drop, as `Attribute::while_freed` asks of it.
-unsafe impl Send for Freed {}
+thread_local! {
+    /// What this thread is freeing, the latest last. Nothing is to be dropped when the thread ends: programs free
+    /// communicators, and end MPI, in destructors and `atexit` functions that are called after that.
+    static FREED: RefCell<ManuallyDrop<Vec<Freed>>> =
+        const { RefCell::new(ManuallyDrop::new(Vec::new())) };
+}
 
-/// What threads are freeing. Of a free that an error handler of the program's left by a jump, any thread may use the
-/// communicator next.
-static FREED: Mutex<Vec<Freed>> = Mutex::new(Vec::new());
-
-/// Communicators that are being freed.
+/// Communicators that any thread is freeing.
 static FREEING: AtomicUsize = AtomicUsize::new(0);
 
-/// Takes the first of those that are being freed for which `is_it` says so.
+/// Takes the first of those that this thread frees for which `is_it` says so.
 fn take_freed(is_it: impl Fn(&Freed) -> bool) -> Option<Freed> {
-    let mut all = FREED.lock();
-    let place = all.iter().position(is_it)?;
-    FREEING.fetch_sub(1, Relaxed);
-    Some(all.remove(place))
+    let freed = FREED.with_borrow_mut(|all| {
+        let freed = all.iter().position(is_it).map(|place| all.remove(place));
+        if all.is_empty() {
+            drop(ManuallyDrop::into_inner(mem::take(all)));
+        }
+        freed
+    });
+    freed.inspect(|_| {
+        FREEING.fetch_sub(1, Relaxed);
+    })
 }
 
 /// A communicator is being freed, until this is dropped. If an error handler of the program's jumps out of that, it is
@@ -180,7 +187,7 @@ impl<T: Send + Sync + 'static> Attribute<Comm, T> {
             value,
             given_back,
         };
-        FREED.lock().push(freed);
+        FREED.with_borrow_mut(|all| all.push(freed));
         FREEING.fetch_add(1, Relaxed);
         let mut freeing = Freeing {
             mpi,
@@ -202,7 +209,7 @@ impl<T: Send + Sync + 'static> Attribute<Comm, T> {
     }
 }
 
-/// Is the communicator being freed?
+/// Is this thread freeing the communicator?
 pub fn is_being_freed(comm: Comm) -> bool {
     comm.freed_with().is_some()
 }
@@ -213,9 +220,10 @@ impl HasAttributes for Comm {
         if FREEING.load(Relaxed) == 0 {
             return None;
         }
-        let all = FREED.lock();
-        let freed = all.iter().find(|freed| freed.comm == self);
-        freed.map(|freed| freed.value)
+        FREED.with_borrow(|all| {
+            let freed = all.iter().find(|freed| freed.comm == self);
+            freed.map(|freed| freed.value)
+        })
     }
 
     fn create_keyval<T>(mpi: &Mpi) -> Result<c_int, Code> {
@@ -309,11 +317,10 @@ unsafe extern "C" fn drop_value<H, T>(
     value: *mut c_void,
     _extra: *mut c_void,
 ) -> c_int {
-    let kept = {
-        let mut all = FREED.lock();
+    let kept = FREED.with_borrow_mut(|all| {
         let freed = all.iter_mut().find(|freed| freed.value == value);
         freed.map(|freed| freed.given_back = Some(drop_box::<T>))
-    };
+    });
     if kept.is_none() {
         // SAFETY: the value came from `Attribute::set` and the host calls back once for it.
         unsafe { drop_box::<T>(value) };

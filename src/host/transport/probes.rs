@@ -184,7 +184,9 @@ impl Mpi {
         Ok(Row {
             // Between the two, so that neither a rank that was kept from running nor one that had the processor for
             // itself while others waited says it alone.
-            sending: (least * (begins[ROW] - begins[0]) / ROW as f64).sqrt(),
+            sending: (least * (begins[ROW] - begins[0]) / ROW as f64)
+                .max(0.0) // a clock may go back
+                .sqrt(),
             short,
             end,
         })

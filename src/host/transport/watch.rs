@@ -34,16 +34,17 @@ pub fn watched<T>(
     });
     let watch = Box::into_raw(watch);
     // Without it, only a message is lost.
-    let thread = without_signals(|| start(watch));
+    let Some(thread) = without_signals(|| start(watch)) else {
+        // SAFETY: it is from `Box::into_raw`, and no thread has it.
+        drop(unsafe { Box::from_raw(watch) });
+        return call();
+    };
+    *over.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
     abandon();
     CURRENT.set(Arc::into_raw(over.clone()));
     WATCHED.fetch_add(1, Relaxed);
     // It ends also where an error handler of the program's throws an exception.
-    let _watching = Watching {
-        over,
-        thread,
-        watch,
-    };
+    let _watching = Watching { over, watch };
     call()
 }
 
@@ -61,7 +62,9 @@ fn end_current() {
     if !current.is_null() {
         WATCHED.fetch_sub(1, Relaxed);
         // SAFETY: it is from `Arc::into_raw`, and was taken out of its place.
-        unsafe { Arc::from_raw(current) }.set();
+        let over = unsafe { Arc::from_raw(current) };
+        over.set();
+        over.release();
     }
 }
 
@@ -78,6 +81,8 @@ thread_local! {
 struct Over {
     is: Mutex<bool>,
     changed: Condvar,
+    /// The thread that looks, until somebody waits for its end or lets it go.
+    thread: Mutex<Option<libc::pthread_t>>,
 }
 
 impl Over {
@@ -85,12 +90,25 @@ impl Over {
         *self.is.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.changed.notify_one();
     }
+
+    /// The thread is this caller's.
+    fn take_thread(&self) -> Option<libc::pthread_t> {
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        thread.take()
+    }
+
+    /// Nobody waits for the end of the thread.
+    fn release(&self) {
+        if let Some(thread) = self.take_thread() {
+            // SAFETY: the thread was started for this, and is joined by nobody.
+            unsafe { libc::pthread_detach(thread) };
+        }
+    }
 }
 
 /// A call that is looked after. If an error handler of the program's jumps out of it, the thread keeps what it has.
 struct Watching<F> {
     over: Arc<Over>,
-    thread: Option<libc::pthread_t>,
     /// What the thread has. It does not free it: for that it would get an arena as well (see [`start`]).
     watch: *mut Watch<F>,
 }
@@ -98,15 +116,19 @@ struct Watching<F> {
 impl<F> Drop for Watching<F> {
     fn drop(&mut self) {
         self.over.set();
+        // A handler of the program's may have called Rondo, which then let the thread go with what it has.
+        let Some(thread) = self.over.take_thread() else {
+            return;
+        };
         if CURRENT.get() == Arc::as_ptr(&self.over) {
             abandon();
         }
-        if let Some(thread) = self.thread {
-            // SAFETY: the thread was started for this, is joined here only, and ends since the call is over.
-            unsafe { libc::pthread_join(thread, ptr::null_mut()) };
+        // SAFETY: the thread was started for this, is joined here only, and ends since the call is over. The watch is
+        // from `Box::into_raw`, and no thread has it any more.
+        unsafe {
+            libc::pthread_join(thread, ptr::null_mut());
+            drop(Box::from_raw(self.watch));
         }
-        // SAFETY: it is from `Box::into_raw`, and no thread has it any more.
-        drop(unsafe { Box::from_raw(self.watch) });
     }
 }
 

@@ -10,7 +10,10 @@ use std::{
     os::{fd::AsFd, unix::process::ExitStatusExt},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
-    sync::OnceLock,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -43,6 +46,12 @@ const SIGNALS: [i32; 3] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
 /// The launcher, and the folder that its ranks write to: both go with this process if that is asked to end.
 static UNDER_WAY: OnceLock<(u32, PathBuf)> = OnceLock::new();
 
+/// Was this process asked to end?
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// So long a signal may be on its way to where it is looked at.
+const ON_THE_WAY: Duration = Duration::from_millis(100);
+
 /// Runs the job to its end.
 pub fn run(launch: &Launch, limit: Duration, folder: &Path) -> Result<End, Failure> {
     let mut command = launch.command();
@@ -55,7 +64,9 @@ pub fn run(launch: &Launch, limit: Duration, folder: &Path) -> Result<End, Failu
     let (mut looked, mut waiting) = (start, None);
     loop {
         if let Some(status) = job.try_wait()? {
-            return Ok(ended(status));
+            let end = ended(status);
+            leave_to_the_end(&end);
+            return Ok(end);
         }
         if start.elapsed() >= limit {
             end(&mut job)?;
@@ -73,6 +84,22 @@ pub fn run(launch: &Launch, limit: Duration, folder: &Path) -> Result<End, Failu
             return Ok(End::Waiting);
         }
         thread::sleep(INTERVALS.0);
+    }
+}
+
+/// A signal that ended the launcher may have been for this process too. Then there is no report: this process ends by
+/// the signal as soon as it has tidied up.
+fn leave_to_the_end(job: &End) {
+    let is_by_signal = match job {
+        End::Signal(_) => true,
+        End::Status(code) => *code >= 128,
+        End::Limit(_) | End::Waiting => false,
+    };
+    if is_by_signal {
+        thread::sleep(ON_THE_WAY);
+    }
+    while ENDING.load(Relaxed) {
+        thread::park();
     }
 }
 
@@ -101,6 +128,7 @@ fn end(job: &mut Child) -> Result<(), Failure> {
 /// This process was asked to end. The launcher was too, if the signal was for the whole process group, as that of batch
 /// systems is; a second one would make some launchers leave their ranks behind.
 fn end_with_tool() {
+    ENDING.store(true, Relaxed);
     let Some((launcher, folder)) = UNDER_WAY.get() else {
         return;
     };
