@@ -368,13 +368,13 @@ impl Writing<'_> {
             return None;
         }
         let slice = |rank: u32| self.led(rank).unwrap_or(0..0);
-        let (own, gets) = match rank == root {
-            true => (0..0, true), // its own slice is in its place
-            false => (slice(rank), false),
+        let own = match rank == root {
+            true => 0..0, // it is in its place
+            false => slice(rank),
         };
         let wants = self.state.locals().iter().map(|&local| {
             let slice = slice(local);
-            match gets && local != root && !slice.is_empty() {
+            match rank == root && local != root && !slice.is_empty() {
                 true => vec![Want {
                     elements: 0..slice.end - slice.start,
                     to: slice.start,

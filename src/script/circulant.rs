@@ -73,6 +73,30 @@ impl Moves<'_> {
     }
 }
 
+/// What a member does in a reduction.
+enum Step {
+    /// A block is on for the first time, in the round that follows, or, on a member alone, in none.
+    Begin(u32),
+    Move(Move, u32),
+}
+
+/// Calls `run` with all steps of the member `who` in a reduction of `n` blocks to the member `root`, in order.
+fn steps(graph: &Circulant, n: u32, who: u32, root: u32, mut run: impl FnMut(Step)) {
+    let mut begun = vec![false; n as usize];
+    let moves = Moves::new(graph, n, who, root);
+    for round in (0..moves.rounds.count()).rev() {
+        moves.of(round, |_, block| {
+            if !std::mem::replace(&mut begun[block as usize], true) {
+                run(Step::Begin(block));
+            }
+        });
+        moves.of(round, |what, block| run(Step::Move(what, block)));
+    }
+    for block in (0..n).filter(|&block| !begun[block as usize]) {
+        run(Step::Begin(block));
+    }
+}
+
 /// Adds the reduction of some blocks of the area to the member `root`, where they are the result; elsewhere they are
 /// used up. `before` is called with the number, among these, of each block that the member has anything to do with,
 /// before the round in which it first has.
@@ -85,15 +109,9 @@ pub fn reduce(
     mut before: impl FnMut(&mut Script, u32),
 ) {
     let n = blocks.end - blocks.start;
-    let mut begun = vec![false; n as usize];
-    let moves = Moves::new(graph, n, group.me, root);
-    for round in (0..moves.rounds.count()).rev() {
-        moves.of(round, |_, block| {
-            if !std::mem::replace(&mut begun[block as usize], true) {
-                before(script, block);
-            }
-        });
-        moves.of(round, |what, block| {
+    steps(graph, n, group.me, root, |step| match step {
+        Step::Begin(block) => before(script, block),
+        Step::Move(what, block) => {
             let block = blocks.start + block..blocks.start + block + 1;
             match what {
                 Move::SendTo(member) => script.send(group.rank(member), block),
@@ -101,28 +119,16 @@ pub fn reduce(
                     script.receive(group.rank(member), block, Join::Right);
                 }
             }
-        });
-    }
-    // A member alone has nothing to do with any.
-    for block in (0..n).filter(|&block| !begun[block as usize]) {
-        before(script, block);
-    }
+        }
+    });
 }
 
 /// `n` blocks in the order in which `reduce` calls `before` on the member `who`.
 pub fn order(graph: &Circulant, n: u32, who: u32, root: u32, mut run: impl FnMut(u32)) {
-    let mut begun = vec![false; n as usize];
-    let moves = Moves::new(graph, n, who, root);
-    for round in (0..moves.rounds.count()).rev() {
-        moves.of(round, |_, block| {
-            if !std::mem::replace(&mut begun[block as usize], true) {
-                run(block);
-            }
-        });
-    }
-    for block in (0..n).filter(|&block| !begun[block as usize]) {
-        run(block);
-    }
+    steps(graph, n, who, root, |step| match step {
+        Step::Begin(block) => run(block),
+        Step::Move(..) => {}
+    });
 }
 
 /// Adds the reduction of all blocks of the area to member 0 and their broadcast (Träff, arXiv 2205.10072) to all

@@ -89,15 +89,11 @@ impl Trial<'_> {
     /// depend on how vectors are cut, which is not the same through memory and by messages.
     #[cold]
     fn is_passed(&self, number: Number, operator: Operator) -> bool {
-        let specials = self.specials(number);
-        let mut results = specials
-            .iter()
-            .map(|&(left, right)| self.of_everywhere(left, right));
         let is_compared =
             number == Number::Float && matches!(operator, Operator::Maximum | Operator::Minimum);
         let mut alike = self.is_alike_at_random(number);
-        for result in &mut results {
-            match result {
+        for (left, right) in self.specials(number) {
+            match self.of_everywhere(left, right) {
                 None => return false,
                 Some(Everywhere::Various) => return true,
                 // Other operators on NaN give NaN everywhere.
