@@ -23,7 +23,7 @@ use crate::decide::{Facts, Why};
 use crate::engine::{Part, Scratch, rooted};
 use crate::host::{self, Abi, Attribute, Code, Comm, Host, InFlight, Mpi, Requests};
 use crate::learn;
-use crate::network;
+use crate::network::{self, Network};
 use crate::report;
 use crate::rules::{Rules, Ruling};
 use crate::schedule::Parts;
@@ -69,7 +69,9 @@ pub struct State {
     rank: u32,
     facts: Facts,
     topology: Topology,
-    /// What is known of the network. All ranks know the same.
+    /// What the options and the rules say of the network.
+    told: Network,
+    /// What was measured of it. All ranks know the same.
     network: network::Shared,
     /// Is it to be measured?
     uncalibrated: AtomicBool,
@@ -243,7 +245,7 @@ impl State {
     /// What decisions depend on.
     pub fn facts(&self) -> Facts {
         Facts {
-            network: self.network.get(),
+            network: self.told.or(&self.network.get()),
             ..self.facts
         }
     }

@@ -198,23 +198,27 @@ impl Flow {
             .try_reserve_exact((messages as usize).saturating_sub(self.marks.len()))
     }
 
-    /// In the call for which room was made last, this rank, of `p`, sends to all others. So it makes their edges at
-    /// once: each put between others by itself would be p^2 steps.
-    pub fn meet_all(&mut self, p: u32) -> Result<(), TryReserveError> {
+    /// In the call for which room was made last, this rank sends to these many, in ascending order. So it makes their
+    /// edges at once, for each put between others by itself would be p^2 steps, and remembers all of them.
+    pub fn meet(
+        &mut self,
+        many: impl ExactSizeIterator<Item = u32>,
+    ) -> Result<(), TryReserveError> {
+        self.most = self.most.max(2 * many.len());
         let known = self.edges.len();
-        // One to itself, which nothing is sent on, makes it a single comparison.
-        if known >= p as usize {
-            return Ok(());
-        }
-        self.edges.try_reserve_exact(p as usize - known)?;
         let mut old = 0;
-        for to in 0..p {
-            match old < known && self.edges[old].to == to {
-                true => old += 1,
-                false => self.edges.push(Edge::new(to)),
+        for to in many {
+            while old < known && self.edges[old].to < to {
+                old += 1;
+            }
+            if old == known || self.edges[old].to != to {
+                self.edges.try_reserve(1)?;
+                self.edges.push(Edge::new(to));
             }
         }
-        self.edges.sort_unstable_by_key(|edge| edge.to);
+        if self.edges.len() > known {
+            self.edges.sort_unstable_by_key(|edge| edge.to);
+        }
         Ok(())
     }
 

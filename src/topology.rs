@@ -4,6 +4,50 @@
 #![forbid(unsafe_code)]
 
 use std::collections::HashMap;
+use std::ffi::c_int;
+use std::ops::Range;
+
+/// So many ranks are translated at a time, among twice as many at first.
+const PIECE: u32 = 128;
+
+/// The places that `p` ranks of one group have in another one of `size`; `None` if one of them has none.
+///
+/// `find` is MPI_Group_translate_ranks for ranks of the one group, and these ranks of the other: for each the place
+/// behind the first of these, negative if it is not there. Open MPI looks for each rank from the beginning: p^2 / 2
+/// steps for a duplicate of a communicator. But most ranks are shortly after the one before them, so they are looked
+/// for there first.
+pub fn translate<E>(
+    p: u32,
+    size: u32,
+    mut find: impl FnMut(&[c_int], Range<u32>) -> Result<Vec<c_int>, E>,
+) -> Result<Option<Vec<u32>>, E> {
+    let mut places: Vec<u32> = Vec::with_capacity(p as usize);
+    for first in (0..p).step_by(PIECE as usize) {
+        let ranks: Vec<c_int> = (first..p.min(first + PIECE))
+            .map(|rank| rank as c_int)
+            .collect();
+        let begin = places.last().map_or(0, |&place| (place + 1) % size);
+        let near = find(&ranks, begin..size.min(begin + 2 * PIECE))?;
+        let is_far = |(&rank, &place): (&c_int, &c_int)| (place < 0).then_some(rank);
+        let far: Vec<c_int> = ranks.iter().zip(&near).filter_map(is_far).collect();
+        let mut found = match far.is_empty() {
+            true => Vec::new(),
+            false => find(&far, 0..size)?,
+        }
+        .into_iter();
+        for place in near {
+            let place = match u32::try_from(place) {
+                Ok(place) => Some(begin + place),
+                Err(_) => found.next().and_then(|place| u32::try_from(place).ok()),
+            };
+            match place {
+                Some(place) => places.push(place),
+                None => return Ok(None),
+            }
+        }
+    }
+    Ok(Some(places))
+}
 
 /// The nodes of p ranks.
 ///

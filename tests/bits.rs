@@ -100,6 +100,32 @@ fn sums_have_the_same_bits_in_every_run() {
     every_run_has_the_same_bits(3, "few");
 }
 
+/// A job may have measured them, and saved them for the next one.
+#[test]
+fn figures_of_a_file_of_rules_choose_no_bits() {
+    for mpi in MPIS {
+        let programs = programs(mpi, "ruled");
+        let file = folder("bits").join(format!("rules.{mpi}.json"));
+        let text =
+            r#"{"network": {"alpha_us": 2, "gap_us": 0.3, "beta_ns_per_kb": 100}, "rules": []}"#;
+        std::fs::write(&file, text).expect("a file");
+        let options = [("RONDO_REDUCE", "circulant"), ("RONDO_SCAN", "two-tree")];
+        let ruled = [("RONDO_RULES", file.to_str().expect("a name"))];
+        let set = [
+            ("RONDO_ALPHA_US", "2"),
+            ("RONDO_GAP_US", "0.3"),
+            ("RONDO_BETA_NS_PER_KB", "100"),
+        ];
+        let with = |more: &[(&str, &str)]| {
+            let variables = [&options[..], more].concat();
+            bits(mpi, &programs, &[0, 1, 2, 3], &variables)
+        };
+        let bare = with(&[]);
+        assert_eq!(with(&ruled), bare, "{mpi}: figures of a file");
+        assert_ne!(with(&set), bare, "{mpi}: figures that are options");
+    }
+}
+
 #[test]
 #[ignore = "hundreds of jobs: make deep"]
 fn sums_have_the_same_bits_in_a_hundred_runs() {

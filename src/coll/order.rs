@@ -45,8 +45,11 @@ impl Way {
         block_bytes: u64,
         state: &State,
     ) -> Way {
-        let (facts, config) = (state.facts(), state.config());
-        let (latency, _) = host::with_plain_floats(|| facts.latencies(block_bytes, config));
+        let config = state.config();
+        let (facts, latency) = host::with_plain_floats(|| {
+            let facts = state.facts();
+            (facts, facts.latencies(block_bytes, config).0)
+        });
         match decide::shape(algorithm, facts.members(form), latency, config) {
             Some(shape) => Way::Tree(shape),
             None if algorithm == Algorithm::Relay => Way::Relay,

@@ -10,7 +10,7 @@ use crate::comm::{Memory, Nodes, State, Work};
 use crate::decide::{self, Choice, Form, Why};
 use crate::engine::rooted::{self, Gather, Misfit, Scatter, Shape, Terms};
 use crate::host::{
-    Code, Comm, Failure, LocalPackets, Mpi, MpiRootedWire, Rooted, RootedOp, Route, Tags,
+    self, Code, Comm, Failure, LocalPackets, Mpi, MpiRootedWire, Rooted, RootedOp, Route, Tags,
     UserBlocks,
 };
 use crate::schedule::Parts;
@@ -179,7 +179,7 @@ fn terms(algorithm: RootedAlgorithm, form: Form, root: u32, state: &State) -> Te
             }
             RootedAlgorithm::Hybrid | RootedAlgorithm::Binomial => Shape::Binomial,
         },
-        long: decide::long_block(state.facts(), algorithm, config),
+        long: host::with_plain_floats(|| decide::long_block(state.facts(), algorithm, config)),
         window: match config.window {
             0 => WINDOW,
             window => window,

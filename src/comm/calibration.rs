@@ -15,6 +15,7 @@ use crate::learn::Candidate;
 use crate::model::SLOW_NS_PER_KB;
 use crate::network::{self, Network, START, Shared};
 use crate::report;
+use crate::stats;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// What this process knows.
@@ -58,7 +59,7 @@ impl State {
     /// measured again before the next call. All ranks say the same.
     pub fn compare(&self, nanos: u64, predicted_us: f64, spent: u64) {
         let times = self.network.times();
-        if times == 0 || !self.config.calibrate || !self.config.network.lacks(false) {
+        if times == 0 || !self.config.calibrate || !self.told.lacks(false) {
             return; // nothing was measured, or the user knows better
         }
         let is_contradicted = host::with_plain_floats(|| {
@@ -124,7 +125,7 @@ impl State {
 
     /// The figures to take in for a rate, if it is another one.
     fn other_rate(&self, rate: u64) -> Option<Network> {
-        if self.config.network.beta_ns_per_kb.is_some() {
+        if self.told.beta_ns_per_kb.is_some() {
             return None; // the user knows better
         }
         let known = self.network.get();
@@ -151,7 +152,7 @@ impl State {
         });
         if self.config.trace && self.rank == 0 {
             let (p, nodes) = (self.facts.p, self.facts.nodes);
-            let figures = self.config.network.or(&self.network.get()).or(&START);
+            let figures = self.facts().network.or(&START);
             let figures = figures.text();
             let line = format!("network of {p} ranks on {nodes} nodes: {figures} (measured)");
             report::line(host.world_rank(), &line);
@@ -177,7 +178,13 @@ impl State {
             }
         };
         let now = self.facts();
-        self.learnt.lock().forget(|collective, class| {
+        let mut learnt = self.learnt.lock();
+        learnt.take_saved(stats::add_saved);
+        learnt.forget(|collective, class| {
+            // What parts that are not even ask for is not known here.
+            if !SizeClass::with(class).even {
+                return true;
+            }
             let is_other = |candidate| {
                 by(before, collective, class, candidate) != by(now, collective, class, candidate)
             };

@@ -48,6 +48,7 @@ pub fn handshake(
             network: Network::default(),
         },
         topology: Topology::default(),
+        told: Network::default(),
         network: Default::default(),
         uncalibrated: AtomicBool::default(),
         reductions: AtomicU32::default(),
@@ -129,12 +130,12 @@ impl State {
             None => rules,
         };
         *self.rules = rules.among((self.facts.p, self.facts.nodes));
-        // Like the options they are not measured, and go before what is.
-        let told = host::with_plain_floats(|| rules.network());
-        self.config.network = self.config.network.or(&told);
+        // Like the options they go before what is measured here. But a job may have measured them, and saved them: the
+        // order of sums, which follows from the options' figures, may not follow from them.
+        let ruled = host::with_plain_floats(|| rules.network());
+        self.told = self.config.network.or(&ruled);
         self.network.set(&proposal.network());
-        let known = self.config.network.or(&self.network.get());
-        let lacks = known.lacks(self.sends_inside_nodes());
+        let lacks = self.facts().network.lacks(self.sends_inside_nodes());
         // In one node there are few messages, and all of them are short.
         self.uncalibrated = (self.config.calibrate && self.facts.nodes > 1 && lacks).into();
         Ok(())

@@ -104,6 +104,7 @@ functions! {
         comm_group = "PMPI_Comm_group"(sys::MPI_Comm, *mut sys::MPI_Group);
         group_translate_ranks = "PMPI_Group_translate_ranks"(sys::MPI_Group, c_int, *const c_int, sys::MPI_Group,
             *mut c_int);
+        group_range_incl = "PMPI_Group_range_incl"(sys::MPI_Group, c_int, *mut [c_int; 3], *mut sys::MPI_Group);
         group_free = "PMPI_Group_free"(*mut sys::MPI_Group);
         comm_create = "PMPI_Comm_create"(sys::MPI_Comm, sys::MPI_Group, *mut sys::MPI_Comm);
         comm_free = "PMPI_Comm_free"(*mut sys::MPI_Comm);
@@ -264,7 +265,9 @@ impl Mpi {
             phase: AtomicU8::default(),
             own_self: Mutex::default(),
         };
-        mpi.reduces_apart = !mpi.version().starts_with("Open MPI");
+        // Its derivatives have other names, and it may come behind the standard's ABI.
+        let is_open_mpi = Abi::BUILT == Abi::OpenMpi || mpi.version().starts_with("Open MPI");
+        mpi.reduces_apart = !is_open_mpi;
         Ok(mpi)
     }
 }

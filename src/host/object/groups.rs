@@ -4,8 +4,10 @@ use super::code::{Code, check};
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
+use crate::topology;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// A group of the host, freed at the end.
 pub struct Group<'a>(&'a Mpi, sys::MPI_Group);
@@ -18,6 +20,33 @@ impl<'a> Group<'a> {
         check(unsafe { (mpi.f.comm_group)(comm.0, group.as_mut_ptr()) })?;
         // SAFETY: written, because the call succeeded.
         Ok(Group(mpi, unsafe { group.assume_init() }))
+    }
+
+    /// The group of these ranks of it, of which there are some. Local.
+    fn part(&self, ranks: Range<u32>) -> Result<Group<'a>, Code> {
+        let mut group = MaybeUninit::<sys::MPI_Group>::uninit();
+        let mut range = [ranks.start as c_int, ranks.end as c_int - 1, 1];
+        // SAFETY: there is one range, of ranks that the group has; a group is written where one has room.
+        check(unsafe { (self.0.f.group_range_incl)(self.1, 1, &mut range, group.as_mut_ptr()) })?;
+        // SAFETY: written, because the call succeeded.
+        Ok(Group(self.0, unsafe { group.assume_init() }))
+    }
+
+    /// What the ranks `own` are in another group; negative: not in it. Local.
+    fn translate(&self, own: &[c_int], other: &Group) -> Result<Vec<c_int>, Code> {
+        let mut found = vec![-1; own.len()];
+        // SAFETY: both arrays have as many entries.
+        check(unsafe {
+            (self.0.f.group_translate_ranks)(
+                self.1,
+                own.len() as c_int,
+                own.as_ptr(),
+                other.1,
+                found.as_mut_ptr(),
+            )
+        })?;
+        // MPI_UNDEFINED is negative on every host.
+        Ok(found)
     }
 
     pub(super) fn handle(&self) -> sys::MPI_Group {
@@ -36,23 +65,14 @@ impl Mpi {
     /// The ranks in `MPI_COMM_WORLD` of the `p` processes of `comm`; `None` if not all are in it, which all of them
     /// find alike: one that is in another world has others outside its own. Local.
     pub fn world_ranks(&self, comm: Comm, p: u32) -> Result<Option<Vec<u32>>, Code> {
+        if comm == self.world() {
+            return Ok(Some((0..p).collect()));
+        }
         let (group, world) = (Group::of(self, comm)?, Group::of(self, self.world())?);
-        let ranks: Vec<c_int> = (0..p as c_int).collect();
-        let mut found = vec![-1; ranks.len()];
-        // SAFETY: both arrays have as many entries.
-        check(unsafe {
-            (self.f.group_translate_ranks)(
-                group.1,
-                p as c_int,
-                ranks.as_ptr(),
-                world.1,
-                found.as_mut_ptr(),
-            )
-        })?;
-        // MPI_UNDEFINED is negative on every host.
-        Ok(found
-            .into_iter()
-            .map(|rank| u32::try_from(rank).ok())
-            .collect())
+        let size = self.size(self.world())?;
+        topology::translate(p, size, |ranks, among| match among == (0..size) {
+            true => group.translate(ranks, &world),
+            false => group.translate(ranks, &world.part(among)?),
+        })
     }
 }

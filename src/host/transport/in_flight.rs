@@ -13,7 +13,8 @@ use std::mem::MaybeUninit;
 /// What belongs to a request in flight.
 pub(in crate::host) enum Transfer {
     /// A packet from a rank.
-    IncomingPacket(u32, Vec<u8>),
+    /// From this rank, of so many bytes, which are not the memory's before it is complete.
+    IncomingPacket(u32, usize, Vec<u8>),
     /// A packet.
     OutgoingPacket(Vec<u8>),
     /// A block of so many bytes from a rank, and the message in the user's memory. If it is doubted, its receive has
@@ -107,7 +108,8 @@ impl InFlight {
     /// Takes memory back.
     pub fn give_back(&mut self, mut memory: Vec<u8>) {
         let (pieces, bytes) = KEPT;
-        if memory.capacity() <= bytes && self.memory.len() < pieces {
+        let kept: usize = self.memory.iter().map(Vec::capacity).sum();
+        if kept + memory.capacity() <= bytes && self.memory.len() < pieces {
             memory.clear();
             self.memory.push(memory);
         }
@@ -172,8 +174,8 @@ impl InFlight {
     }
 }
 
-/// Memory that is kept from call to call: pieces, and bytes in each.
-const KEPT: (usize, usize) = (32, 1 << 20);
+/// Memory that is kept from call to call: pieces, and bytes of all of them.
+const KEPT: (usize, usize) = (32, 8 << 20);
 
 /// The smallest piece of memory.
 const MEMORY_BYTES: usize = 256;

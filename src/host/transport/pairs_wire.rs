@@ -54,7 +54,7 @@ impl Requests {
     pub fn reserve_pairs(&mut self, limits: &Limits, p: u32) -> Result<(), Code> {
         self.copies.clear();
         self.reserve(limits, p - 1, StagingRoom::none())?;
-        self.flow.meet_all(p).map_err(|_| Code::no_mem())
+        self.flow.meet(0..p).map_err(|_| Code::no_mem())
     }
 }
 

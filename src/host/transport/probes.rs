@@ -62,6 +62,9 @@ const TRIPS: usize = 3;
 /// Short messages that each of the two sends in a row.
 const ROW: usize = 5;
 
+/// Seconds between two messages, at the least: a coarse clock may show none, but no rank is faster.
+const SOONEST: f64 = 5e-8;
+
 /// Messages behind them, and the bytes of each: no host agrees on so few with the receiver first.
 const ENDS: usize = 2;
 const END_BYTES: usize = 16 << 10;
@@ -186,7 +189,8 @@ impl Mpi {
             // itself while others waited says it alone.
             sending: (least * (begins[ROW] - begins[0]) / ROW as f64)
                 .max(0.0) // a clock may go back
-                .sqrt(),
+                .sqrt()
+                .max(SOONEST),
             short,
             end,
         })

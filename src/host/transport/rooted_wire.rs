@@ -98,7 +98,6 @@ impl<'a> MpiRootedWire<'a> {
     fn receive(&mut self, status: &sys::MPI_Status) -> Result<(), Failure> {
         let bytes = length(self.mpi, status)? as usize;
         let mut packet = self.memory(bytes)?;
-        packet.resize(bytes, 0);
         let from = status.MPI_SOURCE as u32;
         let chunk = self.mpi.bytes_at(packet.as_mut_ptr(), bytes as u64);
         let envelope = self.envelope(from, self.tags.packet());
@@ -106,7 +105,7 @@ impl<'a> MpiRootedWire<'a> {
         // until then.
         let request = unsafe { self.mpi.start_receive(chunk, envelope) }?;
         self.in_flight
-            .add(request, Transfer::IncomingPacket(from, packet));
+            .add(request, Transfer::IncomingPacket(from, bytes, packet));
         Ok(())
     }
 
@@ -334,7 +333,12 @@ impl RootedWire for MpiRootedWire<'_> {
         };
         self.patience.moved();
         Ok(Some(match flight {
-            Transfer::IncomingPacket(from, packet) => RootedEvent::Packet { from, packet },
+            Transfer::IncomingPacket(from, bytes, mut packet) => {
+                verify(mpi, &status, from, bytes as u64)?;
+                // SAFETY: there is room for so many bytes, and a message that has as many came into it.
+                unsafe { packet.set_len(bytes) };
+                RootedEvent::Packet { from, packet }
+            }
             Transfer::IncomingBlock {
                 from,
                 bytes,

@@ -23,7 +23,7 @@ const STAGED: (u64, u64) = (4 << 20, 64);
 /// Memory that is kept from call to call: bytes of the area and of each piece.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Ranks that are counted as receivers, at the most.
+/// Ranks between which the window is shared, at the most.
 const RECEIVERS_MAX: usize = 64;
 
 /// A vector of so many elements.
@@ -111,6 +111,14 @@ impl Requests {
             }
         }
         self.reserve(limits, receivers.len() as u32, StagingRoom::none())?;
+        if receivers.len() == RECEIVERS_MAX {
+            receivers.clear();
+            (receivers.try_reserve(script.sends().len())).map_err(no_room)?;
+            receivers.extend(script.sends().iter().map(|send| send.to));
+            receivers.sort_unstable();
+            receivers.dedup();
+            (self.flow.meet(receivers.into_iter())).map_err(no_room)?;
+        }
         self.flow.crowd(script.crowd());
         let elements = script.cut().total();
         let bytes = match area {
