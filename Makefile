@@ -95,6 +95,7 @@ bench: both ## time the construction of schedules, and what learning costs a cal
 sim: both ## simulate a cluster of 36 nodes with SimGrid: against MPI libraries (scripts/sim), and against the model
 	@scripts/setup --own-mpi --sim
 	@scripts/sim $(SHAPES)
+	@SIM_OUT=build/smpi-direct/all SIM_HOSTS=all SIM_RONDO=all scripts/sim 1 >/dev/null
 	@scripts/predictions
 
 # Root may have no Rust, and is not to install packages here: what the user has built is taken as it is.

@@ -2,11 +2,12 @@
  *
  *     sim [-c] CASE:BYTES...
  *
- * CASE is bcast, same (MPI_Allgatherv, equal parts), one (MPI_Allgatherv, all from rank 0), gatherv, allreduce, reduce,
- * reduce_scatter (equal parts), rs_one (rank 0 gets all), rs_spikes (one rank in six gets what these six would),
- * rs_random (parts of 0 to 8 units), scan, exscan, barrier or alltoall. BYTES are those of all ranks together, of
- * gatherv those of each rank, of alltoall those of each block; of reductions, which sum long integers, those of each
- * rank's vector.
+ * CASE is bcast, same (MPI_Allgatherv, equal parts), one (MPI_Allgatherv, all from rank 0), allgather, gather, gatherv,
+ * scatter, allreduce, max (MPI_Allreduce, the largest), reduce, reduce_scatter (equal parts), rs_one (rank 0 gets all),
+ * rs_spikes (one rank in six gets what these six would), rs_random (parts of 0 to 8 units), scan, exscan, barrier,
+ * alltoall or alltoallv. BYTES are those of all ranks together, of gather, gatherv and scatter those of each rank, of
+ * alltoall and alltoallv those of each block; of reductions, which sum long integers but for max, those of each rank's
+ * vector.
  * Every case runs once to make what is made at the first call (private communicators, the host's own topology), then
  * all ranks start at the same moment, and the time is that of the last one to finish; nothing else happens in a
  * simulation, so it is always the same. Rows: case, ranks, bytes, microseconds. With -c, contents are checked as well;
@@ -20,11 +21,13 @@
 #include <time.h>
 
 enum collective {
-    BCAST, ALLGATHERV, GATHERV, ALLREDUCE, REDUCE, REDUCE_SCATTER, SCAN, EXSCAN, BARRIER, ALLTOALL, COLLECTIVES
+    BCAST, ALLGATHERV, ALLGATHER, GATHER, GATHERV, SCATTER, ALLREDUCE, MAX, REDUCE, REDUCE_SCATTER, SCAN, EXSCAN,
+    BARRIER, ALLTOALL, ALLTOALLV, COLLECTIVES
 };
 
-static const char *const names[COLLECTIVES] = {"bcast", "same", "gatherv", "allreduce", "reduce",
-                                               "reduce_scatter", "scan", "exscan", "barrier", "alltoall"};
+static const char *const names[COLLECTIVES] = {
+    "bcast", "same", "allgather", "gather", "gatherv", "scatter", "allreduce", "max", "reduce", "reduce_scatter",
+    "scan", "exscan", "barrier", "alltoall", "alltoallv"};
 
 struct call {
     enum collective collective;
@@ -53,8 +56,15 @@ static unsigned char expected(int i) { return (unsigned char)(i * 13 + i / 251 +
 static unsigned char in_block(int from, int to, int i) { return expected(from * 31 + to * 7 + i); }
 
 static int is_reduction(const struct call *c) {
-    return c->collective == ALLREDUCE || c->collective == REDUCE || c->collective == REDUCE_SCATTER ||
-        c->collective == SCAN || c->collective == EXSCAN;
+    return c->collective == ALLREDUCE || c->collective == MAX || c->collective == REDUCE ||
+        c->collective == REDUCE_SCATTER || c->collective == SCAN || c->collective == EXSCAN;
+}
+
+static int is_exchange(const struct call *c) { return c->collective == ALLTOALL || c->collective == ALLTOALLV; }
+
+/* Bytes are those of a rank, or of a block. */
+static int has_blocks(const struct call *c) {
+    return is_exchange(c) || c->collective == GATHER || c->collective == GATHERV || c->collective == SCATTER;
 }
 
 static void fill(const struct call *c) {
@@ -64,7 +74,11 @@ static void fill(const struct call *c) {
     }
     memset(c->receive, 0, c->total);
     if (c->collective == BCAST && rank != 0) return;
-    if (c->collective == ALLTOALL) {
+    if (c->collective == SCATTER) {
+        for (int i = 0; rank == 0 && i < c->total; i++) c->send[i] = expected(i);
+        return;
+    }
+    if (is_exchange(c)) {
         int block = c->own / ranks;
         for (int i = 0; i < c->own; i++) c->send[i] = in_block(rank, i / block, i % block);
         return;
@@ -79,14 +93,24 @@ static void check(const struct call *c) {
         /* The first ones of all ranks are the operands. */
         long operands = c->collective == SCAN ? rank + 1 : c->collective == EXSCAN ? rank : ranks;
         if (c->collective == REDUCE && rank != 0) return;
+        if (c->collective == MAX) {
+            for (int i = 0; i < n; i++)
+                if (((long *)c->receive)[i] != ranks - 1 + 3L * i) fail("wrong data");
+            return;
+        }
         for (int i = 0; operands && i < n; i++)
             if (((long *)c->receive)[i] != (operands - 1) * operands / 2 + 3L * (first + i) * operands)
                 fail("wrong data");
         return;
     }
     if (c->collective == BARRIER) return;
-    if (c->collective == GATHERV && rank != 0) return;
-    if (c->collective == ALLTOALL) {
+    if ((c->collective == GATHER || c->collective == GATHERV) && rank != 0) return;
+    if (c->collective == SCATTER) {
+        for (int i = 0; i < c->counts[rank]; i++)
+            if (c->receive[i] != expected(c->displs[rank] + i)) fail("wrong data");
+        return;
+    }
+    if (is_exchange(c)) {
         int block = c->total / ranks;
         for (int i = 0; i < c->total; i++)
             if (c->receive[i] != in_block(i / block, rank, i % block)) fail("wrong data");
@@ -102,10 +126,22 @@ static void run(const struct call *c) {
     case ALLGATHERV:
         MPI_Allgatherv(c->send, c->own, MPI_BYTE, c->receive, c->counts, c->displs, MPI_BYTE, MPI_COMM_WORLD);
         break;
+    case ALLGATHER:
+        MPI_Allgather(c->send, c->own, MPI_BYTE, c->receive, c->own, MPI_BYTE, MPI_COMM_WORLD);
+        break;
+    case GATHER:
+        MPI_Gather(c->send, c->own, MPI_BYTE, c->receive, c->own, MPI_BYTE, 0, MPI_COMM_WORLD);
+        break;
+    case SCATTER: {
+        int block = c->counts[rank];
+        MPI_Scatter(c->send, block, MPI_BYTE, c->receive, block, MPI_BYTE, 0, MPI_COMM_WORLD);
+        break;
+    }
     case GATHERV:
         MPI_Gatherv(c->send, c->own, MPI_BYTE, c->receive, c->counts, c->displs, MPI_BYTE, 0, MPI_COMM_WORLD);
         break;
     case ALLREDUCE: MPI_Allreduce(c->send, c->receive, c->own / 8, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); break;
+    case MAX: MPI_Allreduce(c->send, c->receive, c->own / 8, MPI_LONG, MPI_MAX, MPI_COMM_WORLD); break;
     case REDUCE: MPI_Reduce(c->send, c->receive, c->own / 8, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD); break;
     case REDUCE_SCATTER:
         MPI_Reduce_scatter(c->send, c->receive, c->counts, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
@@ -118,6 +154,10 @@ static void run(const struct call *c) {
         MPI_Alltoall(c->send, block, MPI_BYTE, c->receive, block, MPI_BYTE, MPI_COMM_WORLD);
         break;
     }
+    case ALLTOALLV:
+        MPI_Alltoallv(c->send, c->counts, c->displs, MPI_BYTE, c->receive, c->counts, c->displs, MPI_BYTE,
+                      MPI_COMM_WORLD);
+        break;
     case COLLECTIVES: fail("no such case");
     }
 }
@@ -152,17 +192,19 @@ static void measure(const char *name, int bytes, int checked) {
         else c.collective = (enum collective)(i + 1);
     if (c.collective == COLLECTIVES) fail("no such case");
     int units = is_reduction(&c) ? bytes / 8 : bytes, weights = 0;
+    /* All parts of an allgather have the same length. */
+    if (c.collective == ALLGATHER) units = units / ranks * ranks;
     for (int r = 0; r < ranks; r++) weights += weight(name, r);
     for (int r = 0; r < ranks; r++) {
         int equal = units / ranks + (r < units % ranks);
         if (!strncmp(name, "rs_", 3)) equal = (int)((long)units * weight(name, r) / weights);
-        c.counts[r] = c.collective == GATHERV || c.collective == ALLTOALL ? bytes
-            : !strcmp(name, "same") || is_reduction(&c) ? equal
+        c.counts[r] = has_blocks(&c) ? bytes
+            : !strcmp(name, "same") || c.collective == ALLGATHER || is_reduction(&c) ? equal
             : r == 0 ? bytes : 0;
         c.displs[r] = c.total;
         c.total += c.counts[r];
     }
-    c.own = is_reduction(&c) ? bytes : c.collective == ALLTOALL ? c.total : c.counts[rank];
+    c.own = is_reduction(&c) ? bytes : is_exchange(&c) || c.collective == SCATTER ? c.total : c.counts[rank];
     c.receive = memory(is_reduction(&c) ? bytes : c.total);
     c.send = c.collective == BCAST ? c.receive : memory(c.own);
     if (checked) fill(&c);
