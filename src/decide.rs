@@ -230,6 +230,22 @@ impl Facts {
         }
     }
 
+    /// The radix of an exchange among all ranks on the circulant graph, of `bytes` bytes of each.
+    pub fn exchange_radix(&self, bytes: u64, config: &Config) -> u32 {
+        match config.radix {
+            0 => model_of(*self, Form::Flat, config).exchange_radix(self.p, bytes),
+            radix => radix,
+        }
+    }
+
+    /// The same inside nodes, by messages.
+    pub fn radix_inside(&self, bytes: u64, config: &Config) -> u32 {
+        match config.radix {
+            0 => self.models(config).1.exchange_radix(self.widest, bytes),
+            radix => radix,
+        }
+    }
+
     /// How many exchange with each other in this form.
     pub fn members(&self, form: Form) -> u32 {
         match form {

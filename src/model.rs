@@ -231,22 +231,10 @@ impl Model {
             return 2;
         }
         let more_us = OUT_OF_STEP * self.beta_us() * bytes as f64;
-        let mut best = (2, self.rounds_us(&Steps::new(p, 2)));
-        for rounds in 1..Reach::among(p).rounds {
-            // The least one with so many rounds, by whole numbers: powers of fractions differ between processors.
-            let reaches = |radix: &u32| {
-                let reach = u64::from(*radix).checked_pow(rounds);
-                reach.is_none_or(|reach| reach >= p.into())
-            };
-            let Some(radix) = (3..=RADIX_MAX).find(reaches) else {
-                continue;
-            };
-            let time = more_us + self.rounds_us(&Steps::new(p, radix));
-            if time < best.1 {
-                best = (radix, time);
-            }
-        }
-        best.0
+        fastest_radix(p, |radix, steps| match radix {
+            2 => self.rounds_us(steps),
+            _ => more_us + self.rounds_us(steps),
+        })
     }
 
     /// Microseconds of the rounds of an all-broadcast of whole parts, without their bytes.
@@ -357,17 +345,25 @@ impl Model {
         f64::from(rounds) * (self.alpha_us + self.beta_us() * bytes as f64)
     }
 
-    /// Microseconds of an exchange among `ranks` ranks, of `bytes` bytes of each: on the circulant graph, where half of
-    /// the bytes travel in each of ceil(log2 p) rounds, and with every block straight to its rank.
-    pub fn exchange_us(&self, ranks: u32, bytes: u64) -> [f64; 2] {
-        let rounds = f64::from(Reach::among(ranks).rounds);
-        let bytes_us = self.beta_us() * bytes as f64;
-        let pieces_us = PIECE_US * f64::from(ranks);
+    /// Microseconds of an exchange among `ranks` ranks, of `bytes` bytes of each, every block straight to its rank.
+    pub fn linear_us(&self, ranks: u32, bytes: u64) -> f64 {
         let others = f64::from(ranks.max(2) - 2);
-        [
-            rounds * (self.alpha_us + (bytes_us + pieces_us) / 2.0),
-            self.alpha_us + others * self.gap() + bytes_us,
-        ]
+        self.alpha_us + others * self.gap() + self.beta_us() * bytes as f64
+    }
+
+    /// The same on the circulant graph, in these rounds: what travels in one has any other value of a digit.
+    pub fn packed_us(&self, steps: &Steps, ranks: u32, bytes: u64) -> f64 {
+        let block_us = self.beta_us() * bytes as f64 / f64::from(ranks);
+        self.rounds_us(steps) + steps.travelling() as f64 * (block_us + PIECE_US)
+    }
+
+    /// The radix that makes it fastest. In a single round it would be every block straight to its rank.
+    pub fn exchange_radix(&self, ranks: u32, bytes: u64) -> u32 {
+        fastest_radix(ranks, |radix, steps| match radix {
+            2 => self.packed_us(steps, ranks, bytes),
+            _ if steps.rounds().count() == 1 => f64::INFINITY,
+            _ => self.packed_us(steps, ranks, bytes),
+        })
     }
 
     /// Microseconds of an exchange among `ranks` ranks of `bytes` bytes of each, as the better libraries carry it out
@@ -461,4 +457,24 @@ fn clamp(blocks: u64, bytes: u64) -> u32 {
     let least = bytes.div_ceil(BLOCK_BYTES_MAX).max(1);
     let most = bytes.clamp(1, u64::from(BLOCKS_MAX)).max(least);
     u32::try_from(blocks.clamp(least, most)).unwrap_or(u32::MAX)
+}
+
+/// The radix with the least time for so many ranks, of those that are the least ones for a number of rounds.
+fn fastest_radix(p: u32, us: impl Fn(u32, &Steps) -> f64) -> u32 {
+    let mut best = (2, us(2, &Steps::new(p, 2)));
+    for rounds in 1..Reach::among(p).rounds {
+        // The least one with so many rounds, by whole numbers: powers of fractions differ between processors.
+        let reaches = |radix: &u32| {
+            let reach = u64::from(*radix).checked_pow(rounds);
+            reach.is_none_or(|reach| reach >= p.into())
+        };
+        let Some(radix) = (3..=RADIX_MAX).find(reaches) else {
+            continue;
+        };
+        let time = us(radix, &Steps::new(p, radix));
+        if time < best.1 {
+            best = (radix, time);
+        }
+    }
+    best.0
 }

@@ -507,6 +507,12 @@ fn rounds_of_several_messages_are_as_many_as_predicted() {
             let (rounds, _) = carry_out(&barriers, ports);
             let prediction = predicted(Collective::Barrier, Algorithm::Dissemination, at, 0);
             check("barrier", at, prediction, (rounds, 0));
+            let exchanges = scripts(p, |script, rank| {
+                circulant_exchange(script, &Group::all(p, rank), radix, 3, u64::MAX);
+            });
+            let bytes = 3 * u64::from(p);
+            let prediction = predicted(Collective::Alltoall, Algorithm::Circulant, at, bytes);
+            check("exchange", at, prediction, carry_out(&exchanges, ports));
         }
     }
 }

@@ -8,16 +8,20 @@ use crate::algorithm::Algorithm;
 use crate::config::Hierarchy;
 use crate::learn::{Candidate, Prior};
 use crate::model::{Model, Reach};
+use crate::schedule::Steps;
 
 /// Vectors of a rank's blocks that an exchange on the circulant graph or in a grid has room for: the blocks, and copies
 /// of those that travel in two rounds each way.
-const VECTORS: u64 = 3;
+const VECTORS: u64 = 5;
 
 /// The same of an exchange over nodes, whose ranks may differ in what they are in charge of.
-const NODE_VECTORS: u64 = 7;
+const NODE_VECTORS: u64 = 9;
 
 /// How much faster an exchange over nodes must be by the model: hosts may have better algorithms than the usual ones.
 const NODES_MARGIN: f64 = 1.05;
+
+/// How much faster few rounds must be by the model.
+const ROUNDS_MARGIN: f64 = 1.1;
 
 /// Microseconds that a rank takes to find a block in memory that it shares, and to copy it.
 const BLOCK_US: f64 = 0.02;
@@ -40,10 +44,10 @@ impl TotalExchange<'_> {
         let Some(bytes) = self.bytes else {
             return Algorithm::Linear;
         };
-        let [circulant_us, linear_us] = self.flat().exchange_us(facts.p, bytes);
+        let circulant_us = self.circulant_us(bytes);
         let form = self.form(Algorithm::Linear);
         let straight_us = match form {
-            Form::Flat => linear_us,
+            Form::Flat => self.flat().linear_us(facts.p, bytes),
             Form::Nodes { .. } => self.nodes_us(bytes),
         };
         match bytes / u64::from(facts.p) {
@@ -118,24 +122,32 @@ impl TotalExchange<'_> {
         let (between, inside) = facts.models(config);
         let inside_us = match config.shm {
             // Everything is written and read, twice.
-            true => 2.0 * inside.exchange_us(2, 2 * bytes)[1] + BLOCK_US * f64::from(facts.p),
+            true => 2.0 * inside.linear_us(2, 2 * bytes) + BLOCK_US * f64::from(facts.p),
             // Places are as long as the longest one.
             false => {
                 let (width, charge) = (u64::from(facts.widest), u64::from(self.charge()));
                 let place = width * (bytes / u64::from(facts.p));
                 let out = place * (1 + charge * width.div_ceil(self.parts().into()));
                 let home = place * charge * width;
-                let us = |bytes| inside.exchange_us(facts.widest, bytes)[0];
+                let steps = Steps::new(facts.widest, facts.radix_inside(bytes, config));
+                let us = |bytes| inside.packed_us(&steps, facts.widest, bytes);
                 us(out) + us(home)
             }
         };
         // The link of a node carries the blocks of all its ranks.
         let load = bytes.saturating_mul(facts.widest.into());
-        let crossing_us = between.exchange_us(self.charge() + 1, load)[1];
+        let crossing_us = between.linear_us(self.charge() + 1, load);
         inside_us + crossing_us
     }
 
-    /// Microseconds in few rounds by the model, where ranks follow node after node: the rounds of short distances are
+    /// Microseconds on the circulant graph by the model.
+    fn circulant_us(&self, bytes: u64) -> f64 {
+        let Context { facts, config, .. } = self.context;
+        let steps = Steps::new(facts.p, facts.exchange_radix(bytes, config));
+        self.flat().packed_us(&steps, facts.p, bytes)
+    }
+
+    /// Microseconds in few rounds, as hosts have them, by the model, where ranks follow node after node: the rounds of short distances are
     /// inside nodes. Between two nodes a block travels once for each bit of their distance.
     fn rounds_us(&self, bytes: u64) -> f64 {
         let Context { facts, config, .. } = self.context;
@@ -144,21 +156,26 @@ impl TotalExchange<'_> {
         let load = bytes.saturating_mul(facts.widest.into()) / u64::from(facts.nodes);
         let rounds = f64::from(Reach::among(facts.nodes).rounds);
         let link_us = load.saturating_mul(bits.into()) as f64 / between.bytes_per_us();
-        inside.exchange_us(facts.widest, bytes)[0] + rounds * between.alpha_us + link_us
+        let steps = Steps::new(facts.widest, 2);
+        inside.packed_us(&steps, facts.widest, bytes) + rounds * between.alpha_us + link_us
     }
 
-    /// Is the way over nodes faster than what hosts do?
-    fn nodes_are_faster(&self) -> bool {
+    /// What is faster than what hosts do, if anything is: the way over nodes, or rounds of several messages, which they
+    /// do not have.
+    fn faster(&self) -> Option<Algorithm> {
         let Context { facts, config, .. } = self.context;
-        let Some(bytes) = self.bytes else {
-            return false;
-        };
-        if !facts.is_known(config) || self.form(Algorithm::Linear) == Form::Flat {
-            return false;
-        }
+        let bytes = self.bytes.filter(|_| facts.is_known(config))?;
         let straight_us = self.flat().straight_us(facts.p, bytes);
         let host_us = self.rounds_us(bytes).min(straight_us);
-        NODES_MARGIN * self.nodes_us(bytes) < host_us
+        let over_nodes = self.form(Algorithm::Linear) != Form::Flat;
+        if over_nodes && NODES_MARGIN * self.nodes_us(bytes) < host_us {
+            return Some(Algorithm::Linear);
+        }
+        let flat = self.flat();
+        let host_us = (flat.packed_us(&Steps::new(facts.p, 2), facts.p, bytes)).min(straight_us);
+        let in_rounds = facts.widest == 1 && self.has_room();
+        (in_rounds && ROUNDS_MARGIN * self.circulant_us(bytes) < host_us)
+            .then_some(Algorithm::Circulant)
     }
 }
 
@@ -178,9 +195,11 @@ impl Problem for TotalExchange<'_> {
             (Some(_), Some(_)) => Ok(self.fastest()),
             // So few ranks have gone to the host already.
             (None, _) if wish.min_comm_size.is_some() => Ok(self.fastest()),
-            (Some(_), None) if self.nodes_are_faster() => Ok(Algorithm::Linear),
-            (Some(_) | None, _) if self.context.facts.nodes == 1 => Err(Why::OneNode),
-            (Some(_) | None, _) => Err(Why::Slower),
+            (Some(_) | None, _) => match self.faster() {
+                Some(algorithm) => Ok(algorithm),
+                None if self.context.facts.nodes == 1 => Err(Why::OneNode),
+                None => Err(Why::Slower),
+            },
         }
     }
 

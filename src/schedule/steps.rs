@@ -77,6 +77,26 @@ impl Steps {
         unreachable!("there is no message {i} more")
     }
 
+    /// In an exchange, where what goes to the rank at a distance travels by the digits of that distance: the distances
+    /// below p, counted once for each round in which what goes so far travels.
+    pub fn travelling(&self) -> u64 {
+        let mut whole = [0; MAX_Q];
+        // Of distances below `length`, in the rounds before round `end`.
+        let below = |end: usize, mut length: u64, whole: &[u64]| {
+            let mut sum = 0;
+            for (&width, &whole) in self.widths[..end].iter().zip(whole).rev() {
+                let width = u64::from(width);
+                sum += length.saturating_sub(width) + length / width * whole;
+                length %= width;
+            }
+            sum
+        };
+        for round in 0..self.rounds {
+            whole[round] = below(round, self.widths[round].into(), &whole);
+        }
+        below(self.rounds, self.widths[self.rounds].into(), &whole)
+    }
+
     /// For each round: how many parts a rank has before it, and how many messages it sends.
     pub fn rounds(&self) -> impl Iterator<Item = (u32, u32)> {
         let messages = self.messages[..self.rounds].iter();

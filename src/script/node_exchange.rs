@@ -369,15 +369,15 @@ impl<'a> NodeExchange<'a> {
     }
 
     /// Writes the script, for blocks of `elements` elements, with no messages of more than `most` elements unless a
-    /// block has more.
-    pub fn write(&self, script: &mut Script, elements: u64, most: u64) {
+    /// block has more. Inside nodes it goes by rounds of fewer messages than `radix` each.
+    pub fn write(&self, script: &mut Script, radix: u32, elements: u64, most: u64) {
         let end = self.starts[3];
         if self.shares {
             script.begin(most, repeat_n(elements, end as usize));
             self.cross(script);
             return;
         }
-        let rounds = Rounds::new(self.width);
+        let rounds = Rounds::new(self.width, radix);
         let places = self.widest;
         let blocks = end + rounds.copies() * places[0].max(places[1]);
         script.begin(most, repeat_n(elements, blocks as usize));

@@ -1,32 +1,40 @@
 //! Every member has a block for every member.
 //!
 //! On the circulant graph it is the halving reduce-scatter (J. L. Träff, arXiv 2410.14234) with blocks that lie side by
-//! side in place of operands that are joined. In a grid, blocks go along one dimension after the other. Among pairs of
+//! side in place of operands that are joined. With a larger radix there are fewer rounds of more messages, and a block
+//! travels less often (J. Bruck et al., IEEE TPDS 8(11), 1997, section 3). In a grid, blocks go along one dimension after the other. Among pairs of
 //! members, each has one partner after the other.
 
 #![forbid(unsafe_code)]
 
-use super::{Group, Join, Script, skips, sub};
-use crate::schedule::{Dimension, Grid};
+use super::{Group, Join, Script, sub};
+use crate::schedule::{Dimension, Grid, Steps};
 use std::iter::repeat_n;
 use std::ops::Range;
 
 /// Writes everything for blocks of `elements` elements, with no messages of more than `most` elements unless a block
-/// has more. The first p blocks are those for the members after this one, beginning with itself, and in the end those
-/// of the members before it; the others are places for copies.
-pub fn circulant_exchange(script: &mut Script, group: &Group, elements: u64, most: u64) {
-    Rounds::new(group.p).write(script, group, elements, most);
+/// has more: in rounds of fewer messages than `radix` each, from 2 on. The first p blocks are those for the members
+/// after this one, beginning with itself, and in the end those of the members before it; the others are places for
+/// copies.
+pub fn circulant_exchange(
+    script: &mut Script,
+    group: &Group,
+    radix: u32,
+    elements: u64,
+    most: u64,
+) {
+    Rounds::new(group.p, radix).write(script, group, elements, most);
 }
 
 /// The same in a grid of the members, where [`Grid::after`] and [`Grid::before`] say who is after and before a member.
-/// Along each dimension a member sends to every other one in turn what is to go as far in it: on a hypercube, half of
-/// all blocks in each of log2 p rounds (J. L. Träff, lecture on collective operations, "The power of the hypercube:
-/// Fewer communication rounds").
+/// Along each dimension a member sends to every other one what is to go as far in it: on a hypercube, half of all
+/// blocks in each of log2 p rounds (J. L. Träff, lecture on collective operations, "The power of the hypercube: Fewer
+/// communication rounds").
 pub fn grid_exchange(script: &mut Script, group: &Group, grid: &Grid, elements: u64, most: u64) {
     Rounds::along(grid, group.p).write(script, group, elements, most);
 }
 
-/// An exchange among some members in rounds of one message each way.
+/// An exchange among some members in rounds of some messages each way.
 ///
 /// A member has a *place* for each distance d: in the beginning with what goes d members further, in the end with what
 /// comes from d members before. It goes by the skips whose sum is d, the largest first, and keeps its place on every
@@ -37,16 +45,21 @@ pub(super) struct Rounds {
     width: u32,
 }
 
-/// Every member sends to the one that is `skip` further in a dimension.
+/// Every member sends to some that are further in a dimension.
 struct Round {
     dimension: Dimension,
+    messages: Vec<Message>,
+}
+
+/// To the member that is `skip` further.
+struct Message {
     skip: u32,
     /// The places that travel.
     places: Vec<Range<u32>>,
 }
 
-impl Round {
-    fn new(dimension: Dimension, skip: u32, places: impl Iterator<Item = u32>) -> Round {
+impl Message {
+    fn new(skip: u32, places: impl Iterator<Item = u32>) -> Message {
         let mut runs: Vec<Range<u32>> = Vec::new();
         for place in places {
             match runs.last_mut() {
@@ -54,52 +67,58 @@ impl Round {
                 Some(_) | None => runs.push(place..place + 1),
             }
         }
-        Round {
-            dimension,
-            skip,
-            places: runs,
-        }
+        Message { skip, places: runs }
     }
 }
 
 impl Rounds {
-    /// Among `p` members, on the circulant graph: ceil(log2 p) rounds.
-    pub(super) fn new(p: u32) -> Rounds {
-        let all = Dimension { stride: 1, size: p };
+    /// Among `p` members, on the circulant graph: ceil(log2 p) rounds of one message with `radix` 2.
+    pub(super) fn new(p: u32, radix: u32) -> Rounds {
+        let dimension = Dimension { stride: 1, size: p };
         let mut rest: Vec<u32> = (0..p).collect();
-        let round = |(skip, _)| {
-            let travels = |&place: &u32| {
-                let rest = &mut rest[place as usize];
-                let travels = *rest >= skip;
-                *rest -= if travels { skip } else { 0 };
-                travels
+        let mut widths: Vec<(u32, u32)> = Steps::new(p, radix).rounds().collect();
+        widths.reverse();
+        let round = |(width, messages)| {
+            let message = |digit| {
+                let travels = |&place: &u32| rest[place as usize] / width == digit;
+                Message::new(digit * width, (0..p).filter(travels))
             };
-            Round::new(all, skip, (0..p).filter(travels))
-        };
-        Rounds::of(skips(p).map(round).collect())
-    }
-
-    /// Among `p` members along the dimensions of a grid, a round for every other digit.
-    fn along(grid: &Grid, p: u32) -> Rounds {
-        let round = |dimension: Dimension, skip| {
-            // The places with the digit `skip`. The sizes of the grid have p as their product.
-            let Dimension { stride, size } = dimension;
-            let firsts = (0..p / (stride * size)).map(|i| (i * size + skip) * stride);
+            let messages = (1..=messages).map(message).collect();
+            for rest in &mut rest {
+                *rest %= width;
+            }
             Round {
                 dimension,
-                skip,
-                places: firsts.map(|first| first..first + stride).collect(),
+                messages,
             }
         };
-        let all =
-            |dimension: Dimension| (1..dimension.size).map(move |skip| round(dimension, skip));
-        Rounds::of(grid.dimensions().flat_map(all).collect())
+        Rounds::of(widths.into_iter().map(round).collect())
+    }
+
+    /// Among `p` members along the dimensions of a grid, a message for every other digit.
+    fn along(grid: &Grid, p: u32) -> Rounds {
+        let round = |dimension: Dimension| {
+            let Dimension { stride, size } = dimension;
+            let message = |skip| {
+                // The places with the digit `skip`. The sizes of the grid have p as their product.
+                let firsts = (0..p / (stride * size)).map(|i| (i * size + skip) * stride);
+                Message {
+                    skip,
+                    places: firsts.map(|first| first..first + stride).collect(),
+                }
+            };
+            Round {
+                dimension,
+                messages: (1..size).map(message).collect(),
+            }
+        };
+        Rounds::of(grid.dimensions().map(round).collect())
     }
 
     fn of(rounds: Vec<Round>) -> Rounds {
-        let width = (rounds.iter().map(|round| travel(&round.places))).max();
+        let travel = |round: &Round| round.messages.iter().map(|m| travel(&m.places)).sum();
         Rounds {
-            width: width.unwrap_or(0),
+            width: rounds.iter().map(travel).max().unwrap_or(0),
             rounds,
         }
     }
@@ -128,29 +147,34 @@ impl Rounds {
         for (round, turn) in self.rounds.iter().zip((0..2).cycle()) {
             let Round {
                 dimension,
-                skip,
-                places: runs,
+                messages,
             } = round;
-            let to = group.rank(dimension.turn(group.me, *skip));
-            let from = group.rank(dimension.turn(group.me, dimension.size - skip));
-            let copied = |half: u32| {
-                let start = spare + (half + turn) * self.width * n;
-                start..start + travel(runs) * n
-            };
-            let (out, into) = (copied(0), copied(2));
-            match &runs[..] {
-                [run] => script.send(to, at(run)),
-                _ => {
-                    side_by_side(runs.iter().map(at), out.start, |run, copy| {
-                        script.fold(run.start, copy, Join::Store);
-                    });
-                    script.send(to, out);
+            let copies = |half: u32| spare + (half + turn) * self.width * n;
+            // All leave before what comes is waited for.
+            let mut next = copies(0);
+            for Message { skip, places } in messages {
+                let to = group.rank(dimension.turn(group.me, *skip));
+                match &places[..] {
+                    [run] => script.send(to, at(run)),
+                    runs => {
+                        let start = next;
+                        next = side_by_side(runs.iter().map(at), start, |run, copy| {
+                            script.fold(run.start, copy, Join::Store);
+                        });
+                        script.send(to, start..next);
+                    }
                 }
             }
-            script.receive(from, into.clone(), Join::Store);
-            side_by_side(runs.iter().map(at), into.start, |run, copy| {
-                script.fold(copy.start, run, Join::Store);
-            });
+            let mut next = copies(2);
+            for Message { skip, places } in messages {
+                let from = group.rank(dimension.turn(group.me, dimension.size - skip));
+                let into = next..next + travel(places) * n;
+                next = into.end;
+                script.receive(from, into.clone(), Join::Store);
+                side_by_side(places.iter().map(at), into.start, |run, copy| {
+                    script.fold(copy.start, run, Join::Store);
+                });
+            }
         }
     }
 }
@@ -160,18 +184,19 @@ fn travel(runs: &[Range<u32>]) -> u32 {
     runs.iter().map(|run| run.end - run.start).sum()
 }
 
-/// Calls `each` with each run of blocks and its copy, if these lie side by side from `first` on.
+/// Calls `each` with each run of blocks and its copy, if these lie side by side from `first` on. The end of the copies.
 fn side_by_side(
     runs: impl Iterator<Item = Range<u32>>,
     first: u32,
     mut each: impl FnMut(Range<u32>, Range<u32>),
-) {
+) -> u32 {
     let mut start = first;
     for run in runs {
         let end = start + (run.end - run.start);
         each(run, start..end);
         start = end;
     }
+    start
 }
 
 /// Adds everything for an area of p blocks for the members and, behind them, p blocks of the members. Each is one

@@ -80,8 +80,32 @@ fn short_blocks_go_over_nodes_once_the_network_is_known() {
         let irregular = of(Collective::Alltoallv, facts, 0);
         assert_eq!(by(irregular), Err(Why::Slower));
     }
-    let apart = of(Collective::Alltoall, measured(16, 1), 16 * 8);
-    assert_eq!(by(apart), Err(Why::Slower));
+}
+
+/// Hosts have rounds of one message, and every block straight to its rank; rounds of several messages are between.
+#[test]
+fn short_blocks_between_many_nodes_go_in_rounds_of_several_messages() {
+    let config = Config::default();
+    let of = |nodes, block| {
+        let bytes = u64::from(nodes) * block;
+        by(exchange(
+            Collective::Alltoall,
+            measured(nodes, 1),
+            bytes,
+            &config,
+        ))
+    };
+    for nodes in [16, 36, 100] {
+        assert_eq!(
+            of(nodes, 8),
+            Ok((Algorithm::Circulant, Why::Auto)),
+            "{nodes} nodes"
+        );
+        assert_eq!(of(nodes, 1 << 20), Err(Why::Slower));
+    }
+    assert_eq!(measured(16, 1).exchange_radix(8, &config), 4);
+    // One round more than straight, or fewer messages than that many: nothing to gain.
+    assert_eq!(of(8, 8), Err(Why::Slower));
 }
 
 #[test]
@@ -167,7 +191,7 @@ fn a_named_algorithm_is_used_for_every_size() {
 fn blocks_for_which_there_is_no_memory_go_straight() {
     let change = |c: &mut Config| {
         c[Collective::Alltoall].setting = Setting::Use(Algorithm::Circulant);
-        c.max_tmp_size = 30_000;
+        c.max_tmp_size = 50_000;
     };
     let config = config(change);
     let of = |bytes| by(exchange(Collective::Alltoall, NODES, bytes, &config));

@@ -139,7 +139,7 @@ fn every_block_comes_by_messages_over_nodes() {
             let some = if p <= 16 { 3 } else { 1 };
             for (variant, block) in variants.iter().take(some).zip([1, 3, 2]) {
                 let scripts = scripts(p, |script, rank| {
-                    exchange(rank).write(script, block, variant.most);
+                    exchange(rank).write(script, block as u32 + 1, block, variant.most);
                 });
                 // Padding travels as well, so all of every area is full.
                 let areas = scripts.iter().map(|script| script.cut().total());
@@ -193,7 +193,7 @@ fn every_block_comes_through_memory_and_over_nodes() {
             let is_full = [topology.narrowest(), topology.widest()] == [lanes; 2];
             assert!((0..p).all(|rank| !is_full || !exchange(rank).goes_home()));
             let scripts = scripts(p, |script, rank| {
-                exchange(rank).write(script, 1, u64::MAX);
+                exchange(rank).write(script, 2, 1, u64::MAX);
             });
             let sent = blocks(p, |me, each| exchange(me).sent(each));
             let received = blocks(p, |me, each| exchange(me).received(each));
@@ -273,7 +273,7 @@ fn an_area_has_no_more_than_seven_blocks_for_each_rank_where_ranks_in_the_same_p
         for shares in [true, false] {
             let exchange = NodeExchange::new(&topology, p - 1, shares, width as u32);
             let mut script = Script::default();
-            exchange.write(&mut script, 1, 1 << 20);
+            exchange.write(&mut script, 2, 1, 1 << 20);
             let blocks = script.cut().blocks();
             assert!(
                 blocks <= 7 * p,

@@ -9,7 +9,7 @@ use crate::coll::reduction::{PIECE_BYTES, Run};
 use crate::coll::slots::Inside;
 use crate::comm::Memory;
 use crate::engine::node::{Operand, Want};
-use crate::host::{Area, Failure, Operands, Requests, Side, SlotVectors, Vectors, call_tag};
+use crate::host::{self, Area, Failure, Operands, Requests, Side, SlotVectors, Vectors, call_tag};
 use crate::schedule::Grid;
 use crate::script::{Group, Hop, NodeExchange, Script, circulant_exchange, grid_exchange};
 
@@ -74,9 +74,12 @@ impl Exchange<'_> {
         let (p, me) = (state.facts().p, state.rank());
         let block = bytes / u64::from(p);
         let most = state.facts().eager_bytes.min(PIECE_BYTES);
+        let facts = state.facts();
         let (places, which) = match &route {
             Route::Circulant => {
-                circulant_exchange(script, &Group::all(p, me), block, most);
+                let radix = || facts.exchange_radix(bytes, state.config());
+                let radix = host::with_plain_floats(radix);
+                circulant_exchange(script, &Group::all(p, me), radix, block, most);
                 (Places::Around(p, me), 1)
             }
             Route::Grid(grid) => {
@@ -85,7 +88,8 @@ impl Exchange<'_> {
             }
             Route::Nodes(lanes, memory) => {
                 let nodes = NodeExchange::new(state.topology(), me, memory.is_some(), *lanes);
-                nodes.write(script, block, most);
+                let radix = || facts.radix_inside(bytes, state.config());
+                nodes.write(script, host::with_plain_floats(radix), block, most);
                 (Places::Nodes(nodes), 2)
             }
         };

@@ -9,7 +9,7 @@ use crate::algorithm::{
 };
 use crate::collective::Collective;
 use crate::model::{PASSING_NS, PIECE_US, Reach};
-use crate::schedule::{Grid, Moves, Pace, Shape, TreeNeighbors};
+use crate::schedule::{Grid, Moves, Pace, Shape, Steps, TreeNeighbors};
 
 use super::messages::Fan;
 
@@ -102,13 +102,13 @@ impl Model {
         algorithm: TotalExchangeAlgorithm,
         call: &Call,
     ) -> Prediction {
-        let [circulant_us, linear_us] = self.exchange_us(call.p, call.bytes);
+        let steps = Steps::new(call.p, call.radix);
         let others = call.ranks() - 1;
         match algorithm {
             TotalExchangeAlgorithm::Circulant => Prediction {
-                us: circulant_us,
-                rounds: Some(call.q()),
-                sent: call.q() * call.bytes / 2,
+                us: self.packed_us(&steps, call.p, call.bytes),
+                rounds: Some(steps.rounds().count() as u64),
+                sent: steps.travelling() * (call.bytes / call.ranks()),
             },
             TotalExchangeAlgorithm::Pairwise => Prediction {
                 us: others as f64 * self.alpha_us + self.beta_us() * call.others() as f64,
@@ -116,7 +116,7 @@ impl Model {
                 sent: call.others(),
             },
             TotalExchangeAlgorithm::Linear => Prediction {
-                us: linear_us,
+                us: self.linear_us(call.p, call.bytes),
                 rounds: Some(others.min(1)),
                 sent: call.others(),
             },
@@ -127,7 +127,7 @@ impl Model {
         }
     }
 
-    /// In each round, what travels has one of all values of a digit.
+    /// In each message, what travels has one of all values of a digit. Those of a dimension leave one after the other.
     fn exchange_in_grid(&self, grid: &Grid, call: &Call) -> Prediction {
         let none = Prediction {
             us: 0.0,
@@ -139,7 +139,9 @@ impl Model {
             let pieces_us = PIECE_US * call.ranks() as f64 / digits as f64;
             let bytes_us = self.beta_us() * call.bytes as f64 / digits as f64;
             before.then(Prediction {
-                us: rounds as f64 * (self.alpha_us + bytes_us + pieces_us),
+                us: self.alpha_us
+                    + (rounds as f64 - 1.0) * self.gap()
+                    + rounds as f64 * (bytes_us + pieces_us),
                 rounds: Some(rounds),
                 sent: rounds * (call.bytes / digits),
             })

@@ -129,9 +129,10 @@ impl Question<'_> {
         }
         let (model, members, more_us) = self.model(form)?;
         let facts = self.facts();
-        let radix_bytes = match self.collective.family() {
-            Family::Barrier => 0,
-            _ => self.bytes,
+        let radix = match self.collective.family() {
+            Family::TotalExchange => facts.exchange_radix(self.bytes, self.config),
+            Family::Barrier => facts.radix(form, 0, self.config),
+            _ => facts.radix(form, self.bytes, self.config),
         };
         let latency = match self.collective.family() {
             Family::Reduction => model.backwards().latency(self.bytes),
@@ -143,7 +144,7 @@ impl Question<'_> {
             bytes: self.bytes,
             blocks,
             tree: shape(algorithm, members, latency, self.config),
-            radix: facts.radix(form, radix_bytes, self.config),
+            radix,
             long_block: match self.collective.family() {
                 Family::Rooted => long_block(facts, algorithm.of_rooted(), self.config),
                 _ => u64::MAX,
