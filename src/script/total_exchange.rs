@@ -111,6 +111,14 @@ impl Rounds {
         self.exchange(script, group, 1, [0, group.p]);
     }
 
+    /// For each round, how much further the places go that travel, and which these are, on the circulant graph.
+    pub(super) fn travels(&self) -> impl Iterator<Item = (u32, impl Iterator<Item = u32> + Clone)> {
+        let places = |round: &'_ Round| round.places.clone().into_iter().flatten();
+        self.rounds
+            .iter()
+            .map(move |round| (round.skip, places(round)))
+    }
+
     /// Places for copies: for two rounds each way, as the next message may come while the last one is taken apart.
     pub(super) fn copies(&self) -> u32 {
         4 * self.width
