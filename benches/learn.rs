@@ -23,6 +23,7 @@ fn settled(c: &mut Criterion) {
             nodes: 8,
             widest: 1,
             narrowest: 1,
+            consecutive: true,
             eager_bytes: 16 << 10,
             host_leads: false,
             network: Network::default(),

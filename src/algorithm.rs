@@ -364,6 +364,7 @@ families! {
     }
     /// What can carry out an exchange of blocks of any sizes between all ranks.
     IrregularExchangeAlgorithm, of_irregular_exchange {
+        Circulant: "2 q, and an allreduce", "2 q alpha + q beta (m + 8 p)/2", sources::HALVING;
         Pairwise: "p - 1, or p if p is odd", "(p-1) alpha + beta m", sources::FACTORS;
         Linear: "1", "alpha + (p-2) g' + beta m", sources::FACTORS;
     }
@@ -372,6 +373,7 @@ families! {
 impl From<IrregularExchangeAlgorithm> for TotalExchangeAlgorithm {
     fn from(algorithm: IrregularExchangeAlgorithm) -> TotalExchangeAlgorithm {
         match algorithm {
+            IrregularExchangeAlgorithm::Circulant => TotalExchangeAlgorithm::Circulant,
             IrregularExchangeAlgorithm::Pairwise => TotalExchangeAlgorithm::Pairwise,
             IrregularExchangeAlgorithm::Linear => TotalExchangeAlgorithm::Linear,
         }

@@ -13,6 +13,7 @@ mod nodes;
 mod order;
 mod reduction;
 mod rooted;
+mod scans;
 mod select;
 mod slots;
 mod traffic;

@@ -54,6 +54,8 @@ pub struct Facts {
     pub widest: u32,
     /// See `widest`.
     pub narrowest: u32,
+    /// Do the ranks of each node follow each other?
+    pub consecutive: bool,
     /// Messages up to this length are fast on this host; above it, sooner or later, comes the
     /// rendezvous protocol with its round trips.
     pub eager_bytes: u64,

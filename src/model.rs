@@ -270,6 +270,21 @@ impl Model {
         rounds_us + further * self.gap() + self.beta_us() * bytes as f64
     }
 
+    /// Microseconds of a scan of `bytes` bytes in ceil(log2 p) rounds between `p` ranks, of which `width` on a node
+    /// share its link.
+    pub fn scan_us(&self, (p, width): (u32, u32), bytes: u64) -> f64 {
+        let link_us = self.beta_us() * bytes as f64;
+        let round_us = |round| self.alpha_us + f64::from(width.min(1u32 << round)) * link_us;
+        (0..Reach::among(p).rounds).map(round_us).sum()
+    }
+
+    /// Microseconds of the same between one rank of each of `nodes` nodes. In their memory the ranks of a node wait for
+    /// each other three times, and all copy about three vectors at the same time.
+    pub fn node_scan_us(&self, inside: &Model, (nodes, width): (u32, u32), bytes: u64) -> f64 {
+        let vectors_us = f64::from(width) * inside.beta_us() * bytes as f64;
+        self.scan_us((nodes, 1), bytes) + 3.0 * (inside.alpha_us + vectors_us)
+    }
+
     /// The faster way for an all-broadcast of `parts`: whole parts have this radix.
     pub fn all_broadcast(&self, parts: &Parts, eager_bytes: u64, radix: u32) -> Algorithm {
         if parts.largest() == parts.total() / u64::from(parts.p()) {

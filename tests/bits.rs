@@ -166,6 +166,35 @@ fn sums_over_lanes_have_the_same_bits_with_and_without_shared_memory() {
     }
 }
 
+/// Where the ranks of each node follow each other; between all ranks a scan has other bits.
+#[test]
+fn scans_over_nodes_have_the_same_bits_with_and_without_shared_memory() {
+    for mpi in MPIS {
+        let programs = programs(mpi, "scans");
+        for nodes in [[0, 0, 0, 1, 1, 1, 1], [0, 1, 1, 1, 2, 2, 3]] {
+            let with = |hierarchy, shm| {
+                let variables = [
+                    ("RONDO_SCAN", "doubling"),
+                    // Nothing else is Rondo's in all cases.
+                    ("RONDO_ALLREDUCE", "host"),
+                    ("RONDO_REDUCE", "host"),
+                    ("RONDO_REDUCE_SCATTER_BLOCK", "host"),
+                    ("RONDO_HIERARCHY", hierarchy),
+                    ("RONDO_SHM", shm),
+                ];
+                bits(mpi, &programs, &nodes, &variables)
+            };
+            let line = with("auto", "on");
+            assert_eq!(with("auto", "off"), line, "{mpi} {nodes:?}");
+            assert_ne!(
+                with("flat", "on"),
+                line,
+                "{mpi} {nodes:?}: between all ranks"
+            );
+        }
+    }
+}
+
 #[test]
 #[ignore = "hundreds of jobs: make deep"]
 fn sums_have_the_promised_bits_wherever_3_to_17_ranks_are() {

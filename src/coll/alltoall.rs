@@ -2,12 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+mod irregular;
 mod packed;
 
 use super::nodes::shares;
 use super::reduction::{limits, trim};
 use super::{Operation, Plan, Stop, begin, context, private};
-use crate::algorithm::TotalExchangeAlgorithm;
+use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::collective::Collective;
 use crate::comm::{State, Work};
 use crate::decide::{Choice, Form, TotalExchange, Why};
@@ -111,7 +112,7 @@ impl Operation for Alltoall {
             ..
         } = work;
         let means = (&mut *script, &mut *requests);
-        let count = |bytes| stats::count(self.collective(), plan.choice, bytes);
+        let count = |choice, bytes| stats::count(self.collective(), choice, bytes);
         let route = match (algorithm, form) {
             (TotalExchangeAlgorithm::Circulant, _) => Some(Route::Circulant),
             (TotalExchangeAlgorithm::Hypercube, _) => {
@@ -124,11 +125,23 @@ impl Operation for Alltoall {
             (TotalExchangeAlgorithm::Linear, Form::Flat)
             | (TotalExchangeAlgorithm::Pairwise, _) => None,
         };
+        let counted = |bytes| count(plan.choice, bytes);
         match route {
-            Some(route) => exchange.packed(route, plan.bytes, means, || count(plan.bytes))?,
+            Some(Route::Circulant) if self.op() != AlltoallOp::Alltoall => {
+                if !exchange.irregular(means, counted)? {
+                    let choice = Choice::Rondo {
+                        algorithm: Algorithm::Pairwise,
+                        form: Form::Flat,
+                        blocks: 1,
+                        why: Why::Memory,
+                    };
+                    exchange.pairs(true, (script, requests), |bytes| count(choice, bytes))?;
+                }
+            }
+            Some(route) => exchange.packed(route, plan.bytes, means, || counted(plan.bytes))?,
             None => {
                 let one_at_a_time = algorithm == TotalExchangeAlgorithm::Pairwise;
-                exchange.pairs(one_at_a_time, means, count)?;
+                exchange.pairs(one_at_a_time, means, counted)?;
             }
         }
         trim(script, requests);

@@ -15,7 +15,7 @@ impl Writing<'_> {
         let facts = self.state.facts();
         match (algorithm, form) {
             // A grid of ranks, a chain, and binary trees, in which nobody gets much from many.
-            _ if self.call.collective().family() == Family::Scan => 0,
+            (_, Form::Flat) if self.call.collective().family() == Family::Scan => 0,
             (Algorithm::Ordered, _) => facts.p - 1,
             (_, Form::Nodes { lanes: 1 }) | (Algorithm::Circulant, Form::Nodes { .. })
                 if !self.shares =>

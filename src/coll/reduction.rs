@@ -323,6 +323,9 @@ impl Reduction {
         {
             inside.exchange(in_area, &slices)?;
         }
+        if inside.is_some() && writing.write_join(script) {
+            run.carry_out(script, requests, area)?;
+        }
         if let Some(inside) = &mut inside
             && let Some((own, longest, wants)) = writing.handed_out().or_else(|| writing.brought())
         {
@@ -354,6 +357,7 @@ impl Reduction {
                     Algorithm::Census,
                     Algorithm::Postal,
                     Algorithm::Halving,
+                    Algorithm::Doubling,
                 ];
                 short.contains(&algorithm) && plan.bytes < LEAST_BYTES
             }

@@ -12,7 +12,7 @@ use crate::engine::node::{
     run_slots,
 };
 use crate::host::{Buffers, Failure, NodeCall, Requests, RingSlots, SlotVectors, Vectors};
-use crate::script::{Cut, Fold, Prefix, Script, share};
+use crate::script::{Cut, Fold, Script, share};
 use crate::stats;
 use std::iter::once;
 use std::ops::Range;
@@ -234,14 +234,13 @@ impl Writing<'_> {
     pub fn wants(&self) -> Vec<Want> {
         let topology = self.state.topology();
         let (rank, nodes) = (self.rank(), topology.nodes());
-        let vector = |of| {
+        let all = || {
             vec![Want {
                 elements: 0..self.total,
                 to: 0,
-                of,
+                of: Operand::All,
             }]
         };
-        let all = || vector(Operand::All);
         match self.call.collective().family() {
             Family::Reduction => {
                 let led = self.led(rank).into_iter();
@@ -276,14 +275,7 @@ impl Writing<'_> {
                 wants.sort_unstable_by_key(|want| want.elements.start);
                 side_by_side(wants)
             }
-            // On one node only, where ranks have their own numbers.
-            Family::Scan => match self.prefix() {
-                Prefix::Inclusive => vector(Operand::Upto(rank)),
-                Prefix::Exclusive => match rank.checked_sub(1) {
-                    Some(before) => vector(Operand::Upto(before)),
-                    None => Vec::new(),
-                },
-            },
+            Family::Scan => self.prefixes(),
             Family::AllReduction
             | Family::Broadcast
             | Family::AllBroadcast
@@ -304,8 +296,11 @@ impl Writing<'_> {
         }
     }
 
-    /// What the ranks of the node exchange in the end: of each rank, elements of the result.
+    /// What the ranks of the node exchange in the end: of each rank, elements of the area.
     pub fn slices(&self) -> Option<Vec<Range<u64>>> {
+        if self.call.collective().family() == Family::Scan {
+            return self.before_node();
+        }
         let is_all = self.call.collective().family() == Family::AllReduction;
         (is_all && self.state.facts().nodes > 1).then(|| {
             let places = self.state.locals().len() as u32;

@@ -4,19 +4,18 @@
 
 use super::Operation;
 use crate::algorithm::{
-    Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm,
-    ScatteredReductionAlgorithm, trees,
+    Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScatteredReductionAlgorithm, trees,
 };
 use crate::collective::Family;
 use crate::comm::State;
 use crate::decide::{self, Choice, Form};
 use crate::host::{self, Reduction, ReductionOp, Vectors};
-use crate::schedule::{Circulant, Grid, Shape, Steps, TreeNeighbors};
+use crate::schedule::{Circulant, Shape, Steps, TreeNeighbors};
 use crate::script::{
-    GRID_PLACES, GatherNodes, GatherTree, Group, LaneLeaders, Lanes, Leaders, Prefix, Scattered,
-    Script, broadcast_tree, census, census_places, chain, collect, disseminate, doubling, exchange,
-    gather, gather_cut, grid_scan, halving, hand_over, ordered, ordered_cut, reduce,
-    reduce_broadcast, reduce_tree, ring, share, spread, spread_vectors, tree_scan,
+    GatherNodes, GatherTree, Group, LaneLeaders, Lanes, Leaders, Scattered, Script, broadcast_tree,
+    census, census_places, collect, disseminate, exchange, gather, gather_cut, halving, hand_over,
+    ordered, ordered_cut, reduce, reduce_broadcast, reduce_tree, ring, share, spread,
+    spread_vectors,
 };
 use std::iter::once;
 use std::ops::Range;
@@ -161,49 +160,6 @@ impl Writing<'_> {
             ScatteredReductionAlgorithm::Circulant => self.scattered(script, blocks),
         };
         script.result(own);
-    }
-
-    fn write_scan(&self, script: &mut Script, algorithm: Algorithm, blocks: u32) {
-        let prefix = self.prefix();
-        let vector = (0..blocks).map(|i| share(self.total, blocks, i));
-        let places = match algorithm.of_scan() {
-            ScanAlgorithm::Doubling => prefix.places(self.p()),
-            ScanAlgorithm::Pipelined => prefix.places(self.p()).min(2),
-            ScanAlgorithm::Hypercube | ScanAlgorithm::Mesh => GRID_PLACES,
-            ScanAlgorithm::InOrder | ScanAlgorithm::TwoTree => prefix.tree_places(),
-        };
-        let area = (0..places).flat_map(|_| vector.clone());
-        script.begin(self.most, area);
-        let (p, rank) = (self.p(), self.rank());
-        match algorithm.of_scan() {
-            ScanAlgorithm::Doubling => doubling(script, p, rank, blocks, prefix),
-            ScanAlgorithm::Pipelined => chain(script, p, rank, blocks, prefix),
-            ScanAlgorithm::Hypercube => {
-                let grid = Grid::hypercube_around(p);
-                grid_scan(script, &grid, (p, rank), blocks, prefix);
-            }
-            ScanAlgorithm::Mesh => {
-                let grid = Grid::mesh_around(p);
-                grid_scan(script, &grid, (p, rank), blocks, prefix);
-            }
-            ScanAlgorithm::InOrder | ScanAlgorithm::TwoTree => {
-                let shape = self.shape(algorithm);
-                let family = self.neighbors(shape, shape.top(self.p()));
-                tree_scan(script, &family, rank, blocks, prefix);
-            }
-        }
-    }
-
-    /// Which prefix a rank gets in a scan.
-    pub fn prefix(&self) -> Prefix {
-        match self.call.which() {
-            ReductionOp::Exscan => Prefix::Exclusive,
-            ReductionOp::Scan
-            | ReductionOp::Allreduce
-            | ReductionOp::Reduce
-            | ReductionOp::ReduceScatter
-            | ReductionOp::ReduceScatterBlock => Prefix::Inclusive,
-        }
     }
 
     /// The vectors of the area.
@@ -519,7 +475,7 @@ impl Writing<'_> {
     }
 
     /// This rank's place in the tree of a shape and a root.
-    fn neighbors(&self, shape: Shape, top: u32) -> TreeNeighbors {
+    pub(super) fn neighbors(&self, shape: Shape, top: u32) -> TreeNeighbors {
         let mut family = TreeNeighbors::default();
         family.set(shape, self.p(), self.rank(), top);
         family

@@ -43,6 +43,7 @@ pub fn handshake(
             nodes: p,
             widest: 1,
             narrowest: 1,
+            consecutive: true,
             eager_bytes: Abi::BUILT.eager_bytes(),
             host_leads: Abi::BUILT.host_leads(),
             network: Network::default(),
@@ -181,6 +182,7 @@ impl State {
         self.facts.nodes = self.topology.nodes();
         self.facts.widest = self.topology.widest();
         self.facts.narrowest = self.topology.narrowest();
+        self.facts.consecutive = self.topology.is_sorted();
     }
 
     fn report_differences(&self, host: &Host, proposal: &Proposal) {

@@ -293,13 +293,16 @@ impl Reduction<'_> {
     }
 
     /// Between whom. On one node that is through the memory that its ranks share, where there is a way with the same
-    /// bits as by messages.
+    /// bits as by messages. A scan over nodes keeps the order of ranks.
     fn form(&self, algorithm: Algorithm) -> Form {
         let Context { facts, config, .. } = self.context;
         let is_placed = self.promise() == Reproducible::Placement;
         let is_one = facts.nodes == 1;
         let is_flat = match is_one {
             true => !config.shm || self.unit > SLOT_UNIT_MAX,
+            false if self.family() == Family::Scan => {
+                is_placed || self.promise() == Reproducible::Order || !facts.consecutive
+            }
             false => is_placed || self.is_ordered(),
         };
         match algorithm {
@@ -312,6 +315,9 @@ impl Reduction<'_> {
             }
             // One rank of each node halves.
             Algorithm::Halving | Algorithm::Gather => Form::Nodes { lanes: 1 },
+            Algorithm::Doubling if self.family() == Family::Scan && !is_one => {
+                Form::Nodes { lanes: 1 }
+            }
             // Over nodes its tree is another one. In a reduce-scatter every rank is a root.
             Algorithm::Circulant if self.family() == Family::Reduction && !is_placed => {
                 Form::Nodes {

@@ -72,7 +72,7 @@ impl Model {
             Family::Barrier => self.predict_barrier(algorithm.of_barrier(), call),
             Family::TotalExchange => self.predict_exchange(algorithm.of_total_exchange(), call),
             Family::IrregularExchange => {
-                self.predict_exchange(algorithm.of_irregular_exchange().into(), call)
+                self.predict_irregular_exchange(algorithm.of_irregular_exchange(), call)
             }
         })
     }

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Join, Script};
+use super::{Group, Join, Script};
 
 /// Which prefix a rank gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,17 +46,24 @@ fn is_tripled(p: u32) -> bool {
 /// the same without the own vector, and what has come. An exclusive scan is one by [`tripling`] where that has as many
 /// rounds.
 pub fn doubling(script: &mut Script, p: u32, rank: u32, n: u32, prefix: Prefix) {
+    rounds(script, &Group::all(p, rank), n, prefix);
+    finish(script, rank, n, prefix);
+}
+
+/// The same between the members of a group, without saying where the result is.
+pub(super) fn rounds(script: &mut Script, group: &Group, n: u32, prefix: Prefix) {
+    let &Group { p, me, .. } = group;
     if prefix == Prefix::Exclusive && is_tripled(p) {
-        tripling(script, p, rank, n);
-        return finish(script, rank, n, prefix);
+        return tripling(script, group, n);
     }
     let mut distance = 1;
     let mut first = true;
     while distance < p {
-        if rank + distance < p {
-            script.send(rank + distance, 0..n);
+        if me + distance < p {
+            script.send(group.rank(me + distance), 0..n);
         }
-        if let Some(from) = rank.checked_sub(distance) {
+        if let Some(from) = me.checked_sub(distance) {
+            let from = group.rank(from);
             match prefix {
                 Prefix::Inclusive => script.receive(from, 0..n, Join::Left),
                 Prefix::Exclusive => {
@@ -70,37 +77,38 @@ pub fn doubling(script: &mut Script, p: u32, rank: u32, n: u32, prefix: Prefix) 
         }
         distance *= 2;
     }
-    finish(script, rank, n, prefix);
 }
 
 /// Adds an exclusive scan whose messages go 1, 2, 3, 6, 12, ... ranks far (Träff, arXiv 2507.04785, the 123-doubling),
 /// in ceil(log2 (p - 1) + log2 (4 / 3)) rounds. After three of them a rank has the result over the three ranks before
 /// it, then over twice as many in each round. The own vector is an operand in the second round only, so a rank reduces
 /// once a round.
-fn tripling(script: &mut Script, p: u32, rank: u32, n: u32) {
+fn tripling(script: &mut Script, group: &Group, n: u32) {
+    let &Group { p, me, .. } = group;
     let (own, before) = (0..n, n..2 * n);
     let (mut distance, mut round) = (1, 0);
     // Ranks that are covered after the rounds so far.
     let mut covered = 0;
     while covered + 1 < p {
-        if rank + distance < p {
+        if me + distance < p {
+            let to = group.rank(me + distance);
             match round {
-                0 => script.send(rank + distance, own.clone()),
+                0 => script.send(to, own.clone()),
                 1 => {
-                    if rank > 0 {
+                    if me > 0 {
                         script.fold(before.start, own.clone(), Join::Left);
                     }
-                    script.send(rank + distance, own.clone());
+                    script.send(to, own.clone());
                 }
                 // Nothing is before rank 0.
-                _ if rank > 0 => script.send(rank + distance, before.clone()),
+                _ if me > 0 => script.send(to, before.clone()),
                 _ => {}
             }
         }
         let least = if round < 2 { 0 } else { 1 };
-        if rank >= distance + least {
+        if me >= distance + least {
             let join = if round == 0 { Join::Store } else { Join::Left };
-            script.receive(rank - distance, before.clone(), join);
+            script.receive(group.rank(me - distance), before.clone(), join);
         }
         (covered, distance) = match round {
             0 => (1, 2),
@@ -114,9 +122,16 @@ fn tripling(script: &mut Script, p: u32, rank: u32, n: u32) {
 /// Adds a scan in which every rank passes the result on to the next one, block by block: p - 2 + n steps, and the bits
 /// of a loop over the ranks.
 pub fn chain(script: &mut Script, p: u32, rank: u32, n: u32, prefix: Prefix) {
+    along(script, &Group::all(p, rank), n, prefix);
+    finish(script, rank, n, prefix);
+}
+
+/// The same along the members of a group, without saying where the result is.
+pub(super) fn along(script: &mut Script, group: &Group, n: u32, prefix: Prefix) {
     for block in 0..n {
         let own = block..block + 1;
-        if let Some(from) = rank.checked_sub(1) {
+        if let Some(before) = group.me.checked_sub(1) {
+            let from = group.rank(before);
             match prefix {
                 Prefix::Inclusive => script.receive(from, own.clone(), Join::Left),
                 Prefix::Exclusive => {
@@ -125,11 +140,10 @@ pub fn chain(script: &mut Script, p: u32, rank: u32, n: u32, prefix: Prefix) {
                 }
             }
         }
-        if rank + 1 < p {
-            script.send(rank + 1, own);
+        if group.me + 1 < group.p {
+            script.send(group.rank(group.me + 1), own);
         }
     }
-    finish(script, rank, n, prefix);
 }
 
 /// Says where the result is.

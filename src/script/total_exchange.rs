@@ -2,8 +2,8 @@
 //!
 //! On the circulant graph it is the halving reduce-scatter (J. L. Träff, arXiv 2410.14234) with blocks that lie side by
 //! side in place of operands that are joined. With a larger radix there are fewer rounds of more messages, and a block
-//! travels less often (J. Bruck et al., IEEE TPDS 8(11), 1997, section 3). In a grid, blocks go along one dimension after the other. Among pairs of
-//! members, each has one partner after the other.
+//! travels less often (J. Bruck et al., IEEE TPDS 8(11), 1997, section 3). In a grid, blocks go along one dimension
+//! after the other. Among pairs of members, each has one partner after the other.
 
 #![forbid(unsafe_code)]
 
@@ -128,6 +128,13 @@ impl Rounds {
         let blocks = group.p + self.copies();
         script.begin(most, repeat_n(elements, blocks as usize));
         self.exchange(script, group, 1, [0, group.p]);
+    }
+
+    /// For each message, how much further the places go that travel, and which these are, on the circulant graph.
+    pub(super) fn travels(&self) -> impl Iterator<Item = (u32, impl Iterator<Item = u32> + Clone)> {
+        let places = |message: &'_ Message| message.places.clone().into_iter().flatten();
+        let messages = self.rounds.iter().flat_map(|round| &round.messages);
+        messages.map(move |message| (message.skip, places(message)))
     }
 
     /// Places for copies: for two rounds each way, as the next message may come while the last one is taken apart.

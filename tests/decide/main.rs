@@ -32,6 +32,7 @@ const fn full(nodes: u32, width: u32) -> Facts {
         nodes,
         widest: width,
         narrowest: width,
+        consecutive: true,
         eager_bytes: 16 << 10,
         host_leads: false,
         network: UNKNOWN,

@@ -940,3 +940,93 @@ fn scans_are_rondos_where_messages_travel_for_long_if_the_operator_is_exact() {
         assert_eq!(host_because(of(apart, SUM_OF_INTEGERS)), Some(Why::Slower));
     }
 }
+
+/// One rank of each node scans for it, if the ranks of each follow each other and no promise forbids it.
+#[test]
+fn a_scan_by_doubling_goes_over_nodes_whose_ranks_follow_each_other() {
+    let (nodes, leaders) = (full(4, 4), Form::Nodes { lanes: 1 });
+    let uneven = Facts {
+        p: 13,
+        narrowest: 1,
+        ..nodes
+    };
+    let cyclic = Facts {
+        consecutive: false,
+        ..nodes
+    };
+    for collective in [Collective::Scan, Collective::Exscan] {
+        let form = |facts, order, reproducible, hierarchy| {
+            let mut config = promised(reproducible);
+            config[collective].setting = Setting::Use(Algorithm::Doubling);
+            config.hierarchy = hierarchy;
+            match reduction(collective, facts, 1000, order, &config) {
+                Choice::Rondo { form, .. } => form,
+                Choice::Host(why) => panic!("{why:?}"),
+            }
+        };
+        let (auto, run) = (Hierarchy::Auto, Reproducible::Run);
+        for facts in [nodes, uneven] {
+            for order in [SUM_OF_INTEGERS, SUM_OF_DOUBLES, ORDERED] {
+                assert_eq!(form(facts, order, run, auto), leaders);
+                assert_eq!(form(facts, order, run, Hierarchy::Flat), Form::Flat);
+                assert_eq!(form(cyclic, order, run, auto), Form::Flat);
+            }
+        }
+        for promise in [Reproducible::Placement, Reproducible::Order] {
+            assert_eq!(form(nodes, SUM_OF_DOUBLES, promise, auto), Form::Flat);
+            assert_eq!(form(nodes, SUM_OF_INTEGERS, promise, auto), leaders);
+        }
+        for facts in [NODE, NODES] {
+            assert_eq!(form(facts, SUM_OF_INTEGERS, run, auto), Form::Flat);
+        }
+    }
+}
+
+/// Fewer rounds between nodes, and one message in each for a node. A clock may say so only of exact operators.
+#[test]
+fn scans_over_nodes_are_rondos_where_the_model_says_so_if_the_operator_is_exact() {
+    let known = |facts| Facts {
+        network: FAR,
+        ..facts
+    };
+    let far = known(full(4, 4));
+    let host_leads = Facts {
+        host_leads: true,
+        ..far
+    };
+    let cyclic = Facts {
+        consecutive: false,
+        ..far
+    };
+    let default = Config::default();
+    let no_memory = config(|c| c.shm = false);
+    for collective in [Collective::Scan, Collective::Exscan] {
+        for bytes in [1, 8, 8 << 10] {
+            let of = |facts, order, config| reduction(collective, facts, bytes, order, config);
+            let choice = of(far, SUM_OF_INTEGERS, &default);
+            assert_eq!(algorithm_because(choice), (Algorithm::Doubling, Why::Auto));
+            assert!(!is_flat(choice));
+            for (facts, order, config) in [
+                (far, SUM_OF_DOUBLES, &default),
+                (far, ORDERED, &default),
+                (full(4, 4), SUM_OF_INTEGERS, &default),
+                (host_leads, SUM_OF_INTEGERS, &default),
+                (cyclic, SUM_OF_INTEGERS, &default),
+                (far, SUM_OF_INTEGERS, &no_memory),
+            ] {
+                let choice = of(facts, order, config);
+                assert_eq!(host_because(choice), Some(Why::Slower), "{facts:?}");
+            }
+        }
+    }
+    // Memory that is no faster than the link.
+    let slow = Facts {
+        network: Network {
+            node_beta_ns_per_kb: FAR.beta_ns_per_kb,
+            ..FAR
+        },
+        ..far
+    };
+    let long = reduction(Collective::Scan, slow, 1 << 20, SUM_OF_INTEGERS, &default);
+    assert_eq!(host_because(long), Some(Why::Slower));
+}

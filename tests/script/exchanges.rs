@@ -238,3 +238,57 @@ fn partners_are_each_others() {
         }
     }
 }
+
+/// Whose size is in each block of a rank, and for whom it is: that of the distance d is for the rank d after the one
+/// that had it first.
+fn passing(outcome: &wire::Outcome, p: u32, me: u32, blocks: u32) -> Vec<(usize, usize)> {
+    let all = outcome.blocks(me, 0..blocks);
+    let ends = |term: &Term| {
+        let (from, d) = term[0];
+        (from.into(), ((u32::from(from) + u32::from(d)) % p) as usize)
+    };
+    all.iter().map(ends).collect()
+}
+
+/// The first exchange leaves in each block the size of what is in it in the second one.
+#[test]
+fn blocks_of_any_sizes_follow_their_sizes_in_as_many_rounds() {
+    for p in every_p() {
+        let exchange = IrregularExchange::new(p);
+        let (blocks, q) = (exchange.blocks(), p.next_power_of_two().ilog2());
+        assert!(blocks <= p + p.next_multiple_of(2) * q, "p = {p}");
+        let group = |rank| Group::all(p, rank);
+        let sizes = &sizes(p, 3, false);
+        // What a rank has for those after it, beginning with itself.
+        let own = |me: u32| (0..p).map(move |d| sizes[me as usize][((me + d) % p) as usize]);
+        let most_own = (0..p).map(|me| own(me).sum()).max().unwrap_or(0);
+        for variant in variants_for(p, 600) {
+            let first = scripts(p, |script, rank| {
+                let ones = repeat_n(1, blocks as usize);
+                exchange.write(script, &group(rank), ones, variant.most);
+            });
+            let outcome = carry_out(&first, p.into(), &variant);
+            let write = |script: &mut Script, me: u32| {
+                let passing = passing(&outcome, p, me, blocks);
+                let lengths = passing.iter().map(|&(from, to)| sizes[from][to]);
+                // Every rank's area is full of as many of its own elements.
+                let lengths = lengths.chain(once(most_own));
+                exchange.write(script, &group(me), lengths, variant.most)
+            };
+            let second = scripts(p, |script, rank| drop(write(script, rank)));
+            let places = write(&mut Script::default(), 0);
+            let arrived = carry_out(&second, most_own, &variant);
+            for me in 0..p {
+                for (d, &place) in (0..).zip(&places) {
+                    let from = (me + p - d) % p;
+                    let start = own(from).take(d as usize).sum();
+                    let count = sizes[from as usize][me as usize];
+                    let got = arrived.blocks(me, place..place + 1);
+                    check(me, &got, &plain(from, start..start + count), &variant);
+                }
+                let sent = &arrived.ports[me as usize].sent;
+                assert!(variant.most < u64::MAX || sent.len() as u32 <= q, "p = {p}");
+            }
+        }
+    }
+}

@@ -2,7 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::Reduction;
+use super::{Reduction, SLOT_UNIT_MAX};
+use crate::algorithm::Algorithm;
 use crate::collective::{Family, LEAST_BYTES};
 use crate::config::Config;
 use crate::decide::{Context, Facts, Form, OVERLAP, Why};
@@ -46,6 +47,22 @@ impl Reduction<'_> {
         self.context.facts.widest == 1 && self.counts_rounds()
     }
 
+    /// Is a scan by the model faster between one rank of each node, with memory inside nodes, than between all ranks? A
+    /// clock may say so only if the bits do not change.
+    fn scans_over_nodes(&self) -> bool {
+        let Context { facts, config, .. } = self.context;
+        let has_memory = config.shm && self.unit <= SLOT_UNIT_MAX;
+        if !self.order.exact || !has_memory || facts.host_leads || !facts.is_known(config) {
+            return false;
+        }
+        let models = facts.models(config);
+        self.form(Algorithm::Doubling) != Form::Flat
+            && models
+                .0
+                .node_scan_us(&models.1, (facts.nodes, facts.widest), self.bytes)
+                < models.0.scan_us((facts.p, facts.widest), self.bytes)
+    }
+
     /// Is Rondo expected to be the faster one?
     pub(super) fn worthwhile(&self) -> Result<(), Why> {
         let Context { facts, config, .. } = self.context;
@@ -71,7 +88,7 @@ impl Reduction<'_> {
             }
             Family::Reduction => true,
             // Elsewhere no faster than the usual algorithm of hosts.
-            Family::Scan => self.counts_flat_rounds(),
+            Family::Scan => self.counts_flat_rounds() || self.scans_over_nodes(),
             Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
@@ -91,7 +108,8 @@ impl Reduction<'_> {
             }
             Family::AllReduction if self.is_short() && self.counts_rounds() => 1,
             Family::AllReduction if self.counts_flat_rounds() => 1,
-            Family::Reduction | Family::Scan if self.counts_flat_rounds() => 1,
+            Family::Reduction if self.counts_flat_rounds() => 1,
+            Family::Scan => 1,
             // Two rounds less than hosts have.
             Family::ScatteredReduction if self.counts_flat_rounds() && is_between_powers => 1,
             Family::ScatteredReduction if self.counts_flat_rounds() => LEAST_BYTES,
@@ -105,7 +123,6 @@ impl Reduction<'_> {
             Family::ScatteredReduction if !is_even => LANES_BYTES,
             Family::ScatteredReduction
             | Family::Reduction
-            | Family::Scan
             | Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted

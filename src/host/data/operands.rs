@@ -358,6 +358,23 @@ impl<'a> Operands<'a> {
         unsafe { block.copy_out(self.mpi, self.comm, 0, to) }.map_err(at("packing"))
     }
 
+    /// Puts numbers, side by side, into an area of bytes of Rondo's own, which begins with them.
+    pub fn put_numbers(&self, area: Area, numbers: &[u64]) {
+        let (from, to) = (numbers.as_ptr().cast::<u8>(), self.place(area, 0));
+        // SAFETY: areas of bytes have a byte for each element of their script, which has room for the numbers.
+        unsafe { ptr::copy_nonoverlapping(from, to, size_of_val(numbers)) };
+    }
+
+    /// Gets them from such an area.
+    pub fn get_numbers(&self, area: Area, numbers: &mut [u64]) {
+        let (from, to) = (
+            self.place(area, 0).cast_const(),
+            numbers.as_mut_ptr().cast::<u8>(),
+        );
+        // SAFETY: as in `put_numbers`; the script is over, so that the bytes are there.
+        unsafe { ptr::copy_nonoverlapping(from, to, size_of_val(numbers)) };
+    }
+
     /// Unpacks a block from an area of bytes, in which it begins at this place.
     pub fn unpack(&self, block: &UserBlocks, area: Area, place: u64) -> Result<(), Failure> {
         let from = self.place(area, place);

@@ -4,8 +4,8 @@
 
 use super::{Call, Model, Prediction};
 use crate::algorithm::{
-    AllBroadcastAlgorithm, BarrierAlgorithm, BroadcastAlgorithm, RootedAlgorithm,
-    TotalExchangeAlgorithm, trees,
+    AllBroadcastAlgorithm, BarrierAlgorithm, BroadcastAlgorithm, IrregularExchangeAlgorithm,
+    RootedAlgorithm, TotalExchangeAlgorithm, trees,
 };
 use crate::collective::Collective;
 use crate::model::{PASSING_NS, PIECE_US, Reach};
@@ -124,6 +124,25 @@ impl Model {
                 self.exchange_in_grid(&Grid::hypercube(call.p), call)
             }
             TotalExchangeAlgorithm::Mesh => self.exchange_in_grid(&Grid::mesh(call.p), call),
+        }
+    }
+
+    /// Those on the circulant graph follow their sizes.
+    pub(super) fn predict_irregular_exchange(
+        &self,
+        algorithm: IrregularExchangeAlgorithm,
+        call: &Call,
+    ) -> Prediction {
+        let blocks = self.predict_exchange(algorithm.into(), call);
+        match algorithm {
+            IrregularExchangeAlgorithm::Circulant => {
+                let sizes = Call {
+                    bytes: size_of::<u64>() as u64 * call.ranks(),
+                    ..*call
+                };
+                self.predict_exchange(algorithm.into(), &sizes).then(blocks)
+            }
+            IrregularExchangeAlgorithm::Pairwise | IrregularExchangeAlgorithm::Linear => blocks,
         }
     }
 

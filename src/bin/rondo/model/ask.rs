@@ -43,6 +43,7 @@ impl Question<'_> {
             nodes: self.nodes,
             widest: self.ranks.div_ceil(self.nodes),
             narrowest: self.ranks / self.nodes,
+            consecutive: true,
             eager_bytes: self.eager,
             host_leads: false,
             network: self.network,
