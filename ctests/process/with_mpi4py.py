@@ -52,6 +52,50 @@ def data(rank, count):
     return array.array("i", ((31 * rank + i) % 1009 for i in range(count)))
 
 
+def exchange(comm, scale):
+    """Blocks of one size, of any sizes, and subarrays: columns of a matrix become rows, as in a parallel FFT."""
+    me, ranks = comm.rank, comm.size
+
+    def block(source, target, count):
+        return data(31 * source + target, count)
+
+    def all_blocks(pairs):
+        return sum((block(*pair) for pair in pairs), array.array("i"))
+
+    sent = all_blocks((me, rank, scale) for rank in range(ranks))
+    want = all_blocks((rank, me, scale) for rank in range(ranks))
+    got = array.array("i", bytes(4 * scale * ranks))
+    counted("alltoall", comm, lambda: comm.Alltoall([sent, MPI.INT], [got, MPI.INT]))
+    check(got == want, "Alltoall")
+
+    # Every third block is empty.
+    counts = [(me + rank) % 3 * scale for rank in range(ranks)]
+    displs = [sum(counts[:rank]) for rank in range(ranks)]
+    sent = all_blocks((me, rank, counts[rank]) for rank in range(ranks))
+    want = all_blocks((rank, me, counts[rank]) for rank in range(ranks))
+    got = array.array("i", bytes(4 * len(want)))
+    spec = [counts, displs, MPI.INT]
+    counted("alltoallv", comm, lambda: comm.Alltoallv([sent, *spec], [got, *spec]))
+    check(got == want, "Alltoallv")
+
+    def parts(total):
+        sizes = [total // ranks + (rank < total % ranks) for rank in range(ranks)]
+        return [(sum(sizes[:rank]), size) for rank, size in enumerate(sizes)]
+
+    rows, columns = parts(2 * ranks * scale + 1), parts(3 * ranks + 2)
+    height, width = sum(size for _, size in rows), sum(size for _, size in columns)
+    (top, own_rows), (left, own_columns) = rows[me], columns[me]
+    sent = array.array("i", (1000 * i + left + j for i in range(height) for j in range(own_columns)))
+    got = array.array("i", bytes(4 * own_rows * width))
+    out = [MPI.INT.Create_subarray([height, own_columns], [size, own_columns], [at, 0]).Commit() for at, size in rows]
+    into = [MPI.INT.Create_subarray([own_rows, width], [own_rows, size], [0, at]).Commit() for at, size in columns]
+    ones = ([1] * ranks, [0] * ranks)
+    counted("alltoallw", comm, lambda: comm.Alltoallw([sent, ones, out], [got, ones, into]))
+    check(got == array.array("i", (1000 * (top + i) + j for i in range(own_rows) for j in range(width))), "Alltoallw")
+    for datatype in out + into:
+        datatype.Free()
+
+
 def exercise(comm, scale):
     counts, displs = blocks(comm, scale)
     whole = array.array("i")
@@ -81,6 +125,7 @@ def exercise(comm, scale):
     check(everywhere == whole, "Allgatherv")
     got = counted("allgather", comm, lambda: comm.allgather(comm.rank * scale))
     check(got == [rank * scale for rank in range(comm.size)], "allgather of objects")
+    exchange(comm, scale)
 
 
 for scale in (1, 50, 3000):

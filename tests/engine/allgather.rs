@@ -105,6 +105,23 @@ fn every_p_to_40_every_distribution_in_whole_parts() {
     }
 }
 
+/// Another distribution for each algorithm and each p.
+#[test]
+fn every_p_to_64_every_algorithm() {
+    let mut rng = rng(2);
+    for p in (41..=64).chain([67]) {
+        let distributions = distributions(p);
+        for (i, how) in (p as usize..).zip(EVERY) {
+            let sizes = distributions[i % distributions.len()].clone();
+            let mut case = Case::new(sizes, how, 3);
+            check(&case, &run(&case, in_rounds));
+            case.limits.receives = rng.random_range(1..=9);
+            case.room = rng.random_range(1..=4);
+            check(&case, &run(&case, shuffled(rng.random())));
+        }
+    }
+}
+
 #[test]
 fn larger_p_every_distribution() {
     for p in ODD_PS {
@@ -180,7 +197,7 @@ fn a_slow_rank_gets_and_forwards_everything_in_the_end() {
 /// way and p - 1 on the ring. A rank sends and receives one message in each.
 #[test]
 fn the_rounds_are_those_of_the_papers() {
-    for p in (1..=40).chain(ODD_PS) {
+    for p in (1..=64).chain(ODD_PS) {
         let q = Circulant::new(p).q() as u32;
         let check = |how, n: u32, rounds: u32| {
             let rounds = u64::from(rounds);

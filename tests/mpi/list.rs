@@ -214,6 +214,8 @@ pub struct Statistic {
     #[serde(default = "bcast")]
     pub collective: String,
     pub algorithm: String,
+    /// Why the calls went there; all reasons together if it is not said.
+    pub reason: Option<String>,
     /// Calls of rank 0.
     pub calls: u64,
     /// Bytes of one rank's messages, where they are checked; the ranks of the job have as many on average.

@@ -164,8 +164,8 @@ struct Row {
     reason: String,
 }
 
-/// Checks the statistics file of a run: each named collective and algorithm has its calls and bytes, over
-/// all reasons together, and no other has any.
+/// Checks the statistics file of a run: each named collective and algorithm has its calls and bytes, for the reason
+/// that is named or over all reasons together, and no other has any.
 pub fn statistics(want: &[Statistic], file: &Path, ranks: u32) -> Result<(), String> {
     let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
     let check = |stats: File| {
@@ -184,8 +184,9 @@ pub fn statistics(want: &[Statistic], file: &Path, ranks: u32) -> Result<(), Str
                 "a row without its time",
             )?;
             let known = want.iter().any(|w| is(row, w)) || is_by_the_way(row, want);
-            let (collective, algorithm) = (&row.collective, &row.algorithm);
-            ensure(known, format!("unexpected: {collective} by {algorithm}"))?;
+            let (collective, algorithm, reason) = (&row.collective, &row.algorithm, &row.reason);
+            let unexpected = format!("unexpected: {collective} by {algorithm} ({reason})");
+            ensure(known, unexpected)?;
         }
         want.iter()
             .try_for_each(|w| has(&stats.collectives, w, ranks))
@@ -203,7 +204,8 @@ fn is_by_the_way(row: &Row, want: &[Statistic]) -> bool {
 }
 
 fn is(row: &Row, want: &Statistic) -> bool {
-    row.collective == want.collective && row.algorithm == want.algorithm
+    let reason = want.reason.as_ref().unwrap_or(&row.reason);
+    (&row.collective, &row.algorithm, &row.reason) == (&want.collective, &want.algorithm, reason)
 }
 
 fn has(rows: &[Row], want: &Statistic, ranks: u32) -> Result<(), String> {

@@ -357,6 +357,17 @@ fn the_library_exports_exactly_its_list() {
     exports_exactly("mpich", "mpich");
 }
 
+/// Every process of a job loads the library and relocates its tables, so what it has for algorithms that few programs
+/// use is bounded. A change that needs more raises the bound, and says for what.
+#[test]
+fn the_library_stays_small() {
+    for mpi in ["openmpi", "mpich"] {
+        let library = root().join(format!("build/{mpi}/librondo.so"));
+        let bytes = fs::metadata(&library).expect("it is built").len();
+        assert!(bytes < 2_300_000, "{}: {bytes} bytes", library.display());
+    }
+}
+
 /// A collective that has only its row has an option and counters, but no call of it is seen.
 #[test]
 fn every_collective_is_exported_in_all_its_forms() {

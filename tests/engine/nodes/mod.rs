@@ -152,6 +152,39 @@ fn an_allgather_of_every_distribution_in_every_placement() {
     }
 }
 
+/// Nodes of more ranks, up to 64 ranks in all: leaders, and as many lanes as there may be, which is full-lane where
+/// nodes have equally many ranks.
+#[test]
+fn more_shapes_with_one_lane_and_with_all() {
+    let shapes: [&[u32]; 8] = [
+        &[2; 32],
+        &[4; 16],
+        &[8; 8],
+        &[16; 4],
+        &[32; 2],
+        &[13; 5],
+        &[17, 2, 5, 9, 3, 11],
+        &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    ];
+    let mut rng = rng(8);
+    for widths in shapes {
+        let all = *widths.iter().min().unwrap();
+        for nodes in orders(widths, &mut rng) {
+            let p = nodes.len() as u32;
+            for (ring, lanes) in [(Some(4096), 1), (Some(4096), all), (None, 1)] {
+                let bcast = Call::bcast(p, rng.random_range(0..p), 400, 3);
+                let sizes = (0..u64::from(p)).map(|rank| rank % 4 * 5).collect();
+                let allgather = Call::allgather(sizes, Travel::Circulant, 2);
+                let mut calls = vec![bcast, allgather];
+                calls.iter_mut().for_each(|call| call.lanes = lanes);
+                let mut case = Case::new(nodes.clone(), calls, ring);
+                vary(&mut case, &mut rng);
+                run(&case);
+            }
+        }
+    }
+}
+
 /// No rank waits for the others between two calls: what one still reads, another one must not write over.
 #[test]
 fn calls_follow_each_other_on_one_ring() {

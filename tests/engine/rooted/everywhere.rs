@@ -61,6 +61,22 @@ fn every_p_to_40(op: RootedOp, seed: u64) {
     }
 }
 
+/// Another distribution for each root and each p.
+#[test]
+fn every_p_to_64_few_roots_in_shuffled_order() {
+    let mut rng = rng(8);
+    for p in (41..=64u32).chain([67]) {
+        for (i, root) in (p as usize..).zip([0, p / 2, p - 1]) {
+            let distribution = Distribution::ALL[i % Distribution::ALL.len()];
+            let sizes = distribution.blocks(p as usize, 12, rng.random());
+            let window = [1, 2, 64][rng.random_range(0..3)];
+            for case in cases(root, &sizes, 12, window) {
+                run(&case, shuffled(rng.random()));
+            }
+        }
+    }
+}
+
 /// The windows just before and behind the one from which on the root need not ask.
 #[test]
 fn every_window_for_small_p() {

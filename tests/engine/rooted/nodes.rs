@@ -89,6 +89,35 @@ fn every_order_every_root_every_distribution_in_shuffled_order() {
     }
 }
 
+/// More ranks, up to 64: equal nodes, wide and narrow ones, and uneven ones.
+#[test]
+fn more_shapes_few_roots_in_any_order() {
+    let shapes: [&[usize]; 8] = [
+        &[2; 32],
+        &[4; 16],
+        &[8; 8],
+        &[16; 4],
+        &[32; 2],
+        &[33, 1, 30],
+        &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+        &[5, 1, 1, 17, 1, 9, 2, 20],
+    ];
+    let mut rng = rng(27);
+    for widths in shapes {
+        for nodes in orders(widths, 28) {
+            let p = nodes.p();
+            for (i, root) in (0..).zip([0, p / 2, p - 1]) {
+                let distribution = Distribution::ALL[(i + p as usize) % Distribution::ALL.len()];
+                let sizes = distribution.blocks(p as usize, 12, rng.random());
+                for case in cases(&nodes, root, &sizes, 12, 2) {
+                    let net = run(&case, shuffled(rng.random()));
+                    check_links(&case, &net);
+                }
+            }
+        }
+    }
+}
+
 /// Packets that a node sent and got, and the bytes of short blocks in them.
 #[derive(Clone, Default)]
 struct Link {
