@@ -228,6 +228,10 @@ mod sources {
         "A. Grama et al., Introduction to Parallel Computing, 2003, sections 4.5.2 and 4.5.3";
     pub const FACTORS: &str = "D. König, Theorie der endlichen und unendlichen Graphen, 1936; docs/algorithms.md, \
          section Exchanges";
+    pub const RING: &str =
+        "P. Patarasuk, X. Yuan, Journal of Parallel and Distributed Computing 69(2), 2009";
+    pub const GEIJN: &str =
+        "R. A. van de Geijn et al.; J. L. Träff, lecture on collective operations";
     pub const MPICH: &str = "R. Thakur, R. Rabenseifner, W. Gropp, International Journal of High Performance \
          Computing Applications 19(1), 2005, section on reduce and allreduce";
 }
@@ -254,7 +258,7 @@ families! {
         TwoTree: "k + n - 1", "T(k, s, d), d = 1 + floor(log2 (p-1)), k about 2 d, s = 1", sources::TWO_TREES;
         Mesh: "k n", "T(k, s, d), k = s = d = the log2 of rows and of columns, each rounded up", sources::MESH;
         ScatterAllgather: "q + p - 1", "(q + p - 1) alpha + 2 (p-1)/p beta m",
-            "R. A. van de Geijn et al.; J. L. Träff, lecture on collective operations";
+            sources::GEIJN;
     }
     /// What can carry out an all-broadcast.
     AllBroadcastAlgorithm, of_all_broadcast {
@@ -293,7 +297,7 @@ families! {
         Doubling: "floor(log2 p), and 2 unless p = 2^k",
             "floor(log2 p) (alpha + (beta + gamma) m) + 2 (alpha + beta m) + gamma m unless p = 2^k", sources::MPICH;
         Ring: "2 (p-1)", "2 (p-1) alpha + (p-1)/p m (2 beta + gamma)",
-            "P. Patarasuk, X. Yuan, Journal of Parallel and Distributed Computing 69(2), 2009";
+            sources::RING;
         ReduceBcast: "n - 1 + 2 q", "2 (n-1+q) (g' + beta m/n) + (n-1+q) gamma m/n + 2 h (alpha - g')",
             sources::TRAEFF;
         Binomial: "twice those of reduce", "twice that of reduce", sources::HYPERCUBE;
@@ -313,6 +317,8 @@ families! {
         Binomial: "q", "q (alpha + (beta + gamma) m)", sources::MPICH;
         Postal: "-", "t (g + (beta + gamma) m), where t is the least number with F(t) >= p",
             "A. Bar-Noy, S. Kipnis, Mathematical Systems Theory 27, 1994, section 3, backwards";
+        Halving: "q + p - 1", "q alpha + (p-1)/p m (2 beta + gamma) + alpha + (p-2) o", sources::GEIJN;
+        Ring: "2 (p-1)", "(p-1) alpha + (p-1)/p m (2 beta + gamma) + alpha + (p-2) o", sources::GEIJN;
         Ordered: "2 (p-1) messages", "alpha + (p-2) g' + (p-1)/p m (2 beta + gamma) + alpha + (p-2) o",
             sources::ORDERED;
         Chain: "p - 2 + n", "T(k, s, d), k = d = p - 1, s = 1", sources::LECTURE;
@@ -333,6 +339,7 @@ families! {
         Ordered: "p - 1 messages", "alpha + (p-2) g' + (p-1)/p m (beta + gamma)", sources::ORDERED;
         Circulant: "n - 1 + q", "(n-1+q) (g' + (beta + gamma) m/n) + h (alpha - g')",
             "J. L. Träff, arXiv 2205.10072, algorithm 9; arXiv 2407.18004";
+        Ring: "p - 1", "(p-1) alpha + (p-1)/p m (beta + gamma)", sources::RING;
     }
     /// What can carry out a scan.
     ScanAlgorithm, of_scan {

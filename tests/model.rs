@@ -233,6 +233,23 @@ fn reductions_of_parts_have_the_rounds_and_bytes_that_are_predicted() {
             ring(script, &group(rank), |rank| rank..rank + 1);
         });
         expect(Collective::Allreduce, Algorithm::Ring, counted);
+
+        let around = |script: &mut Script, rank| {
+            script.begin(u64::MAX, even(bytes, p));
+            ring_scatter(script, &group(rank), |rank| rank..rank + 1);
+        };
+        let counted = count(ONE, &around);
+        expect(Collective::ReduceScatter, Algorithm::Ring, counted);
+        let counted = count(ONE, &|script, rank| {
+            around(script, rank);
+            collect(script, p, rank, 0, |rank| rank..rank + 1);
+        });
+        expect(Collective::Reduce, Algorithm::Ring, counted);
+        let counted = count(JOINED, &|script, rank| {
+            all_halving(script, rank);
+            collect(script, p, rank, 0, |rank| rank..rank + 1);
+        });
+        expect(Collective::Reduce, Algorithm::Halving, counted);
     }
 }
 

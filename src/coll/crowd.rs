@@ -17,6 +17,12 @@ impl Writing<'_> {
             // A grid of ranks, a chain, and binary trees, in which nobody gets much from many.
             _ if self.call.collective().family() == Family::Scan => 0,
             (Algorithm::Ordered, _) => facts.p - 1,
+            // The parts of all come to the root.
+            (Algorithm::Halving | Algorithm::Ring, _)
+                if self.call.collective().family() == Family::Reduction =>
+            {
+                facts.p - 1
+            }
             (_, Form::Nodes { lanes: 1 }) | (Algorithm::Circulant, Form::Nodes { .. })
                 if !self.shares =>
             {

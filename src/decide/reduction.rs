@@ -257,16 +257,18 @@ impl Reduction<'_> {
                 AllReductionAlgorithm::Gather | AllReductionAlgorithm::Ordered => true,
             },
             Family::Reduction => match algorithm.of_reduction() {
-                ReductionAlgorithm::Circulant => false,
+                ReductionAlgorithm::Circulant
+                | ReductionAlgorithm::Halving
+                | ReductionAlgorithm::Ring => false,
                 ReductionAlgorithm::Postal | trees!(ReductionAlgorithm) => {
                     self.tree_keeps_order(algorithm)
                 }
                 ReductionAlgorithm::Ordered => true,
             },
             Family::ScatteredReduction => match algorithm.of_scattered_reduction() {
-                ScatteredReductionAlgorithm::Halving | ScatteredReductionAlgorithm::Circulant => {
-                    false
-                }
+                ScatteredReductionAlgorithm::Halving
+                | ScatteredReductionAlgorithm::Circulant
+                | ScatteredReductionAlgorithm::Ring => false,
                 ScatteredReductionAlgorithm::Ordered => true,
             },
             Family::Scan => match algorithm.of_scan() {
@@ -307,6 +309,8 @@ impl Reduction<'_> {
             Algorithm::Ordered | Algorithm::Gather | Algorithm::Pipelined if is_one => {
                 Form::Nodes { lanes: facts.p }
             }
+            // The parts of all ranks come to the root.
+            Algorithm::Halving if self.family() == Family::Reduction => Form::Flat,
             Algorithm::Halving if let Some(places) = facts.places() => {
                 Form::Nodes { lanes: places }
             }

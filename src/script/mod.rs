@@ -41,7 +41,7 @@ pub use halving::{fullest_rounds, halving};
 pub use lanes::{LaneLeaders, Lanes, Leaders};
 pub use node_exchange::{Hop, NodeExchange};
 pub use ordered::{collect, ordered, ordered_cut};
-pub use ring::ring;
+pub use ring::{ring, ring_scatter};
 pub use scan::{Prefix, chain, doubling};
 pub use scattered::Scattered;
 pub use spread::{dissemination, spread};

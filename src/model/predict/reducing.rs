@@ -45,7 +45,7 @@ impl Model {
             AllReductionAlgorithm::Census => self.census(call),
             AllReductionAlgorithm::Dissemination => self.doubling_rounds(call),
             AllReductionAlgorithm::Doubling => self.exchange(call),
-            AllReductionAlgorithm::Ring => self.ring_twice(call),
+            AllReductionAlgorithm::Ring => self.reducing(call).around(call).then(self.around(call)),
             AllReductionAlgorithm::ReduceBcast => self.reduce_bcast(call),
             trees!(AllReductionAlgorithm) => self.up_and_down(call),
         }
@@ -137,14 +137,13 @@ impl Model {
         }
     }
 
-    /// A part goes around and is joined, and goes around again.
-    fn ring_twice(&self, call: &Call) -> Prediction {
+    /// A part of each rank goes around.
+    fn around(&self, call: &Call) -> Prediction {
         let (rounds, part) = (call.ranks() - 1, call.bytes.div_ceil(call.ranks()));
         Prediction {
-            us: self.reducing(call).rounds_of_us(call, rounds, part)
-                + self.rounds_of_us(call, rounds, part),
-            rounds: Some(2 * rounds),
-            sent: 2 * call.others(),
+            us: self.rounds_of_us(call, rounds, part),
+            rounds: Some(rounds),
+            sent: call.others(),
         }
     }
 
@@ -173,6 +172,8 @@ impl Model {
     ) -> Prediction {
         match algorithm {
             ReductionAlgorithm::Circulant => self.circulant_backwards(call, call.bytes),
+            ReductionAlgorithm::Halving => self.halving(call).then(self.collect(call)),
+            ReductionAlgorithm::Ring => self.reducing(call).around(call).then(self.collect(call)),
             ReductionAlgorithm::Ordered => self.ordered(call).then(self.collect(call)),
             ReductionAlgorithm::Postal | trees!(ReductionAlgorithm) => self.up_a_tree(call, 0),
         }
@@ -231,6 +232,7 @@ impl Model {
             ScatteredReductionAlgorithm::Halving => self.halving(call),
             ScatteredReductionAlgorithm::Ordered => self.ordered(call),
             ScatteredReductionAlgorithm::Circulant => self.circulant_backwards(call, call.others()),
+            ScatteredReductionAlgorithm::Ring => self.reducing(call).around(call),
         }
     }
 
