@@ -70,7 +70,8 @@ algorithms! {
     /// all-broadcast around all rows, and then around all columns; a scan, or an exchange of blocks, along all rows
     /// and then along all columns.
     Mesh = "mesh";
-    /// A scan, or an exchange of blocks, along one dimension of a hypercube after the other.
+    /// A scan, or an exchange of blocks, along one dimension of a hypercube after the other. A broadcast in n - 1 +
+    /// ceil(log2 p) rounds over as many trees of a hypercube as it has dimensions.
     Hypercube = "hypercube";
     /// Broadcast by a scatter down a binomial tree and an all-broadcast around a ring (van de Geijn).
     ScatterAllgather = "scatter-allgather";
@@ -220,6 +221,8 @@ mod sources {
         "P. Sanders, J. Speck, J. L. Träff, Parallel Computing 35(12), 2009";
     pub const MESH: &str =
         "A. Grama et al., Introduction to Parallel Computing, 2003, sections 4.1.2 and 4.2.2";
+    pub const EDGE_DISJOINT: &str = "S. L. Johnsson, C.-T. Ho, IEEE Transactions on Computers 38(9), 1989; B. Jia, \
+         as in J. L. Träff, lecture on collective operations in MPI";
     pub const HYPERCUBE: &str =
         "A. Grama et al., Introduction to Parallel Computing, 2003, sections 4.1.3 and 4.2.3";
     pub const PREFIXES: &str =
@@ -257,6 +260,7 @@ families! {
         InOrder: "k + 2 (n-1)", "T(k, s, d), d = 1 + floor(log2 (p-1)), k = 2 d, s = 2", sources::LECTURE;
         TwoTree: "k + n - 1", "T(k, s, d), d = 1 + floor(log2 (p-1)), k about 2 d, s = 1", sources::TWO_TREES;
         Mesh: "k n", "T(k, s, d), k = s = d = the log2 of rows and of columns, each rounded up", sources::MESH;
+        Hypercube: "n - 1 + q", "(n-1+q) (g' + beta m/n) + h (alpha - g')", sources::EDGE_DISJOINT;
         ScatterAllgather: "q + p - 1", "(q + p - 1) alpha + 2 (p-1)/p beta m",
             sources::GEIJN;
     }

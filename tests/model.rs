@@ -5,7 +5,7 @@ use rondo::collective::Collective;
 use rondo::config::Config;
 use rondo::decide::shape;
 use rondo::model::{Call, Model, Prediction};
-use rondo::schedule::{Circulant, Grid, Rounds, Shape, Steps, TreeNeighbors};
+use rondo::schedule::{Circulant, Grid, Hypercube, Rounds, Shape, Steps, TreeNeighbors};
 use rondo::script::*;
 use rondo::tree::{Algorithm as Tree, Cost, Root};
 use std::collections::HashMap;
@@ -558,6 +558,21 @@ fn broadcasts_have_the_rounds_and_bytes_that_are_predicted() {
             let bytes = 2 * u64::from(n);
             let prediction = predicted(Collective::Bcast, Algorithm::Circulant, at, bytes);
             check("circulant", at, prediction, counted);
+
+            let cube = Hypercube::new(p, n);
+            let sends = |rank| {
+                let rounds = 0..cube.rounds();
+                let sent = rounds.filter(|&round| cube.transfer(rank, round, true).is_some());
+                sent.count() as u64
+            };
+            let most = (0..p).map(sends).max().unwrap_or(0);
+            let prediction = predicted(Collective::Bcast, Algorithm::Hypercube, at, bytes);
+            check(
+                "hypercube",
+                at,
+                prediction,
+                (cube.rounds().into(), 2 * most),
+            );
             if n == 1 {
                 let prediction = predicted(Collective::Bcast, Algorithm::Binomial, at, bytes);
                 check("binomial", at, prediction, counted);

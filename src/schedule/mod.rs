@@ -56,6 +56,7 @@
 pub mod blocks;
 pub mod circulant;
 pub mod grid;
+pub mod hypercube;
 pub mod moves;
 pub mod parts;
 pub mod postal;
@@ -67,6 +68,7 @@ mod two_trees;
 pub use blocks::{Blocks, Span};
 pub use circulant::Circulant;
 pub use grid::{Dimension, Grid};
+pub use hypercube::{Hypercube, Transfer};
 pub use moves::{Move, Moves};
 pub use parts::Parts;
 pub use rounds::{MAX_Q, Rounds};

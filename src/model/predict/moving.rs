@@ -23,6 +23,7 @@ impl Model {
             BroadcastAlgorithm::Circulant => self.circulant(call),
             BroadcastAlgorithm::Postal => self.postal(call),
             BroadcastAlgorithm::Relay => self.relay(call),
+            BroadcastAlgorithm::Hypercube => self.hypercube(call),
             trees!(BroadcastAlgorithm) => self.down_a_tree(call),
             BroadcastAlgorithm::ScatterAllgather => self.moves(Moves::Scatter, call),
         }
@@ -37,6 +38,16 @@ impl Model {
                 0 => 0,
                 q => call.bytes + (q - 1) * call.block(),
             },
+        }
+    }
+
+    /// The rounds are those of the circulant graph. In the last one of an unfinished hypercube the root is not in need.
+    fn hypercube(&self, call: &Call) -> Prediction {
+        let circulant = self.circulant(call);
+        let more = call.q() - u64::from(call.p.max(1).ilog2());
+        Prediction {
+            sent: circulant.sent - more * call.block(),
+            ..circulant
         }
     }
 
