@@ -98,6 +98,8 @@ algorithms! {
     ReduceBcast = "reduce-bcast";
     /// Every rank exchanges blocks with one other rank after the other.
     Pairwise = "pairwise";
+    /// A reduction up and down two binary trees at the same time, whose roots exchange what they have, block by block.
+    DualRoot = "dual-root";
 }
 
 /// A pattern: the trees for many blocks of an enumeration of algorithms.
@@ -304,6 +306,8 @@ families! {
             sources::RING;
         ReduceBcast: "n - 1 + 2 q", "2 (n-1+q) (g' + beta m/n) + (n-1+q) gamma m/n + 2 h (alpha - g')",
             sources::TRAEFF;
+        DualRoot: "4 d + 1 + 3 (n-1)", "T(k, s, d'), d = floor(log2 ceil(p/2)), k = 4 d + 1, s = 3, d' = 2 d + 1",
+            "J. L. Träff, arXiv 2109.12626";
         Binomial: "twice those of reduce", "twice that of reduce", sources::HYPERCUBE;
         Chain: "twice those of reduce", "twice that of reduce", sources::LECTURE;
         Linear: "twice those of reduce", "twice that of reduce", sources::LECTURE;

@@ -488,6 +488,33 @@ fn pipelines_have_the_rounds_and_bytes_that_are_predicted() {
     }
 }
 
+/// As in other pipelines, blocks that go ahead of their rounds may be in the way of others.
+#[test]
+fn the_rounds_over_two_roots_are_no_more_than_predicted() {
+    let free = Ports {
+        senders: usize::MAX,
+        ..ONE
+    };
+    for p in every_p() {
+        for n in BLOCKS {
+            let (at, bytes) = ((p, n, 2), 2 * u64::from(n));
+            let scripts = scripts(p, |script, rank| {
+                script.begin(u64::MAX, even(bytes, n));
+                dual_root(script, &Group::all(p, rank), n);
+            });
+            let (rounds, sent) = carry_out(&scripts, free);
+            let said = predicted(Collective::Allreduce, Algorithm::DualRoot, at, bytes);
+            assert_eq!(sent, said.sent, "{at:?}");
+            let most = said.rounds.expect("rounds");
+            assert!(rounds <= most, "{at:?}: {rounds} and {most}");
+            // A block alone has what is said if both trees are full.
+            if n == 1 && (p + 2).is_power_of_two() {
+                assert_eq!(carry_out(&scripts, ONE).0, most, "{at:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn rounds_of_several_messages_are_as_many_as_predicted() {
     for p in every_p() {
@@ -646,6 +673,20 @@ fn times_are_those_of_the_formulas() {
         (
             of(Collective::Bcast, Algorithm::Circulant, 5, 2, 10 * kb),
             10.0 * 5.0 + 6.0 * 7.0,
+        ),
+        (
+            of(Collective::Bcast, Algorithm::Hypercube, 5, 2, 10 * kb),
+            10.0 * 5.0 + 7.0 * 7.0,
+        ),
+        // Rank 31 has all bits, and so five messages.
+        (
+            of(Collective::Bcast, Algorithm::Hypercube, 1, 2, 2 * kb),
+            5.0 * 12.0,
+        ),
+        // Four levels up and down, the second child last, and over; then three blocks a round.
+        (
+            of(Collective::Allreduce, Algorithm::DualRoot, 5, 2, 10 * kb),
+            4.0 * (18.0 + 14.0) + 13.0 + 4.0 * 16.0,
         ),
         (
             of(Collective::Bcast, Algorithm::Relay, 70, 2, 70 * kb),

@@ -32,6 +32,8 @@ impl Writing<'_> {
                 // As many as send to a rank one after the other for each block.
                 self.shape(algorithm).pace(facts.p).every.max(2)
             }
+            // From both children, and from the parent.
+            (Algorithm::DualRoot, _) => 3,
             _ => 0,
         }
     }

@@ -15,9 +15,9 @@ use crate::host::{self, Reduction, ReductionOp, Vectors};
 use crate::schedule::{Circulant, Grid, Shape, Steps, TreeNeighbors};
 use crate::script::{
     GRID_PLACES, GatherNodes, GatherTree, Group, LaneLeaders, Lanes, Leaders, Prefix, Script,
-    broadcast_tree, census, census_places, chain, collect, disseminate, doubling, exchange, gather,
-    gather_cut, grid_scan, halving, hand_over, ordered, ordered_cut, reduce, reduce_broadcast,
-    reduce_tree, ring, share, spread, spread_vectors, tree_scan,
+    broadcast_tree, census, census_places, chain, collect, disseminate, doubling, dual_root,
+    exchange, gather, gather_cut, grid_scan, halving, hand_over, ordered, ordered_cut, reduce,
+    reduce_broadcast, reduce_tree, ring, share, spread, spread_vectors, tree_scan,
 };
 use std::iter::once;
 use std::ops::Range;
@@ -114,6 +114,10 @@ impl Writing<'_> {
             AllReductionAlgorithm::Doubling => {
                 script.begin(self.most, vectors(1));
                 exchange(script, &group, blocks);
+            }
+            AllReductionAlgorithm::DualRoot => {
+                script.begin(self.most, vectors(1));
+                dual_root(script, &group, blocks);
             }
             AllReductionAlgorithm::Ring => {
                 script.begin(self.most, self.parts(blocks));

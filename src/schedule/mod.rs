@@ -55,6 +55,7 @@
 
 pub mod blocks;
 pub mod circulant;
+pub mod dual_root;
 pub mod grid;
 pub mod hypercube;
 pub mod moves;
@@ -67,6 +68,7 @@ mod two_trees;
 
 pub use blocks::{Blocks, Span};
 pub use circulant::Circulant;
+pub use dual_root::DualRoot;
 pub use grid::{Dimension, Grid};
 pub use hypercube::{Hypercube, Transfer};
 pub use moves::{Move, Moves};

@@ -15,6 +15,7 @@
 
 mod census;
 mod circulant;
+mod dual_root;
 mod exchange;
 mod fold;
 mod gather;
@@ -33,6 +34,7 @@ mod trees;
 
 pub use census::{census, census_places, disseminate};
 pub use circulant::{reduce, reduce_broadcast};
+pub use dual_root::dual_root;
 pub use exchange::exchange;
 pub use fold::Fold;
 pub use gather::{GatherNodes, GatherTree, gather, gather_cut, spread_vectors};

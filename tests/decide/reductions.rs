@@ -474,6 +474,12 @@ fn an_algorithm_that_an_operator_does_not_allow_gives_way() {
             (Algorithm::Doubling, asked),
         ),
         (Algorithm::Doubling, ORDERED, (Algorithm::Doubling, asked)),
+        (
+            Algorithm::DualRoot,
+            SUM_OF_DOUBLES,
+            (Algorithm::DualRoot, asked),
+        ),
+        (Algorithm::DualRoot, ORDERED, (Algorithm::DualRoot, asked)),
         (Algorithm::Ring, SUM_OF_DOUBLES, (Algorithm::Ring, asked)),
         (Algorithm::Ring, ORDERED, (Algorithm::Ordered, Why::Order)),
         (
@@ -528,6 +534,7 @@ fn halving_and_ring_reduce_to_a_root_or_in_parts_where_operands_may_change_place
 fn doubling_gives_way_where_the_bits_of_a_loop_are_promised() {
     for (collective, named) in [
         (Collective::Allreduce, Algorithm::Doubling),
+        (Collective::Allreduce, Algorithm::DualRoot),
         (Collective::Exscan, Algorithm::Doubling),
         (Collective::Scan, Algorithm::Hypercube),
         (Collective::Exscan, Algorithm::Mesh),

@@ -199,7 +199,7 @@ fn pairs(scripts: &[Script]) -> Vec<Pairs> {
 fn what_all_ranks_have_is_put_together_in_the_same_pairs() {
     for p in every_p() {
         type Write = fn(&mut Script, &Group);
-        let ways: [Write; 3] = [
+        let ways: [Write; 5] = [
             |script, group| {
                 script.begin(1, once(1));
                 exchange(script, group, 1);
@@ -207,6 +207,14 @@ fn what_all_ranks_have_is_put_together_in_the_same_pairs() {
             |script, group| {
                 script.begin(1, once(1));
                 reduce_broadcast(script, group, &Circulant::new(group.p));
+            },
+            |script, group| {
+                script.begin(1, once(1));
+                dual_root(script, group, 1);
+            },
+            |script, group| {
+                script.begin(1, [1, 0, 0].into_iter());
+                dual_root(script, group, 3);
             },
             |script, group| {
                 script.begin(1, even(1, group.p).into_iter());

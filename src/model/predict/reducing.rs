@@ -2,12 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+use super::messages::Fan;
 use super::{Call, Model, Prediction};
 use crate::algorithm::{
     AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm, ScatteredReductionAlgorithm, trees,
 };
 use crate::collective::Collective;
-use crate::schedule::{Circulant, Grid};
+use crate::schedule::{Circulant, DualRoot, Grid};
 
 impl Prediction {
     /// One after the other.
@@ -47,6 +48,7 @@ impl Model {
             AllReductionAlgorithm::Doubling => self.exchange(call),
             AllReductionAlgorithm::Ring => self.reducing(call).around(call).then(self.around(call)),
             AllReductionAlgorithm::ReduceBcast => self.reduce_bcast(call),
+            AllReductionAlgorithm::DualRoot => self.dual_root(call),
             trees!(AllReductionAlgorithm) => self.up_and_down(call),
         }
     }
@@ -162,6 +164,25 @@ impl Model {
                 0 => 0,
                 q => 2 * call.bytes + q.saturating_sub(2) * call.block(),
             },
+        }
+    }
+
+    /// Up both trees, over to the other root, and down again; and then a block with each neighbour, both ways.
+    fn dual_root(&self, call: &Call) -> Prediction {
+        let pace = DualRoot::pace(call.p);
+        let up = self.reducing(call).receiving(call, call.block());
+        let down = self.sending(call, call.block());
+        let (messages, further) = (call.q().min(1), call.n() - 1);
+        let last = |fan: &Fan| match pace.every - 1 {
+            0 => 0.0,
+            children => fan.hop(children - 1, children),
+        };
+        let levels = f64::from(pace.latencies / 2);
+        let first_us = levels * (last(&up) + last(&down)) + up.hop(0, 1);
+        Prediction {
+            us: messages as f64 * (first_us + further as f64 * up.block_us(pace.every)),
+            rounds: Some(u64::from(pace.first) + messages * u64::from(pace.every) * further),
+            sent: messages * u64::from(pace.every) * call.bytes,
         }
     }
 
