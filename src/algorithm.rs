@@ -70,7 +70,8 @@ algorithms! {
     /// all-broadcast around all rows, and then around all columns; a scan, or an exchange of blocks, along all rows
     /// and then along all columns.
     Mesh = "mesh";
-    /// A scan, or an exchange of blocks, along one dimension of a hypercube after the other.
+    /// A scan, or an exchange of blocks, along one dimension of a hypercube after the other. A broadcast in n - 1 +
+    /// ceil(log2 p) rounds over as many trees of a hypercube as it has dimensions.
     Hypercube = "hypercube";
     /// Broadcast by a scatter down a binomial tree and an all-broadcast around a ring (van de Geijn).
     ScatterAllgather = "scatter-allgather";
@@ -97,6 +98,8 @@ algorithms! {
     ReduceBcast = "reduce-bcast";
     /// Every rank exchanges blocks with one other rank after the other.
     Pairwise = "pairwise";
+    /// A reduction up and down two binary trees at the same time, whose roots exchange what they have, block by block.
+    DualRoot = "dual-root";
 }
 
 /// A pattern: the trees for many blocks of an enumeration of algorithms.
@@ -220,6 +223,8 @@ mod sources {
         "P. Sanders, J. Speck, J. L. Träff, Parallel Computing 35(12), 2009";
     pub const MESH: &str =
         "A. Grama et al., Introduction to Parallel Computing, 2003, sections 4.1.2 and 4.2.2";
+    pub const EDGE_DISJOINT: &str = "S. L. Johnsson, C.-T. Ho, IEEE Transactions on Computers 38(9), 1989; B. Jia, \
+         as in J. L. Träff, lecture on collective operations in MPI";
     pub const HYPERCUBE: &str =
         "A. Grama et al., Introduction to Parallel Computing, 2003, sections 4.1.3 and 4.2.3";
     pub const PREFIXES: &str =
@@ -228,6 +233,10 @@ mod sources {
         "A. Grama et al., Introduction to Parallel Computing, 2003, sections 4.5.2 and 4.5.3";
     pub const FACTORS: &str = "D. König, Theorie der endlichen und unendlichen Graphen, 1936; docs/algorithms.md, \
          section Exchanges";
+    pub const RING: &str =
+        "P. Patarasuk, X. Yuan, Journal of Parallel and Distributed Computing 69(2), 2009";
+    pub const GEIJN: &str =
+        "R. A. van de Geijn et al.; J. L. Träff, lecture on collective operations";
     pub const MPICH: &str = "R. Thakur, R. Rabenseifner, W. Gropp, International Journal of High Performance \
          Computing Applications 19(1), 2005, section on reduce and allreduce";
 }
@@ -253,8 +262,9 @@ families! {
         InOrder: "k + 2 (n-1)", "T(k, s, d), d = 1 + floor(log2 (p-1)), k = 2 d, s = 2", sources::LECTURE;
         TwoTree: "k + n - 1", "T(k, s, d), d = 1 + floor(log2 (p-1)), k about 2 d, s = 1", sources::TWO_TREES;
         Mesh: "k n", "T(k, s, d), k = s = d = the log2 of rows and of columns, each rounded up", sources::MESH;
+        Hypercube: "n - 1 + q", "(n-1+q) (g' + beta m/n) + h (alpha - g')", sources::EDGE_DISJOINT;
         ScatterAllgather: "q + p - 1", "(q + p - 1) alpha + 2 (p-1)/p beta m",
-            "R. A. van de Geijn et al.; J. L. Träff, lecture on collective operations";
+            sources::GEIJN;
     }
     /// What can carry out an all-broadcast.
     AllBroadcastAlgorithm, of_all_broadcast {
@@ -293,9 +303,11 @@ families! {
         Doubling: "floor(log2 p), and 2 unless p = 2^k",
             "floor(log2 p) (alpha + (beta + gamma) m) + 2 (alpha + beta m) + gamma m unless p = 2^k", sources::MPICH;
         Ring: "2 (p-1)", "2 (p-1) alpha + (p-1)/p m (2 beta + gamma)",
-            "P. Patarasuk, X. Yuan, Journal of Parallel and Distributed Computing 69(2), 2009";
+            sources::RING;
         ReduceBcast: "n - 1 + 2 q", "2 (n-1+q) (g' + beta m/n) + (n-1+q) gamma m/n + 2 h (alpha - g')",
             sources::TRAEFF;
+        DualRoot: "4 d + 1 + 3 (n-1)", "T(k, s, d'), d = floor(log2 ceil(p/2)), k = 4 d + 1, s = 3, d' = 2 d + 1",
+            "J. L. Träff, arXiv 2109.12626";
         Binomial: "twice those of reduce", "twice that of reduce", sources::HYPERCUBE;
         Chain: "twice those of reduce", "twice that of reduce", sources::LECTURE;
         Linear: "twice those of reduce", "twice that of reduce", sources::LECTURE;
@@ -313,6 +325,8 @@ families! {
         Binomial: "q", "q (alpha + (beta + gamma) m)", sources::MPICH;
         Postal: "-", "t (g + (beta + gamma) m), where t is the least number with F(t) >= p",
             "A. Bar-Noy, S. Kipnis, Mathematical Systems Theory 27, 1994, section 3, backwards";
+        Halving: "q + p - 1", "q alpha + (p-1)/p m (2 beta + gamma) + alpha + (p-2) o", sources::GEIJN;
+        Ring: "2 (p-1)", "(p-1) alpha + (p-1)/p m (2 beta + gamma) + alpha + (p-2) o", sources::GEIJN;
         Ordered: "2 (p-1) messages", "alpha + (p-2) g' + (p-1)/p m (2 beta + gamma) + alpha + (p-2) o",
             sources::ORDERED;
         Chain: "p - 2 + n", "T(k, s, d), k = d = p - 1, s = 1", sources::LECTURE;
@@ -333,6 +347,7 @@ families! {
         Ordered: "p - 1 messages", "alpha + (p-2) g' + (p-1)/p m (beta + gamma)", sources::ORDERED;
         Circulant: "n - 1 + q", "(n-1+q) (g' + (beta + gamma) m/n) + h (alpha - g')",
             "J. L. Träff, arXiv 2205.10072, algorithm 9; arXiv 2407.18004";
+        Ring: "p - 1", "(p-1) alpha + (p-1)/p m (beta + gamma)", sources::RING;
     }
     /// What can carry out a scan.
     ScanAlgorithm, of_scan {

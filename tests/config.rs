@@ -464,6 +464,7 @@ fn algorithms_go_by_their_names() {
         ("in-order", Algorithm::InOrder),
         ("two-tree", Algorithm::TwoTree),
         ("mesh", Algorithm::Mesh),
+        ("hypercube", Algorithm::Hypercube),
         ("scatter-allgather", Algorithm::ScatterAllgather),
     ];
     for (variable, algorithms) in [
@@ -484,13 +485,14 @@ fn algorithms_go_by_their_names() {
     assert_eq!(
         warning("RONDO_BCAST", "Circulent"),
         "RONDO_BCAST=\"Circulent\" is not one of auto, host, circulant, binomial, postal, relay, chain, linear, \
-         binary, kary, knomial, fibonacci, in-order, two-tree, mesh, scatter-allgather (did you mean circulant?); \
-         using the default auto"
+         binary, kary, knomial, fibonacci, in-order, two-tree, mesh, hypercube, scatter-allgather (did \
+         you mean circulant?); using the default auto"
     );
     assert_eq!(
         warning("RONDO_BCAST", "quux"),
         "RONDO_BCAST=\"quux\" is not one of auto, host, circulant, binomial, postal, relay, chain, linear, \
-         binary, kary, knomial, fibonacci, in-order, two-tree, mesh, scatter-allgather; using the default auto"
+         binary, kary, knomial, fibonacci, in-order, two-tree, mesh, hypercube, scatter-allgather; using \
+         the default auto"
     );
     assert_eq!(
         warning("RONDO_ALLGATHERV", "rign"),

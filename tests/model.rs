@@ -5,7 +5,7 @@ use rondo::collective::Collective;
 use rondo::config::Config;
 use rondo::decide::shape;
 use rondo::model::{Call, Model, Prediction};
-use rondo::schedule::{Circulant, Grid, Rounds, Shape, Steps, TreeNeighbors};
+use rondo::schedule::{Circulant, Grid, Hypercube, Rounds, Shape, Steps, TreeNeighbors};
 use rondo::script::*;
 use rondo::tree::{Algorithm as Tree, Cost, Root};
 use std::collections::HashMap;
@@ -233,6 +233,23 @@ fn reductions_of_parts_have_the_rounds_and_bytes_that_are_predicted() {
             ring(script, &group(rank), |rank| rank..rank + 1);
         });
         expect(Collective::Allreduce, Algorithm::Ring, counted);
+
+        let around = |script: &mut Script, rank| {
+            script.begin(u64::MAX, even(bytes, p));
+            ring_scatter(script, &group(rank), |rank| rank..rank + 1);
+        };
+        let counted = count(ONE, &around);
+        expect(Collective::ReduceScatter, Algorithm::Ring, counted);
+        let counted = count(ONE, &|script, rank| {
+            around(script, rank);
+            collect(script, p, rank, 0, |rank| rank..rank + 1);
+        });
+        expect(Collective::Reduce, Algorithm::Ring, counted);
+        let counted = count(JOINED, &|script, rank| {
+            all_halving(script, rank);
+            collect(script, p, rank, 0, |rank| rank..rank + 1);
+        });
+        expect(Collective::Reduce, Algorithm::Halving, counted);
     }
 }
 
@@ -471,6 +488,33 @@ fn pipelines_have_the_rounds_and_bytes_that_are_predicted() {
     }
 }
 
+/// As in other pipelines, blocks that go ahead of their rounds may be in the way of others.
+#[test]
+fn the_rounds_over_two_roots_are_no_more_than_predicted() {
+    let free = Ports {
+        senders: usize::MAX,
+        ..ONE
+    };
+    for p in every_p() {
+        for n in BLOCKS {
+            let (at, bytes) = ((p, n, 2), 2 * u64::from(n));
+            let scripts = scripts(p, |script, rank| {
+                script.begin(u64::MAX, even(bytes, n));
+                dual_root(script, &Group::all(p, rank), n);
+            });
+            let (rounds, sent) = carry_out(&scripts, free);
+            let said = predicted(Collective::Allreduce, Algorithm::DualRoot, at, bytes);
+            assert_eq!(sent, said.sent, "{at:?}");
+            let most = said.rounds.expect("rounds");
+            assert!(rounds <= most, "{at:?}: {rounds} and {most}");
+            // A block alone has what is said if both trees are full.
+            if n == 1 && (p + 2).is_power_of_two() {
+                assert_eq!(carry_out(&scripts, ONE).0, most, "{at:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn rounds_of_several_messages_are_as_many_as_predicted() {
     for p in every_p() {
@@ -547,6 +591,21 @@ fn broadcasts_have_the_rounds_and_bytes_that_are_predicted() {
             let bytes = 2 * u64::from(n);
             let prediction = predicted(Collective::Bcast, Algorithm::Circulant, at, bytes);
             check("circulant", at, prediction, counted);
+
+            let cube = Hypercube::new(p, n);
+            let sends = |rank| {
+                let rounds = 0..cube.rounds();
+                let sent = rounds.filter(|&round| cube.transfer(rank, round, true).is_some());
+                sent.count() as u64
+            };
+            let most = (0..p).map(sends).max().unwrap_or(0);
+            let prediction = predicted(Collective::Bcast, Algorithm::Hypercube, at, bytes);
+            check(
+                "hypercube",
+                at,
+                prediction,
+                (cube.rounds().into(), 2 * most),
+            );
             if n == 1 {
                 let prediction = predicted(Collective::Bcast, Algorithm::Binomial, at, bytes);
                 check("binomial", at, prediction, counted);
@@ -620,6 +679,20 @@ fn times_are_those_of_the_formulas() {
         (
             of(Collective::Bcast, Algorithm::Circulant, 5, 2, 10 * kb),
             10.0 * 5.0 + 6.0 * 7.0,
+        ),
+        (
+            of(Collective::Bcast, Algorithm::Hypercube, 5, 2, 10 * kb),
+            10.0 * 5.0 + 7.0 * 7.0,
+        ),
+        // Rank 31 has all bits, and so five messages.
+        (
+            of(Collective::Bcast, Algorithm::Hypercube, 1, 2, 2 * kb),
+            5.0 * 12.0,
+        ),
+        // Four levels up and down, the second child last, and over; then three blocks a round.
+        (
+            of(Collective::Allreduce, Algorithm::DualRoot, 5, 2, 10 * kb),
+            4.0 * (18.0 + 14.0) + 13.0 + 4.0 * 16.0,
         ),
         (
             of(Collective::Bcast, Algorithm::Relay, 70, 2, 70 * kb),

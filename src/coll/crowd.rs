@@ -17,6 +17,12 @@ impl Writing<'_> {
             // A grid of ranks, a chain, and binary trees, in which nobody gets much from many.
             (_, Form::Flat) if self.call.collective().family() == Family::Scan => 0,
             (Algorithm::Ordered, _) => facts.p - 1,
+            // The parts of all come to the root.
+            (Algorithm::Halving | Algorithm::Ring, _)
+                if self.call.collective().family() == Family::Reduction =>
+            {
+                facts.p - 1
+            }
             (_, Form::Nodes { lanes: 1 }) | (Algorithm::Circulant, Form::Nodes { .. })
                 if !self.shares =>
             {
@@ -26,6 +32,8 @@ impl Writing<'_> {
                 // As many as send to a rank one after the other for each block.
                 self.shape(algorithm).pace(facts.p).every.max(2)
             }
+            // From both children, and from the parent.
+            (Algorithm::DualRoot, _) => 3,
             _ => 0,
         }
     }

@@ -7,7 +7,7 @@ use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, Schedules, State
 use crate::decide::{self, Form};
 use crate::engine::{Limits, Part, Pattern};
 use crate::host::{self, Abi, StagingRoom};
-use crate::schedule::{Blocks, Circulant, Moves, Parts, Rounds, Shape, Steps};
+use crate::schedule::{Blocks, Circulant, Hypercube, Moves, Parts, Rounds, Shape, Steps};
 use std::slice;
 
 /// Bytes of staged messages at a time, each way. About what a window holds (see [`crate::flow`]).
@@ -21,6 +21,7 @@ pub(super) enum Way {
     Ring,
     Tree(Shape),
     Relay,
+    Hypercube,
     Moves(Moves),
 }
 
@@ -53,6 +54,7 @@ impl Way {
         match decide::shape(algorithm, facts.members(form), latency, config) {
             Some(shape) => Way::Tree(shape),
             None if algorithm == Algorithm::Relay => Way::Relay,
+            None if algorithm == Algorithm::Hypercube => Way::Hypercube,
             None if algorithm == Algorithm::ScatterAllgather => Way::Moves(Moves::Scatter),
             None => Way::Circulant,
         }
@@ -68,7 +70,7 @@ impl Way {
                 let (_, latency) = host::with_plain_floats(latencies);
                 Way::Tree(Shape::Postal(latency))
             }
-            Way::Tree(_) | Way::Moves(_) => Way::Circulant,
+            Way::Tree(_) | Way::Hypercube | Way::Moves(_) => Way::Circulant,
         }
     }
 }
@@ -126,9 +128,11 @@ impl Exchange<'_> {
     /// The most that a member sends, or receives, in a round.
     pub(super) fn round(&self) -> u64 {
         match self.way {
-            Way::Circulant | Way::Tree(_) | Way::Relay | Way::Moves(Moves::Scatter) => {
-                self.bytes.div_ceil(self.blocks.into())
-            }
+            Way::Circulant
+            | Way::Tree(_)
+            | Way::Relay
+            | Way::Hypercube
+            | Way::Moves(Moves::Scatter) => self.bytes.div_ceil(self.blocks.into()),
             Way::Bruck | Way::Ring | Way::Moves(_) => self.bytes,
         }
     }
@@ -139,7 +143,12 @@ impl Exchange<'_> {
             Way::Bruck => {
                 host::with_plain_floats(|| state.facts().radix(form, self.bytes, state.config()))
             }
-            Way::Circulant | Way::Ring | Way::Tree(_) | Way::Relay | Way::Moves(_) => 2,
+            Way::Circulant
+            | Way::Ring
+            | Way::Tree(_)
+            | Way::Relay
+            | Way::Hypercube
+            | Way::Moves(_) => 2,
         }
     }
 
@@ -152,7 +161,11 @@ impl Exchange<'_> {
         cut: &mut Vec<Part>,
     ) {
         match self.way {
-            Way::Circulant | Way::Tree(_) | Way::Relay | Way::Moves(Moves::Scatter) => cut_alike(
+            Way::Circulant
+            | Way::Tree(_)
+            | Way::Relay
+            | Way::Hypercube
+            | Way::Moves(Moves::Scatter) => cut_alike(
                 contributors.iter().map(|&member| (member, len(member))),
                 self.blocks,
                 cut,
@@ -187,6 +200,7 @@ pub(super) fn pattern<'a>(
         Way::Ring => Pattern::Ring,
         Way::Tree(shape) => Pattern::Tree(schedules.of_tree(shape, graph.p(), me, contributors[0])),
         Way::Relay => Pattern::Relay,
+        Way::Hypercube => Pattern::Hypercube(Hypercube::new(graph.p(), blocks)),
         Way::Moves(moves) => Pattern::Moves(moves),
     }
 }
@@ -203,6 +217,8 @@ pub(super) fn neighbors(ranks: u32, pattern: &Pattern) -> u32 {
             Circulant::new(ranks).q().max(edges).max(1) as u32
         }
         Pattern::Relay => ranks - 1,
+        // Both ranks of a pair in each dimension, and the other one of its own.
+        Pattern::Hypercube(cube) => (2 * cube.dimensions() + 1).min(ranks),
         // One for each bit of their number, and one beside it.
         Pattern::Moves(_) => (Circulant::new(ranks).q() as u32 + 2).min(ranks),
     }
@@ -228,7 +244,10 @@ fn keeps_step(state: &State, pattern: &Pattern, round_bytes: u64) -> bool {
     let (between, _) = state.facts().models(state.config());
     let link_us = round_bytes as f64 * between.beta_ns_per_kb / 1024.0 / 1000.0;
     Abi::BUILT.is_simulated()
-        && matches!(pattern, Pattern::Circulant(..) | Pattern::Tree(_))
+        && matches!(
+            pattern,
+            Pattern::Circulant(..) | Pattern::Tree(_) | Pattern::Hypercube(_)
+        )
         && link_us > between.alpha_us
 }
 
@@ -255,7 +274,9 @@ pub(super) fn limits(state: &State, ranks: u32, pattern: &Pattern, round_bytes: 
                 let most = steps.rounds().map(|(_, messages)| messages).max();
                 most.unwrap_or(1).max(SIMULATED_SENDS)
             }
-            Pattern::Circulant(..) | Pattern::Ring | Pattern::Moves(_) => SIMULATED_SENDS,
+            Pattern::Circulant(..) | Pattern::Ring | Pattern::Hypercube(_) | Pattern::Moves(_) => {
+                SIMULATED_SENDS
+            }
         },
         message: state.facts().eager_bytes,
     }

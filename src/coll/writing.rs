@@ -2,26 +2,23 @@
 
 #![forbid(unsafe_code)]
 
+mod parts;
+
 use super::Operation;
-use crate::algorithm::{
-    Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScatteredReductionAlgorithm, trees,
-};
+use crate::algorithm::{Algorithm, AllReductionAlgorithm, ReductionAlgorithm, trees};
 use crate::collective::Family;
 use crate::comm::State;
 use crate::decide::{self, Choice, Form};
 use crate::host::{self, Reduction, ReductionOp, Vectors};
 use crate::schedule::{Circulant, Shape, Steps, TreeNeighbors};
 use crate::script::{
-    GatherNodes, GatherTree, Group, LaneLeaders, Lanes, Leaders, Scattered, Script, broadcast_tree,
-    census, census_places, collect, disseminate, exchange, gather, gather_cut, halving, hand_over,
-    ordered, ordered_cut, reduce, reduce_broadcast, reduce_tree, ring, share, spread,
+    GatherNodes, GatherTree, Group, LaneLeaders, Lanes, Leaders, Script, broadcast_tree, census,
+    census_places, collect, disseminate, dual_root, exchange, gather, gather_cut, halving,
+    hand_over, ordered, ordered_cut, reduce, reduce_broadcast, reduce_tree, ring, share, spread,
     spread_vectors,
 };
 use std::iter::once;
 use std::ops::Range;
-
-/// Blocks of fewer bytes are copied to share a message: for longer ones that takes longer than another message.
-const COPIED_BYTES: u64 = 8 << 10;
 
 /// The blocks of the parts of some ranks, of which each has so many.
 fn blocks_of(ranks: Range<u32>, segments: u32) -> Range<u32> {
@@ -116,6 +113,10 @@ impl Writing<'_> {
                 script.begin(self.most, vectors(1));
                 exchange(script, &group, blocks);
             }
+            AllReductionAlgorithm::DualRoot => {
+                script.begin(self.most, vectors(1));
+                dual_root(script, &group, blocks);
+            }
             AllReductionAlgorithm::Ring => {
                 script.begin(self.most, self.parts(blocks));
                 ring(script, &group, |rank| blocks_of(rank..rank + 1, blocks));
@@ -135,31 +136,26 @@ impl Writing<'_> {
             }
             ReductionAlgorithm::Ordered => {
                 self.ordered(script, blocks);
-                let own = |rank: u32| blocks_of(rank..rank + 1, blocks);
-                collect(script, self.p(), self.rank(), self.root, own);
-                if self.rank() == self.root {
-                    script.result(0..self.p() * blocks);
-                }
+                self.collect(script, blocks);
+            }
+            ReductionAlgorithm::Halving => {
+                self.halving(script, form, blocks);
+                self.collect(script, blocks);
+            }
+            ReductionAlgorithm::Ring => {
+                self.ring(script, blocks);
+                self.collect(script, blocks);
             }
         }
     }
 
-    fn write_scattered_reduction(
-        &self,
-        script: &mut Script,
-        algorithm: Algorithm,
-        form: Form,
-        blocks: u32,
-    ) {
-        let own = match algorithm.of_scattered_reduction() {
-            ScatteredReductionAlgorithm::Halving => self.halving(script, form, blocks),
-            ScatteredReductionAlgorithm::Ordered => {
-                self.ordered(script, blocks);
-                blocks_of(self.rank()..self.rank() + 1, blocks)
-            }
-            ScatteredReductionAlgorithm::Circulant => self.scattered(script, blocks),
-        };
-        script.result(own);
+    /// The parts that all ranks have come to the root.
+    fn collect(&self, script: &mut Script, segments: u32) {
+        let own = |rank: u32| blocks_of(rank..rank + 1, segments);
+        collect(script, self.p(), self.rank(), self.root, own);
+        if self.rank() == self.root {
+            script.result(0..self.p() * segments);
+        }
     }
 
     /// The vectors of the area.
@@ -479,70 +475,5 @@ impl Writing<'_> {
         let mut family = TreeNeighbors::default();
         family.set(shape, self.p(), self.rank(), top);
         family
-    }
-
-    /// Writes a reduce-scatter. The blocks of this rank's part.
-    fn halving(&self, script: &mut Script, form: Form, segments: u32) -> Range<u32> {
-        match form {
-            Form::Flat => {
-                script.begin(self.most, self.parts(segments));
-                halving(script, &self.all(), |ranks| {
-                    once(blocks_of(ranks, segments))
-                });
-                blocks_of(self.rank()..self.rank() + 1, segments)
-            }
-            Form::Nodes { .. } => {
-                let mut own = 0..0;
-                let ranks = self.order().unwrap_or_default();
-                let parts = ranks.iter().map(|&rank| self.part(rank));
-                if self.places().is_some() {
-                    script.begin(self.most, in_segments(parts, segments));
-                    self.with_lanes(|lanes| own = lanes.reduce_scatter(script, segments));
-                    return own;
-                }
-                let start = |node| self.state.topology().start(node);
-                self.with_leaders(|leaders| match self.shares && !leaders.leads() {
-                    true => script.begin(self.most, std::iter::empty()),
-                    false => {
-                        script.begin(self.most, in_segments(parts, segments));
-                        own = leaders.reduce_scatter(script, segments, start);
-                    }
-                });
-                own
-            }
-        }
-    }
-
-    /// The ranks in the order in which their parts lie in the area, if it is not their own: those in the same place of
-    /// their nodes side by side or, where nodes have different numbers of ranks, those of a node.
-    pub fn order(&self) -> Option<Vec<u32>> {
-        match self.choice {
-            Choice::Rondo {
-                form: Form::Nodes { .. },
-                ..
-            } if self.call.collective().family() == Family::ScatteredReduction => {}
-            Choice::Rondo { .. } | Choice::Host(_) => return None,
-        }
-        let topology = self.state.topology();
-        let Some(places) = self.places() else {
-            return Some((0..self.p()).map(|place| topology.rank(place)).collect());
-        };
-        let ranks = (0..places as usize).flat_map(|place| {
-            let nodes = 0..topology.nodes();
-            nodes.map(move |node| topology.locals(node)[place])
-        });
-        Some(ranks.collect())
-    }
-
-    /// Writes a circulant reduce-scatter. The blocks of this rank's part.
-    fn scattered(&self, script: &mut Script, segments: u32) -> Range<u32> {
-        let group = self.all();
-        let graph = Circulant::new(group.p);
-        let parts = (0..group.p).map(|rank| self.part(rank));
-        let element = self.bytes.div_ceil(self.total.max(1)).max(1);
-        let scattered = Scattered::new(&group, &graph, segments, parts, COPIED_BYTES / element);
-        script.begin(self.most, scattered.cut());
-        scattered.write(script);
-        blocks_of(group.me..group.me + 1, segments)
     }
 }

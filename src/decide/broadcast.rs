@@ -78,7 +78,7 @@ impl Problem for Broadcast<'_> {
             BroadcastAlgorithm::Postal => model::least_blocks(bytes),
             BroadcastAlgorithm::Binomial if block_bytes == 0 => model::least_blocks(bytes),
             _ if block_bytes > 0 => model::blocks_of(bytes, block_bytes),
-            BroadcastAlgorithm::Circulant => {
+            BroadcastAlgorithm::Circulant | BroadcastAlgorithm::Hypercube => {
                 let reach = facts.reach(form, config);
                 model_of(facts, form, config).blocks(reach, bytes, facts.eager_bytes, 1)
             }

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod blocks;
 mod limits;
 
 use super::problem::{default_of, doubt, is_doubted};
@@ -17,9 +18,9 @@ use crate::algorithm::{
 use crate::collective::{Family, LEAST_BYTES};
 use crate::config::{Hierarchy, Reproducible};
 use crate::learn::{Candidate, Prior};
-use crate::model::{BLOCKS_MAX, Model, Reach, blocks_of, least_blocks};
+use crate::model::{Model, Reach};
 use crate::rules::Ruling;
-use crate::schedule::{Pace, Steps};
+use crate::schedule::Steps;
 
 /// Vectors of all ranks together that every rank takes to reduce them by itself, in bytes: more would take longer than
 /// to reduce them in parts.
@@ -252,21 +253,25 @@ impl Reduction<'_> {
                 | AllReductionAlgorithm::Dissemination
                 | AllReductionAlgorithm::Ring
                 | AllReductionAlgorithm::ReduceBcast => false,
-                AllReductionAlgorithm::Doubling => self.promise() != Reproducible::Order,
+                AllReductionAlgorithm::Doubling | AllReductionAlgorithm::DualRoot => {
+                    self.promise() != Reproducible::Order
+                }
                 trees!(AllReductionAlgorithm) => self.tree_keeps_order(algorithm),
                 AllReductionAlgorithm::Gather | AllReductionAlgorithm::Ordered => true,
             },
             Family::Reduction => match algorithm.of_reduction() {
-                ReductionAlgorithm::Circulant => false,
+                ReductionAlgorithm::Circulant
+                | ReductionAlgorithm::Halving
+                | ReductionAlgorithm::Ring => false,
                 ReductionAlgorithm::Postal | trees!(ReductionAlgorithm) => {
                     self.tree_keeps_order(algorithm)
                 }
                 ReductionAlgorithm::Ordered => true,
             },
             Family::ScatteredReduction => match algorithm.of_scattered_reduction() {
-                ScatteredReductionAlgorithm::Halving | ScatteredReductionAlgorithm::Circulant => {
-                    false
-                }
+                ScatteredReductionAlgorithm::Halving
+                | ScatteredReductionAlgorithm::Circulant
+                | ScatteredReductionAlgorithm::Ring => false,
                 ScatteredReductionAlgorithm::Ordered => true,
             },
             Family::Scan => match algorithm.of_scan() {
@@ -310,6 +315,8 @@ impl Reduction<'_> {
             Algorithm::Ordered | Algorithm::Gather | Algorithm::Pipelined if is_one => {
                 Form::Nodes { lanes: facts.p }
             }
+            // The parts of all ranks come to the root.
+            Algorithm::Halving if self.family() == Family::Reduction => Form::Flat,
             Algorithm::Halving if let Some(places) = facts.places() => {
                 Form::Nodes { lanes: places }
             }
@@ -341,6 +348,7 @@ impl Reduction<'_> {
             | Algorithm::ReduceBcast
             | Algorithm::Pairwise
             | Algorithm::Hypercube
+            | Algorithm::DualRoot
             | trees!(Algorithm) => Form::Flat,
         }
     }
@@ -350,85 +358,6 @@ impl Reduction<'_> {
     fn scans_through_memory(&self) -> bool {
         let is_placed = self.promise() == Reproducible::Placement;
         !is_placed && self.form(Algorithm::Pipelined) != Form::Flat
-    }
-
-    /// The blocks of the vector (circulant, pipelined), or of each part.
-    fn blocks(&self, algorithm: Algorithm, form: Form, block_bytes: u64) -> u32 {
-        let facts = self.context.facts;
-        let most = |bytes: u64, size: u64| {
-            let blocks = bytes.div_ceil(size.max(1)).max(1);
-            u32::try_from(blocks).unwrap_or(u32::MAX).min(BLOCKS_MAX)
-        };
-        let ranks = match form {
-            Form::Flat => facts.p,
-            Form::Nodes { .. } => facts.nodes,
-        };
-        // Of what travels between nodes.
-        let bytes = match (algorithm, form) {
-            (Algorithm::Circulant, Form::Nodes { lanes }) => self.bytes.div_ceil(lanes.into()),
-            _ => self.bytes,
-        };
-        match algorithm {
-            Algorithm::Pipelined if block_bytes == 0 => match form {
-                Form::Flat => self.pipelined_blocks(),
-                Form::Nodes { .. } => most(self.bytes, facts.eager_bytes),
-            },
-            // Nothing travels between nodes; inside, without shared memory, no more than a message carries.
-            _ if ranks == 1 && algorithm != Algorithm::Pipelined => least_blocks(self.bytes),
-            // So many of each part.
-            Algorithm::Circulant if self.family() == Family::ScatteredReduction => {
-                self.scattered_blocks(block_bytes)
-            }
-            Algorithm::Circulant | Algorithm::ReduceBcast | Algorithm::Pipelined
-                if block_bytes > 0 =>
-            {
-                most(bytes, block_bytes)
-            }
-            // The tree of a block depends on its number.
-            Algorithm::Circulant | Algorithm::ReduceBcast => {
-                (self.model()).blocks(Reach::among(ranks), bytes, facts.eager_bytes, 1)
-            }
-            Algorithm::Mesh if self.family() == Family::Scan => most(self.bytes, facts.eager_bytes),
-            Algorithm::Postal => least_blocks(self.bytes),
-            trees!(Algorithm) => self.tree_blocks(algorithm, block_bytes),
-            Algorithm::Pipelined
-            | Algorithm::Doubling
-            | Algorithm::Census
-            | Algorithm::Hypercube
-            | Algorithm::Dissemination => most(self.bytes, facts.eager_bytes),
-            Algorithm::Halving | Algorithm::Ordered | Algorithm::Ring => {
-                let parts = match (form, self.family()) {
-                    (Form::Flat, _) | (_, Family::ScatteredReduction) => facts.p,
-                    (Form::Nodes { lanes }, _) => facts.nodes.saturating_mul(lanes),
-                };
-                let part = match self.family() {
-                    Family::ScatteredReduction => self.longest,
-                    Family::AllReduction
-                    | Family::Reduction
-                    | Family::Scan
-                    | Family::Broadcast
-                    | Family::AllBroadcast
-                    | Family::Rooted
-                    | Family::Barrier
-                    | Family::TotalExchange
-                    | Family::IrregularExchange => self.bytes.div_ceil(parts.into()),
-                };
-                let size = match block_bytes {
-                    0 => facts.eager_bytes,
-                    size => size,
-                };
-                let blocks = most(part, size).min(BLOCKS_MAX.div_ceil(parts));
-                blocks.max(least_blocks(part))
-            }
-            Algorithm::Bruck
-            | Algorithm::Hybrid
-            | Algorithm::Adaptive
-            | Algorithm::Relay
-            | Algorithm::ScatterAllgather
-            | Algorithm::Neighbor
-            | Algorithm::Pairwise
-            | Algorithm::Gather => 1,
-        }
     }
 }
 
@@ -445,6 +374,7 @@ impl Reduction<'_> {
             | AllReductionAlgorithm::Gather
             | AllReductionAlgorithm::Ordered
             | AllReductionAlgorithm::Doubling
+            | AllReductionAlgorithm::DualRoot
             | AllReductionAlgorithm::Ring
             | AllReductionAlgorithm::ReduceBcast
             | trees!(AllReductionAlgorithm) => (false, false),
@@ -469,43 +399,6 @@ impl Reduction<'_> {
         let flat = self.promise() == Reproducible::Placement
             || self.form(Algorithm::Halving) == Form::Flat;
         self.has_long_part() && flat
-    }
-
-    /// The blocks of a vector that comes up a tree. Of two trees each has every other block.
-    fn tree_blocks(&self, algorithm: Algorithm, block_bytes: u64) -> u32 {
-        let Context { facts, config, .. } = self.context;
-        if block_bytes > 0 {
-            return blocks_of(self.bytes, block_bytes);
-        }
-        let shape = super::shape(algorithm, facts.p, 1, config);
-        let pace = shape.map_or(Pace::ALONE, |shape| shape.pace(facts.p));
-        self.model()
-            .tree_blocks(pace, self.bytes, facts.eager_bytes)
-    }
-
-    /// The blocks of a vector that is scanned along the ranks. The order is that of ranks, whatever the blocks: so what
-    /// was measured of the network counts.
-    fn pipelined_blocks(&self) -> u32 {
-        let Context { facts, config, .. } = self.context;
-        let (between, inside) = facts.models(config);
-        let model = if facts.nodes == 1 { inside } else { between };
-        let pace = Pace {
-            first: facts.p - 1,
-            every: 1,
-            latencies: facts.p - 1,
-        };
-        model.tree_blocks(pace, self.bytes, facts.eager_bytes)
-    }
-
-    /// The blocks of each part in a circulant reduce-scatter. `block_bytes` is for those of all parts in a round.
-    fn scattered_blocks(&self, block_bytes: u64) -> u32 {
-        let facts = self.context.facts;
-        let blocks = match block_bytes {
-            0 => (self.model()).blocks(Reach::among(facts.p), self.bytes, facts.eager_bytes, 1),
-            size => u32::try_from(self.bytes.div_ceil(size)).unwrap_or(BLOCKS_MAX),
-        };
-        let most = BLOCKS_MAX.div_ceil(facts.p);
-        blocks.min(most).max(least_blocks(self.longest))
     }
 }
 

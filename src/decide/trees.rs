@@ -38,6 +38,7 @@ pub fn shape(algorithm: Algorithm, p: u32, latency: u32, config: &Config) -> Opt
         | Algorithm::Census
         | Algorithm::ReduceBcast
         | Algorithm::Pairwise
+        | Algorithm::DualRoot
         | Algorithm::Hypercube => return None,
     })
 }

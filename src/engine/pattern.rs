@@ -3,7 +3,9 @@
 #![forbid(unsafe_code)]
 
 use super::Piece;
-use crate::schedule::{Blocks, Circulant, Move, Moves, Rounds, Steps, TreeNeighbors};
+use crate::schedule::{
+    Blocks, Circulant, Hypercube, Move, Moves, Rounds, Steps, Transfer, TreeNeighbors,
+};
 use std::ops::Range;
 
 /// Pieces of at least this many bytes do not share a message with others of a circulant all-broadcast,
@@ -45,6 +47,8 @@ pub enum Pattern<'a> {
     /// Every block of a single part goes down a tree, from this rank to all its children before the next block; or the
     /// blocks go down two trees in turn.
     Tree(&'a TreeNeighbors),
+    /// The blocks of a single part go over a hypercube ([`crate::schedule::hypercube`]).
+    Hypercube(Hypercube),
     /// Every block of a single part goes from the root to one other rank, its relay, and from there to all others. All
     /// other ranks are relays in turn (L. Cherkasova and J. Lee, "FastReplica", USENIX USITS 2003, section 3.1, with
     /// more blocks than ranks).
@@ -161,8 +165,10 @@ impl<'a> Order<'a> {
         debug_assert!(
             match pattern {
                 Pattern::Circulant(..) => true,
-                Pattern::Tree(_) | Pattern::Relay | Pattern::Moves(Moves::Scatter) =>
-                    parts.len() == 1,
+                Pattern::Tree(_)
+                | Pattern::Relay
+                | Pattern::Hypercube(_)
+                | Pattern::Moves(Moves::Scatter) => parts.len() == 1,
                 Pattern::Bruck(_) | Pattern::Ring | Pattern::Moves(_) =>
                     parts.len() == graph.p() as usize,
             },
@@ -208,7 +214,11 @@ impl<'a> Order<'a> {
             Pattern::Circulant(..) => ALONE_BYTES,
             // A part is cut so that the next rank need not wait for all of it.
             Pattern::Ring => 0,
-            Pattern::Bruck(_) | Pattern::Tree(_) | Pattern::Relay | Pattern::Moves(_) => u64::MAX,
+            Pattern::Bruck(_)
+            | Pattern::Tree(_)
+            | Pattern::Relay
+            | Pattern::Hypercube(_)
+            | Pattern::Moves(_) => u64::MAX,
         };
         let mut length = first.span.len;
         pieces.push(first);
@@ -242,6 +252,12 @@ impl<'a> Order<'a> {
             Pattern::Circulant(rounds, _) => messages_left(rounds.phases()),
             Pattern::Tree(family) => messages_left(family.phases(family.children(), self.blocks())),
             Pattern::Relay => messages_left(self.turns()),
+            // One in every turn of all dimensions, and in the last one none.
+            Pattern::Hypercube(cube) if at.phase == 0 => {
+                let turns = (cube.rounds() - 1 - at.k as u32) / cube.dimensions();
+                bytes.saturating_mul(turns.into())
+            }
+            Pattern::Hypercube(_) => 0,
             Pattern::Moves(moves) if at.k >= moves.count(self.graph.p()) as usize => 0,
             Pattern::Moves(moves) => self.more_of_step(moves, at),
             Pattern::Bruck(steps) if at.k >= steps.count() => 0,
@@ -280,6 +296,11 @@ impl<'a> Order<'a> {
                 let peer = self.relay_peer(k, direction);
                 return before(peer, p - self.parts[0].root, p);
             }
+            Pattern::Hypercube(cube) => {
+                let transfer = self.transfer(cube, k, direction);
+                let peer = transfer.map_or(0, |transfer| transfer.peer);
+                return before(peer, p - self.parts[0].root, p);
+            }
             Pattern::Moves(moves) => {
                 let step = self.step(moves, k, direction);
                 return step.map_or(self.rank, |step| step.peer);
@@ -304,6 +325,7 @@ impl<'a> Order<'a> {
             Pattern::Ring => self.next_whole(at, direction, self.graph.p() as usize - 1),
             Pattern::Tree(family) => self.next_of_tree(family, at, direction),
             Pattern::Relay => self.next_of_relays(at, direction),
+            Pattern::Hypercube(cube) => self.next_of_cube(cube, at, direction),
             Pattern::Moves(moves) => self.next_of_steps(moves, at, direction),
         }
     }
@@ -357,6 +379,26 @@ impl<'a> Order<'a> {
             at.phase * relays + relay - 1
         };
         next_of_part(part, at, (peers as usize, self.turns()), next)
+    }
+
+    /// What this rank does in a round over a hypercube, whose rank 0 is the root.
+    fn transfer(&self, cube: Hypercube, round: usize, direction: Direction) -> Option<Transfer> {
+        let sends = direction == Direction::Send;
+        cube.transfer(self.relative(), round as u32, sends)
+    }
+
+    /// A block in every round, or none.
+    fn next_of_cube(
+        &self,
+        cube: Hypercube,
+        at: &mut Cursor,
+        direction: Direction,
+    ) -> Option<Piece> {
+        let part = self.parts.first()?;
+        next_of_part(part, at, (cube.rounds() as usize, 1), |at| {
+            let transfer = self.transfer(cube, at.k, direction);
+            transfer.map_or(u32::MAX, |transfer| transfer.block)
+        })
     }
 
     /// Block by block, each to one peer after the other.
@@ -505,9 +547,11 @@ impl<'a> Order<'a> {
             let (first, width) = match self.pattern {
                 Pattern::Bruck(steps) => (0, steps.step(at.k).width),
                 Pattern::Ring => (at.k as u32, 1),
-                Pattern::Circulant(..) | Pattern::Tree(_) | Pattern::Relay | Pattern::Moves(_) => {
-                    return None;
-                }
+                Pattern::Circulant(..)
+                | Pattern::Tree(_)
+                | Pattern::Relay
+                | Pattern::Hypercube(_)
+                | Pattern::Moves(_) => return None,
             };
             while at.part < width {
                 let root = before(sender, first + at.part, self.graph.p());

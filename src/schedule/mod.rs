@@ -55,7 +55,9 @@
 
 pub mod blocks;
 pub mod circulant;
+pub mod dual_root;
 pub mod grid;
+pub mod hypercube;
 pub mod moves;
 pub mod parts;
 pub mod postal;
@@ -66,7 +68,9 @@ mod two_trees;
 
 pub use blocks::{Blocks, Span};
 pub use circulant::Circulant;
+pub use dual_root::DualRoot;
 pub use grid::{Dimension, Grid};
+pub use hypercube::{Hypercube, Transfer};
 pub use moves::{Move, Moves};
 pub use parts::Parts;
 pub use rounds::{MAX_Q, Rounds};

@@ -15,6 +15,7 @@
 
 mod census;
 mod circulant;
+mod dual_root;
 mod exchange;
 mod fold;
 mod gather;
@@ -35,6 +36,7 @@ mod trees;
 
 pub use census::{census, census_places, disseminate};
 pub use circulant::{reduce, reduce_broadcast};
+pub use dual_root::dual_root;
 pub use exchange::exchange;
 pub use fold::Fold;
 pub use gather::{GatherNodes, GatherTree, gather, gather_cut, spread_vectors};
@@ -45,7 +47,7 @@ pub use lanes::{LaneLeaders, Lanes, Leaders};
 pub use node_exchange::{Hop, NodeExchange};
 pub use node_scan::NodeScan;
 pub use ordered::{collect, ordered, ordered_cut};
-pub use ring::ring;
+pub use ring::{ring, ring_scatter};
 pub use scan::{Prefix, chain, doubling};
 pub use scattered::Scattered;
 pub use spread::{dissemination, spread};

@@ -474,6 +474,12 @@ fn an_algorithm_that_an_operator_does_not_allow_gives_way() {
             (Algorithm::Doubling, asked),
         ),
         (Algorithm::Doubling, ORDERED, (Algorithm::Doubling, asked)),
+        (
+            Algorithm::DualRoot,
+            SUM_OF_DOUBLES,
+            (Algorithm::DualRoot, asked),
+        ),
+        (Algorithm::DualRoot, ORDERED, (Algorithm::DualRoot, asked)),
         (Algorithm::Ring, SUM_OF_DOUBLES, (Algorithm::Ring, asked)),
         (Algorithm::Ring, ORDERED, (Algorithm::Ordered, Why::Order)),
         (
@@ -502,11 +508,33 @@ fn an_algorithm_that_an_operator_does_not_allow_gives_way() {
     assert_eq!(algorithm_because(short), (Algorithm::Gather, Why::Inexact));
 }
 
+/// Parts are reduced in no order of ranks, by every rank for itself.
+#[test]
+fn halving_and_ring_reduce_to_a_root_or_in_parts_where_operands_may_change_places() {
+    for (collective, named) in [
+        (Collective::Reduce, Algorithm::Halving),
+        (Collective::Reduce, Algorithm::Ring),
+        (Collective::ReduceScatter, Algorithm::Ring),
+        (Collective::ReduceScatterBlock, Algorithm::Ring),
+    ] {
+        let config = config(|c| c[collective].setting = Setting::Use(named));
+        for facts in [NODE, NODES, full(4, 4)] {
+            let choice = |order| reduction(collective, facts, 4 << 20, order, &config);
+            let sums = choice(SUM_OF_DOUBLES);
+            assert_eq!(algorithm_because(sums), (named, Why::Configured));
+            assert!(is_flat(sums), "{sums:?}");
+            let ordered = algorithm_because(choice(ORDERED));
+            assert_eq!(ordered, (Algorithm::Ordered, Why::Order));
+        }
+    }
+}
+
 /// None of these has the bits of a loop over the ranks.
 #[test]
 fn doubling_gives_way_where_the_bits_of_a_loop_are_promised() {
     for (collective, named) in [
         (Collective::Allreduce, Algorithm::Doubling),
+        (Collective::Allreduce, Algorithm::DualRoot),
         (Collective::Exscan, Algorithm::Doubling),
         (Collective::Scan, Algorithm::Hypercube),
         (Collective::Exscan, Algorithm::Mesh),

@@ -190,6 +190,28 @@ fn the_rounds_of_relays() {
     }
 }
 
+/// Over a hypercube or, for most numbers of ranks, one of pairs, in as many rounds as over the circulant graph.
+#[test]
+fn a_hypercube_brings_every_block_to_every_rank_in_the_fewest_rounds() {
+    let mut rng = rng(7);
+    for p in (2..=64).chain([65, 67, 129, 161]) {
+        let q = Circulant::new(p).q() as u32;
+        for n in block_counts(q) {
+            let root = rng.random_range(0..p);
+            let mut case = case_of(How::Hypercube, p, root, u64::from(n) * 3 + 1, n);
+            case.limits.sends = 1;
+            let outcome = run(&case, in_rounds);
+            check(&case, &outcome);
+            assert_eq!(outcome.steps, u64::from(n - 1 + q), "p = {p}, n = {n}");
+            case.limits.receives = rng.random_range(1..=2 * q + 1);
+            case.limits.sends = rng.random_range(1..=5);
+            case.room = rng.random_range(1..=3);
+            check(&case, &run(&case, shuffled(rng.random())));
+            check(&case, &run(&case, starving((root + 1) % p)));
+        }
+    }
+}
+
 /// With latency 1 a tree is as fast as the circulant graph is with one block.
 #[test]
 fn the_rounds_of_a_tree() {
@@ -203,9 +225,14 @@ fn the_rounds_of_a_tree() {
 /// Blocks without bytes do not travel.
 #[test]
 fn more_blocks_than_bytes() {
-    for (how, p) in [How::RootSchedules, How::Tree(Shape::Postal(3)), How::Relay]
-        .into_iter()
-        .flat_map(|how| (2..=20).map(move |p| (how, p)))
+    for (how, p) in [
+        How::RootSchedules,
+        How::Tree(Shape::Postal(3)),
+        How::Relay,
+        How::Hypercube,
+    ]
+    .into_iter()
+    .flat_map(|how| (2..=20).map(move |p| (how, p)))
     {
         let case = case_of(how, p, p / 2, 3, 10);
         let outcome = run(&case, in_rounds);

@@ -6,7 +6,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use rondo::engine::{
     AllBroadcast, Entries, Limits, Order, Part, Pattern, Progress, RootSchedules, Scratch,
 };
-use rondo::schedule::{Blocks, Circulant, Moves, Rounds, Shape, Steps, TreeNeighbors};
+use rondo::schedule::{Blocks, Circulant, Hypercube, Moves, Rounds, Shape, Steps, TreeNeighbors};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -24,6 +24,8 @@ pub enum How {
     Tree(Shape),
     /// Over relays; one rank alone has a part.
     Relay,
+    /// Over a hypercube; one rank alone has a part.
+    Hypercube,
     /// In steps; of `Scatter`, one rank alone has a part.
     Moves(Moves),
 }
@@ -80,6 +82,7 @@ impl Case {
                 | How::RootSchedules
                 | How::Tree(_)
                 | How::Relay
+                | How::Hypercube
                 | How::Moves(Moves::Scatter) => match len {
                     0 => continue,
                     _ => self.n,
@@ -151,6 +154,7 @@ impl Side {
             How::Ring => Pattern::Ring,
             How::Tree(_) => Pattern::Tree(&self.family),
             How::Relay => Pattern::Relay,
+            How::Hypercube => Pattern::Hypercube(Hypercube::new(case.p(), self.n)),
             How::Moves(moves) => Pattern::Moves(moves),
         };
         Order::new(graph, self.rank, pattern, &self.cut)

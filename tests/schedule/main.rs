@@ -7,6 +7,7 @@
 mod blocks;
 mod conditions;
 mod grid;
+mod hypercube;
 mod mistakes;
 mod moves;
 mod oracle;

@@ -1333,6 +1333,7 @@ fn a_rank_alone_has_the_result_and_waits_for_nobody() {
         exchange(script, &group, 3);
         ring(script, &group, part_of(3));
         reduce_broadcast(script, &group, &Circulant::new(1));
+        dual_root(script, &group, 3);
     });
     let mut network = Network::new(&scripts, 5, variants(1, 1, 0)[0].rules.clone());
     let wire = &mut Rank {

@@ -199,7 +199,7 @@ fn pairs(scripts: &[Script]) -> Vec<Pairs> {
 fn what_all_ranks_have_is_put_together_in_the_same_pairs() {
     for p in every_p() {
         type Write = fn(&mut Script, &Group);
-        let ways: [Write; 3] = [
+        let ways: [Write; 5] = [
             |script, group| {
                 script.begin(1, once(1));
                 exchange(script, group, 1);
@@ -207,6 +207,14 @@ fn what_all_ranks_have_is_put_together_in_the_same_pairs() {
             |script, group| {
                 script.begin(1, once(1));
                 reduce_broadcast(script, group, &Circulant::new(group.p));
+            },
+            |script, group| {
+                script.begin(1, once(1));
+                dual_root(script, group, 1);
+            },
+            |script, group| {
+                script.begin(1, [1, 0, 0].into_iter());
+                dual_root(script, group, 3);
             },
             |script, group| {
                 script.begin(1, even(1, group.p).into_iter());
@@ -221,6 +229,42 @@ fn what_all_ranks_have_is_put_together_in_the_same_pairs() {
     }
 }
 
+/// In which order the part of each rank is reduced: around the ring, to the rank itself.
+fn orders_of_a_ring(p: u32) -> Vec<Vec<u16>> {
+    let order = |part: u32| (1..=p).map(|i| ((part + i) % p) as u16).collect();
+    (0..p).map(order).collect()
+}
+
+#[test]
+fn a_ring_leaves_every_rank_its_part_which_comes_together_at_any_root() {
+    for p in every_p() {
+        let orders = orders_of_a_ring(p);
+        for (parts, variant) in even_cases(p).chain(uneven_cases(p)) {
+            let own = part_of(variant.segments);
+            let root = variant.rules.seed as u32 % p;
+            let begin = |script: &mut Script, rank| {
+                script.begin(variant.most, cut(&parts, variant.segments));
+                ring_scatter(script, &Group::all(p, rank), &own);
+            };
+            let expected = in_orders(&parts, &orders);
+            let scattered = scripts(p, begin);
+            let outcome = carry_out(&scattered, parts.iter().sum(), &variant);
+            for rank in 0..p {
+                let got = outcome.blocks(rank, own(rank));
+                let part = elements(&parts, rank);
+                let part = &expected[part.start as usize..part.end as usize];
+                check(rank, &got, part, &variant);
+            }
+            let collected = scripts(p, |script, rank| {
+                begin(script, rank);
+                collect(script, p, rank, root, &own);
+            });
+            let outcome = carry_out(&collected, parts.iter().sum(), &variant);
+            check(root, &outcome.result(root), &expected, &variant);
+        }
+    }
+}
+
 #[test]
 fn a_ring_reduces_every_operand_once_and_in_the_same_order_for_all() {
     for p in every_p() {
@@ -231,11 +275,7 @@ fn a_ring_reduces_every_operand_once_and_in_the_same_order_for_all() {
                 ring(script, &Group::all(p, rank), part_of(segments));
             });
             let outcome = carry_out(&scripts, parts.iter().sum(), &variant);
-            // Each part around the ring, to its own rank.
-            let order =
-                |part: u32| -> Vec<u16> { (1..=p).map(|i| ((part + i) % p) as u16).collect() };
-            let orders: Vec<_> = (0..p).map(order).collect();
-            let expected = in_orders(&parts, &orders);
+            let expected = in_orders(&parts, &orders_of_a_ring(p));
             for rank in 0..p {
                 check(rank, &outcome.result(rank), &expected, &variant);
                 let next = (rank + 1) % p;

@@ -6,7 +6,8 @@ use crate::wire::rng;
 use proptest::prelude::*;
 use rondo::schedule::{Shape, TreeNeighbors};
 use rondo::script::{
-    Join, Prefix, Script, Source, broadcast_tree, hand_over, reduce_tree, tree_scan,
+    Group, Join, Prefix, Script, Source, broadcast_tree, dual_root, hand_over, reduce_tree,
+    tree_scan,
 };
 
 fn shapes(p: u32) -> [Shape; 12] {
@@ -134,6 +135,37 @@ fn up_and_down_a_tree_all_ranks_have_the_result() {
             let expected = terms(0..climb.count, |_| &order);
             for rank in 0..p {
                 check(rank, &outcome.result(rank), &expected, &variant);
+            }
+        }
+    }
+}
+
+/// Up and down two trees at the same time: all ranks have the same, in the order of ranks. No rank hears of more than
+/// three others, and a block goes over each edge once each way.
+#[test]
+fn over_two_roots_all_ranks_have_the_result() {
+    for p in every_p() {
+        for n in [1, 2, 7, 30] {
+            for count in [u64::from(n) / 2 + 1, 2 * u64::from(n) + 1] {
+                for variant in variants(p, 2, 5000 + u64::from(n)) {
+                    let scripts = scripts(p, |script, rank| {
+                        script.begin(variant.most, even(count, n).into_iter());
+                        dual_root(script, &Group::all(p, rank), n);
+                    });
+                    let outcome = carry_out(&scripts, count, &variant);
+                    let order: Vec<u16> = (0..p as u16).collect();
+                    let expected = terms(0..count, |_| &order);
+                    let blocks = count.min(n.into()) as usize;
+                    for rank in 0..p {
+                        check(rank, &outcome.result(rank), &expected, &variant);
+                        let sent = &outcome.ports[rank as usize].sent;
+                        let mut to: Vec<u32> = sent.iter().map(|&(to, _)| to).collect();
+                        to.sort_unstable();
+                        to.dedup();
+                        assert!(to.len() <= 3, "p = {p}");
+                        assert_eq!(sent.len(), blocks * to.len(), "p = {p}, n = {n}");
+                    }
+                }
             }
         }
     }

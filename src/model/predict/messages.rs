@@ -4,7 +4,7 @@
 
 use super::{Call, Model};
 use crate::model::BOTH_ENDS;
-use crate::schedule::Circulant;
+use crate::schedule::{Circulant, Hypercube};
 
 /// The messages that a rank sends to its children in a tree, or receives from them, a block each.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,22 @@ impl Fan {
                 let there = free[rank] + self.hop_us;
                 free[rank] += self.step_us;
                 free[rank + *ranks as usize] = there;
+                last = f64::max(last, there);
+            }
+        }
+        last
+    }
+
+    /// The same over a hypercube. O(p log p) time.
+    pub(super) fn hypercube_us(&self, p: u32) -> f64 {
+        let cube = Hypercube::new(p, 1);
+        let mut free = vec![0.0; p as usize];
+        let mut last = 0.0;
+        for (round, rank) in (0..cube.rounds()).flat_map(|i| (0..p).map(move |rank| (i, rank))) {
+            if let Some(transfer) = cube.transfer(rank, round, true) {
+                let there = free[rank as usize] + self.hop_us;
+                free[rank as usize] += self.step_us;
+                free[transfer.peer as usize] = there;
                 last = f64::max(last, there);
             }
         }

@@ -23,6 +23,7 @@ impl Model {
             BroadcastAlgorithm::Circulant => self.circulant(call),
             BroadcastAlgorithm::Postal => self.postal(call),
             BroadcastAlgorithm::Relay => self.relay(call),
+            BroadcastAlgorithm::Hypercube => self.hypercube(call),
             trees!(BroadcastAlgorithm) => self.down_a_tree(call),
             BroadcastAlgorithm::ScatterAllgather => self.moves(Moves::Scatter, call),
         }
@@ -37,6 +38,28 @@ impl Model {
                 0 => 0,
                 q => call.bytes + (q - 1) * call.block(),
             },
+        }
+    }
+
+    /// The rounds are those of the circulant graph, but the way of a block may be longer. If ranks make pairs, the root
+    /// has nothing to do in the last round.
+    fn hypercube(&self, call: &Call) -> Prediction {
+        let circulant = self.circulant(call);
+        let more = call.q() - u64::from(call.p.max(1).ilog2());
+        let among = Reach::among(call.p);
+        let reach = Reach {
+            latencies: (among.rounds + 1).min(call.p.max(1) - 1),
+            ..among
+        };
+        Prediction {
+            us: match call.n() {
+                1 => self.sending(call, call.block()).hypercube_us(call.p),
+                n => self
+                    .of(call, call.block())
+                    .pipeline_us(reach, call.bytes, 1, n as f64),
+            },
+            sent: circulant.sent - more * call.block(),
+            ..circulant
         }
     }
 

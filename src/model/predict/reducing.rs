@@ -2,12 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+use super::messages::Fan;
 use super::{Call, Model, Prediction};
 use crate::algorithm::{
     AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm, ScatteredReductionAlgorithm, trees,
 };
 use crate::collective::Collective;
-use crate::schedule::{Circulant, Grid};
+use crate::schedule::{Circulant, DualRoot, Grid};
 
 impl Prediction {
     /// One after the other.
@@ -45,8 +46,9 @@ impl Model {
             AllReductionAlgorithm::Census => self.census(call),
             AllReductionAlgorithm::Dissemination => self.doubling_rounds(call),
             AllReductionAlgorithm::Doubling => self.exchange(call),
-            AllReductionAlgorithm::Ring => self.ring_twice(call),
+            AllReductionAlgorithm::Ring => self.reducing(call).around(call).then(self.around(call)),
             AllReductionAlgorithm::ReduceBcast => self.reduce_bcast(call),
+            AllReductionAlgorithm::DualRoot => self.dual_root(call),
             trees!(AllReductionAlgorithm) => self.up_and_down(call),
         }
     }
@@ -137,14 +139,13 @@ impl Model {
         }
     }
 
-    /// A part goes around and is joined, and goes around again.
-    fn ring_twice(&self, call: &Call) -> Prediction {
+    /// A part of each rank goes around.
+    fn around(&self, call: &Call) -> Prediction {
         let (rounds, part) = (call.ranks() - 1, call.bytes.div_ceil(call.ranks()));
         Prediction {
-            us: self.reducing(call).rounds_of_us(call, rounds, part)
-                + self.rounds_of_us(call, rounds, part),
-            rounds: Some(2 * rounds),
-            sent: 2 * call.others(),
+            us: self.rounds_of_us(call, rounds, part),
+            rounds: Some(rounds),
+            sent: call.others(),
         }
     }
 
@@ -166,6 +167,25 @@ impl Model {
         }
     }
 
+    /// Up both trees, over to the other root, and down again; and then a block with each neighbour, both ways.
+    fn dual_root(&self, call: &Call) -> Prediction {
+        let pace = DualRoot::pace(call.p);
+        let up = self.reducing(call).receiving(call, call.block());
+        let down = self.sending(call, call.block());
+        let (messages, further) = (call.q().min(1), call.n() - 1);
+        let last = |fan: &Fan| match pace.every - 1 {
+            0 => 0.0,
+            children => fan.hop(children - 1, children),
+        };
+        let levels = f64::from(pace.latencies / 2);
+        let first_us = levels * (last(&up) + last(&down)) + up.hop(0, 1);
+        Prediction {
+            us: messages as f64 * (first_us + further as f64 * up.block_us(pace.every)),
+            rounds: Some(u64::from(pace.first) + messages * u64::from(pace.every) * further),
+            sent: messages * u64::from(pace.every) * call.bytes,
+        }
+    }
+
     pub(super) fn predict_reduction(
         &self,
         algorithm: ReductionAlgorithm,
@@ -173,6 +193,8 @@ impl Model {
     ) -> Prediction {
         match algorithm {
             ReductionAlgorithm::Circulant => self.circulant_backwards(call, call.bytes),
+            ReductionAlgorithm::Halving => self.halving(call).then(self.collect(call)),
+            ReductionAlgorithm::Ring => self.reducing(call).around(call).then(self.collect(call)),
             ReductionAlgorithm::Ordered => self.ordered(call).then(self.collect(call)),
             ReductionAlgorithm::Postal | trees!(ReductionAlgorithm) => self.up_a_tree(call, 0),
         }
@@ -231,6 +253,7 @@ impl Model {
             ScatteredReductionAlgorithm::Halving => self.halving(call),
             ScatteredReductionAlgorithm::Ordered => self.ordered(call),
             ScatteredReductionAlgorithm::Circulant => self.circulant_backwards(call, call.others()),
+            ScatteredReductionAlgorithm::Ring => self.reducing(call).around(call),
         }
     }
 

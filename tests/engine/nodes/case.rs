@@ -6,7 +6,7 @@ use super::world::{Broken, End, Link, Scene, State, World};
 use crate::wire::{Net, PiecePlaces, Rules};
 use rondo::engine::node::{self, Messages, Relay, RingRows};
 use rondo::engine::{self, AllBroadcast, Entries, Limits, Order, Part, Pattern, Piece, Scratch};
-use rondo::schedule::{Blocks, Circulant, Rounds, Span, Steps, TreeNeighbors};
+use rondo::schedule::{Blocks, Circulant, Hypercube, Rounds, Span, Steps, TreeNeighbors};
 use rondo::topology::Topology;
 use std::sync::Arc;
 
@@ -101,6 +101,7 @@ fn order<'a>(plan: &Plan, node: u32, schedule: &'a Schedule, cut: &'a [Part]) ->
         }
         Travel::Bruck => Pattern::Bruck(Steps::new(graph.p(), 2)),
         Travel::Relay => Pattern::Relay,
+        Travel::Hypercube => Pattern::Hypercube(Hypercube::new(graph.p(), plan.call.blocks)),
         Travel::Moves(moves) => Pattern::Moves(moves),
         Travel::Ring => Pattern::Ring,
         Travel::Tree(_) => Pattern::Tree(&schedule.family),

@@ -88,9 +88,10 @@ fn a_broadcast_from_every_root_in_every_placement() {
                 let mut call = Call::bcast(p, root, bytes, blocks);
                 call.lanes = lanes(&widths, ring, &mut rng);
                 if rng.random_range(0..3) == 0 {
-                    call.travel = match rng.random_range(0..4) {
+                    call.travel = match rng.random_range(0..5) {
                         0 => Travel::Relay,
-                        1 => Travel::Moves(Moves::Scatter),
+                        1 => Travel::Hypercube,
+                        2 => Travel::Moves(Moves::Scatter),
                         _ => Travel::Tree(match rng.random_range(0..6) {
                             0 => Shape::CHAIN,
                             1 => Shape::Even(rng.random_range(2..=4)),

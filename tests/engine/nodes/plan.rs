@@ -17,6 +17,7 @@ pub enum Travel {
     /// Down trees for this latency.
     Tree(Shape),
     Relay,
+    Hypercube,
     /// In steps.
     Moves(Moves),
 }
@@ -151,7 +152,11 @@ impl Plan {
     pub fn cut(&self, lane: u32) -> Vec<Part> {
         let len = |node| self.share(node, lane).len;
         match self.call.travel {
-            Travel::Circulant | Travel::Tree(_) | Travel::Relay | Travel::Moves(Moves::Scatter) => {
+            Travel::Circulant
+            | Travel::Tree(_)
+            | Travel::Relay
+            | Travel::Hypercube
+            | Travel::Moves(Moves::Scatter) => {
                 let part = |(i, &root): (u32, &u32)| Part {
                     root,
                     first: i * self.call.blocks,
@@ -178,7 +183,7 @@ impl Plan {
         let share = |node: u32| self.share(node % n, lane).len;
         match self.call.travel {
             // A block of every part in each round.
-            Travel::Circulant => {
+            Travel::Circulant | Travel::Hypercube => {
                 let longest = self.cut(lane).into_iter();
                 let round: u64 = longest.map(|part| part.blocks.span(0).len).sum();
                 let rounds = self.call.blocks - 1 + n.next_power_of_two().trailing_zeros();

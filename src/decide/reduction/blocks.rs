@@ -1,0 +1,134 @@
+//! In how many blocks a reduction or a scan is carried out.
+
+#![forbid(unsafe_code)]
+
+use super::Reduction;
+use crate::algorithm::{Algorithm, trees};
+use crate::collective::Family;
+use crate::decide::{self, Context, Form};
+use crate::model::{BLOCKS_MAX, Reach, blocks_of, least_blocks};
+use crate::schedule::{DualRoot, Pace};
+
+impl Reduction<'_> {
+    /// The blocks of the vector (circulant, pipelined), or of each part.
+    pub(super) fn blocks(&self, algorithm: Algorithm, form: Form, block_bytes: u64) -> u32 {
+        let facts = self.context.facts;
+        let most = |bytes: u64, size: u64| {
+            let blocks = bytes.div_ceil(size.max(1)).max(1);
+            u32::try_from(blocks).unwrap_or(u32::MAX).min(BLOCKS_MAX)
+        };
+        let ranks = match form {
+            Form::Flat => facts.p,
+            Form::Nodes { .. } => facts.nodes,
+        };
+        // Of what travels between nodes.
+        let bytes = match (algorithm, form) {
+            (Algorithm::Circulant, Form::Nodes { lanes }) => self.bytes.div_ceil(lanes.into()),
+            _ => self.bytes,
+        };
+        match algorithm {
+            Algorithm::Pipelined if block_bytes == 0 => match form {
+                Form::Flat => self.pipelined_blocks(Pace {
+                    first: facts.p - 1,
+                    every: 1,
+                    latencies: facts.p - 1,
+                }),
+                Form::Nodes { .. } => most(self.bytes, facts.eager_bytes),
+            },
+            Algorithm::DualRoot if block_bytes == 0 => {
+                self.pipelined_blocks(DualRoot::pace(facts.p))
+            }
+            // Nothing travels between nodes; inside, without shared memory, no more than a message carries.
+            _ if ranks == 1 && algorithm != Algorithm::Pipelined => least_blocks(self.bytes),
+            // So many of each part.
+            Algorithm::Circulant if self.family() == Family::ScatteredReduction => {
+                self.scattered_blocks(block_bytes)
+            }
+            Algorithm::Circulant
+            | Algorithm::ReduceBcast
+            | Algorithm::Pipelined
+            | Algorithm::DualRoot
+                if block_bytes > 0 =>
+            {
+                most(bytes, block_bytes)
+            }
+            // The tree of a block depends on its number.
+            Algorithm::Circulant | Algorithm::ReduceBcast => {
+                (self.model()).blocks(Reach::among(ranks), bytes, facts.eager_bytes, 1)
+            }
+            Algorithm::Mesh if self.family() == Family::Scan => most(self.bytes, facts.eager_bytes),
+            Algorithm::Postal => least_blocks(self.bytes),
+            trees!(Algorithm) => self.tree_blocks(algorithm, block_bytes),
+            Algorithm::Pipelined
+            | Algorithm::DualRoot
+            | Algorithm::Doubling
+            | Algorithm::Census
+            | Algorithm::Hypercube
+            | Algorithm::Dissemination => most(self.bytes, facts.eager_bytes),
+            Algorithm::Halving | Algorithm::Ordered | Algorithm::Ring => {
+                let parts = match (form, self.family()) {
+                    (Form::Flat, _) | (_, Family::ScatteredReduction) => facts.p,
+                    (Form::Nodes { lanes }, _) => facts.nodes.saturating_mul(lanes),
+                };
+                let part = match self.family() {
+                    Family::ScatteredReduction => self.longest,
+                    Family::AllReduction
+                    | Family::Reduction
+                    | Family::Scan
+                    | Family::Broadcast
+                    | Family::AllBroadcast
+                    | Family::Rooted
+                    | Family::Barrier
+                    | Family::TotalExchange
+                    | Family::IrregularExchange => self.bytes.div_ceil(parts.into()),
+                };
+                let size = match block_bytes {
+                    0 => facts.eager_bytes,
+                    size => size,
+                };
+                let blocks = most(part, size).min(BLOCKS_MAX.div_ceil(parts));
+                blocks.max(least_blocks(part))
+            }
+            Algorithm::Bruck
+            | Algorithm::Hybrid
+            | Algorithm::Adaptive
+            | Algorithm::Relay
+            | Algorithm::ScatterAllgather
+            | Algorithm::Neighbor
+            | Algorithm::Pairwise
+            | Algorithm::Gather => 1,
+        }
+    }
+
+    /// The blocks of a vector that comes up a tree. Of two trees each has every other block.
+    fn tree_blocks(&self, algorithm: Algorithm, block_bytes: u64) -> u32 {
+        let Context { facts, config, .. } = self.context;
+        if block_bytes > 0 {
+            return blocks_of(self.bytes, block_bytes);
+        }
+        let shape = decide::shape(algorithm, facts.p, 1, config);
+        let pace = shape.map_or(Pace::ALONE, |shape| shape.pace(facts.p));
+        self.model()
+            .tree_blocks(pace, self.bytes, facts.eager_bytes)
+    }
+
+    /// The blocks of a vector that goes along the ranks, or up and down two trees, at this pace. Operands are joined in
+    /// the same way whatever the blocks are: so what was measured of the network counts.
+    fn pipelined_blocks(&self, pace: Pace) -> u32 {
+        let Context { facts, config, .. } = self.context;
+        let (between, inside) = facts.models(config);
+        let model = if facts.nodes == 1 { inside } else { between };
+        model.tree_blocks(pace, self.bytes, facts.eager_bytes)
+    }
+
+    /// The blocks of each part in a circulant reduce-scatter. `block_bytes` is for those of all parts in a round.
+    fn scattered_blocks(&self, block_bytes: u64) -> u32 {
+        let facts = self.context.facts;
+        let blocks = match block_bytes {
+            0 => (self.model()).blocks(Reach::among(facts.p), self.bytes, facts.eager_bytes, 1),
+            size => u32::try_from(self.bytes.div_ceil(size)).unwrap_or(BLOCKS_MAX),
+        };
+        let most = BLOCKS_MAX.div_ceil(facts.p);
+        blocks.min(most).max(least_blocks(self.longest))
+    }
+}
