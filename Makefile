@@ -57,7 +57,7 @@ test-large: both ## messages of more than 2 GiB; needs 10 GiB of memory
 	RONDO_TEST_LARGE=only RONDO_TEST_JOBS=1 MPICC=mpicc.openmpi CARGO_TARGET_DIR=build/openmpi/cargo \
 	    cargo test --locked --test mpi
 
-matrix: both ## the list of MPI programs on newer MPI libraries, and programs of others; FILTER=... for some
+matrix: both ## newer MPI libraries, the library for every MPI, wheel and packages; FILTER=... for some rows
 	@scripts/setup --matrix
 	@scripts/matrix $(FILTER)
 
@@ -110,9 +110,10 @@ wheel: setup-wheel ## make build/wheel/rondo_mpi-VERSION-...whl: the library for
 dist: ## make build/dist/rondo-VERSION.tar.gz: the last commit with its packages, builds without a network
 	@scripts/dist
 
-deb: both ## make build/deb/rondo_VERSION_ARCH.deb, a Debian package with the libraries for all ABIs, and check it
+deb: both ## make build/deb/rondo_VERSION_ARCH.deb, a Debian package with all libraries, and check it
 	@scripts/setup --own-mpi --deb
 	@scripts/build standard
+	@scripts/build one
 	@scripts/deb
 
 clean: ## remove build/

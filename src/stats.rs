@@ -182,6 +182,9 @@ pub struct Report {
     pub saved: Vec<Saving>,
     /// One row for each number of ranks and nodes of communicators.
     pub memory: Vec<Taken>,
+    /// Bytes that a communicator took on any of the ranks, at the most; not known at an early end.
+    #[serde(rename = "most_memory_bytes", skip_serializing_if = "Option::is_none")]
+    pub most_memory: Option<u64>,
 }
 
 /// Memory of Rondo's for communicators of so many ranks on so many nodes.
@@ -287,6 +290,12 @@ pub fn memory() -> Vec<Taken> {
     MEMORY.lock().clone()
 }
 
+/// Bytes in this process that one communicator took, at the most.
+pub fn most_memory() -> u64 {
+    let all = MEMORY.lock();
+    all.iter().map(|taken| taken.bytes).max().unwrap_or(0)
+}
+
 impl Report {
     /// One JSON object.
     pub fn json(&self) -> String {
@@ -341,6 +350,12 @@ impl Report {
                 counted(m.nodes.into(), "node"),
                 m.bytes,
                 m.shared_bytes
+            );
+        }
+        if let Some(bytes) = self.most_memory.filter(|bytes| *bytes > 0) {
+            let _ = writeln!(
+                out,
+                "memory: at most {bytes} bytes on any rank, for one communicator"
             );
         }
         for s in &self.saved {

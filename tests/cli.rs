@@ -800,7 +800,7 @@ fn the_library_fits_the_mpi_of_the_launcher() {
     let [_, (other, mpirun)] = own_and_other(&launchers);
     let (mut tool, _) = installed(&launchers, "lib");
     let output = tool
-        .args(["run", "-n", &mpirun, "./app"])
+        .args(["check", &mpirun, "./app"])
         .output()
         .expect("the copy starts");
     let message = error(&output, 1);
@@ -820,21 +820,43 @@ fn the_library_fits_the_mpi_of_the_launcher() {
     }
 }
 
+/// It is no fault of the user's, and no reason to lose a job.
 #[test]
-fn a_program_runs_without_a_damaged_library() {
+fn a_program_runs_without_a_library_that_is_damaged_or_missing() {
     let launchers = Launchers::new();
-    let [(_, mpirun), _] = own_and_other(&launchers);
+    let [(own, mpirun), _] = own_and_other(&launchers);
     let (mut tool, _) = installed(&launchers, "lib");
-    fs::write(launchers.0.join("lib/librondo.so"), &some_library()[..40]).expect("a shorter file");
-    let output = tool.args(["run", "-n", &mpirun, "./app"]).output();
-    let output = output.expect("the tool starts");
-    assert!(!text(&output.stdout).contains("LD_PRELOAD"));
-    assert!(
-        text(&output.stderr).ends_with("librondo.so is damaged; the program runs without Rondo\n")
-    );
+    let library = launchers.0.join("lib/librondo.so");
+    let mut said = |command: &[&str]| {
+        tool.env("RONDO_BCAST", "host");
+        let output = tool.args(command).args([&mpirun, "./app"]).output();
+        let output = output.expect("the tool starts");
+        tool = Command::new(tool.get_program());
+        let lines = text(&output.stderr);
+        assert_eq!(lines.lines().count(), 1, "{lines}");
+        (output.status.code(), text(&output.stdout), lines)
+    };
+    let damaged = format!("rondo: {} is damaged", library.display());
+    let missing = format!("rondo: no librondo.so for {own} in ");
+    for (bytes, why) in [(Some(40), &damaged), (None, &missing)] {
+        match bytes {
+            Some(bytes) => fs::write(&library, &some_library()[..bytes]),
+            None => fs::remove_file(&library),
+        }
+        .expect("a file less, or a shorter one");
+        let (status, printed, line) = said(&["run", "-n"]);
+        assert_eq!(status, Some(0), "{line}");
+        assert!(printed.contains("mpirun") && printed.contains("./app"));
+        assert!(!printed.contains("LD_PRELOAD"), "{printed}");
+        assert!(line.starts_with(why), "{line}");
+        assert!(line.ends_with("; the program runs without Rondo\n"));
+        // There is nothing to be checked.
+        let (status, _, line) = said(&["check"]);
+        assert_eq!(status, Some(1), "{line}");
+        assert!(line.starts_with(why), "{line}");
+    }
 }
 
-/// Launchers of workload managers start programs of any MPI.
 #[test]
 fn under_slurm_and_flux_the_library_fits_the_mpi_of_the_program() {
     let launchers = Launchers::new();
@@ -890,7 +912,7 @@ fn under_slurm_and_flux_the_library_fits_the_mpi_of_the_program() {
 }
 
 #[test]
-fn a_missing_library_is_an_error() {
+fn a_library_of_the_users_that_is_missing_or_wrong_is_an_error() {
     let launchers = Launchers::new();
     let mpirun = launchers.add("mpirun", OPEN_MPI[0]);
     let output = rondo(&["run", "--lib", "/nowhere/librondo.so", &mpirun, "./app"]);

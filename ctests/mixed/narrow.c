@@ -197,12 +197,48 @@ static void too_large(int p) {
     CHECK(!Allgatherv(send, test.rank == p - 1 ? 0 : N, MPI_INT, receive, counts, displs, MPI_INT, MPI_COMM_WORLD));
 }
 
+static unsigned long long broadcast_by_rondo(MPI_Comm comm) {
+    unsigned long long before = test.calls("bcast", NULL);
+    int number = test.rank ? 0 : 42;
+    CHECK(!MPI_Bcast(&number, 1, MPI_INT, 0, comm));
+    CHECK(number == 42);
+    return test.calls("bcast", NULL) - before;
+}
+
+/* A duplicate with hints, where the host need not know the function. On Open MPI Rondo must see it: broadcasts on its
+ * parent are the host's from then on. */
+static void duplicates(int profiled) {
+    int (*idup)(MPI_Comm, MPI_Info, MPI_Comm *, MPI_Request *);
+    *(void **)&idup = dlsym(RTLD_DEFAULT, profiled ? "PMPI_Comm_idup_with_info" : "MPI_Comm_idup_with_info");
+    CHECK(idup != NULL);
+    MPI_Comm parent, other, made;
+    MPI_Request request;
+    int likeness;
+    MPI_Comm_dup(MPI_COMM_WORLD, &parent);
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    CHECK(!idup(parent, MPI_INFO_NULL, &made, &request));
+    unsigned long long on_parent = broadcast_by_rondo(parent);
+    CHECK(!MPI_Wait(&request, MPI_STATUS_IGNORE));
+    MPI_Comm_compare(parent, made, &likeness);
+    CHECK(likeness == MPI_CONGRUENT);
+    unsigned long long on_other = broadcast_by_rondo(other), on_made = broadcast_by_rondo(made);
+    unsigned long long expected = !strcmp(test.expect, "circulant") && test.ranks > 2;
+    if (strcmp(test.expect, "auto")) {
+        CHECK_IN(on_other == expected && on_made == expected, "%llu %llu", on_other, on_made);
+        CHECK_IN(on_parent == (HOST_HAS_NONE ? 0 : expected), "%llu", on_parent);
+    }
+    MPI_Comm_free(&parent);
+    MPI_Comm_free(&other);
+    MPI_Comm_free(&made);
+}
+
 int main(int argc, char **argv) {
     start(&argc, &argv, "narrow");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     const char *of[] = {"bcast", "allgatherv", "gatherv", "scatterv", "allreduce", "reduce_scatter", "alltoallw"};
     for (int profiled = 0; profiled < 2; profiled++) {
         find(profiled);
+        duplicates(profiled);
         unsigned long long seen[7];
         for (int i = 0; i < 7; i++) seen[i] = test.calls(of[i], NULL) + test.calls(of[i], "host");
         for (int root = 0; root < test.ranks; root++) {

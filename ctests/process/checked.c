@@ -1,9 +1,9 @@
 /* A job for `rondo check` and for files of rules: twenty broadcasts, and what the argument says besides.
  *
- * "" (nothing), "silent" (no broadcasts), "fail" (ends with status 3), "hang" (rank 1 never comes to its end),
- * "limited" (files may not grow, and neither may shared memory), "apart" (the ranks but the last one, which goes on by
- * itself, broadcast among themselves, and then work for a while), "freed" (many broadcasts, on a communicator that is
- * freed).
+ * "" (nothing), "silent" (no broadcasts), "fail" (ends with status 3), "early" (the same, before it calls any
+ * collective), "hang" (rank 1 never comes to its end), "limited" (files may not grow, and neither may shared memory),
+ * "apart" (the ranks but the last one, which goes on by itself, broadcast among themselves, and then work for a while),
+ * "freed" (many broadcasts, on a communicator that is freed).
  */
 #include <mpi.h>
 #include <signal.h>
@@ -20,6 +20,7 @@ int run(int *argc, char ***argv) {
     int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (!strcmp(how, "early")) exit(3);
     MPI_Comm comm = MPI_COMM_WORLD;
     int apart = !strcmp(how, "apart");
     if (apart) MPI_Comm_split(MPI_COMM_WORLD, rank == ranks - 1, 0, &comm);

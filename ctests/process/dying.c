@@ -1,8 +1,9 @@
 /* A job that ends before its time, or nearly so, after ten broadcasts. Its statistics are looked at by the test that
  * starts it.
  *
- * Argument: "abort" (rank 0 calls MPI_Abort), "term" (rank 0 gets SIGTERM), "handler" (it has a handler by then),
- * "early" (it has had one since before MPI_Init), "child" (a copy of rank 0 gets it, and the job ends well).
+ * Argument: "abort" (rank 0 calls MPI_Abort), "other" (rank 1 does), "launcher" (all wait), "term" (rank 0 gets
+ * SIGTERM), "handler" (it has a handler by then), "early" (it has had one since before MPI_Init), "child" (a copy of
+ * rank 0 gets it, and the job ends well).
  */
 #include <mpi.h>
 #include <signal.h>
@@ -38,14 +39,16 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     static char buffer[100000];
     for (int i = 0; i < 10; i++) MPI_Bcast(buffer, sizeof buffer, MPI_BYTE, 0, MPI_COMM_WORLD);
-    if (rank == 0) {
+    if (!strcmp(how, "other")) {
+        if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
+    } else if (rank == 0 && strcmp(how, "launcher")) {
         if (!strcmp(how, "handler")) signal(SIGTERM, handler);
         if (!strcmp(how, "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
         if (!strcmp(how, "child")) puts(child_ends() ? "CHILD ENDED" : "CHILD DID NOT END");
         else kill(getpid(), SIGTERM);
     }
     if (strcmp(how, "child")) {
-        sleep(60);
+        for (int i = 0; i < 60; i++) sleep(1); /* a signal ends one of these */
         return 6;
     }
     MPI_Finalize();

@@ -12,7 +12,7 @@ class Rondo(MakefilePackage):
 
     license("BSD-3-Clause")
 
-    # A checkout of the project: spack develop -p PATH rondo@main
+    # A checkout of the project, or what is in the archive of `make dist`: spack develop -p PATH rondo@main
     version("main")
 
     depends_on("c", type="build")

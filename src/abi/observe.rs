@@ -12,7 +12,10 @@ use std::ffi::{c_int, c_void};
 type FinalizeFn = unsafe extern "C-unwind" fn() -> c_int;
 #[cfg(all(any(abi = "openmpi", feature = "one"), not(feature = "direct")))]
 type IdupFn = unsafe extern "C-unwind" fn(RawHandle, *mut c_void, *mut c_void) -> c_int;
-#[cfg(all(abi = "openmpi", persistent, not(feature = "direct")))]
+#[cfg(all(
+    any(feature = "one", all(abi = "openmpi", persistent)),
+    not(feature = "direct")
+))]
 type IdupWithInfoFn =
     unsafe extern "C-unwind" fn(RawHandle, RawHandle, *mut c_void, *mut c_void) -> c_int;
 type AbortFn = unsafe extern "C-unwind" fn(RawHandle, c_int) -> c_int;
@@ -94,8 +97,8 @@ macro_rules! observe {
 /// Exports `MPI_Comm_idup` or `MPI_Comm_idup_with_info` by one of its names.
 #[cfg(all(any(abi = "openmpi", feature = "one"), not(feature = "direct")))]
 macro_rules! duplicate {
-    ($name:ident: IdupWithInfoFn) => {
-        /// MPI 4.1, section 7.4.2.
+    ($name:ident, $plain:ident: IdupWithInfoFn) => {
+        /// MPI 4.1, section 7.4.2. A host without it makes a duplicate without the hints, which it may ignore.
         ///
         /// # Safety
         /// The caller keeps the contract of the MPI function.
@@ -106,11 +109,14 @@ macro_rules! duplicate {
             made: *mut c_void,
             request: *mut c_void,
         ) -> c_int {
-            let next = || {
-                // SAFETY: the type is the MPI standard's for this name; the arguments are the caller's.
-                next!($name: IdupWithInfoFn, |next| unsafe { next(comm, info, made, request) })
-            };
-            coll::duplicate(comm, next)
+            const NAME: &str = concat!(stringify!($name), "\0");
+            // SAFETY: it is an `unsafe extern fn` type, as `Next::new` demands.
+            static NEXT: Next<IdupWithInfoFn> = unsafe { Next::new(NAME) };
+            // SAFETY: the type is the MPI standard's for this name; the arguments are the caller's.
+            let with = |next: IdupWithInfoFn| unsafe { next(comm, info, made, request) };
+            // SAFETY: as above.
+            let without = || next!($plain: IdupFn, |next| unsafe { next(comm, made, request) });
+            coll::duplicate(comm, || NEXT.call_or(with, without))
         }
     };
     ($name:ident: IdupFn) => {
@@ -183,10 +189,10 @@ mod both {
     duplicate! { MPI_Comm_idup: IdupFn }
     #[cfg(any(abi = "openmpi", feature = "one"))]
     duplicate! { PMPI_Comm_idup: IdupFn }
-    #[cfg(all(abi = "openmpi", persistent))]
-    duplicate! { MPI_Comm_idup_with_info: IdupWithInfoFn }
-    #[cfg(all(abi = "openmpi", persistent))]
-    duplicate! { PMPI_Comm_idup_with_info: IdupWithInfoFn }
+    #[cfg(any(feature = "one", all(abi = "openmpi", persistent)))]
+    duplicate! { MPI_Comm_idup_with_info, MPI_Comm_idup: IdupWithInfoFn }
+    #[cfg(any(feature = "one", all(abi = "openmpi", persistent)))]
+    duplicate! { PMPI_Comm_idup_with_info, PMPI_Comm_idup: IdupWithInfoFn }
 }
 
 #[cfg(feature = "direct")]

@@ -59,7 +59,7 @@ pub fn end_early(why: &str) {
         alive.iter().for_each(|state| state.account());
     }
     let sums = stats::sums();
-    write(heading, &loaded.config.stats, &sums, 1, Some(why));
+    write(heading, &loaded.config.stats, &sums, 1, 0, Some(why));
 }
 
 /// The start of `MPI_Finalize`. Collective over `MPI_COMM_WORLD` if statistics are added up.
@@ -79,24 +79,27 @@ pub fn end() {
 }
 
 fn write_statistics(host: &Host, mpi: &Mpi, stats: &config::Stats) {
-    let mut sums = stats::sums();
-    let all = ADD_UP.load(Relaxed) && add_up(mpi, &mut sums);
+    let (mut sums, mut most) = (stats::sums(), stats::most_memory());
+    let all = ADD_UP.load(Relaxed) && add_up(mpi, &mut sums, &mut most);
     if host.world_rank() != 0 || stats.format == StatsFormat::Off {
         return;
     }
     let ranks = mpi.size(mpi.world()).unwrap_or(1);
     let host = mpi.version();
     let summed_ranks = if all { ranks } else { 1 };
-    write(&Heading { host, ranks }, stats, &sums, summed_ranks, None);
+    let heading = Heading { host, ranks };
+    write(&heading, stats, &sums, summed_ranks, most, None);
 }
 
-/// Writes the report, with the `sums` of so many ranks. The process may be ended by another thread meanwhile, but that
+/// Writes the report, with the `sums` of so many ranks, and the most memory that one of them took for a communicator,
+/// which is left out if it is of rank 0 alone. The process may be ended by another thread meanwhile, but that
 /// thread comes here first, and waits.
 fn write(
     heading: &Heading,
     stats: &config::Stats,
     sums: &[f64],
     summed_ranks: u32,
+    most_memory: u64,
     until: Option<&str>,
 ) {
     let Some(mut written) = WRITTEN.try_lock_for(PATIENCE) else {
@@ -116,6 +119,7 @@ fn write(
         promises: stats::promises(),
         saved: stats::savings(),
         memory: stats::memory(),
+        most_memory: (summed_ranks > 1).then_some(most_memory),
     };
     let text = match stats.format {
         StatsFormat::Json => report.json(),
@@ -142,14 +146,18 @@ fn network() -> Network {
     told.or(&KNOWN.get())
 }
 
-/// Adds the sums of all ranks up, on rank 0, by a communicator of Rondo's own: what the program does on
-/// `MPI_COMM_WORLD` must not meet it. If there is no room for one, rank 0 reports what it did itself.
-fn add_up(mpi: &Mpi, sums: &mut [f64]) -> bool {
+/// Adds the sums of all ranks up, on rank 0, and finds the most memory of all, by a communicator of Rondo's own: what
+/// the program does on `MPI_COMM_WORLD` must not meet it. If there is no room for one, rank 0 reports what it did
+/// itself.
+fn add_up(mpi: &Mpi, sums: &mut [f64], most: &mut u64) -> bool {
     let max = |numbers: &mut [i64]| mpi.max(mpi.world(), numbers);
     let Ok(Some(own)) = agree_on_private(mpi, mpi.world(), false, max) else {
         return false;
     };
     let added = mpi.sum_to_root(own, sums);
+    let mut bytes = [*most as i64];
+    let found = mpi.max(own, &mut bytes);
+    *most = bytes[0] as u64;
     mpi.free(own);
-    added.is_ok()
+    added.is_ok() && found.is_ok()
 }

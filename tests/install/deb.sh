@@ -37,10 +37,19 @@ for mpi in openmpi mpich; do
 
     "mpicc.$mpi" -I/usr/include /mnt/filecast.c -o "plain-$mpi"
     counted "rondo run, $mpi" rondo run "${launch[@]}" "./plain-$mpi" /mnt/filecast.c
+    counted "for every MPI, $mpi" rondo run --lib "$libdir/rondo/librondo.so" "${launch[@]}" "./plain-$mpi" \
+        /mnt/filecast.c
 done
 # Without being told where it is.
 cmake -S /mnt -B build -DCMAKE_C_COMPILER=mpicc.openmpi >cmake.log
 [[ $(pkg-config --variable=libdir rondo) == "$libdir/rondo/openmpi" ]]
+
+# What `man` would show; it may not be here itself.
+for page in man1/rondo.1 man1/rondo-mpich.1 man1/rondo-check.1 man7/librondo.7; do
+    zcat "/usr/share/man/$page.gz" | groff -man -Tascii -P-cbou >page
+    grep -q '^NAME' page || { echo "$page is no manual page" >&2; exit 1; }
+    echo "manual: $page"
+done
 
 dpkg --verify rondo
 dpkg --listfiles rondo | while read -r file; do [[ -d $file ]] || echo "$file"; done >files

@@ -107,6 +107,28 @@ fn builds_ask_for_no_more_than_they_take() {
     assert!(said.contains(what), "{said}");
 }
 
+/// A bar for the bare run and one for that under Rondo, on each MPI; the longest is as wide as the picture.
+#[test]
+fn the_demonstration_ends_with_a_picture() {
+    let said = run(builder("scripts/demo").args(["examples/filecast.c", "3"]));
+    let (_, picture) = said
+        .split_once("== milliseconds of a broadcast")
+        .unwrap_or_else(|| panic!("{said}"));
+    let bars: Vec<&str> = picture.lines().skip(1).collect();
+    let names = ["openmpi", "mpich"].map(|mpi| ["bare", "with Rondo"].map(|how| (mpi, how)));
+    assert_eq!(bars.len(), 4, "{picture}");
+    for (bar, (mpi, how)) in bars.iter().zip(names.as_flattened()) {
+        let (name, rest) = bar.split_once('|').expect("a bar");
+        let mut words = name.split_whitespace();
+        assert_eq!(words.next(), Some(*mpi), "{picture}");
+        assert_eq!(words.collect::<Vec<_>>().join(" "), *how, "{picture}");
+        let time = rest.split_whitespace().next_back().expect("a time");
+        assert!(time.parse::<f64>().is_ok_and(|time| time > 0.0), "{bar}");
+    }
+    let longest = bars.iter().map(|bar| bar.matches('#').count()).max();
+    assert_eq!(longest, Some(60), "{picture}");
+}
+
 /// Runs an MPI program on three ranks under a time limit. The loader may be told where libraries are that the program
 /// does not find.
 fn mpirun(mpi: &str, libraries: &str, program: &Path) -> String {

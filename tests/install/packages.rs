@@ -47,6 +47,7 @@ fn the_archive_of_sources_has_all_that_rondo_is_built_from() {
 #[test]
 #[ignore = "part of make matrix: it builds for all ABIs, and needs root"]
 fn the_debian_package_can_be_linked_with_and_started_by() {
+    let _ = fs::remove_file(root().join("build/one/librondo.so"));
     run(builder("make").arg("deb"));
     let folder = root().join("build/deb/test");
     let _ = fs::remove_dir_all(&folder);
@@ -68,10 +69,18 @@ fn the_debian_package_can_be_linked_with_and_started_by() {
         .args(["bash", "/mnt/deb.sh"])
         .current_dir(root()));
     for mpi in super::MPIS {
-        for way in ["pkg-config", "CMake", "rondo run"] {
+        for way in ["pkg-config", "CMake", "rondo run", "for every MPI"] {
             let line = format!("counted: {way}, {mpi}\n");
             assert!(said.contains(&line), "{line}: {said}");
         }
+    }
+    for page in [
+        "man1/rondo.1",
+        "man1/rondo-mpich.1",
+        "man1/rondo-check.1",
+        "man7/librondo.7",
+    ] {
+        assert!(said.contains(&format!("manual: {page}\n")), "{said}");
     }
     assert!(said.contains(" files came and went"), "{said}");
 }

@@ -9,7 +9,7 @@
 //! | `RONDO_TEST_LARGE` | `1` runs the cases that need 10 GiB, `only` no others | `0` |
 //! | `RONDO_TEST_SLOW` | `1` runs the cases that take long | `0` |
 //! | `RONDO_TEST_THIN` | `1` leaves out cases of rows, `2` more of them (`thin.rs`) | `0` |
-//! | `RONDO_TEST_SHOWN` | `RONDO_TEST_THIN` of a run on Debian's MPIs whose cases are not run again | |
+//! | `RONDO_TEST_SHOWN` | with `RONDO_TEST_ONE`: `RONDO_TEST_THIN` of the runs with libraries for one ABI | |
 //! | `RONDO_TEST_JOBS` | cases at a time | 4 |
 //! | `RONDO_TEST_ONE` | `1`: the library under test is the one for every MPI, `build/one/librondo.so` | `0` |
 //! | `RONDO_LIB_<ABI>`: `openmpi`, `mpich`, `standard` | the library under test | `build/<ABI>/librondo.so` |
@@ -54,7 +54,7 @@ struct Selection {
     small: bool,
     slow: bool,
     thin: Thin,
-    /// What a run on Debian's MPIs before this one left out.
+    /// What the runs with the libraries for one ABI left out.
     shown: Option<Thin>,
     jobs: usize,
 }
@@ -140,19 +140,26 @@ impl Selection {
         self.takes_test(test, host) && host.has(test.language())
     }
 
-    /// The cases of a row, on these MPIs, that a run on Debian's showed before. It had no mpi4py.
+    /// The cases of a row, on these MPIs, that runs with the libraries for one ABI have shown: one on Debian's, which
+    /// had no mpi4py (`make test`), one on the others (`make matrix`).
     fn shown(&self, test: &Test, sharers: &[&Host]) -> BTreeSet<Place> {
-        let Some(thin) = self.shown.filter(|_| test.language() != Language::Python) else {
+        let Some(thin) = self.shown.filter(|_| tests_one() && test.one.is_none()) else {
             return BTreeSet::new();
         };
-        let numbers = 0..sharers.len();
-        let debian: Vec<usize> = numbers.filter(|&host| sharers[host].is_debian()).collect();
-        let cases = thin.cases(test, debian.len(), &BTreeSet::new());
-        let host_here = |place: Place| Place {
-            host: debian[place.host],
-            ..place
+        let without = test.language() == Language::Python;
+        let runs = [true, false].into_iter().filter(|&on| !(on && without));
+        let of_run = |on_debian| {
+            let numbers = 0..sharers.len();
+            let hosts: Vec<usize> = numbers
+                .filter(|&host| sharers[host].is_debian() == on_debian)
+                .collect();
+            let cases = thin.cases(test, hosts.len(), &BTreeSet::new());
+            cases.into_iter().map(move |place| Place {
+                host: hosts[place.host],
+                ..place
+            })
         };
-        cases.into_iter().map(host_here).collect()
+        runs.flat_map(of_run).collect()
     }
 
     fn takes_name(&self, name: &str) -> bool {

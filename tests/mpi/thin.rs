@@ -51,7 +51,8 @@ impl Thin {
         }
     }
 
-    /// The cases of a row that are run if it is for so many MPIs. Those that were shown before count as run.
+    /// The cases of a row that are run if it is for so many MPIs. What was shown with another library counts, but the
+    /// row comes on each MPI nevertheless.
     pub fn cases(self, test: &Test, hosts: usize, shown: &BTreeSet<Place>) -> BTreeSet<Place> {
         let (runs, modes) = (test.runs().count(), test.modes.len());
         let modes_on = |run| (0..modes).map(move |mode| (run, mode));
@@ -67,7 +68,6 @@ impl Thin {
             cases.sort_by_cached_key(|_| order.next());
             cases = self.choose(cases, bare, shown);
         }
-        cases.retain(|case| !shown.contains(case));
         let models = cases.iter().filter_map(|case| {
             Some(Place {
                 mode: model?,
@@ -77,14 +77,16 @@ impl Thin {
         models.chain(cases.iter().copied()).collect()
     }
 
-    /// As few of these cases as it takes, beside those that were shown.
+    /// As few of these cases as it takes, beside what was shown with another library.
     fn choose(self, cases: Vec<Place>, bare: Option<usize>, shown: &BTreeSet<Place>) -> Vec<Place> {
         let missing = cases.iter().flat_map(|case| self.wanted(*case, bare));
         let mut missing: BTreeSet<Has> = missing.collect();
         let (mut seen, mut chosen) = (BTreeSet::new(), Vec::new());
         for case in shown {
             for has in self.wanted(*case, bare) {
-                missing.remove(&has);
+                if has != Has::Host(case.host) {
+                    missing.remove(&has);
+                }
             }
             seen.extend(case.pairs());
         }
@@ -114,7 +116,8 @@ impl Thin {
         let Place { run, mode, host } = case;
         match self {
             Thin::Full => vec![],
-            Thin::Modes => vec![Has::Run(run), Has::ModeOnHost(mode, host)],
+            Thin::Modes if Some(mode) == bare => vec![Has::Run(run), Has::ModeOnHost(mode, host)],
+            Thin::Modes => vec![Has::Run(run), Has::ModeOnHost(mode, host), Has::Host(host)],
             Thin::Rows if Some(mode) == bare => vec![Has::Run(run), Has::Mode(mode)],
             Thin::Rows => vec![Has::Run(run), Has::Mode(mode), Has::Host(host)],
         }

@@ -91,15 +91,16 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     set.insert("RONDO_STATS".into(), spec);
     set.insert(config::CHECK_FOLDER.into(), folder.0.clone().into());
     let launch = Launch::new(&args.command, args.lib.as_deref(), set)?;
+    let library = launch.library.clone().map_err(Failure::Failed)?;
     let end = job::run(&launch, args.limit, &folder.0)?;
     let text = fs::read_to_string(&statistics).unwrap_or_default();
     let evidence = Evidence {
         end,
         ranks: Ranks::read(&folder.0),
         statistics: serde_json::from_str(&text).ok(),
-        programs: program::all(&args.command[1..], &launch.library),
+        programs: program::all(&args.command[1..], &library),
         scripts: program::scripts(&args.command[1..]),
-        library: launch.library,
+        library,
         against: launch.against,
     };
     let report = Report::new(&evidence);

@@ -74,6 +74,9 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     launcher::check_word::<Args>(&args.command, "--stats")?;
     let launch = Launch::new(&args.command, args.lib.as_deref(), variables(args))?;
+    if let Err(why) = &launch.library {
+        warn(&format!("{why}; the program runs without Rondo"));
+    }
     if args.dry_run {
         return print(&launch.command);
     }
@@ -84,8 +87,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 /// A command that starts a job with Rondo in its ranks.
 pub struct Launch {
     command: Vec<OsString>,
-    /// The library that is preloaded.
-    pub library: PathBuf,
+    /// The library that is preloaded, or why there is none: the installation lacks it, or has it damaged.
+    pub library: Result<PathBuf, String>,
     /// A word of the user's for the launcher that takes the library away again.
     pub against: Option<OsString>,
 }
@@ -100,19 +103,13 @@ impl Launch {
         let (name, rest) = command.split_first().expect("clap requires one");
         let (dialect, library) = dialect_and_library(name, rest, lib)?;
         let (mut rest, mut against) = (rest.to_vec(), None);
-        if program::is_whole(&library) {
-            set.insert(PRELOAD.into(), preload(&library)?);
+        if let Ok(library) = &library {
+            set.insert(PRELOAD.into(), preload(library)?);
             let merged = launcher::merged(dialect, &rest, |others| match others {
-                Some(others) => joined(&library, others),
+                Some(others) => joined(library, others),
                 None => set[OsStr::new(PRELOAD)].clone(),
             });
             (rest, against) = (merged.rest, merged.other);
-        } else {
-            // The loader would end every rank by a signal.
-            let library = library.display();
-            warn(&format!(
-                "{library} is damaged; the program runs without Rondo"
-            ));
         }
         if let Some(word) = &against {
             let word = word.display();
@@ -143,12 +140,13 @@ impl Launch {
     }
 }
 
-/// How the launcher `name` is spoken to, and the library for the MPI of the program in `rest`.
+/// How the launcher `name` is spoken to, and the library for the MPI of the program in `rest`, or why there is none.
+/// That the library is wrong which the user names is an error.
 fn dialect_and_library(
     name: &OsString,
     rest: &[OsString],
     lib: Option<&Path>,
-) -> Result<(Dialect, PathBuf), Failure> {
+) -> Result<(Dialect, Result<PathBuf, String>), Failure> {
     let some = lib.map(Path::to_owned).or_else(|| find_library(ABI).ok());
     let dialect = launcher::ask(name, &some.unwrap_or("librondo.so".into()))?;
     let of_launcher = match dialect {
@@ -158,8 +156,8 @@ fn dialect_and_library(
     };
     let abi = program::abi(rest).or(of_launcher);
     let library = match lib {
-        Some(path) => checked(path)?,
-        None => find_library(abi.unwrap_or(ABI))?,
+        Some(path) => Ok(checked(path)?),
+        None => find_library(abi.unwrap_or(ABI)),
     };
     Ok((dialect, library))
 }
@@ -212,9 +210,10 @@ fn variables(args: &Args) -> Variables {
 pub const ABI: &str = env!("RONDO_ABI");
 
 /// The library for an ABI that is installed with this tool (`bin` and `lib`), or as built (one directory for each ABI).
-pub fn find_library(abi: &str) -> Result<PathBuf, Failure> {
+/// Fails with a message if there is none, or if it is damaged: the loader would end a program by a signal.
+pub fn find_library(abi: &str) -> Result<PathBuf, String> {
     let tool = env::current_exe()
-        .map_err(|error| Failure::Failed(format!("cannot find out where this tool is: {error}")))?;
+        .map_err(|error| format!("cannot find out where this tool is: {error}"))?;
     let folder = tool.parent().unwrap_or(Path::new("/"));
     let multiarch = format!("../lib/{ARCH}-linux-gnu");
     let packaged = format!("{multiarch}/rondo");
@@ -232,16 +231,18 @@ pub fn find_library(abi: &str) -> Result<PathBuf, Failure> {
     let found = places
         .iter()
         .find_map(|place| place.join("librondo.so").canonicalize().ok());
-    found.ok_or_else(|| {
+    let library = found.ok_or_else(|| {
         let places: Vec<String> = places
             .iter()
             .map(|place| place.display().to_string())
             .collect();
         let places = places.join(", ");
-        Failure::Failed(format!(
-            "no librondo.so for {abi} in {places}; name it with --lib PATH"
-        ))
-    })
+        format!("no librondo.so for {abi} in {places}; name it with --lib PATH")
+    })?;
+    match program::is_whole(&library) {
+        true => Ok(library),
+        false => Err(format!("{} is damaged", library.display())),
+    }
 }
 
 /// The absolute path of a library that the user names.

@@ -27,11 +27,25 @@ impl<F: Copy> Next<F> {
     /// What `call` makes of the function, or an error code if there is none: then nothing that was linked could call
     /// it, but what was looked up in Rondo.
     pub fn call(&self, call: impl FnOnce(F) -> c_int) -> c_int {
-        let next = match self.found.get() {
-            Some(next) => *next,
-            None => self.find(),
-        };
+        let found = self.found.get().copied();
+        let next = found.unwrap_or_else(|| {
+            let next = self.find();
+            if next.is_none() {
+                let name = self.name.trim_end_matches('\0');
+                report::line(-1, &format!("the MPI library has no {name}"));
+            }
+            next
+        });
         next.map_or(MPI_ERR_INTERN as c_int, call)
+    }
+
+    /// What `call` makes of the function, or `without` it.
+    #[cfg(any(feature = "one", all(abi = "openmpi", persistent)))]
+    pub fn call_or(&self, call: impl FnOnce(F) -> c_int, without: impl FnOnce() -> c_int) -> c_int {
+        let found = self.found.get().copied();
+        found
+            .unwrap_or_else(|| self.find())
+            .map_or_else(without, call)
     }
 
     fn find(&self) -> Option<F> {
@@ -41,10 +55,6 @@ impl<F: Copy> Next<F> {
         // SAFETY: `F` is a type of function pointers by the contract of `new`; whoever calls the function answers for
         // its signature.
         let next = (!address.is_null()).then(|| unsafe { transmute_copy(&address) });
-        if next.is_none() {
-            let name = self.name.trim_end_matches('\0');
-            report::line(-1, &format!("the MPI library has no {name}"));
-        }
         if finder.is_certain() {
             let _ = self.found.set(next);
         }

@@ -2,7 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+#[path = "../mpirun/mod.rs"]
 mod mpirun;
+mod scripted;
 
 use mpirun::{compile, ctest, folder, library, root};
 use serde_json::Value;
@@ -267,6 +269,24 @@ fn a_static_program_takes_nothing() {
     assert!(problem.contains("scripts/build --direct"), "{problem}");
 }
 
+/// By the machine's number in the header of its file, 18 bytes behind the start.
+#[test]
+fn a_program_for_another_processor_takes_nothing() {
+    let jobs = jobs();
+    let program = jobs.folder.join("foreign");
+    let mut bytes = fs::read(jobs.folder.join("plain")).unwrap();
+    let other = match std::env::consts::ARCH {
+        "aarch64" => 62_u16, // x86-64
+        _ => 183,            // aarch64
+    };
+    bytes[18..20].copy_from_slice(&other.to_le_bytes());
+    fs::write(&program, bytes).unwrap();
+    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let said = jobs.check(&[], 2, &["./foreign"]);
+    let text = said.problems(&["not-loaded", "job-failed"]);
+    assert!(text.contains("another kind of processor"), "{text}");
+}
+
 #[test]
 fn a_program_with_rights_of_its_own_takes_nothing() {
     let jobs = jobs();
@@ -305,6 +325,9 @@ fn a_program_that_is_missing_or_has_no_mpi_is_said_to_be() {
         text.contains("no word of the command names a program"),
         "{text}"
     );
+    let early = jobs().check(&[], 2, &["./checked", "early"]);
+    let text = early.problems(&["no-calls", "job-failed"]);
+    assert!(text.contains("before any collective"), "{text}");
     let text = jobs().check(&[], 2, &["./plain"]).problems(&["no-mpi"]);
     assert!(
         text.contains("/plain has no MPI: not linked with an MPI library"),
@@ -389,81 +412,36 @@ fn nodes_that_the_user_names_are_believed() {
     );
 }
 
-/// A launcher whose ranks are these records: what two machines would say.
-fn said_of(name: &str, records: &[Value]) -> Said {
-    let jobs = jobs();
-    let records: String = records.iter().map(|it| format!("{it}\n")).collect();
-    let text = format!(
-        r#"#!/bin/sh
-case $1 in --version) echo 'mpirun (Open MPI) 4.1.4'; exit;; esac
-for word; do case $word in RONDO_CHECK_FOLDER=*) folder=${{word#*=}};; esac; done
-number=0
-while read -r record; do number=$((number + 1)); echo "$record" >"$folder/$number.json"; done <<'END'
-{records}END
-"#
-    );
-    let launcher = jobs.file(name);
-    fs::write(&launcher, text).unwrap();
-    fs::set_permissions(&launcher, Permissions::from_mode(0o755)).unwrap();
-    let mut command = Command::new(root().join("build/openmpi/rondo"));
-    command
-        .env_clear()
-        .env("PATH", "/usr/bin:/bin")
-        .current_dir(&jobs.folder);
-    said(command.args(["check", "--json", &launcher, "./app"]))
-}
-
-/// A rank that is well, on one of two machines.
-fn rank(rank: u32, machine: &str) -> Value {
-    serde_json::json!({
-        "pid": 100 + rank, "machine": machine, "name": machine, "program": "/app", "library": "/librondo.so",
-        "build": "one", "mpi": "/libmpi.so.40", "place": [rank, 2], "began": 1000.0, "agreed": 1001.0,
-        "finalized": true,
-        "called": { "rank": rank, "node": machine, "enabled": true, "shm": true, "clock_ns": 30.0 }
-    })
-}
-
+/// In the place of the libraries for one ABI, beside the tools for these.
 #[test]
-fn what_two_machines_say_is_compared() {
-    let two = || [rank(0, "a"), rank(1, "b")];
-    said_of("mpirun-well", &two()).problems(&[]);
-    let mut ranks = two();
-    ranks[1]["called"]["node"] = "a".into();
-    let text = said_of("mpirun-names", &ranks).problems(&["node-names"]);
-    assert!(text.contains("several machines are called a"), "{text}");
-    let mut ranks = two();
-    ranks[1]["machine"] = "a".into();
-    let text = said_of("mpirun-containers", &ranks).problems(&["node-names"]);
-    assert!(
-        text.contains("one machine has several names (a, b)"),
-        "{text}"
-    );
-    let mut ranks = two();
-    ranks[1]["agreed"] = 1031.0.into();
-    let text = said_of("mpirun-clocks", &ranks).problems(&["clocks"]);
-    assert!(
-        text.contains("the clock of b is 30 s ahead of that of a"),
-        "{text}"
-    );
-    let mut ranks = two();
-    ranks[0]["called"]["clock_ns"] = 1500.0.into();
-    let text = said_of("mpirun-slow", &ranks).problems(&["slow-clock"]);
-    assert!(text.contains("1500 ns on a"), "{text}");
-    let mut ranks = two();
-    (ranks[0]["called"]["node"], ranks[1]["called"]["node"]) = ("".into(), "".into());
-    assert!(
-        !said_of("mpirun-nameless", &ranks)
-            .kinds("fine")
-            .contains(&"node-names")
-    );
-    let mut ranks = two();
-    ranks[0]["build"] = "another".into();
-    said_of("mpirun-builds", &ranks).problems(&["builds-differ"]);
-    let text = said_of("mpirun-one", &two()[..1]).problems(&["not-loaded"]);
-    assert!(
-        text.contains("rank 1 of 2") && text.contains("--export=ALL"),
-        "{text}"
-    );
+#[ignore = "part of make matrix, which builds the library for every MPI"]
+fn the_library_for_every_mpi_is_checked_as_well() {
+    let jobs = jobs();
+    let library = root().join("build/one/librondo.so");
+    for mpi in mpirun::MPIS {
+        let program = jobs.folder.join(format!("checked.one-{mpi}"));
+        let program = compile(Some(mpi), &ctest("checked.c"), program, &[]);
+        let mut command = Command::new(root().join("build").join(mpi).join("rondo"));
+        command
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("RONDO_BCAST", "circulant")
+            .current_dir(&jobs.folder);
+        command.args(["check", "--json", "--lib"]).arg(&library);
+        command.arg(format!("mpirun.{mpi}"));
+        if mpi == "openmpi" {
+            command.args(["--allow-run-as-root", "--oversubscribe"]);
+        }
+        let said = said(command.args(["-np", "3"]).arg(program));
+        said.problems(&[]);
+        assert_eq!(said.report["library"], library.display().to_string());
+        assert!(said.kinds("fine").contains(&"fits"), "{}", said.report);
+        let row = &said.report["statistics"]["collectives"][0];
+        assert_eq!(
+            (&row["algorithm"], &row["calls"]),
+            (&"circulant".into(), &20.into())
+        );
+    }
 }
 
 #[test]

@@ -1,0 +1,122 @@
+//! What `rondo check` makes of what ranks leave behind: a script in the place of a launcher leaves it.
+
+use super::{Said, jobs, root, said};
+use serde_json::Value;
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
+    process::Command,
+};
+
+/// The tool on a launcher whose ranks are these records, with these statistics: what two machines would say.
+fn tool_on(name: &str, options: &[&str], records: &[Value], statistics: &Value) -> Command {
+    let jobs = jobs();
+    let records: String = records.iter().map(|it| format!("{it}\n")).collect();
+    let text = format!(
+        r#"#!/bin/sh
+case $1 in --version) echo 'mpirun (Open MPI) 4.1.4'; exit;; esac
+for word; do case $word in RONDO_CHECK_FOLDER=*) folder=${{word#*=}};; esac; done
+number=0
+while read -r record; do number=$((number + 1)); echo "$record" >"$folder/$number.json"; done <<'END'
+{records}END
+echo '{statistics}' >"$folder/statistics"
+"#
+    );
+    let launcher = jobs.file(name);
+    fs::write(&launcher, text).unwrap();
+    fs::set_permissions(&launcher, Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new(root().join("build/openmpi/rondo"));
+    command
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .current_dir(&jobs.folder);
+    command
+        .arg("check")
+        .args(options)
+        .args([&launcher, "./app"]);
+    command
+}
+
+fn said_of(name: &str, records: &[Value]) -> Said {
+    said(&mut tool_on(name, &["--json"], records, &Value::Null))
+}
+
+/// A rank that is well, on one of two machines.
+fn rank(rank: u32, machine: &str) -> Value {
+    serde_json::json!({
+        "pid": 100 + rank, "machine": machine, "name": machine, "program": "/app", "library": "/librondo.so",
+        "build": "one", "mpi": "/libmpi.so.40", "place": [rank, 2], "began": 1000.0, "agreed": 1001.0,
+        "finalized": true,
+        "called": { "rank": rank, "node": machine, "enabled": true, "shm": true, "clock_ns": 30.0 }
+    })
+}
+
+#[test]
+fn what_two_machines_say_is_compared() {
+    let two = || [rank(0, "a"), rank(1, "b")];
+    said_of("mpirun-well", &two()).problems(&[]);
+    let mut ranks = two();
+    ranks[1]["called"]["node"] = "a".into();
+    let text = said_of("mpirun-names", &ranks).problems(&["node-names"]);
+    assert!(text.contains("several machines are called a"), "{text}");
+    let mut ranks = two();
+    ranks[1]["machine"] = "a".into();
+    let text = said_of("mpirun-containers", &ranks).problems(&["node-names"]);
+    assert!(
+        text.contains("one machine has several names (a, b)"),
+        "{text}"
+    );
+    let mut ranks = two();
+    ranks[1]["agreed"] = 1031.0.into();
+    let text = said_of("mpirun-clocks", &ranks).problems(&["clocks"]);
+    assert!(
+        text.contains("the clock of b is 30 s ahead of that of a"),
+        "{text}"
+    );
+    let mut ranks = two();
+    ranks[0]["called"]["clock_ns"] = 1500.0.into();
+    let text = said_of("mpirun-slow", &ranks).problems(&["slow-clock"]);
+    assert!(text.contains("1500 ns on a"), "{text}");
+    let mut ranks = two();
+    (ranks[0]["called"]["node"], ranks[1]["called"]["node"]) = ("".into(), "".into());
+    assert!(
+        !said_of("mpirun-nameless", &ranks)
+            .kinds("fine")
+            .contains(&"node-names")
+    );
+    let mut ranks = two();
+    ranks[0]["build"] = "another".into();
+    said_of("mpirun-builds", &ranks).problems(&["builds-differ"]);
+    let text = said_of("mpirun-one", &two()[..1]).problems(&["not-loaded"]);
+    assert!(
+        text.contains("rank 1 of 2") && text.contains("--export=ALL"),
+        "{text}"
+    );
+}
+
+/// What the statistics say is what people want to know: was it of use?
+#[test]
+fn what_was_gained_is_said_or_that_nothing_was_carried_out() {
+    let lines = |name: &str, algorithm: &str, saved: Value| {
+        let statistics = serde_json::json!({
+            "collectives": [{ "collective": "bcast", "algorithm": algorithm, "calls": 9, "seconds": 0.5,
+                              "reason": "auto" }],
+            "saved": saved,
+        });
+        let ranks = [rank(0, "a"), rank(1, "b")];
+        let output = tool_on(name, &[], &ranks, &statistics).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let row = text.lines().find(|line| line.starts_with("bcast  "));
+        assert!(row.expect("a row").contains(algorithm), "{text}");
+        text
+    };
+    let gained =
+        "\nbcast: 9 calls took 0.125000 s less than the MPI library was measured to take\n";
+    let none = "\nRondo carried out no call: the reasons are above, docs/limits.md explains them\n";
+    let saved = serde_json::json!([{ "collective": "bcast", "calls": 9, "seconds": 0.125 }]);
+    let text = lines("mpirun-gained", "circulant", saved);
+    assert!(text.contains(gained) && !text.contains(none), "{text}");
+    let text = lines("mpirun-host", "host", serde_json::json!([]));
+    assert!(text.contains(none) && !text.contains("less than"), "{text}");
+}
