@@ -635,33 +635,38 @@ fn the_blocks_that_go_up_a_tree_follow_from_nothing_that_is_measured() {
     assert!(blocks(NODES, |c| c.network.alpha_us = Some(0.1)) > usual);
 }
 
-/// Along the ranks the bits are those of a loop, whatever the blocks: so these follow from what is measured.
+/// Along the ranks and over two roots the bits are the same whatever the blocks: so these follow from what is measured.
 #[test]
-fn the_blocks_of_a_scan_along_the_ranks_follow_from_what_is_measured() {
-    let blocks = |network: Network, bytes: u64, block_bytes: u64| {
-        let config = config(|c| {
-            c[Collective::Scan].setting = Setting::Use(Algorithm::Pipelined);
-            c.block_bytes = block_bytes;
-        });
-        let facts = Facts {
-            network,
-            eager_bytes: 1 << 30,
-            ..NODES
+fn the_blocks_of_pipelines_that_keep_their_pairs_follow_from_what_is_measured() {
+    for (collective, named) in [
+        (Collective::Scan, Algorithm::Pipelined),
+        (Collective::Allreduce, Algorithm::DualRoot),
+    ] {
+        let blocks = |network: Network, bytes: u64, block_bytes: u64| {
+            let config = config(|c| {
+                c[collective].setting = Setting::Use(named);
+                c.block_bytes = block_bytes;
+            });
+            let facts = Facts {
+                network,
+                eager_bytes: 1 << 30,
+                ..NODES
+            };
+            match reduction(collective, facts, bytes, SUM_OF_DOUBLES, &config) {
+                Choice::Rondo { blocks, .. } => blocks,
+                Choice::Host(why) => panic!("{why:?}"),
+            }
         };
-        match reduction(Collective::Scan, facts, bytes, SUM_OF_DOUBLES, &config) {
-            Choice::Rondo { blocks, .. } => blocks,
-            Choice::Host(why) => panic!("{why:?}"),
-        }
-    };
-    let near = Network {
-        alpha_us: Some(2.0),
-        gap_us: Some(0.3),
-        ..FAR
-    };
-    assert_eq!(blocks(near, 8, 0), 1);
-    assert!(blocks(near, 4 << 20, 0) > blocks(near, 400 << 10, 0));
-    assert!(blocks(near, 4 << 20, 0) > blocks(FAR, 4 << 20, 0));
-    assert_eq!(blocks(near, 4 << 20, 1 << 20), 4);
+        let near = Network {
+            alpha_us: Some(2.0),
+            gap_us: Some(0.3),
+            ..FAR
+        };
+        assert_eq!(blocks(near, 8, 0), 1);
+        assert!(blocks(near, 4 << 20, 0) > blocks(near, 400 << 10, 0));
+        assert!(blocks(near, 4 << 20, 0) > blocks(FAR, 4 << 20, 0));
+        assert_eq!(blocks(near, 4 << 20, 1 << 20), 4);
+    }
 }
 
 /// As many lanes as are asked for, or as the smallest node has ranks; each has the blocks of its slice.
