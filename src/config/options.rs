@@ -234,9 +234,9 @@ const OTHERS: &[Opt] = &[
         default: "0",
         scope: Scope::Communicator,
         doc: "Allgather by bruck: how many times as many parts a rank has after each round, in which it sends to one \
-              rank less. Alltoall by circulant: how many digits blocks travel by in a round, which has a message for each \
-              of them but one. 2 has the fewest messages, a larger number fewer rounds. 0 takes the best by the cost \
-              model.",
+              rank less. Alltoall by circulant: the number of digits by which blocks travel in a round, which has a \
+              message for each of them but one. 2 has the fewest messages, a larger number fewer rounds. 0 takes the \
+              best by the cost model.",
     },
     Opt {
         name: "TREE_ARITY",

@@ -147,8 +147,8 @@ impl TotalExchange<'_> {
         self.flat().packed_us(&steps, facts.p, bytes)
     }
 
-    /// Microseconds in few rounds, as hosts have them, by the model, where ranks follow node after node: the rounds of short distances are
-    /// inside nodes. Between two nodes a block travels once for each bit of their distance.
+    /// Microseconds in few rounds, as hosts have them, by the model, where ranks follow node after node: the rounds of
+    /// short distances are inside nodes. Between two nodes a block travels once for each bit of their distance.
     fn rounds_us(&self, bytes: u64) -> f64 {
         let Context { facts, config, .. } = self.context;
         let (between, inside) = facts.models(config);
