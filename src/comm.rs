@@ -69,8 +69,8 @@ pub struct State {
     rank: u32,
     facts: Facts,
     topology: Topology,
-    /// What the options and the rules say of the network.
-    told: Network,
+    /// What the rules say of the network.
+    ruled: Option<Box<Network>>,
     /// What was measured of it. All ranks know the same.
     network: network::Shared,
     /// Is it to be measured?
@@ -242,10 +242,19 @@ impl State {
         self.rank
     }
 
+    /// What the options say of the network, and then the rules.
+    #[inline]
+    fn told(&self) -> Network {
+        match &self.ruled {
+            Some(ruled) => self.config.network.or(ruled),
+            None => self.config.network,
+        }
+    }
+
     /// What decisions depend on.
     pub fn facts(&self) -> Facts {
         Facts {
-            network: self.told.or(&self.network.get()),
+            network: self.told().or(&self.network.get()),
             ..self.facts
         }
     }

@@ -278,6 +278,14 @@ impl Model {
         (0..Reach::among(p).rounds).map(round_us).sum()
     }
 
+    /// Microseconds of a scan in so many blocks along `p` ranks.
+    pub fn chain_us(&self, p: u32, bytes: u64, blocks: u32) -> f64 {
+        let block_us = self.beta_us() * bytes as f64 / f64::from(blocks.max(1));
+        let hops = f64::from(p.max(1) - 1);
+        let others = f64::from(blocks.max(1) - 1);
+        hops * (self.alpha_us + block_us) + others * block_us.max(self.gap())
+    }
+
     /// Microseconds of the same between one rank of each of `nodes` nodes. In their memory the ranks of a node wait for
     /// each other three times, and all copy about three vectors at the same time.
     pub fn node_scan_us(&self, inside: &Model, (nodes, width): (u32, u32), bytes: u64) -> f64 {

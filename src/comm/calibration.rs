@@ -59,7 +59,7 @@ impl State {
     /// measured again before the next call. All ranks say the same.
     pub fn compare(&self, nanos: u64, predicted_us: f64, spent: u64) {
         let times = self.network.times();
-        if times == 0 || !self.config.calibrate || !self.told.lacks(false) {
+        if times == 0 || !self.config.calibrate || !self.told().lacks(false) {
             return; // nothing was measured, or the user knows better
         }
         let is_contradicted = host::with_plain_floats(|| {
@@ -125,7 +125,7 @@ impl State {
 
     /// The figures to take in for a rate, if it is another one.
     fn other_rate(&self, rate: u64) -> Option<Network> {
-        if self.told.beta_ns_per_kb.is_some() {
+        if self.told().beta_ns_per_kb.is_some() {
             return None; // the user knows better
         }
         let known = self.network.get();

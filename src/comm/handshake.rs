@@ -49,7 +49,7 @@ pub fn handshake(
             network: Network::default(),
         },
         topology: Topology::default(),
-        told: Network::default(),
+        ruled: None,
         network: Default::default(),
         uncalibrated: AtomicBool::default(),
         reductions: AtomicU32::default(),
@@ -134,7 +134,7 @@ impl State {
         // Like the options they go before what is measured here. But a job may have measured them, and saved them: the
         // order of sums, which follows from the options' figures, may not follow from them.
         let ruled = host::with_plain_floats(|| rules.network());
-        self.told = self.config.network.or(&ruled);
+        self.ruled = (!ruled.is_empty()).then(|| Box::new(ruled));
         self.network.set(&proposal.network());
         let lacks = self.facts().network.lacks(self.sends_inside_nodes());
         // In one node there are few messages, and all of them are short.

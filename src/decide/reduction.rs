@@ -38,6 +38,9 @@ const UNEVEN: u64 = 2;
 /// there is of it. Those of predefined types are shorter.
 pub const SLOT_UNIT_MAX: u64 = 192;
 
+/// How much faster a pipeline along the ranks must be by the model.
+const PIPELINE_MARGIN: f64 = 1.1;
+
 /// What an operator allows. All ranks know the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
@@ -222,7 +225,9 @@ impl Reduction<'_> {
             }
             Family::Reduction if self.is_for_a_tree() => Algorithm::Postal,
             Family::Reduction => Algorithm::Circulant,
-            Family::Scan if self.scans_through_memory() => Algorithm::Pipelined,
+            Family::Scan if self.scans_through_memory() || self.is_for_a_pipeline() => {
+                Algorithm::Pipelined
+            }
             Family::Scan => Algorithm::Doubling,
             Family::ScatteredReduction if self.is_uneven() => Algorithm::Circulant,
             Family::AllReduction
@@ -351,6 +356,24 @@ impl Reduction<'_> {
             | Algorithm::DualRoot
             | trees!(Algorithm) => Form::Flat,
         }
+    }
+
+    /// Is a long vector by the model scanned faster in blocks along the ranks than in few rounds of all of it? What was
+    /// measured may say so of exact operators only, and others keep to one order.
+    fn is_for_a_pipeline(&self) -> bool {
+        let Context { facts, config, .. } = self.context;
+        if !self.order.exact || facts.nodes == 1 {
+            return false;
+        }
+        let (between, inside) = facts.models(config);
+        let doubling_us = match self.form(Algorithm::Doubling) {
+            Form::Flat => between.scan_us((facts.p, facts.widest), self.bytes),
+            Form::Nodes { .. } => {
+                between.node_scan_us(&inside, (facts.nodes, facts.widest), self.bytes)
+            }
+        };
+        let pipelined_us = between.chain_us(facts.p, self.bytes, self.chain_blocks());
+        PIPELINE_MARGIN * pipelined_us < doubling_us
     }
 
     /// Does a scan pass through the memory that the ranks of the only node share? There it keeps to the order of ranks,

@@ -974,6 +974,29 @@ fn scans_are_rondos_where_messages_travel_for_long_if_the_operator_is_exact() {
     }
 }
 
+/// Whole vectors travel log2 p times, blocks along the ranks once.
+#[test]
+fn long_vectors_are_scanned_along_the_ranks_if_the_operator_is_exact() {
+    let config = config(|c| {
+        c[Collective::Scan].min_bytes = Some(0);
+        c[Collective::Exscan].min_bytes = Some(0);
+    });
+    let apart = Facts {
+        p: 36,
+        nodes: 36,
+        widest: 1,
+        narrowest: 1,
+        network: FAR,
+        ..NODES
+    };
+    for collective in [Collective::Scan, Collective::Exscan] {
+        let of = |bytes, order| chosen(reduction(collective, apart, bytes, order, &config));
+        assert_eq!(of(4 << 10, SUM_OF_INTEGERS), Algorithm::Doubling);
+        assert_eq!(of(4 << 20, SUM_OF_INTEGERS), Algorithm::Pipelined);
+        assert_eq!(of(4 << 20, SUM_OF_DOUBLES), Algorithm::Doubling);
+    }
+}
+
 /// One rank of each node scans for it, if the ranks of each follow each other and no promise forbids it.
 #[test]
 fn a_scan_by_doubling_goes_over_nodes_whose_ranks_follow_each_other() {

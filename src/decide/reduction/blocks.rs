@@ -28,11 +28,7 @@ impl Reduction<'_> {
         };
         match algorithm {
             Algorithm::Pipelined if block_bytes == 0 => match form {
-                Form::Flat => self.pipelined_blocks(Pace {
-                    first: facts.p - 1,
-                    every: 1,
-                    latencies: facts.p - 1,
-                }),
+                Form::Flat => self.chain_blocks(),
                 Form::Nodes { .. } => most(self.bytes, facts.eager_bytes),
             },
             Algorithm::DualRoot if block_bytes == 0 => {
@@ -110,6 +106,16 @@ impl Reduction<'_> {
         let pace = shape.map_or(Pace::ALONE, |shape| shape.pace(facts.p));
         self.model()
             .tree_blocks(pace, self.bytes, facts.eager_bytes)
+    }
+
+    /// The blocks of a vector that goes along the ranks.
+    pub(super) fn chain_blocks(&self) -> u32 {
+        let others = self.context.facts.p - 1;
+        self.pipelined_blocks(Pace {
+            first: others,
+            every: 1,
+            latencies: others,
+        })
     }
 
     /// The blocks of a vector that goes along the ranks, or up and down two trees, at this pace. Operands are joined in
