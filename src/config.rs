@@ -232,7 +232,7 @@ pub struct Config {
     pub max_comms: u32,
     /// `RONDO_GPU`: what is made of processes that may have memory of a GPU.
     pub gpu: Gpu,
-    /// `RONDO_TRACE`: whether every new choice is reported.
+    /// `RONDO_TRACE`: whether new choices are reported.
     pub trace: bool,
     /// `RONDO_STATS`: the statistics at the end.
     pub stats: Stats,

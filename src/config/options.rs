@@ -393,8 +393,9 @@ const OTHERS: &[Opt] = &[
         unit: "",
         default: "off",
         scope: Scope::Communicator,
-        doc: "Report every new choice with its reason, and what was measured, in one line each on the standard error \
-              output. On means choice.",
+        doc: "Report who carries out the first call of a collective of about each size (powers of two) on a \
+              communicator, with the reason, and what was measured, in one line each on the standard error output. On \
+              means choice.",
     },
     Opt {
         name: "STATS",
