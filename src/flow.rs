@@ -202,17 +202,19 @@ impl Flow {
     /// edges at once, for each put between others by itself would be p^2 steps, and remembers all of them.
     pub fn meet(
         &mut self,
-        many: impl ExactSizeIterator<Item = u32>,
+        many: impl ExactSizeIterator<Item = u32> + Clone,
     ) -> Result<(), TryReserveError> {
         self.most = self.most.max(2 * many.len());
         let known = self.edges.len();
+        let is_new = |to: &u32| self.edges.binary_search_by_key(to, |edge| edge.to).is_err();
+        let new = many.clone().filter(is_new).count();
+        self.edges.try_reserve_exact(new)?;
         let mut old = 0;
         for to in many {
             while old < known && self.edges[old].to < to {
                 old += 1;
             }
             if old == known || self.edges[old].to != to {
-                self.edges.try_reserve(1)?;
                 self.edges.push(Edge::new(to));
             }
         }

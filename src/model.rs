@@ -396,6 +396,12 @@ impl Model {
         self.alpha_us + (others * self.gap()).max(self.beta_us() * bytes as f64)
     }
 
+    /// Is the link of a rank busy in such an exchange until the last byte has left?
+    pub fn fills_link(&self, ranks: u32, bytes: u64) -> bool {
+        let others = f64::from(ranks.max(2) - 2);
+        self.beta_us() * bytes as f64 >= others * self.gap()
+    }
+
     /// From how many bytes on a block of a gather or scatter among `p` ranks goes straight from or to the
     /// root.
     ///

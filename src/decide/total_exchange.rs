@@ -14,6 +14,9 @@ use crate::schedule::Steps;
 /// of those that travel in two rounds each way.
 const VECTORS: u64 = 5;
 
+/// The same where half of all blocks travel in each round.
+const HALF_VECTORS: u64 = 3;
+
 /// The same of an exchange over nodes, whose ranks may differ in what they are in charge of.
 const NODE_VECTORS: u64 = 9;
 
@@ -51,7 +54,9 @@ impl TotalExchange<'_> {
             Form::Nodes { .. } => self.nodes_us(bytes),
         };
         match bytes / u64::from(facts.p) {
-            _ if circulant_us < straight_us && self.has_room() => Algorithm::Circulant,
+            _ if circulant_us < straight_us && self.has_room(Algorithm::Circulant) => {
+                Algorithm::Circulant
+            }
             block if form != Form::Flat || block <= facts.eager_bytes => Algorithm::Linear,
             _ => Algorithm::Pairwise,
         }
@@ -62,9 +67,13 @@ impl TotalExchange<'_> {
     }
 
     /// May a rank hold its blocks and those of others that pass through it?
-    fn has_room(&self) -> bool {
-        let bytes = self.bytes.unwrap_or(0).saturating_mul(VECTORS);
-        bytes <= self.context.config.max_tmp_size
+    fn has_room(&self, algorithm: Algorithm) -> bool {
+        let Context { facts, config, .. } = self.context;
+        let bytes = self.bytes.unwrap_or(0);
+        let half = (algorithm == Algorithm::Circulant && facts.exchange_radix(bytes, config) == 2)
+            || (algorithm == Algorithm::Hypercube && facts.p.is_power_of_two());
+        let vectors = if half { HALF_VECTORS } else { VECTORS };
+        bytes.saturating_mul(vectors) <= config.max_tmp_size
     }
 
     /// The same over nodes, for every rank: what one rank may be in charge of.
@@ -164,17 +173,21 @@ impl TotalExchange<'_> {
     /// do not have.
     fn faster(&self) -> Option<Algorithm> {
         let Context { facts, config, .. } = self.context;
-        let bytes = self.bytes.filter(|_| facts.is_known(config))?;
-        let straight_us = self.flat().straight_us(facts.p, bytes);
-        let host_us = self.rounds_us(bytes).min(straight_us);
-        let over_nodes = self.form(Algorithm::Linear) != Form::Flat;
-        if over_nodes && NODES_MARGIN * self.nodes_us(bytes) < host_us {
-            return Some(Algorithm::Linear);
-        }
+        let may = facts.nodes > 1 && facts.is_known(config);
+        let bytes = self.bytes.filter(|_| may)?;
         let flat = self.flat();
-        let host_us = (flat.packed_us(&Steps::new(facts.p, 2), facts.p, bytes)).min(straight_us);
-        let in_rounds = facts.widest == 1 && self.has_room();
-        (in_rounds && ROUNDS_MARGIN * self.circulant_us(bytes) < host_us)
+        let straight_us = flat.straight_us(facts.p, bytes);
+        if self.form(Algorithm::Linear) != Form::Flat {
+            let host_us = self.rounds_us(bytes).min(straight_us);
+            return (NODES_MARGIN * self.nodes_us(bytes) < host_us).then_some(Algorithm::Linear);
+        }
+        // Where the link is busy throughout, blocks must not travel more than once.
+        let is_short = facts.widest == 1 && !flat.fills_link(facts.p, bytes);
+        if !is_short || !self.has_room(Algorithm::Circulant) {
+            return None;
+        }
+        let rounds_us = flat.packed_us(&Steps::new(facts.p, 2), facts.p, bytes);
+        (ROUNDS_MARGIN * self.circulant_us(bytes) < rounds_us.min(straight_us))
             .then_some(Algorithm::Circulant)
     }
 }
@@ -208,7 +221,7 @@ impl Problem for TotalExchange<'_> {
             algorithm,
             Algorithm::Circulant | Algorithm::Hypercube | Algorithm::Mesh
         );
-        let (algorithm, why) = match is_packed && !self.has_room() {
+        let (algorithm, why) = match is_packed && !self.has_room(algorithm) {
             true => (Algorithm::Pairwise, Why::Memory),
             false => (algorithm, Why::Auto),
         };

@@ -59,15 +59,12 @@ struct Message {
 }
 
 impl Message {
-    fn new(skip: u32, places: impl Iterator<Item = u32>) -> Message {
-        let mut runs: Vec<Range<u32>> = Vec::new();
-        for place in places {
-            match runs.last_mut() {
-                Some(run) if run.end == place => run.end += 1,
-                Some(_) | None => runs.push(place..place + 1),
-            }
+    /// The places come in ascending order.
+    fn add(&mut self, place: u32) {
+        match self.places.last_mut() {
+            Some(run) if run.end == place => run.end += 1,
+            Some(_) | None => self.places.push(place..place + 1),
         }
-        Message { skip, places: runs }
     }
 }
 
@@ -79,13 +76,17 @@ impl Rounds {
         let mut widths: Vec<(u32, u32)> = Steps::new(p, radix).rounds().collect();
         widths.reverse();
         let round = |(width, messages)| {
-            let message = |digit| {
-                let travels = |&place: &u32| rest[place as usize] / width == digit;
-                Message::new(digit * width, (0..p).filter(travels))
+            let message = |digit| Message {
+                skip: digit * width,
+                places: Vec::new(),
             };
-            let messages = (1..=messages).map(message).collect();
-            for rest in &mut rest {
-                *rest %= width;
+            let mut messages: Vec<Message> = (1..=messages).map(message).collect();
+            for (place, rest) in (0..p).zip(&mut rest) {
+                let digit = *rest / width;
+                if digit > 0 {
+                    messages[digit as usize - 1].add(place);
+                    *rest -= digit * width;
+                }
             }
             Round {
                 dimension,

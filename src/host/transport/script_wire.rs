@@ -117,9 +117,10 @@ impl Requests {
             receivers.extend(script.sends().iter().map(|send| send.to));
             receivers.sort_unstable();
             receivers.dedup();
-            (self.flow.meet(receivers.into_iter())).map_err(no_room)?;
+            (self.flow.meet(receivers.iter().copied())).map_err(no_room)?;
         }
-        self.flow.crowd(script.crowd());
+        // About as many send to this rank.
+        self.flow.crowd(script.crowd().max(receivers.len() as u32));
         let elements = script.cut().total();
         let bytes = match area {
             Some(_) => 0,

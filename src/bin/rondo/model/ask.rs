@@ -132,6 +132,7 @@ impl Question<'_> {
         let facts = self.facts();
         let radix = match self.collective.family() {
             Family::TotalExchange => facts.exchange_radix(self.bytes, self.config),
+            Family::IrregularExchange => 2,
             Family::Barrier => facts.radix(form, 0, self.config),
             _ => facts.radix(form, self.bytes, self.config),
         };
