@@ -166,7 +166,8 @@ const OTHERS: &[Opt] = &[
         doc: "What the data of others may take up in the memory of a rank at the most. In a gather or scatter among p \
               ranks, blocks of more than a 2p-th of it go straight from or to the root; an allreduce by gather is one \
               by halving or ordered if p vectors are more, and an exchange by circulant, hypercube or mesh one by \
-              pairwise if three to five times a rank's blocks are, or, of blocks of any sizes, what passes through a rank.",
+              pairwise if three to five times a rank's blocks are, or, of blocks of any sizes, what passes through a \
+              rank.",
     },
     Opt {
         name: "HIERARCHY",
