@@ -134,6 +134,15 @@ impl Edge {
     }
 }
 
+/// Says of ranks in ascending order which have none of these edges, in a single walk.
+fn unknown(edges: &[Edge]) -> impl FnMut(&u32) -> bool {
+    let mut known = edges.iter().map(|edge| edge.to).peekable();
+    move |to| {
+        while known.next_if(|known| known < to).is_some() {}
+        known.peek() != Some(to)
+    }
+}
+
 /// What ranks tell each other of the network as they see it: the numbers are to be replaced by their maximum over all
 /// ranks, for [`Flow::agree`].
 pub type Figures = [i64; 5];
@@ -206,21 +215,18 @@ impl Flow {
     ) -> Result<(), TryReserveError> {
         self.most = self.most.max(2 * many.len());
         let known = self.edges.len();
-        let is_new = |to: &u32| self.edges.binary_search_by_key(to, |edge| edge.to).is_err();
-        let new = many.clone().filter(is_new).count();
+        let new = many.clone().filter(unknown(&self.edges)).count();
+        if new == 0 {
+            return Ok(());
+        }
         self.edges.try_reserve_exact(new)?;
-        let mut old = 0;
         for to in many {
-            while old < known && self.edges[old].to < to {
-                old += 1;
-            }
-            if old == known || self.edges[old].to != to {
+            let place = self.edges[..known].binary_search_by_key(&to, |edge| edge.to);
+            if place.is_err() {
                 self.edges.push(Edge::new(to));
             }
         }
-        if self.edges.len() > known {
-            self.edges.sort_unstable_by_key(|edge| edge.to);
-        }
+        self.edges.sort_unstable_by_key(|edge| edge.to);
         Ok(())
     }
 

@@ -231,7 +231,7 @@ impl Model {
             return 2;
         }
         let more_us = OUT_OF_STEP * self.beta_us() * bytes as f64;
-        fastest_radix(p, |radix, steps| match radix {
+        fastest_radix(p, 1, |radix, steps| match radix {
             2 => self.rounds_us(steps),
             _ => more_us + self.rounds_us(steps),
         })
@@ -278,19 +278,19 @@ impl Model {
         (0..Reach::among(p).rounds).map(round_us).sum()
     }
 
+    /// Microseconds of the same between one rank of each of `nodes` nodes. In their memory the ranks of a node wait for
+    /// each other three times, and all copy about three vectors at the same time.
+    pub fn node_scan_us(&self, inside: &Model, (nodes, width): (u32, u32), bytes: u64) -> f64 {
+        let vectors_us = f64::from(width) * inside.beta_us() * bytes as f64;
+        self.scan_us((nodes, 1), bytes) + 3.0 * (inside.alpha_us + vectors_us)
+    }
+
     /// Microseconds of a scan in so many blocks along `p` ranks.
     pub fn chain_us(&self, p: u32, bytes: u64, blocks: u32) -> f64 {
         let block_us = self.beta_us() * bytes as f64 / f64::from(blocks.max(1));
         let hops = f64::from(p.max(1) - 1);
         let others = f64::from(blocks.max(1) - 1);
         hops * (self.alpha_us + block_us) + others * block_us.max(self.gap())
-    }
-
-    /// Microseconds of the same between one rank of each of `nodes` nodes. In their memory the ranks of a node wait for
-    /// each other three times, and all copy about three vectors at the same time.
-    pub fn node_scan_us(&self, inside: &Model, (nodes, width): (u32, u32), bytes: u64) -> f64 {
-        let vectors_us = f64::from(width) * inside.beta_us() * bytes as f64;
-        self.scan_us((nodes, 1), bytes) + 3.0 * (inside.alpha_us + vectors_us)
     }
 
     /// The faster way for an all-broadcast of `parts`: whole parts have this radix.
@@ -382,11 +382,7 @@ impl Model {
 
     /// The radix that makes it fastest. In a single round it would be every block straight to its rank.
     pub fn exchange_radix(&self, ranks: u32, bytes: u64) -> u32 {
-        fastest_radix(ranks, |radix, steps| match radix {
-            2 => self.packed_us(steps, ranks, bytes),
-            _ if steps.rounds().count() == 1 => f64::INFINITY,
-            _ => self.packed_us(steps, ranks, bytes),
-        })
+        fastest_radix(ranks, 2, |_, steps| self.packed_us(steps, ranks, bytes))
     }
 
     /// Microseconds of an exchange among `ranks` ranks of `bytes` bytes of each, as the better libraries carry it out
@@ -488,10 +484,11 @@ fn clamp(blocks: u64, bytes: u64) -> u32 {
     u32::try_from(blocks.clamp(least, most)).unwrap_or(u32::MAX)
 }
 
-/// The radix with the least time for so many ranks, of those that are the least ones for a number of rounds.
-fn fastest_radix(p: u32, us: impl Fn(u32, &Steps) -> f64) -> u32 {
+/// The radix with the least time for so many ranks, of those that are the least ones for a number of rounds, from
+/// `fewest` on.
+fn fastest_radix(p: u32, fewest: u32, us: impl Fn(u32, &Steps) -> f64) -> u32 {
     let mut best = (2, us(2, &Steps::new(p, 2)));
-    for rounds in 1..Reach::among(p).rounds {
+    for rounds in fewest..Reach::among(p).rounds {
         // The least one with so many rounds, by whole numbers: powers of fractions differ between processors.
         let reaches = |radix: &u32| {
             let reach = u64::from(*radix).checked_pow(rounds);

@@ -365,15 +365,22 @@ impl Reduction<'_> {
         if !self.order.exact || facts.nodes == 1 {
             return false;
         }
+        let (between, _) = facts.models(config);
+        let doubling_us = self.doubling_us(self.form(Algorithm::Doubling));
+        let pipelined_us = between.chain_us(facts.p, self.bytes, self.chain_blocks());
+        PIPELINE_MARGIN * pipelined_us < doubling_us
+    }
+
+    /// Microseconds of a scan by doubling between these, by the model.
+    fn doubling_us(&self, form: Form) -> f64 {
+        let Context { facts, config, .. } = self.context;
         let (between, inside) = facts.models(config);
-        let doubling_us = match self.form(Algorithm::Doubling) {
+        match form {
             Form::Flat => between.scan_us((facts.p, facts.widest), self.bytes),
             Form::Nodes { .. } => {
                 between.node_scan_us(&inside, (facts.nodes, facts.widest), self.bytes)
             }
-        };
-        let pipelined_us = between.chain_us(facts.p, self.bytes, self.chain_blocks());
-        PIPELINE_MARGIN * pipelined_us < doubling_us
+        }
     }
 
     /// Does a scan pass through the memory that the ranks of the only node share? There it keeps to the order of ranks,

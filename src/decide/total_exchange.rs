@@ -4,7 +4,7 @@
 
 use super::problem::{default_of, doubt, is_doubted};
 use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::config::Hierarchy;
 use crate::learn::{Candidate, Prior};
 use crate::model::{Model, Reach};
@@ -48,15 +48,14 @@ impl TotalExchange<'_> {
             return Algorithm::Linear;
         };
         let circulant_us = self.circulant_us(bytes);
+        let is_circulant = |straight_us: f64| circulant_us.is_some_and(|us| us < straight_us);
         let form = self.form(Algorithm::Linear);
         let straight_us = match form {
             Form::Flat => self.flat().linear_us(facts.p, bytes),
             Form::Nodes { .. } => self.nodes_us(bytes),
         };
         match bytes / u64::from(facts.p) {
-            _ if circulant_us < straight_us && self.has_room(Algorithm::Circulant) => {
-                Algorithm::Circulant
-            }
+            _ if is_circulant(straight_us) => Algorithm::Circulant,
             block if form != Form::Flat || block <= facts.eager_bytes => Algorithm::Linear,
             _ => Algorithm::Pairwise,
         }
@@ -66,14 +65,11 @@ impl TotalExchange<'_> {
         model_of(self.context.facts, Form::Flat, self.context.config)
     }
 
-    /// May a rank hold its blocks and those of others that pass through it?
-    fn has_room(&self, algorithm: Algorithm) -> bool {
-        let Context { facts, config, .. } = self.context;
-        let bytes = self.bytes.unwrap_or(0);
-        let half = (algorithm == Algorithm::Circulant && facts.exchange_radix(bytes, config) == 2)
-            || (algorithm == Algorithm::Hypercube && facts.p.is_power_of_two());
+    /// May a rank hold its blocks and those of others that pass through it, of which half travel in a round?
+    fn has_room(&self, half: bool) -> bool {
         let vectors = if half { HALF_VECTORS } else { VECTORS };
-        bytes.saturating_mul(vectors) <= config.max_tmp_size
+        let bytes = self.bytes.unwrap_or(0).saturating_mul(vectors);
+        bytes <= self.context.config.max_tmp_size
     }
 
     /// The same over nodes, for every rank: what one rank may be in charge of.
@@ -149,11 +145,13 @@ impl TotalExchange<'_> {
         inside_us + crossing_us
     }
 
-    /// Microseconds on the circulant graph by the model.
-    fn circulant_us(&self, bytes: u64) -> f64 {
+    /// Microseconds on the circulant graph by the model, if there is room for what passes through a rank.
+    fn circulant_us(&self, bytes: u64) -> Option<f64> {
         let Context { facts, config, .. } = self.context;
-        let steps = Steps::new(facts.p, facts.exchange_radix(bytes, config));
-        self.flat().packed_us(&steps, facts.p, bytes)
+        let radix = facts.exchange_radix(bytes, config);
+        let steps = Steps::new(facts.p, radix);
+        let us = || self.flat().packed_us(&steps, facts.p, bytes);
+        self.has_room(radix == 2).then(us)
     }
 
     /// Microseconds in few rounds, as hosts have them, by the model, where ranks follow node after node: the rounds of
@@ -183,12 +181,9 @@ impl TotalExchange<'_> {
         }
         // Where the link is busy throughout, blocks must not travel more than once.
         let is_short = facts.widest == 1 && !flat.fills_link(facts.p, bytes);
-        if !is_short || !self.has_room(Algorithm::Circulant) {
-            return None;
-        }
+        let circulant_us = is_short.then(|| self.circulant_us(bytes))??;
         let rounds_us = flat.packed_us(&Steps::new(facts.p, 2), facts.p, bytes);
-        (ROUNDS_MARGIN * self.circulant_us(bytes) < rounds_us.min(straight_us))
-            .then_some(Algorithm::Circulant)
+        (ROUNDS_MARGIN * circulant_us < rounds_us.min(straight_us)).then_some(Algorithm::Circulant)
     }
 }
 
@@ -217,11 +212,16 @@ impl Problem for TotalExchange<'_> {
     }
 
     fn by(&self, algorithm: Algorithm, _block_bytes: u64) -> Choice {
-        let is_packed = matches!(
-            algorithm,
-            Algorithm::Circulant | Algorithm::Hypercube | Algorithm::Mesh
-        );
-        let (algorithm, why) = match is_packed && !self.has_room(algorithm) {
+        let Context { facts, config, .. } = self.context;
+        let has_room = match algorithm.of_total_exchange() {
+            TotalExchangeAlgorithm::Circulant => {
+                self.has_room(facts.exchange_radix(self.bytes.unwrap_or(0), config) == 2)
+            }
+            TotalExchangeAlgorithm::Hypercube => self.has_room(facts.p.is_power_of_two()),
+            TotalExchangeAlgorithm::Mesh => self.has_room(false),
+            TotalExchangeAlgorithm::Pairwise | TotalExchangeAlgorithm::Linear => true,
+        };
+        let (algorithm, why) = match !has_room {
             true => (Algorithm::Pairwise, Why::Memory),
             false => (algorithm, Why::Auto),
         };

@@ -1044,6 +1044,28 @@ fn lanes_send_to_other_nodes_what_is_reduced_inside_their_own() {
 
 // Scans.
 
+/// Every rank has the operands of the ranks up to it, or before it; the first one of an exclusive scan has no result.
+fn check_prefixes(
+    (prefix, count): (Prefix, u64),
+    scripts: &[Script],
+    outcome: &Outcome,
+    variant: &Variant,
+) {
+    let all: Vec<u16> = (0..scripts.len() as u16).collect();
+    for rank in 0..scripts.len() as u32 {
+        let operands = match prefix {
+            Prefix::Inclusive => rank + 1,
+            Prefix::Exclusive => rank,
+        };
+        if operands > 0 {
+            let expected = terms(0..count, |_| &all[..operands as usize]);
+            check(rank, &outcome.result(rank), &expected, variant);
+        } else {
+            assert!(scripts[0].results().is_empty());
+        }
+    }
+}
+
 fn check_scans(
     prefix: Prefix,
     places: impl Fn(u32) -> u32,
@@ -1051,7 +1073,6 @@ fn check_scans(
 ) {
     for p in every_p() {
         let places = places(p);
-        let all: Vec<u16> = (0..p as u16).collect();
         for (i, (parts, variant)) in even_cases(p).enumerate() {
             let (count, n) = (parts.iter().sum(), [1, 2, 7][i % 3]);
             let scripts = scripts(p, |script, rank| {
@@ -1059,18 +1080,7 @@ fn check_scans(
                 write(script, p, rank, n);
             });
             let outcome = carry_out(&scripts, count, &variant);
-            for rank in 0..p {
-                let operands = match prefix {
-                    Prefix::Inclusive => rank + 1,
-                    Prefix::Exclusive => rank,
-                };
-                if operands > 0 {
-                    let expected = terms(0..count, |_| &all[..operands as usize]);
-                    check(rank, &outcome.result(rank), &expected, &variant);
-                } else {
-                    assert!(scripts[0].results().is_empty());
-                }
-            }
+            check_prefixes((prefix, count), &scripts, &outcome, &variant);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Over nodes: short all-reductions by exact operators, up a tree inside each node, between leaders, and down a tree;
 //! and scans, along the ranks of each node and between the last ranks of all nodes.
 
-use super::{carry_out, check, check_complete, even, even_cases, gather_cases, scripts, terms};
+use super::{carry_out, check_complete, check_prefixes, even, even_cases, gather_cases, scripts};
 use crate::wire::rng;
 use proptest::prelude::*;
 use rondo::schedule::{Shape, Steps};
@@ -85,7 +85,6 @@ fn begin(script: &mut Script, scan: &NodeScan, (most, count): (u64, u64)) {
 #[test]
 fn a_scan_over_nodes_has_the_operands_up_to_each_rank_in_the_order_of_ranks() {
     for p in (1..=64).chain([65, 67, 129, 161]) {
-        let all: Vec<u16> = (0..p as u16).collect();
         let shapes = [nodes(p), vec![1; p as usize], vec![p]];
         for (i, (parts, variant)) in even_cases(p).enumerate() {
             let (count, n) = (parts.iter().sum(), [1, 2, 7][i % 3]);
@@ -99,18 +98,7 @@ fn a_scan_over_nodes_has_the_operands_up_to_each_rank_in_the_order_of_ranks() {
                     });
                 });
                 let outcome = carry_out(&scripts, count, &variant);
-                for rank in 0..p {
-                    let operands = match prefix {
-                        Prefix::Inclusive => rank + 1,
-                        Prefix::Exclusive => rank,
-                    };
-                    if operands > 0 {
-                        let expected = terms(0..count, |_| &all[..operands as usize]);
-                        check(rank, &outcome.result(rank), &expected, &variant);
-                    } else {
-                        assert!(scripts[0].results().is_empty());
-                    }
-                }
+                check_prefixes((prefix, count), &scripts, &outcome, &variant);
             }
         }
     }

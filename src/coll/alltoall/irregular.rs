@@ -3,10 +3,11 @@
 #![forbid(unsafe_code)]
 
 use super::Exchange;
+use super::packed::reserve;
 use crate::coll::Stop;
-use crate::coll::reduction::{PIECE_BYTES, Run};
+use crate::coll::reduction::PIECE_BYTES;
 use crate::engine::rooted::Misfit;
-use crate::host::{Area, Code, Failure, Requests, Side, Vectors, call_tag};
+use crate::host::{Code, Failure, Requests, Side};
 use crate::script::{Group, IrregularExchange, Script};
 use std::iter::repeat_n;
 
@@ -26,16 +27,7 @@ impl Exchange<'_> {
         let (exchange, group) = (IrregularExchange::new(p), Group::all(p, me));
         let most = state.facts().eager_bytes.min(PIECE_BYTES);
         let operands = mpi.signals(self.private);
-        let run = |phase| {
-            let [a, b] = self.facts();
-            Run {
-                mpi,
-                state,
-                private: self.private,
-                tag: call_tag([a, b, 0, phase], state.tag_mask()),
-                operands: &operands,
-            }
-        };
+        let run = |phase| self.run(&operands, 0, phase);
         let (after, before) = (|d| (me + d) % p, |d| (me + p - d) % p);
         let bytes = |side: &Side, rank| side.bytes(mpi, rank).unwrap_or(0);
 
@@ -78,33 +70,17 @@ impl Exchange<'_> {
 
         count(sizes[..p as usize].iter().sum());
         let start = |block: u32| script.cut().elements(&(block..block + 1)).start;
-        let found = |side: &Side, rank| {
-            let found = side.block(mpi, self.private, rank);
-            found.map_err(|code| Failure::Host(code, "looking at a block"))
-        };
-        let packed = (0..p).try_for_each(|d| match found(self.sides.sent(), after(d))? {
-            Some(block) => operands.pack(&block, area, start(d)),
-            None => Ok(()),
+        let packed = (0..p).try_for_each(|d| {
+            let place = (&operands, area, start(d));
+            self.pack(self.sides.sent(), after(d), place, true)
         });
         packed.map_err(Stop::Broken)?;
         run(5).carry_out(script, requests, area)?;
-        let arrivals = (0..).zip(places);
-        let unpacked = arrivals.map(|(d, place)| match found(&self.sides.receive, before(d))? {
-            Some(block) => operands.unpack(&block, area, start(place)),
-            None => Ok(()),
+        let unpacked = (0..).zip(places).try_for_each(|(d, place)| {
+            let place = (&operands, area, start(place));
+            self.pack(&self.sides.receive, before(d), place, false)
         });
-        unpacked
-            .collect::<Result<(), Failure>>()
-            .map_err(Stop::Broken)?;
+        unpacked.map_err(Stop::Broken)?;
         Ok(true)
     }
-}
-
-/// Makes room for a script of bytes.
-fn reserve(run: &Run, script: &Script, requests: &mut Requests) -> Result<Area, Stop> {
-    let vectors = Vectors {
-        first: script.cut().total(),
-        other: 0,
-    };
-    run.reserve(script, requests, vectors, None)
 }

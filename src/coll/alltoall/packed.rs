@@ -71,10 +71,10 @@ impl Exchange<'_> {
         count: impl FnOnce(),
     ) -> Result<(), Stop> {
         let (mpi, state) = (self.mpi, self.state);
-        let (p, me) = (state.facts().p, state.rank());
+        let (facts, me) = (state.facts(), state.rank());
+        let p = facts.p;
         let block = bytes / u64::from(p);
-        let most = state.facts().eager_bytes.min(PIECE_BYTES);
-        let facts = state.facts();
+        let most = facts.eager_bytes.min(PIECE_BYTES);
         let (places, which) = match &route {
             Route::Circulant => {
                 let radix = || facts.exchange_radix(bytes, state.config());
@@ -94,29 +94,12 @@ impl Exchange<'_> {
             }
         };
         let operands = mpi.signals(self.private);
-        let [a, b] = self.facts();
-        let run = Run {
-            mpi,
-            state,
-            private: self.private,
-            tag: call_tag([a, b, bytes, which], state.tag_mask()),
-            operands: &operands,
-        };
-        let vectors = Vectors {
-            first: script.cut().total(),
-            other: 0,
-        };
-        let area = run.reserve(script, requests, vectors, None)?;
+        let run = self.run(&operands, bytes, which);
+        let area = reserve(&run, script, requests)?;
         count();
         let pack = |side: &Side, rank, place: u32, out: bool| {
-            let found = side.block(mpi, self.private, rank);
-            let found = found.map_err(|code| Failure::Host(code, "looking at a block"))?;
             let place = u64::from(place) * block;
-            match (found, out) {
-                (None, _) => Ok(()),
-                (Some(found), true) => operands.pack(&found, area, place),
-                (Some(found), false) => operands.unpack(&found, area, place),
-            }
+            self.pack(side, rank, (&operands, area, place), out)
         };
         let sent = places.sent(|rank, place| pack(self.sides.sent(), rank, place, true));
         sent.map_err(Stop::Broken)?;
@@ -139,6 +122,46 @@ impl Exchange<'_> {
         let received = places.received(|rank, place| pack(&self.sides.receive, rank, place, false));
         received.map_err(Stop::Broken)
     }
+}
+
+impl Exchange<'_> {
+    /// Carries scripts out in a call of so many bytes; `which` says which script it is.
+    pub(super) fn run<'a>(&'a self, operands: &'a Operands, bytes: u64, which: u64) -> Run<'a> {
+        let [a, b] = self.facts();
+        Run {
+            mpi: self.mpi,
+            state: self.state,
+            private: self.private,
+            tag: call_tag([a, b, bytes, which], self.state.tag_mask()),
+            operands,
+        }
+    }
+
+    /// Packs the block for a rank into an area of bytes, in which it begins at this place, or unpacks that of a rank.
+    pub(super) fn pack(
+        &self,
+        side: &Side,
+        rank: u32,
+        (operands, area, place): (&Operands, Area, u64),
+        out: bool,
+    ) -> Result<(), Failure> {
+        let found = side.block(self.mpi, self.private, rank);
+        let found = found.map_err(|code| Failure::Host(code, "looking at a block"))?;
+        match (found, out) {
+            (None, _) => Ok(()),
+            (Some(found), true) => operands.pack(&found, area, place),
+            (Some(found), false) => operands.unpack(&found, area, place),
+        }
+    }
+}
+
+/// Makes room for a script of bytes.
+pub(super) fn reserve(run: &Run, script: &Script, requests: &mut Requests) -> Result<Area, Stop> {
+    let vectors = Vectors {
+        first: script.cut().total(),
+        other: 0,
+    };
+    run.reserve(script, requests, vectors, None)
 }
 
 /// Exchanges blocks inside the node, calls `cross`, and exchanges what came for others.

@@ -55,12 +55,8 @@ impl Reduction<'_> {
         if !self.order.exact || !has_memory || facts.host_leads || !facts.is_known(config) {
             return false;
         }
-        let models = facts.models(config);
-        self.form(Algorithm::Doubling) != Form::Flat
-            && models
-                .0
-                .node_scan_us(&models.1, (facts.nodes, facts.widest), self.bytes)
-                < models.0.scan_us((facts.p, facts.widest), self.bytes)
+        let form = self.form(Algorithm::Doubling);
+        form != Form::Flat && self.doubling_us(form) < self.doubling_us(Form::Flat)
     }
 
     /// Is Rondo expected to be the faster one?

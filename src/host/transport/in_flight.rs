@@ -12,8 +12,7 @@ use std::mem::MaybeUninit;
 
 /// What belongs to a request in flight.
 pub(in crate::host) enum Transfer {
-    /// A packet from a rank.
-    /// From this rank, of so many bytes, which are not the memory's before it is complete.
+    /// A packet from a rank, of so many bytes, which are not the memory's before it is complete.
     IncomingPacket(u32, usize, Vec<u8>),
     /// A packet.
     OutgoingPacket(Vec<u8>),
