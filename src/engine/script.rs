@@ -1,7 +1,8 @@
 //! Carries a script out over a [`ScriptWire`].
 //!
 //! Receives are posted ahead within a window. What has come is taken in the order of the script, however it came, so
-//! that the operands of a reduction never depend on time.
+//! that the operands of a reduction never depend on time. Sends may go ahead of those to other ranks that wait for their
+//! blocks: else each round of a pipelined reduction would begin a latency after the one before.
 
 #![forbid(unsafe_code)]
 
@@ -29,8 +30,9 @@ pub trait ScriptWire {
     fn receive(&mut self, from: u32, blocks: &Range<u32>, join: Join) -> Result<bool, Self::Error>;
 
     /// Starts sending blocks to rank `to`. `false`: they cannot leave before another send is complete; never so while
-    /// none is in flight.
-    fn send(&mut self, to: u32, blocks: &Range<u32>) -> Result<bool, Self::Error>;
+    /// none is in flight. A send that goes `ahead` of others leaves only if these can still leave while it is in flight:
+    /// what its receiver does first may depend on them.
+    fn send(&mut self, to: u32, blocks: &Range<u32>, ahead: bool) -> Result<bool, Self::Error>;
 
     /// One completed operation, if there is any; does not wait.
     fn poll(&mut self) -> Result<Option<Complete>, Self::Error>;
@@ -69,15 +71,68 @@ impl Row {
     }
 }
 
+/// How many sends from the first one that waits on are looked at: with 64, a reduction in blocks takes hardly longer than
+/// with all, while ten blocks fit on the way to a rank (`tests/script/latency.rs`).
+const LOOK_AHEAD: usize = 64;
+
+/// Ranks for which sends wait, at the most, while others go ahead.
+const WAITING_MAX: usize = 32;
+
+/// The sends of a script, by their places in it.
+#[derive(Default)]
+struct Sending {
+    /// All before this one have been started.
+    next: usize,
+    /// Those from `next` on that have been started.
+    ahead: Vec<usize>,
+    /// What was started, in that order, from the oldest one on that is not complete, and whether it is.
+    started: VecDeque<(usize, bool)>,
+    /// Those before them.
+    ended: u32,
+    in_flight: u32,
+    /// As many takes were done when nothing was found that could go ahead.
+    looked: Option<usize>,
+}
+
+impl Sending {
+    fn begin(&mut self, place: usize) {
+        self.started.push_back((place, false));
+        self.in_flight += 1;
+        match place == self.next {
+            true => self.next += 1,
+            false => self.ahead.push(place),
+        }
+        while let Some(i) = self.ahead.iter().position(|&place| place == self.next) {
+            self.ahead.swap_remove(i);
+            self.next += 1;
+        }
+    }
+
+    /// The one that was started as number `number` is complete.
+    fn end(&mut self, number: u32) {
+        self.started[(number - self.ended) as usize].1 = true;
+        self.in_flight -= 1;
+        while let Some((_, true)) = self.started.front() {
+            self.started.pop_front();
+            self.ended += 1;
+        }
+    }
+
+    /// Are the first `count` of the script complete?
+    fn are_complete(&self, count: u32) -> bool {
+        let count = count as usize;
+        let flies = |&(place, ended): &(usize, bool)| place < count && !ended;
+        count == 0 || (count <= self.next && !self.started.iter().any(flies))
+    }
+}
+
 /// A script in progress.
 pub struct Execution<'a> {
     sends: &'a [Send],
     takes: &'a [Take],
     /// How many receives may be in flight or waiting to be taken, and how many sends in flight.
     limits: Limits,
-    /// Sends that have been started.
-    sent: usize,
-    sending: Row,
+    sending: Sending,
     /// Takes whose receives have been started, and that are done.
     posted: usize,
     taken: usize,
@@ -93,8 +148,7 @@ impl<'a> Execution<'a> {
             sends: script.sends(),
             takes: script.takes(),
             limits,
-            sent: 0,
-            sending: Row::default(),
+            sending: Sending::default(),
             posted: 0,
             taken: 0,
             receiving: Row::default(),
@@ -113,7 +167,7 @@ impl<'a> Execution<'a> {
             }
             self.start(wire)?;
         }
-        let all_sent = self.sent == self.sends.len() && self.sending.in_flight() == 0;
+        let all_sent = self.sending.next == self.sends.len() && self.sending.in_flight == 0;
         Ok(match (all_sent && self.taken == self.takes.len(), moved) {
             (true, _) => Progress::Done,
             (false, true) => Progress::Moved,
@@ -138,16 +192,53 @@ impl<'a> Execution<'a> {
 
     fn post_sends<W: ScriptWire>(&mut self, wire: &mut W) -> Result<bool, W::Error> {
         let mut moved = false;
-        while let Some(send) = self.sends.get(self.sent)
-            && send.after as usize <= self.taken
-            && self.sending.in_flight() < self.limits.sends.max(1)
-            && wire.send(send.to, &send.blocks)?
+        while let Some(send) = self.sends.get(self.sending.next)
+            && self.sending.in_flight < self.limits.sends.max(1)
         {
-            self.sending.begin();
-            self.sent += 1;
+            let is_ready = send.after as usize <= self.taken;
+            let left = match is_ready {
+                true => wire.send(send.to, &send.blocks, false)?,
+                false => false,
+            };
+            match left {
+                true => self.sending.begin(self.sending.next),
+                false if is_ready || !self.send_ahead(wire)? => break,
+                false => {}
+            }
             moved = true;
         }
         Ok(moved)
+    }
+
+    /// Starts a send that goes ahead of the next one, which waits, if there is any. No send overtakes one to the same
+    /// rank, which receives them in order, and half of those that may be in flight are left to sends in their turn.
+    fn send_ahead<W: ScriptWire>(&mut self, wire: &mut W) -> Result<bool, W::Error> {
+        let next = self.sending.next;
+        if self.sending.in_flight >= self.limits.sends / 2
+            || self.sending.looked == Some(self.taken)
+        {
+            return Ok(false);
+        }
+        let (mut waiting, mut ranks) = ([0; WAITING_MAX], 0);
+        for (i, send) in self.sends.iter().enumerate().skip(next).take(LOOK_AHEAD) {
+            if self.sending.ahead.contains(&i) || waiting[..ranks].contains(&send.to) {
+                continue;
+            }
+            if send.after as usize <= self.taken {
+                let leaves = wire.send(send.to, &send.blocks, true)?;
+                if leaves {
+                    self.sending.begin(i);
+                }
+                return Ok(leaves);
+            }
+            if ranks == WAITING_MAX {
+                break;
+            }
+            waiting[ranks] = send.to;
+            ranks += 1;
+        }
+        self.sending.looked = Some(self.taken);
+        Ok(false)
     }
 
     fn post_receives<W: ScriptWire>(&mut self, wire: &mut W) -> Result<bool, W::Error> {
@@ -175,7 +266,7 @@ impl<'a> Execution<'a> {
 
     /// Has everything left that may not be written over?
     fn is_clear(&self, take: &Take) -> bool {
-        take.clear <= self.sending.complete
+        self.sending.are_complete(take.clear)
     }
 
     fn take_next<W: ScriptWire>(&mut self, wire: &mut W) -> Result<bool, W::Error> {

@@ -295,9 +295,10 @@ impl ScriptWire for Rank<'_, '_> {
         Ok(true)
     }
 
-    fn send(&mut self, to: u32, blocks: &Range<u32>) -> Result<bool, String> {
+    fn send(&mut self, to: u32, blocks: &Range<u32>, ahead: bool) -> Result<bool, String> {
         self.expect_other(to)?;
-        let (rank, room) = (self.rank, self.network.rules.room);
+        // One that goes ahead of others leaves room for them.
+        let (rank, room) = (self.rank, self.network.rules.room - usize::from(ahead));
         let port = self.port();
         if port.sends.len() >= room {
             return Ok(false);

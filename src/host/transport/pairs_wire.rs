@@ -112,10 +112,10 @@ impl ScriptWire for MpiPairsWire<'_> {
         Ok(true)
     }
 
-    fn send(&mut self, to: u32, blocks: &Range<u32>) -> Result<bool, Failure> {
+    fn send(&mut self, to: u32, blocks: &Range<u32>, ahead: bool) -> Result<bool, Failure> {
         let (mpi, bytes) = (self.job.mpi, self.job.cut.count(blocks));
         // Nothing follows it to the same rank.
-        let Some(synchronous) = self.requests.may_send(to, bytes, 0) else {
+        let Some(synchronous) = self.requests.may_send(to, bytes, 0, ahead) else {
             return Ok(false);
         };
         let message = match &self.job.sides.send {

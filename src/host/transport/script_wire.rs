@@ -142,11 +142,12 @@ impl Requests {
 /// What the wires of scripts have in common.
 impl Requests {
     /// May a message of `len` bytes leave to rank `to`, to which about `more` bytes follow in this call, and is it to
-    /// be sent synchronously?
-    pub(super) fn may_send(&mut self, to: u32, len: u64, more: u64) -> Option<bool> {
+    /// be sent synchronously? None is that goes ahead of others: these would wait until it is received.
+    pub(super) fn may_send(&mut self, to: u32, len: u64, more: u64, ahead: bool) -> Option<bool> {
         match self.flow.ask(to, len, more) {
             _ if Abi::BUILT.is_simulated() => Some(len >= SYNCHRONOUS_BYTES),
             Verdict::Wait => None,
+            Verdict::Synchronous if ahead => None,
             Verdict::Synchronous => Some(true),
             Verdict::Standard => Some(false),
         }
@@ -330,11 +331,11 @@ impl ScriptWire for MpiScriptWire<'_> {
         Ok(true)
     }
 
-    fn send(&mut self, to: u32, blocks: &Range<u32>) -> Result<bool, Failure> {
+    fn send(&mut self, to: u32, blocks: &Range<u32>, ahead: bool) -> Result<bool, Failure> {
         let elements = self.job.cut.elements(blocks);
         let len = self.job.operands.bytes(elements.end - elements.start);
         let more = self.left.saturating_sub(len) / self.requests.flow.receivers();
-        let Some(synchronous) = self.requests.may_send(to, len, more) else {
+        let Some(synchronous) = self.requests.may_send(to, len, more, ahead) else {
             return Ok(false);
         };
         let (mpi, envelope) = (self.job.mpi, self.envelope(to));

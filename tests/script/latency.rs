@@ -1,0 +1,152 @@
+//! Scripts where messages travel for long: what waits for what costs time, and a pipeline must not wait in every round.
+
+use super::*;
+use rondo::engine::{Complete, Limits, Progress};
+use std::collections::{HashMap, VecDeque};
+
+/// Ranks that each send a message a tick, which travels for so many ticks.
+struct World {
+    latency: u64,
+    now: u64,
+    /// When the messages from one rank to another one arrive, in their order.
+    flying: HashMap<(u32, u32), VecDeque<u64>>,
+    ranks: Vec<Port>,
+}
+
+#[derive(Default, Clone)]
+struct Port {
+    /// No send before this tick.
+    free: u64,
+    /// Receives that are not complete: number and sender.
+    receives: Vec<(u32, u32)>,
+    posted: u32,
+    started: u32,
+    sent: VecDeque<u32>,
+}
+
+struct Wire<'a> {
+    world: &'a mut World,
+    rank: u32,
+}
+
+impl Wire<'_> {
+    fn own(&mut self) -> &mut Port {
+        &mut self.world.ranks[self.rank as usize]
+    }
+}
+
+impl ScriptWire for Wire<'_> {
+    type Error = ();
+
+    fn receive(&mut self, from: u32, _: &Range<u32>, _: Join) -> Result<bool, ()> {
+        let own = self.own();
+        own.receives.push((own.posted, from));
+        own.posted += 1;
+        Ok(true)
+    }
+
+    fn send(&mut self, to: u32, _: &Range<u32>, _: bool) -> Result<bool, ()> {
+        let (now, arrives, rank) = (
+            self.world.now,
+            self.world.now + self.world.latency,
+            self.rank,
+        );
+        let own = self.own();
+        if own.free > now {
+            return Ok(false);
+        }
+        own.free = now + 1;
+        own.sent.push_back(own.started);
+        own.started += 1;
+        let pair = self.world.flying.entry((rank, to)).or_default();
+        pair.push_back(arrives);
+        Ok(true)
+    }
+
+    fn poll(&mut self) -> Result<Option<Complete>, ()> {
+        let rank = self.rank;
+        if let Some(send) = self.own().sent.pop_front() {
+            return Ok(Some(Complete::Send(send)));
+        }
+        let World {
+            now, flying, ranks, ..
+        } = &mut *self.world;
+        let receives = &mut ranks[rank as usize].receives;
+        // The oldest receive from a rank gets its oldest message.
+        for i in 0..receives.len() {
+            let (number, from) = receives[i];
+            if receives[..i].iter().any(|&(_, other)| other == from) {
+                continue;
+            }
+            if let Some(pair) = flying.get_mut(&(from, rank))
+                && pair.front().is_some_and(|&arrives| arrives <= *now)
+            {
+                pair.pop_front();
+                receives.remove(i);
+                return Ok(Some(Complete::Receive(number)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn take(&mut self, _: Option<u32>, _: &Take) -> Result<(), ()> {
+        Ok(())
+    }
+
+    fn idle(&mut self) -> Result<(), ()> {
+        Ok(())
+    }
+}
+
+/// Ticks until all ranks have carried out their scripts.
+fn ticks(scripts: &[Script], latency: u64) -> u64 {
+    let limits = Limits {
+        receives: 64,
+        sends: 64,
+        message: u64::MAX,
+    };
+    let mut world = World {
+        latency,
+        now: 0,
+        flying: HashMap::new(),
+        ranks: vec![Port::default(); scripts.len()],
+    };
+    let mut all: Vec<_> = scripts
+        .iter()
+        .map(|script| Execution::new(script, limits))
+        .collect();
+    loop {
+        let mut done = true;
+        for (rank, execution) in (0..).zip(&mut all) {
+            let world = &mut world;
+            let progress = execution.advance(&mut Wire { world, rank });
+            done &= progress == Ok(Progress::Done);
+        }
+        if done {
+            return world.now;
+        }
+        world.now += 1;
+        assert!(world.now < 1_000_000, "the ranks wait for ever");
+    }
+}
+
+/// A reduction in many blocks takes n - 1 + q rounds and the latencies on the longest way of a block, not a latency in
+/// every round: what waits for its operands does not hold up what is ready for another rank.
+#[test]
+fn a_reduction_in_blocks_has_a_latency_for_each_hop_and_not_for_each_round() {
+    for p in [3, 5, 8, 13, 16, 33, 36, 64, 65] {
+        let graph = Circulant::new(p);
+        let q = u64::from(graph.q() as u32);
+        for (n, latency) in [(1, 10), (50, 1), (50, 10), (200, 5), (200, 10)] {
+            let scripts = scripts(p, |script, rank| {
+                script.begin(u64::MAX, repeat_n(1, n as usize));
+                reduce(script, 0..n, &Group::all(p, rank), &graph, 0, |_, _| {});
+            });
+            let (rounds, took) = (u64::from(n) - 1 + q, ticks(&scripts, latency));
+            assert!(
+                took <= rounds + (q + 2) * latency,
+                "p = {p}, n = {n}, latency {latency}: {took} ticks, {rounds} rounds"
+            );
+        }
+    }
+}
