@@ -185,10 +185,11 @@ impl Facts {
         let leaders = Form::Nodes { lanes: 1 };
         let of_nodes = steps(leaders, self.nodes);
         let (between, inside) = self.models(config);
-        let leaders_us = between.whole_us(&of_nodes, bytes)
+        let part_of = |senders: u32| bytes as f64 / f64::from(senders.max(1));
+        let leaders_us = between.whole_us(&of_nodes, part_of(self.nodes))
             + inside.whole_inside_us(self.widest, of_nodes.count(), bytes);
         let flat = model_of(*self, Form::Flat, config);
-        flat.whole_us(&steps(Form::Flat, self.p), bytes) < leaders_us
+        flat.whole_us(&steps(Form::Flat, self.p), part_of(self.p)) < leaders_us
     }
 
     /// How many times as long as the host Rondo may take below its minimum, where the network is not known: the

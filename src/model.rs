@@ -224,42 +224,53 @@ impl Model {
     }
 
     /// The radix that makes an all-broadcast of whole parts, of `bytes` bytes in all, among `p` ranks fastest
-    /// ([`crate::schedule::steps`]). A round takes alpha, and g for each message but the first one. All ways send as
-    /// many bytes.
+    /// ([`crate::schedule::steps`]). All ways send as many bytes.
     pub fn radix(&self, p: u32, bytes: u64) -> u32 {
         if self.alpha_us < 2.0 * self.gap() {
             return 2;
         }
         let more_us = OUT_OF_STEP * self.beta_us() * bytes as f64;
+        let part = bytes as f64 / f64::from(p.max(1));
         fastest_radix(p, 1, |radix, steps| match radix {
-            2 => self.rounds_us(steps),
-            _ => more_us + self.rounds_us(steps),
+            2 => self.whole_us(steps, part),
+            _ => more_us + self.whole_us(steps, part),
         })
     }
 
-    /// Microseconds of the rounds of an all-broadcast of whole parts, without their bytes.
-    fn rounds_us(&self, steps: &Steps) -> f64 {
-        let round_us = |(_, messages)| self.alpha_us + (f64::from(messages) - 1.0) * self.gap();
-        steps.rounds().map(round_us).sum()
+    /// Microseconds of rounds of messages, of which one with so many parts keeps the link busy for `link_us`. In a round
+    /// a rank begins a message g after the one before, or when that has left.
+    fn rounds_us(&self, steps: &Steps, link_us: impl Fn(u32) -> f64) -> f64 {
+        let mut sent = 0;
+        let mut round_us = |(width, messages)| {
+            sent += messages as usize;
+            let last_us = link_us(steps.step(sent - 1).width);
+            let before_us = match messages {
+                1 => 0.0,
+                _ => f64::from(messages - 1) * self.gap().max(link_us(width)),
+            };
+            self.alpha_us + before_us + last_us
+        };
+        steps.rounds().map(&mut round_us).sum()
     }
 
-    /// Microseconds of an all-broadcast of equal whole parts, of `bytes` bytes in all.
-    pub fn whole_us(&self, steps: &Steps, bytes: u64) -> f64 {
-        self.rounds_us(steps) + self.beta_us() * bytes as f64
+    /// Microseconds of an all-broadcast of equal whole parts of `part` bytes.
+    pub fn whole_us(&self, steps: &Steps, part: f64) -> f64 {
+        self.rounds_us(steps, |width| f64::from(width) * self.beta_us() * part)
     }
 
     /// Microseconds of an all-reduction of `bytes` bytes in which everyone of `p` takes the vectors of all, in these
     /// steps, and joins them, so many pieces of a vector one by one.
     pub fn gather_us(&self, p: u32, steps: &Steps, bytes: u64, pieces: u64) -> f64 {
         let others = u64::from(p.max(1) - 1);
-        self.whole_us(steps, others * bytes) + JOIN_US * (others * pieces) as f64
+        self.whole_us(steps, bytes as f64) + JOIN_US * (others * pieces) as f64
     }
 
     /// Microseconds of the same in parts, which are reduced in ceil(log2 p) rounds and spread in these steps.
     pub fn halving_us(&self, p: u32, steps: &Steps, bytes: u64) -> f64 {
         let others = bytes - bytes / u64::from(p.max(1));
         let halved_us = f64::from(Reach::among(p).rounds) * self.alpha_us;
-        halved_us + self.beta_us() * others as f64 + self.whole_us(steps, others)
+        let part = bytes as f64 / f64::from(p.max(1));
+        halved_us + self.beta_us() * others as f64 + self.whole_us(steps, part)
     }
 
     /// Microseconds of the same inside a node of `locals` ranks by messages, before and behind `messages` messages
@@ -311,22 +322,14 @@ impl Model {
         let (p, m) = (parts.p(), parts.total());
         let steps = Steps::new(p, radix);
         let busiest = |width| (0..p).map(|first| parts.window(first, width)).max();
-        // All messages of a round have as many parts, but the last one.
-        let (mut whole, mut first) = (0u64, 0);
-        for (width, messages) in steps.rounds() {
-            first += messages as usize;
-            let last = busiest(steps.step(first - 1).width).unwrap_or(0);
-            let others = match messages {
-                1 => 0,
-                _ => busiest(width).unwrap_or(0),
-            };
-            whole += others * u64::from(messages - 1) + last;
-        }
+        let link_us = |width| busiest(width).unwrap_or(0) as f64 * self.beta_us();
         let contributors = parts.contributors().len() as u64;
         let reach = Reach::among(p);
         let n = f64::from(self.blocks(reach, m, eager_bytes, contributors));
-        let bruck_us = self.rounds_us(&steps) + whole as f64 * self.beta_us();
-        (bruck_us, self.pipeline_us(reach, m, contributors, n))
+        (
+            self.rounds_us(&steps, link_us),
+            self.pipeline_us(reach, m, contributors, n),
+        )
     }
 
     /// Microseconds of an all-broadcast in which every one of `ranks` ranks passes on to the next one what it got,
@@ -368,16 +371,12 @@ impl Model {
         f64::from(rounds) * (self.alpha_us + self.beta_us() * bytes as f64)
     }
 
-    /// Microseconds of an exchange among `ranks` ranks, of `bytes` bytes of each, every block straight to its rank.
-    pub fn linear_us(&self, ranks: u32, bytes: u64) -> f64 {
-        let others = f64::from(ranks.max(2) - 2);
-        self.alpha_us + others * self.gap() + self.beta_us() * bytes as f64
-    }
-
-    /// The same on the circulant graph, in these rounds: what travels in one has any other value of a digit.
+    /// Microseconds of an exchange among `ranks` ranks, of `bytes` bytes of each, on the circulant graph in these
+    /// rounds. A message has the blocks of one value of a digit, about as many as any other.
     pub fn packed_us(&self, steps: &Steps, ranks: u32, bytes: u64) -> f64 {
-        let block_us = self.beta_us() * bytes as f64 / f64::from(ranks);
-        self.rounds_us(steps) + steps.travelling() as f64 * (block_us + PIECE_US)
+        let block_us = self.beta_us() * bytes as f64 / f64::from(ranks.max(1));
+        let blocks = steps.travelling() as f64 / steps.count().max(1) as f64;
+        self.rounds_us(steps, |_| blocks * (block_us + PIECE_US))
     }
 
     /// The radix that makes it fastest. In a single round it would be every block straight to its rank.
@@ -385,8 +384,8 @@ impl Model {
         fastest_radix(ranks, 2, |_, steps| self.packed_us(steps, ranks, bytes))
     }
 
-    /// Microseconds of an exchange among `ranks` ranks of `bytes` bytes of each, as the better libraries carry it out
-    /// with every block straight to its rank: messages are begun while others are on the link.
+    /// Microseconds of an exchange among `ranks` ranks, of `bytes` bytes of each, every block straight to its rank:
+    /// messages are begun while others are on the link.
     pub fn straight_us(&self, ranks: u32, bytes: u64) -> f64 {
         let others = f64::from(ranks.max(2) - 2);
         self.alpha_us + (others * self.gap()).max(self.beta_us() * bytes as f64)

@@ -51,7 +51,7 @@ impl TotalExchange<'_> {
         let is_circulant = |straight_us: f64| circulant_us.is_some_and(|us| us < straight_us);
         let form = self.form(Algorithm::Linear);
         let straight_us = match form {
-            Form::Flat => self.flat().linear_us(facts.p, bytes),
+            Form::Flat => self.flat().straight_us(facts.p, bytes),
             Form::Nodes { .. } => self.nodes_us(bytes),
         };
         match bytes / u64::from(facts.p) {
@@ -127,7 +127,7 @@ impl TotalExchange<'_> {
         let (between, inside) = facts.models(config);
         let inside_us = match config.shm {
             // Everything is written and read, twice.
-            true => 2.0 * inside.linear_us(2, 2 * bytes) + BLOCK_US * f64::from(facts.p),
+            true => 2.0 * inside.straight_us(2, 2 * bytes) + BLOCK_US * f64::from(facts.p),
             // Places are as long as the longest one.
             false => {
                 let (width, charge) = (u64::from(facts.widest), u64::from(self.charge()));
@@ -141,7 +141,7 @@ impl TotalExchange<'_> {
         };
         // The link of a node carries the blocks of all its ranks.
         let load = bytes.saturating_mul(facts.widest.into());
-        let crossing_us = between.linear_us(self.charge() + 1, load);
+        let crossing_us = between.straight_us(self.charge() + 1, load);
         inside_us + crossing_us
     }
 

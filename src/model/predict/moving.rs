@@ -139,7 +139,7 @@ impl Model {
                 sent: call.others(),
             },
             TotalExchangeAlgorithm::Linear => Prediction {
-                us: self.linear_us(call.p, call.bytes),
+                us: self.straight_us(call.p, call.bytes),
                 rounds: Some(others.min(1)),
                 sent: call.others(),
             },
