@@ -12,12 +12,14 @@
 //!  abi       packs the arguments
 //!  coll      takes the call through the steps below; not ours, or invalid: the host's function, its code untouched
 //!  comm      state of the communicator (an attribute); at the first call: the handshake
-//!  decide    who and how, from facts that every rank shares; asks model for the fastest algorithm and number of blocks
+//!  decide    who and how, from facts that every rank shares
+//!  model     how long each algorithm takes, and in how many blocks
+//!  network   the figures that the model needs
 //!  rules     what a file of rules says instead
 //!  learn     if no rule fits: what was measured to be faster, or is to be tried
 //!  comm      at the first call that is Rondo's: the private communicator, the memory that a node shares
 //!  engine    which blocks to whom and when; posts what may be posted, waits for what is needed
-//!  network   the figures that the model needs
+//!  flow      how much of that may be under way
 //!  schedule  round -> block, pure arithmetic, and the tree of a postal broadcast
 //!  script    what a rank does in a reduction, a scan, a barrier or an exchange, step by step
 //!  tree      rank -> parent and children, for gather and scatter
@@ -28,7 +30,8 @@
 //!  stats     counts the call with its bytes, its time and the reason
 //! ```
 //!
-//! Beside the way: `config` is the environment, `report` writes messages, `records` is what `rondo check` reads, `hash`
+//! Beside the way: `collective` and `algorithm` are the tables that names and options come from, `config` is the
+//! environment, `report` writes messages, `records` is what `rondo check` reads, `hash`
 //! makes numbers of words.
 //!
 //! Rules on the way: a call goes to the host only before its first message, and only for a reason

@@ -1,6 +1,7 @@
-//! The handshake: one reduction by the host at the first intercepted call on a communicator of three or more ranks. It
-//! is what makes every later decision the same on all ranks, even where a launcher did not forward the environment; so
-//! it takes place whatever this rank's own settings are.
+//! The handshake: one reduction by the host at the first intercepted call on a communicator of three or more ranks, or
+//! of two if they are the whole job: they add up statistics. It is what makes every later decision the same on all
+//! ranks, even where a launcher did not forward the environment; so it takes place whatever this rank's own settings
+//! are.
 
 #![forbid(unsafe_code)]
 

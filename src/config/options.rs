@@ -164,10 +164,10 @@ const OTHERS: &[Opt] = &[
         default: "512M",
         scope: Scope::Communicator,
         doc: "What the data of others may take up in the memory of a rank at the most. In a gather or scatter among p \
-              ranks, blocks of more than a 2p-th of it go straight from or to the root; an allreduce by gather is one \
-              by halving or ordered if p vectors are more, and an exchange by circulant, hypercube or mesh one by \
-              pairwise if three to five times a rank's blocks are, or, of blocks of any sizes, what passes through a \
-              rank.",
+              ranks, blocks of more than a 2p-th of it go straight from or to the root. If p vectors would take more, \
+              an allreduce by gather becomes one by halving or ordered. If three to five times a rank's blocks would, \
+              an alltoall by circulant, hypercube or mesh becomes one by pairwise. So does an alltoallv or alltoallw \
+              by circulant, if what passes through a rank would.",
     },
     Opt {
         name: "HIERARCHY",
@@ -234,10 +234,9 @@ const OTHERS: &[Opt] = &[
         unit: "times",
         default: "0",
         scope: Scope::Communicator,
-        doc: "Allgather by bruck: how many times as many parts a rank has after each round, in which it sends to one \
-              rank less. Alltoall by circulant: the number of digits by which blocks travel in a round, which has a \
-              message for each of them but one. 2 has the fewest messages, a larger number fewer rounds. 0 takes the \
-              best by the cost model.",
+        doc: "In a round a rank sends up to so many messages, less one: in an allgather by bruck, an alltoall by \
+              circulant, a barrier, and where all ranks of an allreduce send to all. 2 has one message a round, a \
+              larger number fewer rounds. 0 takes the best by the cost model. 1 is 2.",
     },
     Opt {
         name: "TREE_ARITY",
@@ -455,8 +454,8 @@ impl Opt {
                 collective.mpi_name()
             ),
             ValueType::MinBytes(collective) if collective.family().is_exchange() => format!(
-                "Under auto, calls of {} with as many bytes{} or more are Rondo's. auto gives it those of short \
-                 blocks between several nodes of several ranks.",
+                "Under auto, calls of {} with as many bytes{} or more are Rondo's. auto takes short blocks between \
+                 several nodes, once the network is measured and where the model finds Rondo faster.",
                 sharing(collective),
                 collective.family().whose_bytes(),
             ),
@@ -470,8 +469,8 @@ impl Opt {
                 )
             }
             ValueType::MinBytes(collective) if collective.family() == Family::Scan => format!(
-                "Under auto, calls of {} with as many bytes{} or more are Rondo's. auto leaves all of them to the MPI \
-                 library.",
+                "Under auto, calls of {} with as many bytes{} or more are Rondo's. auto takes those by exact operators \
+                 that the model finds faster (docs/tuning.md), and leaves the others to the MPI library.",
                 sharing(collective),
                 collective.family().whose_bytes(),
             ),
