@@ -8,7 +8,6 @@ mod alltoall;
 mod barrier;
 mod bcast;
 mod crowd;
-mod exchange;
 mod nodes;
 mod order;
 mod reduction;
@@ -17,6 +16,7 @@ mod scans;
 mod select;
 mod slots;
 mod traffic;
+mod transfer;
 mod writing;
 
 use crate::collective::Collective;

@@ -2,10 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::exchange::Means;
 use super::nodes::settle;
-use super::order::{Exchange, Sources};
+use super::order::{BlockTransfer, Sources};
 use super::traffic::Traffic;
+use super::transfer::Means;
 use super::{Operation, Plan, Stop, begin_exchange, context, private};
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
@@ -103,7 +103,7 @@ impl Operation for Allgather {
             true => Algorithm::Bruck,
             false => algorithm,
         };
-        let exchange = Exchange {
+        let transfer = BlockTransfer {
             way: algorithm.of_all_broadcast().into(),
             bytes: plan.bytes,
             blocks,
@@ -117,7 +117,7 @@ impl Operation for Allgather {
             scratch,
             nodes,
         };
-        exchange.run(form, mpi, state, traffic, means, count)
+        transfer.run(form, mpi, state, traffic, means, count)
     }
 
     fn leave(&self, host: &Host, mpi: &Mpi, state: &State) -> c_int {

@@ -2,10 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::exchange::Means;
 use super::nodes::settle;
-use super::order::{Exchange, Sources, Way};
+use super::order::{BlockTransfer, Sources, Way};
 use super::traffic::Traffic;
+use super::transfer::Means;
 use super::{Operation, Plan, Stop, begin_exchange, context, private};
 use crate::collective::Collective;
 use crate::comm::State;
@@ -79,7 +79,7 @@ impl Operation for Bcast {
             packs: state.rank() == root,
         };
         let count = || stats::count(Collective::Bcast, plan.choice, plan.bytes);
-        let exchange = Exchange {
+        let transfer = BlockTransfer {
             way: Way::of_broadcast(algorithm, form, plan.bytes.div_ceil(blocks.into()), state),
             bytes: plan.bytes,
             blocks,
@@ -93,7 +93,7 @@ impl Operation for Bcast {
             scratch: &mut work.scratch,
             nodes: &mut work.nodes,
         };
-        exchange.run(form, mpi, state, traffic, means, count)
+        transfer.run(form, mpi, state, traffic, means, count)
     }
 
     fn describe(&self, plan: &Plan) -> String {

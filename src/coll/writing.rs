@@ -13,9 +13,9 @@ use crate::host::{self, Reduction, ReductionOp, Vectors};
 use crate::schedule::{Circulant, Shape, Steps, TreeNeighbors};
 use crate::script::{
     GatherNodes, GatherTree, Group, LaneLeaders, Lanes, Leaders, Script, broadcast_tree, census,
-    census_places, collect, disseminate, dual_root, exchange, gather, gather_cut, halving,
-    hand_over, ordered, ordered_cut, reduce, reduce_broadcast, reduce_tree, ring, share, spread,
-    spread_vectors,
+    census_places, collect, disseminate, dual_root, gather, gather_cut, halving, hand_over,
+    ordered, ordered_cut, recursive_doubling, reduce, reduce_broadcast, reduce_tree, ring, share,
+    spread, spread_vectors,
 };
 use std::iter::once;
 use std::ops::Range;
@@ -111,7 +111,7 @@ impl Writing<'_> {
             }
             AllReductionAlgorithm::Doubling => {
                 script.begin(self.most, vectors(1));
-                exchange(script, &group, blocks);
+                recursive_doubling(script, &group, blocks);
             }
             AllReductionAlgorithm::DualRoot => {
                 script.begin(self.most, vectors(1));

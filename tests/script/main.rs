@@ -1340,7 +1340,7 @@ fn a_rank_alone_has_the_result_and_waits_for_nobody() {
         chain(script, 1, 0, 3, Prefix::Inclusive);
         census(script, &group, 3);
         disseminate(script, &group, 3);
-        exchange(script, &group, 3);
+        recursive_doubling(script, &group, 3);
         ring(script, &group, part_of(3));
         reduce_broadcast(script, &group, &Circulant::new(1));
         dual_root(script, &group, 3);
