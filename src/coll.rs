@@ -446,33 +446,44 @@ fn begin(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Result<u64
             return Err(Stop::Host(Why::Gpu));
         }
     }
+    if sequence == 1 {
+        expect_of_network(work, state);
+    }
     Ok(sequence)
 }
 
-/// The same for an all-broadcast of `plan`. Now and then the ranks agree on what is known of the network.
-fn begin_exchange(
-    work: &mut Work,
+/// The same for a call whose bytes all ranks know: now and then they agree on the rate.
+fn begin_and_agree<O: Operation>(
+    call: &O,
     plan: &Plan,
+    work: &mut Work,
     private: Comm,
     mpi: &Mpi,
     state: &State,
 ) -> Result<u64, Stop> {
     let sequence = begin(work, private, mpi, state)?;
-    host::with_plain_floats(|| {
-        let (between, _) = state.facts().models(state.config());
-        (work.requests.flow).expect(between.alpha_us, between.bytes_per_us());
-    });
     if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {
-        agree_on_rate(work, plan, private, mpi, state)?;
+        agree_on_rate(call, plan, work, private, mpi, state)?;
     }
     Ok(sequence)
 }
 
+/// Says what is to be expected of messages between nodes: at the first call, and whenever the figures of the network
+/// have changed.
+#[cold]
+fn expect_of_network(work: &mut Work, state: &State) {
+    host::with_plain_floats(|| {
+        let (between, _) = state.facts().models(state.config());
+        (work.requests.flow).expect(between.alpha_us, between.bytes_per_us());
+    });
+}
+
 /// The ranks agree on what they learnt of the network from calls.
 #[cold]
-fn agree_on_rate(
-    work: &mut Work,
+fn agree_on_rate<O: Operation>(
+    call: &O,
     plan: &Plan,
+    work: &mut Work,
     private: Comm,
     mpi: &Mpi,
     state: &State,
@@ -482,10 +493,12 @@ fn agree_on_rate(
     let agreed = agreed.map_err(|code| Failure::Host(code, "agreeing on the network"));
     agreed.map_err(Stop::Broken)?;
     let rate = host::with_plain_floats(|| work.requests.flow.agree(figures));
-    // Where several ranks of a node send for themselves, each has only its share of the link.
-    let whole = state.facts().widest == 1 || plan.choice.has_leaders();
-    if let Some(rate) = rate.filter(|_| whole) {
+    // Where several ranks of a node send for themselves, each has only its share of the link. In an exchange over nodes
+    // they do, because the messages between nodes are divided among them.
+    let leads = plan.choice.has_leaders() && !call.collective().family().is_exchange();
+    if let Some(rate) = rate.filter(|_| state.facts().widest == 1 || leads) {
         state.learn_rate(host::host(), rate);
+        expect_of_network(work, state);
     }
     Ok(())
 }
@@ -494,18 +507,14 @@ fn agree_on_rate(
 #[cold]
 fn calibrate<O: Operation>(host: &Host, mpi: &Mpi, state: &State, call: &O) -> Result<(), Code> {
     report::enter(call.collective().mpi_name());
-    if let Some(private) = state.private(mpi)?
-        && let Err(failure) = state.calibrate(host, mpi, private)
-    {
-        fatal(
-            host,
-            mpi,
-            state,
-            call,
-            "while the network was measured",
-            &failure,
-        );
+    let Some(private) = state.private(mpi)? else {
+        return Ok(());
+    };
+    if let Err(failure) = state.calibrate(host, mpi, private) {
+        let what = "while the network was measured";
+        fatal(host, mpi, state, call, what, &failure);
     }
+    expect_of_network(&mut state.work.lock(), state);
     Ok(())
 }
 

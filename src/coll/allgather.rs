@@ -6,7 +6,7 @@ use super::nodes::settle;
 use super::order::{BlockTransfer, Sources};
 use super::traffic::Traffic;
 use super::transfer::Means;
-use super::{Operation, Plan, Stop, begin_exchange, context, private};
+use super::{Operation, Plan, Stop, begin_and_agree, context, private};
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 use crate::comm::{State, Work};
@@ -69,7 +69,7 @@ impl Operation for Allgather {
         };
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
-        let sequence = begin_exchange(work, plan, private, mpi, state)?;
+        let sequence = begin_and_agree(self, plan, work, private, mpi, state)?;
         let form = settle(&plan.choice, mpi, state, &mut work.nodes, private)?;
         let facts = [self.collective() as u64, sequence, work.parts.hash(), 0];
         let rank = state.rank();

@@ -7,7 +7,7 @@ mod packed;
 
 use super::nodes::shares;
 use super::reduction::{limits, trim};
-use super::{Operation, Plan, Stop, begin, context, private};
+use super::{Operation, Plan, Stop, begin, begin_and_agree, context, private};
 use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::collective::Collective;
 use crate::comm::{State, Work};
@@ -92,7 +92,10 @@ impl Operation for Alltoall {
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
         shares(form, mpi, state, &mut work.nodes, private)?;
-        let sequence = begin(work, private, mpi, state)?;
+        let sequence = match plan.known {
+            Some(_) => begin_and_agree(self, plan, work, private, mpi, state)?,
+            None => begin(work, private, mpi, state)?,
+        };
         // From here on the other ranks may go ahead without this one, if only it has to complain.
         let sides = self.sides(mpi, private, state.facts().p);
         let sides = sides.ok_or(Stop::Host(Why::Invalid))?;

@@ -5,7 +5,7 @@
 use super::nodes::shares;
 use super::slots::Inside;
 use super::writing::Writing;
-use super::{Operation, Plan, Stop, begin_exchange, context, private};
+use super::{Operation, Plan, Stop, begin_and_agree, context, private};
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, LEAST_BYTES};
 use crate::comm::{SEND_WINDOW, SIMULATED_SENDS, State, Work};
@@ -126,7 +126,7 @@ impl Operation for Reduction {
         if shares {
             operands.reserve_apart().map_err(Stop::Error)?;
         }
-        let sequence = begin_exchange(work, plan, private, mpi, state)?;
+        let sequence = begin_and_agree(self, plan, work, private, mpi, state)?;
         let slot_unit = if shares { unit } else { 0 };
         // Ranks whose operators differ in what they allow may have chosen differently. Messages may have elements of
         // several sizes, slots may not.
