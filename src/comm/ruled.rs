@@ -193,7 +193,7 @@ fn learnt(context: Context, class: SizeClass, contest: &Contest) -> Option<Rule>
         (Choice::Rondo { blocks, .. }, Candidate::Second | Candidate::Third) => {
             bytes.div_ceil(blocks.into())
         }
-        _ => 0,
+        (Choice::Rondo { .. }, Candidate::Host | Candidate::First) | (Choice::Host(_), _) => 0,
     };
     let (least, most) = class.bounds();
     Some(Rule {

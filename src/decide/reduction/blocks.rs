@@ -22,9 +22,11 @@ impl Reduction<'_> {
             Form::Nodes { .. } => facts.nodes,
         };
         // Of what travels between nodes.
-        let bytes = match (algorithm, form) {
-            (Algorithm::Circulant, Form::Nodes { lanes }) => self.bytes.div_ceil(lanes.into()),
-            _ => self.bytes,
+        let bytes = match form {
+            Form::Nodes { lanes } if algorithm == Algorithm::Circulant => {
+                self.bytes.div_ceil(lanes.into())
+            }
+            Form::Flat | Form::Nodes { .. } => self.bytes,
         };
         match algorithm {
             Algorithm::Pipelined if block_bytes == 0 => match form {
