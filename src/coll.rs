@@ -42,7 +42,7 @@ pub trait Operation: Call {
     fn collective(&self) -> Collective;
 
     /// Bytes that every rank has in the end; `None` if an argument is invalid. Reads arguments that are
-    /// significant on this rank only.
+    /// significant on this rank only. Not asked of a call on an inter-communicator.
     fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64>;
 
     /// Decides; `None` if an argument is invalid. Reads nothing of the data and sends nothing.
@@ -335,8 +335,9 @@ fn plan<O: Operation>(mpi: &Mpi, state: &State, call: &O) -> Plan {
 #[inline]
 fn passed_on<O: Operation>(why: Why, mpi: &Mpi, state: &State, call: &O) -> Plan {
     let bytes = match state.timed() {
-        true => call.bytes(mpi, state).unwrap_or(0),
-        false => 0,
+        // The arguments of an inter-communicator mean something else: no bytes.
+        true if why != Why::Inter => call.bytes(mpi, state).unwrap_or(0),
+        true | false => 0,
     };
     Plan::new(Choice::Host(why), bytes)
 }

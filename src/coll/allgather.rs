@@ -27,9 +27,6 @@ impl Operation for Allgather {
     }
 
     fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
-        if state.closed() == Some(Why::Inter) {
-            return None; // the arrays have an entry for each rank of the other group
-        }
         let parts = &mut state.work.lock().parts;
         self.parts(mpi, state.facts().p, parts)?;
         Some(parts.total())

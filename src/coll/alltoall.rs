@@ -34,9 +34,6 @@ impl Operation for Alltoall {
 
     /// Bytes of this rank's blocks together.
     fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
-        if state.closed() == Some(Why::Inter) {
-            return None; // the arrays have an entry for each rank of the other group
-        }
         let p = state.facts().p;
         match self.op() {
             AlltoallOp::Alltoall => self.block_bytes(mpi)?.checked_mul(p.into()),

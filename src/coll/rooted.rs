@@ -34,9 +34,6 @@ impl Operation for Rooted {
 
     /// Bytes of this rank's own block.
     fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
-        if state.closed() == Some(Why::Inter) {
-            return None; // the root is a rank of the other group, or none
-        }
         let root = self.root(state.facts().p)?;
         self.own_bytes(mpi, root == state.rank())
     }
