@@ -8,7 +8,7 @@ use super::writing::Writing;
 use super::{Operation, Plan, Stop, begin_and_agree, context, private};
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, LEAST_BYTES};
-use crate::comm::{SEND_WINDOW, SIMULATED_SENDS, State, Work};
+use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State, Work};
 use crate::config::Reproducible;
 use crate::decide::{self, Choice, Form, Order, SLOT_UNIT_MAX, Why};
 use crate::engine::{Execution, Limits, run_script};
@@ -19,9 +19,6 @@ use crate::host::{
 use crate::script::{Cut, GatherNodes, Group, Script};
 use crate::stats;
 use std::mem::take;
-
-/// Receives that are posted ahead.
-const WINDOW: u32 = 64;
 
 /// Bytes up to which parts share a message: longer messages would keep waiting what could go on.
 pub(super) const PIECE_BYTES: u64 = 64 << 10;
@@ -473,7 +470,7 @@ pub(super) fn trim(script: &mut Script, requests: &mut Requests) {
 pub(super) fn limits(state: &State) -> Limits {
     Limits {
         receives: match state.config().window {
-            0 => WINDOW,
+            0 => RECEIVE_WINDOW,
             window => window,
         },
         // Where time is simulated, messages in flight share a link, and all come late.

@@ -98,7 +98,7 @@ pub(super) struct Slower {
 const HOST_RATIO_MAX: f64 = 2.0;
 
 /// What the model says of Rondo where the host begins counts up to here.
-const BELOW_MAX: f64 = 4.0;
+const MODEL_BELOW_MAX: f64 = 4.0;
 
 /// What the model says of the second way counts up to here: the model may be wrong.
 const SECOND_RATIO_MAX: f64 = 4.0;
@@ -126,7 +126,7 @@ impl Context<'_> {
             expected: [
                 Some(by_model(slower.host, HOST_RATIO_MAX, UNKNOWN_RATIO)),
                 Some(match known {
-                    true => slower.host.recip().clamp(UNKNOWN_RATIO, BELOW_MAX),
+                    true => slower.host.recip().clamp(UNKNOWN_RATIO, MODEL_BELOW_MAX),
                     false => self.facts.below(bytes),
                 }),
                 other(slower.second),

@@ -5,8 +5,7 @@
 use super::{Reduction, SLOT_UNIT_MAX};
 use crate::algorithm::Algorithm;
 use crate::collective::{Family, LEAST_BYTES};
-use crate::config::Config;
-use crate::decide::{Context, Facts, Form, OVERLAP, Why};
+use crate::decide::{Context, Form, Why};
 use std::ops::RangeInclusive;
 
 /// The fewest bytes of a vector that halving reduces at least as fast as every host (docs/results/reductions.md):
@@ -163,13 +162,5 @@ impl Reduction<'_> {
             Form::Nodes { .. } if self.bytes > *worth.end() => Err(Why::Slower),
             Form::Nodes { .. } => Ok(()),
         }
-    }
-}
-
-impl Facts {
-    /// Can a rank begin so many short messages while one travels that the network decides what short calls take?
-    pub(in crate::decide) fn is_far(&self, config: &Config) -> bool {
-        let (between, _) = self.models(config);
-        self.is_known(config) && between.alpha_us >= OVERLAP * between.gap_us
     }
 }
