@@ -16,7 +16,7 @@ use crate::host::{
     self, Abi, Area, Buffers, Code, Comm, Failure, Mpi, MpiScriptWire, Operands, Reduction,
     ReductionOp, Requests, ScriptJob, SlotVectors, Vectors, call_tag,
 };
-use crate::script::{Cut, GatherNodes, Group, Script};
+use crate::script::{Cut, Script, reduce_gathered};
 use crate::stats;
 use std::mem::take;
 
@@ -392,13 +392,10 @@ impl Reduction {
             let work = &mut *state.work.lock();
             (take(&mut work.script), take(&mut work.requests))
         };
-        let nodes = GatherNodes {
-            leaders: Group::all(topology.nodes(), 0),
-            locals: &[],
-            places: state.facts().places(),
-            rank: 0,
-        };
-        nodes.reduce(&mut script, total, |node| topology.locals(node));
+        let places = state.facts().places();
+        reduce_gathered(&mut script, (topology.nodes(), places), total, |node| {
+            topology.locals(node)
+        });
         let run = Run {
             mpi,
             state,

@@ -851,7 +851,9 @@ fn leaders_of_unlike_nodes_that_gather_reduce_in_the_same_order_as_those_that_ha
                 check(rank, &outcome.result(rank), &expected, &variant);
             }
             let mut script = Script::default();
-            gather(0).reduce(&mut script, count, |node| unlike.members[node as usize]);
+            reduce_gathered(&mut script, (nodes, None), count, |node| {
+                unlike.members[node as usize]
+            });
             check(0, &evaluated(&script, p, count), &expected, &variant);
         }
     }
