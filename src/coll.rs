@@ -24,7 +24,7 @@ pub use crate::comm::give_rules;
 use crate::comm::{self, Lookup, State, Work};
 use crate::config::StatsFormat;
 pub use crate::decide::Why;
-use crate::decide::{Choice, Context, Problem};
+use crate::decide::{Choice, Context, Method, Problem};
 use crate::host::{self, Abi, Call, Code, Comm, Failure, Host, Mpi, RawHandle};
 use crate::learn::Turn;
 use crate::report;
@@ -82,9 +82,9 @@ pub trait Operation: Call {
         false
     }
 
-    /// Carries out what Rondo chose. Until the first message the call can still go to the host, or
-    /// fail with an MPI error; after it there is no way back, because the other ranks count on this one.
-    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop>;
+    /// Carries it out by this method, which the plan has chosen. Until the first message the call can still go to the
+    /// host, or fail with an MPI error; after it there is no way back, because the other ranks count on this one.
+    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop>;
 
     /// Hands the call to the host, as Rondo's choice.
     fn leave(&self, host: &Host, _usable: &Mpi, _state: &State) -> c_int {
@@ -352,12 +352,15 @@ fn carry_out<O: Operation>(
     state: &State,
     call: &O,
 ) -> (c_int, Choice) {
-    if let Choice::Host(why) = plan.choice {
-        return (leave(host, mpi, state, call, why, plan.bytes), plan.choice);
-    }
+    let method = match plan.choice {
+        Choice::Host(why) => {
+            return (leave(host, mpi, state, call, why, plan.bytes), plan.choice);
+        }
+        Choice::Rondo(method) => method,
+    };
     report::enter(call.collective().mpi_name());
     host::look_for_devices(); // what the program has loaded meanwhile
-    let rc = match call.attempt(plan, mpi, state) {
+    let rc = match call.attempt(method, plan, mpi, state) {
         Ok(()) => 0,
         Err(Stop::Error(code)) => {
             state.stray();
@@ -456,7 +459,7 @@ fn begin(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Result<u64
 /// The same for a call whose bytes all ranks know: now and then they agree on the rate.
 fn begin_and_agree<O: Operation>(
     call: &O,
-    plan: &Plan,
+    (method, plan): (Method, &Plan),
     work: &mut Work,
     private: Comm,
     mpi: &Mpi,
@@ -464,7 +467,7 @@ fn begin_and_agree<O: Operation>(
 ) -> Result<u64, Stop> {
     let sequence = begin(work, private, mpi, state)?;
     if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {
-        agree_on_rate(call, plan, work, private, mpi, state)?;
+        agree_on_rate(call, method, work, private, mpi, state)?;
     }
     Ok(sequence)
 }
@@ -483,7 +486,7 @@ fn expect_of_network(work: &mut Work, state: &State) {
 #[cold]
 fn agree_on_rate<O: Operation>(
     call: &O,
-    plan: &Plan,
+    method: Method,
     work: &mut Work,
     private: Comm,
     mpi: &Mpi,
@@ -496,7 +499,7 @@ fn agree_on_rate<O: Operation>(
     let rate = host::with_plain_floats(|| work.requests.flow.agree(figures));
     // Where several ranks of a node send for themselves, each has only its share of the link. In an exchange over nodes
     // they do, because the messages between nodes are divided among them.
-    let leads = plan.choice.has_leaders() && !call.collective().family().is_exchange();
+    let leads = method.has_leaders() && !call.collective().family().is_exchange();
     if let Some(rate) = rate.filter(|_| state.facts().widest == 1 || leads) {
         state.learn_rate(host::host(), rate);
         expect_of_network(work, state);

@@ -17,7 +17,7 @@ mod trees;
 pub use allbroadcast::AllBroadcast;
 pub use barrier::Barrier;
 pub use broadcast::Broadcast;
-pub use choice::{Choice, Form, Why};
+pub use choice::{Choice, Form, Method, Why};
 pub use problem::{Context, Problem, SET_UP_US, typical};
 pub use reduction::{Order, Reduction, SLOT_UNIT_MAX};
 pub use rooted::{Rooted, long_block};

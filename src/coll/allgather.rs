@@ -10,7 +10,7 @@ use super::{Operation, Plan, Stop, begin_and_agree, context, private};
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 use crate::comm::{State, Work};
-use crate::decide::{AllBroadcast, Choice, Form, Why};
+use crate::decide::{AllBroadcast, Form, Method, Why};
 use crate::host::{Allgather, Host, Mpi, call_tag};
 use crate::stats;
 use std::ffi::c_int;
@@ -57,17 +57,14 @@ impl Operation for Allgather {
         })
     }
 
-    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
-        let Choice::Rondo {
+    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+        let Method {
             algorithm, blocks, ..
-        } = plan.choice
-        else {
-            unreachable!("not Rondo's choice");
-        };
+        } = method;
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
-        let sequence = begin_and_agree(self, plan, work, private, mpi, state)?;
-        let form = settle(&plan.choice, mpi, state, &mut work.nodes, private)?;
+        let sequence = begin_and_agree(self, (method, plan), work, private, mpi, state)?;
+        let form = settle(method, mpi, state, &mut work.nodes, private)?;
         let facts = [self.collective() as u64, sequence, work.parts.hash(), 0];
         let rank = state.rank();
         let invalid = || Stop::Host(Why::Invalid);

@@ -11,7 +11,7 @@ use super::{Operation, Plan, Stop, begin, begin_and_agree, context, private};
 use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::collective::Collective;
 use crate::comm::{State, Work};
-use crate::decide::{Choice, Form, TotalExchange, Why};
+use crate::decide::{Choice, Form, Method, TotalExchange, Why};
 use crate::engine::{Execution, Limits, run_script};
 use crate::host::{
     Alltoall, AlltoallOp, Code, Comm, Failure, Mpi, MpiPairsWire, PairsJob, Requests, Side, Sides,
@@ -51,7 +51,7 @@ impl Operation for Alltoall {
         // Where it is Rondo's, they are added up when their types have been looked at.
         let counts = match plan.choice {
             Choice::Host(_) => state.timed(),
-            Choice::Rondo { .. } => state.config().trace,
+            Choice::Rondo(_) => state.config().trace,
         };
         let bytes = match counts {
             true => self.bytes(mpi, state).unwrap_or(0),
@@ -73,24 +73,18 @@ impl Operation for Alltoall {
         })
     }
 
-    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
-        let Choice::Rondo {
-            algorithm, form, ..
-        } = plan.choice
-        else {
-            unreachable!("not Rondo's choice");
-        };
+    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
         let algorithm = match self.op() {
-            AlltoallOp::Alltoall => algorithm.of_total_exchange(),
+            AlltoallOp::Alltoall => method.algorithm.of_total_exchange(),
             AlltoallOp::Alltoallv | AlltoallOp::Alltoallw => {
-                algorithm.of_irregular_exchange().into()
+                method.algorithm.of_irregular_exchange().into()
             }
         };
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
-        shares(form, mpi, state, &mut work.nodes, private)?;
+        shares(method.form, mpi, state, &mut work.nodes, private)?;
         let sequence = match plan.known {
-            Some(_) => begin_and_agree(self, plan, work, private, mpi, state)?,
+            Some(_) => begin_and_agree(self, (method, plan), work, private, mpi, state)?,
             None => begin(work, private, mpi, state)?,
         };
         // From here on the other ranks may go ahead without this one, if only it has to complain.
@@ -113,7 +107,7 @@ impl Operation for Alltoall {
         } = work;
         let means = (&mut *script, &mut *requests);
         let count = |choice, bytes| stats::count(self.collective(), choice, bytes);
-        let route = match (algorithm, form) {
+        let route = match (algorithm, method.form) {
             (TotalExchangeAlgorithm::Circulant, _) => Some(Route::Circulant),
             (TotalExchangeAlgorithm::Hypercube, _) => {
                 Some(Route::Grid(Grid::hypercube(state.facts().p)))
@@ -129,12 +123,12 @@ impl Operation for Alltoall {
         match route {
             Some(Route::Circulant) if self.op() != AlltoallOp::Alltoall => {
                 if !exchange.irregular(means, counted)? {
-                    let choice = Choice::Rondo {
+                    let choice = Choice::Rondo(Method {
                         algorithm: Algorithm::Pairwise,
                         form: Form::Flat,
                         blocks: 1,
                         why: Why::Memory,
-                    };
+                    });
                     exchange.pairs(true, (script, requests), |bytes| count(choice, bytes))?;
                 }
             }

@@ -9,7 +9,7 @@ use super::transfer::Means;
 use super::{Operation, Plan, Stop, begin_and_agree, context, private};
 use crate::collective::Collective;
 use crate::comm::State;
-use crate::decide::{Broadcast, Choice, Form, Why};
+use crate::decide::{Broadcast, Form, Method, Why};
 use crate::host::{Bcast, Mpi, call_tag};
 use crate::stats;
 
@@ -46,21 +46,16 @@ impl Operation for Bcast {
         })
     }
 
-    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
-        let p = state.facts().p;
-        let (
-            Choice::Rondo {
-                algorithm, blocks, ..
-            },
-            Some(root),
-        ) = (plan.choice, self.root(p))
-        else {
-            unreachable!("not Rondo's choice");
-        };
+    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+        let Method {
+            algorithm, blocks, ..
+        } = method;
+        let root = self.root(state.facts().p);
+        let root = root.ok_or(Stop::Host(Why::Invalid))?;
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
-        let sequence = begin_and_agree(self, plan, work, private, mpi, state)?;
-        let form = settle(&plan.choice, mpi, state, &mut work.nodes, private)?;
+        let sequence = begin_and_agree(self, (method, plan), work, private, mpi, state)?;
+        let form = settle(method, mpi, state, &mut work.nodes, private)?;
         let facts = [Collective::Bcast as u64, sequence, root.into(), plan.bytes];
 
         let datatype = self.datatype(mpi).ok_or(Stop::Host(Why::Invalid))?;

@@ -2,28 +2,29 @@
 
 #![forbid(unsafe_code)]
 
-use super::Operation;
 use super::writing::Writing;
 use crate::algorithm::{Algorithm, trees};
-use crate::collective::Family;
-use crate::decide::Form;
+use crate::collective::Reducing;
+use crate::decide::{Form, Method};
 
 impl Writing<'_> {
     /// Ranks that may send to one, if that can be more than this rank itself sends to; otherwise 0. It bounds what this
     /// rank leaves with others, so ranks need not agree on it.
-    pub(super) fn crowd(&self, algorithm: Algorithm, form: Form) -> u32 {
+    pub(super) fn crowd(&self) -> u32 {
         let facts = self.state.facts();
-        let family = self.call.collective().family();
+        let Method {
+            algorithm, form, ..
+        } = self.method;
         let has_leaders = match form {
             Form::Flat => false,
             Form::Nodes { lanes } => lanes == 1 || algorithm == Algorithm::Circulant,
         };
         match algorithm {
             // A grid of ranks, a chain, and binary trees, in which nobody gets much from many.
-            _ if family == Family::Scan && form == Form::Flat => 0,
+            _ if self.reducing == Reducing::Scan && form == Form::Flat => 0,
             Algorithm::Ordered => facts.p - 1,
             // The parts of all come to the root.
-            Algorithm::Halving | Algorithm::Ring if family == Family::Reduction => facts.p - 1,
+            Algorithm::Halving | Algorithm::Ring if self.reducing == Reducing::Root => facts.p - 1,
             // Those of its node, and other leaders.
             _ if has_leaders && !self.shares => {
                 facts.widest - 1 + facts.nodes.next_power_of_two().ilog2()

@@ -7,7 +7,7 @@ use super::Stop;
 use super::order::{BlockTransfer, Members, cut_long, limits, neighbors, pattern, staging};
 use super::traffic::Traffic;
 use crate::comm::{Memory, Nodes, Schedules, Space, State};
-use crate::decide::{Choice, Form, Why};
+use crate::decide::{Form, Method, Why};
 use crate::engine::node::{self, Messages, Places, Relay};
 use crate::engine::{self, AllBroadcast, Limits, Order, Part, Pattern, Scratch};
 use crate::host::{Comm, Failure, Job, Mpi, MpiWire, Requests, RingLocal, StagingRoom, View};
@@ -27,15 +27,13 @@ pub(super) struct Over<'a> {
 /// Between whom the call is carried out, now that it shows whether there is a segment: without one there is
 /// nothing to gain on a single node.
 pub(super) fn settle(
-    choice: &Choice,
+    method: Method,
     mpi: &Mpi,
     state: &State,
     nodes: &mut Nodes,
     private: Comm,
 ) -> Result<Form, Stop> {
-    let Choice::Rondo { form, why, .. } = *choice else {
-        return Ok(Form::Flat);
-    };
+    let Method { form, why, .. } = method;
     if form == Form::Flat || shares(form, mpi, state, nodes, private)? {
         return Ok(form);
     }

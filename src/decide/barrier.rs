@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::problem::{default_of, doubt, is_doubted};
-use super::{Choice, Context, Form, Problem, SizeClass, Why};
+use super::{Choice, Context, Form, Method, Problem, SizeClass, Why};
 use crate::algorithm::Algorithm;
 use crate::config::Hierarchy;
 use crate::learn::{Candidate, Prior};
@@ -36,7 +36,7 @@ impl Problem for Barrier<'_> {
     fn by(&self, algorithm: Algorithm, _block_bytes: u64) -> Choice {
         let Context { facts, config, .. } = self.context;
         let shares = config.shm && config.hierarchy != Hierarchy::Flat && facts.widest > 1;
-        Choice::Rondo {
+        Choice::Rondo(Method {
             algorithm,
             form: match shares {
                 true => Form::Nodes { lanes: 1 },
@@ -44,7 +44,7 @@ impl Problem for Barrier<'_> {
             },
             blocks: 1,
             why: Why::Auto,
-        }
+        })
     }
 
     fn candidate(&self, candidate: Candidate) -> Choice {

@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use super::{
-    AllBroadcast, Barrier, Broadcast, Choice, Facts, Order, Reduction, Rooted, SizeClass,
+    AllBroadcast, Barrier, Broadcast, Choice, Facts, Method, Order, Reduction, Rooted, SizeClass,
     TotalExchange, Why,
 };
 use crate::algorithm::Algorithm;
@@ -49,9 +49,9 @@ impl Context<'_> {
     #[inline]
     pub(super) fn default_by_bytes(&self, choice: Choice) -> Option<Candidate> {
         match choice {
-            Choice::Rondo { why: Why::Auto, .. } => Some(Candidate::First),
+            Choice::Rondo(Method { why: Why::Auto, .. }) => Some(Candidate::First),
             Choice::Host(Why::Small) if self.wish().min_bytes.is_none() => Some(Candidate::Host),
-            Choice::Rondo { .. } | Choice::Host(_) => None,
+            Choice::Rondo(_) | Choice::Host(_) => None,
         }
     }
 }
@@ -60,16 +60,16 @@ impl Context<'_> {
 #[inline]
 pub(super) fn default_of(choice: Choice) -> Option<Candidate> {
     match choice {
-        Choice::Rondo { why: Why::Auto, .. } => Some(Candidate::First),
+        Choice::Rondo(Method { why: Why::Auto, .. }) => Some(Candidate::First),
         Choice::Host(Why::OneNode | Why::Small | Why::Slower) => Some(Candidate::Host),
-        Choice::Rondo { .. } | Choice::Host(_) => None,
+        Choice::Rondo(_) | Choice::Host(_) => None,
     }
 }
 
 /// Is it Rondo's by the rules, so that one only has to find out whether the host is faster after all?
 #[inline]
 pub(super) fn is_doubted(choice: Choice) -> bool {
-    matches!(choice, Choice::Rondo { why: Why::Auto, .. })
+    matches!(choice, Choice::Rondo(Method { why: Why::Auto, .. }))
 }
 
 /// What is expected of the host where such calls are Rondo's: a program in which it is the better choice should not
@@ -209,11 +209,11 @@ pub(super) fn choose<P: Problem + ?Sized>(call: &P) -> Choice {
         Setting::Host => Choice::Host(Why::Configured),
         Setting::Use(algorithm) => match call.by(algorithm, config.block_bytes) {
             // By another one than what was asked for.
-            choice @ Choice::Rondo {
+            choice @ Choice::Rondo(Method {
                 why: Why::Order | Why::Inexact | Why::Repeats | Why::Memory,
                 ..
-            } => choice,
-            choice @ (Choice::Rondo { .. } | Choice::Host(_)) => choice.because(Why::Configured),
+            }) => choice,
+            choice @ (Choice::Rondo(_) | Choice::Host(_)) => choice.because(Why::Configured),
         },
         Setting::Auto if facts.p < wish.min_comm_size.unwrap_or_else(fewest) => {
             Choice::Host(Why::SmallComm)

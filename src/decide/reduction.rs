@@ -10,7 +10,7 @@ mod blocks;
 mod limits;
 
 use super::problem::{default_of, doubt, is_doubted};
-use super::{Choice, Context, Form, Problem, SizeClass, Why};
+use super::{Choice, Context, Form, Method, Problem, SizeClass, Why};
 use crate::algorithm::{
     Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm,
     ScatteredReductionAlgorithm, trees,
@@ -113,10 +113,8 @@ impl Reduction<'_> {
     /// This choice, unless the bits of the host are promised, which only the host has.
     fn with_bits(&self, choice: Choice) -> Choice {
         match choice {
-            Choice::Rondo { .. } if self.promise() == Reproducible::Host => {
-                Choice::Host(Why::Promise)
-            }
-            Choice::Host(_) | Choice::Rondo { .. } => choice,
+            Choice::Rondo(_) if self.promise() == Reproducible::Host => Choice::Host(Why::Promise),
+            Choice::Host(_) | Choice::Rondo(_) => choice,
         }
     }
 
@@ -430,14 +428,14 @@ impl Problem for Reduction<'_> {
             {
                 self.as_promised()
             }
-            choice @ (Choice::Host(_) | Choice::Rondo { .. }) => self.with_bits(choice),
+            choice @ (Choice::Host(_) | Choice::Rondo(_)) => self.with_bits(choice),
         }
     }
 
     fn ruled(&self, ruling: Ruling) -> Choice {
         match super::problem::ruled(self, ruling) {
             Choice::Host(Why::Rule) if self.is_promised() => self.as_promised(),
-            choice @ (Choice::Host(_) | Choice::Rondo { .. }) => self.with_bits(choice),
+            choice @ (Choice::Host(_) | Choice::Rondo(_)) => self.with_bits(choice),
         }
     }
 
@@ -463,12 +461,12 @@ impl Problem for Reduction<'_> {
             false => (algorithm, otherwise),
         };
         let form = self.form(algorithm);
-        Choice::Rondo {
+        Choice::Rondo(Method {
             algorithm,
             form,
             blocks: self.blocks(algorithm, form, block_bytes),
             why,
-        }
+        })
     }
 
     fn candidate(&self, candidate: Candidate) -> Choice {

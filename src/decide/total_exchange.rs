@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::problem::{default_of, doubt, is_doubted};
-use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
+use super::{Choice, Context, Form, Method, Problem, SizeClass, Why, model_of};
 use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::config::Hierarchy;
 use crate::learn::{Candidate, Prior};
@@ -225,12 +225,12 @@ impl Problem for TotalExchange<'_> {
             true => (Algorithm::Pairwise, Why::Memory),
             false => (algorithm, Why::Auto),
         };
-        Choice::Rondo {
+        Choice::Rondo(Method {
             algorithm,
             form: self.form(algorithm),
             blocks: 1,
             why,
-        }
+        })
     }
 
     fn candidate(&self, candidate: Candidate) -> Choice {
