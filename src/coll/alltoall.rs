@@ -99,46 +99,8 @@ impl Operation for Alltoall {
             private,
             state,
         };
-        let Work {
-            nodes,
-            script,
-            requests,
-            ..
-        } = work;
-        let means = (&mut *script, &mut *requests);
-        let count = |choice, bytes| stats::count(self.collective(), choice, bytes);
-        let route = match (algorithm, method.form) {
-            (TotalExchangeAlgorithm::Circulant, _) => Some(Route::Circulant),
-            (TotalExchangeAlgorithm::Hypercube, _) => {
-                Some(Route::Grid(Grid::hypercube(state.facts().p)))
-            }
-            (TotalExchangeAlgorithm::Mesh, _) => Some(Route::Grid(Grid::mesh(state.facts().p))),
-            (TotalExchangeAlgorithm::Linear, Form::Nodes { lanes }) => {
-                Some(Route::Nodes(lanes, nodes.sharing.memory()))
-            }
-            (TotalExchangeAlgorithm::Linear, Form::Flat)
-            | (TotalExchangeAlgorithm::Pairwise, _) => None,
-        };
-        let counted = |bytes| count(plan.choice, bytes);
-        match route {
-            Some(Route::Circulant) if self.op() != AlltoallOp::Alltoall => {
-                if !exchange.irregular(means, counted)? {
-                    let choice = Choice::Rondo(Method {
-                        algorithm: Algorithm::Pairwise,
-                        form: Form::Flat,
-                        blocks: 1,
-                        why: Why::Memory,
-                    });
-                    exchange.pairs(true, (script, requests), |bytes| count(choice, bytes))?;
-                }
-            }
-            Some(route) => exchange.packed(route, plan.bytes, means, || counted(plan.bytes))?,
-            None => {
-                let one_at_a_time = algorithm == TotalExchangeAlgorithm::Pairwise;
-                exchange.pairs(one_at_a_time, means, counted)?;
-            }
-        }
-        trim(script, requests);
+        exchange.carry_out((algorithm, method.form), plan, work)?;
+        trim(&mut work.script, &mut work.requests);
         Ok(())
     }
 
@@ -152,7 +114,7 @@ impl Operation for Alltoall {
 
 /// Does this rank send itself what it receives from itself?
 fn check_own(sides: &Sides, mpi: &Mpi, rank: u32) -> Result<(), Stop> {
-    let bytes = |side: &crate::host::Side| side.bytes(mpi, rank).unwrap_or(0);
+    let bytes = |side: &Side| side.bytes(mpi, rank).unwrap_or(0);
     let (sends, expected) = (bytes(sides.sent()), bytes(&sides.receive));
     match sends == expected {
         true => Ok(()),
@@ -174,6 +136,57 @@ impl Exchange<'_> {
     /// What all ranks agree on.
     fn facts(&self) -> [u64; 2] {
         [self.collective as u64, self.sequence]
+    }
+
+    /// Carries it out.
+    fn carry_out(
+        &self,
+        (algorithm, form): (TotalExchangeAlgorithm, Form),
+        plan: &Plan,
+        work: &mut Work,
+    ) -> Result<(), Stop> {
+        let Work {
+            nodes,
+            script,
+            requests,
+            ..
+        } = work;
+        let (p, means) = (self.state.facts().p, (script, requests));
+        let count = |bytes| stats::count(self.collective, plan.choice, bytes);
+        let route = match (algorithm, form) {
+            (TotalExchangeAlgorithm::Linear, Form::Flat) => return self.pairs(false, means, count),
+            (TotalExchangeAlgorithm::Pairwise, _) => return self.pairs(true, means, count),
+            (TotalExchangeAlgorithm::Circulant, _) if plan.known.is_none() => {
+                return self.irregular_with_room(means, count);
+            }
+            (TotalExchangeAlgorithm::Circulant, _) => Route::Circulant,
+            (TotalExchangeAlgorithm::Hypercube, _) => Route::Grid(Grid::hypercube(p)),
+            (TotalExchangeAlgorithm::Mesh, _) => Route::Grid(Grid::mesh(p)),
+            (TotalExchangeAlgorithm::Linear, Form::Nodes { lanes }) => {
+                Route::Nodes(lanes, nodes.sharing.memory())
+            }
+        };
+        self.packed(route, plan.bytes, means, || count(plan.bytes))
+    }
+
+    /// Of blocks of any sizes: on the circulant graph, or each straight to its rank if some rank has no room for what
+    /// passes through it.
+    fn irregular_with_room(
+        &self,
+        (script, requests): (&mut Script, &mut Requests),
+        count: impl FnOnce(u64),
+    ) -> Result<(), Stop> {
+        if self.irregular((&mut *script, &mut *requests), count)? {
+            return Ok(());
+        }
+        let choice = Choice::Rondo(Method {
+            algorithm: Algorithm::Pairwise,
+            form: Form::Flat,
+            blocks: 1,
+            why: Why::Memory,
+        });
+        let count = |bytes| stats::count(self.collective, choice, bytes);
+        self.pairs(true, (script, requests), count)
     }
 
     /// Of blocks of any sizes, each straight to its rank: one at a time each way, or many.
