@@ -120,13 +120,18 @@ impl Problem for AllBroadcast<'_> {
         })
     }
 
+    fn first(&self) -> Choice {
+        self.by(self.fastest(), self.context.config.block_bytes)
+    }
+
     fn candidate(&self, candidate: Candidate) -> Choice {
-        let algorithm = match candidate {
-            Candidate::Host => return Choice::Host(Why::Measured),
-            Candidate::First => self.fastest(),
-            Candidate::Second | Candidate::Third => self.second().0,
-        };
-        self.by(algorithm, self.context.config.block_bytes)
+        match candidate {
+            Candidate::Host => Choice::Host(Why::Measured),
+            Candidate::First => self.first(),
+            Candidate::Second | Candidate::Third => {
+                self.by(self.second().0, self.context.config.block_bytes)
+            }
+        }
     }
 
     fn predicted_us(&self) -> Option<f64> {

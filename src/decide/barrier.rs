@@ -2,11 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::problem::{default_of, doubt, is_doubted};
-use super::{Choice, Context, Form, Method, Problem, SizeClass, Why};
+use super::problem::is_doubted;
+use super::{Choice, Context, Form, Method, Problem, Why};
 use crate::algorithm::Algorithm;
 use crate::config::Hierarchy;
-use crate::learn::{Candidate, Prior};
 
 /// A barrier.
 #[derive(Clone, Copy, Debug)]
@@ -47,26 +46,12 @@ impl Problem for Barrier<'_> {
         })
     }
 
-    fn candidate(&self, candidate: Candidate) -> Choice {
-        match candidate {
-            Candidate::Host => Choice::Host(Why::Measured),
-            Candidate::First | Candidate::Second | Candidate::Third => {
-                self.by(Algorithm::Dissemination, 0)
-            }
-        }
-    }
-
-    fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
-        default_of(choice).map(|default| (SizeClass::of(0, true), default))
+    fn first(&self) -> Choice {
+        self.by(Algorithm::Dissemination, 0)
     }
 
     /// A network may have a barrier of its own, which no messages can match.
     fn learns(&self, choice: Choice) -> bool {
         is_doubted(choice)
-    }
-
-    fn prior(&self, choice: Choice) -> Option<Prior> {
-        let (class, _) = self.size_class(choice)?;
-        Some(doubt(class))
     }
 }

@@ -105,17 +105,21 @@ impl Problem for Broadcast<'_> {
         })
     }
 
+    fn first(&self) -> Choice {
+        self.by(self.ways().first.0, self.context.config.block_bytes)
+    }
+
     fn candidate(&self, candidate: Candidate) -> Choice {
-        let by = |algorithm| self.by(algorithm, self.context.config.block_bytes);
-        let first = || by(self.ways().first.0);
         match candidate {
             Candidate::Host => Choice::Host(Why::Measured),
-            Candidate::First => first(),
+            Candidate::First => self.first(),
             Candidate::Second => match self.second() {
-                Some((algorithm, _)) => by(algorithm),
-                None => first().with_blocks(|blocks| blocks.div_ceil(FACTOR)),
+                Some((algorithm, _)) => self.by(algorithm, self.context.config.block_bytes),
+                None => self.first().with_blocks(|blocks| blocks.div_ceil(FACTOR)),
             },
-            Candidate::Third => first().with_blocks(|blocks| blocks.saturating_mul(FACTOR)),
+            Candidate::Third => self
+                .first()
+                .with_blocks(|blocks| blocks.saturating_mul(FACTOR)),
         }
     }
 

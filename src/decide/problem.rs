@@ -58,7 +58,7 @@ impl Context<'_> {
 
 /// Who has the calls by the rules, which made this choice, where a file of rules may say otherwise, whatever the bytes.
 #[inline]
-pub(super) fn default_of(choice: Choice) -> Option<Candidate> {
+fn default_of(choice: Choice) -> Option<Candidate> {
     match choice {
         Choice::Rondo(Method { why: Why::Auto, .. }) => Some(Candidate::First),
         Choice::Host(Why::OneNode | Why::Small | Why::Slower) => Some(Candidate::Host),
@@ -74,7 +74,7 @@ pub(super) fn is_doubted(choice: Choice) -> bool {
 
 /// What is expected of the host where such calls are Rondo's: a program in which it is the better choice should not
 /// have to wait.
-pub(super) fn doubt(class: SizeClass) -> Prior {
+fn doubt(class: SizeClass) -> Prior {
     Prior {
         class: class.number(),
         default: Candidate::First,
@@ -152,11 +152,23 @@ pub trait Problem {
     /// The call as this algorithm carries it out, in blocks of this size; 0: as the model says.
     fn by(&self, algorithm: Algorithm, block_bytes: u64) -> Choice;
 
+    /// The call as Rondo carries it out, if it is to be Rondo's.
+    fn first(&self) -> Choice;
+
     /// The call as a candidate carries it out.
-    fn candidate(&self, candidate: Candidate) -> Choice;
+    fn candidate(&self, candidate: Candidate) -> Choice {
+        match candidate {
+            Candidate::Host => Choice::Host(Why::Measured),
+            Candidate::First | Candidate::Second | Candidate::Third => self.first(),
+        }
+    }
 
     /// The size class, and who has its calls by the rules, which made this choice. `None` if there is nothing to learn.
-    fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)>;
+    #[inline]
+    fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
+        let class = SizeClass::of(self.bytes().unwrap_or(0), true);
+        default_of(choice).map(|default| (class, default))
+    }
 
     /// May a clock say who has the call, where the rules made this choice?
     #[inline]
@@ -165,7 +177,10 @@ pub trait Problem {
     }
 
     /// What is expected of each candidate before any is tried, if the rules made this choice.
-    fn prior(&self, choice: Choice) -> Option<Prior>;
+    fn prior(&self, choice: Choice) -> Option<Prior> {
+        let (class, _) = self.size_class(choice)?;
+        Some(doubt(class))
+    }
 
     /// Microseconds of the first candidate by the model, where that rests on what is known of the network.
     fn predicted_us(&self) -> Option<f64> {

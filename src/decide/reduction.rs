@@ -9,15 +9,14 @@
 mod blocks;
 mod limits;
 
-use super::problem::{default_of, doubt, is_doubted};
-use super::{Choice, Context, Form, Method, Problem, SizeClass, Why};
+use super::problem::is_doubted;
+use super::{Choice, Context, Form, Method, Problem, Why};
 use crate::algorithm::{
     Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm,
     ScatteredReductionAlgorithm, trees,
 };
 use crate::collective::{LEAST_BYTES, Reducing};
 use crate::config::{Hierarchy, Reproducible};
-use crate::learn::{Candidate, Prior};
 use crate::model::{Model, Reach};
 use crate::rules::Ruling;
 use crate::schedule::Steps;
@@ -106,8 +105,7 @@ impl Reduction<'_> {
 
     /// The call by the algorithm that has them.
     fn as_promised(&self) -> Choice {
-        self.by(self.preferred(), self.context.config.block_bytes)
-            .because(Why::Promise)
+        self.first().because(Why::Promise)
     }
 
     /// This choice, unless the bits of the host are promised, which only the host has.
@@ -469,28 +467,13 @@ impl Problem for Reduction<'_> {
         })
     }
 
-    fn candidate(&self, candidate: Candidate) -> Choice {
-        match candidate {
-            Candidate::Host => Choice::Host(Why::Measured),
-            Candidate::First | Candidate::Second | Candidate::Third => {
-                self.by(self.preferred(), self.context.config.block_bytes)
-            }
-        }
-    }
-
-    #[inline]
-    fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
-        default_of(choice).map(|default| (SizeClass::of(self.bytes, true), default))
+    fn first(&self) -> Choice {
+        self.by(self.preferred(), self.context.config.block_bytes)
     }
 
     /// Where the host and Rondo give the same bits.
     #[inline]
     fn learns(&self, choice: Choice) -> bool {
         self.promise() == Reproducible::Off && is_doubted(choice)
-    }
-
-    fn prior(&self, choice: Choice) -> Option<Prior> {
-        let (class, _) = self.size_class(choice)?;
-        Some(doubt(class))
     }
 }

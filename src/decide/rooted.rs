@@ -58,13 +58,8 @@ impl Problem for Rooted<'_> {
         })
     }
 
-    fn candidate(&self, candidate: Candidate) -> Choice {
-        match candidate {
-            Candidate::Host => Choice::Host(Why::Measured),
-            Candidate::First | Candidate::Second | Candidate::Third => {
-                self.by(Algorithm::Hybrid, 0)
-            }
-        }
+    fn first(&self) -> Choice {
+        self.by(Algorithm::Hybrid, 0)
     }
 
     #[inline]
