@@ -8,7 +8,6 @@ mod alltoall;
 mod barrier;
 mod bcast;
 mod crowd;
-mod exchange;
 mod nodes;
 mod order;
 mod reduction;
@@ -17,6 +16,7 @@ mod scans;
 mod select;
 mod slots;
 mod traffic;
+mod transfer;
 mod writing;
 
 use crate::collective::Collective;
@@ -24,7 +24,7 @@ pub use crate::comm::give_rules;
 use crate::comm::{self, Lookup, State, Work};
 use crate::config::StatsFormat;
 pub use crate::decide::Why;
-use crate::decide::{Choice, Context, Problem};
+use crate::decide::{Choice, Context, Method, Problem};
 use crate::host::{self, Abi, Call, Code, Comm, Failure, Host, Mpi, RawHandle};
 use crate::learn::Turn;
 use crate::report;
@@ -42,7 +42,7 @@ pub trait Operation: Call {
     fn collective(&self) -> Collective;
 
     /// Bytes that every rank has in the end; `None` if an argument is invalid. Reads arguments that are
-    /// significant on this rank only.
+    /// significant on this rank only. Not asked of a call on an inter-communicator.
     fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64>;
 
     /// Decides; `None` if an argument is invalid. Reads nothing of the data and sends nothing.
@@ -82,9 +82,9 @@ pub trait Operation: Call {
         false
     }
 
-    /// Carries out what Rondo chose. Until the first message the call can still go to the host, or
-    /// fail with an MPI error; after it there is no way back, because the other ranks count on this one.
-    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop>;
+    /// Carries it out by this method, which the plan has chosen. Until the first message the call can still go to the
+    /// host, or fail with an MPI error; after it there is no way back, because the other ranks count on this one.
+    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop>;
 
     /// Hands the call to the host, as Rondo's choice.
     fn leave(&self, host: &Host, _usable: &Mpi, _state: &State) -> c_int {
@@ -335,8 +335,9 @@ fn plan<O: Operation>(mpi: &Mpi, state: &State, call: &O) -> Plan {
 #[inline]
 fn passed_on<O: Operation>(why: Why, mpi: &Mpi, state: &State, call: &O) -> Plan {
     let bytes = match state.timed() {
-        true => call.bytes(mpi, state).unwrap_or(0),
-        false => 0,
+        // The arguments of an inter-communicator mean something else: no bytes.
+        true if why != Why::Inter => call.bytes(mpi, state).unwrap_or(0),
+        true | false => 0,
     };
     Plan::new(Choice::Host(why), bytes)
 }
@@ -351,12 +352,15 @@ fn carry_out<O: Operation>(
     state: &State,
     call: &O,
 ) -> (c_int, Choice) {
-    if let Choice::Host(why) = plan.choice {
-        return (leave(host, mpi, state, call, why, plan.bytes), plan.choice);
-    }
+    let method = match plan.choice {
+        Choice::Host(why) => {
+            return (leave(host, mpi, state, call, why, plan.bytes), plan.choice);
+        }
+        Choice::Rondo(method) => method,
+    };
     report::enter(call.collective().mpi_name());
     host::look_for_devices(); // what the program has loaded meanwhile
-    let rc = match call.attempt(plan, mpi, state) {
+    let rc = match call.attempt(method, plan, mpi, state) {
         Ok(()) => 0,
         Err(Stop::Error(code)) => {
             state.stray();
@@ -446,33 +450,44 @@ fn begin(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Result<u64
             return Err(Stop::Host(Why::Gpu));
         }
     }
+    if sequence == 1 {
+        expect_of_network(work, state);
+    }
     Ok(sequence)
 }
 
-/// The same for an all-broadcast of `plan`. Now and then the ranks agree on what is known of the network.
-fn begin_exchange(
+/// The same for a call whose bytes all ranks know: now and then they agree on the rate.
+fn begin_and_agree<O: Operation>(
+    call: &O,
+    (method, plan): (Method, &Plan),
     work: &mut Work,
-    plan: &Plan,
     private: Comm,
     mpi: &Mpi,
     state: &State,
 ) -> Result<u64, Stop> {
     let sequence = begin(work, private, mpi, state)?;
-    host::with_plain_floats(|| {
-        let (between, _) = state.facts().models(state.config());
-        (work.requests.flow).expect(between.alpha_us, between.bytes_per_us());
-    });
     if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {
-        agree_on_rate(work, plan, private, mpi, state)?;
+        agree_on_rate(call, method, work, private, mpi, state)?;
     }
     Ok(sequence)
 }
 
+/// Says what is to be expected of messages between nodes: at the first call, and whenever the figures of the network
+/// have changed.
+#[cold]
+fn expect_of_network(work: &mut Work, state: &State) {
+    host::with_plain_floats(|| {
+        let (between, _) = state.facts().models(state.config());
+        (work.requests.flow).expect(between.alpha_us, between.bytes_per_us());
+    });
+}
+
 /// The ranks agree on what they learnt of the network from calls.
 #[cold]
-fn agree_on_rate(
+fn agree_on_rate<O: Operation>(
+    call: &O,
+    method: Method,
     work: &mut Work,
-    plan: &Plan,
     private: Comm,
     mpi: &Mpi,
     state: &State,
@@ -482,10 +497,12 @@ fn agree_on_rate(
     let agreed = agreed.map_err(|code| Failure::Host(code, "agreeing on the network"));
     agreed.map_err(Stop::Broken)?;
     let rate = host::with_plain_floats(|| work.requests.flow.agree(figures));
-    // Where several ranks of a node send for themselves, each has only its share of the link.
-    let whole = state.facts().widest == 1 || plan.choice.has_leaders();
-    if let Some(rate) = rate.filter(|_| whole) {
+    // Where several ranks of a node send for themselves, each has only its share of the link. In an exchange over nodes
+    // they do, because the messages between nodes are divided among them.
+    let leads = method.has_leaders() && !call.collective().family().is_exchange();
+    if let Some(rate) = rate.filter(|_| state.facts().widest == 1 || leads) {
         state.learn_rate(host::host(), rate);
+        expect_of_network(work, state);
     }
     Ok(())
 }
@@ -494,18 +511,14 @@ fn agree_on_rate(
 #[cold]
 fn calibrate<O: Operation>(host: &Host, mpi: &Mpi, state: &State, call: &O) -> Result<(), Code> {
     report::enter(call.collective().mpi_name());
-    if let Some(private) = state.private(mpi)?
-        && let Err(failure) = state.calibrate(host, mpi, private)
-    {
-        fatal(
-            host,
-            mpi,
-            state,
-            call,
-            "while the network was measured",
-            &failure,
-        );
+    let Some(private) = state.private(mpi)? else {
+        return Ok(());
+    };
+    if let Err(failure) = state.calibrate(host, mpi, private) {
+        let what = "while the network was measured";
+        fatal(host, mpi, state, call, what, &failure);
     }
+    expect_of_network(&mut state.work.lock(), state);
     Ok(())
 }
 

@@ -35,6 +35,19 @@ pub enum Family {
     IrregularExchange,
 }
 
+/// Who gets what of the reduction of all vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reducing {
+    /// All ranks get it.
+    All,
+    /// The root gets it.
+    Root,
+    /// Every rank gets its own part of it.
+    Scattered,
+    /// Every rank gets that of the ranks before it.
+    Scan,
+}
+
 impl Family {
     /// Has every rank a block for every rank?
     pub const fn is_exchange(self) -> bool {
@@ -53,17 +66,22 @@ impl Family {
 
     /// Are operands reduced?
     pub const fn reduces(self) -> bool {
+        self.reducing().is_some()
+    }
+
+    /// Who gets what of the reduction, if operands are reduced.
+    pub const fn reducing(self) -> Option<Reducing> {
         match self {
-            Family::AllReduction
-            | Family::Reduction
-            | Family::ScatteredReduction
-            | Family::Scan => true,
+            Family::AllReduction => Some(Reducing::All),
+            Family::Reduction => Some(Reducing::Root),
+            Family::ScatteredReduction => Some(Reducing::Scattered),
+            Family::Scan => Some(Reducing::Scan),
             Family::Broadcast
             | Family::AllBroadcast
             | Family::Rooted
             | Family::Barrier
             | Family::TotalExchange
-            | Family::IrregularExchange => false,
+            | Family::IrregularExchange => None,
         }
     }
 

@@ -46,8 +46,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 /// Requests of sends at a time. What is under way is bounded by [`crate::flow`].
 pub const SEND_WINDOW: u32 = 64;
 
-/// After so many bytes of broadcasts, allgathers and reductions the ranks agree on what they learnt of the network for
-/// the first time.
+/// After so many bytes of calls whose bytes all ranks know, they agree on what they learnt of the network for the first
+/// time.
 const FIRST_AGREEMENT_BYTES: u64 = 256 << 10;
 
 /// So many short reductions and barriers on a communicator do without a private one, and without figures of the network
@@ -112,7 +112,7 @@ pub struct State {
 pub struct Work {
     /// Calls that Rondo took on, counted alike on all ranks.
     sequence: u64,
-    /// Bytes of those broadcasts, allgathers and reductions since the ranks agreed on what is known of the network, and
+    /// Bytes of those among them whose bytes all ranks know, since they agreed on what is known of the network, and
     /// until they do so again.
     volume: (u64, u64),
     /// The schedules of broadcasts among all ranks.
@@ -386,8 +386,8 @@ impl Work {
         self.sequence
     }
 
-    /// Counts the bytes of a call whose bytes all ranks know. Are they to agree on what is known of the network before
-    /// it? Rarely, and ever less often, because that takes time as well.
+    /// Counts the bytes of a call, which all ranks know. Are they to agree on what is known of the network before it?
+    /// Rarely, and ever less often, because that takes time as well.
     pub fn is_to_agree(&mut self, bytes: u64) -> bool {
         let (volume, until) = &mut self.volume;
         let due = *volume >= (*until).max(FIRST_AGREEMENT_BYTES);

@@ -17,7 +17,7 @@ mod trees;
 pub use allbroadcast::AllBroadcast;
 pub use barrier::Barrier;
 pub use broadcast::Broadcast;
-pub use choice::{Choice, Form, Why};
+pub use choice::{Choice, Form, Method, Why};
 pub use problem::{Context, Problem, SET_UP_US, typical};
 pub use reduction::{Order, Reduction, SLOT_UNIT_MAX};
 pub use rooted::{Rooted, long_block};
@@ -34,7 +34,7 @@ use crate::schedule::{Parts, Steps};
 
 /// No short call of Rondo's is expected to take more times as long as the host's, where nothing is known of the
 /// network.
-const BELOW_MAX: f64 = 32.0;
+const UNKNOWN_BELOW_MAX: f64 = 32.0;
 
 /// If a rank can begin so many short messages while one travels, most of the time of short calls is the network's, of
 /// which Rondo takes the least, and not the processor's.
@@ -93,8 +93,6 @@ impl Facts {
         if !self.is_known(config) {
             return LEAST_BYTES;
         }
-        let (between, _) = self.models(config);
-        let overlap = between.alpha_us >= OVERLAP * between.gap_us;
         match (form, context.collective.family()) {
             // A node sends one message where the host sends one for each of its ranks.
             (Form::Nodes { .. }, Family::AllBroadcast) => 1,
@@ -105,7 +103,7 @@ impl Facts {
                 1
             }
             (Form::Nodes { .. }, _) if config.shm => LEADERS_LEAST_BYTES,
-            _ if overlap => 1,
+            _ if self.is_far(config) => 1,
             _ => LEAST_BYTES,
         }
     }
@@ -113,6 +111,12 @@ impl Facts {
     /// Is it known what a short message between nodes takes?
     fn is_known(&self, config: &Config) -> bool {
         !config.network.or(&self.network).lacks(false)
+    }
+
+    /// Can a rank begin so many short messages while one travels that the network decides what short calls take?
+    fn is_far(&self, config: &Config) -> bool {
+        let (between, _) = self.models(config);
+        self.is_known(config) && between.alpha_us >= OVERLAP * between.gap_us
     }
 
     /// Between whom an algorithm for `bytes` bytes should run.
@@ -199,7 +203,7 @@ impl Facts {
             1 => NODE_LEAST_BYTES,
             _ => LEAST_BYTES,
         };
-        (min as f64 / bytes.max(1) as f64).clamp(1.0, BELOW_MAX)
+        (min as f64 / bytes.max(1) as f64).clamp(1.0, UNKNOWN_BELOW_MAX)
     }
 
     /// The ways for a broadcast with their times by the model, in microseconds, fastest first.

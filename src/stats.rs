@@ -29,7 +29,7 @@ const IMPLEMENTATIONS: [&str; 1 + Algorithm::ALL.len()] = {
 fn place(choice: Choice) -> (usize, Why) {
     match choice {
         Choice::Host(why) => (0, why),
-        Choice::Rondo { algorithm, why, .. } => (1 + algorithm as usize, why),
+        Choice::Rondo(method) => (1 + method.algorithm as usize, method.why),
     }
 }
 

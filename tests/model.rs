@@ -326,7 +326,9 @@ fn reductions_of_vectors_have_the_rounds_and_bytes_that_are_predicted() {
         expect(Collective::Allreduce, Algorithm::Census, counted);
         let counted = count(1, &|script, rank| disseminate(script, &group(rank), 1));
         expect(Collective::Allreduce, Algorithm::Dissemination, counted);
-        let counted = count(1, &|script, rank| exchange(script, &group(rank), 1));
+        let counted = count(1, &|script, rank| {
+            recursive_doubling(script, &group(rank), 1)
+        });
         expect(Collective::Allreduce, Algorithm::Doubling, counted);
         let counted = count(1, &|script, rank| {
             reduce_tree(script, &family(Shape::BINOMIAL, p, rank))

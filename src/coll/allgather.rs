@@ -2,15 +2,15 @@
 
 #![forbid(unsafe_code)]
 
-use super::exchange::Means;
 use super::nodes::settle;
-use super::order::{Exchange, Sources};
+use super::order::{BlockTransfer, Sources};
 use super::traffic::Traffic;
-use super::{Operation, Plan, Stop, begin_exchange, context, private};
+use super::transfer::Means;
+use super::{Operation, Plan, Stop, begin_and_agree, context, private};
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 use crate::comm::{State, Work};
-use crate::decide::{AllBroadcast, Choice, Form, Why};
+use crate::decide::{AllBroadcast, Form, Method, Why};
 use crate::host::{Allgather, Host, Mpi, call_tag};
 use crate::stats;
 use std::ffi::c_int;
@@ -27,9 +27,6 @@ impl Operation for Allgather {
     }
 
     fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
-        if state.closed() == Some(Why::Inter) {
-            return None; // the arrays have an entry for each rank of the other group
-        }
         let parts = &mut state.work.lock().parts;
         self.parts(mpi, state.facts().p, parts)?;
         Some(parts.total())
@@ -60,17 +57,14 @@ impl Operation for Allgather {
         })
     }
 
-    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
-        let Choice::Rondo {
+    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+        let Method {
             algorithm, blocks, ..
-        } = plan.choice
-        else {
-            unreachable!("not Rondo's choice");
-        };
+        } = method;
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
-        let sequence = begin_exchange(work, plan, private, mpi, state)?;
-        let form = settle(&plan.choice, mpi, state, &mut work.nodes, private)?;
+        let sequence = begin_and_agree(self, (method, plan), work, private, mpi, state)?;
+        let form = settle(method, mpi, state, &mut work.nodes, private)?;
         let facts = [self.collective() as u64, sequence, work.parts.hash(), 0];
         let rank = state.rank();
         let invalid = || Stop::Host(Why::Invalid);
@@ -103,7 +97,7 @@ impl Operation for Allgather {
             true => Algorithm::Bruck,
             false => algorithm,
         };
-        let exchange = Exchange {
+        let transfer = BlockTransfer {
             way: algorithm.of_all_broadcast().into(),
             bytes: plan.bytes,
             blocks,
@@ -117,7 +111,7 @@ impl Operation for Allgather {
             scratch,
             nodes,
         };
-        exchange.run(form, mpi, state, traffic, means, count)
+        transfer.run(form, mpi, state, traffic, means, count)
     }
 
     fn leave(&self, host: &Host, mpi: &Mpi, state: &State) -> c_int {

@@ -7,11 +7,11 @@ mod packed;
 
 use super::nodes::shares;
 use super::reduction::{limits, trim};
-use super::{Operation, Plan, Stop, begin, context, private};
+use super::{Operation, Plan, Stop, begin, begin_and_agree, context, private};
 use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::collective::Collective;
 use crate::comm::{State, Work};
-use crate::decide::{Choice, Form, TotalExchange, Why};
+use crate::decide::{Choice, Form, Method, TotalExchange, Why};
 use crate::engine::{Execution, Limits, run_script};
 use crate::host::{
     Alltoall, AlltoallOp, Code, Comm, Failure, Mpi, MpiPairsWire, PairsJob, Requests, Side, Sides,
@@ -34,9 +34,6 @@ impl Operation for Alltoall {
 
     /// Bytes of this rank's blocks together.
     fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
-        if state.closed() == Some(Why::Inter) {
-            return None; // the arrays have an entry for each rank of the other group
-        }
         let p = state.facts().p;
         match self.op() {
             AlltoallOp::Alltoall => self.block_bytes(mpi)?.checked_mul(p.into()),
@@ -54,7 +51,7 @@ impl Operation for Alltoall {
         // Where it is Rondo's, they are added up when their types have been looked at.
         let counts = match plan.choice {
             Choice::Host(_) => state.timed(),
-            Choice::Rondo { .. } => state.config().trace,
+            Choice::Rondo(_) => state.config().trace,
         };
         let bytes = match counts {
             true => self.bytes(mpi, state).unwrap_or(0),
@@ -76,23 +73,20 @@ impl Operation for Alltoall {
         })
     }
 
-    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
-        let Choice::Rondo {
-            algorithm, form, ..
-        } = plan.choice
-        else {
-            unreachable!("not Rondo's choice");
-        };
+    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
         let algorithm = match self.op() {
-            AlltoallOp::Alltoall => algorithm.of_total_exchange(),
+            AlltoallOp::Alltoall => method.algorithm.of_total_exchange(),
             AlltoallOp::Alltoallv | AlltoallOp::Alltoallw => {
-                algorithm.of_irregular_exchange().into()
+                method.algorithm.of_irregular_exchange().into()
             }
         };
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
-        shares(form, mpi, state, &mut work.nodes, private)?;
-        let sequence = begin(work, private, mpi, state)?;
+        shares(method.form, mpi, state, &mut work.nodes, private)?;
+        let sequence = match plan.known {
+            Some(_) => begin_and_agree(self, (method, plan), work, private, mpi, state)?,
+            None => begin(work, private, mpi, state)?,
+        };
         // From here on the other ranks may go ahead without this one, if only it has to complain.
         let sides = self.sides(mpi, private, state.facts().p);
         let sides = sides.ok_or(Stop::Host(Why::Invalid))?;
@@ -105,46 +99,8 @@ impl Operation for Alltoall {
             private,
             state,
         };
-        let Work {
-            nodes,
-            script,
-            requests,
-            ..
-        } = work;
-        let means = (&mut *script, &mut *requests);
-        let count = |choice, bytes| stats::count(self.collective(), choice, bytes);
-        let route = match (algorithm, form) {
-            (TotalExchangeAlgorithm::Circulant, _) => Some(Route::Circulant),
-            (TotalExchangeAlgorithm::Hypercube, _) => {
-                Some(Route::Grid(Grid::hypercube(state.facts().p)))
-            }
-            (TotalExchangeAlgorithm::Mesh, _) => Some(Route::Grid(Grid::mesh(state.facts().p))),
-            (TotalExchangeAlgorithm::Linear, Form::Nodes { lanes }) => {
-                Some(Route::Nodes(lanes, nodes.sharing.memory()))
-            }
-            (TotalExchangeAlgorithm::Linear, Form::Flat)
-            | (TotalExchangeAlgorithm::Pairwise, _) => None,
-        };
-        let counted = |bytes| count(plan.choice, bytes);
-        match route {
-            Some(Route::Circulant) if self.op() != AlltoallOp::Alltoall => {
-                if !exchange.irregular(means, counted)? {
-                    let choice = Choice::Rondo {
-                        algorithm: Algorithm::Pairwise,
-                        form: Form::Flat,
-                        blocks: 1,
-                        why: Why::Memory,
-                    };
-                    exchange.pairs(true, (script, requests), |bytes| count(choice, bytes))?;
-                }
-            }
-            Some(route) => exchange.packed(route, plan.bytes, means, || counted(plan.bytes))?,
-            None => {
-                let one_at_a_time = algorithm == TotalExchangeAlgorithm::Pairwise;
-                exchange.pairs(one_at_a_time, means, counted)?;
-            }
-        }
-        trim(script, requests);
+        exchange.carry_out((algorithm, method.form), plan, work)?;
+        trim(&mut work.script, &mut work.requests);
         Ok(())
     }
 
@@ -158,7 +114,7 @@ impl Operation for Alltoall {
 
 /// Does this rank send itself what it receives from itself?
 fn check_own(sides: &Sides, mpi: &Mpi, rank: u32) -> Result<(), Stop> {
-    let bytes = |side: &crate::host::Side| side.bytes(mpi, rank).unwrap_or(0);
+    let bytes = |side: &Side| side.bytes(mpi, rank).unwrap_or(0);
     let (sends, expected) = (bytes(sides.sent()), bytes(&sides.receive));
     match sends == expected {
         true => Ok(()),
@@ -180,6 +136,57 @@ impl Exchange<'_> {
     /// What all ranks agree on.
     fn facts(&self) -> [u64; 2] {
         [self.collective as u64, self.sequence]
+    }
+
+    /// Carries it out.
+    fn carry_out(
+        &self,
+        (algorithm, form): (TotalExchangeAlgorithm, Form),
+        plan: &Plan,
+        work: &mut Work,
+    ) -> Result<(), Stop> {
+        let Work {
+            nodes,
+            script,
+            requests,
+            ..
+        } = work;
+        let (p, means) = (self.state.facts().p, (script, requests));
+        let count = |bytes| stats::count(self.collective, plan.choice, bytes);
+        let route = match (algorithm, form) {
+            (TotalExchangeAlgorithm::Linear, Form::Flat) => return self.pairs(false, means, count),
+            (TotalExchangeAlgorithm::Pairwise, _) => return self.pairs(true, means, count),
+            (TotalExchangeAlgorithm::Circulant, _) if plan.known.is_none() => {
+                return self.irregular_with_room(means, count);
+            }
+            (TotalExchangeAlgorithm::Circulant, _) => Route::Circulant,
+            (TotalExchangeAlgorithm::Hypercube, _) => Route::Grid(Grid::hypercube(p)),
+            (TotalExchangeAlgorithm::Mesh, _) => Route::Grid(Grid::mesh(p)),
+            (TotalExchangeAlgorithm::Linear, Form::Nodes { lanes }) => {
+                Route::Nodes(lanes, nodes.sharing.memory())
+            }
+        };
+        self.packed(route, plan.bytes, means, || count(plan.bytes))
+    }
+
+    /// Of blocks of any sizes: on the circulant graph, or each straight to its rank if some rank has no room for what
+    /// passes through it.
+    fn irregular_with_room(
+        &self,
+        (script, requests): (&mut Script, &mut Requests),
+        count: impl FnOnce(u64),
+    ) -> Result<(), Stop> {
+        if self.irregular((&mut *script, &mut *requests), count)? {
+            return Ok(());
+        }
+        let choice = Choice::Rondo(Method {
+            algorithm: Algorithm::Pairwise,
+            form: Form::Flat,
+            blocks: 1,
+            why: Why::Memory,
+        });
+        let count = |bytes| stats::count(self.collective, choice, bytes);
+        self.pairs(true, (script, requests), count)
     }
 
     /// Of blocks of any sizes, each straight to its rank: one at a time each way, or many.

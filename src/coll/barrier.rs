@@ -8,7 +8,7 @@ use super::slots::Inside;
 use super::{Operation, Plan, Stop, begin, context, private};
 use crate::collective::Collective;
 use crate::comm::{State, Work};
-use crate::decide::{self, Choice, Form};
+use crate::decide::{self, Form, Method};
 use crate::host::{self, Barrier, Mpi, Vectors, call_tag};
 use crate::schedule::Steps;
 use crate::script::{Group, dissemination};
@@ -40,15 +40,13 @@ impl Operation for Barrier {
         question(decide::Barrier { context })
     }
 
-    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
         // Without memory that the ranks of a node share, between all ranks.
-        let form = match plan.choice {
-            Choice::Rondo { form, .. } if shares(form, mpi, state, &mut work.nodes, private)? => {
-                form
-            }
-            Choice::Rondo { .. } | Choice::Host(_) => Form::Flat,
+        let form = match shares(method.form, mpi, state, &mut work.nodes, private)? {
+            true => method.form,
+            false => Form::Flat,
         };
         let sequence = begin(work, private, mpi, state)?;
         let Work {

@@ -2,14 +2,14 @@
 
 #![forbid(unsafe_code)]
 
-use super::exchange::Means;
 use super::nodes::settle;
-use super::order::{Exchange, Sources, Way};
+use super::order::{BlockTransfer, Sources, Way};
 use super::traffic::Traffic;
-use super::{Operation, Plan, Stop, begin_exchange, context, private};
+use super::transfer::Means;
+use super::{Operation, Plan, Stop, begin_and_agree, context, private};
 use crate::collective::Collective;
 use crate::comm::State;
-use crate::decide::{Broadcast, Choice, Form, Why};
+use crate::decide::{Broadcast, Form, Method, Why};
 use crate::host::{Bcast, Mpi, call_tag};
 use crate::stats;
 
@@ -21,10 +21,7 @@ impl Operation for Bcast {
     }
 
     #[inline]
-    fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
-        if state.closed() == Some(Why::Inter) {
-            return None; // what a rank beside the root passes means nothing
-        }
+    fn bytes(&self, mpi: &Mpi, _state: &State) -> Option<u64> {
         let (count, datatype) = (self.count()?, self.datatype(mpi)?);
         mpi.type_size(datatype).ok()?.checked_mul(count)
     }
@@ -49,21 +46,16 @@ impl Operation for Bcast {
         })
     }
 
-    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
-        let p = state.facts().p;
-        let (
-            Choice::Rondo {
-                algorithm, blocks, ..
-            },
-            Some(root),
-        ) = (plan.choice, self.root(p))
-        else {
-            unreachable!("not Rondo's choice");
-        };
+    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+        let Method {
+            algorithm, blocks, ..
+        } = method;
+        let root = self.root(state.facts().p);
+        let root = root.ok_or(Stop::Host(Why::Invalid))?;
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
-        let sequence = begin_exchange(work, plan, private, mpi, state)?;
-        let form = settle(&plan.choice, mpi, state, &mut work.nodes, private)?;
+        let sequence = begin_and_agree(self, (method, plan), work, private, mpi, state)?;
+        let form = settle(method, mpi, state, &mut work.nodes, private)?;
         let facts = [Collective::Bcast as u64, sequence, root.into(), plan.bytes];
 
         let datatype = self.datatype(mpi).ok_or(Stop::Host(Why::Invalid))?;
@@ -79,7 +71,7 @@ impl Operation for Bcast {
             packs: state.rank() == root,
         };
         let count = || stats::count(Collective::Bcast, plan.choice, plan.bytes);
-        let exchange = Exchange {
+        let transfer = BlockTransfer {
             way: Way::of_broadcast(algorithm, form, plan.bytes.div_ceil(blocks.into()), state),
             bytes: plan.bytes,
             blocks,
@@ -93,7 +85,7 @@ impl Operation for Bcast {
             scratch: &mut work.scratch,
             nodes: &mut work.nodes,
         };
-        exchange.run(form, mpi, state, traffic, means, count)
+        transfer.run(form, mpi, state, traffic, means, count)
     }
 
     fn describe(&self, plan: &Plan) -> String {

@@ -2,39 +2,56 @@
 
 #![forbid(unsafe_code)]
 
-use super::Operation;
 use super::writing::Writing;
 use crate::algorithm::{Algorithm, trees};
-use crate::collective::Family;
-use crate::decide::Form;
+use crate::collective::Reducing;
+use crate::decide::{Form, Method};
 
 impl Writing<'_> {
     /// Ranks that may send to one, if that can be more than this rank itself sends to; otherwise 0. It bounds what this
     /// rank leaves with others, so ranks need not agree on it.
-    pub(super) fn crowd(&self, algorithm: Algorithm, form: Form) -> u32 {
+    pub(super) fn crowd(&self) -> u32 {
         let facts = self.state.facts();
-        match (algorithm, form) {
+        let Method {
+            algorithm, form, ..
+        } = self.method;
+        let has_leaders = match form {
+            Form::Flat => false,
+            Form::Nodes { lanes } => lanes == 1 || algorithm == Algorithm::Circulant,
+        };
+        match algorithm {
             // A grid of ranks, a chain, and binary trees, in which nobody gets much from many.
-            (_, Form::Flat) if self.call.collective().family() == Family::Scan => 0,
-            (Algorithm::Ordered, _) => facts.p - 1,
+            _ if self.reducing == Reducing::Scan && form == Form::Flat => 0,
+            Algorithm::Ordered => facts.p - 1,
             // The parts of all come to the root.
-            (Algorithm::Halving | Algorithm::Ring, _)
-                if self.call.collective().family() == Family::Reduction =>
-            {
-                facts.p - 1
-            }
-            (_, Form::Nodes { lanes: 1 }) | (Algorithm::Circulant, Form::Nodes { .. })
-                if !self.shares =>
-            {
+            Algorithm::Halving | Algorithm::Ring if self.reducing == Reducing::Root => facts.p - 1,
+            // Those of its node, and other leaders.
+            _ if has_leaders && !self.shares => {
                 facts.widest - 1 + facts.nodes.next_power_of_two().ilog2()
             }
-            (Algorithm::Postal | trees!(Algorithm), _) => {
-                // As many as send to a rank one after the other for each block.
+            // As many as send to a rank one after the other for each block.
+            Algorithm::Postal | trees!(Algorithm) => {
                 self.shape(algorithm).pace(facts.p).every.max(2)
             }
             // From both children, and from the parent.
-            (Algorithm::DualRoot, _) => 3,
-            _ => 0,
+            Algorithm::DualRoot => 3,
+            Algorithm::Circulant
+            | Algorithm::Bruck
+            | Algorithm::Ring
+            | Algorithm::Hybrid
+            | Algorithm::Adaptive
+            | Algorithm::Relay
+            | Algorithm::ScatterAllgather
+            | Algorithm::Neighbor
+            | Algorithm::Halving
+            | Algorithm::Gather
+            | Algorithm::Doubling
+            | Algorithm::Pipelined
+            | Algorithm::Dissemination
+            | Algorithm::Census
+            | Algorithm::ReduceBcast
+            | Algorithm::Pairwise
+            | Algorithm::Hypercube => 0,
         }
     }
 }

@@ -4,10 +4,10 @@
 #![forbid(unsafe_code)]
 
 use super::Stop;
-use super::order::{Exchange, Members, cut_long, limits, neighbors, pattern, staging};
+use super::order::{BlockTransfer, Members, cut_long, limits, neighbors, pattern, staging};
 use super::traffic::Traffic;
 use crate::comm::{Memory, Nodes, Schedules, Space, State};
-use crate::decide::{Choice, Form, Why};
+use crate::decide::{Form, Method, Why};
 use crate::engine::node::{self, Messages, Places, Relay};
 use crate::engine::{self, AllBroadcast, Limits, Order, Part, Pattern, Scratch};
 use crate::host::{Comm, Failure, Job, Mpi, MpiWire, Requests, RingLocal, StagingRoom, View};
@@ -17,7 +17,7 @@ use crate::schedule::{Blocks, Circulant, Steps};
 pub(super) struct Over<'a> {
     pub mpi: &'a Mpi,
     pub state: &'a State,
-    pub exchange: &'a Exchange<'a>,
+    pub transfer: &'a BlockTransfer<'a>,
     pub lanes: u32,
     pub places: Places<'a>,
     /// The nodes with a part, ascending.
@@ -27,15 +27,13 @@ pub(super) struct Over<'a> {
 /// Between whom the call is carried out, now that it shows whether there is a segment: without one there is
 /// nothing to gain on a single node.
 pub(super) fn settle(
-    choice: &Choice,
+    method: Method,
     mpi: &Mpi,
     state: &State,
     nodes: &mut Nodes,
     private: Comm,
 ) -> Result<Form, Stop> {
-    let Choice::Rondo { form, why, .. } = *choice else {
-        return Ok(Form::Flat);
-    };
+    let Method { form, why, .. } = method;
     if form == Form::Flat || shares(form, mpi, state, nodes, private)? {
         return Ok(form);
     }
@@ -100,7 +98,7 @@ impl Over<'_> {
             count();
             return traffic.carry(mpi, state, |job| {
                 let (places, ring) = (self.places, &mut memory.ring);
-                let mut local = RingLocal::new(*job, ring, places, locals, self.exchange.sequence);
+                let mut local = RingLocal::new(*job, ring, places, locals, self.transfer.sequence);
                 let mut wire = MpiWire::new(job, requests, self.view(network.lane));
                 let network = network.begin(node, scratch, &mut wire);
                 node::run(relay, &mut local, network)
@@ -131,7 +129,7 @@ impl Over<'_> {
         lanes: &mut Vec<(u32, Messages)>,
         requests: &mut Requests,
     ) -> Result<Leading<'a>, Stop> {
-        let (state, exchange) = (self.state, self.exchange);
+        let (state, transfer) = (self.state, self.transfer);
         let topology = state.topology();
         let n = topology.nodes();
         let graph = Circulant::new(n);
@@ -139,10 +137,10 @@ impl Over<'_> {
             graph,
             me: topology.node(state.rank()),
             contributors: self.contributors,
-            radix: exchange.radix(state, Form::Nodes { lanes: self.lanes }),
+            radix: transfer.radix(state, Form::Nodes { lanes: self.lanes }),
         };
-        let pattern = pattern(exchange.way, exchange.blocks, &members, schedules);
-        let round = exchange.bytes.div_ceil(exchange.blocks.into());
+        let pattern = pattern(transfer.way, transfer.blocks, &members, schedules);
+        let round = transfer.bytes.div_ceil(transfer.blocks.into());
         let limits = limits(state, n, &pattern, round);
         let lane = self.list_lanes((pattern, limits), cuts, lanes);
         if let Some(lane) = lane {
@@ -170,7 +168,7 @@ impl Over<'_> {
     ) -> Option<u32> {
         let (topology, rank) = (self.state.topology(), self.state.rank());
         let (node, n) = (topology.node(rank), topology.nodes());
-        let root = self.exchange.sources.root().unwrap_or(0);
+        let root = self.transfer.sources.root().unwrap_or(0);
         cuts.resize_with(self.lanes as usize, Vec::new);
         lanes.resize_with(self.lanes as usize, Default::default);
         let mut leads = None;
@@ -191,16 +189,16 @@ impl Over<'_> {
         leads
     }
 
-    /// The parts of `lane` in an exchange among `n` nodes.
+    /// The parts of `lane` in a transfer among `n` nodes.
     fn cut(&self, lane: u32, n: u32, cut: &mut Vec<Part>) {
         let len = |node| self.places.share(node, (lane, self.lanes)).len;
-        self.exchange.cut(n, self.contributors, len, cut);
+        self.transfer.cut(n, self.contributors, len, cut);
     }
 
     fn view(&self, lane: Option<(u32, u32)>) -> View<'_> {
         View::Nodes {
             topology: self.state.topology(),
-            root: self.exchange.sources.root().unwrap_or(0),
+            root: self.transfer.sources.root().unwrap_or(0),
             lane: lane.unwrap_or((0, 1)),
             places: self.places,
         }
@@ -276,7 +274,7 @@ impl Inside<'_> {
         let (topology, rank) = (state.topology(), state.rank());
         let locals = topology.locals(topology.node(rank));
         let n = locals.len() as u32;
-        if n == 1 || self.over.exchange.sources.root().is_some() {
+        if n == 1 || self.over.transfer.sources.root().is_some() {
             return Ok(());
         }
         let pattern = Pattern::Bruck(Steps::new(n, 2));
@@ -312,7 +310,7 @@ impl Inside<'_> {
         let (node, me) = (topology.node(rank), topology.local(rank));
         let locals = topology.locals(node);
         let n = locals.len() as u32;
-        let root = over.exchange.sources.root();
+        let root = over.transfer.sources.root();
         let [(leader, messages)] = lanes else {
             unreachable!("lanes need shared memory");
         };
@@ -320,7 +318,7 @@ impl Inside<'_> {
         if root.is_some_and(|root| topology.node(root) == node) {
             messages.list_own(Blocks::new(
                 over.places.node_part(node).len,
-                over.exchange.blocks,
+                over.transfer.blocks,
             ));
             own = messages.count();
         }
@@ -345,7 +343,7 @@ impl Inside<'_> {
                 contributors: &[leader],
                 radix: 2,
             };
-            let way = over.exchange.way.inside(over.exchange.round(), state);
+            let way = over.transfer.way.inside(over.transfer.round(), state);
             let pattern = pattern(way, count, &members, schedules);
             let limits = Limits {
                 message: 1, // a block is a message, whatever its number says of bytes

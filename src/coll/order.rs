@@ -75,8 +75,8 @@ impl Way {
     }
 }
 
-/// An all-broadcast.
-pub(super) struct Exchange<'a> {
+/// The blocks of an all-broadcast, of which a broadcast is one with a single part, and how they go.
+pub(super) struct BlockTransfer<'a> {
     pub way: Way,
     /// Bytes of all parts.
     pub bytes: u64,
@@ -124,7 +124,7 @@ impl Sources<'_> {
     }
 }
 
-impl Exchange<'_> {
+impl BlockTransfer<'_> {
     /// The most that a member sends, or receives, in a round.
     pub(super) fn round(&self) -> u64 {
         match self.way {
@@ -224,7 +224,7 @@ pub(super) fn neighbors(ranks: u32, pattern: &Pattern) -> u32 {
     }
 }
 
-/// Room for staged messages of up to `bytes` bytes in `pieces` pieces, of an exchange of `total` bytes.
+/// Room for staged messages of up to `bytes` bytes in `pieces` pieces, of a transfer of `total` bytes.
 pub(super) fn staging(limits: &Limits, bytes: u64, pieces: usize, total: u64) -> StagingRoom {
     let memory = bytes + (pieces * StagingRoom::PIECE_BYTES) as u64;
     // One is copied while another travels.
@@ -251,7 +251,7 @@ fn keeps_step(state: &State, pattern: &Pattern, round_bytes: u64) -> bool {
         && link_us > between.alpha_us
 }
 
-/// How much an exchange among `ranks` ranks may have under way, of which each sends, or receives,
+/// How much a transfer among `ranks` ranks may have under way, of which each sends, or receives,
 /// `round_bytes` bytes in a round at the most.
 pub(super) fn limits(state: &State, ranks: u32, pattern: &Pattern, round_bytes: u64) -> Limits {
     let in_step = keeps_step(state, pattern, round_bytes);

@@ -5,37 +5,26 @@
 use super::nodes::shares;
 use super::slots::Inside;
 use super::writing::Writing;
-use super::{Operation, Plan, Stop, begin_exchange, context, private};
+use super::{Operation, Plan, Stop, begin_and_agree, context, private};
 use crate::algorithm::Algorithm;
-use crate::collective::{Collective, LEAST_BYTES};
-use crate::comm::{SEND_WINDOW, SIMULATED_SENDS, State, Work};
+use crate::collective::{Collective, LEAST_BYTES, Reducing};
+use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State, Work};
 use crate::config::Reproducible;
-use crate::decide::{self, Choice, Form, Order, SLOT_UNIT_MAX, Why};
+use crate::decide::{self, Choice, Form, Method, Order, SLOT_UNIT_MAX, Why};
 use crate::engine::{Execution, Limits, run_script};
 use crate::host::{
     self, Abi, Area, Buffers, Code, Comm, Failure, Mpi, MpiScriptWire, Operands, Reduction,
     ReductionOp, Requests, ScriptJob, SlotVectors, Vectors, call_tag,
 };
-use crate::script::{Cut, GatherNodes, Group, Script};
+use crate::script::{Cut, Script, reduce_gathered};
 use crate::stats;
 use std::mem::take;
-
-/// Receives that are posted ahead.
-const WINDOW: u32 = 64;
 
 /// Bytes up to which parts share a message: longer messages would keep waiting what could go on.
 pub(super) const PIECE_BYTES: u64 = 64 << 10;
 
 /// Bytes of a script that are kept from call to call.
 const SCRIPT_BYTES: usize = 128 << 10;
-
-/// A number for the algorithm of a choice.
-fn implementation(choice: Choice) -> u64 {
-    match choice {
-        Choice::Host(_) => 0,
-        Choice::Rondo { algorithm, .. } => 1 + algorithm as u64,
-    }
-}
 
 impl Operation for Reduction {
     type Problem<'a> = decide::Reduction<'a>;
@@ -52,9 +41,6 @@ impl Operation for Reduction {
     }
 
     fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
-        if state.closed() == Some(Why::Inter) {
-            return None; // what a rank beside the root passes means nothing
-        }
         self.all_bytes(mpi, state.facts().p)
     }
 
@@ -69,7 +55,7 @@ impl Operation for Reduction {
         Some(match plan.choice {
             Choice::Host(Why::Empty | Why::Off | Why::FewRanks | Why::Configured) => plan,
             Choice::Host(_) if stays => plan,
-            Choice::Rondo { .. } | Choice::Host(_) => {
+            Choice::Rondo(_) | Choice::Host(_) => {
                 self.look_at_operator(mpi)?;
                 self.decide(known, state)
             }
@@ -105,11 +91,12 @@ impl Operation for Reduction {
         state.is_new() && self.is_short_over_nodes(plan, state)
     }
 
-    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
-        let (collective, p, rank) = (self.collective(), state.facts().p, state.rank());
+    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
         if self.is_provisional(plan, state) {
             return self.without_private(plan, mpi, state);
         }
+        let (facts, rank) = (state.facts(), state.rank());
+        let p = facts.p;
         let private = self.private(mpi, state)?;
         let root = self.root(p).unwrap_or(0);
         let gets = self.gets(rank, root);
@@ -117,47 +104,55 @@ impl Operation for Reduction {
         let found = self.operands(mpi, private, gets);
         let (mut operands, buffers) = found.ok_or(Stop::Host(Why::Invalid))?;
         let work = &mut *state.work.lock();
-        let Choice::Rondo { form, .. } = plan.choice else {
-            unreachable!("not Rondo's choice");
-        };
         // Whether there is a segment, all ranks of all nodes know. Without one, messages give the same bits.
         let unit = operands.unit();
-        let shares = unit <= SLOT_UNIT_MAX && shares(form, mpi, state, &mut work.nodes, private)?;
+        let shares =
+            unit <= SLOT_UNIT_MAX && shares(method.form, mpi, state, &mut work.nodes, private)?;
         if shares {
             operands.reserve_apart().map_err(Stop::Error)?;
         }
-        let sequence = begin_exchange(work, plan, private, mpi, state)?;
+        let sequence = begin_and_agree(self, (method, plan), work, private, mpi, state)?;
         let slot_unit = if shares { unit } else { 0 };
         // Ranks whose operators differ in what they allow may have chosen differently. Messages may have elements of
         // several sizes, slots may not.
         let exact = u64::from(self.is_exact());
-        let what =
-            collective as u64 | implementation(plan.choice) << 8 | slot_unit << 16 | exact << 32;
-        let facts = [what, sequence, root.into(), plan.bytes];
+        let what = self.collective() as u64
+            | (1 + method.algorithm as u64) << 8
+            | slot_unit << 16
+            | exact << 32;
+        let words = [what, sequence, root.into(), plan.bytes];
         let total = self.total(p).ok_or(Stop::Host(Why::Invalid))?;
         let run = Run {
             mpi,
             state,
             private,
-            tag: call_tag(facts, state.tag_mask()),
+            tag: call_tag(words, state.tag_mask()),
             operands: &operands,
         };
-        let go = Go {
-            plan,
+        let settled = Settled {
+            run: &run,
+            writing: Writing {
+                call: self,
+                method,
+                reducing: self.reducing(),
+                state,
+                total,
+                bytes: plan.bytes,
+                most: facts.eager_bytes.min(PIECE_BYTES) / operands.bytes(1).max(1),
+                root,
+                shares,
+            },
             sequence,
-            total,
-            root,
             gets,
-            shares,
         };
         let result = match gets {
             true => self.result(rank, total),
             false => 0,
         };
         match operands.shadow(&buffers, result).map_err(Stop::Error)? {
-            None => self.reduce(go, &run, &buffers, work),
+            None => settled.carry_out(&buffers, work),
             Some(shadow) => {
-                self.reduce(go, &run, shadow.buffers(), work)?;
+                settled.carry_out(shadow.buffers(), work)?;
                 (shadow.hand_out(&operands, &buffers)).map_err(Stop::Broken)
             }
         }
@@ -176,18 +171,132 @@ impl Operation for Reduction {
     }
 }
 
-/// What is settled of a reduction that Rondo carries out.
-struct Go<'a> {
-    plan: &'a Plan,
+/// A reduction that Rondo carries out.
+struct Settled<'a> {
+    run: &'a Run<'a>,
+    writing: Writing<'a>,
     /// The number of the call.
     sequence: u64,
-    /// Elements of a rank's vector.
-    total: u64,
-    root: u32,
     /// Does this rank get a result?
     gets: bool,
-    /// Do the ranks of a node share memory?
-    shares: bool,
+}
+
+impl Settled<'_> {
+    /// Carries it out, on buffers of which the processor can touch the result.
+    fn carry_out(&self, buffers: &Buffers, work: &mut Work) -> Result<(), Stop> {
+        let (run, writing) = (self.run, &self.writing);
+        let Work {
+            nodes,
+            script,
+            requests,
+            ..
+        } = work;
+        let memory = nodes.sharing.memory().filter(|_| writing.shares);
+        let mut inside = memory.map(|memory| Inside {
+            run,
+            sequence: self.sequence,
+            memory,
+        });
+        let is_one_node = run.state.facts().nodes == 1;
+        // Every rank reduces what all have.
+        let gathers = is_one_node && writing.method.algorithm == Algorithm::Gather;
+        if let Some(inside) = &mut inside
+            && is_one_node
+            && !gathers
+        {
+            return inside.on_one_node(writing, buffers, (script, requests));
+        }
+        writing.write(script);
+        let area = self.reserve(buffers, script, requests)?;
+        writing.count();
+        match &mut inside {
+            None => {
+                self.fill(buffers, area)?;
+                run.carry_out(script, requests, area)?;
+            }
+            Some(inside) if gathers => {
+                self.fill(buffers, area)?;
+                inside.exchange(self.in_area(area), &writing.vectors_of_ranks())?;
+                run.carry_out(script, requests, area)?;
+            }
+            Some(inside) => self.over_nodes(inside, buffers, (script, requests, area))?,
+        }
+        finish(run.operands, buffers, script, (requests, area))
+    }
+
+    /// Makes room for a script. Where its area is the result, it is that from the beginning.
+    fn reserve(
+        &self,
+        buffers: &Buffers,
+        script: &Script,
+        requests: &mut Requests,
+    ) -> Result<Area, Stop> {
+        let Writing { total, shares, .. } = self.writing;
+        let whole = script.cut().total() == total && script.results().is_empty();
+        let idles = shares && script.cut().total() == 0;
+        let result = || self.run.operands.area_of_result(buffers, total);
+        let area = (self.gets && (whole || idles)).then(result);
+        // A rank that only lays its vector into slots has no use for a whole one.
+        let vectors = match idles && !self.gets {
+            true => Vectors { first: 0, other: 0 },
+            false => self.writing.vectors(),
+        };
+        self.run.reserve(script, requests, vectors, area)
+    }
+
+    /// Copies this rank's vector to the area.
+    fn fill(&self, buffers: &Buffers, area: Area) -> Result<(), Stop> {
+        let (operands, writing) = (self.run.operands, &self.writing);
+        let Some(ranks) = writing.order() else {
+            return (operands.fill(buffers, area, writing.total)).map_err(Stop::Broken);
+        };
+        // In parts.
+        let firsts = Cut::of((0..writing.p()).map(|rank| writing.part(rank)));
+        let mut place = 0;
+        for rank in ranks {
+            let elements = firsts.elements(&(rank..rank + 1));
+            let to = place;
+            place += elements.end - elements.start;
+            (operands.fill_part(buffers, &elements, area, to)).map_err(Stop::Broken)?;
+        }
+        Ok(())
+    }
+
+    /// The node reduces what its ranks have, and hands out what came from other nodes.
+    fn over_nodes(
+        &self,
+        inside: &mut Inside,
+        buffers: &Buffers,
+        (script, requests, area): (&mut Script, &mut Requests, Area),
+    ) -> Result<(), Stop> {
+        let (run, writing) = (self.run, &self.writing);
+        let vectors = SlotVectors {
+            operands: run.operands,
+            from: run.operands.area_of_own(buffers, writing.total),
+            to: area,
+        };
+        inside.reduce(vectors, writing.total, &writing.trees(), &writing.wants())?;
+        run.carry_out(script, requests, area)?;
+        if let Some(slices) = writing.slices() {
+            inside.exchange(self.in_area(area), &slices)?;
+        }
+        if writing.write_join(script) {
+            run.carry_out(script, requests, area)?;
+        }
+        if let Some((own, longest, wants)) = writing.handed_out().or_else(|| writing.brought()) {
+            inside.shuffle(self.in_area(area), own, longest, &wants)?;
+        }
+        Ok(())
+    }
+
+    /// What is read and written in the area.
+    fn in_area(&self, area: Area) -> SlotVectors<'_> {
+        SlotVectors {
+            operands: self.run.operands,
+            from: area,
+            to: area,
+        }
+    }
 }
 
 impl Reduction {
@@ -232,106 +341,10 @@ impl Reduction {
         }
     }
 
-    /// Carries it out, on buffers of which the processor can touch the result.
-    fn reduce(&self, go: Go, run: &Run, buffers: &Buffers, work: &mut Work) -> Result<(), Stop> {
-        let Go {
-            plan,
-            sequence,
-            total,
-            root,
-            gets,
-            shares,
-        } = go;
-        let Choice::Rondo { algorithm, .. } = plan.choice else {
-            unreachable!("not Rondo's choice");
-        };
-        let &Run {
-            state, operands, ..
-        } = run;
-        let Work {
-            nodes,
-            script,
-            requests,
-            ..
-        } = work;
-        let mut inside = (nodes.sharing.memory())
-            .filter(|_| shares)
-            .map(|memory| Inside {
-                run,
-                sequence,
-                memory,
-            });
-        let writing = Writing {
-            call: self,
-            choice: plan.choice,
-            state,
-            total,
-            bytes: plan.bytes,
-            most: state.facts().eager_bytes.min(PIECE_BYTES) / operands.bytes(1).max(1),
-            root,
-            shares: inside.is_some(),
-        };
-        let own = operands.area_of_own(buffers, total);
-        let result = operands.area_of_result(buffers, total);
-        // Every rank reduces what all have.
-        let gathers = algorithm == Algorithm::Gather && state.facts().nodes == 1;
-        if let Some(inside) = &mut inside
-            && state.facts().nodes == 1
-            && !gathers
-        {
-            return inside.on_one_node(&writing, buffers, (script, requests));
-        }
-        writing.write(script);
-
-        // Where the area is the result, it is that from the beginning.
-        let whole = script.cut().total() == total && script.results().is_empty();
-        let idles = inside.is_some() && script.cut().total() == 0;
-        let area = (gets && (whole || idles)).then_some(result);
-        // A rank that only lays its vector into slots has no use for a whole one.
-        let vectors = match idles && !gets {
-            true => Vectors { first: 0, other: 0 },
-            false => writing.vectors(),
-        };
-        let area = run.reserve(script, requests, vectors, area)?;
-        stats::count(self.collective(), plan.choice, plan.bytes);
-        match (&mut inside, writing.order()) {
-            (Some(inside), _) if !gathers => {
-                let vectors = SlotVectors {
-                    operands,
-                    from: own,
-                    to: area,
-                };
-                inside.reduce(vectors, total, &writing.trees(), &writing.wants())?;
-            }
-            (_, None) => (operands.fill(buffers, area, total)).map_err(Stop::Broken)?,
-            (_, Some(ranks)) => fill_in_order(operands, buffers, area, &writing, &ranks)?,
-        }
-        let in_area = SlotVectors {
-            operands,
-            from: area,
-            to: area,
-        };
-        if let Some(inside) = &mut inside
-            && gathers
-        {
-            inside.exchange(in_area, &writing.vectors_of_ranks())?;
-        }
-        run.carry_out(script, requests, area)?;
-        if let Some(inside) = &mut inside
-            && let Some(slices) = writing.slices()
-            && !gathers
-        {
-            inside.exchange(in_area, &slices)?;
-        }
-        if inside.is_some() && writing.write_join(script) {
-            run.carry_out(script, requests, area)?;
-        }
-        if let Some(inside) = &mut inside
-            && let Some((own, longest, wants)) = writing.handed_out().or_else(|| writing.brought())
-        {
-            inside.shuffle(in_area, own, longest, &wants)?;
-        }
-        finish(operands, buffers, script, (requests, area))
+    /// Who gets what of the result.
+    fn reducing(&self) -> Reducing {
+        let reducing = self.collective().family().reducing();
+        reducing.expect("the collective reduces")
     }
 }
 
@@ -339,12 +352,12 @@ impl Reduction {
 impl Reduction {
     /// Is this a short reduction that is Rondo's because the rules say so?
     fn is_short_over_nodes(&self, plan: &Plan, state: &State) -> bool {
-        let Choice::Rondo {
+        let Choice::Rondo(Method {
             algorithm,
             form,
             why: Why::Auto,
             ..
-        } = plan.choice
+        }) = plan.choice
         else {
             return false;
         };
@@ -398,13 +411,10 @@ impl Reduction {
             let work = &mut *state.work.lock();
             (take(&mut work.script), take(&mut work.requests))
         };
-        let nodes = GatherNodes {
-            leaders: Group::all(topology.nodes(), 0),
-            locals: &[],
-            places: state.facts().places(),
-            rank: 0,
-        };
-        nodes.reduce(&mut script, total, |node| topology.locals(node));
+        let places = state.facts().places();
+        reduce_gathered(&mut script, (topology.nodes(), places), total, |node| {
+            topology.locals(node)
+        });
         let run = Run {
             mpi,
             state,
@@ -426,25 +436,6 @@ impl Reduction {
         (work.script, work.requests) = (script, requests);
         Ok(())
     }
-}
-
-/// Copies this rank's vector to the area, the parts of ranks in this order.
-fn fill_in_order(
-    operands: &Operands,
-    buffers: &Buffers,
-    area: Area,
-    writing: &Writing,
-    ranks: &[u32],
-) -> Result<(), Stop> {
-    let firsts = Cut::of((0..writing.p()).map(|rank| writing.part(rank)));
-    let mut place = 0;
-    for &rank in ranks {
-        let elements = firsts.elements(&(rank..rank + 1));
-        let to = place;
-        place += elements.end - elements.start;
-        (operands.fill_part(buffers, &elements, area, to)).map_err(Stop::Broken)?;
-    }
-    Ok(())
 }
 
 /// Copies the results of a script from its area to where they belong, and gives back what is not kept.
@@ -476,7 +467,7 @@ pub(super) fn trim(script: &mut Script, requests: &mut Requests) {
 pub(super) fn limits(state: &State) -> Limits {
     Limits {
         receives: match state.config().window {
-            0 => WINDOW,
+            0 => RECEIVE_WINDOW,
             window => window,
         },
         // Where time is simulated, messages in flight share a link, and all come late.

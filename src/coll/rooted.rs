@@ -7,7 +7,7 @@ use super::{Operation, Plan, Stop, begin, context, private};
 use crate::algorithm::RootedAlgorithm;
 use crate::collective::Collective;
 use crate::comm::{Memory, Nodes, State, Work};
-use crate::decide::{self, Choice, Form, Why};
+use crate::decide::{self, Form, Method, Why};
 use crate::engine::rooted::{self, Gather, Misfit, Scatter, Shape, Terms};
 use crate::host::{
     self, Code, Comm, Failure, LocalPackets, Mpi, MpiRootedWire, Rooted, RootedOp, Route, Tags,
@@ -34,9 +34,6 @@ impl Operation for Rooted {
 
     /// Bytes of this rank's own block.
     fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
-        if state.closed() == Some(Why::Inter) {
-            return None; // the root is a rank of the other group, or none
-        }
         let root = self.root(state.facts().p)?;
         self.own_bytes(mpi, root == state.rank())
     }
@@ -68,16 +65,13 @@ impl Operation for Rooted {
         })
     }
 
-    fn attempt(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
-        let (Choice::Rondo { algorithm, .. }, Some(root)) =
-            (plan.choice, self.root(state.facts().p))
-        else {
-            unreachable!("not Rondo's choice");
-        };
+    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+        let root = self.root(state.facts().p);
+        let root = root.ok_or(Stop::Host(Why::Invalid))?;
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
         let sequence = begin(work, private, mpi, state)?;
-        let form = settle(&plan.choice, mpi, state, &mut work.nodes, private)?;
+        let form = settle(method, mpi, state, &mut work.nodes, private)?;
         let Work {
             parts,
             rooted_scratch,
@@ -90,7 +84,7 @@ impl Operation for Rooted {
             mailbox_state,
             ..
         } = nodes;
-        let terms = terms(algorithm.of_rooted(), form, root, state);
+        let terms = terms(method.algorithm.of_rooted(), form, root, state);
         // The mailboxes want to know of every call, also if this rank only reports an error.
         let memory = sharing.memory().filter(|_| form != Form::Flat);
         let mut local = memory.map(|memory| {

@@ -4,7 +4,7 @@
 
 use super::writing::Writing;
 use crate::algorithm::{Algorithm, ScanAlgorithm};
-use crate::decide::{Choice, Form};
+use crate::decide::{Form, Method};
 use crate::engine::node::{Operand, Want};
 use crate::host::ReductionOp;
 use crate::schedule::Grid;
@@ -73,12 +73,12 @@ impl Writing<'_> {
 
     /// Calls `write` if the call is a scan over nodes.
     fn with_node_scan<T>(&self, write: impl FnOnce(NodeScan) -> T) -> Option<T> {
-        let Choice::Rondo {
+        let Method {
             algorithm: Algorithm::Doubling,
             form: Form::Nodes { .. },
             blocks,
             ..
-        } = self.choice
+        } = self.method
         else {
             return None;
         };
@@ -144,11 +144,8 @@ impl Writing<'_> {
 
     /// Writes what is left of a scan over nodes when that is handed out, for the same area. Is it one?
     pub(super) fn write_join(&self, script: &mut Script) -> bool {
-        let Choice::Rondo { blocks, .. } = self.choice else {
-            return false;
-        };
         let joined = self.with_node_scan(|scan| {
-            self.begin_scan(script, scan.places(), blocks);
+            self.begin_scan(script, scan.places(), self.method.blocks);
             scan.join(script);
         });
         joined.is_some()

@@ -206,13 +206,13 @@ pub(super) fn on_trial<O: Operation>(
 
 /// Makes what a choice needs on the communicator.
 fn prepare(choice: &Choice, mpi: &Mpi, state: &State) -> Result<(), Stop> {
-    let Choice::Rondo { .. } = choice else {
+    let &Choice::Rondo(method) = choice else {
         return Ok(());
     };
     match state.private(mpi).map_err(Stop::Raised)? {
         Some(private) => {
             let work = &mut *state.work.lock();
-            settle(choice, mpi, state, &mut work.nodes, private).map(drop)
+            settle(method, mpi, state, &mut work.nodes, private).map(drop)
         }
         None => Ok(()),
     }

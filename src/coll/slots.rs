@@ -2,10 +2,10 @@
 
 #![forbid(unsafe_code)]
 
+use super::Stop;
 use super::reduction::Run;
 use super::writing::Writing;
-use super::{Operation, Stop};
-use crate::collective::Family;
+use crate::collective::Reducing;
 use crate::comm::Memory;
 use crate::engine::node::{
     GATE_BYTES, Gate, Groups, Operand, SlotExchange, SlotReduction, SlotShuffle, Tree, Want,
@@ -13,7 +13,6 @@ use crate::engine::node::{
 };
 use crate::host::{Buffers, Failure, NodeCall, Requests, RingSlots, SlotVectors, Vectors};
 use crate::script::{Cut, Fold, Script, share};
-use crate::stats;
 use std::iter::once;
 use std::ops::Range;
 
@@ -96,7 +95,7 @@ impl Inside<'_> {
         // The ranks put in parts of their vectors in an order in which a part of the result may come before an operand
         // that it would overwrite.
         let part = writing.part(run.state.rank());
-        let is_part = writing.call.collective().family() == Family::ScatteredReduction;
+        let is_part = writing.reducing == Reducing::Scattered;
         let apart = is_part && buffers.is_one();
         let to = match apart {
             false => run.operands.area_of_result(buffers, total),
@@ -109,7 +108,7 @@ impl Inside<'_> {
                 run.reserve(script, requests, vectors, None)?
             }
         };
-        stats::count(writing.call.collective(), writing.choice, writing.bytes);
+        writing.count();
         let vectors = SlotVectors {
             operands: run.operands,
             from: run.operands.area_of_own(buffers, total),
@@ -183,7 +182,6 @@ impl Writing<'_> {
                 fold,
             }]
         };
-        let family = self.call.collective().family();
         if self.is_ordered() {
             return whole(Fold::From(0));
         }
@@ -197,9 +195,9 @@ impl Writing<'_> {
                 fold: Fold::Halving(owner),
             }
         };
-        match family {
-            Family::Scan => whole(Fold::From(0)),
-            Family::Reduction => {
+        match self.reducing {
+            Reducing::Scan => whole(Fold::From(0)),
+            Reducing::Root => {
                 let tree = |lane| Tree {
                     end: self.slice(lane).end,
                     fold: Fold::From(local(self.lane_leader(lane))),
@@ -207,22 +205,14 @@ impl Writing<'_> {
                 self.lanes().map(tree).collect()
             }
             // As leaders that get messages.
-            Family::AllReduction | Family::ScatteredReduction if self.places().is_none() => {
-                whole(Fold::From(0))
-            }
-            Family::ScatteredReduction => {
+            Reducing::All | Reducing::Scattered if self.places().is_none() => whole(Fold::From(0)),
+            Reducing::Scattered => {
                 let ranks = 0..self.p();
                 ranks
                     .map(|rank| tree(self.part(rank), local(rank)))
                     .collect()
             }
-            Family::AllReduction
-            | Family::Broadcast
-            | Family::AllBroadcast
-            | Family::Rooted
-            | Family::Barrier
-            | Family::TotalExchange
-            | Family::IrregularExchange => {
+            Reducing::All => {
                 let places = self.state.locals().len() as u32;
                 let slice = |place| tree(share(self.total, places, place), place);
                 (0..places).map(slice).collect()
@@ -241,8 +231,8 @@ impl Writing<'_> {
                 of: Operand::All,
             }]
         };
-        match self.call.collective().family() {
-            Family::Reduction => {
+        match self.reducing {
+            Reducing::Root => {
                 let led = self.led(rank).into_iter();
                 let want = led.map(|elements| Want {
                     to: elements.start,
@@ -251,7 +241,7 @@ impl Writing<'_> {
                 });
                 want.collect()
             }
-            Family::ScatteredReduction => {
+            Reducing::Scattered => {
                 let parts = Cut::of((0..self.p()).map(|rank| self.part(rank)));
                 let place = topology.local(rank);
                 let of = |rank: u32, to| Want {
@@ -275,14 +265,8 @@ impl Writing<'_> {
                 wants.sort_unstable_by_key(|want| want.elements.start);
                 side_by_side(wants)
             }
-            Family::Scan => self.prefixes(),
-            Family::AllReduction
-            | Family::Broadcast
-            | Family::AllBroadcast
-            | Family::Rooted
-            | Family::Barrier
-            | Family::TotalExchange
-            | Family::IrregularExchange => match self.slices() {
+            Reducing::Scan => self.prefixes(),
+            Reducing::All => match self.slices() {
                 Some(slices) => {
                     let elements = slices[topology.local(rank) as usize].clone();
                     vec![Want {
@@ -298,13 +282,13 @@ impl Writing<'_> {
 
     /// What the ranks of the node exchange in the end: of each rank, elements of the area.
     pub fn slices(&self) -> Option<Vec<Range<u64>>> {
-        if self.call.collective().family() == Family::Scan {
+        if self.reducing == Reducing::Scan {
             return self.before_node();
         }
-        let is_all = self.call.collective().family() == Family::AllReduction;
+        let is_all = self.reducing == Reducing::All;
         (is_all && self.state.facts().nodes > 1).then(|| {
             let places = self.state.locals().len() as u32;
-            let count = |place| match (self.choice.has_leaders(), place) {
+            let count = |place| match (self.method.has_leaders(), place) {
                 (true, 0) => self.total,
                 (true, _) => 0,
                 (false, place) => share(self.total, places, place),

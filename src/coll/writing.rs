@@ -6,17 +6,18 @@ mod parts;
 
 use super::Operation;
 use crate::algorithm::{Algorithm, AllReductionAlgorithm, ReductionAlgorithm, trees};
-use crate::collective::Family;
+use crate::collective::Reducing;
 use crate::comm::State;
-use crate::decide::{self, Choice, Form};
+use crate::decide::{self, Choice, Form, Method};
 use crate::host::{self, Reduction, ReductionOp, Vectors};
 use crate::schedule::{Circulant, Shape, Steps, TreeNeighbors};
 use crate::script::{
     GatherNodes, GatherTree, Group, LaneLeaders, Lanes, Leaders, Script, broadcast_tree, census,
-    census_places, collect, disseminate, dual_root, exchange, gather, gather_cut, halving,
-    hand_over, ordered, ordered_cut, reduce, reduce_broadcast, reduce_tree, ring, share, spread,
-    spread_vectors,
+    census_places, collect, disseminate, dual_root, gather, gather_cut, halving, hand_over,
+    ordered, ordered_cut, recursive_doubling, reduce, reduce_broadcast, reduce_tree, ring, share,
+    spread, spread_vectors,
 };
+use crate::stats;
 use std::iter::once;
 use std::ops::Range;
 
@@ -36,7 +37,8 @@ fn in_segments(
 /// What writes the script of a call.
 pub(super) struct Writing<'a> {
     pub call: &'a Reduction,
-    pub choice: Choice,
+    pub method: Method,
+    pub reducing: Reducing,
     pub state: &'a State,
     /// Elements of a vector.
     pub total: u64,
@@ -52,32 +54,25 @@ pub(super) struct Writing<'a> {
 
 impl Writing<'_> {
     pub fn write(&self, script: &mut Script) {
-        let Choice::Rondo {
+        let Method {
             algorithm,
             form,
             blocks,
             ..
-        } = self.choice
-        else {
-            unreachable!("not Rondo's choice");
-        };
-        match self.call.collective().family() {
-            Family::AllReduction => self.write_all_reduction(script, algorithm, form, blocks),
-            Family::Reduction => self.write_reduction(script, algorithm, form, blocks),
-            Family::ScatteredReduction => {
-                self.write_scattered_reduction(script, algorithm, form, blocks);
-            }
-            Family::Scan => self.write_scan(script, algorithm, blocks),
-            Family::Broadcast
-            | Family::AllBroadcast
-            | Family::Rooted
-            | Family::Barrier
-            | Family::TotalExchange
-            | Family::IrregularExchange => {
-                unreachable!("nothing is reduced")
-            }
+        } = self.method;
+        match self.reducing {
+            Reducing::All => self.write_all_reduction(script, algorithm, form, blocks),
+            Reducing::Root => self.write_reduction(script, algorithm, form, blocks),
+            Reducing::Scattered => self.write_scattered_reduction(script, algorithm, form, blocks),
+            Reducing::Scan => self.write_scan(script, algorithm, blocks),
         }
-        script.set_crowd(self.crowd(algorithm, form));
+        script.set_crowd(self.crowd());
+    }
+
+    /// Counts the call. There is no way back.
+    pub fn count(&self) {
+        let choice = Choice::Rondo(self.method);
+        stats::count(self.call.collective(), choice, self.bytes);
     }
 
     fn write_all_reduction(
@@ -111,7 +106,7 @@ impl Writing<'_> {
             }
             AllReductionAlgorithm::Doubling => {
                 script.begin(self.most, vectors(1));
-                exchange(script, &group, blocks);
+                recursive_doubling(script, &group, blocks);
             }
             AllReductionAlgorithm::DualRoot => {
                 script.begin(self.most, vectors(1));
@@ -171,13 +166,7 @@ impl Writing<'_> {
 
     /// Do operands keep the order of ranks?
     pub fn is_ordered(&self) -> bool {
-        matches!(
-            self.choice,
-            Choice::Rondo {
-                algorithm: Algorithm::Ordered,
-                ..
-            }
-        )
+        self.method.algorithm == Algorithm::Ordered
     }
 
     /// Ranks of a node, if all have as many.
@@ -404,13 +393,9 @@ impl Writing<'_> {
 
     /// The lanes of a reduction to a root over nodes, each for a slice of the vector.
     pub fn lanes(&self) -> Range<u32> {
-        match self.choice {
-            Choice::Rondo {
-                algorithm: Algorithm::Circulant,
-                form: Form::Nodes { lanes },
-                ..
-            } => 0..lanes,
-            Choice::Rondo { .. } | Choice::Host(_) => 0..1,
+        match self.method.form {
+            Form::Nodes { lanes } if self.method.algorithm == Algorithm::Circulant => 0..lanes,
+            Form::Flat | Form::Nodes { .. } => 0..1,
         }
     }
 

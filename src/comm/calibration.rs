@@ -172,9 +172,7 @@ impl State {
             };
             match decide::typical(context, SizeClass::with(class), candidate) {
                 Choice::Host(_) => None,
-                Choice::Rondo {
-                    algorithm, form, ..
-                } => Some((algorithm, form)),
+                Choice::Rondo(method) => Some((method.algorithm, method.form)),
             }
         };
         let now = self.facts();

@@ -190,10 +190,10 @@ fn learnt(context: Context, class: SizeClass, contest: &Contest) -> Option<Rule>
     let (candidate, bytes) = (contest.incumbent(), class.bytes());
     let choice = decide::typical(context, class, candidate);
     let block_bytes = match (choice, candidate) {
-        (Choice::Rondo { blocks, .. }, Candidate::Second | Candidate::Third) => {
-            bytes.div_ceil(blocks.into())
+        (Choice::Rondo(method), Candidate::Second | Candidate::Third) => {
+            bytes.div_ceil(method.blocks.into())
         }
-        _ => 0,
+        (Choice::Rondo(_), Candidate::Host | Candidate::First) | (Choice::Host(_), _) => 0,
     };
     let (least, most) = class.bounds();
     Some(Rule {

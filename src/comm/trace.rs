@@ -5,7 +5,7 @@
 use super::State;
 use crate::collective::Collective;
 use crate::config::Reproducible;
-use crate::decide::{Choice, Form, Why};
+use crate::decide::{Choice, Form, Method, Why};
 use crate::host::Host;
 use crate::learn::{Candidate, Contest};
 use crate::report;
@@ -26,9 +26,9 @@ impl State {
         let implementation = stats::implementation(choice);
         let (how, why) = match choice {
             Choice::Host(why) => (String::new(), why),
-            Choice::Rondo {
+            Choice::Rondo(Method {
                 form, blocks, why, ..
-            } => (format!("{}{}", self.between(form), in_blocks(blocks)), why),
+            }) => (format!("{}{}", self.between(form), in_blocks(blocks)), why),
         };
         let on_nodes = self.on_nodes();
         let whose = match collective.family().knows_bytes() {

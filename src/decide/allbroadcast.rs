@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::problem::Slower;
-use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
+use super::{Choice, Context, Form, Method, Problem, SizeClass, Why, model_of};
 use crate::algorithm::{Algorithm, AllBroadcastAlgorithm};
 use crate::learn::{Candidate, Prior};
 use crate::model;
@@ -111,22 +111,27 @@ impl Problem for AllBroadcast<'_> {
                 model::blocks_of(parts.largest(), size)
             }
         };
-        Choice::Rondo {
+        Choice::Rondo(Method {
             algorithm,
             form,
             // So that the blocks of all parts can be numbered.
             blocks: blocks.min(u32::MAX / facts.p),
             why: Why::Auto,
-        }
+        })
+    }
+
+    fn first(&self) -> Choice {
+        self.by(self.fastest(), self.context.config.block_bytes)
     }
 
     fn candidate(&self, candidate: Candidate) -> Choice {
-        let algorithm = match candidate {
-            Candidate::Host => return Choice::Host(Why::Measured),
-            Candidate::First => self.fastest(),
-            Candidate::Second | Candidate::Third => self.second().0,
-        };
-        self.by(algorithm, self.context.config.block_bytes)
+        match candidate {
+            Candidate::Host => Choice::Host(Why::Measured),
+            Candidate::First => self.first(),
+            Candidate::Second | Candidate::Third => {
+                self.by(self.second().0, self.context.config.block_bytes)
+            }
+        }
     }
 
     fn predicted_us(&self) -> Option<f64> {
@@ -160,7 +165,7 @@ impl Problem for AllBroadcast<'_> {
         let (class, default) = self.size_class(choice)?;
         // On one node there is a single way, and for one block there is only Bruck's.
         let several =
-            matches!(choice, Choice::Rondo { blocks, .. } if blocks > 1) && facts.nodes > 1;
+            matches!(choice, Choice::Rondo(method) if method.blocks > 1) && facts.nodes > 1;
         let second = several.then(|| self.second().1);
         // The usual algorithms of hosts have as many rounds.
         let slower = Slower {

@@ -2,11 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::problem::{default_of, doubt, is_doubted};
-use super::{Choice, Context, Form, Problem, SizeClass, Why};
+use super::problem::is_doubted;
+use super::{Choice, Context, Form, Method, Problem, Why};
 use crate::algorithm::Algorithm;
 use crate::config::Hierarchy;
-use crate::learn::{Candidate, Prior};
 
 /// A barrier.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +35,7 @@ impl Problem for Barrier<'_> {
     fn by(&self, algorithm: Algorithm, _block_bytes: u64) -> Choice {
         let Context { facts, config, .. } = self.context;
         let shares = config.shm && config.hierarchy != Hierarchy::Flat && facts.widest > 1;
-        Choice::Rondo {
+        Choice::Rondo(Method {
             algorithm,
             form: match shares {
                 true => Form::Nodes { lanes: 1 },
@@ -44,29 +43,15 @@ impl Problem for Barrier<'_> {
             },
             blocks: 1,
             why: Why::Auto,
-        }
+        })
     }
 
-    fn candidate(&self, candidate: Candidate) -> Choice {
-        match candidate {
-            Candidate::Host => Choice::Host(Why::Measured),
-            Candidate::First | Candidate::Second | Candidate::Third => {
-                self.by(Algorithm::Dissemination, 0)
-            }
-        }
-    }
-
-    fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
-        default_of(choice).map(|default| (SizeClass::of(0, true), default))
+    fn first(&self) -> Choice {
+        self.by(Algorithm::Dissemination, 0)
     }
 
     /// A network may have a barrier of its own, which no messages can match.
     fn learns(&self, choice: Choice) -> bool {
         is_doubted(choice)
-    }
-
-    fn prior(&self, choice: Choice) -> Option<Prior> {
-        let (class, _) = self.size_class(choice)?;
-        Some(doubt(class))
     }
 }

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::problem::{SECOND_RATIO, Slower};
-use super::{Choice, Context, Form, Problem, SizeClass, Ways, Why, model_of};
+use super::{Choice, Context, Form, Method, Problem, SizeClass, Ways, Why, model_of};
 use crate::algorithm::{Algorithm, BroadcastAlgorithm, trees};
 use crate::learn::{Candidate, Prior};
 use crate::model::{self, BLOCKS_MAX};
@@ -97,25 +97,29 @@ impl Problem for Broadcast<'_> {
                 model_of(facts, form, config).tree_blocks(pace, bytes, facts.eager_bytes)
             }
         };
-        Choice::Rondo {
+        Choice::Rondo(Method {
             algorithm,
             form,
             blocks,
             why: Why::Auto,
-        }
+        })
+    }
+
+    fn first(&self) -> Choice {
+        self.by(self.ways().first.0, self.context.config.block_bytes)
     }
 
     fn candidate(&self, candidate: Candidate) -> Choice {
-        let by = |algorithm| self.by(algorithm, self.context.config.block_bytes);
-        let first = || by(self.ways().first.0);
         match candidate {
             Candidate::Host => Choice::Host(Why::Measured),
-            Candidate::First => first(),
+            Candidate::First => self.first(),
             Candidate::Second => match self.second() {
-                Some((algorithm, _)) => by(algorithm),
-                None => first().with_blocks(|blocks| blocks.div_ceil(FACTOR)),
+                Some((algorithm, _)) => self.by(algorithm, self.context.config.block_bytes),
+                None => self.first().with_blocks(|blocks| blocks.div_ceil(FACTOR)),
             },
-            Candidate::Third => first().with_blocks(|blocks| blocks.saturating_mul(FACTOR)),
+            Candidate::Third => self
+                .first()
+                .with_blocks(|blocks| blocks.saturating_mul(FACTOR)),
         }
     }
 
@@ -138,22 +142,22 @@ impl Problem for Broadcast<'_> {
         // Inside a node, blocks mean nothing.
         let free = facts.nodes > 1 && config.block_bytes == 0;
         let (second, third) = match choice {
-            Choice::Rondo {
+            Choice::Rondo(Method {
                 algorithm: Algorithm::Circulant,
                 blocks,
                 ..
-            } if free => {
+            }) if free => {
                 let more = u64::from(blocks) * u64::from(FACTOR);
                 let fit = more <= BLOCKS_MAX.into() && bytes / more >= SHORT_BLOCK;
                 let fewer = has_fewer(choice).then_some(SECOND_RATIO);
                 let second = self.second().map(|(_, ratio)| ratio).or(fewer);
                 (second, fit.then_some(SECOND_RATIO))
             }
-            Choice::Rondo {
+            Choice::Rondo(Method {
                 algorithm: Algorithm::Postal | Algorithm::Relay,
                 ..
-            } if free && bytes >= SHORT_BLOCK => (self.second().map(|(_, ratio)| ratio), None),
-            Choice::Rondo { .. } | Choice::Host(_) => (None, None),
+            }) if free && bytes >= SHORT_BLOCK => (self.second().map(|(_, ratio)| ratio), None),
+            Choice::Rondo(_) | Choice::Host(_) => (None, None),
         };
         let slower = Slower {
             host: self.host_us() / self.ways().first.1,
@@ -165,16 +169,10 @@ impl Problem for Broadcast<'_> {
 }
 
 fn is_circulant(choice: Choice) -> bool {
-    matches!(
-        choice,
-        Choice::Rondo {
-            algorithm: Algorithm::Circulant,
-            ..
-        }
-    )
+    matches!(choice, Choice::Rondo(method) if method.algorithm == Algorithm::Circulant)
 }
 
 /// Has it so many blocks that fewer of them are another way?
 fn has_fewer(choice: Choice) -> bool {
-    is_circulant(choice) && matches!(choice, Choice::Rondo { blocks, .. } if blocks >= 2 * FACTOR)
+    is_circulant(choice) && matches!(choice, Choice::Rondo(method) if method.blocks >= 2 * FACTOR)
 }

@@ -9,17 +9,21 @@ use crate::algorithm::Algorithm;
 pub enum Choice {
     /// The host's own function, and why.
     Host(Why),
-    /// An algorithm of Rondo's.
-    Rondo {
-        /// Which one.
-        algorithm: Algorithm,
-        /// Over all ranks, or over nodes.
-        form: Form,
-        /// Number of blocks of the message, or of the longest part.
-        blocks: u32,
-        /// Asked for, or chosen.
-        why: Why,
-    },
+    /// Rondo, and how.
+    Rondo(Method),
+}
+
+/// How Rondo carries a call out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Method {
+    /// Which algorithm.
+    pub algorithm: Algorithm,
+    /// Over all ranks, or over nodes.
+    pub form: Form,
+    /// Number of blocks of the message, or of the longest part.
+    pub blocks: u32,
+    /// Asked for, or chosen.
+    pub why: Why,
 }
 
 /// Between whom an algorithm runs.
@@ -122,8 +126,8 @@ reasons! {
 impl Choice {
     /// The same in another number of blocks.
     pub(super) fn with_blocks(mut self, change: impl FnOnce(u32) -> u32) -> Choice {
-        if let Choice::Rondo { blocks, .. } = &mut self {
-            *blocks = change(*blocks);
+        if let Choice::Rondo(method) = &mut self {
+            method.blocks = change(method.blocks);
         }
         self
     }
@@ -132,7 +136,7 @@ impl Choice {
     #[inline]
     pub fn is_open(&self) -> bool {
         match self {
-            Choice::Rondo { why, .. } => *why == Why::Auto,
+            Choice::Rondo(method) => method.why == Why::Auto,
             Choice::Host(why) => {
                 matches!(
                     why,
@@ -142,32 +146,21 @@ impl Choice {
         }
     }
 
-    /// Is there one rank of each node that sends to others?
-    pub fn has_leaders(&self) -> bool {
-        matches!(
-            self,
-            Choice::Rondo {
-                form: Form::Nodes { lanes: 1 },
-                ..
-            }
-        )
-    }
-
     /// The same for another reason.
     pub fn because(self, reason: Why) -> Choice {
         match self {
             Choice::Host(_) => Choice::Host(reason),
-            Choice::Rondo {
-                algorithm,
-                form,
-                blocks,
-                ..
-            } => Choice::Rondo {
-                algorithm,
-                form,
-                blocks,
+            Choice::Rondo(method) => Choice::Rondo(Method {
                 why: reason,
-            },
+                ..method
+            }),
         }
+    }
+}
+
+impl Method {
+    /// Is there one rank of each node that sends to others?
+    pub fn has_leaders(&self) -> bool {
+        self.form == Form::Nodes { lanes: 1 }
     }
 }

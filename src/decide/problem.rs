@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use super::{
-    AllBroadcast, Barrier, Broadcast, Choice, Facts, Order, Reduction, Rooted, SizeClass,
+    AllBroadcast, Barrier, Broadcast, Choice, Facts, Method, Order, Reduction, Rooted, SizeClass,
     TotalExchange, Why,
 };
 use crate::algorithm::Algorithm;
@@ -49,32 +49,32 @@ impl Context<'_> {
     #[inline]
     pub(super) fn default_by_bytes(&self, choice: Choice) -> Option<Candidate> {
         match choice {
-            Choice::Rondo { why: Why::Auto, .. } => Some(Candidate::First),
+            Choice::Rondo(Method { why: Why::Auto, .. }) => Some(Candidate::First),
             Choice::Host(Why::Small) if self.wish().min_bytes.is_none() => Some(Candidate::Host),
-            Choice::Rondo { .. } | Choice::Host(_) => None,
+            Choice::Rondo(_) | Choice::Host(_) => None,
         }
     }
 }
 
 /// Who has the calls by the rules, which made this choice, where a file of rules may say otherwise, whatever the bytes.
 #[inline]
-pub(super) fn default_of(choice: Choice) -> Option<Candidate> {
+fn default_of(choice: Choice) -> Option<Candidate> {
     match choice {
-        Choice::Rondo { why: Why::Auto, .. } => Some(Candidate::First),
+        Choice::Rondo(Method { why: Why::Auto, .. }) => Some(Candidate::First),
         Choice::Host(Why::OneNode | Why::Small | Why::Slower) => Some(Candidate::Host),
-        Choice::Rondo { .. } | Choice::Host(_) => None,
+        Choice::Rondo(_) | Choice::Host(_) => None,
     }
 }
 
 /// Is it Rondo's by the rules, so that one only has to find out whether the host is faster after all?
 #[inline]
 pub(super) fn is_doubted(choice: Choice) -> bool {
-    matches!(choice, Choice::Rondo { why: Why::Auto, .. })
+    matches!(choice, Choice::Rondo(Method { why: Why::Auto, .. }))
 }
 
 /// What is expected of the host where such calls are Rondo's: a program in which it is the better choice should not
 /// have to wait.
-pub(super) fn doubt(class: SizeClass) -> Prior {
+fn doubt(class: SizeClass) -> Prior {
     Prior {
         class: class.number(),
         default: Candidate::First,
@@ -98,7 +98,7 @@ pub(super) struct Slower {
 const HOST_RATIO_MAX: f64 = 2.0;
 
 /// What the model says of Rondo where the host begins counts up to here.
-const BELOW_MAX: f64 = 4.0;
+const MODEL_BELOW_MAX: f64 = 4.0;
 
 /// What the model says of the second way counts up to here: the model may be wrong.
 const SECOND_RATIO_MAX: f64 = 4.0;
@@ -126,7 +126,7 @@ impl Context<'_> {
             expected: [
                 Some(by_model(slower.host, HOST_RATIO_MAX, UNKNOWN_RATIO)),
                 Some(match known {
-                    true => slower.host.recip().clamp(UNKNOWN_RATIO, BELOW_MAX),
+                    true => slower.host.recip().clamp(UNKNOWN_RATIO, MODEL_BELOW_MAX),
                     false => self.facts.below(bytes),
                 }),
                 other(slower.second),
@@ -152,11 +152,23 @@ pub trait Problem {
     /// The call as this algorithm carries it out, in blocks of this size; 0: as the model says.
     fn by(&self, algorithm: Algorithm, block_bytes: u64) -> Choice;
 
+    /// The call as Rondo carries it out, if it is to be Rondo's.
+    fn first(&self) -> Choice;
+
     /// The call as a candidate carries it out.
-    fn candidate(&self, candidate: Candidate) -> Choice;
+    fn candidate(&self, candidate: Candidate) -> Choice {
+        match candidate {
+            Candidate::Host => Choice::Host(Why::Measured),
+            Candidate::First | Candidate::Second | Candidate::Third => self.first(),
+        }
+    }
 
     /// The size class, and who has its calls by the rules, which made this choice. `None` if there is nothing to learn.
-    fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)>;
+    #[inline]
+    fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
+        let class = SizeClass::of(self.bytes().unwrap_or(0), true);
+        default_of(choice).map(|default| (class, default))
+    }
 
     /// May a clock say who has the call, where the rules made this choice?
     #[inline]
@@ -165,7 +177,10 @@ pub trait Problem {
     }
 
     /// What is expected of each candidate before any is tried, if the rules made this choice.
-    fn prior(&self, choice: Choice) -> Option<Prior>;
+    fn prior(&self, choice: Choice) -> Option<Prior> {
+        let (class, _) = self.size_class(choice)?;
+        Some(doubt(class))
+    }
 
     /// Microseconds of the first candidate by the model, where that rests on what is known of the network.
     fn predicted_us(&self) -> Option<f64> {
@@ -209,11 +224,11 @@ pub(super) fn choose<P: Problem + ?Sized>(call: &P) -> Choice {
         Setting::Host => Choice::Host(Why::Configured),
         Setting::Use(algorithm) => match call.by(algorithm, config.block_bytes) {
             // By another one than what was asked for.
-            choice @ Choice::Rondo {
+            choice @ Choice::Rondo(Method {
                 why: Why::Order | Why::Inexact | Why::Repeats | Why::Memory,
                 ..
-            } => choice,
-            choice @ (Choice::Rondo { .. } | Choice::Host(_)) => choice.because(Why::Configured),
+            }) => choice,
+            choice @ (Choice::Rondo(_) | Choice::Host(_)) => choice.because(Why::Configured),
         },
         Setting::Auto if facts.p < wish.min_comm_size.unwrap_or_else(fewest) => {
             Choice::Host(Why::SmallComm)

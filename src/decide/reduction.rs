@@ -9,15 +9,14 @@
 mod blocks;
 mod limits;
 
-use super::problem::{default_of, doubt, is_doubted};
-use super::{Choice, Context, Form, Problem, SizeClass, Why};
+use super::problem::is_doubted;
+use super::{Choice, Context, Form, Method, Problem, Why};
 use crate::algorithm::{
     Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm,
     ScatteredReductionAlgorithm, trees,
 };
-use crate::collective::{Family, LEAST_BYTES};
+use crate::collective::{LEAST_BYTES, Reducing};
 use crate::config::{Hierarchy, Reproducible};
-use crate::learn::{Candidate, Prior};
 use crate::model::{Model, Reach};
 use crate::rules::Ruling;
 use crate::schedule::Steps;
@@ -106,22 +105,21 @@ impl Reduction<'_> {
 
     /// The call by the algorithm that has them.
     fn as_promised(&self) -> Choice {
-        self.by(self.preferred(), self.context.config.block_bytes)
-            .because(Why::Promise)
+        self.first().because(Why::Promise)
     }
 
     /// This choice, unless the bits of the host are promised, which only the host has.
     fn with_bits(&self, choice: Choice) -> Choice {
         match choice {
-            Choice::Rondo { .. } if self.promise() == Reproducible::Host => {
-                Choice::Host(Why::Promise)
-            }
-            Choice::Host(_) | Choice::Rondo { .. } => choice,
+            Choice::Rondo(_) if self.promise() == Reproducible::Host => Choice::Host(Why::Promise),
+            Choice::Host(_) | Choice::Rondo(_) => choice,
         }
     }
 
-    fn family(&self) -> Family {
-        self.context.collective.family()
+    /// Who gets what of the result.
+    fn reducing(&self) -> Reducing {
+        let reducing = self.context.collective.family().reducing();
+        reducing.expect("the collective reduces")
     }
 
     /// Are the vectors that travel together so short that one takes them all? Ranks that share memory better share what
@@ -156,18 +154,10 @@ impl Reduction<'_> {
 
     /// The algorithm that keeps the order of ranks.
     fn ordered(&self) -> Algorithm {
-        match self.family() {
-            Family::AllReduction if self.is_short() => Algorithm::Gather,
-            Family::Scan => Algorithm::Pipelined,
-            Family::AllReduction
-            | Family::Reduction
-            | Family::ScatteredReduction
-            | Family::Broadcast
-            | Family::AllBroadcast
-            | Family::Rooted
-            | Family::Barrier
-            | Family::TotalExchange
-            | Family::IrregularExchange => Algorithm::Ordered,
+        match self.reducing() {
+            Reducing::All if self.is_short() => Algorithm::Gather,
+            Reducing::Scan => Algorithm::Pipelined,
+            Reducing::All | Reducing::Root | Reducing::Scattered => Algorithm::Ordered,
         }
     }
 
@@ -218,26 +208,19 @@ impl Reduction<'_> {
 
     /// The algorithm for a commutative operator.
     fn usual(&self) -> Algorithm {
-        match self.family() {
-            Family::AllReduction if self.is_short() && !self.is_for_halving() => Algorithm::Gather,
-            Family::AllReduction if self.counts_flat_rounds() && self.bytes < LEAST_BYTES => {
+        match self.reducing() {
+            Reducing::All if self.is_short() && !self.is_for_halving() => Algorithm::Gather,
+            Reducing::All if self.counts_flat_rounds() && self.bytes < LEAST_BYTES => {
                 Algorithm::Census
             }
-            Family::Reduction if self.is_for_a_tree() => Algorithm::Postal,
-            Family::Reduction => Algorithm::Circulant,
-            Family::Scan if self.scans_through_memory() || self.is_for_a_pipeline() => {
+            Reducing::Root if self.is_for_a_tree() => Algorithm::Postal,
+            Reducing::Root => Algorithm::Circulant,
+            Reducing::Scan if self.scans_through_memory() || self.is_for_a_pipeline() => {
                 Algorithm::Pipelined
             }
-            Family::Scan => Algorithm::Doubling,
-            Family::ScatteredReduction if self.is_uneven() => Algorithm::Circulant,
-            Family::AllReduction
-            | Family::ScatteredReduction
-            | Family::Broadcast
-            | Family::AllBroadcast
-            | Family::Rooted
-            | Family::Barrier
-            | Family::TotalExchange
-            | Family::IrregularExchange => Algorithm::Halving,
+            Reducing::Scan => Algorithm::Doubling,
+            Reducing::Scattered if self.is_uneven() => Algorithm::Circulant,
+            Reducing::All | Reducing::Scattered => Algorithm::Halving,
         }
     }
 
@@ -251,8 +234,8 @@ impl Reduction<'_> {
 
     /// Does an algorithm keep the order of ranks, as it is carried out?
     fn keeps_order(&self, algorithm: Algorithm) -> bool {
-        match self.family() {
-            Family::AllReduction => match algorithm.of_all_reduction() {
+        match self.reducing() {
+            Reducing::All => match algorithm.of_all_reduction() {
                 AllReductionAlgorithm::Halving
                 | AllReductionAlgorithm::Census
                 | AllReductionAlgorithm::Dissemination
@@ -264,7 +247,7 @@ impl Reduction<'_> {
                 trees!(AllReductionAlgorithm) => self.tree_keeps_order(algorithm),
                 AllReductionAlgorithm::Gather | AllReductionAlgorithm::Ordered => true,
             },
-            Family::Reduction => match algorithm.of_reduction() {
+            Reducing::Root => match algorithm.of_reduction() {
                 ReductionAlgorithm::Circulant
                 | ReductionAlgorithm::Halving
                 | ReductionAlgorithm::Ring => false,
@@ -273,13 +256,13 @@ impl Reduction<'_> {
                 }
                 ReductionAlgorithm::Ordered => true,
             },
-            Family::ScatteredReduction => match algorithm.of_scattered_reduction() {
+            Reducing::Scattered => match algorithm.of_scattered_reduction() {
                 ScatteredReductionAlgorithm::Halving
                 | ScatteredReductionAlgorithm::Circulant
                 | ScatteredReductionAlgorithm::Ring => false,
                 ScatteredReductionAlgorithm::Ordered => true,
             },
-            Family::Scan => match algorithm.of_scan() {
+            Reducing::Scan => match algorithm.of_scan() {
                 ScanAlgorithm::Doubling
                 | ScanAlgorithm::Hypercube
                 | ScanAlgorithm::Mesh
@@ -287,12 +270,6 @@ impl Reduction<'_> {
                 | ScanAlgorithm::TwoTree => self.promise() != Reproducible::Order,
                 ScanAlgorithm::Pipelined => true,
             },
-            Family::Broadcast
-            | Family::AllBroadcast
-            | Family::Rooted
-            | Family::Barrier
-            | Family::TotalExchange
-            | Family::IrregularExchange => true,
         }
     }
 
@@ -310,7 +287,7 @@ impl Reduction<'_> {
         let is_one = facts.nodes == 1;
         let is_flat = match is_one {
             true => !config.shm || self.unit > SLOT_UNIT_MAX,
-            false if self.family() == Family::Scan => {
+            false if self.reducing() == Reducing::Scan => {
                 is_placed || self.promise() == Reproducible::Order || !facts.consecutive
             }
             false => is_placed || self.is_ordered(),
@@ -321,17 +298,17 @@ impl Reduction<'_> {
                 Form::Nodes { lanes: facts.p }
             }
             // The parts of all ranks come to the root.
-            Algorithm::Halving if self.family() == Family::Reduction => Form::Flat,
+            Algorithm::Halving if self.reducing() == Reducing::Root => Form::Flat,
             Algorithm::Halving if let Some(places) = facts.places() => {
                 Form::Nodes { lanes: places }
             }
             // One rank of each node halves.
             Algorithm::Halving | Algorithm::Gather => Form::Nodes { lanes: 1 },
-            Algorithm::Doubling if self.family() == Family::Scan && !is_one => {
+            Algorithm::Doubling if self.reducing() == Reducing::Scan && !is_one => {
                 Form::Nodes { lanes: 1 }
             }
             // Over nodes its tree is another one. In a reduce-scatter every rank is a root.
-            Algorithm::Circulant if self.family() == Family::Reduction && !is_placed => {
+            Algorithm::Circulant if self.reducing() == Reducing::Root && !is_placed => {
                 Form::Nodes {
                     lanes: facts.lanes(config),
                 }
@@ -394,7 +371,7 @@ impl Reduction<'_> {
 impl Reduction<'_> {
     /// Why not even an operator that commutes allows an algorithm, if it does not.
     fn refuses(&self, algorithm: Algorithm) -> Option<Why> {
-        if self.family() != Family::AllReduction {
+        if self.reducing() != Reducing::All {
             return None;
         }
         let (needs_exact, repeats) = match algorithm.of_all_reduction() {
@@ -449,14 +426,14 @@ impl Problem for Reduction<'_> {
             {
                 self.as_promised()
             }
-            choice @ (Choice::Host(_) | Choice::Rondo { .. }) => self.with_bits(choice),
+            choice @ (Choice::Host(_) | Choice::Rondo(_)) => self.with_bits(choice),
         }
     }
 
     fn ruled(&self, ruling: Ruling) -> Choice {
         match super::problem::ruled(self, ruling) {
             Choice::Host(Why::Rule) if self.is_promised() => self.as_promised(),
-            choice @ (Choice::Host(_) | Choice::Rondo { .. }) => self.with_bits(choice),
+            choice @ (Choice::Host(_) | Choice::Rondo(_)) => self.with_bits(choice),
         }
     }
 
@@ -482,36 +459,21 @@ impl Problem for Reduction<'_> {
             false => (algorithm, otherwise),
         };
         let form = self.form(algorithm);
-        Choice::Rondo {
+        Choice::Rondo(Method {
             algorithm,
             form,
             blocks: self.blocks(algorithm, form, block_bytes),
             why,
-        }
+        })
     }
 
-    fn candidate(&self, candidate: Candidate) -> Choice {
-        match candidate {
-            Candidate::Host => Choice::Host(Why::Measured),
-            Candidate::First | Candidate::Second | Candidate::Third => {
-                self.by(self.preferred(), self.context.config.block_bytes)
-            }
-        }
-    }
-
-    #[inline]
-    fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
-        default_of(choice).map(|default| (SizeClass::of(self.bytes, true), default))
+    fn first(&self) -> Choice {
+        self.by(self.preferred(), self.context.config.block_bytes)
     }
 
     /// Where the host and Rondo give the same bits.
     #[inline]
     fn learns(&self, choice: Choice) -> bool {
         self.promise() == Reproducible::Off && is_doubted(choice)
-    }
-
-    fn prior(&self, choice: Choice) -> Option<Prior> {
-        let (class, _) = self.size_class(choice)?;
-        Some(doubt(class))
     }
 }

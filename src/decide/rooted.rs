@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::problem::{MARGIN, UNKNOWN_RATIO};
-use super::{Choice, Context, Facts, Form, Problem, SizeClass, Why};
+use super::{Choice, Context, Facts, Form, Method, Problem, SizeClass, Why};
 use crate::algorithm::{Algorithm, RootedAlgorithm};
 use crate::config::Config;
 use crate::learn::{Candidate, Prior};
@@ -41,7 +41,7 @@ impl Problem for Rooted<'_> {
 
     fn by(&self, algorithm: Algorithm, _block_bytes: u64) -> Choice {
         let Context { facts, config, .. } = self.context;
-        Choice::Rondo {
+        Choice::Rondo(Method {
             algorithm,
             form: match algorithm.of_rooted() {
                 RootedAlgorithm::Hybrid | RootedAlgorithm::Binomial => {
@@ -55,27 +55,22 @@ impl Problem for Rooted<'_> {
             },
             blocks: 1,
             why: Why::Auto,
-        }
+        })
     }
 
-    fn candidate(&self, candidate: Candidate) -> Choice {
-        match candidate {
-            Candidate::Host => Choice::Host(Why::Measured),
-            Candidate::First | Candidate::Second | Candidate::Third => {
-                self.by(Algorithm::Hybrid, 0)
-            }
-        }
+    fn first(&self) -> Choice {
+        self.by(Algorithm::Hybrid, 0)
     }
 
     #[inline]
     fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
         let default = match choice {
-            Choice::Rondo { why: Why::Auto, .. } => Candidate::First,
+            Choice::Rondo(Method { why: Why::Auto, .. }) => Candidate::First,
             Choice::Host(Why::SmallComm) if self.context.wish().min_comm_size.is_none() => {
                 Candidate::Host
             }
             Choice::Host(Why::OneNode) => Candidate::Host,
-            Choice::Rondo { .. } | Choice::Host(_) => return None,
+            Choice::Rondo(_) | Choice::Host(_) => return None,
         };
         Some((SizeClass::of(self.block.unwrap_or(0), true), default))
     }

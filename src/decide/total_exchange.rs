@@ -2,11 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::problem::{default_of, doubt, is_doubted};
-use super::{Choice, Context, Form, Problem, SizeClass, Why, model_of};
+use super::problem::is_doubted;
+use super::{Choice, Context, Form, Method, Problem, Why, model_of};
 use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::config::Hierarchy;
-use crate::learn::{Candidate, Prior};
 use crate::model::{Model, Reach};
 use crate::schedule::Steps;
 
@@ -225,34 +224,19 @@ impl Problem for TotalExchange<'_> {
             true => (Algorithm::Pairwise, Why::Memory),
             false => (algorithm, Why::Auto),
         };
-        Choice::Rondo {
+        Choice::Rondo(Method {
             algorithm,
             form: self.form(algorithm),
             blocks: 1,
             why,
-        }
+        })
     }
 
-    fn candidate(&self, candidate: Candidate) -> Choice {
-        match candidate {
-            Candidate::Host => Choice::Host(Why::Measured),
-            Candidate::First | Candidate::Second | Candidate::Third => {
-                self.by(self.automatic().unwrap_or_else(|_| self.fastest()), 0)
-            }
-        }
-    }
-
-    fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
-        let class = SizeClass::of(self.bytes.unwrap_or(0), true);
-        default_of(choice).map(|default| (class, default))
+    fn first(&self) -> Choice {
+        self.by(self.automatic().unwrap_or_else(|_| self.fastest()), 0)
     }
 
     fn learns(&self, choice: Choice) -> bool {
         self.bytes.is_some() && is_doubted(choice)
-    }
-
-    fn prior(&self, choice: Choice) -> Option<Prior> {
-        let (class, _) = self.size_class(choice)?;
-        Some(doubt(class))
     }
 }

@@ -93,48 +93,50 @@ struct Run {
     node: u32,
 }
 
+/// How vectors of `total` elements are evaluated over so many nodes, with so many ranks each, if all have as many.
+fn runs((nodes, places): (u32, Option<u32>), total: u64) -> Vec<Run> {
+    let mut runs = Vec::new();
+    let mut add = |slice: u64, local: Fold| {
+        for node in 0..nodes {
+            match share(slice, nodes, node) {
+                0 => break, // the later ones have no more
+                count => runs.push(Run { count, local, node }),
+            }
+        }
+    };
+    match places {
+        None => add(total, Fold::From(0)),
+        Some(places) => (0..places).for_each(|i| add(share(total, places, i), Fold::Halving(i))),
+    }
+    runs
+}
+
+/// Writes the reduction of [`GatherNodes::allreduce`], over so many nodes, with so many ranks each if all have as many,
+/// for a rank that has the vectors of all ranks already, in the order of ranks; `locals` says which ones are on a node.
+pub fn reduce_gathered<'t>(
+    script: &mut Script,
+    (nodes, places): (u32, Option<u32>),
+    total: u64,
+    locals: impl Fn(u32) -> &'t [u32],
+) {
+    let width = |node: u32| locals(node).len() as u32;
+    let runs = runs((nodes, places), total);
+    let n = runs.len() as u32;
+    let p: u32 = (0..nodes).map(width).sum();
+    let counts = (0..p).flat_map(|_| runs.iter().map(|run| run.count));
+    script.begin(u64::MAX, counts);
+    for (run, &Run { local, node, .. }) in (0..).zip(&runs) {
+        let block = |of: u32, place: u32| locals(of)[place as usize] * n + run;
+        for of in 0..nodes {
+            join_blocks(script, local, width(of), |place| block(of, place));
+        }
+        let of_node = |of| block(of, local.result(width(of)));
+        let result = join_blocks(script, Fold::Halving(node), nodes, of_node);
+        script.result(result..result + 1);
+    }
+}
+
 impl GatherNodes<'_> {
-    /// How vectors of `total` elements are evaluated.
-    fn runs(&self, total: u64) -> Vec<Run> {
-        let mut runs = Vec::new();
-        let mut add = |slice: u64, local: Fold| {
-            for node in 0..self.leaders.p {
-                match share(slice, self.leaders.p, node) {
-                    0 => break, // the later ones have no more
-                    count => runs.push(Run { count, local, node }),
-                }
-            }
-        };
-        match self.places {
-            None => add(total, Fold::From(0)),
-            Some(places) => {
-                (0..places).for_each(|i| add(share(total, places, i), Fold::Halving(i)))
-            }
-        }
-        runs
-    }
-
-    /// Writes the same reduction for a rank that has the vectors of all ranks already, in the order of ranks; `locals`
-    /// says which ones are on a node.
-    pub fn reduce<'t>(&self, script: &mut Script, total: u64, locals: impl Fn(u32) -> &'t [u32]) {
-        let nodes = self.leaders.p;
-        let width = |node: u32| locals(node).len() as u32;
-        let runs = self.runs(total);
-        let n = runs.len() as u32;
-        let p: u32 = (0..nodes).map(width).sum();
-        let counts = (0..p).flat_map(|_| runs.iter().map(|run| run.count));
-        script.begin(u64::MAX, counts);
-        for (run, &Run { local, node, .. }) in (0..).zip(&runs) {
-            let block = |of: u32, place: u32| locals(of)[place as usize] * n + run;
-            for of in 0..nodes {
-                join_blocks(script, local, width(of), |place| block(of, place));
-            }
-            let of_node = |of| block(of, local.result(width(of)));
-            let result = join_blocks(script, Fold::Halving(node), nodes, of_node);
-            script.result(result..result + 1);
-        }
-    }
-
     /// Writes everything for vectors of `total` elements, with messages of no more than `most`. The area has the vector
     /// of this rank first, where the result is in the end.
     pub fn allreduce(&self, script: &mut Script, most: u64, total: u64, steps: &Steps) {
@@ -150,7 +152,7 @@ impl GatherNodes<'_> {
             script.begin(most, std::iter::empty());
             return;
         }
-        let runs = self.runs(total);
+        let runs = runs((nodes, self.places), total);
         let n = runs.len() as u32;
         if rank != leader {
             script.begin(most, runs.iter().map(|run| run.count));

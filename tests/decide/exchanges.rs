@@ -22,7 +22,7 @@ const ALL: [Collective; 3] = [
 
 fn by(choice: Choice) -> Result<(Algorithm, Why), Why> {
     match choice {
-        Choice::Rondo { algorithm, why, .. } => Ok((algorithm, why)),
+        Choice::Rondo(method) => Ok((method.algorithm, method.why)),
         Choice::Host(why) => Err(why),
     }
 }
@@ -67,12 +67,12 @@ fn short_blocks_go_over_nodes_once_the_network_is_known() {
         let p = u64::from(facts.p);
         for block in [1, 8, 64] {
             let choice = of(Collective::Alltoall, facts, p * block);
-            let over_nodes = Choice::Rondo {
+            let over_nodes = Choice::Rondo(Method {
                 algorithm: Algorithm::Linear,
                 form: LEADERS,
                 blocks: 1,
                 why: Why::Auto,
-            };
+            });
             assert_eq!(choice, over_nodes, "{nodes}x{width}: {block}");
         }
         let long = of(Collective::Alltoall, facts, p << 20);
@@ -117,7 +117,7 @@ fn a_linear_exchange_goes_over_nodes_where_that_is_asked_for_and_there_is_memory
             c.max_tmp_size = most;
         });
         match exchange(collective, full(4, 4), 16 << 10, &config) {
-            Choice::Rondo { form, .. } => form,
+            Choice::Rondo(method) => method.form,
             Choice::Host(why) => panic!("{why:?}"),
         }
     };
@@ -149,7 +149,7 @@ fn a_linear_exchange_goes_over_as_many_lanes_as_are_asked_for() {
             u64::from(facts.p) << 10,
             &config,
         ) {
-            Choice::Rondo { form, .. } => form,
+            Choice::Rondo(method) => method.form,
             Choice::Host(why) => panic!("{why:?}"),
         }
     };
@@ -233,7 +233,7 @@ fn the_host_is_tried_where_exchanges_are_rondos_by_the_model() {
             bytes: Some(bytes),
         };
         let choice = call.choose();
-        let is_rondos = matches!(choice, Choice::Rondo { .. });
+        let is_rondos = matches!(choice, Choice::Rondo(_));
         assert_eq!(call.learns(choice), is_rondos);
         is_rondos
     };

@@ -195,9 +195,9 @@ fn a_reason_can_be_given_to_a_choice() {
     let host = Choice::Host(Why::Small).because(Why::Trial);
     assert_eq!(host, Choice::Host(Why::Trial));
     let rondo = bcast(NODES, 1 << 20, &Config::default());
-    let Choice::Rondo { why, .. } = rondo.because(Why::Measured) else {
+    let Choice::Rondo(method) = rondo.because(Why::Measured) else {
         panic!("{rondo:?}");
     };
-    assert_eq!(why, Why::Measured);
+    assert_eq!(method.why, Why::Measured);
     assert_eq!(rondo.because(Why::Measured).because(Why::Auto), rondo);
 }

@@ -10,7 +10,7 @@ use rondo::algorithm::RootedAlgorithm;
 use rondo::collective::Collective;
 use rondo::config::{Algorithm, Config, Hierarchy, Setting};
 use rondo::decide::{
-    AllBroadcast, Broadcast, Choice, Context, Facts, Form, Problem, Rooted, Why, long_block,
+    AllBroadcast, Broadcast, Choice, Context, Facts, Form, Method, Problem, Rooted, Why, long_block,
 };
 use rondo::model::{BLOCK_BYTES_MAX, BLOCKS_MAX, Model, Reach};
 use rondo::network::Network;
@@ -148,29 +148,29 @@ fn rooted(
 /// What Rondo took of its own accord.
 fn chosen(choice: Choice) -> Algorithm {
     match choice {
-        Choice::Rondo {
+        Choice::Rondo(Method {
             algorithm,
             why: Why::Auto,
             ..
-        } => algorithm,
+        }) => algorithm,
         other => panic!("{other:?}"),
     }
 }
 
 /// What the user asked for, in so many blocks.
 fn asked(algorithm: Algorithm, form: Form, blocks: u32) -> Choice {
-    Choice::Rondo {
+    Choice::Rondo(Method {
         algorithm,
         form,
         blocks,
         why: Why::Configured,
-    }
+    })
 }
 
 /// Between whom, and in how many blocks.
 fn form_and_blocks(choice: Choice) -> (Form, u32) {
     match choice {
-        Choice::Rondo { form, blocks, .. } => (form, blocks),
+        Choice::Rondo(method) => (method.form, method.blocks),
         other => panic!("{other:?}"),
     }
 }
@@ -310,7 +310,7 @@ fn which_calls_are_long_enough_follows_from_the_network() {
             Setting::Auto,
             config,
         );
-        [bcast(facts, bytes, config), all].map(|choice| matches!(choice, Choice::Rondo { .. }))
+        [bcast(facts, bytes, config), all].map(|choice| matches!(choice, Choice::Rondo(_)))
     };
     let default = Config::default();
     for bytes in [64, 4096, 16 << 10] {
@@ -581,11 +581,11 @@ fn a_long_part_is_cut_for_a_ring() {
         let parts = parts(sizes);
         let ring = Setting::Use(Algorithm::Ring);
         match allgather(eager, &parts, &parts, ring, &Config::default()) {
-            Choice::Rondo {
+            Choice::Rondo(Method {
                 algorithm: Algorithm::Ring,
                 blocks,
                 ..
-            } => blocks,
+            }) => blocks,
             other => panic!("{other:?}"),
         }
     };
@@ -780,7 +780,7 @@ proptest! {
             c.block_bytes = block_bytes;
             c[Collective::Allgatherv].min_bytes = Some(0);
         });
-        let Choice::Rondo { algorithm, blocks, .. } = between_nodes(&sizes, setting, &config)
+        let Choice::Rondo(Method { algorithm, blocks, .. }) = between_nodes(&sizes, setting, &config)
             else { panic!("not the host") };
         let longest = *sizes.iter().max().unwrap();
         prop_assert!(blocks >= 1);

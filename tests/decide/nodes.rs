@@ -6,7 +6,7 @@ use crate::{
 use proptest::prelude::*;
 use rondo::collective::Collective;
 use rondo::config::{Algorithm, Config, Hierarchy, OPTIONS, Scope, Setting};
-use rondo::decide::{Choice, Facts, Form, Why};
+use rondo::decide::{Choice, Facts, Form, Method, Why};
 use rondo::model::{Model, Reach};
 use std::ffi::OsString;
 
@@ -199,14 +199,14 @@ fn leaders_choose_by_what_their_nodes_have() {
         let flat = allgather(alone, &node_parts, &node_parts, auto, &config);
         match (over, flat) {
             (
-                Choice::Rondo {
+                Choice::Rondo(Method {
                     algorithm, blocks, ..
-                },
-                Choice::Rondo {
+                }),
+                Choice::Rondo(Method {
                     algorithm: other,
                     blocks: others,
                     ..
-                },
+                }),
             ) => {
                 assert_eq!((algorithm, blocks), (other, others), "{sizes:?}");
                 seen[usize::from(algorithm == Algorithm::Bruck)] = true;
@@ -314,14 +314,14 @@ proptest! {
                     let few = facts.p < 3 && why == Why::FewRanks;
                     prop_assert!(few || facts.nodes == 1 && why == Why::OneNode, "{:?}", why);
                 }
-                Choice::Rondo { form: Form::Nodes { lanes }, .. } => {
+                Choice::Rondo(Method { form: Form::Nodes { lanes }, .. }) => {
                     prop_assert!((1..=facts.narrowest).contains(&lanes));
                     prop_assert!(facts.widest > 1);
                     prop_assert!(facts.nodes > 1 || config.shm && lanes == 1);
                     prop_assert!(config.hierarchy != Hierarchy::Flat);
                     prop_assert!(lanes == 1 || config.hierarchy == Hierarchy::Lanes);
                 }
-                Choice::Rondo { form: Form::Flat, .. } => {
+                Choice::Rondo(Method { form: Form::Flat, .. }) => {
                     let asked = config.hierarchy == Hierarchy::Flat;
                     let pointless = facts.widest == 1 || facts.nodes == 1 && !config.shm;
                     prop_assert!(asked || pointless);

@@ -5,7 +5,7 @@ use rondo::algorithm::Algorithm;
 use rondo::collective::Collective;
 use rondo::config::{Config, Hierarchy, Reproducible, Setting};
 use rondo::decide::{
-    Barrier, Choice, Context, Facts, Form, Order, Problem, Reduction, SLOT_UNIT_MAX, Why,
+    Barrier, Choice, Context, Facts, Form, Method, Order, Problem, Reduction, SLOT_UNIT_MAX, Why,
 };
 use rondo::network::Network;
 use rondo::rules::Ruling;
@@ -98,7 +98,9 @@ fn short_sums_over_nodes_are_gathered_or_halved_whatever_is_faster_on_the_networ
         ] {
             let choice = by(network, bytes);
             assert_eq!(chosen(choice), algorithm, "{facts:?}, {bytes}");
-            assert!(matches!(choice, Choice::Rondo { form, .. } if form == Form::Nodes { lanes }));
+            assert!(
+                matches!(choice, Choice::Rondo(method) if method.form == Form::Nodes { lanes })
+            );
         }
     }
 }
@@ -129,20 +131,20 @@ fn short_sums_over_nodes_with_few_ranks_are_the_hosts() {
 /// Rondo's algorithm, whatever the reason.
 fn chosen(choice: Choice) -> Algorithm {
     match choice {
-        Choice::Rondo { algorithm, .. } => algorithm,
+        Choice::Rondo(method) => method.algorithm,
         Choice::Host(why) => panic!("the host's: {why:?}"),
     }
 }
 
 fn is_flat(choice: Choice) -> bool {
     let flat = Form::Flat;
-    matches!(choice, Choice::Rondo { form, .. } if form == flat)
+    matches!(choice, Choice::Rondo(method) if method.form == flat)
 }
 
 fn host_because(choice: Choice) -> Option<Why> {
     match choice {
         Choice::Host(why) => Some(why),
-        Choice::Rondo { .. } => None,
+        Choice::Rondo(_) => None,
     }
 }
 
@@ -335,7 +337,7 @@ fn short_reductions_on_a_far_network_go_up_a_tree_if_the_operator_is_exact() {
     let long = 64 << 20;
     assert_eq!(chosen(of(far, long, SUM_OF_INTEGERS)), Algorithm::Circulant);
     let blocks = |facts, order| match of(facts, long, order) {
-        Choice::Rondo { blocks, .. } => blocks,
+        Choice::Rondo(method) => method.blocks,
         Choice::Host(why) => panic!("{why:?}"),
     };
     assert_eq!(blocks(far, SUM_OF_DOUBLES), blocks(NODES, SUM_OF_DOUBLES));
@@ -398,10 +400,10 @@ fn an_algorithm_that_mixes_operands_gives_way_where_their_order_counts() {
         assert_eq!(chosen(ordered), Algorithm::Ordered);
         assert!(matches!(
             ordered,
-            Choice::Rondo {
+            Choice::Rondo(Method {
                 why: Why::Order,
                 ..
-            }
+            })
         ));
     }
 }
@@ -417,7 +419,7 @@ const MAX_OF_DOUBLES: Order = Order {
 /// Rondo's algorithm, and the reason.
 fn algorithm_because(choice: Choice) -> (Algorithm, Why) {
     match choice {
-        Choice::Rondo { algorithm, why, .. } => (algorithm, why),
+        Choice::Rondo(method) => (method.algorithm, method.why),
         Choice::Host(why) => panic!("the host's: {why:?}"),
     }
 }
@@ -601,7 +603,7 @@ fn scans_up_and_down_trees_are_for_operators_that_do_not_commute_too() {
             }
             let blocks = |block_bytes, bytes| match by(&with(Reproducible::Run, block_bytes), bytes)
             {
-                Choice::Rondo { blocks, .. } => blocks,
+                Choice::Rondo(method) => method.blocks,
                 Choice::Host(why) => panic!("{why:?}"),
             };
             assert_eq!(blocks(0, 8), 1);
@@ -620,7 +622,7 @@ fn the_blocks_that_go_up_a_tree_follow_from_nothing_that_is_measured() {
             change(c);
         });
         match reduction(Collective::Reduce, facts, 4 << 20, SUM_OF_DOUBLES, &config) {
-            Choice::Rondo { blocks, .. } => blocks,
+            Choice::Rondo(method) => method.blocks,
             Choice::Host(why) => panic!("{why:?}"),
         }
     };
@@ -653,7 +655,7 @@ fn the_blocks_of_pipelines_that_keep_their_pairs_follow_from_what_is_measured() 
                 ..NODES
             };
             match reduction(collective, facts, bytes, SUM_OF_DOUBLES, &config) {
-                Choice::Rondo { blocks, .. } => blocks,
+                Choice::Rondo(method) => method.blocks,
                 Choice::Host(why) => panic!("{why:?}"),
             }
         };
@@ -679,7 +681,7 @@ fn a_reduction_to_a_root_goes_over_lanes_where_they_are_asked_for() {
             change(c);
         });
         match reduction(Collective::Reduce, facts, 9000, order, &config) {
-            Choice::Rondo { form, blocks, .. } => (form, blocks),
+            Choice::Rondo(method) => (method.form, method.blocks),
             Choice::Host(why) => panic!("{why:?}"),
         }
     };
@@ -776,12 +778,12 @@ fn allreduces_are_rondos_from_where_it_is_faster_on() {
         (nodes(11, 3, 4, 3), 32 * kib, Some(1)),
         (nodes(8, 3, 4, 1), 64 * kib, Some(1)),
     ] {
-        let Choice::Rondo {
+        let Choice::Rondo(Method {
             algorithm: Algorithm::Halving,
             form,
             why: Why::Auto,
             ..
-        } = of(facts, least)
+        }) = of(facts, least)
         else {
             panic!("{facts:?}: {:?}", of(facts, least));
         };
@@ -869,10 +871,10 @@ fn a_circulant_reduce_scatter_that_is_asked_for_is_one_between_all_ranks() {
         assert!(
             matches!(
                 choice,
-                Choice::Rondo {
+                Choice::Rondo(Method {
                     form: Form::Flat,
                     ..
-                }
+                })
             ),
             "{choice:?}"
         );
@@ -900,7 +902,7 @@ fn the_host_is_tried_where_no_bit_depends_on_it() {
         };
         let choice = call.choose();
         assert!(
-            matches!(choice, Choice::Rondo { why: Why::Auto, .. }),
+            matches!(choice, Choice::Rondo(Method { why: Why::Auto, .. })),
             "{choice:?}"
         );
         call.learns(choice).then(|| call.prior(choice).unwrap())
@@ -931,7 +933,7 @@ fn the_host_is_tried_where_barriers_are_rondos_and_rules_hold_for_all() {
         };
         let call = Barrier { context };
         let choice = call.choose();
-        let is_rondos = matches!(choice, Choice::Rondo { why: Why::Auto, .. });
+        let is_rondos = matches!(choice, Choice::Rondo(Method { why: Why::Auto, .. }));
         assert_eq!(is_rondos, of_rondo, "{choice:?}");
         assert_eq!(call.learns(choice), of_rondo);
         let (class, default) = call.size_class(choice).expect("rules may say otherwise");
@@ -944,7 +946,7 @@ fn the_host_is_tried_where_barriers_are_rondos_and_rules_hold_for_all() {
         assert_eq!(call.ruled(ruling(Setting::Host)), Choice::Host(Why::Rule));
         let by_rondo = call.ruled(ruling(Setting::Use(Algorithm::Dissemination)));
         assert!(
-            matches!(by_rondo, Choice::Rondo { why: Why::Rule, .. }),
+            matches!(by_rondo, Choice::Rondo(Method { why: Why::Rule, .. })),
             "{by_rondo:?}"
         );
     }
@@ -1016,7 +1018,7 @@ fn a_scan_by_doubling_goes_over_nodes_whose_ranks_follow_each_other() {
             config[collective].setting = Setting::Use(Algorithm::Doubling);
             config.hierarchy = hierarchy;
             match reduction(collective, facts, 1000, order, &config) {
-                Choice::Rondo { form, .. } => form,
+                Choice::Rondo(method) => method.form,
                 Choice::Host(why) => panic!("{why:?}"),
             }
         };

@@ -852,7 +852,9 @@ fn leaders_of_unlike_nodes_that_gather_reduce_in_the_same_order_as_those_that_ha
                 check(rank, &outcome.result(rank), &expected, &variant);
             }
             let mut script = Script::default();
-            gather(0).reduce(&mut script, count, |node| unlike.members[node as usize]);
+            reduce_gathered(&mut script, (nodes, None), count, |node| {
+                unlike.members[node as usize]
+            });
             check(0, &evaluated(&script, p, count), &expected, &variant);
         }
     }
@@ -1341,7 +1343,7 @@ fn a_rank_alone_has_the_result_and_waits_for_nobody() {
         chain(script, 1, 0, 3, Prefix::Inclusive);
         census(script, &group, 3);
         disseminate(script, &group, 3);
-        exchange(script, &group, 3);
+        recursive_doubling(script, &group, 3);
         ring(script, &group, part_of(3));
         reduce_broadcast(script, &group, &Circulant::new(1));
         dual_root(script, &group, 3);

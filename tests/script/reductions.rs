@@ -109,7 +109,7 @@ fn an_exchange_keeps_the_order_of_the_members_and_gives_all_the_same() {
             let scripts = scripts(p, |script, rank| {
                 script.begin(variant.most, vectors(1, count, n));
                 if let Some(group) = group_of(members, rank) {
-                    exchange(script, &group, n);
+                    recursive_doubling(script, &group, n);
                 }
             });
             let outcome = carry_out(&scripts, count, &variant);
@@ -202,7 +202,7 @@ fn what_all_ranks_have_is_put_together_in_the_same_pairs() {
         let ways: [Write; 5] = [
             |script, group| {
                 script.begin(1, once(1));
-                exchange(script, group, 1);
+                recursive_doubling(script, group, 1);
             },
             |script, group| {
                 script.begin(1, once(1));

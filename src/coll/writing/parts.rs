@@ -2,10 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Operation, Writing, blocks_of, in_segments};
+use super::{Writing, blocks_of, in_segments};
 use crate::algorithm::{Algorithm, ScatteredReductionAlgorithm};
-use crate::collective::Family;
-use crate::decide::{Choice, Form};
+use crate::collective::Reducing;
+use crate::decide::Form;
 use crate::schedule::Circulant;
 use crate::script::{Scattered, Script, halving, ring_scatter};
 use std::iter::once;
@@ -77,12 +77,8 @@ impl Writing<'_> {
     /// The ranks in the order in which their parts lie in the area, if it is not their own: those in the same place of
     /// their nodes side by side or, where nodes have different numbers of ranks, those of a node.
     pub fn order(&self) -> Option<Vec<u32>> {
-        match self.choice {
-            Choice::Rondo {
-                form: Form::Nodes { .. },
-                ..
-            } if self.call.collective().family() == Family::ScatteredReduction => {}
-            Choice::Rondo { .. } | Choice::Host(_) => return None,
+        if self.method.form == Form::Flat || self.reducing != Reducing::Scattered {
+            return None;
         }
         let topology = self.state.topology();
         let Some(places) = self.places() else {

@@ -4,7 +4,7 @@
 
 use super::Reduction;
 use crate::algorithm::{Algorithm, trees};
-use crate::collective::Family;
+use crate::collective::Reducing;
 use crate::decide::{self, Context, Form};
 use crate::model::{BLOCKS_MAX, Reach, blocks_of, least_blocks};
 use crate::schedule::{DualRoot, Pace};
@@ -22,9 +22,11 @@ impl Reduction<'_> {
             Form::Nodes { .. } => facts.nodes,
         };
         // Of what travels between nodes.
-        let bytes = match (algorithm, form) {
-            (Algorithm::Circulant, Form::Nodes { lanes }) => self.bytes.div_ceil(lanes.into()),
-            _ => self.bytes,
+        let bytes = match form {
+            Form::Nodes { lanes } if algorithm == Algorithm::Circulant => {
+                self.bytes.div_ceil(lanes.into())
+            }
+            Form::Flat | Form::Nodes { .. } => self.bytes,
         };
         match algorithm {
             Algorithm::Pipelined if block_bytes == 0 => match form {
@@ -37,7 +39,7 @@ impl Reduction<'_> {
             // Nothing travels between nodes; inside, without shared memory, no more than a message carries.
             _ if ranks == 1 && algorithm != Algorithm::Pipelined => least_blocks(self.bytes),
             // So many of each part.
-            Algorithm::Circulant if self.family() == Family::ScatteredReduction => {
+            Algorithm::Circulant if self.reducing() == Reducing::Scattered => {
                 self.scattered_blocks(block_bytes)
             }
             Algorithm::Circulant
@@ -52,7 +54,9 @@ impl Reduction<'_> {
             Algorithm::Circulant | Algorithm::ReduceBcast => {
                 (self.model()).blocks(Reach::among(ranks), bytes, facts.eager_bytes, 1)
             }
-            Algorithm::Mesh if self.family() == Family::Scan => most(self.bytes, facts.eager_bytes),
+            Algorithm::Mesh if self.reducing() == Reducing::Scan => {
+                most(self.bytes, facts.eager_bytes)
+            }
             Algorithm::Postal => least_blocks(self.bytes),
             trees!(Algorithm) => self.tree_blocks(algorithm, block_bytes),
             Algorithm::Pipelined
@@ -62,21 +66,15 @@ impl Reduction<'_> {
             | Algorithm::Hypercube
             | Algorithm::Dissemination => most(self.bytes, facts.eager_bytes),
             Algorithm::Halving | Algorithm::Ordered | Algorithm::Ring => {
-                let parts = match (form, self.family()) {
-                    (Form::Flat, _) | (_, Family::ScatteredReduction) => facts.p,
+                let parts = match (form, self.reducing()) {
+                    (Form::Flat, _) | (_, Reducing::Scattered) => facts.p,
                     (Form::Nodes { lanes }, _) => facts.nodes.saturating_mul(lanes),
                 };
-                let part = match self.family() {
-                    Family::ScatteredReduction => self.longest,
-                    Family::AllReduction
-                    | Family::Reduction
-                    | Family::Scan
-                    | Family::Broadcast
-                    | Family::AllBroadcast
-                    | Family::Rooted
-                    | Family::Barrier
-                    | Family::TotalExchange
-                    | Family::IrregularExchange => self.bytes.div_ceil(parts.into()),
+                let part = match self.reducing() {
+                    Reducing::Scattered => self.longest,
+                    Reducing::All | Reducing::Root | Reducing::Scan => {
+                        self.bytes.div_ceil(parts.into())
+                    }
                 };
                 let size = match block_bytes {
                     0 => facts.eager_bytes,

@@ -4,9 +4,8 @@
 
 use super::{Reduction, SLOT_UNIT_MAX};
 use crate::algorithm::Algorithm;
-use crate::collective::{Family, LEAST_BYTES};
-use crate::config::Config;
-use crate::decide::{Context, Facts, Form, OVERLAP, Why};
+use crate::collective::{LEAST_BYTES, Reducing};
+use crate::decide::{Context, Form, Why};
 use std::ops::RangeInclusive;
 
 /// The fewest bytes of a vector that halving reduces at least as fast as every host (docs/results/reductions.md):
@@ -61,74 +60,64 @@ impl Reduction<'_> {
 
     /// Is Rondo expected to be the faster one?
     pub(super) fn worthwhile(&self) -> Result<(), Why> {
+        let least = match self.context.wish().min_bytes {
+            Some(min) => min,
+            None if self.context.facts.nodes == 1 => return self.worthwhile_on_one_node(),
+            None if !self.may_be_faster() || !self.order.commutes => return Err(Why::Slower),
+            None => self.least_bytes(),
+        };
+        match self.bytes < least {
+            true => Err(Why::Small),
+            false => Ok(()),
+        }
+    }
+
+    /// May Rondo be the faster one over nodes, if vectors are long enough?
+    fn may_be_faster(&self) -> bool {
         let Context { facts, config, .. } = self.context;
-        let min = self.context.wish().min_bytes;
-        if facts.nodes == 1 && min.is_none() {
-            return self.worthwhile_on_one_node();
-        }
-        if let Some(min) = min {
-            return match self.bytes < min {
-                true => Err(Why::Small),
-                false => Ok(()),
-            };
-        }
         let is_even = facts.places().is_some();
+        let leads = || self.form(self.preferred()) != Form::Flat;
+        match self.reducing() {
+            // Ranks of a node would share its link.
+            Reducing::All => is_even || leads(),
+            Reducing::Scattered => {
+                (is_even || (config.shm && leads())) && (!self.has_long_part() || facts.widest == 1)
+            }
+            Reducing::Root => true,
+            // Elsewhere no faster than the usual algorithm of hosts.
+            Reducing::Scan => self.counts_flat_rounds() || self.scans_over_nodes(),
+        }
+    }
+
+    /// The fewest bytes of a vector from which on it is, where it may be.
+    fn least_bytes(&self) -> u64 {
+        let Context { facts, config, .. } = self.context;
         let is_between_powers = !facts.p.is_power_of_two();
         let is_full = u64::from(facts.p) > FULL_NODE * u64::from(facts.nodes) && !facts.host_leads;
-        let leads = self.form(self.preferred()) != Form::Flat;
-        let fits = match self.family() {
-            // Ranks of a node would share its link.
-            Family::AllReduction => is_even || leads,
-            Family::ScatteredReduction => {
-                (is_even || (leads && config.shm)) && (!self.has_long_part() || facts.widest == 1)
-            }
-            Family::Reduction => true,
-            // Elsewhere no faster than the usual algorithm of hosts.
-            Family::Scan => self.counts_flat_rounds() || self.scans_over_nodes(),
-            Family::Broadcast
-            | Family::AllBroadcast
-            | Family::Rooted
-            | Family::Barrier
-            | Family::TotalExchange
-            | Family::IrregularExchange => false,
-        };
-        if !fits || !self.order.commutes {
-            return Err(Why::Slower);
-        }
-        let shortest = match self.family() {
+        let leads = || self.form(self.preferred()) != Form::Flat;
+        match self.reducing() {
             // One message for each pair of nodes, and memory inside them.
-            Family::AllReduction
-                if leads && self.order.built_in && config.shm && self.is_short() && is_full =>
+            Reducing::All
+                if self.order.built_in && config.shm && is_full && self.is_short() && leads() =>
             {
                 1
             }
-            Family::AllReduction if self.is_short() && self.counts_rounds() => 1,
-            Family::AllReduction if self.counts_flat_rounds() => 1,
-            Family::Reduction if self.counts_flat_rounds() => 1,
-            Family::Scan => 1,
+            Reducing::All if self.is_short() && self.counts_rounds() => 1,
+            Reducing::All if self.counts_flat_rounds() => 1,
+            Reducing::Root if self.counts_flat_rounds() => 1,
+            Reducing::Scan => 1,
             // Two rounds less than hosts have.
-            Family::ScatteredReduction if self.counts_flat_rounds() && is_between_powers => 1,
-            Family::ScatteredReduction if self.counts_flat_rounds() => LEAST_BYTES,
+            Reducing::Scattered if self.counts_flat_rounds() && is_between_powers => 1,
+            Reducing::Scattered if self.counts_flat_rounds() => LEAST_BYTES,
             // Each rank of a node has its share of what goes between nodes.
-            Family::AllReduction if self.counts_rounds() => LEAST_BYTES,
-            Family::AllReduction | Family::ScatteredReduction if is_between_powers => LEAST_BYTES,
-            Family::AllReduction if facts.widest > 1 => LANES_BYTES,
-            Family::AllReduction => HALVING_BYTES,
-            Family::ScatteredReduction if facts.widest == 1 => HALVING_BYTES,
-            Family::Reduction if facts.widest > 1 => LEADERS_BYTES,
-            Family::ScatteredReduction if !is_even => LANES_BYTES,
-            Family::ScatteredReduction
-            | Family::Reduction
-            | Family::Broadcast
-            | Family::AllBroadcast
-            | Family::Rooted
-            | Family::Barrier
-            | Family::TotalExchange
-            | Family::IrregularExchange => LEAST_BYTES,
-        };
-        match self.bytes < shortest {
-            true => Err(Why::Small),
-            false => Ok(()),
+            Reducing::All if self.counts_rounds() => LEAST_BYTES,
+            Reducing::All | Reducing::Scattered if is_between_powers => LEAST_BYTES,
+            Reducing::All if facts.widest > 1 => LANES_BYTES,
+            Reducing::All => HALVING_BYTES,
+            Reducing::Scattered if facts.widest == 1 => HALVING_BYTES,
+            Reducing::Root if facts.widest > 1 => LEADERS_BYTES,
+            Reducing::Scattered if facts.places().is_none() => LANES_BYTES,
+            Reducing::Scattered | Reducing::Root => LEAST_BYTES,
         }
     }
 
@@ -139,18 +128,12 @@ impl Reduction<'_> {
 
     /// The same where all ranks share memory.
     fn worthwhile_on_one_node(&self) -> Result<(), Why> {
-        let worth = match self.family() {
-            Family::AllReduction => NODE_BYTES,
-            Family::Reduction => NODE_ROOT_BYTES,
-            Family::ScatteredReduction => NODE_PARTS_BYTES,
+        let worth = match self.reducing() {
+            Reducing::All => NODE_BYTES,
+            Reducing::Root => NODE_ROOT_BYTES,
+            Reducing::Scattered => NODE_PARTS_BYTES,
             // Scans are hardly faster than the host's where few cores share them (docs/results/reductions.md).
-            Family::Scan
-            | Family::Broadcast
-            | Family::AllBroadcast
-            | Family::Rooted
-            | Family::Barrier
-            | Family::TotalExchange
-            | Family::IrregularExchange => return Err(Why::OneNode),
+            Reducing::Scan => return Err(Why::OneNode),
         };
         let least = match self.order.built_in {
             true => *worth.start(),
@@ -163,13 +146,5 @@ impl Reduction<'_> {
             Form::Nodes { .. } if self.bytes > *worth.end() => Err(Why::Slower),
             Form::Nodes { .. } => Ok(()),
         }
-    }
-}
-
-impl Facts {
-    /// Can a rank begin so many short messages while one travels that the network decides what short calls take?
-    pub(in crate::decide) fn is_far(&self, config: &Config) -> bool {
-        let (between, _) = self.models(config);
-        self.is_known(config) && between.alpha_us >= OVERLAP * between.gap_us
     }
 }

@@ -6,8 +6,8 @@ use rondo::algorithm::Algorithm;
 use rondo::collective::{Collective, Family};
 use rondo::config::Config;
 use rondo::decide::{
-    AllBroadcast, Barrier, Broadcast, Choice, Context, Facts, Form, Order, Problem, Reduction,
-    Rooted, TotalExchange, long_block, model_of, shape,
+    AllBroadcast, Barrier, Broadcast, Choice, Context, Facts, Form, Method, Order, Problem,
+    Reduction, Rooted, TotalExchange, long_block, model_of, shape,
 };
 use rondo::model::{Call, Model, Prediction};
 use rondo::network::Network;
@@ -116,12 +116,12 @@ impl Question<'_> {
     }
 
     fn ask(&self, algorithm: Algorithm, parts: &(Parts, Parts)) -> Result<Answer, String> {
-        let Choice::Rondo {
+        let Choice::Rondo(Method {
             algorithm: by,
             form,
             blocks,
             why,
-        } = self.choice(algorithm, parts)
+        }) = self.choice(algorithm, parts)
         else {
             return Err("the MPI library has such calls".into());
         };

@@ -5,7 +5,7 @@
 
 use super::Stop;
 use super::nodes::Over;
-use super::order::{Exchange, Members, Sources, limits, neighbors, pattern, staging};
+use super::order::{BlockTransfer, Members, Sources, limits, neighbors, pattern, staging};
 use super::traffic::Traffic;
 use crate::comm::{Nodes, Schedules, State};
 use crate::decide::Form;
@@ -23,7 +23,7 @@ pub(super) struct Means<'a> {
     pub nodes: &'a mut Nodes,
 }
 
-impl Exchange<'_> {
+impl BlockTransfer<'_> {
     /// Carries it out. `count` is called when there is no way back.
     pub(super) fn run(
         &self,
@@ -58,7 +58,7 @@ impl Exchange<'_> {
         let over = Over {
             mpi,
             state,
-            exchange: self,
+            transfer: self,
             lanes,
             places,
             contributors,

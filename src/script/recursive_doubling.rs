@@ -12,7 +12,7 @@ use super::{Group, Join, Script};
 /// after them at first, and get the result from it at the end. Every partial result is one of consecutive members, and
 /// both members of a pair have the lower one as the left operand: so operands keep their order, and all members get the
 /// same bits.
-pub fn exchange(script: &mut Script, group: &Group, n: u32) {
+pub fn recursive_doubling(script: &mut Script, group: &Group, n: u32) {
     let &Group { p, me, .. } = group;
     let all = 1 << p.ilog2();
     // Two for one, as many times as there are members too many.
