@@ -71,14 +71,14 @@ unsafe impl Send for Handles {}
 unsafe impl Sync for Handles {}
 
 impl Handles {
-    /// Where in the list of predefined operators those of pairs begin,
+    /// Index in `ops` of the first operator on pairs.
     pub const PAIRS: usize = 4;
-    /// those of bits,
+    /// Index in `ops` of the first operator on bits.
     pub const BITS: usize = 6;
-    /// and those of truth values.
+    /// Index in `ops` of the first operator on truth values.
     pub const TRUTHS: usize = 9;
 
-    /// Which of them are `MPI_MAX`, `MPI_MIN`, `MPI_BAND`, `MPI_BOR`, `MPI_LAND` and `MPI_LOR`.
+    /// Indices in `ops` of `MPI_MAX`, `MPI_MIN`, `MPI_BAND`, `MPI_BOR`, `MPI_LAND` and `MPI_LOR`.
     pub const IDEMPOTENT: [usize; 6] = [2, 3, 6, 7, 9, 10];
 }
 
