@@ -7,6 +7,7 @@ use super::writing::Writing;
 use crate::algorithm::{Algorithm, trees};
 use crate::collective::Family;
 use crate::decide::Form;
+use crate::schedule::rounds_of;
 
 impl Writing<'_> {
     /// Ranks that may send to one, if that can be more than this rank itself sends to; otherwise 0. It bounds what this
@@ -26,7 +27,7 @@ impl Writing<'_> {
             (_, Form::Nodes { lanes: 1 }) | (Algorithm::Circulant, Form::Nodes { .. })
                 if !self.shares =>
             {
-                facts.widest - 1 + facts.nodes.next_power_of_two().ilog2()
+                facts.widest - 1 + rounds_of(facts.nodes)
             }
             (Algorithm::Postal | trees!(Algorithm), _) => {
                 // As many as send to a rank one after the other for each block.
