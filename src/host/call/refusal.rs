@@ -3,6 +3,7 @@
 //! there for ranks that are in Rondo's collective. So the host is asked: by a call of the same function, on a
 //! communicator of this process alone.
 
+use super::reduction::ReductionOp;
 use crate::host::data::elements::Made;
 use crate::host::library::abi::{Handles, IN_PLACE, RawHandle};
 use crate::host::library::handle::Comm;
@@ -27,18 +28,7 @@ pub(in crate::host) enum Function {
     Alltoallv,
     Alltoallw,
     /// Those in which a rank's vector and its result are two buffers.
-    Reducing(Reducing),
-}
-
-/// Those that reduce.
-#[derive(Clone, Copy)]
-pub(in crate::host) enum Reducing {
-    Allreduce,
-    Reduce,
-    ReduceScatter,
-    ReduceScatterBlock,
-    Scan,
-    Exscan,
+    Reducing(ReductionOp),
 }
 
 impl Function {
@@ -54,7 +44,7 @@ impl Function {
             Function::Alltoall => 6,
             Function::Alltoallv => 7,
             Function::Alltoallw => 8,
-            Function::Reducing(reducing) => 9 + reducing as usize,
+            Function::Reducing(op) => PLAIN + op as usize,
         }
     }
 }
@@ -63,7 +53,11 @@ impl Function {
 type Buffer = (*mut c_void, c_int, RawHandle);
 
 /// What each function does with one buffer under two names, once that was asked: 1 carries it out, 2 refuses it.
-static ALIASES: [AtomicU8; 15] = [const { AtomicU8::new(0) }; 15];
+static ALIASES: [AtomicU8; FUNCTIONS] = [const { AtomicU8::new(0) }; FUNCTIONS];
+
+/// How many functions do not reduce, and how many there are.
+const PLAIN: usize = 9;
+const FUNCTIONS: usize = PLAIN + ReductionOp::Exscan as usize + 1;
 
 impl Mpi {
     /// Does the host refuse a block that is sent from, or received at, the very place it has among the blocks of all?
@@ -177,20 +171,22 @@ impl Mpi {
                 Function::Alltoallw => (host.alltoallw)(
                     own, own_counts, displs, own_types, all, counts, displs, types, comm,
                 ),
-                Function::Reducing(Reducing::Allreduce) => {
+                Function::Reducing(ReductionOp::Allreduce) => {
                     (host.allreduce)(own, all, n, own_type, bor, comm)
                 }
-                Function::Reducing(Reducing::Reduce) => {
+                Function::Reducing(ReductionOp::Reduce) => {
                     (host.reduce)(own, all, n, own_type, bor, 0, comm)
                 }
-                Function::Reducing(Reducing::ReduceScatter) => {
+                Function::Reducing(ReductionOp::ReduceScatter) => {
                     (host.reduce_scatter)(own, all, counts, own_type, bor, comm)
                 }
-                Function::Reducing(Reducing::ReduceScatterBlock) => {
+                Function::Reducing(ReductionOp::ReduceScatterBlock) => {
                     (host.reduce_scatter_block)(own, all, n, own_type, bor, comm)
                 }
-                Function::Reducing(Reducing::Scan) => (host.scan)(own, all, n, own_type, bor, comm),
-                Function::Reducing(Reducing::Exscan) => {
+                Function::Reducing(ReductionOp::Scan) => {
+                    (host.scan)(own, all, n, own_type, bor, comm)
+                }
+                Function::Reducing(ReductionOp::Exscan) => {
                     (host.exscan)(own, all, n, own_type, bor, comm)
                 }
             }
