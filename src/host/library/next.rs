@@ -1,11 +1,11 @@
 //! Functions behind Rondo that it only forwards to, found when they are first called.
 
 use super::abi::MPI_ERR_INTERN;
+use super::loader::as_function;
 use super::symbols::Finder;
 use crate::report;
 use once_cell::sync::OnceCell;
-use std::ffi::{CStr, c_int, c_void};
-use std::mem::{size_of, transmute_copy};
+use std::ffi::{CStr, c_int};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A function of what comes after this library, of type `F`.
@@ -22,7 +22,6 @@ impl<F: Copy> Next<F> {
     /// # Safety
     /// `F` is a type of function pointers.
     pub const unsafe fn new(name: &'static str) -> Next<F> {
-        assert!(size_of::<F>() == size_of::<*mut c_void>());
         Next {
             name,
             found: OnceCell::new(),
@@ -59,10 +58,9 @@ impl<F: Copy> Next<F> {
     fn find(&self) -> Option<F> {
         let name = CStr::from_bytes_with_nul(self.name.as_bytes()).ok()?;
         let finder = Finder::new()?;
-        let address = finder.function(name);
         // SAFETY: `F` is a type of function pointers by the contract of `new`; whoever calls the function answers for
         // its signature.
-        let next = (!address.is_null()).then(|| unsafe { transmute_copy(&address) });
+        let next = unsafe { as_function(finder.function(name)) };
         if finder.is_certain() {
             let _ = self.found.set(next);
         }
