@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ffi::c_int;
 use std::ops::Range;
 
-/// So many ranks are translated at a time, among twice as many at first.
+/// Ranks are translated in groups of this size, each looked for first in a range of twice the size.
 const PIECE: u32 = 128;
 
 /// The places that `p` ranks of one group have in another one of `size`; `None` if one of them has none.

@@ -2,7 +2,7 @@
 
 use rondo::comm::{SEND_WINDOW, State, Work};
 use rondo::engine::{
-    AllBroadcast, Entries, Limits, Order, Part, Pattern, Progress, RootSchedules, Scratch,
+    AllBroadcast, Engine, Entries, Limits, Order, Part, Pattern, Progress, RootSchedules, Scratch,
 };
 use rondo::engine::{Event, Piece, Wire};
 use rondo::host::{Requests, StagingRoom};

@@ -3,9 +3,9 @@
 //! writes over what another one needs.
 
 use rondo::engine::node::{
-    GATE_BYTES, Gate, Groups, NodeRing, Operand, SlotExchange, SlotReduction, Slots, Step, Tree,
-    Want,
+    GATE_BYTES, Gate, Groups, NodeRing, Operand, SlotExchange, SlotReduction, Slots, Tree, Want,
 };
+use rondo::engine::{Engine, Progress};
 use rondo::script::{Fold, share};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -160,7 +160,7 @@ impl Slots for Rank {
 }
 
 /// Calls `advance` for ranks in random order, `late` as seldom as can be, until all are done.
-fn drive(ranks: u32, late: Option<u32>, seed: u64, mut advance: impl FnMut(u32) -> Step) {
+fn drive(ranks: u32, late: Option<u32>, seed: u64, mut advance: impl FnMut(u32) -> Progress) {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut left: Vec<u32> = (0..ranks).collect();
     let mut idle = 0;
@@ -171,12 +171,12 @@ fn drive(ranks: u32, late: Option<u32>, seed: u64, mut advance: impl FnMut(u32) 
             continue;
         }
         match advance(left[i]) {
-            Step::Done => {
+            Progress::Done => {
                 left.swap_remove(i);
                 idle = 0;
             }
-            Step::Moved => idle = 0,
-            Step::Waiting => idle += 1,
+            Progress::Moved => idle = 0,
+            Progress::Waiting => idle += 1,
         }
         assert!(
             idle < 1000 * (ranks as usize + 1),

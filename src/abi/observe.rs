@@ -116,7 +116,7 @@ macro_rules! duplicate {
             let with = |next: IdupWithInfoFn| unsafe { next(comm, info, made, request) };
             // SAFETY: as above.
             let without = || next!($plain: IdupFn, |next| unsafe { next(comm, made, request) });
-            coll::duplicate(comm, || NEXT.call_or(with, without))
+            coll::duplicate(comm, || NEXT.get().map_or_else(without, with))
         }
     };
     ($name:ident: IdupFn) => {

@@ -12,7 +12,7 @@ use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::collective::Collective;
 use crate::comm::{State, Work};
 use crate::decide::{Choice, Form, Method, TotalExchange, Why};
-use crate::engine::{Execution, Limits, run_script};
+use crate::engine::{self, Execution, Limits};
 use crate::host::{
     Alltoall, AlltoallOp, Code, Comm, Failure, Mpi, MpiPairsWire, PairsJob, Requests, Side, Sides,
 };
@@ -235,7 +235,7 @@ impl Exchange<'_> {
             timeout_s: config.timeout_s,
         };
         let mut wire = MpiPairsWire::new(job, requests);
-        run_script(Execution::new(script, limits), &mut wire).map_err(Stop::Broken)
+        engine::run(Execution::new(script, limits), &mut wire).map_err(Stop::Broken)
     }
 }
 

@@ -6,6 +6,7 @@ use super::writing::Writing;
 use crate::algorithm::{Algorithm, trees};
 use crate::collective::Reducing;
 use crate::decide::{Form, Method};
+use crate::schedule::rounds_of;
 
 impl Writing<'_> {
     /// Ranks that may send to one, if that can be more than this rank itself sends to; otherwise 0. It bounds what this
@@ -27,7 +28,7 @@ impl Writing<'_> {
             Algorithm::Halving | Algorithm::Ring if self.reducing == Reducing::Root => facts.p - 1,
             // Those of its node, and other leaders.
             _ if has_leaders && !self.shares => {
-                facts.widest - 1 + facts.nodes.next_power_of_two().ilog2()
+                facts.widest - 1 + rounds_of(facts.nodes)
             }
             // As many as send to a rank one after the other for each block.
             Algorithm::Postal | trees!(Algorithm) => {

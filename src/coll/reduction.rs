@@ -11,10 +11,10 @@ use crate::collective::{Collective, LEAST_BYTES, Reducing};
 use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State, Work};
 use crate::config::Reproducible;
 use crate::decide::{self, Choice, Form, Method, Order, SLOT_UNIT_MAX, Why};
-use crate::engine::{Execution, Limits, run_script};
+use crate::engine::{self, Execution, Limits};
 use crate::host::{
-    self, Abi, Area, Buffers, Code, Comm, Failure, Mpi, MpiScriptWire, Operands, Reduction,
-    ReductionOp, Requests, ScriptJob, SlotVectors, Vectors, call_tag,
+    self, Abi, Area, Buffers, Code, Comm, Mpi, MpiScriptWire, Operands, Reduction, ReductionOp,
+    Requests, ScriptJob, SlotVectors, Vectors, call_tag,
 };
 use crate::script::{Cut, Script, reduce_gathered};
 use crate::stats;
@@ -524,7 +524,6 @@ impl Run<'_> {
         };
         let mut wire = MpiScriptWire::new(job, requests);
         let execution = Execution::new(script, limits(self.state));
-        let done: Result<(), Failure> = run_script(execution, &mut wire);
-        done.map_err(Stop::Broken)
+        engine::run(execution, &mut wire).map_err(Stop::Broken)
     }
 }

@@ -8,7 +8,8 @@ use crate::algorithm::RootedAlgorithm;
 use crate::collective::Collective;
 use crate::comm::{Memory, Nodes, State, Work};
 use crate::decide::{self, Form, Method, Why};
-use crate::engine::rooted::{self, Gather, Misfit, Scatter, Shape, Terms};
+use crate::engine;
+use crate::engine::rooted::{Gather, Misfit, Scatter, Shape, Terms};
 use crate::host::{
     self, Code, Comm, Failure, LocalPackets, Mpi, MpiRootedWire, Rooted, RootedOp, Route, Tags,
     UserBlocks,
@@ -121,11 +122,11 @@ impl Operation for Rooted {
         let done = match self.op() {
             RootedOp::Gather => {
                 let gather = Gather::new(terms, own, parts, rooted_scratch);
-                rooted::run(gather, &mut wire)
+                engine::run(gather, &mut wire)
             }
             RootedOp::Scatter => {
                 let scatter = Scatter::new(terms, own, parts, rooted_scratch);
-                rooted::run(scatter, &mut wire)
+                engine::run(scatter, &mut wire)
             }
         };
         done.map_err(Stop::Broken)

@@ -9,8 +9,8 @@ use crate::collective::Reducing;
 use crate::comm::Memory;
 use crate::engine::node::{
     GATE_BYTES, Gate, Groups, Operand, SlotExchange, SlotReduction, SlotShuffle, Tree, Want,
-    run_slots,
 };
+use crate::engine::{self, Engine};
 use crate::host::{Buffers, Failure, NodeCall, Requests, RingSlots, SlotVectors, Vectors};
 use crate::script::{Cut, Fold, Script, share};
 use std::iter::once;
@@ -66,6 +66,17 @@ impl Inside<'_> {
         RingSlots::new(call, &mut self.memory.ring, begin, vectors)
     }
 
+    /// Carries out what the ranks of the node do together, in a call that begins at the position `begin`.
+    fn run<'s>(
+        &'s mut self,
+        begin: u64,
+        vectors: SlotVectors<'s>,
+        engine: impl Engine<RingSlots<'s>, Error = Failure>,
+    ) -> Result<(), Stop> {
+        let mut slots = self.slots(begin, Some(vectors));
+        engine::run(engine, &mut slots).map_err(Stop::Broken)
+    }
+
     /// Reduces vectors of so many elements. This rank gets what it wants.
     pub fn reduce(
         &mut self,
@@ -75,13 +86,8 @@ impl Inside<'_> {
         wants: &[Want],
     ) -> Result<(), Stop> {
         let (groups, begin) = self.groups(Groups::striped, elements);
-        let mut reduction = SlotReduction::new(groups, begin, self.me(), trees, wants);
-        let mut slots = self.slots(begin, Some(vectors));
-        let done: Result<(), Failure> = run_slots(&mut slots, |slots| {
-            let step = reduction.advance(slots)?;
-            Ok((step, reduction.waiting()))
-        });
-        done.map_err(Stop::Broken)
+        let reduction = SlotReduction::new(groups, begin, self.me(), trees, wants);
+        self.run(begin, vectors, reduction)
     }
 
     /// Carries a call out on the only node.
@@ -126,13 +132,8 @@ impl Inside<'_> {
     pub fn exchange(&mut self, vectors: SlotVectors, parts: &[Range<u64>]) -> Result<(), Stop> {
         let longest = parts.iter().map(|part| part.end - part.start).max();
         let (groups, begin) = self.groups(Groups::new, longest.unwrap_or(0));
-        let mut exchange = SlotExchange::new(groups, begin, self.me(), parts);
-        let mut slots = self.slots(begin, Some(vectors));
-        let done: Result<(), Failure> = run_slots(&mut slots, |slots| {
-            let step = exchange.advance(slots)?;
-            Ok((step, exchange.waiting()))
-        });
-        done.map_err(Stop::Broken)
+        let exchange = SlotExchange::new(groups, begin, self.me(), parts);
+        self.run(begin, vectors, exchange)
     }
 
     /// Every rank of the node gets what it wants of the vector of each, the longest of which has so many elements.
@@ -144,13 +145,8 @@ impl Inside<'_> {
         wants: &[Vec<Want>],
     ) -> Result<(), Stop> {
         let (groups, begin) = self.groups(Groups::new, longest);
-        let mut shuffle = SlotShuffle::new(groups, begin, self.me(), own, wants);
-        let mut slots = self.slots(begin, Some(vectors));
-        let done: Result<(), Failure> = run_slots(&mut slots, |slots| {
-            let step = shuffle.advance(slots)?;
-            Ok((step, shuffle.waiting()))
-        });
-        done.map_err(Stop::Broken)
+        let shuffle = SlotShuffle::new(groups, begin, self.me(), own, wants);
+        self.run(begin, vectors, shuffle)
     }
 
     /// No rank of the node goes on before all have come, and before the lowest one has come back from `between`.

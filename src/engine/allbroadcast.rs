@@ -8,7 +8,7 @@
 #![forbid(unsafe_code)]
 
 use super::pattern::{Cursor, Direction};
-use super::{Event, Order, Piece, Wire};
+use super::{Engine, Event, Order, Piece, Progress, Wire};
 use std::collections::VecDeque;
 
 /// Memory that one collective leaves to the next.
@@ -72,17 +72,6 @@ pub struct Limits {
     pub sends: u32,
     /// Bytes up to which pieces share a message. The same on all ranks.
     pub message: u64,
-}
-
-/// What [`AllBroadcast::advance`] found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// Everything is sent and received.
-    Done,
-    /// Something was started or completed.
-    Moved,
-    /// Nothing can happen before the wire completes an operation.
-    Waiting,
 }
 
 /// The next message of one way, if there is one.
@@ -167,30 +156,6 @@ impl<'a> AllBroadcast<'a> {
             .order
             .message(&mut self.send.at, Direction::Send, most, pieces);
         self.ready = 0;
-    }
-
-    /// Does what can be done now: starts receives within the window, starts sends whose blocks are
-    /// here, takes in what the wire has completed.
-    pub fn advance<W: Wire>(&mut self, wire: &mut W) -> Result<Progress, W::Error> {
-        let mut moved = self.post_receives(wire)?;
-        moved |= self.post_sends(wire)?;
-        while let Some(event) = wire.poll()? {
-            moved = true;
-            match event {
-                Event::Received(number) => self.take(number),
-                Event::Sent => self.sends -= 1,
-            }
-            // Forward first, then look for more: others wait for these blocks.
-            self.post_sends(wire)?;
-            self.post_receives(wire)?;
-        }
-        let posted = self.receive.peer.is_none() && self.send.peer.is_none();
-        let complete = posted && self.scratch.counts.is_empty() && self.sends == 0;
-        Ok(match (complete, moved) {
-            (true, _) => Progress::Done,
-            (false, true) => Progress::Moved,
-            (false, false) => Progress::Waiting,
-        })
     }
 
     /// Posts receives in order while the window has room.
@@ -290,13 +255,29 @@ impl<'a> AllBroadcast<'a> {
     }
 }
 
-/// Carries `all` out to its end.
-pub fn run<W: Wire>(mut all: AllBroadcast<'_>, wire: &mut W) -> Result<(), W::Error> {
-    loop {
-        match all.advance(wire)? {
-            Progress::Done => return Ok(()),
-            Progress::Moved => {}
-            Progress::Waiting => wire.idle(all.arrived())?,
+impl<W: Wire> Engine<W> for AllBroadcast<'_> {
+    type Error = W::Error;
+
+    /// Starts receives within the window, starts sends whose blocks are here, takes in what the wire has completed.
+    fn advance(&mut self, wire: &mut W) -> Result<Progress, W::Error> {
+        let mut moved = self.post_receives(wire)?;
+        moved |= self.post_sends(wire)?;
+        while let Some(event) = wire.poll()? {
+            moved = true;
+            match event {
+                Event::Received(number) => self.take(number),
+                Event::Sent => self.sends -= 1,
+            }
+            // Forward first, then look for more: others wait for these blocks.
+            self.post_sends(wire)?;
+            self.post_receives(wire)?;
         }
+        let posted = self.receive.peer.is_none() && self.send.peer.is_none();
+        let complete = posted && self.scratch.counts.is_empty() && self.sends == 0;
+        Ok(Progress::of(complete, moved))
+    }
+
+    fn idle(&mut self, wire: &mut W) -> Result<(), W::Error> {
+        wire.idle(self.arrived())
     }
 }

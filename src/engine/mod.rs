@@ -4,13 +4,13 @@
 //!   one of them, an allgather that of one from every rank. Which blocks travel when is a [`Pattern`]'s
 //!   business.
 //! * [`node`]: what the ranks of a node pass to each other while their leaders run an [`AllBroadcast`] between
-//!   the nodes.
+//!   the nodes; and reductions and exchanges in the memory that they share, over [`node::Slots`].
 //! * [`rooted::Gather`] and [`rooted::Scatter`]: whole blocks through a tree, or straight from or to the root,
 //!   over a [`rooted::RootedWire`].
 //! * [`Execution`]: a script of a reduction, a scan, a barrier or an exchange, over a [`ScriptWire`].
 //!
-//! Engines are state machines: `advance` does what can be done now and never waits, so that a test can
-//! drive many ranks from one thread and `run` can decide how to wait.
+//! An [`Engine`] is a state machine: `advance` does what can be done now and never waits, so that a test can
+//! drive many ranks from one thread and [`run`] can decide how to wait.
 
 #![forbid(unsafe_code)]
 
@@ -20,11 +20,55 @@ mod pattern;
 pub mod rooted;
 mod script;
 
-pub use allbroadcast::{AllBroadcast, Limits, Progress, Scratch, run};
+pub use allbroadcast::{AllBroadcast, Limits, Scratch};
 pub use pattern::{Entries, Order, Part, Pattern, RootSchedules};
-pub use script::{Complete, Execution, ScriptWire, run_script};
+pub use script::{Complete, Execution, ScriptWire};
 
 use crate::schedule::Span;
+
+/// One rank's part in a collective over `W`: a wire, or the ring of a node.
+pub trait Engine<W> {
+    /// Why the collective cannot go on.
+    type Error;
+
+    /// Does what can be done now.
+    fn advance(&mut self, wire: &mut W) -> Result<Progress, Self::Error>;
+
+    /// Called when nothing can be done before something happens on the wire.
+    fn idle(&mut self, wire: &mut W) -> Result<(), Self::Error>;
+}
+
+/// What [`Engine::advance`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// There is nothing left to do.
+    Done,
+    /// Something was done.
+    Moved,
+    /// Nothing can be done before something happens on the wire.
+    Waiting,
+}
+
+impl Progress {
+    fn of(done: bool, moved: bool) -> Progress {
+        match (done, moved) {
+            (true, _) => Progress::Done,
+            (false, true) => Progress::Moved,
+            (false, false) => Progress::Waiting,
+        }
+    }
+}
+
+/// Carries `engine` out to its end.
+pub fn run<W, E: Engine<W>>(mut engine: E, wire: &mut W) -> Result<(), E::Error> {
+    loop {
+        match engine.advance(wire)? {
+            Progress::Done => return Ok(()),
+            Progress::Moved => {}
+            Progress::Waiting => engine.idle(wire)?,
+        }
+    }
+}
 
 /// A block of one rank's part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

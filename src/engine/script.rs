@@ -6,7 +6,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Limits, Progress};
+use super::{Engine, Limits, Progress};
 use crate::script::{Join, Script, Send, Source, Take};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -156,25 +156,6 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Does what can be done now.
-    pub fn advance<W: ScriptWire>(&mut self, wire: &mut W) -> Result<Progress, W::Error> {
-        let mut moved = self.start(wire)?;
-        while let Some(event) = wire.poll()? {
-            moved = true;
-            match event {
-                Complete::Receive(number) => self.receiving.end(number),
-                Complete::Send(number) => self.sending.end(number),
-            }
-            self.start(wire)?;
-        }
-        let all_sent = self.sending.next == self.sends.len() && self.sending.in_flight == 0;
-        Ok(match (all_sent && self.taken == self.takes.len(), moved) {
-            (true, _) => Progress::Done,
-            (false, true) => Progress::Moved,
-            (false, false) => Progress::Waiting,
-        })
-    }
-
     /// Starts and takes what can be, until nothing more can.
     fn start<W: ScriptWire>(&mut self, wire: &mut W) -> Result<bool, W::Error> {
         let mut moved = false;
@@ -291,16 +272,27 @@ impl<'a> Execution<'a> {
     }
 }
 
-/// Carries a script out to its end.
-pub fn run_script<W: ScriptWire>(
-    mut execution: Execution<'_>,
-    wire: &mut W,
-) -> Result<(), W::Error> {
-    loop {
-        match execution.advance(wire)? {
-            Progress::Done => return Ok(()),
-            Progress::Moved => {}
-            Progress::Waiting => wire.idle()?,
+impl<W: ScriptWire> Engine<W> for Execution<'_> {
+    type Error = W::Error;
+
+    fn advance(&mut self, wire: &mut W) -> Result<Progress, W::Error> {
+        let mut moved = self.start(wire)?;
+        while let Some(event) = wire.poll()? {
+            moved = true;
+            match event {
+                Complete::Receive(number) => self.receiving.end(number),
+                Complete::Send(number) => self.sending.end(number),
+            }
+            self.start(wire)?;
         }
+        let all_sent = self.sending.next == self.sends.len() && self.sending.in_flight == 0;
+        Ok(Progress::of(
+            all_sent && self.taken == self.takes.len(),
+            moved,
+        ))
+    }
+
+    fn idle(&mut self, wire: &mut W) -> Result<(), W::Error> {
+        wire.idle()
     }
 }

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::rounds::MAX_Q;
+use super::rounds::{MAX_Q, rounds_of};
 
 /// The circulant graph on p ranks: in round k of a phase every rank v sends to v + `skip[k]` and
 /// hears from v - `skip[k]`, modulo p.
@@ -23,7 +23,7 @@ impl Circulant {
     /// If `p` is 0 or above 2^31 - 1, which is more ranks than MPI can number.
     pub fn new(p: u32) -> Circulant {
         assert!((1..1 << 31).contains(&p), "{p} is not a number of ranks");
-        let q = p.next_power_of_two().ilog2() as usize;
+        let q = rounds_of(p) as usize;
         let mut skip = [0; MAX_Q];
         skip[q] = p;
         for k in (0..q).rev() {

@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+use super::rounds::rounds_of;
+
 /// A grid, by the sizes of its dimensions. Ranks that differ in the first digit only have consecutive numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
@@ -69,8 +71,7 @@ impl Grid {
 
     /// The least hypercube that has room for `p` ranks.
     pub fn hypercube_around(p: u32) -> Grid {
-        let dimensions = p.max(1).next_power_of_two().trailing_zeros();
-        let sizes = vec![2; dimensions as usize];
+        let sizes = vec![2; rounds_of(p) as usize];
         Grid { sizes }
     }
 

@@ -16,6 +16,8 @@
 
 #![forbid(unsafe_code)]
 
+use super::rounds::rounds_of;
+
 /// The hypercube, and how many blocks the root has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hypercube {
@@ -53,7 +55,7 @@ impl Hypercube {
     pub fn rounds(&self) -> u32 {
         match self.p {
             1 => 0,
-            p => self.n - 1 + p.next_power_of_two().ilog2(),
+            p => self.n - 1 + rounds_of(p),
         }
     }
 

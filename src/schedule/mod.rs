@@ -73,6 +73,6 @@ pub use grid::{Dimension, Grid};
 pub use hypercube::{Hypercube, Transfer};
 pub use moves::{Move, Moves};
 pub use parts::Parts;
-pub use rounds::{MAX_Q, Rounds};
+pub use rounds::{MAX_Q, Rounds, rounds_of};
 pub use steps::{Step, Steps};
 pub use trees::{Edge, Pace, Shape, TreeNeighbors};

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 use super::grid::columns;
+use super::rounds::rounds_of;
 use std::ops::Range;
 
 /// Which way.
@@ -131,7 +132,7 @@ impl Moves {
             Moves::Doubling => pairs.members().max(1).ilog2(),
             Moves::Neighbours => pairs.members() / 2,
             Moves::Mesh => columns(p) - 1 + p / columns(p) - 1,
-            Moves::Scatter => log(p) + p - 1,
+            Moves::Scatter => rounds_of(p) + p - 1,
         }
     }
 
@@ -158,11 +159,6 @@ impl Moves {
             Moves::Scatter => scatter(p, rank, k, sends),
         }
     }
-}
-
-/// ceil(log2 p).
-fn log(p: u32) -> u32 {
-    p.max(1).next_power_of_two().trailing_zeros()
 }
 
 /// Of an even number of members. In step 0 those of a pair exchange their parts, and then each sends on the two parts
@@ -230,7 +226,7 @@ fn end(p: u32, rank: u32) -> u32 {
 }
 
 fn scatter(p: u32, rank: u32, k: u32, sends: bool) -> Option<Move> {
-    let q = log(p);
+    let q = rounds_of(p);
     if let Some(place) = (q.checked_sub(k + 1)).filter(|_| k < q) {
         let distance = 1 << place;
         let child = if sends { rank + distance } else { rank };

@@ -9,6 +9,11 @@
 /// Room for one schedule: p < 2^31 ranks give q <= 31 rounds in a phase and q+1 skips.
 pub const MAX_Q: usize = 32;
 
+/// q = ceil(log2 p): the rounds until all of `p` ranks have a block, if twice as many have it after each. 0 for p = 0.
+pub fn rounds_of(p: u32) -> u32 {
+    p.next_power_of_two().ilog2()
+}
+
 /// The rounds in which n blocks travel from the root to every rank.
 ///
 /// Rounds are numbered so that every phase begins at a multiple of q: the first x = -(n-1) mod q

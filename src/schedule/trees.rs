@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::rounds::rounds_of;
 use super::{postal, two_trees};
 use std::collections::HashMap;
 
@@ -98,9 +99,8 @@ impl Shape {
     /// How fast it is from this root.
     pub fn pace_from(self, p: u32, root: u32) -> Pace {
         let others = p.saturating_sub(1);
-        let log = |ranks: u32| ranks.max(1).next_power_of_two().trailing_zeros();
         let (first, every, latencies) = match self {
-            Shape::Postal(1) => (log(p), log(p), log(p)),
+            Shape::Postal(1) => (rounds_of(p), rounds_of(p), rounds_of(p)),
             Shape::Postal(latency) => {
                 let time = postal::time(p, latency);
                 (time, time, time.div_ceil(latency.max(1)))
@@ -125,7 +125,7 @@ impl Shape {
                 (2 * depth, 2, depth)
             }
             Shape::Mesh(rows) => {
-                let rounds = log(rows.min(p)) + log(p.div_ceil(rows.max(1)));
+                let rounds = rounds_of(rows.min(p)) + rounds_of(p.div_ceil(rows.max(1)));
                 (rounds, rounds, rounds)
             }
             Shape::Two => {

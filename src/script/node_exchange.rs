@@ -47,9 +47,9 @@ pub struct NodeExchange<'a> {
     /// Blocks for or from a rank of this node, of the one with most, each way. On the way home the own one is not among
     /// them. Where ranks share memory, nothing is as long as the longest.
     widest: [u32; 2],
-    /// Where ranks share memory: where the blocks for this rank lie in the outbox of each rank of the node,
+    /// Where ranks share memory: the first block for this rank in the outbox of each rank of the node.
     place: u32,
-    /// and the blocks in the inbox that came by ranks of the node before each of them.
+    /// Where ranks share memory: for each rank of the node, the blocks in the inbox that came by those before it.
     before: Vec<u32>,
 }
 

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::{Group, Join, Script};
+use crate::schedule::rounds_of;
 
 /// Which prefix a rank gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +35,7 @@ impl Prefix {
 
 /// Does an exclusive scan among p ranks take no more rounds by [`tripling`] than by doubling?
 fn is_tripled(p: u32) -> bool {
-    let doubled = p.next_power_of_two().ilog2();
-    let covered = 3u64 << doubled >> 2;
+    let covered = 3u64 << rounds_of(p) >> 2;
     u64::from(p) <= covered + 1
 }
 

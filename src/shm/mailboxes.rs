@@ -31,11 +31,11 @@ pub enum Found {
     Elsewhere,
 }
 
-/// Words at the beginning of a mailbox: its state,
+/// Offset in a mailbox of the word for its state.
 const STATE: u64 = 0;
-/// the number of its newest packet,
+/// Offset of the word for the number of its newest packet.
 const NEWEST: u64 = 8;
-/// and how long that is.
+/// Offset of the word for the length of that packet.
 const LENGTH: u64 = 16;
 
 /// The length that says [`Found::Elsewhere`].

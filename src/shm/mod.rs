@@ -7,14 +7,14 @@
 //! A segment is divided (see [`Division`]) into
 //!
 //! ```text
-//! token     who made it: read once, when it is mapped
-//! controls  for every rank: how far it has written and read the ring, which call it is in
-//! mailboxes     two for every rank: packets of gather and scatter
-//! ring      bytes on their way from one rank to all
+//! token      who made it: read once, when it is mapped
+//! controls   for every rank: how far it has written, joined and read the ring, which call it is in
+//! mailboxes  two for every rank: packets of gather and scatter
+//! ring       bytes on their way from one rank to all
 //! ```
 //!
-//! Words of control are atomics, each with one writer at a time; bytes are copied, by whom a word of
-//! control gives the right. Nothing here waits: whoever must wait has MPI to drive in the meantime.
+//! Words of control are atomics, each with one writer at a time; bytes are copied by the rank to
+//! which a word of control gives the right. Nothing here waits: whoever must wait has MPI to drive in the meantime.
 
 mod available;
 mod division;

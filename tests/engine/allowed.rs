@@ -1,7 +1,7 @@
 //! A rank that gets its own part bit by bit sends what it has and nothing else.
 
 use crate::case::{Case, How, sides};
-use rondo::engine::{AllBroadcast, Event, Piece, Scratch, Wire};
+use rondo::engine::{AllBroadcast, Engine, Event, Piece, Scratch, Wire};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 

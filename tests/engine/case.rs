@@ -4,7 +4,7 @@ use crate::wire::{Net, Port, Rank, Rules, in_parts};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use rondo::engine::{
-    AllBroadcast, Entries, Limits, Order, Part, Pattern, Progress, RootSchedules, Scratch,
+    AllBroadcast, Engine, Entries, Limits, Order, Part, Pattern, Progress, RootSchedules, Scratch,
 };
 use rondo::schedule::{Blocks, Circulant, Hypercube, Moves, Rounds, Shape, Steps, TreeNeighbors};
 use std::cell::RefCell;
@@ -239,11 +239,10 @@ fn advance(
     engine: &mut AllBroadcast,
     wire: &mut Rank,
 ) -> Result<Progress, std::convert::Infallible> {
-    use rondo::engine::Wire;
     loop {
         let progress = engine.advance(wire)?;
         if progress != Progress::Moved {
-            wire.idle(engine.arrived())?;
+            engine.idle(wire)?;
             return Ok(progress);
         }
     }

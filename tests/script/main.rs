@@ -11,7 +11,7 @@ mod trees;
 mod wire;
 
 use proptest::prelude::*;
-use rondo::engine::{Execution, ScriptWire, run_script};
+use rondo::engine::{self, Execution, ScriptWire};
 use rondo::schedule::{self, Circulant, Grid, Steps, TreeNeighbors};
 use rondo::script::*;
 use std::iter::{Once, once, repeat_n};
@@ -1353,7 +1353,7 @@ fn a_rank_alone_has_the_result_and_waits_for_nobody() {
         network: &mut network,
         rank: 0,
     };
-    run_script(Execution::new(&scripts[0], limits(1)), wire).expect("nobody is waited for");
+    engine::run(Execution::new(&scripts[0], limits(1)), wire).expect("nobody is waited for");
     assert!(scripts[0].takes().is_empty() && scripts[0].sends().is_empty());
 }
 

@@ -11,7 +11,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
-use rondo::engine::{Complete, Execution, Limits, Progress, ScriptWire};
+use rondo::engine::{Complete, Engine, Execution, Limits, Progress, ScriptWire};
 use rondo::script::{Cut, Join, Script, Source, Take};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::slots::{LINE, Others, Slots, Step, run_slots};
+use super::slots::{LINE, Others, Slots};
 
 /// Bytes of the ring that a [`Gate`] takes.
 pub const GATE_BYTES: u64 = LINE;
@@ -34,13 +34,9 @@ impl Gate {
             return Ok(());
         }
         let mut others = Others::default();
-        run_slots(slots, |slots| {
-            let is_there = |rank| slots.written(rank).saturating_sub(begin);
-            Ok(match others.have(1, ranks, is_there) {
-                true => (Step::Done, None),
-                false => (Step::Waiting, Some(others.behind)),
-            })
-        })?;
+        while !others.have(1, ranks, |rank| slots.written(rank).saturating_sub(begin)) {
+            slots.idle(Some(others.behind))?;
+        }
         (0..ranks)
             .filter(|&rank| rank != me)
             .try_for_each(|rank| slots.same(rank))
@@ -51,14 +47,11 @@ impl Gate {
         let &Gate {
             me, leader, begin, ..
         } = self;
-        match me == leader {
-            true => slots.publish_joined(begin + 1),
-            false => run_slots(slots, |slots| {
-                Ok(match slots.joined(leader) > begin {
-                    true => (Step::Done, None),
-                    false => (Step::Waiting, Some(leader)),
-                })
-            })?,
+        if me == leader {
+            slots.publish_joined(begin + 1);
+        }
+        while slots.joined(leader) <= begin {
+            slots.idle(Some(leader))?;
         }
         slots.release(begin + GATE_BYTES);
         Ok(())

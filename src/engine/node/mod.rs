@@ -25,11 +25,9 @@ pub use messages::Messages;
 pub use places::Places;
 pub use relay::Relay;
 pub use rows::{MARK, RingRows, slices};
-pub use slots::{
-    Groups, Operand, SlotExchange, SlotReduction, SlotShuffle, Slots, Step, Tree, Want, run_slots,
-};
+pub use slots::{Groups, Operand, SlotExchange, SlotReduction, SlotShuffle, Slots, Tree, Want};
 
-use super::{AllBroadcast, Progress, Wire};
+use super::{AllBroadcast, Engine, Progress, Wire};
 use crate::schedule::Span;
 
 /// One rank's view of the ring of its node: what it says to the others, and what they say.

@@ -13,6 +13,7 @@ mod shuffle;
 pub use shuffle::SlotShuffle;
 
 use super::NodeRing;
+use crate::engine::{Engine, Progress};
 use crate::script::{Fold, share};
 use std::ops::Range;
 
@@ -48,20 +49,6 @@ pub trait Slots: NodeRing {
 
     /// Below this position rank `rank` of the node has joined all that is its share.
     fn joined(&self, rank: u32) -> u64;
-}
-
-/// Calls `advance` until all is done. It gives the rank that is waited for as well, if it is one.
-pub fn run_slots<S: Slots>(
-    slots: &mut S,
-    mut advance: impl FnMut(&mut S) -> Result<(Step, Option<u32>), S::Error>,
-) -> Result<(), S::Error> {
-    loop {
-        match advance(slots)? {
-            (Step::Done, _) => return Ok(()),
-            (Step::Moved, _) => {}
-            (Step::Waiting, waiting) => slots.idle(waiting)?,
-        }
-    }
 }
 
 /// How vectors of elements are cut into pieces for the slots of a node, and where these lie.
@@ -269,28 +256,6 @@ pub struct Tree {
     pub fold: Fold,
 }
 
-/// Says that all is done, or that a rank waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Something was done.
-    Moved,
-    /// Nothing could be.
-    Waiting,
-    /// There is nothing left to do.
-    Done,
-}
-
-impl Step {
-    /// The one after which all is done, or something was, or neither.
-    fn of(all: bool, something: bool) -> Step {
-        match (all, something) {
-            (true, _) => Step::Done,
-            (false, true) => Step::Moved,
-            (false, false) => Step::Waiting,
-        }
-    }
-}
-
 /// The reduction of the vectors of the ranks of a node, as one of them does it.
 pub struct SlotReduction<'a> {
     groups: Groups,
@@ -342,28 +307,6 @@ impl<'a> SlotReduction<'a> {
     /// The stripe of the next group that this rank looks at next, which is the number of the rank that joins it.
     fn next_stripe(&self) -> u32 {
         (self.me + self.stripes) % self.groups.stripes
-    }
-
-    /// Does what can be done now.
-    pub fn advance<S: Slots>(&mut self, slots: &mut S) -> Result<Step, S::Error> {
-        let begin = self.begin;
-        let mut moved = self.got < self.joined && self.get_group(slots)?;
-        if self.joined < self.put {
-            let next = self.joined + 1;
-            let is_put = |rank| slots.written(rank).saturating_sub(begin);
-            if self.others.have(next, self.groups.ranks, is_put) {
-                if self.joined == 0 {
-                    self.check(slots)?;
-                }
-                self.join(slots)?;
-                self.joined = next;
-                slots.publish_joined(begin + next);
-                moved = true;
-            }
-        }
-        let own = (0, self.groups.elements);
-        moved |= (self.groups).put_next(slots, (begin, self.me), own, &mut self.put)?;
-        Ok(Step::of(self.got == self.groups.count(), moved))
     }
 
     fn check<S: Slots>(&self, slots: &mut S) -> Result<(), S::Error> {
@@ -461,6 +404,35 @@ impl<'a> SlotReduction<'a> {
     }
 }
 
+impl<S: Slots> Engine<S> for SlotReduction<'_> {
+    type Error = S::Error;
+
+    fn advance(&mut self, slots: &mut S) -> Result<Progress, S::Error> {
+        let begin = self.begin;
+        let mut moved = self.got < self.joined && self.get_group(slots)?;
+        if self.joined < self.put {
+            let next = self.joined + 1;
+            let is_put = |rank| slots.written(rank).saturating_sub(begin);
+            if self.others.have(next, self.groups.ranks, is_put) {
+                if self.joined == 0 {
+                    self.check(slots)?;
+                }
+                self.join(slots)?;
+                self.joined = next;
+                slots.publish_joined(begin + next);
+                moved = true;
+            }
+        }
+        let own = (0, self.groups.elements);
+        moved |= (self.groups).put_next(slots, (begin, self.me), own, &mut self.put)?;
+        Ok(Progress::of(self.got == self.groups.count(), moved))
+    }
+
+    fn idle(&mut self, slots: &mut S) -> Result<(), S::Error> {
+        slots.idle(self.waiting())
+    }
+}
+
 /// The exchange of what the ranks of a node have, as one of them does it.
 pub struct SlotExchange<'a> {
     groups: Groups,
@@ -492,9 +464,12 @@ impl<'a> SlotExchange<'a> {
     pub fn waiting(&self) -> Option<u32> {
         (self.got < self.put).then_some(self.others.behind)
     }
+}
 
-    /// Does what can be done now.
-    pub fn advance<S: Slots>(&mut self, slots: &mut S) -> Result<Step, S::Error> {
+impl<S: Slots> Engine<S> for SlotExchange<'_> {
+    type Error = S::Error;
+
+    fn advance(&mut self, slots: &mut S) -> Result<Progress, S::Error> {
         let (groups, parts, begin) = (self.groups, self.parts, self.begin);
         // The elements of a rank in the next group.
         let next = self.got;
@@ -529,6 +504,10 @@ impl<'a> SlotExchange<'a> {
         let part = &parts[self.me as usize];
         let own = (part.start, part.end - part.start);
         moved |= groups.put_next(slots, (begin, self.me), own, &mut self.put)?;
-        Ok(Step::of(self.got == groups.count(), moved))
+        Ok(Progress::of(self.got == groups.count(), moved))
+    }
+
+    fn idle(&mut self, slots: &mut S) -> Result<(), S::Error> {
+        slots.idle(self.waiting())
     }
 }

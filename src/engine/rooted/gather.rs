@@ -8,8 +8,8 @@
 
 use super::adaptive::Search;
 use super::packet::{self, HEADING, NUMBER, PacketType, Reader};
-use super::{Child, Engine, Misfit, RootedEvent, RootedWire, Scratch, Shape, Terms};
-use crate::engine::Progress;
+use super::{Child, Misfit, RootedEvent, RootedWire, Scratch, Shape, Terms};
+use crate::engine::{Engine, Progress};
 use crate::schedule::Parts;
 use std::ops::Range;
 
@@ -241,8 +241,10 @@ impl<'a> Gather<'a> {
     }
 }
 
-impl Engine for Gather<'_> {
-    fn advance<W: RootedWire>(&mut self, wire: &mut W) -> Result<Progress, W::Error> {
+impl<W: RootedWire> Engine<W> for Gather<'_> {
+    type Error = W::Error;
+
+    fn advance(&mut self, wire: &mut W) -> Result<Progress, W::Error> {
         let mut moved = self.start(wire)?;
         while let Some(event) = wire.poll()? {
             moved = true;
@@ -261,11 +263,11 @@ impl Engine for Gather<'_> {
         // A search that is not over, or a child that is missing, keeps a rank from writing; the root
         // writes nothing.
         let complete = self.search.is_none() && self.missing() == 0;
-        Ok(match (sent && received && complete, moved) {
-            (true, _) => Progress::Done,
-            (false, true) => Progress::Moved,
-            (false, false) => Progress::Waiting,
-        })
+        Ok(Progress::of(sent && received && complete, moved))
+    }
+
+    fn idle(&mut self, wire: &mut W) -> Result<(), W::Error> {
+        wire.idle()
     }
 }
 

@@ -9,8 +9,6 @@
 //! The tree is made over ranks, or over nodes and then the ranks of each. What is below a rank in the tree
 //! is a range of *places*: the ranks in the order of their nodes, or simply the ranks. Packets list blocks by
 //! place; everything else is said by rank.
-//!
-//! As with the other engine, `advance` does what can be done now and never waits.
 
 #![forbid(unsafe_code)]
 
@@ -22,7 +20,6 @@ mod scatter;
 pub use gather::Gather;
 pub use scatter::Scatter;
 
-use super::Progress;
 use crate::topology::Topology;
 use crate::tree::Hierarchy;
 use gather::GatherPacket;
@@ -31,7 +28,7 @@ use std::ops::Range;
 /// One rank's view of a gather or scatter in progress, and its way to the user's memory.
 ///
 /// Blocks are known by their rank. A long block is sent and received where the user has it. Packets to a
-/// rank arrives in any order, unless it is from the same rank. After an error nothing more may be
+/// rank arrive in any order, unless they are from the same rank. After an error nothing more may be
 /// asked.
 pub trait RootedWire {
     /// Why the collective cannot go on.
@@ -205,22 +202,5 @@ impl Scratch {
             + self.packets.capacity() * size_of::<(u32, Vec<u8>)>()
             + packets.sum::<usize>()
             + self.entries.capacity() * size_of::<Entry>()
-    }
-}
-
-/// An engine for one rank's part in a collective.
-pub trait Engine {
-    /// Does what can be done now.
-    fn advance<W: RootedWire>(&mut self, wire: &mut W) -> Result<Progress, W::Error>;
-}
-
-/// Carries `engine` out to its end.
-pub fn run<W: RootedWire>(mut engine: impl Engine, wire: &mut W) -> Result<(), W::Error> {
-    loop {
-        match engine.advance(wire)? {
-            Progress::Done => return Ok(()),
-            Progress::Moved => {}
-            Progress::Waiting => wire.idle()?,
-        }
     }
 }

@@ -7,8 +7,8 @@
 #![forbid(unsafe_code)]
 
 use super::packet::{self, HEADING, NUMBER, PacketType, Reader};
-use super::{Engine, Entry, Misfit, RootedEvent, RootedWire, Scratch, Shape, Terms, adaptive};
-use crate::engine::Progress;
+use super::{Entry, Misfit, RootedEvent, RootedWire, Scratch, Shape, Terms, adaptive};
+use crate::engine::{Engine, Progress};
 use crate::schedule::Parts;
 use crate::tree::Hierarchy;
 
@@ -212,8 +212,10 @@ fn read(packet: &[u8], root: u32, p: u32, entries: &mut Vec<Entry>) -> Option<()
     Some(())
 }
 
-impl Engine for Scatter<'_> {
-    fn advance<W: RootedWire>(&mut self, wire: &mut W) -> Result<Progress, W::Error> {
+impl<W: RootedWire> Engine<W> for Scatter<'_> {
+    type Error = W::Error;
+
+    fn advance(&mut self, wire: &mut W) -> Result<Progress, W::Error> {
         let mut moved = self.start(wire)?;
         while let Some(event) = wire.poll()? {
             moved = true;
@@ -225,14 +227,14 @@ impl Engine for Scatter<'_> {
             self.start(wire)?;
         }
         let root_done = self.parts.is_none() || self.looked == self.terms.p;
-        if !self.expects && self.parts_left == 0 && self.sends == 0 && root_done {
+        let done = !self.expects && self.parts_left == 0 && self.sends == 0 && root_done;
+        if done {
             wire.give_back(std::mem::take(&mut self.packet));
-            return Ok(Progress::Done);
         }
-        Ok(if moved {
-            Progress::Moved
-        } else {
-            Progress::Waiting
-        })
+        Ok(Progress::of(done, moved))
+    }
+
+    fn idle(&mut self, wire: &mut W) -> Result<(), W::Error> {
+        wire.idle()
     }
 }

@@ -2,7 +2,7 @@
 //! `MPI_Scan`, `MPI_Exscan`, and their large-count forms.
 
 use super::Call;
-use super::refusal::{Function, Reducing};
+use super::refusal::Function;
 use crate::host::data::counts::Count;
 use crate::host::data::operands::{Area, Buffers, Operands};
 use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
@@ -253,7 +253,7 @@ impl Reduction {
         if looks && ptr::eq(result.cast_const().cast(), IN_PLACE) {
             return None;
         }
-        if looks && ptr::eq(own, result) && mpi.refuses_aliases(Function::Reducing(self.asked())) {
+        if looks && ptr::eq(own, result) && mpi.refuses_aliases(Function::Reducing(self.which)) {
             return None;
         }
         Some(Buffers { own, result })
@@ -285,18 +285,6 @@ impl Reduction {
             )
         };
         check(code)
-    }
-
-    /// As which function the host is asked about aliases.
-    fn asked(&self) -> Reducing {
-        match self.which {
-            ReductionOp::Allreduce => Reducing::Allreduce,
-            ReductionOp::Reduce => Reducing::Reduce,
-            ReductionOp::ReduceScatter => Reducing::ReduceScatter,
-            ReductionOp::ReduceScatterBlock => Reducing::ReduceScatterBlock,
-            ReductionOp::Scan => Reducing::Scan,
-            ReductionOp::Exscan => Reducing::Exscan,
-        }
     }
 }
 

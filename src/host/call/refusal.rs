@@ -3,6 +3,7 @@
 //! there for ranks that are in Rondo's collective. So the host is asked: by a call of the same function, on a
 //! communicator of this process alone.
 
+use super::reduction::ReductionOp;
 use crate::host::data::elements::Made;
 use crate::host::library::abi::{Handles, IN_PLACE, RawHandle};
 use crate::host::library::handle::Comm;
@@ -27,18 +28,7 @@ pub(in crate::host) enum Function {
     Alltoallv,
     Alltoallw,
     /// Those in which a rank's vector and its result are two buffers.
-    Reducing(Reducing),
-}
-
-/// Those that reduce.
-#[derive(Clone, Copy)]
-pub(in crate::host) enum Reducing {
-    Allreduce,
-    Reduce,
-    ReduceScatter,
-    ReduceScatterBlock,
-    Scan,
-    Exscan,
+    Reducing(ReductionOp),
 }
 
 impl Function {
@@ -54,7 +44,7 @@ impl Function {
             Function::Alltoall => 6,
             Function::Alltoallv => 7,
             Function::Alltoallw => 8,
-            Function::Reducing(reducing) => 9 + reducing as usize,
+            Function::Reducing(op) => PLAIN + op as usize,
         }
     }
 }
@@ -63,7 +53,11 @@ impl Function {
 type Buffer = (*mut c_void, c_int, RawHandle);
 
 /// What each function does with one buffer under two names, once that was asked: 1 carries it out, 2 refuses it.
-static ALIASES: [AtomicU8; 15] = [const { AtomicU8::new(0) }; 15];
+static ALIASES: [AtomicU8; FUNCTIONS] = [const { AtomicU8::new(0) }; FUNCTIONS];
+
+/// How many functions do not reduce, and how many there are.
+const PLAIN: usize = 9;
+const FUNCTIONS: usize = PLAIN + ReductionOp::Exscan as usize + 1;
 
 impl Mpi {
     /// Does the host refuse a block that is sent from, or received at, the very place it has among the blocks of all?
@@ -134,8 +128,8 @@ impl Mpi {
     }
 
     /// Does the host refuse a call with these buffers? Without a communicator to ask on it is taken for one that does
-    /// not. There is not a byte in either. `None` if the host failed for another reason, which is as good as a refusal:
-    /// [`Mpi::trouble`] tells them apart.
+    /// not. Both have the elements that they claim: none with bytes, but two bytes where operands are reduced. `None` if
+    /// the host failed for another reason, which is as good as a refusal: [`Mpi::trouble`] tells them apart.
     fn refuses(&self, function: Function, own: Buffer, all: Buffer) -> Option<bool> {
         let ((own, n, own_type), (all, all_n, all_type)) = (own, all);
         let bor = RawHandle::of_op(self.h.ops[Handles::BITS + 1]);
@@ -149,8 +143,8 @@ impl Mpi {
             true => (counts, types),
             false => (&raw const n, own_types),
         };
-        // SAFETY: the communicator has one rank, for which the arrays have an entry. There are no
-        // bytes to be read or written.
+        // SAFETY: the communicator has one rank, for which the arrays have an entry. Each buffer has as many elements as
+        // its count says.
         let ask = |comm: Comm| unsafe {
             let (host, comm) = (&host().own, RawHandle::of(comm.0));
             match function {
@@ -177,20 +171,22 @@ impl Mpi {
                 Function::Alltoallw => (host.alltoallw)(
                     own, own_counts, displs, own_types, all, counts, displs, types, comm,
                 ),
-                Function::Reducing(Reducing::Allreduce) => {
+                Function::Reducing(ReductionOp::Allreduce) => {
                     (host.allreduce)(own, all, n, own_type, bor, comm)
                 }
-                Function::Reducing(Reducing::Reduce) => {
+                Function::Reducing(ReductionOp::Reduce) => {
                     (host.reduce)(own, all, n, own_type, bor, 0, comm)
                 }
-                Function::Reducing(Reducing::ReduceScatter) => {
+                Function::Reducing(ReductionOp::ReduceScatter) => {
                     (host.reduce_scatter)(own, all, counts, own_type, bor, comm)
                 }
-                Function::Reducing(Reducing::ReduceScatterBlock) => {
+                Function::Reducing(ReductionOp::ReduceScatterBlock) => {
                     (host.reduce_scatter_block)(own, all, n, own_type, bor, comm)
                 }
-                Function::Reducing(Reducing::Scan) => (host.scan)(own, all, n, own_type, bor, comm),
-                Function::Reducing(Reducing::Exscan) => {
+                Function::Reducing(ReductionOp::Scan) => {
+                    (host.scan)(own, all, n, own_type, bor, comm)
+                }
+                Function::Reducing(ReductionOp::Exscan) => {
                     (host.exscan)(own, all, n, own_type, bor, comm)
                 }
             }

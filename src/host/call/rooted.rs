@@ -6,7 +6,7 @@ use super::refusal::Function;
 use crate::host::data::blocks::{Places, UserBlocks};
 use crate::host::data::counts::Count;
 use crate::host::data::counts::{Counts, is_alias};
-use crate::host::library::abi::{IN_PLACE, RawHandle};
+use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
 use crate::host::library::collectives::Collectives;
 use crate::host::library::handle::Comm;
 use crate::host::library::table::{Host, Mpi};
@@ -226,7 +226,8 @@ impl Rooted {
                 (Count::Large(n), Counts::Regular(Count::Large(all_n))) => {
                     (own.gather_large)(from, n, own_type, to, all_n, all_type, root, comm)
                 }
-                _ => unreachable!("no function has both kinds of counts"),
+                // A call is of one form as a whole.
+                _ => MPI_ERR_COUNT as c_int,
             }
         }
     }
@@ -250,7 +251,8 @@ impl Rooted {
                 (Count::Large(n), Counts::Regular(Count::Large(all_n))) => {
                     (own.scatter_large)(from, all_n, all_type, to, n, own_type, root, comm)
                 }
-                _ => unreachable!("no function has both kinds of counts"),
+                // A call is of one form as a whole.
+                _ => MPI_ERR_COUNT as c_int,
             }
         }
     }

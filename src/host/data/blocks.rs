@@ -20,7 +20,7 @@ pub enum Places<'a> {
     Many(Counts, &'a Parts),
 }
 
-/// UserBlocks of elements of one datatype, of which at least one has bytes.
+/// Blocks of elements of one datatype, of which at least one has bytes.
 pub struct UserBlocks<'a> {
     datatype: Datatype,
     layout: Layout,
@@ -38,7 +38,7 @@ enum Copying {
 }
 
 impl<'a> UserBlocks<'a> {
-    /// UserBlocks relative to `base`. A null base is `MPI_BOTTOM`: fine where types or displacements carry
+    /// Blocks relative to `base`. A null base is `MPI_BOTTOM`: fine where types or displacements carry
     /// addresses, an error for others.
     pub(in crate::host) fn new(
         mpi: &Mpi,

@@ -41,7 +41,7 @@ pub(in crate::host) fn is_foreign(address: *const u8) -> bool {
     devices() != Devices::None && !matches!(owner(address), Owner::Processor)
 }
 
-/// Copies bytes, whoever's memory they are in. `comm` is a communicator of Rondo's on which this rank may send itself a
+/// Copies bytes, whosever memory they are in. `comm` is a communicator of Rondo's on which this rank may send itself a
 /// message.
 ///
 /// # Safety

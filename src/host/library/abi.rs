@@ -71,14 +71,14 @@ unsafe impl Send for Handles {}
 unsafe impl Sync for Handles {}
 
 impl Handles {
-    /// Where in the list of predefined operators those of pairs begin,
+    /// Index in `ops` of the first operator on pairs.
     pub const PAIRS: usize = 4;
-    /// those of bits,
+    /// Index in `ops` of the first operator on bits.
     pub const BITS: usize = 6;
-    /// and those of truth values.
+    /// Index in `ops` of the first operator on truth values.
     pub const TRUTHS: usize = 9;
 
-    /// Which of them are `MPI_MAX`, `MPI_MIN`, `MPI_BAND`, `MPI_BOR`, `MPI_LAND` and `MPI_LOR`.
+    /// Indices in `ops` of `MPI_MAX`, `MPI_MIN`, `MPI_BAND`, `MPI_BOR`, `MPI_LAND` and `MPI_LOR`.
     pub const IDEMPOTENT: [usize; 6] = [2, 3, 6, 7, 9, 10];
 }
 
@@ -429,7 +429,7 @@ mod pointers {
 #[cfg(abi = "smpi")]
 mod smpi {
     use super::*;
-    use std::mem::transmute;
+    use crate::host::library::loader::as_function;
 
     /// `MPI_IN_PLACE`.
     pub const IN_PLACE: *const c_void = -222isize as *const c_void;
@@ -444,12 +444,11 @@ mod smpi {
                 };
             }
             let world: *mut sys::MPI_Comm = data!(finder, "MPI_COMM_WORLD").cast();
-            let myself = function!(finder, "smpi_process_comm_self");
             // SAFETY: SMPI's mpi.h: extern MPI_Comm MPI_COMM_WORLD, which is set before any rank runs, and
             // MPI_Comm smpi_process_comm_self().
             let (world, myself) = unsafe {
-                let myself =
-                    transmute::<*mut c_void, unsafe extern "C" fn() -> sys::MPI_Comm>(myself);
+                let myself: unsafe extern "C" fn() -> sys::MPI_Comm =
+                    as_function(function!(finder, "smpi_process_comm_self"))?;
                 (*world, myself())
             };
             Some(Handles {

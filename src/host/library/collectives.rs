@@ -1,10 +1,10 @@
 //! The collectives that Rondo intercepts: their signatures, and the host's own functions.
 
 use super::abi::RawHandle;
+use super::loader::as_function;
 use super::narrow;
 use super::symbols::Finder;
 use std::ffi::{c_int, c_void};
-use std::mem::transmute;
 
 /// THE signatures: calls the macro `$then` with `$with` and the arguments of a collective, for these types of counts
 /// and displacements. `RawHandle`, `c_int` and `c_void` must be in scope there. Handles are words, see [`RawHandle`].
@@ -111,18 +111,13 @@ macro_rules! collectives {
             /// the error.
             pub fn find(finder: &Finder) -> Result<Collectives, &'static str> {
                 // SAFETY: the signatures are those of the MPI standard with handles passed as words,
-                // which every ABI accepts (see `RawHandle`); a null pointer becomes `None`.
+                // which every ABI accepts (see `RawHandle`).
                 unsafe {
                     Ok(Collectives {
                         $(
-                            $field: transmute::<
-                                *mut c_void,
-                                Option<signature!($collective, c_int, c_int => pointer ())>,
-                            >(function!(finder, $name)).ok_or($name)?,
-                            $($large: transmute::<
-                                *mut c_void,
-                                Option<signature!($collective, i64, isize => pointer ())>,
-                            >(large_function!(finder, $large_name)).unwrap_or(narrow::$field),)?
+                            $field: as_function(function!(finder, $name)).ok_or($name)?,
+                            $($large: as_function(large_function!(finder, $large_name))
+                                .unwrap_or(narrow::$field),)?
                         )*
                     })
                 }

@@ -1,8 +1,9 @@
 //! Whether this process may have memory that the processor cannot touch: does it have the library of a GPU's driver?
 
 use super::driver::{Cuda, Hip};
+use super::loader::{file_of, path_of};
 use once_cell::sync::OnceCell;
-use std::ffi::{CStr, CString, c_int, c_void};
+use std::ffi::{CString, c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 
@@ -131,22 +132,4 @@ unsafe extern "C" fn list(
         paths[driver] = Some(path.to_owned());
     }
     0
-}
-
-/// The path of a loaded object.
-///
-/// # Safety
-/// `info` is a record that the loader passes to a callback, which lives as long as the object.
-pub(in crate::host) unsafe fn path_of<'a>(info: *const libc::dl_phdr_info) -> Option<&'a CStr> {
-    // SAFETY: the caller's contract; the name is null or a C string that lives as long as the object.
-    unsafe {
-        let name = (*info).dlpi_name;
-        (!name.is_null()).then(|| CStr::from_ptr(name))
-    }
-}
-
-/// The name of the file that a path leads to.
-pub(in crate::host) fn file_of(path: &CStr) -> &[u8] {
-    let mut parts = path.to_bytes().rsplit(|&b| b == b'/');
-    parts.next().unwrap_or(&[])
 }

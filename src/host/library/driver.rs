@@ -1,8 +1,8 @@
 //! The functions of GPU drivers that tell whose memory an address is in, and copy. The library is the program's; Rondo
 //! only looks its functions up.
 
+use super::loader::{as_function, loaded};
 use std::ffi::{CStr, c_int, c_uint, c_void};
-use std::mem::transmute_copy;
 use std::ptr;
 
 /// A function that the driver's library lacks.
@@ -12,15 +12,9 @@ pub struct Lacking;
 struct Library(*mut c_void);
 
 impl Library {
-    /// The library at a path. It stays: the handle is never closed.
-    fn loaded(path: &CStr) -> Result<Library, Lacking> {
-        // SAFETY: `path` is a C string. RTLD_NOLOAD only adds a reference to an object that is there, so no constructor
-        // runs.
-        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
-        match handle.is_null() {
-            true => Err(Lacking),
-            false => Ok(Library(handle)),
-        }
+    /// The library at a path.
+    fn at(path: &CStr) -> Result<Library, Lacking> {
+        loaded(path).map(Library).ok_or(Lacking)
     }
 
     /// A function.
@@ -28,14 +22,8 @@ impl Library {
     /// # Safety
     /// `F` is the type of the function of this name, as a pointer.
     unsafe fn function<F: Copy>(&self, name: &CStr) -> Result<F, Lacking> {
-        const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
-        // SAFETY: the handle is never closed, and `name` is a C string.
-        let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
-        match address.is_null() {
-            true => Err(Lacking),
-            // SAFETY: the caller's contract; the sizes are the same.
-            false => Ok(unsafe { transmute_copy(&address) }),
-        }
+        // SAFETY: the handle is never closed, and `name` is a C string; the caller's contract.
+        unsafe { as_function(libc::dlsym(self.0, name.as_ptr())) }.ok_or(Lacking)
     }
 }
 
@@ -71,7 +59,7 @@ pub struct Context(*mut c_void);
 impl Cuda {
     /// The functions of the library at this path.
     pub fn find(path: &CStr) -> Result<Cuda, Lacking> {
-        let library = Library::loaded(path)?;
+        let library = Library::at(path)?;
         // SAFETY: the driver's functions of these names have these signatures.
         unsafe {
             Ok(Cuda {
@@ -194,7 +182,7 @@ pub struct Hip {
 impl Hip {
     /// The functions of the library at this path.
     pub fn find(path: &CStr) -> Result<Hip, Lacking> {
-        let library = Library::loaded(path)?;
+        let library = Library::at(path)?;
         // SAFETY: HIP's functions of these names have these signatures.
         unsafe {
             Ok(Hip {

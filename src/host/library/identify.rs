@@ -4,7 +4,7 @@
 use super::abi::Handles;
 use super::abi::{Abi, RawHandle};
 #[cfg(not(feature = "direct"))]
-use super::devices::file_of;
+use super::loader::{as_function, file_of};
 use super::symbols::Finder;
 #[cfg(not(feature = "direct"))]
 use std::ffi::{CStr, c_int, c_void};
@@ -20,16 +20,13 @@ pub fn running(finder: &Finder) -> (Abi, RawHandle) {
     if !world.is_null() && !is_standard(finder.function(c"PMPI_Bcast")) {
         return (Abi::OpenMpi, RawHandle(world));
     }
-    let query = finder.function(c"MPI_Abi_get_version");
-    if !query.is_null() {
+    // SAFETY: MPI 5.0, section 20.3: int MPI_Abi_get_version(int *, int *).
+    let query: Option<unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int> =
+        unsafe { as_function(finder.function(c"MPI_Abi_get_version")) };
+    if let Some(query) = query {
         let (mut major, mut minor): (c_int, c_int) = (-1, -1);
-        // SAFETY: MPI 5.0, section 20.3: int MPI_Abi_get_version(int *, int *), callable at any
-        // time, even before initialisation.
-        unsafe {
-            let query: unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int =
-                std::mem::transmute(query);
-            query(&mut major, &mut minor);
-        }
+        // SAFETY: it may be called at any time, even before initialisation.
+        unsafe { query(&mut major, &mut minor) };
         match major {
             1 => return (Abi::Standard, RawHandle(Abi::STANDARD_WORLD as *mut c_void)),
             // Nobody knows what its handles are.

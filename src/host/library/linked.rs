@@ -1,6 +1,9 @@
 //! The host MPI library's symbols by the linker: the feature `direct`, for programs that link MPI statically and
 //! for simulators. `symbols.rs` is the other way.
 
+use super::loader::as_function;
+use std::ffi::c_void;
+
 /// Address of a function that every MPI library has.
 macro_rules! function {
     ($finder:expr, $name:literal) => {{
@@ -62,7 +65,6 @@ impl Finder {
 /// # Safety
 /// `F` is a type of function pointers, and that of the function.
 pub unsafe fn function_of_type<F: Copy>(linked: unsafe extern "C" fn()) -> F {
-    const { assert!(size_of::<F>() == size_of::<unsafe extern "C" fn()>()) };
     // SAFETY: the caller's contract.
-    unsafe { std::mem::transmute_copy(&linked) }
+    unsafe { as_function(linked as *mut c_void) }.expect("the linker found it")
 }

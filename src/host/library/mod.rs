@@ -13,6 +13,7 @@ pub mod flavour;
 pub mod floats;
 pub mod handle;
 pub mod identify;
+pub mod loader;
 pub mod narrow;
 #[cfg(not(feature = "direct"))]
 pub mod next;

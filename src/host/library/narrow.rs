@@ -10,12 +10,12 @@
 
 use super::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
 use super::collectives::signature;
+use super::loader::as_function;
 use super::symbols::Finder;
 use super::sys::MPI_ROOT;
 use super::table::host;
 use once_cell::sync::OnceCell;
 use std::ffi::{c_int, c_void};
-use std::mem::transmute;
 use std::ptr;
 
 /// An argument that is no array.
@@ -116,21 +116,16 @@ impl Ask {
     /// `None`: the host lacks one.
     fn find() -> Option<Ask> {
         let finder = &Finder::new()?;
-        // SAFETY: the signatures are the MPI standard's, with handles as words; a null pointer becomes `None`.
-        let ask = |address| unsafe { transmute::<*mut c_void, Option<AskFn>>(address) };
-        Some(Ask {
-            size: ask(function!(finder, "PMPI_Comm_size"))?,
-            remote_size: ask(function!(finder, "PMPI_Comm_remote_size"))?,
-            rank: ask(function!(finder, "PMPI_Comm_rank"))?,
-            is_inter: ask(function!(finder, "PMPI_Comm_test_inter"))?,
-            // SAFETY: as above.
-            raise: unsafe {
-                transmute::<*mut c_void, Option<RaiseFn>>(function!(
-                    finder,
-                    "PMPI_Comm_call_errhandler"
-                ))
-            }?,
-        })
+        // SAFETY: the signatures are the MPI standard's, with handles as words.
+        unsafe {
+            Some(Ask {
+                size: as_function(function!(finder, "PMPI_Comm_size"))?,
+                remote_size: as_function(function!(finder, "PMPI_Comm_remote_size"))?,
+                rank: as_function(function!(finder, "PMPI_Comm_rank"))?,
+                is_inter: as_function(function!(finder, "PMPI_Comm_test_inter"))?,
+                raise: as_function(function!(finder, "PMPI_Comm_call_errhandler"))?,
+            })
+        }
     }
 
     fn ask(function: AskFn, comm: RawHandle) -> Option<c_int> {

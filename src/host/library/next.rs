@@ -1,16 +1,19 @@
 //! Functions behind Rondo that it only forwards to, found when they are first called.
 
 use super::abi::MPI_ERR_INTERN;
+use super::loader::as_function;
 use super::symbols::Finder;
 use crate::report;
 use once_cell::sync::OnceCell;
-use std::ffi::{CStr, c_int, c_void};
-use std::mem::{size_of, transmute_copy};
+use std::ffi::{CStr, c_int};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A function of what comes after this library, of type `F`.
 pub struct Next<F> {
     name: &'static str,
     found: OnceCell<Option<F>>,
+    /// Was it reported that there is none?
+    is_reported: AtomicBool,
 }
 
 impl<F: Copy> Next<F> {
@@ -19,42 +22,45 @@ impl<F: Copy> Next<F> {
     /// # Safety
     /// `F` is a type of function pointers.
     pub const unsafe fn new(name: &'static str) -> Next<F> {
-        assert!(size_of::<F>() == size_of::<*mut c_void>());
-        let found = OnceCell::new();
-        Next { name, found }
+        Next {
+            name,
+            found: OnceCell::new(),
+            is_reported: AtomicBool::new(false),
+        }
+    }
+
+    /// The function, unless there is none.
+    pub fn get(&self) -> Option<F> {
+        match self.found.get() {
+            Some(found) => *found,
+            None => self.find(),
+        }
     }
 
     /// What `call` makes of the function, or an error code if there is none: then nothing that was linked could call
     /// it, but what was looked up in Rondo.
     pub fn call(&self, call: impl FnOnce(F) -> c_int) -> c_int {
-        let found = self.found.get().copied();
-        let next = found.unwrap_or_else(|| {
-            let next = self.find();
-            if next.is_none() {
-                let name = self.name.trim_end_matches('\0');
-                report::line(-1, &format!("the MPI library has no {name}"));
-            }
-            next
-        });
-        next.map_or(MPI_ERR_INTERN as c_int, call)
+        match self.get() {
+            Some(next) => call(next),
+            None => self.lack(),
+        }
     }
 
-    /// What `call` makes of the function, or `without` it.
-    #[cfg(any(feature = "one", all(abi = "openmpi", persistent)))]
-    pub fn call_or(&self, call: impl FnOnce(F) -> c_int, without: impl FnOnce() -> c_int) -> c_int {
-        let found = self.found.get().copied();
-        found
-            .unwrap_or_else(|| self.find())
-            .map_or_else(without, call)
+    #[cold]
+    fn lack(&self) -> c_int {
+        if !self.is_reported.swap(true, Relaxed) {
+            let name = self.name.trim_end_matches('\0');
+            report::line(-1, &format!("the MPI library has no {name}"));
+        }
+        MPI_ERR_INTERN as c_int
     }
 
     fn find(&self) -> Option<F> {
         let name = CStr::from_bytes_with_nul(self.name.as_bytes()).ok()?;
         let finder = Finder::new()?;
-        let address = finder.function(name);
         // SAFETY: `F` is a type of function pointers by the contract of `new`; whoever calls the function answers for
         // its signature.
-        let next = (!address.is_null()).then(|| unsafe { transmute_copy(&address) });
+        let next = unsafe { as_function(finder.function(name)) };
         if finder.is_certain() {
             let _ = self.found.set(next);
         }

@@ -5,7 +5,7 @@
 //! and they have no MPI. The host is never linked; a `DT_NEEDED` on it would end such processes or
 //! bind the wrong installation.
 
-use super::devices::{file_of, path_of};
+use super::loader::{as_function, file_of, loaded, path_of};
 use crate::records::is_mpi;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr;
@@ -148,17 +148,13 @@ const PROBE: &CStr = c"PMPI_Bcast";
 
 /// Does an MPI library say that it is initialised?
 fn is_initialized(library: *mut c_void) -> bool {
-    let ask = lookup(library, c"PMPI_Initialized");
-    if ask.is_null() {
-        return false;
-    }
     let mut yes: c_int = 0;
     // SAFETY: MPI 4.1, section 11.4.1: int MPI_Initialized(int *), callable at any time. No ABI has handles in it.
-    let code = unsafe {
-        let ask: unsafe extern "C" fn(*mut c_int) -> c_int = std::mem::transmute(ask);
-        ask(&mut yes)
-    };
-    code == 0 && yes != 0
+    unsafe {
+        let ask: Option<unsafe extern "C" fn(*mut c_int) -> c_int> =
+            as_function(lookup(library, c"PMPI_Initialized"));
+        ask.is_some_and(|ask| ask(&mut yes) == 0 && yes != 0)
+    }
 }
 
 /// Handles on all MPI libraries that are loaded, be they in the global scope or not, in the loader's order.
@@ -167,12 +163,7 @@ fn loaded_mpi_libraries() -> impl Iterator<Item = *mut c_void> {
     // SAFETY: the callback gets back the pointer to `paths`, which outlives the call, and no other
     // reference to `paths` exists meanwhile.
     unsafe { libc::dl_iterate_phdr(Some(match_object), ptr::from_mut(&mut paths).cast()) };
-    paths.into_iter().filter_map(|path| {
-        // SAFETY: `path` is a C string. RTLD_NOLOAD only adds a reference to an object that is there,
-        // so no constructor runs.
-        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
-        (!handle.is_null()).then_some(handle)
-    })
+    paths.into_iter().filter_map(|path| loaded(&path))
 }
 
 /// `dl_iterate_phdr` callback: notes objects whose file names are MPI libraries'.

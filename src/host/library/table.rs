@@ -4,6 +4,7 @@ use super::abi::{Abi, Handles, RawHandle, text};
 use super::collectives::Collectives;
 use super::handle::Comm;
 use super::identify::{is_fault_tolerant, running};
+use super::loader::as_function;
 use super::symbols::Finder;
 use super::sys;
 use once_cell::sync::OnceCell;
@@ -52,20 +53,9 @@ macro_rules! functions {
             /// Looks every function up; the name of the first one that the host lacks as the error.
             pub fn find(finder: &Finder) -> Result<$table, &'static str> {
                 Ok($table {
-                    $($field: {
-                        let address = function!(finder, $symbol);
-                        if address.is_null() {
-                            return Err($symbol);
-                        }
-                        // SAFETY: the host's function of this name has this signature by the MPI
-                        // standard; the ABI was compared with that of the build before.
-                        unsafe {
-                            std::mem::transmute::<
-                                *mut c_void,
-                                unsafe extern "C-unwind" fn($($arg),*) -> c_int,
-                            >(address)
-                        }
-                    },)*
+                    // SAFETY: the host's function of this name has this signature by the MPI
+                    // standard; the ABI was compared with that of the build before.
+                    $($field: unsafe { as_function(function!(finder, $symbol)) }.ok_or($symbol)?,)*
                 })
             }
         }
@@ -246,21 +236,14 @@ impl Mpi {
             |what: &str| format!("the MPI library lacks {what}; every call goes to it untouched");
         let mut mpi = Mpi {
             f: Functions::find(finder).map_err(lacks)?,
-            // SAFETY: the signature is that of the MPI standard; a null pointer becomes `None`.
+            // SAFETY: the signature is that of the MPI standard.
             type_get_envelope_large: unsafe {
-                std::mem::transmute::<*mut c_void, Option<EnvelopeLargeFn>>(large_function!(
-                    finder,
-                    "PMPI_Type_get_envelope_c"
-                ))
+                as_function(large_function!(finder, "PMPI_Type_get_envelope_c"))
             },
             h: Handles::find(finder).ok_or_else(|| lacks("a predefined handle"))?,
-            // SAFETY: the signature is that of the MPI standard; a null pointer becomes `None`.
-            wtime: unsafe {
-                std::mem::transmute::<*mut c_void, Option<unsafe extern "C-unwind" fn() -> f64>>(
-                    function!(finder, "PMPI_Wtime"),
-                )
-            }
-            .ok_or_else(|| lacks("PMPI_Wtime"))?,
+            // SAFETY: as above.
+            wtime: unsafe { as_function(function!(finder, "PMPI_Wtime")) }
+                .ok_or_else(|| lacks("PMPI_Wtime"))?,
             reduces_apart: false,
             phase: AtomicU8::default(),
             own_self: Mutex::default(),
@@ -301,20 +284,11 @@ impl WorldRank {
             true => ptr::null_mut(), // nobody knows it
             false => function!(finder, "PMPI_Comm_rank"),
         };
-        // SAFETY: the signatures are the MPI standard's, with the communicator as a word; a null pointer becomes
-        // `None`.
+        // SAFETY: the signatures are the MPI standard's, with the communicator as a word.
         unsafe {
             WorldRank {
-                initialized: std::mem::transmute::<
-                    *mut c_void,
-                    Option<unsafe extern "C" fn(*mut c_int) -> c_int>,
-                >(initialized)
-                .unwrap_or(no_initialized),
-                rank: std::mem::transmute::<
-                    *mut c_void,
-                    Option<unsafe extern "C" fn(RawHandle, *mut c_int) -> c_int>,
-                >(rank)
-                .unwrap_or(no_rank),
+                initialized: as_function(initialized).unwrap_or(no_initialized),
+                rank: as_function(rank).unwrap_or(no_rank),
                 world,
                 known: AtomicI32::new(-1),
             }

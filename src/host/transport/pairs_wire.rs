@@ -123,14 +123,14 @@ impl ScriptWire for MpiPairsWire<'_> {
             None => {
                 let copies = &mut self.requests.copies;
                 let copy = copies.iter_mut().find(|(rank, _)| *rank == to);
-                let copy = copy.map_or(std::ptr::null_mut(), |(_, copy)| copy.as_mut_ptr());
-                Message::new(mpi, copy, bytes, Datatype(mpi.h.byte), 1)
+                let (_, copy) = copy.ok_or(Failure::Host(Code::intern(), "sending"))?;
+                let (address, bytes) = (copy.as_mut_ptr(), copy.len() as u64);
+                Message::new(mpi, address, bytes, Datatype(mpi.h.byte), 1)
             }
         };
         let message = message.map_err(at("sending"))?;
         let envelope = self.envelope(to, bytes);
-        // SAFETY: as in `receive`. A copy stays where it is until its send is complete, and the script has made it
-        // before.
+        // SAFETY: as in `receive`. A copy has as many bytes, and stays where it is until its send is complete.
         let request = unsafe { mpi.start_send(message.chunk(), envelope, synchronous) }?;
         let message = Pending::of_send(mpi, request, synchronous)?;
         (self.requests).sent(to, bytes, message, synchronous, self.start);

@@ -160,7 +160,7 @@ pub struct Exchanged<'a> {
 pub type RingLocal<'a> = RingEnd<'a, Exchanged<'a>>;
 
 impl<'a> RingLocal<'a> {
-    /// The ring in the call of this number; the ranks must agree on the `facts`.
+    /// The ring in the call of this number; `job.tag` is a hash of what the ranks must agree on.
     pub fn new(
         job: Job<'a>,
         ring: &'a mut Ring,

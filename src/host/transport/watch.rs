@@ -2,6 +2,7 @@
 
 use super::patience::Lapse;
 use crate::host::library::abi::Abi;
+use crate::host::library::termination::with_signals_blocked;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -34,7 +35,7 @@ pub fn watched<T>(
     });
     let watch = Box::into_raw(watch);
     // Without it, only a message is lost.
-    let Some(thread) = without_signals(|| start(watch)) else {
+    let Some(thread) = with_signals_blocked(|| start(watch)) else {
         // SAFETY: it is from `Box::into_raw`, and no thread has it.
         drop(unsafe { Box::from_raw(watch) });
         return call();
@@ -183,20 +184,4 @@ extern "C" fn run<F: FnMut(Duration) + Send>(watch: *mut c_void) -> *mut c_void 
         over = wait.unwrap_or_else(PoisonError::into_inner).0;
     }
     ptr::null_mut()
-}
-
-/// Calls `start`, in which a thread is started that gets no signals: their handlers are the program's, and its threads
-/// know of them.
-fn without_signals<T>(start: impl FnOnce() -> T) -> T {
-    let mut all = MaybeUninit::<libc::sigset_t>::uninit();
-    let mut before = MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: the first call fills the set that the second one reads, and the second one the other.
-    unsafe {
-        libc::sigfillset(all.as_mut_ptr());
-        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
-    }
-    let started = start();
-    // SAFETY: the set was filled above.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
-    started
 }

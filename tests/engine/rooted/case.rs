@@ -5,8 +5,8 @@ use super::packets::{GATHER, GO, HEADING, JOIN, NUMBER, SCATTER, STATE, length};
 use super::trees::{Rule, Tree, rounds, tree, tree_of_nodes};
 use crate::case::rng;
 use proptest::prelude::*;
-use rondo::engine::Progress;
-use rondo::engine::rooted::{self, Engine, Gather, Misfit, Scatter, Scratch, Shape, Terms};
+use rondo::engine::rooted::{Gather, Misfit, Scatter, Scratch, Shape, Terms};
+use rondo::engine::{self, Engine, Progress};
 use rondo::schedule::Parts;
 use rondo::topology::Topology;
 use std::cell::RefCell;
@@ -164,8 +164,8 @@ pub fn hear_with(
         net.borrow_mut().inject(*from, rank, packet);
     }
     let done = match Part::new(case, rank, &parts, scratch) {
-        Part::Gather(gather) => rooted::run(gather, &mut desk),
-        Part::Scatter(scatter) => rooted::run(scatter, &mut desk),
+        Part::Gather(gather) => engine::run(gather, &mut desk),
+        Part::Scatter(scatter) => engine::run(scatter, &mut desk),
     };
     (done, net.into_inner())
 }

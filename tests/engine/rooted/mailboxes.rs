@@ -5,8 +5,9 @@ use super::net::{RootedOp, bytes_of};
 use super::packets::GO;
 use crate::case::rng;
 use proptest::prelude::*;
+use rondo::engine;
 use rondo::engine::rooted::{
-    self, Gather, Misfit, RootedEvent, RootedWire, Scatter, Scratch, Shape, Terms,
+    Gather, Misfit, RootedEvent, RootedWire, Scatter, Scratch, Shape, Terms,
 };
 use rondo::host::{self, Failure, InFlight, LocalPackets, MailboxEvent, MailboxState, Route};
 use rondo::schedule::Parts;
@@ -285,9 +286,9 @@ fn take_part(
     let parts = (rank == call.root).then_some(&parts);
     match call.op {
         RootedOp::Gather => {
-            rooted::run(Gather::new(terms, own, parts, &mut kept.scratch), &mut desk)?
+            engine::run(Gather::new(terms, own, parts, &mut kept.scratch), &mut desk)?
         }
-        RootedOp::Scatter => rooted::run(
+        RootedOp::Scatter => engine::run(
             Scatter::new(terms, own, parts, &mut kept.scratch),
             &mut desk,
         )?,

@@ -5,6 +5,7 @@ use crate::case::rng;
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use rondo::engine::node::*;
+use rondo::engine::{Engine, Progress};
 use rondo::script::{Fold, Group, Join, Script, Source, halving};
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -298,7 +299,7 @@ fn pass(
     (stage, between): (&mut Stage, u32),
     view: &mut View,
     passing: &mut Passing,
-) -> Result<Step, Stop> {
+) -> Result<Progress, Stop> {
     let Gate {
         me, leader, ranks, ..
     } = *gate;
@@ -318,34 +319,34 @@ fn pass(
         Stage::Passes => {
             gate.pass(view)?;
             return match passing.is_open {
-                true => Ok(Step::Done),
+                true => Ok(Progress::Done),
                 false => Err(format!("rank {me} passes before the leader").into()),
             };
         }
     }
-    Ok(Step::Moved)
+    Ok(Progress::Moved)
 }
 
 /// A turn in a call by which one rank writes bytes that all read.
-fn move_bytes(writer: u32, bytes: Range<u64>, view: &mut View) -> Result<Step, Stop> {
+fn move_bytes(writer: u32, bytes: Range<u64>, view: &mut View) -> Result<Progress, Stop> {
     let me = view.me;
     if me == writer {
         if !view.has_room(bytes.end) {
-            return Ok(Step::Waiting);
+            return Ok(Progress::Waiting);
         }
         let mut ring = view.ring.borrow_mut();
         ring.put_bytes(me, bytes.start, bytes.end - bytes.start)?;
         ring.publish(me, bytes.end)?;
     } else if view.written(writer) < bytes.end {
-        return Ok(Step::Waiting);
+        return Ok(Progress::Waiting);
     }
     view.release(bytes.end);
-    Ok(Step::Done)
+    Ok(Progress::Done)
 }
 
 /// Whoever has nothing to do does not wait for itself.
-fn waits(step: Step, waiting: Option<u32>, view: &mut View) -> Result<Step, Stop> {
-    if step == Step::Waiting {
+fn waits(step: Progress, waiting: Option<u32>, view: &mut View) -> Result<Progress, Stop> {
+    if step == Progress::Waiting {
         view.idle(waiting)?;
     }
     Ok(step)
@@ -565,15 +566,15 @@ impl World<'_> {
             return Err(fault);
         }
         match step {
-            Ok(Step::Waiting) | Err(Stop::Waits) => {
+            Ok(Progress::Waiting) | Err(Stop::Waits) => {
                 actor.quiet = Some(self.events);
                 actor.task = Some(task);
             }
-            Ok(Step::Moved) => {
+            Ok(Progress::Moved) => {
                 self.events += 1;
                 actor.task = Some(task);
             }
-            Ok(Step::Done) => {
+            Ok(Progress::Done) => {
                 self.events += 1;
                 self.expect_all(i)?;
                 self.actors[i].call += 1;

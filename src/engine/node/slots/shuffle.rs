@@ -2,7 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Groups, Others, Slots, Step, Want};
+use super::{Groups, Others, Slots, Want};
+use crate::engine::{Engine, Progress};
 use std::ops::Range;
 
 /// Every rank puts its vector into the slots, and gets what it wants of each, as one of them does it.
@@ -46,8 +47,29 @@ impl<'a> SlotShuffle<'a> {
         (self.got < self.put).then_some(self.others.behind)
     }
 
-    /// Does what can be done now.
-    pub fn advance<S: Slots>(&mut self, slots: &mut S) -> Result<Step, S::Error> {
+    /// Gets what this rank wants of the vector of `rank` in the next group.
+    fn get<S: Slots>(&self, slots: &mut S, rank: u32) -> Result<(), S::Error> {
+        let groups = self.groups;
+        let piece = groups.piece(self.got, 0, groups.elements);
+        let at = groups.element(groups.slot(self.begin, self.got, rank), 0, 0);
+        let wants = &self.wants[rank as usize];
+        let first = wants.partition_point(|want| want.elements.end <= piece.start);
+        let here = wants[first..].iter();
+        for want in here.take_while(|want| want.elements.start < piece.end) {
+            let from = want.elements.start.max(piece.start);
+            let until = want.elements.end.min(piece.end);
+            let to = want.to + (from - want.elements.start);
+            let place = at + (from - piece.start) * groups.unit;
+            slots.get(place, to..to + (until - from))?;
+        }
+        Ok(())
+    }
+}
+
+impl<S: Slots> Engine<S> for SlotShuffle<'_> {
+    type Error = S::Error;
+
+    fn advance(&mut self, slots: &mut S) -> Result<Progress, S::Error> {
         let (groups, begin, next) = (self.groups, self.begin, self.got);
         let mut moved = false;
         if next < self.put {
@@ -67,24 +89,10 @@ impl<'a> SlotShuffle<'a> {
         }
         let own = (self.own.start, self.own.end - self.own.start);
         moved |= groups.put_next(slots, (begin, self.me), own, &mut self.put)?;
-        Ok(Step::of(self.got == groups.count(), moved))
+        Ok(Progress::of(self.got == groups.count(), moved))
     }
 
-    /// Gets what this rank wants of the vector of `rank` in the next group.
-    fn get<S: Slots>(&self, slots: &mut S, rank: u32) -> Result<(), S::Error> {
-        let groups = self.groups;
-        let piece = groups.piece(self.got, 0, groups.elements);
-        let at = groups.element(groups.slot(self.begin, self.got, rank), 0, 0);
-        let wants = &self.wants[rank as usize];
-        let first = wants.partition_point(|want| want.elements.end <= piece.start);
-        let here = wants[first..].iter();
-        for want in here.take_while(|want| want.elements.start < piece.end) {
-            let from = want.elements.start.max(piece.start);
-            let until = want.elements.end.min(piece.end);
-            let to = want.to + (from - want.elements.start);
-            let place = at + (from - piece.start) * groups.unit;
-            slots.get(place, to..to + (until - from))?;
-        }
-        Ok(())
+    fn idle(&mut self, slots: &mut S) -> Result<(), S::Error> {
+        slots.idle(self.waiting())
     }
 }
