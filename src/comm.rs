@@ -6,6 +6,7 @@
 mod calibration;
 mod devices;
 mod end;
+mod exclusive;
 mod handshake;
 mod nodes;
 mod private;
@@ -32,6 +33,7 @@ use crate::stats;
 use crate::topology::Topology;
 pub use devices::assert_memory;
 pub use end::{end, end_early};
+use exclusive::Exclusive;
 pub use nodes::{Memory, Nodes, Space};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
@@ -106,8 +108,8 @@ pub struct State {
     strayed: AtomicBool,
     /// Size classes of which a trace line was written, a bit each, for each collective.
     traced: [AtomicU64; Collective::COUNT],
-    /// Used by one call at a time, as MPI asks of collectives on one communicator.
-    pub work: Mutex<Work>,
+    /// What calls use one after the other.
+    pub work: Exclusive<Work>,
 }
 
 /// What a running collective changes.

@@ -51,7 +51,7 @@ pub fn handshake(
         },
         topology: Topology::default(),
         ruled: None,
-        network: Mutex::default(),
+        network: Default::default(),
         uncalibrated: AtomicBool::default(),
         reductions: AtomicU32::default(),
         short: AtomicU32::default(),
