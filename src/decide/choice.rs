@@ -142,6 +142,11 @@ impl Choice {
         }
     }
 
+    /// Are the bits of a reduction those that are promised, because of the promise or because Rondo gives no others?
+    pub fn is_promised(&self) -> bool {
+        matches!(self, Choice::Rondo { .. } | Choice::Host(Why::Promise))
+    }
+
     /// Is there one rank of each node that sends to others?
     pub fn has_leaders(&self) -> bool {
         matches!(
