@@ -185,7 +185,7 @@ pub fn call<O: Operation>(call: &O) -> c_int {
     };
     if let Some(start) = start {
         stats::add_time(call.collective(), choice, start.elapsed());
-        if let Some(promise) = promised {
+        if let Some(promise) = promised.filter(|_| choice.is_promised()) {
             stats::count_promised(promise);
         }
     }

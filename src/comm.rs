@@ -6,6 +6,7 @@
 mod calibration;
 mod devices;
 mod end;
+mod exclusive;
 mod handshake;
 mod nodes;
 mod private;
@@ -32,15 +33,18 @@ use crate::stats;
 use crate::topology::Topology;
 pub use devices::assert_memory;
 pub use end::{end, end_early};
+use exclusive::Exclusive;
 pub use nodes::{Memory, Nodes, Space};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
+use private::Place;
 pub use process::process;
 pub use proposal::BUILD;
 pub use record::{exits, finalized, loaded};
 pub use ruled::give as give_rules;
 pub use schedules::Schedules;
 use std::ffi::c_int;
+use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Requests of sends at a time. What is under way is bounded by [`crate::flow`].
@@ -94,6 +98,8 @@ pub struct State {
     gpu: AtomicBool,
     /// Did this process say that it passes no such memory to calls on this communicator?
     asserted: AtomicBool,
+    /// What it needs to have a private communicator. All ranks have it or none.
+    place: Option<Place>,
     /// The communicator for Rondo's own messages; `None` if there is no room for one.
     private: OnceCell<Option<Comm>>,
     /// Was `MPI_Comm_idup` called on the communicator before the private one was made? All ranks know alike.
@@ -103,8 +109,8 @@ pub struct State {
     strayed: AtomicBool,
     /// Size classes of which a trace line was written, a bit each, for each collective.
     traced: [AtomicU64; Collective::COUNT],
-    /// Used by one call at a time, as MPI asks of collectives on one communicator.
-    pub work: Mutex<Work>,
+    /// What calls use one after the other.
+    pub work: Exclusive<Work>,
 }
 
 /// What a running collective changes.
@@ -326,7 +332,8 @@ impl State {
     /// Is a short reduction on this communicator to do without a private one? Programs that make many communicators,
     /// and reduce a few numbers on each, do not have to pay for it. All ranks know alike, if they count alike.
     pub fn is_new(&self) -> bool {
-        self.private.get().is_none() && self.short.load(Relaxed) < FEW_CALLS
+        let may_get = self.place.is_some() && self.private.get().is_none();
+        may_get && self.short.load(Relaxed) < FEW_CALLS
     }
 
     /// Counts a short reduction without a private communicator.
@@ -405,14 +412,13 @@ impl Drop for State {
         ALIVE.lock().retain(|state| !std::ptr::eq(*state, self));
         self.account();
         ruled::keep(host::host(), self);
-        // MPICH 5 complains of messages that nobody received, and raises that on MPI_COMM_SELF, whose handler is the
-        // user's. Such a communicator is lost, and counts as one of the budget.
-        if let Some(Some(comm)) = self.private.get()
-            && !*self.strayed.get_mut()
-            && let Ok(mpi) = host::host().mpi()
-        {
-            mpi.free(*comm);
-            private::forget();
+        if let Some(Some(comm)) = self.private.get() {
+            match host::host().mpi() {
+                Ok(mpi) if !*self.strayed.get_mut() => mpi.free(*comm),
+                // MPICH 5 complains of messages that nobody received, and raises that on MPI_COMM_SELF, whose handler
+                // is the user's. Such a communicator is lost, and keeps its place.
+                Ok(_) | Err(_) => mem::forget(self.place.take()),
+            }
         }
     }
 }

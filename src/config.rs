@@ -228,7 +228,7 @@ pub struct Config {
     pub window: u32,
     /// `RONDO_SYNC_FREQ`: messages to a rank of which one waits until it is received, 0 for none.
     pub sync_freq: u32,
-    /// `RONDO_MAX_COMMS`: private communicators that may exist at one time.
+    /// `RONDO_MAX_COMMS`: communicators that may have a private one at one time.
     pub max_comms: u32,
     /// `RONDO_GPU`: what is made of processes that may have memory of a GPU.
     pub gpu: Gpu,

@@ -96,7 +96,7 @@ pub fn add_memory(ranks: u32, nodes: u32, memory: Memory) {
     }
 }
 
-/// Counts a call of a reduction under a promise.
+/// Counts a call of a reduction whose bits are promised.
 pub fn count_promised(promise: Reproducible) {
     PROMISED[promise as usize].fetch_add(1, Relaxed);
 }
@@ -207,7 +207,7 @@ pub struct Taken {
 pub struct Promised {
     /// The promise, as RONDO_REPRODUCIBLE has it.
     pub promise: &'static str,
-    /// Calls on rank 0, whoever carried them out.
+    /// Calls on rank 0 that Rondo carried out, or left to the MPI library because of the promise.
     pub calls: u64,
 }
 

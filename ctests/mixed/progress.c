@@ -4,7 +4,8 @@
  * in MPI_Ssend, which ends only when the receiver has matched the message: by progress that the receiver makes while it
  * waits, wherever it does. Then the other way round: the late one takes a megabyte from each, which those that wait
  * have to feed. Every rank is late once, for each collective that makes all others wait for it, or where a long
- * message fills what memory there is between ranks.
+ * message fills what memory there is between ranks. At last the late one puts data into memory of ranks that wait in a
+ * barrier (passive target).
  */
 #include "agv.h"
 #include "gsv.h"
@@ -44,6 +45,52 @@ static void moves_with_late(int late, MPI_Comm comm) {
     both_ways_regular(20, late, comm);
 }
 
+static void barrier_with_late(int late, MPI_Comm comm) {
+    (void)late;
+    CHECK(MPI_Barrier(comm) == MPI_SUCCESS);
+}
+
+/* All need what the late rank has, of a short vector and of a long one. */
+static void allreduces_with_late(int late, MPI_Comm comm) {
+    static const int counts[] = {1, 200000};
+    int me, p;
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &p);
+    for (int c = 0; c < 2; c++) {
+        int n = counts[c], bad = 0;
+        double *own = malloc(sizeof *own * (size_t)n), *got = malloc(sizeof *got * (size_t)n);
+        for (int i = 0; i < n; i++) own[i] = me + i % 1000;
+        CHECK(MPI_Allreduce(own, got, n, MPI_DOUBLE, MPI_SUM, comm) == MPI_SUCCESS);
+        for (int i = 0; i < n; i++) bad += got[i] != p * (p - 1) / 2 + p * (i % 1000);
+        CHECK_IN(bad == 0, "%d of %d, with %d late", bad, n, late);
+        free(own);
+        free(got);
+    }
+}
+
+static void put_by_late(int late, MPI_Comm comm) {
+    int me, p;
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &p);
+    unsigned char *target = calloc(1, USERS), *own = malloc(USERS);
+    MPI_Win win;
+    MPI_Win_create(target, USERS, 1, MPI_INFO_NULL, comm, &win);
+    for (int i = 1; i < p && me == late; i++) {
+        int peer = (late + i) % p;
+        fill(own, USERS, (unsigned)peer);
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, peer, 0, win);
+        MPI_Put(own, USERS, MPI_BYTE, peer, 0, USERS, MPI_BYTE, win);
+        MPI_Win_unlock(peer, win);
+    }
+    MPI_Barrier(comm);
+    MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win);
+    CHECK_IN(me == late || wrong(target, USERS, (unsigned)me) == 0, "put by %d to %d", late, me);
+    MPI_Win_unlock(me, win);
+    MPI_Win_free(&win);
+    free(target);
+    free(own);
+}
+
 static void late_comer(call_function call, int late, MPI_Comm comm) {
     int me, p;
     MPI_Comm_rank(comm, &me);
@@ -78,9 +125,11 @@ static void late_comer(call_function call, int late, MPI_Comm comm) {
 
 int main(int argc, char **argv) {
     start(&argc, &argv, "progress");
-    const call_function calls[] = {bcast_from_late, bcast_to_late, allgather_with_late, short_allgather_with_late,
-                                   moves_with_late};
+    const call_function calls[] = {bcast_from_late,           bcast_to_late,   allgather_with_late,
+                                   short_allgather_with_late, moves_with_late, barrier_with_late,
+                                   allreduces_with_late};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         for (int late = 0; late < test.ranks; late++) late_comer(calls[i], late, MPI_COMM_WORLD);
+    for (int late = 0; late < test.ranks; late++) put_by_late(late, MPI_COMM_WORLD);
     return finish();
 }

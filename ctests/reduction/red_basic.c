@@ -1,5 +1,6 @@
 /* Reductions and scans of all sizes, in place and not, by an operator that commutes and by one that does not: every
- * element is right, and who carried the call out is who was named. */
+ * element is right, and who carried the call out is who was named. Sums also by the names for large counts, where mpi.h
+ * has them. */
 #include "rondo_test.h"
 
 /* Maps x -> a x + b of 32-bit integers: doing one after the other shows the order. */
@@ -146,6 +147,39 @@ static void scattered(long n, int in_place) {
     free(counts), free(own), free(got);
 }
 
+#if MPI_VERSION >= 4
+/* Sums of n elements, or of so many for each rank, by the names for large counts. */
+static void large(long n) {
+    static const char *const names[] = {"allreduce", "reduce", "scan", "exscan", "reduce_scatter_block",
+                                        "reduce_scatter"};
+    MPI_Count *counts = malloc((size_t)ranks * sizeof *counts);
+    size_t bytes = (size_t)(n * ranks) * sizeof(long);
+    long *own = malloc(bytes + 1), *got = malloc(bytes + 1);
+    for (int r = 0; r < ranks; r++) counts[r] = n;
+    for (long i = 0; i < n * ranks; i++) own[i] = number(rank, i);
+    for (int call = 0; call < 6; call++) {
+        long from = call < 4 ? 0 : rank * n;
+        int root = ranks - 1, upto = call == 2 ? rank + 1 : call == 3 ? rank : ranks;
+        struct counts before = counts_of(names[call]);
+        switch (call) {
+        case 0: MPI_Allreduce_c(own, got, n, MPI_LONG, MPI_SUM, comm); break;
+        case 1: MPI_Reduce_c(own, got, n, MPI_LONG, MPI_SUM, root, comm); break;
+        case 2: MPI_Scan_c(own, got, n, MPI_LONG, MPI_SUM, comm); break;
+        case 3: MPI_Exscan_c(own, got, n, MPI_LONG, MPI_SUM, comm); break;
+        case 4: MPI_Reduce_scatter_block_c(own, got, n, MPI_LONG, MPI_SUM, comm); break;
+        default: MPI_Reduce_scatter_c(own, got, counts, MPI_LONG, MPI_SUM, comm);
+        }
+        check_counted(before, names[call], call > 0 || may_sum("allreduce"), n);
+        int gets = call == 1 ? rank == root : upto > 0;
+        for (long i = 0; gets && i < n; i++)
+            CHECK_IN(got[i] == sum(upto, from + i), "%s_c of %ld, element %ld", names[call], n, i);
+    }
+    free(counts), free(own), free(got);
+}
+#else
+static void large(long n) { (void)n; }
+#endif
+
 static void maps(long n, int in_place, MPI_Datatype type, MPI_Op op) {
     size_t bytes = (size_t)n * sizeof(map);
     map *own = malloc(bytes * (size_t)ranks + 1), *got = malloc(bytes * (size_t)ranks + 1);
@@ -209,6 +243,7 @@ int main(int argc, char **argv) {
                     scattered(sizes[s], in_place);
                     maps(sizes[s], in_place, type, op);
                 }
+                if (sizes[s] <= 5000 && !in_place) large(sizes[s]);
                 MPI_Barrier(comm);
             }
     }

@@ -53,8 +53,14 @@ static double number(int rank, long i, int op, int narrow) {
     }
 }
 
-/* Element i of a rank's operand; kind 'i' has signed integers, 'u' unsigned, 'f' float, 'd' double. */
+/* Element i of a rank's operand; kind 'i' has signed integers, 'u' unsigned, 'f' float, 'd' double, and 'c' complex
+ * numbers of small integers. */
 static void operand(char kind, int size, int rank, long i, int op, unsigned char *to) {
+    if (kind == 'c') {
+        float c[2] = {(float)((rank + i) % 5), (float)(i % 3)};
+        memcpy(to, c, sizeof c);
+        return;
+    }
     int is_integer = kind == 'i' || kind == 'u';
     double d = is_integer ? 0 : number(rank, i, op, kind == 'f');
     float f = (float)d;
@@ -157,12 +163,21 @@ int main(int argc, char **argv) {
     REDUCE_ALL(MPI_FLOAT, 'f', NUMBERS);
     REDUCE_ALL(MPI_DOUBLE, 'd', NUMBERS);
     REDUCE_ALL(MPI_INTEGER, 'i', NUMBERS | BITS);
+#ifdef MPI_INTEGER1
+    REDUCE_ALL(MPI_INTEGER1, 'i', NUMBERS | BITS);
+#endif
+#ifdef MPI_INTEGER2
+    REDUCE_ALL(MPI_INTEGER2, 'i', NUMBERS | BITS);
+#endif
     REDUCE_ALL(MPI_INTEGER4, 'i', NUMBERS | BITS);
     REDUCE_ALL(MPI_INTEGER8, 'i', NUMBERS | BITS);
     REDUCE_ALL(MPI_REAL, 'f', NUMBERS);
     REDUCE_ALL(MPI_REAL4, 'f', NUMBERS);
     REDUCE_ALL(MPI_REAL8, 'd', NUMBERS);
     REDUCE_ALL(MPI_DOUBLE_PRECISION, 'd', NUMBERS);
-    reduce_all("MPI_AINT", MPI_AINT, 'i', NUMBERS, 0);
+    REDUCE_ALL(MPI_AINT, 'i', NUMBERS | BITS);
+    REDUCE_ALL(MPI_OFFSET, 'u', NUMBERS | BITS); /* Open MPI 4.1 compares them as if they had no sign */
+    REDUCE_ALL(MPI_COUNT, 'i', NUMBERS | BITS);
+    reduce_all("MPI_C_FLOAT_COMPLEX", MPI_C_FLOAT_COMPLEX, 'c', NUMBERS, 0);
     return finish();
 }

@@ -1,5 +1,12 @@
 /* Operators of the user's own: slow ones, what arguments they get, and operators and datatypes that are freed right
  * after the call, before the next one makes others in their place.
+ *
+ * With an argument, something else:
+ *
+ *   columns  elements that lie between each other
+ *   abort    the operator of the last rank calls MPI_Abort
+ *   exit     it calls exit()
+ *   meets    the operator of all ranks calls MPI_Barrier on the communicator of the reduction, which MPI forbids
  */
 #include "reductions.h"
 #include <unistd.h>
@@ -195,11 +202,22 @@ static void gives_up(void *in, void *inout, int *count, MPI_Datatype *type) {
     if (test.rank == test.ranks - 1) MPI_Abort(MPI_COMM_WORLD, 7);
 }
 
-/* The others do not wait for ever for a rank whose operator ends the program. */
-static void give_up(void) {
+static void exits(void *in, void *inout, int *count, MPI_Datatype *type) {
+    (void)in, (void)inout, (void)count, (void)type;
+    if (test.rank == test.ranks - 1) exit(3);
+}
+
+static void meets(void *in, void *inout, int *count, MPI_Datatype *type) {
+    (void)in, (void)inout, (void)count, (void)type;
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* The others do not wait for ever for a rank whose operator ends the program, nor does one that calls a collective wait
+ * for itself. */
+static void give_up(MPI_User_function *way) {
     static int own[5000], got[5000];
     MPI_Op op;
-    MPI_Op_create(gives_up, 1, &op);
+    MPI_Op_create(way, 1, &op);
     MPI_Allreduce(own, got, 5000, MPI_INT, op, MPI_COMM_WORLD);
 }
 
@@ -210,7 +228,7 @@ int main(int argc, char **argv) {
         of_columns(1200, MPI_COMM_WORLD);
         return finish();
     }
-    if (argc > 1) give_up();
+    if (argc > 1) give_up(!strcmp(argv[1], "exit") ? exits : !strcmp(argv[1], "meets") ? meets : gives_up);
     MPI_Comm odd;
     MPI_Comm_split(MPI_COMM_WORLD, test.rank % 2, -test.rank, &odd);
     slow(MPI_COMM_WORLD);

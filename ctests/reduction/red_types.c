@@ -1,5 +1,5 @@
-/* Reductions of every predefined C type by every predefined operator that the standard allows on it, and of derived
- * types by operators of the user's own: only the bytes of the type maps change.
+/* Reductions of every predefined type of C, of those of C++ and of Fortran's of a size by every predefined operator that
+ * the standard allows on it, and of derived types by operators of the user's own: only the bytes of the type maps change.
  *
  * Operands are so small that every order of them gives the same result.
  */
@@ -20,7 +20,7 @@ static struct {
     const char *kinds; /* 'i' signed, 'u' unsigned, and those of reductions.h, for each piece */
     struct piece piece[2];
     enum group group;
-} types[40];
+} types[60];
 
 static int types_known;
 
@@ -86,6 +86,74 @@ static void know_all(void) {
     KNOW_PAIR(MPI_LONG_DOUBLE_INT, long double, "li");
 }
 
+/* Does the host by itself reduce elements of this size of a type that not every host has? */
+static int is_known(MPI_Datatype type, long bytes, MPI_Op op) {
+    int size, known;
+    unsigned char in[64] = {0}, out[64] = {0};
+    if (type == MPI_DATATYPE_NULL || MPI_Type_size(type, &size) != MPI_SUCCESS || size != bytes) return 0;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    known = MPI_Reduce_local(in, out, 1, type, op) == MPI_SUCCESS;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    return known;
+}
+
+#if defined MPI_REAL16 && defined MPI_COMPLEX32
+/* What a number of Fortran's of 16 bytes is for the host: a long double for some, and nothing that adds up for MPICH
+ * 4.0. */
+static char kind_of_real16(void) {
+    __float128 one = 1, sum = 1;
+    MPI_Reduce_local(&one, &sum, 1, MPI_REAL16, MPI_SUM);
+    if (sum == 2) return 'q';
+    union {
+        long double number;
+        __float128 all;
+    } first = {.all = 0}, second = {.all = 0};
+    first.number = second.number = 1;
+    MPI_Reduce_local(&first, &second, 1, MPI_REAL16, MPI_SUM);
+    return second.number == 2 ? 'l' : 0;
+}
+#endif
+
+#define KNOW_MORE(type, c, kind, group, op)                          \
+    do {                                                             \
+        if (is_known(type, sizeof(c), op)) KNOW(type, c, kind, group); \
+    } while (0)
+#define KNOW_MORE_COMPLEX(type, c, kinds)                                    \
+    do {                                                                     \
+        if (is_known(type, 2 * sizeof(c), MPI_SUM)) KNOW_COMPLEX(type, c, kinds); \
+    } while (0)
+
+static void know_more(void) {
+    KNOW_MORE(MPI_CXX_BOOL, bool, "u", BOOLS, MPI_LAND);
+    KNOW_MORE_COMPLEX(MPI_CXX_FLOAT_COMPLEX, float, "ff");
+    KNOW_MORE_COMPLEX(MPI_CXX_DOUBLE_COMPLEX, double, "dd");
+    KNOW_MORE_COMPLEX(MPI_CXX_LONG_DOUBLE_COMPLEX, long double, "ll");
+#ifdef MPI_INTEGER1
+    KNOW_MORE(MPI_INTEGER1, int8_t, "i", INTEGERS, MPI_SUM);
+#endif
+#ifdef MPI_INTEGER2
+    KNOW_MORE(MPI_INTEGER2, int16_t, "i", INTEGERS, MPI_SUM);
+#endif
+#ifdef MPI_INTEGER16
+    KNOW_MORE(MPI_INTEGER16, __int128, "i", INTEGERS, MPI_SUM);
+#endif
+#if defined MPI_REAL16 && defined MPI_COMPLEX32
+    if (is_known(MPI_REAL16, sizeof(__float128), MPI_SUM) && kind_of_real16()) {
+        const char *two = kind_of_real16() == 'q' ? "qq" : "ll";
+        KNOW_MORE(MPI_REAL16, __float128, two, FLOATS, MPI_SUM);
+        KNOW_MORE_COMPLEX(MPI_COMPLEX32, __float128, two);
+    }
+#endif
+#ifdef MPI_COMPLEX8
+    KNOW_MORE_COMPLEX(MPI_COMPLEX8, float, "ff");
+#endif
+#ifdef MPI_COMPLEX16
+    KNOW_MORE_COMPLEX(MPI_COMPLEX16, double, "dd");
+#endif
+}
+
 #define IS(group) (1u << (group))
 
 enum { OPS = 12 };
@@ -120,11 +188,14 @@ static void write_number(char kind, long bytes, long value, unsigned char *to) {
     float f = (float)value;
     double d = (double)value;
     long double l = value;
+    __float128 q = value;
+    __int128 i = value;
     switch (kind) {
     case 'f': memcpy(to, &f, sizeof f); break;
     case 'd': memcpy(to, &d, sizeof d); break;
     case 'l': memset(to, 0, sizeof l), memcpy(to, &l, 10); break;
-    default: memcpy(to, &value, (size_t)bytes); /* little-endian, two's complement */
+    case 'q': memcpy(to, &q, sizeof q); break;
+    default: memcpy(to, &i, (size_t)bytes); /* little-endian, two's complement */
     }
 }
 
@@ -137,7 +208,7 @@ static void number(const struct reducing *of, int rank, long i, unsigned char *p
     if (of->op == MPI_PROD) value = (rank + i) % 5 == 0 ? 2 : kinds[0] == 'u' || (rank + i) % 3 ? 1 : -1;
     if (of->op == MPI_LAND) value = (rank * 5 + i) % 11 == 0 ? 0 : value | 1;
     if (of->op == MPI_BAND) value = (1L << (rank + i) % 5) ^ 0x6f;
-    if (l->type == MPI_C_BOOL) value = value != 0;
+    if (l->type == MPI_C_BOOL || l->type == MPI_CXX_BOOL) value = value != 0;
     write_number(kinds[0], l->piece[0].bytes, value, packed);
     if (l->pieces == 1) return;
     packed += l->piece[0].bytes;
@@ -398,6 +469,7 @@ static void different(struct layout (*even)(void), struct layout (*odd)(void), M
 int main(int argc, char **argv) {
     start(&argc, &argv, "red_types");
     know_all();
+    know_more();
     know_ops();
     predefined(MPI_COMM_WORLD);
     derived(MPI_COMM_WORLD);

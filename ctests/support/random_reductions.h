@@ -1,5 +1,6 @@
 /* Random reductions, scans and barriers, whose results every rank computes for itself: integers exactly, by operators
- * of MPI and of the program; doubles to the bit where their order is promised, and nearly otherwise.
+ * of MPI and of the program; doubles to the bit where their order is promised, and nearly otherwise, but then to the
+ * bit as on another communicator of the same ranks.
  */
 #ifndef RANDOM_REDUCTIONS_H
 #define RANDOM_REDUCTIONS_H
@@ -91,6 +92,57 @@ static int alike(const union element *got, int n, MPI_Comm comm) {
 /* MPICH 4.0 ends in a segmentation fault where another root than rank 0 has a longer vector in place. */
 static int may_be_in_place(int which, int root) { return which != REDUCE || root == 0 || !host.mpich_4; }
 
+/* The arguments of a call. */
+struct arguments {
+    int which;
+    const void *out;
+    int n, unit, root;
+    const int *counts;
+    MPI_Datatype type;
+    MPI_Op op;
+};
+
+static int call(const struct arguments *a, void *got, MPI_Comm comm) {
+    switch (a->which) {
+    case ALLREDUCE: return CALL(Allreduce, a->out, got, a->n, a->type, a->op, comm);
+    case REDUCE: return CALL(Reduce, a->out, got, a->n, a->type, a->op, a->root, comm);
+    case REDUCE_SCATTER: return CALL(Reduce_scatter, a->out, got, a->counts, a->type, a->op, comm);
+    case REDUCE_SCATTER_BLOCK: return CALL(Reduce_scatter_block, a->out, got, a->unit, a->type, a->op, comm);
+    case SCAN: return CALL(Scan, a->out, got, a->n, a->type, a->op, comm);
+    case EXSCAN: return CALL(Exscan, a->out, got, a->n, a->type, a->op, comm);
+    default: return CALL(Barrier, comm);
+    }
+}
+
+/* Calls of Rondo's of this kind so far, or 0 in a bare run. */
+static unsigned long long rondos(int which) { return test.expect ? test.calls(reductions[which], NULL) : 0; }
+
+/* Is the same sum to have the same bits on every communicator of these ranks? */
+static int keeps_bits(void) {
+    const char *promise = getenv("RONDO_REPRODUCIBLE");
+    return test.expect && (!promise || (strcmp(promise, "host") && strcmp(promise, "off")));
+}
+
+/* A sum that Rondo carried out has the same bits on another communicator of these ranks, if Rondo carries it out there,
+ * be it new or not. `was` is what the receive buffer was. */
+static void check_again(const struct arguments *a, const union element *was, const union element *got, int results,
+                        MPI_Comm comm) {
+    MPI_Comm same;
+    int me;
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_split(comm, 0, me, &same); /* attributes are not copied */
+    for (int time = 0; time < 2; time++) {
+        union element *next = malloc(sizeof *next * (size_t)(a->n + 1));
+        memcpy(next, was, sizeof *next * (size_t)a->n);
+        unsigned long long before = rondos(a->which);
+        call(a, next, same);
+        int alike = rondos(a->which) == before || !memcmp(next, got, sizeof *next * (size_t)results);
+        CHECK_IN(alike, "%s of %d doubles: other bits, time %d", reductions[a->which], a->n, time);
+        free(next);
+    }
+    MPI_Comm_free(&same);
+}
+
 static void reduction(struct slot *slot) {
     int p, me, counts[128], from = 0, n = 0;
     MPI_Comm comm = slot->comm;
@@ -98,7 +150,7 @@ static void reduction(struct slot *slot) {
     MPI_Comm_rank(comm, &me);
     int which = draw_int(REDUCTIONS), kind = draw_int(KINDS), root = draw_int(p), in_place = draw(3) == 0;
     int most = draw(4) ? 40 : 3000, unit = draw_int(most), alone = draw_int(p), uneven = draw_int(3);
-    uint64_t call = draw(UINT64_MAX);
+    uint64_t number = draw(UINT64_MAX);
     for (int r = 0; r < p; r++) {
         int some = draw_int(unit + 1);
         counts[r] = which == REDUCE_SCATTER_BLOCK || !uneven ? unit : uneven == 1 ? some : unit * 2 * (r == alone);
@@ -109,7 +161,7 @@ static void reduction(struct slot *slot) {
     if (!scatters) n = unit;
     in_place = in_place && may_be_in_place(which, root) && (which != REDUCE || me == root);
     union element *own = malloc(sizeof *own * (size_t)(n + 1)), *got = malloc(sizeof *got * (size_t)(n + 1));
-    for (int i = 0; i < n; i++) own[i] = operand(kind, call, me, i);
+    for (int i = 0; i < n; i++) own[i] = operand(kind, number, me, i);
     memcpy(got, own, sizeof *own * (size_t)n);
     got[n].number = 0x5a5a;
     const void *out = in_place ? MPI_IN_PLACE : (const void *)own;
@@ -118,16 +170,9 @@ static void reduction(struct slot *slot) {
     if (kind == MAPS) MPI_Op_create(join_maps, 0, &op);
     if (kind == OWN_SUMS) MPI_Op_create(join_sums, 1, &op);
     MPI_Datatype type = kind == DOUBLES ? MPI_DOUBLE : MPI_INT64_T;
-    int rc;
-    switch (which) {
-    case ALLREDUCE: rc = CALL(Allreduce, out, got, n, type, op, comm); break;
-    case REDUCE: rc = CALL(Reduce, out, got, n, type, op, root, comm); break;
-    case REDUCE_SCATTER: rc = CALL(Reduce_scatter, out, got, counts, type, op, comm); break;
-    case REDUCE_SCATTER_BLOCK: rc = CALL(Reduce_scatter_block, out, got, unit, type, op, comm); break;
-    case SCAN: rc = CALL(Scan, out, got, n, type, op, comm); break;
-    case EXSCAN: rc = CALL(Exscan, out, got, n, type, op, comm); break;
-    default: rc = CALL(Barrier, comm);
-    }
+    struct arguments arguments = {which, out, n, unit, root, counts, type, op};
+    unsigned long long before = rondos(which);
+    int rc = call(&arguments, got, comm), is_rondos = rondos(which) > before;
     if (kind == MAPS || kind == OWN_SUMS) MPI_Op_free(&op);
     add_code(rc);
 
@@ -135,12 +180,14 @@ static void reduction(struct slot *slot) {
     int upto = which == SCAN ? me + 1 : which == EXSCAN ? me : p, ordered = keeps_order(comm), bad = 0;
     if (upto == 0) results = 0;
     for (int i = 0; i < results; i++)
-        bad += !right(kind, call, upto, (scatters ? from : 0) + i, got[i], ordered);
+        bad += !right(kind, number, upto, (scatters ? from : 0) + i, got[i], ordered);
     CHECK_IN(bad == 0, "%d of %d wrong: %s, kind %d, %d ranks, root %d%s", bad, results, reductions[which], kind, p,
              root, in_place ? ", in place" : "");
     CHECK_IN(got[n].number == 0x5a5a, "%s of %d writes beyond", reductions[which], n);
     if (which == ALLREDUCE && test.expect)
         CHECK_IN(alike(got, n, comm), "allreduce of %d, kind %d: not the same on all ranks", n, kind);
+    if (kind == DOUBLES && which != BARRIER && is_rondos && keeps_bits())
+        check_again(&arguments, own, got, results, comm);
     /* Doubles are not what they are bare. */
     if (kind != DOUBLES) add(got, sizeof *got * (size_t)results);
     free(own);

@@ -11,8 +11,8 @@
 struct reducing {
     const char *name;
     const struct layout *layout;
-    /* How to compare each piece: 'f' float, 'd' double, 'l' long double, by value because zero has two signs and a
-     * long double has bytes without meaning; 'b' bytes. NULL: all are bytes. */
+    /* How to compare each piece: 'f' float, 'd' double, 'l' long double, 'q' of 16 bytes, by value because zero has two
+     * signs and a long double has bytes without meaning; 'b' bytes. NULL: all are bytes. */
     const char *kinds;
     MPI_Op op;
     int commutes;
@@ -42,10 +42,12 @@ static MAYBE_UNUSED int same_piece(char kind, const unsigned char *x, const unsi
     float f[2];
     double d[2];
     long double l[2];
+    __float128 q[2];
     switch (kind) {
     case 'f': return memcpy(&f[0], x, sizeof *f), memcpy(&f[1], y, sizeof *f), f[0] == f[1];
     case 'd': return memcpy(&d[0], x, sizeof *d), memcpy(&d[1], y, sizeof *d), d[0] == d[1];
     case 'l': return memcpy(&l[0], x, sizeof *l), memcpy(&l[1], y, sizeof *l), l[0] == l[1];
+    case 'q': return memcpy(&q[0], x, sizeof *q), memcpy(&q[1], y, sizeof *q), q[0] == q[1];
     default: return !memcmp(x, y, (size_t)bytes);
     }
 }

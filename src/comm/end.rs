@@ -151,7 +151,7 @@ fn network() -> Network {
 /// itself.
 fn add_up(mpi: &Mpi, sums: &mut [f64], most: &mut u64) -> bool {
     let max = |numbers: &mut [i64]| mpi.max(mpi.world(), numbers);
-    let Ok(Some(own)) = agree_on_private(mpi, mpi.world(), false, max) else {
+    let Ok(Some(own)) = agree_on_private(mpi, mpi.world(), max) else {
         return false;
     };
     let added = mpi.sum_to_root(own, sums);

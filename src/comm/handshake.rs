@@ -7,6 +7,7 @@
 
 use super::calibration::KNOWN;
 use super::devices::ASSERTED;
+use super::private::Place;
 use super::proposal::Proposal;
 use super::waiting::{self, Waiting};
 use super::{
@@ -65,9 +66,10 @@ pub fn handshake(
         asserted: (ASSERTED.get(mpi, comm)?.copied().unwrap_or(false)).into(),
         strayed: AtomicBool::default(),
         duplicated: AtomicBool::new(cfg!(abi = "openmpi") && DUPLICATED.get(mpi, comm)?.is_some()),
+        place: None,
         private: OnceCell::default(),
         traced: Default::default(),
-        work: Mutex::default(),
+        work: Default::default(),
     };
     if mpi.is_inter(comm)? {
         state.closed = Some(Why::Inter);
@@ -122,6 +124,7 @@ impl State {
         if self.closed.is_some() {
             return Ok(());
         }
+        self.place = Place::take(proposal.places_taken(), self.config.max_comms);
         let names = match known.filter(|_| proposal.mapped()) {
             Some(names) => names,
             None => nodes::ask(mpi, comm, rank, ranks, &own.node)?,

@@ -6,12 +6,33 @@ use super::State;
 use crate::host::{Code, Comm, Group, Mpi};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Private communicators of this process.
-static PRIVATE: AtomicU32 = AtomicU32::new(0);
+/// Communicators of this process that may have a private one.
+static PLACES: AtomicU32 = AtomicU32::new(0);
 
-/// One of them is gone.
-pub fn forget() {
-    PRIVATE.fetch_sub(1, Relaxed);
+/// One of the `RONDO_MAX_COMMS` places of communicators that may have a private one. It is taken in the handshake, and
+/// given back when the communicator is freed. Whether and when a private one is made follows from clocks as well, so
+/// that may not decide who has a place: bits of sums would depend on it.
+pub struct Place(());
+
+impl Place {
+    /// How many this process has given away.
+    pub fn taken() -> u32 {
+        PLACES.load(Relaxed)
+    }
+
+    /// One more, if the rank that has given away the most has given away so many, of at most `all`.
+    pub fn take(most_taken: u32, all: u32) -> Option<Place> {
+        (most_taken < all).then(|| {
+            PLACES.fetch_add(1, Relaxed);
+            Place(())
+        })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        PLACES.fetch_sub(1, Relaxed);
+    }
 }
 
 impl State {
@@ -28,28 +49,22 @@ impl State {
         if let Some(private) = self.private.get() {
             return Ok(*private);
         }
-        if self.duplicated.load(Relaxed) {
+        if self.place.is_none() || self.duplicated.load(Relaxed) {
             return Ok(None);
         }
-        let full = PRIVATE.load(Relaxed) >= self.config.max_comms;
         let max = |numbers: &mut [i64]| self.max(mpi, self.comm, numbers);
-        let made = agree_on_private(mpi, self.comm, full, max)?;
-        if made.is_some() {
-            PRIVATE.fetch_add(1, Relaxed);
-        }
+        let made = agree_on_private(mpi, self.comm, max)?;
         Ok(*self.private.get_or_init(|| made))
     }
 }
 
-/// Makes a communicator of the ranks of `comm` if all of them have room for one and none says that it has enough. `max`
-/// gives the maxima over all ranks.
+/// Makes a communicator of the ranks of `comm` if all of them have room for one. `max` gives the maxima over all ranks.
 pub fn agree_on_private(
     mpi: &Mpi,
     comm: Comm,
-    enough: bool,
     max: impl Fn(&mut [i64]) -> Result<(), Code>,
 ) -> Result<Option<Comm>, Code> {
-    let group = match !enough && mpi.has_room() {
+    let group = match mpi.has_room() {
         true => Group::of(mpi, comm).ok(),
         false => None,
     };

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::private::Place;
 use crate::config::{self, Gpu};
 use crate::hash;
 use crate::host::{self, Devices};
@@ -42,7 +43,8 @@ impl Proposal {
     const GPU: usize = 5;
     const RULES: usize = 6;
     const RULE_COUNT: usize = 8;
-    const RANK_0: usize = 9;
+    const PLACES: usize = 9;
+    const RANK_0: usize = 10;
     const CONFIG: usize = Self::RANK_0 + W;
     const NETWORK: usize = Self::CONFIG + 2 * W;
 
@@ -67,6 +69,7 @@ impl Proposal {
             true => Devices::None as i64,
             false => devices as i64,
         };
+        proposal.0[Self::PLACES] = Place::taken().into();
         proposal.offer_both(Self::RULES, rules.hash());
         if rank == 0 {
             proposal.0[Self::RULE_COUNT] = rules.len() as i64;
@@ -114,6 +117,11 @@ impl Proposal {
     /// How many rules rank 0 has, if not all ranks have them already.
     pub fn rules_to_hand_out(&self) -> Option<usize> {
         (!self.same(Self::RULES)).then_some(self.0[Self::RULE_COUNT] as usize)
+    }
+
+    /// How many places of communicators that may have a private one a rank has given away, at the most.
+    pub fn places_taken(&self) -> u32 {
+        self.0[Self::PLACES] as u32
     }
 
     /// The largest tag that all ranks may use.

@@ -36,7 +36,7 @@ impl State {
             false => " on this rank",
         };
         let why = why.text();
-        let promise = match collective.family().reduces() && self.closed().is_none() {
+        let promise = match collective.family().reduces() && choice.is_promised() {
             true => format!(", reproducible: {}", self.config.reproducible.name()),
             false => String::new(),
         };

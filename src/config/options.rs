@@ -257,7 +257,8 @@ const OTHERS: &[Opt] = &[
         doc: "What is promised of the bits of reductions that depend on the order of operands, as sums of \
               floating-point numbers do: the same in every run with the same ranks on each node (run), the same \
               wherever the ranks are (placement), those of a loop over the ranks (order), those of the MPI \
-              library (host), or nothing (off).",
+              library (host), or nothing (off). placement and order hold for a collective whose own option is host, \
+              too, and for what a rule leaves to the MPI library.",
     },
     Opt {
         name: "CALIBRATE",

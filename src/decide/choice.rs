@@ -146,6 +146,11 @@ impl Choice {
         }
     }
 
+    /// Are the bits of a reduction those that are promised, because of the promise or because Rondo gives no others?
+    pub fn is_promised(&self) -> bool {
+        matches!(self, Choice::Rondo(_) | Choice::Host(Why::Promise))
+    }
+
     /// The same for another reason.
     pub fn because(self, reason: Why) -> Choice {
         match self {

@@ -420,12 +420,10 @@ impl Problem for Reduction<'_> {
 
     fn choose(&self) -> Choice {
         match super::problem::choose(self) {
-            // Where the same bits are promised, nothing but the bits counts.
-            Choice::Host(Why::OneNode | Why::Small | Why::SmallComm | Why::Slower)
-                if self.is_promised() =>
-            {
-                self.as_promised()
-            }
+            // Where the same bits are promised, nothing but the bits counts, not even who was asked for.
+            Choice::Host(
+                Why::OneNode | Why::Small | Why::SmallComm | Why::Slower | Why::Configured,
+            ) if self.is_promised() => self.as_promised(),
             choice @ (Choice::Host(_) | Choice::Rondo(_)) => self.with_bits(choice),
         }
     }

@@ -386,6 +386,80 @@ fn promises_hold_for_every_size_and_on_one_node() {
     assert_eq!(chosen(exact), Algorithm::Halving);
 }
 
+/// The MPI library carries no message of 2 GiB and more.
+#[test]
+fn blocks_of_long_vectors_are_none_too_long_for_the_host() {
+    let bytes = 1 << 33;
+    for collective in [
+        Collective::Allreduce,
+        Collective::Reduce,
+        Collective::ReduceScatter,
+        Collective::Scan,
+    ] {
+        for &algorithm in collective.algorithms() {
+            for (facts, order) in [NODE, NODES, full(4, 4), full(3, 1), full(2, 3)]
+                .into_iter()
+                .flat_map(|facts| [(facts, SUM_OF_DOUBLES), (facts, MAX_OF_INTEGERS)])
+            {
+                let config = config(|c| c[collective].setting = Setting::Use(algorithm));
+                let choice = reduction(collective, facts, bytes, order, &config);
+                let Choice::Rondo {
+                    algorithm,
+                    form,
+                    blocks,
+                    ..
+                } = choice
+                else {
+                    panic!("{collective:?}: {choice:?}");
+                };
+                let parts = match (algorithm, form) {
+                    (Algorithm::Halving | Algorithm::Ring | Algorithm::Ordered, Form::Flat) => {
+                        facts.p
+                    }
+                    (Algorithm::Halving, Form::Nodes { lanes }) => facts.nodes * lanes,
+                    (Algorithm::Ordered, Form::Nodes { .. }) => facts.p,
+                    _ => 1,
+                };
+                let block = (bytes / u64::from(parts)).div_ceil(blocks.into());
+                assert!(block < 1 << 31, "{collective:?}, {facts:?}: {choice:?}");
+            }
+        }
+    }
+}
+
+/// The MPI library cannot have what an option would leave to it.
+#[test]
+fn promises_hold_where_the_host_was_asked_for() {
+    for collective in [
+        Collective::Allreduce,
+        Collective::Reduce,
+        Collective::ReduceScatter,
+        Collective::ReduceScatterBlock,
+        Collective::Scan,
+        Collective::Exscan,
+    ] {
+        let of = |reproducible, order, facts| {
+            let config = config(|c| {
+                c.reproducible = reproducible;
+                c[collective].setting = Setting::Host;
+            });
+            reduction(collective, facts, 1000, order, &config)
+        };
+        for facts in [NODE, NODES] {
+            for promise in [Reproducible::Order, Reproducible::Placement] {
+                let sums = of(promise, SUM_OF_DOUBLES, facts);
+                assert_eq!(algorithm_because(sums).1, Why::Promise);
+                let integers = of(promise, SUM_OF_INTEGERS, facts);
+                assert_eq!(host_because(integers), Some(Why::Configured));
+            }
+            for promise in [Reproducible::Run, Reproducible::Host, Reproducible::Off] {
+                let sums = of(promise, SUM_OF_DOUBLES, facts);
+                assert_eq!(host_because(sums), Some(Why::Configured));
+            }
+        }
+    }
+}
+
 #[test]
 fn an_algorithm_that_mixes_operands_gives_way_where_their_order_counts() {
     for (collective, named) in [

@@ -59,6 +59,8 @@ pub struct Handles {
     pub rma_ops: [sys::MPI_Op; 2],
     /// Types whose elements kernels reduce, and what their bits mean. Their sizes are the host's to say.
     pub numbers: Vec<(sys::MPI_Datatype, Number)>,
+    /// Pairs of integers: `MPI_2INT`, `MPI_SHORT_INT`, `MPI_LONG_INT`, `MPI_2INTEGER`.
+    pub integer_pairs: Vec<sys::MPI_Datatype>,
     /// `MPI_ERRORS_RETURN`.
     pub errors_return: sys::MPI_Errhandler,
     /// `MPI_INFO_NULL`.
@@ -94,11 +96,11 @@ pub use self::standard::*;
 /// The list of types of numbers, which each ABI names in this order.
 ///
 /// Signed: `signed char`, `short`, `int`, `long`, `long long`; of 8, 16, 32 and 64 bits; Fortran's `INTEGER`,
-/// `INTEGER*4`, `INTEGER*8`. Unsigned: the same without Fortran's. Floats: `float`, `double`; Fortran's `REAL`,
-/// `REAL*4`, `REAL*8`, `DOUBLE PRECISION`.
+/// `INTEGER*1`, `INTEGER*2`, `INTEGER*4`, `INTEGER*8`; `MPI_Aint`, `MPI_Offset`, `MPI_Count`. Unsigned: as the first
+/// nine. Floats: `float`, `double`; Fortran's `REAL`, `REAL*4`, `REAL*8`, `DOUBLE PRECISION`.
 #[cfg(not(abi = "smpi"))]
 fn numbers(
-    signed: [sys::MPI_Datatype; 12],
+    signed: [sys::MPI_Datatype; 17],
     unsigned: [sys::MPI_Datatype; 9],
     floats: [sys::MPI_Datatype; 6],
 ) -> Vec<(sys::MPI_Datatype, Number)> {
@@ -164,7 +166,8 @@ mod openmpi {
                     types![
                         "ompi_mpi_signed_char" "ompi_mpi_short" "ompi_mpi_int" "ompi_mpi_long" "ompi_mpi_long_long_int"
                         "ompi_mpi_int8_t" "ompi_mpi_int16_t" "ompi_mpi_int32_t" "ompi_mpi_int64_t"
-                        "ompi_mpi_integer" "ompi_mpi_integer4" "ompi_mpi_integer8"
+                        "ompi_mpi_integer" "ompi_mpi_integer1" "ompi_mpi_integer2" "ompi_mpi_integer4"
+                        "ompi_mpi_integer8" "ompi_mpi_aint" "ompi_mpi_offset" "ompi_mpi_count"
                     ],
                     types![
                         "ompi_mpi_unsigned_char" "ompi_mpi_unsigned_short" "ompi_mpi_unsigned"
@@ -176,6 +179,10 @@ mod openmpi {
                         "ompi_mpi_real" "ompi_mpi_real4" "ompi_mpi_real8" "ompi_mpi_dblprec"
                     ],
                 ),
+                integer_pairs: types![
+                    "ompi_mpi_2int" "ompi_mpi_short_int" "ompi_mpi_long_int" "ompi_mpi_2integer"
+                ]
+                .to_vec(),
                 errors_return: sys::MPI_Errhandler(
                     at(data!(finder, "ompi_mpi_errors_return"))?.cast(),
                 ),
@@ -218,7 +225,7 @@ mod standard {
                 numbers: numbers(
                     [
                         0x244, 0x208, 0x209, 0x20a, 0x20b, 0x240, 0x248, 0x250, 0x258, 0x219,
-                        0x2d1, 0x2d9,
+                        0x2c1, 0x2c9, 0x2d1, 0x2d9, 0x201, 0x203, 0x202,
                     ]
                     .map(datatype),
                     [
@@ -227,6 +234,7 @@ mod standard {
                     .map(datatype),
                     [0x210, 0x214, 0x21a, 0x2d2, 0x2da, 0x21c].map(datatype),
                 ),
+                integer_pairs: [0x22b, 0x22c, 0x22a, 0x232].map(datatype).to_vec(),
                 errors_return: sys::MPI_Errhandler(value(0x143)),
                 info_null: sys::MPI_Info(value(0x130)),
             })
@@ -277,7 +285,7 @@ mod mpich {
                 numbers: numbers(
                     [
                         0x118, 0x203, 0x405, 0x807, 0x809, 0x137, 0x238, 0x439, 0x83a, 0x41b,
-                        0x430, 0x831,
+                        0x12d, 0x22f, 0x430, 0x831, 0x843, 0x844, 0x845,
                     ]
                     .map(datatype),
                     [
@@ -286,6 +294,14 @@ mod mpich {
                     .map(datatype),
                     [0x40a, 0x80b, 0x41c, 0x427, 0x829, 0x81f].map(datatype),
                 ),
+                integer_pairs: [
+                    0x4c00_0816,
+                    0x8c00_0003u32 as c_int,
+                    0x8c00_0002u32 as c_int,
+                    0x4c00_0820,
+                ]
+                .map(sys::MPI_Datatype)
+                .to_vec(),
                 errors_return: sys::MPI_Errhandler(0x5400_0001),
                 info_null: sys::MPI_Info(0x1c00_0000),
             })
@@ -479,6 +495,7 @@ mod smpi {
                 ],
                 rma_ops: [op!("smpi_MPI_REPLACE"), op!("smpi_MPI_NO_OP")],
                 numbers: Vec::new(), // reductions by the host take no simulated time
+                integer_pairs: Vec::new(),
                 errors_return: sys::MPI_Errhandler(data!(finder, "smpi_MPI_ERRORS_RETURN").cast()),
                 info_null: sys::MPI_Info(null.cast()),
             })

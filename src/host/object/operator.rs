@@ -67,6 +67,7 @@ impl Mpi {
         }
         let is_integer = || match self.number(datatype) {
             Some(number) => Some(number != Number::Float),
+            None if self.h.integer_pairs.contains(&datatype.0) => Some(true),
             None => self.fits(self.h.ops[Handles::BITS], raw_type, datatype),
         };
         // Open MPI 4.1 adds integers of one and two bytes with saturation on some processors: a + (b + c) may then be
