@@ -95,9 +95,17 @@ impl Operation for Reduction {
         if self.is_provisional(plan, state) {
             return self.without_private(plan, mpi, state);
         }
+        let private = private(mpi, state);
+        if matches!(private, Err(Stop::Host(Why::NoRoom)))
+            && !self.is_exact()
+            && self.is_short_over_nodes(plan, state)
+        {
+            // As for the first calls: bits may not change with the number of the call.
+            return self.without_private(plan, mpi, state);
+        }
+        let private = self.as_promised(private, state)?;
         let (facts, rank) = (state.facts(), state.rank());
         let p = facts.p;
-        let private = self.private(mpi, state)?;
         let root = self.root(p).unwrap_or(0);
         let gets = self.gets(rank, root);
         // Before the call is counted: the ranks whose operator is invalid do not count it either.
@@ -300,9 +308,8 @@ impl Settled<'_> {
 }
 
 impl Reduction {
-    /// The private communicator.
-    fn private(&self, mpi: &Mpi, state: &State) -> Result<Comm, Stop> {
-        let private = private(mpi, state);
+    /// The private communicator, or what a promise makes of there being no room for it.
+    fn as_promised(&self, private: Result<Comm, Stop>, state: &State) -> Result<Comm, Stop> {
         if let Err(Stop::Host(Why::NoRoom)) = private {
             // A promise is not broken for want of room. Of an exact operator the host has the same bits.
             if !self.is_exact() {

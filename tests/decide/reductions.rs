@@ -403,12 +403,12 @@ fn blocks_of_long_vectors_are_none_too_long_for_the_host() {
             {
                 let config = config(|c| c[collective].setting = Setting::Use(algorithm));
                 let choice = reduction(collective, facts, bytes, order, &config);
-                let Choice::Rondo {
+                let Choice::Rondo(Method {
                     algorithm,
                     form,
                     blocks,
                     ..
-                } = choice
+                }) = choice
                 else {
                     panic!("{collective:?}: {choice:?}");
                 };

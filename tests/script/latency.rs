@@ -1,7 +1,7 @@
 //! Scripts where messages travel for long: what waits for what costs time, and a pipeline must not wait in every round.
 
 use super::*;
-use rondo::engine::{Complete, Limits, Progress};
+use rondo::engine::{Complete, Engine, Limits, Progress};
 use std::collections::{HashMap, VecDeque};
 
 /// Ranks that each send a message a tick, which travels for so many ticks.
