@@ -128,8 +128,8 @@ impl Mpi {
     }
 
     /// Does the host refuse a call with these buffers? Without a communicator to ask on it is taken for one that does
-    /// not. Both have the elements that they claim: none with bytes, but two bytes where operands are reduced. `None` if
-    /// the host failed for another reason, which is as good as a refusal: [`Mpi::trouble`] tells them apart.
+    /// not. Both have the elements that they claim: none with bytes, but two bytes where operands are reduced. `None`
+    /// if the host failed for another reason, which is as good as a refusal: [`Mpi::trouble`] tells them apart.
     fn refuses(&self, function: Function, own: Buffer, all: Buffer) -> Option<bool> {
         let ((own, n, own_type), (all, all_n, all_type)) = (own, all);
         let bor = RawHandle::of_op(self.h.ops[Handles::BITS + 1]);
@@ -143,8 +143,8 @@ impl Mpi {
             true => (counts, types),
             false => (&raw const n, own_types),
         };
-        // SAFETY: the communicator has one rank, for which the arrays have an entry. Each buffer has as many elements as
-        // its count says.
+        // SAFETY: the communicator has one rank, for which the arrays have an entry. Each buffer has as many elements
+        // as its count says.
         let ask = |comm: Comm| unsafe {
             let (host, comm) = (&host().own, RawHandle::of(comm.0));
             match function {

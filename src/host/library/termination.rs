@@ -71,7 +71,8 @@ fn handler(signal: c_int) -> Result<usize> {
     }
 }
 
-/// Calls `start`; threads that it starts see no signals: their handlers are the program's, and its threads know of them.
+/// Calls `start`; threads that it starts see no signals: their handlers are the program's, and its threads know of
+/// them.
 pub(in crate::host) fn with_signals_blocked<R>(start: impl FnOnce() -> R) -> R {
     // SAFETY: both sets are filled before they are read, and the calls cannot fail on them.
     unsafe {
