@@ -1,5 +1,6 @@
-/* Reductions of every predefined type of C, of those of C++ and of Fortran's of a size by every predefined operator that
- * the standard allows on it, and of derived types by operators of the user's own: only the bytes of the type maps change.
+/* Reductions of every predefined type of C, of those of C++ and of Fortran's of a size by every predefined operator
+ * that the standard allows on it, and of derived types by operators of the user's own: only the bytes of the type maps
+ * change.
  *
  * Operands are so small that every order of them gives the same result.
  */

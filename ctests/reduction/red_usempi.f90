@@ -1,5 +1,6 @@
-! Reductions, scans and barriers through "use mpi": named types, MPI_IN_PLACE, an operator of the user's own that does not
-! commute, sub-communicators. The last line is "PASS red_usempi", and the exit status 0, if all checks held on all ranks.
+! Reductions, scans and barriers through "use mpi": named types, MPI_IN_PLACE, an operator of the user's own that does
+! not commute, sub-communicators.
+! The last line is "PASS red_usempi", and the exit status 0, if all checks held on all ranks.
 include 'frondof.h'
 
 module calls
