@@ -53,7 +53,8 @@ impl Operation for Reduction {
         let stays = state.config().reproducible.is_kept_by_host() && state.rules().is_empty();
         let plan = self.decide(known, state);
         Some(match plan.choice {
-            Choice::Host(Why::Empty | Why::Off | Why::FewRanks | Why::Configured) => plan,
+            Choice::Host(Why::Empty | Why::Off | Why::FewRanks) => plan,
+            Choice::Host(Why::Configured) if state.config().reproducible.is_kept_by_host() => plan,
             Choice::Host(_) if stays => plan,
             Choice::Rondo(_) | Choice::Host(_) => {
                 self.look_at_operator(mpi)?;

@@ -371,7 +371,8 @@ const OTHERS: &[Opt] = &[
         unit: "communicators",
         default: "256",
         scope: Scope::Communicator,
-        doc: "Private communicators that may exist at one time. Communicators beyond it are left to the MPI library.",
+        doc: "Communicators for which Rondo may make a private one, at one time. A communicator takes a place at its \
+              first collective and gives it back when it is freed. Communicators beyond it are left to the MPI library.",
     },
     Opt {
         name: "GPU",
