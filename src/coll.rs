@@ -202,10 +202,10 @@ fn decide<O: Operation>(
     start: &mut Option<Instant>,
 ) -> Result<Plan, Code> {
     let mut plan = plan(mpi, state, call);
-    // A call that is invalid on this rank is no call on the others.
-    if plan.choice != Choice::Host(Why::Invalid)
-        && state.is_to_calibrate(call.collective().family())
-    {
+    // A call that is invalid on this rank is no call on the others. What is the host's whatever the network is needs no
+    // figures.
+    let is_rondos = matches!(plan.choice, Choice::Rondo { .. });
+    if (is_rondos || plan.choice.is_open()) && state.is_to_calibrate(call.collective().family()) {
         calibrate(host, mpi, state, call)?;
         *start = state.timed().then(Instant::now);
         plan = self::plan(mpi, state, call);
@@ -439,6 +439,7 @@ fn begin(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Result<u64
     let strayed = state.has_strayed();
     (work.requests.strayed, work.in_flight.strayed) = (strayed, strayed);
     work.nodes.space.requests.strayed = strayed;
+    (work.requests.flow).set_whole(state.facts().widest == 1);
     if state.asks_for_gpus(sequence) {
         let found = state.ask_for_gpus(host::host(), mpi, private);
         let found = found.map_err(|code| Failure::Host(code, "asking for GPUs"));
@@ -462,29 +463,21 @@ fn begin_exchange(
         let (between, _) = state.facts().models(state.config());
         (work.requests.flow).expect(between.alpha_us, between.bytes_per_us());
     });
+    (work.requests.flow).set_whole(state.facts().widest == 1 || plan.choice.has_leaders());
     if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {
-        agree_on_rate(work, plan, private, mpi, state)?;
+        agree_on_rate(work, private, mpi, state)?;
     }
     Ok(sequence)
 }
 
 /// The ranks agree on what they learnt of the network from calls.
 #[cold]
-fn agree_on_rate(
-    work: &mut Work,
-    plan: &Plan,
-    private: Comm,
-    mpi: &Mpi,
-    state: &State,
-) -> Result<(), Stop> {
+fn agree_on_rate(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Result<(), Stop> {
     let mut figures = work.requests.flow.offer();
     let agreed = state.max(mpi, private, &mut figures);
     let agreed = agreed.map_err(|code| Failure::Host(code, "agreeing on the network"));
     agreed.map_err(Stop::Broken)?;
-    let rate = host::with_plain_floats(|| work.requests.flow.agree(figures));
-    // Where several ranks of a node send for themselves, each has only its share of the link.
-    let whole = state.facts().widest == 1 || plan.choice.has_leaders();
-    if let Some(rate) = rate.filter(|_| whole) {
+    if let Some(rate) = host::with_plain_floats(|| work.requests.flow.agree(figures)) {
         state.learn_rate(host::host(), rate);
     }
     Ok(())
