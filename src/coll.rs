@@ -202,10 +202,10 @@ fn decide<O: Operation>(
     start: &mut Option<Instant>,
 ) -> Result<Plan, Code> {
     let mut plan = plan(mpi, state, call);
-    // A call that is invalid on this rank is no call on the others.
-    if plan.choice != Choice::Host(Why::Invalid)
-        && state.is_to_calibrate(call.collective().family())
-    {
+    // A call that is invalid on this rank is no call on the others. What is the host's whatever the network is needs no
+    // figures.
+    let is_rondos = matches!(plan.choice, Choice::Rondo { .. });
+    if (is_rondos || plan.choice.is_open()) && state.is_to_calibrate(call.collective().family()) {
         calibrate(host, mpi, state, call)?;
         *start = state.timed().then(Instant::now);
         plan = self::plan(mpi, state, call);
@@ -443,6 +443,7 @@ fn begin(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Result<u64
     let strayed = state.has_strayed();
     (work.requests.strayed, work.in_flight.strayed) = (strayed, strayed);
     work.nodes.space.requests.strayed = strayed;
+    (work.requests.flow).set_whole(state.facts().widest == 1);
     if state.asks_for_gpus(sequence) {
         let found = state.ask_for_gpus(host::host(), mpi, private);
         let found = found.map_err(|code| Failure::Host(code, "asking for GPUs"));
@@ -466,8 +467,11 @@ fn begin_and_agree<O: Operation>(
     state: &State,
 ) -> Result<u64, Stop> {
     let sequence = begin(work, private, mpi, state)?;
+    // In an exchange over nodes several ranks of a node send, because the messages between nodes are divided among them.
+    let leads = method.has_leaders() && !call.collective().family().is_exchange();
+    (work.requests.flow).set_whole(state.facts().widest == 1 || leads);
     if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {
-        agree_on_rate(call, method, work, private, mpi, state)?;
+        agree_on_rate(work, private, mpi, state)?;
     }
     Ok(sequence)
 }
@@ -484,23 +488,12 @@ fn expect_of_network(work: &mut Work, state: &State) {
 
 /// The ranks agree on what they learnt of the network from calls.
 #[cold]
-fn agree_on_rate<O: Operation>(
-    call: &O,
-    method: Method,
-    work: &mut Work,
-    private: Comm,
-    mpi: &Mpi,
-    state: &State,
-) -> Result<(), Stop> {
+fn agree_on_rate(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Result<(), Stop> {
     let mut figures = work.requests.flow.offer();
     let agreed = state.max(mpi, private, &mut figures);
     let agreed = agreed.map_err(|code| Failure::Host(code, "agreeing on the network"));
     agreed.map_err(Stop::Broken)?;
-    let rate = host::with_plain_floats(|| work.requests.flow.agree(figures));
-    // Where several ranks of a node send for themselves, each has only its share of the link. In an exchange over nodes
-    // they do, because the messages between nodes are divided among them.
-    let leads = method.has_leaders() && !call.collective().family().is_exchange();
-    if let Some(rate) = rate.filter(|_| state.facts().widest == 1 || leads) {
+    if let Some(rate) = host::with_plain_floats(|| work.requests.flow.agree(figures)) {
         state.learn_rate(host::host(), rate);
         expect_of_network(work, state);
     }

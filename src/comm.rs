@@ -24,7 +24,7 @@ use crate::decide::{Facts, Why};
 use crate::engine::{Part, Scratch, rooted};
 use crate::host::{self, Abi, Attribute, Code, Comm, Host, InFlight, Mpi, Requests};
 use crate::learn;
-use crate::network::{self, Network};
+use crate::network::{self, Network, Placement};
 use crate::report;
 use crate::rules::{Rules, Ruling};
 use crate::schedule::Parts;
@@ -74,6 +74,8 @@ pub struct State {
     rank: u32,
     facts: Facts,
     topology: Topology,
+    /// Its nodes.
+    placement: Placement,
     /// What the rules say of the network.
     ruled: Option<Box<Network>>,
     /// What was measured of it. All ranks know the same.

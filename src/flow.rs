@@ -10,10 +10,12 @@
 //! trip of the *processes*: matched, answered, noticed, on cores that may be busy. As in BBR (Cardwell et al., ACM
 //! Queue 14(5), 2016) it follows from two figures, neither of which tells the other. The *rate* is the largest one of a
 //! few epochs in which the window held the sender up; an epoch has so many acknowledged bytes that the burst which a
-//! link lets through does not count. The *round trip* is the least one while the window is small, so that no queue is
-//! in it: a window that followed round trips as they are would grow with the queues that it makes. The window is a
-//! small one, which any network can take, and a multiple of what the path carries in a round trip beyond the rate of
-//! the small one. So it stays small where that already fills the link, be it that several ranks send to one.
+//! link lets through does not count. What was sent before a receiver first answered in the call does not count either:
+//! a receiver that comes late finds all of it at once. The *round trip* is the least one while the window is small, so
+//! that no queue is in it: a window that followed round trips as they are would grow with the queues that it makes. The
+//! window is a small one, which any network can take, and a multiple of what the path carries in a round trip beyond
+//! the rate of the small one. So it stays small where that already fills the link, be it that several ranks send to
+//! one.
 //!
 //! **Far networks.** Where the wire alone holds more than the small window in a round trip, it is known what the small
 //! one would do: a window in each round trip. To try it would take many of them. There latency and rate, as they are
@@ -48,8 +50,10 @@ pub const SMALL_WINDOW: u64 = 64 << 10;
 /// The window before there are figures.
 const FIRST_WINDOW: u64 = 192 << 10;
 
-/// Bytes that are acknowledged with the small window when figures are measured.
+/// Bytes that are acknowledged with the small window when figures are measured: those that count, and in calls so short
+/// that few do.
 const PROBE_BYTES: u64 = 128 << 10;
+const PROBE_BYTES_MAX: u64 = 512 << 10;
 
 /// Round trips in a window. More than one, because acknowledgements are few, and edges take turns.
 const ROUND_TRIPS: f64 = 4.0;
@@ -96,17 +100,22 @@ struct Edge {
     acknowledged: u64,
     /// The last call that this edge had a part in: what follows is of that one.
     call: u64,
-    /// Bytes sent when the call began.
+    /// Bytes sent when the call began; since the receiver first answered in it, those sent before that: it may not have
+    /// begun before.
     begin: u64,
+    /// The time of the last answer to what was sent before the first one; [`NEVER`]: none in this call.
+    answered: u64,
     /// Synchronous messages under way.
     marks: u32,
-    /// Bytes and messages since the newest one.
-    since: (u64, u32),
-    /// Has the receiver answered in this call? Before, it may just not have begun.
-    answered: bool,
-    /// Nanoseconds of the least round trip since the ranks agreed, with the small window. `u64::MAX`: none.
-    round_trip: u64,
+    /// Messages since the newest one, and their bytes.
+    messages_since: u32,
+    bytes_since: u64,
+    /// Nanoseconds of the least round trip since the ranks agreed, with the small window. `u32::MAX`: none of less.
+    round_trip: u32,
 }
+
+/// A time that does not come.
+const NEVER: u64 = u64::MAX;
 
 impl Edge {
     fn new(to: u32) -> Edge {
@@ -117,9 +126,10 @@ impl Edge {
             call: 0,
             begin: 0,
             marks: 0,
-            since: (0, 0),
-            answered: false,
-            round_trip: u64::MAX,
+            messages_since: 0,
+            bytes_since: 0,
+            answered: NEVER,
+            round_trip: u32::MAX,
         }
     }
 
@@ -129,7 +139,7 @@ impl Edge {
             self.call = call;
             self.begin = self.sent;
             self.marks = 0;
-            self.answered = false;
+            self.answered = NEVER;
         }
     }
 }
@@ -141,6 +151,11 @@ fn unknown(edges: &[Edge]) -> impl FnMut(&u32) -> bool {
         while known.next_if(|known| known < to).is_some() {}
         known.peek() != Some(to)
     }
+}
+
+/// Bytes per second, of bytes and nanoseconds.
+fn rate((bytes, time): (u64, u64)) -> u64 {
+    (u128::from(bytes) * 1_000_000_000 / u128::from(time.max(1))) as u64
 }
 
 /// What ranks tell each other of the network as they see it: the numbers are to be replaced by their maximum over all
@@ -166,17 +181,23 @@ pub struct Flow {
     flying: u64,
     /// Synchronous messages under way, oldest first.
     marks: VecDeque<Mark>,
-    /// The time of the last acknowledgement in this call.
+    /// The time of the last acknowledgement in this call that counts.
     last: Option<u64>,
-    /// Bytes acknowledged in this epoch, and nanoseconds.
+    /// Bytes that count in this epoch, and nanoseconds.
     span: (u64, u64),
+    /// Are the messages of this call all that the nodes send each other?
+    whole: bool,
+    /// The same as `span`, of such calls, since they last showed a rate.
+    whole_span: (u64, u64),
     /// Has the window held this rank up in this epoch?
     limited: bool,
     /// The largest rate since the ranks agreed, in bytes per second.
     rate: u64,
-    /// The same with the small window; `None`: that is being measured.
+    /// The same with the small window.
     small_rate: Option<u64>,
-    /// The same with any window, held up by it or not.
+    /// Bytes acknowledged with it since the ranks agreed.
+    probed: u64,
+    /// The same with any window, held up by it or not, between nodes.
     sustained: u64,
     /// What the ranks agreed on; 0: nothing yet.
     agreed: u64,
@@ -248,13 +269,19 @@ impl Flow {
         self.call += 1;
     }
 
+    /// Are the messages of the next call all that the nodes send each other? Inside a node they are faster, and where
+    /// several ranks of a node send, each has only its share of the link: then the rate is not that between nodes.
+    pub fn set_whole(&mut self, whole: bool) {
+        self.whole = whole;
+    }
+
     /// A short message takes so many microseconds, and so many bytes a microsecond may be expected. The same on all
     /// ranks.
     pub fn expect(&mut self, latency_us: f64, bytes_per_us: f64) {
         let path = 2.0 * latency_us * bytes_per_us;
         // With the small window, a round trip would take the wire's and the time of the window's bytes.
         let window = SMALL_WINDOW.saturating_add((ROUND_TRIPS * path) as u64);
-        self.far = (path >= SMALL_WINDOW as f64).then(|| window.min(EDGE_BYTES));
+        self.far = (path >= SMALL_WINDOW as f64).then_some(window);
     }
 
     /// Ranks to which this one sends in a call, at the most.
@@ -265,7 +292,8 @@ impl Flow {
     /// Bytes that this rank leaves unacknowledged in a call, on all edges.
     pub fn window(&self) -> u64 {
         match (self.far, self.agreed) {
-            (Some(window), _) => window,
+            // With more, nothing would be acknowledged before an edge has left all that it may.
+            (Some(window), _) => window.min(self.bound * self.receivers()),
             (None, _) if self.is_probing() => SMALL_WINDOW,
             (None, 0) => FIRST_WINDOW,
             (None, window) => window,
@@ -274,7 +302,7 @@ impl Flow {
 
     /// Is it being measured what the small window does?
     fn is_probing(&self) -> bool {
-        self.small_rate.is_none() && self.far.is_none()
+        self.small_rate.is_none() && self.far.is_none() && self.probed < PROBE_BYTES_MAX
     }
 
     /// What this rank measured since the last time: rates where the window held it up, with the small window, and
@@ -283,8 +311,8 @@ impl Flow {
         let trips = self.edges.iter().map(|edge| edge.round_trip);
         let small = self.small_rate.map_or(i64::MIN, |rate| !(rate as i64));
         let (rate, sustained) = (self.rate as i64, self.sustained as i64);
-        match trips.filter(|&time| time != u64::MAX).max() {
-            Some(far) => [rate, small, far as i64, !(far as i64), sustained],
+        match trips.filter(|&time| time != u32::MAX).max() {
+            Some(far) => [rate, small, far.into(), !i64::from(far), sustained],
             None => [rate, small, i64::MIN, i64::MIN, sustained],
         }
     }
@@ -292,9 +320,9 @@ impl Flow {
     /// The ranks agreed on figures. The rate that long calls had, in bytes per second, if there were any.
     pub fn agree(&mut self, [rate, small, longest, shortest, sustained]: Figures) -> Option<u64> {
         (self.rate, self.small_rate, self.span) = (0, None, (0, 0));
-        self.sustained = 0;
+        (self.sustained, self.probed) = (0, 0);
         for edge in &mut self.edges {
-            edge.round_trip = u64::MAX;
+            edge.round_trip = u32::MAX;
         }
         if rate > 0 && small < 0 && longest >= 0 {
             // The slowest rank's, because a few acknowledgements that come together seem to be a high rate.
@@ -322,7 +350,7 @@ impl Flow {
             self.limited = true;
             return Verdict::Wait;
         }
-        let (since, messages) = (edge.since.0 + bytes, edge.since.1 + 1);
+        let (since, messages) = (edge.bytes_since + bytes, edge.messages_since + 1);
         // Without it, the next one would have to wait for itself.
         let last_chance = more > 0 && self.marks.is_empty() && all + bytes > window;
         // What follows is more than the window lets through, and long enough for the answer to come meanwhile.
@@ -344,10 +372,11 @@ impl Flow {
         let i = self.edge(to);
         let edge = &mut self.edges[i];
         edge.sent += bytes;
-        edge.since = (edge.since.0 + bytes, edge.since.1 + 1);
+        edge.messages_since += 1;
+        edge.bytes_since += bytes;
         if let Some(at) = synchronous {
             let sent = edge.sent;
-            edge.since = (0, 0);
+            (edge.messages_since, edge.bytes_since) = (0, 0);
             edge.marks += 1;
             self.marks.push_back(Mark { to, sent, at });
         }
@@ -363,34 +392,50 @@ impl Flow {
         let i = self.edge(to);
         let edge = &mut self.edges[i];
         edge.marks -= 1;
-        let bytes = sent - edge.acknowledged.max(edge.begin);
+        let mut before = edge.acknowledged;
+        if edge.answered == NEVER {
+            before = before.max(edge.begin);
+            edge.begin = edge.sent;
+        } else if probing {
+            let trip = u32::try_from(now.saturating_sub(at)).unwrap_or(u32::MAX);
+            edge.round_trip = edge.round_trip.min(trip);
+        }
         edge.acknowledged = sent;
-        if std::mem::replace(&mut edge.answered, true) && probing {
-            edge.round_trip = edge.round_trip.min(now.saturating_sub(at));
+        self.flying -= sent - before;
+        if probing {
+            self.probed += sent - before;
         }
-        self.flying -= bytes;
-        if let Some(then) = self.last.replace(now) {
-            self.span.0 += bytes;
-            self.span.1 += now.saturating_sub(then);
-            self.judge();
+        // What was sent before the first answer may have waited for the receiver, all of it.
+        let bytes = sent.saturating_sub(before.max(edge.begin));
+        if bytes == 0 {
+            edge.answered = now;
+            return;
         }
+        let then = self.last.replace(now).unwrap_or(edge.answered);
+        let time = now.saturating_sub(then);
+        let add = |span: (u64, u64)| (span.0 + bytes, span.1 + time);
+        self.span = add(self.span);
+        if self.whole {
+            self.whole_span = add(self.whole_span);
+        }
+        self.judge();
     }
 
     /// The end of an epoch, if it is one.
     fn judge(&mut self) {
-        let (bytes, time) = self.span;
-        let rate = (u128::from(bytes) * 1_000_000_000 / u128::from(time.max(1))) as u64;
+        let epoch = EPOCH_BYTES.max(2 * self.window());
+        if self.whole_span.0 >= epoch {
+            self.sustained = self.sustained.max(rate(self.whole_span));
+            self.whole_span = (0, 0);
+        }
         match self.is_probing() {
-            true if bytes >= PROBE_BYTES => self.small_rate = Some(rate),
-            false if bytes >= EPOCH_BYTES.max(2 * self.window()) => {
+            true if self.span.0 >= PROBE_BYTES => self.small_rate = Some(rate(self.span)),
+            false if self.span.0 >= epoch => {
                 if self.limited {
-                    self.rate = self.rate.max(rate);
+                    self.rate = self.rate.max(rate(self.span));
                 }
             }
             true | false => return,
-        }
-        if bytes >= EPOCH_BYTES {
-            self.sustained = self.sustained.max(rate);
         }
         (self.span, self.limited) = ((0, 0), false);
     }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 use crate::model::Model;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
@@ -207,6 +208,71 @@ pub fn is_contradicted(
     let cost_us = 5000.0 + 6.0 * alpha_us;
     let worth = SHARE * spent_us >= cost_us * FURTHER.powi(times.saturating_sub(1) as i32);
     worth && !(1.0 / CONTRADICTION..=CONTRADICTION).contains(&ratio)
+}
+
+/// A set of nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// How many.
+    pub nodes: u32,
+    /// A number for their names.
+    pub hash: u64,
+}
+
+/// Placements of which the figures are kept, at the most.
+const PLACEMENTS: usize = 16;
+
+/// The figures of several placements: those of a rack are not those of a job over racks.
+#[derive(Debug)]
+pub struct Known(Mutex<Vec<(Placement, Shared)>>);
+
+impl Known {
+    /// Nothing known.
+    pub const fn new() -> Known {
+        Known(Mutex::new(Vec::new()))
+    }
+
+    /// What is known of this placement. Of a single node, and where nobody knows which nodes these are, it is what is
+    /// known of any.
+    pub fn numbers(&self, placement: Option<Placement>) -> Numbers {
+        let found = Shared::new();
+        let only = placement.filter(|placement| placement.nodes > 1);
+        for (known, figures) in self.0.lock().iter() {
+            if only.is_none_or(|only| only == *known) {
+                found.join(&figures.numbers());
+            }
+        }
+        found.numbers()
+    }
+
+    /// This is known of a placement too. If there are many, the one of the fewest nodes that is known longest is
+    /// forgotten.
+    pub fn join(&self, placement: Placement, numbers: &Numbers) {
+        let mut all = self.0.lock();
+        let found = all.iter().position(|(known, _)| *known == placement);
+        let place = found.unwrap_or_else(|| {
+            if all.len() == PLACEMENTS {
+                let smallest = (0..PLACEMENTS).min_by_key(|&i| all[i].0.nodes);
+                all.remove(smallest.expect("there are some"));
+            }
+            all.push((placement, Shared::new()));
+            all.len() - 1
+        });
+        all[place].1.join(numbers);
+    }
+
+    /// What is known of the placement of the most nodes.
+    pub fn of_largest(&self) -> Network {
+        let all = self.0.lock();
+        let largest = all.iter().max_by_key(|(placement, _)| placement.nodes);
+        largest.map_or(Network::default(), |(_, figures)| figures.get())
+    }
+}
+
+impl Default for Known {
+    fn default() -> Known {
+        Known::new()
+    }
 }
 
 /// Figures that all threads may read, and whoever measures writes.

@@ -137,6 +137,22 @@ fn what_was_measured_is_saved_with_what_was_learnt() {
     }
 }
 
+/// What was measured among some nodes does not say what is between all; and neither is measured twice.
+#[test]
+fn each_set_of_nodes_is_measured_once() {
+    for mpi in MPIS {
+        let text = run_program("placement", mpi, "0,1,2,3", &[]);
+        let lines = measured(&text);
+        let is_of = |of: [&str; 2]| {
+            lines.len() == 2 && (0..2).all(|i| lines[i].contains(&format!("network of {}:", of[i])))
+        };
+        assert!(
+            is_of(["3 ranks on 3 nodes", "4 ranks on 4 nodes"]),
+            "{mpi}: {text}"
+        );
+    }
+}
+
 /// Where calls take many times as long as the model says, the network is measured once more, when that takes little of
 /// the time of these calls; not if the user says what it is.
 #[test]

@@ -4,11 +4,14 @@ use rondo::flow::{EDGE_BYTES, Flow, RANK_BYTES, SMALL_WINDOW, Verdict};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Some ranks that send to one. Times in microseconds, rates in bytes per microsecond (MB/s).
+/// Some ranks that send to one, or to several in turn. Times in microseconds, rates in bytes per microsecond (MB/s).
 #[derive(Clone, Copy, Debug)]
 struct Network {
     senders: u32,
-    /// Of the link to the receiver, which all share.
+    receivers: u32,
+    /// Is it between nodes, and all that they have?
+    whole: bool,
+    /// Of the link to the receivers, which all share.
     rate: f64,
     /// One way.
     latency: f64,
@@ -16,6 +19,8 @@ struct Network {
     back: f64,
     /// The receiver looks for messages so often, and senders for acknowledgements: busy processes.
     busy: f64,
+    /// The first receiver comes to a call so long after the senders, the next one twice as long, and so on.
+    late: f64,
     /// Bytes that the link lets through at once after a pause.
     burst: f64,
     /// Bytes that wait in front of the link at the most. One more is lost, and sent again after 2 ms.
@@ -25,10 +30,13 @@ struct Network {
 
 const QUIET: Network = Network {
     senders: 1,
+    receivers: 1,
+    whole: true,
     rate: 25.0,
     latency: 0.0,
     back: 0.0,
     busy: 20.0,
+    late: 0.0,
     burst: 0.0,
     buffer: u64::MAX,
     block: 8 << 10,
@@ -47,6 +55,7 @@ struct Outcome {
 struct Event {
     at: f64,
     sender: usize,
+    to: u32,
     synchronous: bool,
     bytes: u64,
     is_answer: bool,
@@ -78,14 +87,16 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
     for call in 0..calls {
         let start = now;
         for flow in &mut *flows {
-            flow.reserve(64, network.senders).unwrap();
+            let neighbors = network.senders.max(network.receivers);
+            flow.reserve(64, neighbors).unwrap();
+            flow.set_whole(network.whole);
             flow.begin(128);
         }
         let blocks = bytes / network.block;
         let mut left = vec![blocks; flows.len()];
         let mut events: BinaryHeap<Reverse<Event>> = BinaryHeap::new();
         let mut link: VecDeque<(f64, u64)> = VecDeque::new();
-        let (mut free, mut credit, mut credit_at) = (now, network.burst, now);
+        let (mut free, mut credit) = (now, network.burst);
         let (mut queue_time, mut most, mut open) = (0.0, 0, 0u32);
         let mut turn = 0;
         loop {
@@ -94,9 +105,14 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
             while waits < flows.len() {
                 let sender = turn % flows.len();
                 turn += 1;
+                let receivers = u64::from(network.receivers);
+                let to = (left[sender] % receivers) as u32;
                 let verdict = match left[sender] {
                     0 => Verdict::Wait,
-                    left => flows[sender].ask(9, network.block, (left - 1) * network.block),
+                    left => {
+                        let more = (left - 1) / receivers * network.block;
+                        flows[sender].ask(to, network.block, more)
+                    }
                 };
                 if verdict == Verdict::Wait {
                     waits += 1;
@@ -104,12 +120,12 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
                 }
                 waits = 0;
                 let synchronous = verdict == Verdict::Synchronous;
-                flows[sender].sent(9, network.block, synchronous.then_some((now * 1e3) as u64));
+                flows[sender].sent(to, network.block, synchronous.then_some((now * 1e3) as u64));
                 left[sender] -= 1;
                 open += u32::from(synchronous);
-                // The link: a token bucket, then its rate.
-                credit = (credit + (now - credit_at) * network.rate).min(network.burst);
-                credit_at = now;
+                // The link: a token bucket that fills while nothing waits, then its rate.
+                let idle = f64::max(now - free, 0.0);
+                credit = (credit + idle * network.rate).min(network.burst);
                 let length = network.block as f64;
                 let free_bytes = length.min(credit);
                 credit -= free_bytes;
@@ -125,9 +141,11 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
                 let queued = queued + network.block;
                 most = most.max(queued);
                 queue_time += (free - now) * length;
+                let begins = start + network.late * f64::from(to + 1);
                 events.push(Reverse(Event {
-                    at: noticed(free + network.latency, network.busy),
+                    at: noticed(begins.max(free + network.latency), network.busy),
                     sender,
+                    to,
                     synchronous,
                     bytes: network.block,
                     is_answer: false,
@@ -141,7 +159,7 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
                 link.pop_front();
             }
             if event.is_answer {
-                flows[event.sender].acknowledged(9, (now * 1e3) as u64);
+                flows[event.sender].acknowledged(event.to, (now * 1e3) as u64);
                 open -= 1;
             } else if event.synchronous {
                 events.push(Reverse(Event {
@@ -155,12 +173,7 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
         assert_eq!(left.iter().sum::<u64>(), 0, "{network:?}: all is sent");
         // Ever less often: not after the last two calls.
         if call + 2 < calls {
-            let offers: Vec<_> = flows.iter().map(Flow::offer).collect();
-            let most = |i| offers.iter().map(|offer| offer[i]).max();
-            let agreed = std::array::from_fn(|i| most(i).expect("there is a sender"));
-            for flow in flows.iter_mut() {
-                flow.agree(agreed);
-            }
+            agree(flows);
         }
         let time = now - start;
         let total = (blocks * network.block * u64::from(network.senders)) as f64;
@@ -170,6 +183,15 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
         });
     }
     outcome.expect("there is a call")
+}
+
+/// The ranks agree. The rate that they had, in bytes per microsecond.
+fn agree(flows: &mut [Flow]) -> Option<f64> {
+    let offers: Vec<_> = flows.iter().map(Flow::offer).collect();
+    let most = |i| offers.iter().map(|offer| offer[i]).max();
+    let agreed = std::array::from_fn(|i| most(i).expect("there is a sender"));
+    let rates = flows.iter_mut().map(|flow| flow.agree(agreed));
+    rates.max().flatten().map(|rate| rate as f64 / 1e6)
 }
 
 fn flows(network: Network) -> Vec<Flow> {
@@ -246,10 +268,29 @@ fn calls_on_a_network_that_is_known_to_be_far_are_not_held_up() {
     assert!(call(false, 1) > 1.1 * call(true, 1));
 }
 
+/// A rank that sends to several others may have as much under way as may lie at all of them.
+#[test]
+fn a_far_and_fast_network_is_filled_by_several_edges() {
+    let far = Network {
+        latency: 5000.0,
+        rate: 1250.0,
+        receivers: 4,
+        block: 64 << 10,
+        ..QUIET
+    };
+    let mut flows = flows(far);
+    flows[0].expect(far.latency, far.rate);
+    let outcome = calls(far, &mut flows, 64 << 20, 2);
+    let least = f64::from(64 << 20) / far.rate + 2.0 * far.latency;
+    assert!(outcome.time <= 1.12 * least, "{outcome:?} of {least}");
+    assert_eq!(flows[0].window(), RANK_BYTES);
+}
+
 /// A network on which the wire holds little is not far, however fast it is: there the round trip is the processes'.
 #[test]
 fn what_a_fast_network_carries_is_measured() {
     let mut flow = Flow::default();
+    flow.reserve(64, 1).unwrap();
     flow.expect(2.0, 12_000.0);
     assert_eq!(flow.window(), SMALL_WINDOW);
     flow.expect(2000.0, 25.0);
@@ -305,6 +346,123 @@ fn a_burst_is_not_taken_for_the_rate() {
         ..QUIET
     });
     assert!(outcome.queue.1 <= 256 << 10, "{outcome:?}");
+}
+
+/// The rate that senders agree on after eight calls.
+fn rate(network: Network, flows: &mut [Flow], bytes: u64) -> Option<f64> {
+    for _ in 0..4 {
+        calls(network, flows, bytes, 2);
+    }
+    agree(flows)
+}
+
+/// Who comes late finds what was sent meanwhile, and answers all of it in a moment. A link that has been idle lets
+/// something through at once. Neither is the rate of the link.
+#[test]
+fn late_receivers_and_bursts_are_not_a_fast_link() {
+    let far = Network {
+        latency: 2000.0,
+        ..QUIET
+    };
+    // A pause in the middle, for one that comes later than another, lets a burst through there too: it counts with an
+    // epoch, of 256 KiB at the least.
+    for (late, burst, most) in [
+        (0.0, 65536.0, 1.1),
+        (30_000.0, 0.0, 1.1),
+        (30_000.0, 65536.0, 1.25),
+    ] {
+        for receivers in [1, 2, 3] {
+            for (bytes, expected) in [560 << 10, 1 << 20, 8 << 20]
+                .into_iter()
+                .flat_map(|bytes| [(bytes, false), (bytes, true)])
+            {
+                let network = Network {
+                    late,
+                    burst,
+                    receivers,
+                    ..far
+                };
+                let mut flows = flows(network);
+                if expected {
+                    flows[0].expect(network.latency, network.rate);
+                }
+                let rate = rate(network, &mut flows, bytes);
+                // What a message takes in memory besides counts too.
+                let link = network.rate * (1.0 + 256.0 / network.block as f64);
+                let case = format!("{bytes} bytes, expected {expected}: {rate:?}, {network:?}");
+                assert!(rate.is_none_or(|rate| rate <= most * link), "{case}");
+                // Long calls tell it.
+                assert!(
+                    bytes < 8 << 20 || rate.is_some_and(|rate| rate >= 0.75 * network.rate),
+                    "{case}"
+                );
+            }
+        }
+    }
+}
+
+/// Of calls that are little longer than the small window, nothing counts. They do not keep to it for ever.
+#[test]
+fn short_calls_have_a_larger_window_in_the_end() {
+    let late = Network {
+        late: 5000.0,
+        ..QUIET
+    };
+    let mut flows = flows(late);
+    for _ in 0..20 {
+        calls(late, &mut flows, 80 << 10, 1);
+    }
+    assert!(flows[0].window() > SMALL_WINDOW);
+}
+
+/// What messages inside a node, or those of ranks that share a link, tell of the rate is not that between nodes.
+#[test]
+fn only_calls_between_nodes_tell_the_rate() {
+    let inside = Network {
+        rate: 5000.0,
+        whole: false,
+        ..QUIET
+    };
+    let mut flows = flows(QUIET);
+    assert_eq!(rate(inside, &mut flows, 16 << 20), None);
+    for bytes in [300 << 10, 1 << 20] {
+        for _ in 0..8 {
+            calls(inside, &mut flows, bytes, 1);
+            calls(QUIET, &mut flows, bytes, 1);
+        }
+    }
+    let rate = agree(&mut flows).expect("there were long calls between nodes");
+    assert!(
+        (0.75 * QUIET.rate..=1.1 * QUIET.rate).contains(&rate),
+        "{rate}"
+    );
+}
+
+/// What a network carried that was far and fast is forgotten where it becomes thin.
+#[test]
+fn a_window_shrinks_with_the_network() {
+    let fat = Network {
+        latency: 500.0,
+        busy: 5.0,
+        rate: 1000.0,
+        ..QUIET
+    };
+    let mut measured = flows(fat);
+    calls(fat, &mut measured, 16 << 20, 5);
+    assert!(measured[0].window() > 1 << 20);
+    let mut expected = flows(fat);
+    expected[0].expect(fat.latency, fat.rate);
+    calls(fat, &mut expected, 16 << 20, 5);
+    assert!(expected[0].window() > 1 << 20);
+    expected[0].expect(10.0, QUIET.rate);
+    for mut flows in [measured, expected] {
+        calls(QUIET, &mut flows, 16 << 20, 5);
+        assert!(
+            flows[0].window() <= 2 * SMALL_WINDOW,
+            "{}",
+            flows[0].window()
+        );
+    }
 }
 
 #[test]

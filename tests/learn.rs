@@ -341,25 +341,51 @@ fn a_neighbour_gives_the_expected_ratio() {
     assert_eq!(turns[2], Candidate::Host);
 }
 
+/// A hundred broadcasts that take the host so many nanoseconds, and Rondo 1000.
+fn broadcasts(table: &mut Table, class: u8, host: u64) {
+    let prior = Prior {
+        class,
+        ..rondo_first()
+    };
+    for _ in 0..100 {
+        let contest = contest_of(table, Collective::Bcast, &prior, 0).unwrap();
+        if let Some(own) = contest.question() {
+            contest.agree(own, TRIALS);
+        }
+        let turn = contest.begin();
+        let nanos = match turn.candidate {
+            Candidate::Host => host,
+            Candidate::First | Candidate::Second | Candidate::Third => 1000,
+        };
+        contest.time(turn, nanos);
+    }
+}
+
+/// What an uneven distribution showed says nothing of an even one, though the numbers of their classes are next to each
+/// other.
+#[test]
+fn a_neighbour_is_of_the_same_distribution() {
+    let mut table = Table::default();
+    let (even, uneven) = (40, 43);
+    broadcasts(&mut table, even, 5000);
+    broadcasts(&mut table, uneven, 500);
+    for (class, faster) in [(42, Candidate::First), (41, Candidate::Host)] {
+        let prior = Prior {
+            class,
+            ..rondo_first()
+        };
+        let contest = contest_of(&mut table, Collective::Bcast, &prior, 0).unwrap();
+        assert_eq!(contest.begin().candidate, faster, "{class}");
+    }
+}
+
 /// Where nearby sizes were clearly faster in one way, that is where a size begins, whatever the rules say.
 #[test]
 fn a_clear_neighbour_names_who_begins() {
     for (host, faster) in [(5000, Candidate::First), (500, Candidate::Host)] {
         let mut table = Table::default();
         let of_class = |class, prior| Prior { class, ..prior };
-        for _ in 0..100 {
-            let prior = of_class(40, rondo_first());
-            let contest = contest_of(&mut table, Collective::Bcast, &prior, 0).unwrap();
-            if let Some(own) = contest.question() {
-                contest.agree(own, TRIALS);
-            }
-            let turn = contest.begin();
-            let nanos = match turn.candidate {
-                Candidate::Host => host,
-                Candidate::First | Candidate::Second | Candidate::Third => 1000,
-            };
-            contest.time(turn, nanos);
-        }
+        broadcasts(&mut table, 40, host);
         for (prior, near, far) in [(rondo_first(), 38, 20), (host_first(4.0), 42, 60)] {
             let mut begins_with = |class| {
                 let prior = of_class(class, prior);

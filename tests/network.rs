@@ -1,8 +1,9 @@
 //! The figures of a network: what is known, what ranks tell each other of it, and what they agree on.
 
 use proptest::prelude::*;
+use rondo::host::Probe;
 use rondo::model::Reach;
-use rondo::network::{self, Network, Offers, START, Shared};
+use rondo::network::{self, Known, Network, Offers, Placement, START, Shared};
 
 const KNOWN: Network = Network {
     alpha_us: Some(1.9),
@@ -142,6 +143,72 @@ fn what_was_measured_last_counts_whoever_knows_it() {
     other.renew(&alpha(30.0));
     other.join(&twice.numbers());
     assert_eq!(other.get(), alpha(30.0));
+}
+
+/// A job over racks does not go by the figures of a rack, nor a rack by those of the job.
+#[test]
+fn what_is_known_is_known_of_some_nodes() {
+    let alpha = |alpha_us| {
+        let network = Network {
+            alpha_us: Some(alpha_us),
+            ..Network::default()
+        };
+        network.numbers()
+    };
+    let of = |nodes, hash| Placement { nodes, hash };
+    let known = Known::new();
+    let (rack, all, other) = (of(4, 1), of(8, 2), of(4, 3));
+    known.join(rack, &alpha(2.0));
+    let nothing = Network::default().numbers();
+    assert_eq!(known.numbers(Some(rack)), alpha(2.0));
+    assert_eq!(known.numbers(Some(all)), nothing);
+    known.join(all, &alpha(50.0));
+    assert_eq!(known.numbers(Some(rack)), alpha(2.0));
+    assert_eq!(known.numbers(Some(all)), alpha(50.0));
+    assert_eq!(known.numbers(Some(other)), nothing);
+    // Inside a node no two nodes matter; and it may not be known yet which nodes these are.
+    for unsure in [Some(of(1, 9)), None] {
+        assert_eq!(known.numbers(unsure), alpha(50.0));
+    }
+    // A program that makes ever new sets of nodes does not fill the memory.
+    for hash in 100..10_000 {
+        known.join(of(2, hash), &alpha(1.0));
+    }
+    assert_eq!(known.numbers(Some(of(2, 9999))), alpha(1.0));
+    assert_eq!(known.numbers(Some(of(2, 100))), nothing);
+    assert_eq!(known.numbers(Some(all)), alpha(50.0));
+    assert_eq!(known.of_largest().alpha_us, Some(50.0));
+}
+
+/// A clock may be coarse, or be set while messages are under way.
+#[test]
+fn what_a_clock_cannot_show_is_not_believed() {
+    let latency = Probe::latency_of;
+    assert_eq!(latency(&[40e-6, 30e-6, 50e-6]), Some(15e-6));
+    // A rank was kept from running for a while.
+    assert_eq!(latency(&[0.5, 40e-6, 0.02]), Some(20e-6));
+    assert_eq!(latency(&[0.5]), Some(0.25));
+    for impossible in [0.0, -1e-6, -3600.0, 1e-9, 3600.0, f64::NAN] {
+        assert_eq!(latency(&[40e-6, impossible, 30e-6]), Some(15e-6));
+        assert_eq!(latency(&[impossible; 3]), None, "{impossible}");
+    }
+    assert_eq!(latency(&[]), None);
+
+    let sending = Probe::sending_of;
+    let near = |seconds: Option<f64>, expected: f64| {
+        let seconds = seconds.expect("there is one");
+        assert!((seconds / expected - 1.0).abs() < 1e-6, "{seconds}");
+    };
+    near(sending(&[7.0, 7.0 + 4e-6, 7.0 + 8e-6]), 4e-6);
+    near(
+        sending(&[0.0, 1e-6, 10e-6, 11e-6]),
+        (1e-6 * 11e-6_f64 / 3.0).sqrt(),
+    );
+    // No rank is faster than that, whatever a coarse clock shows.
+    near(sending(&[3.0; 6]), 5e-8);
+    assert_eq!(sending(&[1.0, 1.1, 0.9, 1.0]), None);
+    assert_eq!(sending(&[1.0, 0.9]), None);
+    assert_eq!(sending(&[]), None);
 }
 
 #[test]

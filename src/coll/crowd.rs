@@ -27,9 +27,7 @@ impl Writing<'_> {
             // The parts of all come to the root.
             Algorithm::Halving | Algorithm::Ring if self.reducing == Reducing::Root => facts.p - 1,
             // Those of its node, and other leaders.
-            _ if has_leaders && !self.shares => {
-                facts.widest - 1 + rounds_of(facts.nodes)
-            }
+            _ if has_leaders && !self.shares => facts.widest - 1 + rounds_of(facts.nodes),
             // As many as send to a rank one after the other for each block.
             Algorithm::Postal | trees!(Algorithm) => {
                 self.shape(algorithm).pace(facts.p).every.max(2)

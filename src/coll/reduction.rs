@@ -121,6 +121,10 @@ impl Operation for Reduction {
             operands.reserve_apart().map_err(Stop::Error)?;
         }
         let sequence = begin_and_agree(self, (method, plan), work, private, mpi, state)?;
+        if !shares && state.facts().widest > 1 {
+            // The ranks of a node send each other messages as well.
+            work.requests.flow.set_whole(false);
+        }
         let slot_unit = if shares { unit } else { 0 };
         // Ranks whose operators differ in what they allow may have chosen differently. Messages may have elements of
         // several sizes, slots may not.

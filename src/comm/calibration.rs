@@ -2,8 +2,8 @@
 //!
 //! The leaders of two nodes each, and two ranks of each node, send each other a few messages; then all ranks agree. It
 //! takes a private communicator, because a program's receive from any rank with any tag would take such messages. What
-//! was measured serves all communicators of a process, and those of its peers: in the handshake each rank tells what it
-//! knows.
+//! was measured serves all communicators of a process on the same nodes, and those of its peers: in the handshake each
+//! rank tells what it knows.
 
 #![forbid(unsafe_code)]
 
@@ -13,13 +13,13 @@ use crate::decide::{self, Choice, Context, Facts, SizeClass};
 use crate::host::{self, Comm, Failure, Host, Mpi, Peer, Probe};
 use crate::learn::Candidate;
 use crate::model::SLOW_NS_PER_KB;
-use crate::network::{self, Network, START, Shared};
+use crate::network::{self, Known, Network, START};
 use crate::report;
 use crate::stats;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// What this process knows.
-pub static KNOWN: Shared = Shared::new();
+pub static KNOWN: Known = Known::new();
 
 /// A rate that is measured again is another one if it is so many times as high, or as low.
 const OTHER_RATE: f64 = 1.2;
@@ -147,7 +147,7 @@ impl State {
         host::with_plain_floats(|| {
             let before = self.facts();
             self.network.renew(measured);
-            KNOWN.join(&self.network.numbers());
+            KNOWN.join(self.placement, &self.network.numbers());
             self.forget_others(before);
         });
         if self.config.trace && self.rank == 0 {

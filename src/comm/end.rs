@@ -143,7 +143,7 @@ fn write(
 fn network() -> Network {
     let told = PROCESS.get().map(|loaded| loaded.config.network);
     let told = told.unwrap_or_default().or(&ruled::network());
-    told.or(&KNOWN.get())
+    told.or(&KNOWN.of_largest())
 }
 
 /// Adds the sums of all ranks up, on rank 0, and finds the most memory of all, by a communicator of Rondo's own: what

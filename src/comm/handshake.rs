@@ -17,7 +17,7 @@ use crate::collective::Collective;
 use crate::config::{Config, Gpu, StatsFormat};
 use crate::decide::{Facts, Why};
 use crate::host::{self, Abi, Code, Comm, Host, Mpi};
-use crate::network::Network;
+use crate::network::{Network, Placement};
 use crate::report;
 use crate::topology::Topology;
 use once_cell::sync::OnceCell;
@@ -51,6 +51,7 @@ pub fn handshake(
             network: Network::default(),
         },
         topology: Topology::default(),
+        placement: Placement::default(),
         ruled: None,
         network: Default::default(),
         uncalibrated: AtomicBool::default(),
@@ -108,7 +109,7 @@ impl State {
             known.is_some(),
             self.asserted.load(Relaxed),
             &rules,
-            &KNOWN.numbers(),
+            &KNOWN.numbers(known.as_deref().map(nodes::placement)),
         );
         let mut waiting = Waiting::new(rank, p, own.timeout_s, collective);
         let interval = waiting.interval();
@@ -130,6 +131,12 @@ impl State {
             None => nodes::ask(mpi, comm, rank, ranks, &own.node)?,
         };
         self.place(&names);
+        let mut numbers = proposal.network();
+        if !proposal.mapped() && !Network::from_numbers(numbers).is_empty() {
+            // Some ranks did not know of which nodes to tell.
+            numbers = KNOWN.numbers(Some(self.placement));
+            mpi.max(comm, &mut numbers)?;
+        }
         let rules = match proposal.rules_to_hand_out() {
             Some(count) => ruled::hand_out(mpi, comm, rank, count, &rules)?,
             None => rules,
@@ -139,7 +146,7 @@ impl State {
         // order of sums, which follows from the options' figures, may not follow from them.
         let ruled = host::with_plain_floats(|| rules.network());
         self.ruled = (!ruled.is_empty()).then(|| Box::new(ruled));
-        self.network.set(&proposal.network());
+        self.network.set(&numbers);
         let lacks = self.facts().network.lacks(self.sends_inside_nodes());
         // In one node there are few messages, and all of them are short.
         self.uncalibrated = (self.config.calibrate && self.facts.nodes > 1 && lacks).into();
@@ -183,6 +190,7 @@ impl State {
     /// Takes in which ranks share a node.
     fn place(&mut self, names: &[u64]) {
         self.topology = Topology::new(names);
+        self.placement = nodes::placement(names);
         self.facts.nodes = self.topology.nodes();
         self.facts.widest = self.topology.widest();
         self.facts.narrowest = self.topology.narrowest();

@@ -7,6 +7,7 @@ use crate::engine::node::{Groups, Messages, RingRows};
 use crate::engine::{Part, Scratch};
 use crate::hash;
 use crate::host::{Code, Comm, Failure, MailboxState, Mpi, Peer, Requests};
+use crate::network::Placement;
 use crate::report;
 use crate::schedule::Parts;
 use crate::shm::{Division, Mailboxes, Offer, Ring, Segment, Shared};
@@ -252,6 +253,17 @@ static WORLD: OnceCell<Vec<u64>> = OnceCell::new();
 pub fn known(ranks: &[u32]) -> Option<Vec<u64>> {
     let world = WORLD.get()?;
     Some(ranks.iter().map(|&rank| world[rank as usize]).collect())
+}
+
+/// The nodes with these names, whatever ranks are on them.
+pub fn placement(names: &[u64]) -> Placement {
+    let mut names = names.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    Placement {
+        nodes: names.len() as u32,
+        hash: hash::of_words(names),
+    }
 }
 
 /// Asks all ranks of `comm`, which are `ranks` in `MPI_COMM_WORLD`, for their nodes. Collective. `name` is the user's

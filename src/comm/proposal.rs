@@ -129,7 +129,8 @@ impl Proposal {
         !self.0[Self::TAG_MAX] as u64
     }
 
-    /// What is known of the network: of each figure what was measured last.
+    /// What is known of the network: of each figure what was measured last. Unless all ranks are mapped, it may be that
+    /// of other nodes.
     pub fn network(&self) -> Numbers {
         std::array::from_fn(|i| self.0[Self::NETWORK + i])
     }

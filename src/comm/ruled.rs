@@ -148,7 +148,7 @@ pub fn save(host: &Host, mpi: &Mpi) {
             learnt.push(rule);
         }
     }
-    let measured = calibration::KNOWN.get();
+    let measured = calibration::KNOWN.of_largest();
     if learnt.is_empty() && measured.is_empty() {
         return;
     }

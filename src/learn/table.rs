@@ -92,7 +92,11 @@ impl Table {
     fn ratio_nearby(&self, collective: Collective, class: u8) -> Option<f64> {
         let places = (0u8..).zip(self.places.get(collective as usize)?);
         let known = places.filter_map(|(other, &place)| {
-            let distance = class.abs_diff(other);
+            // A call that is distributed otherwise is another matter, though the number of its class is next.
+            let distance = match class % 2 == other % 2 {
+                true => class.abs_diff(other),
+                false => return None,
+            };
             let contest = self.contests.get(usize::from(place).checked_sub(1)?)?;
             match contest.times() {
                 [Some(host), Some(first), ..] if distance <= NEARBY => {

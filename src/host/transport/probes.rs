@@ -32,7 +32,8 @@ impl Peer {
     }
 }
 
-/// What two ranks found out about messages between them, in seconds; `None`: that would have taken too long.
+/// What two ranks found out about messages between them, in seconds; `None`: that would have taken too long, or their
+/// clocks show nothing that could be.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Probe {
     /// Half of the least round trip.
@@ -44,6 +45,27 @@ pub struct Probe {
     /// What each byte adds in a message so short that a link may let it through faster than it is. `None` too if it was
     /// here as soon as those before it.
     pub slow_byte: Option<f64>,
+}
+
+impl Probe {
+    /// The latency that follows from these round trips. A clock that is coarse or goes back says of one that it took no
+    /// time, and without latency nothing would seem to be lost by any number of messages.
+    pub fn latency_of(trips: &[f64]) -> Option<f64> {
+        let halves = trips.iter().map(|trip| trip / 2.0);
+        halves
+            .filter(|half| (SOONEST / 2.0..1.0).contains(half))
+            .reduce(f64::min)
+    }
+
+    /// The time from the beginning of one message to that of the next that follows from these beginnings; `None` if the
+    /// clock went back. It is the geometric mean of the least and the mean, so that neither a rank that was kept from
+    /// running nor one that had the processor for itself while others waited says it alone.
+    pub fn sending_of(begins: &[f64]) -> Option<f64> {
+        let steps: Vec<f64> = begins.windows(2).map(|two| two[1] - two[0]).collect();
+        let least = steps.iter().copied().reduce(f64::min)?;
+        let mean = steps.iter().sum::<f64>() / steps.len() as f64;
+        (least >= 0.0).then(|| (least * mean).sqrt().max(SOONEST))
+    }
 }
 
 /// Words of a short message: the bytes of the next one, 0 if there is none; is this one to be answered?
@@ -93,18 +115,15 @@ impl Mpi {
         asker.ask()?;
         let start = self.time();
         let spent = || self.time() - start;
-        let mut latency = f64::MAX;
-        for trip in 0..TRIPS {
-            if trip > 0 && spent() > TRIPS_BUDGET {
-                break;
-            }
-            latency = latency.min(asker.ask()? / 2.0);
+        let mut trips = Vec::with_capacity(TRIPS);
+        while trips.len() < TRIPS && (trips.is_empty() || spent() <= TRIPS_BUDGET) {
+            trips.push(asker.ask()?);
         }
-        probe.latency = Some(latency).filter(|&latency| latency < 1.0);
+        probe.latency = Probe::latency_of(&trips);
         if with_rows {
             asker.announce(EXCHANGE)?;
             let row = self.row(peer)?;
-            probe.sending = Some(row.sending);
+            probe.sending = row.sending;
             // A rank that was kept from running finds all messages at once.
             probe.slow_byte =
                 (row.end > row.short).then(|| (row.end - row.short) / (ENDS * END_BYTES) as f64);
@@ -176,8 +195,6 @@ impl Mpi {
             let request = unsafe { self.start_send(chunk, envelope, false) };
             sends.push(Pending::new(request.inspect_err(|_| lent::give_up())?));
         }
-        let steps = begins[..=ROW].windows(2).map(|two| two[1] - two[0]);
-        let least = steps.fold(f64::MAX, f64::min);
         let (row, last) = receives.split_at_mut(ROW);
         self.complete(row, peer)?;
         let short = self.time() - start;
@@ -185,12 +202,7 @@ impl Mpi {
         let end = self.time() - start;
         self.complete(&mut sends, peer)?;
         Ok(Row {
-            // Between the two, so that neither a rank that was kept from running nor one that had the processor for
-            // itself while others waited says it alone.
-            sending: (least * (begins[ROW] - begins[0]) / ROW as f64)
-                .max(0.0) // a clock may go back
-                .sqrt()
-                .max(SOONEST),
+            sending: Probe::sending_of(&begins[..=ROW]),
             short,
             end,
         })
@@ -239,8 +251,8 @@ impl Mpi {
 
 /// Seconds that a row of messages took.
 struct Row {
-    /// From the beginning of a short one to that of the next message: the geometric mean of the least and the mean.
-    sending: f64,
+    /// See [`Probe::sending`].
+    sending: Option<f64>,
     /// Until all short ones were here.
     short: f64,
     /// Until the longer ones were here too.
