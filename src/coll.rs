@@ -205,7 +205,8 @@ fn decide<O: Operation>(
     // A call that is invalid on this rank is no call on the others. What is the host's whatever the network is needs no
     // figures.
     let is_rondos = matches!(plan.choice, Choice::Rondo { .. });
-    if (is_rondos || plan.choice.is_open()) && state.is_to_calibrate(call.collective().family()) {
+    let family = call.collective().family();
+    if (is_rondos || plan.choice.is_open()) && state.is_to_calibrate(family, plan.bytes) {
         calibrate(host, mpi, state, call)?;
         *start = state.timed().then(Instant::now);
         plan = self::plan(mpi, state, call);

@@ -89,6 +89,8 @@ struct Mark {
     sent: u64,
     /// When it was sent, in nanoseconds.
     at: u64,
+    /// It went ahead of others.
+    ahead: bool,
 }
 
 /// What is on its way from this rank to another.
@@ -203,6 +205,8 @@ pub struct Flow {
     agreed: u64,
     /// The window of a far network.
     far: Option<u64>,
+    /// Bytes that the wire to another node holds one way. 0: not known.
+    wire: u64,
 }
 
 impl Flow {
@@ -282,6 +286,7 @@ impl Flow {
         // With the small window, a round trip would take the wire's and the time of the window's bytes.
         let window = SMALL_WINDOW.saturating_add((ROUND_TRIPS * path) as u64);
         self.far = (path >= SMALL_WINDOW as f64).then_some(window);
+        self.wire = (path / 2.0) as u64;
     }
 
     /// Ranks to which this one sends in a call, at the most.
@@ -346,13 +351,15 @@ impl Flow {
         let edge = &self.edges[i];
         let waits = edge.marks > 0;
         let open = edge.sent - edge.acknowledged + bytes;
-        if (!self.marks.is_empty() && all > window) || (waits && open > bound) {
+        // Nothing in its turn waits for what went ahead, whose receiver may wait for it.
+        let is_marked = self.marks.iter().any(|mark| !mark.ahead);
+        if (is_marked && all > window) || (waits && open > bound) {
             self.limited = true;
             return Verdict::Wait;
         }
         let (since, messages) = (edge.bytes_since + bytes, edge.messages_since + 1);
         // Without it, the next one would have to wait for itself.
-        let last_chance = more > 0 && self.marks.is_empty() && all + bytes > window;
+        let last_chance = more > 0 && !is_marked && all + bytes > window;
         // What follows is more than the window lets through, and long enough for the answer to come meanwhile.
         let rest = more.saturating_mul(self.receivers);
         let useful = since >= window / PACE / self.receivers
@@ -365,8 +372,20 @@ impl Flow {
         }
     }
 
+    /// May a message of `bytes` bytes to rank `to` go ahead of others, which wait for something? Only where the wire holds
+    /// it, or else it would take the receiver's turn from another rank; and where there is room for one more, in its turn:
+    /// that may be what the receiver does first.
+    pub fn may_go_ahead(&mut self, to: u32, bytes: u64) -> bool {
+        let bytes = bytes + MESSAGE_BYTES;
+        let (window, bound) = (self.window(), self.bound);
+        let flying = self.flying + 2 * bytes;
+        let i = self.edge(to);
+        let open = self.edges[i].sent - self.edges[i].acknowledged;
+        bytes <= self.wire && flying <= window && open + 2 * bytes <= bound
+    }
+
     /// A message of `bytes` bytes has been started to rank `to`; if it is synchronous, at this time in nanoseconds.
-    pub fn sent(&mut self, to: u32, bytes: u64, synchronous: Option<u64>) {
+    pub fn sent(&mut self, to: u32, bytes: u64, synchronous: Option<u64>, ahead: bool) {
         let bytes = bytes + MESSAGE_BYTES;
         self.flying += bytes;
         let i = self.edge(to);
@@ -378,7 +397,12 @@ impl Flow {
             let sent = edge.sent;
             (edge.messages_since, edge.bytes_since) = (0, 0);
             edge.marks += 1;
-            self.marks.push_back(Mark { to, sent, at });
+            self.marks.push_back(Mark {
+                to,
+                sent,
+                at,
+                ahead,
+            });
         }
     }
 

@@ -120,7 +120,12 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
                 }
                 waits = 0;
                 let synchronous = verdict == Verdict::Synchronous;
-                flows[sender].sent(to, network.block, synchronous.then_some((now * 1e3) as u64));
+                flows[sender].sent(
+                    to,
+                    network.block,
+                    synchronous.then_some((now * 1e3) as u64),
+                    false,
+                );
                 left[sender] -= 1;
                 open += u32::from(synchronous);
                 // The link: a token bucket that fills while nothing waits, then its rate.
@@ -501,7 +506,7 @@ fn a_rank_that_sleeps_is_not_flooded() {
                             break;
                         }
                         Verdict::Standard => {
-                            flow.sent(1, bytes, None);
+                            flow.sent(1, bytes, None, false);
                             sent += bytes;
                         }
                     }
@@ -532,7 +537,7 @@ fn a_rank_that_many_send_to_is_not_flooded() {
             if flow.ask(1, 8 << 10, 0) != Verdict::Standard {
                 break;
             }
-            flow.sent(1, 8 << 10, None);
+            flow.sent(1, 8 << 10, None, false);
             sent += 8 << 10;
         }
         let whole = bound / 2 / (8 << 10) * (8 << 10);
@@ -568,7 +573,7 @@ fn edges_are_remembered(ranks: u32, receivers: u32) {
     let mut flow = Flow::default();
     flow.reserve(64, 1).unwrap();
     flow.begin(2);
-    flow.sent(77, 100, None);
+    flow.sent(77, 100, None, false);
     let mut bytes = Vec::new();
     for call in 0..4 {
         flow.reserve(64, receivers).unwrap();
@@ -583,7 +588,7 @@ fn edges_are_remembered(ranks: u32, receivers: u32) {
                 is_second,
                 "{to} in call {call}"
             );
-            flow.sent(to, 100, is_second.then_some(0));
+            flow.sent(to, 100, is_second.then_some(0), false);
             if is_second {
                 flow.acknowledged(to, 1000);
             }
@@ -604,15 +609,15 @@ fn an_edge_begins_with_the_call_that_uses_it() {
     };
     begin(&mut flow);
     // Never answered: the call failed.
-    flow.sent(1, 3 << 20, Some(0));
+    flow.sent(1, 3 << 20, Some(0), false);
     for _ in 0..2 {
         begin(&mut flow);
-        flow.sent(2, 8, None);
+        flow.sent(2, 8, None, false);
     }
     begin(&mut flow);
     // Of what is open on the edge nothing is under way that could be waited for.
     assert_eq!(flow.ask(1, 2 << 20, 0), Verdict::Synchronous);
-    flow.sent(1, 2 << 20, Some(1000));
+    flow.sent(1, 2 << 20, Some(1000), false);
     assert_eq!(flow.ask(1, 8, 0), Verdict::Wait);
     flow.acknowledged(1, 2000);
     assert_eq!(flow.ask(1, 8, 0), Verdict::Standard);
@@ -627,7 +632,12 @@ fn short_calls_are_acknowledged_now_and_then() {
         flow.reserve(64, 3).unwrap();
         flow.begin(128);
         let verdict = flow.ask(1, 800, 0);
-        flow.sent(1, 800, (verdict == Verdict::Synchronous).then_some(0));
+        flow.sent(
+            1,
+            800,
+            (verdict == Verdict::Synchronous).then_some(0),
+            false,
+        );
         if verdict == Verdict::Synchronous {
             synchronous.push(call);
             flow.acknowledged(1, 5000);
@@ -655,7 +665,12 @@ fn no_call_waits_for_an_answer_at_its_end() {
                 verdict => break verdict,
             }
         };
-        flow.sent(1, 8192, (verdict == Verdict::Synchronous).then_some(0));
+        flow.sent(
+            1,
+            8192,
+            (verdict == Verdict::Synchronous).then_some(0),
+            false,
+        );
         if verdict == Verdict::Synchronous {
             last_synchronous = i;
         }
@@ -665,4 +680,35 @@ fn no_call_waits_for_an_answer_at_its_end() {
         last_synchronous < blocks - 3,
         "{last_synchronous} of {blocks}"
     );
+}
+
+/// Where the wire holds a message, it may go ahead of others, while there is room for one in its turn. That one does not
+/// wait for what went ahead: the receiver of that may wait for it.
+#[test]
+fn what_goes_ahead_keeps_nothing_waiting() {
+    let mut flow = Flow::default();
+    flow.reserve(64, 2).unwrap();
+    flow.begin(0);
+    assert!(!flow.may_go_ahead(1, 100), "nothing is known of the wire");
+    // 50 KB on the way at a time, and a window of 264 KB.
+    flow.expect(2000.0, 25.0);
+    let window = flow.window();
+    assert!(flow.may_go_ahead(1, 49_000));
+    assert!(!flow.may_go_ahead(1, 51_000), "longer than the wire");
+    let mut went = 0;
+    while flow.may_go_ahead(1, 49_000) {
+        flow.sent(1, 49_000, Some(0), true);
+        went += 49_000;
+    }
+    assert!(
+        went > window / 2 && went + 49_000 < window,
+        "{went} of {window}"
+    );
+    for _ in 0..4 {
+        assert_ne!(flow.ask(2, 49_000, 1 << 20), Verdict::Wait);
+        flow.sent(2, 49_000, None, false);
+    }
+    // What is in its turn waits as ever.
+    flow.sent(2, 49_000, Some(0), false);
+    assert_eq!(flow.ask(2, 49_000, 1 << 20), Verdict::Wait);
 }

@@ -8,7 +8,7 @@
 #![forbid(unsafe_code)]
 
 use super::{FEW_CALLS, State};
-use crate::collective::Family;
+use crate::collective::{Family, LEAST_BYTES};
 use crate::decide::{self, Choice, Context, Facts, SizeClass};
 use crate::host::{self, Comm, Failure, Host, Mpi, Peer, Probe};
 use crate::learn::Candidate;
@@ -25,19 +25,19 @@ pub static KNOWN: Known = Known::new();
 const OTHER_RATE: f64 = 1.2;
 
 impl State {
-    /// Is the network to be measured before the next call, which is one of this family? All ranks know alike. It is
-    /// said once.
+    /// Is the network to be measured before the next call, which is one of this family and of so many bytes? All ranks
+    /// know alike. It is said once.
     ///
     /// What is measured takes a private communicator. A program that makes many communicators, and reduces a few
     /// numbers on each, does not have to pay for it.
     #[inline]
-    pub fn is_to_calibrate(&self, family: Family) -> bool {
+    pub fn is_to_calibrate(&self, family: Family, bytes: u64) -> bool {
         if !self.uncalibrated.load(Relaxed) {
             return false;
         }
-        let alone =
-            family.reduces() || matches!(family, Family::Barrier | Family::IrregularExchange);
-        if alone && self.reductions.fetch_add(1, Relaxed) < FEW_CALLS {
+        let is_short = (family.reduces() && bytes < LEAST_BYTES)
+            || matches!(family, Family::Barrier | Family::IrregularExchange);
+        if is_short && self.reductions.fetch_add(1, Relaxed) < FEW_CALLS {
             return false;
         }
         self.uncalibrated.swap(false, Relaxed)

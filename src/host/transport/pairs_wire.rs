@@ -133,7 +133,7 @@ impl ScriptWire for MpiPairsWire<'_> {
         // SAFETY: as in `receive`. A copy has as many bytes, and stays where it is until its send is complete.
         let request = unsafe { mpi.start_send(message.chunk(), envelope, synchronous) }?;
         let message = Pending::of_send(mpi, request, synchronous)?;
-        (self.requests).sent(to, bytes, message, synchronous, self.start);
+        (self.requests).sent(to, bytes, message, (synchronous, ahead), self.start);
         Ok(true)
     }
 

@@ -142,12 +142,16 @@ impl Requests {
 /// What the wires of scripts have in common.
 impl Requests {
     /// May a message of `len` bytes leave to rank `to`, to which about `more` bytes follow in this call, and is it to
-    /// be sent synchronously? None is that goes ahead of others: these would wait until it is received.
+    /// be sent synchronously? It may go `ahead` of others, which wait for something.
     pub(super) fn may_send(&mut self, to: u32, len: u64, more: u64, ahead: bool) -> Option<bool> {
+        if ahead && !self.flow.may_go_ahead(to, len) {
+            return None;
+        }
+        if Abi::BUILT.is_simulated() {
+            return Some(len >= SYNCHRONOUS_BYTES);
+        }
         match self.flow.ask(to, len, more) {
-            _ if Abi::BUILT.is_simulated() => Some(len >= SYNCHRONOUS_BYTES),
             Verdict::Wait => None,
-            Verdict::Synchronous if ahead => None,
             Verdict::Synchronous => Some(true),
             Verdict::Standard => Some(false),
         }
@@ -159,11 +163,11 @@ impl Requests {
         to: u32,
         len: u64,
         message: Pending,
-        synchronous: bool,
+        (synchronous, ahead): (bool, bool),
         start: Instant,
     ) {
         let mark = synchronous.then(|| start.elapsed().as_nanos() as u64);
-        self.flow.sent(to, len, mark);
+        self.flow.sent(to, len, mark, ahead);
         let sending = Sending {
             staged: None,
             synchronous,
@@ -348,7 +352,7 @@ impl ScriptWire for MpiScriptWire<'_> {
             })?;
         self.left = self.left.saturating_sub(len);
         let message = Pending::of_send(mpi, request, synchronous)?;
-        (self.requests).sent(to, len, message, synchronous, self.start);
+        (self.requests).sent(to, len, message, (synchronous, ahead), self.start);
         Ok(true)
     }
 

@@ -331,7 +331,7 @@ impl Wire for MpiWire<'_> {
         let request = unsafe { self.job.mpi.start_send(chunk, envelope, synchronous) }?;
         let message = Pending::of_send(self.job.mpi, request, synchronous)?;
         let mark = synchronous.then(|| self.start.elapsed().as_nanos() as u64);
-        self.requests.flow.sent(to, len, mark);
+        self.requests.flow.sent(to, len, mark, false);
         let sending = Sending {
             staged,
             synchronous,
