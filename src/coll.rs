@@ -468,7 +468,8 @@ fn begin_and_agree<O: Operation>(
     state: &State,
 ) -> Result<u64, Stop> {
     let sequence = begin(work, private, mpi, state)?;
-    // In an exchange over nodes several ranks of a node send, because the messages between nodes are divided among them.
+    // In an exchange over nodes several ranks of a node send, because the messages between nodes are divided among
+    // them.
     let leads = method.has_leaders() && !call.collective().family().is_exchange();
     (work.requests.flow).set_whole(state.facts().widest == 1 || leads);
     if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {

@@ -372,9 +372,9 @@ impl Flow {
         }
     }
 
-    /// May a message of `bytes` bytes to rank `to` go ahead of others, which wait for something? Only where the wire holds
-    /// it, or else it would take the receiver's turn from another rank; and where there is room for one more, in its turn:
-    /// that may be what the receiver does first.
+    /// May a message of `bytes` bytes to rank `to` go ahead of others, which wait for something? Only where the wire
+    /// holds it, or else it would take the receiver's turn from another rank; and where there is room for one more, in
+    /// its turn: that may be what the receiver does first.
     pub fn may_go_ahead(&mut self, to: u32, bytes: u64) -> bool {
         let bytes = bytes + MESSAGE_BYTES;
         let (window, bound) = (self.window(), self.bound);

@@ -237,8 +237,8 @@ impl Model {
         })
     }
 
-    /// Microseconds of rounds of messages, of which one with so many parts keeps the link busy for `link_us`. In a round
-    /// a rank begins a message g after the one before, or when that has left.
+    /// Microseconds of rounds of messages, of which one with so many parts keeps the link busy for `link_us`. In a
+    /// round a rank begins a message g after the one before, or when that has left.
     fn rounds_us(&self, steps: &Steps, link_us: impl Fn(u32) -> f64) -> f64 {
         let mut sent = 0;
         let mut round_us = |(width, messages)| {

@@ -682,8 +682,8 @@ fn no_call_waits_for_an_answer_at_its_end() {
     );
 }
 
-/// Where the wire holds a message, it may go ahead of others, while there is room for one in its turn. That one does not
-/// wait for what went ahead: the receiver of that may wait for it.
+/// Where the wire holds a message, it may go ahead of others, while there is room for one in its turn. That one does
+/// not wait for what went ahead: the receiver of that may wait for it.
 #[test]
 fn what_goes_ahead_keeps_nothing_waiting() {
     let mut flow = Flow::default();

@@ -1,7 +1,7 @@
 /* A root that goes ahead: the last rank sleeps while the others broadcast a few bytes at a time. How many calls does
  * the root get through meanwhile, each of which leaves a message in the memory of somebody who is late?
  *
- *   runahead CALLS MOST [BYTES BEFORE]     so many broadcasts of so many bytes (64), of which the root may complete MOST
+ *   runahead CALLS MOST [BYTES BEFORE]    so many broadcasts of so many bytes (64), of which the root may complete MOST
  *                                          before the last rank wakes (0: any number); so many (3) come before that
  */
 #include "rondo_test.h"

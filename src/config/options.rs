@@ -372,7 +372,8 @@ const OTHERS: &[Opt] = &[
         default: "256",
         scope: Scope::Communicator,
         doc: "Communicators for which Rondo may make a private one, at one time. A communicator takes a place at its \
-              first collective and gives it back when it is freed. Communicators beyond it are left to the MPI library.",
+              first collective and gives it back when it is freed. Communicators beyond it are left to the MPI \
+              library.",
     },
     Opt {
         name: "GPU",

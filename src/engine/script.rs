@@ -1,8 +1,8 @@
 //! Carries a script out over a [`ScriptWire`].
 //!
 //! Receives are posted ahead within a window. What has come is taken in the order of the script, however it came, so
-//! that the operands of a reduction never depend on time. Sends may go ahead of those to other ranks that wait for their
-//! blocks: else each round of a pipelined reduction would begin a latency after the one before.
+//! that the operands of a reduction never depend on time. Sends may go ahead of those to other ranks that wait for
+//! their blocks: else each round of a pipelined reduction would begin a latency after the one before.
 
 #![forbid(unsafe_code)]
 
@@ -30,8 +30,8 @@ pub trait ScriptWire {
     fn receive(&mut self, from: u32, blocks: &Range<u32>, join: Join) -> Result<bool, Self::Error>;
 
     /// Starts sending blocks to rank `to`. `false`: they cannot leave before another send is complete; never so while
-    /// none is in flight. A send that goes `ahead` of others leaves only if these can still leave while it is in flight:
-    /// what its receiver does first may depend on them.
+    /// none is in flight. A send that goes `ahead` of others leaves only if these can still leave while it is in
+    /// flight: what its receiver does first may depend on them.
     fn send(&mut self, to: u32, blocks: &Range<u32>, ahead: bool) -> Result<bool, Self::Error>;
 
     /// One completed operation, if there is any; does not wait.
@@ -71,8 +71,8 @@ impl Row {
     }
 }
 
-/// How many sends from the first one that waits on are looked at: with 64, a reduction in blocks takes hardly longer than
-/// with all, while ten blocks fit on the way to a rank (`tests/script/latency.rs`).
+/// How many sends from the first one that waits on are looked at: with 64, a reduction in blocks takes hardly longer
+/// than with all, while ten blocks fit on the way to a rank (`tests/script/latency.rs`).
 const LOOK_AHEAD: usize = 64;
 
 /// Ranks for which sends wait, at the most, while others go ahead.

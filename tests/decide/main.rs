@@ -696,12 +696,14 @@ fn times(model: Model, sizes: &[u64], eager: u64) -> (f64, f64) {
     let (mut bruck, mut have) = (0.0, p);
     while have > 1 {
         let before = have.div_ceil(radix); // with radix 2 the skips: p, ceil(p / 2), ...
-        for distance in (before..have).step_by(before) {
-            let width = before.min(have - distance);
+        // A message begins a gap after the one before, or when that has left.
+        let longest = |width: usize| {
             let sent = |rank: usize| (0..width).map(|i| sizes[(rank + i) % p]).sum::<u64>();
-            let most = (0..p).map(sent).max().unwrap();
-            bruck += beta * most as f64 + if distance == before { alpha } else { gap };
-        }
+            beta * (0..p).map(sent).max().unwrap() as f64
+        };
+        let messages = have.div_ceil(before) - 1;
+        let further = (messages - 1) as f64 * gap.max(longest(before));
+        bruck += alpha + further + longest(before.min(have - messages * before));
         have = before;
     }
     let (rounds, reach) = ((p as f64).log2().ceil(), (p as f64).log2().floor() + 1.0);
