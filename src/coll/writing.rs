@@ -214,7 +214,7 @@ impl Writing<'_> {
         match config.radix {
             0 => host::with_plain_floats(|| {
                 let (between, _) = self.state.facts().models(config);
-                between.radix(ranks, self.bytes)
+                between.radix_behind(ranks, self.bytes)
             }),
             radix => radix,
         }
