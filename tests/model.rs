@@ -706,7 +706,7 @@ fn times_are_those_of_the_formulas() {
         ),
         (
             of(Collective::Allgather, Algorithm::Bruck, 1, 6, 36 * kb),
-            2.0 * (10.0 + 8.0) + 35.0,
+            (10.0 + 4.0 * 2.0 + 1.0) + (10.0 + 5.0 * 6.0),
         ),
         (
             of(Collective::ReduceScatter, Algorithm::Halving, 1, 2, 36 * kb),

@@ -276,11 +276,33 @@ impl Model {
         call.steps().rounds().map(round_us).sum()
     }
 
-    /// Also what an all-reduction ends with.
-    pub(super) fn bruck(&self, call: &Call) -> Prediction {
+    /// What an all-reduction ends with. Ranks leave a reduction one after another: no byte passes while another message
+    /// is begun.
+    pub(super) fn spread(&self, call: &Call) -> Prediction {
         let part = call.bytes.div_ceil(call.ranks());
         Prediction {
             us: self.stepped_us(call, part) + self.beta_us() * call.others() as f64,
+            rounds: Some(call.stepped()),
+            sent: call.others(),
+        }
+    }
+
+    /// In a round a message begins when the one before has left.
+    pub(super) fn bruck(&self, call: &Call) -> Prediction {
+        let part = call.bytes.div_ceil(call.ranks());
+        let steps = call.steps();
+        let mut sent = 0;
+        let mut round_us = |(width, messages): (u32, u32)| {
+            sent += messages as usize;
+            let bytes = |width: u32| part * u64::from(width);
+            let link_us = |width| self.beta_us() * bytes(width) as f64;
+            let further_us = self.further_us(call, bytes(width)).max(link_us(width));
+            self.of(call, bytes(width)).alpha_us
+                + f64::from(messages - 1) * further_us
+                + link_us(steps.step(sent - 1).width)
+        };
+        Prediction {
+            us: steps.rounds().map(&mut round_us).sum(),
             rounds: Some(call.stepped()),
             sent: call.others(),
         }

@@ -40,9 +40,9 @@ impl Model {
         call: &Call,
     ) -> Prediction {
         match algorithm {
-            AllReductionAlgorithm::Halving => self.halving(call).then(self.bruck(call)),
+            AllReductionAlgorithm::Halving => self.halving(call).then(self.spread(call)),
             AllReductionAlgorithm::Gather => self.gathered(call),
-            AllReductionAlgorithm::Ordered => self.ordered(call).then(self.bruck(call)),
+            AllReductionAlgorithm::Ordered => self.ordered(call).then(self.spread(call)),
             AllReductionAlgorithm::Census => self.census(call),
             AllReductionAlgorithm::Dissemination => self.doubling_rounds(call),
             AllReductionAlgorithm::Doubling => self.exchange(call),
