@@ -471,7 +471,8 @@ fn begin_and_agree<O: Operation>(
     // In an exchange over nodes several ranks of a node send, because the messages between nodes are divided among
     // them.
     let leads = method.has_leaders() && !call.collective().family().is_exchange();
-    (work.requests.flow).set_whole(state.facts().widest == 1 || leads);
+    let facts = state.facts();
+    (work.requests.flow).set_whole(facts.nodes > 1 && (facts.widest == 1 || leads));
     if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {
         agree_on_rate(work, private, mpi, state)?;
     }

@@ -82,7 +82,7 @@ pub struct State {
     network: network::Shared,
     /// Is it to be measured?
     uncalibrated: AtomicBool,
-    /// Reductions and barriers until it was.
+    /// Short reductions, barriers, and exchanges of blocks of any sizes until it was.
     reductions: AtomicU32,
     /// Short reductions before there was a private communicator.
     short: AtomicU32,

@@ -237,6 +237,14 @@ impl Facts {
         }
     }
 
+    /// The same behind a reduction.
+    pub fn radix_behind(&self, form: Form, bytes: u64, config: &Config) -> u32 {
+        match config.radix {
+            0 => model_of(*self, form, config).radix_behind(self.members(form), bytes),
+            radix => radix,
+        }
+    }
+
     /// The radix of an exchange among all ranks on the circulant graph, of `bytes` bytes of each.
     pub fn exchange_radix(&self, bytes: u64, config: &Config) -> u32 {
         match config.radix {

@@ -1,4 +1,4 @@
-//! How much a rank may have on its way to others: in-flight control of all-broadcasts.
+//! How much a rank may have on its way to others: in-flight control of messages in the standard mode.
 //!
 //! A message that is sent in the standard mode is complete when the MPI library has it, not when it has arrived. So a
 //! sender that waits for nobody could pour out all that it has: into the queues of the network, where it delays what is
@@ -329,7 +329,8 @@ impl Flow {
         for edge in &mut self.edges {
             edge.round_trip = u32::MAX;
         }
-        if rate > 0 && small < 0 && longest >= 0 {
+        // Short calls may never have told the rate of the small window.
+        if rate > 0 && (i64::MIN + 1..0).contains(&small) && longest >= 0 {
             // The slowest rank's, because a few acknowledgements that come together seem to be a high rate.
             let small = !small;
             // Between the two, so that neither a lucky rank nor one that was kept from running says it alone.
@@ -372,16 +373,19 @@ impl Flow {
         }
     }
 
-    /// May a message of `bytes` bytes to rank `to` go ahead of others, which wait for something? Only where the wire
-    /// holds it, or else it would take the receiver's turn from another rank; and where there is room for one more, in
-    /// its turn: that may be what the receiver does first.
-    pub fn may_go_ahead(&mut self, to: u32, bytes: u64) -> bool {
-        let bytes = bytes + MESSAGE_BYTES;
-        let (window, bound) = (self.window(), self.bound);
-        let flying = self.flying + 2 * bytes;
-        let i = self.edge(to);
-        let open = self.edges[i].sent - self.edges[i].acknowledged;
-        bytes <= self.wire && flying <= window && open + 2 * bytes <= bound
+    /// Does the wire to another node hold a message of `bytes` bytes? Only then may it go ahead of others, which wait
+    /// for something; or else it would take the receiver's turn from another rank.
+    pub fn wire_holds(&self, bytes: u64) -> bool {
+        bytes + MESSAGE_BYTES <= self.wire
+    }
+
+    /// Is there room for a message of `bytes` bytes to rank `to`, and for one more? One that goes ahead of others
+    /// leaves room for these, which may be what its receiver does first.
+    pub fn has_room(&self, to: u32, bytes: u64) -> bool {
+        let both = 2 * (bytes + MESSAGE_BYTES);
+        let edge = self.edges.binary_search_by_key(&to, |edge| edge.to);
+        let open = edge.map_or(0, |i| self.edges[i].sent - self.edges[i].acknowledged);
+        self.flying + both <= self.window() && open + both <= self.bound
     }
 
     /// A message of `bytes` bytes has been started to rank `to`; if it is synchronous, at this time in nanoseconds.

@@ -233,7 +233,7 @@ impl Model {
     /// The same behind a reduction, which ranks leave one after another: there no byte passes while another message is
     /// begun (simulated: 80 and 400 kB among 36 ranks).
     pub fn radix_behind(&self, p: u32, bytes: u64) -> u32 {
-        self.radix_by(p, bytes, |steps| self.rounds_us(steps, |_| 0.0))
+        self.radix_by(p, bytes, |steps| self.spread_us(steps, 0))
     }
 
     /// The same where steps take so many microseconds.
@@ -269,19 +269,23 @@ impl Model {
         self.rounds_us(steps, |width| f64::from(width) * self.beta_us() * part)
     }
 
+    /// Microseconds of the same rounds where no byte passes while another message is begun. A rank gets `bytes` bytes.
+    fn spread_us(&self, steps: &Steps, bytes: u64) -> f64 {
+        self.rounds_us(steps, |_| 0.0) + self.beta_us() * bytes as f64
+    }
+
     /// Microseconds of an all-reduction of `bytes` bytes in which everyone of `p` takes the vectors of all, in these
     /// steps, and joins them, so many pieces of a vector one by one.
     pub fn gather_us(&self, p: u32, steps: &Steps, bytes: u64, pieces: u64) -> f64 {
         let others = u64::from(p.max(1) - 1);
-        self.whole_us(steps, bytes as f64) + JOIN_US * (others * pieces) as f64
+        self.spread_us(steps, others * bytes) + JOIN_US * (others * pieces) as f64
     }
 
     /// Microseconds of the same in parts, which are reduced in ceil(log2 p) rounds and spread in these steps.
     pub fn halving_us(&self, p: u32, steps: &Steps, bytes: u64) -> f64 {
         let others = bytes - bytes / u64::from(p.max(1));
         let halved_us = f64::from(Reach::among(p).rounds) * self.alpha_us;
-        let part = bytes as f64 / f64::from(p.max(1));
-        halved_us + self.beta_us() * others as f64 + self.whole_us(steps, part)
+        halved_us + self.beta_us() * others as f64 + self.spread_us(steps, others)
     }
 
     /// Microseconds of the same inside a node of `locals` ranks by messages, before and behind `messages` messages

@@ -9,6 +9,7 @@ use crate::model::Model;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::time::Duration;
 
 /// How many figures there are.
 pub const FIGURES: usize = 5;
@@ -222,6 +223,9 @@ pub struct Placement {
 /// Placements of which the figures are kept, at the most.
 const PLACEMENTS: usize = 16;
 
+/// A report waits for figures for so long.
+const PATIENCE: Duration = Duration::from_millis(100);
+
 /// The figures of several placements: those of a rack are not those of a job over racks.
 #[derive(Debug)]
 pub struct Known(Mutex<Vec<(Placement, Shared)>>);
@@ -261,10 +265,14 @@ impl Known {
         all[place].1.join(numbers);
     }
 
-    /// What is known of the placement of the most nodes.
+    /// What is known of the placement of the most nodes. Nothing if another thread holds the lock for long, or this one
+    /// did when a signal came that ends the job.
     pub fn of_largest(&self) -> Network {
-        let all = self.0.lock();
-        let largest = all.iter().max_by_key(|(placement, _)| placement.nodes);
+        let all = self.0.try_lock_for(PATIENCE);
+        let largest = all
+            .iter()
+            .flat_map(|all| all.iter())
+            .max_by_key(|(placement, _)| placement.nodes);
         largest.map_or(Network::default(), |(_, figures)| figures.get())
     }
 }

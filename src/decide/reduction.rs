@@ -191,7 +191,7 @@ impl Reduction<'_> {
         };
         let model = facts.models(config).0.sustained();
         let (nodes, leaders) = (facts.nodes, Form::Nodes { lanes: 1 });
-        let steps = Steps::new(nodes, facts.radix(leaders, self.bytes, config));
+        let steps = Steps::new(nodes, facts.radix_behind(leaders, self.bytes, config));
         model.halving_us(nodes, &steps, self.bytes)
             < model.gather_us(nodes, &steps, self.bytes, pieces)
     }

@@ -90,7 +90,7 @@ struct Sending {
     /// Those before them.
     ended: u32,
     in_flight: u32,
-    /// As many takes were done when nothing was found that could go ahead.
+    /// As many takes were done, and no send has ended since, when nothing could go ahead.
     looked: Option<usize>,
 }
 
@@ -110,6 +110,7 @@ impl Sending {
 
     /// The one that was started as number `number` is complete.
     fn end(&mut self, number: u32) {
+        self.looked = None; // there may be room now
         self.started[(number - self.ended) as usize].1 = true;
         self.in_flight -= 1;
         while let Some((_, true)) = self.started.front() {
@@ -207,8 +208,9 @@ impl<'a> Execution<'a> {
             }
             if send.after as usize <= self.taken {
                 let leaves = wire.send(send.to, &send.blocks, true)?;
-                if leaves {
-                    self.sending.begin(i);
+                match leaves {
+                    true => self.sending.begin(i),
+                    false => self.sending.looked = Some(self.taken),
                 }
                 return Ok(leaves);
             }

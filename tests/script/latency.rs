@@ -21,7 +21,8 @@ struct Port {
     receives: Vec<(u32, u32)>,
     posted: u32,
     started: u32,
-    sent: VecDeque<u32>,
+    /// When sends are complete, and their numbers.
+    sent: VecDeque<(u64, u32)>,
 }
 
 struct Wire<'a> {
@@ -56,7 +57,7 @@ impl ScriptWire for Wire<'_> {
             return Ok(false);
         }
         own.free = now + 1;
-        own.sent.push_back(own.started);
+        own.sent.push_back((own.free, own.started));
         own.started += 1;
         let pair = self.world.flying.entry((rank, to)).or_default();
         pair.push_back(arrives);
@@ -65,7 +66,10 @@ impl ScriptWire for Wire<'_> {
 
     fn poll(&mut self) -> Result<Option<Complete>, ()> {
         let rank = self.rank;
-        if let Some(send) = self.own().sent.pop_front() {
+        let now = self.world.now;
+        let sent = &mut self.own().sent;
+        if let Some(&(_, send)) = sent.front().filter(|(at, _)| *at <= now) {
+            sent.pop_front();
             return Ok(Some(Complete::Send(send)));
         }
         let World {

@@ -93,6 +93,11 @@ impl<T: Copy> Line<T> {
         });
     }
 
+    /// Has this rank a place of its own? Then its messages wait for no older ones to be found complete, but its own.
+    pub fn is_by_itself(&mut self, peer: u32) -> bool {
+        usize::from(self.peers.place(peer)) < Peers::MOST
+    }
+
     /// The messages that are not complete, with their ranks, oldest first.
     pub fn pending(&mut self) -> impl Iterator<Item = (u32, &mut Pending, &mut T)> {
         self.entries.iter_mut().filter_map(|entry| {

@@ -134,9 +134,7 @@ impl Question<'_> {
             Family::TotalExchange => facts.exchange_radix(self.bytes, self.config),
             Family::IrregularExchange => 2,
             Family::Barrier => facts.radix(form, 0, self.config),
-            Family::AllReduction if self.config.radix == 0 => {
-                model.radix_behind(members, self.bytes)
-            }
+            Family::AllReduction => facts.radix_behind(form, self.bytes, self.config),
             _ => facts.radix(form, self.bytes, self.config),
         };
         let latency = match self.collective.family() {
