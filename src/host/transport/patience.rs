@@ -249,12 +249,15 @@ pub(in crate::host) fn wait_any(
     Ok((which as usize, unsafe { status.assume_init() }))
 }
 
-/// Waits for the first of these messages.
+/// Waits for the first of these messages, unless one is complete already.
 pub(in crate::host) fn wait<'a>(
     mpi: &Mpi,
     pending: impl Iterator<Item = &'a mut Pending>,
 ) -> Result<(), Failure> {
     let mut pending: Vec<&mut Pending> = pending.collect();
+    if pending.iter().any(|pending| pending.status.is_some()) {
+        return Ok(());
+    }
     let mut requests: Vec<_> = pending.iter().map(|pending| pending.request).collect();
     let (which, status) = wait_any(mpi, &mut requests)?;
     pending[which].status = Some(status);

@@ -227,9 +227,16 @@ impl Requests {
         patience: &mut Patience,
     ) -> Result<(), Failure> {
         if Abi::BUILT.is_simulated() {
-            // Time passes while a rank waits in the host: for any send, as the oldest one may have gone ahead.
+            // Time passes while a rank waits in the host: for the oldest send to any rank, as the oldest of all may
+            // have gone ahead.
             let receive = (self.receives.pending().next()).map(|(_, message, _)| message);
-            let sends = self.sends.pending().map(|(_, message, _)| message);
+            let mut ranks = Vec::new();
+            let sends = self.sends.pending().filter(|(to, ..)| {
+                let is_first = !ranks.contains(to);
+                ranks.push(*to);
+                is_first
+            });
+            let sends = sends.map(|(_, message, _)| message);
             return wait(mpi, receive.into_iter().chain(sends));
         }
         match patience.wait() {
