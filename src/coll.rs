@@ -360,7 +360,7 @@ fn carry_out<O: Operation>(
         Choice::Rondo(method) => method,
     };
     report::enter(call.collective().mpi_name());
-    host::look_for_devices(); // what the program has loaded meanwhile
+    state.look_for_devices();
     let rc = match call.attempt(method, plan, mpi, state) {
         Ok(()) => 0,
         Err(Stop::Error(code)) => {

@@ -8,6 +8,7 @@ mod devices;
 mod end;
 mod exclusive;
 mod handshake;
+mod hardware;
 mod nodes;
 mod private;
 mod process;
@@ -34,6 +35,7 @@ use crate::topology::Topology;
 pub use devices::assert_memory;
 pub use end::{end, end_early};
 use exclusive::Exclusive;
+pub use hardware::gpu_may_be_below;
 pub use nodes::{Memory, Nodes, Space};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
@@ -96,6 +98,8 @@ pub struct State {
     futile: AtomicBool,
     /// What is learnt of the calls on it.
     pub learnt: Mutex<learn::Table>,
+    /// May a rank get memory of a GPU after the handshake? All ranks know alike.
+    gpu_may_come: bool,
     /// Do all ranks know that one of them may have memory that the processor cannot touch, since some call?
     gpu: AtomicBool,
     /// Did this process say that it passes no such memory to calls on this communicator?

@@ -90,6 +90,72 @@ fn links_lead_to_files() {
     assert!(links > 10, "{links}");
 }
 
+/// The anchors of a document's headings, as GitHub names them: in small letters, without what is neither a letter, a
+/// digit, a hyphen nor an underscore, with hyphens for spaces, and a number behind one that is there already.
+fn anchors(document: &str) -> Vec<String> {
+    let mut anchors: Vec<String> = Vec::new();
+    for line in document.lines() {
+        let title = line.trim_start_matches('#');
+        let level = line.len() - title.len();
+        let Some(title) = title.strip_prefix(' ').filter(|_| (1..=6).contains(&level)) else {
+            continue;
+        };
+        // Of a link, the text counts.
+        let texts = title.split("](").enumerate().map(|(i, part)| match i {
+            0 => part,
+            _ => part.split_once(')').map_or("", |(_, rest)| rest),
+        });
+        let slug = (texts.collect::<String>().trim().to_lowercase().chars())
+            .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
+            .map(|c| if c == ' ' { '-' } else { c })
+            .collect::<String>();
+        let name = (0..)
+            .map(|again| match again {
+                0 => slug.clone(),
+                _ => format!("{slug}-{again}"),
+            })
+            .find(|name| !anchors.contains(name));
+        anchors.extend(name);
+    }
+    anchors
+}
+
+#[test]
+fn headings_have_the_anchors_of_github() {
+    let document = "# One `MPI_Bcast`, *two*\n\n    # code\n#none\n## Träff: a - b\n### [x.md](y.md) z\n## x.md z\n";
+    assert_eq!(
+        anchors(document),
+        ["one-mpi_bcast-two", "träff-a---b", "xmd-z", "xmd-z-1"]
+    );
+}
+
+/// A place in a document that is linked is a heading there.
+#[test]
+fn links_lead_to_headings() {
+    let mut links = 0;
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        for rest in text.split("](").skip(1) {
+            let target = rest.split(')').next().unwrap();
+            let Some((file, anchor)) = target.split_once('#') else {
+                continue;
+            };
+            if target.contains("://") || !(file.is_empty() || file.ends_with(".md")) {
+                continue;
+            }
+            let name = document.display();
+            let linked = match file {
+                "" => text.clone(),
+                _ => fs::read_to_string(document.parent().unwrap().join(file)).unwrap(),
+            };
+            links += 1;
+            let found = anchors(&linked).iter().any(|heading| heading == anchor);
+            assert!(found, "{name} links {target}, which is no heading");
+        }
+    }
+    assert!(links > 10, "{links}");
+}
+
 /// Folders whose files, and those of folders in them, have lines as short as those of documents.
 const NARROW: &[&str] = &[
     "bench",
@@ -163,21 +229,18 @@ fn thresholds_in_prose_are_those_of_the_code() {
         |it: &str| says("docs/limits.md", it),
     );
     let tuning = |phrase: &str| says("docs/tuning.md", phrase);
+    let internals = |phrase: &str| says("docs/internals.md", phrase);
 
     let (between, within) = (kib(LEAST_BYTES), kib(NODE_LEAST_BYTES));
     tuning(&format!(
         "{between} on between nodes, and from {within} on within one node"
     ));
-    tuning(&format!(
-        "allgathers from {within} on through its shared segment"
-    ));
-    tuning(&format!("takes the place of the {within}."));
 
     let ranks = Family::Rooted.least_ranks();
     readme(&format!("gather and scatter on fewer than {ranks} ranks"));
     limits(&format!("Gather and scatter on fewer than {ranks} ranks"));
-    tuning(&format!("gather and scatter on fewer than {ranks} ranks"));
     tuning(&format!("Rondo from {ranks} ranks on"));
+    internals(&format!("gather and scatter on fewer than {ranks} ranks"));
     let left = format!("the rules leave fewer than {ranks} ranks to the host");
     says("docs/results.md", &left);
 
@@ -187,7 +250,6 @@ fn thresholds_in_prose_are_those_of_the_code() {
     readme("communicators of one or two ranks");
     limits("Communicators of one or two ranks");
 
-    let internals = |phrase: &str| says("docs/internals.md", phrase);
     let small = kib(flow::SMALL_WINDOW);
     tuning(&format!("as measured, {small} at the least"));
     internals(&format!("It is {small} and four times what the path"));

@@ -47,6 +47,10 @@ static void all_ranks_alike(MPI_Comm comm) {
     report("w_count", MPI_Alltoallw(from, counts, displs, types, to, bad, displs, types, comm), comm);
     report("w_type_null", MPI_Alltoallw(from, counts, displs, types, to, counts, displs, nulls, comm), comm);
     report("w_send_type_null", MPI_Alltoallw(from, counts, displs, nulls, to, counts, displs, types, comm), comm);
+#ifdef OPEN_MPI /* others read what is not there */
+    report("w_types_none", MPI_Alltoallw(from, counts, displs, types, to, counts, displs, NULL, comm), comm);
+    report("w_send_types_none", MPI_Alltoallw(from, counts, displs, NULL, to, counts, displs, types, comm), comm);
+#endif
     MPI_Type_free(&uncommitted);
 #ifndef OPEN_MPI /* which does not mind, and copies to where it copies from */
     report("alias", MPI_Alltoall(from, 10, type, from, 10, type, comm), comm);

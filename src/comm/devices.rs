@@ -64,7 +64,15 @@ impl State {
             ..128 => sequence.is_multiple_of(8),
             _ => sequence.is_multiple_of(1024) || sequence.is_power_of_two(),
         };
-        due && self.config.gpu != Gpu::Off && !Abi::BUILT.is_simulated()
+        due && self.gpu_may_come && !Abi::BUILT.is_simulated()
+    }
+
+    /// Looks what the program has loaded meanwhile, if that may be a GPU's driver.
+    #[inline]
+    pub fn look_for_devices(&self) {
+        if self.gpu_may_come {
+            host::look_for_devices();
+        }
     }
 
     /// Asks all ranks whether one has loaded a GPU's driver since the handshake. If that is a reason, all calls from

@@ -63,6 +63,7 @@ pub fn handshake(
         rules: Box::default(),
         futile: AtomicBool::default(),
         learnt: Mutex::default(),
+        gpu_may_come: false,
         gpu: AtomicBool::default(),
         asserted: (ASSERTED.get(mpi, comm)?.copied().unwrap_or(false)).into(),
         strayed: AtomicBool::default(),
@@ -179,6 +180,11 @@ impl State {
         if self.config.gpu == Gpu::Off {
             host::ignore_devices();
         }
+        self.gpu_may_come = match self.config.gpu {
+            Gpu::Auto => proposal.gpu_may_be_there(),
+            Gpu::Host | Gpu::Direct => true,
+            Gpu::Off => false,
+        };
         if self.rank == 0 {
             self.report_differences(host, proposal);
         }

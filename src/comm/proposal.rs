@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::hardware;
 use super::private::Place;
 use crate::config::{self, Gpu};
 use crate::hash;
@@ -44,7 +45,8 @@ impl Proposal {
     const RULES: usize = 6;
     const RULE_COUNT: usize = 8;
     const PLACES: usize = 9;
-    const RANK_0: usize = 10;
+    const HARDWARE: usize = 10;
+    const RANK_0: usize = 11;
     const CONFIG: usize = Self::RANK_0 + W;
     const NETWORK: usize = Self::CONFIG + 2 * W;
 
@@ -69,6 +71,7 @@ impl Proposal {
             true => Devices::None as i64,
             false => devices as i64,
         };
+        proposal.0[Self::HARDWARE] = hardware::gpu_may_be_here().into();
         proposal.0[Self::PLACES] = Place::taken().into();
         proposal.offer_both(Self::RULES, rules.hash());
         if rank == 0 {
@@ -133,6 +136,11 @@ impl Proposal {
     /// of other nodes.
     pub fn network(&self) -> Numbers {
         std::array::from_fn(|i| self.0[Self::NETWORK + i])
+    }
+
+    /// Does a rank run on a machine that may have a GPU?
+    pub fn gpu_may_be_there(&self) -> bool {
+        self.0[Self::HARDWARE] > 0
     }
 
     /// May a rank have memory that the processor cannot touch? What programs assert of it does not count where the

@@ -234,7 +234,7 @@ const OTHERS: &[Opt] = &[
         unit: "times",
         default: "0",
         scope: Scope::Communicator,
-        doc: "In a round a rank sends up to so many messages, less one: in an allgather by bruck, an alltoall by \
+        doc: "A rank sends up to this number less one of messages in a round: in an allgather by bruck, an alltoall by \
               circulant, a barrier, and where all ranks of an allreduce send to all. 2 has one message a round, a \
               larger number fewer rounds. 0 takes the best by the cost model. 1 is 2.",
     },
@@ -362,8 +362,8 @@ const OTHERS: &[Opt] = &[
         unit: "messages",
         default: "128",
         scope: Scope::Communicator,
-        doc: "Of so many messages from one rank to another, but those of gathers and scatters, one waits until it is \
-              being received, so that no rank runs further ahead. 0 waits only for what would take too much memory.",
+        doc: "One in so many messages from one rank to another waits until it is being received, so that no rank runs \
+              further ahead. Gathers and scatters are exempt. 0 waits only for what would take too much memory.",
     },
     Opt {
         name: "MAX_COMMS",
@@ -388,7 +388,8 @@ const OTHERS: &[Opt] = &[
               every buffer, the MPI library sends from and receives into those of a GPU, and the driver copies where \
               Rondo would. The MPI library must then be able to use such buffers, as the program expects of it anyway; \
               communicators with Level Zero are left to it all the same. Off says that all buffers are the \
-              processor's.",
+              processor's. A driver that is loaded after the first collective counts too: under auto on machines \
+              that may have a GPU, by host and direct on all.",
     },
     Opt {
         name: "TRACE",

@@ -115,7 +115,10 @@ impl Problem for Broadcast<'_> {
             Candidate::First => self.first(),
             Candidate::Second => match self.second() {
                 Some((algorithm, _)) => self.by(algorithm, self.context.config.block_bytes),
-                None => self.first().with_blocks(|blocks| blocks.div_ceil(FACTOR)),
+                None => (self.first()).with_blocks(|blocks| {
+                    let fewer = blocks.div_ceil(FACTOR);
+                    fewer.max(model::least_blocks(self.bytes))
+                }),
             },
             Candidate::Third => self
                 .first()

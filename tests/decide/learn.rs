@@ -180,6 +180,19 @@ fn the_second_candidate_is_another_way() {
     }
 }
 
+/// Hosts count the bytes of a message in a C `int`.
+#[test]
+fn no_candidate_has_blocks_that_are_too_long() {
+    let default = Config::default();
+    for bytes in [1 << 30, 1 << 38, 1 << 40] {
+        for candidate in [Candidate::First, Candidate::Second, Candidate::Third] {
+            let choice = broadcast(apart(2), bytes, &default).candidate(candidate);
+            let (_, blocks) = form_and_blocks(choice);
+            assert!(bytes.div_ceil(blocks.into()) <= 1 << 30, "{choice:?}");
+        }
+    }
+}
+
 /// Within a node the host is not expected to be many times slower; between nodes it may be.
 #[test]
 fn what_is_made_first_may_wait_within_a_node_only() {

@@ -35,6 +35,7 @@ impl Side {
         match self.kind {
             Kind::Empty => None,
             Kind::One(datatype, _) => Some(datatype),
+            Kind::Each(types) if types.is_null() => None,
             Kind::Each(types) => {
                 // SAFETY: by the contract of the call the array has an entry for every rank.
                 let datatype = unsafe { *types.add(rank as usize) };
