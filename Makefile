@@ -65,7 +65,7 @@ deep: both ## programs under valgrind; jobs in which every call of the MPI libra
 	@scripts/setup --matrix
 	@scripts/deep
 
-check: both ## what CI runs, and format, lints, documentation, the header, licences and advisories of packages
+check: both ## all of CI but make matrix, and format, lints, documentation, the header, licences and advisories
 	cargo fmt --check
 	@for mpi in openmpi mpich; do \
 	    echo "lints for $$mpi"; \

@@ -7,8 +7,8 @@ except ImportError:  # before, it is in spack.package
 
 
 class Rondo(MakefilePackage):
-    """Rondo is preloaded under unchanged MPI programs, C or Fortran, and runs their broadcasts, allgathers, gathers,
-    scatters and reductions in the fewest possible rounds."""
+    """Rondo is preloaded under unchanged MPI programs, C or Fortran, and carries out their broadcasts, allgathers,
+    gathers, scatters, reductions, alltoalls and barriers, where its rules or its measurements find that faster."""
 
     license("BSD-3-Clause")
 
