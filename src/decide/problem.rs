@@ -58,7 +58,7 @@ impl Context<'_> {
 
 /// Who has the calls by the rules, which made this choice, where a file of rules may say otherwise, whatever the bytes.
 #[inline]
-fn default_of(choice: Choice) -> Option<Candidate> {
+pub(super) fn default_of(choice: Choice) -> Option<Candidate> {
     match choice {
         Choice::Rondo(Method { why: Why::Auto, .. }) => Some(Candidate::First),
         Choice::Host(Why::OneNode | Why::Small | Why::Slower) => Some(Candidate::Host),
@@ -74,7 +74,7 @@ pub(super) fn is_doubted(choice: Choice) -> bool {
 
 /// What is expected of the host where such calls are Rondo's: a program in which it is the better choice should not
 /// have to wait.
-fn doubt(class: SizeClass) -> Prior {
+pub(super) fn doubt(class: SizeClass) -> Prior {
     Prior {
         class: class.number(),
         default: Candidate::First,
@@ -103,6 +103,11 @@ const MODEL_BELOW_MAX: f64 = 4.0;
 /// What the model says of the second way counts up to here: the model may be wrong.
 const SECOND_RATIO_MAX: f64 = 4.0;
 
+/// How many times as long as the first way the second one may take, where the model says that.
+pub(super) fn by_model(ratio: f64) -> f64 {
+    ratio.clamp(UNKNOWN_RATIO, SECOND_RATIO_MAX)
+}
+
 impl Context<'_> {
     /// What is expected of calls of `bytes` bytes whose size class and default these are, by the model where the
     /// network is known.
@@ -113,18 +118,20 @@ impl Context<'_> {
         slower: &Slower,
     ) -> Prior {
         let known = self.facts.is_known(self.config);
-        let by_model = |ratio: f64, most, unknown| match known {
-            true => ratio.clamp(UNKNOWN_RATIO, most),
-            false => unknown,
-        };
         let other = |slower: Option<f64>| {
-            slower.map(|ratio| by_model(ratio, SECOND_RATIO_MAX, SECOND_RATIO))
+            slower.map(|ratio| match known {
+                true => by_model(ratio),
+                false => SECOND_RATIO,
+            })
         };
         Prior {
             class: class.number(),
             default,
             expected: [
-                Some(by_model(slower.host, HOST_RATIO_MAX, UNKNOWN_RATIO)),
+                Some(match known {
+                    true => slower.host.clamp(UNKNOWN_RATIO, HOST_RATIO_MAX),
+                    false => UNKNOWN_RATIO,
+                }),
                 Some(match known {
                     true => slower.host.recip().clamp(UNKNOWN_RATIO, MODEL_BELOW_MAX),
                     false => self.facts.below(bytes),

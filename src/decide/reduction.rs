@@ -9,14 +9,15 @@
 mod blocks;
 mod limits;
 
-use super::problem::is_doubted;
-use super::{Choice, Context, Form, Method, Problem, Why};
+use super::problem::{by_model, default_of, doubt, is_doubted};
+use super::{Choice, Context, Form, Method, Problem, SizeClass, Why};
 use crate::algorithm::{
     Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm,
     ScatteredReductionAlgorithm, trees,
 };
 use crate::collective::{LEAST_BYTES, Reducing};
 use crate::config::{Hierarchy, Reproducible};
+use crate::learn::{Candidate, Prior};
 use crate::model::{Model, Reach};
 use crate::rules::Ruling;
 use crate::schedule::Steps;
@@ -176,14 +177,25 @@ impl Reduction<'_> {
         self.model().backwards().latency(self.bytes)
     }
 
-    /// Is a short vector by the model faster in parts that leaders, or lanes, halve and spread than if leaders gather
-    /// what their nodes have? The bits are the same, so what was measured of the network counts.
+    /// Are there two ways over nodes with the same bits: leaders, or lanes, halve and spread a short vector, or leaders
+    /// gather what their nodes have?
+    fn has_two_ways(&self) -> bool {
+        let over_nodes = |algorithm| self.form(algorithm) != Form::Flat;
+        self.reducing() == Reducing::All
+            && self.context.facts.nodes > 1
+            && over_nodes(Algorithm::Halving)
+            && over_nodes(Algorithm::Gather)
+            && self.is_short()
+    }
+
+    /// Is halving the faster one of them by the model? What was measured of the network counts.
     fn is_for_halving(&self) -> bool {
+        self.has_two_ways() && self.halving_ratio() < 1.0
+    }
+
+    /// How many times as long as a gather over nodes halving takes by the model.
+    fn halving_ratio(&self) -> f64 {
         let Context { facts, config, .. } = self.context;
-        let halves = self.form(Algorithm::Halving) != Form::Flat;
-        if facts.nodes == 1 || !halves || self.form(Algorithm::Gather) == Form::Flat {
-            return false;
-        }
         // Elements that are evaluated alike are joined together.
         let pieces = match self.order.exact {
             true => 1,
@@ -192,8 +204,25 @@ impl Reduction<'_> {
         let model = facts.models(config).0.sustained();
         let (nodes, leaders) = (facts.nodes, Form::Nodes { lanes: 1 });
         let steps = Steps::new(nodes, facts.radix_behind(leaders, self.bytes, config));
-        model.halving_us(nodes, &steps, self.bytes)
-            < model.gather_us(nodes, &steps, self.bytes, pieces)
+        let gather_us = model.gather_us(nodes, &steps, self.bytes, pieces);
+        model.halving_us(nodes, &steps, self.bytes) / gather_us.max(1e-3)
+    }
+
+    /// The other one of two ways with the same bits, and how many times as long as the first it takes by the model.
+    fn second(&self) -> Option<(Algorithm, f64)> {
+        if !self.has_two_ways() {
+            return None;
+        }
+        let ratio = self.halving_ratio();
+        match self.first() {
+            Choice::Rondo(method) if method.algorithm == Algorithm::Gather => {
+                Some((Algorithm::Halving, ratio))
+            }
+            Choice::Rondo(method) if method.algorithm == Algorithm::Halving => {
+                Some((Algorithm::Gather, ratio.recip()))
+            }
+            Choice::Rondo(_) | Choice::Host(_) => None,
+        }
     }
 
     /// Is a tree by the model faster than many blocks on the circulant graph?
@@ -469,9 +498,37 @@ impl Problem for Reduction<'_> {
         self.by(self.preferred(), self.context.config.block_bytes)
     }
 
-    /// Where the host and Rondo give the same bits.
+    fn candidate(&self, candidate: Candidate) -> Choice {
+        let block_bytes = self.context.config.block_bytes;
+        match (candidate, self.second()) {
+            (Candidate::Host, _) => Choice::Host(Why::Measured),
+            (Candidate::Second, Some((algorithm, _))) => self.by(algorithm, block_bytes),
+            (Candidate::First | Candidate::Second | Candidate::Third, _) => self.first(),
+        }
+    }
+
+    /// Calls that may be the host's, and others that may not, have classes of their own.
+    #[inline]
+    fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
+        let class = SizeClass::of(self.bytes, self.promise() == Reproducible::Off);
+        default_of(choice).map(|default| (class, default))
+    }
+
+    /// The host is tried where it gives the same bits as Rondo.
+    fn prior(&self, choice: Choice) -> Option<Prior> {
+        let (class, _) = self.size_class(choice)?;
+        let mut prior = doubt(class);
+        if self.promise() != Reproducible::Off {
+            prior.expected[Candidate::Host as usize] = None;
+        }
+        let ratio = self.second().map(|(_, ratio)| by_model(ratio));
+        prior.expected[Candidate::Second as usize] = ratio;
+        Some(prior)
+    }
+
+    /// Where the host and Rondo, or two ways of Rondo's, give the same bits.
     #[inline]
     fn learns(&self, choice: Choice) -> bool {
-        self.promise() == Reproducible::Off && is_doubted(choice)
+        is_doubted(choice) && (self.promise() == Reproducible::Off || self.has_two_ways())
     }
 }

@@ -2,10 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use super::problem::is_doubted;
+use super::problem::{by_model, doubt, is_doubted};
 use super::{Choice, Context, Form, Method, Problem, Why, model_of};
 use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::config::Hierarchy;
+use crate::learn::{Candidate, Prior};
 use crate::model::{Model, Reach};
 use crate::schedule::Steps;
 
@@ -42,21 +43,48 @@ pub struct TotalExchange<'a> {
 impl TotalExchange<'_> {
     /// The fastest algorithm by the model. Without bytes, any.
     fn fastest(&self) -> Algorithm {
-        let facts = self.context.facts;
         let Some(bytes) = self.bytes else {
             return Algorithm::Linear;
         };
-        let circulant_us = self.circulant_us(bytes);
-        let is_circulant = |straight_us: f64| circulant_us.is_some_and(|us| us < straight_us);
-        let form = self.form(Algorithm::Linear);
-        let straight_us = match form {
-            Form::Flat => self.flat().straight_us(facts.p, bytes),
-            Form::Nodes { .. } => self.nodes_us(bytes),
+        let (straight, straight_us) = self.straight(bytes);
+        match self.circulant_us(bytes) {
+            Some(circulant_us) if circulant_us < straight_us => Algorithm::Circulant,
+            Some(_) | None => straight,
+        }
+    }
+
+    /// The way for blocks that travel once, be it over nodes, and its microseconds by the model.
+    fn straight(&self, bytes: u64) -> (Algorithm, f64) {
+        let facts = self.context.facts;
+        match self.form(Algorithm::Linear) {
+            Form::Nodes { .. } => (Algorithm::Linear, self.nodes_us(bytes)),
+            Form::Flat => {
+                let block = bytes / u64::from(facts.p);
+                let algorithm = match block <= facts.eager_bytes {
+                    true => Algorithm::Linear,
+                    false => Algorithm::Pairwise,
+                };
+                (algorithm, self.flat().straight_us(facts.p, bytes))
+            }
+        }
+    }
+
+    /// Where Rondo has the call: the other one of few rounds and blocks that travel once, and how many times as long as
+    /// the first it takes by the model.
+    fn second(&self) -> Option<(Algorithm, f64)> {
+        let bytes = self.bytes?;
+        let Choice::Rondo(Method { algorithm, .. }) = self.first() else {
+            return None;
         };
-        match bytes / u64::from(facts.p) {
-            _ if is_circulant(straight_us) => Algorithm::Circulant,
-            block if form != Form::Flat || block <= facts.eager_bytes => Algorithm::Linear,
-            _ => Algorithm::Pairwise,
+        let (straight, straight_us) = self.straight(bytes);
+        let circulant_us = self.circulant_us(bytes)?;
+        match algorithm.of_total_exchange() {
+            TotalExchangeAlgorithm::Circulant => Some((straight, straight_us / circulant_us)),
+            TotalExchangeAlgorithm::Pairwise | TotalExchangeAlgorithm::Linear => {
+                Some((Algorithm::Circulant, circulant_us / straight_us))
+            }
+            // The user's.
+            TotalExchangeAlgorithm::Hypercube | TotalExchangeAlgorithm::Mesh => None,
         }
     }
 
@@ -234,6 +262,22 @@ impl Problem for TotalExchange<'_> {
 
     fn first(&self) -> Choice {
         self.by(self.automatic().unwrap_or_else(|_| self.fastest()), 0)
+    }
+
+    fn candidate(&self, candidate: Candidate) -> Choice {
+        match (candidate, self.second()) {
+            (Candidate::Host, _) => Choice::Host(Why::Measured),
+            (Candidate::Second, Some((algorithm, _))) => self.by(algorithm, 0),
+            (Candidate::First | Candidate::Second | Candidate::Third, _) => self.first(),
+        }
+    }
+
+    fn prior(&self, choice: Choice) -> Option<Prior> {
+        let (class, _) = self.size_class(choice)?;
+        let mut prior = doubt(class);
+        let ratio = self.second().map(|(_, ratio)| by_model(ratio));
+        prior.expected[Candidate::Second as usize] = ratio;
+        Some(prior)
     }
 
     fn learns(&self, choice: Choice) -> bool {

@@ -1,7 +1,8 @@
 //! Exchanges are the host's, unless they are of short blocks on several nodes, or the user says otherwise.
 
 use super::*;
-use rondo::decide::TotalExchange;
+use rondo::decide::{Problem, TotalExchange};
+use rondo::learn::Candidate;
 
 fn exchange(collective: Collective, facts: Facts, bytes: u64, config: &Config) -> Choice {
     let knows = collective.family().knows_bytes();
@@ -240,4 +241,29 @@ fn the_host_is_tried_where_exchanges_are_rondos_by_the_model() {
     assert!(learns(measured(4, 4), 16 * 64));
     assert!(!learns(measured(4, 4), 16 << 20));
     assert!(!learns(NODE, 16 * 64));
+}
+
+/// Where the model gives a call to Rondo in few rounds or over nodes, the other way is tried too.
+#[test]
+fn the_second_candidate_is_the_other_way() {
+    let config = Config::default();
+    let of = |facts, bytes| TotalExchange {
+        context: Context {
+            collective: Collective::Alltoall,
+            facts,
+            config: &config,
+        },
+        bytes: Some(bytes),
+    };
+    for (facts, bytes) in [(measured(36, 1), 36 * 64), (measured(8, 8), 64 * 64)] {
+        let call = of(facts, bytes);
+        let [first, second] = [Candidate::First, Candidate::Second]
+            .map(|candidate| by(call.candidate(candidate)).unwrap().0);
+        assert_ne!(first, second);
+        assert!([first, second].contains(&Algorithm::Circulant));
+        let prior = call.prior(call.choose()).unwrap();
+        let expected = prior.expected[Candidate::Second as usize].unwrap();
+        assert!((1.0..=4.0).contains(&expected), "{expected}");
+        assert_eq!(prior.expected[Candidate::Third as usize], None);
+    }
 }

@@ -7,6 +7,7 @@ use rondo::config::{Config, Hierarchy, Reproducible, Setting};
 use rondo::decide::{
     Barrier, Choice, Context, Facts, Form, Method, Order, Problem, Reduction, SLOT_UNIT_MAX, Why,
 };
+use rondo::learn::Candidate;
 use rondo::network::Network;
 use rondo::rules::Ruling;
 use rondo::script::fullest_rounds;
@@ -1161,4 +1162,51 @@ fn scans_over_nodes_are_rondos_where_the_model_says_so_if_the_operator_is_exact(
     };
     let long = reduction(Collective::Scan, slow, 1 << 20, SUM_OF_INTEGERS, &default);
     assert_eq!(host_because(long), Some(Why::Slower));
+}
+
+/// A clock may choose between two ways with the same bits, and between these alone.
+#[test]
+fn short_sums_over_nodes_have_a_second_way_with_the_same_bits() {
+    let config = Config::default();
+    let facts = full(4, 4);
+    let sum = |order| Reduction {
+        context: Context {
+            collective: Collective::Allreduce,
+            facts,
+            config: &config,
+        },
+        bytes: 4096,
+        unit: 8,
+        longest: 256,
+        fullest: 4096,
+        order,
+    };
+    let inexact = sum(SUM_OF_DOUBLES);
+    let ways =
+        [Candidate::First, Candidate::Second].map(|candidate| chosen(inexact.candidate(candidate)));
+    assert!(
+        ways == [Algorithm::Gather, Algorithm::Halving]
+            || ways == [Algorithm::Halving, Algorithm::Gather],
+        "{ways:?}"
+    );
+    let choice = inexact.choose();
+    assert!(inexact.learns(choice));
+    let prior = inexact.prior(choice).unwrap();
+    let [host, _, second, third] = prior.expected;
+    assert_eq!((host, second.is_some(), third), (None, true, None));
+    // Exact ones may be the host's, so they are counted apart.
+    let exact = sum(SUM_OF_INTEGERS);
+    let other = exact.prior(exact.choose()).unwrap();
+    assert!(other.expected[0].is_some());
+    assert_ne!(prior.class, other.class);
+    // Where the bits may not depend on the nodes, or keep to the order of ranks, there is one way.
+    for reproducible in [Reproducible::Placement, Reproducible::Order] {
+        let config = self::config(|c| c.reproducible = reproducible);
+        let context = Context {
+            config: &config,
+            ..inexact.context
+        };
+        let call = Reduction { context, ..inexact };
+        assert!(!call.learns(call.choose()));
+    }
 }
