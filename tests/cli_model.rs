@@ -117,6 +117,24 @@ fn figures_go_before_a_file_and_a_file_before_the_usual_network() {
     assert_eq!(report["rows"][0]["us"], 150.0);
 }
 
+/// Who gives the latency alone, of a faster network than the usual one, has said nothing of the gap.
+#[test]
+fn a_gap_that_is_not_given_is_no_longer_than_a_message() {
+    let report = json("model barrier -p 8 --alpha 2");
+    assert_eq!(report["network"]["gap_us"], 2.0);
+    assert_eq!(report["rows"][0]["us"], 6.0);
+    let rules = file("gap.json");
+    let saved = r#"{"network": {"alpha_us": 100, "gap_us": 40}, "rules": []}"#;
+    fs::write(&rules, saved).expect("a file");
+    let report = json(&format!(
+        "model barrier -p 8 --from {} --alpha 5",
+        rules.display()
+    ));
+    assert_eq!(report["network"]["gap_us"], 5.0);
+    let given = json("model barrier -p 8 --alpha 5 --gap 5");
+    assert_eq!(given["network"]["gap_us"], 5.0);
+}
+
 #[test]
 fn a_file_that_ranks_would_ignore_is_refused() {
     let rules = file("wrong.json");
@@ -200,6 +218,11 @@ fn nonsense_is_refused_in_one_line() {
             "model bcast -p 4 -b 1 --alpha 1e300",
             "network: 1e300 is not",
         ),
+        (
+            "model bcast -p 4 -b 1 --alpha 2 --gap 20",
+            "--gap 20 is more than the 2 us that a short message takes",
+        ),
+        ("model bcast -p 4 -b 1 --gap 11", "--gap 11 is more than"),
         (
             "model alltoall -p 1M -b 8",
             "8 bytes are less than one for each of 1048576 ranks",
