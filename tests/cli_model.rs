@@ -172,6 +172,21 @@ fn what_is_not_predicted_has_a_reason() {
     assert!(line.expect("a row").contains(" - "), "{table}");
 }
 
+/// In a call no rank knows the sizes of others' blocks, so that Rondo sends each straight, on nodes too, and finds none
+/// too long.
+#[test]
+fn exchanges_of_blocks_of_any_size_are_decided_as_in_a_call() {
+    for name in ["alltoallv", "alltoallw"] {
+        let report = json(&format!("model {name} -p 64 --nodes 8 -b 64,4G"));
+        let rows = report["rows"].as_array().expect("rows");
+        assert_eq!(rows.len(), 2 * Collective::Alltoallv.algorithms().len());
+        for row in rows {
+            assert_eq!(row["why"], Value::Null, "{row}");
+            assert!(row["us"].as_f64().is_some_and(|us| us > 0.0), "{row}");
+        }
+    }
+}
+
 #[test]
 fn rows_over_ranks_and_pictures() {
     for ending in ["svg", "png"] {
