@@ -188,6 +188,18 @@ fn exchanges_of_blocks_of_any_size_are_decided_as_in_a_call() {
 }
 
 #[test]
+fn rows_over_ranks_end_with_the_nodes_that_are_given() {
+    let report = json("model bcast -p 6 --nodes 4 -b 1K --over ranks");
+    let rows = report["rows"].as_array().expect("rows").iter();
+    let mut shapes: Vec<(u64, u64)> = rows
+        .map(|row| ["ranks", "nodes"].map(|name| row[name].as_u64().expect("a number")))
+        .map(|[ranks, nodes]| (ranks, nodes))
+        .collect();
+    shapes.dedup();
+    assert_eq!(shapes, [(2, 1), (4, 2), (6, 4)]);
+}
+
+#[test]
 fn rows_over_ranks_and_pictures() {
     for ending in ["svg", "png"] {
         let picture = file(&format!("ranks.{ending}"));
