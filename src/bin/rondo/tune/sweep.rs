@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::choose::{Candidate, HOST, best};
+use super::choose::{Candidate, HOST, best, candidates};
 use crate::{
     Failure,
     bench::{
@@ -14,14 +14,10 @@ use crate::{
     mpi::{Call, Comm, Mpi, Side},
 };
 use rondo::{
-    algorithm::Algorithm,
     collective::{Collective, Family},
     config::Config,
     network::Network,
 };
-
-/// Sizes of blocks that are tried besides that of the cost model.
-const BLOCKS: [u64; 4] = [4 << 10, 16 << 10, 64 << 10, 256 << 10];
 
 /// Candidates that are left after a first look.
 const FINALISTS: usize = 3;
@@ -238,21 +234,4 @@ impl<'a> Sweep<'a> {
         let second = bench.batch(side, 2, false)?.slowest;
         Ok(Some(first.min(second)))
     }
-}
-
-/// The algorithms of a collective, and sizes of blocks for the one that all sizes of messages go by.
-fn candidates(collective: Collective) -> Vec<Candidate> {
-    let mut all = Vec::new();
-    for &algorithm in collective.algorithms() {
-        let blocks = match algorithm == Algorithm::Circulant {
-            true => &BLOCKS[..],
-            false => &[],
-        };
-        let each = [0].iter().chain(blocks).map(|&block_bytes| Candidate {
-            algorithm: algorithm.name(),
-            block_bytes,
-        });
-        all.extend(each);
-    }
-    all
 }
