@@ -869,6 +869,10 @@ fn under_slurm_and_flux_the_library_fits_the_mpi_of_the_program() {
         ("libmpi.so.40", "openmpi"),
         ("libmpi.so.12", "mpich"),
         ("libmpich.so.12", "mpich"),
+        // Cray's.
+        ("libmpi_gnu_123.so.12", "mpich"),
+        ("libmpi_amd.so.12", "mpich"),
+        ("libmpifort_cray.so.12", "mpich"),
     ] {
         // A program that needs an MPI library of this name, which has nothing in it.
         let script = format!(

@@ -11,13 +11,26 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Names of MPI libraries begin like this, with the ABI that they have. Intel MPI's has MPICH's.
+/// Names of MPI libraries begin like this, with the ABI that they have. Intel MPI's has MPICH's, and so have Cray's, of
+/// which there is one for each compiler.
 const LIBRARIES: &[(&str, &str)] = &[
     ("libmpi_abi.so", "standard"),
     ("libmpifort_abi.so", "standard"),
     ("libmpi.so.12", "mpich"),
     ("libmpich", "mpich"),
     ("libmpifort.so.12", "mpich"),
+    ("libmpi_gnu", "mpich"),
+    ("libmpifort_gnu", "mpich"),
+    ("libmpi_cray", "mpich"),
+    ("libmpifort_cray", "mpich"),
+    ("libmpi_intel", "mpich"),
+    ("libmpifort_intel", "mpich"),
+    ("libmpi_nvidia", "mpich"),
+    ("libmpifort_nvidia", "mpich"),
+    ("libmpi_amd", "mpich"),
+    ("libmpifort_amd", "mpich"),
+    ("libmpi_aocc", "mpich"),
+    ("libmpifort_aocc", "mpich"),
     ("libmpi.so.", "openmpi"),
     ("libmpi_mpifh.so.", "openmpi"),
     ("libmpi_usempif08.so.", "openmpi"),
