@@ -426,6 +426,21 @@ fn shared_memory_that_is_not_to_be_had_is_missed() {
     );
 }
 
+/// By its name, which the loader finds in front of the program's libraries.
+#[test]
+fn calls_that_a_gpu_keeps_away_are_named() {
+    let jobs = jobs();
+    let driver = jobs.folder.join("libcuda.so.1");
+    compile(None, &ctest("gpu_driver.c"), driver, mpirun::SHARED);
+    let preload = format!("LD_PRELOAD={}", jobs.file("libcuda.so.1"));
+    let tool = || jobs.tool(&[], 3, &["-x", &preload, "./checked"]);
+    let text = said(&mut tool()).problems(&["gpu"]);
+    let what = "a GPU's driver is loaded, so that 20 calls of rank 0 were left to the MPI library";
+    assert!(text.contains(what), "{text}");
+    assert!(text.contains("RONDO_GPU=off"), "{text}");
+    said(tool().env("RONDO_GPU", "off")).problems(&[]);
+}
+
 #[test]
 fn what_is_switched_off_is_said() {
     let said = self::said(jobs().tool(&[], 3, &["./checked"]).env("RONDO", "off"));
