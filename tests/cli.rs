@@ -869,6 +869,10 @@ fn under_slurm_and_flux_the_library_fits_the_mpi_of_the_program() {
         ("libmpi.so.40", "openmpi"),
         ("libmpi.so.12", "mpich"),
         ("libmpich.so.12", "mpich"),
+        // Cray's.
+        ("libmpi_gnu_123.so.12", "mpich"),
+        ("libmpi_amd.so.12", "mpich"),
+        ("libmpifort_cray.so.12", "mpich"),
     ] {
         // A program that needs an MPI library of this name, which has nothing in it.
         let script = format!(
@@ -909,6 +913,29 @@ fn under_slurm_and_flux_the_library_fits_the_mpi_of_the_program() {
             assert!(printed.contains(preload), "{words:?}: {printed}");
         }
     }
+}
+
+/// A script says nothing of its MPI, and neither does Slurm: the MPI of the tool may be another one.
+#[test]
+fn where_nobody_knows_the_mpi_the_library_for_every_mpi_is_taken() {
+    let launchers = Launchers::new();
+    let script = launchers.0.join("app.sh");
+    executable(&script, "#!/bin/sh\n");
+    let script = script.display().to_string();
+    let srun = launchers.add("srun", "slurm 22.05.8");
+    let [(own, mpirun), _] = own_and_other(&launchers);
+    let preloads = |launcher: &str, preload: &str| {
+        let (mut tool, _) = installed(&launchers, "bin");
+        let output = tool.args(["run", "-n", launcher, &script]).output();
+        let printed = text(&output.expect("the copy starts").stdout);
+        let printed = printed.replace("LD_PRELOAD ", "LD_PRELOAD=");
+        assert!(printed.contains(preload), "{preload}: {printed}");
+    };
+    let (_, of_tool) = installed(&launchers, &format!("lib/{own}"));
+    preloads(&srun, &of_tool);
+    let (_, every) = installed(&launchers, "lib/rondo");
+    preloads(&srun, &every);
+    preloads(&mpirun, &of_tool);
 }
 
 #[test]

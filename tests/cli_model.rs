@@ -117,6 +117,24 @@ fn figures_go_before_a_file_and_a_file_before_the_usual_network() {
     assert_eq!(report["rows"][0]["us"], 150.0);
 }
 
+/// Who gives the latency alone, of a faster network than the usual one, has said nothing of the gap.
+#[test]
+fn a_gap_that_is_not_given_is_no_longer_than_a_message() {
+    let report = json("model barrier -p 8 --alpha 2");
+    assert_eq!(report["network"]["gap_us"], 2.0);
+    assert_eq!(report["rows"][0]["us"], 6.0);
+    let rules = file("gap.json");
+    let saved = r#"{"network": {"alpha_us": 100, "gap_us": 40}, "rules": []}"#;
+    fs::write(&rules, saved).expect("a file");
+    let report = json(&format!(
+        "model barrier -p 8 --from {} --alpha 5",
+        rules.display()
+    ));
+    assert_eq!(report["network"]["gap_us"], 5.0);
+    let given = json("model barrier -p 8 --alpha 5 --gap 5");
+    assert_eq!(given["network"]["gap_us"], 5.0);
+}
+
 #[test]
 fn a_file_that_ranks_would_ignore_is_refused() {
     let rules = file("wrong.json");
@@ -152,6 +170,33 @@ fn what_is_not_predicted_has_a_reason() {
     let table = rondo("model allreduce -p 64 --nodes 8 -b 1M");
     let line = table.lines().find(|line| line.contains(" halving "));
     assert!(line.expect("a row").contains(" - "), "{table}");
+}
+
+/// In a call no rank knows the sizes of others' blocks, so that Rondo sends each straight, on nodes too, and finds none
+/// too long.
+#[test]
+fn exchanges_of_blocks_of_any_size_are_decided_as_in_a_call() {
+    for name in ["alltoallv", "alltoallw"] {
+        let report = json(&format!("model {name} -p 64 --nodes 8 -b 64,4G"));
+        let rows = report["rows"].as_array().expect("rows");
+        assert_eq!(rows.len(), 2 * Collective::Alltoallv.algorithms().len());
+        for row in rows {
+            assert_eq!(row["why"], Value::Null, "{row}");
+            assert!(row["us"].as_f64().is_some_and(|us| us > 0.0), "{row}");
+        }
+    }
+}
+
+#[test]
+fn rows_over_ranks_end_with_the_nodes_that_are_given() {
+    let report = json("model bcast -p 6 --nodes 4 -b 1K --over ranks");
+    let rows = report["rows"].as_array().expect("rows").iter();
+    let mut shapes: Vec<(u64, u64)> = rows
+        .map(|row| ["ranks", "nodes"].map(|name| row[name].as_u64().expect("a number")))
+        .map(|[ranks, nodes]| (ranks, nodes))
+        .collect();
+    shapes.dedup();
+    assert_eq!(shapes, [(2, 1), (4, 2), (6, 4)]);
 }
 
 #[test]
@@ -200,6 +245,11 @@ fn nonsense_is_refused_in_one_line() {
             "model bcast -p 4 -b 1 --alpha 1e300",
             "network: 1e300 is not",
         ),
+        (
+            "model bcast -p 4 -b 1 --alpha 2 --gap 20",
+            "--gap 20 is more than the 2 us that a short message takes",
+        ),
+        ("model bcast -p 4 -b 1 --gap 11", "--gap 11 is more than"),
         (
             "model alltoall -p 1M -b 8",
             "8 bytes are less than one for each of 1048576 ranks",

@@ -56,6 +56,53 @@ fn environment(name: &str, packages: &[&str], wheel: &Path) -> PathBuf {
     home
 }
 
+/// Of both tools the one that was asked for, or that of the launcher, or that of the only MPI library.
+#[test]
+fn the_tool_is_that_of_the_launchers_mpi() {
+    let program = "
+import os, sys
+import rondo_mpi
+which, found, *sys.argv[1:] = sys.argv[1:]
+rondo_mpi._is_found = lambda library: library in found.split()
+rondo_mpi.os.execv = lambda path, words: print(os.path.basename(path), *words)
+getattr(rondo_mpi, which)()
+";
+    let (openmpi, mpich) = ("libmpi.so.40", "libmpi.so.12");
+    let both = format!("{openmpi} {mpich}");
+    let of_openmpi = &["OMPI_COMM_WORLD_SIZE", "PMI_RANK"][..];
+    let of_hydra = &["PMI_RANK", "MPI_LOCALNRANKS"][..];
+    let of_slurm = &["PMI_RANK"][..];
+    for (entry, variables, found, words, expected) in [
+        ("main", &[][..], &*both, "run mpirun", "rondo"),
+        ("main", &[], mpich, "run mpirun", "rondo"),
+        ("main", &[], mpich, "tune", "rondo-mpich"),
+        ("main", of_openmpi, mpich, "bench", "rondo"),
+        ("main", of_hydra, openmpi, "bench", "rondo-mpich"),
+        ("main", of_slurm, &both, "bench", "rondo-mpich"),
+        ("main", of_slurm, "", "bench", "rondo-mpich"),
+        ("main", of_slurm, openmpi, "bench", "rondo"),
+        ("main", of_slurm, openmpi, "info", "rondo-mpich"),
+        ("openmpi", of_slurm, mpich, "bench", "rondo"),
+        ("mpich", of_openmpi, openmpi, "bench", "rondo-mpich"),
+    ] {
+        let mut command = Command::new("python3");
+        command
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("PYTHONPATH", root().join("packaging/wheel"))
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .envs(variables.iter().map(|name| (name, "1")))
+            .args(["-c", program, entry, found])
+            .args(words.split(' '));
+        let case = format!("{entry} {variables:?} {found:?} {words}");
+        assert_eq!(
+            text(&run(&mut command)),
+            format!("{expected} rondo {words}\n"),
+            "{case}"
+        );
+    }
+}
+
 /// Says how many broadcasts were Rondo's on rank 0.
 const PROGRAM: &str = "
 import array, sys
@@ -181,6 +228,10 @@ fn tools_time_rondo(site: &Path, home: &Path) {
         if mpi == "openmpi" {
             command.args(["--oversubscribe", "--allow-run-as-root"]);
         }
+        // By its own name, and by the one for both.
+        let own = format!("bin/rondo-{mpi}");
+        let info = text(&run(Command::new(home.join(own)).arg("info")));
+        assert!(info.contains(&format!("abi      {mpi}")), "{info}");
         command.arg(home.join("bin/rondo"));
         command.args([
             "bench",

@@ -1,9 +1,12 @@
 //! Statistics, guidelines and distributions: pure functions.
 
+use super::choose::candidates;
 use super::dist::Dist;
 use super::guidelines::{TOLERANCE, check};
 use super::report::Row;
 use super::times::Times;
+use rondo::algorithm::Algorithm;
+use rondo::collective::Collective;
 
 #[test]
 fn times_of_batches() {
@@ -138,4 +141,17 @@ fn every_distribution_has_the_same_total() {
     assert_eq!(parts("two-blocks"), [500, 0, 0, 500]);
     assert!(parts("decreasing").is_sorted_by(|a, b| a > b));
     assert!("steps".parse::<Dist>().is_err());
+}
+
+/// A candidate that is another one by another name would have several chances to be the fastest.
+#[test]
+fn sizes_of_blocks_are_tried_where_calls_are_cut() {
+    for collective in Collective::ALL {
+        let all = candidates(*collective);
+        let sizes = all.iter().filter(|it| it.block_bytes > 0).count();
+        let is_cut = collective.algorithms().contains(&Algorithm::Circulant)
+            && !collective.family().is_exchange();
+        assert_eq!(sizes, if is_cut { 4 } else { 0 }, "{collective:?}: {all:?}");
+        assert_eq!(all.len() - sizes, collective.algorithms().len());
+    }
 }

@@ -269,6 +269,37 @@ fn a_static_program_takes_nothing() {
     assert!(problem.contains("scripts/build --direct"), "{problem}");
 }
 
+/// Nothing but a flag tells a static program that can be anywhere in memory from a shared library, which may be a word
+/// of the command, and executable as compilers leave it.
+#[test]
+fn a_static_program_is_told_from_a_library() {
+    let jobs = jobs();
+    let file = |name: &str| jobs.folder.join(name);
+    let pie: &[&str] = &["-static-pie", "-fPIE"];
+    let alone = [mpirun::SHARED, &["-nostdlib"]].concat();
+    // A launcher that starts nothing.
+    let launcher = file("mpirun-nothing");
+    fs::write(&launcher, "#!/bin/sh\necho Open MPI\n").unwrap();
+    fs::set_permissions(&launcher, Permissions::from_mode(0o755)).unwrap();
+    for (name, arguments, is_static) in [
+        ("anywhere", pie, true),
+        ("alone.so", &alone, false),
+        ("needing.so", mpirun::SHARED, false),
+    ] {
+        compile(None, &file("plain.c"), file(name), arguments);
+        let mut command = Command::new(root().join("build/openmpi/rondo"));
+        command.env_clear().current_dir(&jobs.folder);
+        command.args(["check", "--json"]);
+        let said = said(command.arg(&launcher).arg(format!("./{name}")));
+        let problem = said.problems(&["not-loaded"]);
+        assert_eq!(
+            problem.contains("linked statically"),
+            is_static,
+            "{problem}"
+        );
+    }
+}
+
 /// By the machine's number in the header of its file, 18 bytes behind the start.
 #[test]
 fn a_program_for_another_processor_takes_nothing() {
@@ -393,6 +424,21 @@ fn shared_memory_that_is_not_to_be_had_is_missed() {
         said.problems(&["no-shared-memory"])
             .contains("RONDO_SHM=off")
     );
+}
+
+/// By its name, which the loader finds in front of the program's libraries.
+#[test]
+fn calls_that_a_gpu_keeps_away_are_named() {
+    let jobs = jobs();
+    let driver = jobs.folder.join("libcuda.so.1");
+    compile(None, &ctest("gpu_driver.c"), driver, mpirun::SHARED);
+    let preload = format!("LD_PRELOAD={}", jobs.file("libcuda.so.1"));
+    let tool = || jobs.tool(&[], 3, &["-x", &preload, "./checked"]);
+    let text = said(&mut tool()).problems(&["gpu"]);
+    let what = "a GPU's driver is loaded, so that 20 calls of rank 0 were left to the MPI library";
+    assert!(text.contains(what), "{text}");
+    assert!(text.contains("RONDO_GPU=off"), "{text}");
+    said(tool().env("RONDO_GPU", "off")).problems(&[]);
 }
 
 #[test]

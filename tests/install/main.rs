@@ -3,6 +3,7 @@
 
 mod packages;
 
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -335,6 +336,78 @@ message(STATUS \"for ${Rondo_MPI_ABI}\")
             .arg(project.join("build")));
         assert!(said.contains(&format!("for {mpi}\n")), "{said}");
     }
+}
+
+/// A copy of what installs, with a library for every MPI that is newer than the sources.
+fn with_library_for_every_mpi(stage: &Path) -> PathBuf {
+    run(builder("make").args(["build", "MPICC=mpicc.openmpi"]));
+    let _ = fs::remove_dir_all(stage);
+    let copy = stage.join("rondo");
+    for folder in ["build/one", "src", "scripts"] {
+        fs::create_dir_all(copy.join(folder)).unwrap();
+    }
+    for part in ["Cargo.toml", "packaging", "include", "build/openmpi"] {
+        symlink(root().join(part), copy.join(part)).unwrap();
+    }
+    for file in ["Cargo.lock", "build.rs", "sources.rs", "cbindgen.toml"] {
+        symlink(root().join(file), copy.join(file)).unwrap();
+    }
+    for script in ["install", "build"] {
+        let script = format!("scripts/{script}");
+        fs::copy(root().join(&script), copy.join(&script)).unwrap();
+    }
+    fs::write(copy.join("src/lib.rs"), "").unwrap();
+    fs::copy(
+        root().join("build/openmpi/librondo.so"),
+        copy.join("build/one/librondo.so"),
+    )
+    .unwrap();
+    copy
+}
+
+/// Whatever folder the libraries of one MPI are in, `rondo run` finds the one for every MPI; an old one is none.
+#[test]
+fn the_library_for_every_mpi_is_installed_where_the_tool_looks() {
+    let stage = root().join("build/openmpi/install-one");
+    let copy = with_library_for_every_mpi(&stage);
+    let srun = stage.join("srun");
+    fs::write(&srun, "#!/bin/sh\necho slurm 22.05.8\n").unwrap();
+    run(Command::new("chmod").arg("+x").arg(&srun));
+    let install = |prefix: &Path, libdir: &Path| {
+        let mut command = Command::new(copy.join("scripts/install"));
+        command.env("PREFIX", prefix).env("LIBDIR", libdir);
+        run(command.arg("openmpi").env_remove("DESTDIR"))
+    };
+    for (libdir, place) in [
+        ("lib", "lib"),
+        ("lib/openmpi", "lib"),
+        ("lib64/openmpi", "lib64"),
+        ("elsewhere", "lib"),
+    ] {
+        let prefix = stage.join("opt");
+        let _ = fs::remove_dir_all(&prefix);
+        install(&prefix, &prefix.join(libdir));
+        // What nobody knows the MPI of is started with the library for every MPI.
+        let said = run(Command::new(prefix.join("bin/rondo"))
+            .args(["run", "-n"])
+            .arg(&srun)
+            .arg("true"));
+        let library = prefix.join(place).join("rondo/librondo.so");
+        let preload = format!("LD_PRELOAD={}", library.display());
+        assert!(said.contains(&preload), "{libdir}: {said}");
+    }
+    let newer = Command::new("touch")
+        .args(["-d", "+1 hour"])
+        .arg(copy.join("src/lib.rs"))
+        .status();
+    assert!(newer.unwrap().success());
+    let prefix = stage.join("old");
+    let said = install(&prefix, &prefix.join("lib"));
+    assert!(
+        said.contains("is older than the sources and not installed: 'make one'"),
+        "{said}"
+    );
+    assert!(!prefix.join("lib/rondo").exists());
 }
 
 /// What is installed names its place, for use from everywhere, and by LD_PRELOAD.

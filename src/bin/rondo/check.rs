@@ -30,8 +30,8 @@ use std::{
 /// Run a job once with Rondo and say what keeps Rondo from working.
 ///
 /// LAUNCHER is started with ARGS as by 'rondo run'. Does the library reach all ranks, does it fit the MPI library, do
-/// calls arrive, can a node have shared memory, are node names and clocks sane, who carried out which collectives, and
-/// what was gained? Each problem comes with what to do about it.
+/// calls arrive, can a node have shared memory, does a GPU keep calls away, are node names and clocks sane, who carried
+/// out which collectives, and what was gained? Each problem comes with what to do about it.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,

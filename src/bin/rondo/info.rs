@@ -73,7 +73,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         version: env!("CARGO_PKG_VERSION"),
         abi: env!("RONDO_ABI"),
         host: env!("RONDO_HOST"),
-        library: run::find_library(run::ABI).ok(),
+        library: run::find_library(Some(run::ABI)).ok(),
         options: OPTIONS.iter().zip(&loaded.sources).map(option).collect(),
         warnings: &loaded.warnings,
     };

@@ -105,7 +105,7 @@ fn terminal() -> io::Result<Term> {
 
 /// Starts this tool again with Rondo preloaded: names that MPI has too are then Rondo's.
 fn preloaded() -> Result<(), Failure> {
-    let library = run::find_library(run::ABI).map_err(Failure::Failed)?;
+    let library = run::find_library(Some(run::ABI)).map_err(Failure::Failed)?;
     let value = run::preload(&library)?;
     let before = config::preloaded().unwrap_or_default();
     let is_there = |name: &str| name == library.as_os_str();

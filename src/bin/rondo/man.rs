@@ -91,9 +91,9 @@ fn page() -> String {
     page.control("SH", ["DESCRIPTION"]);
     page.text([roman(format!(
         "librondo.so is preloaded into the ranks of an MPI program, or linked before the MPI library. It carries out \
-         {} over the messages of the MPI library, where that is measured to be faster, and hands every other call to \
-         it untouched. It must be built for the ABI of the program's MPI library; otherwise it says so once and hands \
-         every call on.",
+         {} over the messages of the MPI library, where its rules or its measurements find that faster, and hands \
+         every other call to it untouched. It must be built for the ABI of the program's MPI library; otherwise it \
+         says so once and hands every call on.",
         Collective::all_mpi_names()
     ))]);
     page.control("SH", ["ENVIRONMENT"]);
@@ -114,7 +114,7 @@ fn page() -> String {
     }
     page.control("SH", ["FILES"]);
     page.text([roman(
-        "What RONDO_RULES, RONDO_LEARN and RONDO_STATS name; nothing else is read or written.",
+        "What RONDO_RULES, RONDO_LEARN and RONDO_STATS name. It writes no other file, except for 'rondo check'.",
     )]);
     page.control("SH", ["SEE ALSO"]);
     page.text([bold("rondo"), roman("(1), "), bold("mpirun"), roman("(1)")]);

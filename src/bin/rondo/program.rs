@@ -1,7 +1,11 @@
 //! What a program's file says: for which MPI it is built, by the libraries that it needs, and whether anything can be
 //! preloaded into it.
 
-use object::{Object, ObjectSymbol};
+use object::{
+    Object, ObjectSymbol,
+    elf::{DF_1_PIE, DT_FLAGS_1, DT_NEEDED},
+    read::elf::{ElfFile, FileHeader},
+};
 use std::{
     env,
     ffi::OsString,
@@ -11,13 +15,26 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Names of MPI libraries begin like this, with the ABI that they have. Intel MPI's has MPICH's.
+/// Names of MPI libraries begin like this, with the ABI that they have. Intel MPI's has MPICH's, and so have Cray's, of
+/// which there is one for each compiler.
 const LIBRARIES: &[(&str, &str)] = &[
     ("libmpi_abi.so", "standard"),
     ("libmpifort_abi.so", "standard"),
     ("libmpi.so.12", "mpich"),
     ("libmpich", "mpich"),
     ("libmpifort.so.12", "mpich"),
+    ("libmpi_gnu", "mpich"),
+    ("libmpifort_gnu", "mpich"),
+    ("libmpi_cray", "mpich"),
+    ("libmpifort_cray", "mpich"),
+    ("libmpi_intel", "mpich"),
+    ("libmpifort_intel", "mpich"),
+    ("libmpi_nvidia", "mpich"),
+    ("libmpifort_nvidia", "mpich"),
+    ("libmpi_amd", "mpich"),
+    ("libmpifort_amd", "mpich"),
+    ("libmpi_aocc", "mpich"),
+    ("libmpifort_aocc", "mpich"),
     ("libmpi.so.", "openmpi"),
     ("libmpi_mpifh.so.", "openmpi"),
     ("libmpi_usempif08.so.", "openmpi"),
@@ -97,7 +114,7 @@ pub fn all(arguments: &[OsString], like: &Path) -> Vec<Program> {
         let mut symbols = file.symbols().chain(file.dynamic_symbols());
         Some(Program {
             has_other_rights: others.iter().any(|(bit, other)| mode & bit != 0 && *other),
-            is_static: file.section_by_name(".interp").is_none(),
+            is_static: is_static(&file),
             has_mpi: symbols.any(|it| it.is_definition() && it.name() == Ok("PMPI_Init")),
             needs_mpi: needed_abi(&file).is_some(),
             is_foreign: own.as_ref().is_ok_and(|own| *own != file.architecture()),
@@ -105,6 +122,28 @@ pub fn all(arguments: &[OsString], like: &Path) -> Vec<Program> {
         })
     });
     programs.collect()
+}
+
+/// Is this a program that no loader is asked to start? A shared library asks for none either, but has a table for the
+/// loader. Static programs have none, unless they can be anywhere in memory: then it says that it is a program's, and
+/// names no libraries.
+fn is_static(file: &object::File) -> bool {
+    fn by_table<Elf: FileHeader>(file: &ElfFile<Elf>) -> bool {
+        let Ok(table) = file.elf_dynamic_table() else {
+            return false;
+        };
+        let mut needed = table.iter().filter(|entry| entry.tag == DT_NEEDED);
+        let mut flags = table.iter().filter(|entry| entry.tag == DT_FLAGS_1);
+        let is_pie = flags.any(|entry| entry.val & DF_1_PIE.0 != 0);
+        table.is_empty() || (is_pie && needed.next().is_none())
+    }
+    let no_loader = file.section_by_name(".interp").is_none();
+    no_loader
+        && match file {
+            object::File::Elf32(file) => by_table(file),
+            object::File::Elf64(file) => by_table(file),
+            _ => false,
+        }
 }
 
 /// A file that another program, its interpreter, is started with.

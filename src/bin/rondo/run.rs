@@ -3,16 +3,18 @@
 //! The launcher itself is left alone: it is not preloaded, it only gets the arguments that make it set
 //! the variables for the ranks. Launchers of the same name spell these differently, so each is asked what it is.
 
+mod library;
+
 use crate::{
     Failure, collectives,
     launcher::{self, Dialect, PRELOAD, Variables},
     output, program, warn,
 };
+pub use library::{ABI, find_library};
 use rondo::collective::Collective;
 use rondo::config::{self, OPTIONS, ValueType};
 use rondo::records::is_mpi;
 use std::{
-    env::{self, consts::ARCH},
     ffi::{OsStr, OsString},
     io::{self, Write},
     os::unix::{
@@ -25,11 +27,11 @@ use std::{
 
 /// Run an MPI program with Rondo in its ranks.
 ///
-/// LAUNCHER is mpirun or mpiexec of Open MPI, MPICH or Intel MPI, orterun, prterun or prun, Slurm's srun, or flux
-/// run. It is started with ARGS and with what makes it set LD_PRELOAD and the variables of Rondo for the ranks. All
-/// RONDO_ variables of the environment are handed on. Libraries that are in LD_PRELOAD already stay
-/// there: profilers and other tools in front of Rondo, MPI libraries behind it. So do those that ARGS name by
-/// -x, -genv, -env or --env.
+/// LAUNCHER is mpirun or mpiexec of Open MPI, MPICH or Intel MPI, orterun, prterun or prun, Slurm's srun, or flux run
+/// or flux submit. It is started with ARGS and with what makes it set LD_PRELOAD and the variables of Rondo for the
+/// ranks. All RONDO_ variables of the environment are handed on. Libraries that are in LD_PRELOAD already stay there:
+/// profilers and other tools in front of Rondo, MPI libraries behind it. So do those that ARGS name by -x, -genv, -env
+/// or --env.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -45,7 +47,8 @@ LIBRARY:
   librondo.so must be built for the MPI that the program uses: what the program is linked with says it, or else, for
   a script for example, the launcher. It is looked for in ../lib, ../lib64, ../lib/ARCH-linux-gnu and
   ../lib/ARCH-linux-gnu/rondo relative to this tool, there in a directory named openmpi, mpich or standard first, and
-  beside the tool; at last, in a directory named rondo, the library for every MPI."
+  beside the tool; at last, in a directory named rondo, the library for every MPI. That one comes first where nothing
+  says for which MPI it is to be, as with a script under srun."
 )]
 pub struct Args {
     /// Print the command instead of running it
@@ -147,17 +150,18 @@ fn dialect_and_library(
     rest: &[OsString],
     lib: Option<&Path>,
 ) -> Result<(Dialect, Result<PathBuf, String>), Failure> {
-    let some = lib.map(Path::to_owned).or_else(|| find_library(ABI).ok());
+    let of_program = program::abi(rest);
+    let some = lib.map(Path::to_owned);
+    let some = some.or_else(|| find_library(of_program).ok());
     let dialect = launcher::ask(name, &some.unwrap_or("librondo.so".into()))?;
     let of_launcher = match dialect {
         Dialect::OpenMpi => Some("openmpi"),
         Dialect::Hydra => Some("mpich"),
         Dialect::Slurm | Dialect::Flux => None,
     };
-    let abi = program::abi(rest).or(of_launcher);
     let library = match lib {
         Some(path) => Ok(checked(path)?),
-        None => find_library(abi.unwrap_or(ABI)),
+        None => find_library(of_program.or(of_launcher)),
     };
     Ok((dialect, library))
 }
@@ -204,45 +208,6 @@ fn variables(args: &Args) -> Variables {
         all.insert("RONDO_STATS".into(), spec.into());
     }
     all
-}
-
-/// The ABI that this tool, and the library that was installed with it, is built for.
-pub const ABI: &str = env!("RONDO_ABI");
-
-/// The library for an ABI that is installed with this tool (`bin` and `lib`), or as built (one directory for each ABI).
-/// Fails with a message if there is none, or if it is damaged: the loader would end a program by a signal.
-pub fn find_library(abi: &str) -> Result<PathBuf, String> {
-    let tool = env::current_exe()
-        .map_err(|error| format!("cannot find out where this tool is: {error}"))?;
-    let folder = tool.parent().unwrap_or(Path::new("/"));
-    let multiarch = format!("../lib/{ARCH}-linux-gnu");
-    let packaged = format!("{multiarch}/rondo");
-    let libraries = ["../lib", "../lib64", &multiarch, &packaged].map(|place| folder.join(place));
-    let named = libraries.clone().map(|place| place.join(abi));
-    let mut places: Vec<PathBuf> = [named, libraries.clone()].concat();
-    places.extend([folder.join("..").join(abi), folder.to_owned()]);
-    if abi != ABI {
-        // What has no name is this tool's own.
-        places.retain(|place| place.ends_with(abi));
-    }
-    // The library for every MPI.
-    places.extend(libraries.map(|place| place.join("rondo")));
-    places.push(folder.join("../one"));
-    let found = places
-        .iter()
-        .find_map(|place| place.join("librondo.so").canonicalize().ok());
-    let library = found.ok_or_else(|| {
-        let places: Vec<String> = places
-            .iter()
-            .map(|place| place.display().to_string())
-            .collect();
-        let places = places.join(", ");
-        format!("no librondo.so for {abi} in {places}; name it with --lib PATH")
-    })?;
-    match program::is_whole(&library) {
-        true => Ok(library),
-        false => Err(format!("{} is damaged", library.display())),
-    }
 }
 
 /// The absolute path of a library that the user names.

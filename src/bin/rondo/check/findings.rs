@@ -7,7 +7,7 @@ mod reach;
 
 use super::{job::End, ranks::Ranks};
 use crate::program::{Program, Script};
-use machine::{clocks, memory, nodes};
+use machine::{clocks, gpus, memory, nodes};
 use reach::{build, calls, reach};
 use rondo::rules;
 use serde::Serialize;
@@ -79,6 +79,7 @@ pub fn all(evidence: &Evidence) -> Vec<Finding> {
     }
     if called && fits {
         all.extend(memory(evidence));
+        all.extend(gpus(evidence));
         all.extend(nodes(evidence));
         all.extend(clocks(evidence));
     }

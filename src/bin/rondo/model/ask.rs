@@ -88,7 +88,8 @@ impl Question<'_> {
             }
             Family::Barrier => Barrier { context }.by(algorithm, 0),
             Family::TotalExchange | Family::IrregularExchange => {
-                let bytes = Some(bytes);
+                // Of blocks of any sizes no rank of a call knows those of others, and none is decided by them.
+                let bytes = (self.collective.family().knows_bytes()).then_some(bytes);
                 TotalExchange { context, bytes }.by(algorithm, 0)
             }
         }

@@ -104,7 +104,7 @@ pub struct Given {
     /// Nanoseconds that each 1024 bytes add between nodes
     #[arg(long, value_name = "NS_PER_KB", allow_negative_numbers = true)]
     beta: Option<f64>,
-    /// Microseconds from one short message of a rank to its next
+    /// Microseconds from one short message of a rank to its next, at most those of --alpha
     #[arg(long, value_name = "US", allow_negative_numbers = true)]
     gap: Option<f64>,
     /// Microseconds of a short message inside a node
@@ -157,7 +157,18 @@ impl Given {
             ..Network::default()
         };
         gamma.check().map_err(wrong)?;
-        let network = figures.or(&self.saved()?).or(&preset.network);
+        let mut network = figures.or(&self.saved()?).or(&preset.network);
+        // A sender is not busy for longer than its message takes: the model's formulas rest on that.
+        if let (Some(alpha), Some(gap)) = (network.alpha_us, network.gap_us)
+            && gap > alpha
+        {
+            if self.gap.is_some() {
+                return Err(wrong(format!(
+                    "--gap {gap} is more than the {alpha} us that a short message takes (--alpha)"
+                )));
+            }
+            network.gap_us = Some(alpha);
+        }
         Ok(Preset { network, ..*preset })
     }
 

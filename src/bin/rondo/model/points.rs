@@ -71,9 +71,14 @@ pub fn points(args: &Args, over_ranks: bool) -> Result<(Vec<Point>, Vec<Point>),
         let mut all: Vec<u64> = powers.take_while(|&ranks| ranks < p).collect();
         all.push(p);
         let width = p.div_ceil(nodes);
+        let nodes_of = |ranks: u64| match ranks == p {
+            // Not all nodes may be full: as many as were asked for.
+            true => nodes,
+            false => ranks.div_ceil(width),
+        };
         let all = all
             .into_iter()
-            .map(|ranks| point(ranks, ranks.div_ceil(width), bytes));
+            .map(|ranks| point(ranks, nodes_of(ranks), bytes));
         let all: Vec<Point> = all.collect();
         if args.plot.is_some() && all.len() < 2 {
             return usage("a curve over ranks needs 3 ranks or more".into());

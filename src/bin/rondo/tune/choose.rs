@@ -1,7 +1,9 @@
-//! From times to rules. Pure.
+//! What is tried, and from times to rules. Pure.
 
 #![forbid(unsafe_code)]
 
+use rondo::algorithm::Algorithm;
+use rondo::collective::{Collective, Family};
 use rondo::rules::Rule;
 
 /// A way of Rondo's to carry out a collective.
@@ -17,6 +19,42 @@ pub const HOST: Candidate = Candidate {
     algorithm: "host",
     block_bytes: 0,
 };
+
+/// Sizes of blocks that are tried besides that of the cost model.
+const BLOCKS: [u64; 4] = [4 << 10, 16 << 10, 64 << 10, 256 << 10];
+
+/// The algorithms of a collective, and sizes of blocks for the one that all sizes of messages go by.
+pub fn candidates(collective: Collective) -> Vec<Candidate> {
+    let mut all = Vec::new();
+    for &algorithm in collective.algorithms() {
+        let blocks = match algorithm == Algorithm::Circulant && is_cut(collective.family()) {
+            true => &BLOCKS[..],
+            false => &[],
+        };
+        let each = [0].iter().chain(blocks).map(|&block_bytes| Candidate {
+            algorithm: algorithm.name(),
+            block_bytes,
+        });
+        all.extend(each);
+    }
+    all
+}
+
+/// Does the size of blocks matter? Where each rank has a block of its own for each rank, those are not cut: the same
+/// calls would be measured several times, and the luckiest taken.
+fn is_cut(family: Family) -> bool {
+    match family {
+        Family::Broadcast
+        | Family::AllBroadcast
+        | Family::AllReduction
+        | Family::Reduction
+        | Family::ScatteredReduction
+        | Family::Scan => true,
+        Family::Rooted | Family::Barrier | Family::TotalExchange | Family::IrregularExchange => {
+            false
+        }
+    }
+}
 
 /// No candidate may take more times as long as the host in any case. What is less may be chance.
 const SLOWER: f64 = 1.03;

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::choose::{Candidate, HOST, best};
+use super::choose::{Candidate, HOST, best, candidates};
 use crate::{
     Failure,
     bench::{
@@ -14,14 +14,10 @@ use crate::{
     mpi::{Call, Comm, Mpi, Side},
 };
 use rondo::{
-    algorithm::Algorithm,
     collective::{Collective, Family},
     config::Config,
     network::Network,
 };
-
-/// Sizes of blocks that are tried besides that of the cost model.
-const BLOCKS: [u64; 4] = [4 << 10, 16 << 10, 64 << 10, 256 << 10];
 
 /// Candidates that are left after a first look.
 const FINALISTS: usize = 3;
@@ -161,7 +157,7 @@ impl<'a> Sweep<'a> {
         let bytes = calls.iter().map(|call| call.blocks.total() as u64).max();
         let bytes = bytes.unwrap_or(0);
         let far = match self.knows_size() {
-            true => self.far(size),
+            true => self.far(size)?,
             false => Vec::new(),
         };
         let mut rated: Vec<(usize, f64)> = Vec::new();
@@ -186,9 +182,25 @@ impl<'a> Sweep<'a> {
     }
 
     /// The algorithms that the model finds much slower than the fastest one for calls of `size` bytes. What it cannot
-    /// predict is none of them.
-    fn far(&self, size: u64) -> Vec<&'static str> {
-        let (usual, config) = (&PRESETS[0], Config::default());
+    /// predict is none of them. The same on all ranks: rank 0 says it, as its options are those of a communicator.
+    fn far(&self, size: u64) -> Result<Vec<&'static str>, Failure> {
+        let all = self.collective.algorithms();
+        let mut is_far = vec![0.0; all.len()];
+        if self.mpi.rank == 0 {
+            let times = self.predicted_us(size);
+            let least = times.iter().flatten().copied().fold(f64::MAX, f64::min);
+            for (is_far, us) in is_far.iter_mut().zip(times) {
+                *is_far = f64::from(us.is_some_and(|us| us > FAR * least));
+            }
+        }
+        self.mpi.largest(&mut is_far)?;
+        let far = all.iter().zip(is_far).filter(|(_, is_far)| *is_far > 0.0);
+        Ok(far.map(|(algorithm, _)| algorithm.name()).collect())
+    }
+
+    /// Microseconds of each algorithm by the model and by the options of this process, where it predicts any.
+    fn predicted_us(&self, size: u64) -> Vec<Option<f64>> {
+        let (usual, config) = (&PRESETS[0], Config::load().config);
         let question = Question {
             collective: self.collective,
             ranks: self.mpi.ranks as u32,
@@ -202,12 +214,9 @@ impl<'a> Sweep<'a> {
             config: &config,
         };
         let answers = question.ask_all().into_iter();
-        let times: Vec<(&str, f64)> = answers
-            .filter_map(|(algorithm, answer)| Some((algorithm.name(), answer.ok()?.prediction.us)))
-            .collect();
-        let least = times.iter().map(|time| time.1).fold(f64::MAX, f64::min);
-        let far = times.iter().filter(|time| time.1 > FAR * least);
-        far.map(|time| time.0).collect()
+        answers
+            .map(|(_, answer)| Some(answer.ok()?.prediction.us))
+            .collect()
     }
 
     /// Seconds of a call, or `None` if another algorithm carried it out. The same on all ranks.
@@ -225,21 +234,4 @@ impl<'a> Sweep<'a> {
         let second = bench.batch(side, 2, false)?.slowest;
         Ok(Some(first.min(second)))
     }
-}
-
-/// The algorithms of a collective, and sizes of blocks for the one that all sizes of messages go by.
-fn candidates(collective: Collective) -> Vec<Candidate> {
-    let mut all = Vec::new();
-    for &algorithm in collective.algorithms() {
-        let blocks = match algorithm == Algorithm::Circulant {
-            true => &BLOCKS[..],
-            false => &[],
-        };
-        let each = [0].iter().chain(blocks).map(|&block_bytes| Candidate {
-            algorithm: algorithm.name(),
-            block_bytes,
-        });
-        all.extend(each);
-    }
-    all
 }

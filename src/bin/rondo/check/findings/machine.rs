@@ -1,8 +1,9 @@
-//! Memory that a node shares, names of nodes, and clocks.
+//! Memory that a node shares, memory of GPUs, names of nodes, and clocks.
 
 #![forbid(unsafe_code)]
 
 use super::{Evidence, Finding, fine, problem};
+use rondo::decide::Why;
 use rondo::records::{Called, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,6 +38,21 @@ pub fn memory(evidence: &Evidence) -> Vec<Finding> {
              RONDO_SHM_BYTES smaller",
         )],
     }
+}
+
+/// Were calls left to the MPI library because buffers may be on a GPU? Rank 0 counted them.
+pub fn gpus(evidence: &Evidence) -> Option<Finding> {
+    let rows = evidence.statistics.as_ref()?["collectives"].as_array()?;
+    let left = rows.iter().filter(|row| row["reason"] == Why::Gpu.text());
+    let calls: u64 = left.filter_map(|row| row["calls"].as_u64()).sum();
+    let what = format!(
+        "{}, so that {calls} calls of rank 0 were left to the MPI library: their buffers may be on a GPU",
+        Why::Gpu.text()
+    );
+    let advice = "if none is, set RONDO_GPU=off, or let the program say so by the MPI hint \
+                  mpi_assert_memory_alloc_kinds; if some are, and the MPI library takes such buffers, set \
+                  RONDO_GPU=direct (for CUDA and HIP)";
+    (calls > 0).then(|| problem("gpu", what, advice))
 }
 
 /// Do names of nodes say which ranks share a machine?
