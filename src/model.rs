@@ -440,9 +440,14 @@ impl Model {
         }
     }
 
+    /// Is the link slow?
+    pub fn is_slow(&self) -> bool {
+        self.beta_ns_per_kb >= SLOW_NS_PER_KB
+    }
+
     /// The same for many calls of busy ranks.
     pub fn sustained(&self) -> Model {
-        match self.beta_ns_per_kb >= SLOW_NS_PER_KB {
+        match self.is_slow() {
             true => Model {
                 alpha_us: self.alpha_us.max(SUSTAINED_ALPHA_US),
                 beta_ns_per_kb: self.beta_ns_per_kb.max(SUSTAINED_NS_PER_KB),

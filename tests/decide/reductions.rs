@@ -1210,3 +1210,24 @@ fn short_sums_over_nodes_have_a_second_way_with_the_same_bits() {
         assert!(!call.learns(call.choose()));
     }
 }
+
+/// What is reduced passes on block by block, so on a slow link blocks are shorter than a message may be. Without figures
+/// of the user's every link counts as slow for sums of doubles.
+#[test]
+fn long_reductions_over_slow_links_have_short_blocks() {
+    let facts = Facts {
+        eager_bytes: 32 << 10,
+        ..NODES
+    };
+    let blocks = |beta_ns_per_kb| {
+        let config = config(|c| c.network.beta_ns_per_kb = beta_ns_per_kb);
+        let sum = SUM_OF_DOUBLES;
+        match reduction(Collective::Reduce, facts, 4 << 20, sum, &config) {
+            Choice::Rondo(method) => method.blocks,
+            Choice::Host(why) => panic!("{why:?}"),
+        }
+    };
+    assert_eq!(blocks(None), 256);
+    assert_eq!(blocks(Some(40_000.0)), 256);
+    assert_eq!(blocks(Some(80.0)), 128);
+}

@@ -9,6 +9,10 @@ use crate::decide::{self, Context, Form};
 use crate::model::{BLOCKS_MAX, Reach, blocks_of, least_blocks};
 use crate::schedule::{DualRoot, Pace};
 
+/// Bytes of a block on a slow link, at the most: a rank joins a block before it passes it on, and over latency shorter
+/// ones wait less for each other (measured: docs/results/reductions.md).
+const SLOW_LINK_BLOCK: u64 = 16 << 10;
+
 impl Reduction<'_> {
     /// The blocks of the vector (circulant, pipelined), or of each part.
     pub(super) fn blocks(&self, algorithm: Algorithm, form: Form, block_bytes: u64) -> u32 {
@@ -52,7 +56,12 @@ impl Reduction<'_> {
             }
             // The tree of a block depends on its number.
             Algorithm::Circulant | Algorithm::ReduceBcast => {
-                (self.model()).blocks(Reach::among(ranks), bytes, facts.eager_bytes, 1)
+                let model = self.model();
+                let short = match model.is_slow() {
+                    true => facts.eager_bytes.min(SLOW_LINK_BLOCK),
+                    false => facts.eager_bytes,
+                };
+                model.blocks(Reach::among(ranks), bytes, short, 1)
             }
             Algorithm::Mesh if self.reducing() == Reducing::Scan => {
                 most(self.bytes, facts.eager_bytes)
