@@ -1211,8 +1211,8 @@ fn short_sums_over_nodes_have_a_second_way_with_the_same_bits() {
     }
 }
 
-/// What is reduced passes on block by block, so on a slow link blocks are shorter than a message may be. Without figures
-/// of the user's every link counts as slow for sums of doubles.
+/// What is reduced is passed on block by block, so on a slow link blocks are shorter than a message may be. Without
+/// figures of the user's every link counts as slow for sums of doubles.
 #[test]
 fn long_reductions_over_slow_links_have_short_blocks() {
     let facts = Facts {
