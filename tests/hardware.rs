@@ -65,7 +65,14 @@ fn a_card_is_one_before_its_driver_is_loaded() {
 
 #[test]
 fn a_driver_says_it_where_no_card_is_to_be_seen() {
-    for file in ["dev/nvidiactl", "dev/kfd", "dev/dxg", "dev/nvmap"] {
+    for file in [
+        "dev/nvidiactl",
+        "proc/driver/nvidia",
+        "dev/nvmap",
+        "dev/dxg",
+        "dev/kfd",
+        "dev/dri/renderD128",
+    ] {
         let machine = Machine::new(&file.replace('/', "-"));
         let machine = machine.with("sys/bus/cpu/uevent", "");
         assert!(!machine.has_gpu(), "{file}");
@@ -78,6 +85,9 @@ fn what_cannot_be_told_may_be() {
     assert!(Machine::new("bare").has_gpu());
     let hidden = Machine::new("hidden").with("sys/bus/pci/devices/0000:00:00.0/uevent", "");
     assert!(hidden.has_gpu());
+    // No folder, so that nobody can list it.
+    let unreadable = Machine::new("unreadable").with("sys/bus/pci/devices", "");
+    assert!(unreadable.has_gpu());
     let other = Machine::new("other").with("sys/bus/virtio/uevent", "");
     assert!(!other.has_gpu());
 }

@@ -362,12 +362,13 @@ impl Reduction {
 
 /// Short reductions on a new communicator.
 impl Reduction {
-    /// Is this a short reduction that is Rondo's because the rules say so?
+    /// Is this a short reduction that is Rondo's because the rules say so? Which of two ways with the same bits it goes
+    /// may have been measured, or be on trial.
     fn is_short_over_nodes(&self, plan: &Plan, state: &State) -> bool {
         let Choice::Rondo(Method {
             algorithm,
             form,
-            why: Why::Auto,
+            why: Why::Auto | Why::Trial | Why::Measured,
             ..
         }) = plan.choice
         else {

@@ -180,7 +180,7 @@ impl State {
         learnt.take_saved(stats::add_saved);
         learnt.forget(|collective, class| {
             // What parts that are not even ask for is not known here.
-            if !SizeClass::with(class).even {
+            if !SizeClass::with(class).even && !collective.family().reduces() {
                 return true;
             }
             let is_other = |candidate| {

@@ -4,6 +4,7 @@
 
 use once_cell::sync::OnceCell;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Files that the kernel's drivers make: NVIDIA's, also on systems on a chip and under Windows, AMD's, and anybody's.
@@ -38,9 +39,12 @@ pub fn gpu_may_be_below(root: &Path) -> bool {
         return true;
     }
     match fs::read_dir(root.join(PCI)) {
-        Ok(mut devices) => devices.any(|device| device.is_ok_and(|device| is_gpu(&device.path()))),
+        Ok(mut devices) => devices.any(|device| match device {
+            Ok(device) => is_gpu(&device.path()),
+            Err(_) => true,
+        }),
         // Where there are buses, PCI is none of them.
-        Err(_) => !root.join(BUSES).is_dir(),
+        Err(error) => error.kind() != ErrorKind::NotFound || !root.join(BUSES).is_dir(),
     }
 }
 

@@ -275,10 +275,13 @@ pub fn typical(context: Context, class: SizeClass, candidate: Candidate) -> Choi
             let call = Reduction {
                 context,
                 bytes,
-                unit: 1,
+                unit: 8,
                 longest: bytes.div_ceil(context.facts.p.into()),
                 fullest: bytes,
-                order: Order::ANY,
+                order: match class.even {
+                    true => Order::ANY,
+                    false => Order::INEXACT,
+                },
             };
             call.candidate(candidate)
         }

@@ -2,7 +2,8 @@
 //!
 //! The order in which operands are reduced decides the last bits of a sum of floating-point numbers. So unless an
 //! operator is exact, nothing that a clock showed enters here: neither what is measured of the network nor who was
-//! faster, unless the user has Rondo promise nothing (docs/reproducibility.md).
+//! faster, unless the user has Rondo promise nothing (docs/reproducibility.md). But a clock may choose between two ways
+//! that give the same bits.
 
 #![forbid(unsafe_code)]
 
@@ -61,6 +62,14 @@ impl Order {
         exact: true,
         built_in: true,
         idempotent: true,
+    };
+
+    /// A sum of floating-point numbers.
+    pub const INEXACT: Order = Order {
+        commutes: true,
+        exact: false,
+        built_in: true,
+        idempotent: false,
     };
 }
 
@@ -500,10 +509,13 @@ impl Problem for Reduction<'_> {
 
     fn candidate(&self, candidate: Candidate) -> Choice {
         let block_bytes = self.context.config.block_bytes;
-        match (candidate, self.second()) {
-            (Candidate::Host, _) => Choice::Host(Why::Measured),
-            (Candidate::Second, Some((algorithm, _))) => self.by(algorithm, block_bytes),
-            (Candidate::First | Candidate::Second | Candidate::Third, _) => self.first(),
+        match candidate {
+            Candidate::Host => Choice::Host(Why::Measured),
+            Candidate::Second => match self.second() {
+                Some((algorithm, _)) => self.by(algorithm, block_bytes),
+                None => self.first(),
+            },
+            Candidate::First | Candidate::Third => self.first(),
         }
     }
 
@@ -526,9 +538,11 @@ impl Problem for Reduction<'_> {
         Some(prior)
     }
 
-    /// Where the host and Rondo, or two ways of Rondo's, give the same bits.
+    /// Where the host and Rondo, or two ways of Rondo's, give the same bits. An operator of the user's may have others
+    /// for pieces of other lengths.
     #[inline]
     fn learns(&self, choice: Choice) -> bool {
-        is_doubted(choice) && (self.promise() == Reproducible::Off || self.has_two_ways())
+        let is_same = || self.promise() == Reproducible::Off;
+        is_doubted(choice) && (is_same() || (self.order.built_in && self.has_two_ways()))
     }
 }

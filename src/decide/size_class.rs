@@ -7,7 +7,7 @@
 pub struct SizeClass {
     /// Binary digits of the bytes; 0 if nobody knows these.
     digits: u8,
-    /// Has no rank much more than the average?
+    /// Has no rank much more than the average? Of a reduction: may the host have it, for it gives the same bits?
     pub even: bool,
 }
 

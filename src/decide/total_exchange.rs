@@ -265,10 +265,13 @@ impl Problem for TotalExchange<'_> {
     }
 
     fn candidate(&self, candidate: Candidate) -> Choice {
-        match (candidate, self.second()) {
-            (Candidate::Host, _) => Choice::Host(Why::Measured),
-            (Candidate::Second, Some((algorithm, _))) => self.by(algorithm, 0),
-            (Candidate::First | Candidate::Second | Candidate::Third, _) => self.first(),
+        match candidate {
+            Candidate::Host => Choice::Host(Why::Measured),
+            Candidate::Second => match self.second() {
+                Some((algorithm, _)) => self.by(algorithm, 0),
+                None => self.first(),
+            },
+            Candidate::First | Candidate::Third => self.first(),
         }
     }
 
