@@ -40,26 +40,6 @@ impl<'a> AllBroadcast<'a> {
         model_of(facts, form, config).all_broadcast_us(parts, facts.eager_bytes, radix)
     }
 
-    /// The second candidate, and how many times as long as the first one it takes by the model. Where the parts are
-    /// about equal, that is the ring and not the circulant pipeline: no byte travels twice, and each rank receives from
-    /// one other rank only.
-    fn second(&self) -> (Algorithm, f64) {
-        let Context { facts, config, .. } = self.context;
-        let (form, parts) = self.exchange();
-        let (bruck_us, circulant_us) = self.times_us();
-        if self.fastest() != Algorithm::Bruck {
-            return (Algorithm::Bruck, bruck_us / circulant_us);
-        }
-        let equal = parts.largest() <= parts.total() / u64::from(parts.p()) * 5 / 4;
-        match equal {
-            true => {
-                let ring_us = model_of(facts, form, config).ring_us(parts.p(), parts.largest());
-                (Algorithm::Ring, ring_us / bruck_us)
-            }
-            false => (Algorithm::Circulant, circulant_us / bruck_us),
-        }
-    }
-
     /// The algorithm that the model finds fastest.
     fn fastest(&self) -> Algorithm {
         let Context { facts, config, .. } = self.context;
@@ -124,14 +104,23 @@ impl Problem for AllBroadcast<'_> {
         self.by(self.fastest(), self.context.config.block_bytes)
     }
 
-    fn candidate(&self, candidate: Candidate) -> Choice {
-        match candidate {
-            Candidate::Host => Choice::Host(Why::Measured),
-            Candidate::First => self.first(),
-            Candidate::Second | Candidate::Third => {
-                self.by(self.second().0, self.context.config.block_bytes)
-            }
+    /// The other one of bruck and circulant. Where the parts are about equal, that is the ring and not the circulant
+    /// pipeline: no byte travels twice, and each rank receives from one other rank only.
+    fn second(&self) -> Option<(Algorithm, f64)> {
+        let Context { facts, config, .. } = self.context;
+        let (form, parts) = self.exchange();
+        let (bruck_us, circulant_us) = self.times_us();
+        if self.fastest() != Algorithm::Bruck {
+            return Some((Algorithm::Bruck, bruck_us / circulant_us));
         }
+        let equal = parts.largest() <= parts.total() / u64::from(parts.p()) * 5 / 4;
+        Some(match equal {
+            true => {
+                let ring_us = model_of(facts, form, config).ring_us(parts.p(), parts.largest());
+                (Algorithm::Ring, ring_us / bruck_us)
+            }
+            false => (Algorithm::Circulant, circulant_us / bruck_us),
+        })
     }
 
     fn predicted_us(&self) -> Option<f64> {
@@ -166,11 +155,11 @@ impl Problem for AllBroadcast<'_> {
         // On one node there is a single way, and for one block there is only Bruck's.
         let several =
             matches!(choice, Choice::Rondo(method) if method.blocks > 1) && facts.nodes > 1;
-        let second = several.then(|| self.second().1);
+        let second = several.then(|| self.second()).flatten();
         // The usual algorithms of hosts have as many rounds.
         let slower = Slower {
             host: 1.0,
-            second,
+            second: second.map(|(_, ratio)| ratio),
             third: None,
         };
         Some((self.context).prior_by_bytes(self.total(), (class, default), &slower))

@@ -41,20 +41,6 @@ impl Broadcast<'_> {
         let form = self.form();
         model_of(facts, form, config).binomial_us(facts.reach(form, config).rounds, self.bytes)
     }
-
-    /// The second candidate and how many times as long it takes: what the model finds second. If circulant is the
-    /// first, it is that with fewer blocks, where it has enough, and nothing that is much slower.
-    fn second(&self) -> Option<(Algorithm, f64)> {
-        let ways = self.ways();
-        let (first, first_us) = ways.first;
-        let second = ways
-            .second
-            .map(|(algorithm, us)| (algorithm, us / first_us));
-        second.filter(|(_, ratio)| {
-            let first = self.by(first, self.context.config.block_bytes);
-            !has_fewer(first) && (!is_circulant(first) || *ratio < SECOND_RATIO)
-        })
-    }
 }
 
 impl Problem for Broadcast<'_> {
@@ -107,6 +93,20 @@ impl Problem for Broadcast<'_> {
 
     fn first(&self) -> Choice {
         self.by(self.ways().first.0, self.context.config.block_bytes)
+    }
+
+    /// The second candidate and how many times as long it takes: what the model finds second. If circulant is the
+    /// first, it is that with fewer blocks, where it has enough, and nothing that is much slower.
+    fn second(&self) -> Option<(Algorithm, f64)> {
+        let ways = self.ways();
+        let (first, first_us) = ways.first;
+        let second = ways
+            .second
+            .map(|(algorithm, us)| (algorithm, us / first_us));
+        second.filter(|(_, ratio)| {
+            let first = self.by(first, self.context.config.block_bytes);
+            !has_fewer(first) && (!is_circulant(first) || *ratio < SECOND_RATIO)
+        })
     }
 
     fn candidate(&self, candidate: Candidate) -> Choice {

@@ -73,12 +73,13 @@ pub(super) fn is_doubted(choice: Choice) -> bool {
 }
 
 /// What is expected of the host where such calls are Rondo's: a program in which it is the better choice should not
-/// have to wait.
-pub(super) fn doubt(class: SizeClass) -> Prior {
+/// have to wait. And of a second way of Rondo's, as the model says.
+pub(super) fn doubt(class: SizeClass, second: Option<(Algorithm, f64)>) -> Prior {
+    let second = second.map(|(_, ratio)| by_model(ratio));
     Prior {
         class: class.number(),
         default: Candidate::First,
-        expected: [Some(UNKNOWN_RATIO), None, None, None],
+        expected: [Some(UNKNOWN_RATIO), None, second, None],
         waits: false,
         margin: MARGIN,
     }
@@ -104,7 +105,7 @@ const MODEL_BELOW_MAX: f64 = 4.0;
 const SECOND_RATIO_MAX: f64 = 4.0;
 
 /// How many times as long as the first way the second one may take, where the model says that.
-pub(super) fn by_model(ratio: f64) -> f64 {
+fn by_model(ratio: f64) -> f64 {
     ratio.clamp(UNKNOWN_RATIO, SECOND_RATIO_MAX)
 }
 
@@ -162,11 +163,20 @@ pub trait Problem {
     /// The call as Rondo carries it out, if it is to be Rondo's.
     fn first(&self) -> Choice;
 
+    /// Another way of Rondo's for the call, and how many times as long as the first it takes by the model.
+    fn second(&self) -> Option<(Algorithm, f64)> {
+        None
+    }
+
     /// The call as a candidate carries it out.
     fn candidate(&self, candidate: Candidate) -> Choice {
         match candidate {
             Candidate::Host => Choice::Host(Why::Measured),
-            Candidate::First | Candidate::Second | Candidate::Third => self.first(),
+            Candidate::Second => match self.second() {
+                Some((algorithm, _)) => self.by(algorithm, self.context().config.block_bytes),
+                None => self.first(),
+            },
+            Candidate::First | Candidate::Third => self.first(),
         }
     }
 
@@ -186,7 +196,7 @@ pub trait Problem {
     /// What is expected of each candidate before any is tried, if the rules made this choice.
     fn prior(&self, choice: Choice) -> Option<Prior> {
         let (class, _) = self.size_class(choice)?;
-        Some(doubt(class))
+        Some(doubt(class, self.second()))
     }
 
     /// Microseconds of the first candidate by the model, where that rests on what is known of the network.

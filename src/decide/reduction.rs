@@ -10,7 +10,7 @@
 mod blocks;
 mod limits;
 
-use super::problem::{by_model, default_of, doubt, is_doubted};
+use super::problem::{default_of, doubt, is_doubted};
 use super::{Choice, Context, Form, Method, Problem, SizeClass, Why};
 use crate::algorithm::{
     Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm,
@@ -103,6 +103,11 @@ impl Reduction<'_> {
     /// Must operands be taken from left to right, rank by rank?
     pub fn is_ordered(&self) -> bool {
         !self.order.commutes || self.promise() == Reproducible::Order
+    }
+
+    /// Does the host give the same bits as Rondo, as far as any are promised?
+    fn may_be_hosts(&self) -> bool {
+        self.promise() == Reproducible::Off
     }
 
     /// Are bits promised that only Rondo has?
@@ -215,23 +220,6 @@ impl Reduction<'_> {
         let steps = Steps::new(nodes, facts.radix_behind(leaders, self.bytes, config));
         let gather_us = model.gather_us(nodes, &steps, self.bytes, pieces);
         model.halving_us(nodes, &steps, self.bytes) / gather_us.max(1e-3)
-    }
-
-    /// The other one of two ways with the same bits, and how many times as long as the first it takes by the model.
-    fn second(&self) -> Option<(Algorithm, f64)> {
-        if !self.has_two_ways() {
-            return None;
-        }
-        let ratio = self.halving_ratio();
-        match self.first() {
-            Choice::Rondo(method) if method.algorithm == Algorithm::Gather => {
-                Some((Algorithm::Halving, ratio))
-            }
-            Choice::Rondo(method) if method.algorithm == Algorithm::Halving => {
-                Some((Algorithm::Gather, ratio.recip()))
-            }
-            Choice::Rondo(_) | Choice::Host(_) => None,
-        }
     }
 
     /// Is a tree by the model faster than many blocks on the circulant graph?
@@ -507,34 +495,29 @@ impl Problem for Reduction<'_> {
         self.by(self.preferred(), self.context.config.block_bytes)
     }
 
-    fn candidate(&self, candidate: Candidate) -> Choice {
-        let block_bytes = self.context.config.block_bytes;
-        match candidate {
-            Candidate::Host => Choice::Host(Why::Measured),
-            Candidate::Second => match self.second() {
-                Some((algorithm, _)) => self.by(algorithm, block_bytes),
-                None => self.first(),
-            },
-            Candidate::First | Candidate::Third => self.first(),
-        }
+    /// The other one of two ways with the same bits.
+    fn second(&self) -> Option<(Algorithm, f64)> {
+        let ratio = self.has_two_ways().then(|| self.halving_ratio())?;
+        Some(match ratio < 1.0 {
+            true => (Algorithm::Gather, ratio.recip()),
+            false => (Algorithm::Halving, ratio),
+        })
     }
 
     /// Calls that may be the host's, and others that may not, have classes of their own.
     #[inline]
     fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
-        let class = SizeClass::of(self.bytes, self.promise() == Reproducible::Off);
+        let class = SizeClass::of(self.bytes, self.may_be_hosts());
         default_of(choice).map(|default| (class, default))
     }
 
     /// The host is tried where it gives the same bits as Rondo.
     fn prior(&self, choice: Choice) -> Option<Prior> {
         let (class, _) = self.size_class(choice)?;
-        let mut prior = doubt(class);
-        if self.promise() != Reproducible::Off {
+        let mut prior = doubt(class, self.second());
+        if !self.may_be_hosts() {
             prior.expected[Candidate::Host as usize] = None;
         }
-        let ratio = self.second().map(|(_, ratio)| by_model(ratio));
-        prior.expected[Candidate::Second as usize] = ratio;
         Some(prior)
     }
 
@@ -542,7 +525,7 @@ impl Problem for Reduction<'_> {
     /// for pieces of other lengths.
     #[inline]
     fn learns(&self, choice: Choice) -> bool {
-        let is_same = || self.promise() == Reproducible::Off;
-        is_doubted(choice) && (is_same() || (self.order.built_in && self.has_two_ways()))
+        let has_others = || self.order.built_in && self.has_two_ways();
+        is_doubted(choice) && (self.may_be_hosts() || has_others())
     }
 }

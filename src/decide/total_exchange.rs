@@ -2,11 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::problem::{by_model, doubt, is_doubted};
+use super::problem::is_doubted;
 use super::{Choice, Context, Form, Method, Problem, Why, model_of};
 use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::config::Hierarchy;
-use crate::learn::{Candidate, Prior};
 use crate::model::{Model, Reach};
 use crate::schedule::Steps;
 
@@ -66,25 +65,6 @@ impl TotalExchange<'_> {
                 };
                 (algorithm, self.flat().straight_us(facts.p, bytes))
             }
-        }
-    }
-
-    /// Where Rondo has the call: the other one of few rounds and blocks that travel once, and how many times as long as
-    /// the first it takes by the model.
-    fn second(&self) -> Option<(Algorithm, f64)> {
-        let bytes = self.bytes?;
-        let Choice::Rondo(Method { algorithm, .. }) = self.first() else {
-            return None;
-        };
-        let (straight, straight_us) = self.straight(bytes);
-        let circulant_us = self.circulant_us(bytes)?;
-        match algorithm.of_total_exchange() {
-            TotalExchangeAlgorithm::Circulant => Some((straight, straight_us / circulant_us)),
-            TotalExchangeAlgorithm::Pairwise | TotalExchangeAlgorithm::Linear => {
-                Some((Algorithm::Circulant, circulant_us / straight_us))
-            }
-            // The user's.
-            TotalExchangeAlgorithm::Hypercube | TotalExchangeAlgorithm::Mesh => None,
         }
     }
 
@@ -264,23 +244,22 @@ impl Problem for TotalExchange<'_> {
         self.by(self.automatic().unwrap_or_else(|_| self.fastest()), 0)
     }
 
-    fn candidate(&self, candidate: Candidate) -> Choice {
-        match candidate {
-            Candidate::Host => Choice::Host(Why::Measured),
-            Candidate::Second => match self.second() {
-                Some((algorithm, _)) => self.by(algorithm, 0),
-                None => self.first(),
-            },
-            Candidate::First | Candidate::Third => self.first(),
+    /// The other one of few rounds and blocks that travel once.
+    fn second(&self) -> Option<(Algorithm, f64)> {
+        let bytes = self.bytes?;
+        let Choice::Rondo(Method { algorithm, .. }) = self.first() else {
+            return None;
+        };
+        let (straight, straight_us) = self.straight(bytes);
+        let circulant_us = self.circulant_us(bytes)?;
+        match algorithm.of_total_exchange() {
+            TotalExchangeAlgorithm::Circulant => Some((straight, straight_us / circulant_us)),
+            TotalExchangeAlgorithm::Pairwise | TotalExchangeAlgorithm::Linear => {
+                Some((Algorithm::Circulant, circulant_us / straight_us))
+            }
+            // The user's.
+            TotalExchangeAlgorithm::Hypercube | TotalExchangeAlgorithm::Mesh => None,
         }
-    }
-
-    fn prior(&self, choice: Choice) -> Option<Prior> {
-        let (class, _) = self.size_class(choice)?;
-        let mut prior = doubt(class);
-        let ratio = self.second().map(|(_, ratio)| by_model(ratio));
-        prior.expected[Candidate::Second as usize] = ratio;
-        Some(prior)
     }
 
     fn learns(&self, choice: Choice) -> bool {

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use rondo::algorithm::Algorithm;
-use rondo::collective::{Collective, Family};
+use rondo::collective::Collective;
 use rondo::rules::Rule;
 
 /// A way of Rondo's to carry out a collective.
@@ -27,7 +27,9 @@ const BLOCKS: [u64; 4] = [4 << 10, 16 << 10, 64 << 10, 256 << 10];
 pub fn candidates(collective: Collective) -> Vec<Candidate> {
     let mut all = Vec::new();
     for &algorithm in collective.algorithms() {
-        let blocks = match algorithm == Algorithm::Circulant && is_cut(collective.family()) {
+        // In an exchange no block is cut: the same calls would be measured several times, and the luckiest taken.
+        let is_cut = !collective.family().is_exchange();
+        let blocks = match algorithm == Algorithm::Circulant && is_cut {
             true => &BLOCKS[..],
             false => &[],
         };
@@ -38,22 +40,6 @@ pub fn candidates(collective: Collective) -> Vec<Candidate> {
         all.extend(each);
     }
     all
-}
-
-/// Does the size of blocks matter? Where each rank has a block of its own for each rank, those are not cut: the same
-/// calls would be measured several times, and the luckiest taken.
-fn is_cut(family: Family) -> bool {
-    match family {
-        Family::Broadcast
-        | Family::AllBroadcast
-        | Family::AllReduction
-        | Family::Reduction
-        | Family::ScatteredReduction
-        | Family::Scan => true,
-        Family::Rooted | Family::Barrier | Family::TotalExchange | Family::IrregularExchange => {
-            false
-        }
-    }
 }
 
 /// No candidate may take more times as long as the host in any case. What is less may be chance.
