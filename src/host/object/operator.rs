@@ -68,6 +68,7 @@ impl Mpi {
         let is_integer = || match self.number(datatype) {
             Some(number) => Some(number != Number::Float),
             None if self.h.integer_pairs.contains(&datatype.0) => Some(true),
+            None if !self.refuses_misfits()? => Some(self.has_bits(datatype)),
             None => self.fits(self.h.ops[Handles::BITS], raw_type, datatype),
         };
         // Open MPI 4.1 adds integers of one and two bytes with saturation on some processors: a + (b + c) may then be
@@ -104,6 +105,20 @@ impl Mpi {
         };
         KNOWN.lock().push((both, fits));
         Some(fits)
+    }
+
+    /// Does the host find that bits of floating-point numbers fit no operator? Some hosts were built, or are told, not
+    /// to look at arguments, and find that everything fits.
+    fn refuses_misfits(&self) -> Option<bool> {
+        let double = self.h.double;
+        match self.number(Datatype(double)) {
+            Some(Number::Float) => {
+                let bits = self.h.ops[Handles::BITS];
+                Some(!self.fits(bits, RawHandle::of_type(double), Datatype(double))?)
+            }
+            // A simulation, which has no list of numbers.
+            Some(Number::Signed | Number::Unsigned) | None => Some(true),
+        }
     }
 
     /// Is it known to be a type of integers?
