@@ -11,6 +11,7 @@ mod crowd;
 mod nodes;
 mod order;
 mod reduction;
+mod room;
 mod rooted;
 mod scans;
 mod select;
@@ -21,7 +22,7 @@ mod writing;
 
 use crate::collective::Collective;
 pub use crate::comm::give_rules;
-use crate::comm::{self, Lookup, State, Work};
+use crate::comm::{self, Figures, Lookup, State, Work};
 use crate::config::StatsFormat;
 pub use crate::decide::Why;
 use crate::decide::{Choice, Context, Method, Problem};
@@ -102,6 +103,8 @@ pub struct Plan {
     bytes: u64,
     /// The bytes of the message, or of every rank's block, if all ranks know them.
     known: Option<u64>,
+    /// Is it the host's, because the network has not been measured yet?
+    is_early: bool,
     /// Of which size class it is and who has it, if its time counts.
     timed: Option<(u8, Turn)>,
 }
@@ -112,6 +115,7 @@ impl Plan {
             choice,
             bytes,
             known: None,
+            is_early: false,
             timed: None,
         }
     }
@@ -130,7 +134,7 @@ fn context(collective: Collective, state: &State) -> Context<'_> {
 pub enum Stop {
     /// The host should have it; nothing was sent.
     Host(Why),
-    /// An error, to be raised on the user's communicator; nothing was sent.
+    /// An error, to be raised on the user's communicator; nothing was sent. All ranks say so.
     Error(Code),
     /// An error that the host has raised there; nothing was sent. What belongs to the communicator may be gone with it.
     Raised(Code),
@@ -205,11 +209,17 @@ fn decide<O: Operation>(
     // A call that is invalid on this rank is no call on the others. What is the host's whatever the network is needs no
     // figures.
     let is_rondos = matches!(plan.choice, Choice::Rondo { .. });
-    let family = call.collective().family();
-    if (is_rondos || plan.choice.is_open()) && state.is_to_calibrate(family, plan.bytes) {
-        calibrate(host, mpi, state, call)?;
-        *start = state.timed().then(Instant::now);
-        plan = self::plan(mpi, state, call);
+    if is_rondos || plan.choice.is_open() {
+        let family = call.collective().family();
+        match state.figures(family, plan.known, is_rondos) {
+            Figures::There => {}
+            Figures::Missing => {
+                calibrate(host, mpi, state, call)?;
+                *start = state.timed().then(Instant::now);
+                plan = self::plan(mpi, state, call);
+            }
+            Figures::Later => plan.is_early = !is_rondos,
+        }
     }
     select::select(&mut plan, host, mpi, state, call)?;
     Ok(plan)
@@ -363,10 +373,7 @@ fn carry_out<O: Operation>(
     state.look_for_devices();
     let rc = match call.attempt(method, plan, mpi, state) {
         Ok(()) => 0,
-        Err(Stop::Error(code)) => {
-            state.stray();
-            mpi.raise(state.comm(), code)
-        }
+        Err(Stop::Error(code)) => mpi.raise(state.comm(), code),
         Err(Stop::Raised(code)) => code.get(),
         Err(Stop::Broken(failure)) => fatal(host, mpi, state, call, &call.describe(plan), &failure),
         Err(Stop::Host(why)) => {

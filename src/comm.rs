@@ -32,6 +32,7 @@ use crate::schedule::Parts;
 use crate::script::Script;
 use crate::stats;
 use crate::topology::Topology;
+pub use calibration::Figures;
 pub use devices::assert_memory;
 pub use end::{end, end_early};
 use exclusive::Exclusive;
@@ -84,8 +85,8 @@ pub struct State {
     network: network::Shared,
     /// Is it to be measured?
     uncalibrated: AtomicBool,
-    /// Short reductions, barriers, and exchanges of blocks of any sizes until it was.
-    reductions: AtomicU32,
+    /// Calls until it was that can do without: tiny ones that move data, and the others. See [`State::figures`].
+    early: [AtomicU32; 2],
     /// Short reductions before there was a private communicator.
     short: AtomicU32,
     config: Config,

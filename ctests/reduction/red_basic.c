@@ -147,6 +147,27 @@ static void scattered(long n, int in_place) {
     free(counts), free(own), free(got);
 }
 
+/* Doubles on a new communicator, whose short calls may go another way. Nothing behind the result is written. */
+static void first_scattered(int n) {
+    int last = rank == ranks - 1, counts[ranks];
+    double own[n * ranks], got[n * ranks];
+    MPI_Comm fresh;
+    MPI_Comm_dup(comm, &fresh);
+    for (int i = 0; i < n * ranks; i++) own[i] = (double)number(rank, i), got[i] = -1;
+    MPI_Reduce_scatter_block(own, got, n, MPI_DOUBLE, MPI_SUM, fresh);
+    for (int i = 0; i < n * ranks; i++) {
+        double is = i < n ? (double)sum(ranks, rank * n + i) : -1;
+        CHECK_IN(got[i] == is, "first scattered, element %d of %d", i, n);
+    }
+    MPI_Comm_free(&fresh);
+    MPI_Comm_dup(comm, &fresh);
+    for (int r = 0; r < ranks; r++) counts[r] = r == ranks - 1 ? n : 0;
+    MPI_Reduce_scatter(own, last ? got : NULL, counts, MPI_DOUBLE, MPI_SUM, fresh);
+    for (int i = 0; last && i < n; i++)
+        CHECK_IN(got[i] == (double)sum(ranks, i), "first scattered to the last rank, element %d of %d", i, n);
+    MPI_Comm_free(&fresh);
+}
+
 #if MPI_VERSION >= 4
 /* Sums of n elements, or of so many for each rank, by the names for large counts. */
 static void large(long n) {
@@ -236,6 +257,7 @@ int main(int argc, char **argv) {
         comm = comms[c];
         MPI_Comm_rank(comm, &rank);
         MPI_Comm_size(comm, &ranks);
+        first_scattered(1), first_scattered(20);
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
             for (int in_place = 0; in_place < 2; in_place++) {
                 sums(sizes[s], in_place);

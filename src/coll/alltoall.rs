@@ -7,6 +7,7 @@ mod packed;
 
 use super::nodes::shares;
 use super::reduction::{limits, trim};
+use super::room::lacking;
 use super::{Operation, Plan, Stop, begin, begin_and_agree, context, private};
 use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::collective::Collective;
@@ -219,7 +220,7 @@ impl Exchange<'_> {
             (limits.sends.max(2) - 1).min(most.try_into().unwrap_or(u32::MAX))
         });
         pairs(script, &Group::all(p, state.rank()), copies);
-        requests.reserve_pairs(&limits, p).map_err(Stop::Error)?;
+        requests.reserve_pairs(&limits, p).map_err(lacking)?;
         count(script.cut().count(&(0..p)));
         let own = self.sides.copy_own(mpi, self.private, state.rank());
         let failed = |code: Code| Failure::Host(code, "copying a block");

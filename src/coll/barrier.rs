@@ -4,6 +4,7 @@
 
 use super::nodes::shares;
 use super::reduction::Run;
+use super::room::lacking;
 use super::slots::Inside;
 use super::{Operation, Plan, Stop, begin, context, private};
 use crate::collective::Collective;
@@ -91,7 +92,10 @@ impl Operation for Barrier {
                 first: u64::from(script.cut().blocks()),
                 other: 0,
             };
-            area = Some(run.reserve(script, requests, signals, None)?);
+            area = Some(
+                run.reserve(script, requests, signals, None)
+                    .map_err(lacking)?,
+            );
         }
         stats::count(Collective::Barrier, plan.choice, 0);
         let mut between = || area.map_or(Ok(()), |area| run.carry_out(script, requests, area));

@@ -4,6 +4,7 @@
 
 use super::nodes::settle;
 use super::order::{BlockTransfer, Sources, Way};
+use super::room::of_all;
 use super::traffic::Traffic;
 use super::transfer::Means;
 use super::{Operation, Plan, Stop, begin_and_agree, context, private};
@@ -62,7 +63,8 @@ impl Operation for Bcast {
         let layout = mpi.layout(datatype, private);
         let layout = layout.map_err(|_| Stop::Host(Why::Invalid))?;
         let data = self.data(mpi, datatype, layout, form != Form::Flat);
-        let data = data.ok_or(Stop::Host(Why::Invalid))?.map_err(Stop::Error)?;
+        let data = data.ok_or(Stop::Host(Why::Invalid))?;
+        let data = of_all(data, plan.bytes, private, mpi, state)?;
 
         let traffic = Traffic {
             private,

@@ -5,6 +5,7 @@
 
 use super::Stop;
 use super::order::{BlockTransfer, Members, cut_long, limits, neighbors, pattern, staging};
+use super::room::lacking;
 use super::traffic::Traffic;
 use crate::comm::{Memory, Nodes, Schedules, Space, State};
 use crate::decide::{Form, Method, Why};
@@ -147,7 +148,7 @@ impl Over<'_> {
             let room = self.staging(&limits, &cuts[lane as usize]);
             requests
                 .reserve(&limits, neighbors(n, &pattern), room)
-                .map_err(Stop::Error)?;
+                .map_err(lacking)?;
         }
         Ok(Leading {
             lane: lane.map(|lane| (lane, self.lanes)),

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::nodes::shares;
+use super::room::{lacking, of_all};
 use super::slots::Inside;
 use super::writing::Writing;
 use super::{Operation, Plan, Stop, begin_and_agree, context, private};
@@ -117,10 +118,10 @@ impl Operation for Reduction {
         let unit = operands.unit();
         let shares =
             unit <= SLOT_UNIT_MAX && shares(method.form, mpi, state, &mut work.nodes, private)?;
-        if shares {
-            operands.reserve_apart().map_err(Stop::Error)?;
-        }
         let sequence = begin_and_agree(self, (method, plan), work, private, mpi, state)?;
+        if shares {
+            operands.reserve_apart().map_err(lacking)?;
+        }
         if !shares && state.facts().widest > 1 {
             // The ranks of a node send each other messages as well.
             work.requests.flow.set_whole(false);
@@ -162,7 +163,7 @@ impl Operation for Reduction {
             true => self.result(rank, total),
             false => 0,
         };
-        match operands.shadow(&buffers, result).map_err(Stop::Error)? {
+        match operands.shadow(&buffers, result).map_err(lacking)? {
             None => settled.carry_out(&buffers, work),
             Some(shadow) => {
                 settled.carry_out(shadow.buffers(), work)?;
@@ -254,7 +255,9 @@ impl Settled<'_> {
             true => Vectors { first: 0, other: 0 },
             false => self.writing.vectors(),
         };
-        self.run.reserve(script, requests, vectors, area)
+        let area = self.run.reserve(script, requests, vectors, area);
+        let Run { mpi, state, .. } = *self.run;
+        of_all(area, self.writing.bytes, self.run.private, mpi, state)
     }
 
     /// Copies this rank's vector to the area.
@@ -391,7 +394,8 @@ impl Reduction {
             false => {
                 let in_order = state.config().reproducible == Reproducible::Order;
                 let known = Some(plan.bytes);
-                [Algorithm::Gather, Algorithm::Halving].contains(&algorithm)
+                self.reducing() == Reducing::All
+                    && [Algorithm::Gather, Algorithm::Halving].contains(&algorithm)
                     && (form != Form::Flat || (facts.widest == 1 && !in_order))
                     && self.ask(known, state, |problem| problem.is_short_for_all())
             }
@@ -439,7 +443,8 @@ impl Reduction {
             first: total,
             other: total,
         };
-        let area = run.reserve(&script, &mut requests, vectors, None)?;
+        let area = run.reserve(&script, &mut requests, vectors, None);
+        let area = area.map_err(lacking)?;
         stats::count(self.collective(), plan.choice, plan.bytes);
         self.gather_by_host(host::host(), &operands, &buffers, area)
             .map_err(Stop::Raised)?;
@@ -509,10 +514,8 @@ impl Run<'_> {
         requests: &mut Requests,
         vectors: Vectors,
         area: Option<Area>,
-    ) -> Result<Area, Stop> {
-        requests
-            .reserve_script(&limits(self.state), script, self.operands, (vectors, area))
-            .map_err(Stop::Error)
+    ) -> Result<Area, Code> {
+        requests.reserve_script(&limits(self.state), script, self.operands, (vectors, area))
     }
 
     /// Carries it out.

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::nodes::settle;
+use super::room::lacking;
 use super::{Operation, Plan, Stop, begin, context, private};
 use crate::algorithm::RootedAlgorithm;
 use crate::collective::Collective;
@@ -109,9 +110,9 @@ impl Operation for Rooted {
         let blocks = blocks(self, own, terms.rank, parts, mpi, private)?;
         // What the engines start at the most: a packet each way for each part of the tree, and long blocks.
         let requests = 2 * terms.tree().parts(terms.rank) + terms.window.min(terms.p);
-        in_flight.reserve(requests as usize).map_err(Stop::Error)?;
+        in_flight.reserve(requests as usize).map_err(lacking)?;
         if let Some(local) = &mut local {
-            local.reserve().map_err(Stop::Error)?;
+            local.reserve().map_err(lacking)?;
         }
         stats::count(self.collective(), plan.choice, plan.bytes);
         let facts = [self.collective() as u64, root.into(), terms.long];

@@ -48,7 +48,8 @@ pub(super) fn select<O: Operation>(
         plan.choice = call.ask(plan.known, state, |problem| problem.ruled(ruling));
         return Ok(());
     }
-    if !learns || !is_learnable || state.is_futile() || call.is_provisional(plan, state) {
+    let is_provisional = plan.is_early || call.is_provisional(plan, state);
+    if !learns || !is_learnable || state.is_futile() || is_provisional {
         return Ok(());
     }
     let mut learnt = state.learnt.lock();

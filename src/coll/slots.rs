@@ -4,6 +4,7 @@
 
 use super::Stop;
 use super::reduction::Run;
+use super::room::lacking;
 use super::writing::Writing;
 use crate::collective::Reducing;
 use crate::comm::Memory;
@@ -111,7 +112,8 @@ impl Inside<'_> {
                     first: part,
                     other: 0,
                 };
-                run.reserve(script, requests, vectors, None)?
+                run.reserve(script, requests, vectors, None)
+                    .map_err(lacking)?
             }
         };
         writing.count();

@@ -6,6 +6,7 @@
 use super::Stop;
 use super::nodes::Over;
 use super::order::{BlockTransfer, Members, Sources, limits, neighbors, pattern, staging};
+use super::room::lacking;
 use super::traffic::Traffic;
 use crate::comm::{Nodes, Schedules, State};
 use crate::decide::Form;
@@ -111,7 +112,7 @@ impl BlockTransfer<'_> {
         };
         requests
             .reserve(&limits, neighbors(p, &pattern), staging)
-            .map_err(Stop::Error)?;
+            .map_err(lacking)?;
         count();
         traffic.carry(mpi, state, |job| {
             let mut wire = MpiWire::new(job, requests, View::Ranks);

@@ -21,26 +21,58 @@ use std::sync::atomic::Ordering::Relaxed;
 /// What this process knows.
 pub static KNOWN: Known = Known::new();
 
+/// What a call does about figures of the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figures {
+    /// They are known, or nobody asks for them.
+    There,
+    /// They are to be measured now. It is said once.
+    Missing,
+    /// A later call will have them measured, if there is one.
+    Later,
+}
+
+/// Calls of fewer bytes move next to nothing: the sizes of other messages, settings, objects of a script.
+const TINY_BYTES: u64 = 1 << 10;
+
+/// So many of them on a communicator do without figures of the network.
+const FEW_TINY: u32 = match FEW_CALLS {
+    0 => 0,
+    1.. => 8,
+};
+
 /// A rate that is measured again is another one if it is so many times as high, or as low.
 const OTHER_RATE: f64 = 1.2;
 
 impl State {
-    /// Is the network to be measured before the next call, which is one of this family and of so many bytes? All ranks
-    /// know alike. It is said once.
+    /// What the next call, which is one of this family, does about figures of the network that are missing. All ranks
+    /// know so many bytes of it, if any, and whether it is Rondo's without these figures, and so do alike.
     ///
-    /// What is measured takes a private communicator. A program that makes many communicators, and reduces a few
-    /// numbers on each, does not have to pay for it.
+    /// What is measured takes a private communicator. A program that makes many communicators, and reduces or
+    /// broadcasts a few numbers on each, does not have to pay for it.
     #[inline]
-    pub fn is_to_calibrate(&self, family: Family, bytes: u64) -> bool {
+    pub fn figures(&self, family: Family, known: Option<u64>, is_rondos: bool) -> Figures {
         if !self.uncalibrated.load(Relaxed) {
-            return false;
+            return Figures::There;
         }
-        let is_short = (family.reduces() && bytes < LEAST_BYTES)
-            || matches!(family, Family::Barrier | Family::IrregularExchange);
-        if is_short && self.reductions.fetch_add(1, Relaxed) < FEW_CALLS {
-            return false;
+        let is_below = |least| known.is_some_and(|bytes| bytes < least);
+        let [tiny, others] = &self.early;
+        let without = match family {
+            Family::Barrier | Family::IrregularExchange => Some((others, FEW_CALLS)),
+            Family::AllReduction
+            | Family::Reduction
+            | Family::ScatteredReduction
+            | Family::Scan => is_below(LEAST_BYTES).then_some((others, FEW_CALLS)),
+            Family::Broadcast | Family::AllBroadcast | Family::TotalExchange => {
+                (!is_rondos && is_below(TINY_BYTES)).then_some((tiny, FEW_TINY))
+            }
+            Family::Rooted => None,
+        };
+        if without.is_some_and(|(count, few)| count.fetch_add(1, Relaxed) < few) {
+            return Figures::Later;
         }
-        self.uncalibrated.swap(false, Relaxed)
+        self.uncalibrated.store(false, Relaxed);
+        Figures::Missing
     }
 
     /// Measures the network. Collective.

@@ -55,7 +55,7 @@ pub fn handshake(
         ruled: None,
         network: Default::default(),
         uncalibrated: AtomicBool::default(),
-        reductions: AtomicU32::default(),
+        early: Default::default(),
         short: AtomicU32::default(),
         config: own.clone(),
         closed: None,

@@ -6,6 +6,7 @@ use super::Exchange;
 use super::packed::reserve;
 use crate::coll::Stop;
 use crate::coll::reduction::PIECE_BYTES;
+use crate::coll::room::lacking;
 use crate::engine::rooted::Misfit;
 use crate::host::{Code, Failure, Requests, Side};
 use crate::script::{Group, IrregularExchange, Script};
@@ -35,11 +36,11 @@ impl Exchange<'_> {
         let mut sizes: Vec<u64> = Vec::new();
         sizes
             .try_reserve(blocks)
-            .map_err(|_| Stop::Error(Code::no_mem()))?;
+            .map_err(|_| lacking(Code::no_mem()))?;
         sizes.extend((0..p).map(|d| bytes(self.sides.sent(), after(d))));
         sizes.resize(blocks, 0);
         let places = exchange.write(script, &group, repeat_n(SIZE_BYTES, blocks), most);
-        let area = reserve(&run(4), script, requests)?;
+        let area = reserve(&run(4), script, requests).map_err(lacking)?;
         operands.put_numbers(area, &sizes);
         run(4).carry_out(script, requests, area)?;
         operands.get_numbers(area, &mut sizes);

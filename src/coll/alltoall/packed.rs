@@ -6,10 +6,13 @@
 use super::Exchange;
 use crate::coll::Stop;
 use crate::coll::reduction::{PIECE_BYTES, Run};
+use crate::coll::room::of_all;
 use crate::coll::slots::Inside;
 use crate::comm::Memory;
 use crate::engine::node::{Operand, Want};
-use crate::host::{self, Area, Failure, Operands, Requests, Side, SlotVectors, Vectors, call_tag};
+use crate::host::{
+    self, Area, Code, Failure, Operands, Requests, Side, SlotVectors, Vectors, call_tag,
+};
 use crate::schedule::Grid;
 use crate::script::{Group, Hop, NodeExchange, Script, circulant_exchange, grid_exchange};
 
@@ -95,7 +98,8 @@ impl Exchange<'_> {
         };
         let operands = mpi.signals(self.private);
         let run = self.run(&operands, bytes, which);
-        let area = reserve(&run, script, requests)?;
+        let area = reserve(&run, script, requests);
+        let area = of_all(area, bytes, self.private, mpi, state)?;
         count();
         let pack = |side: &Side, rank, place: u32, out: bool| {
             let place = u64::from(place) * block;
@@ -156,7 +160,7 @@ impl Exchange<'_> {
 }
 
 /// Makes room for a script of bytes.
-pub(super) fn reserve(run: &Run, script: &Script, requests: &mut Requests) -> Result<Area, Stop> {
+pub(super) fn reserve(run: &Run, script: &Script, requests: &mut Requests) -> Result<Area, Code> {
     let vectors = Vectors {
         first: script.cut().total(),
         other: 0,

@@ -78,7 +78,7 @@ const SHORT: usize = WORDS * size_of::<u64>();
 const END: u64 = 0;
 const EXCHANGE: u64 = 1;
 
-/// Round trips of short messages that count. One before may meet a rank that is late, or make a connection.
+/// Round trips of short messages that count, at the most; two at the least.
 const TRIPS: usize = 3;
 
 /// Short messages that each of the two sends in a row.
@@ -95,7 +95,7 @@ const END_BYTES: usize = 16 << 10;
 /// than what a link lets through at once.
 const LONG: [usize; 3] = [32 << 10, 128 << 10, 512 << 10];
 
-/// How long all of it may take in seconds, and the round trips of it. A round trip at the least is waited for.
+/// How long all of it may take in seconds after the first round trip, and the other round trips of it.
 const BUDGET: f64 = 4e-3;
 const TRIPS_BUDGET: f64 = 1.5e-3;
 
@@ -103,7 +103,7 @@ const TRIPS_BUDGET: f64 = 1.5e-3;
 const LONGER: f64 = (LONG[1] / LONG[0]) as f64;
 
 impl Mpi {
-    /// Asks another rank, which answers by [`Mpi::answer_probe`]. At most 19 messages, or 11 without the rows.
+    /// Asks another rank, which answers by [`Mpi::answer_probe`]. At most 18 messages, or 11 without the rows.
     pub fn probe(&self, peer: Peer, with_rows: bool) -> Result<Probe, Failure> {
         let mut probe = Probe::default();
         let mut asker = Asker {
@@ -112,16 +112,26 @@ impl Mpi {
             message: Lent::new(vec![0; SHORT]),
             answer: Lent::new(vec![0; SHORT]),
         };
-        asker.ask()?;
+        // The first one may meet a rank that is late, or make a connection.
+        asker.ask(SHORT as u64)?;
         let start = self.time();
         let spent = || self.time() - start;
-        let mut trips = Vec::with_capacity(TRIPS);
-        while trips.len() < TRIPS && (trips.is_empty() || spent() <= TRIPS_BUDGET) {
-            trips.push(asker.ask()?);
+        let mut trips: Vec<f64> = Vec::with_capacity(TRIPS);
+        while trips.len() < TRIPS {
+            let least = trips.iter().copied().fold(f64::INFINITY, f64::min);
+            // Two more would be too many: this one is the last.
+            let is_last = !trips.is_empty() && spent() + 2.0 * least > TRIPS_BUDGET;
+            let next = match (is_last || trips.len() + 1 == TRIPS) && with_rows {
+                true => EXCHANGE,
+                false => SHORT as u64,
+            };
+            trips.push(asker.ask(next)?);
+            if is_last {
+                break;
+            }
         }
         probe.latency = Probe::latency_of(&trips);
         if with_rows {
-            asker.announce(EXCHANGE)?;
             let row = self.row(peer)?;
             probe.sending = row.sending;
             // A rank that was kept from running finds all messages at once.
@@ -136,7 +146,7 @@ impl Mpi {
             }
             // The message before says how long this one is.
             asker.announce(length as u64)?;
-            let time = asker.ask()?;
+            let time = asker.ask(SHORT as u64)?;
             if let Some((shorter, short_time)) = before
                 && length == LONG[LONG.len() - 1]
                 && time > short_time
@@ -276,9 +286,9 @@ impl Asker<'_> {
         }
     }
 
-    /// Sends the message, has it answered, and gives the seconds that took. The next one is short.
-    fn ask(&mut self) -> Result<f64, Failure> {
-        self.write(SHORT as u64, true);
+    /// Sends the message, which says what comes next, has it answered, and gives the seconds that took.
+    fn ask(&mut self, next: u64) -> Result<f64, Failure> {
+        self.write(next, true);
         let start = self.mpi.time();
         (self.mpi).send_bytes(self.peer, &mut self.message)?;
         (self.mpi).receive_bytes(self.peer, &mut self.answer)?;

@@ -1,0 +1,38 @@
+//! Memory that a call takes for itself, before its first message.
+
+#![forbid(unsafe_code)]
+
+use super::Stop;
+use crate::comm::State;
+use crate::host::{Code, Comm, Failure, Mpi};
+
+/// Before calls of so many bytes and more the ranks tell each other whether all have the memory that the call takes,
+/// which costs next to nothing of its time. Shorter ones take little memory.
+const AGREED_BYTES: u64 = 64 << 20;
+
+/// This rank alone has no memory: the others may have begun, and would wait for it. So the job ends.
+pub fn lacking(code: Code) -> Stop {
+    Stop::Broken(Failure::memory(code))
+}
+
+/// The memory for a call of so many bytes, which all ranks know. Of a long call all ranks report that there is none if
+/// one of them has none. Collective then.
+pub fn of_all<T>(
+    room: Result<T, Code>,
+    bytes: u64,
+    private: Comm,
+    mpi: &Mpi,
+    state: &State,
+) -> Result<T, Stop> {
+    if bytes < AGREED_BYTES {
+        return room.map_err(lacking);
+    }
+    let mut lacks = [i64::from(room.is_err())];
+    state
+        .max(mpi, private, &mut lacks)
+        .map_err(|code| Stop::Broken(Failure::Host(code, "agreeing on memory")))?;
+    match room {
+        Ok(room) if lacks[0] == 0 => Ok(room),
+        Ok(_) | Err(_) => Err(Stop::Error(Code::no_mem())),
+    }
+}
