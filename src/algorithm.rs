@@ -119,6 +119,20 @@ macro_rules! trees {
 }
 pub(crate) use trees;
 
+/// A pattern: the algorithms that carry out no reduction and no scan.
+macro_rules! reduces_nothing {
+    ($algorithms:ident) => {
+        $algorithms::Bruck
+            | $algorithms::Hybrid
+            | $algorithms::Adaptive
+            | $algorithms::Relay
+            | $algorithms::ScatterAllgather
+            | $algorithms::Neighbor
+            | $algorithms::Pairwise
+    };
+}
+pub(crate) use reduces_nothing;
+
 /// What an algorithm does for a family of collectives. In the formulas p ranks have or get m bytes, or all of them
 /// together in an all-broadcast, b bytes each in a gather or scatter; q = ceil(log2 p); n blocks; a message of b bytes
 /// takes alpha + beta b; g' is the least time between two messages of a rank that also receives; gamma the time to

@@ -9,30 +9,51 @@ use crate::algorithm::{
     ScanAlgorithm, ScatteredReductionAlgorithm, TotalExchangeAlgorithm,
 };
 
-/// Collectives that move data between the same ranks in the same way. What decides on a call, and carries it out, is a
-/// family's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
+/// Makes the enumeration of families, the list of all, and their names from the rows.
+macro_rules! families {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal;)*) => {
+        /// Collectives that move data between the same ranks in the same way. What decides on a call, and carries it
+        /// out, is a family's.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Family {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Family {
+            /// All of them.
+            pub const ALL: &[Family] = &[$(Family::$variant),*];
+
+            /// The name in lists of what is to be tested.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Family::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+families! {
     /// The root has a message for all.
-    Broadcast,
+    Broadcast = "broadcast";
     /// Every rank has a message for all.
-    AllBroadcast,
+    AllBroadcast = "all-broadcast";
     /// The root has a block for every rank, or gets one of each. Few ranks know how much there is to move.
-    Rooted,
+    Rooted = "rooted";
     /// Every rank has a vector, and all get the reduction of all of them.
-    AllReduction,
+    AllReduction = "all-reduction";
     /// Every rank has a vector, and the root gets the reduction of all of them.
-    Reduction,
+    Reduction = "reduction";
     /// Every rank has a vector, and each gets its own part of the reduction of all of them.
-    ScatteredReduction,
+    ScatteredReduction = "scattered-reduction";
     /// Every rank has a vector and gets the reduction of those of the ranks before it.
-    Scan,
+    Scan = "scans";
     /// Nobody has anything; no rank goes on before all have come.
-    Barrier,
+    Barrier = "barriers";
     /// Every rank has a block for every rank, all of one size.
-    TotalExchange,
+    TotalExchange = "total-exchange";
     /// The same with blocks of any sizes. No rank knows those of others.
-    IrregularExchange,
+    IrregularExchange = "irregular-exchange";
 }
 
 /// Who gets what of the reduction of all vectors.
@@ -197,11 +218,22 @@ struct Row {
     limits: Collective,
 }
 
-/// Makes the enumeration, the list of all, and the rows: the MPI function, the name, the name of the option, the
-/// family, and the collective whose limits hold for it.
+/// May the blocks of ranks differ in size?
+macro_rules! is_irregular {
+    (regular) => {
+        false
+    };
+    (irregular) => {
+        true
+    };
+}
+
+/// Makes the enumeration, the list of all, and the rows: the MPI function, the name, the name of the option, whether
+/// the blocks of ranks may differ in size, the family, and the collective whose limits hold for it.
 macro_rules! collectives {
     ($(
-        $variant:ident $mpi_name:literal = $name:literal $option:literal, $family:ident, limits of $limits:ident;
+        $variant:ident $mpi_name:literal = $name:literal $option:literal, $blocks:ident $family:ident,
+        limits of $limits:ident;
     )*) => {
         /// A collective that Rondo takes over.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,8 +252,7 @@ macro_rules! collectives {
             option: $option,
             min_bytes_option: concat!($option, "_MIN_BYTES"),
             min_comm_size_option: concat!($option, "_MIN_COMM_SIZE"),
-            irregular: $name.as_bytes()[$name.len() - 1] == b'v'
-                || matches!(stringify!($variant).as_bytes(), b"ReduceScatter" | b"Alltoallw"),
+            irregular: is_irregular!($blocks),
             family: Family::$family,
             limits: Collective::$limits,
         }),*];
@@ -229,25 +260,25 @@ macro_rules! collectives {
 }
 
 collectives! {
-    Bcast "MPI_Bcast" = "bcast" "BCAST", Broadcast, limits of Bcast;
-    Allgatherv "MPI_Allgatherv" = "allgatherv" "ALLGATHERV", AllBroadcast, limits of Allgatherv;
-    Allgather "MPI_Allgather" = "allgather" "ALLGATHER", AllBroadcast, limits of Allgatherv;
-    Gatherv "MPI_Gatherv" = "gatherv" "GATHERV", Rooted, limits of Gatherv;
-    Gather "MPI_Gather" = "gather" "GATHER", Rooted, limits of Gatherv;
-    Scatterv "MPI_Scatterv" = "scatterv" "SCATTERV", Rooted, limits of Scatterv;
-    Scatter "MPI_Scatter" = "scatter" "SCATTER", Rooted, limits of Scatterv;
-    Allreduce "MPI_Allreduce" = "allreduce" "ALLREDUCE", AllReduction, limits of Allreduce;
-    Reduce "MPI_Reduce" = "reduce" "REDUCE", Reduction, limits of Reduce;
-    ReduceScatter "MPI_Reduce_scatter" = "reduce_scatter" "REDUCE_SCATTER", ScatteredReduction,
+    Bcast "MPI_Bcast" = "bcast" "BCAST", regular Broadcast, limits of Bcast;
+    Allgatherv "MPI_Allgatherv" = "allgatherv" "ALLGATHERV", irregular AllBroadcast, limits of Allgatherv;
+    Allgather "MPI_Allgather" = "allgather" "ALLGATHER", regular AllBroadcast, limits of Allgatherv;
+    Gatherv "MPI_Gatherv" = "gatherv" "GATHERV", irregular Rooted, limits of Gatherv;
+    Gather "MPI_Gather" = "gather" "GATHER", regular Rooted, limits of Gatherv;
+    Scatterv "MPI_Scatterv" = "scatterv" "SCATTERV", irregular Rooted, limits of Scatterv;
+    Scatter "MPI_Scatter" = "scatter" "SCATTER", regular Rooted, limits of Scatterv;
+    Allreduce "MPI_Allreduce" = "allreduce" "ALLREDUCE", regular AllReduction, limits of Allreduce;
+    Reduce "MPI_Reduce" = "reduce" "REDUCE", regular Reduction, limits of Reduce;
+    ReduceScatter "MPI_Reduce_scatter" = "reduce_scatter" "REDUCE_SCATTER", irregular ScatteredReduction,
         limits of ReduceScatter;
-    ReduceScatterBlock "MPI_Reduce_scatter_block" = "reduce_scatter_block" "REDUCE_SCATTER_BLOCK", ScatteredReduction,
-        limits of ReduceScatter;
-    Scan "MPI_Scan" = "scan" "SCAN", Scan, limits of Scan;
-    Exscan "MPI_Exscan" = "exscan" "EXSCAN", Scan, limits of Scan;
-    Barrier "MPI_Barrier" = "barrier" "BARRIER", Barrier, limits of Barrier;
-    Alltoall "MPI_Alltoall" = "alltoall" "ALLTOALL", TotalExchange, limits of Alltoall;
-    Alltoallv "MPI_Alltoallv" = "alltoallv" "ALLTOALLV", IrregularExchange, limits of Alltoallv;
-    Alltoallw "MPI_Alltoallw" = "alltoallw" "ALLTOALLW", IrregularExchange, limits of Alltoallw;
+    ReduceScatterBlock "MPI_Reduce_scatter_block" = "reduce_scatter_block" "REDUCE_SCATTER_BLOCK",
+        regular ScatteredReduction, limits of ReduceScatter;
+    Scan "MPI_Scan" = "scan" "SCAN", regular Scan, limits of Scan;
+    Exscan "MPI_Exscan" = "exscan" "EXSCAN", regular Scan, limits of Scan;
+    Barrier "MPI_Barrier" = "barrier" "BARRIER", regular Barrier, limits of Barrier;
+    Alltoall "MPI_Alltoall" = "alltoall" "ALLTOALL", regular TotalExchange, limits of Alltoall;
+    Alltoallv "MPI_Alltoallv" = "alltoallv" "ALLTOALLV", irregular IrregularExchange, limits of Alltoallv;
+    Alltoallw "MPI_Alltoallw" = "alltoallw" "ALLTOALLW", irregular IrregularExchange, limits of Alltoallw;
 }
 
 impl Collective {

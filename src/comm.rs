@@ -20,7 +20,7 @@ mod trace;
 mod waiting;
 
 use crate::collective::Collective;
-use crate::config::{Config, Reproducible, StatsFormat};
+use crate::config::{self, Config, Reproducible, StatsFormat};
 use crate::decide::{Facts, Why};
 use crate::engine::{Part, Scratch, rooted};
 use crate::host::{self, Abi, Attribute, Code, Comm, Host, InFlight, Mpi, Requests};
@@ -172,18 +172,15 @@ static PROMISED: Attribute<Comm, Reproducible> = Attribute::new();
 /// once the ranks agree in the handshake. Local.
 #[cold]
 pub fn promise(host: &Host, mpi: &Mpi, comm: Comm, value: &str) {
-    let names = Reproducible::NAMES;
-    let promise = names
-        .iter()
-        .find(|(name, _)| name.eq_ignore_ascii_case(value));
+    let promise = config::among(value, Reproducible::NAMES);
     let trouble = match (promise, STATE.get(mpi, comm)) {
-        (None, _) => {
-            let names: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+        (Err(_), _) => {
+            let names: Vec<&str> = Reproducible::NAMES.iter().map(|(name, _)| *name).collect();
             format!("is {value:?}, but may be {}", names.join(", "))
         }
-        (Some((_, promise)), Ok(Some(state))) if state.config.reproducible == *promise => return,
-        (Some(_), Ok(Some(_))) => "comes after the first collective on the communicator".to_owned(),
-        (Some(&(_, promise)), _) => {
+        (Ok(promise), Ok(Some(state))) if state.config.reproducible == promise => return,
+        (Ok(_), Ok(Some(_))) => "comes after the first collective on the communicator".to_owned(),
+        (Ok(promise), _) => {
             // Without room for an attribute, the host has none for the state either.
             let _ = PROMISED.set(mpi, comm, promise);
             return;

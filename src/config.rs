@@ -29,34 +29,44 @@ use crate::collective::Collective;
 use crate::network::Network;
 pub use encoding::{ENCODED_OPTIONS, variable_at};
 pub use options::{Field, OPTIONS, Opt, Scope, ValueType};
+pub(crate) use parse::among;
 pub use parse::bytes;
 pub use setting::{Setting, Wish};
 pub use show::{help, markdown, table};
 
-/// How statistics are written when the program ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StatsFormat {
-    /// No statistics.
-    #[default]
-    Off,
-    /// A table to read.
-    Text,
-    /// One JSON object.
-    Json,
+/// Makes an enumeration of values that users name, the list of their names, and the name of each, from the rows.
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident { $($(#[$row:meta])* $variant:ident = $text:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$row])* $variant,)*
+        }
+
+        impl $name {
+            /// Every value with the name that users write. The position in this list is what ranks exchange.
+            pub const NAMES: &[(&str, $name)] = &[$(($text, $name::$variant)),*];
+
+            /// The name that users write.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($name::$variant => $text,)*
+                }
+            }
+        }
+    };
 }
 
-impl StatsFormat {
-    /// Every format with the name that users write. The position in this list is what ranks exchange.
-    pub const NAMES: &[(&str, StatsFormat)] = &[
-        ("off", StatsFormat::Off),
-        ("text", StatsFormat::Text),
-        ("json", StatsFormat::Json),
-    ];
-
-    /// The name that users write.
-    pub fn name(self) -> &'static str {
-        let row = Self::NAMES.iter().find(|(_, format)| *format == self);
-        row.map_or("?", |(name, _)| name)
+named! {
+    /// How statistics are written when the program ends.
+    StatsFormat {
+        /// No statistics.
+        #[default]
+        Off = "off";
+        /// A table to read.
+        Text = "text";
+        /// One JSON object.
+        Json = "json";
     }
 }
 
@@ -78,101 +88,58 @@ pub struct Learn {
     pub save: Option<PathBuf>,
 }
 
-/// Which ranks talk to other nodes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Hierarchy {
-    /// As is best for the communicator.
-    #[default]
-    Auto,
-    /// Every rank for itself.
-    Flat,
-    /// One of each node.
-    Leader,
-    /// Several of each node.
-    Lanes,
-}
-
-impl Hierarchy {
-    /// Every value with the name that users write. The position in this list is what ranks exchange.
-    pub const NAMES: &[(&str, Hierarchy)] = &[
-        ("auto", Hierarchy::Auto),
-        ("flat", Hierarchy::Flat),
-        ("leader", Hierarchy::Leader),
-        ("lanes", Hierarchy::Lanes),
-    ];
-
-    /// The name that users write.
-    pub fn name(self) -> &'static str {
-        let row = Self::NAMES.iter().find(|(_, other)| *other == self);
-        row.map_or("?", |(name, _)| name)
+named! {
+    /// Which ranks talk to other nodes.
+    Hierarchy {
+        /// As is best for the communicator.
+        #[default]
+        Auto = "auto";
+        /// Every rank for itself.
+        Flat = "flat";
+        /// One of each node.
+        Leader = "leader";
+        /// Several of each node.
+        Lanes = "lanes";
     }
 }
 
-/// What is made of processes that have the library of a GPU's driver, and so perhaps buffers that the processor cannot
-/// touch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Gpu {
-    /// The communicators that they are in are left to the MPI library, unless the program says by a hint that they
-    /// pass no such buffers there.
-    #[default]
-    Auto,
-    /// They are left to it whatever the program says.
-    Host,
-    /// Rondo asks the drivers about every buffer, and has the MPI library or the driver read and write what is a GPU's.
-    Direct,
-    /// Nothing: buffers are the processor's.
-    Off,
-}
-
-impl Gpu {
-    /// Every value with the name that users write. The position in this list is what ranks exchange.
-    pub const NAMES: &[(&str, Gpu)] = &[
-        ("auto", Gpu::Auto),
-        ("host", Gpu::Host),
-        ("direct", Gpu::Direct),
-        ("off", Gpu::Off),
-    ];
-
-    /// The name that users write.
-    pub fn name(self) -> &'static str {
-        let row = Self::NAMES.iter().find(|(_, other)| *other == self);
-        row.map_or("?", |(name, _)| name)
+named! {
+    /// What is made of processes that have the library of a GPU's driver, and so perhaps buffers that the processor
+    /// cannot touch.
+    Gpu {
+        /// The communicators that they are in are left to the MPI library, unless the program says by a hint that they
+        /// pass no such buffers there.
+        #[default]
+        Auto = "auto";
+        /// They are left to it whatever the program says.
+        Host = "host";
+        /// Rondo asks the drivers about every buffer, and has the MPI library or the driver read and write what is a
+        /// GPU's.
+        Direct = "direct";
+        /// Nothing: buffers are the processor's.
+        Off = "off";
     }
 }
 
-/// What is promised of the bits of reductions whose result depends on the order of operands: sums of floating-point
-/// numbers and the like.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reproducible {
-    /// The same in every run with the same ranks on each node.
-    #[default]
-    Run,
-    /// The same wherever the ranks are.
-    Placement,
-    /// Those of a loop over the ranks.
-    Order,
-    /// Those of the MPI library.
-    Host,
-    /// Nothing.
-    Off,
+named! {
+    /// What is promised of the bits of reductions whose result depends on the order of operands: sums of floating-point
+    /// numbers and the like.
+    Reproducible {
+        /// The same in every run with the same ranks on each node.
+        #[default]
+        Run = "run";
+        /// The same wherever the ranks are.
+        Placement = "placement";
+        /// Those of a loop over the ranks.
+        Order = "order";
+        /// Those of the MPI library.
+        Host = "host";
+        /// Nothing.
+        Off = "off";
+    }
 }
 
 impl Reproducible {
-    /// Every value with the name that users write. The position in this list is what ranks exchange.
-    pub const NAMES: &[(&str, Reproducible)] = &[
-        ("run", Reproducible::Run),
-        ("placement", Reproducible::Placement),
-        ("order", Reproducible::Order),
-        ("host", Reproducible::Host),
-        ("off", Reproducible::Off),
-    ];
-
-    /// The name that users write.
-    pub fn name(self) -> &'static str {
-        let row = Self::NAMES.iter().find(|(_, other)| *other == self);
-        row.map_or("?", |(name, _)| name)
-    }
-
     /// Is nothing promised that the MPI library does not keep as well?
     pub fn is_kept_by_host(self) -> bool {
         match self {

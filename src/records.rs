@@ -172,27 +172,33 @@ fn file_at(maps: &str, address: usize) -> Option<String> {
     files(line).next().map(str::to_owned)
 }
 
-/// How the file names of MPI libraries begin; vendors have one for each compiler.
-const MPI_LIBRARIES: [&str; 13] = [
-    "libmpi.so",
-    "libmpich.so",
-    "libmpi_abi.so",
+/// How the file names of MPI libraries begin, with the ABI that each has if its name tells; vendors have one for each
+/// compiler. The first one that fits counts.
+pub const MPI_LIBRARIES: &[(&str, Option<&str>)] = &[
+    ("libmpi_abi.so", Some("standard")),
+    // MPICH of distributions, and Intel MPI.
+    ("libmpi.so.12", Some("mpich")),
+    ("libmpich.so", Some("mpich")),
+    ("libmpi.so.", Some("openmpi")),
+    ("libmpi.so", None),
     // Cray MPICH.
-    "libmpi_gnu",
-    "libmpi_cray",
-    "libmpi_intel",
-    "libmpi_nvidia",
-    "libmpi_amd",
-    "libmpi_aocc",
-    "libmpich_gnu",
-    "libmpich_cray",
-    "libmpich_intel",
+    ("libmpi_gnu", Some("mpich")),
+    ("libmpi_cray", Some("mpich")),
+    ("libmpi_intel", Some("mpich")),
+    ("libmpi_nvidia", Some("mpich")),
+    ("libmpi_amd", Some("mpich")),
+    ("libmpi_aocc", Some("mpich")),
+    ("libmpich_gnu", Some("mpich")),
+    ("libmpich_cray", Some("mpich")),
+    ("libmpich_intel", Some("mpich")),
     // Spectrum MPI.
-    "libmpi_ibm.so",
+    ("libmpi_ibm.so", None),
 ];
 
 /// Is it an MPI library, by its name?
 pub fn is_mpi(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    MPI_LIBRARIES.iter().any(|start| name.starts_with(start))
+    MPI_LIBRARIES
+        .iter()
+        .any(|(start, _)| name.starts_with(start))
 }

@@ -1,52 +1,26 @@
 ! MPI_Bcast through "use mpi": named types of several kinds, every root, scalars, arrays of two dimensions, a derived
 ! type made from a Fortran type, MPI_BOTTOM, a sub-communicator and MPI_COMM_SELF. The last line is
 ! "PASS bcast_usempi", and the exit status 0, if all checks held on all ranks.
-module checks
-  use, intrinsic :: iso_c_binding, only: c_int
-  use mpi
-  implicit none
-  integer :: failures = 0
+include 'frondof.h'
 
-  interface
-     integer(c_int) function frondo_start(rank, ranks) bind(c)
-       import :: c_int
-       integer(c_int), value :: rank, ranks
-     end function
-     integer(c_int) function frondo_moved(rondos, hosts) bind(c)
-       import :: c_int
-       integer(c_int), value :: rondos, hosts
-     end function
-  end interface
+module calls
+  use mpi
+  use frondo
+  implicit none
 
 contains
-
-  subroutine check(holds)
-    logical, intent(in) :: holds
-    if (.not. holds) failures = failures + 1
-  end subroutine
-
-  ! The last `calls` broadcasts on comm, none of them empty, were carried out by whom the runner expects.
-  subroutine counted(comm, calls)
-    integer, intent(in) :: comm, calls
-    integer :: ranks, ierr
-    call mpi_comm_size(comm, ranks, ierr)
-    if (ranks >= 3) then
-       failures = failures + frondo_moved(calls, 0)
-    else
-       failures = failures + frondo_moved(0, calls)
-    end if
-  end subroutine
 
   subroutine named(comm, root)
     integer, intent(in) :: comm, root
     integer, parameter :: n = 123, m = 91
-    integer :: rank, ierr, i, j, one
+    integer :: rank, ranks, ierr, i, j, one
     real :: single(n, m), single_want(n, m)
     double precision :: double(n, m), double_want(n, m)
     complex(kind(1d0)) :: wide(n * m), wide_want(n * m)
     character(len=50) :: text
 
     call mpi_comm_rank(comm, rank, ierr)
+    call mpi_comm_size(comm, ranks, ierr)
     single_want = reshape([((i + 0.5 * j, i = 1, n), j = 1, m)], [n, m])
     double_want = reshape([((i - 0.25d0 * j, i = 1, n), j = 1, m)], [n, m])
     wide_want = [(cmplx(i, -i, kind(1d0)), i = 1, n * m)]
@@ -64,19 +38,19 @@ contains
     end if
 
     call mpi_bcast(one, 1, MPI_INTEGER, root, comm, ierr)
-    call check(ierr == MPI_SUCCESS)
+    call check(ierr == MPI_SUCCESS, 'success of an integer')
     call mpi_bcast(single, n * m, MPI_REAL, root, comm, ierr)
     call mpi_bcast(double, n * m, MPI_DOUBLE_PRECISION, root, comm, ierr)
     call mpi_bcast(wide, n * m, MPI_DOUBLE_COMPLEX, root, comm, ierr)
     call mpi_bcast(text, len(text), MPI_CHARACTER, root, comm, ierr)
-    call check(ierr == MPI_SUCCESS)
-    call counted(comm, 5)
+    call check(ierr == MPI_SUCCESS, 'success of a text')
+    call counted('bcast', ranks, 5, n)
 
-    call check(one == 4711)
-    call check(all(single == single_want))
-    call check(all(double == double_want))
-    call check(all(wide == wide_want))
-    call check(text == 'from the root')
+    call check(one == 4711, 'an integer')
+    call check(all(single == single_want), 'reals')
+    call check(all(double == double_want), 'numbers of double precision')
+    call check(all(wide == wide_want), 'complex numbers')
+    call check(text == 'from the root', 'a text')
   end subroutine
 
   ! A Fortran type with a gap between its parts, as a struct resized to the type's extent.
@@ -90,10 +64,11 @@ contains
     end type
     integer, parameter :: n = 700
     type(particle) :: list(n)
-    integer :: rank, ierr, i, s, t, lengths(2), types(2)
+    integer :: rank, ranks, ierr, i, s, t, lengths(2), types(2)
     integer(MPI_ADDRESS_KIND) :: at(2), base, next
 
     call mpi_comm_rank(comm, rank, ierr)
+    call mpi_comm_size(comm, ranks, ierr)
     do i = 1, n
        list(i)%position = merge(i * 1d0, -1d0, rank == root)
        list(i)%kind = merge(i, -1, rank == root)
@@ -110,45 +85,45 @@ contains
     call mpi_type_create_resized(s, 0_MPI_ADDRESS_KIND, next - base, t, ierr)
     call mpi_type_commit(t, ierr)
     call mpi_bcast(list(1)%position, n, t, root, comm, ierr)
-    call counted(comm, 1)
+    call counted('bcast', ranks, 1, n)
     call mpi_type_free(t, ierr)
     call mpi_type_free(s, ierr)
-    do i = 1, n
-       call check(all(list(i)%position == i) .and. list(i)%kind == i)
-       call check(list(i)%untouched == 100 * rank + 3)
-    end do
+    call check(all([(all(list(i)%position == i), i = 1, n)]), 'positions of particles')
+    call check(all(list%kind == [(i, i = 1, n)]), 'kinds of particles')
+    call check(all(list%untouched == 100 * rank + 3), 'gaps between particles')
   end subroutine
 
   subroutine bottom(comm, root)
     integer, intent(in) :: comm, root
     integer, parameter :: n = 3000
     integer, asynchronous, save :: whole(n)
-    integer :: rank, ierr, i, t, length(1)
+    integer :: rank, ranks, ierr, i, t, length(1)
     integer(MPI_ADDRESS_KIND) :: at(1)
 
     call mpi_comm_rank(comm, rank, ierr)
+    call mpi_comm_size(comm, ranks, ierr)
     whole = [(merge(i, -1, rank == root), i = 1, n)]
     call mpi_get_address(whole, at(1), ierr)
     length = n
     call mpi_type_create_hindexed(1, length, at, MPI_INTEGER, t, ierr)
     call mpi_type_commit(t, ierr)
     call mpi_bcast(MPI_BOTTOM, 1, t, root, comm, ierr)
-    call counted(comm, 1)
+    call counted('bcast', ranks, 1, n)
     call mpi_type_free(t, ierr)
-    call check(all(whole == [(i, i = 1, n)]))
+    call check(all(whole == [(i, i = 1, n)]), 'integers from MPI_BOTTOM')
   end subroutine
 
 end module
 
 program bcast_usempi
-  use checks
+  use calls
   implicit none
   integer :: ierr, rank, ranks, root, comm, total
 
   call mpi_init(ierr)
   call mpi_comm_rank(MPI_COMM_WORLD, rank, ierr)
   call mpi_comm_size(MPI_COMM_WORLD, ranks, ierr)
-  failures = frondo_start(rank, ranks)
+  call begin(rank, ranks)
   do root = 0, ranks - 1
      call named(MPI_COMM_WORLD, root)
      call derived(MPI_COMM_WORLD, root)

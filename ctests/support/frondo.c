@@ -59,11 +59,6 @@ int frondo_ordered(const char *collective, int rondos, int hosts) {
     return 1;
 }
 
-/* frondo_counted of broadcasts. */
-int frondo_moved(int rondos, int hosts) {
-    return frondo_counted("bcast", rondos, hosts);
-}
-
 /* Counts a failed check of the program's own, and says which: 1, or 0 if it held. */
 int frondo_check(int holds, const char *what) {
     if (!holds) failed(test.name, 0, what);

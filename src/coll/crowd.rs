@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::writing::Writing;
-use crate::algorithm::{Algorithm, trees};
+use crate::algorithm::{Algorithm, reduces_nothing, trees};
 use crate::collective::Reducing;
 use crate::decide::{Form, Method};
 use crate::schedule::rounds_of;
@@ -35,13 +35,7 @@ impl Writing<'_> {
             // From both children, and from the parent.
             Algorithm::DualRoot => 3,
             Algorithm::Circulant
-            | Algorithm::Bruck
             | Algorithm::Ring
-            | Algorithm::Hybrid
-            | Algorithm::Adaptive
-            | Algorithm::Relay
-            | Algorithm::ScatterAllgather
-            | Algorithm::Neighbor
             | Algorithm::Halving
             | Algorithm::Gather
             | Algorithm::Doubling
@@ -49,8 +43,8 @@ impl Writing<'_> {
             | Algorithm::Dissemination
             | Algorithm::Census
             | Algorithm::ReduceBcast
-            | Algorithm::Pairwise
-            | Algorithm::Hypercube => 0,
+            | Algorithm::Hypercube
+            | reduces_nothing!(Algorithm) => 0,
         }
     }
 }

@@ -99,7 +99,7 @@ fn setting(text: &str, algorithms: &[Algorithm]) -> Parsed<Setting> {
 }
 
 /// The value of this name.
-fn among<T: Copy>(text: &str, named: &[(&str, T)]) -> Parsed<T> {
+pub(crate) fn among<T: Copy>(text: &str, named: &[(&str, T)]) -> Result<T, String> {
     let is_it = |(name, _): &&(&str, T)| name.eq_ignore_ascii_case(text);
     if let Some((_, value)) = named.iter().find(is_it) {
         return Ok(*value);

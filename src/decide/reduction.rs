@@ -14,7 +14,7 @@ use super::problem::{default_of, doubt, is_doubted};
 use super::{Choice, Context, Form, Method, Problem, SizeClass, Why};
 use crate::algorithm::{
     Algorithm, AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm,
-    ScatteredReductionAlgorithm, trees,
+    ScatteredReductionAlgorithm, reduces_nothing, trees,
 };
 use crate::collective::{LEAST_BYTES, Reducing};
 use crate::config::{Hierarchy, Reproducible};
@@ -340,23 +340,17 @@ impl Reduction<'_> {
                 }
             }
             Algorithm::Circulant
-            | Algorithm::Bruck
             | Algorithm::Ring
-            | Algorithm::Hybrid
-            | Algorithm::Adaptive
             | Algorithm::Postal
-            | Algorithm::Relay
-            | Algorithm::ScatterAllgather
-            | Algorithm::Neighbor
             | Algorithm::Ordered
             | Algorithm::Doubling
             | Algorithm::Pipelined
             | Algorithm::Dissemination
             | Algorithm::Census
             | Algorithm::ReduceBcast
-            | Algorithm::Pairwise
             | Algorithm::Hypercube
             | Algorithm::DualRoot
+            | reduces_nothing!(Algorithm)
             | trees!(Algorithm) => Form::Flat,
         }
     }

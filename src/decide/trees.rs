@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, reduces_nothing};
 use crate::config::Config;
 use crate::schedule::Shape;
 
@@ -22,13 +22,7 @@ pub fn shape(algorithm: Algorithm, p: u32, latency: u32, config: &Config) -> Opt
         Algorithm::TwoTree => Shape::Two,
         Algorithm::Mesh => Shape::mesh(p),
         Algorithm::Circulant
-        | Algorithm::Bruck
         | Algorithm::Ring
-        | Algorithm::Hybrid
-        | Algorithm::Adaptive
-        | Algorithm::Relay
-        | Algorithm::ScatterAllgather
-        | Algorithm::Neighbor
         | Algorithm::Halving
         | Algorithm::Gather
         | Algorithm::Ordered
@@ -37,8 +31,8 @@ pub fn shape(algorithm: Algorithm, p: u32, latency: u32, config: &Config) -> Opt
         | Algorithm::Dissemination
         | Algorithm::Census
         | Algorithm::ReduceBcast
-        | Algorithm::Pairwise
         | Algorithm::DualRoot
-        | Algorithm::Hypercube => return None,
+        | Algorithm::Hypercube
+        | reduces_nothing!(Algorithm) => return None,
     })
 }

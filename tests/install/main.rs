@@ -352,7 +352,7 @@ fn with_library_for_every_mpi(stage: &Path) -> PathBuf {
     for file in ["Cargo.lock", "build.rs", "sources.rs", "cbindgen.toml"] {
         symlink(root().join(file), copy.join(file)).unwrap();
     }
-    for script in ["install", "build"] {
+    for script in ["install", "build", "version"] {
         let script = format!("scripts/{script}");
         fs::copy(root().join(&script), copy.join(&script)).unwrap();
     }

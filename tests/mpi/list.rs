@@ -48,27 +48,6 @@ pub struct Mode {
     pub env: Env,
 }
 
-/// The names of families of collectives.
-const FAMILIES: [(&str, Family); 10] = [
-    ("broadcast", Family::Broadcast),
-    ("all-broadcast", Family::AllBroadcast),
-    ("rooted", Family::Rooted),
-    ("all-reduction", Family::AllReduction),
-    ("reduction", Family::Reduction),
-    ("scattered-reduction", Family::ScatteredReduction),
-    ("scans", Family::Scan),
-    ("barriers", Family::Barrier),
-    ("total-exchange", Family::TotalExchange),
-    ("irregular-exchange", Family::IrregularExchange),
-];
-
-/// The family of a collective by its name.
-fn family_of(collective: Collective) -> &'static str {
-    let mut families = FAMILIES.iter();
-    let family = families.find(|(_, family)| *family == collective.family());
-    family.expect("each family has a name").0
-}
-
 impl Mode {
     /// Writes down what `algorithms` means: the variable of each collective that it names, by itself or by its family,
     /// and whom to expect there if that is not whom EXPECT_RONDO names.
@@ -77,7 +56,7 @@ impl Mode {
         let families = algorithms.clone();
         for &collective in Collective::ALL {
             let own = algorithms.remove(collective.name());
-            let family = families.get(family_of(collective));
+            let family = families.get(collective.family().name());
             let Some(algorithm) = own.as_ref().or(family) else {
                 continue;
             };
@@ -88,7 +67,7 @@ impl Mode {
                 self.env.insert(variable, algorithm.clone());
             }
         }
-        algorithms.retain(|name, _| FAMILIES.iter().all(|(family, _)| family != name));
+        algorithms.retain(|name, _| Family::ALL.iter().all(|family| family.name() != name));
         match algorithms.keys().next() {
             None => Ok(()),
             Some(name) => Err(format!("{name} is no collective and no family of them")),

@@ -4,7 +4,7 @@
 //! its handle gives is the library's own, and what the global scope gives is Rondo's, because Rondo comes first there.
 //! Signatures and predefined handles are those that Rondo itself uses.
 
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "collectives are functions in C")]
 
 mod about;
 mod blocks;

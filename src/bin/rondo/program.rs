@@ -6,6 +6,7 @@ use object::{
     elf::{DF_1_PIE, DT_FLAGS_1, DT_NEEDED},
     read::elf::{ElfFile, FileHeader},
 };
+use rondo::records::MPI_LIBRARIES;
 use std::{
     env,
     ffi::OsString,
@@ -15,29 +16,20 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Names of MPI libraries begin like this, with the ABI that they have. Intel MPI's has MPICH's, and so have Cray's, of
-/// which there is one for each compiler.
-const LIBRARIES: &[(&str, &str)] = &[
-    ("libmpi_abi.so", "standard"),
-    ("libmpifort_abi.so", "standard"),
-    ("libmpi.so.12", "mpich"),
-    ("libmpich", "mpich"),
-    ("libmpifort.so.12", "mpich"),
-    ("libmpi_gnu", "mpich"),
-    ("libmpifort_gnu", "mpich"),
-    ("libmpi_cray", "mpich"),
-    ("libmpifort_cray", "mpich"),
-    ("libmpi_intel", "mpich"),
-    ("libmpifort_intel", "mpich"),
-    ("libmpi_nvidia", "mpich"),
-    ("libmpifort_nvidia", "mpich"),
-    ("libmpi_amd", "mpich"),
-    ("libmpifort_amd", "mpich"),
-    ("libmpi_aocc", "mpich"),
-    ("libmpifort_aocc", "mpich"),
-    ("libmpi.so.", "openmpi"),
-    ("libmpi_mpifh.so.", "openmpi"),
-    ("libmpi_usempif08.so.", "openmpi"),
+/// How the names begin of what belongs to an MPI library, with its ABI: what is for Fortran, and what old versions of
+/// MPICH have beside it.
+const BINDINGS: &[(&str, Option<&str>)] = &[
+    ("libmpifort_abi.so", Some("standard")),
+    ("libmpifort.so.12", Some("mpich")),
+    ("libmpich", Some("mpich")),
+    ("libmpifort_gnu", Some("mpich")),
+    ("libmpifort_cray", Some("mpich")),
+    ("libmpifort_intel", Some("mpich")),
+    ("libmpifort_nvidia", Some("mpich")),
+    ("libmpifort_amd", Some("mpich")),
+    ("libmpifort_aocc", Some("mpich")),
+    ("libmpi_mpifh.so.", Some("openmpi")),
+    ("libmpi_usempif08.so.", Some("openmpi")),
 ];
 
 /// The ABI of the first MPI program in the arguments of a launcher, if there is one that says it.
@@ -190,7 +182,7 @@ fn needed_abi(file: &object::File) -> Option<&'static str> {
     let mut names = libraries.filter_map(|library| Some(library.ok()?.name().to_owned()));
     names.find_map(|name| {
         let name = String::from_utf8_lossy(&name);
-        let known = LIBRARIES.iter().find(|(start, _)| name.starts_with(start));
-        known.map(|(_, abi)| *abi)
+        let mut libraries = MPI_LIBRARIES.iter().chain(BINDINGS);
+        libraries.find(|(start, _)| name.starts_with(start))?.1
     })
 }

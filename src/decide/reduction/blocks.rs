@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::Reduction;
-use crate::algorithm::{Algorithm, trees};
+use crate::algorithm::{Algorithm, reduces_nothing, trees};
 use crate::collective::Reducing;
 use crate::decide::{self, Context, Form};
 use crate::model::{BLOCKS_MAX, Reach, blocks_of, least_blocks};
@@ -92,14 +92,7 @@ impl Reduction<'_> {
                 let blocks = most(part, size).min(BLOCKS_MAX.div_ceil(parts));
                 blocks.max(least_blocks(part))
             }
-            Algorithm::Bruck
-            | Algorithm::Hybrid
-            | Algorithm::Adaptive
-            | Algorithm::Relay
-            | Algorithm::ScatterAllgather
-            | Algorithm::Neighbor
-            | Algorithm::Pairwise
-            | Algorithm::Gather => 1,
+            Algorithm::Gather | reduces_nothing!(Algorithm) => 1,
         }
     }
 

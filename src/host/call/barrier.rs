@@ -27,7 +27,7 @@ impl Call for Barrier {
     }
 
     fn pass(&self, host: &Host) -> c_int {
-        // SAFETY: the host checks the communicator.
+        // SAFETY: the communicator is the caller's, valid by the contract of `new`.
         unsafe { (host.own.barrier)(self.comm) }
     }
 }

@@ -204,7 +204,7 @@ impl Mpi {
     #[cold]
     pub(in crate::host) fn begins_at_once(&self, datatype: sys::MPI_Datatype) -> bool {
         let (mut lower, mut extent): (sys::MPI_Aint, sys::MPI_Aint) = (0, 0);
-        // SAFETY: the host checks the handle and writes two addresses.
+        // SAFETY: the type is the caller's, valid by the MPI contract. The host writes two addresses.
         let code =
             unsafe { (self.f.type_get_true_extent)(datatype, &raw mut lower, &raw mut extent) };
         code == 0 && lower == 0

@@ -43,7 +43,7 @@ impl Mpi {
     /// Bytes of data in one element of `datatype`.
     pub fn type_size(&self, datatype: Datatype) -> Result<u64, Code> {
         let mut size: sys::MPI_Count = 0;
-        // SAFETY: the host checks the handle.
+        // SAFETY: the type is the caller's, valid by the MPI contract, or an inner one of it that is not freed yet.
         check(unsafe { (self.f.type_size)(datatype.0, &mut size) })?;
         u64::try_from(size).map_err(|_| Code::intern())
     }
@@ -56,7 +56,7 @@ impl Mpi {
     /// The bytes that elements of `datatype` span: from where, relative to an element's address, and how many.
     pub(in crate::host) fn true_extent(&self, datatype: Datatype) -> Result<(i64, i64), Code> {
         let (mut lower, mut extent): (sys::MPI_Aint, sys::MPI_Aint) = (0, 0);
-        // SAFETY: the host checks the handle and writes two addresses.
+        // SAFETY: the handle is as in `type_size`. The host writes two addresses.
         check(unsafe { (self.f.type_get_true_extent)(datatype.0, &mut lower, &mut extent) })?;
         Ok((to_i64(lower), to_i64(extent)))
     }
@@ -130,7 +130,8 @@ impl Envelope {
 
     fn small(mpi: &Mpi, datatype: Datatype) -> Result<Envelope, Code> {
         let (mut integers, mut addresses, mut datatypes, mut combiner) = (0, 0, 0, 0);
-        // SAFETY: the host checks the handle and writes four integers.
+        // SAFETY: the type is the caller's, valid by the MPI contract, or an inner one of it that is not freed yet. The
+        // host writes four integers.
         check(unsafe {
             (mpi.f.type_get_envelope)(
                 datatype.0,
@@ -153,7 +154,7 @@ impl Envelope {
     fn large(query: EnvelopeLargeFn, datatype: Datatype) -> Result<Envelope, Code> {
         let (mut integers, mut addresses, mut counts, mut datatypes) = (0, 0, 0, 0);
         let mut combiner = 0;
-        // SAFETY: the host checks the handle and writes four counts and an integer.
+        // SAFETY: the type is as in `small`, and the host has this function. It writes four counts and an integer.
         check(unsafe {
             query(
                 datatype.0,
@@ -264,7 +265,7 @@ fn predefined(mpi: &Mpi, datatype: Datatype) -> Result<Layout, Code> {
 
 fn extent(mpi: &Mpi, datatype: Datatype) -> Result<i64, Code> {
     let (mut lower, mut extent): (sys::MPI_Aint, sys::MPI_Aint) = (0, 0);
-    // SAFETY: the host checks the handle and writes two addresses.
+    // SAFETY: the handle is as in `Mpi::type_size`. The host writes two addresses.
     check(unsafe { (mpi.f.type_get_extent)(datatype.0, &mut lower, &mut extent) })?;
     Ok(to_i64(extent))
 }

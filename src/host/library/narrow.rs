@@ -130,7 +130,7 @@ impl Ask {
 
     fn ask(function: AskFn, comm: RawHandle) -> Option<c_int> {
         let mut value = 0;
-        // SAFETY: the host checks the communicator, and the pointer is valid.
+        // SAFETY: the communicator is the caller's, valid by the MPI contract, and the pointer is valid.
         (unsafe { function(comm, &mut value) } == 0).then_some(value)
     }
 

@@ -244,13 +244,14 @@ impl HasAttributes for Comm {
     #[inline]
     fn get_attr(self, mpi: &Mpi, key: c_int) -> Result<*mut c_void, Code> {
         let (mut value, mut found): (*mut c_void, c_int) = (ptr::null_mut(), 0);
-        // SAFETY: the host checks the handle; value and flag are places of the right types.
+        // SAFETY: the handle is the caller's, valid by the MPI contract, or made by Rondo and not freed. Keys are
+        // Rondo's and stay; value and flag are places of the right types.
         check(unsafe { (mpi.f.comm_get_attr)(self.0, key, (&raw mut value).cast(), &mut found) })?;
         Ok(if found != 0 { value } else { ptr::null_mut() })
     }
 
     fn set_attr(self, mpi: &Mpi, key: c_int, value: *mut c_void) -> Result<(), Code> {
-        // SAFETY: the host checks handle and key and stores the pointer.
+        // SAFETY: handle and key are as in `get_attr`. The host only stores the pointer.
         check(unsafe { (mpi.f.comm_set_attr)(self.0, key, value) })
     }
 }
@@ -258,7 +259,7 @@ impl HasAttributes for Comm {
 impl Comm {
     /// Takes the value under `key` off, which is given back.
     fn delete_attr(self, mpi: &Mpi, key: c_int) -> Result<(), Code> {
-        // SAFETY: the host checks handle and key.
+        // SAFETY: the caller frees the communicator by this handle, and has not yet. The key is Rondo's and stays.
         check(unsafe { (mpi.f.comm_delete_attr)(self.0, key) })
     }
 }
@@ -285,13 +286,14 @@ impl HasAttributes for Datatype {
 
     fn get_attr(self, mpi: &Mpi, key: c_int) -> Result<*mut c_void, Code> {
         let (mut value, mut found): (*mut c_void, c_int) = (ptr::null_mut(), 0);
-        // SAFETY: the host checks the handle; value and flag are places of the right types.
+        // SAFETY: the handle is the caller's, valid by the MPI contract. Keys are Rondo's and stay; value and flag are
+        // places of the right types.
         check(unsafe { (mpi.f.type_get_attr)(self.0, key, (&raw mut value).cast(), &mut found) })?;
         Ok(if found != 0 { value } else { ptr::null_mut() })
     }
 
     fn set_attr(self, mpi: &Mpi, key: c_int, value: *mut c_void) -> Result<(), Code> {
-        // SAFETY: the host checks handle and key and stores the pointer.
+        // SAFETY: handle and key are as in `get_attr`. The host only stores the pointer.
         check(unsafe { (mpi.f.type_set_attr)(self.0, key, value) })
     }
 }

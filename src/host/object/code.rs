@@ -69,7 +69,7 @@ pub fn no_trouble() {
 impl Mpi {
     fn class(&self, code: c_int) -> c_int {
         let mut class: c_int = 0;
-        // SAFETY: the host checks the code; the result is a valid place to write to.
+        // SAFETY: the code is one that the host gave, or an error class. The result is a valid place to write to.
         unsafe { (self.f.error_class)(code, &mut class) };
         class
     }

@@ -50,7 +50,8 @@ impl Mpi {
     /// This process's rank in `comm`.
     pub fn rank(&self, comm: Comm) -> Result<u32, Code> {
         let mut rank: c_int = 0;
-        // SAFETY: the host checks the handle; the result is a valid place to write to.
+        // SAFETY: the handle is the caller's, valid by the MPI contract, or made by Rondo and not freed. The result is
+        // a valid place to write to.
         check(unsafe { (self.f.comm_rank)(comm.0, &mut rank) })?;
         Ok(rank as u32)
     }

@@ -1,6 +1,6 @@
 //! What MPI says of itself and of the machines.
 
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "texts come from functions in C")]
 
 use super::{Call, Collective, CountsAndDispls, Mpi, Side, checked};
 use crate::Failure;

@@ -1,6 +1,6 @@
 //! Communicators of this tool's own, and messages between two ranks.
 
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "functions in C make and use them")]
 
 use super::{Mpi, address, checked, load::function};
 use crate::Failure;

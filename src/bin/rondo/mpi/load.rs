@@ -1,6 +1,6 @@
 //! The MPI library and its symbols, found when they are needed.
 
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "what it finds are functions in C")]
 
 use crate::Failure;
 use rondo::host::raw::{Collectives, Finder, Functions, Handles};
