@@ -9,6 +9,7 @@ use super::start::Envelope;
 use super::tags::Tags;
 use super::wire::SYNCHRONOUS_BYTES;
 use crate::engine::rooted::{Misfit, RootedEvent, RootedWire};
+use crate::host::call::RootedOp;
 use crate::host::data::blocks::UserBlocks;
 use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;
@@ -199,7 +200,10 @@ impl<'a> MpiRootedWire<'a> {
                 .in_flight
                 .through
                 .contains(&(message.MPI_SOURCE as u32));
-            if late || (message.MPI_TAG == tags.block(bytes) && !is_through) {
+            // In a scatter only the root sends blocks; from others a later call may have the same tag.
+            let may_send = tags.op == RootedOp::Gather || message.MPI_SOURCE as u32 == self.root;
+            let is_block = message.MPI_TAG == tags.block(bytes);
+            if late || (is_block && may_send && !is_through) {
                 return Ok(Some(message.MPI_SOURCE as u32));
             }
         }

@@ -26,6 +26,7 @@ pub fn call_tag(facts: [u64; 4], mask: u32) -> i32 {
 /// another call.
 #[derive(Clone, Copy)]
 pub struct Tags {
+    pub(in crate::host) op: RootedOp,
     packet: u32,
     block: c_int,
     facts: [u64; 4],
@@ -43,6 +44,7 @@ impl Tags {
         let half = mask >> 1;
         let number = (sequence as u32) << 1 | u32::from(op == RootedOp::Scatter);
         Tags {
+            op,
             packet: (number & half) | (mask ^ half),
             block: call_tag(facts, mask) & !Tags::SIZE_BITS,
             facts,
