@@ -9,7 +9,7 @@ use super::slots::Inside;
 use super::{Operation, Plan, Stop, begin, context, private};
 use crate::collective::Collective;
 use crate::comm::{State, Work};
-use crate::decide::{self, Form, Method};
+use crate::decide::{self, Choice, Form, Method, Why};
 use crate::host::{self, Barrier, Mpi, Vectors, call_tag};
 use crate::schedule::Steps;
 use crate::script::{Group, dissemination};
@@ -41,7 +41,19 @@ impl Operation for Barrier {
         question(decide::Barrier { context })
     }
 
+    fn is_provisional(&self, plan: &Plan, state: &State) -> bool {
+        let is_asked_for = |why| !matches!(why, Why::Auto | Why::Trial | Why::Measured);
+        match plan.choice {
+            Choice::Rondo(method) => state.is_new() && !is_asked_for(method.why),
+            Choice::Host(_) => false,
+        }
+    }
+
     fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+        if self.is_provisional(plan, state) {
+            state.count_short();
+            return Err(Stop::Host(Why::SetUp));
+        }
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
         // Without memory that the ranks of a node share, between all ranks.

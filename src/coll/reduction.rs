@@ -9,7 +9,7 @@ use super::writing::Writing;
 use super::{Operation, Plan, Stop, begin_and_agree, context, private};
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, LEAST_BYTES, Reducing};
-use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State, Work};
+use crate::comm::{self, RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State, Work};
 use crate::config::Reproducible;
 use crate::decide::{self, Choice, Form, Method, Order, SLOT_UNIT_MAX, Why};
 use crate::engine::{self, Execution, Limits};
@@ -20,6 +20,7 @@ use crate::host::{
 use crate::script::{Cut, Script, reduce_gathered};
 use crate::stats;
 use std::mem::take;
+use std::ptr;
 
 /// Bytes up to which parts share a message: longer messages would keep waiting what could go on.
 pub(super) const PIECE_BYTES: u64 = 64 << 10;
@@ -97,7 +98,15 @@ impl Operation for Reduction {
         if self.is_provisional(plan, state) {
             return self.without_private(plan, mpi, state);
         }
-        let private = private(mpi, state);
+        // When a private communicator is made may depend on clocks. Where MPI_Comm_idup keeps it from being made, it is
+        // of no use for such bits, be it there or not.
+        let is_lost = state.is_duplicated()
+            && !self.is_exact()
+            && state.config().reproducible == Reproducible::Run;
+        let private = match is_lost {
+            true => Err(Stop::Host(Why::NoRoom)),
+            false => private(mpi, state),
+        };
         if matches!(private, Err(Stop::Host(Why::NoRoom)))
             && !self.is_exact()
             && self.is_short_over_nodes(plan, state)
@@ -446,8 +455,12 @@ impl Reduction {
         let area = run.reserve(&script, &mut requests, vectors, None);
         let area = area.map_err(lacking)?;
         stats::count(self.collective(), plan.choice, plan.bytes);
+        let known = ptr::from_ref(state);
         self.gather_by_host(host::host(), &operands, &buffers, area)
             .map_err(Stop::Raised)?;
+        if !comm::is_alive(known) {
+            return Err(Stop::Raised(Code::intern())); // the handler freed it and came back with success
+        }
         run.carry_out(&script, &mut requests, area)?;
         finish(&operands, &buffers, &mut script, (&mut requests, area))?;
         let work = &mut *state.work.lock();

@@ -2,8 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use super::State;
+use super::{State, is_alive};
 use crate::host::{Code, Comm, Group, Mpi};
+use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Communicators of this process that may have a private one.
@@ -49,12 +50,26 @@ impl State {
         if let Some(private) = self.private.get() {
             return Ok(*private);
         }
-        if self.place.is_none() || self.duplicated.load(Relaxed) {
+        if self.place.is_none() || self.is_duplicated() {
             return Ok(None);
         }
-        let max = |numbers: &mut [i64]| self.max(mpi, self.comm, numbers);
+        // An error handler of the user's, which the host may call meanwhile, may free the communicator.
+        let known = ptr::from_ref(self);
+        let max = |numbers: &mut [i64]| match is_alive(known) {
+            true => self.max(mpi, self.comm, numbers),
+            false => Err(Code::intern()),
+        };
         let made = agree_on_private(mpi, self.comm, max)?;
-        Ok(*self.private.get_or_init(|| made))
+        match is_alive(known) {
+            true => Ok(*self.private.get_or_init(|| made)),
+            false => Err(Code::intern()),
+        }
+    }
+
+    /// Was `MPI_Comm_idup` called on the communicator, where that keeps private ones from being made? All ranks know
+    /// alike.
+    pub fn is_duplicated(&self) -> bool {
+        self.duplicated.load(Relaxed)
     }
 }
 
