@@ -93,7 +93,7 @@ impl Over<'_> {
             };
             let parts = locals.iter().map(|&rank| self.places.part(rank));
             rows.list(parts, slices, lanes.iter().map(|(leader, m)| (*leader, m)));
-            let begin = memory.begin(rows.through());
+            let begin = memory.positions.begin(rows.through());
             let relay = Relay::new(rows, topology.local(rank), begin);
             count();
             return traffic.carry(mpi, state, |job| {

@@ -4,7 +4,7 @@ use super::plan::{Call, Plan, Travel, whole};
 use super::ring::Ring;
 use super::world::{Broken, End, Link, Scene, State, World};
 use crate::wire::{Net, PiecePlaces, Rules};
-use rondo::engine::node::{self, Messages, Relay, RingRows};
+use rondo::engine::node::{self, Messages, Positions, Relay, RingRows};
 use rondo::engine::{self, AllBroadcast, Entries, Limits, Order, Part, Pattern, Piece, Scratch};
 use rondo::schedule::{Blocks, Circulant, Hypercube, Rounds, Span, Steps, TreeNeighbors};
 use rondo::topology::Topology;
@@ -247,10 +247,11 @@ impl Drop for AtEnd<'_> {
 /// All calls on one rank, each as soon as the one before is done there.
 fn calls(world: &World, plans: &[Arc<Plan>], case: &Case, rank: u32) -> Result<(), Broken> {
     world.begin(rank)?;
-    let mut position = 0;
+    // Without a ring, nothing is asked for.
+    let mut positions = Positions::new(case.ring.unwrap_or(0));
     for (call, plan) in plans.iter().enumerate() {
         match case.ring {
-            Some(_) => by_ring(world, plan, case, (call, rank), &mut position)?,
+            Some(_) => by_ring(world, plan, case, (call, rank), &mut positions)?,
             None => by_messages(world, plan, case, (call, rank))?,
         }
         world.done(rank, call)?;
@@ -279,7 +280,7 @@ fn by_ring(
     plan: &Plan,
     case: &Case,
     (call, rank): (usize, u32),
-    position: &mut u64,
+    positions: &mut Positions,
 ) -> Result<(), Broken> {
     let topology = &plan.topology;
     let (node, local, n) = (topology.node(rank), topology.local(rank), topology.nodes());
@@ -296,9 +297,9 @@ fn by_ring(
     let parts = parts.map(|&rank| plan.places().part(rank));
     let mut rows = RingRows::default();
     rows.list(parts, slices, lanes.iter().map(|(leader, m)| (*leader, m)));
+    let position = positions.begin(rows.through());
     world.say(rank, call, node, format!("{position} {rows:?}"))?;
-    let relay = Relay::new(&rows, local, *position);
-    *position += rows.through();
+    let relay = Relay::new(&rows, local, position);
     let mut end = End {
         world,
         plan,
