@@ -4,12 +4,12 @@
 #![forbid(unsafe_code)]
 
 use super::Stop;
-use super::order::{BlockTransfer, Members, cut_long, limits, neighbors, pattern, staging};
+use super::order::{BlockTransfer, Members, limits, neighbors, pattern, staging};
 use super::traffic::Traffic;
 use crate::comm::{Memory, Nodes, Schedules, Space, State};
 use crate::decide::{Form, Method, Why};
 use crate::engine::node::{self, Messages, Places, Relay};
-use crate::engine::{self, AllBroadcast, Limits, Order, Part, Pattern, Scratch};
+use crate::engine::{self, AllBroadcast, Limits, Order, Part, Pattern, Scratch, cut_long};
 use crate::host::{Comm, Failure, Job, Mpi, MpiWire, Requests, RingLocal, StagingRoom, View};
 use crate::schedule::{Blocks, Circulant, Steps};
 

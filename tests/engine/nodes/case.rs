@@ -1,11 +1,13 @@
 //! All-broadcasts over nodes, one after the other, from their description to what came of them.
 
-use super::plan::{Call, Plan, Travel, whole};
+use super::plan::{Call, Plan, Travel};
 use super::ring::Ring;
 use super::world::{Broken, End, Link, Scene, State, World};
 use crate::wire::{Net, PiecePlaces, Rules};
 use rondo::engine::node::{self, Messages, Positions, Relay, RingRows};
-use rondo::engine::{self, AllBroadcast, Entries, Limits, Order, Part, Pattern, Piece, Scratch};
+use rondo::engine::{
+    self, AllBroadcast, Entries, Limits, Order, Part, Pattern, Piece, Scratch, cut_long,
+};
 use rondo::schedule::{Blocks, Circulant, Hypercube, Rounds, Span, Steps, TreeNeighbors};
 use rondo::topology::Topology;
 use std::sync::Arc;
@@ -338,7 +340,8 @@ fn by_messages(
     let graph = Circulant::new(n);
     if n > 1 && plan.call.root.is_none() {
         let lens = locals.iter().map(|&rank| plan.places().part(rank).len);
-        let (cut, mut scratch) = (whole(lens.collect(), 2), Scratch::default());
+        let (mut cut, mut scratch) = (vec![], Scratch::default());
+        cut_long(lens, 2, &mut cut);
         let order = Order::new(graph, me, Pattern::Bruck(Steps::new(n, 2)), &cut);
         let mut wire = link(world, (call, rank), parts_of(plan, node), me);
         engine::run(
