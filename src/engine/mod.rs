@@ -20,11 +20,13 @@ pub mod node;
 mod pattern;
 pub mod rooted;
 mod script;
+mod window;
 
 pub use allbroadcast::{AllBroadcast, Limits, Scratch};
 pub use cut::{Part, cut_alike, cut_long};
 pub use pattern::{Entries, Order, Pattern, RootSchedules};
 pub use script::{Complete, Execution, ScriptWire};
+pub use window::Window;
 
 use crate::schedule::Span;
 
