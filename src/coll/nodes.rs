@@ -4,13 +4,13 @@
 #![forbid(unsafe_code)]
 
 use super::Stop;
-use super::order::{BlockTransfer, Members, cut_long, limits, neighbors, pattern, staging};
+use super::order::{BlockTransfer, Members, limits, neighbors, pattern, staging};
 use super::room::lacking;
 use super::traffic::Traffic;
 use crate::comm::{Memory, Nodes, Schedules, Space, State};
 use crate::decide::{Form, Method, Why};
 use crate::engine::node::{self, Messages, Places, Relay};
-use crate::engine::{self, AllBroadcast, Limits, Order, Part, Pattern, Scratch};
+use crate::engine::{self, AllBroadcast, Limits, Order, Part, Pattern, Scratch, cut_long};
 use crate::host::{Comm, Failure, Job, Mpi, MpiWire, Requests, RingLocal, StagingRoom, View};
 use crate::schedule::{Blocks, Circulant, Steps};
 
@@ -94,7 +94,7 @@ impl Over<'_> {
             };
             let parts = locals.iter().map(|&rank| self.places.part(rank));
             rows.list(parts, slices, lanes.iter().map(|(leader, m)| (*leader, m)));
-            let begin = memory.begin(rows.through());
+            let begin = memory.positions.begin(rows.through());
             let relay = Relay::new(rows, topology.local(rank), begin);
             count();
             return traffic.carry(mpi, state, |job| {

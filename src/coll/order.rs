@@ -5,9 +5,9 @@
 use crate::algorithm::{Algorithm, AllBroadcastAlgorithm};
 use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, Schedules, State};
 use crate::decide::{self, Form};
-use crate::engine::{Limits, Part, Pattern};
+use crate::engine::{Limits, Part, Pattern, cut_alike, cut_long};
 use crate::host::{self, Abi, StagingRoom};
-use crate::schedule::{Blocks, Circulant, Hypercube, Moves, Parts, Rounds, Shape, Steps};
+use crate::schedule::{Circulant, Hypercube, Moves, Parts, Rounds, Shape, Steps};
 use std::slice;
 
 /// Bytes of staged messages at a time, each way. About what a window holds (see [`crate::flow`]).
@@ -57,6 +57,15 @@ impl Way {
             None if algorithm == Algorithm::Hypercube => Way::Hypercube,
             None if algorithm == Algorithm::ScatterAllgather => Way::Moves(Moves::Scatter),
             None => Way::Circulant,
+        }
+    }
+
+    /// Is there a part of every member, which travels whole? Else there are those of contributors, cut alike.
+    fn has_part_of_each(self) -> bool {
+        match self {
+            Way::Bruck | Way::Ring => true,
+            Way::Moves(moves) => !moves.has_one_part(),
+            Way::Circulant | Way::Tree(_) | Way::Relay | Way::Hypercube => false,
         }
     }
 
@@ -127,13 +136,9 @@ impl Sources<'_> {
 impl BlockTransfer<'_> {
     /// The most that a member sends, or receives, in a round.
     pub(super) fn round(&self) -> u64 {
-        match self.way {
-            Way::Circulant
-            | Way::Tree(_)
-            | Way::Relay
-            | Way::Hypercube
-            | Way::Moves(Moves::Scatter) => self.bytes.div_ceil(self.blocks.into()),
-            Way::Bruck | Way::Ring | Way::Moves(_) => self.bytes,
+        match self.way.has_part_of_each() {
+            true => self.bytes,
+            false => self.bytes.div_ceil(self.blocks.into()),
         }
     }
 
@@ -160,17 +165,12 @@ impl BlockTransfer<'_> {
         len: impl Fn(u32) -> u64 + Clone,
         cut: &mut Vec<Part>,
     ) {
-        match self.way {
-            Way::Circulant
-            | Way::Tree(_)
-            | Way::Relay
-            | Way::Hypercube
-            | Way::Moves(Moves::Scatter) => cut_alike(
-                contributors.iter().map(|&member| (member, len(member))),
-                self.blocks,
-                cut,
-            ),
-            Way::Bruck | Way::Ring | Way::Moves(_) => cut_long((0..n).map(len), self.blocks, cut),
+        match self.way.has_part_of_each() {
+            true => cut_long((0..n).map(len), self.blocks, cut),
+            false => {
+                let parts = contributors.iter().map(|&member| (member, len(member)));
+                cut_alike(parts, self.blocks, cut);
+            }
         }
     }
 }
@@ -280,32 +280,4 @@ pub(super) fn limits(state: &State, ranks: u32, pattern: &Pattern, round_bytes: 
         },
         message: state.facts().eager_bytes,
     }
-}
-
-/// Cuts the part of every contributor into as many blocks.
-fn cut_alike(contributors: impl Iterator<Item = (u32, u64)>, blocks: u32, cut: &mut Vec<Part>) {
-    cut.clear();
-    cut.extend((0..).zip(contributors).map(|(i, (root, len))| Part {
-        root,
-        first: i * blocks,
-        blocks: Blocks::new(len, blocks),
-    }));
-}
-
-/// Cuts the part of every rank into blocks of one size, so that the longest has this many.
-pub(super) fn cut_long(parts: impl Iterator<Item = u64> + Clone, blocks: u32, cut: &mut Vec<Part>) {
-    cut.clear();
-    let longest = parts.clone().max().unwrap_or(0);
-    let size = longest.div_ceil(blocks.into()).max(1);
-    let mut first = 0;
-    cut.extend((0..).zip(parts).map(|(root, len)| {
-        let blocks = Blocks::new(len, len.div_ceil(size).max(1) as u32);
-        let part = Part {
-            root,
-            first,
-            blocks,
-        };
-        first += blocks.count();
-        part
-    }));
 }

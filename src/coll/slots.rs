@@ -44,7 +44,7 @@ impl Inside<'_> {
         );
         let capacity = self.memory.ring.capacity();
         let groups = make(ranks, unit, elements, capacity);
-        (groups, self.memory.begin_groups(&groups))
+        (groups, self.memory.positions.begin_groups(&groups))
     }
 
     /// The ring, in a call that begins at the position `begin`.
@@ -157,7 +157,7 @@ impl Inside<'_> {
             ranks: self.run.state.locals().len() as u32,
             me: self.me(),
             leader: 0,
-            begin: self.memory.begin(GATE_BYTES),
+            begin: self.memory.positions.begin(GATE_BYTES),
         };
         let mut slots = self.slots(gate.begin, None);
         let come: Result<(), Failure> = gate.come(&mut slots);

@@ -8,7 +8,7 @@
 #![forbid(unsafe_code)]
 
 use super::pattern::{Cursor, Direction};
-use super::{Engine, Event, Order, Piece, Progress, Wire};
+use super::{Engine, Event, Order, Piece, Progress, Window, Wire};
 use std::collections::VecDeque;
 
 /// Memory that one collective leaves to the next.
@@ -16,18 +16,11 @@ use std::collections::VecDeque;
 pub struct Scratch {
     /// Which blocks are here, a bit each.
     here: Vec<u64>,
-    /// The pieces of all receives in flight, oldest first, and how many belong to each, if it is not complete.
+    /// The pieces of all receives that are held, oldest first, and how many belong to each.
     arriving: VecDeque<u32>,
-    counts: VecDeque<Arrival>,
+    receives: Window<u32>,
     incoming: Vec<Piece>,
     outgoing: Vec<Piece>,
-}
-
-/// A receive that is in flight, or complete before one that was started earlier.
-#[derive(Clone, Copy)]
-struct Arrival {
-    pieces: u32,
-    complete: bool,
 }
 
 impl Scratch {
@@ -36,8 +29,7 @@ impl Scratch {
     fn clear(&mut self, blocks: u32, parts: usize, receives: u32) {
         self.here.clear();
         self.here.resize(blocks.div_ceil(64) as usize, 0);
-        self.counts.clear();
-        self.counts.reserve(receives as usize);
+        self.receives.clear(receives as usize);
         self.arriving.clear();
         self.arriving.reserve(2 * parts + receives as usize);
         for pieces in [&mut self.incoming, &mut self.outgoing] {
@@ -58,7 +50,7 @@ impl Scratch {
     pub fn bytes(&self) -> usize {
         self.here.capacity() * size_of::<u64>()
             + self.arriving.capacity() * size_of::<u32>()
-            + self.counts.capacity() * size_of::<Arrival>()
+            + self.receives.bytes()
             + (self.incoming.capacity() + self.outgoing.capacity()) * size_of::<Piece>()
     }
 }
@@ -93,8 +85,6 @@ pub struct AllBroadcast<'a> {
     ready: usize,
     /// Sends in flight.
     sends: u32,
-    /// Messages received without a gap, in the order of receives.
-    received: u32,
     /// The number from which on blocks of this rank's own part are not there yet.
     own_end: u32,
     /// What is here without a gap: parts, their bytes, and blocks of the part after them.
@@ -113,7 +103,6 @@ impl<'a> AllBroadcast<'a> {
             send: Next::default(),
             ready: 0,
             sends: 0,
-            received: 0,
             own_end: u32::MAX,
             front: (0, 0, 0),
         };
@@ -131,7 +120,7 @@ impl<'a> AllBroadcast<'a> {
 
     /// Messages received so far without a gap, in the order of receives.
     pub fn received(&self) -> u32 {
-        self.received
+        self.scratch.receives.gone()
     }
 
     /// Is this block here?
@@ -162,16 +151,13 @@ impl<'a> AllBroadcast<'a> {
     fn post_receives<W: Wire>(&mut self, wire: &mut W) -> Result<bool, W::Error> {
         let mut moved = false;
         while let Some(from) = self.receive.peer
-            && (self.scratch.counts.len() as u32) < self.limits.receives.max(1)
+            && self.scratch.receives.held() < self.limits.receives.max(1)
         {
             let pieces = &self.scratch.incoming;
             if !wire.recv(from, pieces)? {
                 break;
             }
-            self.scratch.counts.push_back(Arrival {
-                pieces: pieces.len() as u32,
-                complete: false,
-            });
+            self.scratch.receives.begin(pieces.len() as u32);
             let numbers = pieces.iter().map(|piece| piece.number);
             self.scratch.arriving.extend(numbers);
             moved = true;
@@ -182,19 +168,17 @@ impl<'a> AllBroadcast<'a> {
 
     /// The receive of this number is complete.
     fn take(&mut self, number: u32) {
-        let which = (number - self.received) as usize;
-        let before = self.scratch.counts.range(..which);
-        let start = before.map(|arrival| arrival.pieces as usize).sum();
-        let arrival = &mut self.scratch.counts[which];
-        arrival.complete = true;
-        for i in start..start + arrival.pieces as usize {
+        let (mut start, mut end) = (0, 0);
+        for &pieces in self.scratch.receives.up_to(number) {
+            (start, end) = (end, end + pieces as usize);
+        }
+        for i in start..end {
             self.scratch.set(self.scratch.arriving[i]);
         }
-        while let Some(oldest) = self.scratch.counts.front().filter(|oldest| oldest.complete) {
-            self.scratch.arriving.drain(..oldest.pieces as usize);
-            self.scratch.counts.pop_front();
-            self.received += 1;
-        }
+        let Scratch {
+            arriving, receives, ..
+        } = &mut *self.scratch;
+        receives.end(number, |pieces| drop(arriving.drain(..pieces as usize)));
     }
 
     /// Posts sends in order while the window has room and the blocks of the next one are here.
@@ -273,7 +257,7 @@ impl<W: Wire> Engine<W> for AllBroadcast<'_> {
             self.post_receives(wire)?;
         }
         let posted = self.receive.peer.is_none() && self.send.peer.is_none();
-        let complete = posted && self.scratch.counts.is_empty() && self.sends == 0;
+        let complete = posted && self.scratch.receives.held() == 0 && self.sends == 0;
         Ok(Progress::of(complete, moved))
     }
 

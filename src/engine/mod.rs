@@ -15,14 +15,18 @@
 #![forbid(unsafe_code)]
 
 mod allbroadcast;
+mod cut;
 pub mod node;
 mod pattern;
 pub mod rooted;
 mod script;
+mod window;
 
 pub use allbroadcast::{AllBroadcast, Limits, Scratch};
-pub use pattern::{Entries, Order, Part, Pattern, RootSchedules};
+pub use cut::{Part, cut_alike, cut_long};
+pub use pattern::{Entries, Order, Pattern, RootSchedules};
 pub use script::{Complete, Execution, ScriptWire};
+pub use window::Window;
 
 use crate::schedule::Span;
 

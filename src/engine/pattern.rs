@@ -2,10 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::Piece;
-use crate::schedule::{
-    Blocks, Circulant, Hypercube, Move, Moves, Rounds, Steps, Transfer, TreeNeighbors,
-};
+use super::{Part, Piece};
+use crate::schedule::{Circulant, Hypercube, Move, Moves, Rounds, Steps, Transfer, TreeNeighbors};
 use std::ops::Range;
 
 /// Pieces of at least this many bytes do not share a message with others of a circulant all-broadcast,
@@ -15,17 +13,6 @@ const ALONE_BYTES: u64 = 8 << 10;
 
 /// Parts that are looked at, at the most, to find out how much is still to come.
 const PARTS_AHEAD: usize = 64;
-
-/// What one rank contributes, and how it is cut into blocks.
-#[derive(Clone, Copy, Debug)]
-pub struct Part {
-    /// The rank.
-    pub root: u32,
-    /// Number of its first block among all blocks of all parts.
-    pub first: u32,
-    /// Its blocks; empty ones do not travel.
-    pub blocks: Blocks,
-}
 
 /// An order in which blocks can reach every rank.
 #[derive(Clone, Copy, Debug)]
@@ -165,10 +152,8 @@ impl<'a> Order<'a> {
         debug_assert!(
             match pattern {
                 Pattern::Circulant(..) => true,
-                Pattern::Tree(_)
-                | Pattern::Relay
-                | Pattern::Hypercube(_)
-                | Pattern::Moves(Moves::Scatter) => parts.len() == 1,
+                Pattern::Tree(_) | Pattern::Relay | Pattern::Hypercube(_) => parts.len() == 1,
+                Pattern::Moves(moves) if moves.has_one_part() => parts.len() == 1,
                 Pattern::Bruck(_) | Pattern::Ring | Pattern::Moves(_) =>
                     parts.len() == graph.p() as usize,
             },
@@ -567,20 +552,5 @@ impl<'a> Order<'a> {
             (at.part, at.k) = (0, at.k + 1);
         }
         None
-    }
-}
-
-impl Part {
-    /// Bytes of the part.
-    pub fn bytes(&self) -> u64 {
-        self.blocks.span(self.blocks.count() - 1).end()
-    }
-
-    fn piece(&self, block: u32) -> Piece {
-        Piece {
-            root: self.root,
-            number: self.first + block,
-            span: self.blocks.span(block),
-        }
     }
 }

@@ -6,9 +6,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Engine, Limits, Progress};
+use super::{Engine, Limits, Progress, Window};
 use crate::script::{Join, Script, Send, Source, Take};
-use std::collections::VecDeque;
 use std::ops::Range;
 
 /// What a [`ScriptWire`] reports as complete: operations are numbered from 0 in the order in which they were started.
@@ -44,33 +43,6 @@ pub trait ScriptWire {
     fn idle(&mut self) -> Result<(), Self::Error>;
 }
 
-/// Operations in flight, of which the oldest ones are complete in the order of their numbers.
-#[derive(Default)]
-struct Row {
-    /// Operations that are complete, without a gap.
-    complete: u32,
-    /// Whether those after them are.
-    later: VecDeque<bool>,
-}
-
-impl Row {
-    fn begin(&mut self) {
-        self.later.push_back(false);
-    }
-
-    fn end(&mut self, number: u32) {
-        self.later[(number - self.complete) as usize] = true;
-        while self.later.front() == Some(&true) {
-            self.later.pop_front();
-            self.complete += 1;
-        }
-    }
-
-    fn in_flight(&self) -> u32 {
-        self.later.len() as u32
-    }
-}
-
 /// How many sends from the first one that waits on are looked at: with 64, a reduction in blocks takes hardly longer
 /// than with all, while ten blocks fit on the way to a rank (`tests/script/latency.rs`).
 const LOOK_AHEAD: usize = 64;
@@ -85,10 +57,8 @@ struct Sending {
     next: usize,
     /// Those from `next` on that have been started.
     ahead: Vec<usize>,
-    /// What was started, in that order, from the oldest one on that is not complete, and whether it is.
-    started: VecDeque<(usize, bool)>,
-    /// Those before them.
-    ended: u32,
+    /// What was started, in that order.
+    started: Window<usize>,
     in_flight: u32,
     /// As many takes were done, and no send has ended since, when nothing could go ahead.
     looked: Option<usize>,
@@ -96,7 +66,7 @@ struct Sending {
 
 impl Sending {
     fn begin(&mut self, place: usize) {
-        self.started.push_back((place, false));
+        self.started.begin(place);
         self.in_flight += 1;
         match place == self.next {
             true => self.next += 1,
@@ -111,19 +81,15 @@ impl Sending {
     /// The one that was started as number `number` is complete.
     fn end(&mut self, number: u32) {
         self.looked = None; // there may be room now
-        self.started[(number - self.ended) as usize].1 = true;
+        self.started.end(number, |_| {});
         self.in_flight -= 1;
-        while let Some((_, true)) = self.started.front() {
-            self.started.pop_front();
-            self.ended += 1;
-        }
     }
 
     /// Are the first `count` of the script complete?
     fn are_complete(&self, count: u32) -> bool {
         let count = count as usize;
-        let flies = |&(place, ended): &(usize, bool)| place < count && !ended;
-        count == 0 || (count <= self.next && !self.started.iter().any(flies))
+        let mut under_way = self.started.under_way();
+        count == 0 || (count <= self.next && !under_way.any(|&place| place < count))
     }
 }
 
@@ -137,7 +103,7 @@ pub struct Execution<'a> {
     /// Takes whose receives have been started, and that are done.
     posted: usize,
     taken: usize,
-    receiving: Row,
+    receiving: Window<()>,
     /// Receives that have been taken.
     received: u32,
 }
@@ -152,7 +118,7 @@ impl<'a> Execution<'a> {
             sending: Sending::default(),
             posted: 0,
             taken: 0,
-            receiving: Row::default(),
+            receiving: Window::default(),
             received: 0,
         }
     }
@@ -228,7 +194,7 @@ impl<'a> Execution<'a> {
         let mut moved = false;
         while let Some(take) = self.takes.get(self.posted) {
             if let Source::Rank(from) = take.source {
-                let held = self.receiving.complete + self.receiving.in_flight() - self.received;
+                let held = self.receiving.gone() + self.receiving.held() - self.received;
                 let ready = match take.join {
                     Join::Store => take.after as usize <= self.taken && self.is_clear(take),
                     Join::Left | Join::Right => true,
@@ -239,7 +205,7 @@ impl<'a> Execution<'a> {
                 {
                     break;
                 }
-                self.receiving.begin();
+                self.receiving.begin(());
             }
             self.posted += 1;
             moved = true;
@@ -261,7 +227,7 @@ impl<'a> Execution<'a> {
             return Ok(false);
         }
         let receive = match take.source {
-            Source::Rank(_) if self.receiving.complete > self.received => {
+            Source::Rank(_) if self.receiving.gone() > self.received => {
                 self.received += 1;
                 Some(self.received - 1)
             }
@@ -282,7 +248,7 @@ impl<W: ScriptWire> Engine<W> for Execution<'_> {
         while let Some(event) = wire.poll()? {
             moved = true;
             match event {
-                Complete::Receive(number) => self.receiving.end(number),
+                Complete::Receive(number) => self.receiving.end(number, |()| {}),
                 Complete::Send(number) => self.sending.end(number),
             }
             self.start(wire)?;

@@ -4,9 +4,9 @@
 //! and gives the bits that the loop `inout[i] = left[i] op inout[i]` gives in C: integers wrap around, logical results
 //! are 0 and 1. Vectors of one call have the same length, which is a multiple of the size of an element.
 //!
-//! All its forms go by the same loop, so that they give the same bits, also where an element is NaN in both operands.
-//! (The sum of two NaNs is one of them, and no language says which.) They pass through long vectors in blocks that stay
-//! in the fastest cache, so that each vector is read from memory once.
+//! Both its forms go by the same loop, so that they give the same bits, also where an element is NaN in both operands.
+//! (The sum of two NaNs is one of them, and no language says which.) The one with a copy passes through long vectors in
+//! blocks that stay in the fastest cache, so that each vector is read from memory once.
 //!
 //! Which is the lesser of 0 and -0, or of NaN and 1, is for each MPI library to say. Here it is the right operand.
 
@@ -54,8 +54,8 @@ pub enum Number {
 #[derive(Clone, Copy)]
 pub struct Kernel(Loop);
 
-/// Bytes of a vector that are worked on at a time where more than two vectors, or a copy, are concerned. It is a
-/// multiple of the size of every element.
+/// Bytes of a vector that are worked on at a time where they are copied as well. It is a multiple of the size of every
+/// element.
 const BLOCK_BYTES: usize = 8 << 10;
 
 impl Kernel {
@@ -83,33 +83,6 @@ impl Kernel {
         for (inout, right) in blocks.zip(right.chunks_mut(BLOCK_BYTES)) {
             (self.0)(inout, right);
             inout.copy_from_slice(right);
-        }
-    }
-
-    /// out = left op right
-    ///
-    /// # Panics
-    /// If the lengths differ.
-    pub fn join_to(&self, left: &[u8], right: &[u8], out: &mut [u8]) {
-        self.fold(&[right, left], out);
-    }
-
-    /// out = s2 op (s1 op s0), and so on, for sources in this order. Integers, and all numbers but pairs of NaNs, have
-    /// the bits of (s0 op s1) op s2.
-    ///
-    /// # Panics
-    /// If there is no source, or the lengths differ.
-    pub fn fold(&self, sources: &[&[u8]], out: &mut [u8]) {
-        let (first, others) = sources.split_first().expect("there is a source");
-        assert!(sources.iter().all(|source| source.len() == out.len()));
-        let mut from = 0;
-        for out in out.chunks_mut(BLOCK_BYTES) {
-            let block = from..from + out.len();
-            from = block.end;
-            out.copy_from_slice(&first[block.clone()]);
-            for source in others {
-                (self.0)(&source[block.clone()], out);
-            }
         }
     }
 }

@@ -75,4 +75,4 @@ pub use moves::{Move, Moves};
 pub use parts::Parts;
 pub use rounds::{MAX_Q, Rounds, rounds_of};
 pub use steps::{Step, Steps};
-pub use trees::{Edge, Pace, Shape, TreeNeighbors};
+pub use trees::{Edge, Kin, Pace, Shape, TreeNeighbors};

@@ -110,6 +110,14 @@ impl Pairs {
 }
 
 impl Moves {
+    /// Is there a single part, whose blocks are shared out, and not one of every rank?
+    pub fn has_one_part(self) -> bool {
+        match self {
+            Moves::Scatter => true,
+            Moves::Doubling | Moves::Neighbours | Moves::Mesh => false,
+        }
+    }
+
     fn pairs(self, p: u32) -> Pairs {
         let extra = match self {
             Moves::Doubling => p - (1 << p.max(1).ilog2()),

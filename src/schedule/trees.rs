@@ -220,6 +220,15 @@ pub struct Edge {
     pub is_outer: bool,
 }
 
+/// What a neighbour is to a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kin {
+    /// The rank has blocks from it.
+    Parent,
+    /// It has blocks from the rank.
+    Child,
+}
+
 /// From whom a rank has its blocks, and to whom it passes them on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeNeighbors {
@@ -407,6 +416,22 @@ impl TreeNeighbors {
     pub fn phases(&self, edges: &[Edge], n: u32) -> u32 {
         let wait = edges.iter().map(|edge| edge.wait).max().unwrap_or(0);
         n.div_ceil(self.trees.max(1)) + wait
+    }
+
+    /// The phases in which `n` blocks go down, and the edges over which one may go in each, in this order.
+    pub fn down(&self, n: u32) -> impl DoubleEndedIterator<Item = (u32, Kin, &Edge)> {
+        let phases = |edges| self.phases(edges, n);
+        let phases = phases(&self.parents).max(phases(&self.children));
+        let edges = || {
+            let parents = self.parents.iter().map(|edge| (Kin::Parent, edge));
+            parents.chain(self.children.iter().map(|edge| (Kin::Child, edge)))
+        };
+        (0..phases).flat_map(move |phase| edges().map(move |(kin, edge)| (phase, kin, edge)))
+    }
+
+    /// The same for the way up: backwards.
+    pub fn up(&self, n: u32) -> impl Iterator<Item = (u32, Kin, &Edge)> {
+        self.down(n).rev()
     }
 
     /// The block that goes over an edge in a phase, or one that there is not.

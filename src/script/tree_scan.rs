@@ -6,7 +6,7 @@
 
 use super::scan::finish;
 use super::{Join, Prefix, Script};
-use crate::schedule::{Edge, TreeNeighbors};
+use crate::schedule::{Edge, Kin, TreeNeighbors};
 use std::ops::Range;
 
 /// What one rank does.
@@ -50,12 +50,6 @@ impl Scan<'_> {
         self.own((self.prefix.tree_places() - 1) * self.n + block)
     }
 
-    fn phases(&self) -> u32 {
-        let family = self.family;
-        let phases = |edges| family.phases(edges, self.n);
-        phases(family.parents()).max(phases(family.children()))
-    }
-
     /// Has this rank a child on that side in the same tree?
     fn has_child(&self, parent: &Edge, is_lower: bool) -> bool {
         let children = self.family.children().iter();
@@ -74,25 +68,21 @@ impl Scan<'_> {
     /// In the order of a reduction ([`super::reduce_tree`]). What goes up is complete as soon as both children's is
     /// here, before anything of another block comes: or ranks of two trees could wait for each other.
     fn up(&self, script: &mut Script) {
-        let family = self.family;
-        for phase in (0..self.phases()).rev() {
-            for child in family.children().iter().rev() {
-                let block = family.block(child, phase);
-                if block < self.n {
-                    self.take_from_below(script, child, block);
-                }
+        for (phase, kin, edge) in self.family.up(self.n) {
+            let block = self.family.block(edge, phase);
+            if block >= self.n {
+                continue;
             }
-            for parent in family.parents().iter().rev() {
-                let block = family.block(parent, phase);
-                let is_wanted = !parent.is_lower || !parent.is_outer;
-                if block >= self.n || !is_wanted {
-                    continue;
+            match kin {
+                Kin::Child => self.take_from_below(script, edge, block),
+                Kin::Parent if edge.is_lower && edge.is_outer => {}
+                Kin::Parent => {
+                    let what = match self.has_child(edge, false) {
+                        true => self.passing(block),
+                        false => self.own(block),
+                    };
+                    script.send(edge.peer, what);
                 }
-                let what = match self.has_child(parent, false) {
-                    true => self.passing(block),
-                    false => self.own(block),
-                };
-                script.send(parent.peer, what);
             }
         }
     }
@@ -118,25 +108,16 @@ impl Scan<'_> {
 
     /// In the order of a broadcast, the blocks of each tree as they came up.
     fn down(&self, script: &mut Script) {
-        let family = self.family;
-        for phase in 0..self.phases() {
-            for parent in family.parents() {
-                let block = family.block_from_last(parent, phase, self.n);
-                let has_some = parent.is_lower || !parent.is_outer;
-                if block < self.n && has_some {
-                    self.take_from_above(script, parent, block);
-                }
+        for (phase, kin, edge) in self.family.down(self.n) {
+            let block = self.family.block_from_last(edge, phase, self.n);
+            if block >= self.n {
+                continue;
             }
-            for child in family.children() {
-                let block = family.block_from_last(child, phase, self.n);
-                if block >= self.n {
-                    continue;
-                }
-                match child.is_lower {
-                    true if child.is_outer => {}
-                    true => script.send(child.peer, self.passing(block)),
-                    false => script.send(child.peer, self.own(block)),
-                }
+            match (kin, edge.is_lower) {
+                (Kin::Parent, false) | (Kin::Child, true) if edge.is_outer => {}
+                (Kin::Parent, _) => self.take_from_above(script, edge, block),
+                (Kin::Child, true) => script.send(edge.peer, self.passing(block)),
+                (Kin::Child, false) => script.send(edge.peer, self.own(block)),
             }
         }
     }

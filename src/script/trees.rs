@@ -7,28 +7,24 @@
 #![forbid(unsafe_code)]
 
 use super::{Join, Script};
-use crate::schedule::TreeNeighbors;
+use crate::schedule::{Kin, TreeNeighbors};
 
 /// Adds the reduction of all blocks of the area to the root of the tree.
 pub fn reduce_tree(script: &mut Script, family: &TreeNeighbors) {
     let n = script.cut().blocks();
-    let (parents, children) = (family.parents(), family.children());
-    let phases = family.phases(parents, n).max(family.phases(children, n));
-    for phase in (0..phases).rev() {
-        for child in children.iter().rev() {
-            let block = family.block(child, phase);
-            if block < n {
-                let join = match child.is_lower {
+    for (phase, kin, edge) in family.up(n) {
+        let block = family.block(edge, phase);
+        if block >= n {
+            continue;
+        }
+        match kin {
+            Kin::Parent => script.send(edge.peer, block..block + 1),
+            Kin::Child => {
+                let join = match edge.is_lower {
                     true => Join::Left,
                     false => Join::Right,
                 };
-                script.receive(child.peer, block..block + 1, join);
-            }
-        }
-        for parent in parents.iter().rev() {
-            let block = family.block(parent, phase);
-            if block < n {
-                script.send(parent.peer, block..block + 1);
+                script.receive(edge.peer, block..block + 1, join);
             }
         }
     }
@@ -38,22 +34,15 @@ pub fn reduce_tree(script: &mut Script, family: &TreeNeighbors) {
 /// have the result (J. L. Träff, lecture on collective operations, "Both phases can be pipelined").
 pub fn broadcast_tree(script: &mut Script, family: &TreeNeighbors) {
     let n = script.cut().blocks();
-    let (parents, children) = (family.parents(), family.children());
-    let phases = family.phases(parents, n).max(family.phases(children, n));
-    for phase in 0..phases {
-        for parent in parents {
-            let block = family.block(parent, phase);
-            if block < n {
-                let block = n - 1 - block;
-                script.receive(parent.peer, block..block + 1, Join::Store);
-            }
+    for (phase, kin, edge) in family.down(n) {
+        let block = family.block(edge, phase);
+        if block >= n {
+            continue;
         }
-        for child in children {
-            let block = family.block(child, phase);
-            if block < n {
-                let block = n - 1 - block;
-                script.send(child.peer, block..block + 1);
-            }
+        let block = n - 1 - block;
+        match kin {
+            Kin::Parent => script.receive(edge.peer, block..block + 1, Join::Store),
+            Kin::Child => script.send(edge.peer, block..block + 1),
         }
     }
 }

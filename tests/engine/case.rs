@@ -5,8 +5,9 @@ use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use rondo::engine::{
     AllBroadcast, Engine, Entries, Limits, Order, Part, Pattern, Progress, RootSchedules, Scratch,
+    cut_alike, cut_long,
 };
-use rondo::schedule::{Blocks, Circulant, Hypercube, Moves, Rounds, Shape, Steps, TreeNeighbors};
+use rondo::schedule::{Circulant, Hypercube, Moves, Rounds, Shape, Steps, TreeNeighbors};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -72,30 +73,19 @@ impl Case {
     /// How the parts are cut: on the circulant graph those of contributors in as many blocks each, else
     /// those of all ranks in blocks of one size.
     pub fn cut(&self) -> Vec<Part> {
-        let longest = self.sizes.iter().max().copied().unwrap_or(0);
-        let size = longest.div_ceil(self.n.into()).max(1);
-        let mut first = 0;
-        let mut cut = Vec::new();
-        for (root, &len) in (0..).zip(&self.sizes) {
-            let n = match self.how {
-                How::Table
-                | How::RootSchedules
-                | How::Tree(_)
-                | How::Relay
-                | How::Hypercube
-                | How::Moves(Moves::Scatter) => match len {
-                    0 => continue,
-                    _ => self.n,
-                },
-                How::Bruck(_) | How::Ring | How::Moves(_) => len.div_ceil(size).max(1) as u32,
-            };
-            let blocks = Blocks::new(len, n);
-            cut.push(Part {
-                root,
-                first,
-                blocks,
-            });
-            first += n;
+        let has_part_of_each = match self.how {
+            How::Bruck(_) | How::Ring => true,
+            How::Moves(moves) => !moves.has_one_part(),
+            How::Table | How::RootSchedules | How::Tree(_) | How::Relay | How::Hypercube => false,
+        };
+        let (sizes, mut cut) = (self.sizes.iter().copied(), vec![]);
+        match has_part_of_each {
+            true => cut_long(sizes, self.n, &mut cut),
+            false => cut_alike(
+                (0..).zip(sizes).filter(|&(_, len)| len > 0),
+                self.n,
+                &mut cut,
+            ),
         }
         cut
     }

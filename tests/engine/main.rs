@@ -11,4 +11,5 @@ mod nodes;
 mod rooted;
 mod slots;
 mod trees;
+mod window;
 mod wire;

@@ -16,6 +16,7 @@
 mod gate;
 mod messages;
 mod places;
+mod positions;
 mod relay;
 mod rows;
 mod slots;
@@ -23,6 +24,7 @@ mod slots;
 pub use gate::{GATE_BYTES, Gate};
 pub use messages::Messages;
 pub use places::Places;
+pub use positions::Positions;
 pub use relay::Relay;
 pub use rows::{MARK, RingRows, slices};
 pub use slots::{Groups, Operand, SlotExchange, SlotReduction, SlotShuffle, Slots, Tree, Want};

@@ -111,7 +111,11 @@ impl Rooted {
 
     /// Bytes of the root's own block by what it has for all ranks.
     pub fn root_bytes(&self, mpi: &Mpi) -> Option<u64> {
-        self.block_bytes(mpi, self.counts.checked(self.root as u32)?, self.all_datatype)
+        self.block_bytes(
+            mpi,
+            self.counts.checked(self.root as u32)?,
+            self.all_datatype,
+        )
     }
 
     fn block_bytes(&self, mpi: &Mpi, count: u64, datatype: RawHandle) -> Option<u64> {

@@ -1,11 +1,13 @@
 //! All-broadcasts over nodes, one after the other, from their description to what came of them.
 
-use super::plan::{Call, Plan, Travel, whole};
+use super::plan::{Call, Plan, Travel};
 use super::ring::Ring;
 use super::world::{Broken, End, Link, Scene, State, World};
 use crate::wire::{Net, PiecePlaces, Rules};
-use rondo::engine::node::{self, Messages, Relay, RingRows};
-use rondo::engine::{self, AllBroadcast, Entries, Limits, Order, Part, Pattern, Piece, Scratch};
+use rondo::engine::node::{self, Messages, Positions, Relay, RingRows};
+use rondo::engine::{
+    self, AllBroadcast, Entries, Limits, Order, Part, Pattern, Piece, Scratch, cut_long,
+};
 use rondo::schedule::{Blocks, Circulant, Hypercube, Rounds, Span, Steps, TreeNeighbors};
 use rondo::topology::Topology;
 use std::sync::Arc;
@@ -247,10 +249,11 @@ impl Drop for AtEnd<'_> {
 /// All calls on one rank, each as soon as the one before is done there.
 fn calls(world: &World, plans: &[Arc<Plan>], case: &Case, rank: u32) -> Result<(), Broken> {
     world.begin(rank)?;
-    let mut position = 0;
+    // Without a ring, nothing is asked for.
+    let mut positions = Positions::new(case.ring.unwrap_or(0));
     for (call, plan) in plans.iter().enumerate() {
         match case.ring {
-            Some(_) => by_ring(world, plan, case, (call, rank), &mut position)?,
+            Some(_) => by_ring(world, plan, case, (call, rank), &mut positions)?,
             None => by_messages(world, plan, case, (call, rank))?,
         }
         world.done(rank, call)?;
@@ -279,7 +282,7 @@ fn by_ring(
     plan: &Plan,
     case: &Case,
     (call, rank): (usize, u32),
-    position: &mut u64,
+    positions: &mut Positions,
 ) -> Result<(), Broken> {
     let topology = &plan.topology;
     let (node, local, n) = (topology.node(rank), topology.local(rank), topology.nodes());
@@ -296,9 +299,9 @@ fn by_ring(
     let parts = parts.map(|&rank| plan.places().part(rank));
     let mut rows = RingRows::default();
     rows.list(parts, slices, lanes.iter().map(|(leader, m)| (*leader, m)));
+    let position = positions.begin(rows.through());
     world.say(rank, call, node, format!("{position} {rows:?}"))?;
-    let relay = Relay::new(&rows, local, *position);
-    *position += rows.through();
+    let relay = Relay::new(&rows, local, position);
     let mut end = End {
         world,
         plan,
@@ -337,7 +340,8 @@ fn by_messages(
     let graph = Circulant::new(n);
     if n > 1 && plan.call.root.is_none() {
         let lens = locals.iter().map(|&rank| plan.places().part(rank).len);
-        let (cut, mut scratch) = (whole(lens.collect(), 2), Scratch::default());
+        let (mut cut, mut scratch) = (vec![], Scratch::default());
+        cut_long(lens, 2, &mut cut);
         let order = Order::new(graph, me, Pattern::Bruck(Steps::new(n, 2)), &cut);
         let mut wire = link(world, (call, rank), parts_of(plan, node), me);
         engine::run(

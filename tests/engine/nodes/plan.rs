@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
-use rondo::engine::Part;
 use rondo::engine::node::Places;
-use rondo::schedule::{Blocks, Moves, Parts, Shape, Span, TreeNeighbors};
+use rondo::engine::{Part, cut_alike, cut_long};
+use rondo::schedule::{Moves, Parts, Shape, Span, TreeNeighbors};
 use rondo::topology::Topology;
 use std::ops::Range;
 
@@ -151,24 +151,20 @@ impl Plan {
     /// How the shares of `lane` are cut.
     pub fn cut(&self, lane: u32) -> Vec<Part> {
         let len = |node| self.share(node, lane).len;
-        match self.call.travel {
-            Travel::Circulant
-            | Travel::Tree(_)
-            | Travel::Relay
-            | Travel::Hypercube
-            | Travel::Moves(Moves::Scatter) => {
-                let part = |(i, &root): (u32, &u32)| Part {
-                    root,
-                    first: i * self.call.blocks,
-                    blocks: Blocks::new(len(root), self.call.blocks),
-                };
-                (0..).zip(&self.contributors).map(part).collect()
+        let has_part_of_each = match self.call.travel {
+            Travel::Bruck | Travel::Ring => true,
+            Travel::Moves(moves) => !moves.has_one_part(),
+            Travel::Circulant | Travel::Tree(_) | Travel::Relay | Travel::Hypercube => false,
+        };
+        let (blocks, mut cut) = (self.call.blocks, vec![]);
+        match has_part_of_each {
+            true => cut_long((0..self.topology.nodes()).map(len), blocks, &mut cut),
+            false => {
+                let parts = self.contributors.iter().map(|&root| (root, len(root)));
+                cut_alike(parts, blocks, &mut cut);
             }
-            _ => whole(
-                (0..self.topology.nodes()).map(len).collect(),
-                self.call.blocks,
-            ),
         }
+        cut
     }
 
     /// The most bytes that may leave `node`, by the rounds of the papers.
@@ -246,23 +242,6 @@ impl Plan {
             Travel::Ring => (2..=n).map(|i| share(node + i)).sum(),
         }
     }
-}
-
-/// Parts in blocks of one size, so that the longest has as many.
-pub fn whole(lens: Vec<u64>, blocks: u32) -> Vec<Part> {
-    let longest = lens.iter().max().copied().unwrap_or(0);
-    let size = longest.div_ceil(blocks.into()).max(1);
-    let mut first = 0;
-    let part = |(root, len): (u32, u64)| {
-        let blocks = Blocks::new(len, len.div_ceil(size).max(1) as u32);
-        first += blocks.count();
-        Part {
-            root,
-            first: first - blocks.count(),
-            blocks,
-        }
-    };
-    (0..).zip(lens).map(part).collect()
 }
 
 /// The node of every rank: nodes of these widths in block order, in cyclic order, and scrambled.

@@ -28,12 +28,12 @@ fn capacities(p: u32) -> [u64; 4] {
 /// Bytes of an element, among them some that no cache line is a multiple of, and the most.
 const UNITS: [u64; 10] = [1, 2, 4, 8, 12, 16, 40, 64, 100, SLOT_UNIT_MAX];
 
-/// Numbers of elements: none, one, fewer than ranks, a few for each of them, and many groups.
-fn counts(p: u32) -> [u64; 6] {
+/// Numbers of elements: none, one, fewer than ranks, one for each and a few, and many groups.
+fn counts(p: u32) -> [u64; 7] {
     let p = u64::from(p);
     // The least ring of many ranks has one element of each in a group.
     let many = if p <= 16 { 1500 + 7 * p } else { 200 + p };
-    [0, 1, p / 2, p + 1, 3 * p + 2, many]
+    [0, 1, p / 2, p, p + 1, 3 * p + 2, many]
 }
 
 fn one_of<T: Copy>(all: &[T], rng: &mut TestRng) -> T {
@@ -319,6 +319,13 @@ fn vectors_go_through_a_large_ring_in_groups() {
         for unit in [40, 64] {
             let call = reduction(p, unit, 9000, &mut rng);
             run(&case(p, capacity, vec![call], &mut rng));
+        }
+    }
+    // Many ranks join whole lines where a slot has some for each of them.
+    for p in [17, 32, 33, 65] {
+        for unit in [8, 16] {
+            let calls = (0..3).map(|_| reduction(p, unit, 1000, &mut rng)).collect();
+            run(&case(p, 1 << 20, calls, &mut rng));
         }
     }
 }

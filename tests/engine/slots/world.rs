@@ -12,34 +12,6 @@ use std::collections::{HashMap, VecDeque};
 use std::iter::once;
 use std::ops::Range;
 
-/// Where the calls of a node lie in the ring: `Memory::begin` and `Memory::begin_groups` of src/comm/nodes.rs, line by
-/// line, which cannot be had without a segment.
-struct Positions {
-    capacity: u64,
-    position: u64,
-}
-
-impl Positions {
-    fn begin(&mut self, bytes: u64) -> u64 {
-        let (capacity, window) = (self.capacity, self.capacity / 4);
-        if bytes <= window / 2 && self.position % capacity + bytes > window {
-            self.position = self.position.next_multiple_of(capacity);
-        }
-        let begin = self.position;
-        self.position += bytes;
-        begin
-    }
-
-    fn begin_groups(&mut self, groups: &Groups) -> u64 {
-        let (capacity, through) = (self.capacity, groups.through());
-        let place = self.position % capacity;
-        if !groups.fits() || place + through > capacity {
-            self.position = self.position.next_multiple_of(capacity);
-        }
-        self.begin(through)
-    }
-}
-
 /// What all ranks of the node do together.
 #[derive(Clone, Debug)]
 pub enum Call {
@@ -85,10 +57,7 @@ struct Place {
 }
 
 fn places(case: &Case) -> Vec<Place> {
-    let mut positions = Positions {
-        capacity: case.capacity,
-        position: 0,
-    };
+    let mut positions = Positions::new(case.capacity);
     let (ranks, capacity) = (case.ranks, case.capacity);
     let place = |call: &Call| {
         let none = Groups::new(ranks, 1, 0, capacity);
