@@ -215,7 +215,7 @@ impl Flow {
     pub fn reserve(&mut self, messages: u32, neighbors: u32) -> Result<(), TryReserveError> {
         let neighbors = neighbors.max(1);
         self.receivers = neighbors.into();
-        self.bound = EDGE_BYTES.min(RANK_BYTES / self.receivers);
+        self.bound = EDGE_BYTES.min((RANK_BYTES / self.receivers).max(SMALL_WINDOW));
         self.most = self.most.max(EDGES).max(2 * neighbors as usize);
         if self.edges.len() > self.most {
             // As large a number of ranks has been sent to by trees of many roots. Those that owe least are forgotten.

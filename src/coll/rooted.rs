@@ -112,7 +112,9 @@ impl Operation for Rooted {
         let blocks = blocks(self, own, terms.rank, parts, mpi, private)?;
         // What the engines start at the most: a packet each way for each part of the tree, and long blocks.
         let requests = 2 * terms.tree().parts(terms.rank) + terms.window.min(terms.p);
-        in_flight.reserve(requests as usize).map_err(lacking)?;
+        in_flight
+            .reserve(requests as usize, terms.p)
+            .map_err(lacking)?;
         if let Some(local) = &mut local {
             local.reserve().map_err(lacking)?;
         }

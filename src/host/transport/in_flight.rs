@@ -1,6 +1,7 @@
 //! Requests in flight of gathers and scatters, and the memory that they keep.
 
 use super::patience::wait_any;
+use crate::flow::{EDGE_BYTES, RANK_BYTES, SMALL_WINDOW};
 use crate::host::data::elements::Message;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
@@ -46,6 +47,10 @@ pub struct InFlight {
     pub(in crate::host) through: Vec<u32>,
     /// See [`super::wire::Requests`].
     pub strayed: bool,
+    /// Ranks in ascending order, and bytes that may lie there, because they have not come so far yet.
+    owed: Vec<(u32, u64)>,
+    /// How many may lie at each.
+    bound: u64,
     /// A request that was waited for, with its status.
     pub(in crate::host) complete: Option<(usize, sys::MPI_Status)>,
     memory: Vec<Vec<u8>>,
@@ -62,13 +67,16 @@ impl InFlight {
             + self.requests.capacity() * size_of::<sys::MPI_Request>()
             + self.transfers.capacity() * size_of::<Transfer>()
             + self.through.capacity() * size_of::<u32>()
+            + self.owed.capacity() * size_of::<(u32, u64)>()
             + self.memory.capacity() * size_of::<Vec<u8>>()
             + self.memory.iter().map(Vec::capacity).sum::<usize>()
     }
 
-    /// Makes room for so many requests at a time.
-    pub fn reserve(&mut self, requests: usize) -> Result<(), Code> {
+    /// Makes room for so many requests at a time, in a call of `p` ranks.
+    pub fn reserve(&mut self, requests: usize, p: u32) -> Result<(), Code> {
         self.through.clear();
+        let share = RANK_BYTES / u64::from(p.max(2) - 1);
+        self.bound = (EDGE_BYTES.min(share) / 2).max(SMALL_WINDOW);
         let mut reserve = || {
             self.requests.try_reserve(requests)?;
             self.transfers.try_reserve(requests)?;
@@ -78,6 +86,24 @@ impl InFlight {
             self.memory.try_reserve(more)
         };
         reserve().map_err(|_: TryReserveError| Code::no_mem())
+    }
+
+    /// Is a message of so many bytes to this rank to be synchronous? Over many calls, each of which leaves something in
+    /// the memory of a rank that is late, one is every so often. No call ends before its messages are complete, so then
+    /// the rank is through with all calls before.
+    pub(in crate::host) fn is_due(&mut self, to: u32, bytes: u64) -> bool {
+        let found = self.owed.binary_search_by_key(&to, |&(rank, _)| rank);
+        let place = found.unwrap_or_else(|place| {
+            self.owed.insert(place, (to, 0));
+            place
+        });
+        let owed = &mut self.owed[place].1;
+        *owed += bytes + MESSAGE_BYTES;
+        let due = *owed >= self.bound;
+        if due {
+            *owed = 0;
+        }
+        due
     }
 
     /// Memory for so many bytes.
@@ -172,6 +198,9 @@ impl InFlight {
         })
     }
 }
+
+/// What a host may need for a message that nobody has asked for, besides its bytes.
+const MESSAGE_BYTES: u64 = 256;
 
 /// Memory that is kept from call to call: pieces, and bytes of all of them.
 const KEPT: (usize, usize) = (32, 8 << 20);

@@ -57,6 +57,22 @@ impl Probe {
             .reduce(f64::min)
     }
 
+    /// What each byte adds to the time of a long message and its answer, where the shorter of two took `short` and the
+    /// longer one `long` (bytes and seconds of each), and a short message `trip`. `None` if the clock shows nothing.
+    ///
+    /// It is the difference of the two. If something kept the shorter one on its way, that would be next to nothing, or
+    /// negative; so it is not believed to be less than half of what the longer one says alone, which is too much by
+    /// what the host needs to agree with the receiver.
+    pub fn per_byte_of(short: (usize, f64), long: (usize, f64), trip: f64) -> Option<f64> {
+        let difference = (long.1 - short.1) / (long.0 - short.0) as f64;
+        let alone = (long.1 - trip) / long.0 as f64;
+        let per_byte = match difference < alone / 2.0 {
+            true => alone,
+            false => difference,
+        };
+        (per_byte > 0.0).then_some(per_byte)
+    }
+
     /// The time from the beginning of one message to that of the next that follows from these beginnings; `None` if the
     /// clock went back. It is the geometric mean of the least and the mean, so that neither a rank that was kept from
     /// running nor one that had the processor for itself while others waited says it alone.
@@ -147,11 +163,11 @@ impl Mpi {
             // The message before says how long this one is.
             asker.announce(length as u64)?;
             let time = asker.ask(SHORT as u64)?;
-            if let Some((shorter, short_time)) = before
+            if let Some(short) = before
                 && length == LONG[LONG.len() - 1]
-                && time > short_time
             {
-                probe.per_byte = Some((time - short_time) / (length - shorter) as f64);
+                let trip = probe.latency.map_or(0.0, |latency| 2.0 * latency);
+                probe.per_byte = Probe::per_byte_of(short, (length, time), trip);
             }
             (before, expected) = (Some((length, time)), LONGER * time);
         }
