@@ -334,7 +334,8 @@ impl State {
     }
 
     /// Is a short reduction or a barrier on this communicator to do without a private one? Programs that make many
-    /// communicators, and reduce a few numbers on each, do not have to pay for it. All ranks know alike, if they count alike.
+    /// communicators, and reduce a few numbers on each, do not have to pay for it. All ranks know alike, if they count
+    /// alike.
     pub fn is_new(&self) -> bool {
         let may_get = self.place.is_some() && self.private.get().is_none();
         may_get && self.short.load(Relaxed) < FEW_CALLS

@@ -165,26 +165,44 @@ impl Network {
     }
 }
 
-/// What the ranks that measured agree on: for each figure its number and the complement, of which they take the
-/// maximum.
-pub type Offers = [i64; 2 * FIGURES];
+/// Pairs of nodes are in so many groups.
+pub const GROUPS: usize = 8;
 
-/// What a rank offers that measured this.
-pub fn offers(measured: &Network) -> Offers {
+/// What the ranks that measured agree on: for each group of pairs and each figure its number and the complement, of
+/// which they take the maximum.
+pub type Offers = [i64; 2 * FIGURES * GROUPS];
+
+/// What a rank offers that measured this with the pair of this number.
+pub fn offers(measured: &Network, pair: u32) -> Offers {
     let numbers = measured.numbers();
-    std::array::from_fn(|i| match numbers[i / 2] {
+    let own = pair as usize % GROUPS;
+    std::array::from_fn(|i| match numbers[i / 2 % FIGURES] {
+        _ if i / (2 * FIGURES) != own => i64::MIN,
         number if number < 0 => i64::MIN,
         number if i % 2 == 0 => number,
         number => !number,
     })
 }
 
-/// The figures that follow from the maxima of all offers: the geometric means of the largest and the smallest, so that
-/// neither a rank that was kept from running nor one that was lucky says it alone.
+/// The figures that follow from the maxima of all offers: the median of the groups, each of which has the geometric
+/// mean of the largest and the smallest of its pairs. Ranks that were kept from running, or were lucky, do not say it
+/// alone, though among hundreds of pairs there are some.
 pub fn agreed(maxima: &Offers) -> Network {
-    Network::of(std::array::from_fn(|i| {
-        let [largest, smallest] = [maxima[2 * i], !maxima[2 * i + 1]];
-        (largest >= 0).then(|| ((largest as f64) * (smallest as f64)).sqrt() / 1e3)
+    Network::of(std::array::from_fn(|figure| {
+        let mut means: Vec<f64> = (0..GROUPS)
+            .filter_map(|group| {
+                let i = 2 * (group * FIGURES + figure);
+                let [largest, smallest] = [maxima[i], !maxima[i + 1]];
+                (largest >= 0).then(|| ((largest as f64) * (smallest as f64)).sqrt() / 1e3)
+            })
+            .collect();
+        means.sort_by(f64::total_cmp);
+        let middle = means.len().checked_sub(1)? as f64 / 2.0;
+        let [lower, upper] = [
+            means[middle.floor() as usize],
+            means[middle.ceil() as usize],
+        ];
+        Some((lower * upper).sqrt())
     }))
 }
 

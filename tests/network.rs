@@ -48,23 +48,30 @@ fn what_short_messages_tell_is_lacking_until_it_is_known() {
 }
 
 #[test]
-fn ranks_agree_on_the_mean_of_the_slowest_and_the_fastest_pair() {
-    let pair = |alpha_us| {
-        network::offers(&Network {
+fn ranks_agree_on_the_median_of_the_pairs() {
+    let offer = |(pair, alpha_us): (usize, f64)| {
+        let measured = Network {
             alpha_us: Some(alpha_us),
             ..Network::default()
-        })
+        };
+        network::offers(&measured, pair as u32)
     };
-    let nothing = network::offers(&Network::default());
-    let agreed = network::agreed(&maxima(&[pair(10.0), nothing, pair(40.0), pair(30.0)]));
-    assert_eq!(
-        agreed,
-        Network {
-            alpha_us: Some(20.0),
-            ..Network::default()
-        }
-    );
-    assert_eq!(network::agreed(&nothing), Network::default());
+    let agreed = |pairs: &[f64]| {
+        let nothing = network::offers(&Network::default(), 0);
+        let offers: Vec<_> = pairs.iter().copied().enumerate().map(offer).collect();
+        let agreed = network::agreed(&maxima(&[&offers[..], &[nothing]].concat()));
+        assert_eq!(agreed.beta_ns_per_kb, None);
+        agreed.alpha_us
+    };
+    assert_eq!(agreed(&[]), None);
+    assert_eq!(agreed(&[10.0]), Some(10.0));
+    assert_eq!(agreed(&[10.0, 40.0]), Some(20.0));
+    assert_eq!(agreed(&[10.0, 30.0, 40.0]), Some(30.0));
+    // Pairs that are kept from running, or are lucky.
+    assert_eq!(agreed(&[20.0, 1e4, 20.0, 20.0]), Some(20.0));
+    let mut many = [2.0; 250];
+    (many[7], many[44], many[130]) = (1e4, 5e3, 0.1);
+    assert_eq!(agreed(&many), Some(2.0));
 }
 
 #[test]
@@ -81,7 +88,10 @@ fn a_file_cannot_name_figures_that_no_network_has() {
 
 proptest! {
     #[test]
-    fn numbers_and_shared_memory_carry_figures(figures in prop::collection::vec(prop::option::of(0u32..1 << 30), 5)) {
+    fn numbers_and_shared_memory_carry_figures(
+        figures in prop::collection::vec(prop::option::of(0u32..1 << 30), 5),
+        pair in 0u32..1000,
+    ) {
         let figure = |i: usize| figures[i].map(|thousandths| f64::from(thousandths) / 1e3);
         let network = Network {
             alpha_us: figure(0),
@@ -95,7 +105,7 @@ proptest! {
         shared.set(&network.numbers());
         prop_assert_eq!(shared.get(), network);
         // One rank alone agrees with itself.
-        prop_assert_eq!(network::agreed(&network::offers(&network)), network);
+        prop_assert_eq!(network::agreed(&network::offers(&network, pair)), network);
     }
 
     /// Whatever figures there are, a model is made of them that gives sensible numbers.
@@ -194,11 +204,21 @@ fn what_a_clock_cannot_show_is_not_believed() {
     }
     assert_eq!(latency(&[]), None);
 
-    let sending = Probe::sending_of;
+    let per_byte = Probe::per_byte_of;
     let near = |seconds: Option<f64>, expected: f64| {
         let seconds = seconds.expect("there is one");
         assert!((seconds / expected - 1.0).abs() < 1e-6, "{seconds}");
     };
+    // 1 us there and back, 1 ns for each byte.
+    near(per_byte((1000, 2e-6), (4000, 5e-6), 1e-6), 1e-9);
+    // The shorter one was kept on its way, for longer than the longer one took as well.
+    near(per_byte((1000, 4.5e-6), (4000, 5e-6), 1e-6), 1e-9);
+    near(per_byte((1000, 1e-3), (4000, 5e-6), 1e-6), 1e-9);
+    for impossible in [0.0, -3600.0, f64::NAN] {
+        assert_eq!(per_byte((1000, 2e-6), (4000, impossible), 1e-6), None);
+    }
+
+    let sending = Probe::sending_of;
     near(sending(&[7.0, 7.0 + 4e-6, 7.0 + 8e-6]), 4e-6);
     near(
         sending(&[0.0, 1e-6, 10e-6, 11e-6]),

@@ -9,7 +9,7 @@
 
 use super::{FEW_CALLS, State};
 use crate::collective::{Family, LEAST_BYTES};
-use crate::decide::{self, Choice, Context, Facts, SizeClass};
+use crate::decide::{self, Choice, Context, Facts, Method, SizeClass};
 use crate::host::{self, Comm, Failure, Host, Mpi, Peer, Probe};
 use crate::learn::Candidate;
 use crate::model::SLOW_NS_PER_KB;
@@ -78,7 +78,8 @@ impl State {
     /// Measures the network. Collective.
     pub fn calibrate(&self, host: &Host, mpi: &Mpi, private: Comm) -> Result<(), Failure> {
         let measured = self.measure(mpi, private)?;
-        let mut offers = network::offers(&measured);
+        let pair = self.topology.node(self.rank) / 2;
+        let mut offers = network::offers(&measured, pair);
         (self.max(mpi, private, &mut offers))
             .map_err(|code| Failure::Host(code, "agreeing on the network"))?;
         let agreed = host::with_plain_floats(|| network::agreed(&offers));
@@ -193,8 +194,9 @@ impl State {
 }
 
 impl State {
-    /// Forgets what was measured of candidates that are other algorithms now than with the facts of `before`: what the
-    /// model names first, or second, follows from the figures of the network. All ranks do so before the same call.
+    /// Forgets what was measured of candidates that are other algorithms now than with the facts of `before`, or have
+    /// blocks of another size: what the model names first, or second, follows from the figures of the network. All
+    /// ranks do so before the same call.
     fn forget_others(&self, before: Facts) {
         let by = |facts, collective, class, candidate| {
             let context = Context {
@@ -204,8 +206,13 @@ impl State {
             };
             match decide::typical(context, SizeClass::with(class), candidate) {
                 Choice::Host(_) => None,
-                Choice::Rondo(method) => Some((method.algorithm, method.form)),
+                Choice::Rondo(method) => Some(method),
             }
+        };
+        let are_alike = |one: Method, other: Method| {
+            let (few, many) = (one.blocks.min(other.blocks), one.blocks.max(other.blocks));
+            (one.algorithm, one.form) == (other.algorithm, other.form)
+                && many <= few.saturating_mul(2)
         };
         let now = self.facts();
         let mut learnt = self.learnt.lock();
@@ -216,7 +223,12 @@ impl State {
                 return true;
             }
             let is_other = |candidate| {
-                by(before, collective, class, candidate) != by(now, collective, class, candidate)
+                let ways = [before, now].map(|facts| by(facts, collective, class, candidate));
+                match ways {
+                    [None, None] => false,
+                    [Some(one), Some(other)] => !are_alike(one, other),
+                    [None, Some(_)] | [Some(_), None] => true,
+                }
             };
             Candidate::ALL.into_iter().any(is_other)
         });

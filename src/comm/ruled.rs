@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::{ALIVE, State, calibration, process, record};
-use crate::collective::Collective;
+use crate::collective::{Collective, Family};
 use crate::config::Config;
 use crate::decide::{self, Choice, Context, SizeClass};
 use crate::host::{Code, Comm, Host, Mpi};
@@ -189,11 +189,13 @@ fn learnt(context: Context, class: SizeClass, contest: &Contest) -> Option<Rule>
     }
     let (candidate, bytes) = (contest.incumbent(), class.bytes());
     let choice = decide::typical(context, class, candidate);
+    // Only of broadcasts do the candidates differ in their blocks. Others have those of their algorithm again.
+    let is_broadcast = collective.family() == Family::Broadcast;
     let block_bytes = match (choice, candidate) {
-        (Choice::Rondo(method), Candidate::Second | Candidate::Third) => {
+        (Choice::Rondo(method), Candidate::Second | Candidate::Third) if is_broadcast => {
             bytes.div_ceil(method.blocks.into())
         }
-        (Choice::Rondo(_), Candidate::Host | Candidate::First) | (Choice::Host(_), _) => 0,
+        (Choice::Rondo(_) | Choice::Host(_), _) => 0,
     };
     let (least, most) = class.bounds();
     Some(Rule {
