@@ -528,7 +528,12 @@ fn calibrate<O: Operation>(host: &Host, mpi: &Mpi, state: &State, call: &O) -> R
 /// The private communicator, for a call that is Rondo's. Nothing is locked: errors may be raised on the user's
 /// communicator.
 fn private(mpi: &Mpi, state: &State) -> Result<Comm, Stop> {
-    match state.private(mpi) {
+    found(state.private(mpi))
+}
+
+/// The private communicator, if there is one.
+fn found(private: Result<Option<Comm>, Code>) -> Result<Comm, Stop> {
+    match private {
         Ok(private) => private.ok_or(Stop::Host(Why::NoRoom)),
         Err(code) => Err(Stop::Raised(code)),
     }

@@ -111,6 +111,8 @@ pub struct State {
     private: OnceCell<Option<Comm>>,
     /// Was `MPI_Comm_idup` called on the communicator before the private one was made? All ranks know alike.
     duplicated: AtomicBool,
+    /// Has a call had the private communicator whose bits no clock may choose? All ranks know alike.
+    reduced: AtomicBool,
     /// Was this rank handed an error in a call that others carried out, so that messages for it may lie on the private
     /// communicator?
     strayed: AtomicBool,

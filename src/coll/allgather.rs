@@ -81,7 +81,7 @@ impl Operation for Allgather {
             ..
         } = work;
         let data = self.data(mpi, datatype, layout, parts, form != Form::Flat);
-        let data = of_all(data.ok_or_else(invalid)?, plan.bytes, private, mpi, state)?;
+        let data = of_all(data, plan.bytes, private, mpi, state)?;
         self.check_own(mpi, parts, rank).map_err(Stop::Broken)?;
         let own = self.place_own(mpi, private, &data, parts, rank);
         own.ok_or_else(invalid)?.map_err(Stop::Broken)?;

@@ -63,7 +63,6 @@ impl Operation for Bcast {
         let layout = mpi.layout(datatype, private);
         let layout = layout.map_err(|_| Stop::Host(Why::Invalid))?;
         let data = self.data(mpi, datatype, layout, form != Form::Flat);
-        let data = data.ok_or(Stop::Host(Why::Invalid))?;
         let data = of_all(data, plan.bytes, private, mpi, state)?;
 
         let traffic = Traffic {

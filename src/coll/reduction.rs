@@ -6,7 +6,7 @@ use super::nodes::shares;
 use super::room::{lacking, of_all};
 use super::slots::Inside;
 use super::writing::Writing;
-use super::{Operation, Plan, Stop, begin_and_agree, context, private};
+use super::{Operation, Plan, Stop, begin_and_agree, context, found, private};
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, LEAST_BYTES, Reducing};
 use crate::comm::{self, RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State, Work};
@@ -98,13 +98,10 @@ impl Operation for Reduction {
         if self.is_provisional(plan, state) {
             return self.without_private(plan, mpi, state);
         }
-        // When a private communicator is made may depend on clocks. Where MPI_Comm_idup keeps it from being made, it is
-        // of no use for such bits, be it there or not.
-        let is_lost = state.is_duplicated()
-            && !self.is_exact()
-            && state.config().reproducible == Reproducible::Run;
-        let private = match is_lost {
-            true => Err(Stop::Host(Why::NoRoom)),
+        // Under other promises the host may not have the call, whenever there is a private communicator.
+        let is_for_a_run = state.config().reproducible == Reproducible::Run;
+        let private = match is_for_a_run && !self.is_exact() {
+            true => found(state.private_for_bits(mpi)),
             false => private(mpi, state),
         };
         if matches!(private, Err(Stop::Host(Why::NoRoom)))
@@ -251,7 +248,7 @@ impl Settled<'_> {
     fn reserve(
         &self,
         buffers: &Buffers,
-        script: &Script,
+        script: &mut Script,
         requests: &mut Requests,
     ) -> Result<Area, Stop> {
         let Writing { total, shares, .. } = self.writing;
@@ -266,7 +263,8 @@ impl Settled<'_> {
         };
         let area = self.run.reserve(script, requests, vectors, area);
         let Run { mpi, state, .. } = *self.run;
-        of_all(area, self.writing.bytes, self.run.private, mpi, state)
+        let area = of_all(Some(area), self.writing.bytes, self.run.private, mpi, state);
+        area.inspect_err(|_| trim(script, requests))
     }
 
     /// Copies this rank's vector to the area.

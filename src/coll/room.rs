@@ -4,6 +4,7 @@
 
 use super::Stop;
 use crate::comm::State;
+use crate::decide::Why;
 use crate::host::{Code, Comm, Failure, Mpi};
 
 /// Before calls of so many bytes and more the ranks tell each other whether all have the memory that the call takes,
@@ -15,23 +16,24 @@ pub fn lacking(code: Code) -> Stop {
     Stop::Broken(Failure::memory(code))
 }
 
-/// The memory for a call of so many bytes, which all ranks know. Of a long call all ranks report that there is none if
-/// one of them has none. Collective then.
+/// The memory for a call of so many bytes, which all ranks know; `None` if an argument of this rank's is invalid, which
+/// it leaves to the host. Of a long call all ranks report that there is none if one of them has none. Collective then.
 pub fn of_all<T>(
-    room: Result<T, Code>,
+    room: Option<Result<T, Code>>,
     bytes: u64,
     private: Comm,
     mpi: &Mpi,
     state: &State,
 ) -> Result<T, Stop> {
+    let invalid = || Stop::Host(Why::Invalid);
     if bytes < AGREED_BYTES {
-        return room.map_err(lacking);
+        return room.ok_or_else(invalid)?.map_err(lacking);
     }
-    let mut lacks = [i64::from(room.is_err())];
+    let mut lacks = [i64::from(!matches!(room, Some(Ok(_))))];
     state
         .max(mpi, private, &mut lacks)
         .map_err(|code| Stop::Broken(Failure::Host(code, "agreeing on memory")))?;
-    match room {
+    match room.ok_or_else(invalid)? {
         Ok(room) if lacks[0] == 0 => Ok(room),
         Ok(_) | Err(_) => Err(Stop::Error(Code::no_mem())),
     }

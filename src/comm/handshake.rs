@@ -67,6 +67,7 @@ pub fn handshake(
         gpu: AtomicBool::default(),
         asserted: (ASSERTED.get(mpi, comm)?.copied().unwrap_or(false)).into(),
         strayed: AtomicBool::default(),
+        reduced: AtomicBool::default(),
         duplicated: AtomicBool::new(cfg!(abi = "openmpi") && DUPLICATED.get(mpi, comm)?.is_some()),
         place: None,
         private: OnceCell::default(),

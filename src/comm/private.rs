@@ -50,7 +50,7 @@ impl State {
         if let Some(private) = self.private.get() {
             return Ok(*private);
         }
-        if self.place.is_none() || self.is_duplicated() {
+        if self.place.is_none() || self.duplicated.load(Relaxed) {
             return Ok(None);
         }
         // An error handler of the user's, which the host may call meanwhile, may free the communicator.
@@ -66,10 +66,18 @@ impl State {
         }
     }
 
-    /// Was `MPI_Comm_idup` called on the communicator, where that keeps private ones from being made? All ranks know
-    /// alike.
-    pub fn is_duplicated(&self) -> bool {
-        self.duplicated.load(Relaxed)
+    /// The same for a call whose bits no clock may choose. Whether another call has had one made may follow from
+    /// clocks. So where `MPI_Comm_idup` keeps it from being made, such calls have one only if one of them had it
+    /// before.
+    pub fn private_for_bits(&self, mpi: &Mpi) -> Result<Option<Comm>, Code> {
+        if self.duplicated.load(Relaxed) && !self.reduced.load(Relaxed) {
+            return Ok(None);
+        }
+        let private = self.private(mpi)?;
+        if private.is_some() {
+            self.reduced.store(true, Relaxed);
+        }
+        Ok(private)
     }
 }
 

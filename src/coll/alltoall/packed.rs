@@ -5,7 +5,7 @@
 
 use super::Exchange;
 use crate::coll::Stop;
-use crate::coll::reduction::{PIECE_BYTES, Run};
+use crate::coll::reduction::{PIECE_BYTES, Run, trim};
 use crate::coll::room::of_all;
 use crate::coll::slots::Inside;
 use crate::comm::Memory;
@@ -99,7 +99,8 @@ impl Exchange<'_> {
         let operands = mpi.signals(self.private);
         let run = self.run(&operands, bytes, which);
         let area = reserve(&run, script, requests);
-        let area = of_all(area, bytes, self.private, mpi, state)?;
+        let area = of_all(Some(area), bytes, self.private, mpi, state);
+        let area = area.inspect_err(|_| trim(script, requests))?;
         count();
         let pack = |side: &Side, rank, place: u32, out: bool| {
             let place = u64::from(place) * block;

@@ -88,10 +88,10 @@ impl InFlight {
         reserve().map_err(|_: TryReserveError| Code::no_mem())
     }
 
-    /// Is a message of so many bytes to this rank to be synchronous? Over many calls, each of which leaves something in
-    /// the memory of a rank that is late, one is every so often. No call ends before its messages are complete, so then
-    /// the rank is through with all calls before.
-    pub(in crate::host) fn is_due(&mut self, to: u32, bytes: u64) -> bool {
+    /// Is a message of so many bytes to this rank to be synchronous, if it is not anyway? Over many calls, each of
+    /// which leaves something in the memory of a rank that is late, one is every so often. No call ends before its
+    /// messages are complete, so then the rank is through with all calls before.
+    pub(in crate::host) fn is_due(&mut self, to: u32, bytes: u64, is_synchronous: bool) -> bool {
         let found = self.owed.binary_search_by_key(&to, |&(rank, _)| rank);
         let place = found.unwrap_or_else(|place| {
             self.owed.insert(place, (to, 0));
@@ -99,7 +99,7 @@ impl InFlight {
         });
         let owed = &mut self.owed[place].1;
         *owed += bytes + MESSAGE_BYTES;
-        let due = *owed >= self.bound;
+        let due = is_synchronous || *owed >= self.bound;
         if due {
             *owed = 0;
         }

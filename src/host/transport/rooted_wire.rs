@@ -115,7 +115,7 @@ impl<'a> MpiRootedWire<'a> {
         let bytes = packet.len() as u64;
         let chunk = self.mpi.bytes_at(packet.as_mut_ptr(), bytes);
         let envelope = self.envelope(to, self.tags.packet());
-        let is_synchronous = self.in_flight.is_due(to, bytes) || bytes >= SYNCHRONOUS_BYTES;
+        let is_synchronous = (self.in_flight).is_due(to, bytes, bytes >= SYNCHRONOUS_BYTES);
         // SAFETY: the memory is kept and not touched until the request is complete.
         let request = unsafe { self.mpi.start_send(chunk, envelope, is_synchronous) }?;
         self.in_flight
@@ -269,7 +269,7 @@ impl RootedWire for MpiRootedWire<'_> {
         let message = blocks.message(self.mpi, block).map_err(at("sending"))?;
         let (chunk, bytes) = (message.chunk(), blocks.bytes(block));
         let envelope = self.envelope(to, self.tags.block(bytes));
-        let is_synchronous = self.in_flight.is_due(to, bytes);
+        let is_synchronous = self.in_flight.is_due(to, bytes, false);
         // SAFETY: the elements lie there by the contract of whoever made the call, until it returns, which
         // it does not before the request is complete.
         let request = unsafe { self.mpi.start_send(chunk, envelope, is_synchronous) }?;

@@ -1,0 +1,41 @@
+/* Sums of doubles after MPI_Comm_idup. Open MPI lets Rondo make no communicator then. Whether it had one before, for
+ * broadcasts, may follow from clocks, so sums may not use that one; but if sums used it before, they go on by it.
+ *
+ *   red_idup        a broadcast makes it
+ *   red_idup sums   sums do
+ */
+#include "rondo_test.h"
+
+enum { N = 1 << 15 };
+
+int main(int argc, char **argv) {
+    start(&argc, &argv, "red_idup");
+    int sums = argc > 1;
+    MPI_Comm comm, again;
+    MPI_Request request;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    double *own = malloc(N * sizeof *own), *got = malloc(N * sizeof *got);
+    for (int i = 0; i < N; i++) own[i] = test.rank + i;
+    struct counts before = counts_of("bcast");
+    MPI_Bcast(got, N, MPI_DOUBLE, 0, comm);
+    check_counts(before, 1, 0);
+    before = counts_of("allreduce");
+    if (sums) MPI_Allreduce(own, got, N, MPI_DOUBLE, MPI_SUM, comm);
+    check_counts(before, (unsigned long long)sums, 0);
+    MPI_Comm_idup(comm, &again, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    before = counts_of("allreduce");
+    MPI_Allreduce(own, got, N, MPI_DOUBLE, MPI_SUM, comm);
+    struct counts now = counts_of("allreduce");
+    for (int i = 0; i < N; i++) CHECK(got[i] == test.ranks * (test.ranks - 1) / 2 + (double)test.ranks * i);
+#ifdef OPEN_MPI
+    int is_rondos = sums;
+#else
+    int is_rondos = 1;
+#endif
+    if (test.expect)
+        CHECK_IN(now.rondo - before.rondo == (unsigned long long)is_rondos, "%llu by Rondo", now.rondo - before.rondo);
+    MPI_Comm_free(&again), MPI_Comm_free(&comm);
+    free(own), free(got);
+    return finish();
+}
