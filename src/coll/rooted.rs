@@ -42,12 +42,10 @@ impl Operation for Rooted {
 
     /// What only some ranks can know to be invalid does not count here: the others would wait.
     fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
-        let root = self.root(state.facts().p)?;
+        self.root(state.facts().p)?;
         let bytes = self.bytes(mpi, state);
-        // A root whose own block alone is wrong does what the others do, which cannot know of it.
-        let of_all = || (root == state.rank()).then(|| self.root_bytes(mpi))?;
         let known = match self.is_regular() {
-            true => Some(bytes.or_else(of_all)?),
+            true => Some(bytes?),
             false => None,
         };
         Some(Plan {

@@ -103,22 +103,10 @@ impl Rooted {
 
     /// Bytes of this rank's block by its own account; `None` if the count or the type is invalid.
     pub fn own_bytes(&self, mpi: &Mpi, is_root: bool) -> Option<u64> {
-        if is_root && self.in_place() {
-            return self.root_bytes(mpi);
-        }
-        self.block_bytes(mpi, self.count.get()?, self.datatype)
-    }
-
-    /// Bytes of the root's own block by what it has for all ranks.
-    pub fn root_bytes(&self, mpi: &Mpi) -> Option<u64> {
-        self.block_bytes(
-            mpi,
-            self.counts.checked(self.root as u32)?,
-            self.all_datatype,
-        )
-    }
-
-    fn block_bytes(&self, mpi: &Mpi, count: u64, datatype: RawHandle) -> Option<u64> {
+        let (count, datatype) = match is_root && self.in_place() {
+            true => (self.counts.checked(self.root as u32)?, self.all_datatype),
+            false => (self.count.get()?, self.datatype),
+        };
         let datatype = datatype.as_datatype(mpi)?;
         mpi.type_size(datatype).ok()?.checked_mul(count)
     }
