@@ -47,6 +47,12 @@ pub const RANK_BYTES: u64 = 16 << 20;
 /// The smallest window.
 pub const SMALL_WINDOW: u64 = 64 << 10;
 
+/// Bytes that an edge may leave at a rank that so many send to.
+pub fn bound_among(senders: u32) -> u64 {
+    let share = RANK_BYTES / u64::from(senders.max(1));
+    EDGE_BYTES.min(share.max(SMALL_WINDOW))
+}
+
 /// The window before there are figures.
 const FIRST_WINDOW: u64 = 192 << 10;
 
@@ -215,7 +221,7 @@ impl Flow {
     pub fn reserve(&mut self, messages: u32, neighbors: u32) -> Result<(), TryReserveError> {
         let neighbors = neighbors.max(1);
         self.receivers = neighbors.into();
-        self.bound = EDGE_BYTES.min((RANK_BYTES / self.receivers).max(SMALL_WINDOW));
+        self.bound = bound_among(neighbors);
         self.most = self.most.max(EDGES).max(2 * neighbors as usize);
         if self.edges.len() > self.most {
             // As large a number of ranks has been sent to by trees of many roots. Those that owe least are forgotten.
@@ -259,8 +265,7 @@ impl Flow {
     /// of by its own messages: all of them may send to a rank that sends nothing. Below a small window it would be one
     /// message and one round trip in turn, so an edge keeps as much.
     pub fn crowd(&mut self, senders: u32) {
-        let share = RANK_BYTES / u64::from(senders.max(1));
-        self.bound = self.bound.min(share.max(SMALL_WINDOW));
+        self.bound = self.bound.min(bound_among(senders));
     }
 
     /// A call begins for which there is room. One message in `frequency` is to be acknowledged, unless that is 0.

@@ -3,22 +3,7 @@
  *
  * Arguments: "long" or "short". A bare run has all memory: MPICH leaves the other ranks waiting.
  */
-#include "rondo_test.h"
-#include <sys/resource.h>
-
-/* Lets this process have so many more bytes; returns what it might have had before. */
-static rlim_t limit_memory(rlim_t more) {
-    struct rlimit limit;
-    long pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    CHECK(f && fscanf(f, "%ld", &pages) == 1);
-    fclose(f);
-    CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
-    rlim_t before = limit.rlim_cur;
-    limit.rlim_cur = (rlim_t)pages * 4096 + more;
-    CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
-    return before;
-}
+#include "memory_limit.h"
 
 int main(int argc, char **argv) {
     start(&argc, &argv, "red_memory");
@@ -34,12 +19,7 @@ int main(int argc, char **argv) {
     int rc = MPI_Reduce(own, got, n, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD), class = 0;
     MPI_Error_class(rc, &class);
     if (test.expect) CHECK_IN(class == MPI_ERR_NO_MEM, "error class %d", class);
-    if (lone) {
-        struct rlimit limit;
-        CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
-        limit.rlim_cur = before;
-        CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
-    }
+    if (lone) set_memory_limit(before);
 
     /* The communicator is as good as before. */
     struct counts now = counts_of("reduce");

@@ -98,7 +98,7 @@ impl Operation for Reduction {
         if self.is_provisional(plan, state) {
             return self.without_private(plan, mpi, state);
         }
-        // Under other promises the host may not have the call, whenever there is a private communicator.
+        // No other promise is kept by the host as well, so under others a private communicator is used if there is one.
         let is_for_a_run = state.config().reproducible == Reproducible::Run;
         let private = match is_for_a_run && !self.is_exact() {
             true => found(state.private_for_bits(mpi)),

@@ -29,12 +29,18 @@ pub fn of_all<T>(
     if bytes < AGREED_BYTES {
         return room.ok_or_else(invalid)?.map_err(lacking);
     }
-    let mut lacks = [i64::from(!matches!(room, Some(Ok(_))))];
-    state
-        .max(mpi, private, &mut lacks)
-        .map_err(|code| Stop::Broken(Failure::Host(code, "agreeing on memory")))?;
+    let all_have = have_all(matches!(room, Some(Ok(_))), private, mpi, state)?;
     match room.ok_or_else(invalid)? {
-        Ok(room) if lacks[0] == 0 => Ok(room),
+        Ok(room) if all_have => Ok(room),
         Ok(_) | Err(_) => Err(Stop::Error(Code::no_mem())),
     }
+}
+
+/// Do all ranks have the memory of which this one says whether it has it? Collective.
+pub fn have_all(has: bool, private: Comm, mpi: &Mpi, state: &State) -> Result<bool, Stop> {
+    let mut lacks = [i64::from(!has)];
+    state
+        .max(mpi, private, &mut lacks)
+        .map_err(|code| Stop::Broken(Failure::Host(code, "agreeing on room")))?;
+    Ok(lacks[0] == 0)
 }

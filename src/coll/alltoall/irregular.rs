@@ -6,7 +6,7 @@ use super::Exchange;
 use super::packed::reserve;
 use crate::coll::Stop;
 use crate::coll::reduction::PIECE_BYTES;
-use crate::coll::room::lacking;
+use crate::coll::room::{have_all, lacking};
 use crate::engine::rooted::Misfit;
 use crate::host::{Code, Failure, Requests, Side};
 use crate::script::{Group, IrregularExchange, Script};
@@ -62,10 +62,8 @@ impl Exchange<'_> {
             }
             false => None,
         };
-        let mut lacks = [i64::from(area.is_none())];
-        (state.max(mpi, self.private, &mut lacks))
-            .map_err(|code| Stop::Broken(Failure::Host(code, "agreeing on room")))?;
-        let Some(area) = area.filter(|_| lacks[0] == 0) else {
+        let all_have = have_all(area.is_some(), self.private, mpi, state)?;
+        let Some(area) = area.filter(|_| all_have) else {
             return Ok(false);
         };
 

@@ -1,7 +1,7 @@
 //! Requests in flight of gathers and scatters, and the memory that they keep.
 
 use super::patience::wait_any;
-use crate::flow::{EDGE_BYTES, RANK_BYTES, SMALL_WINDOW};
+use crate::flow::{SMALL_WINDOW, bound_among};
 use crate::host::data::elements::Message;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
@@ -75,8 +75,7 @@ impl InFlight {
     /// Makes room for so many requests at a time, in a call of `p` ranks.
     pub fn reserve(&mut self, requests: usize, p: u32) -> Result<(), Code> {
         self.through.clear();
-        let share = RANK_BYTES / u64::from(p.max(2) - 1);
-        self.bound = (EDGE_BYTES.min(share) / 2).max(SMALL_WINDOW);
+        self.bound = (bound_among(p - 1) / 2).max(SMALL_WINDOW);
         let mut reserve = || {
             self.requests.try_reserve(requests)?;
             self.transfers.try_reserve(requests)?;

@@ -133,11 +133,14 @@ impl Mpi {
         let start = self.time();
         let spent = || self.time() - start;
         let mut trips: Vec<f64> = Vec::with_capacity(TRIPS);
-        while trips.len() < TRIPS {
+        loop {
             let least = trips.iter().copied().fold(f64::INFINITY, f64::min);
-            // Two more would be too many: this one is the last.
-            let is_last = !trips.is_empty() && spent() + 2.0 * least > TRIPS_BUDGET;
-            let next = match (is_last || trips.len() + 1 == TRIPS) && with_rows {
+            let is_last = match trips.len() {
+                0 => false,
+                // Two more would be too many, or take too long.
+                n => n + 1 == TRIPS || spent() + 2.0 * least > TRIPS_BUDGET,
+            };
+            let next = match is_last && with_rows {
                 true => EXCHANGE,
                 false => SHORT as u64,
             };
