@@ -21,6 +21,10 @@
 //! one would do: a window in each round trip. To try it would take many of them. There latency and rate, as they are
 //! known from elsewhere, say how large the window is ([`Flow::expect`]).
 //!
+//! **Shallow buffers.** Where a window that is larger by a quarter or more shows a rate that is as much lower, the
+//! network has no room for it: switches lose what they cannot hold. Then the window that showed the higher rate is the
+//! largest one until the rate is another one ([`Flow::agree`]).
+//!
 //! **All ranks have the same window.** Acknowledgements to a rank share links with what others send, so a rank whose
 //! window is smaller than that of others is as slow as their queues make it, whatever its own figures are: half of the
 //! ranks with 64 KiB and half with 256 KiB are slower than all with either. So the ranks agree on figures from time to
@@ -211,6 +215,10 @@ pub struct Flow {
     agreed: u64,
     /// The window of a far network.
     far: Option<u64>,
+    /// The highest rate that the ranks agreed on, in bytes per second, and the window that showed it.
+    best: Option<(u64, u64)>,
+    /// No window is larger: with more, the network carried much less.
+    ceiling: Option<u64>,
     /// Bytes that the wire to another node holds one way. 0: not known.
     wire: u64,
 }
@@ -301,13 +309,14 @@ impl Flow {
 
     /// Bytes that this rank leaves unacknowledged in a call, on all edges.
     pub fn window(&self) -> u64 {
-        match (self.far, self.agreed) {
+        let window = match (self.far, self.agreed) {
             // With more, nothing would be acknowledged before an edge has left all that it may.
             (Some(window), _) => window.min(self.bound * self.receivers()),
             (None, _) if self.is_probing() => SMALL_WINDOW,
             (None, 0) => FIRST_WINDOW,
             (None, window) => window,
-        }
+        };
+        self.ceiling.map_or(window, |ceiling| window.min(ceiling))
     }
 
     /// Is it being measured what the small window does?
@@ -329,6 +338,10 @@ impl Flow {
 
     /// The ranks agreed on figures. The rate that long calls had, in bytes per second, if there were any.
     pub fn agree(&mut self, [rate, small, longest, shortest, sustained]: Figures) -> Option<u64> {
+        let sustained = u64::try_from(sustained).ok().filter(|&rate| rate > 0);
+        if let Some(rate) = sustained.filter(|_| !self.is_probing()) {
+            self.rein(rate, self.window());
+        }
         (self.rate, self.small_rate, self.span) = (0, None, (0, 0));
         (self.sustained, self.probed) = (0, 0);
         for edge in &mut self.edges {
@@ -343,7 +356,29 @@ impl Flow {
             let more = (rate - small).max(0) as f64 / 1e9 * round_trip;
             self.agreed = (SMALL_WINDOW + (ROUND_TRIPS * more) as u64).min(RANK_BYTES);
         }
-        u64::try_from(sustained).ok().filter(|&rate| rate > 0)
+        sustained
+    }
+
+    /// The ranks had this rate, with this window. A buffer of the network that is smaller than the window loses what
+    /// does not fit, or makes all wait.
+    fn rein(&mut self, rate: u64, window: u64) {
+        let is_much_larger = |one: u64, other: u64| one > other.saturating_add(other / 4);
+        let Some((best, at)) = self.best else {
+            self.best = Some((rate, window));
+            return;
+        };
+        if is_much_larger(rate, best) {
+            (self.best, self.ceiling) = (Some((rate, window)), None);
+        } else if rate >= best {
+            self.best = Some((rate, window));
+        } else if is_much_larger(best, rate) {
+            if is_much_larger(window, at) {
+                self.ceiling = Some(at);
+            } else if !is_much_larger(at, window) {
+                // The network is another one now.
+                (self.best, self.ceiling) = (Some((rate, window)), None);
+            }
+        }
     }
 
     /// May a message of `bytes` bytes to rank `to` leave, and how? About `more` bytes follow it to that rank in this
@@ -462,7 +497,9 @@ impl Flow {
             self.whole_span = (0, 0);
         }
         match self.is_probing() {
-            true if self.span.0 >= PROBE_BYTES => self.small_rate = Some(rate(self.span)),
+            true if self.span.0 >= PROBE_BYTES && self.limited => {
+                self.small_rate = Some(rate(self.span))
+            }
             false if self.span.0 >= epoch => {
                 if self.limited {
                     self.rate = self.rate.max(rate(self.span));

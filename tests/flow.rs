@@ -478,6 +478,118 @@ fn a_window_shrinks_with_the_network() {
     }
 }
 
+/// As [`settled`], where latency and rate are known from the beginning, and what calls show of the rate is learnt.
+fn known(network: Network) -> Outcome {
+    let mut flows = flows(network);
+    let bytes = (16 << 20) / u64::from(network.senders);
+    let mut rate = network.rate;
+    let mut outcome = None;
+    for _ in 0..8 {
+        for flow in &mut flows {
+            flow.expect(network.latency, rate);
+        }
+        outcome = Some(calls(network, &mut flows, bytes, 1));
+        if let Some(shown) = agree(&mut flows) {
+            // A lower rate counts half.
+            rate = shown.max((shown * rate).sqrt());
+        }
+    }
+    let outcome = outcome.expect("there is a call");
+    println!("{network:?}: {outcome:?}");
+    outcome
+}
+
+#[track_caller]
+fn fills_the_known_link(network: Network, most: f64) {
+    let (outcome, least) = (known(network), least(network));
+    assert!(
+        outcome.time <= most * least,
+        "{network:?}: {outcome:?}, the link alone {least}"
+    );
+}
+
+#[test]
+fn a_far_network_whose_way_back_is_longer_is_filled() {
+    for back in [4000.0, 20_000.0] {
+        let asymmetric = Network {
+            latency: 2000.0,
+            back,
+            ..QUIET
+        };
+        fills_the_known_link(asymmetric, 1.15);
+    }
+}
+
+/// The window that a far network asks for may be larger than what its switches hold, so that much is lost. Then it
+/// becomes smaller, and stays so.
+#[test]
+fn a_far_network_with_a_shallow_buffer_does_not_overflow_for_long() {
+    for (latency, buffer, most) in [
+        (2000.0, 400 << 10, 1.05),
+        (2000.0, 200 << 10, 1.05),
+        (5000.0, 400 << 10, 1.05),
+        // The wire itself holds more than the buffer: what fits does not fill it.
+        (5000.0, 200 << 10, 2.0),
+    ] {
+        let shallow = Network {
+            latency,
+            buffer,
+            ..QUIET
+        };
+        fills_the_known_link(shallow, most);
+    }
+}
+
+#[test]
+fn five_senders_to_one_over_a_far_network_share_its_buffer() {
+    for latency in [500.0, 2000.0, 5000.0] {
+        let incast = Network {
+            senders: 5,
+            latency,
+            buffer: 400 << 10,
+            ..QUIET
+        };
+        fills_the_known_link(incast, 1.05);
+    }
+}
+
+/// A window that was too large for a network is allowed again when the network carries more.
+#[test]
+fn a_smaller_window_lasts_as_long_as_its_reason() {
+    let shallow = Network {
+        latency: 2000.0,
+        buffer: 200 << 10,
+        ..QUIET
+    };
+    let mut flows = flows(shallow);
+    let call = |network: Network, flows: &mut [Flow]| {
+        flows[0].expect(network.latency, network.rate);
+        calls(network, flows, 16 << 20, 1);
+        agree(flows);
+    };
+    let deep = Network {
+        buffer: u64::MAX,
+        ..shallow
+    };
+    let thin = Network {
+        rate: 12.0,
+        ..shallow
+    };
+    // The window of the thin network is half as large, and little is lost.
+    call(thin, &mut flows);
+    call(shallow, &mut flows);
+    flows[0].expect(shallow.latency, shallow.rate);
+    let small = flows[0].window();
+    assert!(small < 300 << 10, "{small}");
+    let fat = Network {
+        rate: 100.0,
+        ..deep
+    };
+    call(fat, &mut flows);
+    flows[0].expect(fat.latency, fat.rate);
+    assert!(flows[0].window() > 1 << 20, "{}", flows[0].window());
+}
+
 #[test]
 fn five_senders_to_one_keep_its_queue_short() {
     let incast = Network {
