@@ -4,6 +4,7 @@ use super::abi::RawHandle;
 use super::loader::as_function;
 use super::narrow;
 use super::symbols::Finder;
+use crate::report;
 use std::ffi::{c_int, c_void};
 
 /// THE signatures: calls the macro `$then` with `$with` and the arguments of a collective, for these types of counts
@@ -90,6 +91,29 @@ macro_rules! pointer {
     (() ($($arg:ident: $type:ty),*)) => { unsafe extern "C-unwind" fn($($type),*) -> c_int };
 }
 
+/// What a process without an MPI library has in place of a function, of the pointer's type.
+macro_rules! missing {
+    (($name:literal) ($($arg:ident: $type:ty),*)) => {{
+        unsafe extern "C-unwind" fn missing($($arg: $type),*) -> c_int {
+            let _ = ($($arg,)*);
+            without_mpi($name)
+        }
+        missing as unsafe extern "C-unwind" fn($($type),*) -> c_int
+    }};
+}
+
+/// There is nothing that could carry the call out.
+#[cold]
+fn without_mpi(name: &str) -> ! {
+    let name = name.trim_start_matches('P');
+    let advice = "link the program with one behind -lrondo, or take librondo.so out of LD_PRELOAD";
+    report::line(
+        -1,
+        &format!("{name} was called, but no MPI library is loaded: {advice}"),
+    );
+    std::process::abort()
+}
+
 /// Declares the host's own functions, each with its large-count form if it counts anything (MPI 4.0: counts are
 /// `MPI_Count`, displacements `MPI_Aint`), and the way to find them.
 macro_rules! collectives {
@@ -108,14 +132,18 @@ macro_rules! collectives {
 
         impl Collectives {
             /// Looks the functions up; the name of the first one that is missing, though every MPI library has it, as
-            /// the error.
+            /// the error. Where there is no MPI library, such a function ends the process when it is called.
             pub fn find(finder: &Finder) -> Result<Collectives, &'static str> {
+                let is_without_mpi = finder.is_without_mpi();
                 // SAFETY: the signatures are those of the MPI standard with handles passed as words,
                 // which every ABI accepts (see `RawHandle`).
                 unsafe {
                     Ok(Collectives {
                         $(
-                            $field: as_function(function!(finder, $name)).ok_or($name)?,
+                            $field: as_function(function!(finder, $name))
+                                .or(is_without_mpi
+                                    .then_some(signature!($collective, c_int, c_int => missing ($name))))
+                                .ok_or($name)?,
                             $($large: as_function(large_function!(finder, $large_name))
                                 .unwrap_or(narrow::$field),)?
                         )*

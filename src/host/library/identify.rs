@@ -67,7 +67,7 @@ fn is_standard(function: *const c_void) -> bool {
 /// initialised yet.
 #[cfg(feature = "one")]
 pub fn abi_of_process() -> Option<Abi> {
-    let finder = Finder::new()?;
+    let finder = Finder::of_process();
     finder.is_certain().then(|| running(&finder).0)
 }
 

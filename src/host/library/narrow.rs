@@ -115,7 +115,7 @@ struct Ask {
 impl Ask {
     /// `None`: the host lacks one.
     fn find() -> Option<Ask> {
-        let finder = &Finder::new()?;
+        let finder = &Finder::of_process();
         // SAFETY: the signatures are the MPI standard's, with handles as words.
         unsafe {
             Some(Ask {

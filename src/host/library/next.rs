@@ -57,7 +57,7 @@ impl<F: Copy> Next<F> {
 
     fn find(&self) -> Option<F> {
         let name = CStr::from_bytes_with_nul(self.name.as_bytes()).ok()?;
-        let finder = Finder::new()?;
+        let finder = Finder::of_process();
         // SAFETY: `F` is a type of function pointers by the contract of `new`; whoever calls the function answers for
         // its signature.
         let next = unsafe { as_function(finder.function(name)) };

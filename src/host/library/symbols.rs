@@ -57,8 +57,9 @@ pub struct Finder {
 
 impl Finder {
     /// Decides where to look by trying to find a function that every MPI library has. Of several libraries it is the
-    /// one that the program initialised, or else the first. `None`: no MPI library is loaded in this process.
-    pub fn new() -> Option<Finder> {
+    /// one that the program initialised, or else the first. Where none is loaded, what programs without parallelism have
+    /// in its place may still come next: functions by the names `MPI_X` alone.
+    pub fn of_process() -> Finder {
         let finder = |local, is_certain| Finder {
             local,
             as_called: false,
@@ -67,7 +68,7 @@ impl Finder {
         let next = libc::RTLD_NEXT;
         let is_global = !lookup(next, PROBE).is_null();
         if is_global && is_initialized(next) {
-            return Some(finder(None, true));
+            return finder(None, true);
         }
         let mut found = is_global.then_some(next).into_iter().collect::<Vec<_>>();
         for library in loaded_mpi_libraries() {
@@ -79,10 +80,19 @@ impl Finder {
         }
         let local = |library| (library != next).then_some(library);
         let initialized = found.iter().find(|library| is_initialized(**library));
-        match initialized {
-            Some(&library) => Some(finder(local(library), true)),
-            None => Some(finder(local(*found.first()?), found.len() == 1)),
+        match (initialized, found.first()) {
+            (Some(&library), _) => finder(local(library), true),
+            (None, Some(&first)) => finder(local(first), found.len() == 1),
+            (None, None) => Finder {
+                as_called: true,
+                ..finder(None, false)
+            },
         }
+    }
+
+    /// Is no MPI library loaded in this process?
+    pub fn is_without_mpi(&self) -> bool {
+        self.as_called && self.local.is_none()
     }
 
     /// May what is found be kept? Not where there are several MPI libraries and none is initialised.

@@ -168,8 +168,10 @@ static HOST: OnceCell<Host> = OnceCell::new();
 /// What serves as long as there are several MPI libraries of which none is initialised.
 static GUESS: OnceCell<Host> = OnceCell::new();
 
-/// The host, found at the first call. Ends the process if no MPI library is loaded in it: there is
-/// nothing that could carry the call out.
+/// What serves as long as there is no MPI library: it has what programs without parallelism have in its place.
+static NONE: OnceCell<Host> = OnceCell::new();
+
+/// The host, found at the first call.
 #[inline]
 pub fn host() -> &'static Host {
     match HOST.get() {
@@ -180,27 +182,28 @@ pub fn host() -> &'static Host {
 
 #[cold]
 fn find() -> &'static Host {
-    let none = || -> ! {
-        crate::report::line(
-            -1,
-            "an MPI function was called, but no MPI library is loaded: link the program with one behind -lrondo, \
-             or take librondo.so out of LD_PRELOAD",
-        );
-        std::process::abort()
+    let finder = Finder::of_process();
+    let cell = match (finder.is_certain(), finder.is_without_mpi()) {
+        (true, _) => &HOST,
+        (false, false) => &GUESS,
+        (false, true) => &NONE,
     };
-    let finder = Finder::new().unwrap_or_else(|| none());
-    let cell = if finder.is_certain() { &HOST } else { &GUESS };
-    cell.get_or_init(|| Host::find(&finder).unwrap_or_else(|| none()))
+    cell.get_or_init(|| Host::find(&finder))
 }
 
 impl Host {
-    fn find(finder: &Finder) -> Option<Host> {
+    fn find(finder: &Finder) -> Host {
         let (running, world) = running(finder);
-        Some(Host {
-            own: Collectives::find(finder).ok()?,
+        let own = Collectives::find(finder).unwrap_or_else(|name| {
+            let text = format!("the MPI library has no {name}, without which nothing can be passed on to it");
+            crate::report::line(-1, &text);
+            std::process::abort()
+        });
+        Host {
+            own,
             mpi: Mpi::find(finder, running),
             world_rank: WorldRank::new(finder, world),
-        })
+        }
     }
 
     /// This process's rank in `MPI_COMM_WORLD`; -1 while there is none.
