@@ -86,11 +86,11 @@ fn places(case: &Case) -> Vec<Place> {
     case.calls.iter().map(place).collect()
 }
 
-/// Does every rank join whole lines? In a small ring there is no room for that.
+/// Does every rank join whole lines? Slots must have room for one.
 fn joins_lines(case: &Case, unit: u64) -> bool {
     let room = case.capacity / 4 / u64::from(case.ranks) / LINE * LINE;
     let elements = room.saturating_sub(LINE).min(64 << 10) / unit;
-    LINE.is_multiple_of(unit) && elements / u64::from(case.ranks) * unit >= LINE
+    LINE.is_multiple_of(unit) && elements * unit >= LINE
 }
 
 /// Why a rank does not go on.
