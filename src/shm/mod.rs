@@ -26,7 +26,7 @@ pub use available::available;
 pub use division::Division;
 pub use mailboxes::{Found, Mailboxes, Side};
 pub use ring::Ring;
-pub use segment::{Offer, Segment};
+pub use segment::{Offer, Segment, may_make};
 
 use std::sync::Arc;
 

@@ -33,7 +33,12 @@ pub struct Segment {
     bytes: usize,
     /// At the maker, before the segment is sealed.
     file: Option<File>,
+    /// Is this process the maker?
+    is_made: bool,
 }
+
+/// Bytes of the segments that this process made and still has.
+static MADE: AtomicU64 = AtomicU64::new(0);
 
 // SAFETY: the mapping belongs to the process, not to a thread. Words are accessed as atomics, and who
 // copies bytes states that nobody else touches them, in whatever process or thread.
@@ -53,6 +58,8 @@ impl Segment {
         file.set_len(bytes as u64)?;
         // Mapped before memory is asked for: limits on addresses refuse at no cost.
         let mut segment = Segment::map(&file, bytes)?;
+        segment.is_made = true;
+        MADE.fetch_add(bytes as u64, Ordering::Relaxed);
         for from in (0..bytes).step_by(PIECE_BYTES) {
             allocate(&file, from, PIECE_BYTES.min(bytes - from))?;
         }
@@ -144,6 +151,7 @@ impl Segment {
             start,
             bytes,
             file: None,
+            is_made: false,
         };
         // A program that this process starts, and that outlives it, does not keep the memory.
         // SAFETY: the mapping just made; no child process of a rank may use MPI.
@@ -199,6 +207,9 @@ impl Segment {
 #[cfg(not(tsan))]
 impl Drop for Segment {
     fn drop(&mut self) {
+        if self.is_made {
+            MADE.fetch_sub(self.bytes as u64, Ordering::Relaxed);
+        }
         // SAFETY: the mapping that `map` made; everything that refers to it borrows `self`.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
@@ -236,15 +247,27 @@ fn allocate(file: &File, from: usize, len: usize) -> io::Result<()> {
     }
 }
 
-/// Is there memory enough? A segment takes a quarter of what is available at the most.
+/// Is there memory enough, also for those that other processes may make?
 ///
 /// The system has no bound of its own for files without a name: a request that it cannot meet ends in its killing
 /// processes, and not in an error. All memory of a segment is its maker's, so it is the maker's groups that count.
 fn is_affordable(bytes: u64) -> io::Result<()> {
-    if bytes > available(Path::new("/"))? / 4 {
-        return Err(ErrorKind::OutOfMemory.into());
+    // SAFETY: the call takes no memory.
+    let processors = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+    let processors = u64::try_from(processors).unwrap_or(1).max(1);
+    let left = available(Path::new("/"))?;
+    match may_make(bytes, MADE.load(Ordering::Relaxed), left, processors) {
+        true => Ok(()),
+        false => Err(ErrorKind::OutOfMemory.into()),
     }
-    Ok(())
+}
+
+/// May a process that has made segments of `made` bytes make another one, where so much memory is left? On a machine
+/// with so many processors as many processes may do the same: all segments together take no more than a quarter. The
+/// first one of each is short beside that, unless the user wants it long.
+pub fn may_make(bytes: u64, made: u64, left: u64, processors: u64) -> bool {
+    let all = (made.saturating_add(bytes)).saturating_mul(processors);
+    bytes <= left / 4 && (made == 0 || all <= left.saturating_add(made) / 4)
 }
 
 /// May this process make files so large? Where it may not, trying would raise a signal.

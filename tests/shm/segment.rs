@@ -2,7 +2,7 @@
 
 use crate::maps;
 use crate::process::{Child, start};
-use rondo::shm::{Offer, Segment, Shared};
+use rondo::shm::{Offer, Segment, Shared, may_make};
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -368,4 +368,23 @@ fn children_of_a_rank_do_not_have_the_segment() {
     let (_segment, _) = Segment::create(BYTES).unwrap();
     let child = start(|_| assert_eq!(mappings(), 0));
     child.succeeds();
+}
+
+/// Processes that keep many communicators do not use up the machine: all of them together take a quarter of its memory.
+#[test]
+fn segments_together_are_bounded() {
+    const MIB: u64 = 1 << 20;
+    let (memory, processes) = (64u64 << 10, 128);
+    let (mut made, mut left) = (0, memory);
+    while may_make(4 * MIB, made * MIB, left * MIB, processes) {
+        made += 4;
+        left -= 4 * processes;
+    }
+    assert!(memory - left > memory / 8, "{made} MiB each");
+    assert!(memory - left <= memory / 4, "{made} MiB each");
+    // The first one may be as long as the user wants it.
+    assert!(may_make(1 << 30, 0, 4 << 30, processes));
+    assert!(!may_make((1 << 30) + 1, 0, 4 << 30, processes));
+    // What was given back may be made again.
+    assert!(may_make(4 * MIB, 0, left * MIB, processes));
 }

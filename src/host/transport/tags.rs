@@ -19,37 +19,37 @@ pub fn call_tag(facts: [u64; 4], mask: u32) -> i32 {
 
 /// The tags of a call.
 ///
-/// Packets are received from anybody, so their tag must be that of no other call that may be under way: the
-/// upper half of the tags are the numbers of calls, twice, even for a gather and odd for a scatter. Blocks are
-/// received from a certain rank, whose messages come in order; their tags are hashes. The lowest bits
-/// are a hash of the size, so that a rank can tell a block of another size in the same call from one of
-/// another call.
+/// No tag may be that of another call that may be under way: in both halves it has the number of the call. Packets are
+/// received from anybody, and have the upper half: the number twice, even for a gather and odd for a scatter. The lower
+/// half of the bits of a block's tag are a hash of its size and of all that the ranks must agree on, so that a rank can
+/// tell a block of another size, or of another root, from its own.
 #[derive(Clone, Copy)]
 pub struct Tags {
     pub(in crate::host) op: RootedOp,
     packet: u32,
     block: c_int,
-    facts: [u64; 4],
+    facts: [u64; 3],
     mask: u32,
 }
 
 impl Tags {
-    const SIZE_BITS: c_int = 0x3f;
-
     /// The tags of the call of this number; the ranks must agree on all `facts`, of which the second is the root. The
     /// bits that a tag may have are those of `mask`.
     pub fn new(op: RootedOp, sequence: u64, facts: [u64; 3], mask: u32) -> Tags {
-        let [a, root, c] = facts;
-        let facts = [a, root, c, sequence];
         let half = mask >> 1;
         let number = (sequence as u32) << 1 | u32::from(op == RootedOp::Scatter);
         Tags {
             op,
             packet: (number & half) | (mask ^ half),
-            block: call_tag(facts, mask) & !Tags::SIZE_BITS,
+            block: (((sequence as u32) << Tags::hash_bits(mask)) & half) as c_int,
             facts,
             mask,
         }
+    }
+
+    /// Bits of a block's tag that are no number: half of those that it may have.
+    fn hash_bits(mask: u32) -> u32 {
+        (mask >> 1).count_ones() / 2
     }
 
     pub(in crate::host) fn packet(&self) -> c_int {
@@ -57,14 +57,15 @@ impl Tags {
     }
 
     pub(in crate::host) fn block(&self, bytes: u64) -> c_int {
-        self.block | (call_tag([bytes, 0, 0, 0], self.mask) & Tags::SIZE_BITS)
+        let [_, root, _] = self.facts;
+        self.block_of(root as u32, bytes)
     }
 
     /// The tag of a block as ranks see it that have another root in this call.
     pub(in crate::host) fn block_of(&self, root: u32, bytes: u64) -> c_int {
-        let [a, _, c, sequence] = self.facts;
-        let block = call_tag([a, root.into(), c, sequence], self.mask) & !Tags::SIZE_BITS;
-        Tags { block, ..*self }.block(bytes)
+        let [a, _, c] = self.facts;
+        let hash = call_tag([a, root.into(), c, bytes], self.mask);
+        self.block | (hash & ((1 << Tags::hash_bits(self.mask)) - 1))
     }
 
     /// Is this the tag of a packet that this rank did not expect from an earlier scatter?
