@@ -178,9 +178,6 @@ impl State {
             self.closed = Some(Why::Gpu);
             self.report_bits_by_devices(host);
         }
-        if self.config.gpu == Gpu::Off {
-            host::ignore_devices();
-        }
         self.gpu_may_come = match self.config.gpu {
             Gpu::Auto => proposal.gpu_may_be_there(),
             Gpu::Host | Gpu::Direct => true,

@@ -5,7 +5,8 @@ use super::loader::{file_of, path_of};
 use once_cell::sync::OnceCell;
 use std::ffi::{CString, c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 
 /// What a process may have in the memory of a GPU, in ascending order: whoever can do less decides for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,7 +80,7 @@ pub fn look_for_devices() -> Devices {
     let mut objects = 0u64;
     // SAFETY: the callback gets back the pointer to `objects`, which outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(count), ptr::from_mut(&mut objects).cast()) };
-    if LOOKED_AT.load(Relaxed) == objects {
+    if LOOKED_AT.load(Acquire) == objects {
         return devices();
     }
     let mut paths: [Option<CString>; DRIVERS.len()] = Default::default();
@@ -97,7 +98,8 @@ pub fn look_for_devices() -> Devices {
     let found = known.try_fold(Devices::None, |_, known| known.then_some(Devices::Known));
     let found = found.unwrap_or(Devices::Unknown) as u8;
     FOUND.fetch_max(found, Relaxed);
-    LOOKED_AT.store(objects, Relaxed);
+    // Whoever reads the number sees what was found.
+    LOOKED_AT.store(objects, Release);
     devices()
 }
 

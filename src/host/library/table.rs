@@ -195,7 +195,9 @@ impl Host {
     fn find(finder: &Finder) -> Host {
         let (running, world) = running(finder);
         let own = Collectives::find(finder).unwrap_or_else(|name| {
-            let text = format!("the MPI library has no {name}, without which nothing can be passed on to it");
+            let text = format!(
+                "the MPI library has no {name}, without which nothing can be passed on to it"
+            );
             crate::report::line(-1, &text);
             std::process::abort()
         });
