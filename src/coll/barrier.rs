@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 use super::nodes::shares;
-use super::reduction::Run;
 use super::room::lacking;
+use super::running::Run;
 use super::slots::Inside;
 use super::{Operation, Plan, Stop, begin, context, private};
 use crate::collective::Collective;

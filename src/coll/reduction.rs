@@ -4,29 +4,23 @@
 
 use super::nodes::shares;
 use super::room::{lacking, of_all};
+use super::running::{PIECE_BYTES, Run, finish, trim};
 use super::slots::Inside;
 use super::writing::Writing;
 use super::{Operation, Plan, Stop, begin_and_agree, context, found, private};
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, LEAST_BYTES, Reducing};
-use crate::comm::{self, RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State, Work};
+use crate::comm::{self, State, Work};
 use crate::config::Reproducible;
 use crate::decide::{self, Choice, Form, Method, Order, SLOT_UNIT_MAX, Why};
-use crate::engine::{self, Execution, Limits};
 use crate::host::{
-    self, Abi, Area, Buffers, Code, Comm, Mpi, MpiScriptWire, Operands, Reduction, ReductionOp,
-    Requests, ScriptJob, SlotVectors, Vectors, call_tag,
+    self, Area, Buffers, Code, Comm, Mpi, Reduction, ReductionOp, Requests, SlotVectors, Vectors,
+    call_tag,
 };
 use crate::script::{Cut, Script, reduce_gathered};
 use crate::stats;
 use std::mem::take;
 use std::ptr;
-
-/// Bytes up to which parts share a message: longer messages would keep waiting what could go on.
-pub(super) const PIECE_BYTES: u64 = 64 << 10;
-
-/// Bytes of a script that are kept from call to call.
-const SCRIPT_BYTES: usize = 128 << 10;
 
 impl Operation for Reduction {
     type Problem<'a> = decide::Reduction<'a>;
@@ -464,93 +458,5 @@ impl Reduction {
         let work = &mut *state.work.lock();
         (work.script, work.requests) = (script, requests);
         Ok(())
-    }
-}
-
-/// Copies the results of a script from its area to where they belong, and gives back what is not kept.
-fn finish(
-    operands: &Operands,
-    buffers: &Buffers,
-    script: &mut Script,
-    (requests, area): (&mut Requests, Area),
-) -> Result<(), Stop> {
-    let mut place = 0;
-    for blocks in script.results() {
-        let elements = script.cut().elements(blocks);
-        (operands.hand_out(buffers, area, &elements, place)).map_err(Stop::Broken)?;
-        place += elements.end - elements.start;
-    }
-    trim(script, requests);
-    Ok(())
-}
-
-/// Gives back what is not kept of a script that is over.
-pub(super) fn trim(script: &mut Script, requests: &mut Requests) {
-    requests.end_script();
-    if script.bytes() > SCRIPT_BYTES {
-        *script = Script::default();
-    }
-}
-
-/// How many messages of a script may be under way.
-pub(super) fn limits(state: &State) -> Limits {
-    Limits {
-        receives: match state.config().window {
-            0 => RECEIVE_WINDOW,
-            window => window,
-        },
-        // Where time is simulated, messages in flight share a link, and all come late.
-        sends: match Abi::BUILT.is_simulated() {
-            true => SIMULATED_SENDS,
-            false => SEND_WINDOW,
-        },
-        message: state.facts().eager_bytes,
-    }
-}
-
-/// A script of a call, ready to be carried out.
-pub(super) struct Run<'a> {
-    pub mpi: &'a Mpi,
-    pub state: &'a State,
-    pub private: Comm,
-    pub tag: i32,
-    pub operands: &'a Operands<'a>,
-}
-
-impl Run<'_> {
-    /// Makes room for everything. The area has these vectors; it is the one that is given, or memory of Rondo's.
-    pub fn reserve(
-        &self,
-        script: &Script,
-        requests: &mut Requests,
-        vectors: Vectors,
-        area: Option<Area>,
-    ) -> Result<Area, Code> {
-        requests.reserve_script(&limits(self.state), script, self.operands, (vectors, area))
-    }
-
-    /// Carries it out.
-    pub fn carry_out(
-        &self,
-        script: &Script,
-        requests: &mut Requests,
-        area: Area,
-    ) -> Result<(), Stop> {
-        let counts = script.sends().iter();
-        let counts = counts.map(|send| script.cut().count(&send.blocks));
-        let job = ScriptJob {
-            mpi: self.mpi,
-            comm: self.private,
-            tag: self.tag,
-            operands: self.operands,
-            area,
-            cut: script.cut(),
-            sends: counts.sum(),
-            sync_freq: self.state.config().sync_freq,
-            timeout_s: self.state.config().timeout_s,
-        };
-        let mut wire = MpiScriptWire::new(job, requests);
-        let execution = Execution::new(script, limits(self.state));
-        engine::run(execution, &mut wire).map_err(Stop::Broken)
     }
 }

@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 use super::Stop;
-use super::reduction::Run;
 use super::room::lacking;
+use super::running::Run;
 use super::writing::Writing;
 use crate::collective::Reducing;
 use crate::comm::Memory;

@@ -5,8 +5,8 @@
 
 use super::Exchange;
 use crate::coll::Stop;
-use crate::coll::reduction::{PIECE_BYTES, Run, trim};
 use crate::coll::room::of_all;
+use crate::coll::running::{PIECE_BYTES, Run, trim};
 use crate::coll::slots::Inside;
 use crate::comm::Memory;
 use crate::engine::node::{Operand, Want};
