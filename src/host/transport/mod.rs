@@ -8,6 +8,7 @@ pub mod pairs_wire;
 pub mod patience;
 pub mod probes;
 pub mod reduce;
+pub mod requests;
 pub mod ring;
 pub mod rooted_wire;
 pub mod script_wire;
