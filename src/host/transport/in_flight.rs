@@ -1,6 +1,6 @@
 //! Requests in flight of gathers and scatters, and the memory that they keep.
 
-use super::patience::wait_any;
+use super::pending::wait_any;
 use crate::flow::{SMALL_WINDOW, bound_among};
 use crate::host::data::elements::Message;
 use crate::host::library::sys;

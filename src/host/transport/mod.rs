@@ -6,6 +6,7 @@ pub mod line;
 pub mod local_packets;
 pub mod pairs_wire;
 pub mod patience;
+pub mod pending;
 pub mod probes;
 pub mod reduce;
 pub mod requests;

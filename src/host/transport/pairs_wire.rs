@@ -1,6 +1,7 @@
 //! [`ScriptWire`] for blocks that lie in the user's memory and go straight to their ranks.
 
-use super::patience::{Patience, Pending};
+use super::patience::Patience;
+use super::pending::Pending;
 use super::requests::{Receive, Requests, Sending};
 use super::start::Envelope;
 use super::tags::call_tag;

@@ -2,7 +2,8 @@
 //! common.
 
 use super::line::Line;
-use super::patience::{Patience, Pending, first_message, peek, verify, was_taken_back};
+use super::patience::Patience;
+use super::pending::{Pending, first_message, peek, verify, was_taken_back};
 use super::script_wire::Staged;
 use crate::engine::Limits;
 use crate::engine::rooted::Misfit;

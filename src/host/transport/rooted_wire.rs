@@ -2,9 +2,8 @@
 
 use super::in_flight::{InFlight, Transfer};
 use super::local_packets::{LocalPackets, MailboxEvent};
-use super::patience::{
-    Patience, first_message, length, probe, take_back, verify, wait_any, was_taken_back,
-};
+use super::patience::Patience;
+use super::pending::{first_message, length, probe, take_back, verify, wait_any, was_taken_back};
 use super::requests::SYNCHRONOUS_BYTES;
 use super::start::Envelope;
 use super::tags::Tags;

@@ -1,6 +1,7 @@
 //! [`ScriptWire`] over the host's point-to-point messages.
 
-use super::patience::{Patience, Pending, wait};
+use super::patience::Patience;
+use super::pending::{Pending, wait};
 use super::requests::{Receive, Requests, Sending};
 use super::start::Envelope;
 use crate::engine::{Complete, Limits, ScriptWire};

@@ -1,6 +1,7 @@
 //! [`Wire`] over the host's point-to-point messages.
 
-use super::patience::{Patience, Pending, probe, wait};
+use super::patience::Patience;
+use super::pending::{Pending, probe, wait};
 use super::requests::{Receive, Requests, Sending};
 use super::start::Envelope;
 use super::view::View;
