@@ -105,7 +105,7 @@ impl Over<'_> {
                 node::run(relay, &mut local, network)
             });
         }
-        let inside = Inside {
+        let inside = ByMessages {
             over: self,
             cut,
             scratch: local_scratch,
@@ -247,7 +247,7 @@ impl<'a> Leading<'a> {
 }
 
 /// What passes between the ranks of a node by messages.
-struct Inside<'a> {
+struct ByMessages<'a> {
     over: &'a Over<'a>,
     cut: &'a mut Vec<Part>,
     scratch: &'a mut Scratch,
@@ -268,7 +268,7 @@ fn reserve(
         .map_err(Failure::memory)
 }
 
-impl Inside<'_> {
+impl ByMessages<'_> {
     /// Exchanges the parts of the node's ranks, where each has one.
     fn exchange_own(&mut self, job: &Job) -> Result<(), Failure> {
         let (state, places) = (self.over.state, &self.over.places);
@@ -300,7 +300,7 @@ impl Inside<'_> {
         run: impl FnOnce(&mut MpiWire<'_>, u32, Option<AllBroadcast<'_>>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         self.exchange_own(job)?;
-        let Inside {
+        let ByMessages {
             over,
             cut,
             scratch,
