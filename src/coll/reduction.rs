@@ -12,7 +12,7 @@ use crate::algorithm::Algorithm;
 use crate::collective::{Collective, LEAST_BYTES, Reducing};
 use crate::comm::{self, State, Work};
 use crate::config::Reproducible;
-use crate::decide::{self, Choice, Form, Method, Order, SLOT_UNIT_MAX, Why};
+use crate::decide::{self, Choice, Form, Method, OperatorProperties, SLOT_UNIT_MAX, Why};
 use crate::host::{
     self, Area, Buffers, Code, Comm, Mpi, Reduction, ReductionOp, Requests, SlotVectors, Vectors,
     call_tag,
@@ -66,12 +66,14 @@ impl Operation for Reduction {
         question: impl FnOnce(decide::Reduction) -> T,
     ) -> T {
         let (bytes, p) = (known.unwrap_or(0), state.facts().p);
-        let order = self.known_operator().map_or(Order::ANY, |operator| Order {
-            commutes: operator.commutes,
-            exact: operator.exact,
-            built_in: operator.built_in,
-            idempotent: operator.idempotent,
-        });
+        let operator = self
+            .known_operator()
+            .map_or(OperatorProperties::ANY, |operator| OperatorProperties {
+                commutes: operator.commutes,
+                exact: operator.exact,
+                built_in: operator.built_in,
+                idempotent: operator.idempotent,
+            });
         let (longest, fullest) = self.parts(p, bytes);
         let elements = self.total(p).unwrap_or(0);
         question(decide::Reduction {
@@ -80,7 +82,7 @@ impl Operation for Reduction {
             unit: bytes.checked_div(elements).unwrap_or(0),
             longest,
             fullest,
-            order,
+            operator,
         })
     }
 
