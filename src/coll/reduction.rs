@@ -4,7 +4,7 @@
 
 use super::nodes::shares;
 use super::room::{lacking, of_all};
-use super::running::{PIECE_BYTES, Run, finish, trim};
+use super::running::{PIECE_BYTES, Running, finish, trim};
 use super::slots::Inside;
 use super::writing::Writing;
 use super::{Operation, Plan, Stop, begin_and_agree, context, found, private};
@@ -138,7 +138,7 @@ impl Operation for Reduction {
             | exact << 32;
         let words = [what, sequence, root.into(), plan.bytes];
         let total = self.total(p).ok_or(Stop::Host(Why::Invalid))?;
-        let run = Run {
+        let run = Running {
             mpi,
             state,
             private,
@@ -189,7 +189,7 @@ impl Operation for Reduction {
 
 /// A reduction that Rondo carries out.
 struct Settled<'a> {
-    run: &'a Run<'a>,
+    run: &'a Running<'a>,
     writing: Writing<'a>,
     /// The number of the call.
     sequence: u64,
@@ -258,7 +258,7 @@ impl Settled<'_> {
             false => self.writing.vectors(),
         };
         let area = self.run.reserve(script, requests, vectors, area);
-        let Run { mpi, state, .. } = *self.run;
+        let Running { mpi, state, .. } = *self.run;
         let area = of_all(Some(area), self.writing.bytes, self.run.private, mpi, state);
         area.inspect_err(|_| trim(script, requests))
     }
@@ -435,7 +435,7 @@ impl Reduction {
         reduce_gathered(&mut script, (topology.nodes(), places), total, |node| {
             topology.locals(node)
         });
-        let run = Run {
+        let run = Running {
             mpi,
             state,
             private: comm,

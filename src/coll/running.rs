@@ -17,8 +17,8 @@ pub(super) const PIECE_BYTES: u64 = 64 << 10;
 /// Bytes of a script that are kept from call to call.
 const SCRIPT_BYTES: usize = 128 << 10;
 
-/// A script of a call, ready to be carried out.
-pub(super) struct Run<'a> {
+/// Carries scripts out in a call whose elements and tag are known.
+pub(super) struct Running<'a> {
     pub mpi: &'a Mpi,
     pub state: &'a State,
     pub private: Comm,
@@ -26,7 +26,7 @@ pub(super) struct Run<'a> {
     pub operands: &'a Operands<'a>,
 }
 
-impl Run<'_> {
+impl Running<'_> {
     /// Makes room for everything. The area has these vectors; it is the one that is given, or memory of Rondo's.
     pub fn reserve(
         &self,

@@ -6,7 +6,7 @@
 use super::Exchange;
 use crate::coll::Stop;
 use crate::coll::room::of_all;
-use crate::coll::running::{PIECE_BYTES, Run, trim};
+use crate::coll::running::{PIECE_BYTES, Running, trim};
 use crate::coll::slots::Inside;
 use crate::comm::Memory;
 use crate::engine::node::{Operand, Want};
@@ -131,9 +131,9 @@ impl Exchange<'_> {
 
 impl Exchange<'_> {
     /// Carries scripts out in a call of so many bytes; `which` says which script it is.
-    pub(super) fn run<'a>(&'a self, operands: &'a Operands, bytes: u64, which: u64) -> Run<'a> {
+    pub(super) fn run<'a>(&'a self, operands: &'a Operands, bytes: u64, which: u64) -> Running<'a> {
         let [a, b] = self.facts();
-        Run {
+        Running {
             mpi: self.mpi,
             state: self.state,
             private: self.private,
@@ -161,7 +161,11 @@ impl Exchange<'_> {
 }
 
 /// Makes room for a script of bytes.
-pub(super) fn reserve(run: &Run, script: &Script, requests: &mut Requests) -> Result<Area, Code> {
+pub(super) fn reserve(
+    run: &Running,
+    script: &Script,
+    requests: &mut Requests,
+) -> Result<Area, Code> {
     let vectors = Vectors {
         first: script.cut().total(),
         other: 0,
