@@ -4,13 +4,15 @@
 #![forbid(unsafe_code)]
 
 use super::Stop;
-use super::order::{BlockTransfer, Members, limits, neighbors, pattern, staging};
+use super::order::{BlockTransfer, limits, neighbors, staging};
 use super::room::lacking;
 use super::traffic::Traffic;
-use crate::comm::{Memory, Nodes, Schedules, Space, State};
+use crate::comm::{Memory, Nodes, Space, State};
 use crate::decide::{Form, Method, Why};
 use crate::engine::node::{self, Messages, Places, Relay};
-use crate::engine::{self, AllBroadcast, Limits, Order, Part, Pattern, Scratch, cut_long};
+use crate::engine::{
+    self, AllBroadcast, Limits, Members, Order, Part, Pattern, Schedules, Scratch, cut_long,
+};
 use crate::host::{Comm, Failure, Job, Mpi, MpiWire, Requests, RingLocal, StagingRoom, View};
 use crate::schedule::{Blocks, Circulant, Steps};
 
@@ -140,7 +142,7 @@ impl Over<'_> {
             contributors: self.contributors,
             radix: transfer.radix(state, Form::Nodes { lanes: self.lanes }),
         };
-        let pattern = pattern(transfer.way, transfer.blocks, &members, schedules);
+        let pattern = (transfer.way).pattern(transfer.blocks, &members, schedules);
         let round = transfer.bytes.div_ceil(transfer.blocks.into());
         let limits = limits(state, n, &pattern, round);
         let lane = self.list_lanes((pattern, limits), cuts, lanes);
@@ -193,7 +195,8 @@ impl Over<'_> {
     /// The parts of `lane` in a transfer among `n` nodes.
     fn cut(&self, lane: u32, n: u32, cut: &mut Vec<Part>) {
         let len = |node| self.places.share(node, (lane, self.lanes)).len;
-        self.transfer.cut(n, self.contributors, len, cut);
+        let members = (n, self.contributors);
+        (self.transfer.way).cut(self.transfer.blocks, members, len, cut);
     }
 
     fn view(&self, lane: Option<(u32, u32)>) -> View<'_> {
@@ -344,8 +347,8 @@ impl ByMessages<'_> {
                 contributors: &[leader],
                 radix: 2,
             };
-            let way = over.transfer.way.inside(over.transfer.round(), state);
-            let pattern = pattern(way, count, &members, schedules);
+            let way = over.transfer.way_inside(state);
+            let pattern = way.pattern(count, &members, schedules);
             let limits = Limits {
                 message: 1, // a block is a message, whatever its number says of bytes
                 ..limits(state, n, &pattern, messages.longest())

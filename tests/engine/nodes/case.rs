@@ -1,14 +1,14 @@
 //! All-broadcasts over nodes, one after the other, from their description to what came of them.
 
-use super::plan::{Call, Plan, Travel};
+use super::plan::{Call, Plan};
 use super::ring::Ring;
 use super::world::{Broken, End, Link, Scene, State, World};
 use crate::wire::{Net, PiecePlaces, Rules};
 use rondo::engine::node::{self, Messages, Positions, Relay, RingRows};
 use rondo::engine::{
-    self, AllBroadcast, Entries, Limits, Order, Part, Pattern, Piece, Scratch, cut_long,
+    self, AllBroadcast, Limits, Members, Order, Part, Pattern, Piece, Schedules, Scratch, cut_long,
 };
-use rondo::schedule::{Blocks, Circulant, Hypercube, Rounds, Span, Steps, TreeNeighbors};
+use rondo::schedule::{Blocks, Circulant, Span, Steps};
 use rondo::topology::Topology;
 use std::sync::Arc;
 
@@ -66,49 +66,27 @@ fn received_on(plan: &Plan, node: u32) -> usize {
 fn messages(plan: &Plan, case: &Case, node: u32, lane: u32) -> Messages {
     let mut messages = Messages::default();
     if plan.topology.nodes() > 1 {
-        let (schedule, cut) = (schedule(plan, node), plan.cut(lane));
-        let order = order(plan, node, &schedule, &cut);
+        let (mut schedules, cut) = (Schedules::default(), plan.cut(lane));
+        let order = order(plan, node, pattern(plan, node, &mut schedules), &cut);
         let start = |node| plan.share(node, lane).offset;
         messages.list(&order, case.limits.message, start);
     }
     messages
 }
 
-/// Who sends what to whom, as one rank knows it.
-#[derive(Default)]
-struct Schedule {
-    rows: engine::RootSchedules,
-    family: TreeNeighbors,
-}
-
-/// Between the nodes.
-fn schedule(plan: &Plan, node: u32) -> Schedule {
-    let mut schedule = Schedule::default();
-    let n = plan.topology.nodes();
-    match plan.call.travel {
-        Travel::Tree(shape) => schedule.family.set(shape, n, node, plan.contributors[0]),
-        _ => schedule
-            .rows
-            .set(&Circulant::new(n), node, &plan.contributors),
-    }
-    schedule
-}
-
-fn order<'a>(plan: &Plan, node: u32, schedule: &'a Schedule, cut: &'a [Part]) -> Order<'a> {
-    let graph = Circulant::new(plan.topology.nodes());
-    let pattern = match plan.call.travel {
-        Travel::Circulant => {
-            let rounds = Rounds::new(graph.q(), plan.call.blocks);
-            Pattern::Circulant(rounds, Entries::PerRoot(&schedule.rows))
-        }
-        Travel::Bruck => Pattern::Bruck(Steps::new(graph.p(), 2)),
-        Travel::Relay => Pattern::Relay,
-        Travel::Hypercube => Pattern::Hypercube(Hypercube::new(graph.p(), plan.call.blocks)),
-        Travel::Moves(moves) => Pattern::Moves(moves),
-        Travel::Ring => Pattern::Ring,
-        Travel::Tree(_) => Pattern::Tree(&schedule.family),
+/// In which order blocks go between the nodes.
+fn pattern<'a>(plan: &Plan, node: u32, schedules: &'a mut Schedules) -> Pattern<'a> {
+    let members = Members {
+        graph: Circulant::new(plan.topology.nodes()),
+        me: node,
+        contributors: &plan.contributors,
+        radix: 2,
     };
-    Order::new(graph, node, pattern, cut)
+    (plan.call.travel).pattern(plan.call.blocks, &members, schedules)
+}
+
+fn order<'a>(plan: &Plan, node: u32, pattern: Pattern<'a>, cut: &'a [Part]) -> Order<'a> {
+    Order::new(Circulant::new(plan.topology.nodes()), node, pattern, cut)
 }
 
 /// What the leader of `node` broadcasts inside: the blocks of a message that it has, or what it receives.
@@ -265,7 +243,7 @@ fn calls(world: &World, plans: &[Arc<Plan>], case: &Case, rank: u32) -> Result<(
 fn network<'n, 'a, 'w>(
     plan: &Plan,
     case: &Case,
-    (schedule, cuts): (&'a Schedule, &'a [Vec<Part>]),
+    (schedules, cuts): (&'a mut Schedules, &'a [Vec<Part>]),
     scratch: &'a mut Scratch,
     wire: &'n mut Link<'w>,
 ) -> node::Network<'n, 'a, Link<'w>> {
@@ -273,7 +251,7 @@ fn network<'n, 'a, 'w>(
     let lane = (0..plan.call.lanes).find(|&lane| plan.leaders(lane)[node as usize] == wire.rank);
     let lane = lane.filter(|_| plan.topology.nodes() > 1)? as usize;
     (wire.exchange, wire.port) = (lane, node);
-    let order = order(plan, node, schedule, &cuts[lane]);
+    let order = order(plan, node, pattern(plan, node, schedules), &cuts[lane]);
     Some((AllBroadcast::new(order, case.limits, scratch), wire))
 }
 
@@ -311,9 +289,9 @@ fn by_ring(
         local,
     };
     let cuts: Vec<_> = (0..plan.call.lanes).map(|lane| plan.cut(lane)).collect();
-    let (schedules, mut scratch) = (schedule(plan, node), Scratch::default());
+    let (mut schedules, mut scratch) = (Schedules::default(), Scratch::default());
     let mut wire = link(world, (call, rank), 0, 0);
-    let network = network(plan, case, (&schedules, &cuts), &mut scratch, &mut wire);
+    let network = network(plan, case, (&mut schedules, &cuts), &mut scratch, &mut wire);
     node::run(relay, &mut end, network)
 }
 
@@ -358,19 +336,16 @@ fn by_messages(
         first: 0,
         blocks: Blocks::new(count.into(), count.max(1)),
     }];
-    let (mut schedule_inside, mut scratch) = (Schedule::default(), Scratch::default());
+    let (mut inside, mut scratch) = (Schedules::default(), Scratch::default());
     let all = (n > 1 && count > 0).then(|| {
-        let Schedule { rows, family } = &mut schedule_inside;
-        let pattern = match plan.call.travel {
-            Travel::Tree(shape) => {
-                family.set(shape, n, me, leader);
-                Pattern::Tree(family)
-            }
-            _ => {
-                rows.set(&graph, me, &[leader]);
-                Pattern::Circulant(Rounds::new(graph.q(), count), Entries::PerRoot(rows))
-            }
+        let members = Members {
+            graph,
+            me,
+            contributors: &[leader],
+            radix: 2,
         };
+        let way = plan.call.travel.inside(|| 3);
+        let pattern = way.pattern(count, &members, &mut inside);
         let limits = Limits {
             message: 1,
             ..case.limits
@@ -379,8 +354,8 @@ fn by_messages(
     });
     let mut local = link(world, (call, rank), received_on(plan, node), me);
     let cuts = [plan.cut(0)];
-    let (schedules, mut scratch) = (schedule(plan, node), Scratch::default());
+    let (mut schedules, mut scratch) = (Schedules::default(), Scratch::default());
     let mut wire = link(world, (call, rank), 0, 0);
-    let network = network(plan, case, (&schedules, &cuts), &mut scratch, &mut wire);
+    let network = network(plan, case, (&mut schedules, &cuts), &mut scratch, &mut wire);
     node::run_by_messages(all, own, &mut local, network)
 }
