@@ -1,8 +1,8 @@
-//! What all ranks know of an all-broadcast over nodes, as the library puts it together.
+//! What all ranks know of an all-broadcast over nodes.
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
-use rondo::engine::node::Places;
+use rondo::engine::node::{Assembly, Places};
 use rondo::engine::{Part, Way};
 use rondo::schedule::{Moves, Parts, Span, TreeNeighbors};
 use rondo::topology::Topology;
@@ -100,6 +100,18 @@ impl Plan {
         }
     }
 
+    pub fn assembly(&self) -> Assembly<'_> {
+        Assembly {
+            topology: &self.topology,
+            places: self.places(),
+            root: self.call.root,
+            lanes: self.call.lanes,
+            way: self.call.travel,
+            blocks: self.call.blocks,
+            contributors: &self.contributors,
+        }
+    }
+
     /// Where the bytes of `span` are in the message, which has the parts in the order of ranks.
     pub fn ranges(&self, span: Span) -> Vec<Range<usize>> {
         let mut ranges = vec![];
@@ -128,19 +140,16 @@ impl Plan {
 
     /// The leader of `lane` on each node.
     pub fn leaders(&self, lane: u32) -> Vec<u32> {
-        let root = self.call.root.unwrap_or(0);
         let nodes = 0..self.topology.nodes();
         nodes
-            .map(|node| self.topology.lane_leader(node, root, lane))
+            .map(|node| self.assembly().leader(node, lane))
             .collect()
     }
 
     /// How the shares of `lane` are cut.
     pub fn cut(&self, lane: u32) -> Vec<Part> {
-        let len = |node| self.share(node, lane).len;
-        let members = (self.topology.nodes(), &self.contributors[..]);
         let mut cut = vec![];
-        (self.call.travel).cut(self.call.blocks, members, len, &mut cut);
+        self.assembly().cut(lane, &mut cut);
         cut
     }
 
