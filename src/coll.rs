@@ -13,6 +13,7 @@ mod order;
 mod reduction;
 mod room;
 mod rooted;
+mod running;
 mod scans;
 mod select;
 mod slots;

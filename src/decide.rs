@@ -19,7 +19,7 @@ pub use barrier::Barrier;
 pub use broadcast::Broadcast;
 pub use choice::{Choice, Form, Method, Why};
 pub use problem::{Context, Problem, SET_UP_US, typical};
-pub use reduction::{Order, Reduction, SLOT_UNIT_MAX};
+pub use reduction::{OperatorProperties, Reduction, SLOT_UNIT_MAX};
 pub use rooted::{Rooted, long_block};
 pub use size_class::SizeClass;
 pub use total_exchange::TotalExchange;

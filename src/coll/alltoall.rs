@@ -6,8 +6,8 @@ mod irregular;
 mod packed;
 
 use super::nodes::shares;
-use super::reduction::{limits, trim};
 use super::room::lacking;
+use super::running::{limits, trim};
 use super::{Operation, Plan, Stop, begin, begin_and_agree, context, private};
 use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::collective::Collective;

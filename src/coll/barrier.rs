@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 use super::nodes::shares;
-use super::reduction::Run;
 use super::room::lacking;
+use super::running::Running;
 use super::slots::Inside;
 use super::{Operation, Plan, Stop, begin, context, private};
 use crate::collective::Collective;
@@ -69,7 +69,7 @@ impl Operation for Barrier {
             ..
         } = work;
         let operands = mpi.signals(private);
-        let run = Run {
+        let run = Running {
             mpi,
             state,
             private,

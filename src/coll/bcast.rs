@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::nodes::settle;
-use super::order::{BlockTransfer, Sources, Way};
+use super::order::{BlockTransfer, Sources};
 use super::room::of_all;
 use super::traffic::Traffic;
 use super::transfer::Means;
@@ -11,6 +11,7 @@ use super::{Operation, Plan, Stop, begin_and_agree, context, private};
 use crate::collective::Collective;
 use crate::comm::State;
 use crate::decide::{Broadcast, Form, Method, Why};
+use crate::engine::Way;
 use crate::host::{Bcast, Mpi, call_tag};
 use crate::stats;
 

@@ -4,15 +4,17 @@
 #![forbid(unsafe_code)]
 
 use super::Stop;
-use super::order::{BlockTransfer, Members, limits, neighbors, pattern, staging};
+use super::order::{BlockTransfer, limits, neighbors, staging};
 use super::room::lacking;
 use super::traffic::Traffic;
-use crate::comm::{Memory, Nodes, Schedules, Space, State};
+use crate::comm::{Memory, Nodes, Space, State};
 use crate::decide::{Form, Method, Why};
-use crate::engine::node::{self, Messages, Places, Relay};
-use crate::engine::{self, AllBroadcast, Limits, Order, Part, Pattern, Scratch, cut_long};
+use crate::engine::node::{self, Assembly, Messages, Places, Relay};
+use crate::engine::{
+    self, AllBroadcast, Limits, Members, Order, Part, Pattern, Schedules, Scratch,
+};
 use crate::host::{Comm, Failure, Job, Mpi, MpiWire, Requests, RingLocal, StagingRoom, View};
-use crate::schedule::{Blocks, Circulant, Steps};
+use crate::schedule::{Circulant, Steps};
 
 /// An all-broadcast over nodes.
 pub(super) struct Over<'a> {
@@ -74,7 +76,7 @@ impl Over<'_> {
     ) -> Result<(), Stop> {
         let (mpi, state) = (self.mpi, self.state);
         let (topology, rank) = (state.topology(), state.rank());
-        let (node, n) = (topology.node(rank), topology.nodes());
+        let node = topology.node(rank);
         let Space {
             schedules,
             local_schedules,
@@ -88,12 +90,7 @@ impl Over<'_> {
         let network = self.lead(schedules, cuts, lanes, requests)?;
         if let Some(memory) = memory {
             let locals = topology.locals(node);
-            let slices = match n {
-                1 => node::slices(self.places.node_part(0).len, memory.ring.capacity()),
-                _ => 1,
-            };
-            let parts = locals.iter().map(|&rank| self.places.part(rank));
-            rows.list(parts, slices, lanes.iter().map(|(leader, m)| (*leader, m)));
+            (self.assembly()).list_rows(node, memory.ring.capacity(), lanes, rows);
             let begin = memory.positions.begin(rows.through());
             let relay = Relay::new(rows, topology.local(rank), begin);
             count();
@@ -105,7 +102,7 @@ impl Over<'_> {
                 node::run(relay, &mut local, network)
             });
         }
-        let inside = Inside {
+        let inside = ByMessages {
             over: self,
             cut,
             scratch: local_scratch,
@@ -120,6 +117,19 @@ impl Over<'_> {
                 node::run_by_messages(all, own, local, network)
             })
         })
+    }
+
+    /// What all ranks know of it.
+    fn assembly(&self) -> Assembly<'_> {
+        Assembly {
+            topology: self.state.topology(),
+            places: self.places,
+            root: self.transfer.sources.root(),
+            lanes: self.lanes,
+            way: self.transfer.way,
+            blocks: self.transfer.blocks,
+            contributors: self.contributors,
+        }
     }
 
     /// What this rank exchanges with other nodes, if it leads a lane, with room for it in `requests`.
@@ -140,10 +150,11 @@ impl Over<'_> {
             contributors: self.contributors,
             radix: transfer.radix(state, Form::Nodes { lanes: self.lanes }),
         };
-        let pattern = pattern(transfer.way, transfer.blocks, &members, schedules);
+        let pattern = (transfer.way).pattern(transfer.blocks, &members, schedules);
         let round = transfer.bytes.div_ceil(transfer.blocks.into());
         let limits = limits(state, n, &pattern, round);
-        let lane = self.list_lanes((pattern, limits), cuts, lanes);
+        let assembly = self.assembly();
+        let lane = assembly.list_lanes(state.rank(), (pattern, limits.message), cuts, lanes);
         if let Some(lane) = lane {
             let room = self.staging(&limits, &cuts[lane as usize]);
             requests
@@ -157,43 +168,6 @@ impl Over<'_> {
             cuts,
             limits,
         })
-    }
-
-    /// Cuts the parts of each lane and lists who leads it and what that receives. The lane that this rank leads, if it
-    /// leads one.
-    fn list_lanes(
-        &self,
-        (pattern, limits): (Pattern, Limits),
-        cuts: &mut Vec<Vec<Part>>,
-        lanes: &mut Vec<(u32, Messages)>,
-    ) -> Option<u32> {
-        let (topology, rank) = (self.state.topology(), self.state.rank());
-        let (node, n) = (topology.node(rank), topology.nodes());
-        let root = self.transfer.sources.root().unwrap_or(0);
-        cuts.resize_with(self.lanes as usize, Vec::new);
-        lanes.resize_with(self.lanes as usize, Default::default);
-        let mut leads = None;
-        for (lane, (cut, (leader, messages))) in (0..).zip(cuts.iter_mut().zip(lanes)) {
-            self.cut(lane, n, cut);
-            let leading = topology.lane_leader(node, root, lane);
-            if leading == rank && n > 1 {
-                leads = Some(lane);
-            }
-            *leader = topology.local(leading);
-            messages.clear();
-            if n > 1 {
-                let order = Order::new(Circulant::new(n), node, pattern, cut);
-                let start = |node| self.places.share(node, (lane, self.lanes)).offset;
-                messages.list(&order, limits.message, start);
-            }
-        }
-        leads
-    }
-
-    /// The parts of `lane` in a transfer among `n` nodes.
-    fn cut(&self, lane: u32, n: u32, cut: &mut Vec<Part>) {
-        let len = |node| self.places.share(node, (lane, self.lanes)).len;
-        self.transfer.cut(n, self.contributors, len, cut);
     }
 
     fn view(&self, lane: Option<(u32, u32)>) -> View<'_> {
@@ -247,7 +221,7 @@ impl<'a> Leading<'a> {
 }
 
 /// What passes between the ranks of a node by messages.
-struct Inside<'a> {
+struct ByMessages<'a> {
     over: &'a Over<'a>,
     cut: &'a mut Vec<Part>,
     scratch: &'a mut Scratch,
@@ -268,22 +242,19 @@ fn reserve(
         .map_err(Failure::memory)
 }
 
-impl Inside<'_> {
+impl ByMessages<'_> {
     /// Exchanges the parts of the node's ranks, where each has one.
     fn exchange_own(&mut self, job: &Job) -> Result<(), Failure> {
-        let (state, places) = (self.over.state, &self.over.places);
+        let (state, assembly) = (self.over.state, self.over.assembly());
         let (topology, rank) = (state.topology(), state.rank());
-        let locals = topology.locals(topology.node(rank));
-        let n = locals.len() as u32;
-        if n == 1 || self.over.transfer.sources.root().is_some() {
+        let node = topology.node(rank);
+        let Some(pattern) = assembly.pattern_of_own(node) else {
             return Ok(());
-        }
-        let pattern = Pattern::Bruck(Steps::new(n, 2));
+        };
+        let locals = topology.locals(node);
+        let n = locals.len() as u32;
         let limits = limits(state, n, &pattern, 0);
-        let len = |&rank: &u32| places.part(rank).len;
-        let longest = locals.iter().map(len).max().unwrap_or(0);
-        let blocks = longest.div_ceil(limits.message).max(1) as u32;
-        cut_long(locals.iter().map(len), blocks, self.cut);
+        assembly.cut_own(node, limits.message, self.cut);
         reserve(self.requests, n, &limits, limits.message, self.cut.len())?;
         let order = Order::new(Circulant::new(n), topology.local(rank), pattern, self.cut);
         let mut wire = MpiWire::new(job, self.requests, View::Locals(locals));
@@ -300,58 +271,36 @@ impl Inside<'_> {
         run: impl FnOnce(&mut MpiWire<'_>, u32, Option<AllBroadcast<'_>>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         self.exchange_own(job)?;
-        let Inside {
+        let ByMessages {
             over,
             cut,
             scratch,
             requests,
         } = self;
-        let state = over.state;
+        let (state, assembly) = (over.state, over.assembly());
         let (topology, rank) = (state.topology(), state.rank());
-        let (node, me) = (topology.node(rank), topology.local(rank));
+        let node = topology.node(rank);
         let locals = topology.locals(node);
         let n = locals.len() as u32;
-        let root = over.transfer.sources.root();
         let [(leader, messages)] = lanes else {
             unreachable!("lanes need shared memory");
         };
-        let mut own = 0;
-        if root.is_some_and(|root| topology.node(root) == node) {
-            messages.list_own(Blocks::new(
-                over.places.node_part(node).len,
-                over.transfer.blocks,
-            ));
-            own = messages.count();
-        }
-        let (leader, count) = (*leader, messages.count());
-        cut.clear();
-        cut.push(Part {
-            root: leader,
-            first: 0,
-            blocks: Blocks::new(count.into(), count.max(1)),
-        });
+        let own = assembly.list_inside(node, messages);
+        let (leader, longest) = (*leader, messages.longest());
         reserve(
             requests,
             n,
             &limits(state, n, &Pattern::Bruck(Steps::new(n, 2)), 0),
-            messages.longest(),
+            longest,
             1,
         )?;
-        let all = (n > 1 && count > 0).then(|| {
-            let members = Members {
-                graph: Circulant::new(n),
-                me,
-                contributors: &[leader],
-                radix: 2,
-            };
-            let way = over.transfer.way.inside(over.transfer.round(), state);
-            let pattern = pattern(way, count, &members, schedules);
-            let limits = Limits {
-                message: 1, // a block is a message, whatever its number says of bytes
-                ..limits(state, n, &pattern, messages.longest())
-            };
-            AllBroadcast::new(Order::new(members.graph, me, pattern, cut), limits, scratch)
-        });
+        let all = assembly.inside(
+            rank,
+            over.transfer.way_inside(state),
+            (leader, messages),
+            |pattern| limits(state, n, pattern, longest),
+            (schedules, cut, scratch),
+        );
         let view = View::Received {
             locals,
             lanes,

@@ -3,27 +3,15 @@
 #![forbid(unsafe_code)]
 
 use crate::algorithm::{Algorithm, AllBroadcastAlgorithm};
-use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, Schedules, State};
+use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State};
 use crate::decide::{self, Form};
-use crate::engine::{Limits, Part, Pattern, cut_alike, cut_long};
+use crate::engine::{Limits, Pattern, Way};
 use crate::host::{self, Abi, StagingRoom};
-use crate::schedule::{Circulant, Hypercube, Moves, Parts, Rounds, Shape, Steps};
+use crate::schedule::{Circulant, Moves, Parts};
 use std::slice;
 
 /// Bytes of staged messages at a time, each way. About what a window holds (see [`crate::flow`]).
 const STAGED_BYTES: u64 = 512 << 10;
-
-/// How blocks go: what the algorithms of broadcasts and of all-broadcasts come to.
-#[derive(Clone, Copy)]
-pub(super) enum Way {
-    Circulant,
-    Bruck,
-    Ring,
-    Tree(Shape),
-    Relay,
-    Hypercube,
-    Moves(Moves),
-}
 
 impl From<AllBroadcastAlgorithm> for Way {
     fn from(algorithm: AllBroadcastAlgorithm) -> Way {
@@ -59,29 +47,6 @@ impl Way {
             None => Way::Circulant,
         }
     }
-
-    /// Is there a part of every member, which travels whole? Else there are those of contributors, cut alike.
-    fn has_part_of_each(self) -> bool {
-        match self {
-            Way::Bruck | Way::Ring => true,
-            Way::Moves(moves) => !moves.has_one_part(),
-            Way::Circulant | Way::Tree(_) | Way::Relay | Way::Hypercube => false,
-        }
-    }
-
-    /// How blocks of so many bytes that came to a node in this way go on from its leader, by messages: there they have
-    /// a root.
-    pub(super) fn inside(self, block_bytes: u64, state: &State) -> Way {
-        match self {
-            Way::Circulant | Way::Bruck | Way::Ring | Way::Relay => Way::Circulant,
-            Way::Tree(Shape::Postal(_)) => {
-                let latencies = || state.facts().latencies(block_bytes, state.config());
-                let (_, latency) = host::with_plain_floats(latencies);
-                Way::Tree(Shape::Postal(latency))
-            }
-            Way::Tree(_) | Way::Hypercube | Way::Moves(_) => Way::Circulant,
-        }
-    }
 }
 
 /// The blocks of an all-broadcast, of which a broadcast is one with a single part, and how they go.
@@ -103,17 +68,6 @@ pub(super) enum Sources<'a> {
     Root(u32),
     /// Every rank has a part.
     Ranks(&'a Parts),
-}
-
-/// Those between whom a pattern runs, all ranks or nodes.
-pub(super) struct Members<'a> {
-    pub graph: Circulant,
-    /// This one.
-    pub me: u32,
-    /// Those with a part, ascending.
-    pub contributors: &'a [u32],
-    /// See [`Steps::new`].
-    pub radix: u32,
 }
 
 impl Sources<'_> {
@@ -142,6 +96,12 @@ impl BlockTransfer<'_> {
         }
     }
 
+    /// How blocks go on inside a node, by messages.
+    pub(super) fn way_inside(&self, state: &State) -> Way {
+        let latencies = || state.facts().latencies(self.round(), state.config());
+        (self.way).inside(|| host::with_plain_floats(latencies).1)
+    }
+
     /// The radix of whole parts between those of this form.
     pub(super) fn radix(&self, state: &State, form: Form) -> u32 {
         match self.way {
@@ -155,53 +115,6 @@ impl BlockTransfer<'_> {
             | Way::Hypercube
             | Way::Moves(_) => 2,
         }
-    }
-
-    /// Cuts the parts of the members, of `n` in all, into blocks.
-    pub(super) fn cut(
-        &self,
-        n: u32,
-        contributors: &[u32],
-        len: impl Fn(u32) -> u64 + Clone,
-        cut: &mut Vec<Part>,
-    ) {
-        match self.way.has_part_of_each() {
-            true => cut_long((0..n).map(len), self.blocks, cut),
-            false => {
-                let parts = contributors.iter().map(|&member| (member, len(member)));
-                cut_alike(parts, self.blocks, cut);
-            }
-        }
-    }
-}
-
-/// The order in which the blocks of each contributor go this way.
-pub(super) fn pattern<'a>(
-    way: Way,
-    blocks: u32,
-    members: &Members,
-    schedules: &'a mut Schedules,
-) -> Pattern<'a> {
-    let Members {
-        graph,
-        me,
-        contributors,
-        radix,
-    } = *members;
-    match way {
-        Way::Circulant => {
-            let entries = match *contributors {
-                [root] => schedules.of_root(&graph, me, root),
-                _ => schedules.of_roots(&graph, me, contributors),
-            };
-            Pattern::Circulant(Rounds::new(graph.q(), blocks), entries)
-        }
-        Way::Bruck => Pattern::Bruck(Steps::new(graph.p(), radix)),
-        Way::Ring => Pattern::Ring,
-        Way::Tree(shape) => Pattern::Tree(schedules.of_tree(shape, graph.p(), me, contributors[0])),
-        Way::Relay => Pattern::Relay,
-        Way::Hypercube => Pattern::Hypercube(Hypercube::new(graph.p(), blocks)),
-        Way::Moves(moves) => Pattern::Moves(moves),
     }
 }
 

@@ -4,29 +4,23 @@
 
 use super::nodes::shares;
 use super::room::{lacking, of_all};
+use super::running::{PIECE_BYTES, Running, finish, trim};
 use super::slots::Inside;
 use super::writing::Writing;
 use super::{Operation, Plan, Stop, begin_and_agree, context, found, private};
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, LEAST_BYTES, Reducing};
-use crate::comm::{self, RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State, Work};
+use crate::comm::{self, State, Work};
 use crate::config::Reproducible;
-use crate::decide::{self, Choice, Form, Method, Order, SLOT_UNIT_MAX, Why};
-use crate::engine::{self, Execution, Limits};
+use crate::decide::{self, Choice, Form, Method, OperatorProperties, SLOT_UNIT_MAX, Why};
 use crate::host::{
-    self, Abi, Area, Buffers, Code, Comm, Mpi, MpiScriptWire, Operands, Reduction, ReductionOp,
-    Requests, ScriptJob, SlotVectors, Vectors, call_tag,
+    self, Area, Buffers, Code, Comm, Mpi, Reduction, ReductionOp, Requests, SlotVectors, Vectors,
+    call_tag,
 };
 use crate::script::{Cut, Script, reduce_gathered};
 use crate::stats;
 use std::mem::take;
 use std::ptr;
-
-/// Bytes up to which parts share a message: longer messages would keep waiting what could go on.
-pub(super) const PIECE_BYTES: u64 = 64 << 10;
-
-/// Bytes of a script that are kept from call to call.
-const SCRIPT_BYTES: usize = 128 << 10;
 
 impl Operation for Reduction {
     type Problem<'a> = decide::Reduction<'a>;
@@ -72,12 +66,14 @@ impl Operation for Reduction {
         question: impl FnOnce(decide::Reduction) -> T,
     ) -> T {
         let (bytes, p) = (known.unwrap_or(0), state.facts().p);
-        let order = self.known_operator().map_or(Order::ANY, |operator| Order {
-            commutes: operator.commutes,
-            exact: operator.exact,
-            built_in: operator.built_in,
-            idempotent: operator.idempotent,
-        });
+        let operator = self
+            .known_operator()
+            .map_or(OperatorProperties::ANY, |operator| OperatorProperties {
+                commutes: operator.commutes,
+                exact: operator.exact,
+                built_in: operator.built_in,
+                idempotent: operator.idempotent,
+            });
         let (longest, fullest) = self.parts(p, bytes);
         let elements = self.total(p).unwrap_or(0);
         question(decide::Reduction {
@@ -86,7 +82,7 @@ impl Operation for Reduction {
             unit: bytes.checked_div(elements).unwrap_or(0),
             longest,
             fullest,
-            order,
+            operator,
         })
     }
 
@@ -142,7 +138,7 @@ impl Operation for Reduction {
             | exact << 32;
         let words = [what, sequence, root.into(), plan.bytes];
         let total = self.total(p).ok_or(Stop::Host(Why::Invalid))?;
-        let run = Run {
+        let run = Running {
             mpi,
             state,
             private,
@@ -193,7 +189,7 @@ impl Operation for Reduction {
 
 /// A reduction that Rondo carries out.
 struct Settled<'a> {
-    run: &'a Run<'a>,
+    run: &'a Running<'a>,
     writing: Writing<'a>,
     /// The number of the call.
     sequence: u64,
@@ -262,7 +258,7 @@ impl Settled<'_> {
             false => self.writing.vectors(),
         };
         let area = self.run.reserve(script, requests, vectors, area);
-        let Run { mpi, state, .. } = *self.run;
+        let Running { mpi, state, .. } = *self.run;
         let area = of_all(Some(area), self.writing.bytes, self.run.private, mpi, state);
         area.inspect_err(|_| trim(script, requests))
     }
@@ -439,7 +435,7 @@ impl Reduction {
         reduce_gathered(&mut script, (topology.nodes(), places), total, |node| {
             topology.locals(node)
         });
-        let run = Run {
+        let run = Running {
             mpi,
             state,
             private: comm,
@@ -464,93 +460,5 @@ impl Reduction {
         let work = &mut *state.work.lock();
         (work.script, work.requests) = (script, requests);
         Ok(())
-    }
-}
-
-/// Copies the results of a script from its area to where they belong, and gives back what is not kept.
-fn finish(
-    operands: &Operands,
-    buffers: &Buffers,
-    script: &mut Script,
-    (requests, area): (&mut Requests, Area),
-) -> Result<(), Stop> {
-    let mut place = 0;
-    for blocks in script.results() {
-        let elements = script.cut().elements(blocks);
-        (operands.hand_out(buffers, area, &elements, place)).map_err(Stop::Broken)?;
-        place += elements.end - elements.start;
-    }
-    trim(script, requests);
-    Ok(())
-}
-
-/// Gives back what is not kept of a script that is over.
-pub(super) fn trim(script: &mut Script, requests: &mut Requests) {
-    requests.end_script();
-    if script.bytes() > SCRIPT_BYTES {
-        *script = Script::default();
-    }
-}
-
-/// How many messages of a script may be under way.
-pub(super) fn limits(state: &State) -> Limits {
-    Limits {
-        receives: match state.config().window {
-            0 => RECEIVE_WINDOW,
-            window => window,
-        },
-        // Where time is simulated, messages in flight share a link, and all come late.
-        sends: match Abi::BUILT.is_simulated() {
-            true => SIMULATED_SENDS,
-            false => SEND_WINDOW,
-        },
-        message: state.facts().eager_bytes,
-    }
-}
-
-/// A script of a call, ready to be carried out.
-pub(super) struct Run<'a> {
-    pub mpi: &'a Mpi,
-    pub state: &'a State,
-    pub private: Comm,
-    pub tag: i32,
-    pub operands: &'a Operands<'a>,
-}
-
-impl Run<'_> {
-    /// Makes room for everything. The area has these vectors; it is the one that is given, or memory of Rondo's.
-    pub fn reserve(
-        &self,
-        script: &Script,
-        requests: &mut Requests,
-        vectors: Vectors,
-        area: Option<Area>,
-    ) -> Result<Area, Code> {
-        requests.reserve_script(&limits(self.state), script, self.operands, (vectors, area))
-    }
-
-    /// Carries it out.
-    pub fn carry_out(
-        &self,
-        script: &Script,
-        requests: &mut Requests,
-        area: Area,
-    ) -> Result<(), Stop> {
-        let counts = script.sends().iter();
-        let counts = counts.map(|send| script.cut().count(&send.blocks));
-        let job = ScriptJob {
-            mpi: self.mpi,
-            comm: self.private,
-            tag: self.tag,
-            operands: self.operands,
-            area,
-            cut: script.cut(),
-            sends: counts.sum(),
-            sync_freq: self.state.config().sync_freq,
-            timeout_s: self.state.config().timeout_s,
-        };
-        let mut wire = MpiScriptWire::new(job, requests);
-        let execution = Execution::new(script, limits(self.state));
-        engine::run(execution, &mut wire).map_err(Stop::Broken)
     }
 }

@@ -10,7 +10,7 @@ use crate::collective::Collective;
 use crate::comm::{Memory, Nodes, State, Work};
 use crate::decide::{self, Form, Method, Why};
 use crate::engine;
-use crate::engine::rooted::{Gather, Misfit, Scatter, Shape, Terms};
+use crate::engine::rooted::{Gather, Misfit, RootedTree, Scatter, Terms};
 use crate::host::{
     self, Code, Comm, Failure, LocalPackets, Mpi, MpiRootedWire, Rooted, RootedOp, Route, Tags,
     UserBlocks,
@@ -170,12 +170,12 @@ fn terms(algorithm: RootedAlgorithm, form: Form, root: u32, state: &State) -> Te
         p: state.facts().p,
         root,
         shape: match algorithm {
-            RootedAlgorithm::Linear => Shape::Star,
-            RootedAlgorithm::Adaptive => Shape::Adaptive,
+            RootedAlgorithm::Linear => RootedTree::Star,
+            RootedAlgorithm::Adaptive => RootedTree::Adaptive,
             RootedAlgorithm::Hybrid | RootedAlgorithm::Binomial if form != Form::Flat => {
-                Shape::Nodes(state.topology())
+                RootedTree::Nodes(state.topology())
             }
-            RootedAlgorithm::Hybrid | RootedAlgorithm::Binomial => Shape::Binomial,
+            RootedAlgorithm::Hybrid | RootedAlgorithm::Binomial => RootedTree::Binomial,
         },
         long: host::with_plain_floats(|| decide::long_block(state.facts(), algorithm, config)),
         window: match config.window {

@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 use super::Stop;
-use super::reduction::Run;
 use super::room::lacking;
+use super::running::Running;
 use super::writing::Writing;
 use crate::collective::Reducing;
 use crate::comm::Memory;
@@ -19,7 +19,7 @@ use std::ops::Range;
 
 /// A call, inside the node of a rank.
 pub(super) struct Inside<'a> {
-    pub run: &'a Run<'a>,
+    pub run: &'a Running<'a>,
     /// The number of the call.
     pub sequence: u64,
     pub memory: &'a mut Memory,
@@ -49,7 +49,7 @@ impl Inside<'_> {
 
     /// The ring, in a call that begins at the position `begin`.
     fn slots<'s>(&'s mut self, begin: u64, vectors: Option<SlotVectors<'s>>) -> RingSlots<'s> {
-        let Run {
+        let Running {
             mpi,
             state,
             private,

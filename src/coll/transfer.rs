@@ -5,13 +5,13 @@
 
 use super::Stop;
 use super::nodes::Over;
-use super::order::{BlockTransfer, Members, Sources, limits, neighbors, pattern, staging};
+use super::order::{BlockTransfer, Sources, limits, neighbors, staging};
 use super::room::lacking;
 use super::traffic::Traffic;
-use crate::comm::{Nodes, Schedules, State};
+use crate::comm::{Nodes, State};
 use crate::decide::Form;
 use crate::engine::node::Places;
-use crate::engine::{self, AllBroadcast, Part, Scratch};
+use crate::engine::{self, AllBroadcast, Members, Part, Schedules, Scratch};
 use crate::host::{Mpi, MpiWire, Requests, StagingRoom, View};
 use crate::schedule::Circulant;
 
@@ -93,10 +93,10 @@ impl BlockTransfer<'_> {
             contributors,
             radix: self.radix(state, Form::Flat),
         };
-        let pattern = pattern(self.way, self.blocks, &members, schedules);
-        self.cut(
-            p,
-            contributors,
+        let pattern = (self.way).pattern(self.blocks, &members, schedules);
+        self.way.cut(
+            self.blocks,
+            (p, contributors),
             |rank| match self.sources {
                 Sources::Root(_) => self.bytes,
                 Sources::Ranks(parts) => parts.span(rank).len,

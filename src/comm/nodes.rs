@@ -2,9 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Schedules, State};
+use super::State;
 use crate::engine::node::{Messages, Positions, RingRows};
-use crate::engine::{Part, Scratch};
+use crate::engine::{Part, Schedules, Scratch};
 use crate::hash;
 use crate::host::{Code, Comm, Failure, MailboxState, Mpi, Peer, Requests};
 use crate::network::Placement;

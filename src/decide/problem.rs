@@ -4,8 +4,8 @@
 #![forbid(unsafe_code)]
 
 use super::{
-    AllBroadcast, Barrier, Broadcast, Choice, Facts, Method, Order, Reduction, Rooted, SizeClass,
-    TotalExchange, Why,
+    AllBroadcast, Barrier, Broadcast, Choice, Facts, Method, OperatorProperties, Reduction, Rooted,
+    SizeClass, TotalExchange, Why,
 };
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, Family};
@@ -288,9 +288,9 @@ pub fn typical(context: Context, class: SizeClass, candidate: Candidate) -> Choi
                 unit: 8,
                 longest: bytes.div_ceil(context.facts.p.into()),
                 fullest: bytes,
-                order: match class.even {
-                    true => Order::ANY,
-                    false => Order::INEXACT,
+                operator: match class.even {
+                    true => OperatorProperties::ANY,
+                    false => OperatorProperties::INEXACT,
                 },
             };
             call.candidate(candidate)

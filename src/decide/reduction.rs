@@ -44,7 +44,7 @@ const PIPELINE_MARGIN: f64 = 1.1;
 
 /// What an operator allows. All ranks know the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct OperatorProperties {
     /// May operands change places?
     pub commutes: bool,
     /// Is the result the same, to the last bit, in every order?
@@ -55,9 +55,9 @@ pub struct Order {
     pub idempotent: bool,
 }
 
-impl Order {
+impl OperatorProperties {
     /// An operator that allows everything.
-    pub const ANY: Order = Order {
+    pub const ANY: OperatorProperties = OperatorProperties {
         commutes: true,
         exact: true,
         built_in: true,
@@ -65,7 +65,7 @@ impl Order {
     };
 
     /// A sum of floating-point numbers.
-    pub const INEXACT: Order = Order {
+    pub const INEXACT: OperatorProperties = OperatorProperties {
         commutes: true,
         exact: false,
         built_in: true,
@@ -88,13 +88,13 @@ pub struct Reduction<'a> {
     /// the vector has.
     pub fullest: u64,
     /// What the operator allows.
-    pub order: Order,
+    pub operator: OperatorProperties,
 }
 
 impl Reduction<'_> {
     /// What is promised of the bits of this call.
     fn promise(&self) -> Reproducible {
-        match self.order.exact {
+        match self.operator.exact {
             true => Reproducible::Off,
             false => self.context.config.reproducible,
         }
@@ -102,7 +102,7 @@ impl Reduction<'_> {
 
     /// Must operands be taken from left to right, rank by rank?
     pub fn is_ordered(&self) -> bool {
-        !self.order.commutes || self.promise() == Reproducible::Order
+        !self.operator.commutes || self.promise() == Reproducible::Order
     }
 
     /// Does the host give the same bits as Rondo, as far as any are promised?
@@ -142,7 +142,7 @@ impl Reduction<'_> {
     fn is_short(&self) -> bool {
         let vectors = match self.form(Algorithm::Gather) {
             Form::Nodes { .. } if self.context.facts.nodes > 1 => self.context.facts.nodes,
-            Form::Nodes { .. } if !self.order.built_in => return false,
+            Form::Nodes { .. } if !self.operator.built_in => return false,
             Form::Nodes { .. } | Form::Flat => self.context.facts.p,
         };
         self.bytes.saturating_mul(vectors.into()) <= GATHER_BYTES
@@ -180,7 +180,7 @@ impl Reduction<'_> {
     /// changes no bit, this is what the user says of the network, and nothing that was measured.
     fn model(&self) -> Model {
         let Context { facts, config, .. } = self.context;
-        match self.order.exact {
+        match self.operator.exact {
             true => facts.models(config).0,
             false => config.network.models().0,
         }
@@ -211,7 +211,7 @@ impl Reduction<'_> {
     fn halving_ratio(&self) -> f64 {
         let Context { facts, config, .. } = self.context;
         // Elements that are evaluated alike are joined together.
-        let pieces = match self.order.exact {
+        let pieces = match self.operator.exact {
             true => 1,
             false => self.elements().min(facts.p.into()),
         };
@@ -359,7 +359,7 @@ impl Reduction<'_> {
     /// measured may say so of exact operators only, and others keep to one order.
     fn is_for_a_pipeline(&self) -> bool {
         let Context { facts, config, .. } = self.context;
-        if !self.order.exact || facts.nodes == 1 {
+        if !self.operator.exact || facts.nodes == 1 {
             return false;
         }
         let (between, _) = facts.models(config);
@@ -406,12 +406,12 @@ impl Reduction<'_> {
             | AllReductionAlgorithm::ReduceBcast
             | trees!(AllReductionAlgorithm) => (false, false),
         };
-        match self.order {
-            Order { exact: false, .. } if needs_exact => Some(Why::Inexact),
-            Order {
+        match self.operator {
+            OperatorProperties { exact: false, .. } if needs_exact => Some(Why::Inexact),
+            OperatorProperties {
                 idempotent: false, ..
             } if repeats => Some(Why::Repeats),
-            Order { .. } => None,
+            OperatorProperties { .. } => None,
         }
     }
 
@@ -519,7 +519,7 @@ impl Problem for Reduction<'_> {
     /// for pieces of other lengths.
     #[inline]
     fn learns(&self, choice: Choice) -> bool {
-        let has_others = || self.order.built_in && self.has_two_ways();
+        let has_others = || self.operator.built_in && self.has_two_ways();
         is_doubted(choice) && (self.may_be_hosts() || has_others())
     }
 }

@@ -19,13 +19,17 @@ mod cut;
 pub mod node;
 mod pattern;
 pub mod rooted;
+mod schedules;
 mod script;
+mod way;
 mod window;
 
 pub use allbroadcast::{AllBroadcast, Limits, Scratch};
 pub use cut::{Part, cut_alike, cut_long};
 pub use pattern::{Entries, Order, Pattern, RootSchedules};
+pub use schedules::Schedules;
 pub use script::{Complete, Execution, ScriptWire};
+pub use way::{Members, Way};
 pub use window::Window;
 
 use crate::schedule::Span;

@@ -42,13 +42,14 @@ pub use transport::in_flight::InFlight;
 pub use transport::local_packets::{LocalPackets, MailboxEvent, MailboxState, Route};
 pub use transport::pairs_wire::{MpiPairsWire, PairsJob};
 pub use transport::probes::{Peer, Probe};
+pub use transport::requests::{Requests, SYNCHRONOUS_BYTES};
 pub use transport::ring::{NodeCall, RingLocal, RingSlots, SlotVectors};
 pub use transport::rooted_wire::MpiRootedWire;
 pub use transport::script_wire::{MpiScriptWire, ScriptJob};
 pub use transport::tags::{Tags, call_tag};
 pub use transport::view::View;
 pub use transport::watch::abandon as abandon_watch;
-pub use transport::wire::{Job, MpiWire, Requests, SYNCHRONOUS_BYTES};
+pub use transport::wire::{Job, MpiWire};
 
 /// Functions and handles of an MPI library as they are: for the tool, which calls the library and Rondo side by side.
 pub mod raw {

@@ -22,9 +22,9 @@ pub(super) fn base(p: u32) -> u32 {
 
 /// The tree of so many places.
 #[derive(Clone, Copy)]
-struct Places(u32);
+struct OneTree(u32);
 
-impl Places {
+impl OneTree {
     fn top(self) -> u32 {
         1 << self.0.ilog2()
     }
@@ -114,7 +114,7 @@ pub(super) fn neighbors(p: u32, v: u32, run: impl FnMut(Neighbor)) {
             is_outer,
         });
     };
-    let places = Places(p.saturating_sub(base));
+    let places = OneTree(p.saturating_sub(base));
     // Those above the trees.
     for tree in 0..2 {
         if base == 2 && v == 0 && p > 1 {

@@ -87,20 +87,20 @@ pub struct GatherNodes<'a> {
 }
 
 /// Elements of a vector that are evaluated alike: how many, in which order inside a node, and as those of which node.
-struct Run {
+struct Section {
     count: u64,
     local: Fold,
     node: u32,
 }
 
 /// How vectors of `total` elements are evaluated over so many nodes, with so many ranks each, if all have as many.
-fn runs((nodes, places): (u32, Option<u32>), total: u64) -> Vec<Run> {
-    let mut runs = Vec::new();
+fn sections((nodes, places): (u32, Option<u32>), total: u64) -> Vec<Section> {
+    let mut sections = Vec::new();
     let mut add = |slice: u64, local: Fold| {
         for node in 0..nodes {
             match share(slice, nodes, node) {
                 0 => break, // the later ones have no more
-                count => runs.push(Run { count, local, node }),
+                count => sections.push(Section { count, local, node }),
             }
         }
     };
@@ -108,7 +108,7 @@ fn runs((nodes, places): (u32, Option<u32>), total: u64) -> Vec<Run> {
         None => add(total, Fold::From(0)),
         Some(places) => (0..places).for_each(|i| add(share(total, places, i), Fold::Halving(i))),
     }
-    runs
+    sections
 }
 
 /// Writes the reduction of [`GatherNodes::allreduce`], over so many nodes, with so many ranks each if all have as many,
@@ -120,13 +120,13 @@ pub fn reduce_gathered<'t>(
     locals: impl Fn(u32) -> &'t [u32],
 ) {
     let width = |node: u32| locals(node).len() as u32;
-    let runs = runs((nodes, places), total);
-    let n = runs.len() as u32;
+    let sections = sections((nodes, places), total);
+    let n = sections.len() as u32;
     let p: u32 = (0..nodes).map(width).sum();
-    let counts = (0..p).flat_map(|_| runs.iter().map(|run| run.count));
+    let counts = (0..p).flat_map(|_| sections.iter().map(|section| section.count));
     script.begin(u64::MAX, counts);
-    for (run, &Run { local, node, .. }) in (0..).zip(&runs) {
-        let block = |of: u32, place: u32| locals(of)[place as usize] * n + run;
+    for (section, &Section { local, node, .. }) in (0..).zip(&sections) {
+        let block = |of: u32, place: u32| locals(of)[place as usize] * n + section;
         for of in 0..nodes {
             join_blocks(script, local, width(of), |place| block(of, place));
         }
@@ -152,23 +152,23 @@ impl GatherNodes<'_> {
             script.begin(most, std::iter::empty());
             return;
         }
-        let runs = runs((nodes, self.places), total);
-        let n = runs.len() as u32;
+        let sections = sections((nodes, self.places), total);
+        let n = sections.len() as u32;
         if rank != leader {
-            script.begin(most, runs.iter().map(|run| run.count));
+            script.begin(most, sections.iter().map(|section| section.count));
             script.send(leader, 0..n);
             script.receive(leader, 0..n, Join::Store);
             return;
         }
         let others = locals.iter().filter(|&&local| local != leader);
         let vectors = nodes + others.clone().count() as u32;
-        let counts = (0..vectors).flat_map(|_| runs.iter().map(|run| run.count));
+        let counts = (0..vectors).flat_map(|_| sections.iter().map(|section| section.count));
         script.begin(most, counts);
-        // The result of a run, to the first vector.
-        let join = |script: &mut Script, run: u32, fold, p, vector: &dyn Fn(u32) -> u32| {
-            let result = join_blocks(script, fold, p, |member| vector(member) * n + run);
-            if result != run {
-                script.fold(result, run..run + 1, Join::Store);
+        // The result of a section, to the first vector.
+        let join = |script: &mut Script, section: u32, fold, p, vector: &dyn Fn(u32) -> u32| {
+            let result = join_blocks(script, fold, p, |member| vector(member) * n + section);
+            if result != section {
+                script.fold(result, section..section + 1, Join::Store);
             }
         };
 
@@ -182,16 +182,16 @@ impl GatherNodes<'_> {
                 place => nodes + place - 1,
             };
             let width = locals.len() as u32;
-            for (i, run) in (0..).zip(&runs) {
-                join(script, i, run.local, width, &vector);
+            for (i, section) in (0..).zip(&sections) {
+                join(script, i, section.local, width, &vector);
             }
         }
 
         // What all nodes have.
         spread_vectors(script, &leaders, steps, n);
         let vector = |node: u32| sub(me, node, nodes);
-        for (i, run) in (0..).zip(&runs) {
-            join(script, i, Fold::Halving(run.node), nodes, &vector);
+        for (i, section) in (0..).zip(&sections) {
+            join(script, i, Fold::Halving(section.node), nodes, &vector);
         }
         script.result(0..n);
         for &local in locals.iter().filter(|&&local| local != leader) {

@@ -105,7 +105,7 @@ impl Scattered {
             (group.rank(to), sent, group.rank(from), got)
         };
         let rounds: Vec<_> = backwards.map(round).collect();
-        let mut places = Places::new(&mut counts, short);
+        let mut places = CopyPlaces::new(&mut counts, short);
         let rounds = rounds.into_iter().map(|(to, sent, from, got)| Round {
             to,
             sent: places.of(sent),
@@ -158,7 +158,7 @@ impl Runs {
 }
 
 /// Gives places to runs of blocks, behind all blocks.
-struct Places<'a> {
+struct CopyPlaces<'a> {
     counts: &'a mut Vec<u64>,
     short: u64,
     /// Elements of all parts together.
@@ -167,10 +167,10 @@ struct Places<'a> {
     left: u64,
 }
 
-impl Places<'_> {
-    fn new(counts: &mut Vec<u64>, short: u64) -> Places<'_> {
+impl CopyPlaces<'_> {
+    fn new(counts: &mut Vec<u64>, short: u64) -> CopyPlaces<'_> {
         let vector = counts.iter().sum();
-        Places {
+        CopyPlaces {
             counts,
             short,
             vector,

@@ -5,26 +5,27 @@ use rondo::algorithm::Algorithm;
 use rondo::collective::Collective;
 use rondo::config::{Config, Hierarchy, Reproducible, Setting};
 use rondo::decide::{
-    Barrier, Choice, Context, Facts, Form, Method, Order, Problem, Reduction, SLOT_UNIT_MAX, Why,
+    Barrier, Choice, Context, Facts, Form, Method, OperatorProperties, Problem, Reduction,
+    SLOT_UNIT_MAX, Why,
 };
 use rondo::learn::Candidate;
 use rondo::network::Network;
 use rondo::rules::Ruling;
 use rondo::script::fullest_rounds;
 
-const SUM_OF_DOUBLES: Order = Order {
+const SUM_OF_DOUBLES: OperatorProperties = OperatorProperties {
     commutes: true,
     exact: false,
     built_in: true,
     idempotent: false,
 };
-const SUM_OF_INTEGERS: Order = Order {
+const SUM_OF_INTEGERS: OperatorProperties = OperatorProperties {
     built_in: true,
     commutes: true,
     exact: true,
     idempotent: false,
 };
-const ORDERED: Order = Order {
+const ORDERED: OperatorProperties = OperatorProperties {
     commutes: false,
     exact: false,
     built_in: true,
@@ -44,7 +45,7 @@ fn reduction(
     collective: Collective,
     facts: Facts,
     bytes: u64,
-    order: Order,
+    operator: OperatorProperties,
     config: &Config,
 ) -> Choice {
     let call = Reduction {
@@ -57,7 +58,7 @@ fn reduction(
         unit: 8,
         longest: bytes.div_ceil(facts.p.into()),
         fullest: bytes,
-        order,
+        operator,
     };
     call.choose()
 }
@@ -83,12 +84,12 @@ fn short_sums_over_nodes_are_gathered_or_halved_whatever_is_faster_on_the_networ
     for (facts, lanes) in [(full(4, 4), 4), (uneven, 1)] {
         let by = |network, bytes| {
             let facts = Facts { network, ..facts };
-            let order = SUM_OF_DOUBLES;
+            let operator = SUM_OF_DOUBLES;
             reduction(
                 Collective::Allreduce,
                 facts,
                 bytes,
-                order,
+                operator,
                 &Config::default(),
             )
         };
@@ -214,7 +215,7 @@ fn the_ranks_of_one_node_share_the_work_of_a_users_operator() {
             facts,
             config: &default,
         };
-        let order = Order {
+        let operator = OperatorProperties {
             commutes,
             exact: false,
             built_in: false,
@@ -226,7 +227,7 @@ fn the_ranks_of_one_node_share_the_work_of_a_users_operator() {
             unit,
             longest: bytes.div_ceil(facts.p.into()),
             fullest: bytes,
-            order,
+            operator,
         };
         call.choose()
     };
@@ -298,14 +299,14 @@ fn what_is_measured_chooses_for_exact_operators_only() {
         ..full(4, 4)
     };
     let small = Some(Why::Small);
-    for (collective, bytes, order, expected) in [
+    for (collective, bytes, operator, expected) in [
         (Collective::Allreduce, 64_000, SUM_OF_INTEGERS, None),
         (Collective::Allreduce, 64_000, SUM_OF_DOUBLES, small),
         (Collective::Allreduce, 20_000, SUM_OF_INTEGERS, small),
         (Collective::Reduce, 40_000, SUM_OF_INTEGERS, small),
         (Collective::ReduceScatter, 100, SUM_OF_INTEGERS, small),
     ] {
-        let choice = reduction(collective, full, bytes, order, &default);
+        let choice = reduction(collective, full, bytes, operator, &default);
         assert_eq!(host_because(choice), expected, "{collective:?} of {bytes}");
         assert!(!is_flat(choice));
     }
@@ -319,7 +320,8 @@ fn short_reductions_on_a_far_network_go_up_a_tree_if_the_operator_is_exact() {
         network: FAR,
         ..NODES
     };
-    let of = |facts, bytes, order| reduction(Collective::Reduce, facts, bytes, order, &default);
+    let of =
+        |facts, bytes, operator| reduction(Collective::Reduce, facts, bytes, operator, &default);
     for bytes in [1, 1000, 10_000] {
         assert_eq!(
             chosen(of(far, bytes, SUM_OF_INTEGERS)),
@@ -337,7 +339,7 @@ fn short_reductions_on_a_far_network_go_up_a_tree_if_the_operator_is_exact() {
     }
     let long = 64 << 20;
     assert_eq!(chosen(of(far, long, SUM_OF_INTEGERS)), Algorithm::Circulant);
-    let blocks = |facts, order| match of(facts, long, order) {
+    let blocks = |facts, operator| match of(facts, long, operator) {
         Choice::Rondo(method) => method.blocks,
         Choice::Host(why) => panic!("{why:?}"),
     };
@@ -398,12 +400,12 @@ fn blocks_of_long_vectors_are_none_too_long_for_the_host() {
         Collective::Scan,
     ] {
         for &algorithm in collective.algorithms() {
-            for (facts, order) in [NODE, NODES, full(4, 4), full(3, 1), full(2, 3)]
+            for (facts, operator) in [NODE, NODES, full(4, 4), full(3, 1), full(2, 3)]
                 .into_iter()
                 .flat_map(|facts| [(facts, SUM_OF_DOUBLES), (facts, MAX_OF_INTEGERS)])
             {
                 let config = config(|c| c[collective].setting = Setting::Use(algorithm));
-                let choice = reduction(collective, facts, bytes, order, &config);
+                let choice = reduction(collective, facts, bytes, operator, &config);
                 let Choice::Rondo(Method {
                     algorithm,
                     form,
@@ -439,12 +441,12 @@ fn promises_hold_where_the_host_was_asked_for() {
         Collective::Scan,
         Collective::Exscan,
     ] {
-        let of = |reproducible, order, facts| {
+        let of = |reproducible, operator, facts| {
             let config = config(|c| {
                 c.reproducible = reproducible;
                 c[collective].setting = Setting::Host;
             });
-            reduction(collective, facts, 1000, order, &config)
+            reduction(collective, facts, 1000, operator, &config)
         };
         for facts in [NODE, NODES] {
             for promise in [Reproducible::Order, Reproducible::Placement] {
@@ -483,8 +485,8 @@ fn an_algorithm_that_mixes_operands_gives_way_where_their_order_counts() {
     }
 }
 
-const MAX_OF_INTEGERS: Order = Order::ANY;
-const MAX_OF_DOUBLES: Order = Order {
+const MAX_OF_INTEGERS: OperatorProperties = OperatorProperties::ANY;
+const MAX_OF_DOUBLES: OperatorProperties = OperatorProperties {
     built_in: true,
     commutes: true,
     exact: false,
@@ -503,7 +505,7 @@ fn algorithm_because(choice: Choice) -> (Algorithm, Why) {
 #[test]
 fn an_algorithm_that_an_operator_does_not_allow_gives_way() {
     let asked = Why::Configured;
-    for (named, order, expected) in [
+    for (named, operator, expected) in [
         (
             Algorithm::Census,
             SUM_OF_INTEGERS,
@@ -572,8 +574,12 @@ fn an_algorithm_that_an_operator_does_not_allow_gives_way() {
     ] {
         let config = config(|c| c[Collective::Allreduce].setting = Setting::Use(named));
         for facts in [NODE, NODES, full(4, 4)] {
-            let choice = reduction(Collective::Allreduce, facts, 4 << 20, order, &config);
-            assert_eq!(algorithm_because(choice), expected, "{named:?}, {order:?}");
+            let choice = reduction(Collective::Allreduce, facts, 4 << 20, operator, &config);
+            assert_eq!(
+                algorithm_because(choice),
+                expected,
+                "{named:?}, {operator:?}"
+            );
             // As every rank for itself carries it out, or with the same bits through the memory of the only node.
             let same = is_flat(choice) || expected.0 == Algorithm::Halving;
             assert!(same || facts.nodes == 1, "{choice:?}");
@@ -596,7 +602,7 @@ fn halving_and_ring_reduce_to_a_root_or_in_parts_where_operands_may_change_place
     ] {
         let config = config(|c| c[collective].setting = Setting::Use(named));
         for facts in [NODE, NODES, full(4, 4)] {
-            let choice = |order| reduction(collective, facts, 4 << 20, order, &config);
+            let choice = |operator| reduction(collective, facts, 4 << 20, operator, &config);
             let sums = choice(SUM_OF_DOUBLES);
             assert_eq!(algorithm_because(sums), (named, Why::Configured));
             assert!(is_flat(sums), "{sums:?}");
@@ -642,11 +648,11 @@ fn trees_give_way_where_the_bits_of_a_loop_are_promised() {
                 reproducible: Reproducible::Order,
                 ..asked.clone()
             };
-            for order in [SUM_OF_DOUBLES, ORDERED] {
-                let choice = reduction(collective, NODES, 4 << 20, order, &asked);
+            for operator in [SUM_OF_DOUBLES, ORDERED] {
+                let choice = reduction(collective, NODES, 4 << 20, operator, &asked);
                 assert_eq!(algorithm_because(choice), (named, Why::Configured));
                 assert!(is_flat(choice));
-                let choice = reduction(collective, NODES, 4 << 20, order, &promised);
+                let choice = reduction(collective, NODES, 4 << 20, operator, &promised);
                 let expected = match named {
                     Linear => (Linear, Why::Configured),
                     _ => (Algorithm::Ordered, Why::Order),
@@ -749,13 +755,13 @@ fn the_blocks_of_pipelines_that_keep_their_pairs_follow_from_what_is_measured() 
 /// As many lanes as are asked for, or as the smallest node has ranks; each has the blocks of its slice.
 #[test]
 fn a_reduction_to_a_root_goes_over_lanes_where_they_are_asked_for() {
-    let of = |facts, lanes, order, change: fn(&mut Config)| {
+    let of = |facts, lanes, operator, change: fn(&mut Config)| {
         let config = config(|c| {
             c[Collective::Reduce].setting = Setting::Use(Algorithm::Circulant);
             (c.hierarchy, c.lanes, c.block_bytes) = (Hierarchy::Lanes, lanes, 1000);
             change(c);
         });
-        match reduction(Collective::Reduce, facts, 9000, order, &config) {
+        match reduction(Collective::Reduce, facts, 9000, operator, &config) {
             Choice::Rondo(method) => (method.form, method.blocks),
             Choice::Host(why) => panic!("{why:?}"),
         }
@@ -767,15 +773,15 @@ fn a_reduction_to_a_root_goes_over_lanes_where_they_are_asked_for() {
         p: 13,
         ..full(4, 4)
     };
-    for order in [SUM_OF_DOUBLES, SUM_OF_INTEGERS] {
-        assert_eq!(of(full(4, 4), 2, order, same), (over(2), 5));
-        assert_eq!(of(full(4, 4), 64, order, same), (over(4), 3));
-        assert_eq!(of(full(4, 4), 0, order, same), (over(1), 9));
-        assert_eq!(of(uneven, 3, order, same), (over(2), 5));
+    for operator in [SUM_OF_DOUBLES, SUM_OF_INTEGERS] {
+        assert_eq!(of(full(4, 4), 2, operator, same), (over(2), 5));
+        assert_eq!(of(full(4, 4), 64, operator, same), (over(4), 3));
+        assert_eq!(of(full(4, 4), 0, operator, same), (over(1), 9));
+        assert_eq!(of(uneven, 3, operator, same), (over(2), 5));
         let leader = |c: &mut Config| c.hierarchy = Hierarchy::Leader;
-        assert_eq!(of(full(4, 4), 2, order, leader), (over(1), 9));
-        assert_eq!(of(full(1, 8), 2, order, same), (over(1), 1));
-        assert_eq!(of(NODES, 2, order, same), (Form::Flat, 9));
+        assert_eq!(of(full(4, 4), 2, operator, leader), (over(1), 9));
+        assert_eq!(of(full(1, 8), 2, operator, same), (over(1), 1));
+        assert_eq!(of(NODES, 2, operator, same), (Form::Flat, 9));
     }
     // The bits would depend on the nodes, or on another order than that of ranks.
     let placement = |c: &mut Config| c.reproducible = Reproducible::Placement;
@@ -788,7 +794,7 @@ fn a_reduction_to_a_root_goes_over_lanes_where_they_are_asked_for() {
 
 #[test]
 fn rules_keep_the_order_of_ranks_and_promises() {
-    let by_rule = |setting, order, reproducible| {
+    let by_rule = |setting, operator, reproducible| {
         let config = promised(reproducible);
         let call = Reduction {
             context: Context {
@@ -800,15 +806,16 @@ fn rules_keep_the_order_of_ranks_and_promises() {
             unit: 8,
             longest: 20,
             fullest: 100,
-            order,
+            operator,
         };
         call.ruled(Ruling {
             setting,
             block_bytes: 0,
         })
     };
-    let ruled =
-        |algorithm, order, reproducible| by_rule(Setting::Use(algorithm), order, reproducible);
+    let ruled = |algorithm, operator, reproducible| {
+        by_rule(Setting::Use(algorithm), operator, reproducible)
+    };
     let run = Reproducible::Run;
     let halving = ruled(Algorithm::Halving, SUM_OF_DOUBLES, run);
     assert_eq!(algorithm_because(halving), (Algorithm::Halving, Why::Rule));
@@ -873,14 +880,26 @@ fn allreduces_are_rondos_from_where_it_is_faster_on() {
 }
 
 /// A reduce-scatter of `bytes` bytes, of which one rank gets so many and the others an equal part of the rest.
-fn uneven(facts: Facts, bytes: u64, longest: u64, order: Order, config: &Config) -> Choice {
+fn uneven(
+    facts: Facts,
+    bytes: u64,
+    longest: u64,
+    operator: OperatorProperties,
+    config: &Config,
+) -> Choice {
     let mut parts = vec![(bytes - longest) / u64::from(facts.p - 1); facts.p as usize];
     parts[1] = longest;
-    in_parts(facts, bytes, &parts, order, config)
+    in_parts(facts, bytes, &parts, operator, config)
 }
 
 /// A reduce-scatter of `bytes` bytes, of which ranks get these.
-fn in_parts(facts: Facts, bytes: u64, parts: &[u64], order: Order, config: &Config) -> Choice {
+fn in_parts(
+    facts: Facts,
+    bytes: u64,
+    parts: &[u64],
+    operator: OperatorProperties,
+    config: &Config,
+) -> Choice {
     let call = Reduction {
         context: Context {
             collective: Collective::ReduceScatter,
@@ -891,7 +910,7 @@ fn in_parts(facts: Facts, bytes: u64, parts: &[u64], order: Order, config: &Conf
         unit: 8,
         longest: parts.iter().copied().max().unwrap_or(0),
         fullest: fullest_rounds(parts),
-        order,
+        operator,
     };
     call.choose()
 }
@@ -962,7 +981,7 @@ fn a_circulant_reduce_scatter_that_is_asked_for_is_one_between_all_ranks() {
 #[test]
 fn the_host_is_tried_where_no_bit_depends_on_it() {
     use rondo::learn::Candidate;
-    let learns = |order, config: &Config| {
+    let learns = |operator, config: &Config| {
         let call = Reduction {
             context: Context {
                 collective: Collective::Allreduce,
@@ -973,7 +992,7 @@ fn the_host_is_tried_where_no_bit_depends_on_it() {
             unit: 8,
             longest: 1 << 17,
             fullest: 1 << 20,
-            order,
+            operator,
         };
         let choice = call.choose();
         assert!(
@@ -1043,7 +1062,7 @@ fn scans_are_rondos_where_messages_travel_for_long_if_the_operator_is_exact() {
         ..apart
     };
     for collective in [Collective::Scan, Collective::Exscan] {
-        let of = |facts, order| reduction(collective, facts, 8, order, &config);
+        let of = |facts, operator| reduction(collective, facts, 8, operator, &config);
         let exact = algorithm_because(of(far, SUM_OF_INTEGERS));
         assert_eq!(exact, (Algorithm::Doubling, Why::Auto));
         assert_eq!(host_because(of(far, SUM_OF_DOUBLES)), Some(Why::Slower));
@@ -1067,7 +1086,7 @@ fn long_vectors_are_scanned_along_the_ranks_if_the_operator_is_exact() {
         ..NODES
     };
     for collective in [Collective::Scan, Collective::Exscan] {
-        let of = |bytes, order| chosen(reduction(collective, apart, bytes, order, &config));
+        let of = |bytes, operator| chosen(reduction(collective, apart, bytes, operator, &config));
         assert_eq!(of(4 << 10, SUM_OF_INTEGERS), Algorithm::Doubling);
         assert_eq!(of(4 << 20, SUM_OF_INTEGERS), Algorithm::Pipelined);
         assert_eq!(of(4 << 20, SUM_OF_DOUBLES), Algorithm::Doubling);
@@ -1088,21 +1107,21 @@ fn a_scan_by_doubling_goes_over_nodes_whose_ranks_follow_each_other() {
         ..nodes
     };
     for collective in [Collective::Scan, Collective::Exscan] {
-        let form = |facts, order, reproducible, hierarchy| {
+        let form = |facts, operator, reproducible, hierarchy| {
             let mut config = promised(reproducible);
             config[collective].setting = Setting::Use(Algorithm::Doubling);
             config.hierarchy = hierarchy;
-            match reduction(collective, facts, 1000, order, &config) {
+            match reduction(collective, facts, 1000, operator, &config) {
                 Choice::Rondo(method) => method.form,
                 Choice::Host(why) => panic!("{why:?}"),
             }
         };
         let (auto, run) = (Hierarchy::Auto, Reproducible::Run);
         for facts in [nodes, uneven] {
-            for order in [SUM_OF_INTEGERS, SUM_OF_DOUBLES, ORDERED] {
-                assert_eq!(form(facts, order, run, auto), leaders);
-                assert_eq!(form(facts, order, run, Hierarchy::Flat), Form::Flat);
-                assert_eq!(form(cyclic, order, run, auto), Form::Flat);
+            for operator in [SUM_OF_INTEGERS, SUM_OF_DOUBLES, ORDERED] {
+                assert_eq!(form(facts, operator, run, auto), leaders);
+                assert_eq!(form(facts, operator, run, Hierarchy::Flat), Form::Flat);
+                assert_eq!(form(cyclic, operator, run, auto), Form::Flat);
             }
         }
         for promise in [Reproducible::Placement, Reproducible::Order] {
@@ -1135,11 +1154,12 @@ fn scans_over_nodes_are_rondos_where_the_model_says_so_if_the_operator_is_exact(
     let no_memory = config(|c| c.shm = false);
     for collective in [Collective::Scan, Collective::Exscan] {
         for bytes in [1, 8, 8 << 10] {
-            let of = |facts, order, config| reduction(collective, facts, bytes, order, config);
+            let of =
+                |facts, operator, config| reduction(collective, facts, bytes, operator, config);
             let choice = of(far, SUM_OF_INTEGERS, &default);
             assert_eq!(algorithm_because(choice), (Algorithm::Doubling, Why::Auto));
             assert!(!is_flat(choice));
-            for (facts, order, config) in [
+            for (facts, operator, config) in [
                 (far, SUM_OF_DOUBLES, &default),
                 (far, ORDERED, &default),
                 (full(4, 4), SUM_OF_INTEGERS, &default),
@@ -1147,7 +1167,7 @@ fn scans_over_nodes_are_rondos_where_the_model_says_so_if_the_operator_is_exact(
                 (cyclic, SUM_OF_INTEGERS, &default),
                 (far, SUM_OF_INTEGERS, &no_memory),
             ] {
-                let choice = of(facts, order, config);
+                let choice = of(facts, operator, config);
                 assert_eq!(host_because(choice), Some(Why::Slower), "{facts:?}");
             }
         }
@@ -1169,7 +1189,7 @@ fn scans_over_nodes_are_rondos_where_the_model_says_so_if_the_operator_is_exact(
 fn short_sums_over_nodes_have_a_second_way_with_the_same_bits() {
     let config = Config::default();
     let facts = full(4, 4);
-    let sum = |order| Reduction {
+    let sum = |operator| Reduction {
         context: Context {
             collective: Collective::Allreduce,
             facts,
@@ -1179,7 +1199,7 @@ fn short_sums_over_nodes_have_a_second_way_with_the_same_bits() {
         unit: 8,
         longest: 256,
         fullest: 4096,
-        order,
+        operator,
     };
     let inexact = sum(SUM_OF_DOUBLES);
     let ways =

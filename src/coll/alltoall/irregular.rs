@@ -5,8 +5,8 @@
 use super::Exchange;
 use super::packed::reserve;
 use crate::coll::Stop;
-use crate::coll::reduction::PIECE_BYTES;
 use crate::coll::room::{have_all, lacking};
+use crate::coll::running::PIECE_BYTES;
 use crate::engine::rooted::Misfit;
 use crate::host::{Code, Failure, Requests, Side};
 use crate::script::{Group, IrregularExchange, Script};

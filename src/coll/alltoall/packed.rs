@@ -5,8 +5,8 @@
 
 use super::Exchange;
 use crate::coll::Stop;
-use crate::coll::reduction::{PIECE_BYTES, Run, trim};
 use crate::coll::room::of_all;
+use crate::coll::running::{PIECE_BYTES, Running, trim};
 use crate::coll::slots::Inside;
 use crate::comm::Memory;
 use crate::engine::node::{Operand, Want};
@@ -27,7 +27,7 @@ pub(super) enum Route<'a> {
 }
 
 /// Where the blocks of an exchange lie in its area.
-enum Places<'a> {
+enum AreaPlaces<'a> {
     /// By the distance between two of so many ranks, of which this is one.
     Around(u32, u32),
     /// By the distance in a grid of so many ranks, of which this is one.
@@ -36,30 +36,30 @@ enum Places<'a> {
     Nodes(NodeExchange<'a>),
 }
 
-impl Places<'_> {
+impl AreaPlaces<'_> {
     /// Calls `each` with every rank and the block that is to have what is for it.
     fn sent<E>(&self, mut each: impl FnMut(u32, u32) -> Result<(), E>) -> Result<(), E> {
         match self {
-            &Places::Around(p, me) => {
+            &AreaPlaces::Around(p, me) => {
                 let mut ranks = (me..p).chain(0..me);
                 (0..p).zip(&mut ranks).try_for_each(|(d, to)| each(to, d))
             }
-            Places::Grid(grid, p, me) => (0..*p).try_for_each(|d| each(grid.after(*me, d), d)),
-            Places::Nodes(nodes) => nodes.sent(each),
+            AreaPlaces::Grid(grid, p, me) => (0..*p).try_for_each(|d| each(grid.after(*me, d), d)),
+            AreaPlaces::Nodes(nodes) => nodes.sent(each),
         }
     }
 
     /// Calls `each` with every rank and the block that has what came from it.
     fn received<E>(&self, mut each: impl FnMut(u32, u32) -> Result<(), E>) -> Result<(), E> {
         match self {
-            &Places::Around(p, me) => {
+            &AreaPlaces::Around(p, me) => {
                 let mut ranks = (0..=me).rev().chain((me + 1..p).rev());
                 (0..p)
                     .zip(&mut ranks)
                     .try_for_each(|(d, from)| each(from, d))
             }
-            Places::Grid(grid, p, me) => (0..*p).try_for_each(|d| each(grid.before(*me, d), d)),
-            Places::Nodes(nodes) => nodes.received(each),
+            AreaPlaces::Grid(grid, p, me) => (0..*p).try_for_each(|d| each(grid.before(*me, d), d)),
+            AreaPlaces::Nodes(nodes) => nodes.received(each),
         }
     }
 }
@@ -83,17 +83,17 @@ impl Exchange<'_> {
                 let radix = || facts.exchange_radix(bytes, state.config());
                 let radix = host::with_plain_floats(radix);
                 circulant_exchange(script, &Group::all(p, me), radix, block, most);
-                (Places::Around(p, me), 1)
+                (AreaPlaces::Around(p, me), 1)
             }
             Route::Grid(grid) => {
                 grid_exchange(script, &Group::all(p, me), grid, block, most);
-                (Places::Grid(grid.clone(), p, me), 3)
+                (AreaPlaces::Grid(grid.clone(), p, me), 3)
             }
             Route::Nodes(lanes, memory) => {
                 let nodes = NodeExchange::new(state.topology(), me, memory.is_some(), *lanes);
                 let radix = || facts.radix_inside(bytes, state.config());
                 nodes.write(script, host::with_plain_floats(radix), block, most);
-                (Places::Nodes(nodes), 2)
+                (AreaPlaces::Nodes(nodes), 2)
             }
         };
         let operands = mpi.signals(self.private);
@@ -109,7 +109,7 @@ impl Exchange<'_> {
         let sent = places.sent(|rank, place| pack(self.sides.sent(), rank, place, true));
         sent.map_err(Stop::Broken)?;
         match (&places, route) {
-            (Places::Nodes(nodes), Route::Nodes(_, Some(memory))) => {
+            (AreaPlaces::Nodes(nodes), Route::Nodes(_, Some(memory))) => {
                 let inside = Inside {
                     run: &run,
                     sequence: self.sequence,
@@ -120,7 +120,7 @@ impl Exchange<'_> {
                 })?;
             }
             (
-                Places::Around(..) | Places::Grid(..) | Places::Nodes(_),
+                AreaPlaces::Around(..) | AreaPlaces::Grid(..) | AreaPlaces::Nodes(_),
                 Route::Circulant | Route::Grid(_) | Route::Nodes(..),
             ) => run.carry_out(script, requests, area)?,
         }
@@ -131,9 +131,9 @@ impl Exchange<'_> {
 
 impl Exchange<'_> {
     /// Carries scripts out in a call of so many bytes; `which` says which script it is.
-    pub(super) fn run<'a>(&'a self, operands: &'a Operands, bytes: u64, which: u64) -> Run<'a> {
+    pub(super) fn run<'a>(&'a self, operands: &'a Operands, bytes: u64, which: u64) -> Running<'a> {
         let [a, b] = self.facts();
-        Run {
+        Running {
             mpi: self.mpi,
             state: self.state,
             private: self.private,
@@ -161,7 +161,11 @@ impl Exchange<'_> {
 }
 
 /// Makes room for a script of bytes.
-pub(super) fn reserve(run: &Run, script: &Script, requests: &mut Requests) -> Result<Area, Code> {
+pub(super) fn reserve(
+    run: &Running,
+    script: &Script,
+    requests: &mut Requests,
+) -> Result<Area, Code> {
     let vectors = Vectors {
         first: script.cut().total(),
         other: 0,

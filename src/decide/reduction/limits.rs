@@ -38,7 +38,7 @@ impl Reduction<'_> {
     /// Where messages travel for long, few rounds count. A clock may say so only if the bits do not change.
     fn counts_rounds(&self) -> bool {
         let Context { facts, config, .. } = self.context;
-        self.order.exact && facts.nodes > 1 && facts.is_far(config)
+        self.operator.exact && facts.nodes > 1 && facts.is_far(config)
     }
 
     /// The same where no ranks share the link of a node.
@@ -51,7 +51,7 @@ impl Reduction<'_> {
     fn scans_over_nodes(&self) -> bool {
         let Context { facts, config, .. } = self.context;
         let has_memory = config.shm && self.unit <= SLOT_UNIT_MAX;
-        if !self.order.exact || !has_memory || facts.host_leads || !facts.is_known(config) {
+        if !self.operator.exact || !has_memory || facts.host_leads || !facts.is_known(config) {
             return false;
         }
         let form = self.form(Algorithm::Doubling);
@@ -63,7 +63,7 @@ impl Reduction<'_> {
         let least = match self.context.wish().min_bytes {
             Some(min) => min,
             None if self.context.facts.nodes == 1 => return self.worthwhile_on_one_node(),
-            None if !self.may_be_faster() || !self.order.commutes => return Err(Why::Slower),
+            None if !self.may_be_faster() || !self.operator.commutes => return Err(Why::Slower),
             None => self.least_bytes(),
         };
         match self.bytes < least {
@@ -98,7 +98,11 @@ impl Reduction<'_> {
         match self.reducing() {
             // One message for each pair of nodes, and memory inside them.
             Reducing::All
-                if self.order.built_in && config.shm && is_full && self.is_short() && leads() =>
+                if self.operator.built_in
+                    && config.shm
+                    && is_full
+                    && self.is_short()
+                    && leads() =>
             {
                 1
             }
@@ -123,7 +127,7 @@ impl Reduction<'_> {
 
     /// Are there too few elements for every rank to have some of what a user's operator has to do?
     fn is_scanty(&self) -> bool {
-        !self.order.built_in && self.elements() < self.context.facts.p.into()
+        !self.operator.built_in && self.elements() < self.context.facts.p.into()
     }
 
     /// The same where all ranks share memory.
@@ -135,7 +139,7 @@ impl Reduction<'_> {
             // Scans are hardly faster than the host's where few cores share them (docs/results/reductions.md).
             Reducing::Scan => return Err(Why::OneNode),
         };
-        let least = match self.order.built_in {
+        let least = match self.operator.built_in {
             true => *worth.start(),
             false => NODE_USER_BYTES.max(*worth.start()),
         };

@@ -13,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+mod assembly;
 mod gate;
 mod messages;
 mod places;
@@ -21,6 +22,7 @@ mod relay;
 mod rows;
 mod slots;
 
+pub use assembly::Assembly;
 pub use gate::{GATE_BYTES, Gate};
 pub use messages::Messages;
 pub use places::Places;

@@ -8,7 +8,7 @@
 
 use super::adaptive::Search;
 use super::packet::{self, HEADING, NUMBER, PacketType, Reader};
-use super::{Child, Misfit, RootedEvent, RootedWire, Scratch, Shape, Terms};
+use super::{Child, Misfit, RootedEvent, RootedTree, RootedWire, Scratch, Terms};
 use crate::engine::{Engine, Progress};
 use crate::schedule::Parts;
 use std::ops::Range;
@@ -64,7 +64,7 @@ impl<'a> Gather<'a> {
         scratch.children.clear();
         scratch.packets.clear();
         let tree = terms.tree();
-        let is_known = matches!(terms.shape, Shape::Binomial | Shape::Nodes(_));
+        let is_known = matches!(terms.shape, RootedTree::Binomial | RootedTree::Nodes(_));
         if is_known {
             let child = |(rank, places)| Child::new(rank, places);
             scratch
@@ -78,10 +78,10 @@ impl<'a> Gather<'a> {
             own,
             parts,
             scratch,
-            search: (terms.shape == Shape::Adaptive).then(|| Search::new(terms.rank, short)),
+            search: (terms.shape == RootedTree::Adaptive).then(|| Search::new(terms.rank, short)),
             silent: true,
             parent: tree.parent(terms.rank).filter(|_| is_known),
-            unwritten: !terms.is_root() && terms.shape != Shape::Star,
+            unwritten: !terms.is_root() && terms.shape != RootedTree::Star,
             long: match terms.is_long(own) && !terms.is_root() {
                 false => Long::Nothing,
                 true if asks => Long::Expect,

@@ -109,16 +109,16 @@ pub struct Terms<'a> {
     /// The root.
     pub root: u32,
     /// What tree the short blocks take.
-    pub shape: Shape<'a>,
+    pub shape: RootedTree<'a>,
     /// Bytes from which on a block is long.
     pub long: u64,
     /// Long blocks in flight at the root, at least 1.
     pub window: u32,
 }
 
-/// The way of the short blocks.
+/// The tree that the short blocks take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape<'a> {
+pub enum RootedTree<'a> {
     /// None: all blocks are long.
     Star,
     /// A binomial tree that ignores sizes.
@@ -147,8 +147,8 @@ impl<'a> Terms<'a> {
     /// The tree, unless it follows from sizes.
     pub fn tree(&self) -> Hierarchy<'a> {
         match self.shape {
-            Shape::Nodes(nodes) => Hierarchy::of_nodes(nodes, self.root),
-            Shape::Star | Shape::Binomial | Shape::Adaptive => {
+            RootedTree::Nodes(nodes) => Hierarchy::of_nodes(nodes, self.root),
+            RootedTree::Star | RootedTree::Binomial | RootedTree::Adaptive => {
                 Hierarchy::of_ranks(self.p, self.root)
             }
         }

@@ -7,7 +7,7 @@
 #![forbid(unsafe_code)]
 
 use super::packet::{self, HEADING, NUMBER, PacketType, Reader};
-use super::{Entry, Misfit, RootedEvent, RootedWire, Scratch, Shape, Terms, adaptive};
+use super::{Entry, Misfit, RootedEvent, RootedTree, RootedWire, Scratch, Terms, adaptive};
 use crate::engine::{Engine, Progress};
 use crate::schedule::Parts;
 use crate::tree::Hierarchy;
@@ -119,7 +119,7 @@ impl<'a> Scatter<'a> {
         let leader = match (entries.last(), shape) {
             (None, _) => return Ok(false),
             // Parts are rounds then.
-            (Some(_), Shape::Adaptive) => entries[adaptive::root(entries, part)].place,
+            (Some(_), RootedTree::Adaptive) => entries[adaptive::root(entries, part)].place,
             // The first one of its node, whose others it serves.
             (Some(last), _) => {
                 let home = tree.home(last.place);

@@ -3,7 +3,7 @@
 
 use super::Call;
 use super::refusal::Function;
-use crate::host::data::blocks::{Places, UserBlocks};
+use crate::host::data::blocks::{BlockPlaces, UserBlocks};
 use crate::host::data::counts::Count;
 use crate::host::data::counts::{Counts, is_alias};
 use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
@@ -140,7 +140,7 @@ impl Rooted {
             self.buffer.cast(),
             datatype,
             layout,
-            Places::One(count),
+            BlockPlaces::One(count),
         )
         .map(Some)
     }
@@ -163,7 +163,7 @@ impl Rooted {
         if parts.total() == 0 {
             return Ok(None);
         }
-        let places = Places::Many(self.counts, parts);
+        let places = BlockPlaces::Many(self.counts, parts);
         UserBlocks::new(mpi, self.all.cast(), datatype, layout, places).map(Some)
     }
 

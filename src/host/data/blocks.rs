@@ -13,7 +13,7 @@ use crate::schedule::Parts;
 
 /// Where blocks are.
 #[derive(Clone, Copy)]
-pub enum Places<'a> {
+pub enum BlockPlaces<'a> {
     /// There is one, of so many elements, whatever its rank.
     One(u64),
     /// One of each rank.
@@ -25,7 +25,7 @@ pub struct UserBlocks<'a> {
     datatype: Datatype,
     layout: Layout,
     base: *mut u8,
-    places: Places<'a>,
+    places: BlockPlaces<'a>,
     copying: Copying,
 }
 
@@ -45,11 +45,11 @@ impl<'a> UserBlocks<'a> {
         base: *mut u8,
         datatype: Datatype,
         layout: Layout,
-        places: Places<'a>,
+        places: BlockPlaces<'a>,
     ) -> Result<UserBlocks<'a>, Code> {
         let most = match places {
-            Places::One(count) => count,
-            Places::Many(_, parts) => parts.largest() / layout.size,
+            BlockPlaces::One(count) => count,
+            BlockPlaces::Many(_, parts) => parts.largest() / layout.size,
         };
         let copying = match layout.contiguous(most) {
             Some(offset) => Copying::Run(offset),
@@ -79,8 +79,8 @@ impl<'a> UserBlocks<'a> {
         };
         let is_null = |&rank: &u32| begins(rank).is_null();
         let one = match self.places {
-            Places::One(_) => is_null(&0),
-            Places::Many(_, parts) => parts.contributors().iter().any(is_null),
+            BlockPlaces::One(_) => is_null(&0),
+            BlockPlaces::Many(_, parts) => parts.contributors().iter().any(is_null),
         };
         one && match self.copying {
             Copying::Run(_) => true,
@@ -97,8 +97,8 @@ impl<'a> UserBlocks<'a> {
     /// Bytes of the block of `rank`.
     pub(in crate::host) fn bytes(&self, rank: u32) -> u64 {
         match self.places {
-            Places::One(count) => count * self.layout.size,
-            Places::Many(_, parts) => parts.span(rank).len,
+            BlockPlaces::One(count) => count * self.layout.size,
+            BlockPlaces::Many(_, parts) => parts.span(rank).len,
         }
     }
 
@@ -109,8 +109,8 @@ impl<'a> UserBlocks<'a> {
     /// Address of the block of `rank`, relative to `base`.
     fn address(&self, base: *mut u8, rank: u32) -> *mut u8 {
         match self.places {
-            Places::One(_) => base,
-            Places::Many(counts, _) => {
+            BlockPlaces::One(_) => base,
+            BlockPlaces::Many(counts, _) => {
                 let extent = self.layout.extent;
                 Slots {
                     base,

@@ -1,6 +1,6 @@
 //! The blocks that a rank has for all ranks, and those that it gets from all: in the user's memory, each of any type.
 
-use super::blocks::{Places, UserBlocks};
+use super::blocks::{BlockPlaces, UserBlocks};
 use super::counts::{Counts, Slots};
 use super::layout::Layout;
 use crate::host::library::handle::Comm;
@@ -84,7 +84,7 @@ impl Side {
             counts: self.counts,
         };
         let address = slots.address(rank);
-        UserBlocks::new(mpi, address, datatype, layout, Places::One(count)).map(Some)
+        UserBlocks::new(mpi, address, datatype, layout, BlockPlaces::One(count)).map(Some)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Words from one rank to others.
 
-use super::patience::Pending;
+use super::pending::Pending;
 use super::probes::Peer;
 use super::start::Envelope;
 use crate::host::data::lent::{self, Lent};

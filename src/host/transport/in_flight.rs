@@ -1,6 +1,6 @@
 //! Requests in flight of gathers and scatters, and the memory that they keep.
 
-use super::patience::wait_any;
+use super::pending::wait_any;
 use crate::flow::{SMALL_WINDOW, bound_among};
 use crate::host::data::elements::Message;
 use crate::host::library::sys;
@@ -45,7 +45,7 @@ pub struct InFlight {
     /// The ranks whose blocks are here. A block is all that a rank sends in a call but packets, so another one belongs
     /// to a later call, whatever its tag says: so many calls may be made that a tag comes again.
     pub(in crate::host) through: Vec<u32>,
-    /// See [`super::wire::Requests`].
+    /// See [`super::requests::Requests`].
     pub strayed: bool,
     /// Ranks in ascending order, and bytes that may lie there, because they have not come so far yet.
     owed: Vec<(u32, u64)>,

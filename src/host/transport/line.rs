@@ -1,6 +1,6 @@
 //! Messages in flight in one direction.
 
-use super::patience::{Pending, test};
+use super::pending::{Pending, test};
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
 use crate::host::object::failure::Failure;

@@ -1,9 +1,10 @@
 //! [`ScriptWire`] for blocks that lie in the user's memory and go straight to their ranks.
 
-use super::patience::{Patience, Pending};
+use super::patience::Patience;
+use super::pending::Pending;
+use super::requests::{Receive, Requests, Sending};
 use super::start::Envelope;
 use super::tags::call_tag;
-use super::wire::{Receive, Requests};
 use crate::engine::{Complete, Limits, ScriptWire};
 use crate::host::data::blocks::UserBlocks;
 use crate::host::data::elements::Message;
@@ -61,9 +62,7 @@ impl Requests {
 impl<'a> MpiPairsWire<'a> {
     /// A wire for which [`Requests::reserve_pairs`] made room.
     pub fn new(job: PairsJob<'a>, requests: &'a mut Requests) -> MpiPairsWire<'a> {
-        requests.receives.begin();
-        requests.sends.begin();
-        requests.flow.begin(job.sync_freq);
+        requests.begin(job.sync_freq);
         MpiPairsWire {
             patience: Patience::new(job.timeout_s),
             start: Instant::now(),
@@ -133,7 +132,11 @@ impl ScriptWire for MpiPairsWire<'_> {
         // SAFETY: as in `receive`. A copy has as many bytes, and stays where it is until its send is complete.
         let request = unsafe { mpi.start_send(message.chunk(), envelope, synchronous) }?;
         let message = Pending::of_send(mpi, request, synchronous)?;
-        (self.requests).sent(to, bytes, message, (synchronous, ahead), self.start);
+        let sending = Sending {
+            staged: None,
+            synchronous,
+        };
+        (self.requests).sent((to, bytes), message, sending, ahead, self.start);
         Ok(true)
     }
 

@@ -3,7 +3,8 @@
 //! One of the two asks, the other answers. The first words of each message say how long the next one will be, and
 //! whether this one is to be answered, so that the one that asks can decide from message to message.
 
-use super::patience::{Patience, Pending, test, wait};
+use super::patience::Patience;
+use super::pending::{Pending, test, wait};
 use super::start::Envelope;
 use crate::host::data::lent::{self, Lent};
 use crate::host::library::abi::Abi;

@@ -1,6 +1,7 @@
 //! Reductions of a few numbers, by which ranks agree.
 
-use super::patience::{Patience, Pending, test};
+use super::patience::Patience;
+use super::pending::{Pending, test};
 use super::watch;
 use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;

@@ -1,6 +1,7 @@
 //! [`Local`] and [`Slots`] over the shared segment of a node.
 
-use super::patience::{Patience, probe};
+use super::patience::Patience;
+use super::pending::probe;
 use super::wire::Job;
 use crate::engine::node::{Local, MARK, NodeRing, Places, Slots};
 use crate::engine::rooted::Misfit;

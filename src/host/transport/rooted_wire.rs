@@ -2,12 +2,11 @@
 
 use super::in_flight::{InFlight, Transfer};
 use super::local_packets::{LocalPackets, MailboxEvent};
-use super::patience::{
-    Patience, first_message, length, probe, take_back, verify, wait_any, was_taken_back,
-};
+use super::patience::Patience;
+use super::pending::{first_message, length, probe, take_back, verify, wait_any, was_taken_back};
+use super::requests::SYNCHRONOUS_BYTES;
 use super::start::Envelope;
 use super::tags::Tags;
-use super::wire::SYNCHRONOUS_BYTES;
 use crate::engine::rooted::{Misfit, RootedEvent, RootedWire};
 use crate::host::call::RootedOp;
 use crate::host::data::blocks::UserBlocks;
@@ -219,7 +218,7 @@ impl<'a> MpiRootedWire<'a> {
         Ok(None)
     }
 
-    /// Doubts blocks that are missing while another message from their rank is there. As in `MpiWire::look_around`,
+    /// Doubts blocks that are missing while another message from their rank is there. As in `Requests::look_around`,
     /// they will not come any more unless they have met their receives.
     fn doubt(&mut self) -> Result<(), Failure> {
         let (mpi, comm, packet) = (self.mpi, self.comm, self.tags.packet());

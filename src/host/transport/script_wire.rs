@@ -1,10 +1,10 @@
 //! [`ScriptWire`] over the host's point-to-point messages.
 
-use super::patience::{Patience, Pending, verify, wait};
+use super::patience::Patience;
+use super::pending::{Pending, wait};
+use super::requests::{Receive, Requests, Sending};
 use super::start::Envelope;
-use super::wire::{Receive, Requests, SYNCHRONOUS_BYTES, Sending, look_around};
 use crate::engine::{Complete, Limits, ScriptWire};
-use crate::flow::Verdict;
 use crate::host::data::operands::{Area, Operands, Room, Vectors, no_room};
 use crate::host::data::staging::StagingRoom;
 use crate::host::library::abi::Abi;
@@ -141,44 +141,6 @@ impl Requests {
 
 /// What the wires of scripts have in common.
 impl Requests {
-    /// May a message of `len` bytes leave to rank `to`, to which about `more` bytes follow in this call, and is it to
-    /// be sent synchronously? It may go `ahead` of others, which wait for something.
-    pub(super) fn may_send(&mut self, to: u32, len: u64, more: u64, ahead: bool) -> Option<bool> {
-        // Where time is simulated, nothing tells the flow that short messages have arrived.
-        let simulated = Abi::BUILT.is_simulated();
-        let has_room = || simulated || self.flow.has_room(to, len);
-        // What is in its turn must be found complete whenever it is.
-        if ahead && !(self.flow.wire_holds(len) && has_room() && self.sends.is_by_itself(to)) {
-            return None;
-        }
-        if simulated {
-            return Some(len >= SYNCHRONOUS_BYTES);
-        }
-        match self.flow.ask(to, len, more) {
-            Verdict::Wait => None,
-            Verdict::Synchronous => Some(true),
-            Verdict::Standard => Some(false),
-        }
-    }
-
-    /// A message of `len` bytes has been started to rank `to`. Times are counted from `start` on.
-    pub(super) fn sent(
-        &mut self,
-        to: u32,
-        len: u64,
-        message: Pending,
-        (synchronous, ahead): (bool, bool),
-        start: Instant,
-    ) {
-        let mark = synchronous.then(|| start.elapsed().as_nanos() as u64);
-        self.flow.sent(to, len, mark, ahead);
-        let sending = Sending {
-            staged: None,
-            synchronous,
-        };
-        self.sends.push(to, message, sending);
-    }
-
     /// One completed operation, if there is any, and the other rank.
     pub(super) fn complete(
         &mut self,
@@ -187,36 +149,17 @@ impl Requests {
     ) -> Result<Option<(Complete, u32)>, Failure> {
         // Where time is simulated, a test costs none, and few sends are under way: nothing may hold up the next one.
         let sent = match Abi::BUILT.is_simulated() {
-            true => self.complete_send(mpi, start)?,
+            true => self.delivered(mpi, start)?,
             false => None,
         };
-        if sent.is_some() {
-            return Ok(sent);
+        if let Some((number, to, _)) = sent {
+            return Ok(Some((Complete::Send(number), to)));
         }
-        if let Some((number, from, status, receive)) = self.receives.poll(mpi)? {
-            receive.check(mpi, from, &status)?;
-            // What an `int` cannot count was told apart by its tag.
-            if receive.len <= i32::MAX as u64 {
-                verify(mpi, &status, from, receive.len)?;
-            }
+        if let Some((number, from, _)) = self.received(mpi)? {
             return Ok(Some((Complete::Receive(number), from)));
         }
-        self.complete_send(mpi, start)
-    }
-
-    fn complete_send(
-        &mut self,
-        mpi: &Mpi,
-        start: Instant,
-    ) -> Result<Option<(Complete, u32)>, Failure> {
-        let Some((number, to, _, sending)) = self.sends.poll(mpi)? else {
-            return Ok(None);
-        };
-        if sending.synchronous {
-            let now = start.elapsed().as_nanos() as u64;
-            self.flow.acknowledged(to, now);
-        }
-        Ok(Some((Complete::Send(number), to)))
+        let sent = self.delivered(mpi, start)?;
+        Ok(sent.map(|(number, to, _)| (Complete::Send(number), to)))
     }
 
     /// Nothing can be done before an operation is complete.
@@ -239,10 +182,7 @@ impl Requests {
             let sends = sends.map(|(_, message, _)| message);
             return wait(mpi, receive.into_iter().chain(sends));
         }
-        match patience.wait() {
-            Some(idle) => look_around(mpi, comm, self, patience, idle),
-            None => Ok(()),
-        }
+        self.be_patient(mpi, comm, patience)
     }
 }
 
@@ -283,9 +223,7 @@ pub struct MpiScriptWire<'a> {
 impl<'a> MpiScriptWire<'a> {
     /// A wire for which [`Requests::reserve_script`] made room.
     pub fn new(job: ScriptJob<'a>, requests: &'a mut Requests) -> MpiScriptWire<'a> {
-        requests.receives.begin();
-        requests.sends.begin();
-        requests.flow.begin(job.sync_freq);
+        requests.begin(job.sync_freq);
         MpiScriptWire {
             left: job.operands.bytes(job.sends),
             patience: Patience::new(job.timeout_s),
@@ -363,7 +301,11 @@ impl ScriptWire for MpiScriptWire<'_> {
             })?;
         self.left = self.left.saturating_sub(len);
         let message = Pending::of_send(mpi, request, synchronous)?;
-        (self.requests).sent(to, len, message, (synchronous, ahead), self.start);
+        let sending = Sending {
+            staged: None,
+            synchronous,
+        };
+        (self.requests).sent((to, len), message, sending, ahead, self.start);
         Ok(true)
     }
 

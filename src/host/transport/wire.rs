@@ -1,140 +1,18 @@
 //! [`Wire`] over the host's point-to-point messages.
 
-use super::line::Line;
-use super::patience::{
-    Patience, Pending, first_message, peek, probe, verify, wait, was_taken_back,
-};
-use super::script_wire::Staged;
+use super::patience::Patience;
+use super::pending::{Pending, probe, wait};
+use super::requests::{Receive, Requests, Sending};
 use super::start::Envelope;
 use super::view::View;
-use crate::engine::rooted::Misfit;
-use crate::engine::{Event, Limits, Piece, Wire};
-use crate::flow::{Flow, Verdict};
+use crate::engine::{Event, Piece, Wire};
 use crate::host::data::data::Data;
-use crate::host::data::lent;
-use crate::host::data::staging::{Run, Staging, StagingRoom};
 use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
-use crate::host::object::code::Code;
 use crate::host::object::failure::{Failure, at};
-use std::collections::TryReserveError;
-use std::time::{Duration, Instant};
-
-/// Where time is simulated, from this length on a send is complete only when its message has reached a receive
-/// (`MPI_Issend`): that costs nothing there, and keeps ranks in step. Elsewhere, [`Flow`] says which ones are.
-pub const SYNCHRONOUS_BYTES: u64 = 4096;
-
-/// A receive in flight.
-#[derive(Clone, Copy)]
-pub(super) struct Receive {
-    pub(super) len: u64,
-    /// Its number in staging memory, if it is to be taken from there to its places.
-    pub(super) staged: Option<u32>,
-    /// What its message goes by.
-    pub(super) tag: i32,
-    /// Has it been taken back, should no message have met it?
-    pub(super) doubted: bool,
-}
-
-impl Receive {
-    /// One of so many bytes in their place.
-    pub(super) fn new(len: u64, tag: i32) -> Receive {
-        Receive {
-            len,
-            staged: None,
-            tag,
-            doubted: false,
-        }
-    }
-}
-
-impl Receive {
-    /// Has it its message, and not been taken back? `status` is that of a receive that is complete.
-    pub(super) fn check(
-        &self,
-        mpi: &Mpi,
-        from: u32,
-        status: &sys::MPI_Status,
-    ) -> Result<(), Failure> {
-        if self.doubted && was_taken_back(mpi, status)? {
-            return Err(Misfit::Stranger(from).into());
-        }
-        Ok(())
-    }
-}
-
-/// A send in flight.
-#[derive(Clone, Copy)]
-pub(super) struct Sending {
-    pub(super) staged: Option<u32>,
-    pub(super) synchronous: bool,
-}
-
-/// The requests in flight, what is known of the edges to other ranks, and the staging memory for messages whose pieces
-/// do not lie side by side. The memory is kept from call to call so that a call allocates nothing.
-#[derive(Default)]
-pub struct Requests {
-    pub(super) receives: Line<Receive>,
-    pub(super) sends: Line<Sending>,
-    /// In-flight control.
-    pub flow: Flow,
-    /// An earlier call, which this rank left with an error, may have left messages.
-    pub strayed: bool,
-    staged_in: Staging,
-    staged_out: Staging,
-    /// The message at hand.
-    runs: Vec<Run>,
-    /// Operands on their way.
-    pub(super) operands: Staged,
-    /// Blocks that are on their way to ranks and have been replaced.
-    pub(super) copies: Vec<(u32, Vec<u8>)>,
-}
-
-// SAFETY: requests are handles that any thread may pass to MPI; a communicator's requests are used by
-// one call at a time.
-unsafe impl Send for Requests {}
-
-impl Requests {
-    /// Makes room for messages within these limits, to and from at most `neighbors` ranks each, and for staging, so
-    /// that a wire does not allocate.
-    pub fn reserve(
-        &mut self,
-        limits: &Limits,
-        neighbors: u32,
-        staging: StagingRoom,
-    ) -> Result<(), Code> {
-        let mut reserve = || {
-            self.receives.reserve(limits.receives)?;
-            self.sends.reserve(limits.sends)?;
-            self.flow.reserve(limits.sends, neighbors)?;
-            self.runs.clear();
-            self.runs.try_reserve(staging.pieces)?;
-            self.staged_in.begin(&staging)?;
-            self.staged_out.begin(&staging)
-        };
-        reserve().map_err(|_: TryReserveError| Code::no_mem())
-    }
-
-    /// A wire is dropped. If messages are under way, something failed.
-    pub(super) fn leave(&mut self) {
-        if self.receives.pending().next().is_some() || self.sends.pending().next().is_some() {
-            lent::give_up();
-        }
-    }
-
-    /// Bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        self.receives.bytes()
-            + self.sends.bytes()
-            + self.flow.bytes()
-            + self.runs.capacity() * size_of::<Run>()
-            + self.staged_in.bytes()
-            + self.staged_out.bytes()
-            + self.operands.bytes()
-    }
-}
+use std::time::Instant;
 
 /// What the wires of a call have in common.
 #[derive(Clone, Copy)]
@@ -196,9 +74,7 @@ pub struct MpiWire<'a> {
 impl<'a> MpiWire<'a> {
     /// A wire as `view` has it.
     pub fn new(job: &Job<'a>, requests: &'a mut Requests, view: View<'a>) -> MpiWire<'a> {
-        requests.receives.begin();
-        requests.sends.begin();
-        requests.flow.begin(job.sync_freq);
+        requests.begin(job.sync_freq);
         MpiWire {
             job: *job,
             requests,
@@ -207,45 +83,6 @@ impl<'a> MpiWire<'a> {
             start: Instant::now(),
         }
     }
-}
-
-/// Nothing has happened for so long: is it because the ranks disagree about the call?
-///
-/// Looks for a message of another call from a rank whose message to this call is still missing. That rank sent all
-/// its messages to this call before any to a later one, and MPI matches messages of one rank in order: a probe for
-/// any tag finds none that was sent behind one which could have been found. So the missing message has met its
-/// receive, or it will not come any more, because that rank takes this call for another.
-///
-/// Order of matching is not order of completion: a message that has met its receive is found by no probe, though
-/// the rest of it may be under way for as long as it takes. So the receive is taken back, which has no effect if
-/// its message has met it.
-///
-/// If this rank has left an earlier call, a message of that one says nothing: then no receive is taken back.
-pub(super) fn look_around(
-    mpi: &Mpi,
-    comm: Comm,
-    requests: &mut Requests,
-    patience: &Patience,
-    idle: Duration,
-) -> Result<(), Failure> {
-    let mut missing = None;
-    for (from, message, receive) in requests.receives.pending() {
-        // One behind the oldest may have come, and its rank may be in a later call by now.
-        if let Some(status) = peek(mpi, message)? {
-            receive.check(mpi, from, &status)?;
-            continue;
-        }
-        missing = missing.or(Some(from));
-        let first = match receive.doubted || requests.strayed {
-            true => None,
-            false => first_message(mpi, comm, Some(from))?,
-        };
-        if first.is_some_and(|message| message.MPI_TAG != receive.tag) {
-            message.take_back(mpi)?;
-            receive.doubted = true;
-        }
-    }
-    patience.check(idle, missing)
 }
 
 impl MpiWire<'_> {
@@ -305,11 +142,8 @@ impl Wire for MpiWire<'_> {
         let to = self.view.rank(to);
         let view = self.view;
         let len = view.runs(self.job.data, pieces, &mut self.requests.runs);
-        let synchronous = match self.requests.flow.ask(to, len, more) {
-            _ if Abi::BUILT.is_simulated() => len >= SYNCHRONOUS_BYTES,
-            Verdict::Wait => return Ok(false),
-            Verdict::Synchronous => true,
-            Verdict::Standard => false,
+        let Some(synchronous) = self.requests.may_send(to, len, more, false) else {
+            return Ok(false);
         };
         let end = pieces.iter().map(|piece| self.view.end(piece)).max();
         self.job.pack(end.unwrap_or(0))?;
@@ -330,34 +164,26 @@ impl Wire for MpiWire<'_> {
         // arrived, or that are this rank's own.
         let request = unsafe { self.job.mpi.start_send(chunk, envelope, synchronous) }?;
         let message = Pending::of_send(self.job.mpi, request, synchronous)?;
-        let mark = synchronous.then(|| self.start.elapsed().as_nanos() as u64);
-        self.requests.flow.sent(to, len, mark, false);
         let sending = Sending {
             staged,
             synchronous,
         };
-        self.requests.sends.push(to, message, sending);
+        (self.requests).sent((to, len), message, sending, false, self.start);
         Ok(true)
     }
 
     fn poll(&mut self) -> Result<Option<Event>, Failure> {
         let (mpi, requests) = (self.job.mpi, &mut *self.requests);
-        let event = if let Some((number, from, status, receive)) = requests.receives.poll(mpi)? {
-            receive.check(mpi, from, &status)?;
-            verify(mpi, &status, from, receive.len)?;
+        let event = if let Some((number, _, receive)) = requests.received(mpi)? {
             if let Some(staged) = receive.staged {
                 let unpacked = requests.staged_in.scatter(mpi, self.job.comm, staged);
                 unpacked.map_err(at("unpacking"))?;
                 requests.staged_in.release(staged);
             }
             Event::Received(number)
-        } else if let Some((_, to, _, sending)) = requests.sends.poll(mpi)? {
+        } else if let Some((_, _, sending)) = requests.delivered(mpi, self.start)? {
             if let Some(staged) = sending.staged {
                 requests.staged_out.release(staged);
-            }
-            if sending.synchronous {
-                let now = self.start.elapsed().as_nanos() as u64;
-                requests.flow.acknowledged(to, now);
             }
             Event::Sent
         } else {
@@ -372,15 +198,6 @@ impl Wire for MpiWire<'_> {
         if Abi::BUILT.is_simulated() {
             return self.let_time_pass();
         }
-        match self.patience.wait() {
-            Some(idle) => look_around(
-                self.job.mpi,
-                self.job.comm,
-                self.requests,
-                &self.patience,
-                idle,
-            ),
-            None => Ok(()),
-        }
+        (self.requests).be_patient(self.job.mpi, self.job.comm, &mut self.patience)
     }
 }

@@ -1,14 +1,14 @@
 //! All-broadcasts over nodes, one after the other, from their description to what came of them.
 
-use super::plan::{Call, Plan, Travel};
+use super::plan::{Call, Plan};
 use super::ring::Ring;
 use super::world::{Broken, End, Link, Scene, State, World};
 use crate::wire::{Net, PiecePlaces, Rules};
 use rondo::engine::node::{self, Messages, Positions, Relay, RingRows};
 use rondo::engine::{
-    self, AllBroadcast, Entries, Limits, Order, Part, Pattern, Piece, Scratch, cut_long,
+    self, AllBroadcast, Limits, Members, Order, Part, Pattern, Piece, Schedules, Scratch,
 };
-use rondo::schedule::{Blocks, Circulant, Hypercube, Rounds, Span, Steps, TreeNeighbors};
+use rondo::schedule::{Circulant, Span};
 use rondo::topology::Topology;
 use std::sync::Arc;
 
@@ -53,6 +53,9 @@ impl Case {
     }
 }
 
+/// The leaders of the lanes on a node, and what they receive.
+type Lanes = Vec<(u32, Messages)>;
+
 /// Where the networks of a call are in its scene: one for each lane, and two inside of every node.
 fn parts_of(plan: &Plan, node: u32) -> usize {
     (plan.call.lanes + 2 * node) as usize
@@ -62,68 +65,33 @@ fn received_on(plan: &Plan, node: u32) -> usize {
     parts_of(plan, node) + 1
 }
 
-/// What the leader of `lane` receives on `node`.
-fn messages(plan: &Plan, case: &Case, node: u32, lane: u32) -> Messages {
-    let mut messages = Messages::default();
-    if plan.topology.nodes() > 1 {
-        let (schedule, cut) = (schedule(plan, node), plan.cut(lane));
-        let order = order(plan, node, &schedule, &cut);
-        let start = |node| plan.share(node, lane).offset;
-        messages.list(&order, case.limits.message, start);
-    }
-    messages
-}
-
-/// Who sends what to whom, as one rank knows it.
-#[derive(Default)]
-struct Schedule {
-    rows: engine::RootSchedules,
-    family: TreeNeighbors,
-}
-
-/// Between the nodes.
-fn schedule(plan: &Plan, node: u32) -> Schedule {
-    let mut schedule = Schedule::default();
-    let n = plan.topology.nodes();
-    match plan.call.travel {
-        Travel::Tree(shape) => schedule.family.set(shape, n, node, plan.contributors[0]),
-        _ => schedule
-            .rows
-            .set(&Circulant::new(n), node, &plan.contributors),
-    }
-    schedule
-}
-
-fn order<'a>(plan: &Plan, node: u32, schedule: &'a Schedule, cut: &'a [Part]) -> Order<'a> {
-    let graph = Circulant::new(plan.topology.nodes());
-    let pattern = match plan.call.travel {
-        Travel::Circulant => {
-            let rounds = Rounds::new(graph.q(), plan.call.blocks);
-            Pattern::Circulant(rounds, Entries::PerRoot(&schedule.rows))
-        }
-        Travel::Bruck => Pattern::Bruck(Steps::new(graph.p(), 2)),
-        Travel::Relay => Pattern::Relay,
-        Travel::Hypercube => Pattern::Hypercube(Hypercube::new(graph.p(), plan.call.blocks)),
-        Travel::Moves(moves) => Pattern::Moves(moves),
-        Travel::Ring => Pattern::Ring,
-        Travel::Tree(_) => Pattern::Tree(&schedule.family),
+/// In which order blocks go between the nodes.
+fn pattern<'a>(plan: &Plan, node: u32, schedules: &'a mut Schedules) -> Pattern<'a> {
+    let members = Members {
+        graph: Circulant::new(plan.topology.nodes()),
+        me: node,
+        contributors: &plan.contributors,
+        radix: 2,
     };
-    Order::new(graph, node, pattern, cut)
+    (plan.call.travel).pattern(plan.call.blocks, &members, schedules)
 }
 
-/// What the leader of `node` broadcasts inside: the blocks of a message that it has, or what it receives.
-fn inside(plan: &Plan, case: &Case, node: u32) -> (Messages, u32) {
-    let mut messages = messages(plan, case, node, 0);
-    let mut own = 0;
-    if plan
-        .call
-        .root
-        .is_some_and(|root| plan.topology.node(root) == node)
-    {
-        messages.list_own(Blocks::new(plan.call.bytes(), plan.call.blocks));
-        own = messages.count();
-    }
-    (messages, own)
+/// How the shares of each lane are cut, and who of the node of `rank` leads it and what that receives; the lane that
+/// `rank` leads.
+fn lanes(plan: &Plan, case: &Case, rank: u32) -> (Vec<Vec<Part>>, Lanes, Option<u32>) {
+    let (mut schedules, mut cuts, mut lanes) = (Schedules::default(), vec![], vec![]);
+    let pattern = pattern(plan, plan.topology.node(rank), &mut schedules);
+    let order = (pattern, case.limits.message);
+    let leads = (plan.assembly()).list_lanes(rank, order, &mut cuts, &mut lanes);
+    (cuts, lanes, leads)
+}
+
+/// What the leader of the node of `rank` broadcasts inside, who it is, and how much it has from the beginning.
+fn inside(plan: &Plan, case: &Case, rank: u32) -> (u32, Messages, u32) {
+    let (_, mut lanes, _) = lanes(plan, case, rank);
+    let (leader, mut messages) = lanes.swap_remove(0);
+    let own = (plan.assembly()).list_inside(plan.topology.node(rank), &mut messages);
+    (leader, messages, own)
 }
 
 /// A call before it begins.
@@ -167,7 +135,7 @@ fn scene(plan: &Arc<Plan>, case: &Case) -> Scene {
             Vec::from([shared.range(rank, piece.span)])
         };
         add(locals.clone(), case.limits.message, Box::new(place));
-        let (shared, (messages, _)) = (plan.clone(), inside(plan, case, node));
+        let (shared, (_, messages, _)) = (plan.clone(), inside(plan, case, locals[0]));
         let place = move |piece: &Piece| {
             let spans = messages.spans(piece.span.offset as u32).iter();
             spans.flat_map(|&span| shared.ranges(span)).collect()
@@ -261,19 +229,21 @@ fn calls(world: &World, plans: &[Arc<Plan>], case: &Case, rank: u32) -> Result<(
     Ok(())
 }
 
-/// The exchange with other nodes, if `rank` leads a lane; `wire` is its wire then.
+/// The exchange with other nodes, if this rank leads a lane; `wire` is its wire then.
 fn network<'n, 'a, 'w>(
     plan: &Plan,
     case: &Case,
-    (schedule, cuts): (&'a Schedule, &'a [Vec<Part>]),
-    scratch: &'a mut Scratch,
+    (leads, cuts): (Option<u32>, &'a [Vec<Part>]),
+    (schedules, scratch): (&'a mut Schedules, &'a mut Scratch),
     wire: &'n mut Link<'w>,
 ) -> node::Network<'n, 'a, Link<'w>> {
-    let node = plan.topology.node(wire.rank);
-    let lane = (0..plan.call.lanes).find(|&lane| plan.leaders(lane)[node as usize] == wire.rank);
-    let lane = lane.filter(|_| plan.topology.nodes() > 1)? as usize;
+    let (node, lane) = (plan.topology.node(wire.rank), leads? as usize);
     (wire.exchange, wire.port) = (lane, node);
-    let order = order(plan, node, schedule, &cuts[lane]);
+    let (graph, pattern) = (
+        Circulant::new(plan.topology.nodes()),
+        pattern(plan, node, schedules),
+    );
+    let order = Order::new(graph, node, pattern, &cuts[lane]);
     Some((AllBroadcast::new(order, case.limits, scratch), wire))
 }
 
@@ -285,20 +255,10 @@ fn by_ring(
     positions: &mut Positions,
 ) -> Result<(), Broken> {
     let topology = &plan.topology;
-    let (node, local, n) = (topology.node(rank), topology.local(rank), topology.nodes());
-    let lead = |lane| {
-        let leader = topology.local(plan.leaders(lane)[node as usize]);
-        (leader, messages(plan, case, node, lane))
-    };
-    let lanes: Vec<(u32, Messages)> = (0..plan.call.lanes).map(lead).collect();
-    let slices = match n {
-        1 => node::slices(plan.places().node_part(0).len, plan.capacity),
-        _ => 1,
-    };
-    let parts = topology.locals(node).iter();
-    let parts = parts.map(|&rank| plan.places().part(rank));
+    let (node, local) = (topology.node(rank), topology.local(rank));
+    let (cuts, lanes, leads) = lanes(plan, case, rank);
     let mut rows = RingRows::default();
-    rows.list(parts, slices, lanes.iter().map(|(leader, m)| (*leader, m)));
+    (plan.assembly()).list_rows(node, plan.capacity, &lanes, &mut rows);
     let position = positions.begin(rows.through());
     world.say(rank, call, node, format!("{position} {rows:?}"))?;
     let relay = Relay::new(&rows, local, position);
@@ -310,10 +270,10 @@ fn by_ring(
         node,
         local,
     };
-    let cuts: Vec<_> = (0..plan.call.lanes).map(|lane| plan.cut(lane)).collect();
-    let (schedules, mut scratch) = (schedule(plan, node), Scratch::default());
+    let (mut schedules, mut scratch) = (Schedules::default(), Scratch::default());
     let mut wire = link(world, (call, rank), 0, 0);
-    let network = network(plan, case, (&schedules, &cuts), &mut scratch, &mut wire);
+    let kept = (&mut schedules, &mut scratch);
+    let network = network(plan, case, (leads, &cuts), kept, &mut wire);
     node::run(relay, &mut end, network)
 }
 
@@ -333,54 +293,36 @@ fn by_messages(
     case: &Case,
     (call, rank): (usize, u32),
 ) -> Result<(), Broken> {
-    let topology = &plan.topology;
+    let (topology, assembly) = (&plan.topology, plan.assembly());
     let (node, me) = (topology.node(rank), topology.local(rank));
-    let locals = topology.locals(node);
-    let n = locals.len() as u32;
-    let graph = Circulant::new(n);
-    if n > 1 && plan.call.root.is_none() {
-        let lens = locals.iter().map(|&rank| plan.places().part(rank).len);
+    let graph = Circulant::new(topology.locals(node).len() as u32);
+    if let Some(pattern) = assembly.pattern_of_own(node) {
         let (mut cut, mut scratch) = (vec![], Scratch::default());
-        cut_long(lens, 2, &mut cut);
-        let order = Order::new(graph, me, Pattern::Bruck(Steps::new(n, 2)), &cut);
+        let lens = (topology.locals(node).iter()).map(|&rank| plan.places().part(rank).len);
+        let half = lens.max().unwrap_or(0).div_ceil(2);
+        assembly.cut_own(node, half.max(1), &mut cut);
+        let order = Order::new(graph, me, pattern, &cut);
         let mut wire = link(world, (call, rank), parts_of(plan, node), me);
         engine::run(
             AllBroadcast::new(order, case.limits, &mut scratch),
             &mut wire,
         )?;
     }
-    let (messages, own) = inside(plan, case, node);
-    let leader = topology.local(plan.leaders(0)[node as usize]);
-    let count = messages.count();
+    let (leader, messages, own) = inside(plan, case, rank);
     world.say(rank, call, node, format!("{messages:?}"))?;
-    let cut = [Part {
-        root: leader,
-        first: 0,
-        blocks: Blocks::new(count.into(), count.max(1)),
-    }];
-    let (mut schedule_inside, mut scratch) = (Schedule::default(), Scratch::default());
-    let all = (n > 1 && count > 0).then(|| {
-        let Schedule { rows, family } = &mut schedule_inside;
-        let pattern = match plan.call.travel {
-            Travel::Tree(shape) => {
-                family.set(shape, n, me, leader);
-                Pattern::Tree(family)
-            }
-            _ => {
-                rows.set(&graph, me, &[leader]);
-                Pattern::Circulant(Rounds::new(graph.q(), count), Entries::PerRoot(rows))
-            }
-        };
-        let limits = Limits {
-            message: 1,
-            ..case.limits
-        };
-        AllBroadcast::new(Order::new(graph, me, pattern, &cut), limits, &mut scratch)
-    });
+    let (mut schedules, mut cut, mut scratch) = Default::default();
+    let all = assembly.inside(
+        rank,
+        plan.call.travel.inside(|| 3),
+        (leader, &messages),
+        |_| case.limits,
+        (&mut schedules, &mut cut, &mut scratch),
+    );
     let mut local = link(world, (call, rank), received_on(plan, node), me);
-    let cuts = [plan.cut(0)];
-    let (schedules, mut scratch) = (schedule(plan, node), Scratch::default());
+    let (cuts, _, leads) = lanes(plan, case, rank);
+    let (mut schedules, mut scratch) = (Schedules::default(), Scratch::default());
     let mut wire = link(world, (call, rank), 0, 0);
-    let network = network(plan, case, (&schedules, &cuts), &mut scratch, &mut wire);
+    let kept = (&mut schedules, &mut scratch);
+    let network = network(plan, case, (leads, &cuts), kept, &mut wire);
     node::run_by_messages(all, own, &mut local, network)
 }

@@ -11,10 +11,10 @@ mod world;
 
 use crate::case::rng;
 use case::{Case, run};
-use plan::{Call, Travel, orders};
+use plan::{Call, orders};
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
-use rondo::engine::Limits;
+use rondo::engine::{Limits, Way};
 use rondo::schedule::{Moves, Shape};
 use rondo::topology::Topology;
 
@@ -89,10 +89,10 @@ fn a_broadcast_from_every_root_in_every_placement() {
                 call.lanes = lanes(&widths, ring, &mut rng);
                 if rng.random_range(0..3) == 0 {
                     call.travel = match rng.random_range(0..5) {
-                        0 => Travel::Relay,
-                        1 => Travel::Hypercube,
-                        2 => Travel::Moves(Moves::Scatter),
-                        _ => Travel::Tree(match rng.random_range(0..6) {
+                        0 => Way::Relay,
+                        1 => Way::Hypercube,
+                        2 => Way::Moves(Moves::Scatter),
+                        _ => Way::Tree(match rng.random_range(0..6) {
                             0 => Shape::CHAIN,
                             1 => Shape::Even(rng.random_range(2..=4)),
                             2 => Shape::InOrder,
@@ -125,13 +125,13 @@ fn distributions(p: u32, most: u64, rng: &mut TestRng) -> Vec<Vec<u64>> {
     ]
 }
 
-const TRAVELS: [Travel; 6] = [
-    Travel::Circulant,
-    Travel::Bruck,
-    Travel::Ring,
-    Travel::Moves(Moves::Doubling),
-    Travel::Moves(Moves::Neighbours),
-    Travel::Moves(Moves::Mesh),
+const TRAVELS: [Way; 6] = [
+    Way::Circulant,
+    Way::Bruck,
+    Way::Ring,
+    Way::Moves(Moves::Doubling),
+    Way::Moves(Moves::Neighbours),
+    Way::Moves(Moves::Mesh),
 ];
 
 #[test]
@@ -175,7 +175,7 @@ fn more_shapes_with_one_lane_and_with_all() {
             for (ring, lanes) in [(Some(4096), 1), (Some(4096), all), (None, 1)] {
                 let bcast = Call::bcast(p, rng.random_range(0..p), 400, 3);
                 let sizes = (0..u64::from(p)).map(|rank| rank % 4 * 5).collect();
-                let allgather = Call::allgather(sizes, Travel::Circulant, 2);
+                let allgather = Call::allgather(sizes, Way::Circulant, 2);
                 let mut calls = vec![bcast, allgather];
                 calls.iter_mut().for_each(|call| call.lanes = lanes);
                 let mut case = Case::new(nodes.clone(), calls, ring);
@@ -234,7 +234,7 @@ fn long_parts_on_one_node_share_the_ring() {
     let mut rng = rng(4);
     for p in [2, 3, 5, 8] {
         for sizes in distributions(p, 3000, &mut rng) {
-            let call = Call::allgather(sizes, Travel::Bruck, 1);
+            let call = Call::allgather(sizes, Way::Bruck, 1);
             let mut case = Case::new(vec![1; p as usize], vec![call], Some(1024));
             case.seed = rng.random();
             run(&case);
@@ -295,7 +295,7 @@ fn a_leader_serves_other_nodes_while_a_rank_of_its_own_does_nothing() {
 /// The control: with a part that others need, everybody waits for the slow rank.
 #[test]
 fn all_nodes_wait_for_the_part_of_a_slow_rank() {
-    let call = Call::allgather(vec![10; 6], Travel::Bruck, 1);
+    let call = Call::allgather(vec![10; 6], Way::Bruck, 1);
     let mut case = Case::new(vec![1, 1, 1, 2, 2, 2], vec![call], Some(1024));
     case.slow = Some(5);
     let state = run(&case);

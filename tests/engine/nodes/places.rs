@@ -1,8 +1,9 @@
 //! Where the bytes of all ranks are when they are put one behind the other, node by node, against lists in
 //! which every byte has an entry.
 
-use super::plan::{Call, Plan, Travel};
+use super::plan::{Call, Plan};
 use proptest::prelude::*;
+use rondo::engine::Way;
 use rondo::engine::node::{Messages, Places, slices};
 use rondo::schedule::{Blocks, Span};
 use rondo::topology::Topology;
@@ -124,7 +125,7 @@ proptest! {
     ) {
         let (nodes, sizes): (Vec<u64>, Vec<u64>) = ranks.into_iter().unzip();
         let topology = Topology::new(&nodes);
-        let call = Call::allgather(sizes.clone(), Travel::Bruck, 1);
+        let call = Call::allgather(sizes.clone(), Way::Bruck, 1);
         check(&topology, &Plan::new(&topology, &call, 0), &sizes, lanes);
     }
 

@@ -1,26 +1,12 @@
-//! What all ranks know of an all-broadcast over nodes, as the library puts it together.
+//! What all ranks know of an all-broadcast over nodes.
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
-use rondo::engine::node::Places;
-use rondo::engine::{Part, cut_alike, cut_long};
-use rondo::schedule::{Moves, Parts, Shape, Span, TreeNeighbors};
+use rondo::engine::node::{Assembly, Places};
+use rondo::engine::{Part, Way};
+use rondo::schedule::{Moves, Parts, Span, TreeNeighbors};
 use rondo::topology::Topology;
 use std::ops::Range;
-
-/// In which order the node parts travel between nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Travel {
-    Circulant,
-    Bruck,
-    Ring,
-    /// Down trees for this latency.
-    Tree(Shape),
-    Relay,
-    Hypercube,
-    /// In steps.
-    Moves(Moves),
-}
 
 /// A call: a broadcast if there is a root.
 #[derive(Clone, Debug)]
@@ -28,7 +14,8 @@ pub struct Call {
     pub root: Option<u32>,
     /// Bytes of each rank.
     pub sizes: Vec<u64>,
-    pub travel: Travel,
+    /// How the node parts travel between nodes.
+    pub travel: Way,
     /// Blocks of a node part, or of the longest.
     pub blocks: u32,
     pub lanes: u32,
@@ -41,13 +28,13 @@ impl Call {
         Call {
             root: Some(root),
             sizes,
-            travel: Travel::Circulant,
+            travel: Way::Circulant,
             blocks,
             lanes: 1,
         }
     }
 
-    pub fn allgather(sizes: Vec<u64>, travel: Travel, blocks: u32) -> Call {
+    pub fn allgather(sizes: Vec<u64>, travel: Way, blocks: u32) -> Call {
         Call {
             root: None,
             sizes,
@@ -113,6 +100,18 @@ impl Plan {
         }
     }
 
+    pub fn assembly(&self) -> Assembly<'_> {
+        Assembly {
+            topology: &self.topology,
+            places: self.places(),
+            root: self.call.root,
+            lanes: self.call.lanes,
+            way: self.call.travel,
+            blocks: self.call.blocks,
+            contributors: &self.contributors,
+        }
+    }
+
     /// Where the bytes of `span` are in the message, which has the parts in the order of ranks.
     pub fn ranges(&self, span: Span) -> Vec<Range<usize>> {
         let mut ranges = vec![];
@@ -141,29 +140,16 @@ impl Plan {
 
     /// The leader of `lane` on each node.
     pub fn leaders(&self, lane: u32) -> Vec<u32> {
-        let root = self.call.root.unwrap_or(0);
         let nodes = 0..self.topology.nodes();
         nodes
-            .map(|node| self.topology.lane_leader(node, root, lane))
+            .map(|node| self.assembly().leader(node, lane))
             .collect()
     }
 
     /// How the shares of `lane` are cut.
     pub fn cut(&self, lane: u32) -> Vec<Part> {
-        let len = |node| self.share(node, lane).len;
-        let has_part_of_each = match self.call.travel {
-            Travel::Bruck | Travel::Ring => true,
-            Travel::Moves(moves) => !moves.has_one_part(),
-            Travel::Circulant | Travel::Tree(_) | Travel::Relay | Travel::Hypercube => false,
-        };
-        let (blocks, mut cut) = (self.call.blocks, vec![]);
-        match has_part_of_each {
-            true => cut_long((0..self.topology.nodes()).map(len), blocks, &mut cut),
-            false => {
-                let parts = self.contributors.iter().map(|&root| (root, len(root)));
-                cut_alike(parts, blocks, &mut cut);
-            }
-        }
+        let mut cut = vec![];
+        self.assembly().cut(lane, &mut cut);
         cut
     }
 
@@ -179,14 +165,14 @@ impl Plan {
         let share = |node: u32| self.share(node % n, lane).len;
         match self.call.travel {
             // A block of every part in each round.
-            Travel::Circulant | Travel::Hypercube => {
+            Way::Circulant | Way::Hypercube => {
                 let longest = self.cut(lane).into_iter();
                 let round: u64 = longest.map(|part| part.blocks.span(0).len).sum();
                 let rounds = self.call.blocks - 1 + n.next_power_of_two().trailing_zeros();
                 round * u64::from(rounds)
             }
             // All of it to every child, or half of it where there are two trees.
-            Travel::Tree(shape) => {
+            Way::Tree(shape) => {
                 let (mut family, root) = (TreeNeighbors::default(), self.contributors[0]);
                 family.set(shape, n, node, root);
                 let part = self.cut(lane)[0];
@@ -202,7 +188,7 @@ impl Plan {
                 bytes
             }
             // The root sends all of it once. Relays share in what all others need, in whole blocks.
-            Travel::Relay => {
+            Way::Relay => {
                 let (part, relays) = (self.cut(lane)[0], n - 1);
                 let v = (node + n - self.contributors[0]) % n;
                 let own = (0..part.blocks.count()).filter(|i| v == 0 || i % relays == v - 1);
@@ -210,7 +196,7 @@ impl Plan {
                 bytes * u64::from(if v == 0 { 1 } else { relays - 1 })
             }
             // What it has so far, doubled from round to round, down to what is missing.
-            Travel::Bruck => {
+            Way::Bruck => {
                 let (mut bytes, mut have) = (0, n);
                 while have > 1 {
                     let half = have.div_ceil(2);
@@ -220,7 +206,7 @@ impl Plan {
                 bytes
             }
             // What the steps say: of a part, or of a share of the only one.
-            Travel::Moves(moves) => {
+            Way::Moves(moves) => {
                 let root = self.call.root.map_or(0, |_| self.contributors[0]);
                 let bytes = |part: u32| match moves {
                     Moves::Scatter => {
@@ -239,7 +225,7 @@ impl Plan {
                 steps.map(sent).sum()
             }
             // All but what the next node has.
-            Travel::Ring => (2..=n).map(|i| share(node + i)).sum(),
+            Way::Ring => (2..=n).map(|i| share(node + i)).sum(),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::packets::{GATHER, GO, HEADING, JOIN, NUMBER, SCATTER, STATE, length};
 use super::trees::{Rule, Tree, rounds, tree, tree_of_nodes};
 use crate::case::rng;
 use proptest::prelude::*;
-use rondo::engine::rooted::{Gather, Misfit, Scatter, Scratch, Shape, Terms};
+use rondo::engine::rooted::{Gather, Misfit, RootedTree, Scatter, Scratch, Terms};
 use rondo::engine::{self, Engine, Progress};
 use rondo::schedule::Parts;
 use rondo::topology::Topology;
@@ -15,7 +15,7 @@ use std::cell::RefCell;
 #[derive(Clone, Debug)]
 pub struct Case {
     pub op: RootedOp,
-    pub shape: Shape<'static>,
+    pub shape: RootedTree<'static>,
     pub root: u32,
     pub long: u64,
     pub window: u32,
@@ -47,7 +47,7 @@ impl Case {
             p: self.p(),
             root: self.root,
             shape: match &self.nodes {
-                Some(nodes) => Shape::Nodes(nodes),
+                Some(nodes) => RootedTree::Nodes(nodes),
                 None => self.shape,
             },
             long: self.long,
@@ -89,9 +89,12 @@ impl Case {
 
     /// The tree that short blocks take.
     pub fn tree(&self) -> Tree {
-        let (gather, adaptive) = (self.op == RootedOp::Gather, self.shape == Shape::Adaptive);
+        let (gather, adaptive) = (
+            self.op == RootedOp::Gather,
+            self.shape == RootedTree::Adaptive,
+        );
         let weight = |rank| match self.shape {
-            Shape::Star => None,
+            RootedTree::Star => None,
             _ if self.is_short(rank) => Some(self.sizes[rank as usize]),
             _ => (gather || rank == self.root).then_some(0),
         };
@@ -306,7 +309,7 @@ fn check(case: &Case, net: &Net) {
     let asked = packets.asked.iter().filter(|asked| **asked).count();
     let asks = if case.asks() { case.longs() } else { 0 };
     assert_eq!(asked, asks as usize, "{case:?}: ranks are asked");
-    let search = case.op == RootedOp::Gather && case.shape == Shape::Adaptive;
+    let search = case.op == RootedOp::Gather && case.shape == RootedTree::Adaptive;
     let expected = match search {
         true => (2 * tree.pairs, tree.others),
         false => (0, 0),

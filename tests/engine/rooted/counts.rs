@@ -5,16 +5,20 @@ use super::case::{Case, in_rounds, run, shuffled};
 use super::net::{Load, RootedOp};
 use super::packets::{HEADING, JOIN, NUMBER, STATE, numbers};
 use super::trees::rounds;
-use rondo::engine::rooted::Shape;
+use rondo::engine::rooted::RootedTree;
 use rondo::tree::{Distribution, Groups};
 use std::collections::HashMap;
 
-fn case(op: RootedOp, shape: Shape<'static>, root: u32, sizes: Vec<u64>) -> Case {
+fn case(op: RootedOp, shape: RootedTree<'static>, root: u32, sizes: Vec<u64>) -> Case {
     Case {
         op,
         shape,
         root,
-        long: if shape == Shape::Star { 1 } else { u64::MAX },
+        long: if shape == RootedTree::Star {
+            1
+        } else {
+            u64::MAX
+        },
         window: 64,
         sizes,
         other: None,
@@ -36,7 +40,7 @@ fn the_rounds_of_a_binomial_tree_are_optimal() {
     for (p, root) in places() {
         for op in [RootedOp::Gather, RootedOp::Scatter] {
             for window in [1, 64] {
-                let mut case = case(op, Shape::Binomial, root, vec![5; p as usize]);
+                let mut case = case(op, RootedTree::Binomial, root, vec![5; p as usize]);
                 case.window = window;
                 let found = run(&case, in_rounds).rounds;
                 assert_eq!(found, rounds(p), "{case:?}");
@@ -53,10 +57,10 @@ fn the_rounds_of_an_adaptive_tree_are_bounded() {
         for distribution in Distribution::ALL {
             let sizes = distribution.blocks(p as usize, 12, root.into());
             let q = rounds(p);
-            let gather = case(RootedOp::Gather, Shape::Adaptive, root, sizes.clone());
+            let gather = case(RootedOp::Gather, RootedTree::Adaptive, root, sizes.clone());
             let found = run(&gather, in_rounds).rounds;
             assert!(found <= 3 * q, "{gather:?}: {found} rounds");
-            let scatter = case(RootedOp::Scatter, Shape::Adaptive, root, sizes);
+            let scatter = case(RootedOp::Scatter, RootedTree::Adaptive, root, sizes);
             let found = run(&scatter, in_rounds).rounds;
             assert!(found <= q, "{scatter:?}: {found} rounds");
         }
@@ -72,7 +76,7 @@ fn the_rounds_of_a_star_are_the_blocks() {
             let sizes = distribution.blocks(p as usize, 12, root.into());
             for op in [RootedOp::Gather, RootedOp::Scatter] {
                 for window in [1, 2, 64, 200] {
-                    let mut case = case(op, Shape::Star, root, sizes.clone());
+                    let mut case = case(op, RootedTree::Star, root, sizes.clone());
                     case.window = window;
                     let blocks = case.longs();
                     let expected = match window {
@@ -95,7 +99,7 @@ fn both_ways_together_take_no_longer_than_one_after_the_other() {
         for distribution in Distribution::ALL {
             let sizes = distribution.blocks(p as usize, 12, root.into());
             for op in [RootedOp::Gather, RootedOp::Scatter] {
-                let mut case = case(op, Shape::Binomial, root, sizes.clone());
+                let mut case = case(op, RootedTree::Binomial, root, sizes.clone());
                 (case.long, case.window) = (12, 200);
                 let found = run(&case, in_rounds).rounds;
                 let expected = case.longs() + rounds(p);
@@ -113,7 +117,7 @@ fn memory_for_packets_is_bounded_by_a_limit() {
     let mut nearly = 0;
     for (p, root) in places() {
         for op in [RootedOp::Gather, RootedOp::Scatter] {
-            for shape in [Shape::Binomial, Shape::Adaptive] {
+            for shape in [RootedTree::Binomial, RootedTree::Adaptive] {
                 for limit in [0, 500, 20_000] {
                     let long = limit / u64::from(p) + 1;
                     for sizes in [
@@ -148,7 +152,7 @@ fn memory_for_packets_is_bounded_by_a_limit() {
 #[test]
 fn packets_in_all_are_bounded() {
     for (p, root) in places() {
-        for shape in [Shape::Binomial, Shape::Adaptive] {
+        for shape in [RootedTree::Binomial, RootedTree::Adaptive] {
             for distribution in Distribution::ALL {
                 for op in [RootedOp::Gather, RootedOp::Scatter] {
                     let sizes = distribution.blocks(p as usize, 60, root.into());
@@ -177,7 +181,7 @@ fn three_packets_for_each_group_find_the_tree() {
     for (p, root) in places() {
         for distribution in Distribution::ALL {
             let sizes = distribution.blocks(p as usize, 12, root.into());
-            let case = case(RootedOp::Gather, Shape::Adaptive, root, sizes);
+            let case = case(RootedOp::Gather, RootedTree::Adaptive, root, sizes);
             let groups = Groups::new(p, root);
             let mut packets = HashMap::new();
             for (from, to, load) in run(&case, in_rounds).log {

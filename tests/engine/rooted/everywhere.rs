@@ -4,17 +4,17 @@ use super::case::{Case, carry_out, run, shuffled, starving};
 use super::net::RootedOp;
 use crate::case::rng;
 use proptest::prelude::*;
-use rondo::engine::rooted::Shape;
+use rondo::engine::rooted::RootedTree;
 use rondo::tree::Distribution;
 
 /// Gathers and scatters of `sizes` over every tree, where no block is long, some are, most, all.
 fn cases(root: u32, sizes: &[u64], b: u64, window: u32) -> Vec<Case> {
     let mut cases = vec![];
     for op in [RootedOp::Gather, RootedOp::Scatter] {
-        for shape in [Shape::Star, Shape::Binomial, Shape::Adaptive] {
+        for shape in [RootedTree::Star, RootedTree::Binomial, RootedTree::Adaptive] {
             let longs = [1, b / 2 + 1, b, b + 1, u64::MAX];
             for long in longs {
-                if shape == Shape::Star && long > 1 {
+                if shape == RootedTree::Star && long > 1 {
                     continue; // nothing is short without a tree
                 }
                 cases.push(Case {
@@ -160,7 +160,7 @@ fn nothing_at_all() {
     for p in [1, 2, 3, 9] {
         for case in cases(p - 1, &vec![0; p as usize], 3, 1) {
             let net = run(&case, shuffled(1));
-            let silent = p == 1 || case.op == RootedOp::Scatter || case.shape == Shape::Star;
+            let silent = p == 1 || case.op == RootedOp::Scatter || case.shape == RootedTree::Star;
             assert_eq!(net.log.is_empty(), silent, "{case:?}");
         }
     }
@@ -170,7 +170,7 @@ prop_compose! {
     /// Blocks of all lengths that a number in a packet may have, many of them empty.
     fn any_case()(
         op in prop_oneof![Just(RootedOp::Gather), Just(RootedOp::Scatter)],
-        shape in prop_oneof![Just(Shape::Star), Just(Shape::Binomial), Just(Shape::Adaptive)],
+        shape in prop_oneof![Just(RootedTree::Star), Just(RootedTree::Binomial), Just(RootedTree::Adaptive)],
         sizes in prop::collection::vec(prop_oneof![
             3 => Just(0u64), 4 => 1u64..40, 2 => 100u64..400, 1 => 16_300u64..16_500,
         ], 1..90),
@@ -179,7 +179,7 @@ prop_compose! {
         window in prop_oneof![1u32..5, 1u32..100, Just(u32::MAX)],
     ) -> Case {
         let root = root.index(sizes.len()) as u32;
-        let long = if shape == Shape::Star { long.min(1) } else { long };
+        let long = if shape == RootedTree::Star { long.min(1) } else { long };
         Case { op, shape, root, long, window, sizes, other: None, nodes: None }
     }
 }

@@ -7,7 +7,7 @@ use crate::case::rng;
 use proptest::prelude::*;
 use rondo::engine;
 use rondo::engine::rooted::{
-    Gather, Misfit, RootedEvent, RootedWire, Scatter, Scratch, Shape, Terms,
+    Gather, Misfit, RootedEvent, RootedTree, RootedWire, Scatter, Scratch, Terms,
 };
 use rondo::host::{self, Failure, InFlight, LocalPackets, MailboxEvent, MailboxState, Route};
 use rondo::schedule::Parts;
@@ -265,7 +265,7 @@ fn take_part(
         rank,
         p: job.nodes.p(),
         root: call.root,
-        shape: Shape::Nodes(&job.nodes),
+        shape: RootedTree::Nodes(&job.nodes),
         long: call.long,
         window: call.window,
     };

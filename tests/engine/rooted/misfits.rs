@@ -5,17 +5,17 @@ use super::case::{Case, Failure, carry_out, hear, hear_with, shuffled};
 use super::net::{Net, RootedOp, Stop, bytes_of};
 use super::packets::{GATHER, GO, JOIN, SCATTER, STATE, numbers, packet};
 use proptest::prelude::*;
-use rondo::engine::rooted::{Misfit, Scratch, Shape};
+use rondo::engine::rooted::{Misfit, RootedTree, Scratch};
 
 /// Blocks are long from here on.
 const LONG: u64 = 10;
 
-fn case(op: RootedOp, shape: Shape<'static>, root: u32, sizes: &[u64]) -> Case {
+fn case(op: RootedOp, shape: RootedTree<'static>, root: u32, sizes: &[u64]) -> Case {
     Case {
         op,
         shape,
         root,
-        long: if shape == Shape::Star { 1 } else { LONG },
+        long: if shape == RootedTree::Star { 1 } else { LONG },
         window: 64,
         sizes: sizes.to_vec(),
         other: None,
@@ -35,7 +35,8 @@ fn a_count_that_is_not_the_roots_is_noticed() {
             for rank in (0..p).filter(|rank| *rank != root) {
                 for (own, at_root) in counts.iter().flat_map(|a| counts.map(|b| (*a, b))) {
                     for op in [RootedOp::Gather, RootedOp::Scatter] {
-                        for shape in [Shape::Star, Shape::Binomial, Shape::Adaptive] {
+                        for shape in [RootedTree::Star, RootedTree::Binomial, RootedTree::Adaptive]
+                        {
                             let mut case = case(op, shape, root, &vec![7; p as usize]);
                             case.window = [1, 64][seed as usize % 2];
                             case.sizes[rank as usize] = at_root;
@@ -60,7 +61,7 @@ fn check(case: &Case, rank: u32, own: u64, seed: u64) {
     let misfit = Misfit::Block { rank, own, root };
     let [small, large] = [own.min(root), own.max(root)];
     let by_packet = match case.op {
-        RootedOp::Gather => case.shape != Shape::Star,
+        RootedOp::Gather => case.shape != RootedTree::Star,
         RootedOp::Scatter => small > 0 && large < case.long,
     };
     let sees = if case.op == RootedOp::Gather {
@@ -71,7 +72,7 @@ fn check(case: &Case, rank: u32, own: u64, seed: u64) {
     // If the root asks a rank that has nothing to send, the rank may notice it while it looks for its
     // place.
     let asked = Failure::Misfit(rank, Misfit::Stranger(case.root));
-    if failure == asked && case.asks() && case.shape == Shape::Adaptive && own < case.long {
+    if failure == asked && case.asks() && case.shape == RootedTree::Adaptive && own < case.long {
         return;
     }
     let Failure::Fault(fault) = &failure else {
@@ -128,7 +129,7 @@ fn only_this(case: &Case, rank: u32, from: u32, packet: &[u8]) {
         }
     }
     let other = (0..case.p()).find(|other| ![rank, from, case.root].contains(other));
-    if let (Some(other), RootedOp::Gather, Shape::Binomial) = (other, case.op, case.shape) {
+    if let (Some(other), RootedOp::Gather, RootedTree::Binomial) = (other, case.op, case.shape) {
         assert_eq!(says(case, rank, other, packet), stranger(other), "{what}");
     }
     let (twice, _) = hear(case, rank, &[(from, packet), (from, packet)]);
@@ -141,7 +142,7 @@ const SIZES: [u64; 4] = [3, 4, 12, 0];
 /// With root 0, rank 3 is the parent of 2, and 0 that of 1 and 3.
 #[test]
 fn only_packets_of_children_are_taken() {
-    let case = case(RootedOp::Gather, Shape::Binomial, 0, &SIZES);
+    let case = case(RootedOp::Gather, RootedTree::Binomial, 0, &SIZES);
     let from_1 = packet(GATHER, &[0, 4], &data(&[(1, 4)]));
     let from_3 = packet(GATHER, &[0, 12, 0], &[]);
     only_this(&case, 0, 1, &from_1);
@@ -160,7 +161,7 @@ fn only_packets_of_children_are_taken() {
 
 #[test]
 fn sizes_in_packets_are_compared_with_the_roots() {
-    let case = case(RootedOp::Gather, Shape::Binomial, 0, &SIZES);
+    let case = case(RootedOp::Gather, RootedTree::Binomial, 0, &SIZES);
     let block = |rank, own, root| Stop::Misfit(Misfit::Block { rank, own, root });
     let short = packet(GATHER, &[0, 5], &[1; 5]);
     assert_eq!(says(&case, 0, 1, &short), block(1, 5, 4));
@@ -175,7 +176,7 @@ fn sizes_in_packets_are_compared_with_the_roots() {
 /// Numbers that no block has: their sum is too large, or they have too many bytes.
 #[test]
 fn numbers_without_sense_are_refused() {
-    let mut gather = case(RootedOp::Gather, Shape::Binomial, 0, &SIZES);
+    let mut gather = case(RootedOp::Gather, RootedTree::Binomial, 0, &SIZES);
     gather.long = u64::MAX;
     for huge in [u64::MAX - 1, 1 << 63] {
         let sizes = packet(GATHER, &[0, huge, huge], &[]);
@@ -186,7 +187,7 @@ fn numbers_without_sense_are_refused() {
     let no_rank = packet(GATHER, &[1 << 32, 4], &data(&[(1, 4)]));
     assert_eq!(says(&gather, 0, 1, &no_rank), stranger(1));
 
-    let scatter = case(RootedOp::Scatter, Shape::Binomial, 0, &[3, 4, 5, 6]);
+    let scatter = case(RootedOp::Scatter, RootedTree::Binomial, 0, &[3, 4, 5, 6]);
     for huge in [u64::MAX, u64::MAX - 3, 1 << 63] {
         for numbers in [
             [0, 2, 2, huge, 1, 0],
@@ -202,7 +203,7 @@ fn numbers_without_sense_are_refused() {
 /// Rank 1 has a long block, and the root asks for it.
 #[test]
 fn only_the_root_asks() {
-    let mut case = case(RootedOp::Gather, Shape::Star, 0, &[0, 12, 12]);
+    let mut case = case(RootedOp::Gather, RootedTree::Star, 0, &[0, 12, 12]);
     let go = packet(GO, &[0], &[]);
     case.window = 1;
     let (done, net) = hear(&case, 1, &[(0, &go)]);
@@ -226,7 +227,7 @@ fn only_the_root_asks() {
 /// one.
 #[test]
 fn only_the_packets_of_its_round_lead_a_rank_to_the_tree() {
-    let mut case = case(RootedOp::Gather, Shape::Adaptive, 3, &[9, 2, 5, 5]);
+    let mut case = case(RootedOp::Gather, RootedTree::Adaptive, 3, &[9, 2, 5, 5]);
     let state = |numbers: &[u64]| packet(STATE, &[&[3, 0], numbers].concat(), &[]);
     only_this(&case, 0, 1, &state(&[1, 2, 2]));
     let wrong = [
@@ -311,7 +312,7 @@ fn only_the_packets_of_its_round_lead_a_rank_to_the_tree() {
 /// Rank 3 gets its block and that of 2, which it sends on.
 #[test]
 fn only_packets_with_the_receivers_block_are_taken() {
-    let case = case(RootedOp::Scatter, Shape::Binomial, 0, &[3, 4, 5, 6]);
+    let case = case(RootedOp::Scatter, RootedTree::Binomial, 0, &[3, 4, 5, 6]);
     let blocks = data(&[(2, 5), (3, 6)]);
     let right = packet(SCATTER, &[0, 2, 2, 5, 1, 6], &blocks);
     only_this(&case, 3, 0, &right);
@@ -346,7 +347,7 @@ fn only_packets_with_the_receivers_block_are_taken() {
 /// The root, a rank with a long block and one with none get no packets.
 #[test]
 fn who_gets_no_packet_takes_none() {
-    let case = case(RootedOp::Scatter, Shape::Binomial, 0, &SIZES);
+    let case = case(RootedOp::Scatter, RootedTree::Binomial, 0, &SIZES);
     for (rank, from) in [(0, 1), (2, 0), (3, 0)] {
         let bytes = SIZES[rank as usize];
         let packet = packet(
@@ -365,7 +366,7 @@ fn packets_about_another_root_are_refused() {
         for (ours, theirs) in [(0, 1), (1, 0), (p - 1, 0), (0, p - 1)] {
             let mut case = case(
                 RootedOp::Gather,
-                Shape::Binomial,
+                RootedTree::Binomial,
                 theirs,
                 &vec![4; p as usize],
             );
@@ -418,7 +419,7 @@ proptest! {
     #[test]
     fn garbage_does_no_harm(
         packet in garbage(), from in 0u32..4, rank in 0u32..4,
-        shape in prop_oneof![Just(Shape::Star), Just(Shape::Binomial), Just(Shape::Adaptive)],
+        shape in prop_oneof![Just(RootedTree::Star), Just(RootedTree::Binomial), Just(RootedTree::Adaptive)],
         window in prop_oneof![Just(1u32), Just(64)],
     ) {
         if from == rank {

@@ -4,7 +4,7 @@
 use super::case::{Case, Failure, carry_out, in_rounds, shuffled};
 use super::net::{Desk, Load, Net, RootedOp, bytes_of};
 use super::packets::{GATHER, SCATTER};
-use rondo::engine::rooted::{RootedWire, Shape};
+use rondo::engine::rooted::{RootedTree, RootedWire};
 use rondo::topology::Topology;
 use std::cell::RefCell;
 
@@ -13,9 +13,9 @@ fn cases() -> Vec<Case> {
     let mut cases = vec![];
     for op in [RootedOp::Gather, RootedOp::Scatter] {
         for (shape, long) in [
-            (Shape::Star, 1),
-            (Shape::Binomial, 12),
-            (Shape::Adaptive, 12),
+            (RootedTree::Star, 1),
+            (RootedTree::Binomial, 12),
+            (RootedTree::Adaptive, 12),
         ] {
             for window in [2, 64] {
                 for p in [4, 5, 8, 13] {
@@ -31,7 +31,7 @@ fn cases() -> Vec<Case> {
                         nodes: None,
                     });
                     // The same on nodes.
-                    if let (Shape::Binomial, Some(last)) = (shape, cases.last()) {
+                    if let (RootedTree::Binomial, Some(last)) = (shape, cases.last()) {
                         let names: Vec<u64> = (0..p).map(|rank| rank % 3).collect();
                         let nodes = Some(Topology::new(&names));
                         cases.push(Case {

@@ -8,7 +8,7 @@ use super::packets::{GATHER, SCATTER};
 use super::trees::rounds;
 use crate::case::rng;
 use proptest::prelude::*;
-use rondo::engine::rooted::Shape;
+use rondo::engine::rooted::RootedTree;
 use rondo::topology::Topology;
 use rondo::tree::{Distribution, Groups, Hierarchy};
 
@@ -55,7 +55,7 @@ fn cases(nodes: &Topology, root: u32, sizes: &[u64], b: u64, window: u32) -> Vec
         for long in [1, b / 2 + 1, b, u64::MAX] {
             cases.push(Case {
                 op,
-                shape: Shape::Binomial,
+                shape: RootedTree::Binomial,
                 root,
                 long,
                 window,
@@ -323,7 +323,7 @@ prop_compose! {
     ) -> Case {
         let root = root.index(sizes.len()) as u32;
         let nodes = Some(Topology::new(&names));
-        Case { op, shape: Shape::Binomial, root, long, window, sizes, other: None, nodes }
+        Case { op, shape: RootedTree::Binomial, root, long, window, sizes, other: None, nodes }
     }
 }
 

@@ -6,8 +6,8 @@ use rondo::algorithm::Algorithm;
 use rondo::collective::{Collective, Family};
 use rondo::config::Config;
 use rondo::decide::{
-    AllBroadcast, Barrier, Broadcast, Choice, Context, Facts, Form, Method, Order, Problem,
-    Reduction, Rooted, TotalExchange, long_block, model_of, shape,
+    AllBroadcast, Barrier, Broadcast, Choice, Context, Facts, Form, Method, OperatorProperties,
+    Problem, Reduction, Rooted, TotalExchange, long_block, model_of, shape,
 };
 use rondo::model::{Call, Model, Prediction};
 use rondo::network::Network;
@@ -82,7 +82,7 @@ impl Question<'_> {
                     unit: 1,
                     longest: bytes.div_ceil(self.ranks.into()),
                     fullest: bytes,
-                    order: Order::ANY,
+                    operator: OperatorProperties::ANY,
                 };
                 call.by(algorithm, 0)
             }

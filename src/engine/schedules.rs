@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::engine::{Entries, RootSchedules};
+use super::{Entries, RootSchedules};
 use crate::schedule::{Circulant, Shape, TreeNeighbors};
 
 /// Up to one contributor in so many ranks, schedules are made for the contributors only.
