@@ -204,7 +204,13 @@ impl Reduction<'_> {
 
     /// Is halving the faster one of them by the model? What was measured of the network counts.
     fn is_for_halving(&self) -> bool {
-        self.has_two_ways() && self.halving_ratio() < 1.0
+        self.is_cut_freely() && self.has_two_ways() && self.halving_ratio() < 1.0
+    }
+
+    /// Has a vector the same bits in whatever pieces it is reduced? An operator of the user's may round the last
+    /// elements of a piece otherwise than the first ones, as vectorised loops do.
+    fn is_cut_freely(&self) -> bool {
+        self.operator.exact || self.operator.built_in
     }
 
     /// How many times as long as a gather over nodes halving takes by the model.
@@ -515,11 +521,10 @@ impl Problem for Reduction<'_> {
         Some(prior)
     }
 
-    /// Where the host and Rondo, or two ways of Rondo's, give the same bits. An operator of the user's may have others
-    /// for pieces of other lengths.
+    /// Where the host and Rondo, or two ways of Rondo's, give the same bits.
     #[inline]
     fn learns(&self, choice: Choice) -> bool {
-        let has_others = || self.operator.built_in && self.has_two_ways();
+        let has_others = || self.is_cut_freely() && self.has_two_ways();
         is_doubted(choice) && (self.may_be_hosts() || has_others())
     }
 }

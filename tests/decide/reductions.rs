@@ -107,6 +107,54 @@ fn short_sums_over_nodes_are_gathered_or_halved_whatever_is_faster_on_the_networ
     }
 }
 
+/// A function of the program's may round the last elements of a piece otherwise than the first ones. So nothing that is
+/// measured chooses the pieces of its vectors.
+#[test]
+fn the_pieces_of_a_users_operator_follow_from_nothing_that_is_measured() {
+    let operator = OperatorProperties {
+        built_in: false,
+        ..SUM_OF_DOUBLES
+    };
+    let near = Network {
+        alpha_us: Some(2.0),
+        gap_us: Some(0.3),
+        ..FAR
+    };
+    let slow_link = Network {
+        alpha_us: Some(30.0),
+        gap_us: Some(5.0),
+        beta_ns_per_kb: Some(8000.0),
+        ..FAR
+    };
+    let named = |collective, algorithm| {
+        config(|c| {
+            c[collective].min_bytes = Some(0);
+            c[collective].setting = algorithm;
+        })
+    };
+    for (collective, algorithm) in [
+        (Collective::Allreduce, Setting::Auto),
+        (Collective::Allreduce, Setting::Use(Algorithm::DualRoot)),
+        (Collective::Scan, Setting::Use(Algorithm::Pipelined)),
+        (Collective::Reduce, Setting::Auto),
+        (Collective::ReduceScatter, Setting::Auto),
+    ] {
+        let config = named(collective, algorithm);
+        for facts in [NODES, full(2, 3), full(4, 4)] {
+            for bytes in (3..23).map(|log| 1 << log) {
+                let by = |network| {
+                    let facts = Facts { network, ..facts };
+                    reduction(collective, facts, bytes, operator, &config)
+                };
+                let first = by(Network::default());
+                for network in [FAR, near, slow_link] {
+                    assert_eq!(by(network), first, "{collective:?} {facts:?} {bytes}");
+                }
+            }
+        }
+    }
+}
+
 /// Where a node has few ranks, hosts send hardly more than leaders would, and need no memory for it.
 #[test]
 fn short_sums_over_nodes_with_few_ranks_are_the_hosts() {

@@ -80,7 +80,7 @@ impl Exchange<'_> {
         let most = facts.eager_bytes.min(PIECE_BYTES);
         let (places, which) = match &route {
             Route::Circulant => {
-                let radix = || facts.exchange_radix(bytes, state.config());
+                let radix = || state.facts().exchange_radix(bytes, state.config());
                 let radix = host::with_plain_floats(radix);
                 circulant_exchange(script, &Group::all(p, me), radix, block, most);
                 (AreaPlaces::Around(p, me), 1)
@@ -91,7 +91,7 @@ impl Exchange<'_> {
             }
             Route::Nodes(lanes, memory) => {
                 let nodes = NodeExchange::new(state.topology(), me, memory.is_some(), *lanes);
-                let radix = || facts.radix_inside(bytes, state.config());
+                let radix = || state.facts().radix_inside(bytes, state.config());
                 nodes.write(script, host::with_plain_floats(radix), block, most);
                 (AreaPlaces::Nodes(nodes), 2)
             }

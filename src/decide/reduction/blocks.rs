@@ -119,10 +119,13 @@ impl Reduction<'_> {
     }
 
     /// The blocks of a vector that goes along the ranks, or up and down two trees, at this pace. Operands are joined in
-    /// the same way whatever the blocks are: so what was measured of the network counts.
+    /// the same way whatever the blocks are: so what was measured of the network counts, if the operator does not mind.
     fn pipelined_blocks(&self, pace: Pace) -> u32 {
         let Context { facts, config, .. } = self.context;
-        let (between, inside) = facts.models(config);
+        let (between, inside) = match self.is_cut_freely() {
+            true => facts.models(config),
+            false => config.network.models(),
+        };
         let model = if facts.nodes == 1 { inside } else { between };
         model.tree_blocks(pace, self.bytes, facts.eager_bytes)
     }
