@@ -48,6 +48,21 @@ static void find(int profiled) {
     if (test.failures) MPI_Abort(MPI_COMM_WORLD, 5);
 }
 
+/* Of nonblocking and persistent ones a program finds those of its MPI library: whoever finds none calls those with int.
+ * Rondo never has the names that they are compared with. */
+static void find_no_others(void) {
+    const char *nonblocking[] = {"MPI_Ibcast_c", "MPI_Iallreduce_c", "MPI_Iallgatherv_c", "PMPI_Ialltoallw_c"};
+    const char *persistent[] = {"MPI_Bcast_init_c", "MPI_Allreduce_init_c", "MPI_Allgatherv_init_c",
+                                "PMPI_Alltoallw_init_c"};
+    int has_nonblocking = dlsym(RTLD_DEFAULT, "MPI_Ineighbor_allgather_c") != NULL;
+    int has_persistent = dlsym(RTLD_DEFAULT, "MPI_Neighbor_allgather_init_c") != NULL;
+    CHECK(has_nonblocking == !HOST_HAS_NONE);
+    for (int i = 0; i < 4; i++) {
+        CHECK_IN((dlsym(RTLD_DEFAULT, nonblocking[i]) != NULL) == has_nonblocking, "%s", nonblocking[i]);
+        CHECK_IN((dlsym(RTLD_DEFAULT, persistent[i]) != NULL) == has_persistent, "%s", persistent[i]);
+    }
+}
+
 enum { N = 3, MOST = 16 };
 
 /* What is in a count, or in a pointer, that has no meaning. */
@@ -280,6 +295,7 @@ static void duplicates(int profiled) {
 int main(int argc, char **argv) {
     start(&argc, &argv, "narrow");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    find_no_others();
     const char *of[] = {"bcast", "allgatherv", "gatherv", "scatterv", "allreduce", "reduce_scatter", "alltoallw"};
     for (int profiled = 0; profiled < 2; profiled++) {
         find(profiled);
