@@ -430,6 +430,7 @@ fn leave<O: Operation>(
         | Why::FewRanks
         | Why::Inter
         | Why::Versions
+        | Why::Outlives
         | Why::Unusable
         | Why::Outside
         | Why::NoWorld

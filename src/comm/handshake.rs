@@ -113,6 +113,10 @@ impl State {
             &rules,
             &KNOWN.numbers(known.as_deref().map(nodes::placement)),
         );
+        if mpi.is_of_mpich() && process::PROCESS.get().is_some_and(|own| own.outlives) {
+            proposal.outlive();
+            mpi.outlive();
+        }
         let mut waiting = Waiting::new(rank, p, own.timeout_s, collective);
         let interval = waiting.interval();
         mpi.max_in_time(comm, &mut proposal.0, interval, move |time| {
@@ -172,6 +176,9 @@ impl State {
         self.tag_mask = ((1u64 << (proposal.tag_max() + 1).ilog2()) - 1) as u32;
         if !self.config.enabled {
             self.closed = Some(Why::Off);
+        } else if proposal.outlives() {
+            self.closed = Some(Why::Outlives);
+            say_that_it_outlives(host);
         } else if self.facts.p < 3 {
             self.closed = Some(Why::FewRanks);
         } else if self.config.gpu.leaves(proposal.devices(self.config.gpu)) {
@@ -186,7 +193,9 @@ impl State {
         if self.rank == 0 {
             self.report_differences(host, proposal);
         }
-        if self.config.stats.format != StatsFormat::Off && spans_world {
+        // In the end not all may be there to add up.
+        let adds_up = spans_world && !proposal.outlives();
+        if self.config.stats.format != StatsFormat::Off && adds_up {
             ADD_UP.store(true, Relaxed);
         }
     }
@@ -222,5 +231,13 @@ impl State {
             )
         };
         report::line(host.world_rank(), &text);
+    }
+}
+
+/// Says once in the job that it is left alone.
+fn say_that_it_outlives(host: &Host) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if host.world_rank() == 0 && !SAID.swap(true, Relaxed) {
+        report::line(0, host::OUTLIVES);
     }
 }

@@ -46,7 +46,8 @@ impl Proposal {
     const RULE_COUNT: usize = 8;
     const PLACES: usize = 9;
     const HARDWARE: usize = 10;
-    const RANK_0: usize = 11;
+    const OUTLIVES: usize = 11;
+    const RANK_0: usize = 12;
     const CONFIG: usize = Self::RANK_0 + W;
     const NETWORK: usize = Self::CONFIG + 2 * W;
 
@@ -87,6 +88,11 @@ impl Proposal {
         proposal
     }
 
+    /// Says that this process is told to go on without others that fail.
+    pub fn outlive(&mut self) {
+        self.0[Self::OUTLIVES] = 1;
+    }
+
     /// Offers a number so that it will show whether all ranks offered the same.
     fn offer_both(&mut self, place: usize, number: u64) {
         (self.0[place], self.0[place + 1]) = (number as i64, !(number as i64));
@@ -125,6 +131,11 @@ impl Proposal {
     /// How many places of communicators that may have a private one a rank has given away, at the most.
     pub fn places_taken(&self) -> u32 {
         self.0[Self::PLACES] as u32
+    }
+
+    /// Is a process told to go on without others that fail?
+    pub fn outlives(&self) -> bool {
+        self.0[Self::OUTLIVES] == 1
     }
 
     /// The largest tag that all ranks may use.

@@ -109,6 +109,8 @@ reasons! {
     NoRoom = "no room for a private communicator";
     /// The ranks run different versions or builds of Rondo.
     Versions = "versions or builds of Rondo differ";
+    /// MPICH is told to go on without processes that fail.
+    Outlives = "the job is to outlive failed processes";
     /// This build does not fit the host.
     Unusable = "built for another MPI";
     /// A process of the communicator is of another `MPI_COMM_WORLD` than others.

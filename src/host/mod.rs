@@ -24,6 +24,7 @@ pub(crate) use library::collectives::signature;
 pub use library::devices::{Devices, ignore_devices, look_for_devices};
 pub use library::floats::with_plain_floats;
 pub use library::handle::Comm;
+pub use library::identify::OUTLIVES;
 #[cfg(feature = "one")]
 pub use library::identify::abi_of_process;
 #[cfg(not(feature = "direct"))]

@@ -71,6 +71,12 @@ pub fn abi_of_process() -> Option<Abi> {
     finder.is_certain().then(|| running(&finder).0)
 }
 
+/// What is said of a job that is to outlive failed processes. A process that fails must surface there as an error of
+/// the call, and a communicator that is revoked must let go of all ranks. Rondo's messages are on another communicator,
+/// and a collective that is half done is the end of the job.
+pub const OUTLIVES: &str = "the job is to outlive failed processes (ULFM), which Rondo does not support; every call \
+                            goes to the MPI library";
+
 /// Was the job started to outlive failed processes (User Level Failure Mitigation, `mpirun --with-ft ulfm` of Open MPI
 /// 5)?
 #[cfg(not(feature = "direct"))]

@@ -8,8 +8,9 @@
 //!
 //! Arrays are dropped when an exception passes through, and lost when a `longjmp` does.
 
-use super::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
+use super::abi::{Handles, IN_PLACE, MPI_ERR_COUNT, RawHandle};
 use super::collectives::signature;
+use super::handle::Comm;
 use super::loader::as_function;
 use super::symbols::Finder;
 use super::sys::MPI_ROOT;
@@ -50,6 +51,14 @@ macro_rules! unchanged {
 
 unchanged! { *const c_void *mut c_void RawHandle c_int }
 
+/// Why a call is not handed to the host.
+enum Stop {
+    /// Something in its arrays fits no `int`.
+    TooLarge,
+    /// The host has raised this error of the communicator's, and is not to raise it again.
+    Raised(c_int),
+}
+
 /// Narrowed counts and displacements; `None` for a null pointer, which the host is to see.
 struct Arrays {
     counts: Option<Vec<c_int>>,
@@ -57,11 +66,9 @@ struct Arrays {
 }
 
 impl Arrays {
-    /// `None`: something does not fit.
-    ///
     /// # Safety
     /// Arrays that are not null have `length` entries.
-    unsafe fn new(length: usize, counts: *const i64, displs: *const isize) -> Option<Arrays> {
+    unsafe fn new(length: usize, counts: *const i64, displs: *const isize) -> Result<Arrays, Stop> {
         let mut narrowed = Arrays {
             counts: (!counts.is_null()).then(Vec::new),
             displs: (!displs.is_null()).then(Vec::new),
@@ -70,7 +77,8 @@ impl Arrays {
             let mut is_empty = false;
             if let Some(all) = &mut narrowed.counts {
                 // SAFETY: the caller's contract.
-                let count = c_int::try_from(unsafe { *counts.add(i) }).ok()?;
+                let count = c_int::try_from(unsafe { *counts.add(i) });
+                let count = count.map_err(|_| Stop::TooLarge)?;
                 is_empty = count == 0;
                 all.push(count);
             }
@@ -81,11 +89,11 @@ impl Arrays {
                 all.push(if is_empty {
                     displ.unwrap_or(0)
                 } else {
-                    displ.ok()?
+                    displ.map_err(|_| Stop::TooLarge)?
                 });
             }
         }
-        Some(narrowed)
+        Ok(narrowed)
     }
 
     fn counts(&self) -> *const c_int {
@@ -102,9 +110,11 @@ type AskFn = unsafe extern "C-unwind" fn(RawHandle, *mut c_int) -> c_int;
 /// One that raises an error on it.
 type RaiseFn = unsafe extern "C-unwind" fn(RawHandle, c_int) -> c_int;
 
-/// What the host is asked about a communicator to know how long arrays are. Where it knows no answer, the communicator
-/// is none, arrays count as empty, and the host says so in the call itself.
+/// What the host is asked about a communicator to know how long arrays are. A question about none is an error that it
+/// raises, so nobody asks about `MPI_COMM_NULL`: arrays count as empty, and the host says so in the call itself.
 struct Ask {
+    /// `MPI_COMM_NULL`; `None` where this build does not know the host's.
+    null: Option<Comm>,
     size: AskFn,
     remote_size: AskFn,
     rank: AskFn,
@@ -119,6 +129,7 @@ impl Ask {
         // SAFETY: the signatures are the MPI standard's, with handles as words.
         unsafe {
             Some(Ask {
+                null: Handles::find(finder).map(|handles| Comm(handles.comm_null)),
                 size: as_function(function!(finder, "PMPI_Comm_size"))?,
                 remote_size: as_function(function!(finder, "PMPI_Comm_remote_size"))?,
                 rank: as_function(function!(finder, "PMPI_Comm_rank"))?,
@@ -128,30 +139,33 @@ impl Ask {
         }
     }
 
-    fn ask(function: AskFn, comm: RawHandle) -> Option<c_int> {
+    fn ask(function: AskFn, comm: RawHandle) -> Result<c_int, Stop> {
         let mut value = 0;
         // SAFETY: the communicator is the caller's, valid by the MPI contract, and the pointer is valid.
-        (unsafe { function(comm, &mut value) } == 0).then_some(value)
+        match unsafe { function(comm, &mut value) } {
+            0 => Ok(value),
+            code => Err(Stop::Raised(code)),
+        }
     }
 
-    fn group(&self, comm: RawHandle) -> Option<c_int> {
+    fn group(&self, comm: RawHandle) -> Result<c_int, Stop> {
         Ask::ask(self.size, comm)
     }
 
-    fn peers(&self, comm: RawHandle) -> Option<c_int> {
+    fn peers(&self, comm: RawHandle) -> Result<c_int, Stop> {
         match Ask::ask(self.is_inter, comm)? {
             0 => self.group(comm),
             _ => Ask::ask(self.remote_size, comm),
         }
     }
 
-    fn peers_at_root(&self, root: c_int, comm: RawHandle) -> Option<c_int> {
+    fn peers_at_root(&self, root: c_int, comm: RawHandle) -> Result<c_int, Stop> {
         let at_root = match Ask::ask(self.is_inter, comm)? {
             0 => root == Ask::ask(self.rank, comm)?,
             // Its type is that of the header.
             _ => i64::from(root) == i64::from(MPI_ROOT),
         };
-        if at_root { self.peers(comm) } else { Some(0) }
+        if at_root { self.peers(comm) } else { Ok(0) }
     }
 }
 
@@ -161,10 +175,17 @@ fn ask() -> Option<&'static Ask> {
     ASK.get_or_init(Ask::find).as_ref()
 }
 
-/// The answer to a question.
-fn length(question: impl FnOnce(&Ask) -> Option<c_int>) -> usize {
-    let answer = ask().and_then(question);
-    answer.and_then(|n| n.try_into().ok()).unwrap_or(0)
+/// The answer to a question about a communicator.
+fn length(
+    comm: RawHandle,
+    question: impl FnOnce(&Ask) -> Result<c_int, Stop>,
+) -> Result<usize, Stop> {
+    match ask() {
+        Some(ask) if ask.null != Some(Comm(comm.comm())) => {
+            Ok(question(ask)?.try_into().unwrap_or(0))
+        }
+        Some(_) | None => Ok(0),
+    }
 }
 
 /// The call is an error of this communicator's.
@@ -198,8 +219,7 @@ signature!(Scan, i64, isize => scalars scan);
 signature!(Exscan, i64, isize => scalars exscan);
 signature!(Alltoall, i64, isize => scalars alltoall);
 
-/// Defines a function with arrays: the signature has the types, the closure says what is called. It gives `None` if
-/// something does not fit.
+/// Defines a function with arrays: the signature has the types, the closure says what is called, or why nothing is.
 macro_rules! arrays {
     (($name:ident { |$($named:ident),*; $comm:ident| $call:expr }) ($($arg:ident: $type:ty),*)) => {
         arrays! { @ $name, ($($named)* $comm), ($($type),*), $comm, $call }
@@ -208,39 +228,42 @@ macro_rules! arrays {
         pub unsafe extern "C-unwind" fn $name($($named: $type),*) -> c_int {
             // SAFETY: the caller's own arguments; arrays with a meaning are as long as the communicator says.
             let call = || unsafe { $call };
-            call().unwrap_or_else(|| refuse($comm))
+            call().unwrap_or_else(|stop| match stop {
+                Stop::TooLarge => refuse($comm),
+                Stop::Raised(code) => code,
+            })
         }
     };
 }
 
 signature!(Allgatherv, i64, isize => arrays (allgatherv {
     |from, n, from_type, to, counts, displs, to_type; comm| {
-        let to_each = Arrays::new(length(|ask| ask.peers(comm)), counts, displs)?;
+        let to_each = Arrays::new(length(comm, |ask| ask.peers(comm))?, counts, displs)?;
         let (counts, displs) = (to_each.counts(), to_each.displs());
-        Some((host().own.allgatherv)(from, n.narrow(), from_type, to, counts, displs, to_type, comm))
+        Ok((host().own.allgatherv)(from, n.narrow(), from_type, to, counts, displs, to_type, comm))
     }
 }));
 
 signature!(Gatherv, i64, isize => arrays (gatherv {
     |from, n, from_type, to, counts, displs, to_type, root; comm| {
-        let to_each = Arrays::new(length(|ask| ask.peers_at_root(root, comm)), counts, displs)?;
+        let to_each = Arrays::new(length(comm, |ask| ask.peers_at_root(root, comm))?, counts, displs)?;
         let (counts, displs) = (to_each.counts(), to_each.displs());
-        Some((host().own.gatherv)(from, n.narrow(), from_type, to, counts, displs, to_type, root, comm))
+        Ok((host().own.gatherv)(from, n.narrow(), from_type, to, counts, displs, to_type, root, comm))
     }
 }));
 
 signature!(Scatterv, i64, isize => arrays (scatterv {
     |from, counts, displs, from_type, to, n, to_type, root; comm| {
-        let from_each = Arrays::new(length(|ask| ask.peers_at_root(root, comm)), counts, displs)?;
+        let from_each = Arrays::new(length(comm, |ask| ask.peers_at_root(root, comm))?, counts, displs)?;
         let (counts, displs) = (from_each.counts(), from_each.displs());
-        Some((host().own.scatterv)(from, counts, displs, from_type, to, n.narrow(), to_type, root, comm))
+        Ok((host().own.scatterv)(from, counts, displs, from_type, to, n.narrow(), to_type, root, comm))
     }
 }));
 
 signature!(ReduceScatter, i64, isize => arrays (reduce_scatter {
     |from, to, counts, datatype, op; comm| {
-        let to_each = Arrays::new(length(|ask| ask.group(comm)), counts, ptr::null())?;
-        Some((host().own.reduce_scatter)(from, to, to_each.counts(), datatype, op, comm))
+        let to_each = Arrays::new(length(comm, |ask| ask.group(comm))?, counts, ptr::null())?;
+        Ok((host().own.reduce_scatter)(from, to, to_each.counts(), datatype, op, comm))
     }
 }));
 
@@ -249,11 +272,11 @@ macro_rules! exchange {
     ($collective:ident $name:ident) => {
         signature!($collective, i64, isize => arrays ($name {
             |from, sent, sdispls, from_types, to, received, rdispls, to_types; comm| {
-                let peers = length(|ask| ask.peers(comm));
+                let peers = length(comm, |ask| ask.peers(comm))?;
                 let senders = if ptr::eq(from, IN_PLACE) { 0 } else { peers };
                 let sent = Arrays::new(senders, sent, sdispls)?;
                 let received = Arrays::new(peers, received, rdispls)?;
-                Some((host().own.$name)(
+                Ok((host().own.$name)(
                     from, sent.counts(), sent.displs(), from_types,
                     to, received.counts(), received.displs(), to_types, comm,
                 ))

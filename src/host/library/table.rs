@@ -3,7 +3,7 @@
 use super::abi::{Abi, Handles, RawHandle, text};
 use super::collectives::Collectives;
 use super::handle::Comm;
-use super::identify::{is_fault_tolerant, running};
+use super::identify::{OUTLIVES, is_fault_tolerant, running};
 use super::loader::as_function;
 use super::symbols::Finder;
 use super::sys;
@@ -11,7 +11,7 @@ use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicI32, AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering::Relaxed};
 
 /// Signature of a communicator attribute's delete callback.
 pub type CommDeleteFn =
@@ -77,6 +77,7 @@ functions! {
             *mut sys::MPI_Request);
         irecv = "PMPI_Irecv"(*mut c_void, c_int, sys::MPI_Datatype, c_int, c_int, sys::MPI_Comm, *mut sys::MPI_Request);
         test = "PMPI_Test"(*mut sys::MPI_Request, *mut c_int, *mut sys::MPI_Status);
+        request_get_status = "PMPI_Request_get_status"(sys::MPI_Request, *mut c_int, *mut sys::MPI_Status);
         cancel = "PMPI_Cancel"(*mut sys::MPI_Request);
         test_cancelled = "PMPI_Test_cancelled"(*const sys::MPI_Status, *mut c_int);
         waitany = "PMPI_Waitany"(c_int, *mut sys::MPI_Request, *mut c_int, *mut sys::MPI_Status);
@@ -157,6 +158,8 @@ pub struct Mpi {
     wtime: unsafe extern "C-unwind" fn() -> f64,
     /// See [`Mpi::max_in_time`].
     pub(in crate::host) reduces_apart: bool,
+    /// See [`Mpi::outlive`].
+    pub(in crate::host) outlives: AtomicBool,
     /// Where the world model of MPI is, see [`Mpi::world_is_up`].
     pub(in crate::host) phase: AtomicU8,
     /// See [`Mpi::own_self`].
@@ -230,12 +233,8 @@ impl Mpi {
                 running.name(),
             ));
         }
-        // A process that fails must surface as an error of the call, and a communicator that is revoked must let go of
-        // all ranks. Rondo's messages are on another communicator, and a collective that is half done is the end of the
-        // job.
         if is_fault_tolerant(finder) {
-            return Err("the job is to outlive failed processes (ULFM), which Rondo does not support; every call goes \
-                        to the MPI library".into());
+            return Err(OUTLIVES.into());
         }
         let lacks =
             |what: &str| format!("the MPI library lacks {what}; every call goes to it untouched");
@@ -250,6 +249,7 @@ impl Mpi {
             wtime: unsafe { as_function(function!(finder, "PMPI_Wtime")) }
                 .ok_or_else(|| lacks("PMPI_Wtime"))?,
             reduces_apart: false,
+            outlives: AtomicBool::default(),
             phase: AtomicU8::default(),
             own_self: Mutex::default(),
         };
@@ -329,6 +329,11 @@ impl Mpi {
         let version = text.split(['\n', ',']).next().unwrap_or("");
         let words: Vec<&str> = version.split_whitespace().collect();
         words.join(" ")
+    }
+
+    /// Does the host read the variables of MPICH's in the environment?
+    pub fn is_of_mpich(&self) -> bool {
+        self.reduces_apart
     }
 
     /// Seconds since some moment, by the host's clock: where it simulates a network, that is the one that counts.

@@ -5,11 +5,13 @@ use super::pending::{Pending, test};
 use super::watch;
 use crate::host::library::abi::Abi;
 use crate::host::library::handle::Comm;
+use crate::host::library::sys;
 use crate::host::library::table::Mpi;
 use crate::host::object::code::{Code, check};
 use std::cell::Cell;
 use std::ffi::{c_int, c_long, c_void};
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// Numbers, there and back, of which a thread keeps the room.
@@ -101,9 +103,10 @@ impl Mpi {
         let mut pending = Pending::new(request);
         let mut patience = Patience::new(0);
         let mut next = interval;
-        while test(self, &mut pending)
-            .map_err(|failure| failure.code())?
-            .is_none()
+        while !self.may_test(request)?
+            || test(self, &mut pending)
+                .map_err(|failure| failure.code())?
+                .is_none()
         {
             if let Some(time) = patience.wait().filter(|time| *time >= next) {
                 next += interval;
@@ -112,6 +115,25 @@ impl Mpi {
         }
         buffers.give_back(numbers);
         Ok(())
+    }
+
+    /// This process is told to go on without others that fail, as MPICH has it (4.0): there `MPI_Test` is not called
+    /// for requests that are not complete, which can end the job.
+    pub fn outlive(&self) {
+        self.outlives.store(true, Relaxed);
+    }
+
+    /// May this request, which is not complete for all that is known, be tested?
+    fn may_test(&self, request: sys::MPI_Request) -> Result<bool, Code> {
+        if !self.outlives.load(Relaxed) {
+            return Ok(true);
+        }
+        let mut done: c_int = 0;
+        let mut status = MaybeUninit::<sys::MPI_Status>::uninit();
+        // SAFETY: the request is one that the host gave out and has not freed yet: only a test that finds it complete
+        // does. The status is a place for one, which nobody reads.
+        check(unsafe { (self.f.request_get_status)(request, &mut done, status.as_mut_ptr()) })?;
+        Ok(done != 0)
     }
 
     /// Sum of `values` over all ranks of `comm`, on rank 0. Collective.
