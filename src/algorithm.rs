@@ -301,7 +301,8 @@ families! {
         Adaptive: "q, and as many to find the tree", "as binomial, and the time to find the tree",
             "J. L. Träff, Parallel Computing 75, 2018";
         Binomial: "q", "q alpha + (p-1) beta b + q delta b", sources::ROOTED;
-        Linear: "p - 1 messages", "alpha + (p-1) (o + beta b)", sources::ROOTED;
+        Linear: "p - 1 messages",
+            "gather: alpha + (p-1) (o + beta b); scatter: alpha + beta b + (p-2) max(g, beta b)", sources::ROOTED;
     }
     /// What can carry out a reduction of which all ranks have the result.
     AllReductionAlgorithm, of_all_reduction {
@@ -393,7 +394,8 @@ families! {
     }
     /// What can carry out an exchange of blocks of any sizes between all ranks.
     IrregularExchangeAlgorithm, of_irregular_exchange {
-        Circulant: "2 q, and an allreduce", "2 q alpha + q beta (m + 8 p)/2", sources::HALVING;
+        Circulant: "2 q, and an allreduce", "2 q alpha + q beta (m + 8 p)/2 + an allreduce of 8 bytes",
+            sources::HALVING;
         Pairwise: "p - 1, or p if p is odd", "(p-1) alpha + beta m", sources::FACTORS;
         Linear: "1", "alpha + (p-2) g' + beta m", sources::FACTORS;
     }
