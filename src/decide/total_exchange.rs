@@ -106,14 +106,28 @@ impl TotalExchange<'_> {
         cheap.max(facts.lanes(config))
     }
 
+    /// Are there nodes over which this algorithm might go?
+    fn may_cross(&self, algorithm: Algorithm) -> bool {
+        let facts = self.context.facts;
+        algorithm == Algorithm::Linear && facts.nodes > 1 && facts.widest > 1
+    }
+
+    /// Does this algorithm go over nodes by the options, but for want of memory?
+    fn lacks_room_over_nodes(&self, algorithm: Algorithm) -> bool {
+        let is_asked = match self.context.config.hierarchy {
+            Hierarchy::Leader | Hierarchy::Lanes => self.may_cross(algorithm),
+            Hierarchy::Flat | Hierarchy::Auto => false,
+        };
+        is_asked && (self.bytes).is_some_and(|bytes| !self.has_room_over_nodes(bytes))
+    }
+
     /// Between whom this algorithm runs.
     fn form(&self, algorithm: Algorithm) -> Form {
         let Context { facts, config, .. } = self.context;
         let Some(bytes) = self.bytes else {
             return Form::Flat;
         };
-        let may = algorithm == Algorithm::Linear && facts.nodes > 1 && facts.widest > 1;
-        let over_nodes = may
+        let over_nodes = self.may_cross(algorithm)
             && self.has_room_over_nodes(bytes)
             && match config.hierarchy {
                 Hierarchy::Flat => false,
@@ -230,6 +244,7 @@ impl Problem for TotalExchange<'_> {
         };
         let (algorithm, why) = match !has_room {
             true => (Algorithm::Pairwise, Why::Memory),
+            false if self.lacks_room_over_nodes(algorithm) => (algorithm, Why::Memory),
             false => (algorithm, Why::Auto),
         };
         Choice::Rondo(Method {
