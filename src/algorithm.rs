@@ -225,6 +225,8 @@ mod sources {
     pub const BRUCK: &str = "J. Bruck et al., IEEE TPDS 8(11), 1997, section 4; J. L. Träff, arXiv 2205.10072, \
          algorithm 7";
     pub const HALVING: &str = "J. L. Träff, arXiv 2410.14234";
+    pub const SKIPS: &str = "J. L. Träff, arXiv 2410.14234; for k > 2: J. Bruck et al., IEEE TPDS 8(11), 1997, \
+         section 3";
     pub const REDUCTION: &str = "J. L. Träff, arXiv 2407.18004";
     pub const ORDERED: &str = "docs/algorithms.md, section Reductions";
     pub const ROOTED: &str = "docs/algorithms.md, section Gather and scatter";
@@ -384,12 +386,13 @@ families! {
     }
     /// What can carry out an exchange of blocks of one size between all ranks.
     TotalExchangeAlgorithm, of_total_exchange {
-        Circulant: "q", "q (alpha + beta m/2)", sources::HALVING;
+        Circulant: "ceil(log_k p), k by the model",
+            "alpha a round + g' for each further message in it + ceil(log_k p) (k-1)/k beta m", sources::SKIPS;
         Pairwise: "p - 1, or p if p is odd", "(p-1) alpha + beta m", sources::FACTORS;
         Linear: "1", "alpha + (p-2) g' + beta m", sources::FACTORS;
         Hypercube: "the sum of f - 1 over all prime factors f of p: q if p = 2^q",
-            "the sum of (f-1) (alpha + beta m/f)", sources::PERSONALIZED;
-        Mesh: "rows + columns - 2", "(columns-1) (alpha + beta m/columns) + (rows-1) (alpha + beta m/rows)",
+            "the sum of alpha + (f-2) g' + (f-1)/f beta m", sources::PERSONALIZED;
+        Mesh: "rows + columns - 2", "the sum of alpha + (f-2) g' + (f-1)/f beta m, f = rows and f = columns",
             sources::PERSONALIZED;
     }
     /// What can carry out an exchange of blocks of any sizes between all ranks.

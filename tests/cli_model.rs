@@ -60,6 +60,26 @@ fn all_algorithms_of_all_collectives_are_listed_with_a_formula_and_a_source() {
     }
 }
 
+/// On the circulant graph in rounds that the model chooses, and in grids with messages that leave one after the other.
+#[test]
+fn formulas_of_exchanges_are_those_of_the_predictions() {
+    let table = rondo("algorithms alltoall");
+    let [circulant, grid] = [
+        "ceil(log_k p), k by the model",
+        "the sum of alpha + (f-2) g' + (f-1)/f beta m",
+    ];
+    assert_eq!(table.matches(circulant).count(), 1, "{table}");
+    assert_eq!(table.matches(grid).count(), 2, "{table}");
+    // Of 5 ranks both grids have one dimension: 100 + 3 (3 * 10), and no byte takes time but that of pieces.
+    let report = json("model alltoall -p 5 -b 5 --alpha 100 --gap 10 --beta 0");
+    let rows = report["rows"].as_array().expect("rows");
+    for name in ["hypercube", "mesh"] {
+        let row = rows.iter().find(|row| row["algorithm"] == name);
+        let us = row.expect("a row")["us"].as_f64().expect("a time");
+        assert!((us - 190.0).abs() < 1.0, "{name}: {us}");
+    }
+}
+
 #[test]
 fn predictions_are_those_of_the_model() {
     let report = json("model bcast -p 36 -b 4000,40 --preset 100-gbit");
