@@ -102,6 +102,10 @@ algorithms! {
     DualRoot = "dual-root";
 }
 
+/// The hypercube, where it has another name: ranks exchange what they have, or send it up one tree of it, along one
+/// dimension after the other.
+pub const HYPERCUBE: &str = "hypercube";
+
 /// A pattern: the trees for many blocks of an enumeration of algorithms.
 macro_rules! trees {
     ($algorithms:ident) => {
