@@ -74,7 +74,13 @@ impl Operation for Alltoall {
         })
     }
 
-    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+    fn attempt(
+        &self,
+        method: Method,
+        plan: &Plan,
+        mpi: &Mpi,
+        state: &State,
+    ) -> Result<Choice, Stop> {
         let algorithm = match self.op() {
             AlltoallOp::Alltoall => method.algorithm.of_total_exchange(),
             AlltoallOp::Alltoallv | AlltoallOp::Alltoallw => {
@@ -100,9 +106,9 @@ impl Operation for Alltoall {
             private,
             state,
         };
-        exchange.carry_out((algorithm, method.form), plan, work)?;
+        let choice = exchange.carry_out((algorithm, method.form), plan, work)?;
         trim(&mut work.script, &mut work.requests);
-        Ok(())
+        Ok(choice)
     }
 
     fn describe(&self, plan: &Plan) -> String {
@@ -139,13 +145,13 @@ impl Exchange<'_> {
         [self.collective as u64, self.sequence]
     }
 
-    /// Carries it out.
+    /// Carries it out. Gives the choice in effect.
     fn carry_out(
         &self,
         (algorithm, form): (TotalExchangeAlgorithm, Form),
         plan: &Plan,
         work: &mut Work,
-    ) -> Result<(), Stop> {
+    ) -> Result<Choice, Stop> {
         let Work {
             nodes,
             script,
@@ -153,12 +159,13 @@ impl Exchange<'_> {
             ..
         } = work;
         let (p, means) = (self.state.facts().p, (script, requests));
-        let count = |bytes| stats::count(self.collective, plan.choice, bytes);
         let route = match (algorithm, form) {
-            (TotalExchangeAlgorithm::Linear, Form::Flat) => return self.pairs(false, means, count),
-            (TotalExchangeAlgorithm::Pairwise, _) => return self.pairs(true, means, count),
+            (TotalExchangeAlgorithm::Linear, Form::Flat) => {
+                return self.pairs(false, means, plan.choice);
+            }
+            (TotalExchangeAlgorithm::Pairwise, _) => return self.pairs(true, means, plan.choice),
             (TotalExchangeAlgorithm::Circulant, _) if plan.known.is_none() => {
-                return self.irregular_with_room(means, count);
+                return self.irregular_with_room(means, plan.choice);
             }
             (TotalExchangeAlgorithm::Circulant, _) => Route::Circulant,
             (TotalExchangeAlgorithm::Hypercube, _) => Route::Grid(Grid::hypercube(p)),
@@ -167,7 +174,9 @@ impl Exchange<'_> {
                 Route::Nodes(lanes, nodes.sharing.memory())
             }
         };
-        self.packed(route, plan.bytes, means, || count(plan.bytes))
+        let count = || stats::count(self.collective, plan.choice, plan.bytes);
+        self.packed(route, plan.bytes, means, count)?;
+        Ok(plan.choice)
     }
 
     /// Of blocks of any sizes: on the circulant graph, or each straight to its rank if some rank has no room for what
@@ -175,28 +184,28 @@ impl Exchange<'_> {
     fn irregular_with_room(
         &self,
         (script, requests): (&mut Script, &mut Requests),
-        count: impl FnOnce(u64),
-    ) -> Result<(), Stop> {
+        choice: Choice,
+    ) -> Result<Choice, Stop> {
+        let count = |bytes| stats::count(self.collective, choice, bytes);
         if self.irregular((&mut *script, &mut *requests), count)? {
-            return Ok(());
+            return Ok(choice);
         }
-        let choice = Choice::Rondo(Method {
+        let straight = Choice::Rondo(Method {
             algorithm: Algorithm::Pairwise,
             form: Form::Flat,
             blocks: 1,
             why: Why::Memory,
         });
-        let count = |bytes| stats::count(self.collective, choice, bytes);
-        self.pairs(true, (script, requests), count)
+        self.pairs(true, (script, requests), straight)
     }
 
-    /// Of blocks of any sizes, each straight to its rank: one at a time each way, or many.
+    /// Of blocks of any sizes, each straight to its rank: one at a time each way, or many. It counts as this choice.
     fn pairs(
         &self,
         one_at_a_time: bool,
         (script, requests): (&mut Script, &mut Requests),
-        count: impl FnOnce(u64),
-    ) -> Result<(), Stop> {
+        choice: Choice,
+    ) -> Result<Choice, Stop> {
         let (mpi, state, p) = (self.mpi, self.state, self.state.facts().p);
         let config = state.config();
         let many = limits(state);
@@ -221,7 +230,7 @@ impl Exchange<'_> {
         });
         pairs(script, &Group::all(p, state.rank()), copies);
         requests.reserve_pairs(&limits, p).map_err(lacking)?;
-        count(script.cut().count(&(0..p)));
+        stats::count(self.collective, choice, script.cut().count(&(0..p)));
         let own = self.sides.copy_own(mpi, self.private, state.rank());
         let failed = |code: Code| Failure::Host(code, "copying a block");
         own.map_err(|code| Stop::Broken(failed(code)))?;
@@ -236,7 +245,8 @@ impl Exchange<'_> {
             timeout_s: config.timeout_s,
         };
         let mut wire = MpiPairsWire::new(job, requests);
-        engine::run(Execution::new(script, limits), &mut wire).map_err(Stop::Broken)
+        let done = engine::run(Execution::new(script, limits), &mut wire);
+        done.map(|_| choice).map_err(Stop::Broken)
     }
 }
 

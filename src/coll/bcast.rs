@@ -10,7 +10,7 @@ use super::transfer::Means;
 use super::{Operation, Plan, Stop, begin_and_agree, context, private};
 use crate::collective::Collective;
 use crate::comm::State;
-use crate::decide::{Broadcast, Form, Method, Why};
+use crate::decide::{Broadcast, Choice, Form, Method, Why};
 use crate::host::{Bcast, Mpi, call_tag};
 use crate::stats;
 
@@ -47,7 +47,13 @@ impl Operation for Bcast {
         })
     }
 
-    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+    fn attempt(
+        &self,
+        method: Method,
+        plan: &Plan,
+        mpi: &Mpi,
+        state: &State,
+    ) -> Result<Choice, Stop> {
         let Method {
             algorithm, blocks, ..
         } = method;
@@ -86,7 +92,8 @@ impl Operation for Bcast {
             scratch: &mut work.scratch,
             nodes: &mut work.nodes,
         };
-        transfer.run(form, mpi, state, traffic, means, count)
+        transfer.run(form, mpi, state, traffic, means, count)?;
+        Ok(plan.choice)
     }
 
     fn describe(&self, plan: &Plan) -> String {
