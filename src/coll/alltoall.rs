@@ -96,16 +96,20 @@ impl Operation for Alltoall {
         };
         // From here on the other ranks may go ahead without this one, if only it has to complain.
         let sides = self.sides(mpi, private, state.facts().p);
-        let sides = sides.ok_or(Stop::Host(Why::Invalid))?;
-        check_own(&sides, mpi, state.rank())?;
+        let is_valid = sides.is_some();
         let exchange = Exchange {
             collective: self.collective(),
             sequence,
-            sides,
+            sides: sides.unwrap_or(Sides::NONE),
             mpi,
             private,
             state,
         };
+        if !is_valid {
+            exchange.pass_on(algorithm, plan, work)?;
+            return Err(Stop::Host(Why::Invalid));
+        }
+        check_own(&exchange.sides, mpi, state.rank())?;
         let choice = exchange.carry_out((algorithm, method.form), plan, work)?;
         trim(&mut work.script, &mut work.requests);
         Ok(choice)
@@ -129,7 +133,7 @@ fn check_own(sides: &Sides, mpi: &Mpi, rank: u32) -> Result<(), Stop> {
     }
 }
 
-/// An exchange with valid arguments.
+/// An exchange with valid arguments, or with no blocks of this rank.
 struct Exchange<'a> {
     collective: Collective,
     sequence: u64,
@@ -179,6 +183,22 @@ impl Exchange<'_> {
         Ok(plan.choice)
     }
 
+    /// This rank has no blocks in the exchange, because its arguments are invalid, and only it knows. What passes
+    /// through it on the circulant graph, the others wait for; and it learns how many blocks that are by their sizes.
+    #[cold]
+    fn pass_on(
+        &self,
+        algorithm: TotalExchangeAlgorithm,
+        plan: &Plan,
+        work: &mut Work,
+    ) -> Result<(), Stop> {
+        if algorithm == TotalExchangeAlgorithm::Circulant && plan.known.is_none() {
+            let means = (&mut work.script, &mut work.requests);
+            self.irregular(means, None)?;
+        }
+        Ok(())
+    }
+
     /// Of blocks of any sizes: on the circulant graph, or each straight to its rank if some rank has no room for what
     /// passes through it.
     fn irregular_with_room(
@@ -186,8 +206,7 @@ impl Exchange<'_> {
         (script, requests): (&mut Script, &mut Requests),
         choice: Choice,
     ) -> Result<Choice, Stop> {
-        let count = |bytes| stats::count(self.collective, choice, bytes);
-        if self.irregular((&mut *script, &mut *requests), count)? {
+        if self.irregular((&mut *script, &mut *requests), Some(choice))? {
             return Ok(choice);
         }
         let straight = Choice::Rondo(Method {
