@@ -192,6 +192,32 @@ fn what_is_not_predicted_has_a_reason() {
     assert!(line.expect("a row").contains(" - "), "{table}");
 }
 
+/// By the formulas by which Rondo decides on them.
+#[test]
+fn exchanges_and_scans_over_nodes_are_predicted() {
+    let row = |args: &str, name: &str| {
+        let report = json(&format!("model {args} --alpha 10 --gap 3 --beta 8000"));
+        let rows = report["rows"].as_array().expect("rows");
+        let row = rows.iter().find(|row| row["algorithm"] == name);
+        let row = row.expect("a row");
+        let us = row["us"].as_f64().expect("a time");
+        let number = |name: &str| row[name].as_u64().expect("a number");
+        (us, number("rounds"), number("sent"))
+    };
+    // Through memory twice, and one message for each node, 8 ranks' for 8 ranks.
+    let inside = 2.0 * (1.0 + 0.1 * 8.0) + 0.02 * 64.0;
+    let (us, rounds, sent) = row("alltoall -p 64 --nodes 8 -b 4K", "linear");
+    assert!((us - (inside + 10.0 + 8.0 * 32.0)).abs() < 1e-6, "{us}");
+    assert_eq!((rounds, sent), (1, 8 * 8 * 64));
+    // Two rounds between nodes, and three times in memory.
+    for name in ["scan", "exscan"] {
+        let args = format!("{name} -p 16 --nodes 4 -b 1K --gamma 500");
+        let (us, rounds, sent) = row(&args, "doubling");
+        assert!((us - (2.0 * 18.5 + 3.0 * 1.4)).abs() < 1e-6, "{us}");
+        assert_eq!((rounds, sent), (2, 2 << 10));
+    }
+}
+
 /// In a call no rank knows the sizes of others' blocks, so that Rondo sends each straight, on nodes too, and finds none
 /// too long.
 #[test]

@@ -6,7 +6,7 @@ use super::problem::is_doubted;
 use super::{Choice, Context, Form, Method, Problem, Why, model_of};
 use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::config::Hierarchy;
-use crate::model::{Model, Reach};
+use crate::model::{Model, Prediction, Reach};
 use crate::schedule::Steps;
 
 /// Vectors of a rank's blocks that an exchange on the circulant graph or in a grid has room for: the blocks, and copies
@@ -139,6 +139,19 @@ impl TotalExchange<'_> {
                 lanes: facts.lanes(config),
             },
             false => Form::Flat,
+        }
+    }
+
+    /// What the model says of it over nodes, where a rank's blocks have `bytes` bytes together. Rounds, and bytes that
+    /// are sent, are those between nodes.
+    pub fn over_nodes(&self, bytes: u64) -> Prediction {
+        let facts = self.context.facts;
+        let (width, charge) = (u64::from(facts.widest), u64::from(self.charge()));
+        let receivers = width.div_ceil(self.parts().into());
+        Prediction {
+            us: self.nodes_us(bytes),
+            rounds: Some(1),
+            sent: charge * width * receivers * (bytes / u64::from(facts.p)),
         }
     }
 
