@@ -102,6 +102,10 @@ algorithms! {
     DualRoot = "dual-root";
 }
 
+/// The hypercube, where it has another name: ranks exchange what they have, or send it up one tree of it, along one
+/// dimension after the other.
+pub const HYPERCUBE: &str = "hypercube";
+
 /// A pattern: the trees for many blocks of an enumeration of algorithms.
 macro_rules! trees {
     ($algorithms:ident) => {
@@ -225,6 +229,8 @@ mod sources {
     pub const BRUCK: &str = "J. Bruck et al., IEEE TPDS 8(11), 1997, section 4; J. L. Träff, arXiv 2205.10072, \
          algorithm 7";
     pub const HALVING: &str = "J. L. Träff, arXiv 2410.14234";
+    pub const SKIPS: &str = "J. L. Träff, arXiv 2410.14234; for k > 2: J. Bruck et al., IEEE TPDS 8(11), 1997, \
+         section 3";
     pub const REDUCTION: &str = "J. L. Träff, arXiv 2407.18004";
     pub const ORDERED: &str = "docs/algorithms.md, section Reductions";
     pub const ROOTED: &str = "docs/algorithms.md, section Gather and scatter";
@@ -301,7 +307,8 @@ families! {
         Adaptive: "q, and as many to find the tree", "as binomial, and the time to find the tree",
             "J. L. Träff, Parallel Computing 75, 2018";
         Binomial: "q", "q alpha + (p-1) beta b + q delta b", sources::ROOTED;
-        Linear: "p - 1 messages", "alpha + (p-1) (o + beta b)", sources::ROOTED;
+        Linear: "p - 1 messages",
+            "gather: alpha + (p-1) (o + beta b); scatter: alpha + beta b + (p-2) max(g, beta b)", sources::ROOTED;
     }
     /// What can carry out a reduction of which all ranks have the result.
     AllReductionAlgorithm, of_all_reduction {
@@ -383,17 +390,19 @@ families! {
     }
     /// What can carry out an exchange of blocks of one size between all ranks.
     TotalExchangeAlgorithm, of_total_exchange {
-        Circulant: "q", "q (alpha + beta m/2)", sources::HALVING;
+        Circulant: "ceil(log_k p), k by the model",
+            "alpha a round + g' for each further message in it + ceil(log_k p) (k-1)/k beta m", sources::SKIPS;
         Pairwise: "p - 1, or p if p is odd", "(p-1) alpha + beta m", sources::FACTORS;
         Linear: "1", "alpha + (p-2) g' + beta m", sources::FACTORS;
         Hypercube: "the sum of f - 1 over all prime factors f of p: q if p = 2^q",
-            "the sum of (f-1) (alpha + beta m/f)", sources::PERSONALIZED;
-        Mesh: "rows + columns - 2", "(columns-1) (alpha + beta m/columns) + (rows-1) (alpha + beta m/rows)",
+            "the sum of alpha + (f-2) g' + (f-1)/f beta m", sources::PERSONALIZED;
+        Mesh: "rows + columns - 2", "the sum of alpha + (f-2) g' + (f-1)/f beta m, f = rows and f = columns",
             sources::PERSONALIZED;
     }
     /// What can carry out an exchange of blocks of any sizes between all ranks.
     IrregularExchangeAlgorithm, of_irregular_exchange {
-        Circulant: "2 q, and an allreduce", "2 q alpha + q beta (m + 8 p)/2", sources::HALVING;
+        Circulant: "2 q, and an allreduce", "2 q alpha + q beta (m + 8 p)/2 + an allreduce of 8 bytes",
+            sources::HALVING;
         Pairwise: "p - 1, or p if p is odd", "(p-1) alpha + beta m", sources::FACTORS;
         Linear: "1", "alpha + (p-2) g' + beta m", sources::FACTORS;
     }

@@ -85,8 +85,15 @@ pub trait Operation: Call {
     }
 
     /// Carries it out by this method, which the plan has chosen. Until the first message the call can still go to the
-    /// host, or fail with an MPI error; after it there is no way back, because the other ranks count on this one.
-    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop>;
+    /// host, or fail with an MPI error; after it there is no way back, because the other ranks count on this one. Gives
+    /// the choice in effect: the ranks may have found that they need another one.
+    fn attempt(
+        &self,
+        method: Method,
+        plan: &Plan,
+        mpi: &Mpi,
+        state: &State,
+    ) -> Result<Choice, Stop>;
 
     /// Hands the call to the host, as Rondo's choice.
     fn leave(&self, host: &Host, _usable: &Mpi, _state: &State) -> c_int {
@@ -188,6 +195,9 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         Some(timed) => select::on_trial(timed, &plan, host, mpi, state, call),
         None => carry_out(&plan, host, mpi, state, call),
     };
+    if choice != plan.choice && matches!(choice, Choice::Rondo(_)) && state.config().trace {
+        state.trace_instead(host, call.collective(), choice, plan.bytes);
+    }
     if let Some(start) = start {
         stats::add_time(call.collective(), choice, start.elapsed());
         if let Some(promise) = promised.filter(|_| choice.is_promised()) {
@@ -373,7 +383,7 @@ fn carry_out<O: Operation>(
     report::enter(call.collective().mpi_name());
     state.look_for_devices();
     let rc = match call.attempt(method, plan, mpi, state) {
-        Ok(()) => 0,
+        Ok(choice) => return (0, choice),
         Err(Stop::Error(code)) => mpi.raise(state.comm(), code),
         Err(Stop::Raised(code)) => code.get(),
         Err(Stop::Broken(failure)) => fatal(host, mpi, state, call, &call.describe(plan), &failure),

@@ -164,6 +164,21 @@ impl Family {
         }
     }
 
+    /// The algorithm that a hypercube is in this family, if that has another name.
+    pub const fn hypercube(self) -> Option<Algorithm> {
+        match self {
+            Family::AllBroadcast | Family::AllReduction => Some(Algorithm::Doubling),
+            Family::Reduction => Some(Algorithm::Binomial),
+            Family::Broadcast
+            | Family::Rooted
+            | Family::ScatteredReduction
+            | Family::Scan
+            | Family::Barrier
+            | Family::TotalExchange
+            | Family::IrregularExchange => None,
+        }
+    }
+
     /// What is to be said of each of these.
     pub const fn about(self) -> &'static [About] {
         match self {

@@ -116,6 +116,8 @@ pub struct State {
     strayed: AtomicBool,
     /// Size classes of which a trace line was written, a bit each, for each collective.
     traced: [AtomicU64; Collective::COUNT],
+    /// Collectives of which one was written because a call went another way, a bit each.
+    traced_instead: AtomicU32,
     /// What calls use one after the other.
     pub work: Exclusive<Work>,
 }

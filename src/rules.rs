@@ -314,9 +314,9 @@ impl Rule {
         let name = self.collective.as_str();
         let collective = Collective::ALL.iter().find(|known| known.name() == name);
         let collective = collective.ok_or_else(|| format!("collective: there is no {name:?}"))?;
-        let mut settings = Setting::among(collective.algorithms()).filter(|s| *s != Setting::Auto);
-        let setting = settings
-            .find(|setting| setting.name() == self.algorithm)
+        let mut settings = Setting::named(*collective).filter(|(_, s)| *s != Setting::Auto);
+        let (_, setting) = settings
+            .find(|(name, _)| *name == self.algorithm)
             .ok_or_else(|| format!("algorithm: {name} has no {:?}", self.algorithm))?;
         for (key, min, max) in [
             ("comm_size", self.comm_size_min, self.comm_size_max),

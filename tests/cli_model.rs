@@ -60,6 +60,26 @@ fn all_algorithms_of_all_collectives_are_listed_with_a_formula_and_a_source() {
     }
 }
 
+/// On the circulant graph in rounds that the model chooses, and in grids with messages that leave one after the other.
+#[test]
+fn formulas_of_exchanges_are_those_of_the_predictions() {
+    let table = rondo("algorithms alltoall");
+    let [circulant, grid] = [
+        "ceil(log_k p), k by the model",
+        "the sum of alpha + (f-2) g' + (f-1)/f beta m",
+    ];
+    assert_eq!(table.matches(circulant).count(), 1, "{table}");
+    assert_eq!(table.matches(grid).count(), 2, "{table}");
+    // Of 5 ranks both grids have one dimension: 100 + 3 (3 * 10), and no byte takes time but that of pieces.
+    let report = json("model alltoall -p 5 -b 5 --alpha 100 --gap 10 --beta 0");
+    let rows = report["rows"].as_array().expect("rows");
+    for name in ["hypercube", "mesh"] {
+        let row = rows.iter().find(|row| row["algorithm"] == name);
+        let us = row.expect("a row")["us"].as_f64().expect("a time");
+        assert!((us - 190.0).abs() < 1.0, "{name}: {us}");
+    }
+}
+
 #[test]
 fn predictions_are_those_of_the_model() {
     let report = json("model bcast -p 36 -b 4000,40 --preset 100-gbit");
@@ -170,6 +190,32 @@ fn what_is_not_predicted_has_a_reason() {
     let table = rondo("model allreduce -p 64 --nodes 8 -b 1M");
     let line = table.lines().find(|line| line.contains(" halving "));
     assert!(line.expect("a row").contains(" - "), "{table}");
+}
+
+/// By the formulas by which Rondo decides on them.
+#[test]
+fn exchanges_and_scans_over_nodes_are_predicted() {
+    let row = |args: &str, name: &str| {
+        let report = json(&format!("model {args} --alpha 10 --gap 3 --beta 8000"));
+        let rows = report["rows"].as_array().expect("rows");
+        let row = rows.iter().find(|row| row["algorithm"] == name);
+        let row = row.expect("a row");
+        let us = row["us"].as_f64().expect("a time");
+        let number = |name: &str| row[name].as_u64().expect("a number");
+        (us, number("rounds"), number("sent"))
+    };
+    // Through memory twice, and one message for each node, 8 ranks' for 8 ranks.
+    let inside = 2.0 * (1.0 + 0.1 * 8.0) + 0.02 * 64.0;
+    let (us, rounds, sent) = row("alltoall -p 64 --nodes 8 -b 4K", "linear");
+    assert!((us - (inside + 10.0 + 8.0 * 32.0)).abs() < 1e-6, "{us}");
+    assert_eq!((rounds, sent), (1, 8 * 8 * 64));
+    // Two rounds between nodes, and three times in memory.
+    for name in ["scan", "exscan"] {
+        let args = format!("{name} -p 16 --nodes 4 -b 1K --gamma 500");
+        let (us, rounds, sent) = row(&args, "doubling");
+        assert!((us - (2.0 * 18.5 + 3.0 * 1.4)).abs() < 1e-6, "{us}");
+        assert_eq!((rounds, sent), (2, 2 << 10));
+    }
 }
 
 /// In a call no rank knows the sizes of others' blocks, so that Rondo sends each straight, on nodes too, and finds none

@@ -482,6 +482,19 @@ fn algorithms_go_by_their_names() {
             assert_eq!(setting.name(), name);
         }
     }
+    // A hypercube is another name.
+    for (variable, algorithm) in [
+        ("RONDO_ALLGATHERV", Algorithm::Doubling),
+        ("RONDO_ALLGATHER", Algorithm::Doubling),
+        ("RONDO_ALLREDUCE", Algorithm::Doubling),
+        ("RONDO_REDUCE", Binomial),
+        ("RONDO_SCAN", Algorithm::Hypercube),
+    ] {
+        assert_eq!(of(variable, "Hypercube"), Setting::Use(algorithm));
+        let said = format!("hypercube is another name of {}.", algorithm.name());
+        let has_name = algorithm == Algorithm::Hypercube;
+        assert_eq!(option(variable).doc().contains(&said), !has_name);
+    }
     assert_eq!(
         warning("RONDO_BCAST", "Circulent"),
         "RONDO_BCAST=\"Circulent\" is not one of auto, host, circulant, binomial, postal, relay, chain, linear, \
@@ -497,7 +510,7 @@ fn algorithms_go_by_their_names() {
     assert_eq!(
         warning("RONDO_ALLGATHERV", "rign"),
         "RONDO_ALLGATHERV=\"rign\" is not one of auto, host, circulant, bruck, ring, doubling, \
-         neighbor, mesh (did you mean ring?); using the default auto"
+         neighbor, mesh, hypercube (did you mean ring?); using the default auto"
     );
     for (variable, other) in [("RONDO_BCAST", "ring"), ("RONDO_ALLGATHER", "binomial")] {
         assert!(warning(variable, other).contains(" is not one of auto, host, circulant"));

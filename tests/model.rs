@@ -757,15 +757,70 @@ fn times_are_those_of_the_formulas() {
             of(Collective::Barrier, Algorithm::Dissemination, 1, 6, 0),
             2.0 * (10.0 + 8.0),
         ),
-        // The root spends 2 us on a message.
+        // The root spends 2 us on a message that it receives,
         (
             of(Collective::Gather, Algorithm::Linear, 1, 2, kb),
+            10.0 + 35.0 * 3.0,
+        ),
+        // and 1 us on one that it sends, or what its bytes take.
+        (
+            of(Collective::Scatter, Algorithm::Linear, 1, 2, kb / 4),
+            10.0 + 34.0 + 0.25,
+        ),
+        (
+            of(Collective::Scatterv, Algorithm::Linear, 1, 2, 3 * kb),
             10.0 + 35.0 * 3.0,
         ),
     ];
     for (i, (got, expected)) in tests.into_iter().enumerate() {
         assert!((got - expected).abs() < 1e-9, "{i}: {got} and {expected}");
     }
+}
+
+/// Sizes, an allreduce, and blocks.
+#[test]
+fn an_exchange_of_blocks_of_any_sizes_waits_for_an_allreduce() {
+    for p in [3, 36, 64] {
+        let at = (p, 1, 2);
+        let bytes = u64::from(p) << 10;
+        let of = |collective, algorithm, bytes| predicted(collective, algorithm, at, bytes).us;
+        let exchange = |bytes| of(Collective::Alltoall, Algorithm::Circulant, bytes);
+        let allreduce = of(Collective::Allreduce, Algorithm::Doubling, 8);
+        let expected = exchange(8 * u64::from(p)) + allreduce + exchange(bytes);
+        let got = of(Collective::Alltoallv, Algorithm::Circulant, bytes);
+        assert!((got - expected).abs() < 1e-9, "{p}: {got} and {expected}");
+    }
+}
+
+/// All packets that a rank sends share its link, where the network puts long ones into their places: 35 blocks at the
+/// root, 15 at the rank with half of 32, and so on.
+#[test]
+fn long_packets_of_a_scatter_are_there_together() {
+    let call = Call {
+        collective: Collective::Scatter,
+        p: 36,
+        bytes: 4 << 10,
+        blocks: 1,
+        tree: None,
+        radix: 2,
+        long_block: u64::MAX,
+        gamma_ns_per_kb: 0.0,
+        placed_bytes: 4096,
+        copies_free: true,
+    };
+    let us = |call: &Call| {
+        let prediction = MODEL.predict(Algorithm::Binomial, call);
+        prediction.expect("the model knows it").us
+    };
+    // A receiver spends no time on them, which would be 2 us.
+    let expected = 5.0 * 8.0 + f64::from(35 + 15 + 7 + 3 + 1) * 4.0;
+    let got = us(&call);
+    assert!((got - expected).abs() < 1e-9, "{got} and {expected}");
+    let gather = Call {
+        collective: Collective::Gather,
+        ..call
+    };
+    assert!(us(&gather) < expected);
 }
 
 /// Rank 1 of three is at the top: it gets two vectors, of which the second one is busy for 2 us more, and sends two.

@@ -50,6 +50,26 @@ fn the_first_rule_that_fits_counts() {
     assert_eq!(hybrid.setting, Setting::Use(Algorithm::Hybrid));
 }
 
+/// In the file it stays as it was written.
+#[test]
+fn an_algorithm_goes_by_another_name_as_well() {
+    let text = |collective| {
+        format!(r#"{{"rules": [{{"collective": "{collective}", "algorithm": "hypercube"}}]}}"#)
+    };
+    for (name, collective, algorithm) in [
+        ("allgather", Collective::Allgather, Algorithm::Doubling),
+        ("allreduce", Collective::Allreduce, Algorithm::Doubling),
+        ("reduce", Collective::Reduce, Algorithm::Binomial),
+        ("alltoall", Collective::Alltoall, Algorithm::Hypercube),
+    ] {
+        let ruling = rules(&text(name))
+            .unwrap()
+            .find(collective, (8, 8), Some(8));
+        assert_eq!(ruling.unwrap().setting, Setting::Use(algorithm));
+    }
+    assert!(rules(&text("gatherv")).is_err());
+}
+
 #[test]
 fn what_a_file_says_of_itself_is_kept() {
     let file = File::parse(TWO).unwrap();

@@ -11,7 +11,7 @@ use super::{Operation, Plan, Stop, begin_and_agree, context, private};
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 use crate::comm::{State, Work};
-use crate::decide::{AllBroadcast, Form, Method, Why};
+use crate::decide::{AllBroadcast, Choice, Form, Method, Why};
 use crate::host::{Allgather, Host, Mpi, call_tag};
 use crate::stats;
 use std::ffi::c_int;
@@ -58,7 +58,13 @@ impl Operation for Allgather {
         })
     }
 
-    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+    fn attempt(
+        &self,
+        method: Method,
+        plan: &Plan,
+        mpi: &Mpi,
+        state: &State,
+    ) -> Result<Choice, Stop> {
         let Method {
             algorithm, blocks, ..
         } = method;
@@ -112,7 +118,8 @@ impl Operation for Allgather {
             scratch,
             nodes,
         };
-        transfer.run(form, mpi, state, traffic, means, count)
+        transfer.run(form, mpi, state, traffic, means, count)?;
+        Ok(plan.choice)
     }
 
     fn leave(&self, host: &Host, mpi: &Mpi, state: &State) -> c_int {

@@ -74,7 +74,13 @@ impl Operation for Alltoall {
         })
     }
 
-    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+    fn attempt(
+        &self,
+        method: Method,
+        plan: &Plan,
+        mpi: &Mpi,
+        state: &State,
+    ) -> Result<Choice, Stop> {
         let algorithm = match self.op() {
             AlltoallOp::Alltoall => method.algorithm.of_total_exchange(),
             AlltoallOp::Alltoallv | AlltoallOp::Alltoallw => {
@@ -90,19 +96,23 @@ impl Operation for Alltoall {
         };
         // From here on the other ranks may go ahead without this one, if only it has to complain.
         let sides = self.sides(mpi, private, state.facts().p);
-        let sides = sides.ok_or(Stop::Host(Why::Invalid))?;
-        check_own(&sides, mpi, state.rank())?;
+        let is_valid = sides.is_some();
         let exchange = Exchange {
             collective: self.collective(),
             sequence,
-            sides,
+            sides: sides.unwrap_or(Sides::NONE),
             mpi,
             private,
             state,
         };
-        exchange.carry_out((algorithm, method.form), plan, work)?;
+        if !is_valid {
+            exchange.pass_on(algorithm, plan, work)?;
+            return Err(Stop::Host(Why::Invalid));
+        }
+        check_own(&exchange.sides, mpi, state.rank())?;
+        let choice = exchange.carry_out((algorithm, method.form), plan, work)?;
         trim(&mut work.script, &mut work.requests);
-        Ok(())
+        Ok(choice)
     }
 
     fn describe(&self, plan: &Plan) -> String {
@@ -123,7 +133,7 @@ fn check_own(sides: &Sides, mpi: &Mpi, rank: u32) -> Result<(), Stop> {
     }
 }
 
-/// An exchange with valid arguments.
+/// An exchange with valid arguments, or with no blocks of this rank.
 struct Exchange<'a> {
     collective: Collective,
     sequence: u64,
@@ -139,13 +149,13 @@ impl Exchange<'_> {
         [self.collective as u64, self.sequence]
     }
 
-    /// Carries it out.
+    /// Carries it out. Gives the choice in effect.
     fn carry_out(
         &self,
         (algorithm, form): (TotalExchangeAlgorithm, Form),
         plan: &Plan,
         work: &mut Work,
-    ) -> Result<(), Stop> {
+    ) -> Result<Choice, Stop> {
         let Work {
             nodes,
             script,
@@ -153,12 +163,13 @@ impl Exchange<'_> {
             ..
         } = work;
         let (p, means) = (self.state.facts().p, (script, requests));
-        let count = |bytes| stats::count(self.collective, plan.choice, bytes);
         let route = match (algorithm, form) {
-            (TotalExchangeAlgorithm::Linear, Form::Flat) => return self.pairs(false, means, count),
-            (TotalExchangeAlgorithm::Pairwise, _) => return self.pairs(true, means, count),
+            (TotalExchangeAlgorithm::Linear, Form::Flat) => {
+                return self.pairs(false, means, plan.choice);
+            }
+            (TotalExchangeAlgorithm::Pairwise, _) => return self.pairs(true, means, plan.choice),
             (TotalExchangeAlgorithm::Circulant, _) if plan.known.is_none() => {
-                return self.irregular_with_room(means, count);
+                return self.irregular_with_room(means, plan.choice);
             }
             (TotalExchangeAlgorithm::Circulant, _) => Route::Circulant,
             (TotalExchangeAlgorithm::Hypercube, _) => Route::Grid(Grid::hypercube(p)),
@@ -167,7 +178,25 @@ impl Exchange<'_> {
                 Route::Nodes(lanes, nodes.sharing.memory())
             }
         };
-        self.packed(route, plan.bytes, means, || count(plan.bytes))
+        let count = || stats::count(self.collective, plan.choice, plan.bytes);
+        self.packed(route, plan.bytes, means, count)?;
+        Ok(plan.choice)
+    }
+
+    /// This rank has no blocks in the exchange, because its arguments are invalid, and only it knows. What passes
+    /// through it on the circulant graph, the others wait for; and it learns how many blocks that are by their sizes.
+    #[cold]
+    fn pass_on(
+        &self,
+        algorithm: TotalExchangeAlgorithm,
+        plan: &Plan,
+        work: &mut Work,
+    ) -> Result<(), Stop> {
+        if algorithm == TotalExchangeAlgorithm::Circulant && plan.known.is_none() {
+            let means = (&mut work.script, &mut work.requests);
+            self.irregular(means, None)?;
+        }
+        Ok(())
     }
 
     /// Of blocks of any sizes: on the circulant graph, or each straight to its rank if some rank has no room for what
@@ -175,28 +204,27 @@ impl Exchange<'_> {
     fn irregular_with_room(
         &self,
         (script, requests): (&mut Script, &mut Requests),
-        count: impl FnOnce(u64),
-    ) -> Result<(), Stop> {
-        if self.irregular((&mut *script, &mut *requests), count)? {
-            return Ok(());
+        choice: Choice,
+    ) -> Result<Choice, Stop> {
+        if self.irregular((&mut *script, &mut *requests), Some(choice))? {
+            return Ok(choice);
         }
-        let choice = Choice::Rondo(Method {
+        let straight = Choice::Rondo(Method {
             algorithm: Algorithm::Pairwise,
             form: Form::Flat,
             blocks: 1,
             why: Why::Memory,
         });
-        let count = |bytes| stats::count(self.collective, choice, bytes);
-        self.pairs(true, (script, requests), count)
+        self.pairs(true, (script, requests), straight)
     }
 
-    /// Of blocks of any sizes, each straight to its rank: one at a time each way, or many.
+    /// Of blocks of any sizes, each straight to its rank: one at a time each way, or many. It counts as this choice.
     fn pairs(
         &self,
         one_at_a_time: bool,
         (script, requests): (&mut Script, &mut Requests),
-        count: impl FnOnce(u64),
-    ) -> Result<(), Stop> {
+        choice: Choice,
+    ) -> Result<Choice, Stop> {
         let (mpi, state, p) = (self.mpi, self.state, self.state.facts().p);
         let config = state.config();
         let many = limits(state);
@@ -221,7 +249,7 @@ impl Exchange<'_> {
         });
         pairs(script, &Group::all(p, state.rank()), copies);
         requests.reserve_pairs(&limits, p).map_err(lacking)?;
-        count(script.cut().count(&(0..p)));
+        stats::count(self.collective, choice, script.cut().count(&(0..p)));
         let own = self.sides.copy_own(mpi, self.private, state.rank());
         let failed = |code: Code| Failure::Host(code, "copying a block");
         own.map_err(|code| Stop::Broken(failed(code)))?;
@@ -236,7 +264,8 @@ impl Exchange<'_> {
             timeout_s: config.timeout_s,
         };
         let mut wire = MpiPairsWire::new(job, requests);
-        engine::run(Execution::new(script, limits), &mut wire).map_err(Stop::Broken)
+        let done = engine::run(Execution::new(script, limits), &mut wire);
+        done.map(|_| choice).map_err(Stop::Broken)
     }
 }
 

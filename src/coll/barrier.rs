@@ -49,7 +49,13 @@ impl Operation for Barrier {
         }
     }
 
-    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+    fn attempt(
+        &self,
+        method: Method,
+        plan: &Plan,
+        mpi: &Mpi,
+        state: &State,
+    ) -> Result<Choice, Stop> {
         if self.is_provisional(plan, state) {
             state.count_short();
             return Err(Stop::Host(Why::SetUp));
@@ -111,7 +117,7 @@ impl Operation for Barrier {
         }
         stats::count(Collective::Barrier, plan.choice, 0);
         let mut between = || area.map_or(Ok(()), |area| run.carry_out(script, requests, area));
-        match nodes.sharing.memory().filter(|_| form != Form::Flat) {
+        let done = match nodes.sharing.memory().filter(|_| form != Form::Flat) {
             Some(memory) => {
                 let mut inside = Inside {
                     run: &run,
@@ -121,7 +127,8 @@ impl Operation for Barrier {
                 inside.gate(between)
             }
             None => between(),
-        }
+        };
+        done.map(|()| plan.choice)
     }
 
     fn describe(&self, _plan: &Plan) -> String {

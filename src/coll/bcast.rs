@@ -10,7 +10,7 @@ use super::transfer::Means;
 use super::{Operation, Plan, Stop, begin_and_agree, context, private};
 use crate::collective::Collective;
 use crate::comm::State;
-use crate::decide::{Broadcast, Form, Method, Why};
+use crate::decide::{Broadcast, Choice, Form, Method, Why};
 use crate::engine::Way;
 use crate::host::{Bcast, Mpi, call_tag};
 use crate::stats;
@@ -48,7 +48,13 @@ impl Operation for Bcast {
         })
     }
 
-    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+    fn attempt(
+        &self,
+        method: Method,
+        plan: &Plan,
+        mpi: &Mpi,
+        state: &State,
+    ) -> Result<Choice, Stop> {
         let Method {
             algorithm, blocks, ..
         } = method;
@@ -87,7 +93,8 @@ impl Operation for Bcast {
             scratch: &mut work.scratch,
             nodes: &mut work.nodes,
         };
-        transfer.run(form, mpi, state, traffic, means, count)
+        transfer.run(form, mpi, state, traffic, means, count)?;
+        Ok(plan.choice)
     }
 
     fn describe(&self, plan: &Plan) -> String {

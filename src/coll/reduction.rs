@@ -90,9 +90,15 @@ impl Operation for Reduction {
         state.is_new() && self.is_short_over_nodes(plan, state)
     }
 
-    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+    fn attempt(
+        &self,
+        method: Method,
+        plan: &Plan,
+        mpi: &Mpi,
+        state: &State,
+    ) -> Result<Choice, Stop> {
         if self.is_provisional(plan, state) {
-            return self.without_private(plan, mpi, state);
+            return (self.without_private(plan, mpi, state)).map(|()| plan.choice);
         }
         // No other promise is kept by the host as well, so under others a private communicator is used if there is one.
         let is_for_a_run = state.config().reproducible == Reproducible::Run;
@@ -105,7 +111,7 @@ impl Operation for Reduction {
             && self.is_short_over_nodes(plan, state)
         {
             // As for the first calls: bits may not change with the number of the call.
-            return self.without_private(plan, mpi, state);
+            return (self.without_private(plan, mpi, state)).map(|()| plan.choice);
         }
         let private = self.as_promised(private, state)?;
         let (facts, rank) = (state.facts(), state.rank());
@@ -166,12 +172,13 @@ impl Operation for Reduction {
             false => 0,
         };
         match operands.shadow(&buffers, result).map_err(lacking)? {
-            None => settled.carry_out(&buffers, work),
+            None => settled.carry_out(&buffers, work)?,
             Some(shadow) => {
                 settled.carry_out(shadow.buffers(), work)?;
-                (shadow.hand_out(&operands, &buffers)).map_err(Stop::Broken)
+                (shadow.hand_out(&operands, &buffers)).map_err(Stop::Broken)?;
             }
         }
+        Ok(plan.choice)
     }
 
     fn describe(&self, plan: &Plan) -> String {

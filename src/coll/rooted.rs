@@ -8,7 +8,7 @@ use super::{Operation, Plan, Stop, begin, context, private};
 use crate::algorithm::RootedAlgorithm;
 use crate::collective::Collective;
 use crate::comm::{Memory, Nodes, State, Work};
-use crate::decide::{self, Form, Method, Why};
+use crate::decide::{self, Choice, Form, Method, Why};
 use crate::engine;
 use crate::engine::rooted::{Gather, Misfit, RootedTree, Scatter, Terms};
 use crate::host::{
@@ -67,7 +67,13 @@ impl Operation for Rooted {
         })
     }
 
-    fn attempt(&self, method: Method, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+    fn attempt(
+        &self,
+        method: Method,
+        plan: &Plan,
+        mpi: &Mpi,
+        state: &State,
+    ) -> Result<Choice, Stop> {
         let root = self.root(state.facts().p);
         let root = root.ok_or(Stop::Host(Why::Invalid))?;
         let private = private(mpi, state)?;
@@ -132,7 +138,8 @@ impl Operation for Rooted {
                 engine::run(scatter, &mut wire)
             }
         };
-        done.map_err(Stop::Broken)
+        done.map_err(Stop::Broken)?;
+        Ok(plan.choice)
     }
 
     fn describe(&self, plan: &Plan) -> String {

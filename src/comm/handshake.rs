@@ -72,6 +72,7 @@ pub fn handshake(
         place: None,
         private: OnceCell::default(),
         traced: Default::default(),
+        traced_instead: AtomicU32::default(),
         work: Default::default(),
     };
     if mpi.is_inter(comm)? {

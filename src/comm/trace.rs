@@ -21,6 +21,21 @@ impl State {
         if self.rank != 0 || traced.fetch_or(bit, Relaxed) & bit != 0 {
             return;
         }
+        self.write_choice(host, collective, choice, bytes);
+    }
+
+    /// The same for a call that went another way than its line said, as the ranks found in it: the first one of each
+    /// collective.
+    #[cold]
+    pub fn trace_instead(&self, host: &Host, collective: Collective, choice: Choice, bytes: u64) {
+        let bit = 1 << collective as u32;
+        if self.rank == 0 && self.traced_instead.fetch_or(bit, Relaxed) & bit == 0 {
+            self.write_choice(host, collective, choice, bytes);
+        }
+    }
+
+    /// Writes the line of a call.
+    fn write_choice(&self, host: &Host, collective: Collective, choice: Choice, bytes: u64) {
         let name = collective.mpi_name();
         let p = self.facts.p;
         let implementation = stats::implementation(choice);

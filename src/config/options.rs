@@ -3,6 +3,7 @@
 
 use super::size::size;
 use super::{Config, Gpu, Hierarchy, Learn, Reproducible, Stats};
+use crate::algorithm::HYPERCUBE;
 use crate::collective::{Collective, Family, LEAST_BYTES, NODE_LEAST_BYTES};
 
 /// Where in [`Config`] an option lives.
@@ -453,10 +454,17 @@ impl Opt {
     /// What it does, in a sentence or two.
     pub fn doc(&self) -> String {
         match self.value_type {
-            ValueType::Algorithm(collective) => format!(
-                "The algorithm of {}. A named one is used for every size; host means never Rondo's.",
-                collective.mpi_name()
-            ),
+            ValueType::Algorithm(collective) => {
+                let other_names = collective.family().hypercube().map(|algorithm| {
+                    let name = algorithm.name();
+                    format!(" {HYPERCUBE} is another name of {name}.")
+                });
+                format!(
+                    "The algorithm of {}. A named one is used for every size; host means never Rondo's.{}",
+                    collective.mpi_name(),
+                    other_names.unwrap_or_default()
+                )
+            }
             ValueType::MinBytes(collective) if collective.family().is_exchange() => format!(
                 "Under auto, calls of {} with as many bytes{} or more are Rondo's. auto takes short blocks between \
                  several nodes, once the network is measured and where the model finds Rondo faster.",

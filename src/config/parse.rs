@@ -5,9 +5,10 @@
 
 use super::options::{MOST_BYTES, MOST_RANKS, REMOVED};
 use super::{
-    Algorithm, Config, Gpu, Hierarchy, Learn, OPTIONS, Opt, Reproducible, Setting, Stats,
-    StatsFormat, ValueType,
+    Config, Gpu, Hierarchy, Learn, OPTIONS, Opt, Reproducible, Setting, Stats, StatsFormat,
+    ValueType,
 };
+use crate::collective::Collective;
 
 type Parsed<T> = Result<T, String>;
 
@@ -45,7 +46,7 @@ impl Opt {
         match self.value_type {
             ValueType::Switch(field) => *field(config) = switch(text)?,
             ValueType::Algorithm(collective) => {
-                config[collective].setting = setting(text, collective.algorithms())?;
+                config[collective].setting = setting(text, collective)?;
             }
             ValueType::MinBytes(collective) => {
                 config[collective].min_bytes = or_auto(text, |text| bytes(text, MOST_BYTES))?;
@@ -92,9 +93,8 @@ fn switch(text: &str) -> Parsed<bool> {
     }
 }
 
-fn setting(text: &str, algorithms: &[Algorithm]) -> Parsed<Setting> {
-    let settings = Setting::among(algorithms);
-    let named: Vec<_> = settings.map(|s| (s.name(), s)).collect();
+fn setting(text: &str, collective: Collective) -> Parsed<Setting> {
+    let named: Vec<_> = Setting::named(collective).collect();
     among(text, &named)
 }
 

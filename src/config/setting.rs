@@ -2,7 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, HYPERCUBE};
+use crate::collective::Collective;
 
 /// Who is to carry a collective out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,16 @@ impl Setting {
     pub fn among(algorithms: &[Algorithm]) -> impl Iterator<Item = Setting> + Clone {
         let named = algorithms.iter().copied().map(Setting::Use);
         [Setting::Auto, Setting::Host].into_iter().chain(named)
+    }
+
+    /// The same with their names, and other names of some of them behind.
+    pub(crate) fn named(collective: Collective) -> impl Iterator<Item = (&'static str, Setting)> {
+        let settings = Setting::among(collective.algorithms());
+        let hypercube = collective.family().hypercube().map(Setting::Use);
+        let others = hypercube.map(|setting| (HYPERCUBE, setting));
+        settings
+            .map(|setting| (setting.name(), setting))
+            .chain(others)
     }
 
     /// The name that users write.

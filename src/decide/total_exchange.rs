@@ -6,7 +6,7 @@ use super::problem::is_doubted;
 use super::{Choice, Context, Form, Method, Problem, Why, model_of};
 use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::config::Hierarchy;
-use crate::model::{Model, Reach};
+use crate::model::{Model, Prediction, Reach};
 use crate::schedule::Steps;
 
 /// Vectors of a rank's blocks that an exchange on the circulant graph or in a grid has room for: the blocks, and copies
@@ -106,14 +106,28 @@ impl TotalExchange<'_> {
         cheap.max(facts.lanes(config))
     }
 
+    /// Are there nodes over which this algorithm might go?
+    fn may_cross(&self, algorithm: Algorithm) -> bool {
+        let facts = self.context.facts;
+        algorithm == Algorithm::Linear && facts.nodes > 1 && facts.widest > 1
+    }
+
+    /// Does this algorithm go over nodes by the options, but for want of memory?
+    fn lacks_room_over_nodes(&self, algorithm: Algorithm) -> bool {
+        let is_asked = match self.context.config.hierarchy {
+            Hierarchy::Leader | Hierarchy::Lanes => self.may_cross(algorithm),
+            Hierarchy::Flat | Hierarchy::Auto => false,
+        };
+        is_asked && (self.bytes).is_some_and(|bytes| !self.has_room_over_nodes(bytes))
+    }
+
     /// Between whom this algorithm runs.
     fn form(&self, algorithm: Algorithm) -> Form {
         let Context { facts, config, .. } = self.context;
         let Some(bytes) = self.bytes else {
             return Form::Flat;
         };
-        let may = algorithm == Algorithm::Linear && facts.nodes > 1 && facts.widest > 1;
-        let over_nodes = may
+        let over_nodes = self.may_cross(algorithm)
             && self.has_room_over_nodes(bytes)
             && match config.hierarchy {
                 Hierarchy::Flat => false,
@@ -125,6 +139,19 @@ impl TotalExchange<'_> {
                 lanes: facts.lanes(config),
             },
             false => Form::Flat,
+        }
+    }
+
+    /// What the model says of it over nodes, where a rank's blocks have `bytes` bytes together. Rounds, and bytes that
+    /// are sent, are those between nodes.
+    pub fn over_nodes(&self, bytes: u64) -> Prediction {
+        let facts = self.context.facts;
+        let (width, charge) = (u64::from(facts.widest), u64::from(self.charge()));
+        let receivers = width.div_ceil(self.parts().into());
+        Prediction {
+            us: self.nodes_us(bytes),
+            rounds: Some(1),
+            sent: charge * width * receivers * (bytes / u64::from(facts.p)),
         }
     }
 
@@ -230,6 +257,7 @@ impl Problem for TotalExchange<'_> {
         };
         let (algorithm, why) = match !has_room {
             true => (Algorithm::Pairwise, Why::Memory),
+            false if self.lacks_room_over_nodes(algorithm) => (algorithm, Why::Memory),
             false => (algorithm, Why::Auto),
         };
         Choice::Rondo(Method {

@@ -1,5 +1,7 @@
 //! `rondo bench` and `rondo tune`, run under both MPIs as a user runs them, and their arithmetic by itself.
 
+#[path = "../../src/bin/rondo/model/ask.rs"]
+mod ask;
 #[path = "../../src/bin/rondo/tune/choose.rs"]
 mod choose;
 #[path = "../../src/bin/rondo/bench/dist.rs"]

@@ -1,6 +1,10 @@
 //! From what `rondo tune` measured to rules.
 
-use super::choose::{Candidate, Found, HOST, best, rules};
+use super::ask::Question;
+use super::choose::{Candidate, Found, GAP_SHARES, HOST, best, far, rules};
+use rondo::collective::{Collective, Family};
+use rondo::config::Config;
+use rondo::network::{Network, START};
 use rondo::rules::{Rule, merged};
 
 const CIRCULANT: Candidate = Candidate {
@@ -12,6 +16,68 @@ const IN_BLOCKS: Candidate = Candidate {
     algorithm: "circulant",
     block_bytes: 65536,
 };
+
+/// What the model says of each algorithm between 36 nodes, whose messages travel for 500 us.
+fn far_away(collective: Collective, bytes: u64, gap_us: f64) -> Vec<Option<f64>> {
+    let config = Config::default();
+    let question = Question {
+        collective,
+        ranks: 36,
+        nodes: 36,
+        bytes,
+        network: Network {
+            alpha_us: Some(500.0),
+            gap_us: Some(gap_us),
+            ..START
+        },
+        eager: 32 << 10,
+        gamma_ns_per_kb: 0.0,
+        placed_bytes: u64::MAX,
+        copies_free: false,
+        config: &config,
+    };
+    let answers = question.ask_all().into_iter();
+    answers
+        .map(|(_, answer)| {
+            let answer = answer.ok()?;
+            assert!(answer.blocks > 0);
+            Some(answer.prediction.us)
+        })
+        .collect()
+}
+
+/// Where messages cost their sender 15 us, and not what is guessed.
+#[test]
+fn the_fastest_on_a_far_network_is_tried() {
+    let mut lost = 0;
+    for &collective in Collective::ALL {
+        for bytes in [256, 4 << 10, 64 << 10, 1 << 20] {
+            let bytes = match collective.family() {
+                Family::Barrier => 0,
+                _ => bytes,
+            };
+            let times = far_away(collective, bytes, 15.0);
+            let known = (0..times.len()).filter(|&i| times[i].is_some());
+            let fastest = known.min_by(|&i, &j| times[i].partial_cmp(&times[j]).expect("times"));
+            let fastest = fastest.expect("an algorithm");
+            let guesses = GAP_SHARES.map(|share| far_away(collective, bytes, share * 500.0));
+            assert!(
+                !far(&guesses)[fastest],
+                "{collective:?} of {bytes} bytes by {:?}",
+                collective.algorithms()[fastest]
+            );
+            lost += usize::from(far(&guesses[..1])[fastest]);
+        }
+    }
+    assert!(lost > 0, "by the first guess alone some would not be");
+}
+
+#[test]
+fn what_is_too_slow_by_every_guess_is_not_tried() {
+    let guesses = [took(&[1.0, 4.0, 4.0, 2.0]), took(&[9.0, 40.0, 3.0, 3.0])];
+    assert_eq!(far(&guesses), [false, true, false, false]);
+    assert_eq!(far(&[vec![None, Some(1.0)]]), [false, false]);
+}
 
 /// Ratios of a candidate in some cases.
 fn took(ratios: &[f64]) -> Vec<Option<f64>> {

@@ -118,21 +118,25 @@ fn a_linear_exchange_goes_over_nodes_where_that_is_asked_for_and_there_is_memory
             c.max_tmp_size = most;
         });
         match exchange(collective, full(4, 4), 16 << 10, &config) {
-            Choice::Rondo(method) => method.form,
+            Choice::Rondo(method) => (method.form, method.why),
             Choice::Host(why) => panic!("{why:?}"),
         }
     };
+    let asked = |form| (form, Why::Configured);
     let regular = |hierarchy, most| form(hierarchy, most, Collective::Alltoall);
     for (hierarchy, over) in [
         (Hierarchy::Leader, LEADERS),
         (Hierarchy::Lanes, Form::Nodes { lanes: 2 }),
     ] {
-        assert_eq!(regular(hierarchy, u64::MAX), over);
-        assert_eq!(regular(hierarchy, 16 << 10), Form::Flat);
-        let irregular = form(hierarchy, u64::MAX, Collective::Alltoallv);
-        assert_eq!(irregular, Form::Flat);
+        assert_eq!(regular(hierarchy, u64::MAX), asked(over));
+        // Not as it was asked for.
+        assert_eq!(regular(hierarchy, 16 << 10), (Form::Flat, Why::Memory));
+        let irregular = form(hierarchy, 16 << 10, Collective::Alltoallv);
+        assert_eq!(irregular, asked(Form::Flat));
     }
-    assert_eq!(regular(Hierarchy::Flat, u64::MAX), Form::Flat);
+    for hierarchy in [Hierarchy::Flat, Hierarchy::Auto] {
+        assert_eq!(regular(hierarchy, 16 << 10), asked(Form::Flat));
+    }
 }
 
 /// As many lanes as are asked for, or as the smallest node has ranks. With one for each rank of each node, blocks are

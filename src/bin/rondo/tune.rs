@@ -18,7 +18,7 @@ use crate::{
     mpi::Mpi,
     output,
 };
-use choose::{Candidate, Found, rules};
+use choose::{Candidate, Found, GAP_SHARES, rules};
 use file::Rules;
 use network::Link;
 use rondo::collective::Collective;
@@ -112,7 +112,7 @@ fn tune(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
     let bar = job::progress(mpi.rank, rows);
     let place = Place {
         nodes: nodes.len() as u32,
-        network: network::of(links),
+        networks: GAP_SHARES.map(|share| network::of(links, share)),
     };
     let mut found: Vec<Found> = Vec::new();
     let mut sweep = None;

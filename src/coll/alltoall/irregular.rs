@@ -7,9 +7,11 @@ use super::packed::reserve;
 use crate::coll::Stop;
 use crate::coll::room::{have_all, lacking};
 use crate::coll::running::PIECE_BYTES;
+use crate::decide::Choice;
 use crate::engine::rooted::Misfit;
 use crate::host::{Code, Failure, Requests, Side};
 use crate::script::{Group, IrregularExchange, Script};
+use crate::stats;
 use std::iter::repeat_n;
 
 /// Bytes of a size.
@@ -17,11 +19,12 @@ const SIZE_BYTES: u64 = size_of::<u64>() as u64;
 
 impl Exchange<'_> {
     /// Carries it out, after all ranks have agreed that each of them has room for what passes through it. `false`: one
-    /// has none, and no block has left.
+    /// has none, and no block has left. It is counted as this choice; without one, this rank only passes on what others
+    /// have for others, and heeds nothing that is for itself.
     pub(super) fn irregular(
         &self,
         (script, requests): (&mut Script, &mut Requests),
-        count: impl FnOnce(u64),
+        choice: Option<Choice>,
     ) -> Result<bool, Stop> {
         let (mpi, state) = (self.mpi, self.state);
         let (p, me) = (state.facts().p, state.rank());
@@ -45,7 +48,7 @@ impl Exchange<'_> {
         run(4).carry_out(script, requests, area)?;
         operands.get_numbers(area, &mut sizes);
 
-        for (d, &place) in (0..).zip(&places) {
+        for (d, &place) in (0..).zip(&places).filter(|_| choice.is_some()) {
             if sizes[place as usize] != bytes(&self.sides.receive, before(d)) {
                 let stranger = Misfit::Stranger(before(d));
                 return Err(Stop::Broken(Failure::Misfit(stranger)));
@@ -67,7 +70,9 @@ impl Exchange<'_> {
             return Ok(false);
         };
 
-        count(sizes[..p as usize].iter().sum());
+        if let Some(choice) = choice {
+            stats::count(self.collective, choice, sizes[..p as usize].iter().sum());
+        }
         let start = |block: u32| script.cut().elements(&(block..block + 1)).start;
         let packed = (0..p).try_for_each(|d| {
             let place = (&operands, area, start(d));
@@ -75,6 +80,7 @@ impl Exchange<'_> {
         });
         packed.map_err(Stop::Broken)?;
         run(5).carry_out(script, requests, area)?;
+        let places = places.into_iter().filter(|_| choice.is_some());
         let unpacked = (0..).zip(places).try_for_each(|(d, place)| {
             let place = (&operands, area, start(place));
             self.pack(&self.sides.receive, before(d), place, false)

@@ -1,13 +1,14 @@
 //! The blocks that a rank has for all ranks, and those that it gets from all: in the user's memory, each of any type.
 
 use super::blocks::{BlockPlaces, UserBlocks};
-use super::counts::{Counts, Slots};
+use super::counts::{Count, Counts, Slots};
 use super::layout::Layout;
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
 use crate::host::object::attr::Datatype;
 use crate::host::object::code::Code;
+use std::ptr;
 
 /// The types of the blocks.
 #[derive(Clone, Copy)]
@@ -97,6 +98,16 @@ pub struct Sides {
 }
 
 impl Sides {
+    /// No blocks.
+    pub const NONE: Sides = Sides {
+        send: None,
+        receive: Side {
+            base: ptr::null_mut(),
+            counts: Counts::Regular(Count::Int(0)),
+            kind: Kind::Empty,
+        },
+    };
+
     /// What it sends.
     pub fn sent(&self) -> &Side {
         self.send.as_ref().unwrap_or(&self.receive)

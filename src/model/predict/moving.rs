@@ -4,14 +4,15 @@
 
 use super::{Call, Model, Prediction};
 use crate::algorithm::{
-    AllBroadcastAlgorithm, BarrierAlgorithm, BroadcastAlgorithm, IrregularExchangeAlgorithm,
-    RootedAlgorithm, TotalExchangeAlgorithm, trees,
+    AllBroadcastAlgorithm, AllReductionAlgorithm, BarrierAlgorithm, BroadcastAlgorithm,
+    IrregularExchangeAlgorithm, RootedAlgorithm, TotalExchangeAlgorithm, trees,
 };
 use crate::collective::Collective;
 use crate::model::{PASSING_NS, PIECE_US, Reach};
 use crate::schedule::{Grid, Moves, Pace, Shape, Steps, TreeNeighbors};
 
 use super::messages::Fan;
+use std::iter;
 
 impl Model {
     pub(super) fn predict_broadcast(
@@ -150,7 +151,8 @@ impl Model {
         }
     }
 
-    /// Those on the circulant graph follow their sizes.
+    /// Those on the circulant graph follow their sizes, and an allreduce of the MPI library's in which ranks agree that
+    /// there is room for them. It is taken for the usual one, and its rounds do not count.
     pub(super) fn predict_irregular_exchange(
         &self,
         algorithm: IrregularExchangeAlgorithm,
@@ -163,7 +165,18 @@ impl Model {
                     bytes: size_of::<u64>() as u64 * call.ranks(),
                     ..*call
                 };
-                self.predict_exchange(algorithm.into(), &sizes).then(blocks)
+                let room = Call {
+                    collective: Collective::Allreduce,
+                    bytes: size_of::<i64>() as u64,
+                    blocks: 1,
+                    ..*call
+                };
+                let agreeing = self.predict_all_reduction(AllReductionAlgorithm::Doubling, &room);
+                let exchanges = self.predict_exchange(algorithm.into(), &sizes).then(blocks);
+                Prediction {
+                    us: exchanges.us + agreeing.us,
+                    ..exchanges
+                }
             }
             IrregularExchangeAlgorithm::Pairwise | IrregularExchangeAlgorithm::Linear => blocks,
         }
@@ -333,18 +346,20 @@ impl Model {
         }
     }
 
+    /// Every block straight: a root that scatters only sends, and one that gathers spends time on what it receives.
     fn straight(&self, call: &Call, scatters: bool) -> Prediction {
         let others = call.ranks() - 1;
         let bytes = others * call.bytes;
-        let root_us = match call.is_placed(call.bytes) {
-            true => 0.0,
-            false => self.root_us(),
+        let link_us = self.beta_us() * call.bytes as f64;
+        let root_us = match (scatters, call.is_placed(call.bytes)) {
+            (true, _) => self.gap_us.max(link_us) * others.saturating_sub(1) as f64 + link_us,
+            (false, true) => others as f64 * link_us,
+            (false, false) => others as f64 * (self.root_us() + link_us),
         };
-        let alpha_us = self.of(call, call.bytes).alpha_us;
         Prediction {
             us: match others {
                 0 => 0.0,
-                _ => alpha_us + others as f64 * root_us + self.beta_us() * bytes as f64,
+                _ => self.of(call, call.bytes).alpha_us + root_us,
             },
             rounds: Some(others),
             sent: if scatters {
@@ -355,14 +370,10 @@ impl Model {
         }
     }
 
-    /// Through the tree of groups; without the sizes of blocks, which travel as well. The largest group that sends is
-    /// the upper one of the last round or of the one before.
+    /// Through the tree of groups; without the sizes of blocks, which travel as well.
     fn grouped(&self, call: &Call, scatters: bool) -> Prediction {
         let (q, others) = (call.q(), call.ranks() - 1);
-        let largest = match q {
-            0 => 0,
-            _ => (call.ranks() - (1 << (q - 1))).max(1 << (q - 1) >> 1),
-        };
+        let largest = largest_group(call.ranks());
         let link_us = self.beta_us() * (others * call.bytes) as f64;
         let passing_us = match call.copies_free {
             true => 0.0,
@@ -374,12 +385,24 @@ impl Model {
             true => model.sending(call, 0),
             false => model.receiving(call, 0),
         };
-        let groups_us = Shape::BINOMIAL.time(call.p, 0, &|i, k| messages.hop(i, k));
+        let groups_us = match scatters && call.is_placed(2 * call.bytes) {
+            true => model.shared_us(call),
+            false => Shape::BINOMIAL.time(call.p, 0, &|i, k| messages.hop(i, k)) + link_us,
+        };
         Prediction {
-            us: groups_us + link_us + passing_us,
+            us: groups_us + passing_us,
             rounds: Some(q),
             sent: call.bytes * if scatters { others } else { largest },
         }
+    }
+
+    /// A scatter through the tree of groups whose packets are long: all that a rank sends share its link, so that the
+    /// one for the largest group is there when all are.
+    fn shared_us(&self, call: &Call) -> f64 {
+        let block_us = self.beta_us() * call.bytes as f64;
+        let groups = iter::successors(Some(call.ranks()), |&ranks| Some(largest_group(ranks)));
+        let packets_us = |ranks| self.alpha_us + (ranks - 1) as f64 * block_us;
+        groups.take_while(|&ranks| ranks > 1).map(packets_us).sum()
     }
 
     pub(super) fn predict_barrier(&self, algorithm: BarrierAlgorithm, call: &Call) -> Prediction {
@@ -390,5 +413,14 @@ impl Model {
                 sent: 0,
             },
         }
+    }
+}
+
+/// Ranks of the largest group that one of so many sends to, or has blocks from: the upper one of the last round or of
+/// the one before.
+fn largest_group(ranks: u64) -> u64 {
+    match Reach::among(ranks as u32).rounds {
+        0 => 0,
+        q => (ranks - (1 << (q - 1))).max(1 << (q - 1) >> 1),
     }
 }

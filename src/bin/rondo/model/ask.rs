@@ -9,7 +9,7 @@ use rondo::decide::{
     AllBroadcast, Barrier, Broadcast, Choice, Context, Facts, Form, Method, OperatorProperties,
     Problem, Reduction, Rooted, TotalExchange, long_block, model_of, shape,
 };
-use rondo::model::{Call, Model, Prediction};
+use rondo::model::{Call, Model, Prediction, Reach};
 use rondo::network::Network;
 use rondo::schedule::Parts;
 use rondo::script::share;
@@ -50,13 +50,17 @@ impl Question<'_> {
         }
     }
 
-    /// How Rondo carries the call out if it is told to use this algorithm.
-    fn choice(&self, algorithm: Algorithm, (parts, node_parts): &(Parts, Parts)) -> Choice {
-        let context = Context {
+    fn context(&self) -> Context<'_> {
+        Context {
             collective: self.collective,
             facts: self.facts(),
             config: self.config,
-        };
+        }
+    }
+
+    /// How Rondo carries the call out if it is told to use this algorithm.
+    fn choice(&self, algorithm: Algorithm, (parts, node_parts): &(Parts, Parts)) -> Choice {
+        let context = self.context();
         let bytes = self.bytes;
         match self.collective.family() {
             Family::Broadcast => Broadcast { context, bytes }.by(algorithm, 0),
@@ -129,6 +133,9 @@ impl Question<'_> {
         if by != algorithm {
             return Err(format!("{}: {} takes its place", why.text(), by.name()));
         }
+        if let Some(prediction) = self.over_nodes(form) {
+            return Ok(Answer { blocks, prediction });
+        }
         let (model, members, more_us) = self.model(form)?;
         let facts = self.facts();
         let radix = match self.collective.family() {
@@ -160,6 +167,46 @@ impl Question<'_> {
         let mut prediction = model.predict(algorithm, &call)?;
         prediction.us += more_us;
         Ok(Answer { blocks, prediction })
+    }
+
+    /// What the model says of algorithms that are others over nodes than between all ranks, by the formulas by which
+    /// Rondo decides on them.
+    fn over_nodes(&self, form: Form) -> Option<Prediction> {
+        let facts = self.facts();
+        if form == Form::Flat || facts.nodes == 1 {
+            return None;
+        }
+        let (between, inside) = facts.models(self.config);
+        match self.collective.family() {
+            Family::TotalExchange => {
+                let call = TotalExchange {
+                    context: self.context(),
+                    bytes: Some(self.bytes),
+                };
+                Some(call.over_nodes(self.bytes))
+            }
+            Family::Scan => {
+                let reducing = Model {
+                    beta_ns_per_kb: between.beta_ns_per_kb + self.gamma_ns_per_kb,
+                    ..between
+                };
+                let rounds = Reach::among(facts.nodes).rounds.into();
+                let shape = (facts.nodes, facts.widest);
+                Some(Prediction {
+                    us: reducing.node_scan_us(&inside, shape, self.bytes),
+                    rounds: Some(rounds),
+                    sent: rounds * self.bytes,
+                })
+            }
+            Family::Broadcast
+            | Family::AllBroadcast
+            | Family::Rooted
+            | Family::AllReduction
+            | Family::Reduction
+            | Family::ScatteredReduction
+            | Family::Barrier
+            | Family::IrregularExchange => None,
+        }
     }
 
     /// The cost of messages, how many ranks exchange them, and what is before and behind.

@@ -36,16 +36,13 @@ pub fn measure(mpi: &Mpi, nodes: &[Node]) -> Result<[Option<Link>; 2], Failure> 
     Ok(links)
 }
 
-/// What short messages cost their sender, next to what they take: as of the network that Rondo starts with.
-const GAP_SHARE: f64 = 0.3;
-
-/// As the model has it.
-pub fn of([between, inside]: [Option<Link>; 2]) -> Network {
+/// As the model has it, with this share of a short message that its sender spends.
+pub fn of([between, inside]: [Option<Link>; 2], gap_share: f64) -> Network {
     let alpha = |link: Option<Link>| link.map(|link| link.alpha_us);
     let beta = |link: Option<Link>| link.map(|link| link.beta_ns_per_kb);
     let known = Network {
         alpha_us: alpha(between),
-        gap_us: alpha(between).map(|alpha| GAP_SHARE * alpha),
+        gap_us: alpha(between).map(|alpha| gap_share * alpha),
         beta_ns_per_kb: beta(between),
         node_alpha_us: alpha(inside),
         node_beta_ns_per_kb: beta(inside),

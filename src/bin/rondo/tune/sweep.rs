@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::choose::{Candidate, HOST, best, candidates};
+use super::choose::{Candidate, HOST, best, candidates, far};
 use crate::{
     Failure,
     bench::{
@@ -22,14 +22,12 @@ use rondo::{
 /// Candidates that are left after a first look.
 const FINALISTS: usize = 3;
 
-/// What the model predicts to take more times as long as the fastest algorithm is not tried.
-const FAR: f64 = 3.0;
-
 /// Where Rondo is tuned, as far as the model has to know.
 #[derive(Clone, Copy)]
 pub struct Place {
     pub nodes: u32,
-    pub network: Network,
+    /// What the network may be like.
+    pub networks: [Network; 2],
 }
 
 /// Candidates for a collective, each with a communicator on which it has all calls.
@@ -181,17 +179,15 @@ impl<'a> Sweep<'a> {
         Ok(finalists)
     }
 
-    /// The algorithms that the model finds much slower than the fastest one for calls of `size` bytes. What it cannot
-    /// predict is none of them. The same on all ranks: rank 0 says it, as its options are those of a communicator.
+    /// The algorithms that the model finds much slower than the fastest one for calls of `size` bytes, whatever the
+    /// network is like. What it cannot predict is none of them. The same on all ranks: rank 0 says it, as its options
+    /// are those of a communicator.
     fn far(&self, size: u64) -> Result<Vec<&'static str>, Failure> {
         let all = self.collective.algorithms();
         let mut is_far = vec![0.0; all.len()];
         if self.mpi.rank == 0 {
-            let times = self.predicted_us(size);
-            let least = times.iter().flatten().copied().fold(f64::MAX, f64::min);
-            for (is_far, us) in is_far.iter_mut().zip(times) {
-                *is_far = f64::from(us.is_some_and(|us| us > FAR * least));
-            }
+            let times = (self.place.networks).map(|network| self.predicted_us(size, network));
+            is_far = far(&times).into_iter().map(f64::from).collect();
         }
         self.mpi.largest(&mut is_far)?;
         let far = all.iter().zip(is_far).filter(|(_, is_far)| *is_far > 0.0);
@@ -199,14 +195,14 @@ impl<'a> Sweep<'a> {
     }
 
     /// Microseconds of each algorithm by the model and by the options of this process, where it predicts any.
-    fn predicted_us(&self, size: u64) -> Vec<Option<f64>> {
+    fn predicted_us(&self, size: u64, network: Network) -> Vec<Option<f64>> {
         let (usual, config) = (&PRESETS[0], Config::load().config);
         let question = Question {
             collective: self.collective,
             ranks: self.mpi.ranks as u32,
             nodes: self.place.nodes,
             bytes: size,
-            network: self.place.network,
+            network,
             eager: usual.eager,
             gamma_ns_per_kb: 0.0,
             placed_bytes: usual.placed_bytes,
