@@ -42,7 +42,7 @@ use parking_lot::Mutex;
 use private::Place;
 pub use process::process;
 pub use proposal::BUILD;
-pub use record::{exits, finalized, loaded};
+pub use record::{called_with_sessions, exits, finalized, loaded};
 pub use ruled::give as give_rules;
 use std::ffi::c_int;
 use std::mem;

@@ -33,6 +33,8 @@ pub struct Record {
     pub began: f64,
     /// The first call that came to Rondo.
     pub called: Option<Called>,
+    /// Did a call come without `MPI_Init`, and so with sessions?
+    pub sessions: bool,
     /// Does it wait in a handshake, for longer than one takes?
     pub waiting: bool,
     /// Seconds since 1970 when the ranks of `MPI_COMM_WORLD` had agreed in their handshake.

@@ -401,6 +401,30 @@ fn calls_that_do_not_arrive_are_missed() {
     assert!(text.contains("RTLD_DEEPBIND"), "{text}");
 }
 
+/// Debian's MPICH has sessions.
+#[test]
+fn sessions_are_said_to_be_left_alone() {
+    let jobs = jobs();
+    let program = jobs.folder.join("checked.sessions");
+    compile(Some("mpich"), &ctest("checked.c"), program, &[]);
+    for words in [&["sessions"][..], &["nonblocking", "sessions"]] {
+        let mut command = Command::new(root().join("build/mpich/rondo"));
+        command
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .current_dir(&jobs.folder);
+        command.args(["check", "--json", "mpirun.mpich", "-np", "3"]);
+        let said = said(command.arg("./checked.sessions").args(words));
+        said.problems(&[]);
+        assert_eq!(said.kinds("fine"), ["loaded", "sessions", "end"]);
+        let text = said.report["fine"][1]["what"].to_string();
+        assert!(
+            text.contains("all 3 ranks") && text.contains("docs/limits.md"),
+            "{text}"
+        );
+    }
+}
+
 #[test]
 fn a_library_for_another_mpi_is_none() {
     let other = format!("--lib={}", library("mpich").display());

@@ -184,6 +184,17 @@ pub fn calls(evidence: &Evidence) -> Vec<Finding> {
             format!("{whom} of {} called no collective", ranks.count),
         ));
     }
+    let sessions = ranks.with(Reach::Sessions);
+    if !sessions.is_empty() {
+        let whom = in_words(&sessions, ranks.count);
+        found.push(fine(
+            "sessions",
+            format!(
+                "collectives of {whom} come with sessions, without MPI_Init: they are left to the MPI library \
+                 (docs/limits.md)"
+            ),
+        ));
+    }
     if !called.is_empty() {
         let whom = in_words(&called, ranks.count);
         found.push(fine(
