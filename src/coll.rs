@@ -333,7 +333,10 @@ pub fn forward(collective: Collective, why: Why, next: impl FnOnce() -> c_int) -
             comm::called_with_sessions();
             false
         }
-        Err(_) => false,
+        Err(_) => {
+            comm::process(host); // says so, once
+            false
+        }
     };
     let timed = up && comm::process(host).stats.format != StatsFormat::Off;
     let start = timed.then(Instant::now);

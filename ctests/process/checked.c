@@ -3,7 +3,7 @@
  * "" (nothing), "silent" (no broadcasts), "fail" (ends with status 3), "early" (the same, before it calls any
  * collective), "hang" (rank 1 never comes to its end), "limited" (files may not grow, and neither may shared memory),
  * "apart" (the ranks but the last one, which goes on by itself, broadcast among themselves, and then work for a while),
- * "freed" (many broadcasts, on a communicator that is freed), "sessions" (all by sessions, without MPI_Init; the
+ * "nonblocking" (the broadcasts are), "freed" (many broadcasts, on a communicator that is freed), "sessions" (all by sessions, without MPI_Init; the
  * broadcasts are nonblocking if "nonblocking" comes before it).
  */
 #include <mpi.h>
@@ -17,6 +17,15 @@ int run(int *argc, char ***argv);
 
 static char buffer[100000];
 
+static void broadcast(int nonblocking, MPI_Comm comm) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (nonblocking)
+        MPI_Ibcast(buffer, sizeof buffer, MPI_BYTE, 0, comm, &request);
+    else
+        MPI_Bcast(buffer, sizeof buffer, MPI_BYTE, 0, comm);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 #if MPI_VERSION >= 4
 static int with_sessions(int nonblocking) {
     MPI_Session session;
@@ -26,14 +35,7 @@ static int with_sessions(int nonblocking) {
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
     MPI_Comm_create_from_group(group, "checked", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
     MPI_Group_free(&group);
-    for (int i = 0; i < 20; i++) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        if (nonblocking)
-            MPI_Ibcast(buffer, sizeof buffer, MPI_BYTE, 0, comm, &request);
-        else
-            MPI_Bcast(buffer, sizeof buffer, MPI_BYTE, 0, comm);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-    }
+    for (int i = 0; i < 20; i++) broadcast(nonblocking, comm);
     MPI_Comm_free(&comm);
     MPI_Session_finalize(&session);
     return 0;
@@ -60,8 +62,7 @@ int run(int *argc, char ***argv) {
         signal(SIGXFSZ, SIG_IGN);
         setrlimit(RLIMIT_FSIZE, &limit);
     }
-    for (int i = 0; i < calls && strcmp(how, "silent"); i++)
-        MPI_Bcast(buffer, sizeof buffer, MPI_BYTE, 0, comm);
+    for (int i = 0; i < calls && strcmp(how, "silent"); i++) broadcast(!strcmp(how, "nonblocking"), comm);
     if (freed) MPI_Comm_free(&comm);
     if (apart) sleep(15);
     if (!strcmp(how, "hang") && rank == 1) pause();

@@ -42,7 +42,7 @@ pub fn called(host: &Host, loaded: &Loaded) {
         ..Called::default()
     };
     match host.mpi() {
-        Err(why) => called.trouble = Some(why.to_owned()),
+        Err(why) => called.trouble = Some(why.clone()),
         Ok(mpi) if config.node.is_empty() => called.node = mpi.node_name(),
         Ok(_) => {}
     }

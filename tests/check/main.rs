@@ -2,11 +2,12 @@
 
 #![forbid(unsafe_code)]
 
+mod libraries;
 #[path = "../mpirun/mod.rs"]
 mod mpirun;
 mod scripted;
 
-use mpirun::{compile, ctest, folder, library, root};
+use mpirun::{compile, ctest, folder, root};
 use serde_json::Value;
 use std::{
     fs::{self, Permissions},
@@ -399,43 +400,6 @@ fn calls_that_do_not_arrive_are_missed() {
     let said = jobs().check(&[], 3, &["./deepbind", "./checked.so"]);
     let text = said.problems(&["calls-do-not-arrive"]);
     assert!(text.contains("RTLD_DEEPBIND"), "{text}");
-}
-
-/// Debian's MPICH has sessions.
-#[test]
-fn sessions_are_said_to_be_left_alone() {
-    let jobs = jobs();
-    let program = jobs.folder.join("checked.sessions");
-    compile(Some("mpich"), &ctest("checked.c"), program, &[]);
-    for words in [&["sessions"][..], &["nonblocking", "sessions"]] {
-        let mut command = Command::new(root().join("build/mpich/rondo"));
-        command
-            .env_clear()
-            .env("PATH", "/usr/bin:/bin")
-            .current_dir(&jobs.folder);
-        command.args(["check", "--json", "mpirun.mpich", "-np", "3"]);
-        let said = said(command.arg("./checked.sessions").args(words));
-        said.problems(&[]);
-        assert_eq!(said.kinds("fine"), ["loaded", "sessions", "end"]);
-        let text = said.report["fine"][1]["what"].to_string();
-        assert!(
-            text.contains("all 3 ranks") && text.contains("docs/limits.md"),
-            "{text}"
-        );
-    }
-}
-
-#[test]
-fn a_library_for_another_mpi_is_none() {
-    let other = format!("--lib={}", library("mpich").display());
-    let said = jobs().check(&[&other], 3, &["./checked"]);
-    let text = said.problems(&["does-not-fit"]);
-    assert!(text.contains("built for mpich"), "{text}");
-    assert_eq!(
-        said.kinds("fine"),
-        ["loaded", "end"],
-        "it looked at nothing else"
-    );
 }
 
 #[test]

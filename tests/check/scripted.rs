@@ -94,6 +94,29 @@ fn what_two_machines_say_is_compared() {
     );
 }
 
+/// What would help is not the same against all that keeps Rondo away.
+#[test]
+fn what_keeps_rondo_away_has_advice_of_its_own() {
+    for (trouble, kind, advice) in [
+        ("other-abi", "does-not-fit", "--lib names one"),
+        ("unknown-abi", "unknown-mpi", "start the program without it"),
+        ("lacks", "unknown-mpi", "start the program without it"),
+        ("outlives", "outlives", "mpirun without --with-ft"),
+    ] {
+        let mut ranks = [rank(0, "a"), rank(1, "b")];
+        for rank in &mut ranks {
+            rank["called"]["trouble"] = serde_json::json!({ "kind": trouble, "text": "it is so" });
+        }
+        let said = said_of(&format!("mpirun-{trouble}"), &ranks);
+        let text = said.problems(&[kind]);
+        assert!(
+            text.starts_with("rank 0: it is so: ") && text.contains(advice),
+            "{text}"
+        );
+        assert_eq!(said.kinds("fine"), ["loaded", "end"]);
+    }
+}
+
 /// What the statistics say is what people want to know: was it of use?
 #[test]
 fn what_was_gained_is_said_or_that_nothing_was_carried_out() {

@@ -63,14 +63,21 @@ fn problem(kind: &'static str, what: impl Into<String>, advice: impl Into<String
 /// The kind of a library that is for another MPI than the program's.
 const DOES_NOT_FIT: &str = "does-not-fit";
 
+/// The kind of an MPI library that no library of Rondo's fits.
+const UNKNOWN_MPI: &str = "unknown-mpi";
+
+/// The kind of a job that is to outlive failed processes.
+const OUTLIVES: &str = "outlives";
+
 /// All findings.
 pub fn all(evidence: &Evidence) -> Vec<Finding> {
     let mut all = vec![];
     all.extend(reach(evidence));
     let called = evidence.ranks.callers().next().is_some();
     let build = if called { build(evidence) } else { vec![] };
-    // A library that does not fit passes every call on, and looks at nothing.
-    let fits = build.iter().all(|it| it.kind != DOES_NOT_FIT);
+    // A library that cannot work there passes every call on, and looks at nothing.
+    let passes = [DOES_NOT_FIT, UNKNOWN_MPI, OUTLIVES];
+    let fits = build.iter().all(|it| !passes.contains(&it.kind));
     let calls = calls(evidence).into_iter();
     all.extend(calls.filter(|it| fits || it.advice.is_some()));
     all.extend(build);
