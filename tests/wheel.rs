@@ -103,6 +103,26 @@ getattr(rondo_mpi, which)()
     }
 }
 
+/// Of any names, with the library in the process and without.
+#[test]
+fn calls_of_unknown_names_are_none() {
+    let program = "
+import rondo_mpi
+for names in [('bcast',), ('bcast', None), ('bcast', ''), ('', ''), ('bcast', 'nothing'), ('nothing', 'host')]:
+    assert rondo_mpi.calls(*names) == 0, names
+";
+    for is_there in [false, true] {
+        let mut command = Command::new("python3");
+        command
+            .env("PYTHONPATH", root().join("packaging/wheel"))
+            .env("PYTHONDONTWRITEBYTECODE", "1");
+        if is_there {
+            command.env("LD_PRELOAD", root().join("build/openmpi/librondo.so"));
+        }
+        run(command.args(["-c", program]));
+    }
+}
+
 /// Says how many broadcasts were Rondo's on rank 0.
 const PROGRAM: &str = "
 import array, sys
