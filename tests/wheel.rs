@@ -123,6 +123,17 @@ for names in [('bcast',), ('bcast', None), ('bcast', ''), ('', ''), ('bcast', 'n
     }
 }
 
+/// A new version of one of these would change what the wheel is, without a change here.
+#[test]
+fn what_links_the_wheel_is_of_a_known_version() {
+    let script = fs::read_to_string(root().join("scripts/wheel")).unwrap();
+    let wanted = script.lines().find_map(|line| line.strip_prefix("wanted="));
+    let wanted = wanted.expect("the list of what is installed");
+    for name in ["ziglang", "cargo-zigbuild", "auditwheel"] {
+        assert!(wanted.contains(&format!("{name}==")), "{name}: {wanted}");
+    }
+}
+
 /// Says how many broadcasts were Rondo's on rank 0.
 const PROGRAM: &str = "
 import array, sys
