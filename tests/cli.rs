@@ -657,6 +657,34 @@ fn flux_gets_variables_by_env_behind_its_subcommand() {
     assert!(error(&output, 2).contains("flux cannot set RONDO_STATS=json:$HOME/stats.json"));
 }
 
+/// There is nothing to report yet when the launcher comes back.
+#[test]
+fn check_takes_no_launcher_that_does_not_wait() {
+    let launchers = Launchers::new();
+    let flux = launchers.add("flux", "libflux-core: 0.60.0");
+    let check = |args: &[&str]| {
+        let mut command = tool();
+        command.current_dir(&launchers.0);
+        command.args(["check", "--lib", &launchers.library()]);
+        command.args(args).output().expect("the tool starts")
+    };
+    for words in [
+        &["submit", "./app"][..],
+        &["mini", "submit", "-n", "2", "./app"],
+    ] {
+        let said = error(&check(&[&[&*flux], words].concat()), 2);
+        assert!(
+            said.contains("use 'flux run'") && said.lines().count() == 1,
+            "{said}"
+        );
+    }
+    // Slurm's is not known at all.
+    let sbatch = launchers.add("sbatch", "slurm 22.05.8");
+    assert!(error(&check(&[&sbatch, "./script"]), 2).contains("is no launcher that Rondo knows"));
+    let ran = check(&[&flux, "run", "./submit"]);
+    assert!(text(&ran.stdout).starts_with("rondo check: "));
+}
+
 #[test]
 fn the_environment_is_handed_on_and_arguments_go_before_it() {
     let launchers = Launchers::new();

@@ -91,6 +91,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     set.insert("RONDO_STATS".into(), spec);
     set.insert(config::CHECK_FOLDER.into(), folder.0.clone().into());
     let launch = Launch::new(&args.command, args.lib.as_deref(), set)?;
+    if !launch.waits {
+        let why = "'flux submit' comes back before the job has run: use 'flux run'";
+        return Err(Failure::Usage(why.into()));
+    }
     let library = launch.library.clone().map_err(Failure::Failed)?;
     let end = job::run(&launch, args.limit, &folder.0)?;
     let text = fs::read_to_string(&statistics).unwrap_or_default();

@@ -1,5 +1,7 @@
 //! Launchers: which one it is, and how it is told to set variables for the ranks.
 
+mod flux;
+
 use crate::{Failure, program};
 use rondo::config;
 use std::{
@@ -222,21 +224,7 @@ pub fn arguments(
             let own = [export(set)?].into_iter();
             own.chain(rest.iter().cloned()).collect()
         }
-        Dialect::Flux => {
-            let subcommands = match rest.first() {
-                Some(word) if word == "mini" => 2,
-                _ => 1,
-            };
-            if !rest
-                .get(subcommands - 1)
-                .is_some_and(|word| word == "run" || word == "submit")
-            {
-                let why = "of flux's commands, Rondo knows 'flux run' and 'flux submit'";
-                return Err(Failure::Usage(why.into()));
-            }
-            let (subcommand, rest) = rest.split_at(subcommands);
-            [subcommand, &environment(set)?, rest].concat()
-        }
+        Dialect::Flux => flux::arguments(set, rest)?,
     })
 }
 
@@ -260,26 +248,12 @@ fn export(set: &Variables) -> Result<OsString, Failure> {
     Ok(export)
 }
 
-/// The arguments that make flux set variables for the ranks, besides all that it has itself.
-fn environment(set: &Variables) -> Result<Vec<OsString>, Failure> {
-    let inherited = config::variables();
-    let mut arguments = vec![];
-    for (name, value) in set {
-        if inherited.contains(&(name.clone(), value.clone())) {
-            continue;
-        }
-        let text = value.to_string_lossy();
-        if text.contains('$') || text.contains("{{") {
-            let (name, value) = (name.display(), value.display());
-            let why =
-                format!("flux cannot set {name}={value}: it would replace a part of the value");
-            return Err(Failure::Usage(why));
-        }
-        let mut argument = OsString::from("--env=");
-        argument.push(assignment((name, value)));
-        arguments.push(argument);
+/// Does the launcher come back only when the job has ended?
+pub fn waits(dialect: Dialect, rest: &[OsString]) -> bool {
+    match dialect {
+        Dialect::OpenMpi | Dialect::Hydra | Dialect::Slurm => true,
+        Dialect::Flux => flux::waits(rest),
     }
-    Ok(arguments)
 }
 
 /// Does srun take this for the variables to set, and no other then?

@@ -94,6 +94,8 @@ pub struct Launch {
     pub library: Result<PathBuf, String>,
     /// A word of the user's for the launcher that takes the library away again.
     pub against: Option<OsString>,
+    /// Does the launcher come back only when the job has ended?
+    pub waits: bool,
 }
 
 impl Launch {
@@ -126,6 +128,7 @@ impl Launch {
             command,
             library,
             against,
+            waits: launcher::waits(dialect, &rest),
         })
     }
 
