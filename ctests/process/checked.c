@@ -3,8 +3,8 @@
  * "" (nothing), "silent" (no broadcasts), "fail" (ends with status 3), "early" (the same, before it calls any
  * collective), "hang" (rank 1 never comes to its end), "limited" (files may not grow, and neither may shared memory),
  * "apart" (the ranks but the last one, which goes on by itself, broadcast among themselves, and then work for a while),
- * "nonblocking" (the broadcasts are), "freed" (many broadcasts, on a communicator that is freed), "sessions" (all by sessions, without MPI_Init; the
- * broadcasts are nonblocking if "nonblocking" comes before it).
+ * "nonblocking" (the broadcasts are), "freed" (many broadcasts, on a communicator that is freed), "sessions" (all by
+ * sessions, without MPI_Init; the broadcasts are nonblocking if "nonblocking" comes before it).
  */
 #include <mpi.h>
 #include <signal.h>

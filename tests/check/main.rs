@@ -436,6 +436,16 @@ fn what_is_switched_off_is_said() {
 }
 
 #[test]
+fn statistics_that_go_elsewhere_are_missed() {
+    let said = jobs().check(&[], 3, &["env", "RONDO_STATS=text", "./checked"]);
+    let text = said.problems(&["no-statistics"]);
+    assert!(
+        text.contains("leave RONDO_STATS to 'rondo check'"),
+        "{text}"
+    );
+}
+
+#[test]
 fn nodes_that_the_user_names_are_believed() {
     let said = jobs().check(&[], 4, &["./on_node", "0,0,1,1", "./checked"]);
     said.problems(&[]);

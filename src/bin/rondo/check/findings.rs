@@ -5,7 +5,10 @@
 mod machine;
 mod reach;
 
-use super::{job::End, ranks::Ranks};
+use super::{
+    job::End,
+    ranks::{Ranks, Reach},
+};
 use crate::program::{Program, Script};
 use machine::{clocks, gpus, memory, nodes};
 use reach::{build, calls, reach};
@@ -86,6 +89,7 @@ pub fn all(evidence: &Evidence) -> Vec<Finding> {
     }
     if called && fits {
         all.extend(memory(evidence));
+        all.extend(counts(evidence));
         all.extend(gpus(evidence));
         all.extend(nodes(evidence));
         all.extend(clocks(evidence));
@@ -121,6 +125,25 @@ fn switches(evidence: &Evidence) -> Vec<Finding> {
         found.push(problem("option", warning, advice));
     }
     found
+}
+
+/// Did rank 0 write what it counted? Where it lacks the library, or called nothing, it has counted nothing.
+fn counts(evidence: &Evidence) -> Option<Finding> {
+    let counted = evidence.ranks.reach(0) == Reach::Calls;
+    if !counted || evidence.statistics.is_some() || evidence.end != End::Status(0) {
+        return None;
+    }
+    let what = "rank 0 wrote no statistics, so that nobody knows who carried out which calls";
+    let advice = match evidence.ranks.of(0).iter().any(|record| record.finalized) {
+        true => {
+            "the command, or a script in it, has a RONDO_STATS of its own, or the system lets rank 0 write no file: \
+             leave RONDO_STATS to 'rondo check', and let rank 0's node see and write the folder of --folder"
+        }
+        false => {
+            "rank 0 ended without MPI_Finalize, where they are written: let the program call it"
+        }
+    };
+    Some(problem("no-statistics", what, advice))
 }
 
 /// How did the job end?
