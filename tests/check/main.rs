@@ -5,6 +5,7 @@
 mod libraries;
 #[path = "../mpirun/mod.rs"]
 mod mpirun;
+mod options;
 mod scripted;
 
 use mpirun::{compile, ctest, folder, root};
@@ -230,21 +231,6 @@ fn a_report_that_cannot_be_written_is_not_lost() {
 }
 
 #[test]
-fn a_file_of_rules_that_is_ignored_is_a_problem() {
-    let jobs = jobs();
-    fs::write(jobs.file("rules.json"), "[]").unwrap();
-    let said = said(
-        jobs.tool(&[], 3, &["./checked"])
-            .env("RONDO_RULES", "rules.json"),
-    );
-    let text = said.problems(&["option"]);
-    assert!(
-        text.contains("RONDO_RULES=rules.json: it is no object"),
-        "{text}"
-    );
-}
-
-#[test]
 fn a_program_of_another_mpi_than_the_launchers_is_found_out() {
     let jobs = jobs();
     compile(
@@ -427,22 +413,6 @@ fn calls_that_a_gpu_keeps_away_are_named() {
     assert!(text.contains(what), "{text}");
     assert!(text.contains("RONDO_GPU=off"), "{text}");
     said(tool().env("RONDO_GPU", "off")).problems(&[]);
-}
-
-#[test]
-fn what_is_switched_off_is_said() {
-    let said = self::said(jobs().tool(&[], 3, &["./checked"]).env("RONDO", "off"));
-    said.problems(&["switched-off"]);
-}
-
-#[test]
-fn statistics_that_go_elsewhere_are_missed() {
-    let said = jobs().check(&[], 3, &["env", "RONDO_STATS=text", "./checked"]);
-    let text = said.problems(&["no-statistics"]);
-    assert!(
-        text.contains("leave RONDO_STATS to 'rondo check'"),
-        "{text}"
-    );
 }
 
 #[test]

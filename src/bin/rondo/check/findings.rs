@@ -12,7 +12,7 @@ use super::{
 use crate::program::{Program, Script};
 use machine::{clocks, gpus, memory, nodes};
 use reach::{build, calls, reach};
-use rondo::rules;
+use rondo::{comm, rules};
 use serde::Serialize;
 use serde_json::Value;
 use std::{collections::BTreeSet, ffi::OsString, path::PathBuf};
@@ -118,9 +118,13 @@ fn switches(evidence: &Evidence) -> Vec<Finding> {
         .flat_map(|(_, _, called)| called.warnings.iter().map(String::as_str))
         .collect();
     for warning in warnings {
-        let advice = match rules::are_ignored(warning) {
-            true => "mend the file, or name another one, or unset RONDO_RULES",
-            false => "'rondo info' lists all options and their values",
+        let advice = if rules::are_ignored(warning) {
+            "mend the file, or name another one, or unset RONDO_RULES"
+        } else if comm::options_differ(warning) {
+            "something changes them on some ranks, though 'rondo check' hands them to all: a script on the way, what a \
+             shell reads at its start, or options for one of several programs"
+        } else {
+            "'rondo info' lists all options and their values"
         };
         found.push(problem("option", warning, advice));
     }
