@@ -1,9 +1,9 @@
 //! Launchers: which one it is, and how it is told to set variables for the ranks.
 
 mod flux;
+mod slurm;
 
 use crate::{Failure, program};
-use rondo::config;
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
@@ -25,7 +25,7 @@ pub enum Dialect {
     OpenMpi,
     /// `-genv NAME VALUE`, once for all programs.
     Hydra,
-    /// `--export=ALL,NAME=VALUE,...`
+    /// `--export=ALL,NAME=VALUE,...`, of which the last one counts.
     Slurm,
     /// `--env=NAME=VALUE`, behind the subcommand.
     Flux,
@@ -158,8 +158,19 @@ pub fn merged(
     };
     let (mut rest, mut other) = (rest.to_vec(), None);
     let own = are_own(&rest);
+    let lists = match dialect {
+        Dialect::Slurm => slurm::lists(&rest, &own),
+        Dialect::OpenMpi | Dialect::Hydra | Dialect::Flux => vec![],
+    };
     for at in 0..rest.len() {
         let word = rest[at].clone();
+        if let Some(list) = lists.iter().find(|list| list.word == at) {
+            match list.merged(&word, &preload) {
+                Some(merged) => rest[at] = merged,
+                None => _ = other.get_or_insert(list.with_option(&rest)),
+            }
+            continue;
+        }
         let is_value = own[at] && at > 0 && options.iter().any(|option| rest[at - 1] == *option);
         let (option, set) = match word.as_bytes().strip_prefix(b"--env=") {
             Some(set) if own[at] && dialect == Dialect::Flux => ("--env=", set),
@@ -177,8 +188,7 @@ pub fn merged(
             Some([b'=', value @ ..]) => preload(Some(OsStr::from_bytes(value))),
             _ => {
                 let mut parts = word.as_bytes().windows(PRELOAD.len());
-                let is_export = own[at] && is_export(dialect, &word);
-                if parts.any(|part| part == PRELOAD.as_bytes()) || is_export {
+                if parts.any(|part| part == PRELOAD.as_bytes()) {
                     other.get_or_insert(word);
                 }
                 continue;
@@ -221,31 +231,11 @@ pub fn arguments(
             own.chain(rest.iter().cloned()).collect()
         }
         Dialect::Slurm => {
-            let own = [export(set)?].into_iter();
-            own.chain(rest.iter().cloned()).collect()
+            let lists = slurm::lists(rest, &are_own(rest));
+            slurm::arguments(set, rest, &lists)?
         }
         Dialect::Flux => flux::arguments(set, rest)?,
     })
-}
-
-/// The argument that makes srun set variables for the ranks, besides all that it has itself.
-fn export(set: &Variables) -> Result<OsString, Failure> {
-    let inherited = config::variables();
-    let mut export = OsString::from("--export=ALL");
-    for (name, value) in set {
-        // The environment reaches the ranks by itself, with any character in it.
-        if inherited.contains(&(name.clone(), value.clone())) {
-            continue;
-        }
-        if value.as_bytes().contains(&b',') {
-            let (name, value) = (name.display(), value.display());
-            let why = format!("srun cannot set {name}={value}: the comma would end the value");
-            return Err(Failure::Usage(why));
-        }
-        export.push(",");
-        export.push(assignment((name, value)));
-    }
-    Ok(export)
 }
 
 /// Does the launcher come back only when the job has ended?
@@ -254,11 +244,6 @@ pub fn waits(dialect: Dialect, rest: &[OsString]) -> bool {
         Dialect::OpenMpi | Dialect::Hydra | Dialect::Slurm => true,
         Dialect::Flux => flux::waits(rest),
     }
-}
-
-/// Does srun take this for the variables to set, and no other then?
-fn is_export(dialect: Dialect, word: &OsStr) -> bool {
-    dialect == Dialect::Slurm && (word == "--export" || starts(word, "--export="))
 }
 
 fn starts(word: &OsStr, with: &str) -> bool {

@@ -30,8 +30,8 @@ use std::{
 /// LAUNCHER is mpirun or mpiexec of Open MPI, MPICH or Intel MPI, orterun, prterun or prun, Slurm's srun, or flux run
 /// or flux submit. It is started with ARGS and with what makes it set LD_PRELOAD and the variables of Rondo for the
 /// ranks. All RONDO_ variables of the environment are handed on. Libraries that are in LD_PRELOAD already stay there:
-/// profilers and other tools in front of Rondo, MPI libraries behind it. So do those that ARGS name by -x, -genv, -env
-/// or --env.
+/// profilers and other tools in front of Rondo, MPI libraries behind it. So do those that ARGS name by -x, -genv, -env,
+/// --env or --export. What Rondo sets is added to a list of srun's --export.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
