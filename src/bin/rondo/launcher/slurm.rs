@@ -69,7 +69,7 @@ impl List {
         words[option..=self.word].join(OsStr::new(" "))
     }
 
-    /// The word with what `preload` makes of the user's LD_PRELOAD, if it is in the list. `None`: the list sets nothing.
+    /// The word with what `preload` makes of the user's LD_PRELOAD, if that is in the list. `None`: it sets nothing.
     pub fn merged(
         &self,
         word: &OsStr,
