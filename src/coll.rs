@@ -163,6 +163,7 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         }
     };
     if !mpi.world_is_up() {
+        comm::called_with_sessions();
         return pass(host, call, Why::NoWorld, 0);
     }
     let Some(comm) = call.comm(mpi) else {
@@ -336,7 +337,17 @@ pub fn forward(collective: Collective, why: Why, next: impl FnOnce() -> c_int) -
     let choice = Choice::Host(why);
     stats::count(collective, choice, 0);
     let host = host::host();
-    let up = host.mpi().is_ok_and(Mpi::world_is_up);
+    let up = match host.mpi() {
+        Ok(mpi) if mpi.world_is_up() => true,
+        Ok(_) => {
+            comm::called_with_sessions();
+            false
+        }
+        Err(_) => {
+            comm::process(host); // says so, once
+            false
+        }
+    };
     let timed = up && comm::process(host).stats.format != StatsFormat::Off;
     let start = timed.then(Instant::now);
     let code = next();

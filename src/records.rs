@@ -33,6 +33,8 @@ pub struct Record {
     pub began: f64,
     /// The first call that came to Rondo.
     pub called: Option<Called>,
+    /// Did a call come without `MPI_Init`, and so with sessions?
+    pub sessions: bool,
     /// Does it wait in a handshake, for longer than one takes?
     pub waiting: bool,
     /// Seconds since 1970 when the ranks of `MPI_COMM_WORLD` had agreed in their handshake.
@@ -48,7 +50,7 @@ pub struct Called {
     /// Its rank in `MPI_COMM_WORLD`, negative if not known.
     pub rank: i32,
     /// Why Rondo can only pass calls on, if that is so.
-    pub trouble: Option<String>,
+    pub trouble: Option<Trouble>,
     /// The name of its node: the processes of a node share it.
     pub node: String,
     /// Is that name `RONDO_NODE`?
@@ -63,6 +65,29 @@ pub struct Called {
     pub clock_ns: f64,
     /// What this process was warned of: values of options, and the file of rules.
     pub warnings: Vec<String>,
+}
+
+/// Why Rondo can only pass calls on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trouble {
+    /// What would help against it depends on this.
+    pub kind: Obstacle,
+    /// In words.
+    pub text: String,
+}
+
+/// What keeps Rondo from working with an MPI library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Obstacle {
+    /// The library was built for another ABI.
+    OtherAbi,
+    /// There is no build for this ABI.
+    UnknownAbi,
+    /// The MPI library lacks something.
+    Lacks,
+    /// The job is to outlive failed processes.
+    Outlives,
 }
 
 /// The file and the record of this process.

@@ -619,12 +619,60 @@ fn slurm_cannot_be_given_a_comma() {
 fn an_export_of_the_user_is_not_overlooked() {
     let launchers = Launchers::new();
     let srun = launchers.add("srun", "slurm 22.05.8");
-    let output = launchers
-        .run(&["-n", &srun, "--export=NONE", "./app"])
-        .output();
-    let output = output.expect("the tool starts");
-    assert!(output.status.success());
-    assert!(text(&output.stderr).contains("--export=NONE of yours may replace the LD_PRELOAD"));
+    for words in [&["--export=NONE"][..], &["--export", "nil"]] {
+        let words = [&["-n", &*srun], words, &["./app"]].concat();
+        let output = launchers.run(&words).output().expect("the tool starts");
+        assert!(output.status.success());
+        let word = words[2..words.len() - 1].join(" ");
+        let said = format!("{word} of yours may replace the LD_PRELOAD");
+        assert!(text(&output.stderr).contains(&said), "{said}");
+    }
+}
+
+/// Of several lists the last one counts, so Rondo's variables are in the user's.
+#[test]
+fn an_export_of_the_user_gets_the_variables_too() {
+    let launchers = Launchers::new();
+    let (srun, library) = (launchers.add("srun", "slurm 22.05.8"), launchers.library());
+    let own = format!("LD_PRELOAD={library}");
+    let dry = |words: &[&str]| launchers.dry(&[&["--trace", &*srun], words].concat());
+    let list = format!("ALL,X=1,{own},RONDO_TRACE=on");
+    let word = format!("--export={list}");
+    assert_eq!(dry(&["--export=ALL,X=1", "./app"]), [&srun, &word, "./app"]);
+    assert_eq!(
+        dry(&["-n", "2", "--export", "ALL,X=1", "./app"]),
+        [&srun, "-n", "2", "--export", &list, "./app"]
+    );
+    // What the user preloads there comes in front, and what he sets of Rondo's stays.
+    let word = format!("--export=LD_PRELOAD=libm.so.6:{library},RONDO_TRACE=off");
+    assert_eq!(
+        dry(&["--export=LD_PRELOAD=libm.so.6,RONDO_TRACE=off", "./app"]),
+        [&srun, &word, "./app"]
+    );
+    let word = format!("--export=HOME,{own},X='a,LD_PRELOAD=b',RONDO_TRACE=on");
+    assert_eq!(
+        dry(&["--export=HOME,LD_PRELOAD,X='a,LD_PRELOAD=b'", "./app"]),
+        [&srun, &word, "./app"]
+    );
+    // Each program of several has its own list. Without one it has all of the environment.
+    let (first, second) = (
+        format!("--export=ALL,{own},RONDO_TRACE=on"),
+        format!("--export=X=1,{own},RONDO_TRACE=on"),
+    );
+    assert_eq!(
+        dry(&["./a", ":", "--export=X=1", "./b"]),
+        [&srun, &first, "./a", ":", &second, "./b"]
+    );
+    // What a program is told is its own.
+    assert_eq!(
+        dry(&["-n", "2", "./app", "--export=X=1"]),
+        [&srun, &first, "-n", "2", "./app", "--export=X=1"]
+    );
+    // A list without ALL hands on nothing that is not in it.
+    let mut run = launchers.run(&["-n", &srun, "--export=X=1,RONDO_SHM", "./app"]);
+    let line = stdout(run.env("RONDO_BCAST", "host").env("RONDO_SHM", "off"));
+    let word = format!("--export=X=1,RONDO_SHM,{own},RONDO_BCAST=host");
+    assert_eq!(shlex::split(&line).expect("words"), [&srun, &word, "./app"]);
 }
 
 #[test]
@@ -655,6 +703,34 @@ fn flux_gets_variables_by_env_behind_its_subcommand() {
         .output()
         .expect("the tool starts");
     assert!(error(&output, 2).contains("flux cannot set RONDO_STATS=json:$HOME/stats.json"));
+}
+
+/// There is nothing to report yet when the launcher comes back.
+#[test]
+fn check_takes_no_launcher_that_does_not_wait() {
+    let launchers = Launchers::new();
+    let flux = launchers.add("flux", "libflux-core: 0.60.0");
+    let check = |args: &[&str]| {
+        let mut command = tool();
+        command.current_dir(&launchers.0);
+        command.args(["check", "--lib", &launchers.library()]);
+        command.args(args).output().expect("the tool starts")
+    };
+    for words in [
+        &["submit", "./app"][..],
+        &["mini", "submit", "-n", "2", "./app"],
+    ] {
+        let said = error(&check(&[&[&*flux], words].concat()), 2);
+        assert!(
+            said.contains("use 'flux run'") && said.lines().count() == 1,
+            "{said}"
+        );
+    }
+    // Slurm's is not known at all.
+    let sbatch = launchers.add("sbatch", "slurm 22.05.8");
+    assert!(error(&check(&[&sbatch, "./script"]), 2).contains("is no launcher that Rondo knows"));
+    let ran = check(&[&flux, "run", "./submit"]);
+    assert!(text(&ran.stdout).starts_with("rondo check: "));
 }
 
 #[test]

@@ -103,6 +103,37 @@ getattr(rondo_mpi, which)()
     }
 }
 
+/// Of any names, with the library in the process and without.
+#[test]
+fn calls_of_unknown_names_are_none() {
+    let program = "
+import rondo_mpi
+for names in [('bcast',), ('bcast', None), ('bcast', ''), ('', ''), ('bcast', 'nothing'), ('nothing', 'host')]:
+    assert rondo_mpi.calls(*names) == 0, names
+";
+    for is_there in [false, true] {
+        let mut command = Command::new("python3");
+        command
+            .env("PYTHONPATH", root().join("packaging/wheel"))
+            .env("PYTHONDONTWRITEBYTECODE", "1");
+        if is_there {
+            command.env("LD_PRELOAD", root().join("build/openmpi/librondo.so"));
+        }
+        run(command.args(["-c", program]));
+    }
+}
+
+/// A new version of one of these would change what the wheel is, without a change here.
+#[test]
+fn what_links_the_wheel_is_of_a_known_version() {
+    let script = fs::read_to_string(root().join("scripts/wheel")).unwrap();
+    let wanted = script.lines().find_map(|line| line.strip_prefix("wanted="));
+    let wanted = wanted.expect("the list of what is installed");
+    for name in ["ziglang", "cargo-zigbuild", "auditwheel"] {
+        assert!(wanted.contains(&format!("{name}==")), "{name}: {wanted}");
+    }
+}
+
 /// Says how many broadcasts were Rondo's on rank 0.
 const PROGRAM: &str = "
 import array, sys

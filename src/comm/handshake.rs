@@ -24,6 +24,14 @@ use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
+/// What is said of options that differ between ranks.
+const DIFFER: &str = "not the same on all of";
+
+/// Is it such a line?
+pub fn options_differ(line: &str) -> bool {
+    line.contains(DIFFER)
+}
+
 /// Makes the state of a communicator. Collective.
 pub fn handshake(
     host: &'static Host,
@@ -211,6 +219,7 @@ impl State {
         self.facts.consecutive = self.topology.is_sorted();
     }
 
+    /// Says once in a process what ranks do not have in common. `rondo check` finds different builds by itself.
     fn report_differences(&self, host: &Host, proposal: &Proposal) {
         static REPORTED: AtomicBool = AtomicBool::new(false);
         let differences = proposal.differences();
@@ -226,12 +235,15 @@ impl State {
             )
         } else {
             format!(
-                "{} not the same on all of {p} ranks; the values of this rank are used by all. To set them everywhere: \
+                "{} {DIFFER} {p} ranks; the values of this rank are used by all. To set them everywhere: \
                  'rondo run', mpirun -x NAME, srun --export=ALL",
                 differences.join(", ")
             )
         };
         report::line(host.world_rank(), &text);
+        if !versions {
+            record::warned(text);
+        }
     }
 }
 

@@ -37,7 +37,7 @@ pub fn process(host: &Host) -> &'static Config {
                 report::block(&config::help(&loaded));
             }
             if let Err(why) = host.mpi() {
-                report::line(0, why);
+                report::line(0, &why.text);
             }
         }
         record::called(host, &loaded);

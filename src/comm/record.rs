@@ -7,6 +7,7 @@ use crate::config::{self, Loaded};
 use crate::host::{self, Abi, Host};
 use crate::records::{self, Called};
 use crate::shm::Segment;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The library was loaded. Nearly always there is nothing to do.
 pub fn loaded() {
@@ -41,7 +42,7 @@ pub fn called(host: &Host, loaded: &Loaded) {
         ..Called::default()
     };
     match host.mpi() {
-        Err(why) => called.trouble = Some(why.to_owned()),
+        Err(why) => called.trouble = Some(why.clone()),
         Ok(mpi) if config.node.is_empty() => called.node = mpi.node_name(),
         Ok(_) => {}
     }
@@ -50,6 +51,14 @@ pub fn called(host: &Host, loaded: &Loaded) {
         called.no_memory = made.err().map(|error| error.to_string());
     }
     records::change(|record| record.called = Some(called));
+}
+
+/// A call has come without `MPI_Init`.
+pub fn called_with_sessions() {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if !TOLD.swap(true, Relaxed) {
+        records::change(|record| record.sessions = true);
+    }
 }
 
 /// The process was warned of something else than of the value of an option.

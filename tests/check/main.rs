@@ -2,11 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+mod libraries;
 #[path = "../mpirun/mod.rs"]
 mod mpirun;
+mod options;
 mod scripted;
 
-use mpirun::{compile, ctest, folder, library, root};
+use mpirun::{compile, ctest, folder, root};
 use serde_json::Value;
 use std::{
     fs::{self, Permissions},
@@ -229,21 +231,6 @@ fn a_report_that_cannot_be_written_is_not_lost() {
 }
 
 #[test]
-fn a_file_of_rules_that_is_ignored_is_a_problem() {
-    let jobs = jobs();
-    fs::write(jobs.file("rules.json"), "[]").unwrap();
-    let said = said(
-        jobs.tool(&[], 3, &["./checked"])
-            .env("RONDO_RULES", "rules.json"),
-    );
-    let text = said.problems(&["option"]);
-    assert!(
-        text.contains("RONDO_RULES=rules.json: it is no object"),
-        "{text}"
-    );
-}
-
-#[test]
 fn a_program_of_another_mpi_than_the_launchers_is_found_out() {
     let jobs = jobs();
     compile(
@@ -402,19 +389,6 @@ fn calls_that_do_not_arrive_are_missed() {
 }
 
 #[test]
-fn a_library_for_another_mpi_is_none() {
-    let other = format!("--lib={}", library("mpich").display());
-    let said = jobs().check(&[&other], 3, &["./checked"]);
-    let text = said.problems(&["does-not-fit"]);
-    assert!(text.contains("built for mpich"), "{text}");
-    assert_eq!(
-        said.kinds("fine"),
-        ["loaded", "end"],
-        "it looked at nothing else"
-    );
-}
-
-#[test]
 fn shared_memory_that_is_not_to_be_had_is_missed() {
     let said = jobs().check(&[], 3, &["./checked", "limited"]);
     let text = said.problems(&["no-shared-memory"]);
@@ -439,12 +413,6 @@ fn calls_that_a_gpu_keeps_away_are_named() {
     assert!(text.contains(what), "{text}");
     assert!(text.contains("RONDO_GPU=off"), "{text}");
     said(tool().env("RONDO_GPU", "off")).problems(&[]);
-}
-
-#[test]
-fn what_is_switched_off_is_said() {
-    let said = self::said(jobs().tool(&[], 3, &["./checked"]).env("RONDO", "off"));
-    said.problems(&["switched-off"]);
 }
 
 #[test]

@@ -10,6 +10,16 @@ use std::{
 
 /// The tool on a launcher whose ranks are these records, with these statistics: what two machines would say.
 fn tool_on(name: &str, options: &[&str], records: &[Value], statistics: &Value) -> Command {
+    let written = format!("echo '{statistics}' >\"$folder/statistics\"\n");
+    tool_with(name, options, records, &written)
+}
+
+fn tool_without_statistics(name: &str, records: &[Value]) -> Command {
+    tool_with(name, &["--json"], records, "")
+}
+
+/// The same, where this line of the script writes statistics.
+fn tool_with(name: &str, options: &[&str], records: &[Value], written: &str) -> Command {
     let jobs = jobs();
     let records: String = records.iter().map(|it| format!("{it}\n")).collect();
     let text = format!(
@@ -19,8 +29,7 @@ for word; do case $word in RONDO_CHECK_FOLDER=*) folder=${{word#*=}};; esac; don
 number=0
 while read -r record; do number=$((number + 1)); echo "$record" >"$folder/$number.json"; done <<'END'
 {records}END
-echo '{statistics}' >"$folder/statistics"
-"#
+{written}"#
     );
     let launcher = jobs.file(name);
     fs::write(&launcher, text).unwrap();
@@ -92,6 +101,45 @@ fn what_two_machines_say_is_compared() {
         text.contains("rank 1 of 2") && text.contains("--export=ALL"),
         "{text}"
     );
+}
+
+/// What would help is not the same against all that keeps Rondo away.
+#[test]
+fn what_keeps_rondo_away_has_advice_of_its_own() {
+    for (trouble, kind, advice) in [
+        ("other-abi", "does-not-fit", "--lib names one"),
+        ("unknown-abi", "unknown-mpi", "start the program without it"),
+        ("lacks", "unknown-mpi", "start the program without it"),
+        ("outlives", "outlives", "mpirun without --with-ft"),
+    ] {
+        let mut ranks = [rank(0, "a"), rank(1, "b")];
+        for rank in &mut ranks {
+            rank["called"]["trouble"] = serde_json::json!({ "kind": trouble, "text": "it is so" });
+        }
+        let said = said_of(&format!("mpirun-{trouble}"), &ranks);
+        let text = said.problems(&[kind]);
+        assert!(
+            text.starts_with("rank 0: it is so: ") && text.contains(advice),
+            "{text}"
+        );
+        assert_eq!(said.kinds("fine"), ["loaded", "end"]);
+    }
+}
+
+/// Rank 0 has counted, and the tool does not find where to.
+#[test]
+fn statistics_that_are_not_there_are_missed() {
+    let mut ranks = [rank(0, "a"), rank(1, "b")];
+    let of = |name: &str, ranks: &[Value]| said(&mut tool_without_statistics(name, ranks));
+    let text = of("mpirun-uncounted", &ranks).problems(&["no-statistics"]);
+    assert!(text.contains("a RONDO_STATS of its own"), "{text}");
+    ranks[0]["finalized"] = false.into();
+    let text = of("mpirun-leaving", &ranks).problems(&["no-statistics"]);
+    assert!(text.contains("ended without MPI_Finalize"), "{text}");
+    // Who called nothing, or cannot work there, has none.
+    ranks[0]["called"] = Value::Null;
+    ranks[0]["finalized"] = true.into();
+    of("mpirun-silent", &ranks).problems(&[]);
 }
 
 /// What the statistics say is what people want to know: was it of use?

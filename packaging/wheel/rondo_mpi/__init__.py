@@ -23,13 +23,14 @@ def include():
 
 def calls(collective, algorithm=None):
     """Calls of a collective, such as "bcast", that Rondo carried out on this rank: by the algorithm of this name, by
-    any of Rondo's (None), or passed to the MPI library ("host"). 0 if Rondo is not in this process."""
+    any of Rondo's (None), or passed to the MPI library ("host"). 0 for names that are not known, and if Rondo is not
+    in this process."""
     function = getattr(ctypes.CDLL(None), "rondo_calls", None)
     if function is None:
         return 0
     function.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
     function.restype = ctypes.c_ulonglong
-    return function(collective.encode(), algorithm and algorithm.encode())
+    return function(collective.encode(), None if algorithm is None else algorithm.encode())
 
 
 # The tools, and as what the loader finds the MPI library that each is for.

@@ -29,9 +29,10 @@ use std::{
 
 /// Run a job once with Rondo and say what keeps Rondo from working.
 ///
-/// LAUNCHER is started with ARGS as by 'rondo run'. Does the library reach all ranks, does it fit the MPI library, do
-/// calls arrive, can a node have shared memory, does a GPU keep calls away, are node names and clocks sane, who carried
-/// out which collectives, and what was gained? Each problem comes with what to do about it.
+/// LAUNCHER is started with ARGS as by 'rondo run', and has to wait for the end of the job, as flux submit does not.
+/// Does the library reach all ranks, does it fit the MPI library, do calls arrive, can a node have shared memory, does
+/// a GPU keep calls away, are node names and clocks sane, who carried out which collectives, and what was gained? Each
+/// problem comes with what to do about it.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -45,7 +46,8 @@ OUTPUT:
   job are part of the report: whatever RONDO_STATS says, they go nowhere else.
 
 EXIT STATUS:
-  0 if all is well, 1 if a problem was found, 2 if the arguments are wrong, 127 if the launcher cannot be started."
+  0 if all is well, 1 if a problem was found, or if the folder, the library or the file for JSON is of no use, 2 if the
+  arguments are wrong, 127 if the launcher cannot be started."
 )]
 pub struct Args {
     /// End the job after so long: 60, 90s, 10m, 2h
@@ -91,6 +93,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     set.insert("RONDO_STATS".into(), spec);
     set.insert(config::CHECK_FOLDER.into(), folder.0.clone().into());
     let launch = Launch::new(&args.command, args.lib.as_deref(), set)?;
+    if !launch.waits {
+        let why = "'flux submit' comes back before the job has run: use 'flux run'";
+        return Err(Failure::Usage(why.into()));
+    }
     let library = launch.library.clone().map_err(Failure::Failed)?;
     let end = job::run(&launch, args.limit, &folder.0)?;
     let text = fs::read_to_string(&statistics).unwrap_or_default();

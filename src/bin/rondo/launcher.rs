@@ -1,7 +1,9 @@
 //! Launchers: which one it is, and how it is told to set variables for the ranks.
 
+mod flux;
+mod slurm;
+
 use crate::{Failure, program};
-use rondo::config;
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
@@ -23,7 +25,7 @@ pub enum Dialect {
     OpenMpi,
     /// `-genv NAME VALUE`, once for all programs.
     Hydra,
-    /// `--export=ALL,NAME=VALUE,...`
+    /// `--export=ALL,NAME=VALUE,...`, of which the last one counts.
     Slurm,
     /// `--env=NAME=VALUE`, behind the subcommand.
     Flux,
@@ -156,8 +158,19 @@ pub fn merged(
     };
     let (mut rest, mut other) = (rest.to_vec(), None);
     let own = are_own(&rest);
+    let lists = match dialect {
+        Dialect::Slurm => slurm::lists(&rest, &own),
+        Dialect::OpenMpi | Dialect::Hydra | Dialect::Flux => vec![],
+    };
     for at in 0..rest.len() {
         let word = rest[at].clone();
+        if let Some(list) = lists.iter().find(|list| list.word == at) {
+            match list.merged(&word, &preload) {
+                Some(merged) => rest[at] = merged,
+                None => _ = other.get_or_insert(list.with_option(&rest)),
+            }
+            continue;
+        }
         let is_value = own[at] && at > 0 && options.iter().any(|option| rest[at - 1] == *option);
         let (option, set) = match word.as_bytes().strip_prefix(b"--env=") {
             Some(set) if own[at] && dialect == Dialect::Flux => ("--env=", set),
@@ -175,8 +188,7 @@ pub fn merged(
             Some([b'=', value @ ..]) => preload(Some(OsStr::from_bytes(value))),
             _ => {
                 let mut parts = word.as_bytes().windows(PRELOAD.len());
-                let is_export = own[at] && is_export(dialect, &word);
-                if parts.any(|part| part == PRELOAD.as_bytes()) || is_export {
+                if parts.any(|part| part == PRELOAD.as_bytes()) {
                     other.get_or_insert(word);
                 }
                 continue;
@@ -219,72 +231,19 @@ pub fn arguments(
             own.chain(rest.iter().cloned()).collect()
         }
         Dialect::Slurm => {
-            let own = [export(set)?].into_iter();
-            own.chain(rest.iter().cloned()).collect()
+            let lists = slurm::lists(rest, &are_own(rest));
+            slurm::arguments(set, rest, &lists)?
         }
-        Dialect::Flux => {
-            let subcommands = match rest.first() {
-                Some(word) if word == "mini" => 2,
-                _ => 1,
-            };
-            if !rest
-                .get(subcommands - 1)
-                .is_some_and(|word| word == "run" || word == "submit")
-            {
-                let why = "of flux's commands, Rondo knows 'flux run' and 'flux submit'";
-                return Err(Failure::Usage(why.into()));
-            }
-            let (subcommand, rest) = rest.split_at(subcommands);
-            [subcommand, &environment(set)?, rest].concat()
-        }
+        Dialect::Flux => flux::arguments(set, rest)?,
     })
 }
 
-/// The argument that makes srun set variables for the ranks, besides all that it has itself.
-fn export(set: &Variables) -> Result<OsString, Failure> {
-    let inherited = config::variables();
-    let mut export = OsString::from("--export=ALL");
-    for (name, value) in set {
-        // The environment reaches the ranks by itself, with any character in it.
-        if inherited.contains(&(name.clone(), value.clone())) {
-            continue;
-        }
-        if value.as_bytes().contains(&b',') {
-            let (name, value) = (name.display(), value.display());
-            let why = format!("srun cannot set {name}={value}: the comma would end the value");
-            return Err(Failure::Usage(why));
-        }
-        export.push(",");
-        export.push(assignment((name, value)));
+/// Does the launcher come back only when the job has ended?
+pub fn waits(dialect: Dialect, rest: &[OsString]) -> bool {
+    match dialect {
+        Dialect::OpenMpi | Dialect::Hydra | Dialect::Slurm => true,
+        Dialect::Flux => flux::waits(rest),
     }
-    Ok(export)
-}
-
-/// The arguments that make flux set variables for the ranks, besides all that it has itself.
-fn environment(set: &Variables) -> Result<Vec<OsString>, Failure> {
-    let inherited = config::variables();
-    let mut arguments = vec![];
-    for (name, value) in set {
-        if inherited.contains(&(name.clone(), value.clone())) {
-            continue;
-        }
-        let text = value.to_string_lossy();
-        if text.contains('$') || text.contains("{{") {
-            let (name, value) = (name.display(), value.display());
-            let why =
-                format!("flux cannot set {name}={value}: it would replace a part of the value");
-            return Err(Failure::Usage(why));
-        }
-        let mut argument = OsString::from("--env=");
-        argument.push(assignment((name, value)));
-        arguments.push(argument);
-    }
-    Ok(arguments)
-}
-
-/// Does srun take this for the variables to set, and no other then?
-fn is_export(dialect: Dialect, word: &OsStr) -> bool {
-    dialect == Dialect::Slurm && (word == "--export" || starts(word, "--export="))
 }
 
 fn starts(word: &OsStr, with: &str) -> bool {

@@ -59,7 +59,7 @@ ENVIRONMENT:
 
 EXIT STATUS:
   0 on success, 1 if something failed, 2 if the arguments are wrong, 127 if the launcher cannot be
-  started; 'rondo run' otherwise ends as the launcher does. 'rondo check' ends with 1 if it found a problem.";
+  started; 'rondo run' otherwise ends as the launcher does. 'rondo check' ends with 1 if it found a problem, too.";
 
 #[derive(Subcommand)]
 enum Command {

@@ -30,8 +30,8 @@ use std::{
 /// LAUNCHER is mpirun or mpiexec of Open MPI, MPICH or Intel MPI, orterun, prterun or prun, Slurm's srun, or flux run
 /// or flux submit. It is started with ARGS and with what makes it set LD_PRELOAD and the variables of Rondo for the
 /// ranks. All RONDO_ variables of the environment are handed on. Libraries that are in LD_PRELOAD already stay there:
-/// profilers and other tools in front of Rondo, MPI libraries behind it. So do those that ARGS name by -x, -genv, -env
-/// or --env.
+/// profilers and other tools in front of Rondo, MPI libraries behind it. So do those that ARGS name by -x, -genv, -env,
+/// --env or --export. What Rondo sets is added to a list of srun's --export.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -94,6 +94,8 @@ pub struct Launch {
     pub library: Result<PathBuf, String>,
     /// A word of the user's for the launcher that takes the library away again.
     pub against: Option<OsString>,
+    /// Does the launcher come back only when the job has ended?
+    pub waits: bool,
 }
 
 impl Launch {
@@ -126,6 +128,7 @@ impl Launch {
             command,
             library,
             against,
+            waits: launcher::waits(dialect, &rest),
         })
     }
 

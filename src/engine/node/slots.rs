@@ -84,7 +84,7 @@ impl Groups {
         let slots = u64::from(ranks.max(1));
         let room = (capacity / GROUPS / slots / LINE * LINE).saturating_sub(LINE);
         let most = (room.min(SLOT_BYTES) / unit.max(1)).max(1);
-        // Whole cache lines, so that no two ranks write to the same one. Where slots are short, some ranks join nothing.
+        // Whole cache lines, so that no two ranks write to one. Where slots are short, some ranks join nothing.
         let line = line_of(unit);
         let stripes = u64::from(stripes).clamp(1, (most / line).max(1));
         let piece = match most / stripes {

@@ -19,6 +19,7 @@ use crate::host::library::abi::RawHandle;
 use crate::host::library::handle::Comm;
 use crate::host::library::table::{Host, Mpi};
 use crate::host::object::attr::Datatype;
+use crate::records::Trouble;
 use std::ffi::c_int;
 
 /// What all intercepted calls have in common.
@@ -46,7 +47,7 @@ impl RawHandle {
 
 impl Host {
     /// What Rondo needs of this host, or why it can only pass calls on.
-    pub fn mpi(&self) -> Result<&Mpi, &str> {
-        self.mpi.as_ref().map_err(String::as_str)
+    pub fn mpi(&self) -> Result<&Mpi, &Trouble> {
+        self.mpi.as_ref()
     }
 }

@@ -57,8 +57,8 @@ pub struct Finder {
 
 impl Finder {
     /// Decides where to look by trying to find a function that every MPI library has. Of several libraries it is the
-    /// one that the program initialised, or else the first. Where none is loaded, what programs without parallelism have
-    /// in its place may still come next: functions by the names `MPI_X` alone.
+    /// one that the program initialised, or else the first. Where none is loaded, what programs without parallelism
+    /// have in its place may still come next: functions by the names `MPI_X` alone.
     pub fn of_process() -> Finder {
         let finder = |local, is_certain| Finder {
             local,

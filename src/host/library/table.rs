@@ -7,6 +7,7 @@ use super::identify::{OUTLIVES, is_fault_tolerant, running};
 use super::loader::as_function;
 use super::symbols::Finder;
 use super::sys;
+use crate::records::{Obstacle, Trouble};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_int, c_void};
@@ -133,8 +134,8 @@ functions! {
 pub struct Host {
     /// The host's own collectives, for calls that Rondo does not take.
     pub(in crate::host) own: Collectives,
-    /// What Rondo needs; the reason in words where it cannot work with this host.
-    pub(in crate::host) mpi: Result<Mpi, String>,
+    /// What Rondo needs; the reason where it cannot work with this host.
+    pub(in crate::host) mpi: Result<Mpi, Trouble>,
     world_rank: WorldRank,
 }
 
@@ -219,25 +220,32 @@ impl Host {
 
 impl Mpi {
     /// What Rondo needs of the running library, or why it can only pass calls on.
-    fn find(finder: &Finder, running: Abi) -> Result<Mpi, String> {
+    fn find(finder: &Finder, running: Abi) -> Result<Mpi, Trouble> {
+        let trouble = |kind: Obstacle, text: String| Trouble { kind, text };
         if running == Abi::Unknown {
-            return Err(
-                "the program's MPI library has an ABI that Rondo does not know; every call goes to it untouched".into(),
-            );
+            let text = "the program's MPI library has an ABI that Rondo does not know; every call goes to it untouched";
+            return Err(trouble(Obstacle::UnknownAbi, text.into()));
         }
         if running != Abi::BUILT {
-            return Err(format!(
+            let kind = match running {
+                Abi::Later | Abi::Unknown => Obstacle::UnknownAbi,
+                Abi::OpenMpi | Abi::Mpich | Abi::Standard | Abi::Smpi => Obstacle::OtherAbi,
+            };
+            let text = format!(
                 "this librondo.so was built for {}, but the program runs on {}; every call goes to the \
                  MPI library untouched. Preload the library built for the program's MPI",
                 Abi::BUILT.name(),
                 running.name(),
-            ));
+            );
+            return Err(trouble(kind, text));
         }
         if is_fault_tolerant(finder) {
-            return Err(OUTLIVES.into());
+            return Err(trouble(Obstacle::Outlives, OUTLIVES.into()));
         }
-        let lacks =
-            |what: &str| format!("the MPI library lacks {what}; every call goes to it untouched");
+        let lacks = |what: &str| {
+            let text = format!("the MPI library lacks {what}; every call goes to it untouched");
+            trouble(Obstacle::Lacks, text)
+        };
         let mut mpi = Mpi {
             f: Functions::find(finder).map_err(lacks)?,
             // SAFETY: the signature is that of the MPI standard.

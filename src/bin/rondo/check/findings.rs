@@ -5,11 +5,14 @@
 mod machine;
 mod reach;
 
-use super::{job::End, ranks::Ranks};
+use super::{
+    job::End,
+    ranks::{Ranks, Reach},
+};
 use crate::program::{Program, Script};
 use machine::{clocks, gpus, memory, nodes};
 use reach::{build, calls, reach};
-use rondo::rules;
+use rondo::{comm, rules};
 use serde::Serialize;
 use serde_json::Value;
 use std::{collections::BTreeSet, ffi::OsString, path::PathBuf};
@@ -63,14 +66,21 @@ fn problem(kind: &'static str, what: impl Into<String>, advice: impl Into<String
 /// The kind of a library that is for another MPI than the program's.
 const DOES_NOT_FIT: &str = "does-not-fit";
 
+/// The kind of an MPI library that no library of Rondo's fits.
+const UNKNOWN_MPI: &str = "unknown-mpi";
+
+/// The kind of a job that is to outlive failed processes.
+const OUTLIVES: &str = "outlives";
+
 /// All findings.
 pub fn all(evidence: &Evidence) -> Vec<Finding> {
     let mut all = vec![];
     all.extend(reach(evidence));
     let called = evidence.ranks.callers().next().is_some();
     let build = if called { build(evidence) } else { vec![] };
-    // A library that does not fit passes every call on, and looks at nothing.
-    let fits = build.iter().all(|it| it.kind != DOES_NOT_FIT);
+    // A library that cannot work there passes every call on, and looks at nothing.
+    let passes = [DOES_NOT_FIT, UNKNOWN_MPI, OUTLIVES];
+    let fits = build.iter().all(|it| !passes.contains(&it.kind));
     let calls = calls(evidence).into_iter();
     all.extend(calls.filter(|it| fits || it.advice.is_some()));
     all.extend(build);
@@ -79,6 +89,7 @@ pub fn all(evidence: &Evidence) -> Vec<Finding> {
     }
     if called && fits {
         all.extend(memory(evidence));
+        all.extend(counts(evidence));
         all.extend(gpus(evidence));
         all.extend(nodes(evidence));
         all.extend(clocks(evidence));
@@ -107,13 +118,36 @@ fn switches(evidence: &Evidence) -> Vec<Finding> {
         .flat_map(|(_, _, called)| called.warnings.iter().map(String::as_str))
         .collect();
     for warning in warnings {
-        let advice = match rules::are_ignored(warning) {
-            true => "mend the file, or name another one, or unset RONDO_RULES",
-            false => "'rondo info' lists all options and their values",
+        let advice = if rules::are_ignored(warning) {
+            "mend the file, or name another one, or unset RONDO_RULES"
+        } else if comm::options_differ(warning) {
+            "something changes them on some ranks, though 'rondo check' hands them to all: a script on the way, what a \
+             shell reads at its start, or options for one of several programs"
+        } else {
+            "'rondo info' lists all options and their values"
         };
         found.push(problem("option", warning, advice));
     }
     found
+}
+
+/// Did rank 0 write what it counted? Where it lacks the library, or called nothing, it has counted nothing.
+fn counts(evidence: &Evidence) -> Option<Finding> {
+    let counted = evidence.ranks.reach(0) == Reach::Calls;
+    if !counted || evidence.statistics.is_some() || evidence.end != End::Status(0) {
+        return None;
+    }
+    let what = "rank 0 wrote no statistics, so that nobody knows who carried out which calls";
+    let advice = match evidence.ranks.of(0).iter().any(|record| record.finalized) {
+        true => {
+            "the command, or a script in it, has a RONDO_STATS of its own, or the system lets rank 0 write no file: \
+             leave RONDO_STATS to 'rondo check', and let rank 0's node see and write the folder of --folder"
+        }
+        false => {
+            "rank 0 ended without MPI_Finalize, where they are written: let the program call it"
+        }
+    };
+    Some(problem("no-statistics", what, advice))
 }
 
 /// How did the job end?

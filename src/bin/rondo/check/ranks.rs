@@ -31,6 +31,8 @@ pub enum Reach {
     Program,
     /// MPI ended, and no call of a collective came before.
     End,
+    /// Calls came with sessions alone, which are the MPI library's.
+    Sessions,
     /// Calls came.
     Calls,
 }
@@ -104,6 +106,7 @@ impl Ranks {
     pub fn reach(&self, rank: u32) -> Reach {
         let reach = self.of(rank).iter().map(|record| match record {
             record if record.called.is_some() => Reach::Calls,
+            record if record.sessions => Reach::Sessions,
             record if record.finalized => Reach::End,
             record if record.mpi.is_some() => Reach::Program,
             _ => Reach::BesideMpi,

@@ -2,11 +2,12 @@
 
 #![forbid(unsafe_code)]
 
-use super::{DOES_NOT_FIT, Evidence, Finding, fine, problem};
+use super::{DOES_NOT_FIT, Evidence, Finding, OUTLIVES, UNKNOWN_MPI, fine, problem};
 use crate::check::{
     job::End,
     ranks::{Reach, in_words},
 };
+use rondo::records::Obstacle;
 use std::collections::BTreeSet;
 
 /// What else helps a program that has the MPI library in itself.
@@ -184,6 +185,17 @@ pub fn calls(evidence: &Evidence) -> Vec<Finding> {
             format!("{whom} of {} called no collective", ranks.count),
         ));
     }
+    let sessions = ranks.with(Reach::Sessions);
+    if !sessions.is_empty() {
+        let whom = in_words(&sessions, ranks.count);
+        found.push(fine(
+            "sessions",
+            format!(
+                "collectives of {whom} come with sessions, without MPI_Init: they are left to the MPI library \
+                 (docs/limits.md)"
+            ),
+        ));
+    }
     if !called.is_empty() {
         let whom = in_words(&called, ranks.count);
         found.push(fine(
@@ -200,13 +212,24 @@ pub fn build(evidence: &Evidence) -> Vec<Finding> {
     if let Some((rank, _, trouble)) =
         callers.find_map(|(rank, record, called)| Some((rank, record, called.trouble.as_ref()?)))
     {
-        let advice = "'rondo run' and 'rondo check' choose the library that fits if all are installed; --lib names \
-                      one. docs/use.md lists the MPI libraries that there is one for";
-        return vec![problem(
-            DOES_NOT_FIT,
-            format!("rank {rank}: {trouble}"),
-            advice,
-        )];
+        let (kind, advice) = match trouble.kind {
+            Obstacle::OtherAbi => (
+                DOES_NOT_FIT,
+                "'rondo run' and 'rondo check' choose the library that fits if all are installed; --lib names one. \
+                 docs/use.md lists the MPI libraries that there is one for",
+            ),
+            Obstacle::UnknownAbi | Obstacle::Lacks => (
+                UNKNOWN_MPI,
+                "Rondo cannot work there: start the program without it, or build the program for one of the MPI \
+                 libraries that docs/use.md lists",
+            ),
+            Obstacle::Outlives => (
+                OUTLIVES,
+                "start the job without that (mpirun without --with-ft), or without Rondo",
+            ),
+        };
+        let what = format!("rank {rank}: {}", trouble.text);
+        return vec![problem(kind, what, advice)];
     }
     let records = || evidence.ranks.callers().map(|(_, record, _)| record);
     let builds: BTreeSet<&str> = records().map(|record| &*record.build).collect();
