@@ -172,7 +172,7 @@ fn rate((bytes, time): (u64, u64)) -> u64 {
 
 /// What ranks tell each other of the network as they see it: the numbers are to be replaced by their maximum over all
 /// ranks, for [`Flow::agree`].
-pub type Figures = [i64; 5];
+pub type Figures = [i64; 6];
 
 /// The edges from one rank.
 #[derive(Debug, Default)]
@@ -325,24 +325,32 @@ impl Flow {
     }
 
     /// What this rank measured since the last time: rates where the window held it up, with the small window, and
-    /// altogether, and the round trip.
+    /// altogether, and the round trip. Then the window, unless it was the small one in order to measure that.
     pub fn offer(&self) -> Figures {
         let trips = self.edges.iter().map(|edge| edge.round_trip);
         let small = self.small_rate.map_or(i64::MIN, |rate| !(rate as i64));
         let (rate, sustained) = (self.rate as i64, self.sustained as i64);
-        match trips.filter(|&time| time != u32::MAX).max() {
-            Some(far) => [rate, small, far.into(), !i64::from(far), sustained],
-            None => [rate, small, i64::MIN, i64::MIN, sustained],
-        }
+        let (longest, shortest) = match trips.filter(|&time| time != u32::MAX).max() {
+            Some(far) => (far.into(), !i64::from(far)),
+            None => (i64::MIN, i64::MIN),
+        };
+        let window = match self.is_probing() {
+            true => 0,
+            false => self.window() as i64,
+        };
+        [rate, small, longest, shortest, sustained, window]
     }
 
     /// The ranks agreed on figures. The rate that long calls had, in bytes per second, if there were any.
-    pub fn agree(&mut self, [rate, small, longest, shortest, sustained]: Figures) -> Option<u64> {
-        let sustained = u64::try_from(sustained).ok().filter(|&rate| rate > 0);
-        if let Some(rate) = sustained.filter(|_| !self.is_probing()) {
-            self.rein(rate, self.window());
+    pub fn agree(&mut self, figures: Figures) -> Option<u64> {
+        let [rate, small, longest, shortest, sustained, window] = figures;
+        let [sustained, window] = [sustained, window].map(|it| u64::try_from(it).ok());
+        let sustained = sustained.filter(|&rate| rate > 0);
+        if let (Some(rate), Some(window @ 1..)) = (sustained, window) {
+            self.rein(rate, window);
         }
         (self.rate, self.small_rate, self.span) = (0, None, (0, 0));
+        self.limited = false;
         (self.sustained, self.probed) = (0, 0);
         for edge in &mut self.edges {
             edge.round_trip = u32::MAX;

@@ -629,6 +629,20 @@ fn an_export_of_the_user_is_not_overlooked() {
     }
 }
 
+/// Behind the program, a word is the program's, whatever it looks like.
+#[test]
+fn an_export_of_the_program_is_none_of_the_launcher() {
+    let launchers = Launchers::new();
+    let (srun, library) = (launchers.add("srun", "slurm 22.05.8"), launchers.library());
+    let own = format!("--export=ALL,LD_PRELOAD={library}");
+    for option in ["--mpi=pmix", "-l", "--exclusive"] {
+        assert_eq!(
+            launchers.dry(&[&srun, option, "app", "--export=out.csv"]),
+            [&srun, &own, option, "app", "--export=out.csv"]
+        );
+    }
+}
+
 /// Of several lists the last one counts, so Rondo's variables are in the user's.
 #[test]
 fn an_export_of_the_user_gets_the_variables_too() {

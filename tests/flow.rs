@@ -420,7 +420,7 @@ fn short_calls_have_a_larger_window_in_the_end() {
     assert!(flows[0].window() > SMALL_WINDOW);
     // Long calls had a rate, and none told that of the small window: no reason to stay there.
     for flow in &mut flows {
-        flow.agree([1 << 30, i64::MIN, 150_000, !150_000, -1]);
+        flow.agree([1 << 30, i64::MIN, 150_000, !150_000, -1, 0]);
     }
     for _ in 0..20 {
         calls(late, &mut flows, 80 << 10, 1);

@@ -107,6 +107,7 @@ impl Operation for Alltoall {
         };
         if !is_valid {
             exchange.pass_on(algorithm, plan, work)?;
+            trim(&mut work.script, &mut work.requests);
             return Err(Stop::Host(Why::Invalid));
         }
         check_own(&exchange.sides, mpi, state.rank())?;

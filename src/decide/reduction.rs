@@ -498,7 +498,7 @@ impl Problem for Reduction<'_> {
     /// The other one of two ways with the same bits.
     fn second(&self) -> Option<(Algorithm, f64)> {
         let ratio = self.has_two_ways().then(|| self.halving_ratio())?;
-        Some(match ratio < 1.0 {
+        Some(match self.is_for_halving() {
             true => (Algorithm::Gather, ratio.recip()),
             false => (Algorithm::Halving, ratio),
         })

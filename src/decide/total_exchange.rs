@@ -5,7 +5,7 @@
 use super::problem::is_doubted;
 use super::{Choice, Context, Form, Method, Problem, Why, model_of};
 use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
-use crate::config::Hierarchy;
+use crate::config::{Hierarchy, Setting};
 use crate::model::{Model, Prediction, Reach};
 use crate::schedule::Steps;
 
@@ -115,7 +115,9 @@ impl TotalExchange<'_> {
     /// Does this algorithm go over nodes by the options, but for want of memory?
     fn lacks_room_over_nodes(&self, algorithm: Algorithm) -> bool {
         let is_asked = match self.context.config.hierarchy {
-            Hierarchy::Leader | Hierarchy::Lanes => self.may_cross(algorithm),
+            Hierarchy::Leader | Hierarchy::Lanes => {
+                self.context.wish().setting == Setting::Use(algorithm) && self.may_cross(algorithm)
+            }
             Hierarchy::Flat | Hierarchy::Auto => false,
         };
         is_asked && (self.bytes).is_some_and(|bytes| !self.has_room_over_nodes(bytes))

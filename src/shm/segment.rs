@@ -59,7 +59,10 @@ impl Segment {
         // Mapped before memory is asked for: limits on addresses refuse at no cost.
         let mut segment = Segment::map(&file, bytes)?;
         segment.is_made = true;
-        MADE.fetch_add(bytes as u64, Ordering::Relaxed);
+        // ThreadSanitizer's mappings stay.
+        if !cfg!(tsan) {
+            MADE.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
         for from in (0..bytes).step_by(PIECE_BYTES) {
             allocate(&file, from, PIECE_BYTES.min(bytes - from))?;
         }
@@ -135,6 +138,7 @@ impl Segment {
             start: self.start,
             bytes: self.bytes,
             file: None,
+            is_made: false,
         }
     }
 

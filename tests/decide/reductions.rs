@@ -155,6 +155,42 @@ fn the_pieces_of_a_users_operator_follow_from_nothing_that_is_measured() {
     }
 }
 
+/// Without promises, what is compared are two ways, also where the first one follows from nothing that is measured.
+#[test]
+fn a_users_operator_has_two_ways_to_compare() {
+    let off = promised(Reproducible::Off);
+    let slow_link = Network {
+        alpha_us: Some(30.0),
+        gap_us: Some(5.0),
+        beta_ns_per_kb: Some(8000.0),
+        ..FAR
+    };
+    for network in [FAR, slow_link] {
+        let facts = Facts {
+            network,
+            ..full(4, 4)
+        };
+        let call = Reduction {
+            context: Context {
+                collective: Collective::Allreduce,
+                facts,
+                config: &off,
+            },
+            bytes: 8 << 10,
+            unit: 8,
+            longest: 512,
+            fullest: 8 << 10,
+            operator: OperatorProperties {
+                built_in: false,
+                ..SUM_OF_DOUBLES
+            },
+        };
+        assert_eq!(chosen(call.first()), Algorithm::Gather);
+        let second = call.second().map(|(algorithm, _)| algorithm);
+        assert_eq!(second, Some(Algorithm::Halving));
+    }
+}
+
 /// Where a node has few ranks, hosts send hardly more than leaders would, and need no memory for it.
 #[test]
 fn short_sums_over_nodes_with_few_ranks_are_the_hosts() {

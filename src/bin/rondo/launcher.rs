@@ -131,12 +131,17 @@ pub struct Merged {
     pub other: Option<OsString>,
 }
 
+/// May the next word be the value of this one? It is an option without one in the same word.
+fn takes_value(word: &OsStr) -> bool {
+    starts(word, "-") && !word.as_bytes().contains(&b'=')
+}
+
 /// Which words are the launcher's own, and not those of a program that it starts. That is the first one that can be
 /// started, but no name without a folder behind an option, which may be its value (`--map-by node`).
 fn are_own(words: &[OsString]) -> Vec<bool> {
     let mut own = true;
     let is_own = words.iter().enumerate().map(|(at, word)| {
-        let is_value = at > 0 && starts(&words[at - 1], "-") && !word.as_bytes().contains(&b'/');
+        let is_value = at > 0 && takes_value(&words[at - 1]) && !word.as_bytes().contains(&b'/');
         let is_program = !is_value && program::is_executable(Path::new(word));
         own = word == ":" || (own && !is_program);
         own

@@ -223,7 +223,14 @@ impl Mpi {
     fn find(finder: &Finder, running: Abi) -> Result<Mpi, Trouble> {
         let trouble = |kind: Obstacle, text: String| Trouble { kind, text };
         if running == Abi::Unknown {
-            let text = "the program's MPI library has an ABI that Rondo does not know; every call goes to it untouched";
+            let text = match finder.is_without_mpi() {
+                true => {
+                    "no MPI library is loaded; every call goes to what the program has in its place"
+                }
+                false => {
+                    "the program's MPI library has an ABI that Rondo does not know; every call goes to it untouched"
+                }
+            };
             return Err(trouble(Obstacle::UnknownAbi, text.into()));
         }
         if running != Abi::BUILT {

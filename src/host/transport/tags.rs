@@ -4,7 +4,7 @@ use crate::host::call::RootedOp;
 use std::ffi::c_int;
 
 /// The tag of a call: a hash of everything that the ranks must agree on. Ranks that disagree never
-/// take each other's blocks; `MpiWire::look_around` sees to it that they do not wait for ever. The upper
+/// take each other's blocks; `Requests::look_around` sees to it that they do not wait for ever. The upper
 /// half of the tags, of as many bits as `mask` has, is that of packets.
 pub fn call_tag(facts: [u64; 4], mask: u32) -> i32 {
     let h = facts.into_iter().fold(0u64, |h, fact| {

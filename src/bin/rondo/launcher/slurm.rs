@@ -1,7 +1,7 @@
 //! How srun is told to set variables for the ranks: by a list. If there are several, the last one counts, so that what
 //! Rondo sets is added to each that the user gives.
 
-use super::{Failure, PRELOAD, Variables, assignment, starts};
+use super::{Failure, PRELOAD, Variables, assignment, starts, takes_value};
 use rondo::config;
 use std::{
     ffi::{OsStr, OsString},
@@ -11,6 +11,34 @@ use std::{
 /// The option, and the same with its value in the same word.
 const EXPORT: &str = "--export";
 const EXPORT_WITH: &str = "--export=";
+
+/// Options of srun's that have no value, so that a program may follow.
+const FLAGS: [&str; 24] = [
+    "-E",
+    "-H",
+    "-K",
+    "-O",
+    "-Q",
+    "-X",
+    "-Z",
+    "-k",
+    "-l",
+    "-s",
+    "-u",
+    "-v",
+    "-vv",
+    "--contiguous",
+    "--exact",
+    "--exclusive",
+    "--kill-on-bad-exit",
+    "--label",
+    "--overcommit",
+    "--overlap",
+    "--oversubscribe",
+    "--pty",
+    "--unbuffered",
+    "--verbose",
+];
 
 /// A list of the user's.
 pub struct List {
@@ -26,8 +54,9 @@ pub fn lists(words: &[OsString], own: &[bool]) -> Vec<List> {
     let (mut lists, mut is_own) = (vec![], true);
     for (at, word) in words.iter().enumerate() {
         let before = at.checked_sub(1).map(|at| &*words[at]);
-        let is_option = |word: &OsStr| starts(word, "-");
-        let may_be = own[at] && (is_option(word) || before.is_some_and(is_option));
+        let is_value =
+            before.is_some_and(|word| takes_value(word) && !FLAGS.iter().any(|flag| word == *flag));
+        let may_be = own[at] && (starts(word, "-") || is_value);
         is_own = word == ":" || (is_own && may_be);
         if is_own && starts(word, EXPORT_WITH) {
             let from = EXPORT_WITH.len();
