@@ -196,7 +196,7 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         Some(timed) => select::on_trial(timed, &plan, host, mpi, state, call),
         None => carry_out(&plan, host, mpi, state, call),
     };
-    if choice != plan.choice && matches!(choice, Choice::Rondo(_)) && state.config().trace {
+    if state.config().trace && choice != plan.choice && matches!(choice, Choice::Rondo(_)) {
         state.trace_instead(host, call.collective(), choice, plan.bytes);
     }
     if let Some(start) = start {

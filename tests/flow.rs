@@ -222,13 +222,18 @@ fn least(network: Network) -> f64 {
 }
 
 #[track_caller]
-fn fills_the_link(network: Network) -> Outcome {
-    let outcome = settled(network);
+fn is_in_time(network: Network, outcome: &Outcome, most: f64) {
     let least = least(network);
     assert!(
-        outcome.time <= 1.12 * least,
+        outcome.time <= most * least,
         "{network:?}: {outcome:?}, the link alone {least}"
     );
+}
+
+#[track_caller]
+fn fills_the_link(network: Network) -> Outcome {
+    let outcome = settled(network);
+    is_in_time(network, &outcome, 1.12);
     outcome
 }
 
@@ -501,11 +506,7 @@ fn known(network: Network) -> Outcome {
 
 #[track_caller]
 fn fills_the_known_link(network: Network, most: f64) {
-    let (outcome, least) = (known(network), least(network));
-    assert!(
-        outcome.time <= most * least,
-        "{network:?}: {outcome:?}, the link alone {least}"
-    );
+    is_in_time(network, &known(network), most);
 }
 
 #[test]

@@ -41,6 +41,21 @@ const FAR: Network = Network {
     node_beta_ns_per_kb: Some(100.0),
 };
 
+/// One over which they are soon there, and whose links are as slow.
+const NEAR: Network = Network {
+    alpha_us: Some(2.0),
+    gap_us: Some(0.3),
+    ..FAR
+};
+
+/// A slow link, as it is found before long calls.
+const SLOW_LINK: Network = Network {
+    alpha_us: Some(30.0),
+    gap_us: Some(5.0),
+    beta_ns_per_kb: Some(8000.0),
+    ..FAR
+};
+
 fn reduction(
     collective: Collective,
     facts: Facts,
@@ -70,12 +85,6 @@ fn promised(reproducible: Reproducible) -> Config {
 /// The bits are the same, so a clock may choose.
 #[test]
 fn short_sums_over_nodes_are_gathered_or_halved_whatever_is_faster_on_the_network() {
-    let slow_link = Network {
-        alpha_us: Some(30.0),
-        gap_us: Some(5.0),
-        beta_ns_per_kb: Some(8000.0), // as it is found before long calls
-        ..FAR
-    };
     let uneven = Facts {
         narrowest: 2,
         p: 13,
@@ -95,8 +104,8 @@ fn short_sums_over_nodes_are_gathered_or_halved_whatever_is_faster_on_the_networ
         };
         for (network, bytes, algorithm, lanes) in [
             (FAR, 16 << 10, Algorithm::Gather, 1),
-            (slow_link, 2 << 10, Algorithm::Gather, 1),
-            (slow_link, 8 << 10, Algorithm::Halving, lanes),
+            (SLOW_LINK, 2 << 10, Algorithm::Gather, 1),
+            (SLOW_LINK, 8 << 10, Algorithm::Halving, lanes),
         ] {
             let choice = by(network, bytes);
             assert_eq!(chosen(choice), algorithm, "{facts:?}, {bytes}");
@@ -114,17 +123,6 @@ fn the_pieces_of_a_users_operator_follow_from_nothing_that_is_measured() {
     let operator = OperatorProperties {
         built_in: false,
         ..SUM_OF_DOUBLES
-    };
-    let near = Network {
-        alpha_us: Some(2.0),
-        gap_us: Some(0.3),
-        ..FAR
-    };
-    let slow_link = Network {
-        alpha_us: Some(30.0),
-        gap_us: Some(5.0),
-        beta_ns_per_kb: Some(8000.0),
-        ..FAR
     };
     let named = |collective, algorithm| {
         config(|c| {
@@ -147,7 +145,7 @@ fn the_pieces_of_a_users_operator_follow_from_nothing_that_is_measured() {
                     reduction(collective, facts, bytes, operator, &config)
                 };
                 let first = by(Network::default());
-                for network in [FAR, near, slow_link] {
+                for network in [FAR, NEAR, SLOW_LINK] {
                     assert_eq!(by(network), first, "{collective:?} {facts:?} {bytes}");
                 }
             }
@@ -159,13 +157,7 @@ fn the_pieces_of_a_users_operator_follow_from_nothing_that_is_measured() {
 #[test]
 fn a_users_operator_has_two_ways_to_compare() {
     let off = promised(Reproducible::Off);
-    let slow_link = Network {
-        alpha_us: Some(30.0),
-        gap_us: Some(5.0),
-        beta_ns_per_kb: Some(8000.0),
-        ..FAR
-    };
-    for network in [FAR, slow_link] {
+    for network in [FAR, SLOW_LINK] {
         let facts = Facts {
             network,
             ..full(4, 4)
@@ -824,15 +816,10 @@ fn the_blocks_of_pipelines_that_keep_their_pairs_follow_from_what_is_measured() 
                 Choice::Host(why) => panic!("{why:?}"),
             }
         };
-        let near = Network {
-            alpha_us: Some(2.0),
-            gap_us: Some(0.3),
-            ..FAR
-        };
-        assert_eq!(blocks(near, 8, 0), 1);
-        assert!(blocks(near, 4 << 20, 0) > blocks(near, 400 << 10, 0));
-        assert!(blocks(near, 4 << 20, 0) > blocks(FAR, 4 << 20, 0));
-        assert_eq!(blocks(near, 4 << 20, 1 << 20), 4);
+        assert_eq!(blocks(NEAR, 8, 0), 1);
+        assert!(blocks(NEAR, 4 << 20, 0) > blocks(NEAR, 400 << 10, 0));
+        assert!(blocks(NEAR, 4 << 20, 0) > blocks(FAR, 4 << 20, 0));
+        assert_eq!(blocks(NEAR, 4 << 20, 1 << 20), 4);
     }
 }
 
