@@ -313,7 +313,10 @@ fn run_host(list: &List, selection: &Selection, hosts: &[Host], number: usize, t
                 // Not that of another runner.
                 let name = format!("job{job}.{}", std::process::id());
                 let scratch = host.directory().join(name);
-                if let Err(error) = std::fs::create_dir_all(&scratch) {
+                let made = [scratch.clone(), run::backing_directory(&scratch)]
+                    .iter()
+                    .try_for_each(std::fs::create_dir_all);
+                if let Err(error) = made {
                     let why = format!("{}: {error}", scratch.display());
                     let _ = send.send(Done::by(format!("{} set-up", host.name()), || Err(why)));
                     return;
@@ -323,7 +326,8 @@ fn run_host(list: &List, selection: &Selection, hosts: &[Host], number: usize, t
                     let Some(cases) = next else { break };
                     run_modes(list, &cases, &scratch, &send);
                 }
-                // Only disk space would be lost.
+                // Only space would be lost.
+                let _ = std::fs::remove_dir_all(run::backing_directory(&scratch));
                 let _ = std::fs::remove_dir_all(&scratch);
             });
         }

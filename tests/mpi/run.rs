@@ -7,7 +7,7 @@ use crate::list::{Env, Expect, Launch, Mode, Test};
 use crate::process::{self, Outcome};
 use crate::shape::Shape;
 use crate::verdict::{self, Bare};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -32,6 +32,21 @@ const ATTEMPTS_AT_LAST_WORDS: u32 = 4;
 
 /// How long a rank that waits for messages leaves its core to other cases (`yield.c`).
 const NAP_US: &str = "50";
+
+/// Where Open MPI makes the files that its ranks share memory by. Their names have 16 bits of a hash of the launcher's
+/// process id: of two jobs that run at once, one would now and then take or remove the other's file.
+const BACKING_DIRECTORIES: [&str; 4] = [
+    "OMPI_MCA_btl_sm_backing_directory",
+    "OMPI_MCA_btl_vader_backing_directory",
+    "OMPI_MCA_osc_sm_backing_directory",
+    "OMPI_MCA_osc_rdma_backing_directory",
+];
+
+/// The directory for these files of a job whose other files go to `scratch`.
+pub fn backing_directory(scratch: &Path) -> PathBuf {
+    let name = scratch.file_name().unwrap_or_default();
+    Path::new("/dev/shm").join(name)
+}
 
 impl Case<'_> {
     /// What the user sees and filters by.
@@ -127,6 +142,8 @@ impl Case<'_> {
             variables.insert("LD_PRELOAD".into(), preload);
         }
         if self.host.has_orte() {
+            let directory = backing_directory(self.scratch);
+            command.envs(BACKING_DIRECTORIES.map(|variable| (variable, &directory)));
             command.args(["--allow-run-as-root", "--oversubscribe"]);
             command.args(["--mca", "mpi_yield_when_idle", "1"]);
             for (key, value) in &variables {
@@ -200,6 +217,7 @@ fn explain(why: &str, outcome: &Outcome, command: &Command) -> String {
     let set = command
         .get_envs()
         .filter(|(key, _)| *key != "RONDO_TEST_RUN")
+        .filter(|(key, _)| !BACKING_DIRECTORIES.iter().any(|variable| key == variable))
         .filter_map(|(key, value)| {
             Some(quoted(&format!(
                 "{}={}",
