@@ -84,6 +84,9 @@ algorithms! {
     Gather = "gather";
     /// Every operand goes to the rank that reduces it, which takes them from left to right in the order of ranks.
     Ordered = "ordered";
+    /// Reduce-scatter in ceil(log2 p) rounds that keeps the order of ranks: where it goes past the last rank, what is
+    /// reduced is split into two; followed by an all-broadcast of the parts where all ranks get everything.
+    Split = "split";
     /// A scan in ceil(log2 p) rounds, or a reduction or an all-broadcast in as many: pairs of ranks, then of pairs
     /// and so on, exchange what they have.
     Doubling = "doubling";
@@ -317,6 +320,8 @@ families! {
         Gather: "ceil(log_k p)", "the all-broadcast bruck of p m + (p-1) gamma m", sources::BRUCK;
         Ordered: "p - 1 messages, and ceil(log_k p)",
             "alpha + (p-2) g' + (p-1)/p m (beta + gamma) + the all-broadcast bruck of m", sources::ORDERED;
+        Split: "q + ceil(log_k p)",
+            "q alpha + up to 3/2 (p-1)/p m (beta + gamma) + the all-broadcast bruck of m", sources::ORDERED;
         Census: "q", "q (alpha + beta m) + up to 2 (q-1) gamma m",
             "A. Bar-Noy, S. Kipnis, B. Schieber, Parallel Processing Letters 3(1), 1993; J. L. Träff, \
              arXiv 2205.10072, algorithm 8";
@@ -366,6 +371,7 @@ families! {
     ScatteredReductionAlgorithm, of_scattered_reduction {
         Halving: "q", "q alpha + (p-1)/p m (beta + gamma)", sources::HALVING;
         Ordered: "p - 1 messages", "alpha + (p-2) g' + (p-1)/p m (beta + gamma)", sources::ORDERED;
+        Split: "q", "q alpha + up to 3/2 (p-1)/p m (beta + gamma)", sources::ORDERED;
         Circulant: "n - 1 + q", "(n-1+q) (g' + (beta + gamma) m/n) + h (alpha - g')",
             "J. L. Träff, arXiv 2205.10072, algorithm 9; arXiv 2407.18004";
         Ring: "p - 1", "(p-1) alpha + (p-1)/p m (beta + gamma)", sources::RING;

@@ -296,6 +296,20 @@ impl Model {
         rounds_us + further * self.gap() + self.beta_us() * bytes as f64
     }
 
+    /// Microseconds of a reduce-scatter of `bytes` bytes in ceil(log2 p) rounds that keeps the order of ranks: one that
+    /// is split sends up to half as much more.
+    pub fn split_us(&self, p: u32, bytes: u64) -> f64 {
+        let others = bytes - bytes / u64::from(p.max(1));
+        f64::from(Reach::among(p).rounds) * self.alpha_us + 1.5 * self.beta_us() * others as f64
+    }
+
+    /// Microseconds of the same by a message to every other rank.
+    pub fn ordered_us(&self, p: u32, bytes: u64) -> f64 {
+        let others = bytes - bytes / u64::from(p.max(1));
+        let further_us = f64::from(p.saturating_sub(2)) * self.gap();
+        self.alpha_us + further_us.max(self.beta_us() * others as f64)
+    }
+
     /// Microseconds of a scan of `bytes` bytes in ceil(log2 p) rounds between `p` ranks, of which `width` on a node
     /// share its link.
     pub fn scan_us(&self, (p, width): (u32, u32), bytes: u64) -> f64 {

@@ -222,6 +222,19 @@ fn reductions_of_parts_have_the_rounds_and_bytes_that_are_predicted() {
             all_spread(script, rank);
         });
         expect(Collective::Allreduce, Algorithm::Ordered, counted);
+        let all_split = |script: &mut Script, rank| {
+            let cut = split_cut(p, rank, |other| once(share(bytes, p, other)));
+            script.begin(u64::MAX, cut.into_iter());
+            split(script, p, rank, 1);
+        };
+        let counted = count(JOINED, &all_split);
+        expect(Collective::ReduceScatter, Algorithm::Split, counted);
+        let counted = count(JOINED, &|script, rank| {
+            all_split(script, rank);
+            all_spread(script, rank);
+        });
+        expect(Collective::Allreduce, Algorithm::Split, counted);
+
         let counted = count(ONE, &|script, rank| {
             all_ordered(script, rank);
             collect(script, p, rank, 0, |rank| rank..rank + 1);

@@ -3,6 +3,7 @@
  *
  *   red_idup        a broadcast makes it
  *   red_idup sums   sums do
+ *   red_idup short  a broadcast makes it, and a short sum over nodes, which needs none, may use it
  */
 #include "rondo_test.h"
 
@@ -10,7 +11,7 @@ enum { N = 1 << 15 };
 
 int main(int argc, char **argv) {
     start(&argc, &argv, "red_idup");
-    int sums = argc > 1;
+    int sums = argc > 1 && !strcmp(argv[1], "sums"), is_short = argc > 1 && !sums;
     MPI_Comm comm, again;
     MPI_Request request;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -22,6 +23,9 @@ int main(int argc, char **argv) {
     before = counts_of("allreduce");
     if (sums) MPI_Allreduce(own, got, N, MPI_DOUBLE, MPI_SUM, comm);
     check_counts(before, (unsigned long long)sums, 0);
+    before = counts_of("allreduce");
+    if (is_short) MPI_Allreduce(own, got, 1, MPI_DOUBLE, MPI_SUM, comm);
+    check_counts(before, (unsigned long long)is_short, 0);
     MPI_Comm_idup(comm, &again, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     before = counts_of("allreduce");

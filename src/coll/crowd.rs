@@ -37,6 +37,7 @@ impl Writing<'_> {
             Algorithm::Circulant
             | Algorithm::Ring
             | Algorithm::Halving
+            | Algorithm::Split
             | Algorithm::Gather
             | Algorithm::Doubling
             | Algorithm::Pipelined

@@ -101,15 +101,14 @@ impl Operation for Reduction {
             return (self.without_private(plan, mpi, state)).map(|()| plan.choice);
         }
         // No other promise is kept by the host as well, so under others a private communicator is used if there is one.
+        // A short call over nodes has the same bits with one and without: it does not say that others may have one.
+        let is_short = self.is_short_over_nodes(plan, state);
         let is_for_a_run = state.config().reproducible == Reproducible::Run;
-        let private = match is_for_a_run && !self.is_exact() {
+        let private = match is_for_a_run && !self.is_exact() && !is_short {
             true => found(state.private_for_bits(mpi)),
             false => private(mpi, state),
         };
-        if matches!(private, Err(Stop::Host(Why::NoRoom)))
-            && !self.is_exact()
-            && self.is_short_over_nodes(plan, state)
-        {
+        if matches!(private, Err(Stop::Host(Why::NoRoom))) && !self.is_exact() && is_short {
             // As for the first calls: bits may not change with the number of the call.
             return (self.without_private(plan, mpi, state)).map(|()| plan.choice);
         }

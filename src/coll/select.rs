@@ -37,7 +37,9 @@ pub(super) fn select<O: Operation>(
     }
     let asked = call.ask(plan.known, state, |problem| {
         let class = problem.size_class(choice);
-        class.map(|class| (class, problem.learns(choice)))
+        // The host may not even take a count of that many.
+        let is_hosts = problem.bytes().is_none_or(|bytes| mpi.takes(bytes));
+        class.map(|class| (class, is_hosts && problem.learns(choice)))
     });
     let Some(((class, default), is_learnable)) = asked else {
         return Ok(());

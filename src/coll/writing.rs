@@ -15,7 +15,7 @@ use crate::script::{
     GatherNodes, GatherTree, Group, LaneLeaders, Lanes, Leaders, Script, broadcast_tree, census,
     census_places, collect, disseminate, dual_root, gather, gather_cut, halving, hand_over,
     ordered, ordered_cut, recursive_doubling, reduce, reduce_broadcast, reduce_tree, ring, share,
-    spread, spread_vectors,
+    split, split_cut, spread, spread_vectors,
 };
 use crate::stats;
 use std::iter::once;
@@ -92,6 +92,11 @@ impl Writing<'_> {
             AllReductionAlgorithm::Gather => self.gather(script, form),
             AllReductionAlgorithm::Ordered => {
                 self.ordered(script, blocks);
+                self.spread(script, blocks);
+                script.result(0..self.p() * blocks);
+            }
+            AllReductionAlgorithm::Split => {
+                self.split(script, blocks);
                 self.spread(script, blocks);
                 script.result(0..self.p() * blocks);
             }
@@ -360,6 +365,16 @@ impl Writing<'_> {
         let cut = ordered_cut(p, segments, rank, self.parts(segments));
         script.begin(self.most, cut);
         ordered(script, p, rank, segments);
+    }
+
+    /// Writes a reduce-scatter in few rounds in the order of ranks.
+    fn split(&self, script: &mut Script, segments: u32) {
+        let (p, rank) = (self.p(), self.rank());
+        let cut = split_cut(p, rank, |other| {
+            in_segments(once(self.part(other)), segments)
+        });
+        script.begin(self.most, cut.into_iter());
+        split(script, p, rank, segments);
     }
 
     fn reduce(&self, script: &mut Script, form: Form, blocks: u32) {

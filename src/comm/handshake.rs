@@ -111,7 +111,7 @@ impl State {
     ) -> Result<(), Code> {
         let (comm, rank, p) = (self.comm, self.rank, self.facts.p);
         let known = nodes::known(ranks);
-        let tag_max = mpi.tag_max(comm);
+        let tag_max = mpi.tag_max();
         let rules = ruled::known(host, mpi, own, rank);
         let mut proposal = Proposal::offer(
             rank,

@@ -227,7 +227,7 @@ const OTHERS: &[Opt] = &[
         doc: "The size of a block of a broadcast. Of an allgather, and of a reduce-scatter by circulant: of the blocks \
               of all ranks together in a round (circulant), or of a block of the longest part (bruck, ring). Of a \
               reduction or scan: of the vector (circulant, pipelined, reduce-bcast, dual-root, trees), or of each \
-              rank's part (halving, ordered, ring). 0 takes the best size by the cost model.",
+              rank's part (halving, ordered, split, ring). 0 takes the best size by the cost model.",
     },
     Opt {
         name: "RADIX",

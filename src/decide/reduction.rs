@@ -172,8 +172,18 @@ impl Reduction<'_> {
         match self.reducing() {
             Reducing::All if self.is_short() => Algorithm::Gather,
             Reducing::Scan => Algorithm::Pipelined,
+            Reducing::All | Reducing::Scattered if self.is_for_a_split() => Algorithm::Split,
             Reducing::All | Reducing::Root | Reducing::Scattered => Algorithm::Ordered,
         }
+    }
+
+    /// Are few rounds by the model faster than a message to every other rank, where only the order of ranks counts?
+    /// Whether ranks share memory must not count where the bits do not depend on it.
+    fn is_for_a_split(&self) -> bool {
+        let (p, model) = (self.context.facts.p, self.model());
+        !self.is_promised()
+            && self.form(Algorithm::Ordered) == Form::Flat
+            && model.split_us(p, self.bytes) < model.ordered_us(p, self.bytes)
     }
 
     /// The cost of messages between those that reduce. The order of operands depends on blocks and trees: so unless it
@@ -273,9 +283,9 @@ impl Reduction<'_> {
                 | AllReductionAlgorithm::Dissemination
                 | AllReductionAlgorithm::Ring
                 | AllReductionAlgorithm::ReduceBcast => false,
-                AllReductionAlgorithm::Doubling | AllReductionAlgorithm::DualRoot => {
-                    self.promise() != Reproducible::Order
-                }
+                AllReductionAlgorithm::Split
+                | AllReductionAlgorithm::Doubling
+                | AllReductionAlgorithm::DualRoot => self.promise() != Reproducible::Order,
                 trees!(AllReductionAlgorithm) => self.tree_keeps_order(algorithm),
                 AllReductionAlgorithm::Gather | AllReductionAlgorithm::Ordered => true,
             },
@@ -292,6 +302,7 @@ impl Reduction<'_> {
                 ScatteredReductionAlgorithm::Halving
                 | ScatteredReductionAlgorithm::Circulant
                 | ScatteredReductionAlgorithm::Ring => false,
+                ScatteredReductionAlgorithm::Split => self.promise() != Reproducible::Order,
                 ScatteredReductionAlgorithm::Ordered => true,
             },
             Reducing::Scan => match algorithm.of_scan() {
@@ -349,6 +360,7 @@ impl Reduction<'_> {
             | Algorithm::Ring
             | Algorithm::Postal
             | Algorithm::Ordered
+            | Algorithm::Split
             | Algorithm::Doubling
             | Algorithm::Pipelined
             | Algorithm::Dissemination
@@ -406,6 +418,7 @@ impl Reduction<'_> {
             AllReductionAlgorithm::Halving
             | AllReductionAlgorithm::Gather
             | AllReductionAlgorithm::Ordered
+            | AllReductionAlgorithm::Split
             | AllReductionAlgorithm::Doubling
             | AllReductionAlgorithm::DualRoot
             | AllReductionAlgorithm::Ring

@@ -26,6 +26,7 @@ pub fn shape(algorithm: Algorithm, p: u32, latency: u32, config: &Config) -> Opt
         | Algorithm::Halving
         | Algorithm::Gather
         | Algorithm::Ordered
+        | Algorithm::Split
         | Algorithm::Doubling
         | Algorithm::Pipelined
         | Algorithm::Dissemination

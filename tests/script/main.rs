@@ -405,20 +405,58 @@ fn write_ordered(script: &mut Script, rank: u32, parts: &[u64], variant: &Varian
     ordered(script, p, rank, segments);
 }
 
+fn write_split(script: &mut Script, rank: u32, parts: &[u64], variant: &Variant) {
+    let (p, segments) = (parts.len() as u32, variant.segments);
+    let counts = |other: u32| (0..segments).map(move |i| share(parts[other as usize], segments, i));
+    script.begin(variant.most, split_cut(p, rank, counts).into_iter());
+    split(script, p, rank, segments);
+}
+
+type Write = fn(&mut Script, u32, &[u64], &Variant);
+
+/// What leaves every rank its part in the order of ranks.
+const IN_ORDER: [Write; 2] = [write_ordered, write_split];
+
 #[test]
 fn an_ordered_reduction_leaves_every_rank_its_part_in_the_order_of_ranks() {
     for p in every_p() {
         let all: Vec<u16> = (0..p as u16).collect();
-        for (parts, variant) in even_cases(p).chain(uneven_cases(p)) {
-            let scripts = scripts(p, |script, rank| {
-                write_ordered(script, rank, &parts, &variant);
-            });
+        let cases = even_cases(p).chain(uneven_cases(p));
+        for ((parts, variant), write) in cases.flat_map(|case| IN_ORDER.map(|w| (case.clone(), w)))
+        {
+            let scripts = scripts(p, |script, rank| write(script, rank, &parts, &variant));
             let outcome = carry_out(&scripts, parts.iter().sum(), &variant);
             for rank in 0..p {
                 let expected = terms(elements(&parts, rank), |_| &all);
                 let got = outcome.blocks(rank, part_of(variant.segments)(rank));
                 check(rank, &got, &expected, &variant);
             }
+        }
+    }
+}
+
+/// In each round a rank sends what leaves, in one or two messages, and one of what is split.
+#[test]
+fn a_split_reduction_has_few_messages_and_half_as_many_blocks_more() {
+    for p in every_p() {
+        let variant = &mut variants(p, 1, 5)[0];
+        (variant.segments, variant.most) = (1, u64::MAX);
+        let parts = even(2 * u64::from(p), p);
+        let scripts = scripts(p, |script, rank| {
+            write_split(script, rank, &parts, variant);
+        });
+        let outcome = carry_out(&scripts, parts.iter().sum(), variant);
+        let q = Circulant::new(p).q();
+        for (rank, port) in (0..p).zip(&outcome.ports) {
+            let blocks: usize = port.sent.iter().map(|(_, blocks)| blocks.len()).sum();
+            assert!(port.sent.len() <= 3 * q, "p = {p}, rank {rank}");
+            // The last rank is never split.
+            let least = p as usize - 1;
+            let is_fine = match rank + 1 == p {
+                true => blocks == least,
+                false => blocks >= least && 2 * blocks <= 3 * least,
+            };
+            assert!(is_fine, "p = {p}, rank {rank}: {blocks} blocks");
         }
     }
 }
@@ -466,9 +504,11 @@ fn an_ordered_reduction_comes_together_at_any_root() {
 fn an_ordered_reduction_comes_to_all() {
     for p in every_p() {
         let all: Vec<u16> = (0..p as u16).collect();
-        for (parts, variant) in uneven_cases(p) {
+        let cases = uneven_cases(p);
+        for ((parts, variant), write) in cases.flat_map(|case| IN_ORDER.map(|w| (case.clone(), w)))
+        {
             let scripts = scripts(p, |script, rank| {
-                write_ordered(script, rank, &parts, &variant);
+                write(script, rank, &parts, &variant);
                 let steps = Steps::new(p, variant.radix);
                 let blocks = blocks_of(variant.segments);
                 spread(script, &Group::all(p, rank), &steps, blocks);

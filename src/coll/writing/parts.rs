@@ -28,6 +28,10 @@ impl Writing<'_> {
                 self.ordered(script, blocks);
                 blocks_of(self.rank()..self.rank() + 1, blocks)
             }
+            ScatteredReductionAlgorithm::Split => {
+                self.split(script, blocks);
+                blocks_of(self.rank()..self.rank() + 1, blocks)
+            }
             ScatteredReductionAlgorithm::Circulant => self.scattered(script, blocks),
             ScatteredReductionAlgorithm::Ring => self.ring(script, blocks),
         };

@@ -74,7 +74,7 @@ impl Reduction<'_> {
             | Algorithm::Census
             | Algorithm::Hypercube
             | Algorithm::Dissemination => most(self.bytes, facts.eager_bytes),
-            Algorithm::Halving | Algorithm::Ordered | Algorithm::Ring => {
+            Algorithm::Halving | Algorithm::Ordered | Algorithm::Split | Algorithm::Ring => {
                 let parts = match (form, self.reducing()) {
                     (Form::Flat, _) | (_, Reducing::Scattered) => facts.p,
                     (Form::Nodes { lanes }, _) => facts.nodes.saturating_mul(lanes),

@@ -16,6 +16,10 @@ const HALVING_BYTES: u64 = 128 << 10;
 /// See [`HALVING_BYTES`].
 const LANES_BYTES: u64 = 64 << 10;
 
+/// The fewest bytes of a vector that ranks with a node each reduce to parts at least as fast as every host where few
+/// rounds count and their number is no power of two: with less, a round more costs hosts next to nothing.
+const SHORT_PARTS_BYTES: u64 = 512;
+
 /// On nodes with more ranks than so many in the mean, leaders that gather short vectors are at least as fast as hosts,
 /// whose ranks each send to other nodes; hosts with leaders of their own send as little.
 const FULL_NODE: u64 = 3;
@@ -111,7 +115,9 @@ impl Reduction<'_> {
             Reducing::Root if self.counts_flat_rounds() => 1,
             Reducing::Scan => 1,
             // Two rounds less than hosts have.
-            Reducing::Scattered if self.counts_flat_rounds() && is_between_powers => 1,
+            Reducing::Scattered if self.counts_flat_rounds() && is_between_powers => {
+                SHORT_PARTS_BYTES
+            }
             Reducing::Scattered if self.counts_flat_rounds() => LEAST_BYTES,
             // Each rank of a node has its share of what goes between nodes.
             Reducing::All if self.counts_rounds() => LEAST_BYTES,

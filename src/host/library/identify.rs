@@ -4,21 +4,20 @@
 use super::abi::Handles;
 use super::abi::{Abi, RawHandle};
 #[cfg(not(feature = "direct"))]
-use super::loader::{as_function, file_of};
+use super::loader::as_function;
 use super::symbols::Finder;
 #[cfg(not(feature = "direct"))]
 use std::ffi::{CStr, c_int, c_void};
-#[cfg(not(feature = "direct"))]
-use std::mem::MaybeUninit;
 #[cfg(not(feature = "direct"))]
 use std::ptr;
 
 /// The ABI of the host that `finder` found, and its `MPI_COMM_WORLD`.
 #[cfg(not(feature = "direct"))]
 pub fn running(finder: &Finder) -> (Abi, RawHandle) {
-    let world = finder.data(c"ompi_mpi_comm_world");
-    if !world.is_null() && !is_standard(finder.function(c"PMPI_Bcast")) {
-        return (Abi::OpenMpi, RawHandle(world));
+    const WORLD: &CStr = c"ompi_mpi_comm_world";
+    // Open MPI 6 has its own library below that of the standard's ABI.
+    if finder.has(WORLD) {
+        return (Abi::OpenMpi, RawHandle(finder.data(WORLD)));
     }
     // SAFETY: MPI 5.0, section 20.3: int MPI_Abi_get_version(int *, int *).
     let query: Option<unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int> =
@@ -42,25 +41,6 @@ pub fn running(finder: &Finder) -> (Abi, RawHandle) {
         );
     }
     (Abi::Unknown, RawHandle(ptr::null_mut()))
-}
-
-/// Is this function of a library of the standard's ABI? By its file name, for Open MPI 6 has its own library below it.
-#[cfg(not(feature = "direct"))]
-fn is_standard(function: *const c_void) -> bool {
-    let mut info = MaybeUninit::<libc::Dl_info>::uninit();
-    // SAFETY: the loader looks the address up, and fills the place in unless it gives 0.
-    let info = unsafe {
-        if libc::dladdr(function, info.as_mut_ptr()) == 0 {
-            return false;
-        }
-        info.assume_init()
-    };
-    if info.dli_fname.is_null() {
-        return false;
-    }
-    // SAFETY: a C string of the loader's, which stays as long as the object is loaded.
-    let name = unsafe { CStr::from_ptr(info.dli_fname) };
-    file_of(name).starts_with(b"libmpi_abi")
 }
 
 /// The ABI of the host, looked for anew; `None`: no MPI library is loaded in this process, or several of which none is

@@ -1,7 +1,7 @@
 //! What the system's loader has: objects, and functions by their addresses.
 
 use std::ffi::{CStr, c_void};
-use std::mem::transmute_copy;
+use std::mem::{MaybeUninit, transmute_copy};
 
 /// The function at this address; `None` if it is null.
 ///
@@ -11,6 +11,24 @@ pub unsafe fn as_function<F: Copy>(address: *mut c_void) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
     // SAFETY: the caller's contract; the sizes are the same.
     (!address.is_null()).then(|| unsafe { transmute_copy(&address) })
+}
+
+/// Where the object that an address lies in is loaded, and its path; `None` if there is none.
+pub fn object_of(address: *const c_void) -> Option<(*const c_void, &'static CStr)> {
+    let mut info = MaybeUninit::<libc::Dl_info>::uninit();
+    // SAFETY: the loader looks the address up, and fills the place in unless it gives 0. The path is a C string of its
+    // own, which stays as long as the object is loaded: MPI libraries and what comes with them are never unloaded.
+    unsafe {
+        if address.is_null() || libc::dladdr(address, info.as_mut_ptr()) == 0 {
+            return None;
+        }
+        let libc::Dl_info {
+            dli_fbase: base,
+            dli_fname: path,
+            ..
+        } = info.assume_init();
+        (!path.is_null()).then(|| (base.cast_const(), CStr::from_ptr(path)))
+    }
 }
 
 /// A handle on an object that is loaded, by its path. It is never closed, so the object stays.

@@ -5,7 +5,7 @@
 //! and they have no MPI. The host is never linked; a `DT_NEEDED` on it would end such processes or
 //! bind the wrong installation.
 
-use super::loader::{as_function, file_of, loaded, path_of};
+use super::loader::{as_function, file_of, loaded, object_of, path_of};
 use crate::records::is_mpi;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr;
@@ -32,7 +32,7 @@ macro_rules! function {
 /// Address of a function that some MPI libraries have, or null.
 macro_rules! large_function {
     ($finder:expr, $name:literal) => {
-        $finder.function(c_name!($name))
+        $finder.own_function(c_name!($name))
     };
 }
 
@@ -133,6 +133,31 @@ impl Finder {
         lookup(self.local.unwrap_or(libc::RTLD_NEXT), name)
     }
 
+    /// Address of a function that some MPI libraries have; null if this one lacks it.
+    #[inline(never)]
+    pub fn own_function(&self, name: &CStr) -> *mut c_void {
+        let function = self.function(name);
+        match self.is_of_another(function) {
+            true => ptr::null_mut(),
+            false => function,
+        }
+    }
+
+    /// Is this address in another MPI library? A program may be linked to a second one by accident, of which it uses
+    /// nothing. What the first one lacks is found there.
+    fn is_of_another(&self, address: *const c_void) -> bool {
+        let (own, its) = (object_of(self.function(INITIALIZED)), object_of(address));
+        let is_mpi = |name: &CStr| str::from_utf8(file_of(name)).is_ok_and(is_mpi);
+        own.zip(its)
+            .is_some_and(|((own, _), (its, name))| own != its && is_mpi(name))
+    }
+
+    /// Does this MPI library define a data object of this name?
+    pub fn has(&self, name: &CStr) -> bool {
+        let object = lookup(self.local.unwrap_or(libc::RTLD_NEXT), name);
+        !object.is_null() && !self.is_of_another(object)
+    }
+
     /// Address of a data object of the host, or null.
     ///
     /// Executables hold copies of the host's data objects (copy relocations), and the host itself
@@ -155,6 +180,8 @@ fn lookup(handle: *mut c_void, name: &CStr) -> *mut c_void {
 
 /// A function that every MPI library has.
 const PROBE: &CStr = c"PMPI_Bcast";
+/// Another one, which nobody else has.
+const INITIALIZED: &CStr = c"PMPI_Initialized";
 
 /// Does an MPI library say that it is initialised?
 fn is_initialized(library: *mut c_void) -> bool {
@@ -162,7 +189,7 @@ fn is_initialized(library: *mut c_void) -> bool {
     // SAFETY: MPI 4.1, section 11.4.1: int MPI_Initialized(int *), callable at any time. No ABI has handles in it.
     unsafe {
         let ask: Option<unsafe extern "C" fn(*mut c_int) -> c_int> =
-            as_function(lookup(library, c"PMPI_Initialized"));
+            as_function(lookup(library, INITIALIZED));
         ask.is_some_and(|ask| ask(&mut yes) == 0 && yes != 0)
     }
 }

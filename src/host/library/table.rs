@@ -219,6 +219,13 @@ impl Host {
 }
 
 impl Mpi {
+    /// Can the library be handed any call of so many bytes? Without functions for large counts it may not take that
+    /// many elements.
+    #[inline]
+    pub fn takes(&self, bytes: u64) -> bool {
+        bytes <= c_int::MAX as u64 || self.type_get_envelope_large.is_some()
+    }
+
     /// What Rondo needs of the running library, or why it can only pass calls on.
     fn find(finder: &Finder, running: Abi) -> Result<Mpi, Trouble> {
         let trouble = |kind: Obstacle, text: String| Trouble { kind, text };

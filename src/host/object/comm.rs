@@ -219,14 +219,16 @@ impl Mpi {
         std::process::abort()
     }
 
-    /// The largest tag that messages on `comm` may carry.
-    pub fn tag_max(&self, comm: Comm) -> u32 {
+    /// The largest tag that messages may carry. It is an attribute of MPI_COMM_WORLD: Open MPI gives it to no
+    /// communicator but that and its duplicates.
+    pub fn tag_max(&self) -> u32 {
         let mut value: *const c_int = ptr::null();
         let mut found: c_int = 0;
         let keyval = sys::MPI_TAG_UB as c_int;
         // SAFETY: MPI_TAG_UB's value is a pointer to an int that lives as long as MPI.
-        let rc =
-            unsafe { (self.f.comm_get_attr)(comm.0, keyval, (&raw mut value).cast(), &mut found) };
+        let rc = unsafe {
+            (self.f.comm_get_attr)(self.h.world, keyval, (&raw mut value).cast(), &mut found)
+        };
         if rc != 0 || found == 0 || value.is_null() {
             return 32767; // what the standard guarantees
         }

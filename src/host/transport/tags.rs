@@ -4,8 +4,8 @@ use crate::host::call::RootedOp;
 use std::ffi::c_int;
 
 /// The tag of a call: a hash of everything that the ranks must agree on. Ranks that disagree never
-/// take each other's blocks; `Requests::look_around` sees to it that they do not wait for ever. The upper
-/// half of the tags, of as many bits as `mask` has, is that of packets.
+/// take each other's blocks; `Requests::look_around` sees to it that they do not wait for ever. Of the tags, which have
+/// as many bits as `mask`, these are the lowest quarter; [`Tags`] has the others.
 pub fn call_tag(facts: [u64; 4], mask: u32) -> i32 {
     let h = facts.into_iter().fold(0u64, |h, fact| {
         // The finaliser of splitmix64: every input bit reaches every output bit.
@@ -14,15 +14,17 @@ pub fn call_tag(facts: [u64; 4], mask: u32) -> i32 {
         let h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         h ^ (h >> 31)
     });
-    (h & u64::from(mask >> 1)) as i32
+    (h & u64::from(mask >> 2)) as i32
 }
 
-/// The tags of a call.
+/// The tags of a gather or scatter.
 ///
-/// No tag may be that of another call that may be under way: in both halves it has the number of the call. Packets are
-/// received from anybody, and have the upper half: the number twice, even for a gather and odd for a scatter. The lower
-/// half of the bits of a block's tag are a hash of its size and of all that the ranks must agree on, so that a rank can
-/// tell a block of another size, or of another root, from its own.
+/// No tag may be that of another call that may be under way, for a rank that waits for long concludes from a tag that
+/// others see the call otherwise. Packets are received from anybody, and have the upper half of the tags: the number of
+/// the call twice, even for a gather and odd for a scatter. Blocks have the quarter below, the lowest one being that of
+/// other collectives. The first bits of a block's tag are the number of the call, the last ones a hash of its size and
+/// of all that the ranks must agree on, so that a rank can tell a block of another size, or of another root, from its
+/// own.
 #[derive(Clone, Copy)]
 pub struct Tags {
     pub(in crate::host) op: RootedOp,
@@ -41,15 +43,16 @@ impl Tags {
         Tags {
             op,
             packet: (number & half) | (mask ^ half),
-            block: (((sequence as u32) << Tags::hash_bits(mask)) & half) as c_int,
+            block: ((((sequence as u32) << Tags::hash_bits(mask)) & (half >> 1))
+                | (half ^ (half >> 1))) as c_int,
             facts,
             mask,
         }
     }
 
-    /// Bits of a block's tag that are no number: half of those that it may have.
+    /// Bits of a block's tag that are a hash: half of those that blocks may differ in.
     fn hash_bits(mask: u32) -> u32 {
-        (mask >> 1).count_ones() / 2
+        (mask >> 2).count_ones() / 2
     }
 
     pub(in crate::host) fn packet(&self) -> c_int {

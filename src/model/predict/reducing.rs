@@ -10,6 +10,25 @@ use crate::algorithm::{
 use crate::collective::Collective;
 use crate::schedule::{Circulant, DualRoot, Grid};
 
+/// Blocks that rank 0 sends in a reduce-scatter that keeps the order of ranks, on a graph of these skips. There is one
+/// for each distance to another rank, and all but the first of those that contain the skip 1 make another one be two.
+fn split_blocks(skips: &[u32]) -> u64 {
+    // Distances below each skip that contain the skip 1. Those from a skip on are that skip and a distance less.
+    let mut below: Vec<u64> = Vec::with_capacity(skips.len());
+    for &skip in skips {
+        let (mut rest, mut count) = (skip, 0);
+        for (&less, &below) in skips.iter().zip(&below).rev() {
+            if less < rest {
+                rest -= less;
+                count += below.max(u64::from(less == 1));
+            }
+        }
+        below.push(count);
+    }
+    let others = skips.last().map_or(0, |&p| u64::from(p) - 1);
+    others + below.last().map_or(0, |&split| split.saturating_sub(1))
+}
+
 impl Prediction {
     /// One after the other.
     pub(super) fn then(self, next: Prediction) -> Prediction {
@@ -43,6 +62,7 @@ impl Model {
             AllReductionAlgorithm::Halving => self.halving(call).then(self.spread(call)),
             AllReductionAlgorithm::Gather => self.gathered(call),
             AllReductionAlgorithm::Ordered => self.ordered(call).then(self.spread(call)),
+            AllReductionAlgorithm::Split => self.split(call).then(self.spread(call)),
             AllReductionAlgorithm::Census => self.census(call),
             AllReductionAlgorithm::Dissemination => self.doubling_rounds(call),
             AllReductionAlgorithm::Doubling => self.exchange(call),
@@ -95,6 +115,23 @@ impl Model {
                 + further_us.max(self.beta_us() * bytes as f64)
                 + call.reducing_us(bytes),
             rounds: Some(messages),
+            sent: bytes,
+        }
+    }
+
+    /// Also a reduce-scatter. Rank 0 sends most: a sum that is split, unless it is of one operand.
+    fn split(&self, call: &Call) -> Prediction {
+        let graph = Circulant::new(call.p);
+        let part = call.bytes.div_ceil(call.ranks());
+        let bytes = part * split_blocks(graph.skips());
+        let alpha_us = |round: u64| {
+            let blocks = call.ranks().div_ceil(2 << round);
+            self.of(call, part * blocks).alpha_us
+        };
+        Prediction {
+            us: (0..call.q()).map(alpha_us).sum::<f64>()
+                + self.reducing(call).beta_us() * bytes as f64,
+            rounds: Some(call.q()),
             sent: bytes,
         }
     }
@@ -252,6 +289,7 @@ impl Model {
         match algorithm {
             ScatteredReductionAlgorithm::Halving => self.halving(call),
             ScatteredReductionAlgorithm::Ordered => self.ordered(call),
+            ScatteredReductionAlgorithm::Split => self.split(call),
             ScatteredReductionAlgorithm::Circulant => self.circulant_backwards(call, call.others()),
             ScatteredReductionAlgorithm::Ring => self.reducing(call).around(call),
         }
