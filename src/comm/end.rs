@@ -12,6 +12,7 @@ use super::private::agree_on_private;
 use super::process::PROCESS;
 use super::{ADD_UP, ALIVE, ruled};
 use crate::config::{self, StatsFormat};
+use crate::gamma;
 use crate::host::{self, Abi, Host, Mpi};
 use crate::network::Network;
 use crate::report;
@@ -115,6 +116,7 @@ fn write(
         summed_ranks,
         until: until.map(str::to_owned),
         network: network(),
+        gamma_ns_per_kb: gamma::measured(),
         collectives: stats::rows(sums),
         promises: stats::promises(),
         saved: stats::savings(),
