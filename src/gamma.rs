@@ -55,6 +55,12 @@ pub struct Gamma {
 }
 
 impl Gamma {
+    /// That of the class of this name.
+    pub fn named(&self, name: &str) -> Option<f64> {
+        let named = Class::ALL.iter().find(|(_, known)| *known == name);
+        named.and_then(|(class, _)| self.of(*class))
+    }
+
     /// That of a class.
     pub fn of(&self, class: Class) -> Option<f64> {
         match class {

@@ -141,6 +141,15 @@ fn write(
     }
 }
 
+/// A figure of the cost model that this process knows: of the network by its name in files of rules; or what it takes
+/// to reduce, a class with `gamma.` in front.
+pub fn figure(name: &str) -> Option<f64> {
+    host::with_plain_floats(|| match name.strip_prefix("gamma.") {
+        Some(class) => gamma::measured().named(class),
+        None => network().named(name),
+    })
+}
+
 /// What this process goes by: what it was told before what it knows.
 fn network() -> Network {
     let told = PROCESS.get().map(|loaded| loaded.config.network);

@@ -194,6 +194,7 @@ fn curves(args: &Args, rows: &[Row], over_ranks: bool, network: &Network) -> Cur
         Curve {
             name: name.into(),
             points: points.collect(),
+            predicted: Vec::new(),
         }
     };
     let names = args
