@@ -32,6 +32,17 @@ unsigned long long rondo_calls(const char *collective,
                                const char *algorithm);
 
 /*
+ A figure of the cost model: "alpha_us", "gap_us", "beta_ns_per_kb", "node_alpha_us" or "node_beta_ns_per_kb" of the
+ network among the most nodes, as the statistics have it; or what it takes to reduce 1024 bytes on this rank, in
+ nanoseconds, "gamma.integers", "gamma.floats", "gamma.host" or "gamma.user". -1 if it is not known, or not yet.
+ May be called at any time, from any thread.
+
+ # Safety
+ The argument is NULL or points to a C string.
+ */
+double rondo_figure(const char *name);
+
+/*
  Gives this process rules as a file of RONDO_RULES has them, a text of JSON, in place of those it had. They hold on
  communicators of which it is rank 0 and that are first used by a collective after this. The name of the host in them
  is not compared. Returns 0, or -1 if the text is NULL or no rules: then it says why on the standard error output,

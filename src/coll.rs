@@ -22,8 +22,8 @@ mod transfer;
 mod writing;
 
 use crate::collective::Collective;
-pub use crate::comm::give_rules;
 use crate::comm::{self, Figures, Lookup, State, Work};
+pub use crate::comm::{figure, give_rules};
 use crate::config::StatsFormat;
 pub use crate::decide::Why;
 use crate::decide::{Choice, Context, Method, Problem};

@@ -33,7 +33,7 @@ use crate::stats;
 use crate::topology::Topology;
 pub use calibration::Figures;
 pub use devices::assert_memory;
-pub use end::{end, end_early};
+pub use end::{end, end_early, figure};
 use exclusive::Exclusive;
 pub use handshake::options_differ;
 pub use hardware::gpu_may_be_below;

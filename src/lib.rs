@@ -27,6 +27,7 @@
 //!  shm       memory that the ranks of a node share
 //!  host      sends, receives, tests; nearly all that has to do with pointers, handles and datatypes
 //!  kernels   reduces elements of built-in types by built-in operators
+//!  gamma     how long that takes
 //!  stats     counts the call with its bytes, its time and the reason
 //! ```
 //!
@@ -53,6 +54,7 @@ pub mod config;
 pub mod decide;
 pub mod engine;
 pub mod flow;
+pub mod gamma;
 pub mod hash;
 pub mod host;
 pub mod kernels;

@@ -14,6 +14,15 @@ use std::time::Duration;
 /// How many figures there are.
 pub const FIGURES: usize = 5;
 
+/// Their names, in their order.
+const NAMES: [&str; FIGURES] = [
+    "alpha_us",
+    "gap_us",
+    "beta_ns_per_kb",
+    "node_alpha_us",
+    "node_beta_ns_per_kb",
+];
+
 /// The figures of a network, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object")]
@@ -82,6 +91,17 @@ impl Network {
             node_alpha_us,
             node_beta_ns_per_kb,
         }
+    }
+
+    /// The figure of this name, as files of rules have it.
+    pub fn named(&self, name: &str) -> Option<f64> {
+        let place = NAMES.iter().position(|known| *known == name)?;
+        self.figures()[place]
+    }
+
+    /// The figures that someone knows by their names.
+    pub fn by_names(figure: impl FnMut(&str) -> Option<f64>) -> Network {
+        Network::of(NAMES.map(figure))
     }
 
     /// These figures, and those of `other` where these are not known.

@@ -7,6 +7,7 @@
 
 use crate::collective::Collective;
 use crate::config::Setting;
+use crate::gamma::Gamma;
 use crate::hash;
 use crate::network::{FIGURES, Network};
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,9 @@ pub struct File {
     /// The figures of the network, as far as they are known; they need not be measured.
     #[serde(default, skip_serializing_if = "Network::is_empty")]
     pub network: Network,
+    /// What it takes to reduce, as far as it is known. For `rondo model` and for people: no choice goes by it.
+    #[serde(default, skip_serializing_if = "Gamma::is_empty")]
+    pub gamma_ns_per_kb: Gamma,
     /// The rules, the first that fits first.
     pub rules: Vec<Rule>,
 }
@@ -267,6 +271,9 @@ impl File {
             numbers.map_err(|what| format!("rule {number}: {what}"))
         });
         let mut compiled = compiled.collect::<Result<Vec<_>, _>>()?;
+        self.gamma_ns_per_kb
+            .check()
+            .map_err(|what| format!("gamma_ns_per_kb: {what}"))?;
         if !self.network.is_empty() {
             self.network
                 .check()

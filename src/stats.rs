@@ -6,6 +6,7 @@ use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 use crate::config::Reproducible;
 use crate::decide::{Choice, Why};
+use crate::gamma::Gamma;
 use crate::learn::Saved;
 use crate::network::Network;
 use parking_lot::Mutex;
@@ -173,6 +174,9 @@ pub struct Report {
     /// What rank 0 measured of the network, or was told.
     #[serde(skip_serializing_if = "Network::is_empty")]
     pub network: Network,
+    /// Nanoseconds in which rank 0 reduces 1024 bytes in its memory, for each class of operators that it measured.
+    #[serde(skip_serializing_if = "Gamma::is_empty")]
+    pub gamma_ns_per_kb: Gamma,
     /// One row for each (collective, algorithm, reason) that occurred.
     pub collectives: Vec<Row>,
     /// One row for each promise of the bits of reductions under which some were called.
@@ -333,6 +337,9 @@ impl Report {
         }
         if !self.network.is_empty() {
             let _ = writeln!(out, "network: {}", self.network.text());
+        }
+        if !self.gamma_ns_per_kb.is_empty() {
+            let _ = writeln!(out, "reducing: {}", self.gamma_ns_per_kb.text());
         }
         for p in &self.promises {
             let _ = writeln!(

@@ -238,6 +238,53 @@ fn pictures_that_cannot_be_are_refused() {
     );
 }
 
+/// What the model predicted is a dotted curve, named where a picture has a legend, and on the axis.
+#[test]
+fn predictions_are_dotted_beside_what_was_measured() {
+    let rows = |predicted: bool| -> Vec<Value> {
+        let sizes = [1024, 4096, 16384].into_iter();
+        let row = |size: u64| {
+            let mut row = row("bcast", None, size, 50.0, 20.0);
+            if predicted {
+                row["predicted"] = (20_000.0 + size as f64).into();
+            }
+            row
+        };
+        sizes.map(row).collect()
+    };
+    let lines = |svg: &[u8]| String::from_utf8_lossy(svg).matches("<polyline ").count();
+    let (without, with) = (
+        results("without.json", &rows(false)),
+        results("with.json", &rows(true)),
+    );
+    let [bare, dotted] = [without, with].map(|path| {
+        let svg = picture(&[&path], &path.with_extension("svg"), &[]);
+        let text = fs::read_to_string(&path).expect("the file");
+        let mut report: Value = serde_json::from_str(&text).expect("JSON");
+        report["by_algorithm"] = true.into();
+        fs::write(&path, report.to_string()).expect("a file");
+        let curves = picture(&[&path], &path.with_extension("svg"), &[]);
+        [svg, curves]
+    });
+    let all = |svg: &[u8]| texts(svg).join("; ");
+    assert!(!all(&bare[0]).contains("model") && all(&dotted[0]).contains("model"));
+    assert!(!all(&bare[1]).contains("model") && all(&dotted[1]).contains("dotted: by the model"));
+    for (bare, dotted) in bare.iter().zip(&dotted) {
+        assert!(
+            lines(dotted) > lines(bare) + 5,
+            "{} and {}",
+            lines(dotted),
+            lines(bare)
+        );
+        // 20 ms.
+        assert!(
+            all(dotted).contains("100000") && !all(bare).contains("100000"),
+            "{}",
+            all(dotted)
+        );
+    }
+}
+
 /// The picture of a run by algorithm: each curve has its name at its end, and no name stands on another.
 #[test]
 fn curves_of_all_algorithms_have_names_that_can_be_read() {

@@ -1,5 +1,6 @@
 //! The report of a job: what people read, and what scripts do.
 
+use rondo::gamma::Gamma;
 use rondo::network::Network;
 use rondo::stats::{Promised, Report, Row, Saving, Taken};
 
@@ -19,6 +20,7 @@ fn report(summed_ranks: u32) -> Report {
         summed_ranks,
         until: None,
         network: Network::default(),
+        gamma_ns_per_kb: Gamma::default(),
         collectives: vec![
             row("circulant", 10, "measured"),
             row("host", 2, "nonblocking"),
@@ -103,4 +105,22 @@ fn the_figures_of_the_network_are_told_where_they_are_known() {
     known.network.alpha_us = Some(1.5);
     assert!(known.text().contains("network: 1.5 us between nodes"));
     assert!(known.json().contains(r#""network":{"alpha_us":1.5}"#));
+}
+
+#[test]
+fn what_it_takes_to_reduce_is_told_where_it_is_known() {
+    let mut known = report(4);
+    assert!(!known.text().contains("reducing") && !known.json().contains("gamma"));
+    known.gamma_ns_per_kb.floats = Some(41.5);
+    known.gamma_ns_per_kb.host = Some(900.0);
+    let text = known.text();
+    assert!(
+        text.contains("\nreducing: floats 42 ns/KiB, host 900 ns/KiB\n"),
+        "{text}"
+    );
+    assert!(
+        known
+            .json()
+            .contains(r#""gamma_ns_per_kb":{"floats":41.5,"host":900.0}"#)
+    );
 }

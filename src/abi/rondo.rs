@@ -4,7 +4,7 @@ use crate::coll;
 use crate::report;
 use crate::schedule::Circulant;
 use crate::stats;
-use std::ffi::{CStr, c_char, c_int, c_ulonglong};
+use std::ffi::{CStr, c_char, c_double, c_int, c_ulonglong};
 use std::slice;
 
 /// Version of Rondo, such as "0.2.0". Never NULL; not to be freed.
@@ -44,6 +44,23 @@ pub unsafe extern "C" fn rondo_calls(
         (Ok(collective), Ok(algorithm)) => stats::calls(collective, algorithm).unwrap_or(0),
         _ => 0,
     }
+}
+
+/// A figure of the cost model: "alpha_us", "gap_us", "beta_ns_per_kb", "node_alpha_us" or "node_beta_ns_per_kb" of the
+/// network among the most nodes, as the statistics have it; or what it takes to reduce 1024 bytes on this rank, in
+/// nanoseconds, "gamma.integers", "gamma.floats", "gamma.host" or "gamma.user". -1 if it is not known, or not yet.
+/// May be called at any time, from any thread.
+///
+/// # Safety
+/// The argument is NULL or points to a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rondo_figure(name: *const c_char) -> c_double {
+    if name.is_null() {
+        return -1.0;
+    }
+    // SAFETY: the caller's contract.
+    let name = unsafe { CStr::from_ptr(name) }.to_str();
+    name.ok().and_then(coll::figure).unwrap_or(-1.0)
 }
 
 /// Gives this process rules as a file of RONDO_RULES has them, a text of JSON, in place of those it had. They hold on

@@ -12,6 +12,7 @@ use super::private::agree_on_private;
 use super::process::PROCESS;
 use super::{ADD_UP, ALIVE, ruled};
 use crate::config::{self, StatsFormat};
+use crate::gamma;
 use crate::host::{self, Abi, Host, Mpi};
 use crate::network::Network;
 use crate::report;
@@ -115,6 +116,7 @@ fn write(
         summed_ranks,
         until: until.map(str::to_owned),
         network: network(),
+        gamma_ns_per_kb: gamma::measured(),
         collectives: stats::rows(sums),
         promises: stats::promises(),
         saved: stats::savings(),
@@ -137,6 +139,15 @@ fn write(
             }
         }
     }
+}
+
+/// A figure of the cost model that this process knows: of the network by its name in files of rules; or what it takes
+/// to reduce, a class with `gamma.` in front.
+pub fn figure(name: &str) -> Option<f64> {
+    host::with_plain_floats(|| match name.strip_prefix("gamma.") {
+        Some(class) => gamma::measured().named(class),
+        None => network().named(name),
+    })
 }
 
 /// What this process goes by: what it was told before what it knows.

@@ -6,6 +6,7 @@ use super::{ALIVE, State, calibration, process, record};
 use crate::collective::{Collective, Family};
 use crate::config::Config;
 use crate::decide::{self, Choice, Context, SizeClass};
+use crate::gamma;
 use crate::host::{Code, Comm, Host, Mpi};
 use crate::learn::{Candidate, Contest};
 use crate::network::Network;
@@ -163,6 +164,7 @@ pub fn save(host: &Host, mpi: &Mpi) {
         host: version,
         // What the rules in use say was not measured.
         network: network().or(&measured).or(&old.network),
+        gamma_ns_per_kb: gamma::measured().or(&old.gamma_ns_per_kb),
         rules: rules::merged(&learnt, old.rules, Rule::bounds_as),
         made: old.made,
     };

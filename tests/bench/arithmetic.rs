@@ -42,6 +42,7 @@ fn row(collective: &str, dist: Option<&str>, total: u64, host: f64, rondo: f64) 
         rondo: Times::of(&[rondo]),
         ratio: host / rondo,
         root: None,
+        predicted: None,
         by: "host".into(),
     }
 }

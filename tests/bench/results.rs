@@ -303,3 +303,83 @@ fn every_algorithm_has_a_row_by_itself_and_a_curve() {
         assert!(svg.contains("two-tree"), "{mpi}");
     }
 }
+
+/// The figures are those that the variables name: a binomial broadcast takes so many latencies.
+#[test]
+fn the_model_predicts_each_row_by_the_figures_that_rondo_goes_by() {
+    for mpi in MPIS {
+        let file = |ending| folder().join(format!("{mpi}-predicted.{ending}"));
+        let (json, csv) = (file("json"), file("csv"));
+        let env = [
+            ("RONDO_LEARN", "off"),
+            ("RONDO_BCAST", "binomial"),
+            ("RONDO_SHM", "off"),
+            ("RONDO_NODE_ALPHA_US", "1000"),
+            ("RONDO_NODE_BETA_NS_PER_KB", "0"),
+        ];
+        let args = format!(
+            "bcast -m 16:64 -i 1 -x 0 --predict --json={} --csv={}",
+            json.display(),
+            csv.display()
+        );
+        let ended = bench(mpi, 4, &env, &args);
+        assert_eq!((ended.status, &*ended.stderr), (Some(0), ""), "{mpi}");
+        let text = fs::read_to_string(&json).expect("the results");
+        let report: Report = serde_json::from_str(&text).expect("JSON");
+        let network = report.network.expect("figures");
+        assert_eq!(network.node_alpha_us, Some(1000.0), "{mpi}");
+        let lines: Vec<&str> = ended.stdout.lines().collect();
+        assert!(
+            lines[1].contains("1000.0 us and 0 ns/KiB inside a node"),
+            "{lines:?}"
+        );
+        let head = lines
+            .iter()
+            .find(|line| line.contains("ratio"))
+            .expect("a head");
+        assert!(head.ends_with("  predicted  by"), "{head}");
+        assert_eq!(report.rows.len(), 3, "{mpi}");
+        for row in &report.rows {
+            // Two rounds.
+            let us = row.predicted.expect("a prediction");
+            assert!((2000.0..2100.0).contains(&us), "{mpi}: {row:?}");
+            let cell = format!("{us:.2}  binomial");
+            assert!(lines.iter().any(|line| line.ends_with(&cell)), "{lines:?}");
+            let cell = format!(",{us:.3},binomial");
+            let csv = fs::read_to_string(&csv).expect("a table");
+            assert!(csv.lines().any(|line| line.ends_with(&cell)), "{csv}");
+        }
+    }
+}
+
+/// The model knows nothing of the host, nor of parts that differ; without the option nothing is predicted.
+#[test]
+fn what_the_model_cannot_tell_is_a_dash() {
+    let json = folder().join("unpredicted.json");
+    let of = |args: &str| {
+        let args = format!("{args} -m 4K -i 1 -x 0 --json={}", json.display());
+        let env = [
+            ("RONDO_GATHERV", "linear"),
+            ("RONDO_BCAST", "host"),
+            ("RONDO_LEARN", "off"),
+        ];
+        let ended = bench(MPIS[0], 4, &env, &args);
+        assert_eq!(ended.status, Some(0), "{ended:?}");
+        let text = fs::read_to_string(&json).expect("the results");
+        let report: Report = serde_json::from_str(&text).expect("JSON");
+        (ended.stdout, report, text)
+    };
+    let (table, report, _) = of("--predict bcast gatherv --dist same,one");
+    assert!(table.contains("          -  host\n"), "{table}");
+    let told: Vec<bool> = report
+        .rows
+        .iter()
+        .map(|row| row.predicted.is_some())
+        .collect();
+    assert_eq!(told, [false, true, false], "{table}");
+    let (table, _, text) = of("gatherv");
+    assert!(
+        !table.contains("predicted") && !text.contains("predicted"),
+        "{table}"
+    );
+}

@@ -21,11 +21,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("network", &["model"]),
     ("config", &["algorithm", "collective", "network"]),
     ("flow", &[]),
+    ("gamma", &[]),
     ("records", &[]),
     ("report", &[]),
     ("engine", &["schedule", "script", "topology", "tree"]),
     ("learn", &["collective"]),
-    ("rules", &["collective", "config", "hash", "network"]),
+    (
+        "rules",
+        &["collective", "config", "gamma", "hash", "network"],
+    ),
     (
         "decide",
         &[
@@ -46,6 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "collective",
             "config",
             "decide",
+            "gamma",
             "learn",
             "network",
         ],
@@ -53,7 +58,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "host",
         &[
-            "engine", "flow", "kernels", "records", "report", "schedule", "script", "shm",
+            "engine", "flow", "gamma", "kernels", "records", "report", "schedule", "script", "shm",
             "topology",
         ],
     ),
@@ -64,6 +69,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "config",
             "decide",
             "engine",
+            "gamma",
             "hash",
             "host",
             "learn",

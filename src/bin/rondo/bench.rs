@@ -10,6 +10,7 @@ pub mod dist;
 mod guidelines;
 mod measure;
 pub mod output;
+mod predict;
 pub mod report;
 pub mod times;
 
@@ -61,6 +62,9 @@ pub struct Args {
     /// Draw the times of the algorithms of one collective as curves, into a file whose name ends with .svg or .png
     #[arg(long, value_name = "PICTURE", requires = "algorithm")]
     plot: Option<PathBuf>,
+    /// Add what the cost model predicts of each row, by the figures of the network that Rondo knows in the end
+    #[arg(long)]
+    predict: bool,
     /// Check every answer, with the clock stopped
     #[arg(short = 'c', long)]
     check: bool,
@@ -102,7 +106,7 @@ const AFTER_HELP: &str = "\
 EXAMPLES:
   mpirun -np 8 rondo bench
   mpirun -np 8 rondo bench -m 1K:1M --json=results.json bcast allgather allgatherv
-  mpirun -np 8 rondo bench bcast --algorithm all --plot bcast.svg
+  mpirun -np 8 rondo bench bcast --algorithm all --predict --plot bcast.svg
   mpirun -np 8 rondo bench gatherv --dist same,one,skewed --root 3 -i 100
 
 SIZES:
@@ -128,6 +132,7 @@ COLUMNS:
   itself spends in a call (median) follows. The last column says which algorithm of Rondo's carried the calls out, by
   its counters on rank 0; host if Rondo passed them on. A guideline says how many times as long a collective takes as
   others that could stand in its place, at the same total; where that was not measured, between its neighbours.
+  With --predict, predicted is what the model says of that algorithm, as 'rondo model' does; all rows come at the end.
   Where ranks share cores, times are mostly the scheduler's, and change while a run lasts: host and Rondo in a row,
   which take turns, can still be compared, but rows and guidelines cannot.";
 
@@ -186,7 +191,8 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
         check: args.check,
     };
     // Rank 0 has the outputs.
-    let opened = (mpi.rank == 0).then(|| Outputs::open(args.csv.as_deref(), args.json.as_deref()));
+    let opened = (mpi.rank == 0)
+        .then(|| Outputs::open(args.csv.as_deref(), args.json.as_deref(), args.predict));
     let mut outputs = job::agreed(mpi, opened.transpose())?;
     let bar = job::progress(mpi.rank, cases.len());
     let mut each: Option<Algorithms> = None;
@@ -211,6 +217,7 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
             ratio: 0.0,
             root: None,
             by: String::new(),
+            predicted: None,
         };
         let rows = match (&mut each, args.algorithm.is_empty()) {
             (_, true) => vec![measure(mpi, &call, &plan, row)?],
@@ -223,7 +230,7 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
             }
         };
         for row in rows {
-            if let Some(outputs) = &mut outputs {
+            if let Some(outputs) = outputs.as_mut().filter(|_| !args.predict) {
                 bar.suspend(|| outputs.row(&row, &report));
             }
             report.rows.push(row);
@@ -238,7 +245,11 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
     if !report.by_algorithm {
         report.guidelines = guidelines::check(&report.rows);
     }
-    let written = outputs.map(|outputs| {
+    let written = outputs.map(|mut outputs| {
+        if args.predict {
+            predict::add(&mut report, mpi)?;
+            report.rows.iter().for_each(|row| outputs.row(row, &report));
+        }
         outputs.finish(&report)?;
         match &args.plot {
             Some(path) => plot::write(path, &plot::by_algorithm(&report)?),
@@ -281,6 +292,8 @@ fn report(args: &Args, mpi: &Mpi) -> Result<Report, Failure> {
         root: args.root,
         batches: args.batches as usize,
         by_algorithm: !args.algorithm.is_empty(),
+        network: None,
+        gamma_ns_per_kb: None,
         rows: Vec::new(),
         guidelines: Vec::new(),
     })

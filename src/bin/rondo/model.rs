@@ -125,7 +125,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
                 eager: preset.eager,
                 placed_bytes: preset.placed_bytes,
                 copies_free: preset.copies_free,
-                gamma_ns_per_kb: args.network.gamma,
+                gamma_ns_per_kb: preset.gamma_ns_per_kb,
                 config: &config,
             };
             let row = |(algorithm, answer): (Algorithm, Result<Answer, String>)| {
@@ -168,7 +168,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
                 eager_bytes: preset.eager,
                 placed_bytes: Some(preset.placed_bytes).filter(|&bytes| bytes < u64::MAX),
                 copies_free: preset.copies_free,
-                gamma_ns_per_kb: args.network.gamma,
+                gamma_ns_per_kb: preset.gamma_ns_per_kb,
                 rows: &rows,
             };
             serde_json::to_writer_pretty(&mut *out, &json)?;
@@ -194,6 +194,7 @@ fn curves(args: &Args, rows: &[Row], over_ranks: bool, network: &Network) -> Cur
         Curve {
             name: name.into(),
             points: points.collect(),
+            predicted: Vec::new(),
         }
     };
     let names = args
@@ -228,7 +229,7 @@ fn table(out: &mut impl Write, args: &Args, rows: &[Row], preset: &Preset) -> io
     writeln!(out, "{}", preset.network.text())?;
     writeln!(out, "{}", preset.manners())?;
     if args.collective.family().reduces() {
-        writeln!(out, "{} ns/KiB to reduce", args.network.gamma)?;
+        writeln!(out, "{} ns/KiB to reduce", preset.gamma_ns_per_kb)?;
     }
     let head = [
         "ranks",

@@ -21,7 +21,8 @@ use std::{
 /// Draw what 'rondo bench' measured: times, and the ratio host / Rondo, over the size.
 ///
 /// The files are those that 'rondo bench --json=FILE' writes. Each collective gets a row of two pictures, with
-/// logarithmic axes; several files are drawn into the same ones. Times are medians.
+/// logarithmic axes; several files are drawn into the same ones. Times are medians. What the model predicted (rondo
+/// bench --predict) is dotted.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -73,29 +74,44 @@ pub fn by_algorithm(report: &Report) -> Result<Curves, Failure> {
     }
     let collective = collectives::known(&first.collective).map_err(Failure::Usage)?;
     let mut all: Vec<Curve> = Vec::new();
-    let mut add = |name: &str, size: u64, us: f64| {
+    let mut add = |name: &str, size: u64, us: f64, predicted: Option<f64>| {
         let place = all.iter().position(|curve| curve.name == name);
         let place = place.unwrap_or_else(|| {
-            let (name, points) = (name.into(), Vec::new());
-            all.push(Curve { name, points });
+            all.push(Curve {
+                name: name.into(),
+                points: Vec::new(),
+                predicted: Vec::new(),
+            });
             all.len() - 1
         });
-        let points = &mut all[place].points;
+        let curve = &mut all[place];
         let point = (size as f64, us);
-        if points.last() != Some(&point) {
-            points.push(point); // once for all rows of a size
+        if curve.points.last() != Some(&point) {
+            curve.points.push(point); // once for all rows of a size
         }
+        curve
+            .predicted
+            .extend(predicted.map(|us| (size as f64, us)));
     };
     for row in &report.rows {
-        add("host", row.size, row.host.median);
-        add(&row.by, row.size, row.rondo.median);
+        add("host", row.size, row.host.median, None);
+        add(&row.by, row.size, row.rondo.median, drawn(row));
     }
+    let dotted = match all.iter().any(|curve| !curve.predicted.is_empty()) {
+        true => "; dotted: by the model",
+        false => "",
+    };
     Ok(Curves {
         title: format!("{}, {} ranks", collective.mpi_name(), report.ranks),
-        about: format!("Rondo {} on {}, medians", report.rondo, report.mpi),
+        about: format!("Rondo {} on {}, medians{dotted}", report.rondo, report.mpi),
         axis: format!("bytes of {}", collectives::size_of(collective)),
         all,
     })
+}
+
+/// What was predicted, if it has a place on the axis.
+fn drawn(row: &Row) -> Option<f64> {
+    (row.predicted).filter(|&us| us.is_finite() && us > 0.0)
 }
 
 /// Is it the name of a picture?
@@ -189,12 +205,16 @@ fn panels(files: &[PathBuf], reports: &[Report]) -> Vec<Panel> {
                     file: i,
                     host,
                     rondo: format!("Rondo{suffix}"),
+                    model: format!("model{suffix}"),
                     points: Vec::new(),
+                    predicted: Vec::new(),
                 });
                 all.len() - 1
             });
             let point = (row.size as f64, row.host.median, row.rondo.median);
             all[at].points.push(point);
+            let predicted = drawn(row).map(|us| (row.size as f64, us));
+            all[at].predicted.extend(predicted);
         }
     }
     panels

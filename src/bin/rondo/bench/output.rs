@@ -52,12 +52,17 @@ impl Sink {
     }
 }
 
+/// The columns; the last one comes behind the prediction, where there is one.
 const CSV: &str = "collective,dist,size,total,calls,host_min_us,host_avg_us,host_median_us,host_max_us,host_p99_us,\
-    rondo_min_us,rondo_avg_us,rondo_median_us,rondo_max_us,rondo_p99_us,ratio,host_root_us,rondo_root_us,by\n";
+    rondo_min_us,rondo_avg_us,rondo_median_us,rondo_max_us,rondo_p99_us,ratio,host_root_us,rondo_root_us,";
 
 impl Outputs {
     /// Opens the files before anything is measured.
-    pub fn open(csv: Option<&Path>, json: Option<&Path>) -> Result<Outputs, Failure> {
+    pub fn open(
+        csv: Option<&Path>,
+        json: Option<&Path>,
+        predicted: bool,
+    ) -> Result<Outputs, Failure> {
         let is_stdout = |path: Option<&Path>| path.is_some_and(|path| path.as_os_str() == "-");
         if is_stdout(csv) && is_stdout(json) {
             let why = "only one of --csv and --json can have the standard output";
@@ -65,7 +70,12 @@ impl Outputs {
         }
         let mut csv_sink = csv.map(Sink::open).transpose()?;
         if let Some(csv) = &mut csv_sink {
-            csv.write(CSV)?;
+            let last = if predicted {
+                "predicted_us,by\n"
+            } else {
+                "by\n"
+            };
+            csv.write(&format!("{CSV}{last}"))?;
         }
         Ok(Outputs {
             table: !is_stdout(csv) && !is_stdout(json),
@@ -85,7 +95,7 @@ impl Outputs {
 
     fn write_row(&mut self, row: &Row, report: &Report) -> Result<(), Failure> {
         if let Some(csv) = &mut self.csv {
-            csv.write(&csv_row(row))?;
+            csv.write(&csv_row(row, report.network.is_some()))?;
         }
         if !self.table {
             return Ok(());
@@ -99,7 +109,7 @@ impl Outputs {
             text += &header(row, report);
             self.section = Some(section);
         }
-        print(&(text + &table_row(row)))
+        print(&(text + &table_row(row, report.network.is_some())))
     }
 
     /// The guidelines, and JSON.
@@ -125,9 +135,13 @@ fn print(text: &str) -> Result<(), Failure> {
 fn title(report: &Report) -> String {
     let (ranks, nodes) = (report.ranks, report.nodes.len());
     let plural = if nodes == 1 { "node" } else { "nodes" };
+    let network = report.network.as_ref();
+    let network = network.map(|network| format!("# the model goes by {}\n", network.text()));
     format!(
-        "# rondo {} on {}, {ranks} ranks on {nodes} {plural}\n",
-        report.rondo, report.mpi
+        "# rondo {} on {}, {ranks} ranks on {nodes} {plural}\n{}",
+        report.rondo,
+        report.mpi,
+        network.unwrap_or_default()
     )
 }
 
@@ -160,13 +174,17 @@ fn header(row: &Row, report: &Report) -> String {
         ),
         None => Default::default(),
     };
+    let predicted = match report.network {
+        Some(_) => format!("{:>11}", "predicted"),
+        None => String::new(),
+    };
     format!(
-        "{about}\n# {:>9}{:>SIDE$}{:>SIDE$}{:>8}{root}\n# {:>9}{times}{times}{:>8}{both}  by\n",
+        "{about}\n# {:>9}{:>SIDE$}{:>SIDE$}{:>8}{root}\n# {:>9}{times}{times}{:>8}{both}{predicted}  by\n",
         "", "host us", "Rondo us", "", "size", "ratio"
     )
 }
 
-fn table_row(row: &Row) -> String {
+fn table_row(row: &Row, predicts: bool) -> String {
     let collective = collectives::known(&row.collective).expect("rows are of known collectives");
     let side = |times: &Times| {
         let Times {
@@ -177,8 +195,13 @@ fn table_row(row: &Row) -> String {
     let root = row
         .root
         .map(|[host, rondo]| format!("{host:>11.2}{rondo:>11.2}"));
+    let predicted = match row.predicted {
+        _ if !predicts => String::new(),
+        Some(us) => format!("{us:>11.2}"),
+        None => format!("{:>11}", "-"),
+    };
     format!(
-        "{:>11}{}{}{:>8.2}{}  {}\n",
+        "{:>11}{}{}{:>8.2}{}{predicted}  {}\n",
         collectives::shown(collective, row.size),
         side(&row.host),
         side(&row.rondo),
@@ -188,7 +211,7 @@ fn table_row(row: &Row) -> String {
     )
 }
 
-fn csv_row(row: &Row) -> String {
+fn csv_row(row: &Row, predicts: bool) -> String {
     let side = |times: &Times| {
         let Times {
             min,
@@ -202,8 +225,13 @@ fn csv_row(row: &Row) -> String {
     let root = row
         .root
         .map(|[host, rondo]| format!("{host:.3},{rondo:.3}"));
+    let predicted = match row.predicted {
+        _ if !predicts => String::new(),
+        Some(us) => format!("{us:.3},"),
+        None => ",".into(),
+    };
     format!(
-        "{},{},{},{},{},{},{},{:.4},{},{}\n",
+        "{},{},{},{},{},{},{},{:.4},{},{predicted}{}\n",
         row.collective,
         row.dist.as_deref().unwrap_or_default(),
         row.size,

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::times::Times;
+use rondo::network::Network;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -26,6 +27,11 @@ pub struct Report {
     /// Is there a row for each algorithm, so that several have the same size?
     #[serde(default)]
     pub by_algorithm: bool,
+    /// The figures by which the model predicted the rows, if it was asked for: those that Rondo knew at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gamma_ns_per_kb: Option<f64>,
     pub rows: Vec<Row>,
     pub guidelines: Vec<Guideline>,
 }
@@ -57,6 +63,9 @@ pub struct Row {
     pub root: Option<[f64; 2]>,
     /// The algorithm of Rondo's that carried the calls out, several with a + between, or "host".
     pub by: String,
+    /// Microseconds that the model predicts of it, if it was asked for and can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted: Option<f64>,
 }
 
 /// A guideline tested: how many times as long the collective takes as what could stand in its place.

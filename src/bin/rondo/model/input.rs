@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::Failure;
+use rondo::gamma::{Class, Gamma};
 use rondo::network::{Network, START};
 use rondo::rules::File;
 use std::{fs, path::PathBuf};
@@ -17,6 +18,8 @@ pub struct Preset {
     /// ([`rondo::model::Call`]).
     pub placed_bytes: u64,
     pub copies_free: bool,
+    /// Nanoseconds to reduce 1024 bytes.
+    pub gamma_ns_per_kb: f64,
     pub source: &'static str,
 }
 
@@ -38,6 +41,7 @@ pub const PRESETS: &[Preset] = &[
         eager: 32 << 10,
         placed_bytes: u64::MAX,
         copies_free: false,
+        gamma_ns_per_kb: 0.0,
         source: "1 Gbit/s Ethernet, what Rondo takes a network for before it is measured (docs/tuning.md)",
     },
     Preset {
@@ -50,6 +54,7 @@ pub const PRESETS: &[Preset] = &[
         eager: 32 << 10,
         placed_bytes: u64::MAX,
         copies_free: false,
+        gamma_ns_per_kb: 0.0,
         source: "the emulated links of docs/results/cluster.md: 200 Mbit/s, and latencies as of gigabit",
     },
     Preset {
@@ -58,6 +63,7 @@ pub const PRESETS: &[Preset] = &[
         eager: 1 << 20,
         placed_bytes: 4096,
         copies_free: true,
+        gamma_ns_per_kb: 0.0,
         source: "the simulated cluster of docs/results/simulated.md, as Rondo measures it",
     },
 ];
@@ -113,14 +119,26 @@ pub struct Given {
     /// Nanoseconds that each 1024 bytes add inside a node
     #[arg(long, value_name = "NS_PER_KB", allow_negative_numbers = true)]
     node_beta: Option<f64>,
-    /// Nanoseconds to reduce 1024 bytes
-    #[arg(
-        long,
-        value_name = "NS_PER_KB",
-        default_value_t = 0.0,
-        allow_negative_numbers = true
-    )]
-    pub gamma: f64,
+    /// Nanoseconds to reduce 1024 bytes; or integers, floats, host or user: as the file of --from says of these
+    /// [default: floats if the file has them, or 0]
+    #[arg(long, value_name = "NS_PER_KB", allow_negative_numbers = true, value_parser = reducing)]
+    gamma: Option<Reducing>,
+}
+
+/// What `--gamma` takes.
+#[derive(Clone, Copy)]
+enum Reducing {
+    Figure(f64),
+    /// That of a file.
+    As(Class),
+}
+
+fn reducing(text: &str) -> Result<Reducing, String> {
+    if let Some((class, _)) = Class::ALL.iter().find(|(_, name)| *name == text) {
+        return Ok(Reducing::As(*class));
+    }
+    let figure = text.parse().map(Reducing::Figure);
+    figure.map_err(|_| "take a number, integers, floats, host or user".into())
 }
 
 impl Given {
@@ -152,12 +170,23 @@ impl Given {
         };
         let wrong = |what: String| Failure::Usage(format!("a figure of the network: {what}"));
         figures.check().map_err(wrong)?;
-        let gamma = Network {
-            alpha_us: Some(self.gamma),
-            ..Network::default()
+        let (network, gamma) = self.saved()?;
+        let gamma_ns_per_kb = match self.gamma {
+            Some(Reducing::Figure(figure)) => figure,
+            Some(Reducing::As(class)) => gamma.of(class).ok_or_else(|| {
+                Failure::Usage(
+                    "--gamma: there is no such figure, for want of a file of --from that has it"
+                        .into(),
+                )
+            })?,
+            None => gamma.floats.unwrap_or(preset.gamma_ns_per_kb),
         };
-        gamma.check().map_err(wrong)?;
-        let mut network = figures.or(&self.saved()?).or(&preset.network);
+        let given = Gamma {
+            floats: Some(gamma_ns_per_kb),
+            ..Gamma::default()
+        };
+        given.check().map_err(wrong)?;
+        let mut network = figures.or(&network).or(&preset.network);
         // A sender is not busy for longer than its message takes: the model's formulas rest on that.
         if let (Some(alpha), Some(gap)) = (network.alpha_us, network.gap_us)
             && gap > alpha
@@ -169,13 +198,17 @@ impl Given {
             }
             network.gap_us = Some(alpha);
         }
-        Ok(Preset { network, ..*preset })
+        Ok(Preset {
+            network,
+            gamma_ns_per_kb,
+            ..*preset
+        })
     }
 
     /// What a file of rules says.
-    fn saved(&self) -> Result<Network, Failure> {
+    fn saved(&self) -> Result<(Network, Gamma), Failure> {
         let Some(path) = &self.from else {
-            return Ok(Network::default());
+            return Ok(Default::default());
         };
         let fail = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
         let unreadable = |error| Failure::Failed(format!("{}: {error}", path.display()));
@@ -189,7 +222,7 @@ impl Given {
                 "no figures of a network in it: RONDO_LEARN=save:FILE writes them, or give --alpha, --gap and --beta"
                     .into(),
             )),
-            false => Ok(network),
+            false => Ok((network, file.gamma_ns_per_kb)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::draw::{COLOURS, Chart, Drawn, Picture, chart, decades, range};
+use super::draw::{COLOURS, Chart, DOTS, Drawn, Picture, chart, decades, range};
 use plotters::{coord::Shift, prelude::*};
 
 /// Pixels above the axes.
@@ -30,6 +30,8 @@ pub struct Curve {
     pub name: String,
     /// Places, and microseconds.
     pub points: Vec<(f64, f64)>,
+    /// What the model says, if these points are measured.
+    pub predicted: Vec<(f64, f64)>,
 }
 
 /// Curves have a colour each; from the seventh on they are dashed. Each has its name at its end.
@@ -46,7 +48,8 @@ impl Picture for Curves {
         let all = || self.all.iter().flat_map(|curve| &curve.points);
         let (low, high) = range(all().map(|point| point.0));
         let places = (low..high).log_scale().base(2.0).into();
-        let values = decades(range(all().map(|point| point.1)));
+        let predicted = self.all.iter().flat_map(|curve| &curve.predicted);
+        let values = decades(range(all().chain(predicted).map(|point| point.1)));
         let axis = (&*self.axis, places);
         let title = (&*self.title, 17);
         let mut chart = chart(&body, axis, title, values, "time of a call, µs")?;
@@ -60,6 +63,9 @@ impl Picture for Curves {
                     chart.draw_series(DashedLineSeries::new(points, dash, gap, style))?
                 }
             };
+            let ((dot, gap), style) = (DOTS, colour(i).stroke_width(1));
+            let predicted = curve.predicted.iter().copied();
+            chart.draw_series(DashedLineSeries::new(predicted, dot, gap, style))?;
         }
         self.names(area, &chart)?;
         area.present()

@@ -19,9 +19,15 @@ pub struct Series {
     /// What the curves are called.
     pub host: String,
     pub rondo: String,
+    pub model: String,
     /// Bytes, and microseconds of host and Rondo.
     pub points: Vec<(f64, f64, f64)>,
+    /// Bytes, and microseconds by the model.
+    pub predicted: Vec<(f64, f64)>,
 }
+
+/// Dots and gaps of what is predicted.
+pub(super) const DOTS: (u32, u32) = (2, 4);
 
 /// Pixels.
 const WIDTH: u32 = 1200;
@@ -127,7 +133,9 @@ pub(super) fn chart<'a, B: DrawingBackend>(
 
 fn times<B: DrawingBackend>(area: &DrawingArea<B, Shift>, panel: &Panel) -> Drawn<B> {
     let all = || panel.series.iter().flat_map(|series| &series.points);
-    let values = decades(range(all().flat_map(|&(_, host, rondo)| [host, rondo])));
+    let measured = all().flat_map(|&(_, host, rondo)| [host, rondo]);
+    let predicted = panel.series.iter().flat_map(|series| &series.predicted);
+    let values = decades(range(measured.chain(predicted.map(|point| point.1))));
     let mut chart = chart(
         area,
         (&panel.axis, sizes(panel)),
@@ -154,6 +162,16 @@ fn times<B: DrawingBackend>(area: &DrawingArea<B, Shift>, panel: &Panel) -> Draw
             .draw_series(LineSeries::new(rondo.clone(), colour.stroke_width(2)))?
             .label(&series.rondo)
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 26, y)], colour.stroke_width(2)));
+        if !series.predicted.is_empty() {
+            let ((dot, gap), style) = (DOTS, colour.stroke_width(1));
+            let points = series.predicted.iter().copied();
+            chart
+                .draw_series(DashedLineSeries::new(points, dot, gap, style))?
+                .label(&series.model)
+                .legend(move |(x, y)| {
+                    DashedPathElement::new([(x, y), (x + 26, y)], dot, gap, style)
+                });
+        }
         chart.draw_series(host.map(|point| Circle::new(point, 3, colour)))?;
         chart.draw_series(rondo.map(|point| Circle::new(point, 3, colour.filled())))?;
     }
