@@ -23,9 +23,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("flow", &[]),
     ("records", &[]),
     ("report", &[]),
+    ("files", &["report"]),
     ("engine", &["schedule", "script", "topology", "tree"]),
     ("learn", &["collective"]),
-    ("rules", &["collective", "config", "hash", "network"]),
+    (
+        "rules",
+        &["collective", "config", "files", "hash", "network"],
+    ),
     (
         "decide",
         &[
@@ -64,6 +68,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "config",
             "decide",
             "engine",
+            "files",
             "hash",
             "host",
             "learn",
