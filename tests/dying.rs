@@ -115,6 +115,20 @@ fn statistics_that_nobody_reads_are_said_and_not_waited_for() {
     }
 }
 
+/// A program may close all descriptors, and have files of its own in their places: nothing of Rondo's is written there,
+/// and its statistics are none the worse.
+#[test]
+fn files_of_a_program_that_closed_all_descriptors_are_its_own() {
+    for mpi in MPIS {
+        let (ended, statistics) = json(mpi, "closed");
+        assert_ne!(ended.status, Some(0), "{mpi}: {ended:?}");
+        assert_eq!(statistics["until"], "SIGTERM", "{mpi}");
+        has_ten(&statistics, 1);
+        let own = folder("dying").join(format!("{mpi}-closed-json/own-files"));
+        assert_eq!(fs::read(own).unwrap(), b"", "{mpi}");
+    }
+}
+
 /// When another rank aborts, and when somebody ends the launcher. It may follow its SIGTERM with SIGKILL at once, or
 /// send SIGKILL alone (MPICH, after an abort). So there may be no statistics, but not half of them or wrong ones; and
 /// the job ends.
