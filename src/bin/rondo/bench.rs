@@ -210,6 +210,7 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
             rondo: nothing,
             ratio: 0.0,
             root: None,
+            local: None,
             by: String::new(),
         };
         let rows = match (&mut each, args.algorithm.is_empty()) {
