@@ -186,7 +186,11 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
         check: args.check,
     };
     // Rank 0 has the outputs.
-    let opened = (mpi.rank == 0).then(|| Outputs::open(args.csv.as_deref(), args.json.as_deref()));
+    let open = || {
+        args.plot.as_deref().map_or(Ok(()), plot::check_place)?;
+        Outputs::open(args.csv.as_deref(), args.json.as_deref())
+    };
+    let opened = (mpi.rank == 0).then(open);
     let mut outputs = job::agreed(mpi, opened.transpose())?;
     let bar = job::progress(mpi.rank, cases.len());
     let mut each: Option<Algorithms> = None;
