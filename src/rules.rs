@@ -168,7 +168,8 @@ pub fn merged(new: &[Rule], old: Vec<Rule>, same: impl Fn(&Rule, &Rule) -> bool)
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Keeps other jobs from changing the file of rules at `path` as long as this lives. For what is changed is read first.
-/// `None` if there are no locks there, or another job keeps its one for long.
+/// `None` if there are no locks there (NFS has none for folders), or another job keeps its one for long: of jobs that
+/// end at the same time the last one's file stays then.
 pub fn alone(path: &Path) -> Option<fs::File> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
