@@ -4,7 +4,8 @@
  *
  * Rondo asks for memory there in vain wherever it asks for LEAST bytes and more, or the AT-th time that it does. No
  * collective was called on this communicator before: what is made at the first one is part of it. Elements are an int
- * with a gap behind it. A call that succeeds must have the right result, and then so must the next one, with all memory.
+ * with a gap behind it. A call that succeeds must have the right result, and then so must the next one, with all
+ * memory.
  */
 #include "allocations.h"
 #include "rondo_test.h"
