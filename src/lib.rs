@@ -32,8 +32,8 @@
 //! ```
 //!
 //! Beside the way: `collective` and `algorithm` are the tables that names and options come from, `config` is the
-//! environment, `report` writes messages, `records` is what `rondo check` reads, `hash`
-//! makes numbers of words.
+//! environment, `report` writes messages, `records` is what `rondo check` reads, `files` are
+//! written whole, `hash` makes numbers of words.
 //!
 //! Rules on the way: a call goes to the host only before its first message, and only for a reason
 //! that every rank sees, or because an argument is invalid. Every request is complete when a function
@@ -53,6 +53,7 @@ pub mod comm;
 pub mod config;
 pub mod decide;
 pub mod engine;
+pub mod files;
 pub mod flow;
 pub mod gamma;
 pub mod hash;

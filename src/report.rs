@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
-use std::io::Write;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::io::{Cursor, Write};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Messages of one process at the most; a job of thousands of ranks must not drown its log.
@@ -49,9 +49,37 @@ pub fn enter(collective: &'static str) {
     UNDER_WAY.set(collective);
 }
 
+/// This process, once it is known.
+static RANK: AtomicI32 = AtomicI32::new(-1);
+
+/// Bytes of the line of [`refused`].
+const LINE_BYTES: usize = 200;
+
+/// Says that the system gave no memory. Allocates none.
+#[cold]
+pub fn refused(bytes: usize) {
+    if LINES.fetch_add(1, Ordering::Relaxed) >= LINES_MAX {
+        return;
+    }
+    let mut line = Cursor::new([0; LINE_BYTES]);
+    let rank = RANK.load(Ordering::Relaxed);
+    let _ = match rank {
+        0.. => write!(line, "rondo: rank {rank}: "),
+        _ => write!(line, "rondo: "),
+    };
+    let _ = match UNDER_WAY.get().starts_with("MPI_") {
+        true => write!(line, "no memory in {}", UNDER_WAY.get()),
+        false => write!(line, "no memory"),
+    };
+    let _ = writeln!(line, ": the system refused {bytes} bytes");
+    let length = line.position() as usize;
+    let _ = std::io::stderr().write_all(&line.get_ref()[..length]);
+}
+
 /// Makes a panic, which is a bug of Rondo's, end the process with a message that names rank and
 /// collective. The launcher then ends the job.
 pub fn on_panic(rank: i32) {
+    RANK.store(rank, Ordering::Relaxed);
     std::panic::set_hook(Box::new(move |panic| {
         let collective = UNDER_WAY.get();
         // Outside of calls there is nothing to go around.

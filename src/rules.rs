@@ -7,16 +7,16 @@
 
 use crate::collective::Collective;
 use crate::config::Setting;
+use crate::files::Beside;
 use crate::gamma::Gamma;
 use crate::hash;
 use crate::network::{FIGURES, Network};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, TryLockError};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
-use std::process;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// A file of rules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -172,7 +172,8 @@ pub fn merged(new: &[Rule], old: Vec<Rule>, same: impl Fn(&Rule, &Rule) -> bool)
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Keeps other jobs from changing the file of rules at `path` as long as this lives. For what is changed is read first.
-/// `None` if there are no locks there, or another job keeps its one for long.
+/// `None` if there are no locks there (NFS has none for folders), or another job keeps its one for long: of jobs that
+/// end at the same time the last one's file stays then.
 pub fn alone(path: &Path) -> Option<fs::File> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
@@ -239,18 +240,9 @@ impl File {
     pub fn write(&self, path: &Path) -> io::Result<()> {
         // A link stays one.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let mut beside = path.clone().into_os_string();
-        // Other jobs may write it at the same time, on other machines too.
-        let moment = SystemTime::now().duration_since(UNIX_EPOCH);
-        let moment = moment.map_or(0, |time| time.as_nanos());
-        beside.push(format!(".{}-{moment}.new", process::id()));
-        let write = |mut file: fs::File| {
-            file.write_all(self.text().as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&beside, path)
-        };
-        let written = fs::File::create_new(&beside).and_then(write);
-        written.inspect_err(|_| drop(fs::remove_file(&beside)))
+        let mut new = Beside::new(&path)?;
+        new.fill(&self.text())?;
+        new.take_place()
     }
 
     /// Says that it was made in this way, too.

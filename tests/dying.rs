@@ -6,7 +6,7 @@ mod mpirun;
 
 use mpirun::{Ended, MPIS, compile, ctest, folder, library};
 use serde_json::Value;
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, process::Command};
 
 /// A job of four ranks that ends in a way, and its statistics, if there are any.
 fn job(mpi: &str, how: &str, format: &str) -> (Ended, Option<String>) {
@@ -25,7 +25,8 @@ fn job(mpi: &str, how: &str, format: &str) -> (Ended, Option<String>) {
     // The launcher is sent SIGTERM then.
     let seconds = if how == "launcher" { 10 } else { 60 };
     let mut command = mpirun::mpirun(mpi, 4, seconds, &set);
-    let ended = Ended::of(&command.arg(program).arg(how).output().unwrap());
+    command.arg(program).arg(how).current_dir(&folder);
+    let ended = Ended::of(&command.output().unwrap());
     (ended, fs::read_to_string(file).ok())
 }
 
@@ -77,6 +78,54 @@ fn a_job_that_is_asked_to_end_has_statistics_and_ends_by_the_signal() {
             ),
             "{text}"
         );
+    }
+}
+
+/// A pipe in the place of the file of statistics, which nobody reads: the job goes on to its end without it.
+#[test]
+fn statistics_that_nobody_reads_are_said_and_not_waited_for() {
+    for mpi in MPIS {
+        let folder = folder("dying").join(format!("{mpi}-unread"));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        let pipe = folder.join("pipe");
+        assert!(
+            Command::new("mkfifo")
+                .arg(&pipe)
+                .status()
+                .unwrap()
+                .success()
+        );
+        let program = compile(Some(mpi), &ctest("dying.c"), folder.join("dying"), &[]);
+        let spec = format!("text:{}", pipe.display());
+        let preload = library(mpi).display().to_string();
+        let set = [("LD_PRELOAD", preload.as_str()), ("RONDO_STATS", &spec)];
+        let mut command = mpirun::mpirun(mpi, 4, 30, &set);
+        let ended = Ended::of(&command.arg(program).arg("child").output().unwrap());
+        assert_eq!(ended.status, Some(0), "{mpi}: {ended:?}");
+        let why = format!(
+            "cannot write statistics to {}: nobody reads it",
+            pipe.display()
+        );
+        assert!(ended.complaint().ends_with(&why), "{mpi}: {ended:?}");
+        assert!(
+            ended.stderr.contains("4 ranks (calls of rank 0"),
+            "{mpi}: {ended:?}"
+        );
+    }
+}
+
+/// A program may close all descriptors, and have files of its own in their places: nothing of Rondo's is written there,
+/// and its statistics are none the worse.
+#[test]
+fn files_of_a_program_that_closed_all_descriptors_are_its_own() {
+    for mpi in MPIS {
+        let (ended, statistics) = json(mpi, "closed");
+        assert_ne!(ended.status, Some(0), "{mpi}: {ended:?}");
+        assert_eq!(statistics["until"], "SIGTERM", "{mpi}");
+        has_ten(&statistics, 1);
+        let own = folder("dying").join(format!("{mpi}-closed-json/own-files"));
+        assert_eq!(fs::read(own).unwrap(), b"", "{mpi}");
     }
 }
 

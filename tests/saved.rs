@@ -2,7 +2,7 @@
 
 mod mpirun;
 
-use mpirun::{Ended, MPIS, compile, ctest, folder, library, mpirun};
+use mpirun::{Ended, MPIS, SHARED, compile, ctest, folder, library, mpirun};
 use rondo::rules::{File, Rule};
 use std::fs;
 use std::path::Path;
@@ -58,6 +58,23 @@ fn what_was_learnt_is_a_file_of_rules_for_the_next_run() {
         let text = run(mpi, &[("RONDO_RULES", &path), ("RONDO_STATS", "json")]);
         assert!(text.contains("made for Some MPI 1.2"), "{mpi}: {text}");
         assert!(!text.contains(r#""reason":"by a rule""#), "{mpi}: {text}");
+    }
+}
+
+/// Of two jobs at the same time the last one's rules stay then.
+#[test]
+fn what_was_learnt_is_saved_where_there_are_no_locks() {
+    let source = ctest("no_locks.c");
+    let no_locks = compile(None, &source, folder("saved").join("no_locks.so"), SHARED);
+    let no_locks = no_locks.display().to_string();
+    for mpi in MPIS {
+        let file = folder("saved").join(format!("unlocked-{mpi}.json"));
+        let _ = fs::remove_file(&file);
+        let save = format!("save:{}", file.display());
+        let text = run(mpi, &[("RONDO_LEARN", &save), ("LD_PRELOAD", &no_locks)]);
+        assert!(text.contains("no locks here"), "{mpi}: {text}");
+        assert!(!text.contains("cannot write"), "{mpi}: {text}");
+        assert!(!read(&file).rules.is_empty(), "{mpi}");
     }
 }
 

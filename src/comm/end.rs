@@ -12,6 +12,7 @@ use super::private::agree_on_private;
 use super::process::PROCESS;
 use super::{ADD_UP, ALIVE, ruled};
 use crate::config::{self, StatsFormat};
+use crate::files;
 use crate::gamma;
 use crate::host::{self, Abi, Host, Mpi};
 use crate::network::Network;
@@ -130,7 +131,7 @@ fn write(
     match &stats.file {
         None => report::block(&text),
         Some(path) => {
-            if let Err(error) = std::fs::write(path, &text) {
+            if let Err(error) = files::write(path, &text) {
                 report::line(
                     0,
                     &format!("cannot write statistics to {}: {error}", path.display()),

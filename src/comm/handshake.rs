@@ -39,6 +39,7 @@ pub fn handshake(
     comm: Comm,
     collective: Collective,
 ) -> Result<&'static State, Code> {
+    report::enter(collective.mpi_name());
     let mut own = process(host).clone();
     if let Some(&promise) = PROMISED.get(mpi, comm)? {
         own.reproducible = promise;

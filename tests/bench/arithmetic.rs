@@ -43,6 +43,7 @@ fn row(collective: &str, dist: Option<&str>, total: u64, host: f64, rondo: f64) 
         ratio: host / rondo,
         root: None,
         predicted: None,
+        local: None,
         by: "host".into(),
     }
 }
@@ -94,6 +95,28 @@ fn distributions_are_compared_with_themselves() {
         ("gather <= gatherv".into(), "same".into(), 5.0, 1.5),
     ];
     assert_eq!(found, expected);
+}
+
+/// A scan has one operand more than an exclusive one, and may take the time to reduce it.
+#[test]
+fn a_scan_is_compared_with_an_exclusive_one_and_a_reduction_on_a_rank() {
+    let exscan = |total, local| Row {
+        local,
+        ..row("exscan", None, total, 10.0, 8.0)
+    };
+    let scan = row("scan", None, 200, 18.0, 6.0);
+    let found = check(&[scan.clone(), exscan(200, Some(2.0))]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let it = &found[0];
+    assert_eq!(it.name, "scan <= exscan + reduce_local");
+    assert_eq!((it.host, it.rondo), (1.5, 0.6));
+    // Between two sizes, that of the reduction is on a line too: 200 is halfway from 100 to 400, as 4 from 2 to 8.
+    let found = check(&[scan.clone(), exscan(100, Some(2.0)), exscan(400, Some(8.0))]);
+    assert!((found[0].host - 18.0 / 14.0).abs() < 1e-9, "{found:?}");
+    assert!(
+        check(&[scan, exscan(200, None)]).is_empty(),
+        "half of what is needed"
+    );
 }
 
 #[test]

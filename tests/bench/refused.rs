@@ -80,6 +80,12 @@ fn what_does_not_fit_the_ranks_is_said_once() {
                 1,
                 "cannot write /nowhere/x.json: No such file",
             ),
+            // Before anything is measured: that would take longer than the test has.
+            (
+                "-a circulant --plot=/nowhere/x.svg -i 100000 -m 4M bcast",
+                1,
+                "cannot write /nowhere/x.svg: No such file",
+            ),
         ] {
             let ended = bench(mpi, 3, &[], args);
             assert_eq!(

@@ -275,6 +275,25 @@ fn csv_and_json_files_come_with_the_table() {
 }
 
 #[test]
+fn a_scan_is_compared_with_what_could_stand_in_its_place() {
+    let json = folder().join("scans.json");
+    let args = format!("-m 64K -i 3 -x 1 --json={} scan exscan", json.display());
+    for mpi in MPIS {
+        let ended = bench(mpi, 4, &[], &args);
+        assert_eq!((ended.status, &*ended.stderr), (Some(0), ""), "{mpi}");
+        let report: Report = serde_json::from_slice(&fs::read(&json).unwrap()).expect("JSON");
+        let locals: Vec<_> = report.rows.iter().map(|row| row.local).collect();
+        let [None, Some(local)] = locals[..] else {
+            panic!("{mpi}: {locals:?}");
+        };
+        // 64 KiB take less than a second, and their time is not that of the scan.
+        assert!(local > 0.0 && local < 1e6, "{mpi}: {local}");
+        assert_eq!(report.guidelines.len(), 1, "{mpi}: {:?}", report.guidelines);
+        assert_eq!(report.guidelines[0].name, "scan <= exscan + reduce_local");
+    }
+}
+
+#[test]
 fn every_algorithm_has_a_row_by_itself_and_a_curve() {
     for mpi in MPIS {
         let file = |ending| folder().join(format!("{mpi}-by-algorithm.{ending}"));

@@ -1,6 +1,7 @@
 //! `rondo tune` as a user runs it.
 
-use super::launch::{Ended, MPIS, bench, command_line, folder, run};
+use super::launch::{Ended, MPIS, bench, command_line, folder, run, tool};
+use crate::mpirun::mpirun;
 use rondo::rules::{File, Rule};
 use std::{
     collections::BTreeSet,
@@ -228,6 +229,25 @@ fn what_is_measured_is_kept_when_it_is_interrupted() {
         "it was over before"
     );
     assert_eq!(of(&read(&path), "bcast").len(), 1);
+}
+
+/// The other ranks would wait for rank 0, which alone has the output.
+#[test]
+fn all_ranks_stop_where_rank_0_cannot_say_what_it_found() {
+    let path = new_file("unsaid.json");
+    for mpi in MPIS {
+        let mut line = mpirun(mpi, 3, 50, &[]);
+        line.args(["sh", "-c", "exec \"$0\" \"$@\" >/dev/full"]);
+        line.arg(tool(mpi))
+            .args(["tune", "-m", "1K", "-i", "1", "bcast", "-o"]);
+        let ended = Ended::of(&line.arg(&path).output().unwrap());
+        assert_eq!(ended.status, Some(1), "{mpi}: {ended:?}");
+        let why = ended.complaint();
+        assert!(
+            why.contains("cannot write the output: No space left"),
+            "{why}"
+        );
+    }
 }
 
 #[test]

@@ -24,11 +24,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("gamma", &[]),
     ("records", &[]),
     ("report", &[]),
+    ("files", &["report"]),
     ("engine", &["schedule", "script", "topology", "tree"]),
     ("learn", &["collective"]),
     (
         "rules",
-        &["collective", "config", "gamma", "hash", "network"],
+        &["collective", "config", "files", "gamma", "hash", "network"],
     ),
     (
         "decide",
@@ -69,6 +70,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "config",
             "decide",
             "engine",
+            "files",
             "gamma",
             "hash",
             "host",

@@ -191,8 +191,11 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
         check: args.check,
     };
     // Rank 0 has the outputs.
-    let opened = (mpi.rank == 0)
-        .then(|| Outputs::open(args.csv.as_deref(), args.json.as_deref(), args.predict));
+    let open = || {
+        args.plot.as_deref().map_or(Ok(()), plot::check_place)?;
+        Outputs::open(args.csv.as_deref(), args.json.as_deref(), args.predict)
+    };
+    let opened = (mpi.rank == 0).then(open);
     let mut outputs = job::agreed(mpi, opened.transpose())?;
     let bar = job::progress(mpi.rank, cases.len());
     let mut each: Option<Algorithms> = None;
@@ -216,6 +219,7 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
             rondo: nothing,
             ratio: 0.0,
             root: None,
+            local: None,
             by: String::new(),
             predicted: None,
         };

@@ -14,7 +14,7 @@ pub use curves::{Curve, Curves};
 use draw::{Panel, Panels, Picture, Series};
 use plotters::prelude::*;
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -126,6 +126,16 @@ pub fn check_name(path: &Path) -> Result<(), Failure> {
     }
 }
 
+/// Can it be written? What is in it stays.
+pub fn check_place(path: &Path) -> Result<(), Failure> {
+    let file = fs::File::options().append(true).create(true).open(path);
+    file.map(drop).map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::Failed(format!("cannot write {}: {error}", path.display()))
+}
+
 /// Draws a picture into a file, as its name says.
 pub fn write(path: &Path, picture: &impl Picture) -> Result<(), Failure> {
     let (name, size) = (path.display(), picture.size());
@@ -143,7 +153,7 @@ pub fn write(path: &Path, picture: &impl Picture) -> Result<(), Failure> {
         drop(area);
         png(&pixels, size).map_err(|error| failed(error.to_string()))?
     };
-    fs::write(path, bytes).map_err(|error| Failure::Failed(format!("cannot write {name}: {error}")))
+    fs::write(path, bytes).map_err(|error| unwritable(path, &error))
 }
 
 /// The results in a file, if they can be drawn.

@@ -186,12 +186,13 @@ fn groups(cases: &[Case]) -> impl Iterator<Item = Vec<&Case>> {
     })
 }
 
-/// Rank 0 says something.
+/// Rank 0 says something. If it cannot, all ranks know.
 fn say(mpi: &Mpi, text: impl FnOnce() -> String) -> Result<(), Failure> {
-    match mpi.rank {
+    let said = match mpi.rank {
         0 => output(|out| out.write_all(text().as_bytes())),
         _ => Ok(()),
-    }
+    };
+    job::agreed(mpi, said)
 }
 
 fn introduction(mpi: &Mpi, nodes: &[Node], links: [Option<Link>; 2]) -> String {

@@ -6,6 +6,7 @@
 pub mod symbols;
 
 pub mod abi;
+mod allocator;
 pub mod collectives;
 pub mod devices;
 pub mod driver;

@@ -1,20 +1,37 @@
 //! What is done when the process is asked to end by a signal, where the program does nothing about that itself.
 //!
-//! The handler writes the signal into a pipe. All else is done by a thread that waits at the other end, while the
-//! program goes on: so it may allocate, and take locks. Then the process ends by the signal, as it would have without
-//! this.
+//! The handler raises a semaphore. All else is done by a thread that waits for it, while the program goes on: so it may
+//! allocate, and take locks. Then the process ends by the signal, as it would have without this.
+//!
+//! There is no descriptor in it: a program may close all that it knows nothing of, and open files of its own in their
+//! places.
 
+use std::cell::UnsafeCell;
 use std::ffi::c_int;
-use std::fs::File;
-use std::io::{Error, Read, Result};
-use std::mem::zeroed;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::io::{Error, Result};
+use std::mem::{MaybeUninit, zeroed};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use std::thread;
 
-/// The end of the pipe that the handler writes to.
-static PIPE: AtomicI32 = AtomicI32::new(-1);
+/// A semaphore of the C library.
+struct Semaphore(UnsafeCell<MaybeUninit<libc::sem_t>>);
+
+// SAFETY: all that is done with it is done by functions of the C library that several threads may call at a time, but
+// for the initialisation, which comes before the thread and the handler that call these.
+unsafe impl Sync for Semaphore {}
+
+impl Semaphore {
+    fn place(&self) -> *mut libc::sem_t {
+        self.0.get().cast()
+    }
+}
+
+/// What the handler raises.
+static RAISED: Semaphore = Semaphore(UnsafeCell::new(MaybeUninit::uninit()));
+
+/// The last signal that it was raised for.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
 /// The process that has the thread: one that was copied from it has only the handler.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
@@ -30,20 +47,14 @@ pub fn before_termination(signals: &[c_int], last: fn()) -> Result<()> {
     if signals.is_empty() {
         return Ok(());
     }
-    let mut ends = [-1; 2];
-    // SAFETY: the call fills both places.
-    check(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) })?;
-    // SAFETY: the descriptors are new, and nobody else's.
-    let [from, to] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
+    // SAFETY: the place is one for a semaphore, and nobody uses it yet.
+    check(unsafe { libc::sem_init(RAISED.place(), 0, 0) })?;
     with_signals_blocked(|| {
         let thread = thread::Builder::new().stack_size(STACK_BYTES);
         let thread = thread.name("rondo-end".to_owned());
-        thread.spawn(move || wait(File::from(from), last)).map(drop)
+        thread.spawn(move || wait(last)).map(drop)
     })?;
-    PIPE.store(to.as_raw_fd(), Relaxed);
     PROCESS.store(std::process::id() as i32, Relaxed);
-    // It is open for as long as the process lives.
-    std::mem::forget(to);
     // SAFETY: zero is a value of all fields; the handler has the type that one without SA_SIGINFO has.
     unsafe {
         let mut action: libc::sigaction = zeroed();
@@ -86,12 +97,13 @@ pub(in crate::host) fn with_signals_blocked<R>(start: impl FnOnce() -> R) -> R {
 }
 
 extern "C" fn on_signal(signal: c_int) {
-    // SAFETY: all of these may be called in a handler; errno is the interrupted code's, and is left as it was.
+    // SAFETY: all of these may be called in a handler; errno is the interrupted code's, and is left as it was. The
+    // semaphore was initialised before the handler was installed.
     unsafe {
         let errno = *libc::__errno_location();
+        SIGNAL.store(signal, Relaxed);
         let is_own = libc::getpid() == PROCESS.load(Relaxed);
-        // The program may have closed the pipe.
-        if !is_own || libc::write(PIPE.load(Relaxed), [signal as u8].as_ptr().cast(), 1) != 1 {
+        if !is_own || libc::sem_post(RAISED.place()) != 0 {
             libc::signal(signal, libc::SIG_DFL);
             libc::raise(signal);
         }
@@ -100,10 +112,11 @@ extern "C" fn on_signal(signal: c_int) {
 }
 
 /// What the thread does.
-fn wait(mut pipe: File, last: fn()) {
-    let mut byte = [0];
-    while pipe.read_exact(&mut byte).is_ok() {
-        let signal = c_int::from(byte[0]);
+fn wait(last: fn()) {
+    loop {
+        // SAFETY: the semaphore was initialised before the thread was started. It may wake up for nothing.
+        while unsafe { libc::sem_wait(RAISED.place()) } != 0 {}
+        let signal = SIGNAL.load(Relaxed);
         last();
         // A handler of the program's, which called this one, may have more to do.
         if handler(signal).is_ok_and(|handler| handler == on_signal as *const () as usize) {

@@ -20,8 +20,14 @@ const RULES: &[Rule] = &[
     ("reduce", &["allreduce"], false),
     ("reduce_scatter", &["scatterv", "reduce"], false),
     ("reduce_scatter_block", &["reduce_scatter"], true),
-    ("scan", &["exscan"], false),
+    ("scan", &["exscan", LOCAL], false),
 ];
+
+/// A reduction of two vectors on a rank, which is measured with the scans that it would have to follow.
+const LOCAL: &str = "reduce_local";
+
+/// What of a row is compared, if it was measured.
+type Time = fn(&Row) -> Option<f64>;
 
 /// All guidelines for which there are data, by both sides' medians. What is compared moves equally many bytes in all.
 pub fn check(rows: &[Row]) -> Vec<Guideline> {
@@ -34,15 +40,16 @@ pub fn check(rows: &[Row]) -> Vec<Guideline> {
                 if apart || (*equal && dist != "same") {
                     continue;
                 }
-                let sum = |time: fn(&Row) -> f64| {
-                    let parts = substitutes
-                        .iter()
-                        .map(|name| at(rows, name, dist, left.total, time));
+                let sum = |time: Time| {
+                    let parts = substitutes.iter().map(|&name| match name {
+                        LOCAL => at(rows, substitutes[0], dist, left.total, |row| row.local),
+                        _ => at(rows, name, dist, left.total, time),
+                    });
                     parts.sum::<Option<f64>>()
                 };
-                let (Some(host), Some(rondo)) =
-                    (sum(|row| row.host.median), sum(|row| row.rondo.median))
-                else {
+                let host = sum(|row| Some(row.host.median));
+                let rondo = sum(|row| Some(row.rondo.median));
+                let (Some(host), Some(rondo)) = (host, rondo) else {
                     continue;
                 };
                 found.push(Guideline {
@@ -72,13 +79,7 @@ fn distributions<'a>(rows: &'a [Row], collectives: &[&str]) -> Vec<&'a str> {
 
 /// The time of a collective for `total` bytes, between two measured sizes on the line through them (both axes being
 /// logarithmic): sizes are blocks for some collectives, and with 3 ranks no two totals are the same.
-fn at(
-    rows: &[Row],
-    collective: &str,
-    dist: &str,
-    total: u64,
-    time: fn(&Row) -> f64,
-) -> Option<f64> {
+fn at(rows: &[Row], collective: &str, dist: &str, total: u64, time: Time) -> Option<f64> {
     let rows = rows.iter().filter(|row| {
         row.collective == collective && row.dist.as_deref().is_none_or(|own| own == dist)
     });
@@ -90,10 +91,10 @@ fn at(
         .filter(|row| row.total >= total)
         .min_by_key(|row| row.total)?;
     if below.total == above.total {
-        return Some(time(below));
+        return time(below);
     }
     let log = |bytes: u64| (bytes as f64).ln();
     let way = (log(total) - log(below.total)) / (log(above.total) - log(below.total));
-    let (low, high) = (time(below).ln(), time(above).ln());
+    let (low, high) = (time(below)?.ln(), time(above)?.ln());
     Some((low + (high - low) * way).exp())
 }

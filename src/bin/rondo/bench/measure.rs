@@ -11,7 +11,8 @@ use crate::{
     Failure,
     mpi::{Call, Mpi, Side},
 };
-use rondo::algorithm::Algorithm;
+use rondo::{algorithm::Algorithm, collective::Collective};
+use std::time::Instant;
 
 const SIDES: [Side; 2] = [Side::Host, Side::Rondo];
 
@@ -47,5 +48,27 @@ pub fn measure(mpi: &Mpi, call: &Call, plan: &Plan, mut row: Row) -> Result<Row,
         .family()
         .has_root()
         .then(|| [0, 1].map(|which| Times::of(&series[which].roots).median));
+    if call.collective == Collective::Exscan {
+        row.local = Some(local(mpi, call, row.calls, plan)?);
+    }
     Ok(row)
+}
+
+/// Microseconds of a reduction of two of the call's vectors on a rank: of the slowest one, median over the batches.
+fn local(mpi: &Mpi, call: &Call, calls: usize, plan: &Plan) -> Result<f64, Failure> {
+    let bytes = call.blocks.total() * call.datatype.extent;
+    let (operand, mut result) = (vec![1; bytes], vec![2; bytes]);
+    let mut times = Vec::new();
+    for batch in 0..plan.warm_up + plan.batches {
+        let start = Instant::now();
+        for _ in 0..calls {
+            mpi.reduce_local(&operand, &mut result)?;
+        }
+        if batch >= plan.warm_up {
+            times.push(start.elapsed().as_secs_f64() * 1e6 / calls as f64);
+        }
+    }
+    let mut slowest = [Times::of(&times).median];
+    mpi.largest(&mut slowest)?;
+    Ok(slowest[0])
 }

@@ -61,6 +61,9 @@ pub struct Row {
     pub ratio: f64,
     /// Microseconds that the root itself spends in a call, of host and Rondo, median over the batches.
     pub root: Option<[f64; 2]>,
+    /// Microseconds of a reduction of two such vectors on one rank, of exclusive scans, median over the batches.
+    #[serde(default)]
+    pub local: Option<f64>,
     /// The algorithm of Rondo's that carried the calls out, several with a + between, or "host".
     pub by: String,
     /// Microseconds that the model predicts of it, if it was asked for and can tell.

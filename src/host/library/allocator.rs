@@ -1,0 +1,49 @@
+//! Rondo's memory: the system's, and where it gives none, that is said. Much of it can be had in no other way, and then
+//! Rust ends the process without a word about rank and collective.
+
+use crate::report;
+use std::alloc::{GlobalAlloc, Layout, System};
+
+/// The system's memory.
+struct Told;
+
+// A test may have an allocator of its own. Those of `tests` are built with debug assertions, and the library without.
+#[cfg_attr(not(debug_assertions), global_allocator)]
+#[cfg_attr(debug_assertions, allow(dead_code, reason = "see above"))]
+static TOLD: Told = Told;
+
+/// Says that there is no memory, if this is none.
+#[inline]
+fn told(memory: *mut u8, bytes: usize) -> *mut u8 {
+    if memory.is_null() {
+        report::refused(bytes);
+    }
+    memory
+}
+
+// SAFETY: all calls go to the system's allocator as they come, and so do its answers; saying so allocates nothing.
+unsafe impl GlobalAlloc for Told {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's contract is the same.
+        told(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        told(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        // SAFETY: as above.
+        told(unsafe { System.realloc(memory, layout, bytes) }, bytes)
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
