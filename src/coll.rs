@@ -459,11 +459,11 @@ fn leave<O: Operation>(
         | Why::Gpu
         | Why::Nonblocking
         | Why::Persistent
+        | Why::Memory
         // Reasons for Rondo, never for the host.
         | Why::Order
         | Why::Inexact
         | Why::Repeats
-        | Why::Memory
         | Why::Auto => pass(host, call, why, bytes),
     }
 }

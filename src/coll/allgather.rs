@@ -4,7 +4,7 @@
 
 use super::nodes::settle;
 use super::order::{BlockTransfer, Sources};
-use super::room::of_all;
+use super::room::of_data;
 use super::traffic::Traffic;
 use super::transfer::Means;
 use super::{Operation, Plan, Stop, begin_and_agree, context, private};
@@ -87,7 +87,7 @@ impl Operation for Allgather {
             ..
         } = work;
         let data = self.data(mpi, datatype, layout, parts, form != Form::Flat);
-        let data = of_all(data, plan.bytes, private, mpi, state)?;
+        let data = of_data(data, plan.bytes, private, mpi, state)?;
         self.check_own(mpi, parts, rank).map_err(Stop::Broken)?;
         let own = self.place_own(mpi, private, &data, parts, rank);
         own.ok_or_else(invalid)?.map_err(Stop::Broken)?;

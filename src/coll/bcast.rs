@@ -4,7 +4,7 @@
 
 use super::nodes::settle;
 use super::order::{BlockTransfer, Sources};
-use super::room::of_all;
+use super::room::of_data;
 use super::traffic::Traffic;
 use super::transfer::Means;
 use super::{Operation, Plan, Stop, begin_and_agree, context, private};
@@ -70,7 +70,7 @@ impl Operation for Bcast {
         let layout = mpi.layout(datatype, private);
         let layout = layout.map_err(|_| Stop::Host(Why::Invalid))?;
         let data = self.data(mpi, datatype, layout, form != Form::Flat);
-        let data = of_all(data, plan.bytes, private, mpi, state)?;
+        let data = of_data(data, plan.bytes, private, mpi, state)?;
 
         let traffic = Traffic {
             private,

@@ -5,7 +5,7 @@
 use super::Stop;
 use crate::comm::State;
 use crate::decide::Why;
-use crate::host::{Code, Comm, Failure, Mpi};
+use crate::host::{Code, Comm, Data, Failure, Mpi};
 
 /// Before calls of so many bytes and more the ranks tell each other whether all have the memory that the call takes,
 /// which costs next to nothing of its time. Shorter ones take little memory.
@@ -34,6 +34,25 @@ pub fn of_all<T>(
         Ok(room) if all_have => Ok(room),
         Ok(_) | Err(_) => Err(Stop::Error(Code::no_mem())),
     }
+}
+
+/// The data of a long broadcast or all-broadcast, as [`of_all`] has it. Where a rank would need a copy of all because
+/// its datatype has gaps, and that is more than the options allow, the call is the host's, which may do without.
+pub fn of_data<'a>(
+    data: Option<Result<Data<'a>, Code>>,
+    bytes: u64,
+    private: Comm,
+    mpi: &Mpi,
+    state: &State,
+) -> Result<Data<'a>, Stop> {
+    if bytes >= AGREED_BYTES {
+        let copies = matches!(data, Some(Ok(Data::Packed(_))));
+        let may = !copies || bytes <= state.config().max_tmp_size;
+        if !have_all(may, private, mpi, state)? {
+            return Err(Stop::Host(Why::Memory));
+        }
+    }
+    of_all(data, bytes, private, mpi, state)
 }
 
 /// Do all ranks have the memory of which this one says whether it has it? Collective.
