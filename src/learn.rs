@@ -59,8 +59,7 @@ pub struct Prior {
     /// How many times as long as the default each other candidate may take, for all that is known; `None` if it
     /// is none.
     pub expected: [Option<f64>; Candidate::COUNT],
-    /// If Rondo has the calls by the rules: may they be the host's until what has to be made first is worth it, because
-    /// the host is not expected to be many times slower?
+    /// If Rondo has the calls by the rules: may they be the host's until what has to be made first is worth it?
     pub waits: bool,
     /// A challenger must take less than this part of the incumbent's time: less of a difference may be chance.
     pub margin: f64,

@@ -519,6 +519,37 @@ fn what_is_worth_many_calls_is_not_made_for_few() {
     assert_eq!(contest.incumbent(), Candidate::First);
 }
 
+/// Rondo's other ways have their turns once Rondo has won the calls that were the host's at first.
+#[test]
+fn other_ways_wait_with_the_first() {
+    let prior = Prior {
+        waits: true,
+        ..rondo_first()
+    };
+    let mut table = Table::default();
+    let contest = table.add(Collective::Alltoall, &prior, 3000).unwrap();
+    let cost = |_, candidate| match candidate {
+        Candidate::Host => 100_000,
+        Candidate::First => 80_000,
+        Candidate::Second | Candidate::Third => 40_000,
+    };
+    let calls = alone(contest, 10_000, |_| false, cost);
+    let first = |of| calls.iter().position(|&candidate| candidate == of);
+    assert_eq!(calls[0], Candidate::Host);
+    assert!(first(Candidate::First) < first(Candidate::Second));
+    assert_eq!(contest.incumbent(), Candidate::Second);
+    // Nor does one begin where the host has the calls because they were its own nearby.
+    let mut table = Table::default();
+    broadcasts(&mut table, 40, 500);
+    let prior = Prior {
+        class: 38,
+        ..rondo_first()
+    };
+    let contest = table.add(Collective::Bcast, &prior, 0).unwrap();
+    let calls = alone(contest, 300, |_| false, |_, _| 1000);
+    assert!(!calls.contains(&Candidate::Second), "{calls:?}");
+}
+
 /// Second thoughts: whoever lost its place by chance has it back soon.
 #[test]
 fn a_lost_place_is_fought_for_again() {

@@ -168,6 +168,7 @@ impl Contest {
             margin: prior.margin as f32,
         };
         contest.due[prior.default as usize] = u64::MAX;
+        contest.hold_others();
         contest.challenge();
         contest
     }
@@ -413,12 +414,7 @@ impl Contest {
 
     /// The comparison is over: what is next?
     fn challenge_again(&mut self, trials: Trials) {
-        if self.incumbent == Candidate::Host {
-            // Where the model's best way loses, so do its others.
-            for other in OTHERS {
-                self.due[other as usize] = u64::MAX;
-            }
-        }
+        self.hold_others();
         if self.due.iter().all(|&due| due == u64::MAX) && trials.relearn > 0 {
             let best = self.agreed[self.incumbent as usize].max(1) as f64;
             self.lost = [0; Candidate::COUNT];
@@ -431,6 +427,15 @@ impl Contest {
             }
         }
         self.challenge();
+    }
+
+    /// Where the host has the calls, Rondo's best way by the model is to win them before its others have their turns.
+    fn hold_others(&mut self) {
+        if self.incumbent == Candidate::Host {
+            for other in OTHERS {
+                self.due[other as usize] = u64::MAX;
+            }
+        }
     }
 
     /// Waits for the next challenger that is due.

@@ -79,8 +79,6 @@ impl Table {
             // The host has the calls until they are worth it.
             prior.default = Candidate::Host;
             prior.expected[Candidate::First as usize] = Some(1.0);
-            prior.expected[Candidate::Second as usize] = None;
-            prior.expected[Candidate::Third as usize] = None;
         }
         self.contests.reserve_exact(1);
         self.contests.push(Contest::new(&prior, set_up_us));
