@@ -20,11 +20,12 @@ const CHEAP: f64 = 5.0;
 /// A challenger that is slower by more than this factor has one more call, and is out if it still is.
 const CLOSE: f64 = 1.3;
 
-/// A challenger is out after a single call if it took so many times as long.
+/// A challenger whose call took so many times as long has another one when the cost of both is its share, and is out if
+/// that one takes as long again.
 const CLEARLY: f64 = 2.0;
 
 /// Each comparison that a candidate is in again costs a quarter of what the one before might, the second one less where
-/// two calls said the same.
+/// two single calls said the same.
 const AGAIN: u64 = 4;
 const AGAIN_AFTER_TWO: u64 = 16;
 
@@ -122,7 +123,8 @@ pub struct Contest {
     challenger: Candidate,
     /// What this rank measured in this comparison: the incumbent, the challenger.
     own: [Sample; 2],
-    /// The slowest rank's, of each candidate; `u64::MAX` if it has none.
+    /// The slowest rank's, of each candidate, by the last comparison that came to a verdict; `u64::MAX` if it was in
+    /// none.
     agreed: [u64; Candidate::COUNT],
     /// The call at which each candidate may be tried; `u64::MAX` if it may not.
     due: [u64; Candidate::COUNT],
@@ -132,6 +134,9 @@ pub struct Contest {
     set_up_us: u32,
     /// Comparisons that each candidate lost.
     lost: [u8; Candidate::COUNT],
+    /// Candidates whose last call was so slow that another one is to show whether it always is, a bit each. The first
+    /// one finds cold caches, and connections that are still to be made.
+    suspected: u8,
     margin: f32,
 }
 
@@ -165,6 +170,7 @@ impl Contest {
                 Candidate::First | Candidate::Second | Candidate::Third => 0,
             },
             lost: [0; Candidate::COUNT],
+            suspected: 0,
             margin: prior.margin as f32,
         };
         contest.due[prior.default as usize] = u64::MAX;
@@ -251,11 +257,18 @@ impl Contest {
             }
             return false;
         }
-        self.agreed[self.incumbent as usize] = slowest[0];
-        self.agreed[self.challenger as usize] = slowest[1];
-        let first = self.lost[self.incumbent as usize] + self.lost[self.challenger as usize] == 0;
         let ratio = challenger / incumbent;
         let row = self.row(trials);
+        let suspect = 1 << self.challenger as u8;
+        let was_suspected = self.suspected & suspect != 0;
+        self.suspected &= !suspect;
+        if stage == Stage::Glance && row > 1 && ratio >= CLEARLY && !was_suspected {
+            self.suspected |= suspect;
+            let least = due(ratio.min(PLAUSIBLE));
+            self.put_off(self.challenger, 2 * least, least, trials);
+            self.challenge();
+            return false;
+        }
         match stage {
             Stage::Glance | Stage::Look if row > 1 && ratio <= CLOSE => {
                 self.own = [Sample::default(); 2];
@@ -277,7 +290,14 @@ impl Contest {
             }
             Stage::Worth | Stage::Glance | Stage::Look | Stage::Race => {}
         }
-        let displaced = self.rank(ratio, stage, trials);
+        self.agreed[self.incumbent as usize] = slowest[0];
+        self.agreed[self.challenger as usize] = slowest[1];
+        let first = self.lost[self.incumbent as usize] + self.lost[self.challenger as usize] == 0;
+        let again = match stage == Stage::Look || was_suspected {
+            true => AGAIN_AFTER_TWO,
+            false => AGAIN,
+        };
+        let displaced = self.rank(ratio, again, trials);
         self.challenge_again(trials);
         first || displaced
     }
@@ -293,8 +313,8 @@ impl Contest {
     }
 
     /// Names the incumbent, where the challenger takes `ratio` times as long, and the call at which the loser comes
-    /// back. True if the incumbent is another one.
-    fn rank(&mut self, ratio: f64, stage: Stage, trials: Trials) -> bool {
+    /// back: its next comparison is to cost that part of what it may. True if the incumbent is another one.
+    fn rank(&mut self, ratio: f64, again: u64, trials: Trials) -> bool {
         let row = self.row(trials);
         let (mut loser, mut ratio) = (self.challenger, ratio);
         let displaced = ratio < f64::from(self.margin);
@@ -307,26 +327,28 @@ impl Contest {
         }
         self.due[self.incumbent as usize] = u64::MAX;
         self.due[loser as usize] = u64::MAX;
-        let lost = &mut self.lost[loser as usize];
-        if *lost < LOST_MAX {
+        let lost = self.lost[loser as usize];
+        if lost < LOST_MAX {
             // Who is slower by much has no row of calls next time.
             let cost = match ratio <= CLOSE {
                 true => f64::from(row) * (ratio - 1.0),
                 false => ratio.min(PLAUSIBLE) - 1.0,
             };
-            let again = match stage {
-                Stage::Look => AGAIN_AFTER_TWO,
-                Stage::Worth | Stage::Glance | Stage::Race => AGAIN,
-            };
-            let calls = (again * due(1.0 + cost)).max(AGAIN_MIN) * AGAIN.pow((*lost).into());
-            let most = match trials.relearn {
-                0 => u64::MAX,
-                relearn => relearn.max(due(1.0 + cost)),
-            };
-            *lost += 1;
-            self.due[loser as usize] = self.calls + out_of_step(self.calls, calls.min(most));
+            let least = due(1.0 + cost);
+            let calls = (again * least).max(AGAIN_MIN) * AGAIN.pow(lost.into());
+            self.lost[loser as usize] += 1;
+            self.put_off(loser, calls, least, trials);
         }
         displaced
+    }
+
+    /// A candidate comes back after so many calls, or after those at which all are tried again, but not before `least`.
+    fn put_off(&mut self, who: Candidate, calls: u64, least: u64, trials: Trials) {
+        let most = match trials.relearn {
+            0 => u64::MAX,
+            relearn => relearn.max(least),
+        };
+        self.due[who as usize] = self.calls + out_of_step(self.calls, calls.min(most));
     }
 
     /// Rondo has the calls after all: so its other ways, if they were never tried, are worth a comparison.
