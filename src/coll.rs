@@ -113,7 +113,7 @@ pub struct Plan {
     known: Option<u64>,
     /// Is it the host's, because the network has not been measured yet?
     is_early: bool,
-    /// Of which size class it is and who has it, if its time counts.
+    /// Of which size class it is and who has it, if its time counts in a comparison, or in the statistics of those.
     timed: Option<(u8, Turn)>,
 }
 

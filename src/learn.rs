@@ -18,9 +18,11 @@
 #![forbid(unsafe_code)]
 
 mod contest;
+mod spent;
 mod table;
 
 pub use contest::Contest;
+use spent::Spent;
 pub use table::Table;
 
 /// Who can have a call.
@@ -90,11 +92,11 @@ pub struct Turn {
     pub ahead: Option<Candidate>,
 }
 
-/// What calls saved against the host's time.
+/// What Rondo's calls saved against the host's time, on one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Saved {
     /// How many.
     pub calls: u64,
-    /// Nanoseconds, all together.
+    /// Nanoseconds, all together; negative if they took longer.
     pub nanos: i64,
 }

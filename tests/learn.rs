@@ -512,53 +512,64 @@ fn first_trial(prior: &Prior, set_up_us: u32, nanos: u64) -> Option<u64> {
     })
 }
 
-/// A call whose time counts, of so many nanoseconds by the host or by Rondo.
-fn carry_out(contest: &mut Contest, host: u64, rondo: u64) {
-    let turn = contest.begin();
-    let nanos = match turn.candidate {
-        Candidate::Host => host,
-        _ => rondo,
-    };
-    contest.time(turn, nanos);
+/// What calls saved is told by the mean of all calls of Rondo's, not by the few that were compared, and by that of the
+/// host's, without the first. It may be less than nothing.
+#[test]
+fn what_calls_save_is_what_all_of_them_took() {
+    for (own, saved) in [(1000, 10 * 3000 - 10_000), (4000, 10 * 3000 - 40_000)] {
+        let mut table = table_with(&[40]);
+        for nanos in [90_000, 2000, 4000] {
+            table.spend(Collective::Gatherv, 40, true, nanos);
+        }
+        for nanos in [own / 2, own * 3 / 2].repeat(5) {
+            table.spend(Collective::Gatherv, 40, false, nanos);
+        }
+        assert_eq!(taken(&mut table), (10, saved), "{own}");
+        assert_eq!(taken(&mut table), (0, 0), "each call is accounted for once");
+    }
 }
 
-/// The host takes 3 us and Rondo 1 us: each call after the verdict saves 2 us, and is accounted for once. A single call
-/// of the host's is no verdict.
+/// A single call of the host's says nothing; a second one, of the calls before it as well.
 #[test]
-fn what_calls_save_is_known_once_both_are_measured() {
+fn what_calls_save_is_known_once_the_host_had_two() {
+    let mut table = table_with(&[40, 42]);
+    table.spend(Collective::Gatherv, 40, false, 1000);
+    table.spend(Collective::Gatherv, 40, true, 90_000);
+    table.spend(Collective::Gatherv, 42, true, 3000);
+    assert_eq!(taken(&mut table), (0, 0), "other sizes are another matter");
+    table.spend(Collective::Gatherv, 40, true, 3000);
+    table.spend(Collective::Gatherv, 40, false, 1000);
+    assert_eq!(taken(&mut table), (2, 4000));
+    // It is still known when another size is forgotten.
+    table.forget(|_, class| class == 42);
+    table.spend(Collective::Gatherv, 40, false, 1000);
+    assert_eq!(taken(&mut table), (1, 2000));
+    table.forget(|_, class| class == 40);
+    table.spend(Collective::Gatherv, 40, false, 1000);
+    assert_eq!(taken(&mut table), (0, 0));
+}
+
+/// A table with gathers of these size classes.
+fn table_with(classes: &[u8]) -> Table {
     let mut table = Table::default();
-    let mut saved = vec![];
-    for call in 0..2000 {
-        let contest = contest_of(&mut table, Collective::Gatherv, &rondo_first(), 0).unwrap();
-        if let Some(own) = contest.question() {
-            saved.push((Collective::Gatherv, contest.take_saved()));
-            contest.agree(own, TRIALS);
-        }
-        carry_out(contest, 3000, 1000);
-        if call % 100 == 99 {
-            table.take_saved(|collective, new| saved.push((collective, new)));
-        }
+    for &class in classes {
+        let prior = Prior {
+            class,
+            ..rondo_first()
+        };
+        table.add(Collective::Gatherv, &prior, 0).expect("room");
     }
-    let total = saved.iter().fold((0, 0), |sum, (collective, new)| {
-        assert_eq!(*collective, Collective::Gatherv);
-        (sum.0 + new.calls, sum.1 + new.nanos)
-    });
-    let (calls, nanos) = total;
-    assert!((1800..1920).contains(&calls), "{calls}");
-    assert_eq!(nanos, 2000 * calls as i64);
+    table
 }
 
-#[test]
-fn the_host_saves_nothing() {
-    let mut contest = Contest::new(&host_first(1.0), 0);
-    for _ in 0..1000 {
-        if let Some(own) = contest.question() {
-            contest.agree(own, TRIALS);
-        }
-        carry_out(&mut contest, 1000, 3000);
-    }
-    assert_eq!(contest.incumbent(), Candidate::Host);
-    assert_eq!(contest.take_saved(), Default::default());
+/// The calls of gathers and the nanoseconds that they saved.
+fn taken(table: &mut Table) -> (u64, i64) {
+    let mut all = (0, 0);
+    table.take_saved(|collective, saved| {
+        assert_eq!(collective, Collective::Gatherv);
+        all = (all.0 + saved.calls, all.1 + saved.nanos);
+    });
+    all
 }
 
 /// Where the host is not many times slower, it has the calls until what must be made for Rondo is worth it.
@@ -795,27 +806,6 @@ fn a_call_that_fails_decides_nothing() {
                 .all(|&time| time <= 100_000)
         );
     }
-}
-
-/// What is saved is what calls by Rondo saved, not those of the host in a comparison.
-#[test]
-fn only_calls_of_the_incumbent_count_as_saved() {
-    let mut contest = Contest::new(&rondo_first(), 0);
-    let cost = |_, candidate| match candidate {
-        Candidate::Host => 300_000,
-        Candidate::First | Candidate::Second | Candidate::Third => 100_000,
-    };
-    alone(&mut contest, 500, |_| false, cost);
-    contest.take_saved();
-    let calls = alone(&mut contest, 5000, |_| false, cost);
-    let others = calls
-        .iter()
-        .filter(|&&it| it != contest.incumbent())
-        .count();
-    assert!(others > 0);
-    let saved = contest.take_saved();
-    assert_eq!(saved.calls, 5000 - others as u64);
-    assert_eq!(saved.nanos, 200_000 * saved.calls as i64);
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn write(
         network: network(),
         collectives: stats::rows(sums),
         promises: stats::promises(),
-        saved: stats::savings(),
+        saved: stats::savings(sums, summed_ranks),
         memory: stats::memory(),
         most_memory: (summed_ranks > 1).then_some(most_memory),
     };

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Candidate, Prior, Saved, Trials, Turn};
+use super::{Candidate, Prior, Trials, Turn};
 
 /// A row has a part of the calls so far, up to this many: the more there are, the less chance has a say in it.
 const ROW_MAX: u16 = 32;
@@ -114,8 +114,6 @@ enum Stage {
 pub struct Contest {
     /// Calls so far.
     calls: u64,
-    /// Calls of an incumbent of Rondo's, outside of comparisons or in them, of which it was not asked what they saved.
-    kept: u64,
     /// The call at which the phase goes on; those before it are the incumbent's.
     next: u64,
     phase: Phase,
@@ -156,7 +154,6 @@ impl Contest {
         let wait = |of: Candidate| u32::try_from(due[of as usize]).unwrap_or(u32::MAX);
         let mut contest = Contest {
             calls: 0,
-            kept: 0,
             next: u64::MAX,
             phase: Phase::Try(Stage::Glance),
             incumbent: prior.default,
@@ -203,23 +200,6 @@ impl Contest {
     #[inline]
     pub fn is_measured(&self) -> bool {
         self.agreed[self.incumbent as usize] != u64::MAX
-    }
-
-    /// What the incumbent's calls saved since this was last asked, if both its time and the host's are known; negative
-    /// if it was slower, by less than chance may be.
-    pub fn take_saved(&mut self) -> Saved {
-        let calls = std::mem::take(&mut self.kept);
-        let times = self.times();
-        match (
-            times[Candidate::Host as usize],
-            times[self.incumbent as usize],
-        ) {
-            (Some(host), Some(own)) if self.incumbent != Candidate::Host => Saved {
-                calls,
-                nanos: (host as i64 - own as i64).saturating_mul(calls as i64),
-            },
-            _ => Saved::default(),
-        }
     }
 
     /// If the ranks must agree before the next call: this rank's times, of which the largest over all ranks are to
@@ -364,14 +344,6 @@ impl Contest {
     /// Counts a call, and says who has it.
     #[inline]
     pub fn begin(&mut self) -> Turn {
-        let turn = self.turn();
-        let is_kept = turn.candidate == self.incumbent && turn.candidate != Candidate::Host;
-        self.kept += u64::from(is_kept);
-        turn
-    }
-
-    #[inline]
-    fn turn(&mut self) -> Turn {
         self.calls += 1;
         if self.calls < self.next {
             return Turn {
