@@ -113,7 +113,7 @@ pub struct Plan {
     known: Option<u64>,
     /// Is it the host's, because the network has not been measured yet?
     is_early: bool,
-    /// Of which size class it is and who has it, if its time counts.
+    /// Of which size class it is and who has it, if its time counts in a comparison, or in the statistics of those.
     timed: Option<(u8, Turn)>,
 }
 
@@ -533,10 +533,14 @@ fn agree_on_rate(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Re
     Ok(())
 }
 
-/// Measures the network before a call. An error was raised on the user's communicator.
+/// Measures the network before a call, unless others have by now. An error was raised on the user's communicator.
 #[cold]
 fn calibrate<O: Operation>(host: &Host, mpi: &Mpi, state: &State, call: &O) -> Result<(), Code> {
     report::enter(call.collective().mpi_name());
+    if state.learn_from_others(mpi)? {
+        expect_of_network(&mut state.work.lock(), state);
+        return Ok(());
+    }
     let Some(private) = state.private(mpi)? else {
         return Ok(());
     };

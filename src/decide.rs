@@ -108,6 +108,13 @@ impl Facts {
         }
     }
 
+    /// May calls that move so many bytes, if all ranks know how many, be the host's until what has to be made for
+    /// Rondo is worth it? Within a node the host is not expected to be many times slower. Between nodes it may be; but
+    /// programs that make many communicators have few short calls on each.
+    fn may_wait(&self, bytes: Option<u64>) -> bool {
+        self.nodes == 1 || bytes.is_none_or(|bytes| bytes < LEAST_BYTES)
+    }
+
     /// Is it known what a short message between nodes takes?
     fn is_known(&self, config: &Config) -> bool {
         !config.network.or(&self.network).lacks(false)

@@ -6,11 +6,11 @@
 //! same, whatever their clocks show.
 //!
 //! Two candidates are compared at a time. Some calls of the *incumbent* are timed, then one of a *challenger*, and the
-//! ranks agree on the time of each. If the challenger took twice as long, that is all. Otherwise each has a row of
-//! calls, and the ranks agree on the times of the later half of each row: the first calls of a row find a network that
-//! the other one left, with credits for bursts unused, and say little about how it goes on. The incumbent goes if it is
-//! slower by more than chance. Where the host has the calls by the rules, the first of all is to agree on the host's
-//! time, which says by what call Rondo's set-up is worth it.
+//! ranks agree on the time of each. If the challenger took twice as long, another call of its has to confirm that,
+//! later. Otherwise each has a row of calls, and the ranks agree on the times of the later half of each row: the first
+//! calls of a row find a network that the other one left, with credits for bursts unused, and say little about how it
+//! goes on. The incumbent goes if it is slower by more than chance. Where the host has the calls by the rules, the
+//! first of all is to agree on the host's time, which says by what call Rondo's set-up is worth it.
 //!
 //! A rank may have been kept from running, and a program may make other calls in between at first. So the loser has
 //! another comparison later, when it costs little, and after that more of them, ever later.
@@ -18,9 +18,11 @@
 #![forbid(unsafe_code)]
 
 mod contest;
+mod spent;
 mod table;
 
 pub use contest::Contest;
+use spent::Spent;
 pub use table::Table;
 
 /// Who can have a call.
@@ -59,8 +61,7 @@ pub struct Prior {
     /// How many times as long as the default each other candidate may take, for all that is known; `None` if it
     /// is none.
     pub expected: [Option<f64>; Candidate::COUNT],
-    /// If Rondo has the calls by the rules: may they be the host's until what has to be made first is worth it, because
-    /// the host is not expected to be many times slower?
+    /// If Rondo has the calls by the rules: may they be the host's until what has to be made first is worth it?
     pub waits: bool,
     /// A challenger must take less than this part of the incumbent's time: less of a difference may be chance.
     pub margin: f64,
@@ -91,11 +92,11 @@ pub struct Turn {
     pub ahead: Option<Candidate>,
 }
 
-/// What calls saved against the host's time.
+/// What Rondo's calls saved against the host's time, on one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Saved {
     /// How many.
     pub calls: u64,
-    /// Nanoseconds, all together.
+    /// Nanoseconds, all together; negative if they took longer.
     pub nanos: i64,
 }

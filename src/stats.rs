@@ -57,7 +57,7 @@ static COUNTERS: [[Counter; COLUMNS]; Collective::COUNT] = [const {
     }; COLUMNS]
 }; Collective::COUNT];
 
-/// Calls whose saving is known, and nanoseconds that they saved, of each collective.
+/// Calls whose saving is known, and nanoseconds that they saved on this rank, of each collective.
 static SAVED: [(AtomicU64, AtomicI64); Collective::COUNT] =
     [const { (AtomicU64::new(0), AtomicI64::new(0)) }; Collective::COUNT];
 
@@ -119,7 +119,7 @@ pub fn add_time(collective: Collective, choice: Choice, time: Duration) {
     counter.nanos.fetch_add(time.as_nanos() as u64, Relaxed);
 }
 
-/// Adds what calls saved against the host's measured time.
+/// Adds what calls saved against the host's time.
 pub fn add_saved(collective: Collective, saved: Saved) {
     let (calls, nanos) = &SAVED[collective as usize];
     calls.fetch_add(saved.calls, Relaxed);
@@ -144,16 +144,19 @@ pub fn calls(collective: &str, algorithm: Option<&str>) -> Option<u64> {
     Some(counters.iter().map(|c| c.calls.load(Relaxed)).sum())
 }
 
-/// Bytes and seconds of all counters, in a fixed order: what is summed over the ranks.
+/// Bytes and seconds of all counters, in a fixed order, and the seconds that were saved in each collective: what is
+/// summed over the ranks.
 pub fn sums() -> Vec<f64> {
     let all = COUNTERS.iter().flatten();
-    all.flat_map(|c| {
+    let counters = all.flat_map(|c| {
         [
             c.bytes.load(Relaxed) as f64,
             c.nanos.load(Relaxed) as f64 / 1e9,
         ]
-    })
-    .collect()
+    });
+    let saved = SAVED.iter();
+    let saved = saved.map(|(_, nanos)| nanos.load(Relaxed) as f64 / 1e9);
+    counters.chain(saved).collect()
 }
 
 /// The report of a job.
@@ -182,7 +185,7 @@ pub struct Report {
     /// One row for each promise of the bits of reductions under which some were called.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<Promised>,
-    /// One row for each collective that Rondo was measured to be the faster in.
+    /// One row for each collective of which calls were measured by both.
     pub saved: Vec<Saving>,
     /// One row for each number of ranks and nodes of communicators.
     pub memory: Vec<Taken>,
@@ -220,10 +223,19 @@ pub struct Promised {
 pub struct Saving {
     /// Its name.
     pub collective: &'static str,
-    /// Calls that Rondo carried out on communicators of rank 0 after both it and the MPI library were measured.
+    /// Calls that Rondo carried out on communicators of rank 0, of size classes in which the MPI library had some, too.
     pub calls: u64,
-    /// Seconds that they took less than they would have by the MPI library, by the measured times of the slowest rank.
+    /// Seconds that they took less than as many calls of the MPI library's, in the mean of the summed ranks.
     pub seconds: f64,
+}
+
+/// What was saved in a collective, as a line.
+pub fn saving(collective: &str, calls: u64, seconds: f64) -> String {
+    let what = if seconds < 0.0 { "more" } else { "less" };
+    let seconds = seconds.abs();
+    format!(
+        "{collective}: {calls} calls took {seconds:.6} s {what} than the MPI library was measured to take"
+    )
 }
 
 /// A row of the report.
@@ -278,13 +290,14 @@ pub fn promises() -> Vec<Promised> {
     promises.filter(|promised| promised.calls > 0).collect()
 }
 
-/// What was saved.
-pub fn savings() -> Vec<Saving> {
-    let all = Collective::ALL.iter().zip(&SAVED);
-    let savings = all.map(|(collective, (calls, nanos))| Saving {
+/// What was saved, from the `sums` of so many ranks.
+pub fn savings(sums: &[f64], summed_ranks: u32) -> Vec<Saving> {
+    let seconds = &sums[sums.len() - Collective::COUNT..];
+    let all = Collective::ALL.iter().zip(&SAVED).zip(seconds);
+    let savings = all.map(|((collective, (calls, _)), seconds)| Saving {
         collective: collective.name(),
         calls: calls.load(Relaxed),
-        seconds: nanos.load(Relaxed) as f64 / 1e9,
+        seconds: seconds / f64::from(summed_ranks),
     });
     savings.filter(|saving| saving.calls > 0).collect()
 }
@@ -366,11 +379,7 @@ impl Report {
             );
         }
         for s in &self.saved {
-            let _ = writeln!(
-                out,
-                "{}: {} calls took {:.6} s less than the MPI library was measured to take",
-                s.collective, s.calls, s.seconds
-            );
+            let _ = writeln!(out, "{}", saving(s.collective, s.calls, s.seconds));
         }
         out
     }

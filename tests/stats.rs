@@ -67,6 +67,15 @@ bcast: 9 calls took 0.125000 s less than the MPI library was measured to take
     );
 }
 
+/// What took longer is not said to have taken less.
+#[test]
+fn what_was_lost_is_said() {
+    let mut report = report(4);
+    report.saved[0].seconds = -0.25;
+    let line = "\nbcast: 9 calls took 0.250000 s more than the MPI library was measured to take\n";
+    assert!(report.text().contains(line), "{}", report.text());
+}
+
 /// An early end shows, and where there was none, nothing does.
 #[test]
 fn what_ended_a_job_before_its_time_is_said() {

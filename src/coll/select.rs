@@ -10,7 +10,6 @@ use crate::decide::{Choice, Problem, SET_UP_US, Why};
 use crate::host::{self, Abi, Code, Host, Mpi};
 use crate::learn::{Candidate, Contest, Trials, Turn};
 use crate::report;
-use crate::stats;
 use std::ffi::c_int;
 use std::ptr;
 use std::time::Instant;
@@ -79,7 +78,6 @@ pub(super) fn select<O: Operation>(
         let Some(contest) = learnt.contest(collective, class) else {
             return Ok(());
         };
-        stats::add_saved(collective, contest.take_saved());
         judge(contest, slowest, plan, host, state, call);
     }
     if let Some(contest) = learnt.contest(collective, class) {
@@ -138,7 +136,7 @@ fn take_turn<O: Operation>(
         });
         plan.choice = choice.because(reason);
     }
-    plan.timed = turn.timed.then_some((class, turn));
+    plan.timed = (turn.timed || state.timed()).then_some((class, turn));
 }
 
 /// How many calls measurements may take.
@@ -161,7 +159,7 @@ fn slowest(own: [u64; 2], mpi: &Mpi, state: &State) -> Result<[u64; 2], Code> {
     Ok(times.map(|time| time as u64))
 }
 
-/// Carries a call out whose time counts.
+/// Carries a call out whose time counts: in a comparison, or in the statistics alone.
 #[cold]
 pub(super) fn on_trial<O: Operation>(
     (class, turn): (u8, Turn),
@@ -191,7 +189,8 @@ pub(super) fn on_trial<O: Operation>(
     if !comm::is_alive(known) {
         return done;
     }
-    if turn.candidate != Candidate::Host
+    if turn.timed
+        && turn.candidate != Candidate::Host
         && let Choice::Host(Why::NoRoom | Why::OneNode) = done.1
     {
         state.give_up_trials(); // it was the host's time, on all ranks, whatever it said to each
@@ -201,8 +200,15 @@ pub(super) fn on_trial<O: Operation>(
         return done; // an error says nothing of speed
     }
     let mut learnt = state.learnt.lock();
-    if let Some(contest) = learnt.contest(call.collective(), class) {
+    let collective = call.collective();
+    if turn.timed
+        && let Some(contest) = learnt.contest(collective, class)
+    {
         contest.time(turn, nanos);
+    }
+    if state.timed() {
+        let is_hosts = matches!(done.1, Choice::Host(_));
+        learnt.spend(collective, class, is_hosts, nanos);
     }
     done
 }

@@ -7,15 +7,16 @@
 
 #![forbid(unsafe_code)]
 
-use super::{FEW_CALLS, State};
+use super::{FEW_CALLS, State, is_alive};
 use crate::collective::{Family, LEAST_BYTES};
 use crate::decide::{self, Choice, Context, Facts, Method, SizeClass};
-use crate::host::{self, Comm, Failure, Host, Mpi, Peer, Probe};
+use crate::host::{self, Code, Comm, Failure, Host, Mpi, Peer, Probe};
 use crate::learn::Candidate;
 use crate::model::SLOW_NS_PER_KB;
 use crate::network::{self, Known, Network, START};
 use crate::report;
 use crate::stats;
+use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// What this process knows.
@@ -73,6 +74,26 @@ impl State {
         }
         self.uncalibrated.store(false, Relaxed);
         Figures::Missing
+    }
+
+    /// Takes in what the ranks have measured of these nodes on other communicators since the handshake. Collective.
+    /// True if nothing is missing any more. If the network is measured again, what is known is what calls contradicted.
+    pub fn learn_from_others(&self, mpi: &Mpi) -> Result<bool, Code> {
+        if self.network.times() > 0 {
+            return Ok(false);
+        }
+        let known = ptr::from_ref(self);
+        let mut numbers = KNOWN.numbers(Some(self.placement));
+        self.max(mpi, self.comm, &mut numbers)?;
+        if !is_alive(known) {
+            return Err(Code::intern()); // an error handler freed the communicator and came back with success
+        }
+        Ok(host::with_plain_floats(|| {
+            let before = self.facts();
+            self.network.join(&numbers);
+            self.forget_others(before);
+            !self.facts().network.lacks(self.sends_inside_nodes())
+        }))
     }
 
     /// Measures the network. Collective.

@@ -120,7 +120,7 @@ fn write(
         gamma_ns_per_kb: gamma::measured(),
         collectives: stats::rows(sums),
         promises: stats::promises(),
-        saved: stats::savings(),
+        saved: stats::savings(sums, summed_ranks),
         memory: stats::memory(),
         most_memory: (summed_ranks > 1).then_some(most_memory),
     };

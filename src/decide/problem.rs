@@ -140,7 +140,7 @@ impl Context<'_> {
                 other(slower.second),
                 other(slower.third),
             ],
-            waits: self.facts.nodes == 1,
+            waits: self.facts.may_wait(Some(bytes)),
             margin: MARGIN,
         }
     }

@@ -2,10 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use super::problem::is_doubted;
+use super::problem::{doubt, is_doubted};
 use super::{Choice, Context, Form, Method, Problem, Why, model_of};
 use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::config::{Hierarchy, Setting};
+use crate::learn::Prior;
 use crate::model::{Model, Prediction, Reach};
 use crate::schedule::Steps;
 
@@ -290,6 +291,14 @@ impl Problem for TotalExchange<'_> {
             // The user's.
             TotalExchangeAlgorithm::Hypercube | TotalExchangeAlgorithm::Mesh => None,
         }
+    }
+
+    fn prior(&self, choice: Choice) -> Option<Prior> {
+        let (class, _) = self.size_class(choice)?;
+        Some(Prior {
+            waits: self.context.facts.may_wait(self.bytes),
+            ..doubt(class, self.second())
+        })
     }
 
     fn learns(&self, choice: Choice) -> bool {

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Candidate, Prior, Saved, Trials, Turn};
+use super::{Candidate, Prior, Trials, Turn};
 
 /// A row has a part of the calls so far, up to this many: the more there are, the less chance has a say in it.
 const ROW_MAX: u16 = 32;
@@ -20,11 +20,12 @@ const CHEAP: f64 = 5.0;
 /// A challenger that is slower by more than this factor has one more call, and is out if it still is.
 const CLOSE: f64 = 1.3;
 
-/// A challenger is out after a single call if it took so many times as long.
+/// A challenger whose call took so many times as long has another one when the cost of both is its share, and is out if
+/// that one takes as long again.
 const CLEARLY: f64 = 2.0;
 
 /// Each comparison that a candidate is in again costs a quarter of what the one before might, the second one less where
-/// two calls said the same.
+/// two single calls said the same.
 const AGAIN: u64 = 4;
 const AGAIN_AFTER_TWO: u64 = 16;
 
@@ -113,8 +114,6 @@ enum Stage {
 pub struct Contest {
     /// Calls so far.
     calls: u64,
-    /// Calls of an incumbent of Rondo's, outside of comparisons or in them, of which it was not asked what they saved.
-    kept: u64,
     /// The call at which the phase goes on; those before it are the incumbent's.
     next: u64,
     phase: Phase,
@@ -122,7 +121,8 @@ pub struct Contest {
     challenger: Candidate,
     /// What this rank measured in this comparison: the incumbent, the challenger.
     own: [Sample; 2],
-    /// The slowest rank's, of each candidate; `u64::MAX` if it has none.
+    /// The slowest rank's, of each candidate, by the last comparison that came to a verdict; `u64::MAX` if it was in
+    /// none.
     agreed: [u64; Candidate::COUNT],
     /// The call at which each candidate may be tried; `u64::MAX` if it may not.
     due: [u64; Candidate::COUNT],
@@ -132,6 +132,9 @@ pub struct Contest {
     set_up_us: u32,
     /// Comparisons that each candidate lost.
     lost: [u8; Candidate::COUNT],
+    /// Candidates whose last call was so slow that another one is to show whether it always is, a bit each. The first
+    /// one finds cold caches, and connections that are still to be made.
+    suspected: u8,
     margin: f32,
 }
 
@@ -151,7 +154,6 @@ impl Contest {
         let wait = |of: Candidate| u32::try_from(due[of as usize]).unwrap_or(u32::MAX);
         let mut contest = Contest {
             calls: 0,
-            kept: 0,
             next: u64::MAX,
             phase: Phase::Try(Stage::Glance),
             incumbent: prior.default,
@@ -165,9 +167,11 @@ impl Contest {
                 Candidate::First | Candidate::Second | Candidate::Third => 0,
             },
             lost: [0; Candidate::COUNT],
+            suspected: 0,
             margin: prior.margin as f32,
         };
         contest.due[prior.default as usize] = u64::MAX;
+        contest.hold_others();
         contest.challenge();
         contest
     }
@@ -196,23 +200,6 @@ impl Contest {
     #[inline]
     pub fn is_measured(&self) -> bool {
         self.agreed[self.incumbent as usize] != u64::MAX
-    }
-
-    /// What the incumbent's calls saved since this was last asked, if both its time and the host's are known; negative
-    /// if it was slower, by less than chance may be.
-    pub fn take_saved(&mut self) -> Saved {
-        let calls = std::mem::take(&mut self.kept);
-        let times = self.times();
-        match (
-            times[Candidate::Host as usize],
-            times[self.incumbent as usize],
-        ) {
-            (Some(host), Some(own)) if self.incumbent != Candidate::Host => Saved {
-                calls,
-                nanos: (host as i64 - own as i64).saturating_mul(calls as i64),
-            },
-            _ => Saved::default(),
-        }
     }
 
     /// If the ranks must agree before the next call: this rank's times, of which the largest over all ranks are to
@@ -250,11 +237,18 @@ impl Contest {
             }
             return false;
         }
-        self.agreed[self.incumbent as usize] = slowest[0];
-        self.agreed[self.challenger as usize] = slowest[1];
-        let first = self.lost[self.incumbent as usize] + self.lost[self.challenger as usize] == 0;
         let ratio = challenger / incumbent;
         let row = self.row(trials);
+        let suspect = 1 << self.challenger as u8;
+        let was_suspected = self.suspected & suspect != 0;
+        self.suspected &= !suspect;
+        if stage == Stage::Glance && row > 1 && ratio >= CLEARLY && !was_suspected {
+            self.suspected |= suspect;
+            let least = due(ratio.min(PLAUSIBLE));
+            self.put_off(self.challenger, 2 * least, least, trials);
+            self.challenge();
+            return false;
+        }
         match stage {
             Stage::Glance | Stage::Look if row > 1 && ratio <= CLOSE => {
                 self.own = [Sample::default(); 2];
@@ -276,7 +270,14 @@ impl Contest {
             }
             Stage::Worth | Stage::Glance | Stage::Look | Stage::Race => {}
         }
-        let displaced = self.rank(ratio, stage, trials);
+        self.agreed[self.incumbent as usize] = slowest[0];
+        self.agreed[self.challenger as usize] = slowest[1];
+        let first = self.lost[self.incumbent as usize] + self.lost[self.challenger as usize] == 0;
+        let again = match stage == Stage::Look || was_suspected {
+            true => AGAIN_AFTER_TWO,
+            false => AGAIN,
+        };
+        let displaced = self.rank(ratio, again, trials);
         self.challenge_again(trials);
         first || displaced
     }
@@ -292,8 +293,8 @@ impl Contest {
     }
 
     /// Names the incumbent, where the challenger takes `ratio` times as long, and the call at which the loser comes
-    /// back. True if the incumbent is another one.
-    fn rank(&mut self, ratio: f64, stage: Stage, trials: Trials) -> bool {
+    /// back: its next comparison is to cost that part of what it may. True if the incumbent is another one.
+    fn rank(&mut self, ratio: f64, again: u64, trials: Trials) -> bool {
         let row = self.row(trials);
         let (mut loser, mut ratio) = (self.challenger, ratio);
         let displaced = ratio < f64::from(self.margin);
@@ -306,26 +307,28 @@ impl Contest {
         }
         self.due[self.incumbent as usize] = u64::MAX;
         self.due[loser as usize] = u64::MAX;
-        let lost = &mut self.lost[loser as usize];
-        if *lost < LOST_MAX {
+        let lost = self.lost[loser as usize];
+        if lost < LOST_MAX {
             // Who is slower by much has no row of calls next time.
             let cost = match ratio <= CLOSE {
                 true => f64::from(row) * (ratio - 1.0),
                 false => ratio.min(PLAUSIBLE) - 1.0,
             };
-            let again = match stage {
-                Stage::Look => AGAIN_AFTER_TWO,
-                Stage::Worth | Stage::Glance | Stage::Race => AGAIN,
-            };
-            let calls = (again * due(1.0 + cost)).max(AGAIN_MIN) * AGAIN.pow((*lost).into());
-            let most = match trials.relearn {
-                0 => u64::MAX,
-                relearn => relearn.max(due(1.0 + cost)),
-            };
-            *lost += 1;
-            self.due[loser as usize] = self.calls + out_of_step(self.calls, calls.min(most));
+            let least = due(1.0 + cost);
+            let calls = (again * least).max(AGAIN_MIN) * AGAIN.pow(lost.into());
+            self.lost[loser as usize] += 1;
+            self.put_off(loser, calls, least, trials);
         }
         displaced
+    }
+
+    /// A candidate comes back after so many calls, or after those at which all are tried again, but not before `least`.
+    fn put_off(&mut self, who: Candidate, calls: u64, least: u64, trials: Trials) {
+        let most = match trials.relearn {
+            0 => u64::MAX,
+            relearn => relearn.max(least),
+        };
+        self.due[who as usize] = self.calls + out_of_step(self.calls, calls.min(most));
     }
 
     /// Rondo has the calls after all: so its other ways, if they were never tried, are worth a comparison.
@@ -341,14 +344,6 @@ impl Contest {
     /// Counts a call, and says who has it.
     #[inline]
     pub fn begin(&mut self) -> Turn {
-        let turn = self.turn();
-        let is_kept = turn.candidate == self.incumbent && turn.candidate != Candidate::Host;
-        self.kept += u64::from(is_kept);
-        turn
-    }
-
-    #[inline]
-    fn turn(&mut self) -> Turn {
         self.calls += 1;
         if self.calls < self.next {
             return Turn {
@@ -413,12 +408,7 @@ impl Contest {
 
     /// The comparison is over: what is next?
     fn challenge_again(&mut self, trials: Trials) {
-        if self.incumbent == Candidate::Host {
-            // Where the model's best way loses, so do its others.
-            for other in OTHERS {
-                self.due[other as usize] = u64::MAX;
-            }
-        }
+        self.hold_others();
         if self.due.iter().all(|&due| due == u64::MAX) && trials.relearn > 0 {
             let best = self.agreed[self.incumbent as usize].max(1) as f64;
             self.lost = [0; Candidate::COUNT];
@@ -431,6 +421,15 @@ impl Contest {
             }
         }
         self.challenge();
+    }
+
+    /// Where the host has the calls, Rondo's best way by the model is to win them before its others have their turns.
+    fn hold_others(&mut self) {
+        if self.incumbent == Candidate::Host {
+            for other in OTHERS {
+                self.due[other as usize] = u64::MAX;
+            }
+        }
     }
 
     /// Waits for the next challenger that is due.

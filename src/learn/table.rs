@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Candidate, Contest, Prior, SIZE_CLASSES, Saved};
+use super::{Candidate, Contest, Prior, SIZE_CLASSES, Saved, Spent};
 use crate::collective::Collective;
 
 /// Size classes on a communicator about which something is learnt. Calls of others follow the rules.
@@ -23,6 +23,8 @@ pub struct Table {
     /// For each collective, up to the last one that has any, and size class, the place of its contest and one, or 0.
     places: Vec<[u8; SIZE_CLASSES]>,
     contests: Vec<Contest>,
+    /// What the calls of each took on this rank, where that is asked for.
+    spent: Vec<Spent>,
 }
 
 impl Table {
@@ -79,8 +81,6 @@ impl Table {
             // The host has the calls until they are worth it.
             prior.default = Candidate::Host;
             prior.expected[Candidate::First as usize] = Some(1.0);
-            prior.expected[Candidate::Second as usize] = None;
-            prior.expected[Candidate::Third as usize] = None;
         }
         self.contests.reserve_exact(1);
         self.contests.push(Contest::new(&prior, set_up_us));
@@ -109,12 +109,26 @@ impl Table {
         nearest.map(|(_, ratio)| ratio)
     }
 
+    /// A call of a contest took this rank so long, by the host or by Rondo. Nothing is decided by it.
+    pub fn spend(&mut self, collective: Collective, class: u8, is_hosts: bool, nanos: u64) {
+        let Some(classes) = self.places.get(collective as usize) else {
+            return;
+        };
+        let Some(contest) = usize::from(classes[usize::from(class)]).checked_sub(1) else {
+            return;
+        };
+        if self.spent.len() <= contest {
+            self.spent.resize(contest + 1, Spent::default());
+        }
+        self.spent[contest].add(is_hosts, nanos);
+    }
+
     /// Takes what was saved in each collective.
     pub fn take_saved(&mut self, mut each: impl FnMut(Collective, Saved)) {
         for (&collective, classes) in Collective::ALL.iter().zip(&self.places) {
             for &place in classes {
-                if let Some(contest) = self.contests.get_mut(usize::from(place).wrapping_sub(1)) {
-                    each(collective, contest.take_saved());
+                if let Some(spent) = self.spent.get_mut(usize::from(place).wrapping_sub(1)) {
+                    each(collective, spent.take_saved());
                 }
             }
         }
@@ -134,12 +148,14 @@ impl Table {
     /// Forgets the contests for which `is_stale` says so of their collective and the number of their size class.
     pub fn forget(&mut self, mut is_stale: impl FnMut(Collective, u8) -> bool) {
         let old = std::mem::take(&mut self.contests);
+        let spent = std::mem::take(&mut self.spent);
         for (&collective, classes) in Collective::ALL.iter().zip(&mut self.places) {
             for (class, place) in (0u8..).zip(classes) {
                 if let Some(contest) = usize::from(*place).checked_sub(1) {
                     *place = 0;
                     if !is_stale(collective, class) {
                         self.contests.push(old[contest].clone());
+                        (self.spent).push(spent.get(contest).copied().unwrap_or_default());
                         *place = self.contests.len() as u8;
                     }
                 }
@@ -149,6 +165,8 @@ impl Table {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.places.capacity() * SIZE_CLASSES + self.contests.capacity() * size_of::<Contest>()
+        self.places.capacity() * SIZE_CLASSES
+            + self.contests.capacity() * size_of::<Contest>()
+            + self.spent.capacity() * size_of::<Spent>()
     }
 }

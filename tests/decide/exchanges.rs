@@ -271,3 +271,21 @@ fn the_second_candidate_is_the_other_way() {
         assert_eq!(prior.expected[Candidate::Third as usize], None);
     }
 }
+
+/// What Rondo needs is made when short exchanges are worth it.
+#[test]
+fn short_exchanges_wait_for_what_is_made_first() {
+    let config = Config::default();
+    let context = Context {
+        collective: Collective::Alltoall,
+        facts: measured(4, 4),
+        config: &config,
+    };
+    let call = TotalExchange {
+        context,
+        bytes: Some(16 * 8),
+    };
+    let choice = call.choose();
+    assert!(by(choice).is_ok(), "{choice:?}");
+    assert!(call.prior(choice).unwrap().waits);
+}

@@ -193,14 +193,23 @@ fn no_candidate_has_blocks_that_are_too_long() {
     }
 }
 
-/// Within a node the host is not expected to be many times slower; between nodes it may be.
+/// Within a node the host is not expected to be many times slower; between nodes it may be, where calls are not short.
 #[test]
-fn what_is_made_first_may_wait_within_a_node_only() {
+fn what_is_made_first_may_wait_within_a_node_and_for_short_calls() {
     let default = Config::default();
-    let waits = |facts| of_bcast(facts, 20 << 10, &default).map(|prior| prior.waits);
-    assert_eq!((waits(NODE), waits(NODES)), (Some(true), Some(false)));
-    let waits = |facts| of_bcast(facts, 1 << 20, &default).unwrap().waits;
-    assert_eq!((waits(NODE), waits(NODES)), (true, false));
+    let waits = |facts, bytes| of_bcast(facts, bytes, &default).unwrap().waits;
+    assert!(waits(NODE, 20 << 10) && waits(NODE, 1 << 20));
+    assert!(waits(NODES, 20 << 10) && waits(NODES, 32767));
+    assert!(!waits(NODES, 32768) && !waits(NODES, 1 << 20));
+    let waits = |block| {
+        let prior = of_allgather(NODES, &[block; 8], Setting::Auto, &default);
+        prior.unwrap().waits
+    };
+    assert_eq!((waits(4095), waits(4096)), (true, false));
+    // All blocks together count. Where not every rank knows them, most calls are short.
+    let waits = |block| of(&gather(apart(64), block, &default)).unwrap().waits;
+    assert!(waits(Some(511)) && waits(None));
+    assert!(!waits(Some(512)));
 }
 
 #[test]

@@ -1081,6 +1081,40 @@ fn the_host_is_tried_where_no_bit_depends_on_it() {
     assert!(learns(SUM_OF_DOUBLES, &off).is_some());
 }
 
+/// On one node the host has the calls until what Rondo needs is worth it, where bits allow. Over nodes the first short
+/// ones do without that in another way.
+#[test]
+fn exact_reductions_wait_on_one_node() {
+    let waits = |facts, bytes, operator, config: &Config| {
+        let call = Reduction {
+            context: Context {
+                collective: Collective::Allreduce,
+                facts,
+                config,
+            },
+            bytes,
+            unit: 8,
+            longest: bytes / 8,
+            fullest: bytes,
+            operator,
+        };
+        let choice = call.choose();
+        assert!(
+            matches!(choice, Choice::Rondo(Method { why: Why::Auto, .. })),
+            "{choice:?}"
+        );
+        call.prior(choice).unwrap().waits
+    };
+    let default = Config::default();
+    for bytes in [4 << 10, 1 << 20] {
+        assert!(waits(NODE, bytes, SUM_OF_INTEGERS, &default), "{bytes}");
+        assert!(!waits(NODE, bytes, SUM_OF_DOUBLES, &default), "{bytes}");
+        let off = promised(Reproducible::Off);
+        assert!(waits(NODE, bytes, SUM_OF_DOUBLES, &off), "{bytes}");
+    }
+    assert!(!waits(full(8, 1), 1 << 20, SUM_OF_INTEGERS, &default));
+}
+
 /// A network may have a barrier of its own. Where the host has the calls, nothing is tried; but rules say who has any.
 #[test]
 fn the_host_is_tried_where_barriers_are_rondos_and_rules_hold_for_all() {

@@ -4,6 +4,7 @@
 
 use super::findings::{self, Evidence, Finding};
 use crate::{Failure, bench::output::Sink, output};
+use rondo::stats;
 use serde::Serialize;
 use serde_json::Value;
 use std::{io::Write, path::Path};
@@ -121,10 +122,8 @@ fn collectives(statistics: &Value) -> Vec<String> {
     }
     for row in &saved {
         let seconds = row["seconds"].as_f64().unwrap_or(0.0);
-        let (collective, calls) = (word(row, "collective"), &row["calls"]);
-        lines.push(format!(
-            "{collective}: {calls} calls took {seconds:.6} s less than the MPI library was measured to take"
-        ));
+        let calls = row["calls"].as_u64().unwrap_or(0);
+        lines.push(stats::saving(&word(row, "collective"), calls, seconds));
     }
     let own = calls.iter().filter(|row| row["algorithm"] != "host");
     let own: u64 = own.filter_map(|row| row["calls"].as_u64()).sum();
