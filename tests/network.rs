@@ -246,6 +246,37 @@ fn only_what_is_known_is_told() {
     assert_eq!(rate.text(), "82 ns/KiB between nodes, 0.5 us inside a node");
 }
 
+/// Over latency a connection sends its first 14 kB at once, and waits for their acknowledgement. That is not the rate of
+/// the link: taken for it, the wire would hold 32 KiB in a round trip on every network, and none would be far.
+#[test]
+fn a_round_trip_of_tcp_is_not_taken_for_the_rate() {
+    const BLOCK: f64 = 16384.0;
+    for (trip, rate) in [(0.1, 125e6), (0.02, 25e6), (4e-3, 25e6), (1e-4, 25e6)] {
+        // The blocks follow a short message, and each is there as its last byte is.
+        let arrival = |bytes: f64, flight: f64| {
+            let waits = if bytes > flight { trip } else { 0.0 };
+            waits + (bytes / rate).max((bytes - flight) / rate)
+        };
+        // That of a new connection, one that ends in the second block, and one that holds all.
+        for flight in [14480.0, 24000.0, 1e6] {
+            let first = arrival(BLOCK, flight);
+            let second = arrival(2.0 * BLOCK, flight) - first;
+            let per_byte = Probe::slow_byte_of(first, second, trip).expect("there is one");
+            let shown = 1.0 / per_byte;
+            let case = format!("{shown} of {rate} over {trip} s, {flight} bytes at once");
+            assert!(shown >= 0.99 * rate && shown <= 1.5 * rate, "{case}");
+        }
+    }
+    // A link that is slow, and near.
+    assert_eq!(
+        Probe::slow_byte_of(1.0 * BLOCK, 1.1 * BLOCK, 0.01),
+        Some(1.0)
+    );
+    // What came together shows nothing.
+    assert_eq!(Probe::slow_byte_of(1e-3, 0.0, 1e-3), None);
+    assert_eq!(Probe::slow_byte_of(1e-3, -1.0, 1e-3), None);
+}
+
 #[test]
 fn a_figure_survives_being_measured_very_often() {
     let shared = Shared::new();
