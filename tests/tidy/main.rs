@@ -64,6 +64,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "config",
             "decide",
             "engine",
+            "flow",
             "hash",
             "host",
             "learn",
