@@ -74,6 +74,46 @@ fn ranks_agree_on_the_median_of_the_pairs() {
     assert_eq!(agreed(&many), Some(2.0));
 }
 
+/// Neighbours may share a switch; and the last one of an odd number is measured the second time.
+#[test]
+fn nodes_are_measured_with_those_that_are_half_of_all_away() {
+    let others = |nodes, times| -> Vec<_> {
+        (0..nodes)
+            .map(|node| network::pair(node, nodes, times).1)
+            .collect()
+    };
+    assert_eq!(others(4, 0), [2, 3, 0, 1].map(Some));
+    assert_eq!(others(3, 0), [Some(1), Some(0), None]);
+    assert_eq!(others(3, 1), [Some(2), None, Some(0)]);
+    assert_eq!(others(1, 0), [None]);
+    for nodes in 1..40 {
+        let mut left_out = Vec::new();
+        for times in 0..nodes {
+            let pairs: Vec<_> = (0..nodes)
+                .map(|node| network::pair(node, nodes, times))
+                .collect();
+            for (node, &(number, other)) in (0u32..).zip(&pairs) {
+                match other {
+                    Some(other) => {
+                        let distance = node.abs_diff(other);
+                        assert!(distance == nodes / 2 || distance == nodes.div_ceil(2));
+                        assert_eq!(pairs[other as usize], (number, Some(node)));
+                        assert!(number < nodes / 2);
+                    }
+                    None => left_out.push(node),
+                }
+            }
+        }
+        left_out.sort_unstable();
+        let all: Vec<_> = (0..nodes).collect();
+        assert_eq!(
+            left_out,
+            if nodes % 2 == 1 { all } else { vec![] },
+            "{nodes} nodes"
+        );
+    }
+}
+
 #[test]
 fn a_file_cannot_name_figures_that_no_network_has() {
     assert_eq!(START.check(), Ok(()));
