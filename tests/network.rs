@@ -156,7 +156,7 @@ proptest! {
         prop_assert!(between.broadcast_us(Reach::among(32), bytes) >= 0.0);
         prop_assert!(between.blocks(Reach::among(32), bytes, 1 << 16, 1) >= 1);
         prop_assert!(between.latency(bytes) >= 1);
-        prop_assert!(between.long_block(64) >= 1024);
+        prop_assert!(between.long_block(64, true) >= 1024);
     }
 }
 
@@ -271,21 +271,6 @@ fn what_a_clock_cannot_show_is_not_believed() {
     assert_eq!(sending(&[]), None);
 }
 
-#[test]
-fn only_what_is_known_is_told() {
-    let one = Network {
-        gap_us: Some(3.0),
-        ..Network::default()
-    };
-    assert_eq!(one.text(), "a message every 3.0 us");
-    let rate = Network {
-        beta_ns_per_kb: Some(82.4),
-        node_alpha_us: Some(0.5),
-        ..Network::default()
-    };
-    assert_eq!(rate.text(), "82 ns/KiB between nodes, 0.5 us inside a node");
-}
-
 /// Over latency a connection sends its first 14 kB at once, and waits for their acknowledgement. That is not the rate of
 /// the link: taken for it, the wire would hold 32 KiB in a round trip on every network, and none would be far.
 #[test]
@@ -315,6 +300,21 @@ fn a_round_trip_of_tcp_is_not_taken_for_the_rate() {
     // What came together shows nothing.
     assert_eq!(Probe::slow_byte_of(1e-3, 0.0, 1e-3), None);
     assert_eq!(Probe::slow_byte_of(1e-3, -1.0, 1e-3), None);
+}
+
+#[test]
+fn only_what_is_known_is_told() {
+    let one = Network {
+        gap_us: Some(3.0),
+        ..Network::default()
+    };
+    assert_eq!(one.text(), "a message every 3.0 us");
+    let rate = Network {
+        beta_ns_per_kb: Some(82.4),
+        node_alpha_us: Some(0.5),
+        ..Network::default()
+    };
+    assert_eq!(rate.text(), "82 ns/KiB between nodes, 0.5 us inside a node");
 }
 
 #[test]
