@@ -22,6 +22,7 @@ use crate::collective::Collective;
 use crate::config::{self, Config, Reproducible, StatsFormat};
 use crate::decide::{Facts, Why};
 use crate::engine::{Part, Schedules, Scratch, rooted};
+use crate::flow::Volume;
 use crate::host::{self, Abi, Attribute, Code, Comm, Host, InFlight, Mpi, Requests};
 use crate::learn;
 use crate::network::{self, Network, Placement};
@@ -51,10 +52,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Requests of sends at a time. What is under way is bounded by [`crate::flow`].
 pub const SEND_WINDOW: u32 = 64;
-
-/// After so many bytes of calls whose bytes all ranks know, they agree on what they learnt of the network for the first
-/// time.
-const FIRST_AGREEMENT_BYTES: u64 = 256 << 10;
 
 /// So many short reductions and barriers on a communicator do without a private one, and without figures of the network
 /// that would take one. In a simulation a call stands for many.
@@ -128,9 +125,8 @@ pub struct State {
 pub struct Work {
     /// Calls that Rondo took on, counted alike on all ranks.
     sequence: u64,
-    /// Bytes of those among them whose bytes all ranks know, since they agreed on what is known of the network, and
-    /// until they do so again.
-    volume: (u64, u64),
+    /// Bytes of those among them whose bytes all ranks know.
+    volume: Volume,
     /// The schedules of broadcasts among all ranks.
     pub schedules: Schedules,
     /// How many bytes each rank has in a collective.
@@ -402,15 +398,8 @@ impl Work {
     }
 
     /// Counts the bytes of a call, which all ranks know. Are they to agree on what is known of the network before it?
-    /// Rarely, and ever less often, because that takes time as well.
     pub fn is_to_agree(&mut self, bytes: u64) -> bool {
-        let (volume, until) = &mut self.volume;
-        let due = *volume >= (*until).max(FIRST_AGREEMENT_BYTES);
-        if due {
-            (*volume, *until) = (0, (*until).max(FIRST_AGREEMENT_BYTES) * 4);
-        }
-        *volume = volume.saturating_add(bytes);
-        due
+        self.volume.is_to_agree(bytes)
     }
 }
 

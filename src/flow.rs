@@ -15,15 +15,16 @@
 //! that no queue is in it: a window that followed round trips as they are would grow with the queues that it makes. The
 //! window is a small one, which any network can take, and a multiple of what the path carries in a round trip beyond
 //! the rate of the small one. So it stays small where that already fills the link, be it that several ranks send to
-//! one.
+//! one. Two messages may be under way even if they are longer than the window.
 //!
 //! **Far networks.** Where the wire alone holds more than the small window in a round trip, it is known what the small
 //! one would do: a window in each round trip. To try it would take many of them. There latency and rate, as they are
 //! known from elsewhere, say how large the window is ([`Flow::expect`]).
 //!
 //! **Shallow buffers.** Where a window that is larger by a quarter or more shows a rate that is as much lower, the
-//! network has no room for it: switches lose what they cannot hold. Then the window that showed the higher rate is the
-//! largest one until the rate is another one ([`Flow::agree`]).
+//! network has no room for it: switches lose what they cannot hold. If two agreements in a row say so, the window that
+//! showed the higher rate is the largest one until the rate is another one, or for some agreements, each time for longer
+//! ([`Flow::agree`]).
 //!
 //! **All ranks have the same window.** Acknowledgements to a rank share links with what others send, so a rank whose
 //! window is smaller than that of others is as slow as their queues make it, whatever its own figures are: half of the
@@ -39,6 +40,9 @@
 
 #![forbid(unsafe_code)]
 
+mod rein;
+
+use rein::Rein;
 use std::cmp::Reverse;
 use std::collections::{TryReserveError, VecDeque};
 
@@ -73,6 +77,10 @@ const PACE: u64 = 4;
 
 /// Bytes of an epoch at the least, whatever the window: a link may let a burst through faster than it is.
 const EPOCH_BYTES: u64 = 256 << 10;
+
+/// Bytes of calls before the ranks agree for the first time, and between two agreements at the most.
+const FIRST_AGREEMENT_BYTES: u64 = 256 << 10;
+const AGREEMENT_BYTES_MAX: u64 = 1 << 30;
 
 /// Edges that are remembered, at the most, or for twice as many ranks as a call has sent to.
 const EDGES: usize = 1024;
@@ -170,6 +178,27 @@ fn rate((bytes, time): (u64, u64)) -> u64 {
     (u128::from(bytes) * 1_000_000_000 / u128::from(time.max(1))) as u64
 }
 
+/// Bytes of calls whose bytes all ranks know, since they agreed on figures, and until they do so again.
+#[derive(Debug, Default)]
+pub struct Volume {
+    bytes: u64,
+    until: u64,
+}
+
+impl Volume {
+    /// Counts the bytes of a call. Are the ranks to agree before it? Rarely, and ever less often, because that takes
+    /// time as well; but often enough to see that the network is another one.
+    pub fn is_to_agree(&mut self, bytes: u64) -> bool {
+        let until = self.until.max(FIRST_AGREEMENT_BYTES);
+        let due = self.bytes >= until;
+        if due {
+            (self.bytes, self.until) = (0, (until * 4).min(AGREEMENT_BYTES_MAX));
+        }
+        self.bytes = self.bytes.saturating_add(bytes);
+        due
+    }
+}
+
 /// What ranks tell each other of the network as they see it: the numbers are to be replaced by their maximum over all
 /// ranks, for [`Flow::agree`].
 pub type Figures = [i64; 6];
@@ -203,6 +232,8 @@ pub struct Flow {
     whole_span: (u64, u64),
     /// Has the window held this rank up in this epoch?
     limited: bool,
+    /// Bytes of two messages like the longest one since the ranks agreed.
+    pair: u64,
     /// The largest rate since the ranks agreed, in bytes per second.
     rate: u64,
     /// The same with the small window.
@@ -215,10 +246,8 @@ pub struct Flow {
     agreed: u64,
     /// The window of a far network.
     far: Option<u64>,
-    /// The highest rate that the ranks agreed on, in bytes per second, and the window that showed it.
-    best: Option<(u64, u64)>,
-    /// No window is larger: with more, the network carried much less.
-    ceiling: Option<u64>,
+    /// What was shown of the network's buffers.
+    rein: Rein,
     /// Bytes that the wire to another node holds one way. 0: not known.
     wire: u64,
 }
@@ -316,7 +345,7 @@ impl Flow {
             (None, 0) => FIRST_WINDOW,
             (None, window) => window,
         };
-        self.ceiling.map_or(window, |ceiling| window.min(ceiling))
+        (self.rein.ceiling).map_or(window, |ceiling| window.min(ceiling))
     }
 
     /// Is it being measured what the small window does?
@@ -347,10 +376,10 @@ impl Flow {
         let [sustained, window] = [sustained, window].map(|it| u64::try_from(it).ok());
         let sustained = sustained.filter(|&rate| rate > 0);
         if let (Some(rate), Some(window @ 1..)) = (sustained, window) {
-            self.rein(rate, window);
+            self.rein.see(rate, window);
         }
         (self.rate, self.small_rate, self.span) = (0, None, (0, 0));
-        self.limited = false;
+        (self.limited, self.pair) = (false, 0);
         (self.sustained, self.probed) = (0, 0);
         for edge in &mut self.edges {
             edge.round_trip = u32::MAX;
@@ -359,34 +388,14 @@ impl Flow {
         if rate > 0 && (i64::MIN + 1..0).contains(&small) && longest >= 0 {
             // The slowest rank's, because a few acknowledgements that come together seem to be a high rate.
             let small = !small;
-            // Between the two, so that neither a lucky rank nor one that was kept from running says it alone.
-            let round_trip = ((longest as f64) * (!shortest as f64)).sqrt();
+            // Between the two, so that neither a lucky rank nor one that was kept from running says it alone. But a
+            // rank that is far from all others, as the only one, is not held up for many of its round trips.
+            let mean = ((longest as f64) * (!shortest as f64)).sqrt();
+            let round_trip = mean.max(longest as f64 / 2.0);
             let more = (rate - small).max(0) as f64 / 1e9 * round_trip;
             self.agreed = (SMALL_WINDOW + (ROUND_TRIPS * more) as u64).min(RANK_BYTES);
         }
         sustained
-    }
-
-    /// The ranks had this rate, with this window. A buffer of the network that is smaller than the window loses what
-    /// does not fit, or makes all wait.
-    fn rein(&mut self, rate: u64, window: u64) {
-        let is_much_larger = |one: u64, other: u64| one > other.saturating_add(other / 4);
-        let Some((best, at)) = self.best else {
-            self.best = Some((rate, window));
-            return;
-        };
-        if is_much_larger(rate, best) {
-            (self.best, self.ceiling) = (Some((rate, window)), None);
-        } else if rate >= best {
-            self.best = Some((rate, window));
-        } else if is_much_larger(best, rate) {
-            if is_much_larger(window, at) {
-                self.ceiling = Some(at);
-            } else if !is_much_larger(at, window) {
-                // The network is another one now.
-                (self.best, self.ceiling) = (Some((rate, window)), None);
-            }
-        }
     }
 
     /// May a message of `bytes` bytes to rank `to` leave, and how? About `more` bytes follow it to that rank in this
@@ -395,7 +404,9 @@ impl Flow {
         let (bound, frequency) = (self.bound, self.frequency);
         let bytes = bytes + MESSAGE_BYTES;
         let all = self.flying + bytes;
-        let window = self.window();
+        // Of two messages one travels while the other is answered, however long they are.
+        let window = self.window().max(2 * bytes);
+        self.pair = self.pair.max(2 * bytes);
         let i = self.edge(to);
         let edge = &self.edges[i];
         let waits = edge.marks > 0;
@@ -499,13 +510,14 @@ impl Flow {
 
     /// The end of an epoch, if it is one.
     fn judge(&mut self) {
-        let epoch = EPOCH_BYTES.max(2 * self.window());
+        // Answers to all that a window holds may be noticed at once.
+        let epoch = EPOCH_BYTES.max(2 * self.window().max(self.pair));
         if self.whole_span.0 >= epoch {
             self.sustained = self.sustained.max(rate(self.whole_span));
             self.whole_span = (0, 0);
         }
         match self.is_probing() {
-            true if self.span.0 >= PROBE_BYTES && self.limited => {
+            true if self.span.0 >= PROBE_BYTES.max(self.pair) && self.limited => {
                 self.small_rate = Some(rate(self.span))
             }
             false if self.span.0 >= epoch => {

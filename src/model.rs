@@ -58,6 +58,9 @@ const LONG_BLOCK_MIN: u64 = 1024;
 /// of its fixed cost is not the root's time.
 const LONG_BLOCK_MAX: u64 = 32 << 10;
 
+/// Long blocks that the root of a gather has in flight. Of more ranks, it asks for each.
+const ASKED_AT_A_TIME: u64 = 64;
+
 /// The largest radix of an all-broadcast of whole parts: the number of messages at a time.
 const RADIX_MAX: u32 = 64;
 
@@ -426,18 +429,28 @@ impl Model {
         self.beta_us() * bytes as f64 >= others * self.gap()
     }
 
-    /// From how many bytes on a block of a gather or scatter among `p` ranks goes straight from or to the
-    /// root.
+    /// From how many bytes on a block of a gather, or else a scatter, among `p` ranks goes straight to or from the root.
     ///
     /// Straight, the root spends `ROOT_SHARE` alpha on each of p - 1 messages, or two gaps where most of alpha is the
-    /// network's; through the tree, the
-    /// last block comes after q - 1 more messages, each of which takes `PASSING_NS` more for a byte of
-    /// a block. In both the root's link carries every byte once, so beta does not matter. (docs/algorithms.md)
-    pub fn long_block(&self, p: u32) -> u64 {
+    /// network's, but no less than it takes to ask for them; through the tree, the last block comes after q - 1 more
+    /// messages, each of which takes `PASSING_NS` more for a byte of a block. In both the root's link carries every byte once, so beta does not matter. (docs/algorithms.md)
+    pub fn long_block(&self, p: u32, gathers: bool) -> u64 {
         let q = f64::from(p.max(2).next_power_of_two().trailing_zeros());
-        let saved_us = self.root_us() * (f64::from(p) - 1.0) - self.alpha_us * (q - 1.0);
+        let others = u64::from(p.max(1) - 1);
+        let asked_us = if gathers { self.asked_us(others) } else { 0.0 };
+        let straight_us = (self.root_us() * others as f64).max(asked_us);
+        let saved_us = straight_us - self.alpha_us * (q - 1.0);
         let bytes = saved_us * 1000.0 / (q * PASSING_NS);
         (bytes as u64).clamp(LONG_BLOCK_MIN, LONG_BLOCK_MAX)
+    }
+
+    /// Microseconds in which a root asks for so many long blocks, if they are more than it can receive at a time: a round
+    /// trip for each window.
+    fn asked_us(&self, blocks: u64) -> f64 {
+        match blocks > ASKED_AT_A_TIME {
+            true => 2.0 * self.alpha_us * blocks as f64 / ASKED_AT_A_TIME as f64,
+            false => 0.0,
+        }
     }
 
     /// What a root spends on each of many messages that come, or go, one after the other: receiving takes twice as long

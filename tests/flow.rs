@@ -1,6 +1,6 @@
 //! The law of in-flight control on invented networks: it fills the link, and does not fill queues.
 
-use rondo::flow::{EDGE_BYTES, Flow, RANK_BYTES, SMALL_WINDOW, Verdict};
+use rondo::flow::{EDGE_BYTES, Flow, RANK_BYTES, SMALL_WINDOW, Verdict, Volume};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -307,6 +307,75 @@ fn what_a_fast_network_carries_is_measured() {
     assert_eq!(flow.window(), SMALL_WINDOW + 400_000);
 }
 
+/// Of two long blocks, one travels while the other is answered: neither the first window nor the small one has room for
+/// two.
+#[test]
+fn long_blocks_do_not_go_one_at_a_time() {
+    for (block, latency) in [(32 << 10, 100.0), (128 << 10, 400.0), (1 << 20, 4000.0)] {
+        let network = Network {
+            latency,
+            block,
+            rate: 125.0,
+            ..QUIET
+        };
+        let mut flows = flows(network);
+        let outcome = calls(network, &mut flows, 16 << 20, 1);
+        is_in_time(network, &outcome, 1.12);
+    }
+}
+
+/// Two ranks, each with a link of its own, that make the same calls. The times of the last call.
+fn side_by_side(networks: [Network; 2], bytes: u64) -> [f64; 2] {
+    let mut flows = [Flow::default(), Flow::default()];
+    let mut times = [0.0; 2];
+    for call in 0..6 {
+        for (i, network) in networks.into_iter().enumerate() {
+            times[i] = calls(network, &mut flows[i..=i], bytes, 1).time;
+        }
+        if call < 4 {
+            agree(&mut flows);
+        }
+    }
+    println!("{times:?}, {} bytes", flows[0].window());
+    times
+}
+
+/// All ranks have the same window, and a single one is far from the others: most round trips are short.
+#[test]
+fn one_far_edge_is_not_held_up_by_the_others() {
+    let near = Network {
+        latency: 20.0,
+        busy: 5.0,
+        block: 16 << 10,
+        ..QUIET
+    };
+    let far = Network {
+        latency: 50_000.0,
+        ..near
+    };
+    let [_, time] = side_by_side([near, far], 16 << 20);
+    let least = least(far);
+    assert!(time < 1.4 * least, "{time} of {least}");
+}
+
+/// A rank whose link is slow has long round trips as well, of its own queue. It and the others are as fast as their
+/// links.
+#[test]
+fn one_slow_edge_holds_nobody_up() {
+    let fast = Network {
+        latency: 100.0,
+        ..QUIET
+    };
+    let slow = Network {
+        rate: fast.rate / 20.0,
+        ..fast
+    };
+    let times = side_by_side([fast, slow], 16 << 20);
+    for (time, network) in times.into_iter().zip([fast, slow]) {
+        assert!(time < 1.12 * least(network), "{time}: {network:?}");
+    }
+}
+
 #[test]
 fn a_way_back_that_is_longer_counts_as_well() {
     fills_the_link(Network {
@@ -407,6 +476,29 @@ fn late_receivers_and_bursts_are_not_a_fast_link() {
                     "{case}"
                 );
             }
+        }
+    }
+}
+
+/// The answers to two long blocks are noticed at the same time by a rank that is busy. One of them after no time is no
+/// rate.
+#[test]
+fn answers_that_come_together_are_not_a_fast_link() {
+    for block in [128 << 10, 256 << 10, 1 << 20] {
+        for busy in [5000.0, 20_000.0] {
+            let network = Network {
+                block,
+                busy,
+                rate: 125.0,
+                ..QUIET
+            };
+            let mut flows = flows(network);
+            let rate = rate(network, &mut flows, 32 << 20);
+            let case = format!("{rate:?}, {network:?}");
+            assert!(
+                rate.is_some_and(|rate| rate <= 1.3 * network.rate),
+                "{case}"
+            );
         }
     }
 }
@@ -579,6 +671,7 @@ fn a_smaller_window_lasts_as_long_as_its_reason() {
     // The window of the thin network is half as large, and little is lost.
     call(thin, &mut flows);
     call(shallow, &mut flows);
+    call(shallow, &mut flows);
     flows[0].expect(shallow.latency, shallow.rate);
     let small = flows[0].window();
     assert!(small < 300 << 10, "{small}");
@@ -589,6 +682,85 @@ fn a_smaller_window_lasts_as_long_as_its_reason() {
     call(fat, &mut flows);
     flows[0].expect(fat.latency, fat.rate);
     assert!(flows[0].window() > 1 << 20, "{}", flows[0].window());
+}
+
+/// The window of a near network, which needs a large one because its processes are busy, in calls of which some are
+/// disturbed, and the rate of the last call.
+fn disturbed(is_disturbed: impl Fn(u32) -> bool) -> (u64, f64) {
+    let busy = Network {
+        busy: 4000.0,
+        latency: 100.0,
+        rate: 50.0,
+        block: 16 << 10,
+        ..QUIET
+    };
+    let mut flows = flows(busy);
+    let mut time = 0.0;
+    for call in 0..12 {
+        let rate = match is_disturbed(call) {
+            true => busy.rate / 3.0,
+            false => busy.rate,
+        };
+        time = calls(Network { rate, ..busy }, &mut flows, 16 << 20, 1).time;
+        agree(&mut flows);
+    }
+    (flows[0].window(), f64::from(16 << 20) / time)
+}
+
+/// What disturbs calls between two agreements says nothing of buffers; and what disturbs them for longer is over at
+/// some time.
+#[test]
+fn a_disturbance_does_not_make_the_window_small_for_good() {
+    let (window, rate) = disturbed(|_| false);
+    for disturbed in [
+        disturbed(|call| call == 1),
+        disturbed(|call| call == 1 || call == 2),
+    ] {
+        assert!(4 * disturbed.0 > 3 * window, "{disturbed:?}, not {window}");
+        assert!(disturbed.1 > 0.9 * rate, "{disturbed:?}, not {rate}");
+    }
+}
+
+/// A buffer that is shallow may be so for good. Then a larger window is tried ever less often.
+#[test]
+fn a_shallow_buffer_is_not_forgotten_again_and_again() {
+    let mut flow = Flow::default();
+    flow.reserve(64, 1).unwrap();
+    let mut large = Vec::new();
+    for agreement in 0..300 {
+        flow.expect(2000.0, if agreement == 0 { 25.0 } else { 100.0 });
+        let window = flow.window();
+        let fits = window <= 512 << 10;
+        if !fits {
+            large.push(agreement);
+        }
+        let rate = if fits { 25_000_000 } else { 10_000_000 };
+        flow.agree([rate, i64::MIN, i64::MIN, i64::MIN, rate, window as i64]);
+    }
+    // It is believed the second time only, and tried again.
+    assert_eq!(large[..4], [1, 2, 7, 8]);
+    assert!(large.len() < 20, "{large:?}");
+}
+
+/// What the ranks found of the network they tell each other ever less often, but do not stop to.
+#[test]
+fn ranks_agree_again_after_a_gibibyte_at_the_latest() {
+    let mut volume = Volume::default();
+    let mut since = 0u64;
+    let mut waits = Vec::new();
+    for _ in 0..1 << 16 {
+        if volume.is_to_agree(256 << 10) {
+            waits.push(since);
+            since = 0;
+        }
+        since += 256 << 10;
+    }
+    assert_eq!(waits[..4], [256 << 10, 1 << 20, 4 << 20, 16 << 20]);
+    assert!(
+        waits.is_sorted() && *waits.last().unwrap() == 1 << 30,
+        "{waits:?}"
+    );
+    assert!(waits.len() > 16, "{waits:?}");
 }
 
 #[test]

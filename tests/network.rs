@@ -74,6 +74,46 @@ fn ranks_agree_on_the_median_of_the_pairs() {
     assert_eq!(agreed(&many), Some(2.0));
 }
 
+/// Neighbours may share a switch; and the last one of an odd number is measured the second time.
+#[test]
+fn nodes_are_measured_with_those_that_are_half_of_all_away() {
+    let others = |nodes, times| -> Vec<_> {
+        (0..nodes)
+            .map(|node| network::pair(node, nodes, times).1)
+            .collect()
+    };
+    assert_eq!(others(4, 0), [2, 3, 0, 1].map(Some));
+    assert_eq!(others(3, 0), [Some(1), Some(0), None]);
+    assert_eq!(others(3, 1), [Some(2), None, Some(0)]);
+    assert_eq!(others(1, 0), [None]);
+    for nodes in 1..40 {
+        let mut left_out = Vec::new();
+        for times in 0..nodes {
+            let pairs: Vec<_> = (0..nodes)
+                .map(|node| network::pair(node, nodes, times))
+                .collect();
+            for (node, &(number, other)) in (0u32..).zip(&pairs) {
+                match other {
+                    Some(other) => {
+                        let distance = node.abs_diff(other);
+                        assert!(distance == nodes / 2 || distance == nodes.div_ceil(2));
+                        assert_eq!(pairs[other as usize], (number, Some(node)));
+                        assert!(number < nodes / 2);
+                    }
+                    None => left_out.push(node),
+                }
+            }
+        }
+        left_out.sort_unstable();
+        let all: Vec<_> = (0..nodes).collect();
+        assert_eq!(
+            left_out,
+            if nodes % 2 == 1 { all } else { vec![] },
+            "{nodes} nodes"
+        );
+    }
+}
+
 #[test]
 fn a_file_cannot_name_figures_that_no_network_has() {
     assert_eq!(START.check(), Ok(()));
@@ -116,7 +156,7 @@ proptest! {
         prop_assert!(between.broadcast_us(Reach::among(32), bytes) >= 0.0);
         prop_assert!(between.blocks(Reach::among(32), bytes, 1 << 16, 1) >= 1);
         prop_assert!(between.latency(bytes) >= 1);
-        prop_assert!(between.long_block(64) >= 1024);
+        prop_assert!(between.long_block(64, true) >= 1024);
     }
 }
 
@@ -229,6 +269,37 @@ fn what_a_clock_cannot_show_is_not_believed() {
     assert_eq!(sending(&[1.0, 1.1, 0.9, 1.0]), None);
     assert_eq!(sending(&[1.0, 0.9]), None);
     assert_eq!(sending(&[]), None);
+}
+
+/// Over latency a connection sends its first 14 kB at once, and waits for their acknowledgement. That is not the rate of
+/// the link: taken for it, the wire would hold 32 KiB in a round trip on every network, and none would be far.
+#[test]
+fn a_round_trip_of_tcp_is_not_taken_for_the_rate() {
+    const BLOCK: f64 = 16384.0;
+    for (trip, rate) in [(0.1, 125e6), (0.02, 25e6), (4e-3, 25e6), (1e-4, 25e6)] {
+        // The blocks follow a short message, and each is there as its last byte is.
+        let arrival = |bytes: f64, flight: f64| {
+            let waits = if bytes > flight { trip } else { 0.0 };
+            waits + (bytes / rate).max((bytes - flight) / rate)
+        };
+        // That of a new connection, one that ends in the second block, and one that holds all.
+        for flight in [14480.0, 24000.0, 1e6] {
+            let first = arrival(BLOCK, flight);
+            let second = arrival(2.0 * BLOCK, flight) - first;
+            let per_byte = Probe::slow_byte_of(first, second, trip).expect("there is one");
+            let shown = 1.0 / per_byte;
+            let case = format!("{shown} of {rate} over {trip} s, {flight} bytes at once");
+            assert!(shown >= 0.99 * rate && shown <= 1.5 * rate, "{case}");
+        }
+    }
+    // A link that is slow, and near.
+    assert_eq!(
+        Probe::slow_byte_of(1.0 * BLOCK, 1.1 * BLOCK, 0.01),
+        Some(1.0)
+    );
+    // What came together shows nothing.
+    assert_eq!(Probe::slow_byte_of(1e-3, 0.0, 1e-3), None);
+    assert_eq!(Probe::slow_byte_of(1e-3, -1.0, 1e-3), None);
 }
 
 #[test]

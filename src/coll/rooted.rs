@@ -92,7 +92,7 @@ impl Operation for Rooted {
             mailbox_state,
             ..
         } = nodes;
-        let terms = terms(method.algorithm.of_rooted(), form, root, state);
+        let terms = terms(self.collective(), method, root, state);
         // The mailboxes want to know of every call, also if this rank only reports an error.
         let memory = sharing.memory().filter(|_| form != Form::Flat);
         let mut local = memory.map(|memory| {
@@ -169,9 +169,9 @@ fn route<'a>(
     }
 }
 
-/// What all ranks agree on in a call that this algorithm carries out in this form.
-fn terms(algorithm: RootedAlgorithm, form: Form, root: u32, state: &State) -> Terms<'_> {
-    let config = state.config();
+/// What all ranks agree on in a call that is carried out in this way.
+fn terms(collective: Collective, method: Method, root: u32, state: &State) -> Terms<'_> {
+    let (algorithm, form) = (method.algorithm.of_rooted(), method.form);
     Terms {
         rank: state.rank(),
         p: state.facts().p,
@@ -184,8 +184,8 @@ fn terms(algorithm: RootedAlgorithm, form: Form, root: u32, state: &State) -> Te
             }
             RootedAlgorithm::Hybrid | RootedAlgorithm::Binomial => RootedTree::Binomial,
         },
-        long: host::with_plain_floats(|| decide::long_block(state.facts(), algorithm, config)),
-        window: match config.window {
+        long: host::with_plain_floats(|| decide::long_block(context(collective, state), algorithm)),
+        window: match state.config().window {
             0 => WINDOW,
             window => window,
         },

@@ -98,8 +98,10 @@ impl State {
 
     /// Measures the network. Collective.
     pub fn calibrate(&self, host: &Host, mpi: &Mpi, private: Comm) -> Result<(), Failure> {
-        let measured = self.measure(mpi, private)?;
-        let pair = self.topology.node(self.rank) / 2;
+        let node = self.topology.node(self.rank);
+        // Of the same number on all ranks, like all figures.
+        let (pair, other) = network::pair(node, self.topology.nodes(), self.network.times());
+        let measured = self.measure(mpi, private, other)?;
         let mut offers = network::offers(&measured, pair);
         (self.max(mpi, private, &mut offers))
             .map_err(|code| Failure::Host(code, "agreeing on the network"))?;
@@ -126,9 +128,9 @@ impl State {
         }
     }
 
-    /// The figures that this rank measures: a leader, those between nodes; and the lowest rank of a node, those inside
-    /// it.
-    fn measure(&self, mpi: &Mpi, private: Comm) -> Result<Network, Failure> {
+    /// The figures that this rank measures: a leader, those between its node and the `other` one; and the lowest rank of
+    /// a node, those inside it.
+    fn measure(&self, mpi: &Mpi, private: Comm, other: Option<u32>) -> Result<Network, Failure> {
         let topology = &self.topology;
         let node = topology.node(self.rank);
         let locals = topology.locals(node);
@@ -138,9 +140,9 @@ impl State {
             rank,
             timeout_s: self.config.timeout_s,
         };
-        if locals[0] == self.rank && (node ^ 1) < topology.nodes() {
-            let partner = topology.locals(node ^ 1)[0];
-            let probe = pair(mpi, peer(partner), node.is_multiple_of(2), true)?;
+        if let Some(other) = other.filter(|_| locals[0] == self.rank) {
+            let partner = topology.locals(other)[0];
+            let probe = pair(mpi, peer(partner), node < other, true)?;
             measured.alpha_us = probe.latency.map(|seconds| seconds * 1e6);
             measured.gap_us = probe.sending.map(|seconds| seconds * 1e6);
             // Where long messages would have taken too long, the link is slow; but it may let a short one through

@@ -225,6 +225,12 @@ impl Reduction<'_> {
 
     /// How many times as long as a gather over nodes halving takes by the model.
     fn halving_ratio(&self) -> f64 {
+        let (gather_us, halving_us) = self.times_us();
+        halving_us / gather_us.max(1e-3)
+    }
+
+    /// Microseconds of a short vector between nodes by the model, gathered and halved.
+    fn times_us(&self) -> (f64, f64) {
         let Context { facts, config, .. } = self.context;
         // Elements that are evaluated alike are joined together.
         let pieces = match self.operator.exact {
@@ -234,8 +240,10 @@ impl Reduction<'_> {
         let model = facts.models(config).0.sustained();
         let (nodes, leaders) = (facts.nodes, Form::Nodes { lanes: 1 });
         let steps = Steps::new(nodes, facts.radix_behind(leaders, self.bytes, config));
-        let gather_us = model.gather_us(nodes, &steps, self.bytes, pieces);
-        model.halving_us(nodes, &steps, self.bytes) / gather_us.max(1e-3)
+        (
+            model.gather_us(nodes, &steps, self.bytes, pieces),
+            model.halving_us(nodes, &steps, self.bytes),
+        )
     }
 
     /// Is a tree by the model faster than many blocks on the circulant graph?
@@ -515,6 +523,30 @@ impl Problem for Reduction<'_> {
             true => (Algorithm::Gather, ratio.recip()),
             false => (Algorithm::Halving, ratio),
         })
+    }
+
+    /// Of short vectors of all ranks: of long ones, the reducing itself takes time that is not known.
+    fn predicted_us(&self) -> Option<f64> {
+        let Context { facts, config, .. } = self.context;
+        let is_short = self.reducing() == Reducing::All && self.is_short();
+        if facts.nodes == 1 || !facts.is_known(config) || !is_short {
+            return None;
+        }
+        let Choice::Rondo(Method {
+            algorithm, form, ..
+        }) = self.first()
+        else {
+            return None;
+        };
+        if form == Form::Flat && facts.widest > 1 {
+            return None;
+        }
+        let (gather_us, halving_us) = self.times_us();
+        if algorithm == Algorithm::Gather {
+            Some(gather_us)
+        } else {
+            (algorithm == Algorithm::Halving).then_some(halving_us)
+        }
     }
 
     /// Calls that may be the host's, and others that may not, have classes of their own.

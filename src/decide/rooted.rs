@@ -3,9 +3,9 @@
 #![forbid(unsafe_code)]
 
 use super::problem::{MARGIN, UNKNOWN_RATIO};
-use super::{Choice, Context, Facts, Form, Method, Problem, SizeClass, Why};
+use super::{Choice, Context, Form, Method, Problem, SizeClass, Why};
 use crate::algorithm::{Algorithm, RootedAlgorithm};
-use crate::config::Config;
+use crate::collective::Collective;
 use crate::learn::{Candidate, Prior};
 
 /// How many times as long as the host Rondo may take where the rules leave the call to the host.
@@ -94,14 +94,20 @@ impl Problem for Rooted<'_> {
 /// From how many bytes on a block goes straight from or to the root.
 ///
 /// With p ranks, the blocks that a rank passes on are less than p, and it may hold each twice, as it came
-/// and as it goes. So they take up no more than [`Config::max_tmp_size`] if none is longer than a
+/// and as it goes. So they take up no more than `RONDO_MAX_TMP_SIZE` if none is longer than a
 /// 2p-th of it.
-pub fn long_block(facts: Facts, algorithm: RootedAlgorithm, config: &Config) -> u64 {
+pub fn long_block(context: Context, algorithm: RootedAlgorithm) -> u64 {
+    let Context {
+        collective,
+        facts,
+        config,
+    } = context;
+    let gathers = matches!(collective, Collective::Gather | Collective::Gatherv);
     let wanted = match algorithm {
         RootedAlgorithm::Linear => 1,
         RootedAlgorithm::Hybrid => config
             .short_msg
-            .unwrap_or_else(|| facts.models(config).0.long_block(facts.p)),
+            .unwrap_or_else(|| facts.models(config).0.long_block(facts.p, gathers)),
         RootedAlgorithm::Adaptive | RootedAlgorithm::Binomial => u64::MAX,
     };
     wanted.min(config.max_tmp_size / (2 * u64::from(facts.p)) + 1)

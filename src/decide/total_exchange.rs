@@ -301,6 +301,23 @@ impl Problem for TotalExchange<'_> {
         })
     }
 
+    fn predicted_us(&self) -> Option<f64> {
+        let Context { facts, config, .. } = self.context;
+        let knows = facts.nodes > 1 && facts.is_known(config);
+        let bytes = self.bytes.filter(|_| knows)?;
+        let Choice::Rondo(Method { algorithm, .. }) = self.first() else {
+            return None;
+        };
+        match algorithm.of_total_exchange() {
+            TotalExchangeAlgorithm::Circulant => self.circulant_us(bytes),
+            TotalExchangeAlgorithm::Pairwise | TotalExchangeAlgorithm::Linear => {
+                Some(self.straight(bytes).1)
+            }
+            // The user's.
+            TotalExchangeAlgorithm::Hypercube | TotalExchangeAlgorithm::Mesh => None,
+        }
+    }
+
     fn learns(&self, choice: Choice) -> bool {
         self.bytes.is_some() && is_doubted(choice)
     }

@@ -16,6 +16,7 @@
 
 mod allbroadcast;
 mod cut;
+mod line;
 pub mod node;
 mod pattern;
 pub mod rooted;
@@ -26,6 +27,7 @@ mod window;
 
 pub use allbroadcast::{AllBroadcast, Limits, Scratch};
 pub use cut::{Part, cut_alike, cut_long};
+pub use line::{Found, Line, Sends};
 pub use pattern::{Entries, Order, Pattern, RootSchedules};
 pub use schedules::Schedules;
 pub use script::{Complete, Execution, ScriptWire};

@@ -289,3 +289,32 @@ fn short_exchanges_wait_for_what_is_made_first() {
     assert!(by(choice).is_ok(), "{choice:?}");
     assert!(call.prior(choice).unwrap().waits);
 }
+
+/// What calls take is compared with what the model expects of them, where it knows the network.
+#[test]
+fn the_time_of_an_exchange_is_predicted_on_a_known_network() {
+    let config = Config::default();
+    let us = |facts, bytes| {
+        let context = Context {
+            collective: Collective::Alltoall,
+            facts,
+            config: &config,
+        };
+        TotalExchange { context, bytes }.predicted_us()
+    };
+    for facts in [measured(8, 1), measured(8, 4)] {
+        let times = [64, 64 << 10, 64 << 20].map(|bytes| us(facts, Some(bytes)).expect("a time"));
+        assert!(times[0] >= 30.0, "a latency at the least: {times:?}");
+        assert!(
+            times.is_sorted() && times[2] > 100.0 * times[0],
+            "{times:?}"
+        );
+        assert_eq!(us(facts, None), None, "nobody knows the bytes");
+    }
+    assert_eq!(
+        us(full(8, 1), Some(64)),
+        None,
+        "nothing is known of the network"
+    );
+    assert_eq!(us(measured(1, 8), Some(64)), None, "one node");
+}

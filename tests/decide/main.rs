@@ -850,7 +850,7 @@ fn the_fewest_ranks_are_those_of_the_collective() {
 fn blocks_go_straight_from_the_size_that_the_user_says() {
     use RootedAlgorithm::{Adaptive, Binomial, Hybrid, Linear};
     let config = config(|c| (c.short_msg, c.max_tmp_size) = (Some(500), 1 << 20));
-    let long = |p, algorithm| long_block(apart(p), algorithm, &config);
+    let long = |p, algorithm| long_block(gather(apart(p), None, &config).context, algorithm);
     assert_eq!(long(8, Hybrid), 500);
     assert_eq!(long(8, Linear), 1);
     // Whatever the user says: with 2^20 / 2p bytes and less, the blocks of all, twice, take up 2^20 at most.
@@ -868,7 +868,10 @@ fn blocks_go_straight_from_the_size_that_the_user_says() {
 fn the_size_from_which_blocks_go_straight_grows_with_the_ranks() {
     let long = |p, alpha_us| {
         let config = config(|c| c.network.alpha_us = Some(alpha_us));
-        long_block(apart(p), RootedAlgorithm::Hybrid, &config)
+        long_block(
+            gather(apart(p), None, &config).context,
+            RootedAlgorithm::Hybrid,
+        )
     };
     assert!((1000..1300).contains(&long(36, 1.9)), "{}", long(36, 1.9));
     assert!(
@@ -883,4 +886,27 @@ fn the_size_from_which_blocks_go_straight_grows_with_the_ranks() {
     }
     assert!(long(64, 10.0) > 5 * long(64, 1.9));
     assert_eq!(long(2048, 1.9), 32 << 10);
+}
+
+/// From 66 ranks on the root of a gather asks for long blocks, 64 at a time. Where a message travels for long, that takes
+/// longer than the tree; a root that scatters does not ask.
+#[test]
+fn blocks_go_through_the_tree_where_asking_for_them_takes_longer() {
+    let long = |collective, p| {
+        let config = config(|c| {
+            (c.network.alpha_us, c.network.gap_us) = (Some(2000.0), Some(1.0));
+        });
+        let context = Context {
+            collective,
+            ..gather(apart(p), None, &config).context
+        };
+        long_block(context, RootedAlgorithm::Hybrid)
+    };
+    for collective in [Collective::Gather, Collective::Gatherv] {
+        assert_eq!(long(collective, 65), 1024, "{collective:?}");
+        assert_eq!(long(collective, 1000), 32 << 10, "{collective:?}");
+    }
+    for collective in [Collective::Scatter, Collective::Scatterv] {
+        assert_eq!(long(collective, 1000), 1024, "{collective:?}");
+    }
 }

@@ -5,6 +5,7 @@ mod allgather;
 mod allowed;
 mod bcast;
 mod case;
+mod line;
 mod messages;
 mod mistakes;
 mod nodes;

@@ -71,6 +71,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "decide",
             "engine",
             "files",
+            "flow",
             "gamma",
             "hash",
             "host",

@@ -2,7 +2,6 @@
 
 pub mod hand_out;
 pub mod in_flight;
-pub mod line;
 pub mod local_packets;
 pub mod pairs_wire;
 pub mod patience;

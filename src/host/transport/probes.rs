@@ -44,7 +44,7 @@ pub struct Probe {
     /// What each byte adds, in long messages.
     pub per_byte: Option<f64>,
     /// What each byte adds in a message so short that a link may let it through faster than it is. `None` too if it was
-    /// here as soon as those before it.
+    /// here as soon as the one before it.
     pub slow_byte: Option<f64>,
 }
 
@@ -72,6 +72,20 @@ impl Probe {
             false => difference,
         };
         (per_byte > 0.0).then_some(per_byte)
+    }
+
+    /// What each byte adds to a message of 16 KiB that came `second` seconds after another one like it,
+    /// which came `first` seconds after a short one, where a short message and its answer take `trip`.
+    ///
+    /// TCP sends its first 14 kB at once, and what follows when these are acknowledged, a round trip later. Then the
+    /// first one waits for that, and the second one follows at the rate of the link; on a connection in use it may be
+    /// the second one that waits, and the first one that did not.
+    pub fn slow_byte_of(first: f64, second: f64, trip: f64) -> Option<f64> {
+        let time = match second < trip / 2.0 {
+            true => second,
+            false => second.min(first),
+        };
+        (time > 0.0).then(|| time / END_BYTES as f64)
     }
 
     /// The time from the beginning of one message to that of the next that follows from these beginnings; `None` if the
@@ -108,19 +122,17 @@ const SOONEST: f64 = 5e-8;
 const ENDS: usize = 2;
 const END_BYTES: usize = 16 << 10;
 
-/// Lengths of long messages, in bytes. Their rate is what the last one has more than the one before, which is far more
-/// than what a link lets through at once.
-const LONG: [usize; 3] = [32 << 10, 128 << 10, 512 << 10];
+/// Lengths of long messages, in bytes. Their rate is what a longest one has more than the one before, which is far more
+/// than what a link lets through at once; the least of two.
+const LONG: [usize; 5] = [32 << 10, 128 << 10, LONGEST, 128 << 10, LONGEST];
+const LONGEST: usize = 512 << 10;
 
 /// How long all of it may take in seconds after the first round trip, and the other round trips of it.
 const BUDGET: f64 = 4e-3;
 const TRIPS_BUDGET: f64 = 1.5e-3;
 
-/// How much the next long message may be expected to take of the one before.
-const LONGER: f64 = (LONG[1] / LONG[0]) as f64;
-
 impl Mpi {
-    /// Asks another rank, which answers by [`Mpi::answer_probe`]. At most 18 messages, or 11 without the rows.
+    /// Asks another rank, which answers by [`Mpi::answer_probe`]. At most 22 messages, or 15 without the rows.
     pub fn probe(&self, peer: Peer, with_rows: bool) -> Result<Probe, Failure> {
         let mut probe = Probe::default();
         let mut asker = Asker {
@@ -155,25 +167,31 @@ impl Mpi {
             let row = self.row(peer)?;
             probe.sending = row.sending;
             // A rank that was kept from running finds all messages at once.
-            probe.slow_byte =
-                (row.end > row.short).then(|| (row.end - row.short) / (ENDS * END_BYTES) as f64);
+            let trip = probe.latency.map_or(f64::INFINITY, |latency| 2.0 * latency);
+            let [first, second] = row.ends;
+            probe.slow_byte = Probe::slow_byte_of(first, second, trip);
         }
-        let mut before = None;
-        let mut expected = 0.0;
+        let trip = probe.latency.map_or(0.0, |latency| 2.0 * latency);
+        let mut before: Option<(usize, f64)> = None;
         for length in LONG {
-            if spent() + expected > BUDGET {
+            // In proportion to the one before.
+            let share = |(bytes, time): (usize, f64)| time * length as f64 / bytes as f64;
+            if spent() + before.map_or(0.0, share) > BUDGET {
                 break;
             }
             // The message before says how long this one is.
             asker.announce(length as u64)?;
             let time = asker.ask(SHORT as u64)?;
             if let Some(short) = before
-                && length == LONG[LONG.len() - 1]
+                && length == LONGEST
             {
-                let trip = probe.latency.map_or(0.0, |latency| 2.0 * latency);
-                probe.per_byte = Probe::per_byte_of(short, (length, time), trip);
+                let shown = Probe::per_byte_of(short, (length, time), trip);
+                probe.per_byte = [probe.per_byte, shown]
+                    .into_iter()
+                    .flatten()
+                    .reduce(f64::min);
             }
-            (before, expected) = (Some((length, time)), LONGER * time);
+            before = Some((length, time));
         }
         asker.announce(END)?;
         Ok(probe)
@@ -227,14 +245,18 @@ impl Mpi {
         }
         let (row, last) = receives.split_at_mut(ROW);
         self.complete(row, peer)?;
-        let short = self.time() - start;
-        self.complete(last, peer)?;
-        let end = self.time() - start;
+        let mut before = self.time();
+        let mut ends = [0.0; ENDS];
+        for (end, receive) in ends.iter_mut().zip(last.chunks_mut(1)) {
+            self.complete(receive, peer)?;
+            let now = self.time();
+            *end = now - before;
+            before = now;
+        }
         self.complete(&mut sends, peer)?;
         Ok(Row {
             sending: Probe::sending_of(&begins[..=ROW]),
-            short,
-            end,
+            ends,
         })
     }
 
@@ -283,10 +305,8 @@ impl Mpi {
 struct Row {
     /// See [`Probe::sending`].
     sending: Option<f64>,
-    /// Until all short ones were here.
-    short: f64,
-    /// Until the longer ones were here too.
-    end: f64,
+    /// Until each of the longer ones was here, from when the one before it was.
+    ends: [f64; ENDS],
 }
 
 /// The rank that asks. Its next message is as long as the last one said.

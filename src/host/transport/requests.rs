@@ -1,12 +1,11 @@
 //! Requests in flight of everything but gathers and scatters, the memory that they keep, and what their wires have in
 //! common.
 
-use super::line::Line;
 use super::patience::Patience;
-use super::pending::{Pending, first_message, peek, verify, was_taken_back};
+use super::pending::{Pending, first_message, peek, test, verify, was_taken_back};
 use super::script_wire::Staged;
-use crate::engine::Limits;
 use crate::engine::rooted::Misfit;
+use crate::engine::{Limits, Line, Sends};
 use crate::flow::{Flow, Verdict};
 use crate::host::data::lent;
 use crate::host::data::staging::{Run, Staging, StagingRoom};
@@ -66,8 +65,8 @@ pub(super) struct Sending {
 /// do not lie side by side. The memory is kept from call to call so that a call allocates nothing.
 #[derive(Default)]
 pub struct Requests {
-    pub(super) receives: Line<Receive>,
-    pub(super) sends: Line<Sending>,
+    pub(super) receives: Line<Pending, Receive>,
+    pub(super) sends: Sends<Pending, Sending>,
     /// In-flight control.
     pub flow: Flow,
     /// An earlier call, which this rank left with an error, may have left messages.
@@ -167,12 +166,14 @@ impl Requests {
     ) {
         let mark = (sending.synchronous).then(|| start.elapsed().as_nanos() as u64);
         self.flow.sent(to, len, mark, ahead);
-        self.sends.push(to, message, sending);
+        (self.sends).push(to, sending.synchronous, message, sending);
     }
 
     /// A receive that is complete, and has the message that it should: its number, its rank, and what is known of it.
     pub(super) fn received(&mut self, mpi: &Mpi) -> Result<Option<(u32, u32, Receive)>, Failure> {
-        let Some((number, from, status, receive)) = self.receives.poll(mpi)? else {
+        let Some((number, from, status, receive)) =
+            self.receives.poll(|message| test(mpi, message))?
+        else {
             return Ok(None);
         };
         receive.check(mpi, from, &status)?;
@@ -189,7 +190,7 @@ impl Requests {
         mpi: &Mpi,
         start: Instant,
     ) -> Result<Option<(u32, u32, Sending)>, Failure> {
-        let Some((number, to, _, sending)) = self.sends.poll(mpi)? else {
+        let Some((number, to, _, sending)) = self.sends.poll(|message| test(mpi, message))? else {
             return Ok(None);
         };
         if sending.synchronous {

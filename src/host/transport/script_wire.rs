@@ -174,12 +174,12 @@ impl Requests {
             // have gone ahead.
             let receive = (self.receives.pending().next()).map(|(_, message, _)| message);
             let mut ranks = Vec::new();
-            let sends = self.sends.pending().filter(|(to, ..)| {
+            let sends = self.sends.pending().filter(|(to, _)| {
                 let is_first = !ranks.contains(to);
                 ranks.push(*to);
                 is_first
             });
-            let sends = sends.map(|(_, message, _)| message);
+            let sends = sends.map(|(_, message)| message);
             return wait(mpi, receive.into_iter().chain(sends));
         }
         self.be_patient(mpi, comm, patience)

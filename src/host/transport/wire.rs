@@ -98,7 +98,7 @@ impl MpiWire<'_> {
             receives, sends, ..
         } = &mut *self.requests;
         let receive = receives.pending().next().map(|(_, message, _)| message);
-        let send = sends.pending().next().map(|(_, message, _)| message);
+        let send = sends.pending().next().map(|(_, message)| message);
         wait(self.job.mpi, receive.into_iter().chain(send))
     }
 }

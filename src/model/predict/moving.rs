@@ -346,15 +346,19 @@ impl Model {
         }
     }
 
-    /// Every block straight: a root that scatters only sends, and one that gathers spends time on what it receives.
+    /// Every block straight: a root that scatters only sends, and one that gathers spends time on what it receives, and
+    /// asks for it where that is much.
     fn straight(&self, call: &Call, scatters: bool) -> Prediction {
         let others = call.ranks() - 1;
         let bytes = others * call.bytes;
         let link_us = self.beta_us() * call.bytes as f64;
         let root_us = match (scatters, call.is_placed(call.bytes)) {
             (true, _) => self.gap_us.max(link_us) * others.saturating_sub(1) as f64 + link_us,
-            (false, true) => others as f64 * link_us,
-            (false, false) => others as f64 * (self.root_us() + link_us),
+            (false, true) => (others as f64 * link_us).max(self.asked_us(others)),
+            (false, false) => {
+                let received_us = others as f64 * (self.root_us() + link_us);
+                received_us.max(self.asked_us(others))
+            }
         };
         Prediction {
             us: match others {

@@ -157,7 +157,14 @@ impl Question<'_> {
             tree: shape(algorithm, members, latency, self.config),
             radix,
             long_block: match self.collective.family() {
-                Family::Rooted => long_block(facts, algorithm.of_rooted(), self.config),
+                Family::Rooted => {
+                    let context = Context {
+                        collective: self.collective,
+                        facts,
+                        config: self.config,
+                    };
+                    long_block(context, algorithm.of_rooted())
+                }
                 _ => u64::MAX,
             },
             gamma_ns_per_kb: self.gamma_ns_per_kb,

@@ -1,18 +1,19 @@
 //! Messages in flight in one direction.
 
-use super::pending::{Pending, test};
-use crate::host::library::sys;
-use crate::host::library::table::Mpi;
-use crate::host::object::failure::Failure;
+#![forbid(unsafe_code)]
+
 use std::collections::{TryReserveError, VecDeque};
 
+/// Number, rank and status of a message that is complete, and what is known of it.
+pub type Found<S, T> = (u32, u32, S, T);
+
 /// A message in flight from or to a rank, or complete before one that was started earlier.
-struct Entry<T> {
+struct Entry<M, T> {
     peer: u32,
     /// The place of that rank among those of the call.
     place: u8,
     /// `None`: it is complete.
-    message: Option<Pending>,
+    message: Option<M>,
     what: T,
 }
 
@@ -22,8 +23,8 @@ struct Entry<T> {
 /// complete about in the order in which they were started, and each test makes the host look for messages.
 /// `MPI_Testsome` would report an error to the handler of `MPI_COMM_WORLD` on MPICH, where `MPI_Test` asks that of the
 /// request's communicator, which is Rondo's own and returns it.
-pub struct Line<T> {
-    entries: VecDeque<Entry<T>>,
+pub struct Line<M, T> {
+    entries: VecDeque<Entry<M, T>>,
     /// The first ranks of the call, each with a place of its own. By their numbers, leaders of nodes with 64 ranks each
     /// would all have the same one.
     peers: Peers,
@@ -59,8 +60,8 @@ impl Peers {
     }
 }
 
-impl<T> Default for Line<T> {
-    fn default() -> Line<T> {
+impl<M, T> Default for Line<M, T> {
+    fn default() -> Line<M, T> {
         Line {
             entries: VecDeque::new(),
             peers: Peers::default(),
@@ -70,7 +71,7 @@ impl<T> Default for Line<T> {
     }
 }
 
-impl<T: Copy> Line<T> {
+impl<M, T: Copy> Line<M, T> {
     /// A call begins: messages are counted from 0.
     pub fn begin(&mut self) {
         (self.first, self.turn) = (0, 0);
@@ -84,7 +85,7 @@ impl<T: Copy> Line<T> {
     }
 
     /// Adds a message from or to rank `peer`.
-    pub fn push(&mut self, peer: u32, message: Pending, what: T) {
+    pub fn push(&mut self, peer: u32, message: M, what: T) {
         self.entries.push_back(Entry {
             peer,
             place: self.peers.place(peer),
@@ -99,7 +100,7 @@ impl<T: Copy> Line<T> {
     }
 
     /// The messages that are not complete, with their ranks, oldest first.
-    pub fn pending(&mut self) -> impl Iterator<Item = (u32, &mut Pending, &mut T)> {
+    pub fn pending(&mut self) -> impl Iterator<Item = (u32, &mut M, &mut T)> {
         self.entries.iter_mut().filter_map(|entry| {
             let message = entry.message.as_mut()?;
             Some((entry.peer, message, &mut entry.what))
@@ -131,36 +132,40 @@ impl<T: Copy> Line<T> {
         first
     }
 
-    /// A message that is complete: its number, rank and status, and what is known of it.
-    pub fn poll(&mut self, mpi: &Mpi) -> Result<Option<(u32, u32, sys::MPI_Status, T)>, Failure> {
+    /// A message that is complete: its number, rank and status, and what is known of it. `test` gives the status of a
+    /// message, if it is complete.
+    pub fn poll<S, E>(
+        &mut self,
+        mut test: impl FnMut(&mut M) -> Result<Option<S>, E>,
+    ) -> Result<Option<Found<S, T>>, E> {
         if self.entries.is_empty() {
             return Ok(None);
         }
-        if let Some(found) = self.test(0, mpi)? {
+        if let Some(found) = self.test(0, &mut test)? {
             return Ok(Some(found));
         }
         match self.next_head() {
-            Some(other) => self.test(other, mpi),
+            Some(other) => self.test(other, test),
             None => Ok(None),
         }
     }
 
-    fn test(
+    fn test<S, E>(
         &mut self,
         i: usize,
-        mpi: &Mpi,
-    ) -> Result<Option<(u32, u32, sys::MPI_Status, T)>, Failure> {
+        mut test: impl FnMut(&mut M) -> Result<Option<S>, E>,
+    ) -> Result<Option<Found<S, T>>, E> {
         let number = self.first.wrapping_add(i as u32);
         let entry = &mut self.entries[i];
         let Some(message) = &mut entry.message else {
             return Ok(None);
         };
-        let Some(status) = test(mpi, message)? else {
+        let Some(status) = test(message)? else {
             return Ok(None);
         };
         entry.message = None;
         let found = (number, entry.peer, status, entry.what);
-        let is_complete = |entry: &Entry<T>| entry.message.is_none();
+        let is_complete = |entry: &Entry<M, T>| entry.message.is_none();
         while self.entries.front().is_some_and(is_complete) {
             self.entries.pop_front();
             self.first = self.first.wrapping_add(1);
@@ -171,6 +176,81 @@ impl<T: Copy> Line<T> {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry<T>>()
+        self.entries.capacity() * size_of::<Entry<M, T>>()
+    }
+}
+
+/// Sends in flight. Those in the standard mode have a line of their own. They are complete when the host has them, and
+/// would wait for the answer to a synchronous one before them on their edge, a round trip, with their requests and the
+/// memory that they were packed in.
+pub struct Sends<M, T> {
+    standard: Line<M, (u32, T)>,
+    synchronous: Line<M, (u32, T)>,
+    /// The number of the next one.
+    next: u32,
+}
+
+impl<M, T> Default for Sends<M, T> {
+    fn default() -> Sends<M, T> {
+        Sends {
+            standard: Line::default(),
+            synchronous: Line::default(),
+            next: 0,
+        }
+    }
+}
+
+impl<M, T: Copy> Sends<M, T> {
+    /// A call begins: messages are counted from 0.
+    pub fn begin(&mut self) {
+        self.standard.begin();
+        self.synchronous.begin();
+        self.next = 0;
+    }
+
+    /// Makes room for so many messages.
+    pub fn reserve(&mut self, messages: u32) -> Result<(), TryReserveError> {
+        self.standard.reserve(messages)?;
+        self.synchronous.reserve(messages)
+    }
+
+    /// Adds a message to rank `peer`.
+    pub fn push(&mut self, peer: u32, synchronous: bool, message: M, what: T) {
+        let line = match synchronous {
+            true => &mut self.synchronous,
+            false => &mut self.standard,
+        };
+        line.push(peer, message, (self.next, what));
+        self.next = self.next.wrapping_add(1);
+    }
+
+    /// See [`Line::is_by_itself`].
+    pub fn is_by_itself(&mut self, peer: u32) -> bool {
+        self.standard.is_by_itself(peer) && self.synchronous.is_by_itself(peer)
+    }
+
+    /// The messages that are not complete, with their ranks: those of each mode oldest first.
+    pub fn pending(&mut self) -> impl Iterator<Item = (u32, &mut M)> {
+        let (standard, synchronous) = (self.standard.pending(), self.synchronous.pending());
+        standard
+            .chain(synchronous)
+            .map(|(peer, message, _)| (peer, message))
+    }
+
+    /// As [`Line::poll`]; messages of both modes are numbered together.
+    pub fn poll<S, E>(
+        &mut self,
+        mut test: impl FnMut(&mut M) -> Result<Option<S>, E>,
+    ) -> Result<Option<Found<S, T>>, E> {
+        let found = match self.synchronous.poll(&mut test)? {
+            Some(found) => Some(found),
+            None => self.standard.poll(test)?,
+        };
+        Ok(found.map(|(_, peer, status, (number, what))| (number, peer, status, what)))
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.standard.bytes() + self.synchronous.bytes()
     }
 }
