@@ -434,6 +434,7 @@ fn leave<O: Operation>(
         | Why::SmallComm
         | Why::Empty
         | Why::NoRoom
+        | Why::Memory
         | Why::Rule
         | Why::Measured
         | Why::Trial
@@ -459,7 +460,6 @@ fn leave<O: Operation>(
         | Why::Gpu
         | Why::Nonblocking
         | Why::Persistent
-        | Why::Memory
         // Reasons for Rondo, never for the host.
         | Why::Order
         | Why::Inexact

@@ -35,7 +35,18 @@ impl Beside {
     /// Writes all of its text.
     pub fn fill(&mut self, text: &str) -> io::Result<()> {
         self.file.write_all(text.as_bytes())?;
-        self.file.sync_all()
+        match self.file.sync_all() {
+            // It is written all the same where this cannot be asked for.
+            Err(error)
+                if matches!(
+                    error.raw_os_error(),
+                    Some(libc::EINVAL | libc::ENOSYS | libc::ENOTSUP)
+                ) =>
+            {
+                Ok(())
+            }
+            synced => synced,
+        }
     }
 
     /// Lets it take its place. The error may be that what is there has to stay, as what is mounted there has.
@@ -75,7 +86,8 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
         there => {
             if let Ok(mut new) = Beside::new(&place) {
                 if let Ok(there) = there {
-                    new.file.set_permissions(there.permissions())?;
+                    // Some file systems have none.
+                    let _ = new.file.set_permissions(there.permissions());
                 }
                 new.fill(text)?;
                 if new.take_place().is_ok() {
@@ -106,11 +118,8 @@ fn behind_links(path: &Path) -> io::Result<Named> {
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
         let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")))?;
         let Some(name) = path.file_name() else { break };
-        if folder
-            == Path::new("/proc")
-                .join(process::id().to_string())
-                .join("fd")
-        {
+        let is_own = |fd| fs::canonicalize(fd).is_ok_and(|own| own == folder);
+        if is_own("/proc/self/fd") || is_own("/proc/thread-self/fd") {
             return Ok(Named::Descriptor(name.into()));
         }
         path = folder.join(name);
@@ -134,11 +143,11 @@ fn in_place(options: &mut OpenOptions, path: &Path, text: &str) -> io::Result<()
         Some(libc::ENXIO) => io::Error::other("nobody reads it"),
         _ => error,
     })?;
-    let (mut rest, begin) = (text.as_bytes(), Instant::now());
+    let (mut rest, mut begin) = (text.as_bytes(), Instant::now());
     while !rest.is_empty() {
         match file.write(rest) {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),
-            Ok(written) => rest = &rest[written..],
+            Ok(written) => (rest, begin) = (&rest[written..], Instant::now()),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock && begin.elapsed() < PATIENCE => {
                 thread::sleep(Duration::from_millis(10));

@@ -350,7 +350,9 @@ impl Flow {
 
     /// Is it being measured what the small window does?
     fn is_probing(&self) -> bool {
-        self.small_rate.is_none() && self.far.is_none() && self.probed < PROBE_BYTES_MAX
+        // Of long messages few count.
+        let most = PROBE_BYTES_MAX.max(4 * self.pair);
+        self.small_rate.is_none() && self.far.is_none() && self.probed < most
     }
 
     /// What this rank measured since the last time: rates where the window held it up, with the small window, and

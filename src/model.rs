@@ -433,7 +433,8 @@ impl Model {
     ///
     /// Straight, the root spends `ROOT_SHARE` alpha on each of p - 1 messages, or two gaps where most of alpha is the
     /// network's, but no less than it takes to ask for them; through the tree, the last block comes after q - 1 more
-    /// messages, each of which takes `PASSING_NS` more for a byte of a block. In both the root's link carries every byte once, so beta does not matter. (docs/algorithms.md)
+    /// messages, each of which takes `PASSING_NS` more for a byte of a block. In both the root's link carries every byte
+    /// once, so beta does not matter. (docs/algorithms.md)
     pub fn long_block(&self, p: u32, gathers: bool) -> u64 {
         let q = f64::from(p.max(2).next_power_of_two().trailing_zeros());
         let others = u64::from(p.max(1) - 1);

@@ -58,9 +58,10 @@ const LINE_BYTES: usize = 200;
 /// Says that the system gave no memory. Allocates none.
 #[cold]
 pub fn refused(bytes: usize) {
-    if LINES.fetch_add(1, Ordering::Relaxed) >= LINES_MAX {
-        return;
+    if LINES.load(Ordering::Relaxed) >= LINES_MAX {
+        return; // the next line says that there are no more
     }
+    LINES.fetch_add(1, Ordering::Relaxed);
     let mut line = Cursor::new([0; LINE_BYTES]);
     let rank = RANK.load(Ordering::Relaxed);
     let _ = match rank {

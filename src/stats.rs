@@ -144,8 +144,8 @@ pub fn calls(collective: &str, algorithm: Option<&str>) -> Option<u64> {
     Some(counters.iter().map(|c| c.calls.load(Relaxed)).sum())
 }
 
-/// Bytes and seconds of all counters, in a fixed order, and the seconds that were saved in each collective: what is
-/// summed over the ranks.
+/// Bytes and seconds of all counters, in a fixed order, and the calls and seconds that were saved in each collective:
+/// what is summed over the ranks.
 pub fn sums() -> Vec<f64> {
     let all = COUNTERS.iter().flatten();
     let counters = all.flat_map(|c| {
@@ -154,8 +154,9 @@ pub fn sums() -> Vec<f64> {
             c.nanos.load(Relaxed) as f64 / 1e9,
         ]
     });
-    let saved = SAVED.iter();
-    let saved = saved.map(|(_, nanos)| nanos.load(Relaxed) as f64 / 1e9);
+    let saved = SAVED
+        .iter()
+        .flat_map(|(calls, nanos)| [calls.load(Relaxed) as f64, nanos.load(Relaxed) as f64 / 1e9]);
     counters.chain(saved).collect()
 }
 
@@ -223,7 +224,8 @@ pub struct Promised {
 pub struct Saving {
     /// Its name.
     pub collective: &'static str,
-    /// Calls that Rondo carried out on communicators of rank 0, of size classes in which the MPI library had some, too.
+    /// Calls that Rondo carried out, of size classes in which the MPI library had some, too: the mean of the summed
+    /// ranks.
     pub calls: u64,
     /// Seconds that they took less than as many calls of the MPI library's, in the mean of the summed ranks.
     pub seconds: f64,
@@ -292,12 +294,12 @@ pub fn promises() -> Vec<Promised> {
 
 /// What was saved, from the `sums` of so many ranks.
 pub fn savings(sums: &[f64], summed_ranks: u32) -> Vec<Saving> {
-    let seconds = &sums[sums.len() - Collective::COUNT..];
-    let all = Collective::ALL.iter().zip(&SAVED).zip(seconds);
-    let savings = all.map(|((collective, (calls, _)), seconds)| Saving {
+    let saved = sums[sums.len() - 2 * Collective::COUNT..].chunks_exact(2);
+    let all = Collective::ALL.iter().zip(saved);
+    let savings = all.map(|(collective, of_all)| Saving {
         collective: collective.name(),
-        calls: calls.load(Relaxed),
-        seconds: seconds / f64::from(summed_ranks),
+        calls: (of_all[0] / f64::from(summed_ranks)).round() as u64,
+        seconds: of_all[1] / f64::from(summed_ranks),
     });
     savings.filter(|saving| saving.calls > 0).collect()
 }

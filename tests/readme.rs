@@ -277,7 +277,7 @@ fn thresholds_in_prose_are_those_of_the_code() {
     limits("Communicators of one or two ranks");
 
     let small = kib(flow::SMALL_WINDOW);
-    tuning(&format!("as measured, {small} at the least"));
+    tuning(&format!("as measured, {small} or two blocks at the least"));
     internals(&format!("It is {small} and four times what the path"));
     let (edge, rank) = (flow::EDGE_BYTES >> 20, flow::RANK_BYTES >> 20);
     tuning(&format!("{edge} MiB an edge, {rank} MiB in all"));

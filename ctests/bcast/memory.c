@@ -1,7 +1,7 @@
 /* No memory for the packed message: an MPI error of the class "no memory" before the first message, not a crash.
  *
- * The message has 256 MiB of data, all from the same few bytes of the buffer (stride 0), and the process may not have as
- * much. No rank gets so far as to send, so none waits.
+ * The message has 256 MiB of data, all from the same few bytes of the buffer (stride 0), and the process may not have
+ * as much. No rank gets so far as to send, so none waits.
  *
  *   memory copies   RONDO_MAX_TMP_SIZE is less than a copy of a message with gaps takes: the call is the host's
  */

@@ -25,19 +25,11 @@ pub fn of_all<T>(
     mpi: &Mpi,
     state: &State,
 ) -> Result<T, Stop> {
-    let invalid = || Stop::Host(Why::Invalid);
-    if bytes < AGREED_BYTES {
-        return room.ok_or_else(invalid)?.map_err(lacking);
-    }
-    let all_have = have_all(matches!(room, Some(Ok(_))), private, mpi, state)?;
-    match room.ok_or_else(invalid)? {
-        Ok(room) if all_have => Ok(room),
-        Ok(_) | Err(_) => Err(Stop::Error(Code::no_mem())),
-    }
+    agreed((room, false), bytes, private, mpi, state)
 }
 
-/// The data of a long broadcast or all-broadcast, as [`of_all`] has it. Where a rank would need a copy of all because
-/// its datatype has gaps, and that is more than the options allow, the call is the host's, which may do without.
+/// The same of the data of a broadcast or all-broadcast. Where a rank would need a copy of all because its datatype has
+/// gaps, and that is more than the options allow, a long call is the host's, which may do without.
 pub fn of_data<'a>(
     data: Option<Result<Data<'a>, Code>>,
     bytes: u64,
@@ -45,21 +37,47 @@ pub fn of_data<'a>(
     mpi: &Mpi,
     state: &State,
 ) -> Result<Data<'a>, Stop> {
-    if bytes >= AGREED_BYTES {
-        let copies = matches!(data, Some(Ok(Data::Packed(_))));
-        let may = !copies || bytes <= state.config().max_tmp_size;
-        if !have_all(may, private, mpi, state)? {
-            return Err(Stop::Host(Why::Memory));
-        }
+    // No memory is lacking for anything but a copy.
+    let copies = matches!(data, Some(Err(_) | Ok(Data::Packed(_))));
+    let leaves = copies && bytes > state.config().max_tmp_size && mpi.takes(bytes);
+    agreed((data, leaves), bytes, private, mpi, state)
+}
+
+/// The room of this rank, if all have theirs, and if none of them `leaves` the call to the host.
+fn agreed<T>(
+    (room, leaves): (Option<Result<T, Code>>, bool),
+    bytes: u64,
+    private: Comm,
+    mpi: &Mpi,
+    state: &State,
+) -> Result<T, Stop> {
+    let invalid = || Stop::Host(Why::Invalid);
+    if bytes < AGREED_BYTES {
+        return room.ok_or_else(invalid)?.map_err(lacking);
     }
-    of_all(data, bytes, private, mpi, state)
+    let lacks = !matches!(room, Some(Ok(_)));
+    let [lacks, leaves] = any([lacks, leaves], private, mpi, state)?;
+    match room.ok_or_else(invalid)? {
+        _ if leaves => Err(Stop::Host(Why::Memory)),
+        Ok(room) if !lacks => Ok(room),
+        Ok(_) | Err(_) => Err(Stop::Error(Code::no_mem())),
+    }
 }
 
 /// Do all ranks have the memory of which this one says whether it has it? Collective.
 pub fn have_all(has: bool, private: Comm, mpi: &Mpi, state: &State) -> Result<bool, Stop> {
-    let mut lacks = [i64::from(!has)];
-    state
-        .max(mpi, private, &mut lacks)
+    any([!has], private, mpi, state).map(|[lacks]| !lacks)
+}
+
+/// Which of these are so on any rank? Collective.
+fn any<const N: usize>(
+    own: [bool; N],
+    private: Comm,
+    mpi: &Mpi,
+    state: &State,
+) -> Result<[bool; N], Stop> {
+    let mut numbers = own.map(i64::from);
+    (state.max(mpi, private, &mut numbers))
         .map_err(|code| Stop::Broken(Failure::Host(code, "agreeing on room")))?;
-    Ok(lacks[0] == 0)
+    Ok(numbers.map(|number| number != 0))
 }

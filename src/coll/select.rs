@@ -196,8 +196,9 @@ pub(super) fn on_trial<O: Operation>(
         state.give_up_trials(); // it was the host's time, on all ranks, whatever it said to each
         return done;
     }
-    if done.0 != 0 {
-        return done; // an error says nothing of speed
+    // An error says nothing of speed, nor does a call that the host had for want of room, on all ranks.
+    if done.0 != 0 || matches!(done.1, Choice::Host(Why::Memory)) {
+        return done;
     }
     let mut learnt = state.learnt.lock();
     let collective = call.collective();

@@ -225,19 +225,19 @@ impl Reduction<'_> {
 
     /// How many times as long as a gather over nodes halving takes by the model.
     fn halving_ratio(&self) -> f64 {
-        let (gather_us, halving_us) = self.times_us();
+        let Context { facts, config, .. } = self.context;
+        let (gather_us, halving_us) = self.times_us(&facts.models(config).0.sustained());
         halving_us / gather_us.max(1e-3)
     }
 
-    /// Microseconds of a short vector between nodes by the model, gathered and halved.
-    fn times_us(&self) -> (f64, f64) {
+    /// Microseconds of a short vector between nodes, gathered and halved.
+    fn times_us(&self, model: &Model) -> (f64, f64) {
         let Context { facts, config, .. } = self.context;
         // Elements that are evaluated alike are joined together.
         let pieces = match self.operator.exact {
             true => 1,
             false => self.elements().min(facts.p.into()),
         };
-        let model = facts.models(config).0.sustained();
         let (nodes, leaders) = (facts.nodes, Form::Nodes { lanes: 1 });
         let steps = Steps::new(nodes, facts.radix_behind(leaders, self.bytes, config));
         (
@@ -525,23 +525,19 @@ impl Problem for Reduction<'_> {
         })
     }
 
-    /// Of short vectors of all ranks: of long ones, the reducing itself takes time that is not known.
+    /// Of short vectors of all ranks, each on a node of its own: what passes inside nodes is not known, nor is what the
+    /// reducing itself takes of long ones, and by an operator of the program's own.
     fn predicted_us(&self) -> Option<f64> {
         let Context { facts, config, .. } = self.context;
+        let is_messages = facts.widest == 1 && self.operator.built_in;
         let is_short = self.reducing() == Reducing::All && self.is_short();
-        if facts.nodes == 1 || !facts.is_known(config) || !is_short {
+        if !is_messages || !is_short || !facts.is_known(config) {
             return None;
         }
-        let Choice::Rondo(Method {
-            algorithm, form, ..
-        }) = self.first()
-        else {
+        let Choice::Rondo(Method { algorithm, .. }) = self.first() else {
             return None;
         };
-        if form == Form::Flat && facts.widest > 1 {
-            return None;
-        }
-        let (gather_us, halving_us) = self.times_us();
+        let (gather_us, halving_us) = self.times_us(&facts.models(config).0);
         if algorithm == Algorithm::Gather {
             Some(gather_us)
         } else {

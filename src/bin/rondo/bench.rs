@@ -24,13 +24,12 @@ use batch::Plan;
 use cases::{Sizes, Wanted, cases};
 use clap::ValueEnum;
 use dist::Dist;
-use measure::measure;
+use measure::{measure, unmeasured};
 use output::Outputs;
-use report::{Report, Row};
+use report::Report;
 use rondo::collective::Collective;
 use rondo::config::{self, Config, OPTIONS, ValueType};
 use std::{ffi::OsString, path::PathBuf, time::SystemTime};
-use times::Times;
 
 /// Time collectives by the MPI library and by Rondo, in turns in one run.
 ///
@@ -208,21 +207,7 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
             root: args.root,
             in_place: args.in_place,
         };
-        let nothing = Times::of(&[0.0]);
-        let row = Row {
-            collective: case.collective.name().into(),
-            dist: case.dist.map(|dist| dist.name().into()),
-            size: case.size,
-            total: (case.blocks.total() * datatype.size) as u64,
-            calls: 0,
-            host: nothing,
-            rondo: nothing,
-            ratio: 0.0,
-            root: None,
-            local: None,
-            by: String::new(),
-            predicted: None,
-        };
+        let row = unmeasured(&case, datatype.size);
         let rows = match (&mut each, args.algorithm.is_empty()) {
             (_, true) => vec![measure(mpi, &call, &plan, row)?],
             (Some(each), _) if each.is_of(case.collective) => each.measure(&call, &plan, &row)?,

@@ -7,9 +7,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 /// The system's memory.
 struct Told;
 
-// A test may have an allocator of its own. Those of `tests` are built with debug assertions, and the library without.
-#[cfg_attr(not(debug_assertions), global_allocator)]
-#[cfg_attr(debug_assertions, allow(dead_code, reason = "see above"))]
+// A test may have an allocator of its own. Those of `tests` are built with debug assertions, and the library without. A
+// program that Rondo is linked into may be one with an allocator of its own as well.
+#[cfg_attr(not(any(debug_assertions, feature = "direct")), global_allocator)]
+#[cfg_attr(
+    any(debug_assertions, feature = "direct"),
+    allow(dead_code, reason = "see above")
+)]
 static TOLD: Told = Told;
 
 /// Says that there is no memory, if this is none.

@@ -122,9 +122,11 @@ const SOONEST: f64 = 5e-8;
 const ENDS: usize = 2;
 const END_BYTES: usize = 16 << 10;
 
-/// Lengths of long messages, in bytes. Their rate is what a longest one has more than the one before, which is far more
-/// than what a link lets through at once; the least of two.
-const LONG: [usize; 5] = [32 << 10, 128 << 10, LONGEST, 128 << 10, LONGEST];
+/// Lengths of long messages, in bytes. Their rate is what a longest one has more than the one before these, which is
+/// far more than what a link lets through at once; the least of two.
+const LONG: [usize; 4] = [32 << 10, 128 << 10, LONGEST, LONGEST];
+/// The same inside a node.
+const LONG_INSIDE: [usize; 2] = [128 << 10, LONGEST];
 const LONGEST: usize = 512 << 10;
 
 /// How long all of it may take in seconds after the first round trip, and the other round trips of it.
@@ -132,7 +134,7 @@ const BUDGET: f64 = 4e-3;
 const TRIPS_BUDGET: f64 = 1.5e-3;
 
 impl Mpi {
-    /// Asks another rank, which answers by [`Mpi::answer_probe`]. At most 22 messages, or 15 without the rows.
+    /// Asks another rank, which answers by [`Mpi::answer_probe`]. At most 20 messages, or 9 without the rows.
     pub fn probe(&self, peer: Peer, with_rows: bool) -> Result<Probe, Failure> {
         let mut probe = Probe::default();
         let mut asker = Asker {
@@ -173,7 +175,8 @@ impl Mpi {
         }
         let trip = probe.latency.map_or(0.0, |latency| 2.0 * latency);
         let mut before: Option<(usize, f64)> = None;
-        for length in LONG {
+        let lengths: &[usize] = if with_rows { &LONG } else { &LONG_INSIDE };
+        for &length in lengths {
             // In proportion to the one before.
             let share = |(bytes, time): (usize, f64)| time * length as f64 / bytes as f64;
             if spent() + before.map_or(0.0, share) > BUDGET {
@@ -182,16 +185,14 @@ impl Mpi {
             // The message before says how long this one is.
             asker.announce(length as u64)?;
             let time = asker.ask(SHORT as u64)?;
-            if let Some(short) = before
-                && length == LONGEST
-            {
-                let shown = Probe::per_byte_of(short, (length, time), trip);
-                probe.per_byte = [probe.per_byte, shown]
-                    .into_iter()
-                    .flatten()
-                    .reduce(f64::min);
+            match before {
+                Some(short) if length == LONGEST => {
+                    let shown = Probe::per_byte_of(short, (length, time), trip);
+                    let both = [probe.per_byte, shown].into_iter().flatten();
+                    probe.per_byte = both.reduce(f64::min);
+                }
+                Some(_) | None => before = Some((length, time)),
             }
-            before = Some((length, time));
         }
         asker.announce(END)?;
         Ok(probe)

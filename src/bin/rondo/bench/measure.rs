@@ -4,6 +4,7 @@
 
 use super::{
     batch::{Bench, Plan},
+    cases::Case,
     report::Row,
     times::Times,
 };
@@ -71,4 +72,23 @@ fn local(mpi: &Mpi, call: &Call, calls: usize, plan: &Plan) -> Result<f64, Failu
     let mut slowest = [Times::of(&times).median];
     mpi.largest(&mut slowest)?;
     Ok(slowest[0])
+}
+
+/// The row of a case that was not measured yet, in elements of so many bytes.
+pub fn unmeasured(case: &Case, element_bytes: usize) -> Row {
+    let nothing = Times::of(&[0.0]);
+    Row {
+        collective: case.collective.name().into(),
+        dist: case.dist.map(|dist| dist.name().into()),
+        size: case.size,
+        total: (case.blocks.total() * element_bytes) as u64,
+        calls: 0,
+        host: nothing,
+        rondo: nothing,
+        ratio: 0.0,
+        root: None,
+        local: None,
+        by: String::new(),
+        predicted: None,
+    }
 }
