@@ -17,7 +17,7 @@ pub extern "C" fn rondo_version() -> *const c_char {
 /// "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan", "barrier", "alltoall", "alltoallv" or
 /// "alltoallw", with or without "MPI_" in front) that were carried out on this rank so far by an algorithm
 /// ("circulant", "binomial", "postal", "relay", "bruck", "ring", "hybrid", "adaptive", "linear", "halving", "gather",
-/// "ordered", "doubling", "pipelined", "dissemination", "census", "reduce-bcast", "chain", "binary", "kary",
+/// "ordered", "split", "doubling", "pipelined", "dissemination", "census", "reduce-bcast", "chain", "binary", "kary",
 /// "knomial", "fibonacci", "in-order", "two-tree", "mesh", "hypercube", "scatter-allgather", "neighbor", "pairwise",
 /// "dual-root", or "host" for those passed to the MPI library). With a NULL algorithm: by all of Rondo's own
 /// together. 0 for names that are not known.
