@@ -23,8 +23,8 @@
 //!
 //! **Shallow buffers.** Where a window that is larger by a quarter or more shows a rate that is as much lower, the
 //! network has no room for it: switches lose what they cannot hold. If two agreements in a row say so, the window that
-//! showed the higher rate is the largest one until the rate is another one, or for some agreements, each time for longer
-//! ([`Flow::agree`]).
+//! showed the higher rate is the largest one until the rate is another one, or for some agreements, each time for
+//! longer ([`Flow::agree`]).
 //!
 //! **All ranks have the same window.** Acknowledgements to a rank share links with what others send, so a rank whose
 //! window is smaller than that of others is as slow as their queues make it, whatever its own figures are: half of the

@@ -429,12 +429,13 @@ impl Model {
         self.beta_us() * bytes as f64 >= others * self.gap()
     }
 
-    /// From how many bytes on a block of a gather, or else a scatter, among `p` ranks goes straight to or from the root.
+    /// From how many bytes on a block of a gather, or else a scatter, among `p` ranks goes straight to or from the
+    /// root.
     ///
     /// Straight, the root spends `ROOT_SHARE` alpha on each of p - 1 messages, or two gaps where most of alpha is the
     /// network's, but no less than it takes to ask for them; through the tree, the last block comes after q - 1 more
-    /// messages, each of which takes `PASSING_NS` more for a byte of a block. In both the root's link carries every byte
-    /// once, so beta does not matter. (docs/algorithms.md)
+    /// messages, each of which takes `PASSING_NS` more for a byte of a block. In both the root's link carries every
+    /// byte once, so beta does not matter. (docs/algorithms.md)
     pub fn long_block(&self, p: u32, gathers: bool) -> u64 {
         let q = f64::from(p.max(2).next_power_of_two().trailing_zeros());
         let others = u64::from(p.max(1) - 1);
@@ -445,8 +446,8 @@ impl Model {
         (bytes as u64).clamp(LONG_BLOCK_MIN, LONG_BLOCK_MAX)
     }
 
-    /// Microseconds in which a root asks for so many long blocks, if they are more than it can receive at a time: a round
-    /// trip for each window.
+    /// Microseconds in which a root asks for so many long blocks, if they are more than it can receive at a time: a
+    /// round trip for each window.
     fn asked_us(&self, blocks: u64) -> f64 {
         match blocks > ASKED_AT_A_TIME {
             true => 2.0 * self.alpha_us * blocks as f64 / ASKED_AT_A_TIME as f64,

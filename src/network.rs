@@ -185,11 +185,11 @@ impl Network {
     }
 }
 
-/// The pair of nodes that a node is measured in, where the network was measured so many times before: its number, and the
-/// other node.
+/// The pair of nodes that a node is measured in, where the network was measured so many times before: its number, and
+/// the other node.
 ///
-/// Nodes whose numbers are half of all apart, as many of those are that send each other messages; neighbours may share a
-/// switch. Of an odd number one node is left out, the last one at first and then another one each time.
+/// Nodes whose numbers are half of all apart, as many of those are that send each other messages; neighbours may share
+/// a switch. Of an odd number one node is left out, the last one at first and then another one each time.
 pub fn pair(node: u32, nodes: u32, times: u32) -> (u32, Option<u32>) {
     let (half, turn) = (nodes / 2, times % nodes.max(1));
     let place = (node + turn) % nodes.max(1);

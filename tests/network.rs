@@ -271,8 +271,8 @@ fn what_a_clock_cannot_show_is_not_believed() {
     assert_eq!(sending(&[]), None);
 }
 
-/// Over latency a connection sends its first 14 kB at once, and waits for their acknowledgement. That is not the rate of
-/// the link: taken for it, the wire would hold 32 KiB in a round trip on every network, and none would be far.
+/// Over latency a connection sends its first 14 kB at once, and waits for their acknowledgement. That is not the rate
+/// of the link: taken for it, the wire would hold 32 KiB in a round trip on every network, and none would be far.
 #[test]
 fn a_round_trip_of_tcp_is_not_taken_for_the_rate() {
     const BLOCK: f64 = 16384.0;

@@ -128,8 +128,8 @@ impl State {
         }
     }
 
-    /// The figures that this rank measures: a leader, those between its node and the `other` one; and the lowest rank of
-    /// a node, those inside it.
+    /// The figures that this rank measures: a leader, those between its node and the `other` one; and the lowest rank
+    /// of a node, those inside it.
     fn measure(&self, mpi: &Mpi, private: Comm, other: Option<u32>) -> Result<Network, Failure> {
         let topology = &self.topology;
         let node = topology.node(self.rank);

@@ -888,8 +888,8 @@ fn the_size_from_which_blocks_go_straight_grows_with_the_ranks() {
     assert_eq!(long(2048, 1.9), 32 << 10);
 }
 
-/// From 66 ranks on the root of a gather asks for long blocks, 64 at a time. Where a message travels for long, that takes
-/// longer than the tree; a root that scatters does not ask.
+/// From 66 ranks on the root of a gather asks for long blocks, 64 at a time. Where a message travels for long, that
+/// takes longer than the tree; a root that scatters does not ask.
 #[test]
 fn blocks_go_through_the_tree_where_asking_for_them_takes_longer() {
     let long = |collective, p| {
