@@ -1,7 +1,7 @@
 //! What the system's loader has: objects, and functions by their addresses.
 
 use std::ffi::{CStr, c_void};
-use std::mem::{MaybeUninit, transmute_copy};
+use std::mem;
 
 /// The function at this address; `None` if it is null.
 ///
@@ -10,12 +10,13 @@ use std::mem::{MaybeUninit, transmute_copy};
 pub unsafe fn as_function<F: Copy>(address: *mut c_void) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
     // SAFETY: the caller's contract; the sizes are the same.
-    (!address.is_null()).then(|| unsafe { transmute_copy(&address) })
+    (!address.is_null()).then(|| unsafe { mem::transmute_copy(&address) })
 }
 
 /// Where the object that an address lies in is loaded, and its path; `None` if there is none.
+#[cfg(not(feature = "direct"))]
 pub fn object_of(address: *const c_void) -> Option<(*const c_void, &'static CStr)> {
-    let mut info = MaybeUninit::<libc::Dl_info>::uninit();
+    let mut info = mem::MaybeUninit::<libc::Dl_info>::uninit();
     // SAFETY: the loader looks the address up, and fills the place in unless it gives 0. The path is a C string of its
     // own, which stays as long as the object is loaded: MPI libraries and what comes with them are never unloaded.
     unsafe {
