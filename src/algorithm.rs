@@ -319,7 +319,7 @@ families! {
             sources::HALVING;
         Gather: "ceil(log_k p)", "the all-broadcast bruck of p m + (p-1) gamma m", sources::BRUCK;
         Ordered: "p - 1 messages, and ceil(log_k p)",
-            "alpha + (p-2) g' + (p-1)/p m (beta + gamma) + the all-broadcast bruck of m", sources::ORDERED;
+            "alpha + max((p-2) g', (p-1)/p m beta) + (p-1)/p m gamma + the all-broadcast bruck of m", sources::ORDERED;
         Split: "q + ceil(log_k p)",
             "q alpha + up to 3/2 (p-1)/p m (beta + gamma) + the all-broadcast bruck of m", sources::ORDERED;
         Census: "q", "q (alpha + beta m) + up to 2 (q-1) gamma m",
@@ -353,8 +353,8 @@ families! {
             "A. Bar-Noy, S. Kipnis, Mathematical Systems Theory 27, 1994, section 3, backwards";
         Halving: "q + p - 1", "q alpha + (p-1)/p m (2 beta + gamma) + alpha + (p-2) o", sources::GEIJN;
         Ring: "2 (p-1)", "(p-1) alpha + (p-1)/p m (2 beta + gamma) + alpha + (p-2) o", sources::GEIJN;
-        Ordered: "2 (p-1) messages", "alpha + (p-2) g' + (p-1)/p m (2 beta + gamma) + alpha + (p-2) o",
-            sources::ORDERED;
+        Ordered: "2 (p-1) messages",
+            "alpha + max((p-2) g', (p-1)/p m beta) + (p-1)/p m (beta + gamma) + alpha + (p-2) o", sources::ORDERED;
         Chain: "p - 2 + n", "T(k, s, d), k = d = p - 1, s = 1", sources::LECTURE;
         Linear: "(p - 1) n", "T(k, s, d), k = s = p - 1, d = 1", sources::LECTURE;
         Binary: "k + 2 (n-1)", "T(k, s, d), d = floor(log2 p), k = 2 d, s = 2", sources::LECTURE;
@@ -370,7 +370,7 @@ families! {
     /// What can carry out a reduction of which every rank has a part.
     ScatteredReductionAlgorithm, of_scattered_reduction {
         Halving: "q", "q alpha + (p-1)/p m (beta + gamma)", sources::HALVING;
-        Ordered: "p - 1 messages", "alpha + (p-2) g' + (p-1)/p m (beta + gamma)", sources::ORDERED;
+        Ordered: "p - 1 messages", "alpha + max((p-2) g', (p-1)/p m beta) + (p-1)/p m gamma", sources::ORDERED;
         Split: "q", "q alpha + up to 3/2 (p-1)/p m (beta + gamma)", sources::ORDERED;
         Circulant: "n - 1 + q", "(n-1+q) (g' + (beta + gamma) m/n) + h (alpha - g')",
             "J. L. Träff, arXiv 2205.10072, algorithm 9; arXiv 2407.18004";
@@ -399,7 +399,7 @@ families! {
         Circulant: "ceil(log_k p), k by the model",
             "alpha a round + g' for each further message in it + ceil(log_k p) (k-1)/k beta m", sources::SKIPS;
         Pairwise: "p - 1, or p if p is odd", "(p-1) alpha + beta m", sources::FACTORS;
-        Linear: "1", "alpha + (p-2) g' + beta m", sources::FACTORS;
+        Linear: "1", "alpha + max((p-2) g', beta m)", sources::FACTORS;
         Hypercube: "the sum of f - 1 over all prime factors f of p: q if p = 2^q",
             "the sum of alpha + (f-2) g' + (f-1)/f beta m", sources::PERSONALIZED;
         Mesh: "rows + columns - 2", "the sum of alpha + (f-2) g' + (f-1)/f beta m, f = rows and f = columns",
@@ -410,7 +410,7 @@ families! {
         Circulant: "2 q, and an allreduce", "2 q alpha + q beta (m + 8 p)/2 + an allreduce of 8 bytes",
             sources::HALVING;
         Pairwise: "p - 1, or p if p is odd", "(p-1) alpha + beta m", sources::FACTORS;
-        Linear: "1", "alpha + (p-2) g' + beta m", sources::FACTORS;
+        Linear: "1", "alpha + max((p-2) g', beta m)", sources::FACTORS;
     }
 }
 

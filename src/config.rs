@@ -173,7 +173,7 @@ pub struct Config {
     pub node: String,
     /// `RONDO_BLOCK_BYTES`: the size of a block in bytes, 0 if the cost model decides.
     pub block_bytes: u64,
-    /// `RONDO_RADIX`: how the rounds of a bruck all-broadcast grow, 0 if the cost model decides.
+    /// `RONDO_RADIX`: how rounds grow in which a rank sends several messages, 0 if the cost model decides.
     pub radix: u32,
     /// `RONDO_TREE_ARITY`: to how many ranks a rank of a k-ary tree sends.
     pub tree_arity: u32,
@@ -187,7 +187,7 @@ pub struct Config {
     pub rules: String,
     /// `RONDO_LEARN`: whether calls are timed to find out who is faster.
     pub learn: Learn,
-    /// `RONDO_LEARN_CALLS`: timed calls of each candidate.
+    /// `RONDO_LEARN_CALLS`: calls that each of two candidates has in a row, at the least.
     pub learn_calls: u32,
     /// `RONDO_RELEARN`: calls after which they are timed again, 0 for never.
     pub relearn: u32,

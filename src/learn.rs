@@ -74,9 +74,9 @@ pub const SIZE_CLASSES: usize = 2 * 65;
 /// How much is tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Trials {
-    /// Calls of a challenger that are timed at the most.
+    /// Calls that each of two candidates has in a row at the least, when they are compared: the later half is timed.
     pub calls: u32,
-    /// After so many calls all that was close is tried again; 0: never.
+    /// After so many calls all that was measured is tried again; 0: never.
     pub relearn: u64,
 }
 

@@ -59,7 +59,8 @@ pub struct Rule {
     #[serde(default = "most")]
     pub nodes_max: u64,
     /// The fewest bytes: of a broadcast's message, of an allgather's ranks together, of a rank's block of a gather or
-    /// scatter. What not all ranks know, the bytes of `MPI_Gatherv` and `MPI_Scatterv`, fits no bound.
+    /// scatter, of its vector in a reduction or scan, of its blocks together in an alltoall. What not all ranks know,
+    /// the bytes of `MPI_Gatherv` and `MPI_Scatterv`, fits no bound.
     #[serde(default = "least")]
     pub msg_size_min: u64,
     /// The most bytes.

@@ -236,9 +236,9 @@ const OTHERS: &[Opt] = &[
         unit: "times",
         default: "0",
         scope: Scope::Communicator,
-        doc: "A rank sends up to this number less one of messages in a round: in an allgather by bruck, an alltoall by \
-              circulant, a barrier, and where all ranks of an allreduce send to all. 2 has one message a round, a \
-              larger number fewer rounds. 0 takes the best by the cost model. 1 is 2.",
+        doc: "One more than the messages that a rank sends in a round, at the most: in an allgather by bruck, an \
+              alltoall by circulant, a barrier, and the allgather at the end of an allreduce. With 2 a round has one \
+              message; larger numbers have fewer rounds. 0 takes the best by the cost model. 1 is 2.",
     },
     Opt {
         name: "TREE_ARITY",
@@ -339,7 +339,7 @@ const OTHERS: &[Opt] = &[
         default: "4",
         scope: Scope::Communicator,
         doc: "Calls that each of two candidates has in a row, at the least, when they are compared; the later half of \
-              them is timed.",
+              them is timed. With 0 or 1, single calls decide.",
     },
     Opt {
         name: "RELEARN",

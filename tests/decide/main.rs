@@ -16,7 +16,6 @@ use rondo::model::{BLOCK_BYTES_MAX, BLOCKS_MAX, Model, Reach};
 use rondo::network::Network;
 use rondo::schedule::{Parts, postal};
 
-/// So many nodes with as many ranks each.
 /// Nothing has been found out.
 const UNKNOWN: Network = Network {
     alpha_us: None,
@@ -26,6 +25,7 @@ const UNKNOWN: Network = Network {
     node_beta_ns_per_kb: None,
 };
 
+/// So many nodes with as many ranks each.
 const fn full(nodes: u32, width: u32) -> Facts {
     Facts {
         p: nodes * width,

@@ -100,7 +100,7 @@ impl Reduction<'_> {
         let is_full = u64::from(facts.p) > FULL_NODE * u64::from(facts.nodes) && !facts.host_leads;
         let leads = || self.form(self.preferred()) != Form::Flat;
         match self.reducing() {
-            // One message for each pair of nodes, and memory inside them.
+            // Few messages of one rank of each node, and memory inside nodes.
             Reducing::All
                 if self.operator.built_in
                     && config.shm

@@ -18,8 +18,9 @@ use crate::host::object::failure::Failure;
 use std::collections::TryReserveError;
 use std::time::{Duration, Instant};
 
-/// Where time is simulated, from this length on a send is complete only when its message has reached a receive
-/// (`MPI_Issend`): that costs nothing there, and keeps ranks in step. Elsewhere, [`Flow`] says which ones are.
+/// From this length on a packet of a gather or scatter is complete only when it has reached a receive (`MPI_Issend`).
+/// Where time is simulated, so is every message: that costs nothing there, and keeps ranks in step. Elsewhere, [`Flow`]
+/// says which ones are.
 pub const SYNCHRONOUS_BYTES: u64 = 4096;
 
 /// A receive in flight.

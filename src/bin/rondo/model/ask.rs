@@ -227,7 +227,8 @@ impl Question<'_> {
                 Err("on one node data pass through shared memory, without messages".into())
             }
             Form::Nodes { .. } => {
-                // Through the memory of a node, beside the network and at its own pace (`Facts::form`).
+                // Through the memory of a node, beside the network and at its own pace
+                // (`Facts::flat_is_faster`).
                 let leaders = Model {
                     beta_ns_per_kb: between.beta_ns_per_kb.max(inside.beta_ns_per_kb),
                     ..between
