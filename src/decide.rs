@@ -14,6 +14,7 @@ mod size_class;
 mod total_exchange;
 mod trees;
 
+pub use crate::model::ASKED_AT_A_TIME;
 pub use allbroadcast::AllBroadcast;
 pub use barrier::Barrier;
 pub use broadcast::Broadcast;

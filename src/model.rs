@@ -58,8 +58,9 @@ const LONG_BLOCK_MIN: u64 = 1024;
 /// of its fixed cost is not the root's time.
 const LONG_BLOCK_MAX: u64 = 32 << 10;
 
-/// Long blocks that the root of a gather has in flight. Of more ranks, it asks for each.
-const ASKED_AT_A_TIME: u64 = 64;
+/// Long blocks in flight at the root of a gather or scatter at the most, unless RONDO_WINDOW says otherwise: enough to
+/// keep its link busy, few enough for every host's queues. Of more ranks, the root of a gather asks for each.
+pub const ASKED_AT_A_TIME: u32 = 64;
 
 /// The largest radix of an all-broadcast of whole parts: the number of messages at a time.
 const RADIX_MAX: u32 = 64;
@@ -299,18 +300,10 @@ impl Model {
         rounds_us + further * self.gap() + self.beta_us() * bytes as f64
     }
 
-    /// Microseconds of a reduce-scatter of `bytes` bytes in ceil(log2 p) rounds that keeps the order of ranks: one that
-    /// is split sends up to half as much more.
+    /// Microseconds of a reduce-scatter in ceil(log2 p) rounds that keeps the order of ranks, each of which has `bytes`
+    /// bytes for others: what is split sends up to half as much more.
     pub fn split_us(&self, p: u32, bytes: u64) -> f64 {
-        let others = bytes - bytes / u64::from(p.max(1));
-        f64::from(Reach::among(p).rounds) * self.alpha_us + 1.5 * self.beta_us() * others as f64
-    }
-
-    /// Microseconds of the same by a message to every other rank.
-    pub fn ordered_us(&self, p: u32, bytes: u64) -> f64 {
-        let others = bytes - bytes / u64::from(p.max(1));
-        let further_us = f64::from(p.saturating_sub(2)) * self.gap();
-        self.alpha_us + further_us.max(self.beta_us() * others as f64)
+        f64::from(Reach::among(p).rounds) * self.alpha_us + 1.5 * self.beta_us() * bytes as f64
     }
 
     /// Microseconds of a scan of `bytes` bytes in ceil(log2 p) rounds between `p` ranks, of which `width` on a node
@@ -416,8 +409,8 @@ impl Model {
         fastest_radix(ranks, 2, |_, steps| self.packed_us(steps, ranks, bytes))
     }
 
-    /// Microseconds of an exchange among `ranks` ranks, of `bytes` bytes of each, every block straight to its rank:
-    /// messages are begun while others are on the link.
+    /// Microseconds of an exchange among `ranks` ranks, or of a reduce-scatter in the order of ranks, of `bytes` bytes
+    /// of each, every block straight to its rank: messages are begun while others are on the link.
     pub fn straight_us(&self, ranks: u32, bytes: u64) -> f64 {
         let others = f64::from(ranks.max(2) - 2);
         self.alpha_us + (others * self.gap()).max(self.beta_us() * bytes as f64)
@@ -449,8 +442,8 @@ impl Model {
     /// Microseconds in which a root asks for so many long blocks, if they are more than it can receive at a time: a
     /// round trip for each window.
     fn asked_us(&self, blocks: u64) -> f64 {
-        match blocks > ASKED_AT_A_TIME {
-            true => 2.0 * self.alpha_us * blocks as f64 / ASKED_AT_A_TIME as f64,
+        match blocks > u64::from(ASKED_AT_A_TIME) {
+            true => 2.0 * self.alpha_us * blocks as f64 / f64::from(ASKED_AT_A_TIME),
             false => 0.0,
         }
     }

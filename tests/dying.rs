@@ -3,10 +3,11 @@
 #![forbid(unsafe_code)]
 
 mod mpirun;
+mod pipe;
 
 use mpirun::{Ended, MPIS, compile, ctest, folder, library};
 use serde_json::Value;
-use std::{fs, path::PathBuf, process::Command};
+use std::{fs, path::PathBuf};
 
 /// A job of four ranks that ends in a way, and its statistics, if there are any.
 fn job(mpi: &str, how: &str, format: &str) -> (Ended, Option<String>) {
@@ -89,13 +90,7 @@ fn statistics_that_nobody_reads_are_said_and_not_waited_for() {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         let pipe = folder.join("pipe");
-        assert!(
-            Command::new("mkfifo")
-                .arg(&pipe)
-                .status()
-                .unwrap()
-                .success()
-        );
+        pipe::make(&pipe);
         let program = compile(Some(mpi), &ctest("dying.c"), folder.join("dying"), &[]);
         let spec = format!("text:{}", pipe.display());
         let preload = library(mpi).display().to_string();

@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+mod pipe;
+
 use rondo::files::write;
 use std::{
     fs::{self, File},
@@ -29,10 +31,6 @@ fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
     names.sort();
     names
-}
-
-fn pipe(path: &Path) {
-    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
 #[test]
@@ -121,7 +119,7 @@ fn a_full_disk_is_an_error() {
 #[test]
 fn a_pipe_that_nobody_reads_is_an_error_at_once() {
     let path = folder("unread").join("pipe");
-    pipe(&path);
+    pipe::make(&path);
     let begin = Instant::now();
     let error = write(&path, "new").unwrap_err();
     assert_eq!(error.to_string(), "nobody reads it");
@@ -131,7 +129,7 @@ fn a_pipe_that_nobody_reads_is_an_error_at_once() {
 #[test]
 fn a_pipe_that_nobody_empties_is_an_error_after_a_while() {
     let path = folder("full").join("pipe");
-    pipe(&path);
+    pipe::make(&path);
     let reader = File::options().read(true).write(true).open(&path).unwrap();
     assert!(write(&path, &"x".repeat(1 << 20)).is_err());
     drop(reader);
@@ -140,7 +138,7 @@ fn a_pipe_that_nobody_empties_is_an_error_after_a_while() {
 #[test]
 fn a_pipe_gets_all_of_a_text_that_it_does_not_hold_at_once() {
     let path = folder("read").join("pipe");
-    pipe(&path);
+    pipe::make(&path);
     let text = "0123456789abcdef".repeat(1 << 14);
     let reader = thread::spawn({
         let path = path.clone();

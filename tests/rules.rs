@@ -1,12 +1,13 @@
 //! Rules files: what they say, what is wrong with them, and which rule fits a call.
 
+mod pipe;
+
 use proptest::prelude::*;
 use rondo::collective::Collective;
 use rondo::config::{Algorithm, Setting};
 use rondo::rules::{File, Refusal, Rule, Rules, Ruling, merged};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 fn rules(text: &str) -> Result<Rules, String> {
     File::parse(text)?.compile()
@@ -155,13 +156,7 @@ fn only_files_of_a_usual_size_are_read() {
     assert_eq!(File::read(&file("two", TWO)), File::parse(TWO));
     let pipe = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rules-pipe");
     let _ = fs::remove_file(&pipe);
-    assert!(
-        Command::new("mkfifo")
-            .arg(&pipe)
-            .status()
-            .unwrap()
-            .success()
-    );
+    pipe::make(&pipe);
     for path in [&pipe, Path::new("/dev/zero"), Path::new("/")] {
         let error = File::read(path).unwrap_err();
         assert!(error.contains("no regular file"), "{error}");

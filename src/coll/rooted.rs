@@ -18,10 +18,6 @@ use crate::host::{
 use crate::schedule::Parts;
 use crate::stats;
 
-/// Long blocks in flight at the root at the most, unless RONDO_WINDOW says otherwise: enough to keep
-/// its link busy, few enough for every host's queues.
-const WINDOW: u32 = 64;
-
 impl Operation for Rooted {
     type Problem<'a> = decide::Rooted<'a>;
 
@@ -186,7 +182,7 @@ fn terms(collective: Collective, method: Method, root: u32, state: &State) -> Te
         },
         long: host::with_plain_floats(|| decide::long_block(context(collective, state), algorithm)),
         window: match state.config().window {
-            0 => WINDOW,
+            0 => decide::ASKED_AT_A_TIME,
             window => window,
         },
     }

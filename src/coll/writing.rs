@@ -360,21 +360,24 @@ impl Writing<'_> {
         })
     }
 
-    fn ordered(&self, script: &mut Script, segments: u32) {
+    /// Writes a reduce-scatter in the order of ranks, straight to each. The blocks of this rank's part.
+    fn ordered(&self, script: &mut Script, segments: u32) -> Range<u32> {
         let (p, rank) = (self.p(), self.rank());
         let cut = ordered_cut(p, segments, rank, self.parts(segments));
         script.begin(self.most, cut);
         ordered(script, p, rank, segments);
+        blocks_of(rank..rank + 1, segments)
     }
 
-    /// Writes a reduce-scatter in few rounds in the order of ranks.
-    fn split(&self, script: &mut Script, segments: u32) {
+    /// Writes a reduce-scatter in few rounds in the order of ranks. The blocks of this rank's part.
+    fn split(&self, script: &mut Script, segments: u32) -> Range<u32> {
         let (p, rank) = (self.p(), self.rank());
         let cut = split_cut(p, rank, |other| {
             in_segments(once(self.part(other)), segments)
         });
         script.begin(self.most, cut.into_iter());
         split(script, p, rank, segments);
+        blocks_of(rank..rank + 1, segments)
     }
 
     fn reduce(&self, script: &mut Script, form: Form, blocks: u32) {

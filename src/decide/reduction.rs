@@ -181,9 +181,10 @@ impl Reduction<'_> {
     /// Whether ranks share memory must not count where the bits do not depend on it.
     fn is_for_a_split(&self) -> bool {
         let (p, model) = (self.context.facts.p, self.model());
+        let others = self.bytes - self.bytes / u64::from(p.max(1));
         !self.is_promised()
             && self.form(Algorithm::Ordered) == Form::Flat
-            && model.split_us(p, self.bytes) < model.ordered_us(p, self.bytes)
+            && model.split_us(p, others) < model.straight_us(p, others)
     }
 
     /// The cost of messages between those that reduce. The order of operands depends on blocks and trees: so unless it

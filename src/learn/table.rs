@@ -31,8 +31,15 @@ impl Table {
     /// The contest for calls of this size class, if there is one yet.
     #[inline]
     pub fn contest(&mut self, collective: Collective, class: u8) -> Option<&mut Contest> {
-        let place = self.places.get(collective as usize)?[usize::from(class)];
-        self.contests.get_mut(usize::from(place).wrapping_sub(1))
+        let place = self.place(collective, class)?;
+        self.contests.get_mut(place)
+    }
+
+    /// Where the contest for these calls is, if there is one.
+    #[inline]
+    fn place(&self, collective: Collective, class: u8) -> Option<usize> {
+        let classes = self.places.get(collective as usize)?;
+        usize::from(classes[usize::from(class)]).checked_sub(1)
     }
 
     /// Is there no room for a new contest?
@@ -111,10 +118,7 @@ impl Table {
 
     /// A call of a contest took this rank so long, by the host or by Rondo. Nothing is decided by it.
     pub fn spend(&mut self, collective: Collective, class: u8, is_hosts: bool, nanos: u64) {
-        let Some(classes) = self.places.get(collective as usize) else {
-            return;
-        };
-        let Some(contest) = usize::from(classes[usize::from(class)]).checked_sub(1) else {
+        let Some(contest) = self.place(collective, class) else {
             return;
         };
         if self.spent.len() <= contest {

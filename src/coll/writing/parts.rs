@@ -24,14 +24,8 @@ impl Writing<'_> {
     ) {
         let own = match algorithm.of_scattered_reduction() {
             ScatteredReductionAlgorithm::Halving => self.halving(script, form, blocks),
-            ScatteredReductionAlgorithm::Ordered => {
-                self.ordered(script, blocks);
-                blocks_of(self.rank()..self.rank() + 1, blocks)
-            }
-            ScatteredReductionAlgorithm::Split => {
-                self.split(script, blocks);
-                blocks_of(self.rank()..self.rank() + 1, blocks)
-            }
+            ScatteredReductionAlgorithm::Ordered => self.ordered(script, blocks),
+            ScatteredReductionAlgorithm::Split => self.split(script, blocks),
             ScatteredReductionAlgorithm::Circulant => self.scattered(script, blocks),
             ScatteredReductionAlgorithm::Ring => self.ring(script, blocks),
         };

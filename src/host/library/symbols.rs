@@ -7,6 +7,7 @@
 
 use super::loader::{as_function, file_of, loaded, object_of, path_of};
 use crate::records::is_mpi;
+use std::cell::OnceCell;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr;
 
@@ -53,18 +54,25 @@ pub struct Finder {
     as_called: bool,
     /// Is it the process's MPI library, or one of several of which none is initialised yet?
     is_certain: bool,
+    /// Where the object with the library's functions is loaded, once that was asked for.
+    home: OnceCell<Option<*const c_void>>,
 }
 
 impl Finder {
+    fn new(local: Option<*mut c_void>, as_called: bool, is_certain: bool) -> Finder {
+        Finder {
+            local,
+            as_called,
+            is_certain,
+            home: OnceCell::new(),
+        }
+    }
+
     /// Decides where to look by trying to find a function that every MPI library has. Of several libraries it is the
     /// one that the program initialised, or else the first. Where none is loaded, what programs without parallelism
     /// have in its place may still come next: functions by the names `MPI_X` alone.
     pub fn of_process() -> Finder {
-        let finder = |local, is_certain| Finder {
-            local,
-            as_called: false,
-            is_certain,
-        };
+        let finder = |local, is_certain| Finder::new(local, false, is_certain);
         let next = libc::RTLD_NEXT;
         let is_global = !lookup(next, PROBE).is_null();
         if is_global && is_initialized(next) {
@@ -83,10 +91,7 @@ impl Finder {
         match (initialized, found.first()) {
             (Some(&library), _) => finder(local(library), true),
             (None, Some(&first)) => finder(local(first), found.len() == 1),
-            (None, None) => Finder {
-                as_called: true,
-                ..finder(None, false)
-            },
+            (None, None) => Finder::new(None, true, false),
         }
     }
 
@@ -105,21 +110,13 @@ impl Finder {
     /// # Safety
     /// The library was loaded by dlopen and is never closed.
     pub unsafe fn of(library: *mut c_void) -> Finder {
-        Finder {
-            local: Some(library),
-            as_called: false,
-            is_certain: true,
-        }
+        Finder::new(Some(library), false, true)
     }
 
     /// Looks functions up as programs call them, by the names `MPI_X` in the global scope: the other side, where Rondo
     /// and whatever is in front of it come first.
     pub fn as_called() -> Finder {
-        Finder {
-            local: Some(libc::RTLD_DEFAULT),
-            as_called: true,
-            is_certain: true,
-        }
+        Finder::new(Some(libc::RTLD_DEFAULT), true, true)
     }
 
     /// Address of a function of the host, or null.
@@ -146,10 +143,10 @@ impl Finder {
     /// Is this address in another MPI library? A program may be linked to a second one by accident, of which it uses
     /// nothing. What the first one lacks is found there.
     fn is_of_another(&self, address: *const c_void) -> bool {
-        let (own, its) = (object_of(self.function(INITIALIZED)), object_of(address));
+        let home = || object_of(self.function(INITIALIZED)).map(|(home, _)| home);
         let is_mpi = |name: &CStr| str::from_utf8(file_of(name)).is_ok_and(is_mpi);
-        own.zip(its)
-            .is_some_and(|((own, _), (its, name))| own != its && is_mpi(name))
+        (self.home.get_or_init(home).zip(object_of(address)))
+            .is_some_and(|(home, (its, name))| home != its && is_mpi(name))
     }
 
     /// Does this MPI library define a data object of this name?

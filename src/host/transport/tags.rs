@@ -38,13 +38,13 @@ impl Tags {
     /// The tags of the call of this number; the ranks must agree on all `facts`, of which the second is the root. The
     /// bits that a tag may have are those of `mask`.
     pub fn new(op: RootedOp, sequence: u64, facts: [u64; 3], mask: u32) -> Tags {
-        let half = mask >> 1;
+        let (half, quarter) = (mask >> 1, mask >> 2);
         let number = (sequence as u32) << 1 | u32::from(op == RootedOp::Scatter);
         Tags {
             op,
             packet: (number & half) | (mask ^ half),
-            block: ((((sequence as u32) << Tags::hash_bits(mask)) & (half >> 1))
-                | (half ^ (half >> 1))) as c_int,
+            block: ((((sequence as u32) << Tags::hash_bits(mask)) & quarter) | (half ^ quarter))
+                as c_int,
             facts,
             mask,
         }

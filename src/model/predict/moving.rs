@@ -354,10 +354,9 @@ impl Model {
         let link_us = self.beta_us() * call.bytes as f64;
         let root_us = match (scatters, call.is_placed(call.bytes)) {
             (true, _) => self.gap_us.max(link_us) * others.saturating_sub(1) as f64 + link_us,
-            (false, true) => (others as f64 * link_us).max(self.asked_us(others)),
-            (false, false) => {
-                let received_us = others as f64 * (self.root_us() + link_us);
-                received_us.max(self.asked_us(others))
+            (false, placed) => {
+                let root_us = if placed { 0.0 } else { self.root_us() };
+                (others as f64 * (root_us + link_us)).max(self.asked_us(others))
             }
         };
         Prediction {
