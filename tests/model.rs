@@ -196,8 +196,10 @@ fn reductions_of_parts_have_the_rounds_and_bytes_that_are_predicted() {
             halving(script, &group(rank), own);
         };
         let all_ordered = |script: &mut Script, rank| {
-            script.begin(u64::MAX, ordered_cut(p, 1, rank, even(bytes, p)));
-            ordered(script, p, rank, 1);
+            let parts: Vec<u64> = even(bytes, p).collect();
+            let shares = Shares::new(&parts, 1);
+            script.begin(u64::MAX, shares.cut(rank));
+            ordered(script, rank, &shares);
         };
         let all_spread =
             |script: &mut Script, rank| spread(script, &group(rank), &Steps::new(p, 2), own);

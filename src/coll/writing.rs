@@ -12,9 +12,9 @@ use crate::decide::{self, Choice, Form, Method};
 use crate::host::{self, Reduction, ReductionOp, Vectors};
 use crate::schedule::{Circulant, Shape, Steps, TreeNeighbors};
 use crate::script::{
-    GatherNodes, GatherTree, Group, LaneLeaders, Lanes, Leaders, Script, broadcast_tree, census,
-    census_places, collect, disseminate, dual_root, gather, gather_cut, halving, hand_over,
-    ordered, ordered_cut, recursive_doubling, reduce, reduce_broadcast, reduce_tree, ring, share,
+    GatherNodes, GatherTree, Group, LaneLeaders, Lanes, Leaders, Script, Shares, broadcast_tree,
+    census, census_places, collect, disseminate, dual_root, gather, gather_cut, halving, hand_over,
+    ordered, recursive_doubling, reduce, reduce_broadcast, reduce_tree, reduced_by, ring, share,
     split, split_cut, spread, spread_vectors,
 };
 use crate::stats;
@@ -163,10 +163,15 @@ impl Writing<'_> {
         Vectors {
             first: self.total,
             other: match self.is_ordered() {
-                true => self.part(self.rank()),
+                true => reduced_by(&self.every_part(), self.rank()),
                 false => self.total,
             },
         }
+    }
+
+    /// Elements of the parts of all ranks.
+    fn every_part(&self) -> Vec<u64> {
+        (0..self.p()).map(|rank| self.part(rank)).collect()
     }
 
     /// Do operands keep the order of ranks?
@@ -360,13 +365,14 @@ impl Writing<'_> {
         })
     }
 
-    /// Writes a reduce-scatter in the order of ranks, straight to each. The blocks of this rank's part.
+    /// Writes a reduce-scatter in the order of ranks, each operand straight to where it is reduced. The blocks of this
+    /// rank's part.
     fn ordered(&self, script: &mut Script, segments: u32) -> Range<u32> {
-        let (p, rank) = (self.p(), self.rank());
-        let cut = ordered_cut(p, segments, rank, self.parts(segments));
-        script.begin(self.most, cut);
-        ordered(script, p, rank, segments);
-        blocks_of(rank..rank + 1, segments)
+        let rank = self.rank();
+        let shares = Shares::new(&self.every_part(), segments);
+        script.begin(self.most, shares.cut(rank));
+        ordered(script, rank, &shares);
+        shares.part(rank)
     }
 
     /// Writes a reduce-scatter in few rounds in the order of ranks. The blocks of this rank's part.

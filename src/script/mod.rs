@@ -46,7 +46,7 @@ pub use irregular_exchange::IrregularExchange;
 pub use lanes::{LaneLeaders, Lanes, Leaders};
 pub use node_exchange::{Hop, NodeExchange};
 pub use node_scan::NodeScan;
-pub use ordered::{collect, ordered, ordered_cut};
+pub use ordered::{Shares, collect, ordered, reduced_by};
 pub use recursive_doubling::recursive_doubling;
 pub use ring::{ring, ring_scatter};
 pub use scan::{Prefix, chain, doubling};

@@ -1,46 +1,119 @@
 //! Reduce-scatter in which every operand comes from its rank to where it is reduced, and there they are taken from left
 //! to right: the bits of a loop over the ranks. Every rank sends, receives and reduces p - 1 blocks, as in
 //! [`super::halving`], but in p - 1 messages of one block each.
+//!
+//! A rank reduces the elements that it is to have, unless these are many more than those of others: then all reduce
+//! equally many, and send on what is another's.
 
 #![forbid(unsafe_code)]
 
-use super::{Group, Join, Script};
+use super::{Group, Join, Script, add, share};
 use std::ops::Range;
 
-/// The blocks of the area: those of the own vector, of which each rank has `segments`, and those of the vectors that
-/// come for this rank, whose blocks are `own`. Where these are much longer than those of others, p of them would be
-/// many times as long as a vector: then there is one, in which the sum grows.
-pub fn ordered_cut(
-    p: u32,
-    segments: u32,
-    own: u32,
-    counts: impl Iterator<Item = u64> + Clone,
-) -> impl Iterator<Item = u64> {
-    let mine = (counts.clone()).skip((own * segments) as usize);
-    let mine = mine.take(segments as usize);
-    let (longest, mean) = (
-        mine.clone().sum::<u64>(),
-        counts.clone().sum::<u64>() / u64::from(p) + 1,
-    );
-    let vectors = if longest > 2 * mean { 1 } else { p };
-    counts.chain((0..vectors).flat_map(move |_| mine.clone()))
+/// Which blocks of a vector a rank reduces (its *share*), and which it is to have in the end (its *part*).
+pub struct Shares {
+    /// The elements of each block.
+    blocks: Vec<u64>,
+    /// The blocks up to which the shares reach, and the parts.
+    shares: Vec<u32>,
+    parts: Vec<u32>,
 }
 
-/// Adds everything. The result is in this rank's own blocks of its vector.
-pub fn ordered(script: &mut Script, p: u32, rank: u32, segments: u32) {
+impl Shares {
+    /// For parts of so many elements. Every part and every share is so many blocks, or some times as many.
+    pub fn new(parts: &[u64], segments: u32) -> Shares {
+        let mut pieces = parts.to_vec();
+        let mut shares: Vec<u32> = (1..=parts.len() as u32).collect();
+        let mut of_parts = shares.clone();
+        if is_uneven(parts) {
+            let p = parts.len() as u32;
+            let (total, mut end, mut reduced) = (parts.iter().sum(), 0, 0);
+            let part_ends = parts.iter().map(|part| {
+                end += part;
+                end
+            });
+            let part_ends: Vec<u64> = part_ends.collect();
+            let share_ends = (0..p).map(|rank| {
+                reduced += share(total, p, rank);
+                reduced
+            });
+            let share_ends: Vec<u64> = share_ends.collect();
+            let mut ends: Vec<u64> = part_ends.iter().chain(&share_ends).copied().collect();
+            ends.sort_unstable();
+            ends.dedup();
+            ends.retain(|&end| end > 0);
+            let up_to = |end: u64| ends.partition_point(|&other| other <= end) as u32;
+            of_parts = part_ends.iter().map(|&end| up_to(end)).collect();
+            shares = share_ends.iter().map(|&end| up_to(end)).collect();
+            let firsts = std::iter::once(0).chain(ends.iter().copied());
+            pieces = firsts.zip(&ends).map(|(first, end)| end - first).collect();
+        }
+        let scaled = |ends: Vec<u32>| ends.into_iter().map(|end| end * segments).collect();
+        let cut = |&piece: &u64| (0..segments).map(move |i| share(piece, segments, i));
+        Shares {
+            blocks: pieces.iter().flat_map(cut).collect(),
+            shares: scaled(shares),
+            parts: scaled(of_parts),
+        }
+    }
+
+    /// The blocks of a rank's part.
+    pub fn part(&self, rank: u32) -> Range<u32> {
+        between(&self.parts, rank)
+    }
+
+    fn share(&self, rank: u32) -> Range<u32> {
+        between(&self.shares, rank)
+    }
+
+    fn ranks(&self) -> u32 {
+        self.parts.len() as u32
+    }
+
+    /// The blocks of the area: those of the own vector, and those of the vectors that come for this rank.
+    pub fn cut(&self, rank: u32) -> impl Iterator<Item = u64> + Clone {
+        let share = self.share(rank);
+        let mine = &self.blocks[share.start as usize..share.end as usize];
+        let vectors = (0..self.ranks()).flat_map(move |_| mine.iter().copied());
+        self.blocks.iter().copied().chain(vectors)
+    }
+}
+
+/// Have some many more elements than others?
+fn is_uneven(parts: &[u64]) -> bool {
+    let mean = parts.iter().sum::<u64>() / parts.len() as u64 + 1;
+    parts.iter().any(|&part| part > 2 * mean)
+}
+
+/// Elements that a rank reduces, for parts of so many.
+pub fn reduced_by(parts: &[u64], rank: u32) -> u64 {
+    match is_uneven(parts) {
+        true => share(parts.iter().sum(), parts.len() as u32, rank),
+        false => parts[rank as usize],
+    }
+}
+
+fn between(ends: &[u32], rank: u32) -> Range<u32> {
+    let rank = rank as usize;
+    let start = if rank == 0 { 0 } else { ends[rank - 1] };
+    start..ends[rank]
+}
+
+/// Adds everything, for an area that is cut by [`Shares::cut`]. The result is in the blocks of this rank's part of its
+/// vector.
+pub fn ordered(script: &mut Script, rank: u32, shares: &Shares) {
+    let p = shares.ranks();
     let group = Group::all(p, rank);
-    let part = |other: u32| other * segments..(other + 1) * segments;
     for distance in 1..p {
         let to = group.after(distance);
-        script.send(to, part(to));
-    }
-    if script.cut().blocks() == (p + 1) * segments {
-        return one_by_one(script, p, (rank, part(rank)), part(p));
+        script.send(to, shares.share(to));
     }
     // The vector of this rank is where it was.
+    let own = shares.share(rank);
+    let (first, length) = (shares.blocks.len() as u32, own.end - own.start);
     let place = |other: u32| match other == rank {
-        true => part(rank),
-        false => part(p + other),
+        true => own.clone(),
+        false => first + other * length..first + (other + 1) * length,
     };
     for distance in 1..p {
         let from = group.before(distance);
@@ -50,23 +123,26 @@ pub fn ordered(script: &mut Script, p: u32, rank: u32, segments: u32) {
         script.fold(place(other - 1).start, place(other), Join::Left);
     }
     if rank + 1 < p {
-        script.fold(place(p - 1).start, part(rank), Join::Store);
+        script.fold(place(p - 1).start, own, Join::Store);
     }
+    hand_on(script, rank, shares);
 }
 
-/// Adds that what all ranks have for this one is joined as it comes, to what is at `sum`.
-fn one_by_one(script: &mut Script, p: u32, (rank, own): (u32, Range<u32>), sum: Range<u32>) {
-    let sum = if rank == 0 { own.clone() } else { sum };
-    for other in 0..p {
-        match (other == rank, other == 0) {
-            (true, true) => {}
-            (true, false) => script.fold(own.start, sum.clone(), Join::Right),
-            (false, true) => script.receive(other, sum.clone(), Join::Store),
-            (false, false) => script.receive(other, sum.clone(), Join::Right),
-        }
+/// Adds that what a rank has reduced comes to those whose part it is.
+fn hand_on(script: &mut Script, rank: u32, shares: &Shares) {
+    let p = shares.ranks();
+    let both = |one: Range<u32>, other: Range<u32>| {
+        let start = one.start.max(other.start);
+        start..one.end.min(other.end).max(start)
+    };
+    for distance in 1..p {
+        let to = add(rank, distance, p);
+        script.send(to, both(shares.share(rank), shares.part(to)));
     }
-    if rank > 0 {
-        script.fold(sum.start, own, Join::Store);
+    for distance in 1..p {
+        let from = add(rank, p - distance, p);
+        let blocks = both(shares.share(from), shares.part(rank));
+        script.receive(from, blocks, Join::Store);
     }
 }
 

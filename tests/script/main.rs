@@ -398,21 +398,35 @@ fn a_gather_sends_as_many_messages_as_its_steps() {
 
 // In the order of ranks.
 
-fn write_ordered(script: &mut Script, rank: u32, parts: &[u64], variant: &Variant) {
-    let (p, segments) = (parts.len() as u32, variant.segments);
-    let blocks = cut(parts, segments);
-    script.begin(variant.most, ordered_cut(p, segments, rank, blocks));
-    ordered(script, p, rank, segments);
+/// Writes it; the blocks of all parts.
+fn write_ordered(
+    script: &mut Script,
+    rank: u32,
+    parts: &[u64],
+    variant: &Variant,
+) -> Vec<Range<u32>> {
+    let shares = Shares::new(parts, variant.segments);
+    script.begin(variant.most, shares.cut(rank));
+    ordered(script, rank, &shares);
+    (0..parts.len() as u32)
+        .map(|rank| shares.part(rank))
+        .collect()
 }
 
-fn write_split(script: &mut Script, rank: u32, parts: &[u64], variant: &Variant) {
+fn write_split(
+    script: &mut Script,
+    rank: u32,
+    parts: &[u64],
+    variant: &Variant,
+) -> Vec<Range<u32>> {
     let (p, segments) = (parts.len() as u32, variant.segments);
     let counts = |other: u32| (0..segments).map(move |i| share(parts[other as usize], segments, i));
     script.begin(variant.most, split_cut(p, rank, counts).into_iter());
     split(script, p, rank, segments);
+    (0..p).map(part_of(segments)).collect()
 }
 
-type Write = fn(&mut Script, u32, &[u64], &Variant);
+type Write = fn(&mut Script, u32, &[u64], &Variant) -> Vec<Range<u32>>;
 
 /// What leaves every rank its part in the order of ranks.
 const IN_ORDER: [Write; 2] = [write_ordered, write_split];
@@ -424,12 +438,52 @@ fn an_ordered_reduction_leaves_every_rank_its_part_in_the_order_of_ranks() {
         let cases = even_cases(p).chain(uneven_cases(p));
         for ((parts, variant), write) in cases.flat_map(|case| IN_ORDER.map(|w| (case.clone(), w)))
         {
-            let scripts = scripts(p, |script, rank| write(script, rank, &parts, &variant));
+            let scripts = scripts(p, |script, rank| {
+                let blocks = write(script, rank, &parts, &variant);
+                script.result(blocks[rank as usize].clone());
+            });
             let outcome = carry_out(&scripts, parts.iter().sum(), &variant);
             for rank in 0..p {
                 let expected = terms(elements(&parts, rank), |_| &all);
-                let got = outcome.blocks(rank, part_of(variant.segments)(rank));
+                let got = outcome.result(rank);
                 check(rank, &got, &expected, &variant);
+            }
+        }
+    }
+}
+
+/// Reduced is by all alike, whatever the parts are: none sends, receives or joins much more than a vector, and the part
+/// that comes in the end.
+#[test]
+fn an_ordered_reduction_of_uneven_parts_is_the_work_of_all() {
+    for p in every_p().filter(|&p| p > 2) {
+        let one = |rank: u32, count: u64| {
+            let mut parts = vec![0; p as usize];
+            parts[rank as usize] = count;
+            parts
+        };
+        let variant = &variants(p, 1, 5)[0];
+        for parts in [one(0, 7 * u64::from(p)), one(p - 1, 1000), one(p / 2, 5)] {
+            let scripts = scripts(p, |script, rank| {
+                write_ordered(script, rank, &parts, variant);
+            });
+            let total: u64 = parts.iter().sum();
+            let share = total.div_ceil(u64::from(p));
+            for (rank, script) in scripts.iter().enumerate() {
+                let came = |take: &&Take| matches!(take.source, Source::Rank(_));
+                let elements = |take: &Take| script.cut().count(&take.blocks);
+                let received: u64 = script.takes().iter().filter(came).map(elements).sum();
+                let joined = script
+                    .takes()
+                    .iter()
+                    .filter(|take| take.join != Join::Store);
+                let joined: u64 = joined.map(elements).sum();
+                let sends = script.sends().iter();
+                let sent: u64 = sends.map(|send| script.cut().count(&send.blocks)).sum();
+                let bound = u64::from(p - 1) * share;
+                assert!(joined <= bound, "p = {p}, rank {rank}: {joined} joined");
+                assert!(received <= bound + parts[rank], "p = {p}, rank {rank}");
+                assert!(sent <= total + share, "p = {p}, rank {rank}: {sent} sent");
             }
         }
     }
@@ -468,7 +522,7 @@ fn an_ordered_reduction_takes_the_memory_of_a_few_vectors() {
         for (parts, _) in even_cases(p).chain(uneven_cases(p)) {
             let all: u64 = parts.iter().sum();
             for rank in 0..p {
-                let room: u64 = ordered_cut(p, 1, rank, parts.iter().copied()).sum();
+                let room: u64 = Shares::new(&parts, 1).cut(rank).sum();
                 assert!(
                     room <= 3 * all + 2 * u64::from(p),
                     "p = {p}, rank {rank}: {parts:?}"
@@ -485,8 +539,8 @@ fn an_ordered_reduction_comes_together_at_any_root() {
         for (parts, variant) in uneven_cases(p) {
             let root = variant.rules.seed as u32 % p;
             let scripts = scripts(p, |script, rank| {
-                write_ordered(script, rank, &parts, &variant);
-                collect(script, p, rank, root, part_of(variant.segments));
+                let blocks = write_ordered(script, rank, &parts, &variant);
+                collect(script, p, rank, root, |rank| blocks[rank as usize].clone());
             });
             let count = parts.iter().sum();
             let outcome = carry_out(&scripts, count, &variant);
@@ -508,10 +562,16 @@ fn an_ordered_reduction_comes_to_all() {
         for ((parts, variant), write) in cases.flat_map(|case| IN_ORDER.map(|w| (case.clone(), w)))
         {
             let scripts = scripts(p, |script, rank| {
-                write(script, rank, &parts, &variant);
+                let parts = write(script, rank, &parts, &variant);
                 let steps = Steps::new(p, variant.radix);
-                let blocks = blocks_of(variant.segments);
+                let end = parts[p as usize - 1].end;
+                let blocks = |ranks: Range<u32>| {
+                    let [start, end] = [ranks.start, ranks.end]
+                        .map(|rank| parts.get(rank as usize).map_or(end, |part| part.start));
+                    once(start..end)
+                };
                 spread(script, &Group::all(p, rank), &steps, blocks);
+                script.result(0..end);
             });
             let count = parts.iter().sum();
             let outcome = carry_out(&scripts, count, &variant);
@@ -530,7 +590,7 @@ fn an_ordered_reduction_sends_a_message_to_every_other_rank() {
         (variant.segments, variant.most) = (1, u64::MAX);
         let parts = even(2 * u64::from(p), p);
         let scripts = scripts(p, |script, rank| {
-            write_ordered(script, rank, &parts, variant)
+            write_ordered(script, rank, &parts, variant);
         });
         let outcome = carry_out(&scripts, parts.iter().sum(), variant);
         for port in &outcome.ports {
