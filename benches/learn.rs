@@ -1,4 +1,5 @@
-//! What a call costs whose candidate is settled: its kind, the lock, the look into the table, the count.
+//! What a call costs whose candidate is settled: its kind, the lock, the look into the table, the count. And what the
+//! choice for a short all-reduction over nodes costs, for which the model is asked.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -7,7 +8,9 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use parking_lot::Mutex;
 use rondo::collective::Collective;
 use rondo::config::Config;
-use rondo::decide::{Broadcast, Choice, Context, Facts, Problem, Why};
+use rondo::decide::{
+    Broadcast, Choice, Context, Facts, OperatorProperties, Problem, Reduction, Why,
+};
 use rondo::learn::{Candidate, Prior, Table};
 use rondo::network::Network;
 
@@ -59,11 +62,51 @@ fn settled(c: &mut Criterion) {
     });
 }
 
+fn chosen(c: &mut Criterion) {
+    let config = Config::default();
+    let facts = Facts {
+        p: 576,
+        nodes: 36,
+        widest: 16,
+        narrowest: 16,
+        consecutive: true,
+        eager_bytes: 16 << 10,
+        host_leads: false,
+        network: Network {
+            alpha_us: Some(20.0),
+            gap_us: Some(0.3),
+            beta_ns_per_kb: Some(82.0),
+            ..Network::default()
+        },
+    };
+    let call = Reduction {
+        context: Context {
+            collective: Collective::Allreduce,
+            facts,
+            config: &config,
+        },
+        bytes: 64,
+        unit: 8,
+        longest: 8,
+        fullest: 8,
+        operator: OperatorProperties {
+            commutes: true,
+            exact: false,
+            built_in: true,
+            idempotent: false,
+        },
+    };
+    let is_rondos = |choice| matches!(choice, Choice::Rondo(_));
+    c.bench_function("the choice for a short all-reduction over nodes", |b| {
+        b.iter(|| assert!(is_rondos(black_box(&call).choose())));
+    });
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(2));
-    targets = settled
+    targets = settled, chosen
 }
 criterion_main!(benches);

@@ -474,7 +474,7 @@ fn begin(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Result<u64
     let strayed = state.has_strayed();
     (work.requests.strayed, work.in_flight.strayed) = (strayed, strayed);
     work.nodes.space.requests.strayed = strayed;
-    (work.requests.flow).set_whole(state.facts().widest == 1);
+    (work.requests.flow).set_whole(state.widest() == 1);
     if state.asks_for_gpus(sequence) {
         let found = state.ask_for_gpus(host::host(), mpi, private);
         let found = found.map_err(|code| Failure::Host(code, "asking for GPUs"));
@@ -578,7 +578,7 @@ fn fatal<O: Operation>(
     failure: &Failure,
 ) -> ! {
     let name = call.collective().mpi_name();
-    let (rank, p) = (state.rank(), state.facts().p);
+    let (rank, p) = (state.rank(), state.p());
     comm::end_early(&format!("{name} failed"));
     report::fatal(
         host.world_rank(),

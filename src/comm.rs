@@ -261,7 +261,30 @@ impl State {
         }
     }
 
-    /// What decisions depend on.
+    /// How many ranks the communicator has.
+    #[inline]
+    pub fn p(&self) -> u32 {
+        self.facts.p
+    }
+
+    /// On how many nodes they are.
+    #[inline]
+    pub fn nodes(&self) -> u32 {
+        self.facts.nodes
+    }
+
+    /// Ranks of the node that has most.
+    #[inline]
+    pub fn widest(&self) -> u32 {
+        self.facts.widest
+    }
+
+    /// Ranks of a node, if all nodes have as many.
+    pub fn places(&self) -> Option<u32> {
+        self.facts.places()
+    }
+
+    /// What decisions depend on, with all that is known of the network by now.
     pub fn facts(&self) -> Facts {
         Facts {
             network: self.told().or(&self.network.get()),

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod predict;
+mod radix;
 
 pub use predict::{Call, Prediction};
 
@@ -227,31 +228,6 @@ impl Model {
         f64::from(postal::time(p, latency)) * message_us / f64::from(latency)
     }
 
-    /// The radix that makes an all-broadcast of whole parts, of `bytes` bytes in all, among `p` ranks fastest
-    /// ([`crate::schedule::steps`]). All ways send as many bytes.
-    pub fn radix(&self, p: u32, bytes: u64) -> u32 {
-        let part = bytes as f64 / f64::from(p.max(1));
-        self.radix_by(p, bytes, |steps| self.whole_us(steps, part))
-    }
-
-    /// The same behind a reduction, which ranks leave one after another: there no byte passes while another message is
-    /// begun (simulated: 80 and 400 kB among 36 ranks).
-    pub fn radix_behind(&self, p: u32, bytes: u64) -> u32 {
-        self.radix_by(p, bytes, |steps| self.spread_us(steps, 0))
-    }
-
-    /// The same where steps take so many microseconds.
-    fn radix_by(&self, p: u32, bytes: u64, us: impl Fn(&Steps) -> f64) -> u32 {
-        if self.alpha_us < 2.0 * self.gap() {
-            return 2;
-        }
-        let more_us = OUT_OF_STEP * self.beta_us() * bytes as f64;
-        fastest_radix(p, 1, |radix, steps| match radix {
-            2 => us(steps),
-            _ => more_us + us(steps),
-        })
-    }
-
     /// Microseconds of rounds of messages, of which one with so many parts keeps the link busy for `link_us`. In a
     /// round a rank begins a message g after the one before, or when that has left.
     fn rounds_us(&self, steps: &Steps, link_us: impl Fn(u32) -> f64) -> f64 {
@@ -404,11 +380,6 @@ impl Model {
         self.rounds_us(steps, |_| blocks * (block_us + PIECE_US))
     }
 
-    /// The radix that makes it fastest. In a single round it would be every block straight to its rank.
-    pub fn exchange_radix(&self, ranks: u32, bytes: u64) -> u32 {
-        fastest_radix(ranks, 2, |_, steps| self.packed_us(steps, ranks, bytes))
-    }
-
     /// Microseconds of an exchange among `ranks` ranks, or of a reduce-scatter in the order of ranks, of `bytes` bytes
     /// of each, every block straight to its rank: messages are begun while others are on the link.
     pub fn straight_us(&self, ranks: u32, bytes: u64) -> f64 {
@@ -523,25 +494,4 @@ fn clamp(blocks: u64, bytes: u64) -> u32 {
     let least = bytes.div_ceil(BLOCK_BYTES_MAX).max(1);
     let most = bytes.clamp(1, u64::from(BLOCKS_MAX)).max(least);
     u32::try_from(blocks.clamp(least, most)).unwrap_or(u32::MAX)
-}
-
-/// The radix with the least time for so many ranks, of those that are the least ones for a number of rounds, from
-/// `fewest` on.
-fn fastest_radix(p: u32, fewest: u32, us: impl Fn(u32, &Steps) -> f64) -> u32 {
-    let mut best = (2, us(2, &Steps::new(p, 2)));
-    for rounds in fewest..Reach::among(p).rounds {
-        // The least one with so many rounds, by whole numbers: powers of fractions differ between processors.
-        let reaches = |radix: &u32| {
-            let reach = u64::from(*radix).checked_pow(rounds);
-            reach.is_none_or(|reach| reach >= p.into())
-        };
-        let Some(radix) = (3..=RADIX_MAX).find(reaches) else {
-            continue;
-        };
-        let time = us(radix, &Steps::new(p, radix));
-        if time < best.1 {
-            best = (radix, time);
-        }
-    }
-    best.0
 }

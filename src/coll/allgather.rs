@@ -29,14 +29,14 @@ impl Operation for Allgather {
 
     fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
         let parts = &mut state.work.lock().parts;
-        self.parts(mpi, state.facts().p, parts)?;
+        self.parts(mpi, state.p(), parts)?;
         Some(parts.total())
     }
 
     fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
         let bytes = self.bytes(mpi, state)?;
         // Otherwise every choice is flat, and nobody asks for nodes.
-        if state.facts().widest > 1 {
+        if state.widest() > 1 {
             let Work { parts, nodes, .. } = &mut *state.work.lock();
             nodes.set(state.topology(), parts);
         }

@@ -35,7 +35,7 @@ impl Operation for Alltoall {
 
     /// Bytes of this rank's blocks together.
     fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
-        let p = state.facts().p;
+        let p = state.p();
         match self.op() {
             AlltoallOp::Alltoall => self.block_bytes(mpi)?.checked_mul(p.into()),
             AlltoallOp::Alltoallv | AlltoallOp::Alltoallw => self.sent_bytes(mpi, p),
@@ -95,7 +95,7 @@ impl Operation for Alltoall {
             None => begin(work, private, mpi, state)?,
         };
         // From here on the other ranks may go ahead without this one, if only it has to complain.
-        let sides = self.sides(mpi, private, state.facts().p);
+        let sides = self.sides(mpi, private, state.p());
         let is_valid = sides.is_some();
         let exchange = Exchange {
             collective: self.collective(),
@@ -163,7 +163,7 @@ impl Exchange<'_> {
             requests,
             ..
         } = work;
-        let (p, means) = (self.state.facts().p, (script, requests));
+        let (p, means) = (self.state.p(), (script, requests));
         let route = match (algorithm, form) {
             (TotalExchangeAlgorithm::Linear, Form::Flat) => {
                 return self.pairs(false, means, plan.choice);
@@ -226,7 +226,7 @@ impl Exchange<'_> {
         (script, requests): (&mut Script, &mut Requests),
         choice: Choice,
     ) -> Result<Choice, Stop> {
-        let (mpi, state, p) = (self.mpi, self.state, self.state.facts().p);
+        let (mpi, state, p) = (self.mpi, self.state, self.state.p());
         let config = state.config();
         let many = limits(state);
         let limits = match one_at_a_time {

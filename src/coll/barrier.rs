@@ -86,19 +86,19 @@ impl Operation for Barrier {
             operands: &operands,
         };
         let (topology, rank) = (state.topology(), state.rank());
-        let (group, leaders);
-        match form {
-            Form::Flat => group = Some(Group::all(state.facts().p, rank)),
+        let leaders;
+        let group = match form {
+            Form::Flat => Some(Group::all(state.p(), rank)),
+            Form::Nodes { .. } if state.locals().first() != Some(&rank) => None,
             Form::Nodes { .. } => {
                 leaders = topology.leaders(0);
-                let me = topology.node(rank);
-                group = (leaders[me as usize] == rank).then_some(Group {
+                Some(Group {
                     members: Some(&leaders),
                     p: topology.nodes(),
-                    me,
-                });
+                    me: topology.node(rank),
+                })
             }
-        }
+        };
         // Between those who exchange messages.
         let mut area = None;
         if let Some(group) = group {

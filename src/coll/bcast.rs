@@ -30,7 +30,7 @@ impl Operation for Bcast {
 
     #[inline]
     fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
-        self.root(state.facts().p)?;
+        self.root(state.p())?;
         let bytes = self.bytes(mpi, state)?;
         Some(self.decide(Some(bytes), state))
     }
@@ -58,7 +58,7 @@ impl Operation for Bcast {
         let Method {
             algorithm, blocks, ..
         } = method;
-        let root = self.root(state.facts().p);
+        let root = self.root(state.p());
         let root = root.ok_or(Stop::Host(Why::Invalid))?;
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();

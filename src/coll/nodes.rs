@@ -40,7 +40,7 @@ pub(super) fn settle(
     if form == Form::Flat || shares(form, mpi, state, nodes, private)? {
         return Ok(form);
     }
-    match state.facts().nodes {
+    match state.nodes() {
         1 if why == Why::Configured => Ok(Form::Flat),
         1 => Err(Stop::Host(Why::OneNode)),
         _ => Ok(Form::Nodes { lanes: 1 }),

@@ -37,12 +37,12 @@ impl Operation for Reduction {
     }
 
     fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
-        self.all_bytes(mpi, state.facts().p)
+        self.all_bytes(mpi, state.p())
     }
 
     fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
         if self.which() == ReductionOp::Reduce {
-            self.root(state.facts().p)?;
+            self.root(state.p())?;
         }
         let known = Some(self.bytes(mpi, state)?);
         // Nobody asks for the operator of a call that is the host's whatever it is. Rules may say otherwise.
@@ -65,7 +65,7 @@ impl Operation for Reduction {
         state: &State,
         question: impl FnOnce(decide::Reduction) -> T,
     ) -> T {
-        let (bytes, p) = (known.unwrap_or(0), state.facts().p);
+        let (bytes, p) = (known.unwrap_or(0), state.p());
         let operator = self
             .known_operator()
             .map_or(OperatorProperties::ANY, |operator| OperatorProperties {
@@ -129,7 +129,7 @@ impl Operation for Reduction {
         if shares {
             operands.reserve_apart().map_err(lacking)?;
         }
-        if !shares && state.facts().widest > 1 {
+        if !shares && state.widest() > 1 {
             // The ranks of a node send each other messages as well.
             work.requests.flow.set_whole(false);
         }
@@ -219,7 +219,7 @@ impl Settled<'_> {
             sequence: self.sequence,
             memory,
         });
-        let is_one_node = run.state.facts().nodes == 1;
+        let is_one_node = run.state.nodes() == 1;
         // Every rank reduces what all have.
         let gathers = is_one_node && writing.method.algorithm == Algorithm::Gather;
         if let Some(inside) = &mut inside
@@ -437,7 +437,7 @@ impl Reduction {
             let work = &mut *state.work.lock();
             (take(&mut work.script), take(&mut work.requests))
         };
-        let places = state.facts().places();
+        let places = state.places();
         reduce_gathered(&mut script, (topology.nodes(), places), total, |node| {
             topology.locals(node)
         });

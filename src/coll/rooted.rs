@@ -32,13 +32,13 @@ impl Operation for Rooted {
 
     /// Bytes of this rank's own block.
     fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
-        let root = self.root(state.facts().p)?;
+        let root = self.root(state.p())?;
         self.own_bytes(mpi, root == state.rank())
     }
 
     /// What only some ranks can know to be invalid does not count here: the others would wait.
     fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
-        self.root(state.facts().p)?;
+        self.root(state.p())?;
         let bytes = self.bytes(mpi, state);
         let known = match self.is_regular() {
             true => Some(bytes?),
@@ -70,7 +70,7 @@ impl Operation for Rooted {
         mpi: &Mpi,
         state: &State,
     ) -> Result<Choice, Stop> {
-        let root = self.root(state.facts().p);
+        let root = self.root(state.p());
         let root = root.ok_or(Stop::Host(Why::Invalid))?;
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
@@ -170,7 +170,7 @@ fn terms(collective: Collective, method: Method, root: u32, state: &State) -> Te
     let (algorithm, form) = (method.algorithm.of_rooted(), method.form);
     Terms {
         rank: state.rank(),
-        p: state.facts().p,
+        p: state.p(),
         root,
         shape: match algorithm {
             RootedAlgorithm::Linear => RootedTree::Star,

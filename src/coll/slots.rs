@@ -284,7 +284,7 @@ impl Writing<'_> {
             return self.before_node();
         }
         let is_all = self.reducing == Reducing::All;
-        (is_all && self.state.facts().nodes > 1).then(|| {
+        (is_all && self.state.nodes() > 1).then(|| {
             let places = self.state.locals().len() as u32;
             let count = |place| match (self.method.has_leaders(), place) {
                 (true, 0) => self.total,

@@ -84,7 +84,7 @@ impl BlockTransfer<'_> {
             scratch,
             ..
         } = means;
-        let (p, rank) = (state.facts().p, state.rank());
+        let (p, rank) = (state.p(), state.rank());
         let graph = Circulant::new(p);
         let contributors = self.sources.contributors();
         let members = Members {

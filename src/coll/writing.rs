@@ -181,11 +181,11 @@ impl Writing<'_> {
 
     /// Ranks of a node, if all have as many.
     pub fn places(&self) -> Option<u32> {
-        self.state.facts().places()
+        self.state.places()
     }
 
     pub fn p(&self) -> u32 {
-        self.state.facts().p
+        self.state.p()
     }
 
     pub fn rank(&self) -> u32 {
@@ -291,7 +291,7 @@ impl Writing<'_> {
                 self.spread(script, segments);
             }
             Form::Nodes { lanes: 1 } => {
-                let nodes = self.state.facts().nodes;
+                let nodes = self.state.nodes();
                 self.with_leaders(|leaders| {
                     if self.shares && !leaders.leads() {
                         script.begin(self.most, std::iter::empty());
@@ -303,7 +303,7 @@ impl Writing<'_> {
                 });
             }
             Form::Nodes { lanes } => {
-                let nodes = self.state.facts().nodes;
+                let nodes = self.state.nodes();
                 let slices = (0..lanes).map(|place| share(self.total, lanes, place));
                 let parts =
                     slices.flat_map(|slice| (0..nodes).map(move |i| share(slice, nodes, i)));

@@ -145,7 +145,7 @@ fn make(mpi: &Mpi, state: &State, private: Comm) -> Result<Option<Memory>, Failu
     }
     let shared = share(mpi, state, private)?;
     // The lowest rank with a reason says it.
-    let p = state.facts().p;
+    let p = state.p();
     let own = if shared.is_err() { p - state.rank() } else { 0 };
     let mut failed = [i64::from(own)];
     (state.max(mpi, private, &mut failed))

@@ -11,6 +11,10 @@ use super::pattern::{Cursor, Direction};
 use super::{Engine, Event, Order, Piece, Progress, Window, Wire};
 use std::collections::VecDeque;
 
+/// What the wire has completed is taken in by so many at a time: a leader on a network that is as fast as it has work
+/// to do between them, and the ranks of its node wait for what it has.
+const EVENTS: usize = 4;
+
 /// Memory that one collective leaves to the next.
 #[derive(Default)]
 pub struct Scratch {
@@ -246,7 +250,8 @@ impl<W: Wire> Engine<W> for AllBroadcast<'_> {
     fn advance(&mut self, wire: &mut W) -> Result<Progress, W::Error> {
         let mut moved = self.post_receives(wire)?;
         moved |= self.post_sends(wire)?;
-        while let Some(event) = wire.poll()? {
+        for _ in 0..EVENTS {
+            let Some(event) = wire.poll()? else { break };
             moved = true;
             match event {
                 Event::Received(number) => self.take(number),

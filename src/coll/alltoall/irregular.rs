@@ -27,7 +27,7 @@ impl Exchange<'_> {
         choice: Option<Choice>,
     ) -> Result<bool, Stop> {
         let (mpi, state) = (self.mpi, self.state);
-        let (p, me) = (state.facts().p, state.rank());
+        let (p, me) = (state.p(), state.rank());
         let (exchange, group) = (IrregularExchange::new(p), Group::all(p, me));
         let most = state.facts().eager_bytes.min(PIECE_BYTES);
         let operands = mpi.signals(self.private);
