@@ -267,7 +267,7 @@ fn thresholds_in_prose_are_those_of_the_code() {
     limits(&format!("Gather and scatter on fewer than {ranks} ranks"));
     tuning(&format!("Rondo from {ranks} ranks on"));
     internals(&format!("gather and scatter on fewer than {ranks} ranks"));
-    let left = format!("the rules leave fewer than {ranks} ranks to the host");
+    let left = format!("the built-in choice leaves fewer than {ranks} ranks to the host");
     says("docs/results.md", &left);
 
     for family in [Family::Broadcast, Family::AllBroadcast] {
