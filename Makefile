@@ -16,7 +16,7 @@ SHAPES ?=
 
 .DEFAULT_GOAL := build
 .PHONY: help setup setup-build setup-one setup-wheel build both build-openmpi build-mpich one demo test test-large
-.PHONY: matrix deep check tsan header bench sim install wheel dist deb
+.PHONY: matrix deep check tsan header bench sim install uninstall wheel dist deb
 .PHONY: clean
 
 help: ## list the targets
@@ -105,6 +105,9 @@ install: ## install into DESTDIR and PREFIX (LIBDIR for the libraries), and buil
 	@scripts/build --is-current "$(MPICC)" 2>/dev/null || \
 	    { scripts/setup --print --build "$(MPICC)" && scripts/build "$(MPICC)"; }
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" scripts/install "$$(scripts/flavour "$(MPICC)")"
+
+uninstall: ## remove what make install put into DESTDIR, PREFIX and LIBDIR for the MPI of MPICC
+	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" scripts/install --remove "$$(scripts/flavour "$(MPICC)")"
 
 wheel: setup-wheel ## make build/wheel/rondo_mpi-VERSION-...whl: the library for every MPI and the tool, for pip install
 	@scripts/wheel

@@ -176,5 +176,10 @@ fn header() {
     // The output directory is <target directory>/<profile>/build/<package>-<hash>/out.
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let profile = out.ancestors().nth(3).expect("cargo nests OUT_DIR");
-    bindings.write_to_file(profile.join("rondo.h"));
+    let mut header = Vec::new();
+    bindings.write(&mut header);
+    // What Rust has under this heading is said of arguments; C has no such heading.
+    let header = String::from_utf8(header).expect("the source is text");
+    let header = header.replace(" # Safety\n", "");
+    std::fs::write(profile.join("rondo.h"), header).expect("the build directory is writable");
 }

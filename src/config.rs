@@ -32,7 +32,7 @@ pub use options::{Field, OPTIONS, Opt, Scope, ValueType};
 pub(crate) use parse::among;
 pub use parse::bytes;
 pub use setting::{Setting, Wish};
-pub use show::{help, markdown, table};
+pub use show::{help, intro, markdown, table};
 
 /// Makes an enumeration of values that users name, the list of their names, and the name of each, from the rows.
 macro_rules! named {

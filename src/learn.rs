@@ -9,8 +9,8 @@
 //! ranks agree on the time of each. If the challenger took twice as long, another call of its has to confirm that,
 //! later. Otherwise each has a row of calls, and the ranks agree on the times of the later half of each row: the first
 //! calls of a row find a network that the other one left, with credits for bursts unused, and say little about how it
-//! goes on. The incumbent goes if it is slower by more than chance. Where the host has the calls by the rules, the
-//! first of all is to agree on the host's time, which says by what call Rondo's set-up is worth it.
+//! goes on. The incumbent goes if it is slower by more than chance. Where the host has the calls by the built-in
+//! choice, the first of all is to agree on the host's time, which says by what call Rondo's set-up is worth it.
 //!
 //! A rank may have been kept from running, and a program may make other calls in between at first. So the loser has
 //! another comparison later, when it costs little, and after that more of them, ever later.
@@ -56,12 +56,13 @@ impl Candidate {
 pub struct Prior {
     /// The number of the size class, less than [`SIZE_CLASSES`].
     pub class: u8,
-    /// Who has the calls by the rules.
+    /// Who has the calls by the built-in choice.
     pub default: Candidate,
     /// How many times as long as the default each other candidate may take, for all that is known; `None` if it
     /// is none.
     pub expected: [Option<f64>; Candidate::COUNT],
-    /// If Rondo has the calls by the rules: may they be the host's until what has to be made first is worth it?
+    /// If Rondo has the calls by the built-in choice: may they be the host's until what has to be made first is worth
+    /// it?
     pub waits: bool,
     /// A challenger must take less than this part of the incumbent's time: less of a difference may be chance.
     pub margin: f64,

@@ -236,7 +236,7 @@ pub fn saving(collective: &str, calls: u64, seconds: f64) -> String {
     let what = if seconds < 0.0 { "more" } else { "less" };
     let seconds = seconds.abs();
     format!(
-        "{collective}: {calls} calls took {seconds:.6} s {what} than the MPI library was measured to take"
+        "{collective}: {calls} calls took {seconds:.6} s {what} per rank than the MPI library was measured to take"
     )
 }
 

@@ -26,12 +26,12 @@ fn prior(default: Candidate, [host, first, second]: [Option<f64>; 3]) -> Prior {
     }
 }
 
-/// Rondo by the rules, and nothing known of the others.
+/// Rondo by the built-in choice, and nothing known of the others.
 fn rondo_first() -> Prior {
     prior(Candidate::First, [Some(1.1), Some(1.0), Some(1.5)])
 }
 
-/// The host by the rules, and Rondo may take this many times as long.
+/// The host by the built-in choice, and Rondo may take this many times as long.
 fn host_first(ratio: f64) -> Prior {
     prior(Candidate::Host, [Some(1.0), Some(ratio), None])
 }
@@ -132,7 +132,7 @@ fn the_fastest_candidate_has_the_calls_in_the_end() {
 }
 
 /// What a program of 100 calls loses against the better of host and Rondo: 5 % at the most. This cannot be so where the
-/// rules are wrong by more than a factor of 1.7, because six calls go by the rules before they are given up, nor where
+/// built-in choice is wrong by more than a factor of 1.7, because six calls go by it before it is given up, nor where
 /// the other candidate takes more than six times as long, of which there must be one call to know.
 #[test]
 fn short_programs_lose_little() {
@@ -440,7 +440,7 @@ fn a_neighbour_is_of_the_same_distribution() {
     }
 }
 
-/// Where nearby sizes were clearly faster in one way, that is where a size begins, whatever the rules say.
+/// Where nearby sizes were clearly faster in one way, that is where a size begins, whatever the built-in choice is.
 #[test]
 fn a_clear_neighbour_names_who_begins() {
     for (host, faster) in [(5000, Candidate::First), (500, Candidate::Host)] {
@@ -454,7 +454,7 @@ fn a_clear_neighbour_names_who_begins() {
                 contest.begin().candidate
             };
             assert_eq!(begins_with(near), faster);
-            assert_eq!(begins_with(far), prior.default, "the rules say it");
+            assert_eq!(begins_with(far), prior.default, "the built-in choice is it");
         }
     }
 }

@@ -267,7 +267,7 @@ fn thresholds_in_prose_are_those_of_the_code() {
     limits(&format!("Gather and scatter on fewer than {ranks} ranks"));
     tuning(&format!("Rondo from {ranks} ranks on"));
     internals(&format!("gather and scatter on fewer than {ranks} ranks"));
-    let left = format!("the rules leave fewer than {ranks} ranks to the host");
+    let left = format!("the built-in choice leaves fewer than {ranks} ranks to the host");
     says("docs/results.md", &left);
 
     for family in [Family::Broadcast, Family::AllBroadcast] {
@@ -280,7 +280,9 @@ fn thresholds_in_prose_are_those_of_the_code() {
     tuning(&format!("as measured, {small} or two blocks at the least"));
     internals(&format!("It is {small} and four times what the path"));
     let (edge, rank) = (flow::EDGE_BYTES >> 20, flow::RANK_BYTES >> 20);
-    tuning(&format!("{edge} MiB an edge, {rank} MiB in all"));
+    tuning(&format!(
+        "{edge} MiB from one sender; {rank} MiB from all, but at least {small} from each"
+    ));
     internals(&format!("An edge leaves at most {edge} MiB"));
     let synchronous = kib(SYNCHRONOUS_BYTES);
     internals(&format!("all messages of {synchronous} and more"));

@@ -57,7 +57,7 @@ bcast                host                   2             2000     0.250000  non
 reductions under RONDO_REPRODUCIBLE=order: 7 calls
 memory: 1 communicator of 4 ranks on 2 nodes: at most 5000 bytes on rank 0, and 4096 shared in a node, for each
 memory: at most 6000 bytes on any rank, for one communicator
-bcast: 9 calls took 0.125000 s less than the MPI library was measured to take
+bcast: 9 calls took 0.125000 s less per rank than the MPI library was measured to take
 "
     );
     assert!(
@@ -72,7 +72,7 @@ bcast: 9 calls took 0.125000 s less than the MPI library was measured to take
 fn what_was_lost_is_said() {
     let mut report = report(4);
     report.saved[0].seconds = -0.25;
-    let line = "\nbcast: 9 calls took 0.250000 s more than the MPI library was measured to take\n";
+    let line = "\nbcast: 9 calls took 0.250000 s more per rank than the MPI library was measured to take\n";
     assert!(report.text().contains(line), "{}", report.text());
 }
 

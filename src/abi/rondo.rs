@@ -47,9 +47,9 @@ pub unsafe extern "C" fn rondo_calls(
 }
 
 /// A figure of the cost model: "alpha_us", "gap_us", "beta_ns_per_kb", "node_alpha_us" or "node_beta_ns_per_kb" of the
-/// network among the most nodes, as the statistics have it; or what it takes to reduce 1024 bytes on this rank, in
-/// nanoseconds, "gamma.integers", "gamma.floats", "gamma.host" or "gamma.user". -1 if it is not known, or not yet.
-/// May be called at any time, from any thread.
+/// network, as measured on the communicator with the most nodes, or as set by the user; or what it takes to reduce 1024
+/// bytes on this rank, in nanoseconds, "gamma.integers", "gamma.floats", "gamma.host" or "gamma.user". -1 if it is not
+/// known, or not yet. May be called at any time, from any thread.
 ///
 /// # Safety
 /// The argument is NULL or points to a C string.
@@ -90,8 +90,15 @@ pub unsafe extern "C" fn rondo_rules(json: *const c_char) -> c_int {
 }
 
 /// The schedule of one rank (counted from the root) of p in the broadcast on the circulant graph:
-/// skips gets q+1 numbers, recv and send get q numbers each, where q = ceil(log2 p), at most 31. Any
-/// of the three may be NULL. Returns q, or -1 if p < 1 or rank is not in 0..p-1.
+/// skips gets q+1 numbers, recv and send get q numbers each, where q = ceil(log2 p), at most 31.
+/// Any of the three may be NULL. Returns q, or -1 if p < 1 or rank is not in 0..p-1.
+/// The rounds form phases of q. In round k (from 0) of a phase, the rank sends a block to rank +
+/// `skips[k]` and receives one from rank - `skips[k]`, both modulo p. `send[k]` and `recv[k]` say
+/// which block, counted from the first one of this phase; negative numbers are blocks of the
+/// phase before. Of n blocks, the number s in phase j (from 0) stands for block s - x + q j,
+/// where x is what n - 1 lacks to a multiple of q. If this is negative, nothing is sent; if it is
+/// more than n - 1, it is block n - 1. The first x rounds are left out. Nobody sends to the root,
+/// whose recv means nothing.
 ///
 /// # Safety
 /// Each pointer is NULL or has room for as many numbers as said.

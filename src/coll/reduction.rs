@@ -374,7 +374,7 @@ impl Reduction {
 
 /// Short reductions on a new communicator.
 impl Reduction {
-    /// Is this a short reduction that is Rondo's because the rules say so? Which of two ways with the same bits it goes
+    /// Is this a short reduction that is Rondo's by the built-in choice? Which of two ways with the same bits it goes
     /// may have been measured, or be on trial.
     fn is_short_over_nodes(&self, plan: &Plan, state: &State) -> bool {
         let Choice::Rondo(Method {

@@ -1,4 +1,4 @@
-//! What comes between the decision by rules and the call: files of rules, and what is measured.
+//! What comes between the built-in choice and the call: files of rules, and what is measured.
 
 #![forbid(unsafe_code)]
 
@@ -14,8 +14,8 @@ use std::ffi::c_int;
 use std::ptr;
 use std::time::Instant;
 
-/// Replaces what the model and its rules chose by what a file of rules says, or by what was measured to be better or is
-/// to be measured.
+/// Replaces the built-in choice by what a file of rules says, or by what was measured to be better or is to be
+/// measured.
 #[inline]
 pub(super) fn select<O: Operation>(
     plan: &mut Plan,
@@ -59,7 +59,7 @@ pub(super) fn select<O: Operation>(
         None => {
             let prior = call.ask(plan.known, state, |problem| problem.prior(choice));
             let Some(prior) = prior.filter(|_| !learnt.is_full()) else {
-                return Ok(()); // such calls follow the rules
+                return Ok(()); // such calls follow the built-in choice
             };
             let set_up_us = if state.is_set_up() { 0 } else { SET_UP_US };
             host::with_plain_floats(|| {

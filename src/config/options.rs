@@ -189,7 +189,7 @@ const OTHERS: &[Opt] = &[
         scope: Scope::Communicator,
         doc: "Ranks of each node that talk to other nodes under RONDO_HIERARCHY=lanes; not more than the smallest node \
               has. MPI_Alltoall by linear has so many messages for each pair of nodes. Halving has a lane for every \
-              rank, and gathers and scatters have one.",
+              rank, and gathers and scatters have one. 0 counts as 1.",
     },
     Opt {
         name: "SHM",
@@ -233,12 +233,12 @@ const OTHERS: &[Opt] = &[
     Opt {
         name: "RADIX",
         value_type: ValueType::Integer(|c| &mut c.radix, 64),
-        unit: "times",
+        unit: "",
         default: "0",
         scope: Scope::Communicator,
-        doc: "One more than the messages that a rank sends in a round, at the most: in an allgather by bruck, an \
-              alltoall by circulant, a barrier, and the allgather at the end of an allreduce. With 2 a round has one \
-              message; larger numbers have fewer rounds. 0 takes the best by the cost model. 1 is 2.",
+        doc: "The radix of an allgather by bruck, an alltoall by circulant, a barrier, and the allgather at the end of \
+              an allreduce: in a round a rank sends at most one message less than this. With 2 a round has one \
+              message; larger numbers have fewer rounds. 0 takes the best by the cost model. 1 counts as 2.",
     },
     Opt {
         name: "TREE_ARITY",
@@ -328,9 +328,10 @@ const OTHERS: &[Opt] = &[
         default: "on",
         scope: Scope::Communicator,
         doc: "Under auto, time some calls by the MPI library and by Rondo, and leave further ones to the faster. \
-              Off, rules and the cost model alone decide. With save, rank 0 of MPI_COMM_WORLD writes what was learnt \
-              on its communicators to FILE in the end, as rules; of a spawned job, to a file named as for \
-              RONDO_STATS. Rules for other calls stay in FILE, and a FILE that is something else is left as it is.",
+              Off, the file of rules and the built-in choice alone decide. With save, rank 0 of MPI_COMM_WORLD writes \
+              what was learnt on its communicators to FILE in the end, as rules; of a spawned job, to a file named \
+              as for RONDO_STATS. Rules for other calls stay in FILE, and a FILE that is something else is left as \
+              it is.",
     },
     Opt {
         name: "LEARN_CALLS",
@@ -467,8 +468,9 @@ impl Opt {
                 )
             }
             ValueType::MinBytes(collective) if collective.family().is_exchange() => format!(
-                "Under auto, calls of {} with as many bytes{} or more are Rondo's. auto takes short blocks between \
-                 several nodes, once the network is measured and where the model finds Rondo faster.",
+                "Under auto, calls of {} with as many bytes{} or more are Rondo's, unless measurement says otherwise. \
+                 auto takes short blocks between several nodes, once the network is measured and where the model \
+                 finds Rondo faster.",
                 sharing(collective),
                 collective.family().whose_bytes(),
             ),
@@ -482,14 +484,16 @@ impl Opt {
                 )
             }
             ValueType::MinBytes(collective) if collective.family() == Family::Scan => format!(
-                "Under auto, calls of {} with as many bytes{} or more are Rondo's. auto takes those by exact operators \
-                 that the model finds faster (docs/tuning.md), and leaves the others to the MPI library.",
+                "Under auto, calls of {} with as many bytes{} or more are Rondo's, and the others the MPI library's, \
+                 unless measurement or RONDO_REPRODUCIBLE says otherwise. auto takes those by exact operators that \
+                 the model finds faster (docs/tuning.md), and leaves the others to the MPI library.",
                 sharing(collective),
                 collective.family().whose_bytes(),
             ),
             ValueType::MinBytes(collective) if collective.family().reduces() => format!(
-                "Under auto, calls of {} with fewer bytes{} go to the MPI library, and all others to Rondo. auto \
-                 follows from operator, ranks, nodes and network: docs/tuning.md has the table.",
+                "Under auto, calls of {} with fewer bytes{} go to the MPI library, and the others to Rondo, unless \
+                 measurement or RONDO_REPRODUCIBLE says otherwise. auto follows from operator, ranks, nodes and \
+                 network: docs/tuning.md has the table.",
                 sharing(collective),
                 collective.family().whose_bytes(),
             ),

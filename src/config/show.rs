@@ -28,7 +28,7 @@ impl Opt {
             ValueType::BytesOrAuto(..) | ValueType::MinBytes(_) => {
                 format!("auto; {unit}, as 64K or 8M")
             }
-            ValueType::Integer(_, max) => format!("0 to {max} {unit}"),
+            ValueType::Integer(_, max) => format!("0 to {max} {unit}").trim_end().into(),
             ValueType::MinCommSize(_) => format!("auto; 0 to {MOST_RANKS} {unit}"),
             ValueType::RealOrAuto(_, max) => format!("auto; 0 to {max} {unit}"),
             ValueType::Trace(_) => "choice, off".into(),
@@ -105,27 +105,30 @@ pub fn table(loaded: &Loaded) -> String {
     text
 }
 
-/// What `RONDO_HELP` shows: what Rondo is, and [`table`].
+/// What `RONDO_HELP` shows: what Rondo is, [`intro`] and [`table`].
 pub fn help(loaded: &Loaded) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let (names, table) = (Collective::all_mpi_names(), table(loaded));
-    format!(
-        "Rondo {version} runs {names}.\n\
-         It is set by these environment variables:\n\n{table}\n\
-         Rank 0's values hold for all ranks of a communicator.\n\
-         Sizes are in bytes; K, M and G stand for 1024, 1024^2 and 1024^3.\n"
-    )
+    let intro = lines(&intro(), LINE).join("\n");
+    format!("Rondo {version} runs {names}.\n\n{intro}\n\n{table}")
 }
 
 /// The longest line of [`markdown`], in characters.
 const PAGE: usize = 120;
 
-/// What stands before the options in [`markdown`].
-const INTRO: &str = "Rondo is set by environment variables. Sizes are in bytes; K, M and G stand for 1024, 1024^2 \
-    and 1024^3. Rank 0 of `MPI_COMM_WORLD` warns once about a value that Rondo cannot use, and Rondo goes on with \
-    the default. It also warns about a variable that does not exist, and suggests a similar name if there is one. \
+/// What stands before the options wherever they are explained, in Markdown.
+const INTRO: &str = "Rondo is configured by environment variables. Sizes are in bytes; K, M and G stand for 1024, \
+    1024^2 and 1024^3. Rank 0 of `MPI_COMM_WORLD` warns once about a value that Rondo cannot use, and Rondo goes on \
+    with the default. It also warns about a variable that does not exist, and suggests a similar name if there is one. \
     Where the ranks of a communicator must agree, the values of its rank 0 hold for all of them. So a launcher that \
-    does not hand the environment to all nodes does no harm.";
+    does not hand the environment to all nodes does no harm. `auto`, the default of most options, leaves the choice to \
+    Rondo: by the file of rules, else by built-in thresholds and the cost model, corrected by what it measures \
+    (docs/tuning.md). `host` is the MPI library.";
+
+/// The same as plain text.
+pub fn intro() -> String {
+    INTRO.replace('`', "")
+}
 
 /// The page docs/options.md: every option with its meaning, values and default, in Markdown.
 pub fn markdown() -> String {

@@ -1,5 +1,5 @@
-//! What is asked about a call: who carries it out by the rules, who might be faster, and what is expected of each
-//! before it is tried.
+//! What is asked about a call: who carries it out by the built-in choice, who might be faster, and what is expected of
+//! each before it is tried.
 
 #![forbid(unsafe_code)]
 
@@ -44,8 +44,8 @@ impl Context<'_> {
         self.config.wish(self.collective)
     }
 
-    /// Who has the calls by the rules, which made this choice, where it is a minimum of bytes that may be measured to
-    /// be another one. `None` if there is nothing to learn.
+    /// Who has the calls by this choice, the built-in one, where it is a minimum of bytes that may be measured to be
+    /// another one. `None` if there is nothing to learn.
     #[inline]
     pub(super) fn default_by_bytes(&self, choice: Choice) -> Option<Candidate> {
         match choice {
@@ -56,7 +56,7 @@ impl Context<'_> {
     }
 }
 
-/// Who has the calls by the rules, which made this choice, where a file of rules may say otherwise, whatever the bytes.
+/// Who has the calls by this choice, the built-in one, where a file of rules may say otherwise, whatever the bytes.
 #[inline]
 pub(super) fn default_of(choice: Choice) -> Option<Candidate> {
     match choice {
@@ -66,7 +66,7 @@ pub(super) fn default_of(choice: Choice) -> Option<Candidate> {
     }
 }
 
-/// Is it Rondo's by the rules, so that one only has to find out whether the host is faster after all?
+/// Is it Rondo's by the built-in choice, so that one only has to find out whether the host is faster after all?
 #[inline]
 pub(super) fn is_doubted(choice: Choice) -> bool {
     matches!(choice, Choice::Rondo(Method { why: Why::Auto, .. }))
@@ -154,7 +154,7 @@ pub trait Problem {
     /// The bytes of the message, or of each rank's block, if all ranks know them.
     fn bytes(&self) -> Option<u64>;
 
-    /// The algorithm by the rules where the user leaves the choice to Rondo, or why the host has the call.
+    /// The algorithm by the built-in choice where the user leaves the choice to Rondo, or why the host has the call.
     fn automatic(&self) -> Result<Algorithm, Why>;
 
     /// The call as this algorithm carries it out, in blocks of this size; 0: as the model says.
@@ -180,20 +180,20 @@ pub trait Problem {
         }
     }
 
-    /// The size class, and who has its calls by the rules, which made this choice. `None` if there is nothing to learn.
+    /// The size class, and who has its calls by this choice, the built-in one. `None` if there is nothing to learn.
     #[inline]
     fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
         let class = SizeClass::of(self.bytes().unwrap_or(0), true);
         default_of(choice).map(|default| (class, default))
     }
 
-    /// May a clock say who has the call, where the rules made this choice?
+    /// May a clock say who has the call, where this is the built-in choice?
     #[inline]
     fn learns(&self, _choice: Choice) -> bool {
         true
     }
 
-    /// What is expected of each candidate before any is tried, if the rules made this choice.
+    /// What is expected of each candidate before any is tried, if this is the built-in choice.
     fn prior(&self, choice: Choice) -> Option<Prior> {
         let (class, _) = self.size_class(choice)?;
         Some(doubt(class, self.second()))
@@ -204,7 +204,7 @@ pub trait Problem {
         None
     }
 
-    /// Decides by the rules.
+    /// Decides by the built-in choice, unless an option names who has the call.
     fn choose(&self) -> Choice {
         choose(self)
     }

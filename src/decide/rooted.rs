@@ -8,7 +8,7 @@ use crate::algorithm::{Algorithm, RootedAlgorithm};
 use crate::collective::Collective;
 use crate::learn::{Candidate, Prior};
 
-/// How many times as long as the host Rondo may take where the rules leave the call to the host.
+/// How many times as long as the host Rondo may take where the built-in choice leaves the call to the host.
 const RATIO: f64 = 3.5;
 
 /// What a challenger must make better where calls of all sizes are taken together, because not every rank knows them.

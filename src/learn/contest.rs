@@ -147,8 +147,8 @@ fn due(ratio: f64) -> u64 {
 impl Contest {
     /// A size class of which nothing is measured.
     ///
-    /// If the host has the calls by the rules, what must be made for Rondo (`set_up_us` microseconds, 0 if it is there)
-    /// has to be worth it before Rondo has a call.
+    /// If the host has the calls by the built-in choice, what must be made for Rondo (`set_up_us` microseconds, 0 if it
+    /// is there) has to be worth it before Rondo has a call.
     pub fn new(prior: &Prior, set_up_us: u32) -> Contest {
         let due = prior.expected.map(|ratio| ratio.map_or(u64::MAX, due));
         let wait = |of: Candidate| u32::try_from(due[of as usize]).unwrap_or(u32::MAX);

@@ -5,10 +5,11 @@
 use super::{Candidate, Contest, Prior, SIZE_CLASSES, Saved, Spent};
 use crate::collective::Collective;
 
-/// Size classes on a communicator about which something is learnt. Calls of others follow the rules.
+/// Size classes on a communicator about which something is learnt. Calls of others follow the built-in choice.
 const CONTESTS: usize = 45;
 
-/// Where the rules say Rondo, it may take so many times as many: a program of 100 calls gains more than it loses.
+/// Where the built-in choice is Rondo, it may take so many times as many: a program of 100 calls gains more than it
+/// loses.
 const PROMISE: u32 = 5;
 
 /// Size classes whose bytes differ by no more than a factor of four are alike enough to guess one from the other.

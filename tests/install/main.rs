@@ -338,6 +338,64 @@ message(STATUS \"for ${Rondo_MPI_ABI}\")
     }
 }
 
+/// The files below a folder, links too, sorted, by their paths from there.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let said = run(Command::new("find")
+        .arg(folder)
+        .args(["!", "-type", "d", "-printf", "%P\\n"]));
+    let mut files: Vec<PathBuf> = said.lines().map(PathBuf::from).collect();
+    files.sort();
+    files
+}
+
+/// What is installed can be removed, and nothing else is: neither what others put there, nor what another MPI needs.
+#[test]
+fn what_is_installed_is_removed_again() {
+    let stage = root().join("build/openmpi/install-removed");
+    let _ = fs::remove_dir_all(&stage);
+    let prefix = stage.join("opt");
+    let make = |target: &str, mpi: &str| {
+        let libdir = prefix.join("lib").join(mpi);
+        let mut command = builder("make");
+        command.args([
+            target,
+            &format!("MPICC=mpicc.{mpi}"),
+            &format!("PREFIX={}", prefix.display()),
+            &format!("LIBDIR={}", libdir.display()),
+        ]);
+        command
+    };
+    let strangers = [
+        "bin/other",
+        "lib/openmpi/cmake/Rondo/other",
+        "share/man/man1/rondo-other.1",
+    ];
+    for file in strangers {
+        let file = prefix.join(file);
+        fs::create_dir_all(file.parent().expect("a folder")).unwrap();
+        fs::write(file, "").unwrap();
+    }
+    let alone = files(&prefix);
+    run(&mut make("install", "mpich"));
+    let with_mpich = files(&prefix);
+    run(&mut make("install", "openmpi"));
+    assert!(files(&prefix).len() > with_mpich.len());
+    run(&mut make("uninstall", "openmpi"));
+    assert_eq!(files(&prefix), with_mpich);
+    let tool = fs::read_link(prefix.join("bin/rondo")).unwrap();
+    assert_eq!(tool, Path::new("rondo-mpich"));
+    run(&mut make("uninstall", "mpich"));
+    assert_eq!(files(&prefix), alone);
+    assert!(!prefix.join("lib/mpich/cmake/Rondo").exists());
+    assert!(!prefix.join("share/modulefiles/rondo").exists());
+    let again = make("uninstall", "mpich").output().expect("it starts");
+    let said = String::from_utf8_lossy(&again.stderr);
+    assert!(
+        !again.status.success() && said.contains("nothing is removed"),
+        "{said}"
+    );
+}
+
 /// A copy of what installs, with a library for every MPI that is newer than the sources.
 fn with_library_for_every_mpi(stage: &Path) -> PathBuf {
     run(builder("make").args(["build", "MPICC=mpicc.openmpi"]));
@@ -395,6 +453,11 @@ fn the_library_for_every_mpi_is_installed_where_the_tool_looks() {
         let library = prefix.join(place).join("rondo/librondo.so");
         let preload = format!("LD_PRELOAD={}", library.display());
         assert!(said.contains(&preload), "{libdir}: {said}");
+        let mut remove = Command::new(copy.join("scripts/install"));
+        remove.env("PREFIX", &prefix);
+        remove.env("LIBDIR", prefix.join(libdir));
+        run(remove.args(["--remove", "openmpi"]).env_remove("DESTDIR"));
+        assert_eq!(files(&prefix), [] as [PathBuf; 0], "{libdir}");
     }
     let newer = Command::new("touch")
         .args(["-d", "+1 hour"])

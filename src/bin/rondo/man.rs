@@ -6,7 +6,10 @@ use crate::{Cli, Failure};
 use clap::CommandFactory;
 use clap_mangen::Man;
 use roff::{Roff, bold, roman};
-use rondo::{collective::Collective, config::OPTIONS};
+use rondo::{
+    collective::Collective,
+    config::{self, OPTIONS},
+};
 use std::{fs, io, iter, path::PathBuf};
 
 /// Write the manual pages into DIR/man1 and DIR/man7.
@@ -91,16 +94,13 @@ fn page() -> String {
     page.control("SH", ["DESCRIPTION"]);
     page.text([roman(format!(
         "librondo.so is preloaded into the ranks of an MPI program, or linked before the MPI library. It carries out \
-         {} over the messages of the MPI library, where its rules or its measurements find that faster, and hands \
-         every other call to it untouched. It must be built for the ABI of the program's MPI library; otherwise it \
-         says so once and hands every call on.",
+         {} over the messages of the MPI library, where its built-in choice or its measurements find that faster, and \
+         hands every other call to it untouched. It must be built for the ABI of the program's MPI library; otherwise \
+         it says so once and hands every call on.",
         Collective::all_mpi_names()
     ))]);
     page.control("SH", ["ENVIRONMENT"]);
-    page.text([roman(
-        "Rank 0's values hold for all ranks of a communicator, where ranks must agree. Sizes are in bytes; K, M and G \
-         stand for 1024, 1024^2 and 1024^3.",
-    )]);
+    page.text([roman(config::intro())]);
     for opt in OPTIONS {
         page.control("TP", []);
         page.text([bold(opt.variable()), roman(format!(" ({})", opt.values()))]);

@@ -31,8 +31,9 @@ use sweep::{Place, Sweep, Winner};
 /// Every rank runs this tool, as many and placed as the programs that the rules are for: they hold for this number of
 /// ranks and nodes. For every collective and size, the MPI library and each of Rondo's algorithms (circulant also in
 /// blocks of several sizes, except in all-to-all exchanges) carry out calls in turns, as in 'rondo bench'. Where all
-/// ranks know the size, an algorithm that the cost model finds three times as slow as the best one is left out. One
-/// replaces the MPI library where it is faster by 3 % on the average of the distributions, and slower by 3 % in none.
+/// ranks know the size, an algorithm is left out that the cost model finds more than three times as slow as the best.
+/// One replaces the MPI library where it is faster by 3 % on the average of the distributions, and slower by 3 % in
+/// none.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment, after_long_help = AFTER_HELP)]
 pub struct Args {
