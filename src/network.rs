@@ -54,7 +54,7 @@ pub const START: Network = Network {
 };
 
 /// Figures as whole numbers, of which ranks take the maximum: `i64::MIN` for what is not known, else thousandths of
-/// their units, and above them, from the bit [`AGE`] on, how often the figure was measured. So what was measured last
+/// their units, and above them, from the bit `AGE` on, how often the figure was measured. So what was measured last
 /// counts, of equally new figures the largest, and all ranks know the same.
 pub type Numbers = [i64; FIGURES];
 

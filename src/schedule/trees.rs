@@ -30,7 +30,7 @@ pub enum Shape {
     /// Ranks are a mesh of so many rows: down the first row, and from there down each column, by binomial trees (A.
     /// Grama et al., "Introduction to Parallel Computing", 2003, section 4.1.2).
     Mesh(u32),
-    /// Two binary trees: even blocks go down the first, odd ones down the second ([`two_trees`]).
+    /// Two binary trees: even blocks go down the first, odd ones down the second (`two_trees`).
     Two,
 }
 

@@ -43,7 +43,7 @@ fn is_tripled(p: u32) -> bool {
 /// ACM 29(12), 1986): after each, a rank has the result over twice as many ranks, itself the last one.
 ///
 /// The area has `n` blocks for each of its vectors ([`Prefix::places`]): the result so far, and, where it is exclusive,
-/// the same without the own vector, and what has come. An exclusive scan is one by [`tripling`] where that has as many
+/// the same without the own vector, and what has come. An exclusive scan is one by `tripling` where that has as many
 /// rounds.
 pub fn doubling(script: &mut Script, p: u32, rank: u32, n: u32, prefix: Prefix) {
     rounds(script, &Group::all(p, rank), n, prefix);
