@@ -85,8 +85,8 @@ const AGREEMENT_BYTES_MAX: u64 = 1 << 30;
 /// Edges that are remembered, at the most, or for twice as many ranks as a call has sent to.
 const EDGES: usize = 1024;
 
-/// A message takes this much memory besides its bytes where it waits.
-const MESSAGE_BYTES: u64 = 256;
+/// A message takes this much memory besides its bytes where it waits for somebody to ask for it.
+pub const MESSAGE_BYTES: u64 = 256;
 
 /// What is to be done with a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,12 +9,15 @@ use super::room::lacking;
 use super::traffic::Traffic;
 use crate::comm::{Memory, Nodes, Space, State};
 use crate::decide::{Form, Method, Why};
-use crate::engine::node::{self, Assembly, Messages, Places, Relay};
+use crate::engine::node::{self, Assembly, Messages, Places, Relay, RingRows};
 use crate::engine::{
     self, AllBroadcast, Limits, Members, Order, Part, Pattern, Schedules, Scratch,
 };
 use crate::host::{Comm, Failure, Job, Mpi, MpiWire, Requests, RingLocal, StagingRoom, View};
 use crate::schedule::{Circulant, Steps};
+
+/// Bytes of the list of rows in the ring that are kept from call to call.
+const ROWS_BYTES: usize = 128 << 10;
 
 /// An all-broadcast over nodes.
 pub(super) struct Over<'a> {
@@ -94,13 +97,17 @@ impl Over<'_> {
             let begin = memory.positions.begin(rows.through());
             let relay = Relay::new(rows, topology.local(rank), begin);
             count();
-            return traffic.carry(mpi, state, |job| {
+            let done = traffic.carry(mpi, state, |job| {
                 let (places, ring) = (self.places, &mut memory.ring);
                 let mut local = RingLocal::new(*job, ring, places, locals, self.transfer.sequence);
                 let mut wire = MpiWire::new(job, requests, self.view(network.lane));
                 let network = network.begin(node, scratch, &mut wire);
                 node::run(relay, &mut local, network)
             });
+            if rows.bytes() > ROWS_BYTES {
+                *rows = RingRows::default();
+            }
+            return done;
         }
         let inside = ByMessages {
             over: self,

@@ -105,8 +105,10 @@ fn judge<O: Operation>(
     if is_news && config.trace {
         state.trace_verdict(host, collective, plan.bytes, contest);
     }
-    // Where only the host has been timed yet, there is no time of it.
-    if let Some(place) = first.filter(|&place| slowest[place] < i64::MAX as u64)
+    // A party that has not been timed, or only in calls that failed, has no time.
+    let is_timed = |&place: &usize| slowest[place] < i64::MAX as u64;
+    if let Some(place) = first.filter(is_timed)
+        && is_timed(&0)
         && let Some(us) = call.ask(plan.known, state, |problem| problem.predicted_us())
     {
         // Most calls so far were the incumbent's.

@@ -412,7 +412,7 @@ impl<'a> Operands<'a> {
             unsafe { self.copy_runs(from, to, count) };
             return Ok(());
         }
-        let most = (MESSAGE_BYTES / self.layout.size.max(1)).max(1);
+        let most = (SELF_MESSAGE_BYTES / self.layout.size.max(1)).max(1);
         let mut done = 0;
         while done < count {
             let some = done..count.min(done + most);
@@ -538,8 +538,8 @@ pub(in crate::host) struct Joins {
 /// Every predefined type may lie at a multiple of this.
 const ALIGNMENT: i64 = 16;
 
-/// Bytes of a message to oneself.
-const MESSAGE_BYTES: u64 = 1 << 28;
+/// Bytes of a message to oneself at the most.
+const SELF_MESSAGE_BYTES: u64 = 1 << 28;
 
 /// There is no memory for operands.
 pub fn no_room(_: TryReserveError) -> Code {

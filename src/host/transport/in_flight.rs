@@ -1,7 +1,7 @@
 //! Requests in flight of gathers and scatters, and the memory that they keep.
 
 use super::pending::wait_any;
-use crate::flow::{SMALL_WINDOW, bound_among};
+use crate::flow::{MESSAGE_BYTES, SMALL_WINDOW, bound_among};
 use crate::host::data::elements::Message;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
@@ -197,9 +197,6 @@ impl InFlight {
         })
     }
 }
-
-/// What a host may need for a message that nobody has asked for, besides its bytes.
-const MESSAGE_BYTES: u64 = 256;
 
 /// Memory that is kept from call to call: pieces, and bytes of all of them.
 const KEPT: (usize, usize) = (32, 8 << 20);
