@@ -330,7 +330,7 @@ families! {
             "floor(log2 p) (alpha + (beta + gamma) m) + 2 (alpha + beta m) + gamma m unless p = 2^k", sources::MPICH;
         Ring: "2 (p-1)", "2 (p-1) alpha + (p-1)/p m (2 beta + gamma)",
             sources::RING;
-        ReduceBcast: "n - 1 + 2 q", "2 (n-1+q) (g' + beta m/n) + (n-1+q) gamma m/n + 2 h (alpha - g')",
+        ReduceBcast: "2 (n - 1 + q)", "2 (n-1+q) (g' + beta m/n) + (n-1+q) gamma m/n + 2 h (alpha - g')",
             sources::TRAEFF;
         DualRoot: "4 d + 1 + 3 (n-1)", "T(k, s, d'), d = floor(log2 ceil(p/2)), k = 4 d + 1, s = 3, d' = 2 d + 1",
             "J. L. Träff, arXiv 2109.12626";

@@ -484,7 +484,7 @@ fn pipelines_have_the_rounds_and_bytes_that_are_predicted() {
             );
             assert_eq!(sent, prediction.sent, "{at:?}");
 
-            // Two blocks in most rounds.
+            // Rank 0 sends while it still receives.
             let both = write(&|script, rank| {
                 reduce_broadcast(script, &Group::all(p, rank), &graph);
             });

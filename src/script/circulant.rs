@@ -133,38 +133,38 @@ pub fn order(graph: &Circulant, n: u32, who: u32, root: u32, mut run: impl FnMut
 
 /// Adds the reduction of all blocks of the area to member 0 and their broadcast (Träff, arXiv 2205.10072) to all
 /// members, which have the result in the end. The last block is reduced first and is the first to be broadcast, as soon
-/// as it is reduced, while the others follow: n - 1 + 2q rounds, in most of which a member has to do with two blocks.
+/// as it is reduced, while the others follow.
+///
+/// A member has done its part of the reduction before it takes in a result: in a round of both it would send and receive
+/// two blocks, which takes as long as two rounds, and each result would wait until its block has come up and down.
 pub fn reduce_broadcast(script: &mut Script, group: &Group, graph: &Circulant) {
-    let (n, q) = (script.cut().blocks(), graph.q() as u64);
-    if q == 0 {
+    let n = script.cut().blocks();
+    if graph.q() == 0 {
         return;
     }
     let moves = Moves::new(graph, n, group.me, 0);
     let count = moves.rounds.count();
-    for round in 0..count + q {
-        if round < count {
-            moves.of(count - 1 - round, |what, block| {
-                let blocks = block..block + 1;
-                match what {
-                    Move::SendTo(member) => script.send(group.rank(member), blocks),
-                    Move::ReceiveFrom(member) => {
-                        script.receive(group.rank(member), blocks, Join::Left);
-                    }
+    for round in (0..count).rev() {
+        moves.of(round, |what, block| {
+            let blocks = block..block + 1;
+            match what {
+                Move::SendTo(member) => script.send(group.rank(member), blocks),
+                Move::ReceiveFrom(member) => {
+                    script.receive(group.rank(member), blocks, Join::Left);
                 }
-            });
-        }
-        // In q rounds a block has come from everywhere.
-        if let Some(round) = round.checked_sub(q) {
-            moves.of(round, |what, block| {
-                let block = n - 1 - block;
-                let blocks = block..block + 1;
-                match what {
-                    Move::SendTo(member) => {
-                        script.receive(group.rank(member), blocks, Join::Store);
-                    }
-                    Move::ReceiveFrom(member) => script.send(group.rank(member), blocks),
+            }
+        });
+    }
+    for round in 0..count {
+        moves.of(round, |what, block| {
+            let block = n - 1 - block;
+            let blocks = block..block + 1;
+            match what {
+                Move::SendTo(member) => {
+                    script.receive(group.rank(member), blocks, Join::Store);
                 }
-            });
-        }
+                Move::ReceiveFrom(member) => script.send(group.rank(member), blocks),
+            }
+        });
     }
 }

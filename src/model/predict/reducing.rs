@@ -194,7 +194,7 @@ impl Model {
                 + self.circulant_us(call, &self.sending(call, call.block())),
             rounds: Some(match q {
                 0 => 0,
-                q => call.n() - 1 + 2 * q,
+                q => 2 * (call.n() - 1 + q),
             }),
             // The rank after the root gets the first block of the broadcast at once, and sends ever after.
             sent: match q {
