@@ -36,7 +36,6 @@ pub use calibration::Figures;
 pub use devices::assert_memory;
 pub use end::{end, end_early, figure};
 use exclusive::Exclusive;
-pub use handshake::options_differ;
 pub use hardware::gpu_may_be_below;
 pub use nodes::{Memory, Nodes, Space};
 use once_cell::sync::OnceCell;

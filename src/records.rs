@@ -3,6 +3,9 @@
 
 #![forbid(unsafe_code)]
 
+mod kind;
+
+pub use kind::Kind;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -63,8 +66,29 @@ pub struct Called {
     pub no_memory: Option<String>,
     /// Nanoseconds that it takes to read the clock.
     pub clock_ns: f64,
-    /// What this process was warned of: values of options, and the file of rules.
-    pub warnings: Vec<String>,
+    /// What this process was warned of.
+    pub warnings: Vec<Warning>,
+}
+
+/// What a process was warned of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Warning {
+    /// In words.
+    pub text: String,
+    /// What would help against it depends on this.
+    pub kind: Concern,
+}
+
+/// What a process may be warned of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Concern {
+    /// An option does not exist, or cannot have its value.
+    Option,
+    /// Not all ranks have the same options.
+    OptionsDiffer,
+    /// A file of rules is of no use.
+    RulesIgnored,
 }
 
 /// Why Rondo can only pass calls on.

@@ -146,17 +146,9 @@ pub fn printable(text: &str) -> String {
     printable
 }
 
-/// The end of the line about a file of rules that is of no use.
-const IGNORED: &str = "; all of it is ignored";
-
 /// The line about a file of rules that is of no use.
 pub fn ignored(path: &str, what: &str) -> String {
-    printable(&format!("RONDO_RULES={path}: {what}{IGNORED}"))
-}
-
-/// Is it such a line?
-pub fn are_ignored(line: &str) -> bool {
-    line.ends_with(IGNORED)
+    printable(&format!("RONDO_RULES={path}: {what}; all of it is ignored"))
 }
 
 /// New rules, and behind them the old ones that are not for the `same` calls as one of them. Not more than a file may

@@ -721,9 +721,9 @@ fn a_disturbance_does_not_make_the_window_small_for_good() {
     }
 }
 
-/// A buffer that is shallow may be so for good. Then a larger window is tried ever less often.
-#[test]
-fn a_shallow_buffer_is_not_forgotten_again_and_again() {
+/// The agreements, of 300 on a far network with a shallow buffer, before which calls had too large a window. In some,
+/// something else had slowed them down.
+fn too_large(is_disturbed: impl Fn(u32) -> bool) -> Vec<u32> {
     let mut flow = Flow::default();
     flow.reserve(64, 1).unwrap();
     let mut large = Vec::new();
@@ -734,12 +734,46 @@ fn a_shallow_buffer_is_not_forgotten_again_and_again() {
         if !fits {
             large.push(agreement);
         }
-        let rate = if fits { 25_000_000 } else { 10_000_000 };
+        let rate = match (is_disturbed(agreement), fits) {
+            (true, _) => 8_000_000,
+            (false, true) => 25_000_000,
+            (false, false) => 10_000_000,
+        };
         flow.agree([rate, i64::MIN, i64::MIN, i64::MIN, rate, window as i64]);
     }
+    large
+}
+
+/// A buffer that is shallow may be so for good. Then a larger window is tried ever less often.
+#[test]
+fn a_shallow_buffer_is_not_forgotten_again_and_again() {
+    let large = too_large(|_| false);
     // It is believed the second time only, and tried again.
     assert_eq!(large[..4], [1, 2, 7, 8]);
     assert!(large.len() < 20, "{large:?}");
+}
+
+/// Nor when calls are disturbed for a while. Of one agreement that says nothing of buffers nothing comes; of several,
+/// the larger window is tried again, but how often it had been is not forgotten.
+#[test]
+fn a_disturbance_does_not_open_the_window() {
+    let undisturbed = too_large(|_| false);
+    for first in [20, 100, 200] {
+        assert!(!undisturbed.contains(&first));
+        assert_eq!(too_large(|agreement| agreement == first), undisturbed);
+        for last in [first + 1, first + 3] {
+            let large = too_large(|agreement| (first..=last).contains(&agreement));
+            assert!(
+                large.len() <= undisturbed.len() + 2,
+                "{large:?}, not {undisturbed:?}"
+            );
+        }
+    }
+    let large = too_large(|agreement| agreement % 10 == 9);
+    assert!(
+        large.len() <= undisturbed.len() + 2,
+        "{large:?}, not {undisturbed:?}"
+    );
 }
 
 /// What the ranks found of the network they tell each other ever less often, but do not stop to.

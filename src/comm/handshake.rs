@@ -18,19 +18,12 @@ use crate::config::{Config, Gpu, StatsFormat};
 use crate::decide::{Facts, Why};
 use crate::host::{self, Abi, Code, Comm, Host, Mpi};
 use crate::network::{Network, Placement};
+use crate::records::Concern;
 use crate::report;
 use crate::topology::Topology;
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-
-/// What is said of options that differ between ranks.
-const DIFFER: &str = "not the same on all of";
-
-/// Is it such a line?
-pub fn options_differ(line: &str) -> bool {
-    line.contains(DIFFER)
-}
 
 /// Makes the state of a communicator. Collective.
 pub fn handshake(
@@ -236,14 +229,14 @@ impl State {
             )
         } else {
             format!(
-                "{} {DIFFER} {p} ranks; the values of this rank are used by all. To set them everywhere: \
-                 'rondo run', mpirun -x NAME, srun --export=ALL",
+                "{} not the same on all of {p} ranks; the values of this rank are used by all. To set them \
+                 everywhere: 'rondo run', mpirun -x NAME, srun --export=ALL",
                 differences.join(", ")
             )
         };
         report::line(host.world_rank(), &text);
         if !versions {
-            record::warned(text);
+            record::warned(Concern::OptionsDiffer, text);
         }
     }
 }

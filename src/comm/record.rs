@@ -5,7 +5,7 @@
 use super::proposal::BUILD;
 use crate::config::{self, Loaded};
 use crate::host::{self, Abi, Host};
-use crate::records::{self, Called};
+use crate::records::{self, Called, Concern, Warning};
 use crate::shm::Segment;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -38,7 +38,12 @@ pub fn called(host: &Host, loaded: &Loaded) {
         enabled: config.enabled,
         shm: config.shm && !Abi::BUILT.is_simulated(),
         clock_ns: records::clock_ns(),
-        warnings: loaded.warnings.clone(),
+        warnings: (loaded.warnings.iter())
+            .map(|text| Warning {
+                text: text.clone(),
+                kind: Concern::Option,
+            })
+            .collect(),
         ..Called::default()
     };
     match host.mpi() {
@@ -62,10 +67,10 @@ pub fn called_with_sessions() {
 }
 
 /// The process was warned of something else than of the value of an option.
-pub fn warned(warning: String) {
+pub fn warned(kind: Concern, text: String) {
     records::change(|record| {
         if let Some(called) = &mut record.called {
-            called.warnings.push(warning);
+            called.warnings.push(Warning { text, kind });
         }
     });
 }

@@ -10,6 +10,7 @@ use crate::gamma;
 use crate::host::{Code, Comm, Host, Mpi};
 use crate::learn::{Candidate, Contest};
 use crate::network::Network;
+use crate::records::Concern;
 use crate::report;
 use crate::rules::{self, File, Refusal, Rule, Rules};
 use crate::stats;
@@ -70,7 +71,7 @@ fn read(host: &Host, mpi: &Mpi, path: &str) -> Arc<Rules> {
         Err(what) => {
             let line = rules::ignored(path, &what);
             report::line(host.world_rank(), &line);
-            record::warned(line);
+            record::warned(Concern::RulesIgnored, line);
             Arc::default()
         }
     }

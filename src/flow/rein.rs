@@ -2,8 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-/// A larger window carries less if so many agreements in a row say so: a single one may have been disturbed.
-const LOSSES: u32 = 2;
+/// A larger window carries less, or the network does, if so many agreements in a row say so: a single one may have been
+/// disturbed.
+const IN_A_ROW: u32 = 2;
 
 /// What they said holds for so many agreements, and for twice as many each time they say it again.
 const LASTS: u32 = 4;
@@ -18,6 +19,8 @@ pub(super) struct Rein {
     pub ceiling: Option<u64>,
     /// How many agreements in a row said so, while there is no such ceiling.
     losses: u32,
+    /// How many in a row said that the network carries much less with the same window.
+    slower: u32,
     /// For how many more agreements there is one, and for how many there was from its beginning on.
     left: u32,
     lasts: u32,
@@ -30,11 +33,20 @@ impl Rein {
         let is_much_larger = |one: u64, other: u64| one > other.saturating_add(other / 4);
         let (best, at) = self.best.unwrap_or((0, window));
         let is_larger = is_much_larger(window, at);
+        let is_as_large = !is_larger && !is_much_larger(at, window);
         let is_less = is_much_larger(best, rate);
-        if is_much_larger(rate, best) || (is_less && !is_larger && !is_much_larger(at, window)) {
-            // The network is another one now.
+        let count = |counted: u32, again: bool| if again { counted + 1 } else { 0 };
+        self.losses = count(self.losses, is_less && is_larger);
+        self.slower = count(self.slower, is_less && is_as_large);
+        let is_slower = self.slower == IN_A_ROW;
+        if is_slower || is_much_larger(rate, best) {
+            // The network is another one now. Its buffers may be what they were, and if it carries less, that may pass.
+            let left = if is_slower { self.left.min(LASTS) } else { 0 };
             *self = Rein {
                 best: Some((rate, window)),
+                ceiling: self.ceiling.filter(|_| left > 0),
+                left,
+                lasts: self.lasts,
                 ..Rein::default()
             };
             return;
@@ -46,11 +58,7 @@ impl Rein {
         if self.left == 0 {
             self.ceiling = None;
         }
-        match is_less && is_larger {
-            true => self.losses += 1,
-            false => self.losses = 0,
-        }
-        if self.losses == LOSSES {
+        if self.losses == IN_A_ROW {
             self.lasts = (2 * self.lasts).clamp(LASTS, LASTS_MAX);
             (self.ceiling, self.left, self.losses) = (Some(at), self.lasts, 0);
         }

@@ -3,6 +3,7 @@
 mod exchanges;
 mod learn;
 mod nodes;
+mod predicted;
 mod reductions;
 
 use proptest::prelude::*;

@@ -5,7 +5,7 @@ use crate::shape::Shape;
 use crate::{compile, ctests};
 use rondo::collective::{Collective, Family};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// The repository's directory.
@@ -248,7 +248,11 @@ impl List {
                 ));
             }
         }
-        Ok(list)
+        let used: BTreeSet<&String> = list.tests.iter().flat_map(|test| &test.modes).collect();
+        match list.modes.keys().find(|mode| !used.contains(mode)) {
+            None => Ok(list),
+            Some(mode) => Err(format!("mode {mode}: no row is in it")),
+        }
     }
 }
 

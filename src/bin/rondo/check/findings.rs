@@ -12,7 +12,7 @@ use super::{
 use crate::program::{Program, Script};
 use machine::{clocks, gpus, memory, nodes};
 use reach::{build, calls, reach};
-use rondo::{comm, rules};
+use rondo::records::{Concern, Kind, Warning};
 use serde::Serialize;
 use serde_json::Value;
 use std::{collections::BTreeSet, ffi::OsString, path::PathBuf};
@@ -39,7 +39,7 @@ pub struct Evidence {
 #[derive(Serialize)]
 pub struct Finding {
     /// A word for scripts.
-    pub kind: &'static str,
+    pub kind: Kind,
     /// What is the case.
     pub what: String,
     /// What to do about it, if it is a problem.
@@ -47,7 +47,7 @@ pub struct Finding {
     pub advice: Option<String>,
 }
 
-fn fine(kind: &'static str, what: impl Into<String>) -> Finding {
+fn fine(kind: Kind, what: impl Into<String>) -> Finding {
     let what = what.into();
     Finding {
         kind,
@@ -56,21 +56,12 @@ fn fine(kind: &'static str, what: impl Into<String>) -> Finding {
     }
 }
 
-fn problem(kind: &'static str, what: impl Into<String>, advice: impl Into<String>) -> Finding {
+fn problem(kind: Kind, what: impl Into<String>, advice: impl Into<String>) -> Finding {
     Finding {
         advice: Some(advice.into()),
         ..fine(kind, what)
     }
 }
-
-/// The kind of a library that is for another MPI than the program's.
-const DOES_NOT_FIT: &str = "does-not-fit";
-
-/// The kind of an MPI library that no library of Rondo's fits.
-const UNKNOWN_MPI: &str = "unknown-mpi";
-
-/// The kind of a job that is to outlive failed processes.
-const OUTLIVES: &str = "outlives";
 
 /// All findings.
 pub fn all(evidence: &Evidence) -> Vec<Finding> {
@@ -79,7 +70,7 @@ pub fn all(evidence: &Evidence) -> Vec<Finding> {
     let called = evidence.ranks.callers().next().is_some();
     let build = if called { build(evidence) } else { vec![] };
     // A library that cannot work there passes every call on, and looks at nothing.
-    let passes = [DOES_NOT_FIT, UNKNOWN_MPI, OUTLIVES];
+    let passes = [Kind::DoesNotFit, Kind::UnknownMpi, Kind::Outlives];
     let fits = build.iter().all(|it| !passes.contains(&it.kind));
     let calls = calls(evidence).into_iter();
     all.extend(calls.filter(|it| fits || it.advice.is_some()));
@@ -107,26 +98,25 @@ fn switches(evidence: &Evidence) -> Vec<Finding> {
         .any(|(_, _, called)| !called.enabled)
     {
         found.push(problem(
-            "switched-off",
+            Kind::SwitchedOff,
             "RONDO=off leaves every call to the MPI library",
             "unset RONDO",
         ));
     }
-    let warnings: BTreeSet<&str> = evidence
-        .ranks
-        .callers()
-        .flat_map(|(_, _, called)| called.warnings.iter().map(String::as_str))
+    let callers = evidence.ranks.callers();
+    let warnings: BTreeSet<&Warning> = callers
+        .flat_map(|(_, _, called)| &called.warnings)
         .collect();
-    for warning in warnings {
-        let advice = if rules::are_ignored(warning) {
-            "mend the file, or name another one, or unset RONDO_RULES"
-        } else if comm::options_differ(warning) {
-            "something changes them on some ranks, though 'rondo check' hands them to all: a script on the way, what a \
-             shell reads at its start, or options for one of several programs"
-        } else {
-            "'rondo info' lists all options and their values"
+    for Warning { text, kind } in warnings {
+        let advice = match kind {
+            Concern::RulesIgnored => "mend the file, or name another one, or unset RONDO_RULES",
+            Concern::OptionsDiffer => {
+                "something changes them on some ranks, though 'rondo check' hands them to all: a script on the way, \
+                 what a shell reads at its start, or options for one of several programs"
+            }
+            Concern::Option => "'rondo info' lists all options and their values",
         };
-        found.push(problem("option", warning, advice));
+        found.push(problem(Kind::Option, text, advice));
     }
     found
 }
@@ -147,24 +137,24 @@ fn counts(evidence: &Evidence) -> Option<Finding> {
             "rank 0 ended without MPI_Finalize, where they are written: let the program call it"
         }
     };
-    Some(problem("no-statistics", what, advice))
+    Some(problem(Kind::NoStatistics, what, advice))
 }
 
 /// How did the job end?
 fn end(evidence: &Evidence) -> Vec<Finding> {
     let without = "try it with RONDO=off; if it ends well then, 'rondo run --trace' shows what Rondo did last";
     vec![match evidence.end {
-        End::Status(0) => fine("end", "the job ended well"),
+        End::Status(0) => fine(Kind::End, "the job ended well"),
         End::Status(status) => {
             let what = format!("the job ended with status {status}");
-            problem("job-failed", what, without)
+            problem(Kind::JobFailed, what, without)
         }
         End::Signal(signal) => {
             let what = format!("the launcher was ended by signal {signal}");
-            problem("job-failed", what, without)
+            problem(Kind::JobFailed, what, without)
         }
         End::Limit(limit) => problem(
-            "job-hung",
+            Kind::JobHung,
             format!(
                 "the job had not ended after {} s, and was ended",
                 limit.as_secs()
@@ -172,7 +162,7 @@ fn end(evidence: &Evidence) -> Vec<Finding> {
             format!("take a smaller problem, or a longer --limit; if it hangs, {without}"),
         ),
         End::Waiting => problem(
-            "job-hung",
+            Kind::JobHung,
             "ranks waited in their first collective for ranks without the library, and the job was ended",
             "all ranks need the library, or none: see above",
         ),

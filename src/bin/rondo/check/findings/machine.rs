@@ -4,7 +4,7 @@
 
 use super::{Evidence, Finding, fine, problem};
 use rondo::decide::Why;
-use rondo::records::{Called, Record};
+use rondo::records::{Called, Kind, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A clock that takes longer to read makes timing itself expensive.
@@ -18,7 +18,7 @@ pub fn memory(evidence: &Evidence) -> Vec<Finding> {
     let callers = || evidence.ranks.callers();
     if callers().any(|(_, _, called)| !called.shm) {
         let what = "the ranks of a node do not share memory: RONDO_SHM=off";
-        return vec![problem("no-shared-memory", what, "unset RONDO_SHM")];
+        return vec![problem(Kind::NoSharedMemory, what, "unset RONDO_SHM")];
     }
     let refused: Vec<(u32, &str, &str)> = callers()
         .filter_map(|(rank, record, called)| {
@@ -26,9 +26,9 @@ pub fn memory(evidence: &Evidence) -> Vec<Finding> {
         })
         .collect();
     match refused.first() {
-        None => vec![fine("shared-memory", "the system grants shared memory")],
+        None => vec![fine(Kind::SharedMemory, "the system grants shared memory")],
         Some((rank, name, why)) => vec![problem(
-            "no-shared-memory",
+            Kind::NoSharedMemory,
             format!(
                 "{} of {} cannot make shared memory (rank {rank} on {name}: {why})",
                 refused.len(),
@@ -52,7 +52,7 @@ pub fn gpus(evidence: &Evidence) -> Option<Finding> {
     let advice = "if none is, set RONDO_GPU=off, or let the program say so by the MPI hint \
                   mpi_assert_memory_alloc_kinds; if some are, and the MPI library takes such buffers, set \
                   RONDO_GPU=direct (for CUDA and HIP)";
-    (calls > 0).then(|| problem("gpu", what, advice))
+    (calls > 0).then(|| problem(Kind::Gpu, what, advice))
 }
 
 /// Do names of nodes say which ranks share a machine?
@@ -72,7 +72,7 @@ pub fn nodes(evidence: &Evidence) -> Vec<Finding> {
     }
     if let Some((name, _)) = names.iter().find(|(_, machines)| machines.len() > 1) {
         return vec![problem(
-            "node-names",
+            Kind::NodeNames,
             format!("several machines are called {name}, so that their ranks seem to share memory"),
             "give the machines (or containers) different names, or set RONDO_NODE to the machine's name on each",
         )];
@@ -83,7 +83,7 @@ pub fn nodes(evidence: &Evidence) -> Vec<Finding> {
         Some(names) if !is_given => {
             let names: Vec<&str> = names.iter().copied().collect();
             vec![problem(
-                "node-names",
+                Kind::NodeNames,
                 format!(
                     "one machine has several names ({}), so that its ranks seem to be apart",
                     names.join(", ")
@@ -97,14 +97,14 @@ pub fn nodes(evidence: &Evidence) -> Vec<Finding> {
                 names.len(),
                 machines.len()
             );
-            vec![fine("node-names", what)]
+            vec![fine(Kind::NodeNames, what)]
         }
         // Of ranks that make no names all is unknown.
         None if names.is_empty() => vec![],
         None => {
             let noun = if names.len() == 1 { "node" } else { "nodes" };
             vec![fine(
-                "node-names",
+                Kind::NodeNames,
                 format!("{} {noun} by name", names.len()),
             )]
         }
@@ -122,7 +122,7 @@ pub fn clocks(evidence: &Evidence) -> Vec<Finding> {
         && *clock_ns > SLOW_CLOCK_NS
     {
         found.push(problem(
-            "slow-clock",
+            Kind::SlowClock,
             format!(
                 "reading the clock takes {clock_ns:.0} ns on {}",
                 record.name
@@ -143,13 +143,13 @@ pub fn clocks(evidence: &Evidence) -> Vec<Finding> {
         && first.1.machine != last.1.machine
     {
         found.push(problem(
-            "clocks",
+            Kind::Clocks,
             format!("the clock of {} is {:.0} s ahead of that of {}", last.1.name, last.2 - first.2, first.1.name),
             "Rondo does not mind, but logs and files do: let the nodes keep the same time (NTP, chrony)",
         ));
     }
     if found.is_empty() {
-        found.push(fine("clocks", "clocks are quick and agree"));
+        found.push(fine(Kind::Clocks, "clocks are quick and agree"));
     }
     found
 }

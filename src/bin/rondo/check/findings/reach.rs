@@ -2,12 +2,12 @@
 
 #![forbid(unsafe_code)]
 
-use super::{DOES_NOT_FIT, Evidence, Finding, OUTLIVES, UNKNOWN_MPI, fine, problem};
+use super::{Evidence, Finding, fine, problem};
 use crate::check::{
     job::End,
     ranks::{Reach, in_words},
 };
-use rondo::records::Obstacle;
+use rondo::records::{Kind, Obstacle};
 use std::collections::BTreeSet;
 
 /// What else helps a program that has the MPI library in itself.
@@ -19,14 +19,14 @@ pub fn reach(evidence: &Evidence) -> Vec<Finding> {
     let ranks = &evidence.ranks;
     if ranks.all().next().is_none() {
         let what = "the library reached no process of the job";
-        return vec![problem("not-loaded", what, why_nowhere(evidence))];
+        return vec![problem(Kind::NotLoaded, what, why_nowhere(evidence))];
     }
     let (nowhere, beside) = (ranks.with(Reach::Nowhere), ranks.with(Reach::BesideMpi));
     let mut found = vec![];
     if !nowhere.is_empty() {
         let whom = in_words(&nowhere, ranks.count);
         let what = format!("the library did not reach {whom} of {}", ranks.count);
-        found.push(problem("not-loaded", what, why_nowhere(evidence)));
+        found.push(problem(Kind::NotLoaded, what, why_nowhere(evidence)));
     }
     if !beside.is_empty() {
         found.push(beside_mpi(evidence, &beside));
@@ -36,7 +36,7 @@ pub fn reach(evidence: &Evidence) -> Vec<Finding> {
     }
     if found.is_empty() {
         let whom = in_words(&(0..ranks.count).collect::<Vec<_>>(), ranks.count);
-        found.push(fine("loaded", format!("the library is in {whom}")));
+        found.push(fine(Kind::Loaded, format!("the library is in {whom}")));
     }
     found
 }
@@ -49,7 +49,7 @@ fn apart(evidence: &Evidence) -> Finding {
         .filter_map(|(_, it, _)| it.mpi.as_deref());
     let library = libraries.next().unwrap_or("its MPI library");
     problem(
-        "jobs-of-one",
+        Kind::JobsOfOne,
         format!(
             "each of the {} processes is a job of one rank: the program runs on another MPI library ({library}) than \
              the launcher's",
@@ -120,7 +120,7 @@ fn beside_mpi(evidence: &Evidence, ranks: &[u32]) -> Finding {
     });
     if let Some(own) = own {
         return problem(
-            "static-mpi",
+            Kind::StaticMpi,
             format!(
                 "{} has the MPI library in itself: its calls do not pass the library",
                 own.path.display()
@@ -141,7 +141,7 @@ fn beside_mpi(evidence: &Evidence, ranks: &[u32]) -> Finding {
     let names = names.join(", ");
     if evidence.scripts.is_empty() && !evidence.programs.iter().any(|it| it.needs_mpi) {
         return problem(
-            "no-mpi",
+            Kind::NoMpi,
             format!("{names} {have} no MPI: not linked with an MPI library, and none was loaded"),
             "name an MPI program, or link it with MPI. If it starts the MPI program itself, something on the way takes \
              LD_PRELOAD away",
@@ -154,7 +154,7 @@ fn beside_mpi(evidence: &Evidence, ranks: &[u32]) -> Finding {
             .to_owned()
     };
     problem(
-        "lost-on-the-way",
+        Kind::LostOnTheWay,
         format!("on {whom} of {all} the library came no further than {names}, which {have} no MPI"),
         replaced(evidence).unwrap_or_else(advice),
     )
@@ -168,10 +168,10 @@ pub fn calls(evidence: &Evidence) -> Vec<Finding> {
     let mut found = vec![];
     if !silent.is_empty() && called.is_empty() && evidence.end != End::Status(0) {
         let what = "the job ended before any collective was called";
-        found.push(problem("no-calls", what, "see below why it ended"));
+        found.push(problem(Kind::NoCalls, what, "see below why it ended"));
     } else if !silent.is_empty() {
         found.push(problem(
-            "calls-do-not-arrive",
+            Kind::CallsDoNotArrive,
             format!("no MPI call of {} of {} came to the library", in_words(&silent, ranks.count), ranks.count),
             "the program loads MPI with RTLD_DEEPBIND, or takes functions from the MPI library by dlsym, or has the \
              MPI library in itself, or ends without MPI_Finalize: load it without that flag, or link with -lrondo \
@@ -181,7 +181,7 @@ pub fn calls(evidence: &Evidence) -> Vec<Finding> {
     if !ended.is_empty() {
         let whom = in_words(&ended, ranks.count);
         found.push(fine(
-            "no-calls",
+            Kind::NoCalls,
             format!("{whom} of {} called no collective", ranks.count),
         ));
     }
@@ -189,7 +189,7 @@ pub fn calls(evidence: &Evidence) -> Vec<Finding> {
     if !sessions.is_empty() {
         let whom = in_words(&sessions, ranks.count);
         found.push(fine(
-            "sessions",
+            Kind::Sessions,
             format!(
                 "collectives of {whom} come with sessions, without MPI_Init: they are left to the MPI library \
                  (docs/limits.md)"
@@ -199,7 +199,7 @@ pub fn calls(evidence: &Evidence) -> Vec<Finding> {
     if !called.is_empty() {
         let whom = in_words(&called, ranks.count);
         found.push(fine(
-            "calls",
+            Kind::Calls,
             format!("collectives of {whom} come to the library"),
         ));
     }
@@ -214,17 +214,17 @@ pub fn build(evidence: &Evidence) -> Vec<Finding> {
     {
         let (kind, advice) = match trouble.kind {
             Obstacle::OtherAbi => (
-                DOES_NOT_FIT,
+                Kind::DoesNotFit,
                 "'rondo run' and 'rondo check' choose the library that fits if all are installed; --lib names one. \
                  docs/use.md lists the MPI libraries that there is one for",
             ),
             Obstacle::UnknownAbi | Obstacle::Lacks => (
-                UNKNOWN_MPI,
+                Kind::UnknownMpi,
                 "Rondo cannot work there: start the program without it, or build the program for one of the MPI \
                  libraries that docs/use.md lists",
             ),
             Obstacle::Outlives => (
-                OUTLIVES,
+                Kind::Outlives,
                 "start the job without that (mpirun without --with-ft), or without Rondo",
             ),
         };
@@ -241,7 +241,7 @@ pub fn build(evidence: &Evidence) -> Vec<Finding> {
             files.join(", ")
         );
         return vec![problem(
-            "builds-differ",
+            Kind::BuildsDiffer,
             what,
             "let all ranks load the same file",
         )];
@@ -251,5 +251,5 @@ pub fn build(evidence: &Evidence) -> Vec<Finding> {
         .as_ref()
         .and_then(|all| all["host"].as_str());
     let host = host.unwrap_or("the MPI library");
-    vec![fine("fits", format!("the build fits {host}"))]
+    vec![fine(Kind::Fits, format!("the build fits {host}"))]
 }
