@@ -173,6 +173,7 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         Ok(Lookup::Known(state)) => state,
         Ok(Lookup::Invalid) => return pass(host, call, Why::Invalid, 0),
         Ok(Lookup::Freed) => return pass(host, call, Why::Freed, 0),
+        Ok(Lookup::Threads) => return pass(host, call, Why::Threads, 0),
         Err(code) => return code.get(),
     };
     let mut start = state.timed().then(Instant::now);
@@ -457,6 +458,7 @@ fn leave<O: Operation>(
         | Why::Outside
         | Why::NoWorld
         | Why::Freed
+        | Why::Threads
         | Why::Gpu
         | Why::Nonblocking
         | Why::Persistent

@@ -210,6 +210,8 @@ pub fn state(
     match STATE.get(mpi, comm) {
         Ok(Some(state)) => Ok(Lookup::Known(state)),
         Ok(None) if host::is_being_freed(comm) => Ok(Lookup::Freed),
+        // Nothing is kept: the threads of a process have the communicator, and so what hangs on it, in common.
+        Ok(None) if mpi.has_threads_as_ranks(comm)? => Ok(Lookup::Threads),
         Ok(None) => handshake::handshake(host, mpi, comm, collective).map(Lookup::Known),
         Err(code) if mpi.denies_comm(code) => Ok(Lookup::Invalid),
         Err(code) => Err(code),
@@ -224,6 +226,8 @@ pub enum Lookup {
     Invalid,
     /// The first collective on a communicator that is being freed.
     Freed,
+    /// The ranks of the communicator are threads.
+    Threads,
 }
 
 /// Calls `free`, in which the host frees `comm`. Collectives that delete callbacks of the program's call on it, which

@@ -5,48 +5,125 @@
 
 use std::collections::HashMap;
 use std::ffi::c_int;
-use std::ops::Range;
 
-/// Ranks are translated in groups of this size, each looked for first in a range of twice the size.
-const PIECE: u32 = 128;
+/// So many ranks are looked for at a time, at the most.
+const PIECE: usize = 64;
+
+/// So many places beside another one are tried, at the least.
+const NEAR: usize = 32;
 
 /// The places that `p` ranks of one group have in another one of `size`; `None` if one of them has none.
 ///
-/// `find` is MPI_Group_translate_ranks for ranks of the one group, and these ranks of the other: for each the place
-/// behind the first of these, negative if it is not there. Open MPI looks for each rank from the beginning: p^2 / 2
-/// steps for a duplicate of a communicator. But most ranks are shortly after the one before them, so they are looked
-/// for there first.
+/// `find` is MPI_Group_translate_ranks for ranks of the one group, and these places of the other, or all: for each rank
+/// which of these places it has, negative if it is not there. Open MPI looks for each rank from the beginning: p^2 / 2
+/// steps for a duplicate of a communicator. But mostly the places of some ranks tell those of the next ones, as where
+/// ranks are in reverse, go from node to node, or are those of a grid in another order; so they are looked for there
+/// first, in few steps for each.
 pub fn translate<E>(
     p: u32,
     size: u32,
-    mut find: impl FnMut(&[c_int], Range<u32>) -> Result<Vec<c_int>, E>,
+    mut find: impl FnMut(&[c_int], Option<&[c_int]>) -> Result<Vec<c_int>, E>,
 ) -> Result<Option<Vec<u32>>, E> {
-    let mut places: Vec<u32> = Vec::with_capacity(p as usize);
-    for first in (0..p).step_by(PIECE as usize) {
-        let ranks: Vec<c_int> = (first..p.min(first + PIECE))
+    let mut trail = Trail::new(p, size);
+    let mut ahead = 1;
+    while trail.places.len() < p as usize {
+        let first = trail.places.len();
+        let ranks: Vec<c_int> = (first..(first + ahead).min(p as usize))
             .map(|rank| rank as c_int)
             .collect();
-        let begin = places.last().map_or(0, |&place| (place + 1) % size);
-        let near = find(&ranks, begin..size.min(begin + 2 * PIECE))?;
-        let is_far = |(&rank, &place): (&c_int, &c_int)| (place < 0).then_some(rank);
-        let far: Vec<c_int> = ranks.iter().zip(&near).filter_map(is_far).collect();
-        let mut found = match far.is_empty() {
+        let likely = trail.likely(ranks.len());
+        let found = match likely.is_empty() {
             true => Vec::new(),
-            false => find(&far, 0..size)?,
-        }
-        .into_iter();
-        for place in near {
-            let place = match u32::try_from(place) {
-                Ok(place) => Some(begin + place),
-                Err(_) => found.next().and_then(|place| u32::try_from(place).ok()),
+            false => find(&ranks, Some(&likely))?,
+        };
+        let mut hits = 0;
+        for place in found {
+            let Ok(place) = usize::try_from(place) else {
+                break;
             };
-            match place {
-                Some(place) => places.push(place),
-                None => return Ok(None),
+            trail.push(likely[place] as u32);
+            hits += 1;
+        }
+        if hits == 0 {
+            let place = find(&ranks[..1], None)?[0];
+            match u32::try_from(place) {
+                Ok(place) => trail.push(place),
+                Err(_) => return Ok(None),
             }
         }
+        ahead = (2 * hits).clamp(1, PIECE);
     }
-    Ok(Some(places))
+    Ok(Some(trail.places))
+}
+
+/// The places that were found. They are taken for runs of one stride.
+struct Trail {
+    places: Vec<u32>,
+    /// Of each place, whether a rank has it.
+    taken: Vec<bool>,
+    stride: i64,
+    /// Where the last run and the one before it begin.
+    starts: [i64; 2],
+    /// Places of the last run.
+    run: usize,
+}
+
+impl Trail {
+    fn new(p: u32, size: u32) -> Trail {
+        Trail {
+            places: Vec::with_capacity(p as usize),
+            taken: vec![false; size as usize],
+            stride: 1,
+            starts: [0; 2],
+            run: 0,
+        }
+    }
+
+    fn push(&mut self, place: u32) {
+        let now = i64::from(place);
+        match self.places.last().map(|&last| now - i64::from(last)) {
+            Some(step) if step == self.stride => self.run += 1,
+            // The last one was no run of the old stride.
+            Some(step) if self.run == 1 => (self.stride, self.run) = (step, 2),
+            Some(_) | None => (self.starts, self.run) = ([now, self.starts[0]], 1),
+        }
+        self.places.push(place);
+        self.taken[place as usize] = true;
+    }
+
+    /// Where the next so many ranks may be. No place comes twice.
+    fn likely(&mut self, ranks: usize) -> Vec<c_int> {
+        let Some(last) = self.places.last().map(|&last| i64::from(last)) else {
+            return (0..self.taken.len().min(NEAR) as c_int).collect();
+        };
+        let [start, before] = self.starts;
+        let tail = self.places.len().saturating_sub(PIECE);
+        let tail: Vec<i64> = self.places[tail..].iter().copied().map(i64::from).collect();
+        let (ranks, near) = (ranks as i64, NEAR as i64);
+        let around = near.max(2 * ranks);
+        let candidates = (1..=ranks)
+            .map(|i| last + i * self.stride)
+            .chain([start + (start - before)])
+            .chain(tail.into_iter().map(|place| place + 1))
+            .chain((1..=near).map(|i| start + i))
+            .chain((1..=around).map(|i| last + i))
+            .chain((1..=around).map(|i| last - i))
+            .chain((1..=near).map(|i| start - i));
+        let mut likely = Vec::new();
+        for place in candidates {
+            let index = usize::try_from(place);
+            if let Some(taken) = index.ok().and_then(|index| self.taken.get_mut(index))
+                && !*taken
+            {
+                *taken = true; // until the list is complete
+                likely.push(place as c_int);
+            }
+        }
+        for &place in &likely {
+            self.taken[place as usize] = false;
+        }
+        likely
+    }
 }
 
 /// The nodes of p ranks.

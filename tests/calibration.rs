@@ -27,6 +27,17 @@ fn compiled(name: &str, mpi: &str, compiler: Option<&str>) -> PathBuf {
 }
 
 fn run_program(name: &str, mpi: &str, nodes: &str, variables: &[(&str, &str)]) -> String {
+    run_with(name, &[], mpi, nodes, variables)
+}
+
+/// The same with arguments for the program.
+fn run_with(
+    name: &str,
+    arguments: &[&str],
+    mpi: &str,
+    nodes: &str,
+    variables: &[(&str, &str)],
+) -> String {
     let program = compiled(name, mpi, Some(mpi));
     let on_node = compiled("on_node", mpi, None);
     let preload = library(mpi).display().to_string();
@@ -36,7 +47,7 @@ fn run_program(name: &str, mpi: &str, nodes: &str, variables: &[(&str, &str)]) -
         ("RONDO_TRACE", "on"),
     ];
     let mut command = mpirun(mpi, 4, 120, &[&own, variables].concat());
-    command.arg(on_node).arg(nodes).arg(program);
+    command.arg(on_node).arg(nodes).arg(program).args(arguments);
     let ended = Ended::of(&command.output().expect("mpirun"));
     let text = ended.stdout + &ended.stderr;
     assert!(
@@ -71,6 +82,20 @@ fn the_network_is_measured_before_the_first_call_among_several_nodes() {
             [""; 0],
             "{mpi}: one node"
         );
+    }
+}
+
+/// Programs that gather a few numbers do not have it measured.
+#[test]
+fn a_few_short_gathers_and_scatters_need_no_figures() {
+    for mpi in MPIS {
+        let lines = |calls, bytes| {
+            let text = run_with("gsv_few", &[calls, bytes], mpi, "0,0,1,1", &[]);
+            measured(&text).len()
+        };
+        assert_eq!(lines("8", "1023"), 0, "{mpi}: eight calls");
+        assert_eq!(lines("9", "16"), 1, "{mpi}: nine calls");
+        assert_eq!(lines("2", "1024"), 1, "{mpi}: blocks that are not tiny");
     }
 }
 

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use rondo::topology::{self, Topology};
+use std::collections::HashSet;
 use std::convert::Infallible;
-use std::ops::Range;
 
 /// What the words mean, without any of the tables.
 fn plain(names: &[u64]) -> Vec<Vec<u32>> {
@@ -62,32 +62,31 @@ proptest! {
     }
 }
 
-/// The places of `own` in a group of `size`, and how many steps a host takes that looks for each from the beginning.
-fn places(own: &[u32], size: u32) -> (Option<Vec<u32>>, u64) {
-    let mut steps = 0;
-    let find = |ranks: &[i32], among: Range<u32>| {
-        assert!(
-            !among.is_empty() && among.end <= size,
-            "{among:?} of {size}"
-        );
+/// The places of `own` in a group of `size`; how many steps a host takes that looks for each from the beginning; and
+/// how often it is asked.
+fn places(own: &[u32], size: u32) -> (Option<Vec<u32>>, u64, u64) {
+    let (mut steps, mut calls) = (0, 0);
+    let find = |ranks: &[i32], among: Option<&[i32]>| {
+        calls += 1;
+        if let Some(among) = among {
+            let all: HashSet<i32> = among.iter().copied().collect();
+            assert!(!all.is_empty() && all.len() == among.len());
+            assert!(all.iter().all(|place| (0..size as i32).contains(place)));
+        }
         let look = |&rank: &i32| {
             let place = own[rank as usize];
-            let is_there = among.contains(&place);
-            steps += u64::from(if is_there {
-                place - among.start
-            } else {
-                among.len() as u32
-            });
-            if is_there {
-                (place - among.start) as i32
-            } else {
-                -32766
-            }
+            let found = match among {
+                None => (place < size).then_some(place as usize),
+                Some(among) => among.iter().position(|&other| other as u32 == place),
+            };
+            let all = among.map_or(size as usize, <[i32]>::len);
+            steps += found.map_or(all, |index| index + 1) as u64;
+            found.map_or(-32766, |index| index as i32)
         };
         Ok::<_, Infallible>(ranks.iter().map(look).collect())
     };
     let Ok(found) = topology::translate(own.len() as u32, size, find);
-    (found, steps)
+    (found, steps, calls)
 }
 
 #[test]
@@ -120,10 +119,57 @@ fn a_rank_outside_the_world_is_noticed() {
     }
 }
 
-/// On hosts that look for each rank from the beginning, duplicates of large communicators are no p^2 steps.
+/// A grid of these widths, the first of which changes fastest in the world, and the last on the communicator.
+fn transposed([x, y, z]: [u32; 3]) -> Vec<u32> {
+    let of_row = |i| (0..y).flat_map(move |j| (0..z).map(move |k| i + x * (j + y * k)));
+    (0..x).flat_map(of_row).collect()
+}
+
+/// On hosts that look for each rank from the beginning, large communicators whose ranks are in some order are no p^2
+/// steps.
 #[test]
-fn a_duplicate_of_the_world_is_translated_in_few_steps() {
+fn ranks_in_an_order_are_found_in_few_steps() {
     let p = 60_000;
-    let (_, steps) = places(&(0..p).collect::<Vec<_>>(), p);
-    assert!(steps <= 64 * u64::from(p), "{steps} steps");
+    let cyclic = |nodes| transposed([p / nodes, nodes, 1]);
+    let order = [5, 11, 2, 14, 0, 7, 9, 3, 15, 1, 12, 4, 10, 8, 13, 6];
+    let scrambled = |rank: u32| order[rank as usize % 16] * (p / 16) + rank / 16;
+    let gaps = |rank: &u32| rank.wrapping_mul(2_654_435_761) >> 31 == 0;
+    let own: [(&str, Vec<u32>); 18] = [
+        ("all", (0..p).collect()),
+        ("reversed", (0..p).rev().collect()),
+        ("rotated", (p / 3..p).chain(0..p / 3).collect()),
+        ("every 2nd", (0..p).step_by(2).collect()),
+        ("every 3rd", (0..p).step_by(3).collect()),
+        ("every 16th", (0..p).step_by(16).collect()),
+        ("every 16th, reversed", (0..p).rev().step_by(16).collect()),
+        (
+            "even, odd",
+            (0..p).step_by(2).chain((1..p).step_by(2)).collect(),
+        ),
+        ("2 nodes", cyclic(2)),
+        ("16 nodes", cyclic(16)),
+        ("100 nodes", cyclic(100)),
+        ("1000 nodes", cyclic(1000)),
+        ("20000 nodes", cyclic(20_000)),
+        (
+            "reversed, 100 nodes",
+            cyclic(100).into_iter().rev().collect(),
+        ),
+        ("16 nodes in any order", (0..p).map(scrambled).collect()),
+        ("a grid", transposed([40, 50, 30])),
+        ("a long grid", transposed([100, 20, 30])),
+        ("some half", (0..p).filter(gaps).collect()),
+    ];
+    for (name, own) in own {
+        let (found, steps, calls) = places(&own, p);
+        let p = own.len() as u64;
+        println!(
+            "{name}: {} steps and {} calls in 100 ranks",
+            100 * steps / p,
+            100 * calls / p
+        );
+        assert_eq!(found.as_ref(), Some(&own), "{name}");
+        assert!(steps <= 256 * p, "{name}: {steps} steps");
+        assert!(calls <= p, "{name}: {calls} calls");
+    }
 }

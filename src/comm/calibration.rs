@@ -33,7 +33,8 @@ pub enum Figures {
     Later,
 }
 
-/// Calls of fewer bytes move next to nothing: the sizes of other messages, settings, objects of a script.
+/// Calls of fewer bytes, or of blocks of fewer bytes, move next to nothing: the sizes of other messages, settings,
+/// objects of a script.
 const TINY_BYTES: u64 = 1 << 10;
 
 /// So many of them on a communicator do without figures of the network.
@@ -67,7 +68,9 @@ impl State {
             Family::Broadcast | Family::AllBroadcast | Family::TotalExchange => {
                 (!is_rondos && is_below(TINY_BYTES)).then_some((tiny, FEW_TINY))
             }
-            Family::Rooted => None,
+            // Of how many bytes a gatherv or scatterv is, not all ranks know.
+            Family::Rooted => (!is_rondos && (known.is_none() || is_below(TINY_BYTES)))
+                .then_some((tiny, FEW_TINY)),
         };
         if without.is_some_and(|(count, few)| count.fetch_add(1, Relaxed) < few) {
             return Figures::Later;

@@ -116,6 +116,8 @@ impl State {
             &rules,
             &KNOWN.numbers(known.as_deref().map(nodes::placement)),
         );
+        let (place, taken) = Place::take();
+        proposal.offer_places(taken);
         if mpi.is_of_mpich() && process::PROCESS.get().is_some_and(|own| own.outlives) {
             proposal.outlive();
             mpi.outlive();
@@ -134,7 +136,7 @@ impl State {
         if self.closed.is_some() {
             return Ok(());
         }
-        self.place = Place::take(proposal.places_taken(), self.config.max_comms);
+        self.place = (proposal.places_taken() < self.config.max_comms).then_some(place);
         let names = match known.filter(|_| proposal.mapped()) {
             Some(names) => names,
             None => nodes::ask(mpi, comm, rank, ranks, &own.node)?,

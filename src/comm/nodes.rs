@@ -124,8 +124,13 @@ impl Nodes {
             + self.mailbox_state.bytes()
     }
 
-    /// States the parts of the places and nodes.
+    /// States the parts of the places and nodes of a communicator's topology.
     pub fn set(&mut self, topology: &Topology, parts: &Parts) {
+        if parts.equal().is_some()
+            && (self.places.equal(), self.places.p()) == (parts.equal(), parts.p())
+        {
+            return; // as they are
+        }
         let places = (0..topology.p()).map(|place| Some(parts.span(topology.rank(place)).len));
         // The total is the same, so it is a number of bytes.
         let _ = self.places.set(places);

@@ -10,23 +10,17 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 /// Communicators of this process that may have a private one.
 static PLACES: AtomicU32 = AtomicU32::new(0);
 
-/// One of the `RONDO_MAX_COMMS` places of communicators that may have a private one. It is taken in the handshake, and
-/// given back when the communicator is freed. Whether and when a private one is made follows from clocks as well, so
-/// that may not decide who has a place: bits of sums would depend on it.
+/// One of the `RONDO_MAX_COMMS` places of communicators that may have a private one. It is taken for the handshake, and
+/// given back if there the ranks find that one of them has given away all, or else when the communicator is freed. So
+/// threads whose handshakes are under way at the same time do not have the last one both. Whether and when a private
+/// one is made follows from clocks as well, so that may not decide who has a place: bits of sums would depend on it.
 pub struct Place(());
 
 impl Place {
-    /// How many this process has given away.
-    pub fn taken() -> u32 {
-        PLACES.load(Relaxed)
-    }
-
-    /// One more, if the rank that has given away the most has given away so many, of at most `all`.
-    pub fn take(most_taken: u32, all: u32) -> Option<Place> {
-        (most_taken < all).then(|| {
-            PLACES.fetch_add(1, Relaxed);
-            Place(())
-        })
+    /// Takes one, and says how many this process had given away before.
+    pub fn take() -> (Place, u32) {
+        let taken = PLACES.fetch_add(1, Relaxed);
+        (Place(()), taken)
     }
 }
 

@@ -3,7 +3,6 @@
 #![forbid(unsafe_code)]
 
 use super::hardware;
-use super::private::Place;
 use crate::config::{self, Gpu};
 use crate::hash;
 use crate::host::{self, Devices};
@@ -73,7 +72,6 @@ impl Proposal {
             false => devices as i64,
         };
         proposal.0[Self::HARDWARE] = hardware::gpu_may_be_here().into();
-        proposal.0[Self::PLACES] = Place::taken().into();
         proposal.offer_both(Self::RULES, rules.hash());
         if rank == 0 {
             proposal.0[Self::RULE_COUNT] = rules.len() as i64;
@@ -86,6 +84,11 @@ impl Proposal {
         }
         proposal.0[Self::NETWORK..][..FIGURES].copy_from_slice(network);
         proposal
+    }
+
+    /// Says how many places this process had given away.
+    pub fn offer_places(&mut self, taken: u32) {
+        self.0[Self::PLACES] = taken.into();
     }
 
     /// Says that this process is told to go on without others that fail.
@@ -128,7 +131,7 @@ impl Proposal {
         (!self.same(Self::RULES)).then_some(self.0[Self::RULE_COUNT] as usize)
     }
 
-    /// How many places of communicators that may have a private one a rank has given away, at the most.
+    /// How many places of communicators that may have a private one a rank had given away, at the most.
     pub fn places_taken(&self) -> u32 {
         self.0[Self::PLACES] as u32
     }

@@ -103,7 +103,8 @@ reasons! {
     Promise = "the promise of the same bits";
     /// No data to move.
     Empty = "no data";
-    /// Communicator, datatype, count or root is invalid: the host says so.
+    /// Communicator, datatype, count or root is invalid: the host says so. Or the operator is one that the host alone
+    /// knows.
     Invalid = "invalid argument";
     /// No room for a private communicator (`RONDO_MAX_COMMS`, or the host has no more).
     NoRoom = "no room for a private communicator";
@@ -117,6 +118,8 @@ reasons! {
     Outside = "processes of several MPI_COMM_WORLDs";
     /// The first collective on a communicator comes while it is freed.
     Freed = "communicator being freed";
+    /// A thread communicator of MPICH.
+    Threads = "threads as ranks";
     /// Sessions without `MPI_Init`, or behind `MPI_Finalize`.
     NoWorld = "sessions without MPI_Init";
     /// A nonblocking collective.

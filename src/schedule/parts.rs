@@ -38,6 +38,21 @@ impl Parts {
         Some(())
     }
 
+    /// States that each of `p` ranks has `bytes` bytes, which takes no time if the parts are these already: most calls
+    /// are of the same parts as the one before. `None` as for [`Parts::set`].
+    pub fn set_equal(&mut self, p: u32, bytes: Option<u64>) -> Option<()> {
+        match self.p() == p && bytes.is_some() && self.equal() == bytes {
+            true => Some(()),
+            false => self.set((0..p).map(|_| bytes)),
+        }
+    }
+
+    /// The bytes of each rank, if all have as many.
+    pub fn equal(&self) -> Option<u64> {
+        let all = self.largest.checked_mul(self.p().into());
+        (self.p() > 0 && all == Some(self.total())).then_some(self.largest)
+    }
+
     /// Number of ranks, p.
     pub fn p(&self) -> u32 {
         self.starts.len().saturating_sub(1) as u32

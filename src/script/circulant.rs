@@ -135,8 +135,9 @@ pub fn order(graph: &Circulant, n: u32, who: u32, root: u32, mut run: impl FnMut
 /// members, which have the result in the end. The last block is reduced first and is the first to be broadcast, as soon
 /// as it is reduced, while the others follow.
 ///
-/// A member has done its part of the reduction before it takes in a result: in a round of both it would send and receive
-/// two blocks, which takes as long as two rounds, and each result would wait until its block has come up and down.
+/// A member has done its part of the reduction before it takes in a result: in a round of both it would send and
+/// receive two blocks, which takes as long as two rounds, and each result would wait until its block has come up and
+/// down.
 pub fn reduce_broadcast(script: &mut Script, group: &Group, graph: &Circulant) {
     let n = script.cut().blocks();
     if graph.q() == 0 {

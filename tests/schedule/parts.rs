@@ -135,3 +135,39 @@ proptest! {
         prop_assert_ne!(self::parts(&changed).hash(), parts.hash());
     }
 }
+
+#[test]
+fn equal_parts_are_those_of_their_size_whatever_was_before() {
+    let mut kept = Parts::default();
+    for (p, bytes) in [
+        (1, 0),
+        (1, 5),
+        (4, 5),
+        (4, 5),
+        (3, 5),
+        (3, 0),
+        (3, 0),
+        (3, 7),
+    ] {
+        assert_eq!(kept.set_equal(p, Some(bytes)), Some(()));
+        assert_eq!(kept, parts(&vec![bytes; p as usize]), "{p} of {bytes}");
+        assert_eq!((kept.p(), kept.equal()), (p, Some(bytes)));
+        // Of the same largest part, or of the same total.
+        for other in [vec![bytes, bytes + 1], vec![bytes, 0, 0], vec![2 * bytes]] {
+            let mut changed = kept.clone();
+            changed.set(other.iter().copied().map(Some)).unwrap();
+            changed.set_equal(p, Some(bytes)).unwrap();
+            assert_eq!(changed, kept, "{p} of {bytes} after {other:?}");
+        }
+    }
+    assert_eq!(parts(&[3, 3, 2]).equal(), None);
+    assert_eq!(Parts::default().equal(), None);
+    assert_eq!(kept.set_equal(3, None), None);
+    assert_eq!(
+        kept.set_equal(3, Some(u64::MAX)),
+        None,
+        "no number of bytes in all"
+    );
+    assert_eq!(kept.set_equal(3, Some(7)), Some(()));
+    assert_eq!(kept, parts(&[7; 3]));
+}

@@ -71,7 +71,13 @@ impl Counts {
     /// entry for every rank.
     pub(in crate::host) fn parts(&self, p: u32, size: u64, parts: &mut Parts) -> Option<()> {
         self.has_arrays().then_some(())?;
-        parts.set((0..p).map(|rank| self.count(rank)?.checked_mul(size)))
+        let bytes = |count: Option<u64>| count?.checked_mul(size);
+        match *self {
+            Counts::Regular(count) => parts.set_equal(p, bytes(count.get())),
+            Counts::Int(..) | Counts::Large(..) => {
+                parts.set((0..p).map(|rank| bytes(self.count(rank))))
+            }
+        }
     }
 
     /// As [`Counts::count`], of arrays that may be missing.

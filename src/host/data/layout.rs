@@ -85,7 +85,7 @@ impl Mpi {
             return Ok(*known);
         }
         self.require_committed(datatype, private)?;
-        let layout = derived(self, datatype, &envelope)?;
+        let layout = Evaluation::default().derived(self, datatype, &envelope)?;
         LAYOUT.set(self, datatype, layout)?;
         Ok(layout)
     }
@@ -230,7 +230,7 @@ fn is_constructor(combiner: u32) -> bool {
     MADE_OF_OTHERS.contains(&combiner) || [OPAQUE, abi::SUBARRAY, abi::DARRAY].contains(&combiner)
 }
 
-/// Constructors whose contents [`run`] follows.
+/// Constructors that [`run`] knows.
 const MADE_OF_OTHERS: [u32; 10] = [
     abi::DUP,
     abi::RESIZED,
@@ -275,43 +275,79 @@ fn to_i64(address: impl TryInto<i64>) -> i64 {
     address.try_into().unwrap_or(i64::MAX) // never: both have 64 bits
 }
 
-fn inner(mpi: &Mpi, datatype: sys::MPI_Datatype) -> Result<Layout, Code> {
-    let datatype = Datatype(datatype);
-    let envelope = Envelope::of(mpi, datatype)?;
-    if is_predefined(envelope.combiner) {
-        return predefined(mpi, datatype);
-    }
-    derived(mpi, datatype, &envelope)
+/// Types inside types, so many deep, are followed, and so many in all. A type that is inside another one several times
+/// is followed each time, as hosts may return another handle of it each time. What is beyond that is packed.
+const DEPTH_MAX: u32 = 64;
+const FOLLOWED_MAX: u32 = 4096;
+
+/// A layout being worked out.
+#[derive(Default)]
+struct Evaluation {
+    /// Inside how many types the one at hand is.
+    depth: u32,
+    /// How many were followed.
+    followed: u32,
 }
 
-fn derived(mpi: &Mpi, datatype: Datatype, envelope: &Envelope) -> Result<Layout, Code> {
-    let (size, extent) = (mpi.type_size(datatype)?, extent(mpi, datatype)?);
-    let run = if size == 0 {
-        Some(0)
-    } else {
-        run(mpi, datatype, envelope)?
-    };
-    Ok(Layout { size, extent, run })
+impl Evaluation {
+    fn inner(&mut self, mpi: &Mpi, handle: sys::MPI_Datatype) -> Result<Layout, Code> {
+        let datatype = Datatype(handle);
+        let envelope = Envelope::of(mpi, datatype)?;
+        match is_predefined(envelope.combiner) {
+            true => predefined(mpi, datatype),
+            false => self.derived(mpi, datatype, &envelope),
+        }
+    }
+
+    fn derived(
+        &mut self,
+        mpi: &Mpi,
+        datatype: Datatype,
+        envelope: &Envelope,
+    ) -> Result<Layout, Code> {
+        let (size, extent) = (mpi.type_size(datatype)?, extent(mpi, datatype)?);
+        let is_followed = MADE_OF_OTHERS.contains(&envelope.combiner)
+            && self.depth < DEPTH_MAX
+            && self.followed < FOLLOWED_MAX;
+        let run = match (size, is_followed) {
+            (0, _) => Some(0),
+            (_, true) => self.follow(mpi, datatype, envelope)?,
+            (_, false) => None, // subarrays, large counts and the like too
+        };
+        Ok(Layout { size, extent, run })
+    }
+
+    /// Follows one constructor.
+    fn follow(
+        &mut self,
+        mpi: &Mpi,
+        datatype: Datatype,
+        envelope: &Envelope,
+    ) -> Result<Option<i64>, Code> {
+        let contents = Contents::of(mpi, datatype, envelope)?;
+        self.depth += 1;
+        self.followed += 1;
+        let old = |&handle| self.inner(mpi, handle);
+        let old: Result<Vec<Layout>, Code> = contents.datatypes.iter().map(old).collect();
+        self.depth -= 1;
+        Ok(run(envelope.combiner, &contents, &old?))
+    }
 }
 
-/// Follows one constructor (MPI 4.1, sections 5.1.2 and 5.1.13, for what its contents mean).
-fn run(mpi: &Mpi, datatype: Datatype, envelope: &Envelope) -> Result<Option<i64>, Code> {
-    let c = envelope.combiner;
-    if !MADE_OF_OTHERS.contains(&c) {
-        return Ok(None); // subarrays, large counts and the like are packed
-    }
-    let contents = Contents::of(mpi, datatype, envelope)?;
+/// Where the run of a type begins that a constructor made of types with these layouts (MPI 4.1, sections 5.1.2 and
+/// 5.1.13, for what its contents mean).
+fn run(c: u32, contents: &Contents, old: &[Layout]) -> Option<i64> {
     let (ints, addresses) = (&contents.integers, &contents.addresses);
     let mut scan = Scan::new();
     if c == abi::STRUCT {
-        for (i, &old) in contents.datatypes.iter().enumerate() {
-            scan.block(ints[1 + i] as i64, to_i64(addresses[i]), &inner(mpi, old)?);
+        for (i, old) in old.iter().enumerate() {
+            scan.block(ints[1 + i] as i64, to_i64(addresses[i]), old);
         }
-        return Ok(scan.run());
+        return scan.run();
     }
-    let old = inner(mpi, contents.datatypes[0])?;
+    let old = old[0];
     if c == abi::DUP || c == abi::RESIZED {
-        return Ok(old.run);
+        return old.run;
     } else if c == abi::CONTIGUOUS {
         scan.block(ints[0] as i64, 0, &old);
     } else if c == abi::VECTOR || c == abi::HVECTOR {
@@ -339,7 +375,7 @@ fn run(mpi: &Mpi, datatype: Datatype, envelope: &Envelope) -> Result<Option<i64>
             scan.block(length as i64, displacement, &old);
         }
     }
-    Ok(scan.run())
+    scan.run()
 }
 
 /// Walks a type map block by block and sees whether it stays one ascending run.

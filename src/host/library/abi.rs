@@ -56,6 +56,7 @@ pub struct Handles {
     /// [`Handles::BITS`] on `MPI_BAND`, `MPI_BOR`, `MPI_BXOR`, `MPI_LAND`, `MPI_LOR`, `MPI_LXOR`.
     pub ops: [sys::MPI_Op; 12],
     /// Those that are no collective's: `MPI_REPLACE`, `MPI_NO_OP`.
+    #[cfg(any(abi = "openmpi", abi = "smpi"))]
     pub rma_ops: [sys::MPI_Op; 2],
     /// Types whose elements kernels reduce, and what their bits mean. Their sizes are the host's to say.
     pub numbers: Vec<(sys::MPI_Datatype, Number)>,
@@ -221,7 +222,6 @@ mod standard {
                     0x21, 0x24, 0x23, 0x22, 0x39, 0x38, 0x28, 0x29, 0x2a, 0x30, 0x31, 0x32,
                 ]
                 .map(|op| sys::MPI_Op(value(op))),
-                rma_ops: [0x3c, 0x3d].map(|op| sys::MPI_Op(value(op))),
                 numbers: numbers(
                     [
                         0x244, 0x208, 0x209, 0x20a, 0x20b, 0x240, 0x248, 0x250, 0x258, 0x219,
@@ -281,7 +281,6 @@ mod mpich {
                 op_null: sys::MPI_Op(0x1800_0000),
                 ops: [0x3, 0x4, 0x1, 0x2, 0xc, 0xb, 0x6, 0x8, 0xa, 0x5, 0x7, 0x9]
                     .map(|op| sys::MPI_Op(0x5800_0000 | op)),
-                rma_ops: [0xd, 0xe].map(|op| sys::MPI_Op(0x5800_0000 | op)),
                 numbers: numbers(
                     [
                         0x118, 0x203, 0x405, 0x807, 0x809, 0x137, 0x238, 0x439, 0x83a, 0x41b,
@@ -320,6 +319,11 @@ mod mpich {
         /// False for a value that cannot be an operator.
         pub fn is_op(&self, op: sys::MPI_Op) -> bool {
             (op.0 as u32 >> 26) & 0xf == 6 && op != self.op_null
+        }
+
+        /// Is it the host's own, one of [`Handles::ops`] or not (`MPI_REPLACE`, `MPIX_EQUAL`)?
+        pub fn is_predefined_op(&self, op: sys::MPI_Op) -> bool {
+            op.0 as u32 >> 30 == 1
         }
     }
 
@@ -399,6 +403,18 @@ mod pointers {
         /// False for a value that cannot be an operator.
         pub fn is_op(&self, op: sys::MPI_Op) -> bool {
             !op.0.is_null() && op != self.op_null
+        }
+
+        /// Is it the host's own, one of [`Handles::ops`] or not (`MPI_REPLACE`)?
+        #[cfg(any(abi = "openmpi", abi = "smpi"))]
+        pub fn is_predefined_op(&self, op: sys::MPI_Op) -> bool {
+            self.ops.contains(&op) || self.rma_ops.contains(&op)
+        }
+
+        /// Is it the host's own, one of [`Handles::ops`] or not (`MPI_REPLACE`)?
+        #[cfg(abi = "standard")]
+        pub fn is_predefined_op(&self, op: sys::MPI_Op) -> bool {
+            op.0.addr() < 0x1000 // as for all predefined handles
         }
     }
 

@@ -94,9 +94,10 @@ functions! {
         comm_test_inter = "PMPI_Comm_test_inter"(sys::MPI_Comm, *mut c_int);
         comm_get_parent = "PMPI_Comm_get_parent"(*mut sys::MPI_Comm);
         comm_group = "PMPI_Comm_group"(sys::MPI_Comm, *mut sys::MPI_Group);
+        group_size = "PMPI_Group_size"(sys::MPI_Group, *mut c_int);
         group_translate_ranks = "PMPI_Group_translate_ranks"(sys::MPI_Group, c_int, *const c_int, sys::MPI_Group,
             *mut c_int);
-        group_range_incl = "PMPI_Group_range_incl"(sys::MPI_Group, c_int, *mut [c_int; 3], *mut sys::MPI_Group);
+        group_incl = "PMPI_Group_incl"(sys::MPI_Group, c_int, *const c_int, *mut sys::MPI_Group);
         group_free = "PMPI_Group_free"(*mut sys::MPI_Group);
         comm_create = "PMPI_Comm_create"(sys::MPI_Comm, sys::MPI_Group, *mut sys::MPI_Comm);
         comm_free = "PMPI_Comm_free"(*mut sys::MPI_Comm);

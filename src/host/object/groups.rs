@@ -7,7 +7,6 @@ use crate::host::library::table::Mpi;
 use crate::topology;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
-use std::ops::Range;
 
 /// A group of the host, freed at the end.
 pub struct Group<'a>(&'a Mpi, sys::MPI_Group);
@@ -23,11 +22,11 @@ impl<'a> Group<'a> {
     }
 
     /// The group of these ranks of it, of which there are some. Local.
-    fn part(&self, ranks: Range<u32>) -> Result<Group<'a>, Code> {
+    fn part(&self, ranks: &[c_int]) -> Result<Group<'a>, Code> {
         let mut group = MaybeUninit::<sys::MPI_Group>::uninit();
-        let mut range = [ranks.start as c_int, ranks.end as c_int - 1, 1];
-        // SAFETY: there is one range, of ranks that the group has; a group is written where one has room.
-        check(unsafe { (self.0.f.group_range_incl)(self.1, 1, &mut range, group.as_mut_ptr()) })?;
+        let n = ranks.len() as c_int;
+        // SAFETY: there are so many ranks, all different, that the group has; a group is written where one has room.
+        check(unsafe { (self.0.f.group_incl)(self.1, n, ranks.as_ptr(), group.as_mut_ptr()) })?;
         // SAFETY: written, because the call succeeded.
         Ok(Group(self.0, unsafe { group.assume_init() }))
     }
@@ -49,6 +48,14 @@ impl<'a> Group<'a> {
         Ok(found)
     }
 
+    /// Number of processes.
+    fn size(&self) -> Result<u32, Code> {
+        let mut size: c_int = 0;
+        // SAFETY: the group was made by `of` or `part`, and lives. The result is a valid place to write to.
+        check(unsafe { (self.0.f.group_size)(self.1, &mut size) })?;
+        Ok(size as u32)
+    }
+
     pub(super) fn handle(&self) -> sys::MPI_Group {
         self.1
     }
@@ -62,6 +69,12 @@ impl Drop for Group<'_> {
 }
 
 impl Mpi {
+    /// Are the ranks of `comm` threads? Those of MPICH's thread communicators are while these are active: then there
+    /// are more ranks than processes. Local.
+    pub fn has_threads_as_ranks(&self, comm: Comm) -> Result<bool, Code> {
+        Ok(comm != self.world() && Group::of(self, comm)?.size()? != self.size(comm)?)
+    }
+
     /// The ranks in `MPI_COMM_WORLD` of the `p` processes of `comm`; `None` if not all are in it, which all of them
     /// find alike: one that is in another world has others outside its own. Local.
     pub fn world_ranks(&self, comm: Comm, p: u32) -> Result<Option<Vec<u32>>, Code> {
@@ -70,9 +83,9 @@ impl Mpi {
         }
         let (group, world) = (Group::of(self, comm)?, Group::of(self, self.world())?);
         let size = self.size(self.world())?;
-        topology::translate(p, size, |ranks, among| match among == (0..size) {
-            true => group.translate(ranks, &world),
-            false => group.translate(ranks, &world.part(among)?),
+        topology::translate(p, size, |ranks, among| match among {
+            None => group.translate(ranks, &world),
+            Some(among) => group.translate(ranks, &world.part(among)?),
         })
     }
 }

@@ -41,7 +41,8 @@ const ELEMENTS_MAX: u64 = 1 << 30;
 
 impl Mpi {
     /// What is to be known of an operator; `None` if there is none, or none for this datatype, so that the host
-    /// complains; and where the host could not say ([`Mpi::trouble`]).
+    /// complains; and where the host could not say ([`Mpi::trouble`]). So are operators that only the host knows, on
+    /// all ranks alike: the result of MPICH's `MPIX_EQUAL` is one number, however many elements there are.
     pub(in crate::host) fn operator(
         &self,
         handle: RawHandle,
@@ -49,10 +50,13 @@ impl Mpi {
         datatype: Datatype,
     ) -> Option<Operator> {
         let op = handle.op();
-        if !self.h.is_op(op) || self.h.rma_ops.contains(&op) {
+        if !self.h.is_op(op) {
             return None;
         }
         let Some(place) = self.h.ops.iter().position(|&known| known == op) else {
+            if self.h.is_predefined_op(op) {
+                return None;
+            }
             let mut commutes: c_int = 0;
             // SAFETY: the host checks the handle; the result is a place of the right type.
             check(unsafe { (self.f.op_commutative)(op, &mut commutes) }).ok()?;
