@@ -4,7 +4,7 @@
 #include "rondo_test.h"
 #include <pthread.h>
 
-enum { ROUNDS = 100, N = 4000 };
+enum { ROUNDS = 200, N = 4000 };
 
 static pthread_barrier_t together;
 
