@@ -6,7 +6,10 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::{Command, Output},
-    sync::OnceLock,
+    sync::{
+        OnceLock,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
 };
 
 pub mod crashes;
@@ -42,18 +45,23 @@ pub fn ctest(name: &str) -> PathBuf {
     ctests::find(name).unwrap_or_else(|| panic!("ctests has no {name}"))
 }
 
-/// Compiles a C file with the compiler of an MPI, or with none of its, and more options.
+/// Compiles a C file with the compiler of an MPI, or with none of its, and more options. Tests of a program that want the
+/// same one run side by side: so it is there at once, and whole.
 pub fn compile(mpi: Option<&str>, source: &Path, target: PathBuf, options: &[&str]) -> PathBuf {
+    static MADE: AtomicU32 = AtomicU32::new(0);
+    let (own, number) = (std::process::id(), MADE.fetch_add(1, Relaxed));
+    let made = PathBuf::from(format!("{}.{own}.{number}", target.display()));
     let compiler = mpi.map_or("cc".into(), |mpi| command("mpicc", mpi));
     let done = Command::new(&compiler)
         .args(["-O1", "-g", "-I"])
         .arg(ctests::support())
         .args(options)
         .arg("-o")
-        .args([&target, &source.to_path_buf()])
+        .args([&made, &source.to_path_buf()])
         .arg("-ldl")
         .status();
     assert!(done.unwrap().success(), "{compiler} {}", source.display());
+    fs::rename(&made, &target).unwrap();
     target
 }
 
