@@ -45,8 +45,8 @@ pub fn ctest(name: &str) -> PathBuf {
     ctests::find(name).unwrap_or_else(|| panic!("ctests has no {name}"))
 }
 
-/// Compiles a C file with the compiler of an MPI, or with none of its, and more options. Tests of a program that want the
-/// same one run side by side: so it is there at once, and whole.
+/// Compiles a C file with the compiler of an MPI, or with none of its, and more options. Tests that want the same
+/// program run side by side: so it is there at once, and whole.
 pub fn compile(mpi: Option<&str>, source: &Path, target: PathBuf, options: &[&str]) -> PathBuf {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let (own, number) = (std::process::id(), MADE.fetch_add(1, Relaxed));
