@@ -27,17 +27,9 @@ impl Shares {
         let mut of_parts = shares.clone();
         if is_uneven(parts) {
             let p = parts.len() as u32;
-            let (total, mut end, mut reduced) = (parts.iter().sum(), 0, 0);
-            let part_ends = parts.iter().map(|part| {
-                end += part;
-                end
-            });
-            let part_ends: Vec<u64> = part_ends.collect();
-            let share_ends = (0..p).map(|rank| {
-                reduced += share(total, p, rank);
-                reduced
-            });
-            let share_ends: Vec<u64> = share_ends.collect();
+            let total = parts.iter().sum();
+            let part_ends = ends_of(parts.iter().copied());
+            let share_ends = ends_of((0..p).map(|rank| share(total, p, rank)));
             let mut ends: Vec<u64> = part_ends.iter().chain(&share_ends).copied().collect();
             ends.sort_unstable();
             ends.dedup();
@@ -77,6 +69,17 @@ impl Shares {
         let vectors = (0..self.ranks()).flat_map(move |_| mine.iter().copied());
         self.blocks.iter().copied().chain(vectors)
     }
+}
+
+/// Where each of these ends, if they lie one behind the other.
+fn ends_of(counts: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut end = 0;
+    counts
+        .map(|count| {
+            end += count;
+            end
+        })
+        .collect()
 }
 
 /// Have some many more elements than others?
