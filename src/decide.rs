@@ -62,6 +62,8 @@ pub struct Facts {
     pub eager_bytes: u64,
     /// Does the host reduce short vectors inside nodes before one rank of each sends them to others?
     pub host_leads: bool,
+    /// Does the host copy long vectors from process to process, where ranks of one node reduce each to a part?
+    pub host_copies: bool,
     /// What has been found out of the network. What the user says goes before.
     pub network: Network,
 }

@@ -50,6 +50,7 @@ pub fn handshake(
             consecutive: true,
             eager_bytes: Abi::BUILT.eager_bytes(),
             host_leads: Abi::BUILT.host_leads(),
+            host_copies: Abi::BUILT.host_copies(),
             network: Network::default(),
         },
         topology: Topology::default(),

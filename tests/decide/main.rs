@@ -36,6 +36,7 @@ const fn full(nodes: u32, width: u32) -> Facts {
         consecutive: true,
         eager_bytes: 16 << 10,
         host_leads: false,
+        host_copies: false,
         network: UNKNOWN,
     }
 }

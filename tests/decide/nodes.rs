@@ -19,6 +19,7 @@ const UNEVEN: Facts = Facts {
     consecutive: true,
     eager_bytes: 16 << 10,
     host_leads: false,
+    host_copies: false,
     network: UNKNOWN,
 };
 
@@ -266,6 +267,7 @@ fn facts_and_variables() -> impl Strategy<Value = (Facts, Vec<(String, String)>)
             consecutive: true,
             eager_bytes: 16 << 10,
             host_leads: false,
+            host_copies: false,
             network: UNKNOWN,
         };
         let lanes = lanes.to_string();

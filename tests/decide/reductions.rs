@@ -267,6 +267,23 @@ fn the_ranks_of_one_node_reduce_through_memory_that_they_share() {
 }
 
 #[test]
+fn long_parts_are_left_to_hosts_that_copy_from_process_to_process() {
+    let default = Config::default();
+    let host_copies = Facts {
+        host_copies: true,
+        ..NODE
+    };
+    for collective in [Collective::ReduceScatter, Collective::ReduceScatterBlock] {
+        let parts = |facts, bytes| reduction(collective, facts, bytes, SUM_OF_DOUBLES, &default);
+        assert_eq!(chosen(parts(NODE, 16 << 20)), Algorithm::Halving);
+        assert_eq!(chosen(parts(host_copies, 1 << 20)), Algorithm::Halving);
+        assert_eq!(host_because(parts(host_copies, 2 << 20)), Some(Why::Slower));
+    }
+    let all = reduction(Collective::Allreduce, host_copies, 16 << 20, SUM_OF_DOUBLES, &default);
+    assert_eq!(chosen(all), Algorithm::Halving);
+}
+
+#[test]
 fn a_scan_goes_through_memory_where_it_is_asked_for_or_promised() {
     let asked = config(|c| c[Collective::Scan].min_bytes = Some(0));
     let scan = |config: &Config| reduction(Collective::Scan, NODE, 4 << 20, SUM_OF_DOUBLES, config);

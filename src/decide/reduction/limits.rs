@@ -35,8 +35,10 @@ const NODE_USER_BYTES: u64 = 16 << 10;
 const NODE_BYTES: RangeInclusive<u64> = 4 << 10..=u64::MAX;
 /// one of them,
 const NODE_ROOT_BYTES: RangeInclusive<u64> = 8 << 10..=u64::MAX;
-/// or each a part. MPICH copies longer ones from process to process.
-const NODE_PARTS_BYTES: RangeInclusive<u64> = 16 << 10..=1 << 20;
+/// or each a part.
+const NODE_PARTS_BYTES: RangeInclusive<u64> = 16 << 10..=u64::MAX;
+/// The same where the host copies.
+const NODE_PARTS_BYTES_BESIDE_COPIES: RangeInclusive<u64> = 16 << 10..=1 << 20;
 
 impl Reduction<'_> {
     /// Where messages travel for long, few rounds count. A clock may say so only if the bits do not change.
@@ -141,6 +143,7 @@ impl Reduction<'_> {
         let worth = match self.reducing() {
             Reducing::All => NODE_BYTES,
             Reducing::Root => NODE_ROOT_BYTES,
+            Reducing::Scattered if self.context.facts.host_copies => NODE_PARTS_BYTES_BESIDE_COPIES,
             Reducing::Scattered => NODE_PARTS_BYTES,
             // Scans are hardly faster than the host's where few cores share them (docs/results/reductions.md).
             Reducing::Scan => return Err(Why::OneNode),

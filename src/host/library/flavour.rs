@@ -62,6 +62,15 @@ impl Abi {
         }
     }
 
+    /// Do the hosts of this ABI copy long vectors from process to process where the ranks of one node reduce them, each
+    /// to a part, so that shared memory is no faster (docs/results/reductions.md)?
+    pub fn host_copies(self) -> bool {
+        match self {
+            Abi::OpenMpi | Abi::Smpi => false,
+            Abi::Mpich | Abi::Standard | Abi::Later | Abi::Unknown => true,
+        }
+    }
+
     /// Length in bytes up to which the hosts of this ABI send a message without asking the receiver
     /// first, as measured over TCP (docs/tuning.md).
     ///

@@ -46,6 +46,7 @@ impl Question<'_> {
             consecutive: true,
             eager_bytes: self.eager,
             host_leads: false,
+            host_copies: false,
             network: self.network,
         }
     }
