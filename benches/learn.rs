@@ -29,6 +29,7 @@ fn settled(c: &mut Criterion) {
             consecutive: true,
             eager_bytes: 16 << 10,
             host_leads: false,
+            host_copies: false,
             network: Network::default(),
         },
         config: &config,
@@ -72,6 +73,7 @@ fn chosen(c: &mut Criterion) {
         consecutive: true,
         eager_bytes: 16 << 10,
         host_leads: false,
+        host_copies: false,
         network: Network {
             alpha_us: Some(20.0),
             gap_us: Some(0.3),

@@ -178,6 +178,7 @@ pub fn call<O: Operation>(call: &O) -> c_int {
     };
     let mut start = state.timed().then(Instant::now);
     // Asked before the call: an error handler may free the communicator in it.
+    let traces = state.config().trace;
     let promised = call
         .collective()
         .family()
@@ -190,14 +191,14 @@ pub fn call<O: Operation>(call: &O) -> c_int {
             Err(code) => return code.get(),
         },
     };
-    if state.config().trace {
+    if traces {
         state.trace(host, call.collective(), plan.choice, plan.bytes);
     }
     let (rc, choice) = match plan.timed {
         Some(timed) => select::on_trial(timed, &plan, host, mpi, state, call),
         None => carry_out(&plan, host, mpi, state, call),
     };
-    if state.config().trace && choice != plan.choice && matches!(choice, Choice::Rondo(_)) {
+    if traces && choice != plan.choice && matches!(choice, Choice::Rondo(_)) {
         state.trace_instead(host, call.collective(), choice, plan.bytes);
     }
     if let Some(start) = start {

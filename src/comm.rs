@@ -68,6 +68,8 @@ pub const SIMULATED_SENDS: u32 = 2;
 
 /// State of a communicator.
 pub struct State {
+    /// Tells it from all others that this process had.
+    serial: u64,
     comm: Comm,
     rank: u32,
     facts: Facts,
@@ -243,13 +245,19 @@ pub fn while_ending(mpi: &Mpi, end: impl FnOnce() -> c_int) -> c_int {
     })
 }
 
-/// Is the communicator of this state still there? An error handler of the program's, called by the host, may have freed
-/// it. Whether it was called does not show in what the host returns: MPICH 5 returns success behind a handler.
-pub fn is_alive(state: *const State) -> bool {
-    ALIVE.lock().iter().any(|known| std::ptr::eq(*known, state))
+/// Is the communicator of the state with this number still there? An error handler of the program's, called by the host,
+/// may have freed it. Whether it was called does not show in what the host returns: MPICH 5 returns success behind a
+/// handler.
+pub fn is_alive(serial: u64) -> bool {
+    ALIVE.lock().iter().any(|known| known.serial == serial)
 }
 
 impl State {
+    /// See [`is_alive`].
+    pub fn serial(&self) -> u64 {
+        self.serial
+    }
+
     /// This process's rank in the communicator.
     pub fn rank(&self) -> u32 {
         self.rank

@@ -20,7 +20,6 @@ use crate::host::{
 use crate::script::{Cut, Script, reduce_gathered};
 use crate::stats;
 use std::mem::take;
-use std::ptr;
 
 impl Operation for Reduction {
     type Problem<'a> = decide::Reduction<'a>;
@@ -455,10 +454,10 @@ impl Reduction {
         let area = run.reserve(&script, &mut requests, vectors, None);
         let area = area.map_err(lacking)?;
         stats::count(self.collective(), plan.choice, plan.bytes);
-        let known = ptr::from_ref(state);
+        let serial = state.serial();
         self.gather_by_host(host::host(), &operands, &buffers, area)
             .map_err(Stop::Raised)?;
-        if !comm::is_alive(known) {
+        if !comm::is_alive(serial) {
             return Err(Stop::Raised(Code::intern())); // the handler freed it and came back with success
         }
         run.carry_out(&script, &mut requests, area)?;

@@ -11,7 +11,6 @@ use crate::host::{self, Abi, Code, Host, Mpi};
 use crate::learn::{Candidate, Contest, Trials, Turn};
 use crate::report;
 use std::ffi::c_int;
-use std::ptr;
 use std::time::Instant;
 
 /// Replaces the built-in choice by what a file of rules says, or by what was measured to be better or is to be
@@ -153,9 +152,9 @@ fn trials(config: &Config) -> Trials {
 #[cold]
 fn slowest(own: [u64; 2], mpi: &Mpi, state: &State) -> Result<[u64; 2], Code> {
     let mut times = own.map(|time| i64::try_from(time).unwrap_or(i64::MAX));
-    let known = ptr::from_ref(state);
+    let serial = state.serial();
     state.max(mpi, state.comm(), &mut times)?;
-    if !comm::is_alive(known) {
+    if !comm::is_alive(serial) {
         return Err(Code::intern());
     }
     Ok(times.map(|time| time as u64))
@@ -184,11 +183,11 @@ pub(super) fn on_trial<O: Operation>(
             Ok(()) | Err(Stop::Host(_)) => {}
         }
     }
-    let known = ptr::from_ref(state);
+    let serial = state.serial();
     let start = Instant::now();
     let done = carry_out(plan, host, mpi, state, call);
     let nanos = start.elapsed().as_nanos() as u64;
-    if !comm::is_alive(known) {
+    if !comm::is_alive(serial) {
         return done;
     }
     if turn.timed

@@ -23,7 +23,7 @@ use crate::report;
 use crate::topology::Topology;
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Makes the state of a communicator. Collective.
 pub fn handshake(
@@ -38,46 +38,8 @@ pub fn handshake(
         own.reproducible = promise;
     }
     end::prepare(host, mpi, &own.stats);
-    let (rank, p) = (mpi.rank(comm)?, mpi.size(comm)?);
-    let mut state = State {
-        comm,
-        rank,
-        facts: Facts {
-            p,
-            nodes: p,
-            widest: 1,
-            narrowest: 1,
-            consecutive: true,
-            eager_bytes: Abi::BUILT.eager_bytes(),
-            host_leads: Abi::BUILT.host_leads(),
-            host_copies: Abi::BUILT.host_copies(),
-            network: Network::default(),
-        },
-        topology: Topology::default(),
-        placement: Placement::default(),
-        ruled: None,
-        network: Default::default(),
-        uncalibrated: AtomicBool::default(),
-        early: Default::default(),
-        short: AtomicU32::default(),
-        config: own.clone(),
-        closed: None,
-        tag_mask: 0,
-        rules: Box::default(),
-        futile: AtomicBool::default(),
-        learnt: Mutex::default(),
-        gpu_may_come: false,
-        gpu: AtomicBool::default(),
-        asserted: (ASSERTED.get(mpi, comm)?.copied().unwrap_or(false)).into(),
-        strayed: AtomicBool::default(),
-        reduced: AtomicBool::default(),
-        duplicated: AtomicBool::new(cfg!(abi = "openmpi") && DUPLICATED.get(mpi, comm)?.is_some()),
-        place: None,
-        private: OnceCell::default(),
-        traced: Default::default(),
-        traced_instead: AtomicU32::default(),
-        work: Default::default(),
-    };
+    let mut state = State::before_agreement(mpi, comm, &own)?;
+    let p = state.facts.p;
     if mpi.is_inter(comm)? {
         state.closed = Some(Why::Inter);
     } else if p < 3 && (p, mpi.size(mpi.world())?) != (2, 2) {
@@ -95,6 +57,57 @@ pub fn handshake(
 }
 
 impl State {
+    /// What is known before ranks have spoken to each other.
+    ///
+    /// A state is large, and threads may have small stacks: what it takes there, copies included, is given back before
+    /// the host is called for the handshake.
+    #[inline(never)]
+    fn before_agreement(mpi: &'static Mpi, comm: Comm, own: &Config) -> Result<Box<Self>, Code> {
+        static SERIALS: AtomicU64 = AtomicU64::new(0);
+        let (rank, p) = (mpi.rank(comm)?, mpi.size(comm)?);
+        let (asserted, duplicated) = (ASSERTED.get(mpi, comm)?, DUPLICATED.get(mpi, comm)?);
+        Ok(Box::new(State {
+            serial: SERIALS.fetch_add(1, Relaxed),
+            comm,
+            rank,
+            facts: Facts {
+                p,
+                nodes: p,
+                widest: 1,
+                narrowest: 1,
+                consecutive: true,
+                eager_bytes: Abi::BUILT.eager_bytes(),
+                host_leads: Abi::BUILT.host_leads(),
+                host_copies: Abi::BUILT.host_copies(),
+                network: Network::default(),
+            },
+            topology: Topology::default(),
+            placement: Placement::default(),
+            ruled: None,
+            network: Default::default(),
+            uncalibrated: AtomicBool::default(),
+            early: Default::default(),
+            short: AtomicU32::default(),
+            config: own.clone(),
+            closed: None,
+            tag_mask: 0,
+            rules: Box::default(),
+            futile: AtomicBool::default(),
+            learnt: Mutex::default(),
+            gpu_may_come: false,
+            gpu: AtomicBool::default(),
+            asserted: asserted.copied().unwrap_or(false).into(),
+            strayed: AtomicBool::default(),
+            reduced: AtomicBool::default(),
+            duplicated: AtomicBool::new(cfg!(abi = "openmpi") && duplicated.is_some()),
+            place: None,
+            private: OnceCell::default(),
+            traced: Default::default(),
+            traced_instead: AtomicU32::default(),
+            work: Default::default(),
+        }))
+    }
+
     /// The handshake itself; `ranks` are those of the communicator in `MPI_COMM_WORLD`. Collective.
     fn agree(
         &mut self,

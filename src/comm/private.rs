@@ -4,7 +4,6 @@
 
 use super::{State, is_alive};
 use crate::host::{Code, Comm, Group, Mpi};
-use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Communicators of this process that may have a private one.
@@ -48,13 +47,13 @@ impl State {
             return Ok(None);
         }
         // An error handler of the user's, which the host may call meanwhile, may free the communicator.
-        let known = ptr::from_ref(self);
-        let max = |numbers: &mut [i64]| match is_alive(known) {
+        let serial = self.serial;
+        let max = |numbers: &mut [i64]| match is_alive(serial) {
             true => self.max(mpi, self.comm, numbers),
             false => Err(Code::intern()),
         };
         let made = agree_on_private(mpi, self.comm, max)?;
-        match is_alive(known) {
+        match is_alive(serial) {
             true => Ok(*self.private.get_or_init(|| made)),
             false => Err(Code::intern()),
         }

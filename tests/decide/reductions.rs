@@ -279,7 +279,13 @@ fn long_parts_are_left_to_hosts_that_copy_from_process_to_process() {
         assert_eq!(chosen(parts(host_copies, 1 << 20)), Algorithm::Halving);
         assert_eq!(host_because(parts(host_copies, 2 << 20)), Some(Why::Slower));
     }
-    let all = reduction(Collective::Allreduce, host_copies, 16 << 20, SUM_OF_DOUBLES, &default);
+    let all = reduction(
+        Collective::Allreduce,
+        host_copies,
+        16 << 20,
+        SUM_OF_DOUBLES,
+        &default,
+    );
     assert_eq!(chosen(all), Algorithm::Halving);
 }
 

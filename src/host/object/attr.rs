@@ -71,8 +71,13 @@ impl<C: HasAttributes, T: Send + Sync + 'static> Attribute<C, T> {
     }
 
     /// Makes `object` carry `value`; it is dropped together with the object.
-    pub fn set<'a>(&self, mpi: &'a Mpi, object: C, value: T) -> Result<&'a T, Code> {
-        let value = Box::into_raw(Box::new(value));
+    pub fn set<'a>(
+        &self,
+        mpi: &'a Mpi,
+        object: C,
+        value: impl Into<Box<T>>,
+    ) -> Result<&'a T, Code> {
+        let value = Box::into_raw(value.into());
         let set = self
             .key(mpi)
             .and_then(|key| object.set_attr(mpi, key, value.cast()));
