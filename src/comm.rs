@@ -246,8 +246,8 @@ pub fn while_ending(mpi: &Mpi, end: impl FnOnce() -> c_int) -> c_int {
 }
 
 /// Is the communicator of the state with this number still there? An error handler of the program's, called by the
-/// host, may have freed it. Whether it was called does not show in what the host returns: MPICH 5 returns success behind a
-/// handler.
+/// host, may have freed it. Whether it was called does not show in what the host returns: MPICH 5 returns success
+/// behind a handler.
 pub fn is_alive(serial: u64) -> bool {
     ALIVE.lock().iter().any(|known| known.serial == serial)
 }
