@@ -8,8 +8,8 @@
 //! | `RONDO_TEST_MODES` | modes of the list to run | all |
 //! | `RONDO_TEST_LARGE` | `1` runs the cases that need 10 GiB, `only` no others | `0` |
 //! | `RONDO_TEST_SLOW` | `1` runs the cases that take long | `0` |
-//! | `RONDO_TEST_THIN` | `1` leaves out cases of rows, `2` more of them (`thin.rs`) | `0` |
-//! | `RONDO_TEST_SHOWN` | with `RONDO_TEST_ONE`: `RONDO_TEST_THIN` of the runs with libraries for one ABI | |
+//! | `RONDO_TEST_THIN` | `1` leaves out cases of rows, `2` and `3` more of them (`thin.rs`) | `0` |
+//! | `RONDO_TEST_SHOWN` | with `RONDO_TEST_ONE`: what the runs by ABI had, on Debian's MPIs and on the others: `2 3` | |
 //! | `RONDO_TEST_JOBS` | cases at a time | 4 |
 //! | `RONDO_TEST_ONE` | `1`: the library under test is the one for every MPI, `build/one/librondo.so` | `0` |
 //! | `RONDO_LIB_<ABI>`: `openmpi`, `mpich`, `standard` | the library under test | `build/<ABI>/librondo.so` |
@@ -54,8 +54,8 @@ struct Selection {
     small: bool,
     slow: bool,
     thin: Thin,
-    /// What the runs with the libraries for one ABI left out.
-    shown: Option<Thin>,
+    /// What the runs with the libraries for one ABI left out, on Debian's MPIs and on the others.
+    shown: Option<[Thin; 2]>,
     jobs: usize,
 }
 
@@ -71,9 +71,8 @@ impl Selection {
             )
         };
         let jobs = std::env::var("RONDO_TEST_JOBS").unwrap_or_else(|_| "4".into());
-        let thin = |name: &str| {
-            let value = std::env::var(name).ok()?;
-            Some(Thin::parse(&value).ok_or(format!("{name}={value}: not 0, 1 or 2")))
+        let thin = |name: &str, value: &str| {
+            Thin::parse(value).ok_or_else(|| format!("{name}: {value:?} is not 0, 1, 2 or 3"))
         };
         Ok(Selection {
             // The test harness's own options, which cargo passes on, mean nothing here.
@@ -88,8 +87,18 @@ impl Selection {
             large: std::env::var("RONDO_TEST_LARGE").is_ok_and(|v| v == "1" || v == "only"),
             small: std::env::var("RONDO_TEST_LARGE").as_deref() != Ok("only"),
             slow: std::env::var("RONDO_TEST_SLOW").is_ok_and(|v| v == "1"),
-            thin: thin("RONDO_TEST_THIN").unwrap_or(Ok(Thin::Full))?,
-            shown: thin("RONDO_TEST_SHOWN").transpose()?,
+            thin: match std::env::var("RONDO_TEST_THIN") {
+                Ok(value) => thin("RONDO_TEST_THIN", &value)?,
+                Err(_) => Thin::Full,
+            },
+            shown: match words("RONDO_TEST_SHOWN").as_deref() {
+                None => None,
+                Some([debian, others]) => Some([
+                    thin("RONDO_TEST_SHOWN", debian)?,
+                    thin("RONDO_TEST_SHOWN", others)?,
+                ]),
+                Some(_) => return Err("RONDO_TEST_SHOWN: not two numbers".into()),
+            },
             jobs: jobs
                 .parse()
                 .ok()
@@ -143,12 +152,14 @@ impl Selection {
     /// The cases of a row, on these MPIs, that runs with the libraries for one ABI have shown: one on Debian's, which
     /// had no mpi4py (`make test`), one on the others (`make matrix`).
     fn shown(&self, test: &Test, sharers: &[&Host]) -> BTreeSet<Place> {
-        let Some(thin) = self.shown.filter(|_| tests_one() && test.one.is_none()) else {
+        let Some([debian, others]) = self.shown.filter(|_| tests_one() && test.one.is_none())
+        else {
             return BTreeSet::new();
         };
         let without = test.language() == Language::Python;
-        let runs = [true, false].into_iter().filter(|&on| !(on && without));
-        let of_run = |on_debian| {
+        let runs = [(true, debian), (false, others)].into_iter();
+        let runs = runs.filter(|&(on_debian, _)| !(on_debian && without));
+        let of_run = |(on_debian, thin): (bool, Thin)| {
             let numbers = 0..sharers.len();
             let hosts: Vec<usize> = numbers
                 .filter(|&host| sharers[host].is_debian() == on_debian)

@@ -15,6 +15,8 @@ pub enum Thin {
     Modes,
     /// Each row comes under Rondo on each MPI; each of its modes and numbers of ranks on one of them.
     Rows,
+    /// Each row comes on one of the MPIs, as do each of its modes and numbers of ranks.
+    Spread,
 }
 
 /// A case of a row.
@@ -47,6 +49,7 @@ impl Thin {
             "0" => Some(Thin::Full),
             "1" => Some(Thin::Modes),
             "2" => Some(Thin::Rows),
+            "3" => Some(Thin::Spread),
             _ => None,
         }
     }
@@ -119,6 +122,7 @@ impl Thin {
             Thin::Modes if Some(mode) == bare => vec![Has::Run(run), Has::ModeOnHost(mode, host)],
             Thin::Modes => vec![Has::Run(run), Has::ModeOnHost(mode, host), Has::Host(host)],
             Thin::Rows if Some(mode) == bare => vec![Has::Run(run), Has::Mode(mode)],
+            Thin::Spread => vec![Has::Run(run), Has::Mode(mode)],
             Thin::Rows => vec![Has::Run(run), Has::Mode(mode), Has::Host(host)],
         }
     }
