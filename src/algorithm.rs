@@ -108,6 +108,8 @@ algorithms! {
 /// The hypercube, where it has another name: ranks exchange what they have, or send it up one tree of it, along one
 /// dimension after the other.
 pub const HYPERCUBE: &str = "hypercube";
+/// The broadcast in two phases: each piece goes to one rank, and from there to all others.
+pub const TWO_PHASE: &str = "two-phase";
 
 /// A pattern: the trees for many blocks of an enumeration of algorithms.
 macro_rules! trees {

@@ -5,8 +5,8 @@
 
 use crate::algorithm::{
     About, Algorithm, AllBroadcastAlgorithm, AllReductionAlgorithm, BarrierAlgorithm,
-    BroadcastAlgorithm, IrregularExchangeAlgorithm, ReductionAlgorithm, RootedAlgorithm,
-    ScanAlgorithm, ScatteredReductionAlgorithm, TotalExchangeAlgorithm,
+    BroadcastAlgorithm, HYPERCUBE, IrregularExchangeAlgorithm, ReductionAlgorithm, RootedAlgorithm,
+    ScanAlgorithm, ScatteredReductionAlgorithm, TWO_PHASE, TotalExchangeAlgorithm,
 };
 
 /// Makes the enumeration of families, the list of all, and their names from the rows.
@@ -164,13 +164,13 @@ impl Family {
         }
     }
 
-    /// The algorithm that a hypercube is in this family, if that has another name.
-    pub const fn hypercube(self) -> Option<Algorithm> {
+    /// Another name that the literature has for an algorithm of this family.
+    pub const fn other_name(self) -> Option<(&'static str, Algorithm)> {
         match self {
-            Family::AllBroadcast | Family::AllReduction => Some(Algorithm::Doubling),
-            Family::Reduction => Some(Algorithm::Binomial),
-            Family::Broadcast
-            | Family::Rooted
+            Family::AllBroadcast | Family::AllReduction => Some((HYPERCUBE, Algorithm::Doubling)),
+            Family::Reduction => Some((HYPERCUBE, Algorithm::Binomial)),
+            Family::Broadcast => Some((TWO_PHASE, Algorithm::Relay)),
+            Family::Rooted
             | Family::ScatteredReduction
             | Family::Scan
             | Family::Barrier

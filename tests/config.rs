@@ -482,6 +482,15 @@ fn algorithms_go_by_their_names() {
             assert_eq!(setting.name(), name);
         }
     }
+    assert_eq!(
+        of("RONDO_BCAST", "two-phase"),
+        Setting::Use(Algorithm::Relay)
+    );
+    assert!(
+        option("RONDO_BCAST")
+            .doc()
+            .contains("two-phase is another name of relay.")
+    );
     // A hypercube is another name.
     for (variable, algorithm) in [
         ("RONDO_ALLGATHERV", Algorithm::Doubling),
@@ -498,13 +507,13 @@ fn algorithms_go_by_their_names() {
     assert_eq!(
         warning("RONDO_BCAST", "Circulent"),
         "RONDO_BCAST=\"Circulent\" is not one of auto, host, circulant, binomial, postal, relay, chain, linear, \
-         binary, kary, knomial, fibonacci, in-order, two-tree, mesh, hypercube, scatter-allgather (did \
-         you mean circulant?); using the default auto"
+         binary, kary, knomial, fibonacci, in-order, two-tree, mesh, hypercube, scatter-allgather, \
+         two-phase (did you mean circulant?); using the default auto"
     );
     assert_eq!(
         warning("RONDO_BCAST", "quux"),
         "RONDO_BCAST=\"quux\" is not one of auto, host, circulant, binomial, postal, relay, chain, linear, \
-         binary, kary, knomial, fibonacci, in-order, two-tree, mesh, hypercube, scatter-allgather; using \
+         binary, kary, knomial, fibonacci, in-order, two-tree, mesh, hypercube, scatter-allgather, two-phase; using \
          the default auto"
     );
     assert_eq!(

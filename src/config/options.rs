@@ -3,7 +3,6 @@
 
 use super::size::size;
 use super::{Config, Gpu, Hierarchy, Learn, Reproducible, Stats};
-use crate::algorithm::HYPERCUBE;
 use crate::collective::{Collective, Family, LEAST_BYTES, NODE_LEAST_BYTES};
 
 /// Where in [`Config`] an option lives.
@@ -457,14 +456,14 @@ impl Opt {
     pub fn doc(&self) -> String {
         match self.value_type {
             ValueType::Algorithm(collective) => {
-                let other_names = collective.family().hypercube().map(|algorithm| {
+                let other_name = collective.family().other_name().map(|(other, algorithm)| {
                     let name = algorithm.name();
-                    format!(" {HYPERCUBE} is another name of {name}.")
+                    format!(" {other} is another name of {name}.")
                 });
                 format!(
                     "The algorithm of {}. A named one is used for every size; host means never Rondo's.{}",
                     collective.mpi_name(),
-                    other_names.unwrap_or_default()
+                    other_name.unwrap_or_default()
                 )
             }
             ValueType::MinBytes(collective) if collective.family().is_exchange() => format!(

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::algorithm::{Algorithm, HYPERCUBE};
+use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 
 /// Who is to carry a collective out.
@@ -26,11 +26,10 @@ impl Setting {
     /// The same with their names, and other names of some of them behind.
     pub(crate) fn named(collective: Collective) -> impl Iterator<Item = (&'static str, Setting)> {
         let settings = Setting::among(collective.algorithms());
-        let hypercube = collective.family().hypercube().map(Setting::Use);
-        let others = hypercube.map(|setting| (HYPERCUBE, setting));
+        let other = collective.family().other_name();
         settings
             .map(|setting| (setting.name(), setting))
-            .chain(others)
+            .chain(other.map(|(name, algorithm)| (name, Setting::Use(algorithm))))
     }
 
     /// The name that users write.
