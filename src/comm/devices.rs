@@ -82,7 +82,7 @@ impl State {
         self.max(mpi, private, &mut found)?;
         let leaves = self.config.gpu.leaves(Devices::of(found[0]));
         if leaves {
-            self.report_bits_by_devices(host);
+            self.report_broken_promise(host, Why::Gpu);
         }
         if leaves && !self.gpu.swap(true, Relaxed) && self.rank == 0 && self.config.trace {
             let (p, why) = (self.facts.p, Why::Gpu.text());
