@@ -67,6 +67,11 @@ impl State {
         due && self.gpu_may_come && !Abi::BUILT.is_simulated()
     }
 
+    /// May a rank have memory of a GPU? All ranks know alike.
+    pub fn may_have_gpus(&self) -> bool {
+        self.gpu_may_come
+    }
+
     /// Looks what the program has loaded meanwhile, if that may be a GPU's driver.
     #[inline]
     pub fn look_for_devices(&self) {
