@@ -8,6 +8,7 @@ mod alltoall;
 mod barrier;
 mod bcast;
 mod crowd;
+mod hints;
 mod nodes;
 mod order;
 mod reduction;
@@ -27,13 +28,15 @@ pub use crate::comm::{figure, give_rules};
 use crate::config::StatsFormat;
 pub use crate::decide::Why;
 use crate::decide::{Choice, Context, Method, Problem};
-use crate::host::{self, Abi, Call, Code, Comm, Failure, Host, Mpi, RawHandle};
+use crate::host::{self, Abi, Call, Code, Comm, Failure, Host, Mpi};
 use crate::learn::Turn;
 use crate::report;
 use crate::stats;
 use std::cell::Cell;
-use std::ffi::{CStr, c_int};
+use std::ffi::c_int;
 use std::time::Instant;
+
+pub use hints::hint;
 
 /// A call of a collective that Rondo takes over.
 pub trait Operation: Call {
@@ -164,7 +167,7 @@ pub fn call<O: Operation>(call: &O) -> c_int {
     };
     if !mpi.world_is_up() {
         comm::called_with_sessions();
-        return pass(host, call, Why::NoWorld, 0);
+        return pass_unknown(host, mpi, call, Why::NoWorld);
     }
     let Some(comm) = call.comm(mpi) else {
         return pass(host, call, Why::Invalid, 0);
@@ -173,7 +176,7 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         Ok(Lookup::Known(state)) => state,
         Ok(Lookup::Invalid) => return pass(host, call, Why::Invalid, 0),
         Ok(Lookup::Freed) => return pass(host, call, Why::Freed, 0),
-        Ok(Lookup::Threads) => return pass(host, call, Why::Threads, 0),
+        Ok(Lookup::Threads) => return pass_unknown(host, mpi, call, Why::Threads),
         Err(code) => return code.get(),
     };
     let mut start = state.timed().then(Instant::now);
@@ -267,7 +270,7 @@ pub fn abort() {
 
 /// `MPI_Comm_idup`, with hints or without, of the communicator of this handle, by `next`.
 #[cfg(all(any(abi = "openmpi", feature = "one"), not(feature = "direct")))]
-pub fn duplicate(handle: RawHandle, next: impl FnOnce() -> c_int) -> c_int {
+pub fn duplicate(handle: host::RawHandle, next: impl FnOnce() -> c_int) -> c_int {
     if cfg!(abi = "openmpi")
         && let Ok(mpi) = host::host().mpi()
         && mpi.world_is_up()
@@ -276,31 +279,6 @@ pub fn duplicate(handle: RawHandle, next: impl FnOnce() -> c_int) -> c_int {
         comm::duplicate(mpi, comm);
     }
     next()
-}
-
-/// The key of an info object whose value is to a communicator what `RONDO_REPRODUCIBLE` is to all.
-const PROMISE_KEY: &CStr = c"rondo_reproducible";
-
-/// The hint that lists the kinds of memory that a process passes to calls on a communicator (MPI 4.1, section 7.4.4).
-const MEMORY_KEY: &CStr = c"mpi_assert_memory_alloc_kinds";
-
-/// The host returned `code` when the program gave a communicator, of which `handle` says which it is, hints.
-pub fn hint(code: c_int, info: RawHandle, handle: impl FnOnce(&Mpi) -> Option<Comm>) {
-    let host = host::host();
-    if code == 0
-        && let Ok(mpi) = host.mpi()
-        && mpi.world_is_up()
-        && let [promise, kinds] = [PROMISE_KEY, MEMORY_KEY].map(|key| mpi.info_value(info, key))
-        && (promise.is_some() || kinds.is_some())
-        && let Some(comm) = handle(mpi)
-    {
-        if let Some(value) = promise {
-            comm::promise(host, mpi, comm, &value);
-        }
-        if let Some(value) = kinds {
-            comm::assert_memory(mpi, comm, &value);
-        }
-    }
 }
 
 /// A function that frees a communicator, by `next`. `handle` says which, unless it can be none.
@@ -416,6 +394,20 @@ fn carry_out<O: Operation>(
 fn pass<O: Operation>(host: &Host, call: &O, why: Why, bytes: u64) -> c_int {
     stats::count(call.collective(), Choice::Host(why), bytes);
     call.pass(host)
+}
+
+/// Hands a call to the host whose communicator Rondo may keep nothing of. What is promised of bits does not hold there.
+#[cold]
+fn pass_unknown<O: Operation>(host: &Host, mpi: &Mpi, call: &O, why: Why) -> c_int {
+    let code = pass(host, call, why, 0);
+    // If it went well, the communicator is one.
+    if code == 0
+        && call.collective().family().reduces()
+        && let Some(comm) = call.comm(mpi)
+    {
+        comm::report_bits_on(host, mpi, comm, why);
+    }
+    code
 }
 
 /// Hands a call to the host that might have been Rondo's.

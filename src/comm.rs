@@ -48,6 +48,7 @@ pub use ruled::give as give_rules;
 use std::ffi::c_int;
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+pub use trace::report_bits_on;
 
 /// Requests of sends at a time. What is under way is bounded by [`crate::flow`].
 pub const SEND_WINDOW: u32 = 64;

@@ -294,6 +294,14 @@ impl Config {
         }
     }
 
+    /// What is promised of the bits of reductions: nothing where Rondo is off.
+    pub fn promise(&self) -> Reproducible {
+        match self.enabled {
+            true => self.reproducible,
+            false => Reproducible::Off,
+        }
+    }
+
     /// Reads the environment of this process.
     pub fn load() -> Loaded {
         Config::from_vars(env::vars_os())

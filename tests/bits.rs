@@ -76,7 +76,7 @@ fn every_run_has_the_same_bits(runs: u32, test: &str) {
     }
 }
 
-/// `placement`: on one node, on two, in turns on three and on one for each rank; `order` as well.
+/// `placement`: on one node, on two, in turns on three and four, and on one for each rank; `order` as well.
 fn every_placement_has_the_same_bits(ranks: impl Iterator<Item = u32>, test: &str) {
     for p in ranks {
         let turns = |nodes: u32| (0..p).map(|rank| rank % nodes).collect::<Vec<_>>();
@@ -86,7 +86,7 @@ fn every_placement_has_the_same_bits(ranks: impl Iterator<Item = u32>, test: &st
             for promise in ["placement", "order"] {
                 let promise = [("RONDO_REPRODUCIBLE", promise)];
                 let first = bits(mpi, &programs, &turns(1), &promise);
-                for nodes in [&halves, &turns(3), &turns(p)] {
+                for nodes in [&halves, &turns(3), &turns(4), &turns(p)] {
                     let again = bits(mpi, &programs, nodes, &promise);
                     assert_eq!(again, first, "{mpi} {promise:?} {nodes:?}");
                 }
@@ -149,7 +149,9 @@ fn sums_over_lanes_have_the_same_bits_with_and_without_shared_memory() {
                     // Nothing else is Rondo's in both cases.
                     ("RONDO_ALLREDUCE", "host"),
                     ("RONDO_REDUCE_SCATTER_BLOCK", "host"),
+                    ("RONDO_REDUCE_SCATTER", "host"),
                     ("RONDO_SCAN", "host"),
+                    ("RONDO_EXSCAN", "host"),
                     ("RONDO_HIERARCHY", "lanes"),
                     ("RONDO_LANES", lanes),
                     ("RONDO_SHM", shm),
@@ -179,6 +181,8 @@ fn scans_over_nodes_have_the_same_bits_with_and_without_shared_memory() {
                     ("RONDO_ALLREDUCE", "host"),
                     ("RONDO_REDUCE", "host"),
                     ("RONDO_REDUCE_SCATTER_BLOCK", "host"),
+                    ("RONDO_REDUCE_SCATTER", "host"),
+                    ("RONDO_EXSCAN", "host"),
                     ("RONDO_HIERARCHY", hierarchy),
                     ("RONDO_SHM", shm),
                 ];

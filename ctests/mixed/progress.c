@@ -68,6 +68,27 @@ static void allreduces_with_late(int late, MPI_Comm comm) {
     }
 }
 
+/* The root of a reduction, all of a reduce-scatter, and of a scan those behind the late one. */
+static void reductions_with_late(int late, MPI_Comm comm) {
+    int me, p, bad = 0;
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &p);
+    int part = 60000, n = part * p, root = (late + 1) % p;
+    double *own = malloc(sizeof *own * (size_t)n), *got = malloc(sizeof *got * (size_t)n);
+    for (int i = 0; i < n; i++) own[i] = me + i % 1000;
+    for (int count = 1; count <= n; count += n - 1) {
+        CHECK(MPI_Reduce(own, got, count, MPI_DOUBLE, MPI_SUM, root, comm) == MPI_SUCCESS);
+        for (int i = 0; i < count && me == root; i++) bad += got[i] != p * (p - 1) / 2 + p * (i % 1000);
+        CHECK(MPI_Scan(own, got, count, MPI_DOUBLE, MPI_SUM, comm) == MPI_SUCCESS);
+        for (int i = 0; i < count; i++) bad += got[i] != me * (me + 1) / 2 + (me + 1) * (i % 1000);
+    }
+    CHECK(MPI_Reduce_scatter_block(own, got, part, MPI_DOUBLE, MPI_SUM, comm) == MPI_SUCCESS);
+    for (int i = 0; i < part; i++) bad += got[i] != p * (p - 1) / 2 + p * ((me * part + i) % 1000);
+    CHECK_IN(bad == 0, "%d wrong, with %d late", bad, late);
+    free(own);
+    free(got);
+}
+
 static void put_by_late(int late, MPI_Comm comm) {
     int me, p;
     MPI_Comm_rank(comm, &me);
@@ -127,7 +148,7 @@ int main(int argc, char **argv) {
     start(&argc, &argv, "progress");
     const call_function calls[] = {bcast_from_late,           bcast_to_late,   allgather_with_late,
                                    short_allgather_with_late, moves_with_late, barrier_with_late,
-                                   allreduces_with_late};
+                                   allreduces_with_late,      reductions_with_late};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         for (int late = 0; late < test.ranks; late++) late_comer(calls[i], late, MPI_COMM_WORLD);
     for (int late = 0; late < test.ranks; late++) put_by_late(late, MPI_COMM_WORLD);

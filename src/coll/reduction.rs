@@ -169,7 +169,12 @@ impl Operation for Reduction {
             true => self.result(rank, total),
             false => 0,
         };
-        match operands.shadow(&buffers, result).map_err(lacking)? {
+        let shadow = operands.shadow(&buffers, result);
+        let shadow = match state.may_have_gpus() {
+            false => shadow.map_err(lacking)?,
+            true => of_all(Some(shadow), plan.bytes, private, mpi, state)?,
+        };
+        match shadow {
             None => settled.carry_out(&buffers, work)?,
             Some(shadow) => {
                 settled.carry_out(shadow.buffers(), work)?;

@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 use super::Stop;
-use super::room::lacking;
-use super::running::Running;
+use super::room::{lacking, of_all};
+use super::running::{Running, trim};
 use super::writing::Writing;
 use crate::collective::Reducing;
 use crate::comm::Memory;
@@ -105,7 +105,7 @@ impl Inside<'_> {
         let is_part = writing.reducing == Reducing::Scattered;
         let apart = is_part && buffers.is_one();
         let to = match apart {
-            false => run.operands.area_of_result(buffers, total),
+            false => Ok(run.operands.area_of_result(buffers, total)),
             true => {
                 script.begin(u64::MAX, once(part));
                 let vectors = Vectors {
@@ -113,9 +113,14 @@ impl Inside<'_> {
                     other: 0,
                 };
                 run.reserve(script, requests, vectors, None)
-                    .map_err(lacking)?
             }
         };
+        // Only this rank knows whether its part is reduced in place, so all ranks ask wherever one may be.
+        let to = match is_part {
+            false => to.map_err(lacking),
+            true => of_all(Some(to), writing.bytes, run.private, run.mpi, run.state),
+        };
+        let to = to.inspect_err(|_| trim(script, requests))?;
         writing.count();
         let vectors = SlotVectors {
             operands: run.operands,

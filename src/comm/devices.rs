@@ -67,6 +67,11 @@ impl State {
         due && self.gpu_may_come && !Abi::BUILT.is_simulated()
     }
 
+    /// May a rank have memory of a GPU? All ranks know alike.
+    pub fn may_have_gpus(&self) -> bool {
+        self.gpu_may_come
+    }
+
     /// Looks what the program has loaded meanwhile, if that may be a GPU's driver.
     #[inline]
     pub fn look_for_devices(&self) {
@@ -82,7 +87,7 @@ impl State {
         self.max(mpi, private, &mut found)?;
         let leaves = self.config.gpu.leaves(Devices::of(found[0]));
         if leaves {
-            self.report_bits_by_devices(host);
+            self.report_broken_promise(host, Why::Gpu);
         }
         if leaves && !self.gpu.swap(true, Relaxed) && self.rank == 0 && self.config.trace {
             let (p, why) = (self.facts.p, Why::Gpu.text());

@@ -46,7 +46,10 @@ pub fn handshake(
         state.closed = Some(Why::FewRanks);
     } else {
         match mpi.world_ranks(comm, p)? {
-            None => state.closed = Some(Why::Outside),
+            None => {
+                state.closed = Some(Why::Outside);
+                state.report_broken_promise(host, Why::Outside);
+            }
             // Two ranks have nothing to decide, but if they are the whole job, they have statistics to add up.
             Some(ranks) => state.agree(host, mpi, &own, &ranks, collective)?,
         }
@@ -202,7 +205,7 @@ impl State {
             self.closed = Some(Why::FewRanks);
         } else if self.config.gpu.leaves(proposal.devices(self.config.gpu)) {
             self.closed = Some(Why::Gpu);
-            self.report_bits_by_devices(host);
+            self.report_broken_promise(host, Why::Gpu);
         }
         self.gpu_may_come = match self.config.gpu {
             Gpu::Auto => proposal.gpu_may_be_there(),

@@ -1,16 +1,55 @@
-//! Lines of the trace.
+//! Lines of the trace, and those that say that a promise is not kept.
 
 #![forbid(unsafe_code)]
 
 use super::State;
 use crate::collective::Collective;
-use crate::config::Reproducible;
+use crate::config::{Config, Reproducible};
 use crate::decide::{Choice, Form, Method, Why};
-use crate::host::Host;
+use crate::host::{Comm, Host, Mpi};
 use crate::learn::{Candidate, Contest};
 use crate::report;
 use crate::stats;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use once_cell::sync::OnceCell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// Ranks of a communicator from which on bits are promised: two operands have one order.
+const PROMISED_FROM: u32 = 3;
+
+/// Says once for each reason that reductions have the host's bits though others were promised, on a communicator
+/// without a state. It reads the options by itself: what else is done at a process's first call is not due without
+/// `MPI_Init`.
+#[cold]
+pub fn report_bits_on(host: &Host, mpi: &Mpi, comm: Comm, why: Why) {
+    static PROMISE: OnceCell<Reproducible> = OnceCell::new();
+    let promise = *PROMISE.get_or_init(|| Config::load().config.promise());
+    report_broken(host, why, promise, || {
+        mpi.rank(comm) == Ok(0) && mpi.size(comm).is_ok_and(|p| p >= PROMISED_FROM)
+    });
+}
+
+fn report_broken(host: &Host, why: Why, promise: Reproducible, speaks: impl FnOnce() -> bool) {
+    /// A bit for each reason.
+    static REPORTED: AtomicU64 = AtomicU64::new(0);
+    let bit = 1 << why as u32;
+    if promise.is_kept_by_host() || REPORTED.load(Relaxed) & bit != 0 || !speaks() {
+        return;
+    }
+    if REPORTED.fetch_or(bit, Relaxed) & bit != 0 {
+        return; // another thread was faster
+    }
+    let remedy = match why == Why::Gpu {
+        true => "; RONDO_GPU=off (no buffers on a GPU) or direct keeps the promise",
+        false => "",
+    };
+    report::line(
+        host.world_rank(),
+        &format!(
+            "{}: sums have the MPI library's bits here, and not those that are promised{remedy}",
+            why.text()
+        ),
+    );
+}
 
 impl State {
     /// Writes a trace line if one is due: the first call of a size class, on rank 0.
@@ -73,31 +112,24 @@ impl State {
             return;
         }
         let (name, p) = (collective.mpi_name(), self.facts.p);
+        let remedy = match self.place {
+            Some(_) => "",
+            None => " (RONDO_MAX_COMMS says how many communicators have room)",
+        };
         report::line(
             host.world_rank(),
             &format!(
                 "{name}: no room for a private communicator of these {p} ranks; results whose bits depend on the \
-                 order of operands have the MPI library's here"
+                 order of operands have the MPI library's here{remedy}"
             ),
         );
     }
 
-    /// Says once that reductions have the host's bits though others were promised, because a driver of a GPU is loaded.
+    /// Says once for each reason that reductions have the host's bits though others were promised.
     #[cold]
-    pub fn report_bits_by_devices(&self, host: &Host) {
-        static REPORTED: AtomicBool = AtomicBool::new(false);
-        let kept = self.config.reproducible.is_kept_by_host();
-        if self.rank != 0 || kept || REPORTED.swap(true, Relaxed) {
-            return;
-        }
-        report::line(
-            host.world_rank(),
-            &format!(
-                "{}: sums have the MPI library's bits here, and not those that are promised; RONDO_GPU=off (no buffers \
-                 on a GPU) or direct keeps the promise",
-                Why::Gpu.text()
-            ),
-        );
+    pub fn report_broken_promise(&self, host: &Host, why: Why) {
+        let speaks = self.rank == 0 && self.facts.p >= PROMISED_FROM;
+        report_broken(host, why, self.config.promise(), || speaks);
     }
 
     /// Writes which candidate is the fastest for calls like one of `bytes` bytes, on rank 0.

@@ -215,10 +215,22 @@ pub trait Problem {
     }
 }
 
+/// The choice for an algorithm that was asked for in this way. Where another one takes its place, the reason of that
+/// stays.
+fn as_asked(choice: Choice, asked: Why) -> Choice {
+    match choice {
+        Choice::Rondo(Method {
+            why: Why::Order | Why::Inexact | Why::Repeats | Why::Memory,
+            ..
+        }) => choice,
+        Choice::Rondo(_) | Choice::Host(_) => choice.because(asked),
+    }
+}
+
 /// Decides a call by a rule, by what all families have in common.
 pub(super) fn ruled<P: Problem + ?Sized>(call: &P, ruling: Ruling) -> Choice {
     match ruling.setting {
-        Setting::Use(algorithm) => call.by(algorithm, ruling.block_bytes).because(Why::Rule),
+        Setting::Use(algorithm) => as_asked(call.by(algorithm, ruling.block_bytes), Why::Rule),
         Setting::Host | Setting::Auto => Choice::Host(Why::Rule),
     }
 }
@@ -239,14 +251,9 @@ pub(super) fn choose<P: Problem + ?Sized>(call: &P) -> Choice {
     }
     match wish.setting {
         Setting::Host => Choice::Host(Why::Configured),
-        Setting::Use(algorithm) => match call.by(algorithm, config.block_bytes) {
-            // By another one than what was asked for.
-            choice @ Choice::Rondo(Method {
-                why: Why::Order | Why::Inexact | Why::Repeats | Why::Memory,
-                ..
-            }) => choice,
-            choice @ (Choice::Rondo(_) | Choice::Host(_)) => choice.because(Why::Configured),
-        },
+        Setting::Use(algorithm) => {
+            as_asked(call.by(algorithm, config.block_bytes), Why::Configured)
+        }
         Setting::Auto if facts.p < wish.min_comm_size.unwrap_or_else(fewest) => {
             Choice::Host(Why::SmallComm)
         }

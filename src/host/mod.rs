@@ -57,6 +57,6 @@ pub mod raw {
     pub use super::library::abi::{Handles, IN_PLACE};
     pub use super::library::collectives::Collectives;
     pub use super::library::symbols::Finder;
-    pub use super::library::sys::{MPI_Comm, MPI_Datatype, MPI_Status};
+    pub use super::library::sys::{MPI_Comm, MPI_Datatype, MPI_Op, MPI_Status};
     pub use super::library::table::Functions;
 }

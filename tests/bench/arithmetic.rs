@@ -35,6 +35,7 @@ fn row(collective: &str, dist: Option<&str>, total: u64, host: f64, rondo: f64) 
     Row {
         collective: collective.into(),
         dist: dist.map(Into::into),
+        op: None,
         size: total,
         total,
         calls: 1,
@@ -117,6 +118,35 @@ fn a_scan_is_compared_with_an_exclusive_one_and_a_reduction_on_a_rank() {
         check(&[scan, exscan(200, None)]).is_empty(),
         "half of what is needed"
     );
+}
+
+/// And with a broadcast, which has none.
+#[test]
+fn reductions_are_compared_by_the_same_operator() {
+    let by = |op: &str, collective, us| Row {
+        op: Some(op.into()),
+        ..row(collective, None, 64, us, us)
+    };
+    let rows = [
+        by("sum", "allreduce", 8.0),
+        by("ordered", "allreduce", 9.0),
+        by("sum", "reduce", 2.0),
+        by("ordered", "reduce", 4.0),
+        row("bcast", None, 64, 2.0, 2.0),
+        by("xor", "reduce", 1.0),
+    ];
+    let found = check(&rows).into_iter();
+    let found: Vec<_> = found
+        .map(|it| (it.name, it.op.expect("an operator"), it.host))
+        .collect();
+    let name = |name: &str| name.to_owned();
+    let expected = [
+        (name("allreduce <= reduce + bcast"), name("sum"), 2.0),
+        (name("allreduce <= reduce + bcast"), name("ordered"), 1.5),
+        (name("reduce <= allreduce"), name("sum"), 0.25),
+        (name("reduce <= allreduce"), name("ordered"), 4.0 / 9.0),
+    ];
+    assert_eq!(found, expected);
 }
 
 #[test]

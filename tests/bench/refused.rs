@@ -38,6 +38,7 @@ fn arguments_that_cannot_be_are_refused_before_mpi_is_loaded() {
         ("-i 0", "0 is not in 1..="),
         ("--dist same,steps", "take some of one, same, random, "),
         ("--type int", "invalid value 'int'"),
+        ("--op sum,max", "invalid value 'max'"),
         ("--root -1", "unexpected argument '-1'"),
     ] {
         let ended = alone("openmpi", args);

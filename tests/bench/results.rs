@@ -244,20 +244,21 @@ fn csv_and_json_files_come_with_the_table() {
         let columns = lines[0].len();
         assert_eq!(
             (lines.len(), columns, lines[0][0], lines[0][columns - 1]),
-            (8, 19, "collective", "by")
+            (8, 20, "collective", "by")
         );
         for (line, row) in lines[1..].iter().zip(&report.rows) {
             assert_eq!(line.len(), columns, "{line:?}");
             assert_eq!(
-                line[..3],
+                line[..4],
                 [
                     &*row.collective,
                     row.dist.as_deref().unwrap_or(""),
+                    row.op.as_deref().unwrap_or(""),
                     &*row.size.to_string()
                 ]
             );
             // Rounded, and JSON is not read to the last bit.
-            let median: f64 = line[7].parse().expect("microseconds");
+            let median: f64 = line[8].parse().expect("microseconds");
             assert!((median - row.host.median).abs() < 0.0006, "{line:?}");
         }
         // 4 ranks: totals meet, so every guideline has its data, the blocks of gather and scatter being the same.
@@ -290,6 +291,55 @@ fn a_scan_is_compared_with_what_could_stand_in_its_place() {
         assert!(local > 0.0 && local < 1e6, "{mpi}: {local}");
         assert_eq!(report.guidelines.len(), 1, "{mpi}: {:?}", report.guidelines);
         assert_eq!(report.guidelines[0].name, "scan <= exscan + reduce_local");
+    }
+}
+
+/// Every answer is looked at, in all ways that the tool has for them.
+#[test]
+fn each_operator_has_rows_and_every_answer_is_right() {
+    let collectives = "allreduce reduce reduce_scatter reduce_scatter_block scan exscan bcast";
+    for mpi in MPIS {
+        for more in ["--dist same,spikes", "--in-place --root 2"] {
+            let args =
+                format!("-c -m 40:80 -i 1 -x 0 --op xor,sum,ordered {more} --json {collectives}");
+            let ended = bench(mpi, 3, &[("RONDO_ALLREDUCE", "halving")], &args);
+            assert_eq!(
+                (ended.status, &*ended.stderr),
+                (Some(0), ""),
+                "{mpi} {more}"
+            );
+            let report: Report = serde_json::from_str(&ended.stdout).expect("nothing but JSON");
+            let of = |collective: &str, size| {
+                let rows = report.rows.iter();
+                let rows = rows.filter(move |row| row.collective == collective && row.size == size);
+                rows.map(|row| (row.op.as_deref(), &*row.by))
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(of("bcast", 40).len(), 1, "{mpi} {more}");
+            let expected = [
+                ("xor", "halving"),
+                ("sum", "halving"),
+                ("ordered", "ordered"),
+            ];
+            let found = of("allreduce", 40);
+            for ((op, by), expected) in found.into_iter().zip(expected) {
+                assert_eq!(op, Some(expected.0), "{mpi} {more}");
+                assert_eq!(
+                    by == "halving",
+                    expected.1 == "halving",
+                    "{mpi} {more}: {by}"
+                );
+            }
+            let guidelines = report.guidelines.iter();
+            let ops =
+                guidelines.filter(|it| it.name == "allreduce <= reduce + bcast" && it.total == 80);
+            let ops: Vec<_> = ops.map(|it| it.op.as_deref()).collect();
+            assert_eq!(
+                ops,
+                [Some("xor"), Some("sum"), Some("ordered")],
+                "{mpi} {more}"
+            );
+        }
     }
 }
 

@@ -171,6 +171,18 @@ fn what_the_model_finds_three_times_as_slow_as_the_best_is_not_tried() {
     }
 }
 
+/// Rules hold for sums of doubles too, which a census would give each rank in another order.
+#[test]
+fn reductions_are_tuned_by_algorithms_that_fit_sums_unless_another_operator_is_asked_for() {
+    for mpi in MPIS {
+        let of = |args: &str| tried(mpi, 4, &[], &format!("-m 64 allreduce {args}"), "allreduce");
+        let (sums, exact) = (of(""), of("--op xor"));
+        assert!(!sums.contains("census"), "{mpi}: {sums:?}");
+        assert!(sums.contains("halving"), "{mpi}: {sums:?}");
+        assert!(exact.contains("census"), "{mpi}: {exact:?}");
+    }
+}
+
 #[test]
 fn rules_for_other_ranks_stay_and_those_for_the_same_are_replaced() {
     let path = new_file("tuned-twice.json");

@@ -931,6 +931,39 @@ fn rules_keep_the_order_of_ranks_and_promises() {
     assert_eq!(host_because(sums), Some(Why::Rule));
 }
 
+/// As where an option names the algorithm.
+#[test]
+fn a_rule_for_what_an_operator_or_memory_does_not_allow_gives_way_with_the_reason() {
+    let config = config(|c| c.max_tmp_size = 1000);
+    for (named, bytes, operator, expected) in [
+        (Algorithm::Census, 100, SUM_OF_DOUBLES, Why::Inexact),
+        (Algorithm::Dissemination, 100, SUM_OF_INTEGERS, Why::Repeats),
+        (Algorithm::Halving, 100, ORDERED, Why::Order),
+        (Algorithm::Gather, 10_000, SUM_OF_INTEGERS, Why::Memory),
+        (Algorithm::Census, 100, SUM_OF_INTEGERS, Why::Rule),
+    ] {
+        let call = Reduction {
+            context: Context {
+                collective: Collective::Allreduce,
+                facts: NODES,
+                config: &config,
+            },
+            bytes,
+            unit: 8,
+            longest: bytes,
+            fullest: bytes,
+            operator,
+        };
+        let choice = call.ruled(Ruling {
+            setting: Setting::Use(named),
+            block_bytes: 0,
+        });
+        let (algorithm, why) = algorithm_because(choice);
+        assert_eq!(why, expected, "{named:?}");
+        assert_eq!(algorithm == named, why == Why::Rule, "{algorithm:?}");
+    }
+}
+
 /// Hosts have halving as well where the number of ranks is a power of two; among others Rondo is faster from shorter
 /// vectors on. Where nodes have different numbers of ranks, one of each halves.
 #[test]

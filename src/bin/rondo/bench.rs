@@ -8,7 +8,9 @@ pub mod cases;
 mod data;
 pub mod dist;
 mod guidelines;
+mod help;
 mod measure;
+mod operands;
 pub mod output;
 mod predict;
 pub mod report;
@@ -16,7 +18,7 @@ pub mod times;
 
 use crate::{
     Failure, collectives, job,
-    mpi::{Call, Mpi},
+    mpi::{Call, Mpi, Op},
     plot, tune, warn,
 };
 use algorithms::Algorithms;
@@ -24,6 +26,7 @@ use batch::Plan;
 use cases::{Sizes, Wanted, cases};
 use clap::ValueEnum;
 use dist::Dist;
+use help::AFTER_HELP;
 use measure::{measure, unmeasured};
 use output::Outputs;
 use report::Report;
@@ -75,6 +78,16 @@ pub struct Args {
         default_value = "same"
     )]
     dist: Vec<Dist>,
+    /// What reductions and scans do: several of sum, xor and ordered, which are explained below
+    #[arg(
+        long,
+        value_enum,
+        value_name = "OP",
+        value_delimiter = ',',
+        default_value = "sum",
+        hide_possible_values = true
+    )]
+    op: Vec<Op>,
     /// The root of those that have one
     #[arg(long, value_name = "RANK", default_value = "0")]
     root: usize,
@@ -100,40 +113,6 @@ pub struct Args {
     #[arg(long, value_name = "PATH")]
     mpi: Option<OsString>,
 }
-
-const AFTER_HELP: &str = "\
-EXAMPLES:
-  mpirun -np 8 rondo bench
-  mpirun -np 8 rondo bench -m 1K:1M --json=results.json bcast allgather allgatherv
-  mpirun -np 8 rondo bench bcast --algorithm all --predict --plot bcast.svg
-  mpirun -np 8 rondo bench gatherv --dist same,one,skewed --root 3 -i 100
-
-SIZES:
-  bcast                   the message
-  allgather, allgatherv   all ranks together
-  gather(v), scatter(v)   a block, on the average
-  reductions, scans       a rank's vector, of bytes that MPI_BXOR reduces
-  alltoall(v, w)          a rank's blocks together
-  barrier                 none: it has one row
-  Sizes that do not fill an element of the type for each block (of the regular collectives) are left out.
-
-DISTRIBUTIONS:
-  one (all at rank p/2), same, and the others that 'rondo tree --help' explains: random, random-decreasing,
-  random-increasing, random-bucket, spikes, decreasing, increasing, alternating, skewed, two-blocks. They are scaled to
-  the same total.
-
-LEARNING:
-  Rondo chooses by its rules and its model, as with RONDO_LEARN=off, unless RONDO_LEARN is set or Rondo is preloaded
-  already.
-
-COLUMNS:
-  Microseconds. With fewer than 100 batches, P99 is the maximum. For collectives with a root, the time that the root
-  itself spends in a call (median) follows. The last column says which algorithm of Rondo's carried the calls out, by
-  its counters on rank 0; host if Rondo passed them on. A guideline says how many times as long a collective takes as
-  others that could stand in its place, at the same total; where that was not measured, between its neighbours.
-  With --predict, predicted is what the model says of that algorithm, as 'rondo model' does; all rows come at the end.
-  Where ranks share cores, times are mostly the scheduler's, and change while a run lasts: host and Rondo in a row,
-  which take turns, can still be compared, but rows and guidelines cannot.";
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Datatype {
@@ -163,6 +142,7 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
         sizes: args.sizes,
         step: 2,
         dists: &args.dist,
+        ops: &args.op,
     };
     let cases = cases(&wanted, ranks, datatype.size as u64)?;
     if !args.algorithm.is_empty() {
@@ -171,8 +151,8 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
     }
     if let Some(path) = &args.plot {
         plot::check_name(path)?;
-        if args.collectives.len() > 1 || args.dist.len() > 1 {
-            let why = "--plot draws the algorithms of one collective, with one --dist";
+        if args.collectives.len() > 1 || args.dist.len() > 1 || args.op.len() > 1 {
+            let why = "--plot draws the algorithms of one collective, with one --dist and one --op";
             return Err(Failure::Usage(why.into()));
         }
     }
@@ -200,10 +180,13 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
     let mut each: Option<Algorithms> = None;
     for case in cases {
         bar.set_message(format!("{} {}", case.collective.name(), case.size));
+        let reduced = case.op.map(|op| mpi.elements(op));
+        let datatype = reduced.as_ref().unwrap_or(&datatype);
         let call = Call {
             collective: case.collective,
             blocks: &case.blocks,
-            datatype: &datatype,
+            datatype,
+            op: case.op,
             root: args.root,
             in_place: args.in_place,
         };

@@ -9,11 +9,15 @@
 mod about;
 mod blocks;
 mod comm;
+mod datatype;
 mod load;
+mod op;
 
 pub use blocks::CountsAndDispls;
 pub use comm::{Comm, Side};
+pub use datatype::Datatype;
 pub use load::has_rondo;
+pub use op::{Op, join};
 
 use crate::{Failure, collectives};
 use load::{Loaded, find, function, load};
@@ -21,7 +25,7 @@ use rondo::{
     collective::Collective::{self, *},
     host::{
         RawHandle,
-        raw::{Handles, IN_PLACE, MPI_Comm, MPI_Datatype},
+        raw::{IN_PLACE, MPI_Comm, MPI_Op},
     },
 };
 use std::{
@@ -31,23 +35,13 @@ use std::{
     ptr,
 };
 
-/// A datatype of bytes.
-pub struct Datatype<'a> {
-    handle: MPI_Datatype,
-    mpi: &'a Mpi,
-    /// Is it to be freed? Not if it is MPI's own.
-    made: bool,
-    /// Bytes of data in an element.
-    pub size: usize,
-    /// Bytes of memory from an element to the next.
-    pub extent: usize,
-}
-
 /// A call of a collective of all ranks. A broadcast is of all blocks as one message.
 pub struct Call<'a> {
     pub collective: Collective,
     pub blocks: &'a CountsAndDispls,
     pub datatype: &'a Datatype<'a>,
+    /// Of one that reduces; the datatype is that of its elements.
+    pub op: Option<Op>,
     pub root: usize,
     pub in_place: bool,
 }
@@ -58,6 +52,8 @@ pub struct Mpi {
     loaded: Loaded,
     barrier: BarrierFn,
     calls: Calls,
+    /// The tool's own operator, which does not commute.
+    ordered: MPI_Op,
     pub rank: usize,
     pub ranks: usize,
     /// `MPI_Init` promises no thread but this one anything.
@@ -89,9 +85,11 @@ impl Mpi {
     /// preloaded.
     pub fn start(path: Option<&OsStr>) -> Result<Mpi, Failure> {
         let library = load(path)?;
+        let loaded = Loaded::find(library)?;
         let mut mpi = Mpi {
             library,
-            loaded: Loaded::find(library)?,
+            ordered: loaded.handles.op_null,
+            loaded,
             barrier: function!(library, c"PMPI_Barrier", BarrierFn),
             calls: function!(libc::RTLD_DEFAULT, c"rondo_calls", Calls),
             rank: 0,
@@ -110,62 +108,12 @@ impl Mpi {
             checked((functions.comm_size)(world, &mut all), "MPI_Comm_size")?;
         }
         (mpi.rank, mpi.ranks) = (me as usize, all as usize);
+        mpi.make_ordered()?;
         Ok(mpi)
     }
 
     fn world(&self) -> MPI_Comm {
         self.loaded.handles.world
-    }
-
-    /// A byte.
-    pub fn byte(&self) -> Datatype<'_> {
-        Datatype {
-            handle: self.loaded.handles.byte,
-            mpi: self,
-            made: false,
-            size: 1,
-            extent: 1,
-        }
-    }
-
-    /// Eight bytes with gaps: twice four bytes of data and four of nothing.
-    pub fn vector(&self) -> Result<Datatype<'_>, Failure> {
-        type Vector = unsafe extern "C-unwind" fn(
-            c_int,
-            c_int,
-            c_int,
-            MPI_Datatype,
-            *mut MPI_Datatype,
-        ) -> c_int;
-        type Resized =
-            unsafe extern "C-unwind" fn(MPI_Datatype, isize, isize, *mut MPI_Datatype) -> c_int;
-        let vector = function!(self.library, c"PMPI_Type_vector", Vector);
-        let resized = function!(self.library, c"PMPI_Type_create_resized", Resized);
-        let Loaded {
-            functions, handles, ..
-        } = &self.loaded;
-        let (mut strided, mut handle) = (handles.datatype_null, handles.datatype_null);
-        // SAFETY: the handles are a predefined type and what the calls before returned; MPI_Aint has the size of a
-        // pointer.
-        unsafe {
-            checked(
-                vector(2, 4, 8, handles.byte, &mut strided),
-                "MPI_Type_vector",
-            )?;
-            checked(
-                resized(strided, 0, 16, &mut handle),
-                "MPI_Type_create_resized",
-            )?;
-            checked((functions.type_free)(&mut strided), "MPI_Type_free")?;
-            checked((functions.type_commit)(&mut handle), "MPI_Type_commit")?;
-        }
-        Ok(Datatype {
-            handle,
-            mpi: self,
-            made: true,
-            size: 8,
-            extent: 16,
-        })
     }
 
     /// Carries out one call. `own` is the memory of this rank's block, and `all` that of all blocks, where they are
@@ -191,6 +139,10 @@ impl Mpi {
                 || collective.is_irregular()
                 || counts.iter().all(|&count| count == counts[0])
         );
+        assert!(call.op.is_none_or(|op| op.bytes() == extent));
+        let op = call
+            .op
+            .map_or(self.loaded.handles.op_null, |op| self.op(op));
         let Loaded { host, rondo, .. } = &self.loaded;
         let (functions, comm) = match side {
             Side::Host => (host, self.world()),
@@ -210,8 +162,7 @@ impl Mpi {
         let (n, d, e) = turned.pointers();
         let types = turned.types(call.datatype.handle);
         let (list, total) = (types.as_ptr().cast(), blocks.total);
-        // Of bytes, for which alone the tool reduces.
-        let xor = RawHandle::of_op(self.loaded.handles.ops[Handles::BITS + 2]);
+        let op = RawHandle::of_op(op);
         // SAFETY: MPI is initialised and not finalised while `self` lives, and the handles are its own. Elements take
         // up `extent` bytes each from their place on, so by the assertions above the buffers have room for all that the
         // counts and displacements of `CountsAndDispls` name; counts and displacements are of all ranks. The call is
@@ -225,12 +176,12 @@ impl Mpi {
                 Gatherv => (functions.gatherv)(own, mine, t, all, counts, displs, t, root, w),
                 Scatter => (functions.scatter)(all, mine, t, own, mine, t, root, w),
                 Scatterv => (functions.scatterv)(all, counts, displs, t, own, mine, t, root, w),
-                Allreduce => (functions.allreduce)(own, all, total, t, xor, w),
-                Reduce => (functions.reduce)(own, all, total, t, xor, root, w),
-                ReduceScatter => (functions.reduce_scatter)(own, all, counts, t, xor, w),
-                ReduceScatterBlock => (functions.reduce_scatter_block)(own, all, mine, t, xor, w),
-                Scan => (functions.scan)(own, all, total, t, xor, w),
-                Exscan => (functions.exscan)(own, all, total, t, xor, w),
+                Allreduce => (functions.allreduce)(own, all, total, t, op, w),
+                Reduce => (functions.reduce)(own, all, total, t, op, root, w),
+                ReduceScatter => (functions.reduce_scatter)(own, all, counts, t, op, w),
+                ReduceScatterBlock => (functions.reduce_scatter_block)(own, all, mine, t, op, w),
+                Scan => (functions.scan)(own, all, total, t, op, w),
+                Exscan => (functions.exscan)(own, all, total, t, op, w),
                 Barrier => (functions.barrier)(w),
                 Alltoall => (functions.alltoall)(own, mine, t, all, mine, t, w),
                 Alltoallv => (functions.alltoallv)(own, n, d, t, all, n, d, t, w),
@@ -272,15 +223,6 @@ impl Mpi {
         let (collective, algorithm) = (text(collective.name()), text(algorithm));
         // SAFETY: rondo.h: both are C strings.
         unsafe { (self.calls)(collective.as_ptr(), algorithm.as_ptr()) }
-    }
-}
-
-impl Drop for Datatype<'_> {
-    fn drop(&mut self) {
-        if self.made {
-            // SAFETY: the type is committed and freed once; MPI is not finalised, as `Mpi` outlives the type.
-            unsafe { (self.mpi.loaded.functions.type_free)(&mut self.handle) };
-        }
     }
 }
 

@@ -67,7 +67,7 @@ pub fn by_algorithm(report: &Report) -> Result<Curves, Failure> {
     let Some(first) = report.rows.first() else {
         return Err(Failure::Failed("there is nothing to draw".into()));
     };
-    let about = |row: &Row| (row.collective.clone(), row.dist.clone());
+    let about = |row: &Row| (row.collective.clone(), row.dist.clone(), row.op.clone());
     if report.rows.iter().any(|row| about(row) != about(first)) {
         let why = "several collectives by algorithm: a picture has one";
         return Err(Failure::Usage(why.into()));
@@ -180,7 +180,7 @@ fn read(path: &Path) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// A panel for each collective and distribution, in the order of the files.
+/// A panel for each collective, distribution and operator, in the order of the files.
 fn panels(files: &[PathBuf], reports: &[Report]) -> Vec<Panel> {
     let mut panels: Vec<Panel> = Vec::new();
     for (i, report) in reports.iter().enumerate() {
@@ -197,6 +197,9 @@ fn panels(files: &[PathBuf], reports: &[Report]) -> Vec<Panel> {
             let mut title = collective.mpi_name().to_owned();
             if let Some(dist) = &row.dist {
                 title += &format!(", blocks {dist}");
+            }
+            if let Some(op) = &row.op {
+                title += &format!(", {op}");
             }
             let place = panels.iter().position(|panel| panel.title == title);
             let place = place.unwrap_or_else(|| {

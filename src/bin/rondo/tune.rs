@@ -15,7 +15,7 @@ use crate::{
         report::Node,
     },
     collectives, job,
-    mpi::Mpi,
+    mpi::{Mpi, Op},
     output,
 };
 use choose::{Candidate, Found, GAP_SHARES, rules};
@@ -56,6 +56,15 @@ pub struct Args {
         default_value = "same,one"
     )]
     dist: Vec<Dist>,
+    /// What reductions and scans do, sum, xor or ordered as in 'rondo bench'. Rules hold for all operators
+    #[arg(
+        long,
+        value_enum,
+        value_name = "OP",
+        default_value = "sum",
+        hide_possible_values = true
+    )]
+    op: Op,
     /// The file to write. Rules in it for other collectives, ranks and nodes stay
     #[arg(
         short = 'o',
@@ -79,7 +88,8 @@ FILE:
   It is written anew after every size, so that what is measured stays if this is interrupted. Sizes that were not
   measured, below MIN / 2 or above 2 MAX or on other numbers of ranks or nodes, are left to Rondo's own choice.
   MPI_Gatherv, MPI_Scatterv, MPI_Alltoallv and MPI_Alltoallw have one rule for all sizes, because not all ranks know
-  these, and a barrier has no size.
+  these, and a barrier has no size. Algorithms that the operator does not allow have no rule. Where a rule names one
+  that another operator does not allow, that one is reduced by Rondo's usual algorithm.
 
 OUTPUT:
   Times are medians, in microseconds, the slowest distribution's of each collective. The numbers of the cost model are
@@ -101,6 +111,7 @@ fn tune(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
         sizes: args.sizes,
         step: STEP,
         dists: &args.dist,
+        ops: &[args.op],
     };
     let cases = cases(&wanted, mpi.ranks, 1)?;
     let nodes = job::nodes(mpi)?;

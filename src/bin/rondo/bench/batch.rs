@@ -215,60 +215,6 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// The same where operands are reduced: in every byte one rank has what is expected, and the others have nothing.
-    fn fill_vectors(&mut self) {
-        let (rank, ranks, in_place) = (self.mpi.rank, self.mpi.ranks, self.is_in_place());
-        let seed = self.seed;
-        let mine = move |place: usize| match place % ranks == rank {
-            true => expected(place, seed),
-            false => 0,
-        };
-        for (place, byte) in self.own.iter_mut().enumerate() {
-            *byte = mine(place);
-        }
-        for (place, byte) in self.all.iter_mut().enumerate() {
-            *byte = match in_place {
-                true => mine(place),
-                false => !expected(place, seed),
-            };
-        }
-    }
-
-    /// The same for what comes of them.
-    fn is_reduced(&self) -> bool {
-        let (rank, ranks, seed) = (self.mpi.rank, self.mpi.ranks, self.seed);
-        let (from, count, upto) = match self.call.collective {
-            Collective::ReduceScatter | Collective::ReduceScatterBlock => {
-                let blocks = self.call.blocks;
-                (blocks.before(rank), blocks.count(rank), ranks)
-            }
-            Collective::Scan => (0, self.all.len(), rank + 1),
-            Collective::Exscan if rank == 0 => return true,
-            Collective::Exscan => (0, self.all.len(), rank),
-            Collective::Allreduce | Collective::Reduce => (0, self.all.len(), ranks),
-            Collective::Bcast
-            | Collective::Allgatherv
-            | Collective::Allgather
-            | Collective::Gatherv
-            | Collective::Gather
-            | Collective::Scatterv
-            | Collective::Scatter
-            | Collective::Barrier
-            | Collective::Alltoall
-            | Collective::Alltoallv
-            | Collective::Alltoallw => return true,
-        };
-        let mut bytes = self.all[..count].iter().enumerate();
-        bytes.all(|(place, &byte)| {
-            let place = from + place;
-            byte == if place % ranks < upto {
-                expected(place, seed)
-            } else {
-                0
-            }
-        })
-    }
-
     /// Is the answer of the call right, and everything else as it was?
     fn is_right(&mut self) -> bool {
         if self.call.collective.family().reduces() {

@@ -3,7 +3,10 @@
 #![forbid(unsafe_code)]
 
 use super::dist::Dist;
-use crate::{Failure, mpi::CountsAndDispls};
+use crate::{
+    Failure,
+    mpi::{CountsAndDispls, Op},
+};
 use rondo::collective::{Collective, Family};
 use rondo::config;
 use std::str::FromStr;
@@ -44,12 +47,15 @@ pub struct Wanted<'a> {
     pub step: u64,
     /// Of the irregular collectives.
     pub dists: &'a [Dist],
+    /// Of those that reduce.
+    pub ops: &'a [Op],
 }
 
 /// What one row is about.
 pub struct Case {
     pub collective: Collective,
     pub dist: Option<Dist>,
+    pub op: Option<Op>,
     pub size: u64,
     pub blocks: CountsAndDispls,
 }
@@ -70,62 +76,71 @@ fn has_equal_blocks(collective: Collective) -> bool {
     }
 }
 
-/// All rows in their order, without those whose blocks would be empty.
+/// The distributions and operators with which a collective has rows.
+fn kinds(wanted: &Wanted, collective: Collective) -> Vec<(Option<Dist>, Option<Op>)> {
+    let dists: Vec<Option<Dist>> = match collective.is_irregular() {
+        true => wanted.dists.iter().copied().map(Some).collect(),
+        false => vec![None],
+    };
+    let ops: Vec<Option<Op>> = match collective.family().reduces() {
+        true => wanted.ops.iter().copied().map(Some).collect(),
+        false => vec![None],
+    };
+    let with = |op: Option<Op>| dists.iter().map(move |&dist| (dist, op));
+    ops.into_iter().flat_map(with).collect()
+}
+
+/// Elements of all blocks in a row, of so many bytes each.
+fn total(collective: Collective, size: u64, ranks: u64, element: u64) -> u64 {
+    let each = match collective.family() {
+        Family::Rooted => ranks,
+        Family::Broadcast
+        | Family::AllBroadcast
+        | Family::AllReduction
+        | Family::Reduction
+        | Family::ScatteredReduction
+        | Family::Scan
+        | Family::Barrier
+        | Family::TotalExchange
+        | Family::IrregularExchange => 1,
+    };
+    let total = size * each / element;
+    match !collective.is_irregular() && has_equal_blocks(collective) {
+        true => total - total % ranks,
+        false => total,
+    }
+}
+
+/// All rows in their order, without those whose blocks would be empty. An element of what is not reduced has so many
+/// bytes.
 pub fn cases(wanted: &Wanted, ranks: usize, element: u64) -> Result<Vec<Case>, Failure> {
-    let (mut cases, n) = (Vec::new(), ranks as u64);
+    let mut cases = Vec::new();
     for &collective in wanted.collectives {
-        let dists: Vec<Option<Dist>> = match collective.is_irregular() {
-            true => wanted.dists.iter().copied().map(Some).collect(),
-            false => vec![None],
-        };
+        let name = collective.name();
         // A barrier has no size.
-        let rows = match collective.family() {
-            Family::Barrier => 1,
-            Family::Broadcast
-            | Family::AllBroadcast
-            | Family::Rooted
-            | Family::AllReduction
-            | Family::Reduction
-            | Family::ScatteredReduction
-            | Family::Scan
-            | Family::TotalExchange
-            | Family::IrregularExchange => usize::MAX,
+        let rows = match collective.family() == Family::Barrier {
+            true => 1,
+            false => usize::MAX,
         };
         if collective.family().reduces() && element > 1 {
-            let name = collective.name();
-            return Err(Failure::Usage(format!(
-                "{name}: operators reduce plain bytes only, not those of a vector"
-            )));
+            let why = format!("{name}: --op says what is reduced, which is no vector");
+            return Err(Failure::Usage(why));
         }
-        for dist in dists {
+        for (dist, op) in kinds(wanted, collective) {
+            let element = op.map_or(element, |op| op.bytes() as u64);
             for size in wanted.sizes.all(wanted.step).take(rows) {
-                let each = match collective.family() {
-                    Family::Rooted => n,
-                    Family::Broadcast
-                    | Family::AllBroadcast
-                    | Family::AllReduction
-                    | Family::Reduction
-                    | Family::ScatteredReduction
-                    | Family::Scan
-                    | Family::Barrier
-                    | Family::TotalExchange
-                    | Family::IrregularExchange => 1,
-                };
-                let mut total = size * each / element;
-                if !collective.is_irregular() && has_equal_blocks(collective) {
-                    total -= total % n;
-                }
+                let total = total(collective, size, ranks as u64, element);
                 if total == 0 || size < element {
                     continue;
                 }
                 let parts = dist.unwrap_or(Dist::SAME).parts(ranks, total);
                 let blocks = CountsAndDispls::new(&parts).ok_or_else(|| {
-                    let name = collective.name();
                     Failure::Usage(format!("{name}: {size} is too large, MPI cannot count it"))
                 })?;
                 cases.push(Case {
                     collective,
                     dist,
+                    op,
                     size,
                     blocks,
                 });

@@ -29,7 +29,8 @@ const LOCAL: &str = "reduce_local";
 /// What of a row is compared, if it was measured.
 type Time = fn(&Row) -> Option<f64>;
 
-/// All guidelines for which there are data, by both sides' medians. What is compared moves equally many bytes in all.
+/// All guidelines for which there are data, by both sides' medians. What is compared moves equally many bytes in all,
+/// and reduces them by the same operator.
 pub fn check(rows: &[Row]) -> Vec<Guideline> {
     let mut found = Vec::new();
     for (collective, substitutes, equal) in RULES {
@@ -40,10 +41,15 @@ pub fn check(rows: &[Row]) -> Vec<Guideline> {
                 if apart || (*equal && dist != "same") {
                     continue;
                 }
+                let like = Like {
+                    dist,
+                    op: left.op.as_deref(),
+                    total: left.total,
+                };
                 let sum = |time: Time| {
                     let parts = substitutes.iter().map(|&name| match name {
-                        LOCAL => at(rows, substitutes[0], dist, left.total, |row| row.local),
-                        _ => at(rows, name, dist, left.total, time),
+                        LOCAL => like.at(rows, substitutes[0], |row| row.local),
+                        _ => like.at(rows, name, time),
                     });
                     parts.sum::<Option<f64>>()
                 };
@@ -55,6 +61,7 @@ pub fn check(rows: &[Row]) -> Vec<Guideline> {
                 found.push(Guideline {
                     name: format!("{collective} <= {}", substitutes.join(" + ")),
                     dist: dist.to_owned(),
+                    op: left.op.clone(),
                     total: left.total,
                     host: left.host.median / host,
                     rondo: left.rondo.median / rondo,
@@ -77,24 +84,40 @@ fn distributions<'a>(rows: &'a [Row], collectives: &[&str]) -> Vec<&'a str> {
     all
 }
 
-/// The time of a collective for `total` bytes, between two measured sizes on the line through them (both axes being
-/// logarithmic): sizes are blocks for some collectives, and with 3 ranks no two totals are the same.
-fn at(rows: &[Row], collective: &str, dist: &str, total: u64, time: Time) -> Option<f64> {
-    let rows = rows.iter().filter(|row| {
-        row.collective == collective && row.dist.as_deref().is_none_or(|own| own == dist)
-    });
-    let below = rows
-        .clone()
-        .filter(|row| row.total <= total)
-        .max_by_key(|row| row.total)?;
-    let above = rows
-        .filter(|row| row.total >= total)
-        .min_by_key(|row| row.total)?;
-    if below.total == above.total {
-        return time(below);
+/// What rows must be like to be compared.
+struct Like<'a> {
+    /// Of those that know distributions.
+    dist: &'a str,
+    /// Of those that reduce, if it is a reduction that they are compared with.
+    op: Option<&'a str>,
+    total: u64,
+}
+
+impl Like<'_> {
+    fn is_of(&self, row: &Row, collective: &str) -> bool {
+        row.collective == collective
+            && row.dist.as_deref().is_none_or(|dist| dist == self.dist)
+            && row.op.as_deref().is_none_or(|op| Some(op) == self.op)
     }
-    let log = |bytes: u64| (bytes as f64).ln();
-    let way = (log(total) - log(below.total)) / (log(above.total) - log(below.total));
-    let (low, high) = (time(below)?.ln(), time(above)?.ln());
-    Some((low + (high - low) * way).exp())
+
+    /// The time of a collective for so many bytes, between two measured sizes on the line through them (both axes being
+    /// logarithmic): sizes are blocks for some collectives, and with 3 ranks no two totals are the same.
+    fn at(&self, rows: &[Row], collective: &str, time: Time) -> Option<f64> {
+        let total = self.total;
+        let rows = rows.iter().filter(|row| self.is_of(row, collective));
+        let below = rows
+            .clone()
+            .filter(|row| row.total <= total)
+            .max_by_key(|row| row.total)?;
+        let above = rows
+            .filter(|row| row.total >= total)
+            .min_by_key(|row| row.total)?;
+        if below.total == above.total {
+            return time(below);
+        }
+        let log = |bytes: u64| (bytes as f64).ln();
+        let way = (log(total) - log(below.total)) / (log(above.total) - log(below.total));
+        let (low, high) = (time(below)?.ln(), time(above)?.ln());
+        Some((low + (high - low) * way).exp())
+    }
 }

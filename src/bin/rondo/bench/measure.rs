@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Failure,
-    mpi::{Call, Mpi, Side},
+    mpi::{Call, Mpi, Op, Side},
 };
 use rondo::{algorithm::Algorithm, collective::Collective};
 use std::time::Instant;
@@ -49,21 +49,21 @@ pub fn measure(mpi: &Mpi, call: &Call, plan: &Plan, mut row: Row) -> Result<Row,
         .family()
         .has_root()
         .then(|| [0, 1].map(|which| Times::of(&series[which].roots).median));
-    if call.collective == Collective::Exscan {
-        row.local = Some(local(mpi, call, row.calls, plan)?);
+    if let (Collective::Exscan, Some(op)) = (call.collective, call.op) {
+        row.local = Some(local(mpi, (call, op), row.calls, plan)?);
     }
     Ok(row)
 }
 
 /// Microseconds of a reduction of two of the call's vectors on a rank: of the slowest one, median over the batches.
-fn local(mpi: &Mpi, call: &Call, calls: usize, plan: &Plan) -> Result<f64, Failure> {
+fn local(mpi: &Mpi, (call, op): (&Call, Op), calls: usize, plan: &Plan) -> Result<f64, Failure> {
     let bytes = call.blocks.total() * call.datatype.extent;
     let (operand, mut result) = (vec![1; bytes], vec![2; bytes]);
     let mut times = Vec::new();
     for batch in 0..plan.warm_up + plan.batches {
         let start = Instant::now();
         for _ in 0..calls {
-            mpi.reduce_local(&operand, &mut result)?;
+            mpi.reduce_local(op, &operand, &mut result)?;
         }
         if batch >= plan.warm_up {
             times.push(start.elapsed().as_secs_f64() * 1e6 / calls as f64);
@@ -80,6 +80,7 @@ pub fn unmeasured(case: &Case, element_bytes: usize) -> Row {
     Row {
         collective: case.collective.name().into(),
         dist: case.dist.map(|dist| dist.name().into()),
+        op: case.op.map(|op| op.name().into()),
         size: case.size,
         total: (case.blocks.total() * element_bytes) as u64,
         calls: 0,

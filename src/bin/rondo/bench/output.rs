@@ -21,7 +21,7 @@ pub struct Outputs {
     csv: Option<Sink>,
     json: Option<Sink>,
     /// What the table's rows have been about so far.
-    section: Option<(String, Option<String>)>,
+    section: Option<(String, [Option<String>; 2])>,
     /// The first that went wrong. Other ranks measure with this one, so it goes on to the end.
     done: Result<(), Failure>,
 }
@@ -53,7 +53,7 @@ impl Sink {
 }
 
 /// The columns; the last one comes behind the prediction, where there is one.
-const CSV: &str = "collective,dist,size,total,calls,host_min_us,host_avg_us,host_median_us,host_max_us,host_p99_us,\
+const CSV: &str = "collective,dist,op,size,total,calls,host_min_us,host_avg_us,host_median_us,host_max_us,host_p99_us,\
     rondo_min_us,rondo_avg_us,rondo_median_us,rondo_max_us,rondo_p99_us,ratio,host_root_us,rondo_root_us,";
 
 impl Outputs {
@@ -100,7 +100,7 @@ impl Outputs {
         if !self.table {
             return Ok(());
         }
-        let section = (row.collective.clone(), row.dist.clone());
+        let section = (row.collective.clone(), [row.dist.clone(), row.op.clone()]);
         let mut text = String::new();
         if self.section.is_none() {
             text = title(report);
@@ -152,6 +152,9 @@ fn header(row: &Row, report: &Report) -> String {
     let mut about = format!("\n# {}", row.collective);
     if let Some(dist) = &row.dist {
         about += &format!(", blocks {dist}");
+    }
+    if let Some(op) = &row.op {
+        about += &format!(", op {op}");
     }
     if row.root.is_some() {
         about += &format!(", root {}", report.root);
@@ -231,9 +234,10 @@ fn csv_row(row: &Row, predicts: bool) -> String {
         None => ",".into(),
     };
     format!(
-        "{},{},{},{},{},{},{},{:.4},{},{predicted}{}\n",
+        "{},{},{},{},{},{},{},{},{:.4},{},{predicted}{}\n",
         row.collective,
         row.dist.as_deref().unwrap_or_default(),
+        row.op.as_deref().unwrap_or_default(),
         row.size,
         row.total,
         row.calls,
@@ -248,8 +252,8 @@ fn csv_row(row: &Row, predicts: bool) -> String {
 fn guidelines(report: &Report) -> String {
     let mut text = String::from("\n# guidelines: times as long as what could stand in its place\n");
     text += &format!(
-        "# {:<32}{:<20}{:>11}{:>9}{:>9}\n",
-        "", "blocks", "all bytes", "host", "Rondo"
+        "# {:<36}{:<20}{:<9}{:>11}{:>9}{:>9}\n",
+        "", "blocks", "op", "all bytes", "host", "Rondo"
     );
     for guideline in &report.guidelines {
         let flag = match [guideline.host, guideline.rondo].map(|factor| factor > TOLERANCE) {
@@ -259,8 +263,13 @@ fn guidelines(report: &Report) -> String {
             [true, true] => "  violated by both",
         };
         text += &format!(
-            "  {:<32}{:<20}{:>11}{:>9.2}{:>9.2}{flag}\n",
-            guideline.name, guideline.dist, guideline.total, guideline.host, guideline.rondo
+            "  {:<36}{:<20}{:<9}{:>11}{:>9.2}{:>9.2}{flag}\n",
+            guideline.name,
+            guideline.dist,
+            guideline.op.as_deref().unwrap_or("-"),
+            guideline.total,
+            guideline.host,
+            guideline.rondo
         );
     }
     text

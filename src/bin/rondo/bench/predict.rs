@@ -6,10 +6,12 @@ use super::report::{Report, Row};
 use crate::{
     Failure, collectives,
     model::{PRESETS, Question},
-    mpi::Mpi,
+    mpi::{Mpi, Op},
 };
+use clap::ValueEnum;
 use rondo::config::Config;
 use rondo::network::{Network, START};
+use std::collections::BTreeMap;
 
 /// Adds to each row what the model predicts of it, by the figures that Rondo knows now on rank 0, where this is.
 pub fn add(report: &mut Report, mpi: &Mpi) -> Result<(), Failure> {
@@ -24,15 +26,24 @@ pub fn add(report: &mut Report, mpi: &Mpi) -> Result<(), Failure> {
     if let Some(failure) = failed {
         return Err(failure);
     }
-    // The tool reduces by an operator on integers.
-    let gamma_ns_per_kb = mpi.figure("gamma.integers")?.unwrap_or(0.0);
+    let mut gamma = BTreeMap::new();
+    for &op in Op::value_variants() {
+        let figure = match op {
+            Op::Xor => "gamma.integers",
+            Op::Sum => "gamma.floats",
+            Op::Ordered => "gamma.user",
+        };
+        gamma.insert(op.name().to_owned(), mpi.figure(figure)?.unwrap_or(0.0));
+    }
     let network = known.or(&START);
     let config = Config::load().config;
     let (ranks, nodes) = (report.ranks as u32, report.nodes.len() as u32);
     for row in &mut report.rows {
-        row.predicted = predicted(row, (ranks, nodes), (network, gamma_ns_per_kb), &config);
+        let gamma_ns_per_kb = row.op.as_ref().and_then(|op| gamma.get(op).copied());
+        let figures = (network, gamma_ns_per_kb.unwrap_or(0.0));
+        row.predicted = predicted(row, (ranks, nodes), figures, &config);
     }
-    (report.network, report.gamma_ns_per_kb) = (Some(network), Some(gamma_ns_per_kb));
+    (report.network, report.gamma_ns_per_kb) = (Some(network), Some(gamma));
     Ok(())
 }
 

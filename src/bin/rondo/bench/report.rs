@@ -30,8 +30,9 @@ pub struct Report {
     /// The figures by which the model predicted the rows, if it was asked for: those that Rondo knew at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
+    /// By operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gamma_ns_per_kb: Option<f64>,
+    pub gamma_ns_per_kb: Option<BTreeMap<String, f64>>,
     pub rows: Vec<Row>,
     pub guidelines: Vec<Guideline>,
 }
@@ -49,6 +50,9 @@ pub struct Row {
     pub collective: String,
     /// For the irregular collectives.
     pub dist: Option<String>,
+    /// The operator, of those that reduce.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<String>,
     /// Bytes: of the message (bcast), of all ranks together (allgather, allgatherv), or of a block on the average.
     pub size: u64,
     /// Bytes of all ranks together.
@@ -76,6 +80,8 @@ pub struct Row {
 pub struct Guideline {
     pub name: String,
     pub dist: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<String>,
     /// Bytes of all ranks together.
     pub total: u64,
     pub host: f64,

@@ -22,6 +22,7 @@ impl Mpi {
             collective: Collective::Allgather,
             blocks: &blocks.expect("names of fewer ranks than MPI can count"),
             datatype: &self.byte(),
+            op: None,
             root: 0,
             in_place: false,
         };

@@ -1,4 +1,4 @@
-//! Communicators of this tool's own, messages between two ranks, and what a rank does alone.
+//! Communicators of this tool's own, and messages between two ranks.
 
 #![allow(unsafe_code, reason = "functions in C make and use them")]
 
@@ -8,7 +8,7 @@ use rondo::{
     collective::Collective,
     host::{
         RawHandle,
-        raw::{Handles, MPI_Comm, MPI_Datatype, MPI_Status},
+        raw::{MPI_Comm, MPI_Datatype, MPI_Status},
     },
     rules::{File, Rule},
 };
@@ -121,23 +121,6 @@ impl Mpi {
             }
         }
         Ok(())
-    }
-}
-
-impl Mpi {
-    /// Reduces bytes into others, on this rank, by the MPI library and the operator of the tool's reductions.
-    pub fn reduce_local(&self, operand: &[u8], result: &mut [u8]) -> Result<(), Failure> {
-        assert_eq!(operand.len(), result.len());
-        let count = c_int::try_from(result.len()).expect("as many bytes as a call has");
-        let Handles { ops, byte, .. } = &self.loaded.handles;
-        let reduce = self.loaded.functions.reduce_local;
-        // SAFETY: both have as many bytes, and do not overlap, as one of them is borrowed alone; the handles are MPI's
-        // own while `self` lives.
-        let code = unsafe {
-            let (from, to) = (operand.as_ptr().cast(), result.as_mut_ptr().cast());
-            reduce(from, to, count, *byte, ops[Handles::BITS + 2])
-        };
-        checked(code, "MPI_Reduce_local")
     }
 }
 

@@ -91,13 +91,15 @@ impl<'a> Sweep<'a> {
 
     /// Measures calls of one size. The same result on all ranks.
     pub fn measure(&mut self, group: &[&Case]) -> Result<Winner, Failure> {
-        let datatype = self.mpi.byte();
+        let op = group[0].op;
+        let datatype = op.map_or_else(|| self.mpi.byte(), |op| self.mpi.elements(op));
         let mut calls: Vec<Call> = Vec::new();
         for case in group {
             calls.push(Call {
                 collective: self.collective,
                 blocks: &case.blocks,
                 datatype: &datatype,
+                op,
                 root: 0,
                 in_place: false,
             });
@@ -152,8 +154,8 @@ impl<'a> Sweep<'a> {
     /// their counters, and do it fast, by a few calls. Their answers are checked. Where one choice is for all sizes,
     /// they are all of them.
     fn finalists(&self, calls: &[Call], size: u64) -> Result<Vec<usize>, Failure> {
-        let bytes = calls.iter().map(|call| call.blocks.total() as u64).max();
-        let bytes = bytes.unwrap_or(0);
+        let bytes = |call: &Call| (call.blocks.total() * call.datatype.size) as u64;
+        let bytes = calls.iter().map(bytes).max().unwrap_or(0);
         let far = match self.knows_size() {
             true => self.far(size)?,
             false => Vec::new(),
