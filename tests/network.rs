@@ -156,7 +156,7 @@ proptest! {
         prop_assert!(between.broadcast_us(Reach::among(32), bytes) >= 0.0);
         prop_assert!(between.blocks(Reach::among(32), bytes, 1 << 16, 1) >= 1);
         prop_assert!(between.latency(bytes) >= 1);
-        prop_assert!(between.long_block(64, true) >= 1024);
+        prop_assert!(between.long_block(64, Some(64)) >= 1024);
     }
 }
 
