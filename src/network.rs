@@ -110,6 +110,13 @@ impl Network {
         Network::of(std::array::from_fn(|i| own[i].or(others[i])))
     }
 
+    /// These figures but for those that `other` has.
+    fn without(&self, other: &Network) -> Network {
+        let (own, others) = (self.figures(), other.figures());
+        let only = |i: usize| own[i].filter(|_| others[i].is_none());
+        Network::of(std::array::from_fn(only))
+    }
+
     /// Is something to be found out by a few messages? Those inside nodes matter where data are not passed there
     /// through shared memory.
     pub fn lacks(&self, messages_inside: bool) -> bool {
@@ -183,6 +190,19 @@ impl Network {
         let known: Vec<_> = [between, inside, gap].into_iter().flatten().collect();
         known.join(", ")
     }
+}
+
+/// All figures in words, and where each is from: those that were `set` go before those that were `measured`, and the
+/// rest is as [`START`] says.
+pub fn origins(set: &Network, measured: &Network) -> String {
+    let measured = measured.without(set);
+    let assumed = START.without(&set.or(&measured));
+    let all = [(*set, "set"), (measured, "measured"), (assumed, "assumed")];
+    let known = all.iter().filter(|(figures, _)| !figures.is_empty());
+    let texts: Vec<_> = known
+        .map(|(figures, origin)| format!("{} ({origin})", figures.text()))
+        .collect();
+    texts.join("; ")
 }
 
 /// The pair of nodes that a node is measured in, where the network was measured so many times before: its number, and

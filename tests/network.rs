@@ -36,6 +36,24 @@ fn what_is_set_goes_before_what_is_measured_and_both_before_the_start() {
     assert_eq!(inside.gap_us, 0.3);
 }
 
+/// Only what was measured is said to be.
+#[test]
+fn the_words_for_figures_say_where_they_are_from() {
+    let set = Network {
+        alpha_us: Some(7.0),
+        ..Network::default()
+    };
+    assert_eq!(
+        network::origins(&set, &KNOWN),
+        "7.0 us between nodes (set); 82 ns/KiB between nodes, a message every 0.3 us (measured); \
+         1.0 us and 100 ns/KiB inside a node (assumed)"
+    );
+    assert_eq!(
+        network::origins(&Network::default(), &START),
+        format!("{} (measured)", START.text())
+    );
+}
+
 #[test]
 fn what_short_messages_tell_is_lacking_until_it_is_known() {
     assert!(Network::default().lacks(false));

@@ -13,7 +13,7 @@ use crate::decide::{self, Choice, Context, Facts, Method, SizeClass};
 use crate::host::{self, Code, Comm, Failure, Host, Mpi, Peer, Probe};
 use crate::learn::Candidate;
 use crate::model::SLOW_NS_PER_KB;
-use crate::network::{self, Known, Network, START};
+use crate::network::{self, Known, Network};
 use crate::report;
 use crate::stats;
 use std::ptr;
@@ -211,9 +211,8 @@ impl State {
         });
         if self.config.trace && self.rank == 0 {
             let (p, nodes) = (self.facts.p, self.facts.nodes);
-            let figures = self.facts().network.or(&START);
-            let figures = figures.text();
-            let line = format!("network of {p} ranks on {nodes} nodes: {figures} (measured)");
+            let figures = network::origins(&self.told(), &self.network.get());
+            let line = format!("network of {p} ranks on {nodes} nodes: {figures}");
             report::line(host.world_rank(), &line);
         }
     }
