@@ -162,6 +162,11 @@ impl Model {
         self.pipeline_us(reach, bytes, 1, n)
     }
 
+    /// The same in so many blocks.
+    pub fn broadcast_in_us(&self, reach: Reach, bytes: u64, blocks: u32) -> f64 {
+        self.pipeline_us(reach, bytes, 1, f64::from(blocks.max(1)))
+    }
+
     /// The number of blocks that makes a broadcast of `bytes` bytes to `ranks` ranks over relays fastest
     /// ([`crate::engine::Pattern::Relay`]): a multiple of the number of relays, so that all have as much to do.
     ///
@@ -182,10 +187,20 @@ impl Model {
         (best / relays).round().max(1.0)
     }
 
-    /// Microseconds of a broadcast over relays: T(n) as in [`Model::relay_blocks`].
+    /// Microseconds of a broadcast over relays in the best number of blocks.
     pub fn relay_us(&self, ranks: u32, bytes: u64) -> f64 {
+        let relays = f64::from(ranks.max(2) - 1);
+        self.relays_us(ranks, bytes, self.best_turns(ranks, bytes) * relays)
+    }
+
+    /// The same in so many blocks.
+    pub fn relay_in_us(&self, ranks: u32, bytes: u64, blocks: u32) -> f64 {
+        self.relays_us(ranks, bytes, f64::from(blocks.max(1)))
+    }
+
+    /// T(n) as in [`Model::relay_blocks`].
+    fn relays_us(&self, ranks: u32, bytes: u64, n: f64) -> f64 {
         let (relays, total_us) = (f64::from(ranks.max(2) - 1), self.beta_us() * bytes as f64);
-        let n = self.best_turns(ranks, bytes) * relays;
         (n - 1.0 + relays) * (self.gap() + total_us / n) + 2.0 * (self.alpha_us - self.gap())
     }
 

@@ -270,19 +270,20 @@ const CONTRADICTION: f64 = 2.0;
 const SHARE: f64 = 0.01;
 const FURTHER: f64 = 4.0;
 
-/// Is the network to be measured again, after `times` measurements? Calls took `measured_us` where `predicted_us` were
-/// expected, and all of them together `spent_us`. A measurement takes six latencies, and some milliseconds of messages.
+/// Is the network to be measured again, after `times` measurements? Calls took `measured_us` in the mean where from
+/// `least_us` to `most_us` were expected of each, and all of them together `spent_us`. A measurement takes six
+/// latencies, and some milliseconds of messages.
 pub fn is_contradicted(
     measured_us: f64,
-    predicted_us: f64,
+    (least_us, most_us): (f64, f64),
     spent_us: f64,
     times: u32,
     alpha_us: f64,
 ) -> bool {
-    let ratio = measured_us / predicted_us.max(1e-3);
+    let fits = least_us / CONTRADICTION..=most_us.max(1e-3) * CONTRADICTION;
     let cost_us = 5000.0 + 6.0 * alpha_us;
     let worth = SHARE * spent_us >= cost_us * FURTHER.powi(times.saturating_sub(1) as i32);
-    worth && !(1.0 / CONTRADICTION..=CONTRADICTION).contains(&ratio)
+    worth && !fits.contains(&measured_us)
 }
 
 /// A set of nodes.

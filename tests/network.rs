@@ -354,7 +354,7 @@ fn a_figure_survives_being_measured_very_often() {
 #[test]
 fn the_network_is_measured_again_where_times_contradict_it() {
     let again = |measured_us, spent_us, times| {
-        network::is_contradicted(measured_us, 1000.0, spent_us, times, 100.0)
+        network::is_contradicted(measured_us, (1000.0, 1000.0), spent_us, times, 100.0)
     };
     for fits in [501.0, 1000.0, 1999.0] {
         assert!(!again(fits, 1e9, 1), "{fits}");
@@ -366,5 +366,18 @@ fn the_network_is_measured_again_where_times_contradict_it() {
             "5.6 ms are more than 1 % of 0.5 s"
         );
         assert!(!again(contradicts, 1e6, 2) && again(contradicts, 3e6, 2));
+    }
+}
+
+/// Calls of which different times are expected take something in between.
+#[test]
+fn the_mean_of_unlike_calls_contradicts_nothing() {
+    let again =
+        |measured_us| network::is_contradicted(measured_us, (1000.0, 1900.0), 1e9, 1, 100.0);
+    for fits in [501.0, 1000.0, 1900.0, 3799.0] {
+        assert!(!again(fits), "{fits}");
+    }
+    for contradicts in [499.0, 3801.0] {
+        assert!(again(contradicts), "{contradicts}");
     }
 }

@@ -113,10 +113,11 @@ impl State {
         Ok(())
     }
 
-    /// A call took `nanos` nanoseconds on the slowest rank where so many microseconds were expected, and all calls of
-    /// its size class together took `spent` nanoseconds. If that contradicts what is known of the network, it is
-    /// measured again before the next call. All ranks say the same.
-    pub fn compare(&self, nanos: u64, predicted_us: f64, spent: u64) {
+    /// Calls took `nanos` nanoseconds in the mean on the slowest rank, where the least and the most that was expected
+    /// of one of them are so many microseconds, and all calls of their size class together took `spent` nanoseconds. If
+    /// that contradicts what is known of the network, it is measured again before the next call. All ranks say the
+    /// same.
+    pub fn compare(&self, nanos: u64, expected_us: (f64, f64), spent: u64) {
         let times = self.network.times();
         if times == 0 || !self.config.calibrate || !self.told().lacks(false) {
             return; // nothing was measured, or the user knows better
@@ -124,7 +125,7 @@ impl State {
         let is_contradicted = host::with_plain_floats(|| {
             let alpha_us = self.facts().models(&self.config).0.alpha_us;
             let [measured_us, spent_us] = [nanos, spent].map(|nanos| nanos as f64 / 1e3);
-            network::is_contradicted(measured_us, predicted_us, spent_us, times, alpha_us)
+            network::is_contradicted(measured_us, expected_us, spent_us, times, alpha_us)
         });
         if is_contradicted {
             self.uncalibrated.store(true, Relaxed);
