@@ -173,9 +173,11 @@ fn unknown(edges: &[Edge]) -> impl FnMut(&u32) -> bool {
     }
 }
 
-/// Bytes per second, of bytes and nanoseconds.
-fn rate((bytes, time): (u64, u64)) -> u64 {
-    (u128::from(bytes) * 1_000_000_000 / u128::from(time.max(1))) as u64
+/// Bytes per second of an epoch, of bytes and nanoseconds. `None` as long as it has fewer bytes than `least`, or the
+/// clock stands: no network carries 1024 bytes in a nanosecond.
+fn rate((bytes, time): (u64, u64), least: u64) -> Option<u64> {
+    let is_over = bytes >= least && time > bytes >> 10;
+    is_over.then(|| (u128::from(bytes) * 1_000_000_000 / u128::from(time)) as u64)
 }
 
 /// Bytes of calls whose bytes all ranks know, since they agreed on figures, and until they do so again.
@@ -514,20 +516,24 @@ impl Flow {
     fn judge(&mut self) {
         // Answers to all that a window holds may be noticed at once.
         let epoch = EPOCH_BYTES.max(2 * self.window().max(self.pair));
-        if self.whole_span.0 >= epoch {
-            self.sustained = self.sustained.max(rate(self.whole_span));
+        if let Some(rate) = rate(self.whole_span, epoch) {
+            self.sustained = self.sustained.max(rate);
             self.whole_span = (0, 0);
         }
-        match self.is_probing() {
-            true if self.span.0 >= PROBE_BYTES.max(self.pair) && self.limited => {
-                self.small_rate = Some(rate(self.span))
-            }
-            false if self.span.0 >= epoch => {
-                if self.limited {
-                    self.rate = self.rate.max(rate(self.span));
-                }
-            }
-            true | false => return,
+        let probing = self.is_probing();
+        let least = if probing {
+            PROBE_BYTES.max(self.pair)
+        } else {
+            epoch
+        };
+        let Some(rate) = rate(self.span, least) else {
+            return;
+        };
+        match (probing, self.limited) {
+            (true, true) => self.small_rate = Some(rate),
+            (true, false) => return,
+            (false, true) => self.rate = self.rate.max(rate),
+            (false, false) => {}
         }
         (self.span, self.limited) = ((0, 0), false);
     }

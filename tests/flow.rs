@@ -26,6 +26,8 @@ struct Network {
     /// Bytes that wait in front of the link at the most. One more is lost, and sent again after 2 ms.
     buffer: u64,
     block: u64,
+    /// Does the clock of the senders show nothing, as one with long ticks does?
+    standing: bool,
 }
 
 const QUIET: Network = Network {
@@ -40,6 +42,7 @@ const QUIET: Network = Network {
     burst: 0.0,
     buffer: u64::MAX,
     block: 8 << 10,
+    standing: false,
 };
 
 /// What came of calls of so many bytes from each sender.
@@ -78,6 +81,15 @@ impl Ord for Event {
 /// The next moment at which a process that looks every `busy` microseconds notices something.
 fn noticed(at: f64, busy: f64) -> f64 {
     (at / busy).ceil() * busy
+}
+
+/// What the clock of a sender shows, in nanoseconds.
+fn clock(network: &Network, now: f64) -> u64 {
+    if network.standing {
+        0
+    } else {
+        (now * 1e3) as u64
+    }
 }
 
 /// Several calls in which every sender sends `bytes` bytes in blocks.
@@ -123,7 +135,7 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
                 flows[sender].sent(
                     to,
                     network.block,
-                    synchronous.then_some((now * 1e3) as u64),
+                    synchronous.then_some(clock(&network, now)),
                     false,
                 );
                 left[sender] -= 1;
@@ -164,7 +176,7 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
                 link.pop_front();
             }
             if event.is_answer {
-                flows[event.sender].acknowledged(event.to, (now * 1e3) as u64);
+                flows[event.sender].acknowledged(event.to, clock(&network, now));
                 open -= 1;
             } else if event.synchronous {
                 events.push(Reverse(Event {
@@ -393,8 +405,30 @@ fn a_shallow_buffer_does_not_overflow() {
         ..QUIET
     };
     for latency in [0.0, 100.0] {
-        let outcome = fills_the_link(Network { latency, ..shallow });
-        assert!(outcome.queue.1 <= shallow.buffer, "{outcome:?}");
+        for buffer in [120 << 10, 200 << 10] {
+            let shallow = Network { buffer, ..shallow };
+            let outcome = fills_the_link(Network { latency, ..shallow });
+            assert!(outcome.queue.1 <= shallow.buffer, "{outcome:?}");
+        }
+    }
+}
+
+/// Answers after no time are no rate, and the window is no larger for them.
+#[test]
+fn a_clock_that_stands_shows_no_rate() {
+    for latency in [0.0, 500.0] {
+        let standing = Network {
+            latency,
+            standing: true,
+            ..QUIET
+        };
+        let mut flows = flows(standing);
+        for call in 0..4 {
+            calls(standing, &mut flows, 4 << 20, 1);
+            assert_eq!(agree(&mut flows), None, "call {call}");
+        }
+        let window = flows[0].window();
+        assert!(window <= 192 << 10, "{window}");
     }
 }
 
