@@ -218,6 +218,9 @@ pub struct Flow {
     bound: u64,
     /// Ranks to which this one sends in a call, at the most.
     receivers: u64,
+    /// The first root that sent for its node, and whether there were others.
+    root: Option<u32>,
+    has_several_roots: bool,
     /// Messages of which one is sent synchronously; 0: any number may go without.
     frequency: u32,
     /// Bytes of this call that are not acknowledged, on all edges.
@@ -305,6 +308,16 @@ impl Flow {
     /// message and one round trip in turn, so an edge keeps as much.
     pub fn crowd(&mut self, senders: u32) {
         self.bound = self.bound.min(bound_among(senders));
+    }
+
+    /// In the call for which room was made last, the root sends for its node. So over calls from several roots, up to
+    /// `senders` ranks send to one that sleeps, and none of them waits for its answer.
+    pub fn lean_on(&mut self, root: u32, senders: u32) {
+        let first = *self.root.get_or_insert(root);
+        self.has_several_roots |= first != root;
+        if self.has_several_roots {
+            self.crowd(senders);
+        }
     }
 
     /// A call begins for which there is room. One message in `frequency` is to be acknowledged, unless that is 0.

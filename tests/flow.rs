@@ -907,6 +907,45 @@ fn a_rank_that_many_send_to_is_not_flooded() {
     }
 }
 
+/// All ranks of a node of 16 are the root of calls, one after the other. Each sends for the node to the leader of
+/// another one, as one of three that do, and that one sleeps. What they leave there together is bounded as well.
+#[test]
+fn a_rank_that_many_roots_of_a_node_send_to_is_not_flooded() {
+    const WIDTH: u32 = 16;
+    const BYTES: u64 = 8 << 10;
+    let mut left = 0;
+    let mut flows: Vec<Flow> = (0..WIDTH).map(|_| Flow::default()).collect();
+    for root in 0..WIDTH {
+        for flow in &mut flows {
+            flow.reserve(64, 3).unwrap();
+            flow.lean_on(root, 3 * WIDTH);
+            flow.begin(0);
+        }
+        let flow = &mut flows[root as usize];
+        while flow.ask(77, BYTES, 0) == Verdict::Standard {
+            flow.sent(77, BYTES, None, false);
+            left += BYTES;
+        }
+    }
+    assert!(left <= RANK_BYTES, "{left} bytes");
+}
+
+/// Calls from one root have the bound of those that send in one call.
+#[test]
+fn a_single_root_keeps_its_bound() {
+    let mut flow = Flow::default();
+    for (root, verdict) in [
+        (3, Verdict::Standard),
+        (3, Verdict::Standard),
+        (4, Verdict::Synchronous),
+    ] {
+        flow.reserve(64, 1).unwrap();
+        flow.lean_on(root, 63);
+        flow.begin(0);
+        assert_eq!(flow.ask(1, 1 << 19, 0), verdict, "root {root}");
+    }
+}
+
 /// The calls behind one with many senders have their own bound.
 #[test]
 fn a_crowd_is_that_of_a_single_call() {

@@ -167,6 +167,10 @@ impl Over<'_> {
             requests
                 .reserve(&limits, neighbors(n, &pattern), room)
                 .map_err(lacking)?;
+            if let Some(root) = transfer.sources.root() {
+                let senders = neighbors(n, &pattern).saturating_mul(state.widest());
+                (requests.flow).lean_on(root, senders.min(state.p() - 1));
+            }
         }
         Ok(Leading {
             lane: lane.map(|lane| (lane, self.lanes)),
