@@ -84,6 +84,11 @@ pub trait Operation: Call {
         false
     }
 
+    /// Does it wait for a function of the program's? Then the time of its messages is not the network's.
+    fn waits_for_program(&self) -> bool {
+        false
+    }
+
     /// Carries it out by this method, which the plan has chosen. Until the first message the call can still go to the
     /// host, or fail with an MPI error; after it there is no way back, because the other ranks count on this one. Gives
     /// the choice in effect: the ranks may have found that they need another one.
@@ -504,7 +509,8 @@ fn begin_and_agree<O: Operation>(
     // them.
     let leads = method.has_leaders() && !call.collective().family().is_exchange();
     let facts = state.facts();
-    (work.requests.flow).set_whole(facts.nodes > 1 && (facts.widest == 1 || leads));
+    let is_whole = facts.nodes > 1 && (facts.widest == 1 || leads);
+    (work.requests.flow).set_whole(is_whole && !call.waits_for_program());
     if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {
         agree_on_rate(work, private, mpi, state)?;
     }

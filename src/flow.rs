@@ -331,7 +331,8 @@ impl Flow {
     }
 
     /// Are the messages of the next call all that the nodes send each other? Inside a node they are faster, and where
-    /// several ranks of a node send, each has only its share of the link: then the rate is not that between nodes.
+    /// several ranks of a node send, each has only its share of the link: then the rate is not that between nodes. Nor
+    /// is it where a receiver is busy with a function of the program's, and answers when it is through.
     pub fn set_whole(&mut self, whole: bool) {
         self.whole = whole;
     }

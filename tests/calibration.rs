@@ -206,3 +206,14 @@ fn a_network_that_times_contradict_is_measured_again() {
         assert_eq!(measured(&text), [""; 0], "{mpi}: the user knows better");
     }
 }
+
+/// A rank that reduces by a slow function of the program's answers late. That says nothing of the network.
+#[test]
+fn slow_operators_of_the_program_are_no_slow_network() {
+    for mpi in MPIS {
+        let reducing = [("RONDO_LEARN", "off"), ("RONDO_ALLREDUCE", "ring")];
+        let text = run_program("slow_operator", mpi, "0,1,2,3", &reducing);
+        assert!(text.contains("ring"), "{mpi}: {text}");
+        assert_eq!(measured(&text).len(), 1, "{mpi}: {text}");
+    }
+}
