@@ -203,7 +203,15 @@ impl Volume {
 
 /// What ranks tell each other of the network as they see it: the numbers are to be replaced by their maximum over all
 /// ranks, for [`Flow::agree`].
-pub type Figures = [i64; 6];
+pub type Figures = [i64; 5];
+
+/// A rate and the window that showed it, as one number: of the highest rate, it is the largest. No rate has 41 bits.
+pub fn shown((rate, window): (u64, u64)) -> i64 {
+    (rate << WINDOW_BITS | (window >> 10).min((1 << WINDOW_BITS) - 1)) as i64
+}
+
+/// Bits of a window, in KiB, in such a number.
+const WINDOW_BITS: u32 = 22;
 
 /// The edges from one rank.
 #[derive(Debug, Default)]
@@ -235,6 +243,8 @@ pub struct Flow {
     whole: bool,
     /// The same as `span`, of such calls, since they last showed a rate.
     whole_span: (u64, u64),
+    /// The largest window in it, but for the small one while that is measured.
+    whole_window: u64,
     /// Has the window held this rank up in this epoch?
     limited: bool,
     /// Bytes of two messages like the longest one since the ranks agreed.
@@ -245,8 +255,9 @@ pub struct Flow {
     small_rate: Option<u64>,
     /// Bytes acknowledged with it since the ranks agreed.
     probed: u64,
-    /// The same with any window, held up by it or not, between nodes.
-    sustained: u64,
+    /// The same with any window, held up by it or not, between nodes; and the largest one of the calls that showed it,
+    /// 0 if it was the small one in order to measure that.
+    sustained: (u64, u64),
     /// What the ranks agreed on; 0: nothing yet.
     agreed: u64,
     /// The window of a far network.
@@ -371,34 +382,30 @@ impl Flow {
         self.small_rate.is_none() && self.far.is_none() && self.probed < most
     }
 
-    /// What this rank measured since the last time: rates where the window held it up, with the small window, and
-    /// altogether, and the round trip. Then the window, unless it was the small one in order to measure that.
+    /// What this rank measured since the last time: rates where the window held it up, and with the small window, the
+    /// round trip, and the highest rate of all with its window.
     pub fn offer(&self) -> Figures {
         let trips = self.edges.iter().map(|edge| edge.round_trip);
         let small = self.small_rate.map_or(i64::MIN, |rate| !(rate as i64));
-        let (rate, sustained) = (self.rate as i64, self.sustained as i64);
+        let (rate, sustained) = (self.rate as i64, shown(self.sustained));
         let (longest, shortest) = match trips.filter(|&time| time != u32::MAX).max() {
             Some(far) => (far.into(), !i64::from(far)),
             None => (i64::MIN, i64::MIN),
         };
-        let window = match self.is_probing() {
-            true => 0,
-            false => self.window() as i64,
-        };
-        [rate, small, longest, shortest, sustained, window]
+        [rate, small, longest, shortest, sustained]
     }
 
     /// The ranks agreed on figures. The rate that long calls had, in bytes per second, if there were any.
     pub fn agree(&mut self, figures: Figures) -> Option<u64> {
-        let [rate, small, longest, shortest, sustained, window] = figures;
-        let [sustained, window] = [sustained, window].map(|it| u64::try_from(it).ok());
-        let sustained = sustained.filter(|&rate| rate > 0);
-        if let (Some(rate), Some(window @ 1..)) = (sustained, window) {
+        let [rate, small, longest, shortest, sustained] = figures;
+        let window = (sustained as u64 & ((1 << WINDOW_BITS) - 1)) << 10;
+        let sustained = Some(sustained as u64 >> WINDOW_BITS).filter(|&rate| rate > 0);
+        if let (Some(rate), 1..) = (sustained, window) {
             self.rein.see(rate, window);
         }
         (self.rate, self.small_rate, self.span) = (0, None, (0, 0));
         (self.limited, self.pair) = (false, 0);
-        (self.sustained, self.probed) = (0, 0);
+        (self.sustained, self.probed) = ((0, 0), 0);
         for edge in &mut self.edges {
             edge.round_trip = u32::MAX;
         }
@@ -522,6 +529,8 @@ impl Flow {
         self.span = add(self.span);
         if self.whole {
             self.whole_span = add(self.whole_span);
+            let window = if probing { 0 } else { self.window() };
+            self.whole_window = self.whole_window.max(window);
         }
         self.judge();
     }
@@ -531,8 +540,8 @@ impl Flow {
         // Answers to all that a window holds may be noticed at once.
         let epoch = EPOCH_BYTES.max(2 * self.window().max(self.pair));
         if let Some(rate) = rate(self.whole_span, epoch) {
-            self.sustained = self.sustained.max(rate);
-            self.whole_span = (0, 0);
+            self.sustained = self.sustained.max((rate, self.whole_window));
+            (self.whole_span, self.whole_window) = ((0, 0), 0);
         }
         let probing = self.is_probing();
         let least = if probing {

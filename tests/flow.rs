@@ -1,6 +1,6 @@
 //! The law of in-flight control on invented networks: it fills the link, and does not fill queues.
 
-use rondo::flow::{EDGE_BYTES, Flow, RANK_BYTES, SMALL_WINDOW, Verdict, Volume};
+use rondo::flow::{EDGE_BYTES, Flow, RANK_BYTES, SMALL_WINDOW, Verdict, Volume, shown};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -551,7 +551,7 @@ fn short_calls_have_a_larger_window_in_the_end() {
     assert!(flows[0].window() > SMALL_WINDOW);
     // Long calls had a rate, and none told that of the small window: no reason to stay there.
     for flow in &mut flows {
-        flow.agree([1 << 30, i64::MIN, 150_000, !150_000, -1, 0]);
+        flow.agree([1 << 30, i64::MIN, 150_000, !150_000, 0]);
     }
     for _ in 0..20 {
         calls(late, &mut flows, 80 << 10, 1);
@@ -718,6 +718,32 @@ fn a_smaller_window_lasts_as_long_as_its_reason() {
     assert!(flows[0].window() > 1 << 20, "{}", flows[0].window());
 }
 
+/// The window that goes with a rate is that of the calls that showed it, and not the small one of a short call behind
+/// them that many ranks send in.
+#[test]
+fn a_rate_has_the_window_of_its_calls() {
+    let fast = Network {
+        latency: 2000.0,
+        ..QUIET
+    };
+    let mut flows = flows(fast);
+    flows[0].reserve(64, 1).unwrap();
+    flows[0].expect(fast.latency, fast.rate);
+    let window = flows[0].window();
+    calls(fast, &mut flows, 16 << 20, 1);
+    flows[0].reserve(64, 1).unwrap();
+    flows[0].crowd(256);
+    flows[0].begin(0);
+    assert_eq!(flows[0].window(), SMALL_WINDOW);
+    agree(&mut flows);
+    // The network is slower now, with the same window.
+    for _ in 0..2 {
+        calls(Network { rate: 16.0, ..fast }, &mut flows, 16 << 20, 1);
+        agree(&mut flows);
+    }
+    assert_eq!(flows[0].window(), window);
+}
+
 /// The window of a near network, which needs a large one because its processes are busy, in calls of which some are
 /// disturbed, and the rate of the last call.
 fn disturbed(is_disturbed: impl Fn(u32) -> bool) -> (u64, f64) {
@@ -773,7 +799,8 @@ fn too_large(is_disturbed: impl Fn(u32) -> bool) -> Vec<u32> {
             (false, true) => 25_000_000,
             (false, false) => 10_000_000,
         };
-        flow.agree([rate, i64::MIN, i64::MIN, i64::MIN, rate, window as i64]);
+        let sustained = shown((rate, window));
+        flow.agree([rate as i64, i64::MIN, i64::MIN, i64::MIN, sustained]);
     }
     large
 }
