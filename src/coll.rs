@@ -535,7 +535,8 @@ fn agree_on_rate(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Re
     let agreed = agreed.map_err(|code| Failure::Host(code, "agreeing on the network"));
     agreed.map_err(Stop::Broken)?;
     if let Some(rate) = host::with_plain_floats(|| work.requests.flow.agree(figures)) {
-        state.learn_rate(host::host(), rate);
+        let learnt = state.learn_rate(host::host(), mpi, private, rate);
+        learnt.map_err(Stop::Broken)?;
         expect_of_network(work, state);
     }
     Ok(())

@@ -54,8 +54,9 @@ pub const START: Network = Network {
 };
 
 /// Figures as whole numbers, of which ranks take the maximum: `i64::MIN` for what is not known, else thousandths of
-/// their units, and above them, from the bit `AGE` on, how often the figure was measured. So what was measured last
-/// counts, of equally new figures the largest, and all ranks know the same.
+/// their units, and above them, from the bit `AGE` on, how often the figure was measured: once more than any of those
+/// who measured it knew. So what was measured last counts, of equally new figures the largest, and all ranks know the
+/// same.
 pub type Numbers = [i64; FIGURES];
 
 /// The bit from which on a number says how often its figure was measured. No figure reaches it.
@@ -398,11 +399,11 @@ impl Shared {
         }
     }
 
-    /// These figures were measured just now.
-    pub fn renew(&self, measured: &Network) {
-        for (number, new) in self.0.iter().zip(measured.numbers()) {
+    /// These figures were measured just now, by ranks that know such numbers between them: they are newer than these.
+    pub fn renew(&self, measured: &Network, known: &Numbers) {
+        for ((number, new), known) in self.0.iter().zip(measured.numbers()).zip(known) {
             if new >= 0 {
-                let age = (number.load(Relaxed).max(0) >> AGE) + 1;
+                let age = (number.load(Relaxed).max(*known).max(0) >> AGE) + 1;
                 number.store(age.min(AGE_MAX) << AGE | new, Relaxed);
             }
         }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rondo::host::Probe;
 use rondo::model::Reach;
-use rondo::network::{self, Known, Network, Offers, Placement, START, Shared};
+use rondo::network::{self, FIGURES, Known, Network, Numbers, Offers, Placement, START, Shared};
 
 const KNOWN: Network = Network {
     alpha_us: Some(1.9),
@@ -12,6 +12,9 @@ const KNOWN: Network = Network {
     node_alpha_us: None,
     node_beta_ns_per_kb: None,
 };
+
+/// Nobody knows anything.
+const UNKNOWN: Numbers = [i64::MIN; FIGURES];
 
 fn maxima(offers: &[Offers]) -> Offers {
     std::array::from_fn(|i| offers.iter().map(|offer| offer[i]).max().expect("a rank"))
@@ -188,9 +191,9 @@ fn what_was_measured_last_counts_whoever_knows_it() {
     };
     let [once, twice] = [Shared::new(), Shared::new()];
     for shared in [&once, &twice] {
-        shared.renew(&alpha(500.0));
+        shared.renew(&alpha(500.0), &UNKNOWN);
     }
-    twice.renew(&alpha(20.0));
+    twice.renew(&alpha(20.0), &UNKNOWN);
     let met = Shared::new();
     met.set(&std::array::from_fn(|i| {
         once.numbers()[i].max(twice.numbers()[i])
@@ -207,10 +210,30 @@ fn what_was_measured_last_counts_whoever_knows_it() {
 
     // Of figures that are equally new, the larger one counts, for all ranks alike.
     let other = Shared::new();
-    other.renew(&alpha(7.0));
-    other.renew(&alpha(30.0));
+    other.renew(&alpha(7.0), &UNKNOWN);
+    other.renew(&alpha(30.0), &UNKNOWN);
     other.join(&twice.numbers());
     assert_eq!(other.get(), alpha(30.0));
+}
+
+/// What was measured later is newer than what others measured often, if one of the ranks knew of that.
+#[test]
+fn what_was_measured_often_elsewhere_is_not_newer() {
+    let alpha = |alpha_us| Network {
+        alpha_us: Some(alpha_us),
+        ..Network::default()
+    };
+    let nodes = Placement { nodes: 4, hash: 1 };
+    let (known, often) = (Known::new(), Shared::new());
+    for _ in 0..5 {
+        often.renew(&alpha(500.0), &UNKNOWN);
+        known.join(nodes, &often.numbers());
+    }
+    let once = Shared::new();
+    once.renew(&alpha(20.0), &known.numbers(Some(nodes)));
+    known.join(nodes, &once.numbers());
+    let numbers = known.numbers(Some(nodes));
+    assert_eq!(Network::from_numbers(numbers), alpha(20.0));
 }
 
 /// A job over racks does not go by the figures of a rack, nor a rack by those of the job.
@@ -343,7 +366,7 @@ fn a_figure_survives_being_measured_very_often() {
         ..Network::default()
     };
     for _ in 0..20_000 {
-        shared.renew(&largest);
+        shared.renew(&largest, &UNKNOWN);
     }
     assert_eq!(shared.get(), largest);
     assert_eq!(shared.times(), 8191);

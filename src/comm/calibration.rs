@@ -109,8 +109,7 @@ impl State {
         (self.max(mpi, private, &mut offers))
             .map_err(|code| Failure::Host(code, "agreeing on the network"))?;
         let agreed = host::with_plain_floats(|| network::agreed(&offers));
-        self.learn(host, &agreed);
-        Ok(())
+        self.learn(host, mpi, private, &agreed)
     }
 
     /// Calls took `nanos` nanoseconds in the mean on the slowest rank, where the least and the most that was expected
@@ -173,13 +172,20 @@ impl State {
         self.facts.widest > 1 && !self.config.shm
     }
 
-    /// Takes in a rate between nodes, in bytes per second, that long calls showed. The same on all ranks.
+    /// Takes in a rate between nodes, in bytes per second, that long calls showed. The same on all ranks. Collective.
     ///
     /// A higher one than what is known counts at once, for nothing is faster than it can be. A lower one counts half,
     /// because much can make calls slower, above all at their beginning.
-    pub fn learn_rate(&self, host: &Host, rate: u64) {
-        if let Some(measured) = host::with_plain_floats(|| self.other_rate(rate)) {
-            self.learn(host, &measured);
+    pub fn learn_rate(
+        &self,
+        host: &Host,
+        mpi: &Mpi,
+        private: Comm,
+        rate: u64,
+    ) -> Result<(), Failure> {
+        match host::with_plain_floats(|| self.other_rate(rate)) {
+            Some(measured) => self.learn(host, mpi, private, &measured),
+            None => Ok(()),
         }
     }
 
@@ -202,11 +208,21 @@ impl State {
         })
     }
 
-    /// Takes in figures that all ranks of the communicator agree on.
-    fn learn(&self, host: &Host, measured: &Network) {
+    /// Takes in figures that all ranks of the communicator agree on. They are newer than what any of these ranks knows
+    /// from other communicators, so that it counts in later ones. Collective.
+    fn learn(
+        &self,
+        host: &Host,
+        mpi: &Mpi,
+        private: Comm,
+        measured: &Network,
+    ) -> Result<(), Failure> {
+        let mut known = KNOWN.numbers(Some(self.placement));
+        (self.max(mpi, private, &mut known))
+            .map_err(|code| Failure::Host(code, "agreeing on the network"))?;
         host::with_plain_floats(|| {
             let before = self.facts();
-            self.network.renew(measured);
+            self.network.renew(measured, &known);
             KNOWN.join(self.placement, &self.network.numbers());
             self.forget_others(before);
         });
@@ -216,6 +232,7 @@ impl State {
             let line = format!("network of {p} ranks on {nodes} nodes: {figures}");
             report::line(host.world_rank(), &line);
         }
+        Ok(())
     }
 }
 
