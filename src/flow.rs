@@ -85,6 +85,9 @@ const AGREEMENT_BYTES_MAX: u64 = 1 << 30;
 /// Edges that are remembered, at the most, or for twice as many ranks as a call has sent to.
 const EDGES: usize = 1024;
 
+/// The MPI library takes messages of fewer bytes before they are received.
+const LONG_MESSAGE: u64 = 4 << 10;
+
 /// A message takes this much memory besides its bytes where it waits for somebody to ask for it.
 pub const MESSAGE_BYTES: u64 = 256;
 
@@ -365,9 +368,20 @@ impl Flow {
 
     /// Bytes that this rank leaves unacknowledged in a call, on all edges.
     pub fn window(&self) -> u64 {
+        // With more, nothing would be acknowledged before an edge has left all that it may.
+        self.window_within(self.bound * self.receivers())
+    }
+
+    /// Messages of `bytes` bytes that fill the window, whomever they are for. Short ones the MPI library takes at once;
+    /// for a long one it may wait until that is received, as long as for an acknowledgement.
+    pub fn messages(&self, bytes: u64) -> u64 {
+        self.window_within(RANK_BYTES) / bytes.max(LONG_MESSAGE)
+    }
+
+    /// Bytes that it leaves, if those of a far network may be so many at the most.
+    fn window_within(&self, most: u64) -> u64 {
         let window = match (self.far, self.agreed) {
-            // With more, nothing would be acknowledged before an edge has left all that it may.
-            (Some(window), _) => window.min(self.bound * self.receivers()),
+            (Some(window), _) => window.min(most),
             (None, _) if self.is_probing() => SMALL_WINDOW,
             (None, 0) => FIRST_WINDOW,
             (None, window) => window,
