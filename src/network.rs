@@ -62,6 +62,15 @@ pub type Numbers = [i64; FIGURES];
 /// The bit from which on a number says how often its figure was measured. No figure reaches it.
 const AGE: u32 = 50;
 
+/// Numbers of which nobody says how often they were measured, as of figures that were measured once.
+pub fn measured_once(numbers: &Numbers) -> Numbers {
+    let figure = (1 << AGE) - 1;
+    numbers.map(|number| match number {
+        0.. => 1 << AGE | number & figure,
+        _ => i64::MIN,
+    })
+}
+
 /// A figure is not counted as measured more often than that.
 const AGE_MAX: i64 = (1 << (i64::BITS - 1 - AGE)) - 1;
 
@@ -341,15 +350,17 @@ impl Known {
         all[place].1.join(numbers);
     }
 
-    /// What is known of the placement of the most nodes. Nothing if another thread holds the lock for long, or this one
-    /// did when a signal came that ends the job.
-    pub fn of_largest(&self) -> Network {
+    /// What is known of the placement of the most nodes, and which it is. Nothing if another thread holds the lock for
+    /// long, or this one did when a signal came that ends the job.
+    pub fn of_largest(&self) -> (Placement, Network) {
         let all = self.0.try_lock_for(PATIENCE);
         let largest = all
             .iter()
             .flat_map(|all| all.iter())
             .max_by_key(|(placement, _)| placement.nodes);
-        largest.map_or(Network::default(), |(_, figures)| figures.get())
+        largest.map_or(Default::default(), |(placement, figures)| {
+            (*placement, figures.get())
+        })
     }
 }
 

@@ -217,3 +217,35 @@ fn slow_operators_of_the_program_are_no_slow_network() {
         assert_eq!(measured(&text).len(), 1, "{mpi}: {text}");
     }
 }
+
+/// Saved figures serve another job on the same nodes, until its calls contradict them; and none on others.
+#[test]
+fn saved_figures_are_measured_again_where_times_contradict_them() {
+    for mpi in MPIS {
+        let file = folder("calibration").join(format!("again-{mpi}.json"));
+        let _ = fs::remove_file(&file);
+        let path = file.display().to_string();
+        run(mpi, "0,1,2,3", &[("RONDO_LEARN", &format!("save:{path}"))]);
+        let saved = File::read(&file).expect("a file of rules");
+        let nodes = saved.measured_on.as_ref().map(|on| on.nodes);
+        assert_eq!(nodes, Some(4), "{mpi}: {saved:?}");
+        // Its rules are others' business.
+        let figures = File {
+            rules: vec![],
+            ..saved
+        };
+        figures.write(&file).expect("it can be written");
+        let rules = ("RONDO_RULES", path.as_str());
+        let rate = ("RONDO_BETA_NS_PER_KB", "8000");
+        let off = ("RONDO_LEARN", "off");
+        let text = run(mpi, "0,1,2,3", &[rules, rate, off]);
+        assert_eq!(measured(&text), [""; 0], "{mpi}: {text}");
+        let text = run(mpi, "0,1,2,2", &[rules, rate, off]);
+        assert_eq!(measured(&text).len(), 1, "{mpi}: other nodes: {text}");
+        let blocks = ("RONDO_BLOCK_BYTES", "16K");
+        let again = (0..4)
+            .map(|_| run_program("slow_rank", mpi, "0,1,2,3", &[rules, rate, blocks]))
+            .any(|text| !measured(&text).is_empty());
+        assert!(again, "{mpi}: not measured again in any of four runs");
+    }
+}

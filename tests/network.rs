@@ -236,6 +236,23 @@ fn what_was_measured_often_elsewhere_is_not_newer() {
     assert_eq!(Network::from_numbers(numbers), alpha(20.0));
 }
 
+/// What a file says was measured by another job is older than what is measured now.
+#[test]
+fn what_another_job_measured_counts_as_measured_once() {
+    let saved = network::measured_once(&KNOWN.numbers());
+    let shared = Shared::new();
+    shared.join(&saved);
+    assert_eq!((shared.get(), shared.times()), (KNOWN, 1));
+    let alpha = Network {
+        alpha_us: Some(1.0),
+        ..Network::default()
+    };
+    shared.renew(&alpha, &UNKNOWN);
+    shared.join(&saved);
+    assert_eq!((shared.get(), shared.times()), (alpha.or(&KNOWN), 2));
+    assert_eq!(network::measured_once(&UNKNOWN), UNKNOWN);
+}
+
 /// A job over racks does not go by the figures of a rack, nor a rack by those of the job.
 #[test]
 fn what_is_known_is_known_of_some_nodes() {
@@ -268,7 +285,7 @@ fn what_is_known_is_known_of_some_nodes() {
     assert_eq!(known.numbers(Some(of(2, 9999))), alpha(1.0));
     assert_eq!(known.numbers(Some(of(2, 100))), nothing);
     assert_eq!(known.numbers(Some(all)), alpha(50.0));
-    assert_eq!(known.of_largest().alpha_us, Some(50.0));
+    assert_eq!(known.of_largest().1.alpha_us, Some(50.0));
 }
 
 /// A clock may be coarse, or be set while messages are under way.
