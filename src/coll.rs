@@ -87,6 +87,11 @@ pub trait Operation: Call {
         false
     }
 
+    /// Does it wait for a function of the program's? Then the time of its messages is not the network's.
+    fn waits_for_program(&self) -> bool {
+        false
+    }
+
     /// Carries it out by this method, which the plan has chosen. Until the first message the call can still go to the
     /// host, or fail with an MPI error; after it there is no way back, because the other ranks count on this one. Gives
     /// the choice in effect: the ranks may have found that they need another one.
@@ -497,7 +502,8 @@ fn begin_and_agree<O: Operation>(
     // them.
     let leads = method.has_leaders() && !call.collective().family().is_exchange();
     let facts = state.facts();
-    (work.requests.flow).set_whole(facts.nodes > 1 && (facts.widest == 1 || leads));
+    let is_whole = facts.nodes > 1 && (facts.widest == 1 || leads);
+    (work.requests.flow).set_whole(is_whole && !call.waits_for_program());
     if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {
         agree_on_rate(work, private, mpi, state)?;
     }
@@ -522,7 +528,8 @@ fn agree_on_rate(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Re
     let agreed = agreed.map_err(|code| Failure::Host(code, "agreeing on the network"));
     agreed.map_err(Stop::Broken)?;
     if let Some(rate) = host::with_plain_floats(|| work.requests.flow.agree(figures)) {
-        state.learn_rate(host::host(), rate);
+        let learnt = state.learn_rate(host::host(), mpi, private, rate);
+        learnt.map_err(Stop::Broken)?;
         expect_of_network(work, state);
     }
     Ok(())

@@ -50,8 +50,11 @@ use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 pub use trace::report_bits_on;
 
-/// Requests of sends at a time. What is under way is bounded by [`crate::flow`].
+/// Requests of sends at a time, at the least. What is under way is bounded by [`crate::flow`].
 pub const SEND_WINDOW: u32 = 64;
+
+/// Requests each way at a time, at the most.
+pub const WINDOW_MAX: u32 = 1024;
 
 /// So many short reductions and barriers on a communicator do without a private one, and without figures of the network
 /// that would take one. In a simulation a call stands for many.

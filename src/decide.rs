@@ -14,14 +14,13 @@ mod size_class;
 mod total_exchange;
 mod trees;
 
-pub use crate::model::ASKED_AT_A_TIME;
 pub use allbroadcast::AllBroadcast;
 pub use barrier::Barrier;
 pub use broadcast::Broadcast;
 pub use choice::{Choice, Form, Method, Why};
 pub use problem::{Context, Problem, SET_UP_US, typical};
 pub use reduction::{OperatorProperties, Reduction, SLOT_UNIT_MAX};
-pub use rooted::{Rooted, long_block};
+pub use rooted::{Rooted, asked_at_a_time, long_block};
 pub use size_class::SizeClass;
 pub use total_exchange::TotalExchange;
 pub use trees::shape;

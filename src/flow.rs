@@ -85,6 +85,9 @@ const AGREEMENT_BYTES_MAX: u64 = 1 << 30;
 /// Edges that are remembered, at the most, or for twice as many ranks as a call has sent to.
 const EDGES: usize = 1024;
 
+/// The MPI library takes messages of fewer bytes before they are received.
+const LONG_MESSAGE: u64 = 4 << 10;
+
 /// A message takes this much memory besides its bytes where it waits for somebody to ask for it.
 pub const MESSAGE_BYTES: u64 = 256;
 
@@ -173,9 +176,11 @@ fn unknown(edges: &[Edge]) -> impl FnMut(&u32) -> bool {
     }
 }
 
-/// Bytes per second, of bytes and nanoseconds.
-fn rate((bytes, time): (u64, u64)) -> u64 {
-    (u128::from(bytes) * 1_000_000_000 / u128::from(time.max(1))) as u64
+/// Bytes per second of an epoch, of bytes and nanoseconds. `None` as long as it has fewer bytes than `least`, or the
+/// clock stands: no network carries 1024 bytes in a nanosecond.
+fn rate((bytes, time): (u64, u64), least: u64) -> Option<u64> {
+    let is_over = bytes >= least && time > bytes >> 10;
+    is_over.then(|| (u128::from(bytes) * 1_000_000_000 / u128::from(time)) as u64)
 }
 
 /// Bytes of calls whose bytes all ranks know, since they agreed on figures, and until they do so again.
@@ -201,7 +206,15 @@ impl Volume {
 
 /// What ranks tell each other of the network as they see it: the numbers are to be replaced by their maximum over all
 /// ranks, for [`Flow::agree`].
-pub type Figures = [i64; 6];
+pub type Figures = [i64; 5];
+
+/// A rate and the window that showed it, as one number: of the highest rate, it is the largest. No rate has 41 bits.
+pub fn shown((rate, window): (u64, u64)) -> i64 {
+    (rate << WINDOW_BITS | (window >> 10).min((1 << WINDOW_BITS) - 1)) as i64
+}
+
+/// Bits of a window, in KiB, in such a number.
+const WINDOW_BITS: u32 = 22;
 
 /// The edges from one rank.
 #[derive(Debug, Default)]
@@ -216,6 +229,9 @@ pub struct Flow {
     bound: u64,
     /// Ranks to which this one sends in a call, at the most.
     receivers: u64,
+    /// The first root that sent for its node, and whether there were others.
+    root: Option<u32>,
+    has_several_roots: bool,
     /// Messages of which one is sent synchronously; 0: any number may go without.
     frequency: u32,
     /// Bytes of this call that are not acknowledged, on all edges.
@@ -230,6 +246,8 @@ pub struct Flow {
     whole: bool,
     /// The same as `span`, of such calls, since they last showed a rate.
     whole_span: (u64, u64),
+    /// The largest window in it, but for the small one while that is measured.
+    whole_window: u64,
     /// Has the window held this rank up in this epoch?
     limited: bool,
     /// Bytes of two messages like the longest one since the ranks agreed.
@@ -240,8 +258,9 @@ pub struct Flow {
     small_rate: Option<u64>,
     /// Bytes acknowledged with it since the ranks agreed.
     probed: u64,
-    /// The same with any window, held up by it or not, between nodes.
-    sustained: u64,
+    /// The same with any window, held up by it or not, between nodes; and the largest one of the calls that showed it,
+    /// 0 if it was the small one in order to measure that.
+    sustained: (u64, u64),
     /// What the ranks agreed on; 0: nothing yet.
     agreed: u64,
     /// The window of a far network.
@@ -305,6 +324,16 @@ impl Flow {
         self.bound = self.bound.min(bound_among(senders));
     }
 
+    /// In the call for which room was made last, the root sends for its node. So over calls from several roots, up to
+    /// `senders` ranks send to one that sleeps, and none of them waits for its answer.
+    pub fn lean_on(&mut self, root: u32, senders: u32) {
+        let first = *self.root.get_or_insert(root);
+        self.has_several_roots |= first != root;
+        if self.has_several_roots {
+            self.crowd(senders);
+        }
+    }
+
     /// A call begins for which there is room. One message in `frequency` is to be acknowledged, unless that is 0.
     /// Nothing of an earlier call is under way.
     pub fn begin(&mut self, frequency: u32) {
@@ -316,7 +345,8 @@ impl Flow {
     }
 
     /// Are the messages of the next call all that the nodes send each other? Inside a node they are faster, and where
-    /// several ranks of a node send, each has only its share of the link: then the rate is not that between nodes.
+    /// several ranks of a node send, each has only its share of the link: then the rate is not that between nodes. Nor
+    /// is it where a receiver is busy with a function of the program's, and answers when it is through.
     pub fn set_whole(&mut self, whole: bool) {
         self.whole = whole;
     }
@@ -338,9 +368,20 @@ impl Flow {
 
     /// Bytes that this rank leaves unacknowledged in a call, on all edges.
     pub fn window(&self) -> u64 {
+        // With more, nothing would be acknowledged before an edge has left all that it may.
+        self.window_within(self.bound * self.receivers())
+    }
+
+    /// Messages of `bytes` bytes that fill the window, whomever they are for. Short ones the MPI library takes at once;
+    /// for a long one it may wait until that is received, as long as for an acknowledgement.
+    pub fn messages(&self, bytes: u64) -> u64 {
+        self.window_within(RANK_BYTES) / bytes.max(LONG_MESSAGE)
+    }
+
+    /// Bytes that it leaves, if those of a far network may be so many at the most.
+    fn window_within(&self, most: u64) -> u64 {
         let window = match (self.far, self.agreed) {
-            // With more, nothing would be acknowledged before an edge has left all that it may.
-            (Some(window), _) => window.min(self.bound * self.receivers()),
+            (Some(window), _) => window.min(most),
             (None, _) if self.is_probing() => SMALL_WINDOW,
             (None, 0) => FIRST_WINDOW,
             (None, window) => window,
@@ -355,34 +396,30 @@ impl Flow {
         self.small_rate.is_none() && self.far.is_none() && self.probed < most
     }
 
-    /// What this rank measured since the last time: rates where the window held it up, with the small window, and
-    /// altogether, and the round trip. Then the window, unless it was the small one in order to measure that.
+    /// What this rank measured since the last time: rates where the window held it up, and with the small window, the
+    /// round trip, and the highest rate of all with its window.
     pub fn offer(&self) -> Figures {
         let trips = self.edges.iter().map(|edge| edge.round_trip);
         let small = self.small_rate.map_or(i64::MIN, |rate| !(rate as i64));
-        let (rate, sustained) = (self.rate as i64, self.sustained as i64);
+        let (rate, sustained) = (self.rate as i64, shown(self.sustained));
         let (longest, shortest) = match trips.filter(|&time| time != u32::MAX).max() {
             Some(far) => (far.into(), !i64::from(far)),
             None => (i64::MIN, i64::MIN),
         };
-        let window = match self.is_probing() {
-            true => 0,
-            false => self.window() as i64,
-        };
-        [rate, small, longest, shortest, sustained, window]
+        [rate, small, longest, shortest, sustained]
     }
 
     /// The ranks agreed on figures. The rate that long calls had, in bytes per second, if there were any.
     pub fn agree(&mut self, figures: Figures) -> Option<u64> {
-        let [rate, small, longest, shortest, sustained, window] = figures;
-        let [sustained, window] = [sustained, window].map(|it| u64::try_from(it).ok());
-        let sustained = sustained.filter(|&rate| rate > 0);
-        if let (Some(rate), Some(window @ 1..)) = (sustained, window) {
+        let [rate, small, longest, shortest, sustained] = figures;
+        let window = (sustained as u64 & ((1 << WINDOW_BITS) - 1)) << 10;
+        let sustained = Some(sustained as u64 >> WINDOW_BITS).filter(|&rate| rate > 0);
+        if let (Some(rate), 1..) = (sustained, window) {
             self.rein.see(rate, window);
         }
         (self.rate, self.small_rate, self.span) = (0, None, (0, 0));
         (self.limited, self.pair) = (false, 0);
-        (self.sustained, self.probed) = (0, 0);
+        (self.sustained, self.probed) = ((0, 0), 0);
         for edge in &mut self.edges {
             edge.round_trip = u32::MAX;
         }
@@ -506,6 +543,8 @@ impl Flow {
         self.span = add(self.span);
         if self.whole {
             self.whole_span = add(self.whole_span);
+            let window = if probing { 0 } else { self.window() };
+            self.whole_window = self.whole_window.max(window);
         }
         self.judge();
     }
@@ -514,20 +553,24 @@ impl Flow {
     fn judge(&mut self) {
         // Answers to all that a window holds may be noticed at once.
         let epoch = EPOCH_BYTES.max(2 * self.window().max(self.pair));
-        if self.whole_span.0 >= epoch {
-            self.sustained = self.sustained.max(rate(self.whole_span));
-            self.whole_span = (0, 0);
+        if let Some(rate) = rate(self.whole_span, epoch) {
+            self.sustained = self.sustained.max((rate, self.whole_window));
+            (self.whole_span, self.whole_window) = ((0, 0), 0);
         }
-        match self.is_probing() {
-            true if self.span.0 >= PROBE_BYTES.max(self.pair) && self.limited => {
-                self.small_rate = Some(rate(self.span))
-            }
-            false if self.span.0 >= epoch => {
-                if self.limited {
-                    self.rate = self.rate.max(rate(self.span));
-                }
-            }
-            true | false => return,
+        let probing = self.is_probing();
+        let least = if probing {
+            PROBE_BYTES.max(self.pair)
+        } else {
+            epoch
+        };
+        let Some(rate) = rate(self.span, least) else {
+            return;
+        };
+        match (probing, self.limited) {
+            (true, true) => self.small_rate = Some(rate),
+            (true, false) => return,
+            (false, true) => self.rate = self.rate.max(rate),
+            (false, false) => {}
         }
         (self.span, self.limited) = ((0, 0), false);
     }

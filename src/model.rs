@@ -162,6 +162,11 @@ impl Model {
         self.pipeline_us(reach, bytes, 1, n)
     }
 
+    /// The same in so many blocks.
+    pub fn broadcast_in_us(&self, reach: Reach, bytes: u64, blocks: u32) -> f64 {
+        self.pipeline_us(reach, bytes, 1, f64::from(blocks.max(1)))
+    }
+
     /// The number of blocks that makes a broadcast of `bytes` bytes to `ranks` ranks over relays fastest
     /// ([`crate::engine::Pattern::Relay`]): a multiple of the number of relays, so that all have as much to do.
     ///
@@ -182,10 +187,20 @@ impl Model {
         (best / relays).round().max(1.0)
     }
 
-    /// Microseconds of a broadcast over relays: T(n) as in [`Model::relay_blocks`].
+    /// Microseconds of a broadcast over relays in the best number of blocks.
     pub fn relay_us(&self, ranks: u32, bytes: u64) -> f64 {
+        let relays = f64::from(ranks.max(2) - 1);
+        self.relays_us(ranks, bytes, self.best_turns(ranks, bytes) * relays)
+    }
+
+    /// The same in so many blocks.
+    pub fn relay_in_us(&self, ranks: u32, bytes: u64, blocks: u32) -> f64 {
+        self.relays_us(ranks, bytes, f64::from(blocks.max(1)))
+    }
+
+    /// T(n) as in [`Model::relay_blocks`].
+    fn relays_us(&self, ranks: u32, bytes: u64, n: f64) -> f64 {
         let (relays, total_us) = (f64::from(ranks.max(2) - 1), self.beta_us() * bytes as f64);
-        let n = self.best_turns(ranks, bytes) * relays;
         (n - 1.0 + relays) * (self.gap() + total_us / n) + 2.0 * (self.alpha_us - self.gap())
     }
 
@@ -393,28 +408,28 @@ impl Model {
         self.beta_us() * bytes as f64 >= others * self.gap()
     }
 
-    /// From how many bytes on a block of a gather, or else a scatter, among `p` ranks goes straight to or from the
-    /// root.
+    /// From how many bytes on a block of a gather or scatter among `p` ranks goes straight to or from the root. A root
+    /// that gathers asks for so many blocks at a time; one that scatters does not ask.
     ///
     /// Straight, the root spends `ROOT_SHARE` alpha on each of p - 1 messages, or two gaps where most of alpha is the
     /// network's, but no less than it takes to ask for them; through the tree, the last block comes after q - 1 more
     /// messages, each of which takes `PASSING_NS` more for a byte of a block. In both the root's link carries every
     /// byte once, so beta does not matter. (docs/algorithms.md)
-    pub fn long_block(&self, p: u32, gathers: bool) -> u64 {
+    pub fn long_block(&self, p: u32, asked_at_a_time: Option<u32>) -> u64 {
         let q = f64::from(p.max(2).next_power_of_two().trailing_zeros());
         let others = u64::from(p.max(1) - 1);
-        let asked_us = if gathers { self.asked_us(others) } else { 0.0 };
+        let asked_us = asked_at_a_time.map_or(0.0, |most| self.asked_us(others, most));
         let straight_us = (self.root_us() * others as f64).max(asked_us);
         let saved_us = straight_us - self.alpha_us * (q - 1.0);
         let bytes = saved_us * 1000.0 / (q * PASSING_NS);
         (bytes as u64).clamp(LONG_BLOCK_MIN, LONG_BLOCK_MAX)
     }
 
-    /// Microseconds in which a root asks for so many long blocks, if they are more than it can receive at a time: a
-    /// round trip for each window.
-    fn asked_us(&self, blocks: u64) -> f64 {
-        match blocks > u64::from(ASKED_AT_A_TIME) {
-            true => 2.0 * self.alpha_us * blocks as f64 / f64::from(ASKED_AT_A_TIME),
+    /// Microseconds in which a root asks for so many long blocks, if they are more than the `most` that it receives at
+    /// a time: a round trip for each window.
+    fn asked_us(&self, blocks: u64, most: u32) -> f64 {
+        match blocks > u64::from(most) {
+            true => 2.0 * self.alpha_us * blocks as f64 / f64::from(most.max(1)),
             false => 0.0,
         }
     }

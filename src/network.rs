@@ -54,12 +54,22 @@ pub const START: Network = Network {
 };
 
 /// Figures as whole numbers, of which ranks take the maximum: `i64::MIN` for what is not known, else thousandths of
-/// their units, and above them, from the bit `AGE` on, how often the figure was measured. So what was measured last
-/// counts, of equally new figures the largest, and all ranks know the same.
+/// their units, and above them, from the bit `AGE` on, how often the figure was measured: once more than any of those
+/// who measured it knew. So what was measured last counts, of equally new figures the largest, and all ranks know the
+/// same.
 pub type Numbers = [i64; FIGURES];
 
 /// The bit from which on a number says how often its figure was measured. No figure reaches it.
 const AGE: u32 = 50;
+
+/// Numbers of which nobody says how often they were measured, as of figures that were measured once.
+pub fn measured_once(numbers: &Numbers) -> Numbers {
+    let figure = (1 << AGE) - 1;
+    numbers.map(|number| match number {
+        0.. => 1 << AGE | number & figure,
+        _ => i64::MIN,
+    })
+}
 
 /// A figure is not counted as measured more often than that.
 const AGE_MAX: i64 = (1 << (i64::BITS - 1 - AGE)) - 1;
@@ -108,6 +118,13 @@ impl Network {
     pub fn or(&self, other: &Network) -> Network {
         let (own, others) = (self.figures(), other.figures());
         Network::of(std::array::from_fn(|i| own[i].or(others[i])))
+    }
+
+    /// These figures but for those that `other` has.
+    fn without(&self, other: &Network) -> Network {
+        let (own, others) = (self.figures(), other.figures());
+        let only = |i: usize| own[i].filter(|_| others[i].is_none());
+        Network::of(std::array::from_fn(only))
     }
 
     /// Is something to be found out by a few messages? Those inside nodes matter where data are not passed there
@@ -185,6 +202,19 @@ impl Network {
     }
 }
 
+/// All figures in words, and where each is from: those that were `set` go before those that were `measured`, and the
+/// rest is as [`START`] says.
+pub fn origins(set: &Network, measured: &Network) -> String {
+    let measured = measured.without(set);
+    let assumed = START.without(&set.or(&measured));
+    let all = [(*set, "set"), (measured, "measured"), (assumed, "assumed")];
+    let known = all.iter().filter(|(figures, _)| !figures.is_empty());
+    let texts: Vec<_> = known
+        .map(|(figures, origin)| format!("{} ({origin})", figures.text()))
+        .collect();
+    texts.join("; ")
+}
+
 /// The pair of nodes that a node is measured in, where the network was measured so many times before: its number, and
 /// the other node.
 ///
@@ -250,19 +280,20 @@ const CONTRADICTION: f64 = 2.0;
 const SHARE: f64 = 0.01;
 const FURTHER: f64 = 4.0;
 
-/// Is the network to be measured again, after `times` measurements? Calls took `measured_us` where `predicted_us` were
-/// expected, and all of them together `spent_us`. A measurement takes six latencies, and some milliseconds of messages.
+/// Is the network to be measured again, after `times` measurements? Calls took `measured_us` in the mean where from
+/// `least_us` to `most_us` were expected of each, and all of them together `spent_us`. A measurement takes six
+/// latencies, and some milliseconds of messages.
 pub fn is_contradicted(
     measured_us: f64,
-    predicted_us: f64,
+    (least_us, most_us): (f64, f64),
     spent_us: f64,
     times: u32,
     alpha_us: f64,
 ) -> bool {
-    let ratio = measured_us / predicted_us.max(1e-3);
+    let fits = least_us / CONTRADICTION..=most_us.max(1e-3) * CONTRADICTION;
     let cost_us = 5000.0 + 6.0 * alpha_us;
     let worth = SHARE * spent_us >= cost_us * FURTHER.powi(times.saturating_sub(1) as i32);
-    worth && !(1.0 / CONTRADICTION..=CONTRADICTION).contains(&ratio)
+    worth && !fits.contains(&measured_us)
 }
 
 /// A set of nodes.
@@ -319,15 +350,17 @@ impl Known {
         all[place].1.join(numbers);
     }
 
-    /// What is known of the placement of the most nodes. Nothing if another thread holds the lock for long, or this one
-    /// did when a signal came that ends the job.
-    pub fn of_largest(&self) -> Network {
+    /// What is known of the placement of the most nodes, and which it is. Nothing if another thread holds the lock for
+    /// long, or this one did when a signal came that ends the job.
+    pub fn of_largest(&self) -> (Placement, Network) {
         let all = self.0.try_lock_for(PATIENCE);
         let largest = all
             .iter()
             .flat_map(|all| all.iter())
             .max_by_key(|(placement, _)| placement.nodes);
-        largest.map_or(Network::default(), |(_, figures)| figures.get())
+        largest.map_or(Default::default(), |(placement, figures)| {
+            (*placement, figures.get())
+        })
     }
 }
 
@@ -377,11 +410,11 @@ impl Shared {
         }
     }
 
-    /// These figures were measured just now.
-    pub fn renew(&self, measured: &Network) {
-        for (number, new) in self.0.iter().zip(measured.numbers()) {
+    /// These figures were measured just now, by ranks that know such numbers between them: they are newer than these.
+    pub fn renew(&self, measured: &Network, known: &Numbers) {
+        for ((number, new), known) in self.0.iter().zip(measured.numbers()).zip(known) {
             if new >= 0 {
-                let age = (number.load(Relaxed).max(0) >> AGE) + 1;
+                let age = (number.load(Relaxed).max(*known).max(0) >> AGE) + 1;
                 number.store(age.min(AGE_MAX) << AGE | new, Relaxed);
             }
         }

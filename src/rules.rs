@@ -10,7 +10,7 @@ use crate::config::Setting;
 use crate::files::Beside;
 use crate::gamma::Gamma;
 use crate::hash;
-use crate::network::{FIGURES, Network};
+use crate::network::{self, FIGURES, Network, Numbers, Placement};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, TryLockError};
 use std::io::{self, ErrorKind, Read};
@@ -31,11 +31,44 @@ pub struct File {
     /// The figures of the network, as far as they are known; they need not be measured.
     #[serde(default, skip_serializing_if = "Network::is_empty")]
     pub network: Network,
+    /// The nodes between which Rondo measured these figures. Between them they count until they are measured again, and
+    /// elsewhere they do not. Without it a user wrote them, and they stay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_on: Option<MeasuredOn>,
     /// What it takes to reduce, as far as it is known. For `rondo model` and for people: no choice goes by it.
     #[serde(default, skip_serializing_if = "Gamma::is_empty")]
     pub gamma_ns_per_kb: Gamma,
     /// The rules, the first that fits first.
     pub rules: Vec<Rule>,
+}
+
+/// Nodes, as a file says which they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+pub struct MeasuredOn {
+    /// How many.
+    pub nodes: u32,
+    /// A number for their names, in hexadecimal digits: readers of JSON need not know as large ones.
+    pub names: String,
+}
+
+impl MeasuredOn {
+    /// These nodes.
+    pub fn new(placement: Placement) -> MeasuredOn {
+        MeasuredOn {
+            nodes: placement.nodes,
+            names: format!("{:016x}", placement.hash),
+        }
+    }
+
+    fn placement(&self) -> Result<Placement, String> {
+        let hash = u64::from_str_radix(&self.names, 16);
+        match (self.nodes, hash) {
+            (nodes @ 1.., Ok(hash)) => Ok(Placement { nodes, hash }),
+            (0, _) => Err("nodes: 0 is none".into()),
+            (_, Err(error)) => Err(format!("names: {:?}: {error}", self.names)),
+        }
+    }
 }
 
 /// A rule. What it does not bound fits.
@@ -86,6 +119,10 @@ const NUMBERS: usize = 9;
 
 /// What stands for the collective in the row of the network's figures.
 const NO_COLLECTIVE: i64 = -1;
+
+/// Where in that row the nodes are between which they were measured: how many, a negative number if a user wrote the
+/// figures, and the number for their names.
+const NODES: usize = NUMBERS - 2;
 
 /// Rules at the most.
 pub const RULES: usize = 10_000;
@@ -265,6 +302,11 @@ impl File {
                 .map_err(|what| format!("network: {what}"))?;
             let mut row = [NO_COLLECTIVE; NUMBERS];
             row[1..][..FIGURES].copy_from_slice(&self.network.numbers());
+            if let Some(on) = &self.measured_on {
+                let nodes = on.placement();
+                let nodes = nodes.map_err(|what| format!("measured_on: {what}"))?;
+                row[NODES..].copy_from_slice(&[nodes.nodes.into(), nodes.hash as i64]);
+            }
             compiled.push(row);
         }
         Ok(Rules::of(compiled))
@@ -366,12 +408,29 @@ impl Rules {
         Rules::of(self.compiled.iter().filter(fits).copied().collect())
     }
 
-    /// What they say of the network.
+    /// What they say of the network, and between which nodes that was measured, unless a user wrote it.
+    fn figures(&self) -> Option<(Numbers, Option<Placement>)> {
+        let row = self.compiled.iter().find(|row| row[0] == NO_COLLECTIVE)?;
+        let numbers = std::array::from_fn(|i| row[1 + i]);
+        let nodes = u32::try_from(row[NODES]).ok().map(|nodes| Placement {
+            nodes,
+            hash: row[NODES + 1] as u64,
+        });
+        Some((numbers, nodes))
+    }
+
+    /// What a user says in them of the network.
     pub fn network(&self) -> Network {
-        let row = self.compiled.iter().find(|row| row[0] == NO_COLLECTIVE);
-        row.map_or(Network::default(), |row| {
-            Network::from_numbers(std::array::from_fn(|i| row[1 + i]))
+        let users = self.figures().filter(|(_, nodes)| nodes.is_none());
+        users.map_or(Network::default(), |(numbers, _)| {
+            Network::from_numbers(numbers)
         })
+    }
+
+    /// What an earlier job measured of the network between these nodes, as measured once.
+    pub fn measured(&self, nodes: Placement) -> Option<Numbers> {
+        let measured = self.figures().filter(|(_, on)| *on == Some(nodes));
+        measured.map(|(numbers, _)| network::measured_once(&numbers))
     }
 
     /// How many there are.

@@ -73,6 +73,11 @@ fn the_network_is_measured_before_the_first_call_among_several_nodes() {
             !lines.is_empty() && lines[0].contains("on 2 nodes"),
             "{mpi}: {text}"
         );
+        // Data pass through shared memory inside nodes, so nothing was measured there.
+        assert!(
+            lines[0].contains("inside a node (assumed)"),
+            "{mpi}: {text}"
+        );
         let first = text.find("rondo: rank 0: network of").expect("a line");
         let choice = text.find("rondo: rank 0: MPI_").expect("a choice");
         assert!(first < choice, "{mpi}: {text}");
@@ -199,5 +204,48 @@ fn a_network_that_times_contradict_is_measured_again() {
         let known = [rate, gap, ("RONDO_ALPHA_US", "10")];
         let text = run_program("slow_rank", mpi, "0,1,2,3", &known);
         assert_eq!(measured(&text), [""; 0], "{mpi}: the user knows better");
+    }
+}
+
+/// A rank that reduces by a slow function of the program's answers late. That says nothing of the network.
+#[test]
+fn slow_operators_of_the_program_are_no_slow_network() {
+    for mpi in MPIS {
+        let reducing = [("RONDO_LEARN", "off"), ("RONDO_ALLREDUCE", "ring")];
+        let text = run_program("slow_operator", mpi, "0,1,2,3", &reducing);
+        assert!(text.contains("ring"), "{mpi}: {text}");
+        assert_eq!(measured(&text).len(), 1, "{mpi}: {text}");
+    }
+}
+
+/// Saved figures serve another job on the same nodes, until its calls contradict them; and none on others.
+#[test]
+fn saved_figures_are_measured_again_where_times_contradict_them() {
+    for mpi in MPIS {
+        let file = folder("calibration").join(format!("again-{mpi}.json"));
+        let _ = fs::remove_file(&file);
+        let path = file.display().to_string();
+        run(mpi, "0,1,2,3", &[("RONDO_LEARN", &format!("save:{path}"))]);
+        let saved = File::read(&file).expect("a file of rules");
+        let nodes = saved.measured_on.as_ref().map(|on| on.nodes);
+        assert_eq!(nodes, Some(4), "{mpi}: {saved:?}");
+        // Its rules are others' business.
+        let figures = File {
+            rules: vec![],
+            ..saved
+        };
+        figures.write(&file).expect("it can be written");
+        let rules = ("RONDO_RULES", path.as_str());
+        let rate = ("RONDO_BETA_NS_PER_KB", "8000");
+        let off = ("RONDO_LEARN", "off");
+        let text = run(mpi, "0,1,2,3", &[rules, rate, off]);
+        assert_eq!(measured(&text), [""; 0], "{mpi}: {text}");
+        let text = run(mpi, "0,1,2,2", &[rules, rate, off]);
+        assert_eq!(measured(&text).len(), 1, "{mpi}: other nodes: {text}");
+        let blocks = ("RONDO_BLOCK_BYTES", "16K");
+        let again = (0..4)
+            .map(|_| run_program("slow_rank", mpi, "0,1,2,3", &[rules, rate, blocks]))
+            .any(|text| !measured(&text).is_empty());
+        assert!(again, "{mpi}: not measured again in any of four runs");
     }
 }

@@ -1,6 +1,6 @@
 //! The law of in-flight control on invented networks: it fills the link, and does not fill queues.
 
-use rondo::flow::{EDGE_BYTES, Flow, RANK_BYTES, SMALL_WINDOW, Verdict, Volume};
+use rondo::flow::{EDGE_BYTES, Flow, RANK_BYTES, SMALL_WINDOW, Verdict, Volume, shown};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -26,6 +26,8 @@ struct Network {
     /// Bytes that wait in front of the link at the most. One more is lost, and sent again after 2 ms.
     buffer: u64,
     block: u64,
+    /// Does the clock of the senders show nothing, as one with long ticks does?
+    standing: bool,
 }
 
 const QUIET: Network = Network {
@@ -40,6 +42,7 @@ const QUIET: Network = Network {
     burst: 0.0,
     buffer: u64::MAX,
     block: 8 << 10,
+    standing: false,
 };
 
 /// What came of calls of so many bytes from each sender.
@@ -78,6 +81,15 @@ impl Ord for Event {
 /// The next moment at which a process that looks every `busy` microseconds notices something.
 fn noticed(at: f64, busy: f64) -> f64 {
     (at / busy).ceil() * busy
+}
+
+/// What the clock of a sender shows, in nanoseconds.
+fn clock(network: &Network, now: f64) -> u64 {
+    if network.standing {
+        0
+    } else {
+        (now * 1e3) as u64
+    }
 }
 
 /// Several calls in which every sender sends `bytes` bytes in blocks.
@@ -123,7 +135,7 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
                 flows[sender].sent(
                     to,
                     network.block,
-                    synchronous.then_some((now * 1e3) as u64),
+                    synchronous.then_some(clock(&network, now)),
                     false,
                 );
                 left[sender] -= 1;
@@ -164,7 +176,7 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
                 link.pop_front();
             }
             if event.is_answer {
-                flows[event.sender].acknowledged(event.to, (now * 1e3) as u64);
+                flows[event.sender].acknowledged(event.to, clock(&network, now));
                 open -= 1;
             } else if event.synchronous {
                 events.push(Reverse(Event {
@@ -393,8 +405,30 @@ fn a_shallow_buffer_does_not_overflow() {
         ..QUIET
     };
     for latency in [0.0, 100.0] {
-        let outcome = fills_the_link(Network { latency, ..shallow });
-        assert!(outcome.queue.1 <= shallow.buffer, "{outcome:?}");
+        for buffer in [120 << 10, 200 << 10] {
+            let shallow = Network { buffer, ..shallow };
+            let outcome = fills_the_link(Network { latency, ..shallow });
+            assert!(outcome.queue.1 <= shallow.buffer, "{outcome:?}");
+        }
+    }
+}
+
+/// Answers after no time are no rate, and the window is no larger for them.
+#[test]
+fn a_clock_that_stands_shows_no_rate() {
+    for latency in [0.0, 500.0] {
+        let standing = Network {
+            latency,
+            standing: true,
+            ..QUIET
+        };
+        let mut flows = flows(standing);
+        for call in 0..4 {
+            calls(standing, &mut flows, 4 << 20, 1);
+            assert_eq!(agree(&mut flows), None, "call {call}");
+        }
+        let window = flows[0].window();
+        assert!(window <= 192 << 10, "{window}");
     }
 }
 
@@ -517,7 +551,7 @@ fn short_calls_have_a_larger_window_in_the_end() {
     assert!(flows[0].window() > SMALL_WINDOW);
     // Long calls had a rate, and none told that of the small window: no reason to stay there.
     for flow in &mut flows {
-        flow.agree([1 << 30, i64::MIN, 150_000, !150_000, -1, 0]);
+        flow.agree([1 << 30, i64::MIN, 150_000, !150_000, 0]);
     }
     for _ in 0..20 {
         calls(late, &mut flows, 80 << 10, 1);
@@ -684,6 +718,32 @@ fn a_smaller_window_lasts_as_long_as_its_reason() {
     assert!(flows[0].window() > 1 << 20, "{}", flows[0].window());
 }
 
+/// The window that goes with a rate is that of the calls that showed it, and not the small one of a short call behind
+/// them that many ranks send in.
+#[test]
+fn a_rate_has_the_window_of_its_calls() {
+    let fast = Network {
+        latency: 2000.0,
+        ..QUIET
+    };
+    let mut flows = flows(fast);
+    flows[0].reserve(64, 1).unwrap();
+    flows[0].expect(fast.latency, fast.rate);
+    let window = flows[0].window();
+    calls(fast, &mut flows, 16 << 20, 1);
+    flows[0].reserve(64, 1).unwrap();
+    flows[0].crowd(256);
+    flows[0].begin(0);
+    assert_eq!(flows[0].window(), SMALL_WINDOW);
+    agree(&mut flows);
+    // The network is slower now, with the same window.
+    for _ in 0..2 {
+        calls(Network { rate: 16.0, ..fast }, &mut flows, 16 << 20, 1);
+        agree(&mut flows);
+    }
+    assert_eq!(flows[0].window(), window);
+}
+
 /// The window of a near network, which needs a large one because its processes are busy, in calls of which some are
 /// disturbed, and the rate of the last call.
 fn disturbed(is_disturbed: impl Fn(u32) -> bool) -> (u64, f64) {
@@ -739,7 +799,8 @@ fn too_large(is_disturbed: impl Fn(u32) -> bool) -> Vec<u32> {
             (false, true) => 25_000_000,
             (false, false) => 10_000_000,
         };
-        flow.agree([rate, i64::MIN, i64::MIN, i64::MIN, rate, window as i64]);
+        let sustained = shown((rate, window));
+        flow.agree([rate as i64, i64::MIN, i64::MIN, i64::MIN, sustained]);
     }
     large
 }
@@ -870,6 +931,45 @@ fn a_rank_that_many_send_to_is_not_flooded() {
         let whole = bound / 2 / (8 << 10) * (8 << 10);
         assert!(sent <= whole, "{senders} senders: {sent} of {bound}");
         assert!(2 * sent >= whole, "{senders} senders: {sent} of {bound}");
+    }
+}
+
+/// All ranks of a node of 16 are the root of calls, one after the other. Each sends for the node to the leader of
+/// another one, as one of three that do, and that one sleeps. What they leave there together is bounded as well.
+#[test]
+fn a_rank_that_many_roots_of_a_node_send_to_is_not_flooded() {
+    const WIDTH: u32 = 16;
+    const BYTES: u64 = 8 << 10;
+    let mut left = 0;
+    let mut flows: Vec<Flow> = (0..WIDTH).map(|_| Flow::default()).collect();
+    for root in 0..WIDTH {
+        for flow in &mut flows {
+            flow.reserve(64, 3).unwrap();
+            flow.lean_on(root, 3 * WIDTH);
+            flow.begin(0);
+        }
+        let flow = &mut flows[root as usize];
+        while flow.ask(77, BYTES, 0) == Verdict::Standard {
+            flow.sent(77, BYTES, None, false);
+            left += BYTES;
+        }
+    }
+    assert!(left <= RANK_BYTES, "{left} bytes");
+}
+
+/// Calls from one root have the bound of those that send in one call.
+#[test]
+fn a_single_root_keeps_its_bound() {
+    let mut flow = Flow::default();
+    for (root, verdict) in [
+        (3, Verdict::Standard),
+        (3, Verdict::Standard),
+        (4, Verdict::Synchronous),
+    ] {
+        flow.reserve(64, 1).unwrap();
+        flow.lean_on(root, 63);
+        flow.begin(0);
+        assert_eq!(flow.ask(1, 1 << 19, 0), verdict, "root {root}");
     }
 }
 

@@ -834,3 +834,27 @@ fn contests_are_forgotten_one_by_one() {
     assert_eq!(calls(&mut table, 20), Some(0));
     assert_eq!(calls(&mut table, 30), Some(30));
 }
+
+/// The least and the most that the model expected are those of the calls that are compared, by the model as it is.
+#[test]
+fn what_is_expected_is_that_of_the_calls_that_are_compared() {
+    let mut table = table_with(&[40]);
+    let contest = |table: &mut Table| table.contest(Collective::Gatherv, 40).unwrap().clone();
+    assert_eq!(contest(&mut table).expected(), None);
+    let inner = table.contest(Collective::Gatherv, 40).unwrap();
+    for us in [7.0, 5.0, 9.0] {
+        inner.expect(us);
+    }
+    assert_eq!(inner.expected(), Some((5.0, 9.0)));
+    // Figures of the network are others now.
+    table.forget(|_, _| false);
+    assert_eq!(contest(&mut table).expected(), None);
+    let mut inner = contest(&mut table);
+    inner.expect(7.0);
+    // Another comparison.
+    while inner.question().is_none() {
+        inner.begin();
+    }
+    inner.agree([1000, 5000], TRIALS);
+    assert_eq!(inner.expected(), None);
+}

@@ -37,6 +37,7 @@ fn predicted(
         tree: shape(algorithm, p, 1, &Config::default()),
         radix,
         long_block: u64::MAX,
+        asked_at_a_time: 64,
         gamma_ns_per_kb: 500.0,
         placed_bytes: u64::MAX,
         copies_free: false,
@@ -819,6 +820,7 @@ fn long_packets_of_a_scatter_are_there_together() {
         tree: None,
         radix: 2,
         long_block: u64::MAX,
+        asked_at_a_time: 64,
         gamma_ns_per_kb: 0.0,
         placed_bytes: 4096,
         copies_free: true,
@@ -836,6 +838,31 @@ fn long_packets_of_a_scatter_are_there_together() {
         ..call
     };
     assert!(us(&gather) < expected);
+}
+
+/// The root of a gather asks for long blocks, so many in a round trip, if they are more than that.
+#[test]
+fn a_root_that_asks_for_few_blocks_at_a_time_waits_for_more_round_trips() {
+    let us = |p, asked_at_a_time| {
+        let call = Call {
+            collective: Collective::Gather,
+            p,
+            bytes: 1,
+            blocks: 1,
+            tree: None,
+            radix: 2,
+            long_block: 1,
+            asked_at_a_time,
+            gamma_ns_per_kb: 0.0,
+            placed_bytes: u64::MAX,
+            copies_free: false,
+        };
+        let prediction = MODEL.predict(Algorithm::Linear, &call);
+        prediction.expect("the model knows it").us
+    };
+    assert_eq!(us(36, 35), us(36, 64));
+    let expected = MODEL.alpha_us + 2.0 * MODEL.alpha_us * 35.0 / 4.0;
+    assert!((us(36, 4) - expected).abs() < 1e-9, "{}", us(36, 4));
 }
 
 /// Rank 1 of three is at the top: it gets two vectors, of which the second one is busy for 2 us more, and sends two.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rondo::host::Probe;
 use rondo::model::Reach;
-use rondo::network::{self, Known, Network, Offers, Placement, START, Shared};
+use rondo::network::{self, FIGURES, Known, Network, Numbers, Offers, Placement, START, Shared};
 
 const KNOWN: Network = Network {
     alpha_us: Some(1.9),
@@ -12,6 +12,9 @@ const KNOWN: Network = Network {
     node_alpha_us: None,
     node_beta_ns_per_kb: None,
 };
+
+/// Nobody knows anything.
+const UNKNOWN: Numbers = [i64::MIN; FIGURES];
 
 fn maxima(offers: &[Offers]) -> Offers {
     std::array::from_fn(|i| offers.iter().map(|offer| offer[i]).max().expect("a rank"))
@@ -34,6 +37,24 @@ fn what_is_set_goes_before_what_is_measured_and_both_before_the_start() {
     );
     assert_eq!((inside.alpha_us, inside.beta_ns_per_kb), start);
     assert_eq!(inside.gap_us, 0.3);
+}
+
+/// Only what was measured is said to be.
+#[test]
+fn the_words_for_figures_say_where_they_are_from() {
+    let set = Network {
+        alpha_us: Some(7.0),
+        ..Network::default()
+    };
+    assert_eq!(
+        network::origins(&set, &KNOWN),
+        "7.0 us between nodes (set); 82 ns/KiB between nodes, a message every 0.3 us (measured); \
+         1.0 us and 100 ns/KiB inside a node (assumed)"
+    );
+    assert_eq!(
+        network::origins(&Network::default(), &START),
+        format!("{} (measured)", START.text())
+    );
 }
 
 #[test]
@@ -156,7 +177,7 @@ proptest! {
         prop_assert!(between.broadcast_us(Reach::among(32), bytes) >= 0.0);
         prop_assert!(between.blocks(Reach::among(32), bytes, 1 << 16, 1) >= 1);
         prop_assert!(between.latency(bytes) >= 1);
-        prop_assert!(between.long_block(64, true) >= 1024);
+        prop_assert!(between.long_block(64, Some(64)) >= 1024);
     }
 }
 
@@ -170,9 +191,9 @@ fn what_was_measured_last_counts_whoever_knows_it() {
     };
     let [once, twice] = [Shared::new(), Shared::new()];
     for shared in [&once, &twice] {
-        shared.renew(&alpha(500.0));
+        shared.renew(&alpha(500.0), &UNKNOWN);
     }
-    twice.renew(&alpha(20.0));
+    twice.renew(&alpha(20.0), &UNKNOWN);
     let met = Shared::new();
     met.set(&std::array::from_fn(|i| {
         once.numbers()[i].max(twice.numbers()[i])
@@ -189,10 +210,47 @@ fn what_was_measured_last_counts_whoever_knows_it() {
 
     // Of figures that are equally new, the larger one counts, for all ranks alike.
     let other = Shared::new();
-    other.renew(&alpha(7.0));
-    other.renew(&alpha(30.0));
+    other.renew(&alpha(7.0), &UNKNOWN);
+    other.renew(&alpha(30.0), &UNKNOWN);
     other.join(&twice.numbers());
     assert_eq!(other.get(), alpha(30.0));
+}
+
+/// What was measured later is newer than what others measured often, if one of the ranks knew of that.
+#[test]
+fn what_was_measured_often_elsewhere_is_not_newer() {
+    let alpha = |alpha_us| Network {
+        alpha_us: Some(alpha_us),
+        ..Network::default()
+    };
+    let nodes = Placement { nodes: 4, hash: 1 };
+    let (known, often) = (Known::new(), Shared::new());
+    for _ in 0..5 {
+        often.renew(&alpha(500.0), &UNKNOWN);
+        known.join(nodes, &often.numbers());
+    }
+    let once = Shared::new();
+    once.renew(&alpha(20.0), &known.numbers(Some(nodes)));
+    known.join(nodes, &once.numbers());
+    let numbers = known.numbers(Some(nodes));
+    assert_eq!(Network::from_numbers(numbers), alpha(20.0));
+}
+
+/// What a file says was measured by another job is older than what is measured now.
+#[test]
+fn what_another_job_measured_counts_as_measured_once() {
+    let saved = network::measured_once(&KNOWN.numbers());
+    let shared = Shared::new();
+    shared.join(&saved);
+    assert_eq!((shared.get(), shared.times()), (KNOWN, 1));
+    let alpha = Network {
+        alpha_us: Some(1.0),
+        ..Network::default()
+    };
+    shared.renew(&alpha, &UNKNOWN);
+    shared.join(&saved);
+    assert_eq!((shared.get(), shared.times()), (alpha.or(&KNOWN), 2));
+    assert_eq!(network::measured_once(&UNKNOWN), UNKNOWN);
 }
 
 /// A job over racks does not go by the figures of a rack, nor a rack by those of the job.
@@ -227,7 +285,7 @@ fn what_is_known_is_known_of_some_nodes() {
     assert_eq!(known.numbers(Some(of(2, 9999))), alpha(1.0));
     assert_eq!(known.numbers(Some(of(2, 100))), nothing);
     assert_eq!(known.numbers(Some(all)), alpha(50.0));
-    assert_eq!(known.of_largest().alpha_us, Some(50.0));
+    assert_eq!(known.of_largest().1.alpha_us, Some(50.0));
 }
 
 /// A clock may be coarse, or be set while messages are under way.
@@ -325,7 +383,7 @@ fn a_figure_survives_being_measured_very_often() {
         ..Network::default()
     };
     for _ in 0..20_000 {
-        shared.renew(&largest);
+        shared.renew(&largest, &UNKNOWN);
     }
     assert_eq!(shared.get(), largest);
     assert_eq!(shared.times(), 8191);
@@ -336,7 +394,7 @@ fn a_figure_survives_being_measured_very_often() {
 #[test]
 fn the_network_is_measured_again_where_times_contradict_it() {
     let again = |measured_us, spent_us, times| {
-        network::is_contradicted(measured_us, 1000.0, spent_us, times, 100.0)
+        network::is_contradicted(measured_us, (1000.0, 1000.0), spent_us, times, 100.0)
     };
     for fits in [501.0, 1000.0, 1999.0] {
         assert!(!again(fits, 1e9, 1), "{fits}");
@@ -348,5 +406,18 @@ fn the_network_is_measured_again_where_times_contradict_it() {
             "5.6 ms are more than 1 % of 0.5 s"
         );
         assert!(!again(contradicts, 1e6, 2) && again(contradicts, 3e6, 2));
+    }
+}
+
+/// Calls of which different times are expected take something in between.
+#[test]
+fn the_mean_of_unlike_calls_contradicts_nothing() {
+    let again =
+        |measured_us| network::is_contradicted(measured_us, (1000.0, 1900.0), 1e9, 1, 100.0);
+    for fits in [501.0, 1000.0, 1900.0, 3799.0] {
+        assert!(!again(fits), "{fits}");
+    }
+    for contradicts in [499.0, 3801.0] {
+        assert!(again(contradicts), "{contradicts}");
     }
 }

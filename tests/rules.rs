@@ -5,7 +5,8 @@ mod pipe;
 use proptest::prelude::*;
 use rondo::collective::Collective;
 use rondo::config::{Algorithm, Setting};
-use rondo::rules::{File, Refusal, Rule, Rules, Ruling, merged};
+use rondo::network::{Network, Placement};
+use rondo::rules::{File, MeasuredOn, Refusal, Rule, Rules, Ruling, merged};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -256,6 +257,50 @@ fn other_ranks_get_the_same() {
     let mut changed = numbers.clone();
     changed[8] += 1;
     assert_ne!(Rules::decode(&changed).hash(), own.hash());
+}
+
+/// What Rondo measured between some nodes, and saved, is none of the figures that a user sets; and serves these nodes.
+#[test]
+fn figures_that_were_measured_serve_the_nodes_that_they_are_of() {
+    let nodes = Placement {
+        nodes: 4,
+        hash: 0xfedc_ba98_7654_3210,
+    };
+    let network = Network {
+        alpha_us: Some(5.0),
+        ..Network::default()
+    };
+    let file = File {
+        network,
+        measured_on: Some(MeasuredOn::new(nodes)),
+        ..File::default()
+    };
+    let own = File::parse(&file.text()).unwrap().compile().unwrap();
+    for rules in [Rules::decode(&own.encode()), own] {
+        assert!(rules.network().is_empty());
+        let numbers = rules.measured(nodes).expect("figures of these nodes");
+        assert_eq!(Network::from_numbers(numbers), network);
+        assert_eq!(rules.measured(Placement { nodes: 5, ..nodes }), None);
+        assert_eq!(rules.measured(Placement { hash: 1, ..nodes }), None);
+    }
+    let users = rules(r#"{"network": {"alpha_us": 5}, "rules": []}"#).unwrap();
+    assert_eq!(users.network(), network);
+    assert_eq!(users.measured(nodes), None);
+    for (nodes, what) in [("0", "nodes: 0 is none"), ("4", "names: \"xyz\"")] {
+        let text = format!(
+            r#"{{"network": {{"alpha_us": 5}}, "measured_on": {{"nodes": {nodes}, "names": "xyz"}}, "rules": []}}"#
+        );
+        let text = if nodes == "0" {
+            text.replace("xyz", "1")
+        } else {
+            text
+        };
+        let error = rules(&text).unwrap_err();
+        assert!(
+            error.contains("measured_on: ") && error.contains(what),
+            "{error}"
+        );
+    }
 }
 
 proptest! {

@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use super::Stop;
-use super::order::{BlockTransfer, limits, neighbors, staging};
+use super::order::{BlockTransfer, filling, limits, neighbors, staging};
 use super::room::lacking;
 use super::traffic::Traffic;
 use crate::comm::{Memory, Nodes, Space, State};
@@ -159,7 +159,7 @@ impl Over<'_> {
         };
         let pattern = (transfer.way).pattern(transfer.blocks, &members, schedules);
         let round = transfer.bytes.div_ceil(transfer.blocks.into());
-        let limits = limits(state, n, &pattern, round);
+        let limits = filling(limits(state, n, &pattern, round), requests, round, state);
         let assembly = self.assembly();
         let lane = assembly.list_lanes(state.rank(), (pattern, limits.message), cuts, lanes);
         if let Some(lane) = lane {
@@ -167,6 +167,10 @@ impl Over<'_> {
             requests
                 .reserve(&limits, neighbors(n, &pattern), room)
                 .map_err(lacking)?;
+            if let Some(root) = transfer.sources.root() {
+                let senders = neighbors(n, &pattern).saturating_mul(state.widest());
+                (requests.flow).lean_on(root, senders.min(state.p() - 1));
+            }
         }
         Ok(Leading {
             lane: lane.map(|lane| (lane, self.lanes)),

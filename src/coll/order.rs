@@ -3,10 +3,10 @@
 #![forbid(unsafe_code)]
 
 use crate::algorithm::{Algorithm, AllBroadcastAlgorithm};
-use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State};
+use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State, WINDOW_MAX};
 use crate::decide::{self, Form};
 use crate::engine::{Limits, Pattern, Way};
-use crate::host::{self, Abi, StagingRoom};
+use crate::host::{self, Abi, Requests, StagingRoom};
 use crate::schedule::{Circulant, Moves, Parts};
 use std::slice;
 
@@ -192,5 +192,22 @@ pub(super) fn limits(state: &State, ranks: u32, pattern: &Pattern, round_bytes: 
             }
         },
         message: state.facts().eager_bytes,
+    }
+}
+
+/// These limits, or more messages where so many of up to `bytes` bytes fill the window between nodes: not the requests
+/// are to bound what is under way.
+pub(super) fn filling(limits: Limits, requests: &Requests, bytes: u64, state: &State) -> Limits {
+    if Abi::BUILT.is_simulated() {
+        return limits;
+    }
+    let messages = requests.flow.messages(bytes).min(WINDOW_MAX.into()) as u32;
+    Limits {
+        receives: match state.config().window {
+            0 => limits.receives.max(messages),
+            _ => limits.receives,
+        },
+        sends: limits.sends.max(messages),
+        ..limits
     }
 }

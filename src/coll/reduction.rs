@@ -89,6 +89,10 @@ impl Operation for Reduction {
         state.is_new() && self.is_short_over_nodes(plan, state)
     }
 
+    fn waits_for_program(&self) -> bool {
+        self.known_operator().is_none_or(|op| !op.built_in)
+    }
+
     fn attempt(
         &self,
         method: Method,

@@ -181,10 +181,7 @@ fn terms(collective: Collective, method: Method, root: u32, state: &State) -> Te
             RootedAlgorithm::Hybrid | RootedAlgorithm::Binomial => RootedTree::Binomial,
         },
         long: host::with_plain_floats(|| decide::long_block(context(collective, state), algorithm)),
-        window: match state.config().window {
-            0 => decide::ASKED_AT_A_TIME,
-            window => window,
-        },
+        window: decide::asked_at_a_time(state.config()),
     }
 }
 

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 use super::Stop;
+use super::order::filling;
 use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State};
 use crate::engine::{self, Execution, Limits};
 use crate::host::{
@@ -35,7 +36,15 @@ impl Running<'_> {
         vectors: Vectors,
         area: Option<Area>,
     ) -> Result<Area, Code> {
-        requests.reserve_script(&limits(self.state), script, self.operands, (vectors, area))
+        let limits = self.limits(requests);
+        requests.reserve_script(&limits, script, self.operands, (vectors, area))
+    }
+
+    /// How many messages may be under way; the same from when room is made until the script is over.
+    fn limits(&self, requests: &Requests) -> Limits {
+        let limits = limits(self.state);
+        let longest = limits.message.min(PIECE_BYTES);
+        filling(limits, requests, longest, self.state)
     }
 
     /// Carries it out.
@@ -58,8 +67,9 @@ impl Running<'_> {
             sync_freq: self.state.config().sync_freq,
             timeout_s: self.state.config().timeout_s,
         };
+        let limits = self.limits(requests);
         let mut wire = MpiScriptWire::new(job, requests);
-        let execution = Execution::new(script, limits(self.state));
+        let execution = Execution::new(script, limits);
         engine::run(execution, &mut wire).map_err(Stop::Broken)
     }
 }

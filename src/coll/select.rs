@@ -4,6 +4,7 @@
 
 use super::nodes::settle;
 use super::{Operation, Plan, Stop, carry_out, fatal};
+use crate::collective::Collective;
 use crate::comm::{self, State};
 use crate::config::Config;
 use crate::decide::{Choice, Problem, SET_UP_US, Why};
@@ -77,7 +78,7 @@ pub(super) fn select<O: Operation>(
         let Some(contest) = learnt.contest(collective, class) else {
             return Ok(());
         };
-        judge(contest, slowest, plan, host, state, call);
+        judge(contest, slowest, (collective, plan.bytes), host, state);
     }
     if let Some(contest) = learnt.contest(collective, class) {
         take_turn(contest, (class, default), plan, state, call);
@@ -87,32 +88,32 @@ pub(super) fn select<O: Operation>(
 
 /// Tells a contest the times of the slowest rank, and the network's model what the first of them says of it.
 #[cold]
-fn judge<O: Operation>(
+fn judge(
     contest: &mut Contest,
     slowest: [u64; 2],
-    plan: &Plan,
+    (collective, bytes): (Collective, u64),
     host: &Host,
     state: &State,
-    call: &O,
 ) {
-    let (config, collective) = (state.config(), call.collective());
+    let config = state.config();
     let first = contest
         .parties()
         .iter()
         .position(|&party| party == Candidate::First);
+    let expected = contest.expected();
     let is_news = host::with_plain_floats(|| contest.agree(slowest, trials(config)));
     if is_news && config.trace {
-        state.trace_verdict(host, collective, plan.bytes, contest);
+        state.trace_verdict(host, collective, bytes, contest);
     }
     // A party that has not been timed, or only in calls that failed, has no time.
     let is_timed = |&place: &usize| slowest[place] < i64::MAX as u64;
     if let Some(place) = first.filter(is_timed)
         && is_timed(&0)
-        && let Some(us) = call.ask(plan.known, state, |problem| problem.predicted_us())
+        && let Some(expected) = expected
     {
         // Most calls so far were the incumbent's.
         let spent = slowest[0].saturating_mul(contest.calls());
-        state.compare(slowest[place], us, spent);
+        state.compare(slowest[place], expected, spent);
     }
 }
 
@@ -136,6 +137,13 @@ fn take_turn<O: Operation>(
             problem.candidate(turn.candidate)
         });
         plan.choice = choice.because(reason);
+    }
+    // Of this very call: others of its size class may have twice as many bytes, or other parts.
+    if turn.timed
+        && turn.candidate == Candidate::First
+        && let Some(us) = call.ask(plan.known, state, |problem| problem.predicted_us())
+    {
+        contest.expect(us);
     }
     plan.timed = (turn.timed || state.timed()).then_some((class, turn));
 }

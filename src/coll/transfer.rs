@@ -5,7 +5,7 @@
 
 use super::Stop;
 use super::nodes::Over;
-use super::order::{BlockTransfer, Sources, limits, neighbors, staging};
+use super::order::{BlockTransfer, Sources, filling, limits, neighbors, staging};
 use super::room::lacking;
 use super::traffic::Traffic;
 use crate::comm::{Nodes, State};
@@ -104,7 +104,7 @@ impl BlockTransfer<'_> {
             cut,
         );
         let round = self.round();
-        let limits = limits(state, p, &pattern, round);
+        let limits = filling(limits(state, p, &pattern, round), requests, round, state);
         let (parts, message) = (cut.len(), limits.message.min(round + cut.len() as u64));
         let staging = match parts {
             1 => StagingRoom::none(), // a single part lies in a run

@@ -13,7 +13,7 @@ use crate::decide::{self, Choice, Context, Facts, Method, SizeClass};
 use crate::host::{self, Code, Comm, Failure, Host, Mpi, Peer, Probe};
 use crate::learn::Candidate;
 use crate::model::SLOW_NS_PER_KB;
-use crate::network::{self, Known, Network, START};
+use crate::network::{self, Known, Network};
 use crate::report;
 use crate::stats;
 use std::sync::atomic::Ordering::Relaxed;
@@ -108,14 +108,14 @@ impl State {
         (self.max(mpi, private, &mut offers))
             .map_err(|code| Failure::Host(code, "agreeing on the network"))?;
         let agreed = host::with_plain_floats(|| network::agreed(&offers));
-        self.learn(host, &agreed);
-        Ok(())
+        self.learn(host, mpi, private, &agreed)
     }
 
-    /// A call took `nanos` nanoseconds on the slowest rank where so many microseconds were expected, and all calls of
-    /// its size class together took `spent` nanoseconds. If that contradicts what is known of the network, it is
-    /// measured again before the next call. All ranks say the same.
-    pub fn compare(&self, nanos: u64, predicted_us: f64, spent: u64) {
+    /// Calls took `nanos` nanoseconds in the mean on the slowest rank, where the least and the most that was expected
+    /// of one of them are so many microseconds, and all calls of their size class together took `spent` nanoseconds. If
+    /// that contradicts what is known of the network, it is measured again before the next call. All ranks say the
+    /// same.
+    pub fn compare(&self, nanos: u64, expected_us: (f64, f64), spent: u64) {
         let times = self.network.times();
         if times == 0 || !self.config.calibrate || !self.told().lacks(false) {
             return; // nothing was measured, or the user knows better
@@ -123,7 +123,7 @@ impl State {
         let is_contradicted = host::with_plain_floats(|| {
             let alpha_us = self.facts().models(&self.config).0.alpha_us;
             let [measured_us, spent_us] = [nanos, spent].map(|nanos| nanos as f64 / 1e3);
-            network::is_contradicted(measured_us, predicted_us, spent_us, times, alpha_us)
+            network::is_contradicted(measured_us, expected_us, spent_us, times, alpha_us)
         });
         if is_contradicted {
             self.uncalibrated.store(true, Relaxed);
@@ -171,13 +171,20 @@ impl State {
         self.facts.widest > 1 && !self.config.shm
     }
 
-    /// Takes in a rate between nodes, in bytes per second, that long calls showed. The same on all ranks.
+    /// Takes in a rate between nodes, in bytes per second, that long calls showed. The same on all ranks. Collective.
     ///
     /// A higher one than what is known counts at once, for nothing is faster than it can be. A lower one counts half,
     /// because much can make calls slower, above all at their beginning.
-    pub fn learn_rate(&self, host: &Host, rate: u64) {
-        if let Some(measured) = host::with_plain_floats(|| self.other_rate(rate)) {
-            self.learn(host, &measured);
+    pub fn learn_rate(
+        &self,
+        host: &Host,
+        mpi: &Mpi,
+        private: Comm,
+        rate: u64,
+    ) -> Result<(), Failure> {
+        match host::with_plain_floats(|| self.other_rate(rate)) {
+            Some(measured) => self.learn(host, mpi, private, &measured),
+            None => Ok(()),
         }
     }
 
@@ -200,21 +207,31 @@ impl State {
         })
     }
 
-    /// Takes in figures that all ranks of the communicator agree on.
-    fn learn(&self, host: &Host, measured: &Network) {
+    /// Takes in figures that all ranks of the communicator agree on. They are newer than what any of these ranks knows
+    /// from other communicators, so that it counts in later ones. Collective.
+    fn learn(
+        &self,
+        host: &Host,
+        mpi: &Mpi,
+        private: Comm,
+        measured: &Network,
+    ) -> Result<(), Failure> {
+        let mut known = KNOWN.numbers(Some(self.placement));
+        (self.max(mpi, private, &mut known))
+            .map_err(|code| Failure::Host(code, "agreeing on the network"))?;
         host::with_plain_floats(|| {
             let before = self.facts();
-            self.network.renew(measured);
+            self.network.renew(measured, &known);
             KNOWN.join(self.placement, &self.network.numbers());
             self.forget_others(before);
         });
         if self.config.trace && self.rank == 0 {
             let (p, nodes) = (self.facts.p, self.facts.nodes);
-            let figures = self.facts().network.or(&START);
-            let figures = figures.text();
-            let line = format!("network of {p} ranks on {nodes} nodes: {figures} (measured)");
+            let figures = network::origins(&self.told(), &self.network.get());
+            let line = format!("network of {p} ranks on {nodes} nodes: {figures}");
             report::line(host.world_rank(), &line);
         }
+        Ok(())
     }
 }
 

@@ -9,10 +9,10 @@ use crate::decide::{self, Choice, Context, SizeClass};
 use crate::gamma;
 use crate::host::{Code, Comm, Host, Mpi};
 use crate::learn::{Candidate, Contest};
-use crate::network::Network;
+use crate::network::{Network, Placement};
 use crate::records::Concern;
 use crate::report;
-use crate::rules::{self, File, Refusal, Rule, Rules};
+use crate::rules::{self, File, MeasuredOn, Refusal, Rule, Rules};
 use crate::stats;
 use parking_lot::Mutex;
 use std::path::Path;
@@ -150,8 +150,8 @@ pub fn save(host: &Host, mpi: &Mpi) {
             learnt.push(rule);
         }
     }
-    let measured = calibration::KNOWN.of_largest();
-    if learnt.is_empty() && measured.is_empty() {
+    let known = calibration::KNOWN.of_largest();
+    if learnt.is_empty() && known.1.is_empty() {
         return;
     }
     let _alone = rules::alone(path);
@@ -161,10 +161,11 @@ pub fn save(host: &Host, mpi: &Mpi) {
         Err(Refusal::Unreadable(error)) => (File::default(), Some(error.to_string())),
         Err(Refusal::Other(what)) => (File::default(), Some(format!("it {what}"))),
     };
+    let (network, measured_on) = figures(&old, known);
     let mut file = File {
         host: version,
-        // What the rules in use say was not measured.
-        network: network().or(&measured).or(&old.network),
+        network,
+        measured_on,
         gamma_ns_per_kb: gamma::measured().or(&old.gamma_ns_per_kb),
         rules: rules::merged(&learnt, old.rules, Rule::bounds_as),
         made: old.made,
@@ -176,6 +177,23 @@ pub fn save(host: &Host, mpi: &Mpi) {
         let line = format!("cannot write what was learnt to {path}: {why}; it follows here");
         report::line(0, &rules::printable(&line));
         report::block(&file.text());
+    }
+}
+
+/// The figures of the network in a file in place of the `old` one, where so much was measured on these nodes, and where
+/// they were measured. If a user wrote some, in the rules in use or the old file, all of them stay.
+fn figures(old: &File, (nodes, measured): (Placement, Network)) -> (Network, Option<MeasuredOn>) {
+    let set = network();
+    if !set.is_empty() || (old.measured_on.is_none() && !old.network.is_empty()) {
+        return (set.or(&measured).or(&old.network), None);
+    }
+    if measured.is_empty() {
+        return (old.network, old.measured_on.clone());
+    }
+    let on = Some(MeasuredOn::new(nodes));
+    match on == old.measured_on {
+        true => (measured.or(&old.network), on),
+        false => (measured, on),
     }
 }
 

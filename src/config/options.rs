@@ -356,7 +356,7 @@ const OTHERS: &[Opt] = &[
         default: "0",
         scope: Scope::Communicator,
         doc: "Receives posted ahead, and long blocks in flight at the root of a gather or scatter. 0 takes 64, and at \
-              least 2 ceil(log2 p) receives for p ranks.",
+              least 2 ceil(log2 p) receives for p ranks, or up to 1024 that fill a network with much latency.",
     },
     Opt {
         name: "SYNC_FREQ",

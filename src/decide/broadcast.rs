@@ -126,10 +126,24 @@ impl Problem for Broadcast<'_> {
         }
     }
 
+    /// In the blocks that it has, which need not be as many as the model finds best.
     fn predicted_us(&self) -> Option<f64> {
         let Context { facts, config, .. } = self.context;
-        let knows = facts.nodes > 1 && facts.is_known(config);
-        knows.then(|| self.ways().first.1)
+        let Choice::Rondo(method) = self.first() else {
+            return None;
+        };
+        if facts.nodes == 1 || !facts.is_known(config) {
+            return None;
+        }
+        let (form, blocks) = (method.form, method.blocks);
+        let model = model_of(facts, form, config);
+        Some(if method.algorithm == Algorithm::Circulant {
+            model.broadcast_in_us(facts.reach(form, config), self.bytes, blocks)
+        } else if method.algorithm == Algorithm::Relay {
+            model.relay_in_us(facts.members(form), self.bytes, blocks)
+        } else {
+            self.ways().first.1 // down a tree, in a single block
+        })
     }
 
     #[inline]

@@ -6,7 +6,9 @@ use super::problem::{MARGIN, UNKNOWN_RATIO};
 use super::{Choice, Context, Form, Method, Problem, SizeClass, Why};
 use crate::algorithm::{Algorithm, RootedAlgorithm};
 use crate::collective::Collective;
+use crate::config::Config;
 use crate::learn::{Candidate, Prior};
+use crate::model::ASKED_AT_A_TIME;
 
 /// How many times as long as the host Rondo may take where the built-in choice leaves the call to the host.
 const RATIO: f64 = 3.5;
@@ -91,6 +93,14 @@ impl Problem for Rooted<'_> {
     }
 }
 
+/// Long blocks in flight at the root of a gather or scatter.
+pub fn asked_at_a_time(config: &Config) -> u32 {
+    match config.window {
+        0 => ASKED_AT_A_TIME,
+        window => window,
+    }
+}
+
 /// From how many bytes on a block goes straight from or to the root.
 ///
 /// With p ranks, the blocks that a rank passes on are less than p, and it may hold each twice, as it came
@@ -103,11 +113,12 @@ pub fn long_block(context: Context, algorithm: RootedAlgorithm) -> u64 {
         config,
     } = context;
     let gathers = matches!(collective, Collective::Gather | Collective::Gatherv);
+    let asked = gathers.then_some(asked_at_a_time(config));
     let wanted = match algorithm {
         RootedAlgorithm::Linear => 1,
         RootedAlgorithm::Hybrid => config
             .short_msg
-            .unwrap_or_else(|| facts.models(config).0.long_block(facts.p, gathers)),
+            .unwrap_or_else(|| facts.models(config).0.long_block(facts.p, asked)),
         RootedAlgorithm::Adaptive | RootedAlgorithm::Binomial => u64::MAX,
     };
     wanted.min(config.max_tmp_size / (2 * u64::from(facts.p)) + 1)

@@ -51,6 +51,9 @@ const OTHERS: [Candidate; 2] = [Candidate::Second, Candidate::Third];
 /// The time of a rank that timed no call, as ranks exchange times.
 const UNTIMED: u64 = i64::MAX as u64;
 
+/// The least and the most of what nobody expected.
+const NOTHING: [f64; 2] = [f64::INFINITY, f64::NEG_INFINITY];
+
 /// What this rank measured of a candidate.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sample {
@@ -121,6 +124,9 @@ pub struct Contest {
     challenger: Candidate,
     /// What this rank measured in this comparison: the incumbent, the challenger.
     own: [Sample; 2],
+    /// The least and the most microseconds that the model expected of a timed call of Rondo's first way in it. All
+    /// ranks know the same: to keep them rounds nothing, for ranks may round differently.
+    expected: [f64; 2],
     /// The slowest rank's, of each candidate, by the last comparison that came to a verdict; `u64::MAX` if it was in
     /// none.
     agreed: [u64; Candidate::COUNT],
@@ -159,6 +165,7 @@ impl Contest {
             incumbent: prior.default,
             challenger: prior.default,
             own: [Sample::default(); 2],
+            expected: NOTHING,
             agreed: [u64::MAX; Candidate::COUNT],
             due,
             waits: OTHERS.map(wait),
@@ -251,7 +258,7 @@ impl Contest {
         }
         match stage {
             Stage::Glance | Stage::Look if row > 1 && ratio <= CLOSE => {
-                self.own = [Sample::default(); 2];
+                self.forget_calls();
                 self.phase = Phase::Race {
                     challenger: true,
                     left: row,
@@ -406,6 +413,29 @@ impl Contest {
         self.own[usize::from(turn.candidate != self.incumbent)].add(nanos);
     }
 
+    /// Of the call of this turn, which is timed, the model expects so many microseconds, if it is Rondo's first way.
+    pub fn expect(&mut self, us: f64) {
+        let [least, most] = self.expected;
+        self.expected = [least.min(us), most.max(us)];
+    }
+
+    /// The least and the most microseconds that it expected of one of those that are compared now, as far as any are
+    /// Rondo's first way.
+    pub fn expected(&self) -> Option<(f64, f64)> {
+        let [least, most] = self.expected;
+        (least <= most).then_some((least, most))
+    }
+
+    /// What the model says is another thing now.
+    pub(super) fn expect_anew(&mut self) {
+        self.expected = NOTHING;
+    }
+
+    /// Other calls are compared now.
+    fn forget_calls(&mut self) {
+        (self.own, self.expected) = ([Sample::default(); 2], NOTHING);
+    }
+
     /// The comparison is over: what is next?
     fn challenge_again(&mut self, trials: Trials) {
         self.hold_others();
@@ -439,7 +469,7 @@ impl Contest {
             .min_by_key(|&c| self.due[c as usize]);
         let challenger = first.expect("there are some");
         self.challenger = challenger;
-        self.own = [Sample::default(); 2];
+        self.forget_calls();
         (self.next, self.phase) = match self.due[challenger as usize] {
             u64::MAX => (u64::MAX, Phase::Try(Stage::Glance)),
             due => {

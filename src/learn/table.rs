@@ -150,7 +150,8 @@ impl Table {
         }
     }
 
-    /// Forgets the contests for which `is_stale` says so of their collective and the number of their size class.
+    /// The model is another one: forgets the contests for which `is_stale` says so of their collective and the number
+    /// of their size class, and what the model expected of calls in the others.
     pub fn forget(&mut self, mut is_stale: impl FnMut(Collective, u8) -> bool) {
         let old = std::mem::take(&mut self.contests);
         let spent = std::mem::take(&mut self.spent);
@@ -159,7 +160,9 @@ impl Table {
                 if let Some(contest) = usize::from(*place).checked_sub(1) {
                     *place = 0;
                     if !is_stale(collective, class) {
-                        self.contests.push(old[contest].clone());
+                        let mut kept = old[contest].clone();
+                        kept.expect_anew();
+                        self.contests.push(kept);
                         (self.spent).push(spent.get(contest).copied().unwrap_or_default());
                         *place = self.contests.len() as u8;
                     }

@@ -32,6 +32,8 @@ pub struct Call {
     pub radix: u32,
     /// From so many bytes on a block of a gather or scatter goes straight from or to the root.
     pub long_block: u64,
+    /// Long blocks that the root of a gather receives at a time.
+    pub asked_at_a_time: u32,
     /// Nanoseconds to reduce 1024 bytes.
     pub gamma_ns_per_kb: f64,
     /// From so many bytes on the network puts a message into its place: its receiver spends no time on it, and its

@@ -912,3 +912,19 @@ fn blocks_go_through_the_tree_where_asking_for_them_takes_longer() {
         assert_eq!(long(collective, 1000), 1024, "{collective:?}");
     }
 }
+
+/// It asks for as many at a time as the user says: with 4, from 6 ranks on; with 1024, a thousand ranks need not wait.
+#[test]
+fn the_model_knows_how_many_blocks_are_asked_for_at_a_time() {
+    let long = |window, p| {
+        let config = config(|c| {
+            (c.network.alpha_us, c.network.gap_us) = (Some(2000.0), Some(1.0));
+            c.window = window;
+        });
+        let context = gather(apart(p), None, &config).context;
+        long_block(context, RootedAlgorithm::Hybrid)
+    };
+    assert_eq!((long(4, 5), long(4, 6)), (1024, 32 << 10));
+    assert_eq!((long(0, 1000), long(64, 1000)), (32 << 10, 32 << 10));
+    assert_eq!(long(1024, 1000), 1024);
+}

@@ -143,3 +143,33 @@ fn no_algorithm_is_predicted_to_be_much_faster_than_what_auto_decides() {
     }
     assert!(found.is_empty(), "{found:#?}");
 }
+
+/// What a broadcast takes is compared with what the model expects of the blocks that it has: the user's, or as many as
+/// keep them short for the host.
+#[test]
+fn a_broadcast_is_predicted_in_its_blocks() {
+    let us = |eager_bytes, block_bytes| {
+        let network = Network {
+            alpha_us: Some(10.0),
+            gap_us: Some(1.0),
+            beta_ns_per_kb: Some(80.0),
+            ..UNKNOWN
+        };
+        let facts = Facts {
+            network,
+            eager_bytes,
+            ..apart(8)
+        };
+        let config = config(|c| c.block_bytes = block_bytes);
+        let us = broadcast(facts, 1 << 20, &config).predicted_us();
+        us.expect("the network is known")
+    };
+    // A round for each block takes 3 us at the least, and all bytes 82 us.
+    let best = us(1 << 20, 0);
+    assert!((100.0..400.0).contains(&best), "{best}");
+    let short = us(4 << 10, 0);
+    assert!(short > 3.0 * 256.0, "{short}");
+    assert!(us(4 << 10, 1 << 20) < short);
+    let asked = us(1 << 20, 1 << 10);
+    assert!(asked > 3.0 * 1024.0, "{asked}");
+}

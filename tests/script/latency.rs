@@ -2,11 +2,14 @@
 
 use super::*;
 use rondo::engine::{Complete, Engine, Limits, Progress};
+use rondo::flow::Flow;
 use std::collections::{HashMap, VecDeque};
 
 /// Ranks that each send a message a tick, which travels for so many ticks.
 struct World {
     latency: u64,
+    /// Is a send complete when its receiver has answered?
+    is_answered: bool,
     now: u64,
     /// When the messages from one rank to another one arrive, in their order.
     flying: HashMap<(u32, u32), VecDeque<u64>>,
@@ -52,12 +55,17 @@ impl ScriptWire for Wire<'_> {
             self.world.now + self.world.latency,
             self.rank,
         );
+        let answer = if self.world.is_answered {
+            2 * self.world.latency
+        } else {
+            0
+        };
         let own = self.own();
         if own.free > now {
             return Ok(false);
         }
         own.free = now + 1;
-        own.sent.push_back((own.free, own.started));
+        own.sent.push_back((own.free + answer, own.started));
         own.started += 1;
         let pair = self.world.flying.entry((rank, to)).or_default();
         pair.push_back(arrives);
@@ -104,13 +112,19 @@ impl ScriptWire for Wire<'_> {
 
 /// Ticks until all ranks have carried out their scripts.
 fn ticks(scripts: &[Script], latency: u64) -> u64 {
+    ticks_with(scripts, (latency, false), 64)
+}
+
+/// The same with so many messages at a time each way, whose sends are complete after a round trip if that is so.
+fn ticks_with(scripts: &[Script], (latency, is_answered): (u64, bool), messages: u32) -> u64 {
     let limits = Limits {
-        receives: 64,
-        sends: 64,
+        receives: messages,
+        sends: messages,
         message: u64::MAX,
     };
     let mut world = World {
         latency,
+        is_answered,
         now: 0,
         flying: HashMap::new(),
         ranks: vec![Port::default(); scripts.len()],
@@ -153,4 +167,39 @@ fn a_reduction_in_blocks_has_a_latency_for_each_hop_and_not_for_each_round() {
             );
         }
     }
+}
+
+/// Where the MPI library waits for the receiver of each message, so many are under way that they fill the wire: 8 MiB
+/// in a round trip, in messages of 16 KiB.
+#[test]
+fn long_messages_fill_a_wire_that_holds_many() {
+    const BYTES: u64 = 16 << 10;
+    const BLOCKS: u32 = 4000;
+    let mut flow = Flow::default();
+    flow.reserve(64, 1).unwrap();
+    // 1 GiB/s over 4 ms.
+    let rate = f64::from(1 << 30) / 1e6;
+    flow.expect(4000.0, rate);
+    let latency = (4000.0 * rate / BYTES as f64) as u64;
+    let scripts = scripts(2, |script, rank| {
+        script.begin(u64::MAX, repeat_n(1, BLOCKS as usize));
+        reduce(
+            script,
+            0..BLOCKS,
+            &Group::all(2, rank),
+            &Circulant::new(2),
+            0,
+            |_, _| {},
+        );
+    });
+    let least = u64::from(BLOCKS) + latency;
+    let messages = flow.messages(BYTES);
+    let took = ticks_with(&scripts, (latency, true), messages as u32);
+    assert!(
+        10 * took <= 12 * least,
+        "{took} of {least} ticks, {messages} messages"
+    );
+    // On a near one there are no more than there were.
+    flow.expect(2.0, rate);
+    assert!(flow.messages(64) <= 64, "{}", flow.messages(64));
 }

@@ -356,7 +356,8 @@ impl Model {
             (true, _) => self.gap_us.max(link_us) * others.saturating_sub(1) as f64 + link_us,
             (false, placed) => {
                 let root_us = if placed { 0.0 } else { self.root_us() };
-                (others as f64 * (root_us + link_us)).max(self.asked_us(others))
+                (others as f64 * (root_us + link_us))
+                    .max(self.asked_us(others, call.asked_at_a_time))
             }
         };
         Prediction {

@@ -7,7 +7,7 @@ use rondo::collective::{Collective, Family};
 use rondo::config::Config;
 use rondo::decide::{
     AllBroadcast, Barrier, Broadcast, Choice, Context, Facts, Form, Method, OperatorProperties,
-    Problem, Reduction, Rooted, TotalExchange, long_block, model_of, shape,
+    Problem, Reduction, Rooted, TotalExchange, asked_at_a_time, long_block, model_of, shape,
 };
 use rondo::model::{Call, Model, Prediction, Reach};
 use rondo::network::Network;
@@ -168,6 +168,7 @@ impl Question<'_> {
                 }
                 _ => u64::MAX,
             },
+            asked_at_a_time: asked_at_a_time(self.config),
             gamma_ns_per_kb: self.gamma_ns_per_kb,
             placed_bytes: self.placed_bytes,
             copies_free: self.copies_free,
