@@ -181,5 +181,7 @@ fn header() {
     // What Rust has under this heading is said of arguments; C has no such heading.
     let header = String::from_utf8(header).expect("the source is text");
     let header = header.replace(" # Safety\n", "");
+    // C of 1990 has no comments of this kind.
+    let header = header.replace("// __cplusplus", "/* __cplusplus */");
     std::fs::write(profile.join("rondo.h"), header).expect("the build directory is writable");
 }

@@ -7,7 +7,7 @@
 
 #ifdef __cplusplus
 extern "C" {
-#endif // __cplusplus
+#endif /* __cplusplus */
 
 /*
  Version of Rondo, such as "0.2.0". Never NULL; not to be freed.
@@ -68,6 +68,6 @@ int rondo_schedule(int p, int rank, int *skips, int *recv, int *send);
 
 #ifdef __cplusplus
 }  // extern "C"
-#endif  // __cplusplus
+#endif  /* __cplusplus */
 
 #endif  /* RONDO_H */

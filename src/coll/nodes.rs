@@ -167,10 +167,11 @@ impl Over<'_> {
             requests
                 .reserve(&limits, neighbors(n, &pattern), room)
                 .map_err(lacking)?;
-            if let Some(root) = transfer.sources.root() {
-                let senders = neighbors(n, &pattern).saturating_mul(state.widest());
-                (requests.flow).lean_on(root, senders.min(state.p() - 1));
-            }
+        }
+        // Ranks that lead in no lane of this call are told as well: they lead where they are the root.
+        if let Some(root) = transfer.sources.root() {
+            let senders = neighbors(n, &pattern).saturating_mul(state.widest());
+            (requests.flow).lean_on(root, senders.min(state.p() - 1));
         }
         Ok(Leading {
             lane: lane.map(|lane| (lane, self.lanes)),

@@ -322,6 +322,7 @@ fn each_operator_has_rows_and_every_answer_is_right() {
                 ("ordered", "ordered"),
             ];
             let found = of("allreduce", 40);
+            assert_eq!(found.len(), expected.len(), "{mpi} {more}");
             for ((op, by), expected) in found.into_iter().zip(expected) {
                 assert_eq!(op, Some(expected.0), "{mpi} {more}");
                 assert_eq!(

@@ -117,6 +117,15 @@ fn page() -> String {
         "What RONDO_RULES, RONDO_LEARN and RONDO_STATS name. It writes no other file, except for 'rondo check'.",
     )]);
     page.control("SH", ["SEE ALSO"]);
-    page.text([bold("rondo"), roman("(1), "), bold("mpirun"), roman("(1)")]);
+    page.text([
+        bold("rondo"),
+        roman("(1), "),
+        bold("rondo-run"),
+        roman("(1), "),
+        bold("rondo-check"),
+        roman("(1), "),
+        bold("mpirun"),
+        roman("(1)"),
+    ]);
     page.to_roff()
 }

@@ -153,7 +153,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(path) = &args.plot {
         let curves = curves(args, &rows(&drawn), over_ranks, &network);
         if curves.all.is_empty() {
-            return Err(Failure::Failed(
+            return Err(Failure::Usage(
                 "the model predicts nothing that could be drawn".into(),
             ));
         }
