@@ -1,11 +1,12 @@
 /* What the first calls on new communicators take: a program that makes many, and has a few calls on each.
  *
- *   communicators [-s] CALLS [BYTES [COMMUNICATORS]]
+ *   communicators [-s | -d] CALLS [BYTES [COMMUNICATORS]]
  *
  * Every communicator is a duplicate of MPI_COMM_WORLD, and is freed before the next one is made. CALLS calls are timed
- * on each, of MPI_Allgather with BYTES bytes of all ranks together (80), or of sums of BYTES bytes of integers by
- * MPI_Allreduce with -s. Run it without Rondo and with it preloaded. The figures are microseconds of a communicator on
- * the slowest rank: the median of all calls on it, with the barrier of the MPI library behind them, and the mean.
+ * on each, of MPI_Allgather with BYTES bytes of all ranks together (80), or of sums of BYTES bytes by MPI_Allreduce, of
+ * integers with -s and of doubles with -d. Run it without Rondo and with it preloaded. The figures are microseconds of
+ * a communicator on the slowest rank: the median of all calls on it, with the barrier of the MPI library behind them,
+ * and the mean.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@ static int ascending(const void *a, const void *b) {
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
-    int rank, p, sums = argc > 1 && !strcmp(argv[1], "-s");
+    int doubles = argc > 1 && !strcmp(argv[1], "-d");
+    int rank, p, sums = doubles || (argc > 1 && !strcmp(argv[1], "-s"));
     char **of = argv + sums;
     int calls = argc - sums > 1 ? atoi(of[1]) : 1, bytes = argc - sums > 2 ? atoi(of[2]) : 80;
     int communicators = argc - sums > 3 ? atoi(of[3]) : 200;
@@ -34,7 +36,8 @@ int main(int argc, char **argv) {
         PMPI_Barrier(MPI_COMM_WORLD);
         double start = MPI_Wtime();
         for (int call = 0; call < calls; call++) {
-            if (sums) MPI_Allreduce(own, all, bytes / 4, MPI_INT, MPI_SUM, comm);
+            if (doubles) MPI_Allreduce(own, all, bytes / 8, MPI_DOUBLE, MPI_SUM, comm);
+            else if (sums) MPI_Allreduce(own, all, bytes / 4, MPI_INT, MPI_SUM, comm);
             else MPI_Allgather(own, bytes / p, MPI_BYTE, all, bytes / p, MPI_BYTE, comm);
         }
         PMPI_Barrier(MPI_COMM_WORLD);

@@ -8,6 +8,7 @@ mod alltoall;
 mod barrier;
 mod bcast;
 mod crowd;
+mod forward;
 mod hints;
 mod nodes;
 mod order;
@@ -25,17 +26,17 @@ mod writing;
 use crate::collective::Collective;
 use crate::comm::{self, Figures, Lookup, State, Work};
 pub use crate::comm::{figure, give_rules};
-use crate::config::StatsFormat;
 pub use crate::decide::Why;
-use crate::decide::{Choice, Context, Method, Problem};
+use crate::decide::{self, Choice, Context, Method, Problem};
 use crate::host::{self, Abi, Call, Code, Comm, Failure, Host, Mpi};
 use crate::learn::Turn;
 use crate::report;
 use crate::stats;
-use std::cell::Cell;
+use select::Open;
 use std::ffi::c_int;
 use std::time::Instant;
 
+pub use forward::forward;
 pub use hints::hint;
 
 /// A call of a collective that Rondo takes over.
@@ -56,9 +57,16 @@ pub trait Operation: Call {
     /// What the rules of its family say where all ranks know so many bytes, if any.
     #[inline]
     fn decide(&self, known: Option<u64>, state: &State) -> Plan {
-        let choice = self.ask(known, state, |problem| problem.choose());
+        let (choice, open) = match decide::hosts_anyway(state.config(), state.p(), known) {
+            Some(why) => (Choice::Host(why), None),
+            None => self.ask(known, state, |problem| {
+                let choice = problem.choose();
+                (choice, select::may_change(&problem, choice, state))
+            }),
+        };
         Plan {
             known,
+            open,
             ..Plan::new(choice, known.unwrap_or(0))
         }
     }
@@ -119,6 +127,8 @@ pub struct Plan {
     bytes: u64,
     /// The bytes of the message, or of every rank's block, if all ranks know them.
     known: Option<u64>,
+    /// What may be said otherwise of it than the built-in choice does.
+    open: Option<Open>,
     /// Is it the host's, because the network has not been measured yet?
     is_early: bool,
     /// Of which size class it is and who has it, if its time counts in a comparison, or in the statistics of those.
@@ -131,6 +141,7 @@ impl Plan {
             choice,
             bytes,
             known: None,
+            open: None,
             is_early: false,
             timed: None,
         }
@@ -192,13 +203,15 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         .family()
         .reduces()
         .then(|| state.config().reproducible);
-    let plan = match state.closed() {
+    let mut plan = match state.closed() {
         Some(why) => passed_on(why, mpi, state, call),
-        None => match decide(host, mpi, state, call, &mut start) {
-            Ok(plan) => plan,
-            Err(code) => return code.get(),
-        },
+        None => plan(mpi, state, call),
     };
+    if state.closed().is_none()
+        && let Err(code) = decide(&mut plan, host, mpi, state, call, &mut start)
+    {
+        return code.get();
+    }
     if traces {
         state.trace(host, call.collective(), plan.choice, plan.bytes);
     }
@@ -221,13 +234,13 @@ pub fn call<O: Operation>(call: &O) -> c_int {
 /// Who is to carry a call out, and how. What has to be measured of the network first is not part of the call's time.
 #[inline]
 fn decide<O: Operation>(
+    plan: &mut Plan,
     host: &Host,
     mpi: &Mpi,
     state: &State,
     call: &O,
     start: &mut Option<Instant>,
-) -> Result<Plan, Code> {
-    let mut plan = plan(mpi, state, call);
+) -> Result<(), Code> {
     // A call that is invalid on this rank is no call on the others. What is the host's whatever the network is needs no
     // figures.
     let is_rondos = matches!(plan.choice, Choice::Rondo { .. });
@@ -238,13 +251,12 @@ fn decide<O: Operation>(
             Figures::Missing => {
                 calibrate(host, mpi, state, call)?;
                 *start = state.timed().then(Instant::now);
-                plan = self::plan(mpi, state, call);
+                *plan = self::plan(mpi, state, call);
             }
             Figures::Later => plan.is_early = !is_rondos,
         }
     }
-    select::select(&mut plan, host, mpi, state, call)?;
-    Ok(plan)
+    select::select(plan, host, mpi, state, call)
 }
 
 /// The library was loaded.
@@ -296,51 +308,6 @@ pub fn free(handle: impl FnOnce(&Mpi) -> Option<Comm>, next: impl FnOnce() -> c_
         Some((mpi, comm)) => comm::while_freed(mpi, comm, next),
         None => next(),
     }
-}
-
-thread_local! {
-    /// Is this thread in a call that is forwarded?
-    static FORWARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// A call that is forwarded, until it ends, be it by an exception.
-struct Forwarding;
-
-impl Drop for Forwarding {
-    fn drop(&mut self) {
-        FORWARDED.set(false);
-    }
-}
-
-/// Counts a call that is never Rondo's and has `next` carry it out. A profiler that comes next may come back by the
-/// other name: that is still the same call.
-pub fn forward(collective: Collective, why: Why, next: impl FnOnce() -> c_int) -> c_int {
-    if FORWARDED.replace(true) {
-        return next();
-    }
-    let forwarding = Forwarding;
-    let choice = Choice::Host(why);
-    stats::count(collective, choice, 0);
-    let host = host::host();
-    let up = match host.mpi() {
-        Ok(mpi) if mpi.world_is_up() => true,
-        Ok(_) => {
-            comm::called_with_sessions();
-            false
-        }
-        Err(_) => {
-            comm::process(host); // says so, once
-            false
-        }
-    };
-    let timed = up && comm::process(host).stats.format != StatsFormat::Off;
-    let start = timed.then(Instant::now);
-    let code = next();
-    if let Some(start) = start {
-        stats::add_time(collective, choice, start.elapsed());
-    }
-    drop(forwarding);
-    code
 }
 
 #[inline]

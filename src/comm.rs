@@ -378,9 +378,9 @@ impl State {
         may_get && self.short.load(Relaxed) < FEW_CALLS
     }
 
-    /// Counts a short reduction or a barrier without a private communicator.
-    pub fn count_short(&self) {
-        self.short.fetch_add(1, Relaxed);
+    /// Counts a reduction or a barrier without a private communicator as so many short ones.
+    pub fn count_short(&self, calls: u32) {
+        self.short.fetch_add(calls, Relaxed);
     }
 
     /// Are calls timed?

@@ -18,7 +18,7 @@ pub use allbroadcast::AllBroadcast;
 pub use barrier::Barrier;
 pub use broadcast::Broadcast;
 pub use choice::{Choice, Form, Method, Why};
-pub use problem::{Context, Problem, SET_UP_US, typical};
+pub use problem::{Context, Problem, SET_UP_US, hosts_anyway, typical};
 pub use reduction::{OperatorProperties, Reduction, SLOT_UNIT_MAX};
 pub use rooted::{Rooted, asked_at_a_time, long_block};
 pub use size_class::SizeClass;

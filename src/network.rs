@@ -8,7 +8,7 @@
 use crate::model::Model;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// How many figures there are.
@@ -58,6 +58,14 @@ pub const START: Network = Network {
 /// who measured it knew. So what was measured last counts, of equally new figures the largest, and all ranks know the
 /// same.
 pub type Numbers = [i64; FIGURES];
+
+/// The numbers where nothing is known.
+const NOTHING: Numbers = [i64::MIN; FIGURES];
+
+/// Of each figure what was measured last.
+fn newest(numbers: Numbers, others: &Numbers) -> Numbers {
+    std::array::from_fn(|i| numbers[i].max(others[i]))
+}
 
 /// The bit from which on a number says how often its figure was measured. No figure reaches it.
 const AGE: u32 = 50;
@@ -313,7 +321,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The figures of several placements: those of a rack are not those of a job over racks.
 #[derive(Debug)]
-pub struct Known(Mutex<Vec<(Placement, Shared)>>);
+pub struct Known(Mutex<Vec<(Placement, Numbers)>>);
 
 impl Known {
     /// Nothing known.
@@ -324,14 +332,12 @@ impl Known {
     /// What is known of this placement. Of a single node, and where nobody knows which nodes these are, it is what is
     /// known of any.
     pub fn numbers(&self, placement: Option<Placement>) -> Numbers {
-        let found = Shared::new();
         let only = placement.filter(|placement| placement.nodes > 1);
-        for (known, figures) in self.0.lock().iter() {
-            if only.is_none_or(|only| only == *known) {
-                found.join(&figures.numbers());
-            }
-        }
-        found.numbers()
+        let all = self.0.lock();
+        let found = all
+            .iter()
+            .filter(|(known, _)| only.is_none_or(|only| only == *known));
+        found.fold(NOTHING, |found, (_, numbers)| newest(found, numbers))
     }
 
     /// This is known of a placement too. If there are many, the one of the fewest nodes that is known longest is
@@ -344,10 +350,10 @@ impl Known {
                 let smallest = (0..PLACEMENTS).min_by_key(|&i| all[i].0.nodes);
                 all.remove(smallest.expect("there are some"));
             }
-            all.push((placement, Shared::new()));
+            all.push((placement, NOTHING));
             all.len() - 1
         });
-        all[place].1.join(numbers);
+        all[place].1 = newest(all[place].1, numbers);
     }
 
     /// What is known of the placement of the most nodes, and which it is. Nothing if another thread holds the lock for
@@ -358,8 +364,8 @@ impl Known {
             .iter()
             .flat_map(|all| all.iter())
             .max_by_key(|(placement, _)| placement.nodes);
-        largest.map_or(Default::default(), |(placement, figures)| {
-            (*placement, figures.get())
+        largest.map_or(Default::default(), |(placement, numbers)| {
+            (*placement, Network::from_numbers(*numbers))
         })
     }
 }
@@ -372,52 +378,74 @@ impl Default for Known {
 
 /// Figures that all threads may read, and whoever measures writes.
 #[derive(Debug)]
-pub struct Shared([AtomicI64; FIGURES]);
+pub struct Shared {
+    numbers: [AtomicI64; FIGURES],
+    /// The bits of the figures that the numbers are, not a number where nothing is known. Every call asks for them, so
+    /// they are not worked out each time.
+    figures: [AtomicU64; FIGURES],
+}
 
 impl Shared {
     /// Nothing known.
     pub const fn new() -> Shared {
-        Shared([const { AtomicI64::new(i64::MIN) }; FIGURES])
+        Shared {
+            numbers: [const { AtomicI64::new(i64::MIN) }; FIGURES],
+            figures: [const { AtomicU64::new(f64::NAN.to_bits()) }; FIGURES],
+        }
     }
 
     /// What is known.
     #[inline]
     pub fn get(&self) -> Network {
-        Network::from_numbers(self.numbers())
+        let bits = self.figures.each_ref().map(|bits| bits.load(Relaxed));
+        let figure = |bits| Some(f64::from_bits(bits)).filter(|figure| !figure.is_nan());
+        Network::of(bits.map(figure))
     }
 
     /// The same as numbers.
     pub fn numbers(&self) -> Numbers {
-        std::array::from_fn(|i| self.0[i].load(Relaxed))
+        self.numbers.each_ref().map(|number| number.load(Relaxed))
+    }
+
+    /// Works out what figures the numbers are.
+    fn work_out(&self) {
+        let network = Network::from_numbers(self.numbers());
+        for (bits, figure) in self.figures.iter().zip(network.figures()) {
+            bits.store(figure.unwrap_or(f64::NAN).to_bits(), Relaxed);
+        }
     }
 
     /// How often the latency between nodes was measured.
     pub fn times(&self) -> u32 {
-        (self.0[0].load(Relaxed).max(0) >> AGE) as u32
+        (self.numbers[0].load(Relaxed).max(0) >> AGE) as u32
     }
 
     /// The ranks of a communicator agreed on that.
     pub fn set(&self, numbers: &Numbers) {
-        for (number, &new) in self.0.iter().zip(numbers) {
+        for (number, &new) in self.numbers.iter().zip(numbers) {
             number.store(new, Relaxed);
         }
+        self.work_out();
     }
 
     /// This is known too. Of each figure what was measured last counts.
     pub fn join(&self, numbers: &Numbers) {
-        for (number, &new) in self.0.iter().zip(numbers) {
+        for (number, &new) in self.numbers.iter().zip(numbers) {
             number.fetch_max(new, Relaxed);
         }
+        self.work_out();
     }
 
     /// These figures were measured just now, by ranks that know such numbers between them: they are newer than these.
     pub fn renew(&self, measured: &Network, known: &Numbers) {
-        for ((number, new), known) in self.0.iter().zip(measured.numbers()).zip(known) {
+        let all = self.numbers.iter().zip(measured.numbers()).zip(known);
+        for ((number, new), known) in all {
             if new >= 0 {
                 let age = (number.load(Relaxed).max(*known).max(0) >> AGE) + 1;
                 number.store(age.min(AGE_MAX) << AGE | new, Relaxed);
             }
         }
+        self.work_out();
     }
 }
 

@@ -57,7 +57,7 @@ impl Operation for Barrier {
         state: &State,
     ) -> Result<Choice, Stop> {
         if self.is_provisional(plan, state) {
-            state.count_short();
+            state.count_short(1);
             return Err(Stop::Host(Why::SetUp));
         }
         let private = private(mpi, state)?;

@@ -86,7 +86,9 @@ impl Operation for Reduction {
     }
 
     fn is_provisional(&self, plan: &Plan, state: &State) -> bool {
-        state.is_new() && self.is_short_over_nodes(plan, state)
+        let is_short =
+            || self.is_short_over_nodes(plan, state) || self.is_short_on_node(plan, state);
+        state.is_new() && is_short()
     }
 
     fn waits_for_program(&self) -> bool {
@@ -380,6 +382,9 @@ impl Reduction {
     }
 }
 
+/// A longer reduction on one node, before there is a ring, counts as so many short ones.
+const LONG_CALL: u32 = 4;
+
 /// Short reductions on a new communicator.
 impl Reduction {
     /// Is this a short reduction that is Rondo's by the built-in choice? Which of two ways with the same bits it goes
@@ -420,6 +425,26 @@ impl Reduction {
         is_short && facts.nodes > 1 && self.known_operator().is_some_and(|op| op.built_in)
     }
 
+    /// The same on one node, for a few calls: there the ring takes longer to make than many of them.
+    fn is_short_on_node(&self, plan: &Plan, state: &State) -> bool {
+        let Choice::Rondo(Method {
+            algorithm: Algorithm::Gather | Algorithm::Halving,
+            form: Form::Nodes { .. },
+            why: Why::Auto,
+            ..
+        }) = plan.choice
+        else {
+            return false;
+        };
+        state.facts().nodes == 1
+            && self.reducing() == Reducing::All
+            && !self.is_exact()
+            && self.known_operator().is_some_and(|op| op.built_in)
+            && self.ask(Some(plan.bytes), state, |problem| {
+                problem.is_short_at_first()
+            })
+    }
+
     /// Are the bits the same in every order?
     pub(super) fn is_exact(&self) -> bool {
         self.known_operator().is_some_and(|op| op.exact)
@@ -430,14 +455,20 @@ impl Reduction {
     fn without_private(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
         // Nobody looks at buffers first: what is wrong with them is this rank's matter, and all must count alike.
         if self.is_exact() {
-            state.count_short();
+            state.count_short(1);
             return Err(Stop::Host(Why::SetUp));
         }
         debug_assert!(self.which() == ReductionOp::Allreduce);
+        let calls = match self.ask(Some(plan.bytes), state, |problem| {
+            problem.is_short_for_all()
+        }) {
+            true => 1,
+            false => LONG_CALL,
+        };
         let comm = mpi.own_self().unwrap_or(state.comm());
         let found = self.operands(mpi, comm, true);
         let (operands, buffers) = found.ok_or(Stop::Host(Why::Invalid))?;
-        state.count_short();
+        state.count_short(calls);
         let topology = state.topology();
         let total = self.total(topology.p()).ok_or(Stop::Host(Why::Invalid))?;
         // No lock is held while the host gathers: it may call the communicator's error handler.

@@ -14,6 +14,36 @@ use crate::report;
 use std::ffi::c_int;
 use std::time::Instant;
 
+/// A built-in choice that rules or measurement may replace.
+#[derive(Clone, Copy)]
+pub(super) struct Open {
+    /// The number of the call's size class.
+    class: u8,
+    /// Who has the calls of that class by the built-in choice.
+    default: Candidate,
+    /// Can it be measured who is fastest?
+    is_learnable: bool,
+    /// Bytes that the host has to take for that, if all ranks know them.
+    bytes: Option<u64>,
+}
+
+/// May rules or measurement replace the built-in choice for a call?
+#[inline]
+pub(super) fn may_change(problem: &impl Problem, choice: Choice, state: &State) -> Option<Open> {
+    // Where time is simulated, clocks show nothing.
+    let learns = state.config().learn.on && !Abi::BUILT.is_simulated();
+    if !choice.is_open() || !learns && state.rules().is_empty() {
+        return None;
+    }
+    let (class, default) = problem.size_class(choice)?;
+    Some(Open {
+        class: class.number(),
+        default,
+        is_learnable: learns && problem.learns(choice),
+        bytes: problem.bytes(),
+    })
+}
+
 /// Replaces the built-in choice by what a file of rules says, or by what was measured to be better or is to be
 /// measured.
 #[inline]
@@ -24,33 +54,20 @@ pub(super) fn select<O: Operation>(
     state: &State,
     call: &O,
 ) -> Result<(), Code> {
-    let config = state.config();
-    // Where time is simulated, clocks show nothing.
-    let learns = config.learn.on && !Abi::BUILT.is_simulated();
-    if !learns && state.rules().is_empty() {
-        return Ok(());
-    }
-    let choice = plan.choice;
-    if !choice.is_open() {
-        return Ok(());
-    }
-    let asked = call.ask(plan.known, state, |problem| {
-        let class = problem.size_class(choice);
-        // The host may not even take a count of that many.
-        let is_hosts = problem.bytes().is_none_or(|bytes| mpi.takes(bytes));
-        class.map(|class| (class, is_hosts && problem.learns(choice)))
-    });
-    let Some(((class, default), is_learnable)) = asked else {
+    let Some(open) = plan.open else {
         return Ok(());
     };
-    let class = class.number();
+    let Open { class, default, .. } = open;
+    // The host may not even take a count of that many.
+    let is_learnable = open.is_learnable && open.bytes.is_none_or(|bytes| mpi.takes(bytes));
+    let choice = plan.choice;
     let collective = call.collective();
     if let Some(ruling) = state.ruling(collective, plan.known) {
         plan.choice = call.ask(plan.known, state, |problem| problem.ruled(ruling));
         return Ok(());
     }
     let is_provisional = plan.is_early || call.is_provisional(plan, state);
-    if !learns || !is_learnable || state.is_futile() || is_provisional {
+    if !is_learnable || state.is_futile() || is_provisional {
         return Ok(());
     }
     let mut learnt = state.learnt.lock();
@@ -145,7 +162,9 @@ fn take_turn<O: Operation>(
     {
         contest.expect(us);
     }
-    plan.timed = (turn.timed || state.timed()).then_some((class, turn));
+    if turn.timed || state.timed() {
+        plan.timed = Some((class, turn));
+    }
 }
 
 /// How many calls measurements may take.

@@ -86,7 +86,11 @@ impl Inside<'_> {
         trees: &[Tree],
         wants: &[Want],
     ) -> Result<(), Stop> {
-        let (groups, begin) = self.groups(Groups::striped, elements);
+        let striped = match vectors.operands.calls_program() {
+            true => Groups::striped_for_calls,
+            false => Groups::striped,
+        };
+        let (groups, begin) = self.groups(striped, elements);
         let reduction = SlotReduction::new(groups, begin, self.me(), trees, wants);
         self.run(begin, vectors, reduction)
     }

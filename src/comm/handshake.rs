@@ -174,12 +174,15 @@ impl State {
         // order of sums, which follows from the options' figures, may not follow from them.
         let ruled = host::with_plain_floats(|| rules.network());
         self.ruled = (!ruled.is_empty()).then(|| Box::new(ruled));
-        self.network.set(&numbers);
-        if let Some(numbers) = rules.measured(self.placement) {
-            // By an earlier job; all ranks have the rules. Calls that contradict it have it measured again.
-            self.network.join(&numbers);
-            KNOWN.join(self.placement, &numbers);
-        }
+        let measured = rules.measured(self.placement);
+        host::with_plain_floats(|| {
+            self.network.set(&numbers);
+            if let Some(numbers) = &measured {
+                // By an earlier job; all ranks have the rules. Calls that contradict it have it measured again.
+                self.network.join(numbers);
+                KNOWN.join(self.placement, numbers);
+            }
+        });
         let lacks = self.facts().network.lacks(self.sends_inside_nodes());
         // In one node there are few messages, and all of them are short.
         self.uncalibrated = (self.config.calibrate && self.facts.nodes > 1 && lacks).into();

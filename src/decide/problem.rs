@@ -235,19 +235,24 @@ pub(super) fn ruled<P: Problem + ?Sized>(call: &P, ruling: Ruling) -> Choice {
     }
 }
 
+/// Why the host has a call among `p` ranks, of `bytes` bytes if all ranks know them, whatever the network is.
+#[inline]
+pub fn hosts_anyway(config: &Config, p: u32, bytes: Option<u64>) -> Option<Why> {
+    match bytes {
+        _ if !config.enabled => Some(Why::Off),
+        _ if p < 3 => Some(Why::FewRanks),
+        Some(0) => Some(Why::Empty),
+        Some(_) | None => None,
+    }
+}
+
 /// Decides a call by what all families have in common.
 pub(super) fn choose<P: Problem + ?Sized>(call: &P) -> Choice {
     let Context { facts, config, .. } = call.context();
     let wish = call.context().wish();
     let fewest = || (call.context().collective.family()).least_ranks();
-    if !config.enabled {
-        return Choice::Host(Why::Off);
-    }
-    if facts.p < 3 {
-        return Choice::Host(Why::FewRanks);
-    }
-    if call.bytes() == Some(0) {
-        return Choice::Host(Why::Empty);
+    if let Some(why) = hosts_anyway(config, facts.p, call.bytes()) {
+        return Choice::Host(why);
     }
     match wish.setting {
         Setting::Host => Choice::Host(Why::Configured),

@@ -31,6 +31,11 @@ const GATHER_BYTES: u64 = 64 << 10;
 /// communicator without which it must.
 const GATHER_JOINS: u64 = 4096;
 
+/// The same for the first calls on a communicator whose ranks share a node, in bytes and operands: each of these calls
+/// takes a small part of the time that it takes to make the ring.
+const FIRST_BYTES: u64 = 1 << 20;
+const FIRST_JOINS: u64 = 16 << 10;
+
 /// Where halving is the choice, the fullest messages of its rounds have together no more than so many times the bytes
 /// of the vector. With equal parts they have about as many.
 const UNEVEN: u64 = 2;
@@ -154,6 +159,16 @@ impl Reduction<'_> {
         let p = u64::from(self.context.facts.p);
         let joins = self.elements().min(p).saturating_mul(p);
         self.is_short() && self.bytes.saturating_mul(p) <= GATHER_BYTES && joins <= GATHER_JOINS
+    }
+
+    /// The same on one node, for the first calls on a communicator. A ring gives the same bits then.
+    pub fn is_short_at_first(&self) -> bool {
+        let Context { facts, .. } = self.context;
+        let p = u64::from(facts.p);
+        facts.nodes == 1
+            && !self.is_ordered()
+            && self.bytes.saturating_mul(p) <= FIRST_BYTES
+            && self.elements().min(p).saturating_mul(p) <= FIRST_JOINS
     }
 
     /// Elements of a vector.

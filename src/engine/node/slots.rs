@@ -68,6 +68,8 @@ pub struct Groups {
     piece: u64,
     /// Groups that lie in the ring at a time.
     lap: u64,
+    /// Is a piece joined at once?
+    whole: bool,
     capacity: u64,
 }
 
@@ -75,18 +77,36 @@ impl Groups {
     /// For a [`SlotExchange`] of parts, the longest of which has so many elements of `unit` bytes each, among `ranks`
     /// ranks, in a ring of `capacity` bytes, which has room for an element of every rank.
     pub fn new(ranks: u32, unit: u64, elements: u64, capacity: u64) -> Groups {
-        Groups::with_stripes(ranks, unit, elements, capacity, 1)
+        Groups::with_stripes((ranks, 1), (unit, elements), capacity, (GROUPS, SLOT_BYTES))
     }
 
     /// For a [`SlotReduction`] of vectors of so many elements. Otherwise as for [`Groups::new`].
     pub fn striped(ranks: u32, unit: u64, elements: u64, capacity: u64) -> Groups {
-        Groups::with_stripes(ranks, unit, elements, capacity, ranks)
+        let stripes = (ranks, ranks);
+        Groups::with_stripes(stripes, (unit, elements), capacity, (GROUPS, SLOT_BYTES))
     }
 
-    fn with_stripes(ranks: u32, unit: u64, elements: u64, capacity: u64, stripes: u32) -> Groups {
+    /// The same where each join calls a function of the program's, which may take long to begin: in groups as large as
+    /// the ring allows, with pieces that are joined at once.
+    pub fn striped_for_calls(ranks: u32, unit: u64, elements: u64, capacity: u64) -> Groups {
+        let stripes = (ranks, ranks);
+        Groups {
+            whole: true,
+            ..Groups::with_stripes(stripes, (unit, elements), capacity, (1, u64::MAX))
+        }
+    }
+
+    /// For so many ranks and stripes, in slots of so many bytes at the most, so many groups of which the ring has room
+    /// for.
+    fn with_stripes(
+        (ranks, stripes): (u32, u32),
+        (unit, elements): (u64, u64),
+        capacity: u64,
+        (laps, slot_bytes): (u64, u64),
+    ) -> Groups {
         let slots = u64::from(ranks.max(1));
-        let room = (capacity / GROUPS / slots / LINE * LINE).saturating_sub(LINE);
-        let most = (room.min(SLOT_BYTES) / unit.max(1)).max(1);
+        let room = (capacity / laps / slots / LINE * LINE).saturating_sub(LINE);
+        let most = (room.min(slot_bytes) / unit.max(1)).max(1);
         // Whole cache lines, so that no two ranks write to one. Where slots are short, some ranks join nothing.
         let line = line_of(unit);
         let stripes = u64::from(stripes).clamp(1, (most / line).max(1));
@@ -103,9 +123,10 @@ impl Groups {
                 .min(elements.div_ceil(stripes).next_multiple_of(line))
                 .max(1),
             lap: 1,
+            whole: false,
             capacity,
         };
-        let lap = (capacity / groups.bytes()).clamp(1, GROUPS);
+        let lap = (capacity / groups.bytes()).clamp(1, laps);
         Groups { lap, ..groups }
     }
 
@@ -353,10 +374,13 @@ impl<'a> SlotReduction<'a> {
         slots.begin_joins((piece.end - piece.start) * groups.unit * joins);
         // So few elements at a time that those of all ranks stay in the nearest cache.
         let near = NEAR_BYTES / u64::from(ranks) / groups.unit.max(1) / line * line;
-        let near = near.max(line);
+        let near = match groups.whole {
+            true => u64::MAX,
+            false => near.max(line),
+        };
         let mut from = piece.start;
         while from < piece.end {
-            let end = (from + near).min(piece.end);
+            let end = from.saturating_add(near).min(piece.end);
             self.parts(from..end, |part, fold| {
                 let at = |rank| {
                     let slot = groups.slot(self.begin, self.joined, rank);

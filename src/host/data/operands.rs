@@ -7,7 +7,7 @@ use super::elements::{Chunk, Made, self_message};
 use super::layout::Layout;
 use super::lent::Lent;
 use super::memory;
-use crate::gamma::{self, PIECE_BYTES};
+use crate::gamma::{self, Class, PIECE_BYTES};
 use crate::host::library::abi::{Abi, RawHandle};
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
@@ -508,6 +508,16 @@ impl<'a> Operands<'a> {
         }
     }
 
+    /// Does the program's own function join them?
+    pub fn calls_program(&self) -> bool {
+        self.class() == Class::User
+    }
+
+    fn class(&self) -> Class {
+        self.mpi
+            .operator_class(self.op, self.datatype, self.kernel.is_some())
+    }
+
     /// So many bytes are to be joined: the time is taken if they are many. (Where time is simulated, it stands still.)
     pub(in crate::host) fn begin_joins(&self, bytes: u64) -> Option<Joins> {
         let is_timed = bytes >= PIECE_BYTES && !Abi::BUILT.is_simulated();
@@ -521,10 +531,7 @@ impl<'a> Operands<'a> {
     pub(in crate::host) fn end_joins(&self, joins: Option<Joins>) {
         if let Some(Joins { bytes, begin }) = joins {
             let nanos = begin.elapsed().as_nanos() as u64;
-            let class = self
-                .mpi
-                .operator_class(self.op, self.datatype, self.kernel.is_some());
-            gamma::add(class, bytes, nanos);
+            gamma::add(self.class(), bytes, nanos);
         }
     }
 }

@@ -245,9 +245,16 @@ impl Requests {
                 true => None,
                 false => first_message(mpi, comm, Some(from))?,
             };
-            if first.is_some_and(|message| message.MPI_TAG != receive.tag) {
-                message.take_back(mpi)?;
-                receive.doubted = true;
+            if first.is_none_or(|message| message.MPI_TAG == receive.tag) {
+                continue;
+            }
+            // The search for messages may have brought this one as well.
+            match peek(mpi, message)? {
+                Some(status) => receive.check(mpi, from, &status)?,
+                None => {
+                    message.take_back(mpi)?;
+                    receive.doubted = true;
+                }
             }
         }
         patience.check(idle, missing)

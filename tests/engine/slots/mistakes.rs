@@ -123,8 +123,8 @@ fn a_result_that_moves_in_place_is_written_over_operands() {
             in_place,
         }],
         late: None,
-        seed: 1,
+        seed: 2, // in groups as for operators that are built in
     };
     attempt(&case(false)).unwrap();
-    fault(attempt(&case(true)), "rank 0 joins");
+    fault(attempt(&case(true)), " joins ");
 }

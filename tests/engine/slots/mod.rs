@@ -10,7 +10,7 @@ use crate::case::rng;
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use rondo::decide::SLOT_UNIT_MAX;
-use rondo::engine::node::{Operand, Tree, Want};
+use rondo::engine::node::{Groups, Operand, Tree, Want};
 use rondo::script::{Fold, share};
 use std::ops::Range;
 use world::{Call, Case, run};
@@ -328,6 +328,17 @@ fn vectors_go_through_a_large_ring_in_groups() {
             run(&case(p, 1 << 20, calls, &mut rng));
         }
     }
+}
+
+/// Vectors that the ring has room for go through it at once, others in groups that fill it: each rank joins all ranks'
+/// pieces of one by a call each.
+#[test]
+fn a_function_of_the_programs_is_called_few_times() {
+    let groups = |p, elements| Groups::striped_for_calls(p, 8, elements, 4 << 20).count();
+    assert_eq!(groups(4, 100_000), 1);
+    assert_eq!(groups(32, 1 << 17), 9);
+    assert_eq!(groups(256, 1 << 17), 65);
+    assert!(Groups::striped(32, 8, 1 << 17, 4 << 20).count() > 32);
 }
 
 #[test]

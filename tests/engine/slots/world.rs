@@ -63,7 +63,11 @@ fn places(case: &Case) -> Vec<Place> {
         let none = Groups::new(ranks, 1, 0, capacity);
         let (groups, bytes) = match call {
             Call::Reduce { unit, elements, .. } => {
-                (Groups::striped(ranks, *unit, *elements, capacity), None)
+                let striped = match case.seed % 2 {
+                    0 => Groups::striped,
+                    _ => Groups::striped_for_calls,
+                };
+                (striped(ranks, *unit, *elements, capacity), None)
             }
             Call::Exchange { unit, parts } => {
                 let longest = parts.iter().map(|part| part.end - part.start).max();
