@@ -126,6 +126,16 @@ fn what_keeps_rondo_away_has_advice_of_its_own() {
     }
 }
 
+/// Its ranks had begun.
+#[test]
+fn a_launcher_that_is_ended_by_a_signal_in_the_job_is_said_to_be() {
+    let ranks = [rank(0, "a"), rank(1, "b")];
+    let mut tool = tool_with("mpirun-shot", &["--json"], &ranks, "kill -KILL $$\n");
+    let text = said(&mut tool).problems(&["job-failed"]);
+    let what = "the launcher was ended by signal 9: try it with RONDO=off";
+    assert!(text.starts_with(what), "{text}");
+}
+
 /// Rank 0 has counted, and the tool does not find where to.
 #[test]
 fn statistics_that_are_not_there_are_missed() {

@@ -6,6 +6,7 @@ mod findings;
 mod job;
 mod ranks;
 mod report;
+mod words;
 
 use crate::{
     Failure,
@@ -98,10 +99,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(why.into()));
     }
     let library = launch.library.clone().map_err(Failure::Failed)?;
-    let end = job::run(&launch, args.limit, &folder.0)?;
+    let (end, said) = job::run(&launch, args.limit, &folder.0)?;
     let text = fs::read_to_string(&statistics).unwrap_or_default();
     let evidence = Evidence {
         end,
+        said,
         ranks: Ranks::read(&folder.0),
         statistics: serde_json::from_str(&text).ok(),
         programs: program::all(&args.command[1..], &library),
