@@ -604,15 +604,55 @@ fn slurm_gets_variables_by_export_and_hands_on_its_own() {
     assert_eq!(words, [&srun, &export, "-n", "9", "./app"]);
 }
 
+/// A comma, or a quote, would split the list: such values are in srun's own environment.
 #[test]
-fn slurm_cannot_be_given_a_comma() {
+fn slurm_takes_values_with_commas_by_its_environment() {
     let launchers = Launchers::new();
     let srun = launchers.add("srun", "slurm 22.05.8");
-    let output = launchers
-        .run(&["--stats=json:a,b", &srun, "./app"])
-        .output()
-        .expect("a start");
-    assert!(error(&output, 2).contains("RONDO_STATS=json:a,b: the comma would end the value"));
+    let own = format!("LD_PRELOAD={}", launchers.library());
+    for value in ["json:a,b", "json:it's", "json:a\"b"] {
+        let (stats, set) = (format!("--stats={value}"), format!("RONDO_STATS={value}"));
+        let all = format!("--export=ALL,{own}");
+        assert_eq!(
+            launchers.dry(&[&stats, &srun, "./app"]),
+            ["env", &set, &srun, &all, "./app"]
+        );
+        // Without ALL they are named, so that they are handed on.
+        let list = format!("--export=HOME,{own},RONDO_STATS");
+        assert_eq!(
+            launchers.dry(&[&stats, &srun, "--export=HOME", "./app"]),
+            ["env", &set, &srun, &list, "./app"]
+        );
+    }
+    // The library is not for srun itself.
+    let place = launchers.0.join("a,b");
+    fs::create_dir_all(&place).expect("a new directory");
+    let library = place.join("librondo.so").display().to_string();
+    fs::copy(launchers.library(), &library).expect("a copy");
+    let mut run = tool();
+    let output = run.args(["run", "--lib", &library, &srun, "./app"]).output();
+    let said = error(&output.expect("a start"), 2);
+    assert!(said.contains(&library) && said.contains("copy the library"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+}
+
+/// With ALL in the list, what srun has itself would go before what is in the list.
+#[test]
+fn what_slurm_has_itself_is_not_preferred() {
+    let launchers = Launchers::new();
+    let srun = launchers.add("srun", "slurm 22.05.8");
+    let mut run = launchers.run(&["-n", "--off", "bcast", &srun, "./app"]);
+    run.env("RONDO_BCAST", "circulant").env("RONDO_SHM", "off");
+    let line = stdout(run.env("LD_PRELOAD", "libm.so.6"));
+    let preload = format!("LD_PRELOAD=libm.so.6:{}", launchers.library());
+    let list = format!("--export=ALL,{preload},RONDO_BCAST=host");
+    assert_eq!(
+        shlex::split(&line).expect("words"),
+        ["env", "-u", "LD_PRELOAD", "RONDO_BCAST=host", &srun, &list, "./app"]
+    );
+    let mut run = launchers.run(&[&srun, "./app"]);
+    let output = run.env("LD_PRELOAD", "libm.so.6").output().expect("a start");
+    assert_eq!(text(&output.stdout), format!("[--export=ALL,{preload}][./app][]"));
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! Launchers: which one it is, and how it is told to set variables for the ranks.
 
 mod flux;
+mod preload;
 mod slurm;
 
-use crate::{Failure, program};
+use crate::Failure;
+pub use preload::merged;
+use preload::{X, are_own, takes_value};
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
@@ -119,98 +122,24 @@ pub fn ask(launcher: &OsStr, library: &Path) -> Result<Dialect, Failure> {
     })
 }
 
-/// How Open MPI's option for variables is written.
-const X: &[&str] = &["-x", "--x"];
-
-/// What `rest`, the launcher's line of the user, says of LD_PRELOAD.
-pub struct Merged {
-    /// The line, where `preload` made a value of each that is given, or of none where the launcher is to take that of
-    /// the environment.
-    pub rest: Vec<OsString>,
-    /// A word that sets the variable in another way, and so takes Rondo's away.
-    pub other: Option<OsString>,
+/// How a launcher is to be started.
+pub struct Line {
+    pub arguments: Vec<OsString>,
+    /// What its own environment is to have besides, or without a value is not to have.
+    pub environment: Vec<(OsString, Option<OsString>)>,
 }
 
-/// May the next word be the value of this one? It is an option without one in the same word.
-fn takes_value(word: &OsStr) -> bool {
-    starts(word, "-") && !word.as_bytes().contains(&b'=')
-}
-
-/// Which words are the launcher's own, and not those of a program that it starts. That is the first one that can be
-/// started, but no name without a folder behind an option, which may be its value (`--map-by node`).
-fn are_own(words: &[OsString]) -> Vec<bool> {
-    let mut own = true;
-    let is_own = words.iter().enumerate().map(|(at, word)| {
-        let is_value = at > 0 && takes_value(&words[at - 1]) && !word.as_bytes().contains(&b'/');
-        let is_program = !is_value && program::is_executable(Path::new(word));
-        own = word == ":" || (own && !is_program);
-        own
-    });
-    is_own.collect()
-}
-
-/// Looks for LD_PRELOAD in the launcher's line: what is set there counts, and not what Rondo sets.
-pub fn merged(
-    dialect: Dialect,
-    rest: &[OsString],
-    preload: impl Fn(Option<&OsStr>) -> OsString,
-) -> Merged {
-    let options: &[&str] = match dialect {
-        Dialect::OpenMpi => X,
-        Dialect::Hydra => &["-genv", "-env"],
-        Dialect::Flux => &["--env"],
-        Dialect::Slurm => &[],
-    };
-    let (mut rest, mut other) = (rest.to_vec(), None);
-    let own = are_own(&rest);
-    let lists = match dialect {
-        Dialect::Slurm => slurm::lists(&rest, &own),
-        Dialect::OpenMpi | Dialect::Hydra | Dialect::Flux => vec![],
-    };
-    for at in 0..rest.len() {
-        let word = rest[at].clone();
-        if let Some(list) = lists.iter().find(|list| list.word == at) {
-            match list.merged(&word, &preload) {
-                Some(merged) => rest[at] = merged,
-                None => _ = other.get_or_insert(list.with_option(&rest)),
-            }
-            continue;
+impl From<Vec<OsString>> for Line {
+    fn from(arguments: Vec<OsString>) -> Line {
+        Line {
+            arguments,
+            environment: vec![],
         }
-        let is_value = own[at] && at > 0 && options.iter().any(|option| rest[at - 1] == *option);
-        let (option, set) = match word.as_bytes().strip_prefix(b"--env=") {
-            Some(set) if own[at] && dialect == Dialect::Flux => ("--env=", set),
-            _ if is_value => ("", word.as_bytes()),
-            _ => ("", &b""[..]),
-        };
-        let value = match set.strip_prefix(PRELOAD.as_bytes()) {
-            Some([]) if dialect == Dialect::Hydra => {
-                if let Some(value) = rest.get_mut(at + 1) {
-                    *value = preload(Some(value));
-                }
-                continue;
-            }
-            Some([]) => preload(None),
-            Some([b'=', value @ ..]) => preload(Some(OsStr::from_bytes(value))),
-            _ => {
-                let mut parts = word.as_bytes().windows(PRELOAD.len());
-                if parts.any(|part| part == PRELOAD.as_bytes()) {
-                    other.get_or_insert(word);
-                }
-                continue;
-            }
-        };
-        rest[at] = [option, PRELOAD, "="].concat().into();
-        rest[at].push(value);
     }
-    Merged { rest, other }
 }
 
-/// The arguments of the launcher: those that set the variables, then `rest`.
-pub fn arguments(
-    dialect: Dialect,
-    set: &Variables,
-    rest: &[OsString],
-) -> Result<Vec<OsString>, Failure> {
+/// The line of the launcher: what sets the variables, then `rest`.
+pub fn line(dialect: Dialect, set: &Variables, rest: &[OsString]) -> Result<Line, Failure> {
     Ok(match dialect {
         Dialect::OpenMpi => {
             // Each program of several has variables of its own. None is set twice: no version has to choose a value.
@@ -227,19 +156,20 @@ pub fn arguments(
             };
             let programs = rest.split(|argument| argument == ":");
             let programs: Vec<Vec<OsString>> = programs.map(program).collect();
-            programs.join(&OsString::from(":"))
+            programs.join(&OsString::from(":")).into()
         }
         Dialect::Hydra => {
             let own = set
                 .iter()
                 .flat_map(|(name, value)| ["-genv".into(), name.clone(), value.clone()]);
-            own.chain(rest.iter().cloned()).collect()
+            let all: Vec<OsString> = own.chain(rest.iter().cloned()).collect();
+            all.into()
         }
         Dialect::Slurm => {
             let lists = slurm::lists(rest, &are_own(rest));
-            slurm::arguments(set, rest, &lists)?
+            slurm::line(set, rest, &lists)?
         }
-        Dialect::Flux => flux::arguments(set, rest)?,
+        Dialect::Flux => flux::arguments(set, rest)?.into(),
     })
 }
 
@@ -255,7 +185,8 @@ fn starts(word: &OsStr, with: &str) -> bool {
     word.as_bytes().starts_with(with.as_bytes())
 }
 
-fn assignment((name, value): (&OsString, &OsString)) -> OsString {
+/// `NAME=VALUE`.
+pub fn assignment((name, value): (&OsString, &OsString)) -> OsString {
     let mut text = name.clone();
     text.push("=");
     text.push(value);
