@@ -630,9 +630,14 @@ fn slurm_takes_values_with_commas_by_its_environment() {
     let library = place.join("librondo.so").display().to_string();
     fs::copy(launchers.library(), &library).expect("a copy");
     let mut run = tool();
-    let output = run.args(["run", "--lib", &library, &srun, "./app"]).output();
+    let output = run
+        .args(["run", "--lib", &library, &srun, "./app"])
+        .output();
     let said = error(&output.expect("a start"), 2);
-    assert!(said.contains(&library) && said.contains("copy the library"), "{said}");
+    assert!(
+        said.contains(&library) && said.contains("copy the library"),
+        "{said}"
+    );
     assert_eq!(said.lines().count(), 1, "{said}");
 }
 
@@ -648,11 +653,25 @@ fn what_slurm_has_itself_is_not_preferred() {
     let list = format!("--export=ALL,{preload},RONDO_BCAST=host");
     assert_eq!(
         shlex::split(&line).expect("words"),
-        ["env", "-u", "LD_PRELOAD", "RONDO_BCAST=host", &srun, &list, "./app"]
+        [
+            "env",
+            "-u",
+            "LD_PRELOAD",
+            "RONDO_BCAST=host",
+            &srun,
+            &list,
+            "./app"
+        ]
     );
     let mut run = launchers.run(&[&srun, "./app"]);
-    let output = run.env("LD_PRELOAD", "libm.so.6").output().expect("a start");
-    assert_eq!(text(&output.stdout), format!("[--export=ALL,{preload}][./app][]"));
+    let output = run
+        .env("LD_PRELOAD", "libm.so.6")
+        .output()
+        .expect("a start");
+    assert_eq!(
+        text(&output.stdout),
+        format!("[--export=ALL,{preload}][./app][]")
+    );
 }
 
 #[test]
@@ -759,6 +778,96 @@ fn flux_gets_variables_by_env_behind_its_subcommand() {
     assert!(error(&output, 2).contains("flux cannot set RONDO_STATS=json:$HOME/stats.json"));
 }
 
+/// By the words of its version, as it is called mpiexec like others.
+#[test]
+fn pals_gets_variables_by_env() {
+    let launchers = Launchers::new();
+    let mpiexec = launchers.add("mpiexec", "mpiexec version 1.8.0 revision 1234567");
+    let library = launchers.library();
+    let own = format!("LD_PRELOAD={library}");
+    let trace = ["--env", "RONDO_TRACE=on"];
+    let dry = |words: &[&str]| launchers.dry(&[&["--trace", &*mpiexec], words].concat());
+    let set = ["--env", &own, trace[0], trace[1]];
+    assert_eq!(
+        dry(&[
+            "-n", "8", "--ppn", "4", "./a", ":", "-n", "1", "./b", "--env", "x"
+        ]),
+        [
+            &[&*mpiexec],
+            &set[..],
+            &["-n", "8", "--ppn", "4", "./a", ":"],
+            &set,
+            &["-n", "1", "./b", "--env", "x"]
+        ]
+        .concat()
+    );
+    // What the user preloads comes in front.
+    let both = format!("LD_PRELOAD=libm.so.6:{library}");
+    let words = ["--env", "LD_PRELOAD=libm.so.6", "./app"];
+    assert_eq!(
+        dry(&words),
+        [&[&*mpiexec], &trace[..], &["--env", &both, "./app"]].concat()
+    );
+    let (word, both) = ("--env=LD_PRELOAD=libm.so.6", format!("--env={both}"));
+    assert_eq!(
+        dry(&[word, "./app"]),
+        [&[&*mpiexec], &trace[..], &[&both, "./app"]].concat()
+    );
+}
+
+/// By its name, which nobody else has: it is not started to be asked.
+#[test]
+fn aprun_gets_variables_by_e() {
+    let launchers = Launchers::new();
+    let aprun = launchers.add("aprun", "");
+    let own = format!("LD_PRELOAD={}", launchers.library());
+    assert_eq!(
+        launchers.dry(&["--off", "bcast", &aprun, "-n", "8", "./a", ":", "./b"]),
+        [
+            &*aprun,
+            "-e",
+            &own,
+            "-e",
+            "RONDO_BCAST=host",
+            "-n",
+            "8",
+            "./a",
+            ":",
+            "-e",
+            &own,
+            "-e",
+            "RONDO_BCAST=host",
+            "./b"
+        ]
+    );
+}
+
+/// It has no option for variables, and hands all words behind its own to the ranks.
+#[test]
+fn ibrun_gets_variables_by_env_in_front_of_the_program() {
+    let launchers = Launchers::new();
+    let ibrun = launchers.add("ibrun", "");
+    let own = format!("LD_PRELOAD={}", launchers.library());
+    let app = launchers.add("app", "");
+    let env = ["env", &own, "RONDO_TRACE=on"];
+    for (words, program) in [
+        (&["-n", "8", "-o", "0"][..], &[&*app, "-n", "2"][..]),
+        (&[], &["sh", "-c", "./app"]),
+        (&["-np", "4"], &["sh", "app"]),
+    ] {
+        assert_eq!(
+            launchers.dry(&[&["--trace", &*ibrun], words, program].concat()),
+            [&[&*ibrun], words, &env, program].concat()
+        );
+    }
+    let output = launchers.run(&[&ibrun, "-n", "2", "./nowhere"]).output();
+    let said = error(&output.expect("a start"), 2);
+    assert!(
+        said.contains("no word behind ibrun names a program"),
+        "{said}"
+    );
+}
+
 /// There is nothing to report yet when the launcher comes back.
 #[test]
 fn check_takes_no_launcher_that_does_not_wait() {
@@ -782,7 +891,11 @@ fn check_takes_no_launcher_that_does_not_wait() {
     }
     // Slurm's is not known at all.
     let sbatch = launchers.add("sbatch", "slurm 22.05.8");
-    assert!(error(&check(&[&sbatch, "./script"]), 2).contains("is no launcher that Rondo knows"));
+    let said = error(&check(&[&sbatch, "./script"]), 2);
+    assert!(
+        said.contains("is no launcher that Rondo knows")
+            && said.contains("write 'rondo run' there")
+    );
     let ran = check(&[&flux, "run", "./submit"]);
     assert!(text(&ran.stdout).starts_with("rondo check: "));
 }

@@ -63,7 +63,7 @@ fn too_few_slots() {
         "There are not enough slots",
     );
     // As Slurm says it.
-    let srun = "echo 'srun: error: Unable to create step for job 7: More processors requested than permitted' >&2; exit 1";
+    let srun = "echo 'srun: error: Unable to create step: More processors requested than permitted' >&2; exit 1";
     not_started(
         &check(&[&launcher("mpirun-crowded", srun), "./checked"]),
         "ended with status 1",

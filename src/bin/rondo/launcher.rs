@@ -6,7 +6,7 @@ mod slurm;
 
 use crate::Failure;
 pub use preload::merged;
-use preload::{X, are_own, takes_value};
+use preload::{are_own, options, takes_value};
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
@@ -26,18 +26,30 @@ pub type Variables = BTreeMap<OsString, OsString>;
 pub enum Dialect {
     /// `-x NAME=VALUE`, for each of the programs that `:` separates.
     OpenMpi,
+    /// The same by `--env`: mpiexec of HPE's PALS.
+    Pals,
+    /// The same by `-e`.
+    Aprun,
     /// `-genv NAME VALUE`, once for all programs.
     Hydra,
     /// `--export=ALL,NAME=VALUE,...`, of which the last one counts.
     Slurm,
     /// `--env=NAME=VALUE`, behind the subcommand.
     Flux,
+    /// `env NAME=VALUE` in front of the program: TACC's, which has no option for it.
+    Ibrun,
 }
 
 /// Names of launchers begin like this; nothing else is started only to be asked what it is.
 const LAUNCHERS: &[&str] = &[
-    "mpirun", "mpiexec", "orterun", "prterun", "prun", "srun", "flux",
+    "mpirun", "mpiexec", "orterun", "prterun", "prun", "srun", "flux", "aprun", "ibrun",
 ];
+
+/// Those that are known by their names, which nobody else has.
+const NAMES: &[(&str, Dialect)] = &[("aprun", Dialect::Aprun), ("ibrun", Dialect::Ibrun)];
+
+/// What starts a script, in which there is a launcher.
+const BATCH: &[&str] = &["sbatch", "qsub", "bsub"];
 
 /// What launchers say of themselves when asked for their version.
 const VERSIONS: &[(&str, Dialect)] = &[
@@ -46,6 +58,7 @@ const VERSIONS: &[(&str, Dialect)] = &[
     ("PRRTE", Dialect::OpenMpi),
     ("prterun", Dialect::OpenMpi),
     ("HYDRA", Dialect::Hydra),
+    ("mpiexec version ", Dialect::Pals),
     ("Intel(R) MPI", Dialect::Hydra),
     ("slurm", Dialect::Slurm),
     ("flux-core", Dialect::Flux),
@@ -85,11 +98,11 @@ pub fn check_word<A: clap::Args>(command: &[OsString], with_value: &str) -> Resu
 
 /// Is this the name of a launcher?
 fn is_launcher(word: &OsStr) -> bool {
-    let base = Path::new(word)
-        .file_name()
-        .unwrap_or(word)
-        .to_string_lossy();
-    LAUNCHERS.iter().any(|known| base.starts_with(known))
+    LAUNCHERS.iter().any(|known| starts(base(word), known))
+}
+
+fn base(word: &OsStr) -> &OsStr {
+    Path::new(word).file_name().unwrap_or(word)
 }
 
 /// Finds out which dialect a launcher speaks. For others, a message tells how to preload `library`.
@@ -97,11 +110,22 @@ pub fn ask(launcher: &OsStr, library: &Path) -> Result<Dialect, Failure> {
     let name = launcher.display();
     if !is_launcher(launcher) {
         let known = LAUNCHERS.join(", ");
+        let instead = match BATCH.iter().any(|batch| starts(base(launcher), batch)) {
+            true => {
+                "it starts a script: write 'rondo run' there, in front of the launcher".to_owned()
+            }
+            false => format!(
+                "with another one, write env LD_PRELOAD={} in front of the program",
+                library.display()
+            ),
+        };
         return Err(Failure::Usage(format!(
-            "{name} is no launcher that Rondo knows ({known}); with another one, let the ranks run \
-             with LD_PRELOAD={}",
-            library.display()
+            "{name} is no launcher that Rondo knows ({known}); {instead}"
         )));
+    }
+    let mut names = NAMES.iter();
+    if let Some((_, dialect)) = names.find(|(known, _)| starts(base(launcher), known)) {
+        return Ok(*dialect);
     }
     let answer = Command::new(launcher)
         .arg("--version")
@@ -115,8 +139,8 @@ pub fn ask(launcher: &OsStr, library: &Path) -> Result<Dialect, Failure> {
     known.map(|(_, dialect)| *dialect).ok_or_else(|| {
         let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
         Failure::Usage(format!(
-            "{name} --version says {line:?}, which is neither Open MPI, MPICH, Intel MPI, Slurm nor Flux; \
-             let the ranks run with LD_PRELOAD={}",
+            "{name} --version says {line:?}, which is neither Open MPI, MPICH, Intel MPI, PALS, Slurm nor Flux; \
+             write env LD_PRELOAD={} in front of the program",
             library.display()
         ))
     })
@@ -141,21 +165,12 @@ impl From<Vec<OsString>> for Line {
 /// The line of the launcher: what sets the variables, then `rest`.
 pub fn line(dialect: Dialect, set: &Variables, rest: &[OsString]) -> Result<Line, Failure> {
     Ok(match dialect {
-        Dialect::OpenMpi => {
+        Dialect::OpenMpi | Dialect::Pals | Dialect::Aprun => {
             // Each program of several has variables of its own. None is set twice: no version has to choose a value.
-            let program = |program: &[OsString]| {
-                let sets = |pair: &[OsString]| {
-                    X.iter().any(|x| pair[0] == *x) && starts(&pair[1], "LD_PRELOAD=")
-                };
-                let is_own = are_own(program);
-                let own = is_own.iter().filter(|own| **own).count();
-                let is_set = program[..own].windows(2).any(sets);
-                let own = set.iter().filter(|(name, _)| !is_set || *name != PRELOAD);
-                let own = own.flat_map(|set| ["-x".into(), assignment(set)]);
-                own.chain(program.iter().cloned()).collect()
-            };
             let programs = rest.split(|argument| argument == ":");
-            let programs: Vec<Vec<OsString>> = programs.map(program).collect();
+            let programs: Vec<Vec<OsString>> = programs
+                .map(|program| with_own(dialect, set, program))
+                .collect();
             programs.join(&OsString::from(":")).into()
         }
         Dialect::Hydra => {
@@ -170,14 +185,43 @@ pub fn line(dialect: Dialect, set: &Variables, rest: &[OsString]) -> Result<Line
             slurm::line(set, rest, &lists)?
         }
         Dialect::Flux => flux::arguments(set, rest)?.into(),
+        Dialect::Ibrun => {
+            let own = are_own(rest).into_iter().take_while(|own| *own).count();
+            let (own, program) = rest.split_at(own);
+            if program.is_empty() {
+                let why = "no word behind ibrun names a program that is there and can be started";
+                return Err(Failure::Usage(why.into()));
+            }
+            let env = ["env".into()].into_iter().chain(set.iter().map(assignment));
+            let env: Vec<OsString> = env.collect();
+            [own, &env, program].concat().into()
+        }
     })
+}
+
+/// A program with its options, and those that set the variables in front.
+fn with_own(dialect: Dialect, set: &Variables, program: &[OsString]) -> Vec<OsString> {
+    let options = options(dialect);
+    let sets = |pair: &[OsString]| {
+        options.iter().any(|option| pair[0] == *option) && starts(&pair[1], "LD_PRELOAD=")
+    };
+    let is_own = are_own(program);
+    let own = is_own.iter().filter(|own| **own).count();
+    let is_set = program[..own].windows(2).any(sets)
+        || program[..own]
+            .iter()
+            .any(|word| starts(word, "--env=LD_PRELOAD="));
+    let own = set.iter().filter(|(name, _)| !is_set || *name != PRELOAD);
+    let own = own.flat_map(|set| [options[0].into(), assignment(set)]);
+    own.chain(program.iter().cloned()).collect()
 }
 
 /// Does the launcher come back only when the job has ended?
 pub fn waits(dialect: Dialect, rest: &[OsString]) -> bool {
     match dialect {
-        Dialect::OpenMpi | Dialect::Hydra | Dialect::Slurm => true,
         Dialect::Flux => flux::waits(rest),
+        Dialect::OpenMpi | Dialect::Pals | Dialect::Aprun => true,
+        Dialect::Hydra | Dialect::Slurm | Dialect::Ibrun => true,
     }
 }
 

@@ -27,11 +27,11 @@ use std::{
 
 /// Run an MPI program with Rondo in its ranks.
 ///
-/// LAUNCHER is mpirun or mpiexec of Open MPI, MPICH or Intel MPI, orterun, prterun or prun, Slurm's srun, or flux run
-/// or flux submit. It is started with ARGS and with what makes it set LD_PRELOAD and the variables of Rondo for the
-/// ranks. All RONDO_ variables of the environment are handed on. Libraries that are in LD_PRELOAD already stay there:
-/// profilers and other tools in front of Rondo, MPI libraries behind it. So do those that ARGS name by -x, -genv, -env,
-/// --env or --export. What Rondo sets is added to a list of srun's --export.
+/// LAUNCHER is mpirun or mpiexec of Open MPI, MPICH or Intel MPI, orterun, prterun or prun, Slurm's srun, flux run or
+/// flux submit, mpiexec of HPE's PALS, aprun, or ibrun. It is started with ARGS and with what makes it set LD_PRELOAD
+/// and the variables of Rondo for the ranks. All RONDO_ variables of the environment are handed on. Libraries that are
+/// in LD_PRELOAD already stay there: profilers and other tools in front of Rondo, MPI libraries behind it. So do those
+/// that ARGS name by -x, -genv, -env, --env, -e or --export. What Rondo sets is added to a list of srun's --export.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -184,7 +184,7 @@ fn dialect_and_library(
     let of_launcher = match dialect {
         Dialect::OpenMpi => Some("openmpi"),
         Dialect::Hydra => Some("mpich"),
-        Dialect::Slurm | Dialect::Flux => None,
+        Dialect::Pals | Dialect::Aprun | Dialect::Slurm | Dialect::Flux | Dialect::Ibrun => None,
     };
     let library = match lib {
         Some(path) => Ok(checked(path)?),

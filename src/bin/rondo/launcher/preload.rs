@@ -10,8 +10,17 @@ use std::{
     path::Path,
 };
 
-/// How Open MPI's option for variables is written.
-pub const X: &[&str] = &["-x", "--x"];
+/// How the option for a variable is written whose value is the next word: first, as Rondo writes it.
+pub fn options(dialect: Dialect) -> &'static [&'static str] {
+    match dialect {
+        Dialect::OpenMpi => &["-x", "--x"],
+        Dialect::Pals => &["--env", "-env"],
+        Dialect::Aprun => &["-e", "--environment-override"],
+        Dialect::Hydra => &["-genv", "-env"],
+        Dialect::Flux => &["--env"],
+        Dialect::Slurm | Dialect::Ibrun => &[],
+    }
+}
 
 /// What `rest`, the launcher's line of the user, says of LD_PRELOAD.
 pub struct Merged {
@@ -46,17 +55,13 @@ pub fn merged(
     rest: &[OsString],
     preload: impl Fn(Option<&OsStr>) -> OsString,
 ) -> Merged {
-    let options: &[&str] = match dialect {
-        Dialect::OpenMpi => X,
-        Dialect::Hydra => &["-genv", "-env"],
-        Dialect::Flux => &["--env"],
-        Dialect::Slurm => &[],
-    };
+    let options = options(dialect);
     let (mut rest, mut other) = (rest.to_vec(), None);
     let own = are_own(&rest);
     let lists = match dialect {
         Dialect::Slurm => slurm::lists(&rest, &own),
-        Dialect::OpenMpi | Dialect::Hydra | Dialect::Flux => vec![],
+        Dialect::OpenMpi | Dialect::Pals | Dialect::Aprun => vec![],
+        Dialect::Hydra | Dialect::Flux | Dialect::Ibrun => vec![],
     };
     for at in 0..rest.len() {
         let word = rest[at].clone();
@@ -69,7 +74,7 @@ pub fn merged(
         }
         let is_value = own[at] && at > 0 && options.iter().any(|option| rest[at - 1] == *option);
         let (option, set) = match word.as_bytes().strip_prefix(b"--env=") {
-            Some(set) if own[at] && dialect == Dialect::Flux => ("--env=", set),
+            Some(set) if own[at] && options.contains(&"--env") => ("--env=", set),
             _ if is_value => ("", word.as_bytes()),
             _ => ("", &b""[..]),
         };

@@ -164,7 +164,8 @@ fn splits(value: &OsStr) -> bool {
 }
 
 /// What has to be changed in srun's own environment: with ALL in the list, srun prefers that to the list, and only
-/// there a value may have a comma or a quote in it. The library is not for srun itself, so LD_PRELOAD comes by the list alone.
+/// there a value may have a comma or a quote in it. The library is not for srun itself, so LD_PRELOAD comes by the list
+/// alone.
 fn environment(set: &Variables) -> Result<Vec<(OsString, Option<OsString>)>, Failure> {
     let inherited = config::variables();
     let mut changes = vec![];
