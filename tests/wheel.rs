@@ -208,6 +208,7 @@ if comm.rank == 0:
 #[ignore = "part of make matrix: it builds anew, and installs from PyPI"]
 fn python_programs_run_under_the_wheel() {
     let wheel = wheel();
+    the_front_is_for_each_processor();
     let home = environment("test", &[], &wheel);
     let program = home.join("program.py");
     fs::write(&program, PROGRAM).unwrap();
@@ -254,6 +255,31 @@ fn python_programs_run_under_the_wheel() {
     tools_time_rondo(Path::new(&site), &home);
     tools_say_what_is_missing(&wheel);
     without_mpi_and_without_the_library(&python, &home);
+}
+
+/// The code that each name jumps through is written for two processors, of which this machine has one. Zig compiles for
+/// both.
+fn the_front_is_for_each_processor() {
+    let names = fs::read_to_string(root().join("tests/tidy/exports.one")).unwrap();
+    let names = names.lines().enumerate();
+    let names: String = names
+        .map(|(place, name)| format!("NAME({name}, {place})\n"))
+        .collect();
+    let folder = root().join("build/wheel/front");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("names.h"), names).unwrap();
+    for processor in ["x86_64", "aarch64"] {
+        for file in ["front.c", "entries.S"] {
+            let mut command = Command::new(root().join("build/wheel/venv/bin/python"));
+            command.args(["-m", "ziglang", "cc", "-target"]);
+            command.arg(format!("{processor}-linux-gnu.2.28"));
+            command.args(["-O2", "-fPIC", "-Wall", "-Wextra", "-Werror", "-c", "-I"]);
+            command.arg(&folder).arg(root().join("src/one").join(file));
+            run(command
+                .arg("-o")
+                .arg(folder.join(format!("{processor}.{file}.o"))));
+        }
+    }
 }
 
 /// What a user has who installs all he needs by pip: an MPI library, mpi4py, and Rondo.
