@@ -1081,7 +1081,12 @@ fn a_program_runs_without_a_library_that_is_damaged_or_missing() {
     };
     let damaged = format!("rondo: {} is damaged", library.display());
     let missing = format!("rondo: no librondo.so for {own} in ");
-    for (bytes, why) in [(Some(40), &damaged), (None, &missing)] {
+    let half = some_library().len() / 2;
+    for (bytes, why) in [
+        (Some(40), &damaged),
+        (Some(half), &damaged),
+        (None, &missing),
+    ] {
         match bytes {
             Some(bytes) => fs::write(&library, &some_library()[..bytes]),
             None => fs::remove_file(&library),
@@ -1250,8 +1255,16 @@ fn an_unknown_launcher_is_refused_and_not_started() {
     assert!(!mark.exists());
     let known = message.split(['(', ')']).nth(1).expect("a list");
     let help = stdout(tool().args(["run", "--help"]));
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/first-steps.md");
+    let page = fs::read_to_string(page).expect("there is such a page");
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with('|')).collect();
     for name in known.split(", ") {
         assert!(help.contains(name), "{name}: {help}");
+        let is_named = |row: &&str| row.contains(&format!("`{name}"));
+        assert!(
+            rows.iter().any(is_named),
+            "{name}: docs/first-steps.md has no row for it"
+        );
     }
 }
 

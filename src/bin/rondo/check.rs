@@ -31,9 +31,9 @@ use std::{
 /// Run a job once with Rondo and say what keeps Rondo from working.
 ///
 /// LAUNCHER is started with ARGS as by 'rondo run', and has to wait for the end of the job, as flux submit does not.
-/// Does the library reach all ranks, does it fit the MPI library, do calls arrive, can a node have shared memory, does
-/// a GPU keep calls away, are node names and clocks sane, who carried out which collectives, and what was gained? Each
-/// problem comes with what to do about it.
+/// Does it start ranks, does the library reach them all, does it fit the MPI library, do calls arrive, can a node have
+/// shared memory, does a GPU keep calls away, are node names and clocks sane, who carried out which collectives, and
+/// what was gained? Each problem comes with what to do about it.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
