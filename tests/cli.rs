@@ -604,15 +604,74 @@ fn slurm_gets_variables_by_export_and_hands_on_its_own() {
     assert_eq!(words, [&srun, &export, "-n", "9", "./app"]);
 }
 
+/// A comma, or a quote, would split the list: such values are in srun's own environment.
 #[test]
-fn slurm_cannot_be_given_a_comma() {
+fn slurm_takes_values_with_commas_by_its_environment() {
     let launchers = Launchers::new();
     let srun = launchers.add("srun", "slurm 22.05.8");
-    let output = launchers
-        .run(&["--stats=json:a,b", &srun, "./app"])
+    let own = format!("LD_PRELOAD={}", launchers.library());
+    for value in ["json:a,b", "json:it's", "json:a\"b"] {
+        let (stats, set) = (format!("--stats={value}"), format!("RONDO_STATS={value}"));
+        let all = format!("--export=ALL,{own}");
+        assert_eq!(
+            launchers.dry(&[&stats, &srun, "./app"]),
+            ["env", &set, &srun, &all, "./app"]
+        );
+        // Without ALL they are named, so that they are handed on.
+        let list = format!("--export=HOME,{own},RONDO_STATS");
+        assert_eq!(
+            launchers.dry(&[&stats, &srun, "--export=HOME", "./app"]),
+            ["env", &set, &srun, &list, "./app"]
+        );
+    }
+    // The library is not for srun itself.
+    let place = launchers.0.join("a,b");
+    fs::create_dir_all(&place).expect("a new directory");
+    let library = place.join("librondo.so").display().to_string();
+    fs::copy(launchers.library(), &library).expect("a copy");
+    let mut run = tool();
+    let output = run
+        .args(["run", "--lib", &library, &srun, "./app"])
+        .output();
+    let said = error(&output.expect("a start"), 2);
+    assert!(
+        said.contains(&library) && said.contains("copy the library"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+}
+
+/// With ALL in the list, what srun has itself would go before what is in the list.
+#[test]
+fn what_slurm_has_itself_is_not_preferred() {
+    let launchers = Launchers::new();
+    let srun = launchers.add("srun", "slurm 22.05.8");
+    let mut run = launchers.run(&["-n", "--off", "bcast", &srun, "./app"]);
+    run.env("RONDO_BCAST", "circulant").env("RONDO_SHM", "off");
+    let line = stdout(run.env("LD_PRELOAD", "libm.so.6"));
+    let preload = format!("LD_PRELOAD=libm.so.6:{}", launchers.library());
+    let list = format!("--export=ALL,{preload},RONDO_BCAST=host");
+    assert_eq!(
+        shlex::split(&line).expect("words"),
+        [
+            "env",
+            "-u",
+            "LD_PRELOAD",
+            "RONDO_BCAST=host",
+            &srun,
+            &list,
+            "./app"
+        ]
+    );
+    let mut run = launchers.run(&[&srun, "./app"]);
+    let output = run
+        .env("LD_PRELOAD", "libm.so.6")
         .output()
         .expect("a start");
-    assert!(error(&output, 2).contains("RONDO_STATS=json:a,b: the comma would end the value"));
+    assert_eq!(
+        text(&output.stdout),
+        format!("[--export=ALL,{preload}][./app][]")
+    );
 }
 
 #[test]
@@ -719,6 +778,96 @@ fn flux_gets_variables_by_env_behind_its_subcommand() {
     assert!(error(&output, 2).contains("flux cannot set RONDO_STATS=json:$HOME/stats.json"));
 }
 
+/// By the words of its version, as it is called mpiexec like others.
+#[test]
+fn pals_gets_variables_by_env() {
+    let launchers = Launchers::new();
+    let mpiexec = launchers.add("mpiexec", "mpiexec version 1.8.0 revision 1234567");
+    let library = launchers.library();
+    let own = format!("LD_PRELOAD={library}");
+    let trace = ["--env", "RONDO_TRACE=on"];
+    let dry = |words: &[&str]| launchers.dry(&[&["--trace", &*mpiexec], words].concat());
+    let set = ["--env", &own, trace[0], trace[1]];
+    assert_eq!(
+        dry(&[
+            "-n", "8", "--ppn", "4", "./a", ":", "-n", "1", "./b", "--env", "x"
+        ]),
+        [
+            &[&*mpiexec],
+            &set[..],
+            &["-n", "8", "--ppn", "4", "./a", ":"],
+            &set,
+            &["-n", "1", "./b", "--env", "x"]
+        ]
+        .concat()
+    );
+    // What the user preloads comes in front.
+    let both = format!("LD_PRELOAD=libm.so.6:{library}");
+    let words = ["--env", "LD_PRELOAD=libm.so.6", "./app"];
+    assert_eq!(
+        dry(&words),
+        [&[&*mpiexec], &trace[..], &["--env", &both, "./app"]].concat()
+    );
+    let (word, both) = ("--env=LD_PRELOAD=libm.so.6", format!("--env={both}"));
+    assert_eq!(
+        dry(&[word, "./app"]),
+        [&[&*mpiexec], &trace[..], &[&both, "./app"]].concat()
+    );
+}
+
+/// By its name, which nobody else has: it is not started to be asked.
+#[test]
+fn aprun_gets_variables_by_e() {
+    let launchers = Launchers::new();
+    let aprun = launchers.add("aprun", "");
+    let own = format!("LD_PRELOAD={}", launchers.library());
+    assert_eq!(
+        launchers.dry(&["--off", "bcast", &aprun, "-n", "8", "./a", ":", "./b"]),
+        [
+            &*aprun,
+            "-e",
+            &own,
+            "-e",
+            "RONDO_BCAST=host",
+            "-n",
+            "8",
+            "./a",
+            ":",
+            "-e",
+            &own,
+            "-e",
+            "RONDO_BCAST=host",
+            "./b"
+        ]
+    );
+}
+
+/// It has no option for variables, and hands all words behind its own to the ranks.
+#[test]
+fn ibrun_gets_variables_by_env_in_front_of_the_program() {
+    let launchers = Launchers::new();
+    let ibrun = launchers.add("ibrun", "");
+    let own = format!("LD_PRELOAD={}", launchers.library());
+    let app = launchers.add("app", "");
+    let env = ["env", &own, "RONDO_TRACE=on"];
+    for (words, program) in [
+        (&["-n", "8", "-o", "0"][..], &[&*app, "-n", "2"][..]),
+        (&[], &["sh", "-c", "./app"]),
+        (&["-np", "4"], &["sh", "app"]),
+    ] {
+        assert_eq!(
+            launchers.dry(&[&["--trace", &*ibrun], words, program].concat()),
+            [&[&*ibrun], words, &env, program].concat()
+        );
+    }
+    let output = launchers.run(&[&ibrun, "-n", "2", "./nowhere"]).output();
+    let said = error(&output.expect("a start"), 2);
+    assert!(
+        said.contains("no word behind ibrun names a program"),
+        "{said}"
+    );
+}
+
 /// There is nothing to report yet when the launcher comes back.
 #[test]
 fn check_takes_no_launcher_that_does_not_wait() {
@@ -742,7 +891,11 @@ fn check_takes_no_launcher_that_does_not_wait() {
     }
     // Slurm's is not known at all.
     let sbatch = launchers.add("sbatch", "slurm 22.05.8");
-    assert!(error(&check(&[&sbatch, "./script"]), 2).contains("is no launcher that Rondo knows"));
+    let said = error(&check(&[&sbatch, "./script"]), 2);
+    assert!(
+        said.contains("is no launcher that Rondo knows")
+            && said.contains("write 'rondo run' there")
+    );
     let ran = check(&[&flux, "run", "./submit"]);
     assert!(text(&ran.stdout).starts_with("rondo check: "));
 }
@@ -928,7 +1081,12 @@ fn a_program_runs_without_a_library_that_is_damaged_or_missing() {
     };
     let damaged = format!("rondo: {} is damaged", library.display());
     let missing = format!("rondo: no librondo.so for {own} in ");
-    for (bytes, why) in [(Some(40), &damaged), (None, &missing)] {
+    let half = some_library().len() / 2;
+    for (bytes, why) in [
+        (Some(40), &damaged),
+        (Some(half), &damaged),
+        (None, &missing),
+    ] {
         match bytes {
             Some(bytes) => fs::write(&library, &some_library()[..bytes]),
             None => fs::remove_file(&library),
@@ -1097,8 +1255,16 @@ fn an_unknown_launcher_is_refused_and_not_started() {
     assert!(!mark.exists());
     let known = message.split(['(', ')']).nth(1).expect("a list");
     let help = stdout(tool().args(["run", "--help"]));
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/first-steps.md");
+    let page = fs::read_to_string(page).expect("there is such a page");
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with('|')).collect();
     for name in known.split(", ") {
         assert!(help.contains(name), "{name}: {help}");
+        let is_named = |row: &&str| row.contains(&format!("`{name}"));
+        assert!(
+            rows.iter().any(is_named),
+            "{name}: docs/first-steps.md has no row for it"
+        );
     }
 }
 

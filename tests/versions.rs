@@ -2,11 +2,15 @@
 
 #![forbid(unsafe_code)]
 
+#[path = "mpirun/mod.rs"]
+mod mpirun;
+
 use rondo::collective::Collective;
 use rondo::config::{Algorithm, Config, Loaded, Setting};
 use rondo::rules::{File, Ruling};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 /// The options of 0.1.0, with all kinds of values that they took.
 const OPTIONS: &[(&str, &str)] = &[
@@ -182,5 +186,94 @@ fn the_header_has_what_it_had() {
         "int rondo_schedule(int p, int rank, int *skips, int *recv, int *send);",
     ] {
         assert!(header.contains(function), "{function}");
+    }
+}
+
+/// A language and its standard, as compilers know them, and what else they are told.
+type Language = (&'static str, &'static str, &'static [&'static str]);
+
+/// The oldest languages of programs that may include it. MPI's own header has numbers of type
+/// long long, which C of 1990 does not know by that name.
+const LANGUAGES: [Language; 3] = [
+    ("c", "-std=c90", &["-Wno-long-long"]),
+    ("c", "-std=c99", &[]),
+    ("c++", "-std=c++11", &[]),
+];
+
+/// What the compiler of an MPI says of a program that includes MPI's header and then this text, or the other way round.
+/// Nothing is forgiven but in MPI's header, as it is one of the system's.
+fn complaints(mpi: &str, header: &str, language: Language) -> String {
+    let (name, standard, more) = language;
+    let folder = mpirun::folder("versions").join(format!("{mpi}{standard}"));
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("rondo.h"), header).unwrap();
+    let wrapper = mpirun::command("mpicc", mpi);
+    let shown = Command::new(&wrapper).arg("-show").output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let folders = shown
+        .split_whitespace()
+        .filter_map(|word| word.strip_prefix("-I"));
+    let system: Vec<&str> = folders.flat_map(|folder| ["-isystem", folder]).collect();
+    assert!(!system.is_empty(), "{wrapper} -show: {shown}");
+    let mut said = String::new();
+    for order in [["mpi.h", "rondo.h"], ["rondo.h", "mpi.h"]] {
+        let [first, second] = order.map(|name| format!("#include <{name}>\n"));
+        let body =
+            "int main(void) { return rondo_version() == 0 || rondo_calls(\"bcast\", 0) > 0; }\n";
+        let program = folder.join("program.c");
+        fs::write(&program, [&first, &second, body].concat()).unwrap();
+        let mut command = Command::new(&wrapper);
+        command.args([
+            "-x",
+            name,
+            standard,
+            "-pedantic-errors",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+        ]);
+        // The bindings for C++ that MPI once had are not for this standard.
+        command.args(["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-fsyntax-only"]);
+        command
+            .args(more)
+            .args(&system)
+            .arg("-I")
+            .arg(&folder)
+            .arg(&program);
+        let output = command.output().unwrap();
+        said += &String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.success(), output.stderr.is_empty(), "{said}");
+    }
+    said
+}
+
+#[test]
+fn the_header_is_of_the_oldest_c_and_cpp() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/rondo.h");
+    let header = fs::read_to_string(file).unwrap();
+    for mpi in mpirun::MPIS {
+        for language in LANGUAGES {
+            assert_eq!(complaints(mpi, &header, language), "", "{mpi} {language:?}");
+        }
+        // What the one language has, and the other has not.
+        for (line, wrong) in [
+            ("// a comment\n", &["-std=c90"][..]),
+            ("inline int rondo_one(void) { return 1; }\n", &["-std=c90"]),
+            ("int rondo_new(int new);\n", &["-std=c++11"]),
+            (
+                "int rondo_list(int numbers[*]);\n",
+                &["-std=c90", "-std=c++11"],
+            ),
+        ] {
+            for language in LANGUAGES {
+                let said = complaints(mpi, &format!("{header}{line}"), language);
+                let is_wrong = wrong.contains(&language.1);
+                assert_eq!(
+                    !said.is_empty(),
+                    is_wrong,
+                    "{mpi} {language:?} {line}: {said}"
+                );
+            }
+        }
     }
 }

@@ -123,6 +123,58 @@ for names in [('bcast',), ('bcast', None), ('bcast', ''), ('', ''), ('bcast', 'n
     }
 }
 
+/// A program goes on without a library that is not all there, or is none, and without Rondo at all: one line says so.
+#[test]
+fn what_a_wheel_lacks_is_said_in_one_line() {
+    let home = root().join("build/wheel-parts");
+    let _ = fs::remove_dir_all(&home);
+    let package = home.join("rondo_mpi");
+    let library = package.join("lib/rondo/librondo.so");
+    fs::create_dir_all(library.parent().unwrap()).unwrap();
+    for name in ["__init__.py", "auto.py"] {
+        let source = root().join("packaging/wheel/rondo_mpi").join(name);
+        fs::copy(source, package.join(name)).unwrap();
+    }
+    let python = |program: &str| {
+        let mut command = Command::new("python3");
+        command.env_clear().env("PATH", "/usr/bin:/bin");
+        command
+            .env("PYTHONPATH", &home)
+            .env("PYTHONDONTWRITEBYTECODE", "1");
+        let output = command.args(["-c", program]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), text(&output), said)
+    };
+    let program = "import rondo_mpi.auto, rondo_mpi; print(rondo_mpi.calls('bcast'))";
+    let whole = fs::read(root().join("build/openmpi/librondo.so")).unwrap();
+    // Without an MPI library nothing is wrong until somebody calls one.
+    fs::write(&library, &whole).unwrap();
+    assert_eq!(python(program), (Some(0), "0\n".into(), String::new()));
+    let damaged = format!("{} is damaged", library.display());
+    for (bytes, why) in [
+        (Some(&whole[..whole.len() / 2]), &*damaged),
+        (Some(&whole[..100]), &damaged),
+        (Some(&[]), &damaged),
+        (Some(b"#!/bin/sh\n# this is no library, though it is as long as the header of one would be\n"), &damaged),
+        (None, "No such file"),
+    ] {
+        match bytes {
+            Some(bytes) => fs::write(&library, bytes).unwrap(),
+            None => fs::remove_file(&library).unwrap(),
+        }
+        let (status, printed, said) = python(program);
+        assert_eq!((status, &*printed), (Some(0), "0\n"), "{said}");
+        assert!(said.starts_with("rondo: the program runs without Rondo: "), "{said}");
+        assert!(said.contains(why) && said.lines().count() == 1, "{why}: {said}");
+    }
+    for tool in ["main", "openmpi", "mpich"] {
+        let (status, _, said) = python(&format!("import rondo_mpi; rondo_mpi.{tool}()"));
+        assert_eq!(status, Some(1), "{said}");
+        let is_named = said.starts_with(&format!("rondo: {}/bin/rondo", package.display()));
+        assert!(is_named && said.lines().count() == 1, "{said}");
+    }
+}
+
 /// A new version of one of these would change what the wheel is, without a change here.
 #[test]
 fn what_links_the_wheel_is_of_a_known_version() {
@@ -156,6 +208,7 @@ if comm.rank == 0:
 #[ignore = "part of make matrix: it builds anew, and installs from PyPI"]
 fn python_programs_run_under_the_wheel() {
     let wheel = wheel();
+    the_front_is_for_each_processor();
     let home = environment("test", &[], &wheel);
     let program = home.join("program.py");
     fs::write(&program, PROGRAM).unwrap();
@@ -202,6 +255,31 @@ fn python_programs_run_under_the_wheel() {
     tools_time_rondo(Path::new(&site), &home);
     tools_say_what_is_missing(&wheel);
     without_mpi_and_without_the_library(&python, &home);
+}
+
+/// The code that each name jumps through is written for two processors, of which this machine has one. Zig compiles for
+/// both.
+fn the_front_is_for_each_processor() {
+    let names = fs::read_to_string(root().join("tests/tidy/exports.one")).unwrap();
+    let names = names.lines().enumerate();
+    let names: String = names
+        .map(|(place, name)| format!("NAME({name}, {place})\n"))
+        .collect();
+    let folder = root().join("build/wheel/front");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("names.h"), names).unwrap();
+    for processor in ["x86_64", "aarch64"] {
+        for file in ["front.c", "entries.S"] {
+            let mut command = Command::new(root().join("build/wheel/venv/bin/python"));
+            command.args(["-m", "ziglang", "cc", "-target"]);
+            command.arg(format!("{processor}-linux-gnu.2.28"));
+            command.args(["-O2", "-fPIC", "-Wall", "-Wextra", "-Werror", "-c", "-I"]);
+            command.arg(&folder).arg(root().join("src/one").join(file));
+            run(command
+                .arg("-o")
+                .arg(folder.join(format!("{processor}.{file}.o"))));
+        }
+    }
 }
 
 /// What a user has who installs all he needs by pip: an MPI library, mpi4py, and Rondo.

@@ -22,6 +22,8 @@ macro_rules! kinds {
 }
 
 kinds! {
+    /// The launcher failed before a rank began.
+    NotStarted,
     /// The library is not in all ranks.
     NotLoaded,
     /// MPI does not know of the launcher.

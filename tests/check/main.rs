@@ -7,6 +7,7 @@ mod libraries;
 mod mpirun;
 mod options;
 mod scripted;
+mod starting;
 
 use mpirun::{compile, ctest, folder, root};
 use serde_json::Value;
@@ -301,7 +302,7 @@ fn a_program_for_another_processor_takes_nothing() {
     fs::write(&program, bytes).unwrap();
     fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
     let said = jobs.check(&[], 2, &["./foreign"]);
-    let text = said.problems(&["not-loaded", "job-failed"]);
+    let text = said.problems(&["not-started"]);
     assert!(text.contains("another kind of processor"), "{text}");
 }
 
@@ -338,7 +339,7 @@ fn a_variable_that_is_dropped_is_missed() {
 fn a_program_that_is_missing_or_has_no_mpi_is_said_to_be() {
     let text = jobs()
         .check(&[], 2, &["./nowhere"])
-        .problems(&["not-loaded", "job-failed"]);
+        .problems(&["not-started"]);
     assert!(
         text.contains("no word of the command names a program"),
         "{text}"

@@ -126,6 +126,53 @@ fn what_keeps_rondo_away_has_advice_of_its_own() {
     }
 }
 
+/// Slurm's list of variables is split at commas, and what srun has itself goes before it.
+#[test]
+fn a_comma_in_the_folder_is_no_trouble_for_slurm() {
+    let jobs = jobs();
+    let record = rank(0, "a").to_string().replace("[0,2]", "[0,1]");
+    let text = format!(
+        r#"#!/bin/sh
+case $1 in --version) echo 'slurm 22.05.8'; exit;; esac
+[ -z "$LD_PRELOAD" ] || exit 5
+IFS=,
+for item in ${{1#--export=}}; do
+    name=${{item%%=*}}
+    case $item in *=*) eval "[ -n \"\${{$name}}\" ]" || export "$item"; esac
+done
+[ -n "$LD_PRELOAD" ] || exit 6
+echo '{record}' >"$RONDO_CHECK_FOLDER/1.json"
+echo '{{ "collectives": [] }}' >"${{RONDO_STATS#json:}}"
+"#
+    );
+    fs::write(jobs.file("srun"), text).unwrap();
+    fs::set_permissions(jobs.file("srun"), Permissions::from_mode(0o755)).unwrap();
+    for folder in ["comma,one", "it's,two", "without-one"] {
+        let folder = jobs.folder.join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        let mut command = Command::new(root().join("build/openmpi/rondo"));
+        command.env_clear().env("PATH", "/usr/bin:/bin");
+        command
+            .env("RONDO_STATS", "text")
+            .env("LD_PRELOAD", "libm.so.6");
+        command.current_dir(&folder).args(["check", "--json"]);
+        let said = said(command.args([&*jobs.file("srun"), "./app"]));
+        said.problems(&[]);
+        assert_eq!(said.report["ranks"], 1);
+        assert!(said.report["statistics"].is_object(), "{}", said.report);
+    }
+}
+
+/// Its ranks had begun.
+#[test]
+fn a_launcher_that_is_ended_by_a_signal_in_the_job_is_said_to_be() {
+    let ranks = [rank(0, "a"), rank(1, "b")];
+    let mut tool = tool_with("mpirun-shot", &["--json"], &ranks, "kill -KILL $$\n");
+    let text = said(&mut tool).problems(&["job-failed"]);
+    let what = "the launcher was ended by signal 9: try it with RONDO=off";
+    assert!(text.starts_with(what), "{text}");
+}
+
 /// Rank 0 has counted, and the tool does not find where to.
 #[test]
 fn statistics_that_are_not_there_are_missed() {

@@ -520,7 +520,7 @@ fn manual_pages_say_what_help_says() {
     let page = |name: &str| {
         let path = prefix.join("share/man").join(name);
         run(Command::new("groff")
-            .args(["-man", "-Tascii", "-ww", "-P-cbou"])
+            .args(["-man", "-Tascii", "-ww", "-P-cbou", "-rHY=0"])
             .arg(path))
     };
     let library = page("man7/librondo.7");
@@ -528,13 +528,43 @@ fn manual_pages_say_what_help_says() {
         assert!(library.contains(&opt.variable()), "{}", opt.variable());
     }
     let tool = page("man1/rondo.1");
-    for command in ["run", "bench", "tune", "plot", "tree", "schedule", "info"] {
+    let see_also = |page: &str| {
+        let (_, references) = page.split_once("SEE ALSO\n").expect("references");
+        let words = references
+            .split([',', ' ', '\n'])
+            .filter(|word| word.contains('('));
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let is_there = |reference: &String| {
+        let (name, section) = reference.split_once('(').unwrap();
+        let section = section.trim_end_matches(')');
+        let file = prefix.join(format!("share/man/man{section}/{name}.{section}"));
+        name == "mpirun" || file.exists()
+    };
+    let all = see_also(&tool);
+    assert!(
+        all.len() > 10 && all.contains(&"librondo(7)".to_owned()),
+        "{all:?}"
+    );
+    assert!(
+        all.iter().chain(&see_also(&library)).all(is_there),
+        "{all:?}"
+    );
+    let commands = all
+        .iter()
+        .filter_map(|it| it.strip_prefix("rondo-")?.strip_suffix("(1)"));
+    for command in commands {
         assert!(
             tool.contains(&format!("rondo-{command}(1)")),
             "{command}: {tool}"
         );
         let text = page(&format!("man1/rondo-{command}.1"));
         assert!(text.contains("SYNOPSIS"), "{command}");
+        let others = see_also(&text);
+        assert!(
+            others.len() > 3 && others.iter().all(is_there),
+            "{command}: {others:?}"
+        );
         assert!(!text.contains("EXTRA"), "{command}: headings are its own");
     }
     assert!(!tool.contains("rondo-man(1)"), "for the installation only");

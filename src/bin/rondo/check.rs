@@ -6,6 +6,7 @@ mod findings;
 mod job;
 mod ranks;
 mod report;
+mod words;
 
 use crate::{
     Failure,
@@ -30,9 +31,9 @@ use std::{
 /// Run a job once with Rondo and say what keeps Rondo from working.
 ///
 /// LAUNCHER is started with ARGS as by 'rondo run', and has to wait for the end of the job, as flux submit does not.
-/// Does the library reach all ranks, does it fit the MPI library, do calls arrive, can a node have shared memory, does
-/// a GPU keep calls away, are node names and clocks sane, who carried out which collectives, and what was gained? Each
-/// problem comes with what to do about it.
+/// Does it start ranks, does the library reach them all, does it fit the MPI library, do calls arrive, can a node have
+/// shared memory, does a GPU keep calls away, are node names and clocks sane, who carried out which collectives, and
+/// what was gained? Each problem comes with what to do about it.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -98,10 +99,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(why.into()));
     }
     let library = launch.library.clone().map_err(Failure::Failed)?;
-    let end = job::run(&launch, args.limit, &folder.0)?;
+    let (end, said) = job::run(&launch, args.limit, &folder.0)?;
     let text = fs::read_to_string(&statistics).unwrap_or_default();
     let evidence = Evidence {
         end,
+        said,
         ranks: Ranks::read(&folder.0),
         statistics: serde_json::from_str(&text).ok(),
         programs: program::all(&args.command[1..], &library),

@@ -1,9 +1,12 @@
 //! Launchers: which one it is, and how it is told to set variables for the ranks.
 
 mod flux;
+mod preload;
 mod slurm;
 
-use crate::{Failure, program};
+use crate::Failure;
+pub use preload::merged;
+use preload::{are_own, options, takes_value};
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
@@ -23,18 +26,30 @@ pub type Variables = BTreeMap<OsString, OsString>;
 pub enum Dialect {
     /// `-x NAME=VALUE`, for each of the programs that `:` separates.
     OpenMpi,
+    /// The same by `--env`: mpiexec of HPE's PALS.
+    Pals,
+    /// The same by `-e`.
+    Aprun,
     /// `-genv NAME VALUE`, once for all programs.
     Hydra,
     /// `--export=ALL,NAME=VALUE,...`, of which the last one counts.
     Slurm,
     /// `--env=NAME=VALUE`, behind the subcommand.
     Flux,
+    /// `env NAME=VALUE` in front of the program: TACC's, which has no option for it.
+    Ibrun,
 }
 
 /// Names of launchers begin like this; nothing else is started only to be asked what it is.
 const LAUNCHERS: &[&str] = &[
-    "mpirun", "mpiexec", "orterun", "prterun", "prun", "srun", "flux",
+    "mpirun", "mpiexec", "orterun", "prterun", "prun", "srun", "flux", "aprun", "ibrun",
 ];
+
+/// Those that are known by their names, which nobody else has.
+const NAMES: &[(&str, Dialect)] = &[("aprun", Dialect::Aprun), ("ibrun", Dialect::Ibrun)];
+
+/// What starts a script, in which there is a launcher.
+const BATCH: &[&str] = &["sbatch", "qsub", "bsub"];
 
 /// What launchers say of themselves when asked for their version.
 const VERSIONS: &[(&str, Dialect)] = &[
@@ -43,6 +58,7 @@ const VERSIONS: &[(&str, Dialect)] = &[
     ("PRRTE", Dialect::OpenMpi),
     ("prterun", Dialect::OpenMpi),
     ("HYDRA", Dialect::Hydra),
+    ("mpiexec version ", Dialect::Pals),
     ("Intel(R) MPI", Dialect::Hydra),
     ("slurm", Dialect::Slurm),
     ("flux-core", Dialect::Flux),
@@ -82,11 +98,11 @@ pub fn check_word<A: clap::Args>(command: &[OsString], with_value: &str) -> Resu
 
 /// Is this the name of a launcher?
 fn is_launcher(word: &OsStr) -> bool {
-    let base = Path::new(word)
-        .file_name()
-        .unwrap_or(word)
-        .to_string_lossy();
-    LAUNCHERS.iter().any(|known| base.starts_with(known))
+    LAUNCHERS.iter().any(|known| starts(base(word), known))
+}
+
+fn base(word: &OsStr) -> &OsStr {
+    Path::new(word).file_name().unwrap_or(word)
 }
 
 /// Finds out which dialect a launcher speaks. For others, a message tells how to preload `library`.
@@ -94,11 +110,22 @@ pub fn ask(launcher: &OsStr, library: &Path) -> Result<Dialect, Failure> {
     let name = launcher.display();
     if !is_launcher(launcher) {
         let known = LAUNCHERS.join(", ");
+        let instead = match BATCH.iter().any(|batch| starts(base(launcher), batch)) {
+            true => {
+                "it starts a script: write 'rondo run' there, in front of the launcher".to_owned()
+            }
+            false => format!(
+                "with another one, write env LD_PRELOAD={} in front of the program",
+                library.display()
+            ),
+        };
         return Err(Failure::Usage(format!(
-            "{name} is no launcher that Rondo knows ({known}); with another one, let the ranks run \
-             with LD_PRELOAD={}",
-            library.display()
+            "{name} is no launcher that Rondo knows ({known}); {instead}"
         )));
+    }
+    let mut names = NAMES.iter();
+    if let Some((_, dialect)) = names.find(|(known, _)| starts(base(launcher), known)) {
+        return Ok(*dialect);
     }
     let answer = Command::new(launcher)
         .arg("--version")
@@ -112,142 +139,89 @@ pub fn ask(launcher: &OsStr, library: &Path) -> Result<Dialect, Failure> {
     known.map(|(_, dialect)| *dialect).ok_or_else(|| {
         let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
         Failure::Usage(format!(
-            "{name} --version says {line:?}, which is neither Open MPI, MPICH, Intel MPI, Slurm nor Flux; \
-             let the ranks run with LD_PRELOAD={}",
+            "{name} --version says {line:?}, which is neither Open MPI, MPICH, Intel MPI, PALS, Slurm nor Flux; \
+             write env LD_PRELOAD={} in front of the program",
             library.display()
         ))
     })
 }
 
-/// How Open MPI's option for variables is written.
-const X: &[&str] = &["-x", "--x"];
-
-/// What `rest`, the launcher's line of the user, says of LD_PRELOAD.
-pub struct Merged {
-    /// The line, where `preload` made a value of each that is given, or of none where the launcher is to take that of
-    /// the environment.
-    pub rest: Vec<OsString>,
-    /// A word that sets the variable in another way, and so takes Rondo's away.
-    pub other: Option<OsString>,
+/// How a launcher is to be started.
+pub struct Line {
+    pub arguments: Vec<OsString>,
+    /// What its own environment is to have besides, or without a value is not to have.
+    pub environment: Vec<(OsString, Option<OsString>)>,
 }
 
-/// May the next word be the value of this one? It is an option without one in the same word.
-fn takes_value(word: &OsStr) -> bool {
-    starts(word, "-") && !word.as_bytes().contains(&b'=')
-}
-
-/// Which words are the launcher's own, and not those of a program that it starts. That is the first one that can be
-/// started, but no name without a folder behind an option, which may be its value (`--map-by node`).
-fn are_own(words: &[OsString]) -> Vec<bool> {
-    let mut own = true;
-    let is_own = words.iter().enumerate().map(|(at, word)| {
-        let is_value = at > 0 && takes_value(&words[at - 1]) && !word.as_bytes().contains(&b'/');
-        let is_program = !is_value && program::is_executable(Path::new(word));
-        own = word == ":" || (own && !is_program);
-        own
-    });
-    is_own.collect()
-}
-
-/// Looks for LD_PRELOAD in the launcher's line: what is set there counts, and not what Rondo sets.
-pub fn merged(
-    dialect: Dialect,
-    rest: &[OsString],
-    preload: impl Fn(Option<&OsStr>) -> OsString,
-) -> Merged {
-    let options: &[&str] = match dialect {
-        Dialect::OpenMpi => X,
-        Dialect::Hydra => &["-genv", "-env"],
-        Dialect::Flux => &["--env"],
-        Dialect::Slurm => &[],
-    };
-    let (mut rest, mut other) = (rest.to_vec(), None);
-    let own = are_own(&rest);
-    let lists = match dialect {
-        Dialect::Slurm => slurm::lists(&rest, &own),
-        Dialect::OpenMpi | Dialect::Hydra | Dialect::Flux => vec![],
-    };
-    for at in 0..rest.len() {
-        let word = rest[at].clone();
-        if let Some(list) = lists.iter().find(|list| list.word == at) {
-            match list.merged(&word, &preload) {
-                Some(merged) => rest[at] = merged,
-                None => _ = other.get_or_insert(list.with_option(&rest)),
-            }
-            continue;
+impl From<Vec<OsString>> for Line {
+    fn from(arguments: Vec<OsString>) -> Line {
+        Line {
+            arguments,
+            environment: vec![],
         }
-        let is_value = own[at] && at > 0 && options.iter().any(|option| rest[at - 1] == *option);
-        let (option, set) = match word.as_bytes().strip_prefix(b"--env=") {
-            Some(set) if own[at] && dialect == Dialect::Flux => ("--env=", set),
-            _ if is_value => ("", word.as_bytes()),
-            _ => ("", &b""[..]),
-        };
-        let value = match set.strip_prefix(PRELOAD.as_bytes()) {
-            Some([]) if dialect == Dialect::Hydra => {
-                if let Some(value) = rest.get_mut(at + 1) {
-                    *value = preload(Some(value));
-                }
-                continue;
-            }
-            Some([]) => preload(None),
-            Some([b'=', value @ ..]) => preload(Some(OsStr::from_bytes(value))),
-            _ => {
-                let mut parts = word.as_bytes().windows(PRELOAD.len());
-                if parts.any(|part| part == PRELOAD.as_bytes()) {
-                    other.get_or_insert(word);
-                }
-                continue;
-            }
-        };
-        rest[at] = [option, PRELOAD, "="].concat().into();
-        rest[at].push(value);
     }
-    Merged { rest, other }
 }
 
-/// The arguments of the launcher: those that set the variables, then `rest`.
-pub fn arguments(
-    dialect: Dialect,
-    set: &Variables,
-    rest: &[OsString],
-) -> Result<Vec<OsString>, Failure> {
+/// The line of the launcher: what sets the variables, then `rest`.
+pub fn line(dialect: Dialect, set: &Variables, rest: &[OsString]) -> Result<Line, Failure> {
     Ok(match dialect {
-        Dialect::OpenMpi => {
+        Dialect::OpenMpi | Dialect::Pals | Dialect::Aprun => {
             // Each program of several has variables of its own. None is set twice: no version has to choose a value.
-            let program = |program: &[OsString]| {
-                let sets = |pair: &[OsString]| {
-                    X.iter().any(|x| pair[0] == *x) && starts(&pair[1], "LD_PRELOAD=")
-                };
-                let is_own = are_own(program);
-                let own = is_own.iter().filter(|own| **own).count();
-                let is_set = program[..own].windows(2).any(sets);
-                let own = set.iter().filter(|(name, _)| !is_set || *name != PRELOAD);
-                let own = own.flat_map(|set| ["-x".into(), assignment(set)]);
-                own.chain(program.iter().cloned()).collect()
-            };
             let programs = rest.split(|argument| argument == ":");
-            let programs: Vec<Vec<OsString>> = programs.map(program).collect();
-            programs.join(&OsString::from(":"))
+            let programs: Vec<Vec<OsString>> = programs
+                .map(|program| with_own(dialect, set, program))
+                .collect();
+            programs.join(&OsString::from(":")).into()
         }
         Dialect::Hydra => {
             let own = set
                 .iter()
                 .flat_map(|(name, value)| ["-genv".into(), name.clone(), value.clone()]);
-            own.chain(rest.iter().cloned()).collect()
+            let all: Vec<OsString> = own.chain(rest.iter().cloned()).collect();
+            all.into()
         }
         Dialect::Slurm => {
             let lists = slurm::lists(rest, &are_own(rest));
-            slurm::arguments(set, rest, &lists)?
+            slurm::line(set, rest, &lists)?
         }
-        Dialect::Flux => flux::arguments(set, rest)?,
+        Dialect::Flux => flux::arguments(set, rest)?.into(),
+        Dialect::Ibrun => {
+            let own = are_own(rest).into_iter().take_while(|own| *own).count();
+            let (own, program) = rest.split_at(own);
+            if program.is_empty() {
+                let why = "no word behind ibrun names a program that is there and can be started";
+                return Err(Failure::Usage(why.into()));
+            }
+            let env = ["env".into()].into_iter().chain(set.iter().map(assignment));
+            let env: Vec<OsString> = env.collect();
+            [own, &env, program].concat().into()
+        }
     })
+}
+
+/// A program with its options, and those that set the variables in front.
+fn with_own(dialect: Dialect, set: &Variables, program: &[OsString]) -> Vec<OsString> {
+    let options = options(dialect);
+    let sets = |pair: &[OsString]| {
+        options.iter().any(|option| pair[0] == *option) && starts(&pair[1], "LD_PRELOAD=")
+    };
+    let is_own = are_own(program);
+    let own = is_own.iter().filter(|own| **own).count();
+    let is_set = program[..own].windows(2).any(sets)
+        || program[..own]
+            .iter()
+            .any(|word| starts(word, "--env=LD_PRELOAD="));
+    let own = set.iter().filter(|(name, _)| !is_set || *name != PRELOAD);
+    let own = own.flat_map(|set| [options[0].into(), assignment(set)]);
+    own.chain(program.iter().cloned()).collect()
 }
 
 /// Does the launcher come back only when the job has ended?
 pub fn waits(dialect: Dialect, rest: &[OsString]) -> bool {
     match dialect {
-        Dialect::OpenMpi | Dialect::Hydra | Dialect::Slurm => true,
         Dialect::Flux => flux::waits(rest),
+        Dialect::OpenMpi | Dialect::Pals | Dialect::Aprun => true,
+        Dialect::Hydra | Dialect::Slurm | Dialect::Ibrun => true,
     }
 }
 
@@ -255,7 +229,8 @@ fn starts(word: &OsStr, with: &str) -> bool {
     word.as_bytes().starts_with(with.as_bytes())
 }
 
-fn assignment((name, value): (&OsString, &OsString)) -> OsString {
+/// `NAME=VALUE`.
+pub fn assignment((name, value): (&OsString, &OsString)) -> OsString {
     let mut text = name.clone();
     text.push("=");
     text.push(value);

@@ -19,6 +19,23 @@ pub struct Args {
     dir: PathBuf,
 }
 
+/// Commands whose pages are of use to a reader of the first one's.
+const RELATED: &[(&str, &[&str])] = &[
+    ("rondo-info", &["rondo-run", "rondo-check"]),
+    ("rondo-algorithms", &["rondo-model", "rondo-bench"]),
+    ("rondo-model", &["rondo-algorithms", "rondo-bench"]),
+    ("rondo-schedule", &["rondo-tree", "rondo-algorithms"]),
+    ("rondo-tree", &["rondo-schedule", "rondo-algorithms"]),
+    ("rondo-run", &["rondo-check", "rondo-info", "mpirun"]),
+    ("rondo-check", &["rondo-run", "rondo-info", "mpirun"]),
+    (
+        "rondo-bench",
+        &["rondo-plot", "rondo-tune", "rondo-model", "mpirun"],
+    ),
+    ("rondo-plot", &["rondo-bench", "rondo-model"]),
+    ("rondo-tune", &["rondo-bench", "rondo-model", "mpirun"]),
+];
+
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let [tool, library] = ["man1", "man7"].map(|section| args.dir.join(section));
@@ -32,7 +49,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         .filter(|command| !command.is_hide_set());
     for command in iter::once(&cli).chain(commands) {
         let name = command.get_display_name().unwrap_or("rondo");
-        fs::write(tool.join(format!("{name}.1")), tool_page(command)?)?;
+        let mut page = tool_page(command)?;
+        see_also(name).to_writer(&mut page)?;
+        fs::write(tool.join(format!("{name}.1")), page)?;
     }
     fs::write(library.join("librondo.7"), page())?;
     Ok(())
@@ -78,6 +97,31 @@ fn tool_page(command: &clap::Command) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
+/// The last section of the page of this name.
+fn see_also(name: &str) -> Roff {
+    let tool = ("rondo", "1");
+    let mut pages = match name {
+        "rondo" => RELATED.iter().map(|(name, _)| (*name, "1")).collect(),
+        _ => vec![tool],
+    };
+    let related = RELATED.iter().filter(|(it, _)| *it == name);
+    pages.extend(related.flat_map(|(_, names)| names.iter().map(|it| (*it, "1"))));
+    pages.push(("librondo", "7"));
+    references(&pages)
+}
+
+fn references(pages: &[(&str, &str)]) -> Roff {
+    let mut section = Roff::new();
+    section.control("SH", ["SEE ALSO"]);
+    let last = pages.len() - 1;
+    let texts = pages.iter().enumerate().flat_map(|(at, (name, number))| {
+        let comma = if at < last { ", " } else { "" };
+        [bold(*name), roman(format!("({number}){comma}"))]
+    });
+    section.text(texts.collect::<Vec<_>>());
+    section
+}
+
 /// The page of the library.
 fn page() -> String {
     let version = concat!("rondo ", env!("CARGO_PKG_VERSION"));
@@ -116,16 +160,6 @@ fn page() -> String {
     page.text([roman(
         "What RONDO_RULES, RONDO_LEARN and RONDO_STATS name. It writes no other file, except for 'rondo check'.",
     )]);
-    page.control("SH", ["SEE ALSO"]);
-    page.text([
-        bold("rondo"),
-        roman("(1), "),
-        bold("rondo-run"),
-        roman("(1), "),
-        bold("rondo-check"),
-        roman("(1), "),
-        bold("mpirun"),
-        roman("(1)"),
-    ]);
-    page.to_roff()
+    let others = ["rondo", "rondo-run", "rondo-check", "mpirun"].map(|name| (name, "1"));
+    page.to_roff() + &references(&others).to_roff()
 }

@@ -7,7 +7,7 @@ mod library;
 
 use crate::{
     Failure, collectives,
-    launcher::{self, Dialect, PRELOAD, Variables},
+    launcher::{self, Dialect, Line, PRELOAD, Variables, assignment},
     output, program, warn,
 };
 pub use library::{ABI, find_library};
@@ -27,11 +27,11 @@ use std::{
 
 /// Run an MPI program with Rondo in its ranks.
 ///
-/// LAUNCHER is mpirun or mpiexec of Open MPI, MPICH or Intel MPI, orterun, prterun or prun, Slurm's srun, or flux run
-/// or flux submit. It is started with ARGS and with what makes it set LD_PRELOAD and the variables of Rondo for the
-/// ranks. All RONDO_ variables of the environment are handed on. Libraries that are in LD_PRELOAD already stay there:
-/// profilers and other tools in front of Rondo, MPI libraries behind it. So do those that ARGS name by -x, -genv, -env,
-/// --env or --export. What Rondo sets is added to a list of srun's --export.
+/// LAUNCHER is mpirun or mpiexec of Open MPI, MPICH or Intel MPI, orterun, prterun or prun, Slurm's srun, flux run or
+/// flux submit, mpiexec of HPE's PALS, aprun, or ibrun. It is started with ARGS and with what makes it set LD_PRELOAD
+/// and the variables of Rondo for the ranks. All RONDO_ variables of the environment are handed on. Libraries that are
+/// in LD_PRELOAD already stay there: profilers and other tools in front of Rondo, MPI libraries behind it. So do those
+/// that ARGS name by -x, -genv, -env, --env, -e or --export. What Rondo sets is added to a list of srun's --export.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -81,7 +81,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         warn(&format!("{why}; the program runs without Rondo"));
     }
     if args.dry_run {
-        return print(&launch.command);
+        return print(&launch.words());
     }
     let error = launch.command().exec();
     Err(launch.not_started(&error))
@@ -89,7 +89,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 /// A command that starts a job with Rondo in its ranks.
 pub struct Launch {
-    command: Vec<OsString>,
+    name: OsString,
+    line: Line,
     /// The library that is preloaded, or why there is none: the installation lacks it, or has it damaged.
     pub library: Result<PathBuf, String>,
     /// A word of the user's for the launcher that takes the library away again.
@@ -122,10 +123,9 @@ impl Launch {
                 "{word} of yours may replace the LD_PRELOAD that Rondo sets, and the program run without Rondo"
             ));
         }
-        let mut command = vec![name.clone()];
-        command.extend(launcher::arguments(dialect, &set, &rest)?);
         Ok(Launch {
-            command,
+            name: name.clone(),
+            line: launcher::line(dialect, &set, &rest)?,
             library,
             against,
             waits: launcher::waits(dialect, &rest),
@@ -134,14 +134,38 @@ impl Launch {
 
     /// The command to be started.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(&self.command[0]);
-        command.args(&self.command[1..]);
+        let mut command = Command::new(&self.name);
+        command.args(&self.line.arguments);
+        for (name, value) in &self.line.environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
         command
+    }
+
+    /// The same as a shell would take it.
+    fn words(&self) -> Vec<OsString> {
+        let mut words = vec![];
+        let changes = &self.line.environment;
+        if !changes.is_empty() {
+            words.push("env".into());
+        }
+        let removed = changes.iter().filter(|(_, value)| value.is_none());
+        words.extend(removed.flat_map(|(name, _)| ["-u".into(), name.clone()]));
+        let set = changes
+            .iter()
+            .filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        words.extend(set.map(assignment));
+        words.push(self.name.clone());
+        words.extend(self.line.arguments.iter().cloned());
+        words
     }
 
     /// It could not be.
     pub fn not_started(&self, error: &io::Error) -> Failure {
-        let name = self.command[0].display();
+        let name = self.name.display();
         Failure::NotStarted(format!("cannot run {name}: {error}"))
     }
 }
@@ -160,7 +184,7 @@ fn dialect_and_library(
     let of_launcher = match dialect {
         Dialect::OpenMpi => Some("openmpi"),
         Dialect::Hydra => Some("mpich"),
-        Dialect::Slurm | Dialect::Flux => None,
+        Dialect::Pals | Dialect::Aprun | Dialect::Slurm | Dialect::Flux | Dialect::Ibrun => None,
     };
     let library = match lib {
         Some(path) => Ok(checked(path)?),

@@ -4,6 +4,7 @@
 
 mod machine;
 mod reach;
+mod start;
 
 use super::{
     job::End,
@@ -21,6 +22,8 @@ use std::{collections::BTreeSet, ffi::OsString, path::PathBuf};
 pub struct Evidence {
     /// How it ended.
     pub end: End,
+    /// The last lines that its launcher wrote to the standard error output.
+    pub said: Vec<String>,
     /// What its ranks wrote.
     pub ranks: Ranks,
     /// What rank 0 counted, if it came to that.
@@ -42,6 +45,9 @@ pub struct Finding {
     pub kind: Kind,
     /// What is the case.
     pub what: String,
+    /// What the launcher wrote, where that says more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub said: Vec<String>,
     /// What to do about it, if it is a problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
@@ -52,6 +58,7 @@ fn fine(kind: Kind, what: impl Into<String>) -> Finding {
     Finding {
         kind,
         what,
+        said: vec![],
         advice: None,
     }
 }
@@ -85,7 +92,10 @@ pub fn all(evidence: &Evidence) -> Vec<Finding> {
         all.extend(nodes(evidence));
         all.extend(clocks(evidence));
     }
-    all.extend(end(evidence));
+    // What else is to be said of the end, if no rank began?
+    if all.iter().all(|it| it.kind != Kind::NotStarted) {
+        all.extend(end(evidence));
+    }
     all
 }
 

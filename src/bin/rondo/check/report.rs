@@ -55,6 +55,7 @@ impl Report {
         lines.extend(self.fine.iter().map(|it| format!("  ok       {}", it.what)));
         for problem in &self.problems {
             lines.push(format!("  PROBLEM  {}", problem.what));
+            lines.extend(problem.said.iter().map(|it| format!("           | {it}")));
             lines.extend(problem.advice.iter().map(|it| format!("           {it}")));
         }
         if let Some(statistics) = &self.statistics {

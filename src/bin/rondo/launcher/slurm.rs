@@ -1,7 +1,7 @@
 //! How srun is told to set variables for the ranks: by a list. If there are several, the last one counts, so that what
 //! Rondo sets is added to each that the user gives.
 
-use super::{Failure, PRELOAD, Variables, assignment, starts, takes_value};
+use super::{Failure, Line, PRELOAD, Variables, assignment, starts, takes_value};
 use rondo::config;
 use std::{
     ffi::{OsStr, OsString},
@@ -127,11 +127,8 @@ impl List {
 
 /// The arguments: what the variables are added to, or, if there is no list for the first program, a list of Rondo's
 /// own. Programs behind the first have lists of their own, or all that srun has itself.
-pub fn arguments(
-    set: &Variables,
-    rest: &[OsString],
-    lists: &[List],
-) -> Result<Vec<OsString>, Failure> {
+pub fn line(set: &Variables, rest: &[OsString], lists: &[List]) -> Result<Line, Failure> {
+    let environment = environment(set)?;
     let mut words = rest.to_vec();
     let first = rest.iter().position(|word| word == ":");
     let first = first.unwrap_or(rest.len());
@@ -140,7 +137,7 @@ pub fn arguments(
         let Some(items) = list.items(&rest[list.word]) else {
             continue;
         };
-        let more = assignments(set, &items)?;
+        let more = assignments(set, &items);
         let all: Vec<&[u8]> = items
             .into_iter()
             .chain(more.iter().map(|item| item.as_bytes()))
@@ -150,16 +147,55 @@ pub fn arguments(
     }
     if !is_set {
         let all = [OsString::from("ALL")].into_iter();
-        let all: Vec<OsString> = all.chain(assignments(set, &[b"ALL"])?).collect();
+        let all: Vec<OsString> = all.chain(assignments(set, &[b"ALL"])).collect();
         let mut list = OsString::from(EXPORT_WITH);
         list.push(all.join(OsStr::new(",")));
         words.insert(0, list);
     }
-    Ok(words)
+    Ok(Line {
+        arguments: words,
+        environment,
+    })
+}
+
+/// Would a list be split within this value?
+fn splits(value: &OsStr) -> bool {
+    value.as_bytes().iter().any(|byte| b",'\"".contains(byte))
+}
+
+/// What has to be changed in srun's own environment: with ALL in the list, srun prefers that to the list, and only
+/// there a value may have a comma or a quote in it. The library is not for srun itself, so LD_PRELOAD comes by the list
+/// alone.
+fn environment(set: &Variables) -> Result<Vec<(OsString, Option<OsString>)>, Failure> {
+    let inherited = config::variables();
+    let mut changes = vec![];
+    for (name, value) in set {
+        let splits = splits(value);
+        if name == PRELOAD {
+            if splits {
+                let value = value.display();
+                let why = format!(
+                    "srun cannot set {PRELOAD}={value}: a comma or a quote in it would end the value; install Rondo, \
+                     or copy the library, where the path has none"
+                );
+                return Err(Failure::Usage(why));
+            }
+            if config::preloaded().is_some() {
+                changes.push((name.clone(), None));
+            }
+            continue;
+        }
+        let before = inherited.iter().find(|(it, _)| it == name);
+        let is_there = before.is_some_and(|(_, before)| before == value);
+        if !is_there && (splits || before.is_some()) {
+            changes.push((name.clone(), Some(value.clone())));
+        }
+    }
+    Ok(changes)
 }
 
 /// What is to be added to a list that has these items already.
-fn assignments(set: &Variables, items: &[&[u8]]) -> Result<Vec<OsString>, Failure> {
+fn assignments(set: &Variables, items: &[&[u8]]) -> Vec<OsString> {
     let inherited = config::variables();
     let has_all = items.iter().any(|item| item.eq_ignore_ascii_case(b"ALL"));
     let mut all = vec![];
@@ -169,17 +205,16 @@ fn assignments(set: &Variables, items: &[&[u8]]) -> Result<Vec<OsString>, Failur
             value.is_some_and(|value| value.starts_with(b"="))
         };
         // The environment reaches the ranks by itself, with any character in it.
-        let is_handed_on = has_all || items.contains(&name.as_bytes());
-        let comes = is_handed_on && inherited.contains(&(name.clone(), value.clone()));
+        let is_named = items.contains(&name.as_bytes());
+        let is_there = inherited.contains(&(name.clone(), value.clone()));
+        let comes = (has_all || is_named) && (is_there || splits(value));
         if comes || items.iter().any(is_set) {
             continue;
         }
-        if value.as_bytes().contains(&b',') {
-            let (name, value) = (name.display(), value.display());
-            let why = format!("srun cannot set {name}={value}: the comma would end the value");
-            return Err(Failure::Usage(why));
-        }
-        all.push(assignment((name, value)));
+        all.push(match splits(value) {
+            true => name.clone(),
+            false => assignment((name, value)),
+        });
     }
-    Ok(all)
+    all
 }

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Evidence, Finding, fine, problem};
+use super::{Evidence, Finding, fine, problem, start::start};
 use crate::check::{
     job::End,
     ranks::{Reach, in_words},
@@ -19,7 +19,8 @@ pub fn reach(evidence: &Evidence) -> Vec<Finding> {
     let ranks = &evidence.ranks;
     if ranks.all().next().is_none() {
         let what = "the library reached no process of the job";
-        return vec![problem(Kind::NotLoaded, what, why_nowhere(evidence))];
+        let nowhere = || problem(Kind::NotLoaded, what, why_nowhere(evidence));
+        return vec![start(evidence).unwrap_or_else(nowhere)];
     }
     let (nowhere, beside) = (ranks.with(Reach::Nowhere), ranks.with(Reach::BesideMpi));
     let mut found = vec![];
@@ -71,32 +72,48 @@ fn replaced(evidence: &Evidence) -> Option<String> {
 
 /// What to do where no process of a rank had the library.
 fn why_nowhere(evidence: &Evidence) -> String {
-    if let Some(why) = replaced(evidence) {
-        return why;
-    }
+    let why = keeps_out(evidence).or_else(|| cannot_start(evidence));
+    why.unwrap_or_else(|| not_handed_on(evidence))
+}
+
+/// What keeps the library out of processes, if a word of the command or a program's file says it.
+pub fn keeps_out(evidence: &Evidence) -> Option<String> {
+    replaced(evidence).or_else(|| {
+        evidence.programs.iter().find_map(|program| {
+            let path = program.path.display();
+            if program.is_static {
+                return Some(format!(
+                    "{path} is linked statically, so that nothing can be preloaded: link the program dynamically, or \
+                     {INTO}"
+                ));
+            }
+            program.has_other_rights.then(|| {
+                format!(
+                    "{path} has rights of its own (set-user-id or set-group-id), so that the loader ignores \
+                     LD_PRELOAD: take them away, or link the program with -lrondo"
+                )
+            })
+        })
+    })
+}
+
+/// Why nothing can have been started, if the command and its files say it.
+pub fn cannot_start(evidence: &Evidence) -> Option<String> {
     let started = evidence.ranks.all().next().is_some();
     if !started && evidence.programs.is_empty() && evidence.scripts.is_empty() {
-        return "no word of the command names a program that is there and can be started: is its name misspelt?".into();
+        let why = "no word of the command names a program that is there and can be started: is its name misspelt?";
+        return Some(why.into());
     }
-    for program in &evidence.programs {
-        let path = program.path.display();
-        if program.is_foreign {
-            return format!(
-                "{path} is for another kind of processor than the library: build Rondo for that one"
-            );
-        }
-        if program.is_static {
-            return format!(
-                "{path} is linked statically, so that nothing can be preloaded: link the program dynamically, or {INTO}"
-            );
-        }
-        if program.has_other_rights {
-            return format!(
-                "{path} has rights of its own (set-user-id or set-group-id), so that the loader ignores LD_PRELOAD: \
-                 take them away, or link the program with -lrondo"
-            );
-        }
-    }
+    let mut programs = evidence.programs.iter();
+    let foreign = programs.find(|program| program.is_foreign)?;
+    Some(format!(
+        "{} is for another kind of processor than the library: build Rondo for that one",
+        foreign.path.display()
+    ))
+}
+
+/// What is left to be the reason.
+pub fn not_handed_on(evidence: &Evidence) -> String {
     format!(
         "either the launcher or a script in between does not hand the environment on, so let it (srun --export=ALL, \
          mpirun -x, no env -i or sudo), or {} is not on all nodes, so put it where all nodes see it; and all nodes \
