@@ -179,6 +179,20 @@ impl Family {
         }
     }
 
+    /// The names of its algorithms, and behind them other names of some.
+    pub fn names(self) -> impl Iterator<Item = (&'static str, Algorithm)> + Clone {
+        let own = self.algorithms().iter();
+        own.map(|&algorithm| (algorithm.name(), algorithm))
+            .chain(self.other_name())
+    }
+
+    /// The algorithm of this name, be it another one of it, in letters of any case.
+    pub fn algorithm(self, name: &str) -> Option<Algorithm> {
+        let mut names = self.names();
+        let found = names.find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, algorithm)| algorithm)
+    }
+
     /// What is to be said of each of these.
     pub const fn about(self) -> &'static [About] {
         match self {
