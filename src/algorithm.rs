@@ -142,10 +142,63 @@ macro_rules! reduces_nothing {
 }
 pub(crate) use reduces_nothing;
 
-/// What an algorithm does for a family of collectives. In the formulas p ranks have or get m bytes, or all of them
-/// together in an all-broadcast, b bytes each in a gather or scatter; q = ceil(log2 p); n blocks; a message of b bytes
-/// takes alpha + beta b; g' is the least time between two messages of a rank that also receives; gamma the time to
-/// reduce a byte; h the messages one after the other on the longest way of a block; k the radix (docs/algorithms.md).
+/// Every symbol of the formulas of [`About`], and what it stands for.
+pub const NOTATION: &[(&str, &str)] = &[
+    ("p", "ranks"),
+    ("q", "ceil(log2 p)"),
+    (
+        "m",
+        "bytes of the message, of a rank's vector or blocks, or of all ranks together in an allgather",
+    ),
+    ("n", "blocks of the message, of the vector, or of each part"),
+    ("b", "bytes of each rank's block"),
+    ("alpha", "what a message takes, however short it is"),
+    ("beta", "what each byte adds"),
+    ("gamma", "what it takes to reduce a byte"),
+    ("delta", "what it takes to pass a byte on"),
+    ("g", "the least time from a message of a rank to its next"),
+    (
+        "g'",
+        "the least time from a message of a rank that receives meanwhile to its next",
+    ),
+    ("o", "what the root spends on each of many messages"),
+    (
+        "h",
+        "messages one after the other on a block's longest way, about floor(log2 p) + 1",
+    ),
+    ("log_k", "the logarithm to the base k"),
+    ("log_K", "the logarithm to the base K"),
+    (
+        "T(k, s, d)",
+        "(k + s (n-1)) (g' + beta m/n) + d (alpha - g'), in reductions with beta + gamma for beta",
+    ),
+    (
+        "k",
+        "of a logarithm the radix: a round has up to k - 1 messages of each rank; of a tree its rounds for one block",
+    ),
+    ("s", "of a tree the rounds from a block to the next"),
+    ("d", "messages one after the other on the longest way"),
+    ("K", "RONDO_TREE_ARITY"),
+    (
+        "Fib(i)",
+        "Fibonacci numbers, of which Fib(1) and Fib(2) are 1",
+    ),
+    ("t", "the steps of a postal tree"),
+    (
+        "F(t)",
+        "ranks reached in t steps: 1 for t < L, then F(t-1) + F(t-L)",
+    ),
+    (
+        "L",
+        "messages under way at a time: (alpha + beta m) / (g + beta m)",
+    ),
+    ("T", "bytes from which on a block goes straight"),
+    ("f", "ranks along a dimension of a grid"),
+    ("rows", "those of a mesh of ranks"),
+    ("columns", "those of a mesh of ranks"),
+];
+
+/// What an algorithm does for a family of collectives, in formulas whose symbols [`NOTATION`] explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
     /// Which one.
@@ -241,8 +294,7 @@ mod sources {
     pub const ROOTED: &str = "docs/algorithms.md, section Gather and scatter";
     pub const BARRIER: &str = "D. Hensgen, R. Finkel, U. Manber, International Journal of Parallel Programming 17(1), \
          1988";
-    pub const LECTURE: &str = "J. L. Träff, lecture on collective operations in MPI; T(k, s, d) = \
-         (k + s (n-1)) (g' + beta m/n) + d (alpha - g'), with beta + gamma in a reduction";
+    pub const LECTURE: &str = "J. L. Träff, lecture on collective operations in MPI";
     pub const FIBONACCI: &str = "J. Bruck, R. Cypher, C.-T. Ho, SPDP 1992";
     pub const TWO_TREES: &str =
         "P. Sanders, J. Speck, J. L. Träff, Parallel Computing 35(12), 2009";
@@ -328,13 +380,13 @@ families! {
             "A. Bar-Noy, S. Kipnis, B. Schieber, Parallel Processing Letters 3(1), 1993; J. L. Träff, \
              arXiv 2205.10072, algorithm 8";
         Dissemination: "q", "q (alpha + (beta + gamma) m)", sources::BARRIER;
-        Doubling: "floor(log2 p), and 2 unless p = 2^k",
-            "floor(log2 p) (alpha + (beta + gamma) m) + 2 (alpha + beta m) + gamma m unless p = 2^k", sources::MPICH;
+        Doubling: "floor(log2 p), and 2 unless p = 2^q",
+            "floor(log2 p) (alpha + (beta + gamma) m) + 2 (alpha + beta m) + gamma m unless p = 2^q", sources::MPICH;
         Ring: "2 (p-1)", "2 (p-1) alpha + (p-1)/p m (2 beta + gamma)",
             sources::RING;
         ReduceBcast: "2 (n - 1 + q)", "2 (n-1+q) (g' + beta m/n) + (n-1+q) gamma m/n + 2 h (alpha - g')",
             sources::TRAEFF;
-        DualRoot: "4 d + 1 + 3 (n-1)", "T(k, s, d'), d = floor(log2 ceil(p/2)), k = 4 d + 1, s = 3, d' = 2 d + 1",
+        DualRoot: "k + 3 (n-1)", "T(k, s, d), d = 2 floor(log2 ceil(p/2)) + 1, k = 2 d - 1, s = 3",
             "J. L. Träff, arXiv 2109.12626";
         Binomial: "twice those of reduce", "twice that of reduce", sources::HYPERCUBE;
         Chain: "twice those of reduce", "twice that of reduce", sources::LECTURE;

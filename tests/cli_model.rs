@@ -30,6 +30,10 @@ fn json(args: &str) -> Value {
     serde_json::from_str(&rondo(&format!("{args} --json"))).expect("JSON")
 }
 
+fn text_of(row: &Value, key: &str) -> String {
+    row[key].as_str().expect("a text").to_owned()
+}
+
 fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("model-{name}"))
 }
@@ -50,11 +54,116 @@ fn all_algorithms_of_all_collectives_are_listed_with_a_formula_and_a_source() {
             .map(|algorithm| algorithm.name());
         assert!(names.into_iter().eq(known), "{entry}");
         let one = rondo(&format!("algorithms {}", collective.mpi_name()));
-        assert!(whole.contains(&one), "{one}");
+        let (algorithms, _) = one.split_once("\nNotation\n").expect("two parts");
+        assert!(whole.contains(algorithms), "{one}");
         for row in rows {
             for key in ["rounds", "time", "source"] {
                 let said = row[key].as_str().expect("a text");
                 assert!(!said.is_empty() && one.contains(said), "{key}: {row}");
+            }
+        }
+    }
+}
+
+/// The option takes it as well.
+#[test]
+fn other_names_stand_beside_the_names() {
+    let mut found = Vec::new();
+    for entry in json("algorithms").as_array().expect("an array") {
+        let rows = entry["algorithms"].as_array().expect("rows").iter();
+        let names = |row: &Value| {
+            let others = row["other_names"].as_array().expect("names").clone();
+            let name = text_of(row, "name");
+            let other = |other: Value| other.as_str().expect("a name").to_owned();
+            (others.into_iter()).map(move |it| (name.clone(), other(it)))
+        };
+        for (name, other) in rows.flat_map(names) {
+            let collective = &text_of(entry, "collective");
+            let table = rondo(&format!("algorithms {collective}"));
+            let lines: Vec<&str> = table.lines().map(str::trim).collect();
+            let line = lines
+                .iter()
+                .position(|line| *line == format!("also    {other}"));
+            let before = lines[line.expect("a line of its own") - 1];
+            assert_eq!(before.split_whitespace().next(), Some(&*name), "{table}");
+            let family = Collective::named(collective)
+                .expect("a collective")
+                .family();
+            let of = |name: &str| family.algorithm(name).map(|algorithm| algorithm.name());
+            assert_eq!(of(&other.to_uppercase()), Some(&*name));
+            found.push(format!("{collective}: {other} is {name}"));
+        }
+    }
+    let expected = [
+        "bcast: two-phase is relay",
+        "allgatherv: hypercube is doubling",
+        "allgather: hypercube is doubling",
+        "allreduce: hypercube is doubling",
+        "reduce: hypercube is binomial",
+    ];
+    assert_eq!(found, expected);
+}
+
+/// Words of formulas that are no symbols.
+const WORDS: &str = "a about all allreduce an and as binomial broadcast bruck by bytes ceil each else equal factors \
+    find floor for from further gather if in is it least linear log2 many max message messages model more number odd \
+    of on one or over part parts prime reduce round rounded scatter sum that the those time to tree twice unless up \
+    where with";
+
+/// The letters, and what else words have, of each word; T of T(k, s, d) has its parenthesis.
+fn words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for c in text.chars() {
+        let word = words.last_mut().expect("there is one");
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '\'' => word.push(c),
+            '(' if word.len() == 1 || word == "Fib" => {
+                word.push(c);
+                words.push(String::new());
+            }
+            _ => words.push(String::new()),
+        }
+    }
+    words.retain(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()));
+    words
+}
+
+#[test]
+fn every_symbol_of_a_formula_is_explained() {
+    let help = rondo("algorithms --help");
+    let folder = file("man");
+    rondo(&format!("man {}", folder.display()));
+    let page = fs::read_to_string(folder.join("man1/rondo-algorithms.1")).expect("a page");
+    let page = page.replace("\\*(Aq", "'").replace('\\', "");
+    let whole = rondo("algorithms");
+    for entry in json("algorithms").as_array().expect("an array") {
+        let notation = entry["notation"].as_array().expect("symbols").iter();
+        let table = rondo(&format!("algorithms {}", text_of(entry, "collective")));
+        let notation: Vec<[String; 2]> = notation
+            .map(|row| ["symbol", "meaning"].map(|key| text_of(row, key)))
+            .collect();
+        let rows = entry["algorithms"].as_array().expect("rows").iter();
+        let formulas = rows.flat_map(|row| ["rounds", "time"].map(|key| text_of(row, key)));
+        // What explains a symbol has symbols as well. There, other words are those of a sentence.
+        let is_symbol = |word: &String| !WORDS.split_whitespace().any(|known| known == word);
+        let mut used: Vec<String> = formulas
+            .flat_map(|text| words(&text))
+            .filter(is_symbol)
+            .collect();
+        let known = |name: &str| notation.iter().find(|[symbol, _]| words(symbol)[0] == name);
+        for name in &used {
+            assert!(known(name).is_some(), "{name} is not explained: {entry}");
+        }
+        used.extend(notation.iter().flat_map(|[_, meaning]| words(meaning)));
+        for [symbol, meaning] in &notation {
+            assert!(
+                used.contains(&words(symbol)[0]),
+                "no formula has {symbol}: {entry}"
+            );
+            assert!(!meaning.is_empty());
+            let line = format!("  {symbol:10}  {meaning}\n");
+            for text in [&help, &page, &table, &whole] {
+                assert!(text.contains(&line), "{line} is not in {text}");
             }
         }
     }
