@@ -371,6 +371,58 @@ fn exchanges_of_blocks_of_any_size_are_decided_as_in_a_call() {
     }
 }
 
+/// By default both are those of the options' defaults, whatever the environment says.
+#[test]
+fn trees_and_rounds_are_of_the_arity_and_the_radix_that_are_asked_for() {
+    let row = |args: &str, name: &str, key: &str| {
+        let report = json(&format!("model {args}"));
+        let rows = report["rows"].as_array().expect("rows");
+        let row = rows.iter().find(|row| row["algorithm"] == name);
+        row.expect("a row")[key].clone()
+    };
+    let bcast = "bcast -p 64 -b 8 --alpha 100 --gap 10 --beta 0";
+    for (arity, messages) in [
+        (" --arity 2", 2),
+        (" --arity 8", 8),
+        ("", 4),
+        (" --arity 1", 1),
+    ] {
+        // The root has so many children, and each gets the one block.
+        let sent = row(&format!("{bcast}{arity}"), "kary", "sent");
+        assert_eq!(sent, 8 * messages, "{arity}");
+    }
+    let same = row(&format!("{bcast} --arity 2"), "kary", "us");
+    assert_eq!(same, row(bcast, "binary", "us"));
+    let star = row(&format!("{bcast} --arity 65536"), "kary", "us");
+    assert_eq!(star, row(bcast, "linear", "us"));
+    let barrier = "barrier -p 64 --alpha 100 --gap 10";
+    for (radix, rounds) in [(" --radix 2", 6), (" --radix 4", 3), (" --radix 64", 1)] {
+        let asked = format!("{barrier}{radix}");
+        assert_eq!(row(&asked, "dissemination", "rounds"), rounds, "{radix}");
+    }
+    let report = json(&format!("model {barrier} --radix 4 --arity 3"));
+    assert_eq!((&report["radix"], &report["arity"]), (&4.into(), &3.into()));
+    let report = json(&format!("model {barrier}"));
+    assert_eq!(
+        (&report["radix"], &report["arity"]),
+        (&Value::Null, &4.into())
+    );
+    let table = rondo(&format!("model {barrier} --radix 4 --arity 3"));
+    for line in ["trees of arity 3\n", "rounds of radix 4\n"] {
+        assert!(table.contains(line), "{table}");
+        assert!(!rondo(&format!("model {barrier}")).contains(line));
+    }
+    let mut elsewhere = Command::new(env!("CARGO_BIN_EXE_rondo"));
+    elsewhere.args(format!("model {bcast}").split_whitespace());
+    elsewhere.envs([
+        ("RONDO_TREE_ARITY", "9"),
+        ("RONDO_RADIX", "9"),
+        ("RONDO_ALPHA_US", "9"),
+    ]);
+    let output = elsewhere.output().expect("the tool starts");
+    assert_eq!(text(&output.stdout), rondo(&format!("model {bcast}")));
+}
+
 #[test]
 fn rows_over_ranks_end_with_the_nodes_that_are_given() {
     let report = json("model bcast -p 6 --nodes 4 -b 1K --over ranks");
@@ -440,6 +492,14 @@ fn nonsense_is_refused_in_one_line() {
             "model alltoall -p 1M -b 8",
             "8 bytes are less than one for each of 1048576 ranks",
         ),
+        ("model bcast -p 4 -b 1 --arity 0", "0 is not in 1..=65536"),
+        ("model bcast -p 4 -b 1 --arity -2", "whole number"),
+        ("model bcast -p 4 -b 1 --arity 65537", "not in 1..=65536"),
+        ("model bcast -p 4 -b 1 --arity 2.5", "whole number"),
+        ("model bcast -p 4 -b 1 --arity", "--arity"),
+        ("model bcast -p 4 -b 1 --radix 1", "1 is not in 2..=64"),
+        ("model bcast -p 4 -b 1 --radix 65", "65 is not in 2..=64"),
+        ("model bcast -p 4 -b 1 --radix two", "whole number"),
         ("model bcast -p 4 -b 1 --plot x.svg", "two sizes"),
         ("model bcast -p 4 -b 1,2 --plot x.gif", ".svg or .png"),
         ("model bcast -p 4 -b 1,2 --over ranks", "one number"),

@@ -75,6 +75,12 @@ pub(super) const MOST_BYTES: u64 = 1 << 60;
 /// The largest number of ranks.
 pub(super) const MOST_RANKS: u32 = 1 << 30;
 
+/// The largest arity of a tree.
+pub const ARITY_MAX: u32 = 1 << 16;
+
+/// The largest radix of rounds with several messages.
+pub const RADIX_MAX: u32 = 64;
+
 /// Every option of Rondo: that of Rondo as a whole, those of the collectives, and the others.
 pub const OPTIONS: &[Opt] = &ALL;
 
@@ -231,7 +237,7 @@ const OTHERS: &[Opt] = &[
     },
     Opt {
         name: "RADIX",
-        value_type: ValueType::Integer(|c| &mut c.radix, 64),
+        value_type: ValueType::Integer(|c| &mut c.radix, RADIX_MAX),
         unit: "",
         default: "0",
         scope: Scope::Communicator,
@@ -241,7 +247,7 @@ const OTHERS: &[Opt] = &[
     },
     Opt {
         name: "TREE_ARITY",
-        value_type: ValueType::Integer(|c| &mut c.tree_arity, 1 << 16),
+        value_type: ValueType::Integer(|c| &mut c.tree_arity, ARITY_MAX),
         unit: "ranks",
         default: "4",
         scope: Scope::Communicator,
