@@ -103,6 +103,9 @@ algorithms! {
     Pairwise = "pairwise";
     /// A reduction up and down two binary trees at the same time, whose roots exchange what they have, block by block.
     DualRoot = "dual-root";
+    /// Over nodes, in lanes: each rank of a node leads one, for its share of the bytes (Träff and Hunold).
+    /// [`crate::collective::Family::in_lanes`] says what goes on in a lane.
+    FullLane = "full-lane";
 }
 
 /// The hypercube, where it has another name: ranks exchange what they have, or send it up one tree of it, along one
@@ -312,6 +315,7 @@ mod sources {
          section Exchanges";
     pub const RING: &str =
         "P. Patarasuk, X. Yuan, Journal of Parallel and Distributed Computing 69(2), 2009";
+    pub const LANES: &str = "J. L. Träff, S. Hunold, IEEE CLUSTER 2020";
     pub const GEIJN: &str =
         "R. A. van de Geijn et al.; J. L. Träff, lecture on collective operations";
     pub const MPICH: &str = "R. Thakur, R. Rabenseifner, W. Gropp, International Journal of High Performance \
@@ -342,6 +346,8 @@ families! {
         Hypercube: "n - 1 + q", "(n-1+q) (g' + beta m/n) + h (alpha - g')", sources::EDGE_DISJOINT;
         ScatterAllgather: "q + p - 1", "(q + p - 1) alpha + 2 (p-1)/p beta m",
             sources::GEIJN;
+        FullLane: "those of circulant among nodes", "as circulant among nodes, whose ranks share a link",
+            sources::LANES;
     }
     /// What can carry out an all-broadcast.
     AllBroadcastAlgorithm, of_all_broadcast {
@@ -357,6 +363,8 @@ families! {
             "p/2 alpha + (p-1)/p beta m, for odd p 2 alpha + (p-1)/p beta m more",
             "J. Chen, L. Zhang, Y. Zhang, W. Yuan, HPC Asia 2005";
         Mesh: "rows + columns - 2", "(rows + columns - 2) alpha + (p-1)/p beta m", sources::MESH;
+        FullLane: "those of circulant among nodes", "as circulant among nodes, whose ranks share a link",
+            sources::LANES;
     }
     /// What can carry out a gather or scatter.
     RootedAlgorithm, of_rooted {
@@ -398,6 +406,7 @@ families! {
         InOrder: "twice those of reduce", "twice that of reduce", sources::LECTURE;
         TwoTree: "twice those of reduce", "twice that of reduce", sources::TWO_TREES;
         Mesh: "twice those of reduce", "twice that of reduce", sources::MESH;
+        FullLane: "those of halving among nodes", "as halving among nodes, whose ranks share a link", sources::LANES;
     }
     /// What can carry out a reduction to a root.
     ReductionAlgorithm, of_reduction {
@@ -420,6 +429,8 @@ families! {
         InOrder: "k + 2 (n-1)", "T(k, s, d), d = 1 + floor(log2 (p-1)), k = 2 d, s = 2", sources::LECTURE;
         TwoTree: "k + n - 1", "T(k, s, d), d = 1 + floor(log2 (p-1)), k about 2 d, s = 1", sources::TWO_TREES;
         Mesh: "k n", "T(k, s, d), k = s = d = the log2 of rows and of columns, each rounded up", sources::MESH;
+        FullLane: "those of circulant among nodes", "as circulant among nodes, whose ranks share a link",
+            sources::LANES;
     }
     /// What can carry out a reduction of which every rank has a part.
     ScatteredReductionAlgorithm, of_scattered_reduction {
@@ -429,6 +440,7 @@ families! {
         Circulant: "n - 1 + q", "(n-1+q) (g' + (beta + gamma) m/n) + h (alpha - g')",
             "J. L. Träff, arXiv 2205.10072, algorithm 9; arXiv 2407.18004";
         Ring: "p - 1", "(p-1) alpha + (p-1)/p m (beta + gamma)", sources::RING;
+        FullLane: "those of halving among nodes", "as halving among nodes, whose ranks share a link", sources::LANES;
     }
     /// What can carry out a scan.
     ScanAlgorithm, of_scan {
@@ -458,6 +470,7 @@ families! {
             "the sum of alpha + (f-2) g' + (f-1)/f beta m", sources::PERSONALIZED;
         Mesh: "rows + columns - 2", "the sum of alpha + (f-2) g' + (f-1)/f beta m, f = rows and f = columns",
             sources::PERSONALIZED;
+        FullLane: "1 among nodes", "as linear among nodes, whose ranks share a link", sources::LANES;
     }
     /// What can carry out an exchange of blocks of any sizes between all ranks.
     IrregularExchangeAlgorithm, of_irregular_exchange {

@@ -179,6 +179,21 @@ impl Family {
         }
     }
 
+    /// What runs in each lane where this algorithm is full-lane, or the algorithm itself if it is another one.
+    pub fn in_lanes(self, algorithm: Algorithm) -> Algorithm {
+        if algorithm != Algorithm::FullLane {
+            return algorithm;
+        }
+        match self {
+            Family::Broadcast | Family::AllBroadcast | Family::Reduction => Algorithm::Circulant,
+            Family::AllReduction | Family::ScatteredReduction => Algorithm::Halving,
+            Family::TotalExchange => Algorithm::Linear,
+            Family::Rooted | Family::Scan | Family::Barrier | Family::IrregularExchange => {
+                unreachable!("these have no full-lane")
+            }
+        }
+    }
+
     /// The names of its algorithms, and behind them other names of some.
     pub fn names(self) -> impl Iterator<Item = (&'static str, Algorithm)> + Clone {
         let own = self.algorithms().iter();

@@ -105,10 +105,10 @@ fn other_names_stand_beside_the_names() {
 }
 
 /// Words of formulas that are no symbols.
-const WORDS: &str = "a about all allreduce an and as binomial broadcast bruck by bytes ceil each else equal factors \
-    find floor for from further gather if in is it least linear log2 many max message messages model more number odd \
-    of on one or over part parts prime reduce round rounded scatter sum that the those time to tree twice unless up \
-    where with";
+const WORDS: &str = "a about all allreduce among an and as binomial broadcast bruck by bytes ceil circulant each else \
+    equal factors find floor for from further gather halving if in is it least linear link log2 many max message \
+    messages model more nodes number odd of on one or over part parts prime ranks reduce round rounded scatter share \
+    sum that the those time to tree twice unless up where whose with";
 
 /// The letters, and what else words have, of each word; T of T(k, s, d) has its parenthesis.
 fn words(text: &str) -> Vec<String> {
@@ -353,6 +353,46 @@ fn exchanges_and_scans_over_nodes_are_predicted() {
         let (us, rounds, sent) = row(&args, "doubling");
         assert!((us - (2.0 * 18.5 + 3.0 * 1.4)).abs() < 1e-6, "{us}");
         assert_eq!((rounds, sent), (2, 2 << 10));
+    }
+}
+
+/// A lane is as fast as a leader where its node has one link.
+#[test]
+fn full_lane_is_predicted_where_there_are_lanes() {
+    let row = |args: &str, name: &str| {
+        let report = json(&format!("model {args}"));
+        let rows = report["rows"].as_array().expect("rows");
+        let row = rows.iter().find(|row| row["algorithm"] == name);
+        let row = row.expect("a row").clone();
+        (row["us"].as_f64(), row["why"].clone())
+    };
+    for name in ["bcast", "allgather"] {
+        let args = format!("{name} -p 64 --nodes 8 -b 1M");
+        let (us, why) = row(&args, "full-lane");
+        assert!(us.is_some(), "{why}");
+        assert_eq!((us, why), row(&args, "circulant"));
+    }
+    // A message for each rank of another node, and none inside the own one behind it.
+    let (us, _) = row(
+        "alltoall -p 64 --nodes 8 -b 4K --alpha 10 --gap 3 --beta 8000",
+        "full-lane",
+    );
+    let inside = 2.0 * (1.0 + 0.1 * 8.0) + 0.02 * 64.0;
+    assert!(
+        (us.expect("a time") - (inside + 10.0 + 8.0 * 32.0)).abs() < 1e-6,
+        "{us:?}"
+    );
+    for (collective, instead) in [
+        ("bcast", "circulant"),
+        ("allgather", "circulant"),
+        ("alltoall", "linear"),
+        ("reduce_scatter", "halving"),
+    ] {
+        for nodes in ["", " --nodes 1", " --nodes 6"] {
+            let (us, why) = row(&format!("{collective} -p 8 -b 64K{nodes}"), "full-lane");
+            let said = format!("no lanes between nodes: {instead} takes its place");
+            assert_eq!((us, why), (None, said.into()), "{collective}{nodes}");
+        }
     }
 }
 

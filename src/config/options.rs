@@ -193,8 +193,8 @@ const OTHERS: &[Opt] = &[
         default: "2",
         scope: Scope::Communicator,
         doc: "Ranks of each node that talk to other nodes under RONDO_HIERARCHY=lanes; not more than the smallest node \
-              has. MPI_Alltoall by linear has so many messages for each pair of nodes. Halving has a lane for every \
-              rank, and gathers and scatters have one. 0 counts as 1.",
+              has. MPI_Alltoall by linear has so many messages for each pair of nodes. full-lane and halving have a \
+              lane for every rank, and gathers and scatters have one. 0 counts as 1.",
     },
     Opt {
         name: "SHM",
