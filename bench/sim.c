@@ -3,11 +3,11 @@
  *     sim [-c] CASE:BYTES...
  *
  * CASE is bcast, same (MPI_Allgatherv, equal parts), one (MPI_Allgatherv, all from rank 0), allgather, gather, gatherv,
- * scatter, allreduce, max (MPI_Allreduce, the largest), reduce, reduce_scatter (equal parts), rs_one (rank 0 gets all),
- * rs_spikes (one rank in six gets what these six would), rs_random (parts of 0 to 8 units), scan, exscan, barrier,
- * alltoall or alltoallv. BYTES are those of all ranks together, of gather, gatherv and scatter those of each rank, of
- * alltoall and alltoallv those of each block; of reductions, which sum long integers but for max, those of each rank's
- * vector.
+ * scatter, scatterv, allreduce, max (MPI_Allreduce, the largest), reduce, reduce_scatter (equal parts), rs_one (rank 0
+ * gets all), rs_spikes (one rank in six gets what these six would), rs_random (parts of 0 to 8 units),
+ * reduce_scatter_block, scan, exscan, barrier, alltoall, alltoallv or alltoallw. BYTES are those of all ranks together,
+ * of gathers and scatters those of each rank, of exchanges those of each block; of reductions, which sum long integers
+ * but for max, those of each rank's vector. Where all parts have the same length, a rest is left out.
  * Every case runs once to make what is made at the first call (private communicators, the host's own topology), then
  * all ranks start at the same moment, and the time is that of the last one to finish; nothing else happens in a
  * simulation, so it is always the same. Rows: case, ranks, bytes, microseconds. With -c, contents are checked as well;
@@ -21,18 +21,19 @@
 #include <time.h>
 
 enum collective {
-    BCAST, ALLGATHERV, ALLGATHER, GATHER, GATHERV, SCATTER, ALLREDUCE, MAX, REDUCE, REDUCE_SCATTER, SCAN, EXSCAN,
-    BARRIER, ALLTOALL, ALLTOALLV, COLLECTIVES
+    BCAST, ALLGATHERV, ALLGATHER, GATHER, GATHERV, SCATTER, SCATTERV, ALLREDUCE, MAX, REDUCE, REDUCE_SCATTER,
+    REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, BARRIER, ALLTOALL, ALLTOALLV, ALLTOALLW, COLLECTIVES
 };
 
 static const char *const names[COLLECTIVES] = {
-    "bcast", "same", "allgather", "gather", "gatherv", "scatter", "allreduce", "max", "reduce", "reduce_scatter",
-    "scan", "exscan", "barrier", "alltoall", "alltoallv"};
+    "bcast", "same", "allgather", "gather", "gatherv", "scatter", "scatterv", "allreduce", "max", "reduce",
+    "reduce_scatter", "reduce_scatter_block", "scan", "exscan", "barrier", "alltoall", "alltoallv", "alltoallw"};
 
 struct call {
     enum collective collective;
     int total, own;
     int *counts, *displs;
+    MPI_Datatype *types; /* of each block */
     unsigned char *send, *receive;
 };
 
@@ -55,16 +56,25 @@ static unsigned char expected(int i) { return (unsigned char)(i * 13 + i / 251 +
 /* Of the block of one rank for another. */
 static unsigned char in_block(int from, int to, int i) { return expected(from * 31 + to * 7 + i); }
 
-static int is_reduction(const struct call *c) {
-    return c->collective == ALLREDUCE || c->collective == MAX || c->collective == REDUCE ||
-        c->collective == REDUCE_SCATTER || c->collective == SCAN || c->collective == EXSCAN;
+/* Has every rank a part of the result? */
+static int is_scattered(const struct call *c) {
+    return c->collective == REDUCE_SCATTER || c->collective == REDUCE_SCATTER_BLOCK;
 }
 
-static int is_exchange(const struct call *c) { return c->collective == ALLTOALL || c->collective == ALLTOALLV; }
+static int is_reduction(const struct call *c) {
+    return c->collective == ALLREDUCE || c->collective == MAX || c->collective == REDUCE || is_scattered(c) ||
+        c->collective == SCAN || c->collective == EXSCAN;
+}
+
+static int is_exchange(const struct call *c) {
+    return c->collective == ALLTOALL || c->collective == ALLTOALLV || c->collective == ALLTOALLW;
+}
+
+static int is_scatter(const struct call *c) { return c->collective == SCATTER || c->collective == SCATTERV; }
 
 /* Bytes are those of a rank, or of a block. */
 static int has_blocks(const struct call *c) {
-    return is_exchange(c) || c->collective == GATHER || c->collective == GATHERV || c->collective == SCATTER;
+    return is_exchange(c) || is_scatter(c) || c->collective == GATHER || c->collective == GATHERV;
 }
 
 static void fill(const struct call *c) {
@@ -74,7 +84,7 @@ static void fill(const struct call *c) {
     }
     memset(c->receive, 0, c->total);
     if (c->collective == BCAST && rank != 0) return;
-    if (c->collective == SCATTER) {
+    if (is_scatter(c)) {
         for (int i = 0; rank == 0 && i < c->total; i++) c->send[i] = expected(i);
         return;
     }
@@ -88,7 +98,7 @@ static void fill(const struct call *c) {
 
 static void check(const struct call *c) {
     if (is_reduction(c)) {
-        int scattered = c->collective == REDUCE_SCATTER, n = scattered ? c->counts[rank] : c->own / 8;
+        int scattered = is_scattered(c), n = scattered ? c->counts[rank] : c->own / 8;
         int first = scattered ? c->displs[rank] : 0;
         /* The first ones of all ranks are the operands. */
         long operands = c->collective == SCAN ? rank + 1 : c->collective == EXSCAN ? rank : ranks;
@@ -105,7 +115,7 @@ static void check(const struct call *c) {
     }
     if (c->collective == BARRIER) return;
     if ((c->collective == GATHER || c->collective == GATHERV) && rank != 0) return;
-    if (c->collective == SCATTER) {
+    if (is_scatter(c)) {
         for (int i = 0; i < c->counts[rank]; i++)
             if (c->receive[i] != expected(c->displs[rank] + i)) fail("wrong data");
         return;
@@ -137,6 +147,10 @@ static void run(const struct call *c) {
         MPI_Scatter(c->send, block, MPI_BYTE, c->receive, block, MPI_BYTE, 0, MPI_COMM_WORLD);
         break;
     }
+    case SCATTERV:
+        MPI_Scatterv(c->send, c->counts, c->displs, MPI_BYTE, c->receive, c->counts[rank], MPI_BYTE, 0,
+                     MPI_COMM_WORLD);
+        break;
     case GATHERV:
         MPI_Gatherv(c->send, c->own, MPI_BYTE, c->receive, c->counts, c->displs, MPI_BYTE, 0, MPI_COMM_WORLD);
         break;
@@ -145,6 +159,9 @@ static void run(const struct call *c) {
     case REDUCE: MPI_Reduce(c->send, c->receive, c->own / 8, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD); break;
     case REDUCE_SCATTER:
         MPI_Reduce_scatter(c->send, c->receive, c->counts, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+        break;
+    case REDUCE_SCATTER_BLOCK:
+        MPI_Reduce_scatter_block(c->send, c->receive, c->counts[rank], MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
         break;
     case SCAN: MPI_Scan(c->send, c->receive, c->own / 8, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); break;
     case EXSCAN: MPI_Exscan(c->send, c->receive, c->own / 8, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); break;
@@ -156,6 +173,10 @@ static void run(const struct call *c) {
     }
     case ALLTOALLV:
         MPI_Alltoallv(c->send, c->counts, c->displs, MPI_BYTE, c->receive, c->counts, c->displs, MPI_BYTE,
+                      MPI_COMM_WORLD);
+        break;
+    case ALLTOALLW:
+        MPI_Alltoallw(c->send, c->counts, c->displs, c->types, c->receive, c->counts, c->displs, c->types,
                       MPI_COMM_WORLD);
         break;
     case COLLECTIVES: fail("no such case");
@@ -185,6 +206,8 @@ static void measure(const char *name, int bytes, int checked) {
     struct call c = {0};
     c.counts = memory(sizeof(int) * ranks);
     c.displs = memory(sizeof(int) * ranks);
+    c.types = memory(sizeof(MPI_Datatype) * ranks);
+    for (int r = 0; r < ranks; r++) c.types[r] = MPI_BYTE;
     for (int i = 0; i < COLLECTIVES; i++)
         if (!strcmp(name, names[i]) || (i == ALLGATHERV && !strcmp(name, "one")) ||
             (i == REDUCE_SCATTER && !strncmp(name, "rs_", 3)))
@@ -192,8 +215,7 @@ static void measure(const char *name, int bytes, int checked) {
         else c.collective = (enum collective)(i + 1);
     if (c.collective == COLLECTIVES) fail("no such case");
     int units = is_reduction(&c) ? bytes / 8 : bytes, weights = 0;
-    /* All parts of an allgather have the same length. */
-    if (c.collective == ALLGATHER) units = units / ranks * ranks;
+    if (c.collective == ALLGATHER || c.collective == REDUCE_SCATTER_BLOCK) units = units / ranks * ranks;
     for (int r = 0; r < ranks; r++) weights += weight(name, r);
     for (int r = 0; r < ranks; r++) {
         int equal = units / ranks + (r < units % ranks);
@@ -204,7 +226,7 @@ static void measure(const char *name, int bytes, int checked) {
         c.displs[r] = c.total;
         c.total += c.counts[r];
     }
-    c.own = is_reduction(&c) ? bytes : is_exchange(&c) || c.collective == SCATTER ? c.total : c.counts[rank];
+    c.own = is_reduction(&c) ? bytes : is_exchange(&c) || is_scatter(&c) ? c.total : c.counts[rank];
     c.receive = memory(is_reduction(&c) ? bytes : c.total);
     c.send = c.collective == BCAST ? c.receive : memory(c.own);
     if (checked) fill(&c);
@@ -222,6 +244,7 @@ static void measure(const char *name, int bytes, int checked) {
     fflush(stdout);
     if (c.send != c.receive) free(c.send);
     free(c.receive);
+    free(c.types);
     free(c.counts);
     free(c.displs);
 }
@@ -232,9 +255,9 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     int checked = argc > 1 && !strcmp(argv[1], "-c");
     for (int i = 1 + checked; i < argc; i++) {
-        char name[16];
+        char name[24];
         int bytes;
-        if (sscanf(argv[i], "%15[a-z_]:%d", name, &bytes) != 2 || bytes < 1) fail("usage: sim [-c] CASE:BYTES...");
+        if (sscanf(argv[i], "%23[a-z_]:%d", name, &bytes) != 2 || bytes < 1) fail("usage: sim [-c] CASE:BYTES...");
         measure(name, bytes, checked);
     }
     MPI_Finalize();

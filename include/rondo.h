@@ -21,8 +21,9 @@ const char *rondo_version(void);
  ("circulant", "binomial", "postal", "relay", "bruck", "ring", "hybrid", "adaptive", "linear", "halving", "gather",
  "ordered", "split", "doubling", "pipelined", "dissemination", "census", "reduce-bcast", "chain", "binary", "kary",
  "knomial", "fibonacci", "in-order", "two-tree", "mesh", "hypercube", "scatter-allgather", "neighbor", "pairwise",
- "dual-root", or "host" for those passed to the MPI library). With a NULL algorithm: by all of Rondo's own
- together. 0 for names that are not known.
+ "dual-root", "full-lane", or another name that the option of the collective takes for one of these; or "host" for
+ those passed to the MPI library). With a NULL algorithm: by all of Rondo's own together. 0 for names that are not
+ known.
  May be called at any time, from any thread.
 
  Both arguments are NULL or point to C strings.

@@ -103,6 +103,9 @@ algorithms! {
     Pairwise = "pairwise";
     /// A reduction up and down two binary trees at the same time, whose roots exchange what they have, block by block.
     DualRoot = "dual-root";
+    /// Over nodes, in lanes: each rank of a node leads one, for its share of the bytes (Träff and Hunold).
+    /// [`crate::collective::Family::in_lanes`] says what goes on in a lane.
+    FullLane = "full-lane";
 }
 
 /// The hypercube, where it has another name: ranks exchange what they have, or send it up one tree of it, along one
@@ -142,10 +145,63 @@ macro_rules! reduces_nothing {
 }
 pub(crate) use reduces_nothing;
 
-/// What an algorithm does for a family of collectives. In the formulas p ranks have or get m bytes, or all of them
-/// together in an all-broadcast, b bytes each in a gather or scatter; q = ceil(log2 p); n blocks; a message of b bytes
-/// takes alpha + beta b; g' is the least time between two messages of a rank that also receives; gamma the time to
-/// reduce a byte; h the messages one after the other on the longest way of a block; k the radix (docs/algorithms.md).
+/// Every symbol of the formulas of [`About`], and what it stands for.
+pub const NOTATION: &[(&str, &str)] = &[
+    ("p", "ranks"),
+    ("q", "ceil(log2 p)"),
+    (
+        "m",
+        "bytes of the message, of a rank's vector or blocks, or of all ranks together in an allgather",
+    ),
+    ("n", "blocks of the message, of the vector, or of each part"),
+    ("b", "bytes of each rank's block"),
+    ("alpha", "what a message takes, however short it is"),
+    ("beta", "what each byte adds"),
+    ("gamma", "what it takes to reduce a byte"),
+    ("delta", "what it takes to pass a byte on"),
+    ("g", "the least time from a message of a rank to its next"),
+    (
+        "g'",
+        "the least time from a message of a rank that receives meanwhile to its next",
+    ),
+    ("o", "what the root spends on each of many messages"),
+    (
+        "h",
+        "messages one after the other on a block's longest way, about floor(log2 p) + 1",
+    ),
+    ("log_k", "the logarithm to the base k"),
+    ("log_K", "the logarithm to the base K"),
+    (
+        "T(k, s, d)",
+        "(k + s (n-1)) (g' + beta m/n) + d (alpha - g'), in reductions with beta + gamma for beta",
+    ),
+    (
+        "k",
+        "of a logarithm the radix: a round has up to k - 1 messages of each rank; of a tree its rounds for one block",
+    ),
+    ("s", "of a tree the rounds from a block to the next"),
+    ("d", "messages one after the other on the longest way"),
+    ("K", "RONDO_TREE_ARITY"),
+    (
+        "Fib(i)",
+        "Fibonacci numbers, of which Fib(1) and Fib(2) are 1",
+    ),
+    ("t", "the steps of a postal tree"),
+    (
+        "F(t)",
+        "ranks reached in t steps: 1 for t < L, then F(t-1) + F(t-L)",
+    ),
+    (
+        "L",
+        "messages under way at a time: (alpha + beta m) / (g + beta m)",
+    ),
+    ("T", "bytes from which on a block goes straight"),
+    ("f", "ranks along a dimension of a grid"),
+    ("rows", "those of a mesh of ranks"),
+    ("columns", "those of a mesh of ranks"),
+];
+
+/// What an algorithm does for a family of collectives, in formulas whose symbols [`NOTATION`] explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
     /// Which one.
@@ -241,8 +297,7 @@ mod sources {
     pub const ROOTED: &str = "docs/algorithms.md, section Gather and scatter";
     pub const BARRIER: &str = "D. Hensgen, R. Finkel, U. Manber, International Journal of Parallel Programming 17(1), \
          1988";
-    pub const LECTURE: &str = "J. L. Träff, lecture on collective operations in MPI; T(k, s, d) = \
-         (k + s (n-1)) (g' + beta m/n) + d (alpha - g'), with beta + gamma in a reduction";
+    pub const LECTURE: &str = "J. L. Träff, lecture on collective operations in MPI";
     pub const FIBONACCI: &str = "J. Bruck, R. Cypher, C.-T. Ho, SPDP 1992";
     pub const TWO_TREES: &str =
         "P. Sanders, J. Speck, J. L. Träff, Parallel Computing 35(12), 2009";
@@ -260,6 +315,7 @@ mod sources {
          section Exchanges";
     pub const RING: &str =
         "P. Patarasuk, X. Yuan, Journal of Parallel and Distributed Computing 69(2), 2009";
+    pub const LANES: &str = "J. L. Träff, S. Hunold, IEEE CLUSTER 2020";
     pub const GEIJN: &str =
         "R. A. van de Geijn et al.; J. L. Träff, lecture on collective operations";
     pub const MPICH: &str = "R. Thakur, R. Rabenseifner, W. Gropp, International Journal of High Performance \
@@ -290,6 +346,8 @@ families! {
         Hypercube: "n - 1 + q", "(n-1+q) (g' + beta m/n) + h (alpha - g')", sources::EDGE_DISJOINT;
         ScatterAllgather: "q + p - 1", "(q + p - 1) alpha + 2 (p-1)/p beta m",
             sources::GEIJN;
+        FullLane: "those of circulant among nodes", "as circulant among nodes, whose ranks share a link",
+            sources::LANES;
     }
     /// What can carry out an all-broadcast.
     AllBroadcastAlgorithm, of_all_broadcast {
@@ -305,6 +363,8 @@ families! {
             "p/2 alpha + (p-1)/p beta m, for odd p 2 alpha + (p-1)/p beta m more",
             "J. Chen, L. Zhang, Y. Zhang, W. Yuan, HPC Asia 2005";
         Mesh: "rows + columns - 2", "(rows + columns - 2) alpha + (p-1)/p beta m", sources::MESH;
+        FullLane: "those of circulant among nodes", "as circulant among nodes, whose ranks share a link",
+            sources::LANES;
     }
     /// What can carry out a gather or scatter.
     RootedAlgorithm, of_rooted {
@@ -328,13 +388,13 @@ families! {
             "A. Bar-Noy, S. Kipnis, B. Schieber, Parallel Processing Letters 3(1), 1993; J. L. Träff, \
              arXiv 2205.10072, algorithm 8";
         Dissemination: "q", "q (alpha + (beta + gamma) m)", sources::BARRIER;
-        Doubling: "floor(log2 p), and 2 unless p = 2^k",
-            "floor(log2 p) (alpha + (beta + gamma) m) + 2 (alpha + beta m) + gamma m unless p = 2^k", sources::MPICH;
+        Doubling: "floor(log2 p), and 2 unless p = 2^q",
+            "floor(log2 p) (alpha + (beta + gamma) m) + 2 (alpha + beta m) + gamma m unless p = 2^q", sources::MPICH;
         Ring: "2 (p-1)", "2 (p-1) alpha + (p-1)/p m (2 beta + gamma)",
             sources::RING;
         ReduceBcast: "2 (n - 1 + q)", "2 (n-1+q) (g' + beta m/n) + (n-1+q) gamma m/n + 2 h (alpha - g')",
             sources::TRAEFF;
-        DualRoot: "4 d + 1 + 3 (n-1)", "T(k, s, d'), d = floor(log2 ceil(p/2)), k = 4 d + 1, s = 3, d' = 2 d + 1",
+        DualRoot: "k + 3 (n-1)", "T(k, s, d), d = 2 floor(log2 ceil(p/2)) + 1, k = 2 d - 1, s = 3",
             "J. L. Träff, arXiv 2109.12626";
         Binomial: "twice those of reduce", "twice that of reduce", sources::HYPERCUBE;
         Chain: "twice those of reduce", "twice that of reduce", sources::LECTURE;
@@ -346,6 +406,7 @@ families! {
         InOrder: "twice those of reduce", "twice that of reduce", sources::LECTURE;
         TwoTree: "twice those of reduce", "twice that of reduce", sources::TWO_TREES;
         Mesh: "twice those of reduce", "twice that of reduce", sources::MESH;
+        FullLane: "those of halving among nodes", "as halving among nodes, whose ranks share a link", sources::LANES;
     }
     /// What can carry out a reduction to a root.
     ReductionAlgorithm, of_reduction {
@@ -368,6 +429,8 @@ families! {
         InOrder: "k + 2 (n-1)", "T(k, s, d), d = 1 + floor(log2 (p-1)), k = 2 d, s = 2", sources::LECTURE;
         TwoTree: "k + n - 1", "T(k, s, d), d = 1 + floor(log2 (p-1)), k about 2 d, s = 1", sources::TWO_TREES;
         Mesh: "k n", "T(k, s, d), k = s = d = the log2 of rows and of columns, each rounded up", sources::MESH;
+        FullLane: "those of circulant among nodes", "as circulant among nodes, whose ranks share a link",
+            sources::LANES;
     }
     /// What can carry out a reduction of which every rank has a part.
     ScatteredReductionAlgorithm, of_scattered_reduction {
@@ -377,6 +440,7 @@ families! {
         Circulant: "n - 1 + q", "(n-1+q) (g' + (beta + gamma) m/n) + h (alpha - g')",
             "J. L. Träff, arXiv 2205.10072, algorithm 9; arXiv 2407.18004";
         Ring: "p - 1", "(p-1) alpha + (p-1)/p m (beta + gamma)", sources::RING;
+        FullLane: "those of halving among nodes", "as halving among nodes, whose ranks share a link", sources::LANES;
     }
     /// What can carry out a scan.
     ScanAlgorithm, of_scan {
@@ -406,6 +470,7 @@ families! {
             "the sum of alpha + (f-2) g' + (f-1)/f beta m", sources::PERSONALIZED;
         Mesh: "rows + columns - 2", "the sum of alpha + (f-2) g' + (f-1)/f beta m, f = rows and f = columns",
             sources::PERSONALIZED;
+        FullLane: "1 among nodes", "as linear among nodes, whose ranks share a link", sources::LANES;
     }
     /// What can carry out an exchange of blocks of any sizes between all ranks.
     IrregularExchangeAlgorithm, of_irregular_exchange {

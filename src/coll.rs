@@ -341,7 +341,11 @@ fn carry_out<O: Operation>(
         Choice::Host(why) => {
             return (leave(host, mpi, state, call, why, plan.bytes), plan.choice);
         }
-        Choice::Rondo(method) => method,
+        // It counts as full-lane, and is carried out as what runs in the lanes.
+        Choice::Rondo(method) => Method {
+            algorithm: (call.collective().family()).in_lanes(method.algorithm),
+            ..method
+        },
     };
     report::enter(call.collective().mpi_name());
     state.look_for_devices();
@@ -431,6 +435,7 @@ fn leave<O: Operation>(
         | Why::Order
         | Why::Inexact
         | Why::Repeats
+        | Why::NoLanes
         | Why::Auto => pass(host, call, why, bytes),
     }
 }

@@ -179,6 +179,35 @@ impl Family {
         }
     }
 
+    /// What runs in each lane where this algorithm is full-lane, or the algorithm itself if it is another one.
+    pub fn in_lanes(self, algorithm: Algorithm) -> Algorithm {
+        if algorithm != Algorithm::FullLane {
+            return algorithm;
+        }
+        match self {
+            Family::Broadcast | Family::AllBroadcast | Family::Reduction => Algorithm::Circulant,
+            Family::AllReduction | Family::ScatteredReduction => Algorithm::Halving,
+            Family::TotalExchange => Algorithm::Linear,
+            Family::Rooted | Family::Scan | Family::Barrier | Family::IrregularExchange => {
+                unreachable!("these have no full-lane")
+            }
+        }
+    }
+
+    /// The names of its algorithms, and behind them other names of some.
+    pub fn names(self) -> impl Iterator<Item = (&'static str, Algorithm)> + Clone {
+        let own = self.algorithms().iter();
+        own.map(|&algorithm| (algorithm.name(), algorithm))
+            .chain(self.other_name())
+    }
+
+    /// The algorithm of this name, be it another one of it, in letters of any case.
+    pub fn algorithm(self, name: &str) -> Option<Algorithm> {
+        let mut names = self.names();
+        let found = names.find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, algorithm)| algorithm)
+    }
+
     /// What is to be said of each of these.
     pub const fn about(self) -> &'static [About] {
         match self {

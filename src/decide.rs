@@ -152,6 +152,22 @@ impl Facts {
         }
     }
 
+    /// Lanes that all ranks of each node lead, if there are any between nodes.
+    fn full_lane(&self) -> Option<Form> {
+        let lanes = self.narrowest;
+        (self.nodes > 1 && lanes > 1).then_some(Form::Nodes { lanes })
+    }
+
+    /// The same for a broadcast or all-broadcast by this algorithm, if it is full-lane. Its data pass through memory
+    /// inside nodes.
+    fn asked_lanes(&self, algorithm: Algorithm, config: &Config) -> Result<Option<Form>, Why> {
+        if algorithm != Algorithm::FullLane {
+            return Ok(None);
+        }
+        let form = self.full_lane().filter(|_| config.shm);
+        form.map(Some).ok_or(Why::NoLanes)
+    }
+
     /// Between whom an all-broadcast of `parts` should run, and the parts that travel: of ranks, or those of nodes.
     fn exchange<'a>(
         &self,

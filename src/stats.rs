@@ -127,15 +127,19 @@ pub fn add_saved(collective: Collective, saved: Saved) {
 }
 
 /// Calls on this rank so far; without an algorithm, those that Rondo carried out. `None` for a name
-/// that is not known. Collectives go by either name, `bcast` or `MPI_Bcast`.
+/// that is not known. Collectives go by either name, `bcast` or `MPI_Bcast`, and algorithms by any that they have.
 pub fn calls(collective: &str, algorithm: Option<&str>) -> Option<u64> {
     let collective = Collective::named(collective)?;
     let wanted = match algorithm {
         None => 1..IMPLEMENTATIONS.len(),
         Some(name) => {
-            let i = IMPLEMENTATIONS
-                .iter()
-                .position(|a| a.eq_ignore_ascii_case(name))?;
+            let own = collective.family().algorithm(name);
+            let of_another = || {
+                let mut names = IMPLEMENTATIONS.iter();
+                names.position(|a| a.eq_ignore_ascii_case(name))
+            };
+            let i = own.map(|algorithm| 1 + algorithm as usize);
+            let i = i.or_else(of_another)?;
             i..i + 1
         }
     };

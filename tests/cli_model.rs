@@ -30,6 +30,10 @@ fn json(args: &str) -> Value {
     serde_json::from_str(&rondo(&format!("{args} --json"))).expect("JSON")
 }
 
+fn text_of(row: &Value, key: &str) -> String {
+    row[key].as_str().expect("a text").to_owned()
+}
+
 fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("model-{name}"))
 }
@@ -50,11 +54,116 @@ fn all_algorithms_of_all_collectives_are_listed_with_a_formula_and_a_source() {
             .map(|algorithm| algorithm.name());
         assert!(names.into_iter().eq(known), "{entry}");
         let one = rondo(&format!("algorithms {}", collective.mpi_name()));
-        assert!(whole.contains(&one), "{one}");
+        let (algorithms, _) = one.split_once("\nNotation\n").expect("two parts");
+        assert!(whole.contains(algorithms), "{one}");
         for row in rows {
             for key in ["rounds", "time", "source"] {
                 let said = row[key].as_str().expect("a text");
                 assert!(!said.is_empty() && one.contains(said), "{key}: {row}");
+            }
+        }
+    }
+}
+
+/// The option takes it as well.
+#[test]
+fn other_names_stand_beside_the_names() {
+    let mut found = Vec::new();
+    for entry in json("algorithms").as_array().expect("an array") {
+        let rows = entry["algorithms"].as_array().expect("rows").iter();
+        let names = |row: &Value| {
+            let others = row["other_names"].as_array().expect("names").clone();
+            let name = text_of(row, "name");
+            let other = |other: Value| other.as_str().expect("a name").to_owned();
+            (others.into_iter()).map(move |it| (name.clone(), other(it)))
+        };
+        for (name, other) in rows.flat_map(names) {
+            let collective = &text_of(entry, "collective");
+            let table = rondo(&format!("algorithms {collective}"));
+            let lines: Vec<&str> = table.lines().map(str::trim).collect();
+            let line = lines
+                .iter()
+                .position(|line| *line == format!("also    {other}"));
+            let before = lines[line.expect("a line of its own") - 1];
+            assert_eq!(before.split_whitespace().next(), Some(&*name), "{table}");
+            let family = Collective::named(collective)
+                .expect("a collective")
+                .family();
+            let of = |name: &str| family.algorithm(name).map(|algorithm| algorithm.name());
+            assert_eq!(of(&other.to_uppercase()), Some(&*name));
+            found.push(format!("{collective}: {other} is {name}"));
+        }
+    }
+    let expected = [
+        "bcast: two-phase is relay",
+        "allgatherv: hypercube is doubling",
+        "allgather: hypercube is doubling",
+        "allreduce: hypercube is doubling",
+        "reduce: hypercube is binomial",
+    ];
+    assert_eq!(found, expected);
+}
+
+/// Words of formulas that are no symbols.
+const WORDS: &str = "a about all allreduce among an and as binomial broadcast bruck by bytes ceil circulant each else \
+    equal factors find floor for from further gather halving if in is it least linear link log2 many max message \
+    messages model more nodes number odd of on one or over part parts prime ranks reduce round rounded scatter share \
+    sum that the those time to tree twice unless up where whose with";
+
+/// The letters, and what else words have, of each word; T of T(k, s, d) has its parenthesis.
+fn words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for c in text.chars() {
+        let word = words.last_mut().expect("there is one");
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '\'' => word.push(c),
+            '(' if word.len() == 1 || word == "Fib" => {
+                word.push(c);
+                words.push(String::new());
+            }
+            _ => words.push(String::new()),
+        }
+    }
+    words.retain(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()));
+    words
+}
+
+#[test]
+fn every_symbol_of_a_formula_is_explained() {
+    let help = rondo("algorithms --help");
+    let folder = file("man");
+    rondo(&format!("man {}", folder.display()));
+    let page = fs::read_to_string(folder.join("man1/rondo-algorithms.1")).expect("a page");
+    let page = page.replace("\\*(Aq", "'").replace('\\', "");
+    let whole = rondo("algorithms");
+    for entry in json("algorithms").as_array().expect("an array") {
+        let notation = entry["notation"].as_array().expect("symbols").iter();
+        let table = rondo(&format!("algorithms {}", text_of(entry, "collective")));
+        let notation: Vec<[String; 2]> = notation
+            .map(|row| ["symbol", "meaning"].map(|key| text_of(row, key)))
+            .collect();
+        let rows = entry["algorithms"].as_array().expect("rows").iter();
+        let formulas = rows.flat_map(|row| ["rounds", "time"].map(|key| text_of(row, key)));
+        // What explains a symbol has symbols as well. There, other words are those of a sentence.
+        let is_symbol = |word: &String| !WORDS.split_whitespace().any(|known| known == word);
+        let mut used: Vec<String> = formulas
+            .flat_map(|text| words(&text))
+            .filter(is_symbol)
+            .collect();
+        let known = |name: &str| notation.iter().find(|[symbol, _]| words(symbol)[0] == name);
+        for name in &used {
+            assert!(known(name).is_some(), "{name} is not explained: {entry}");
+        }
+        used.extend(notation.iter().flat_map(|[_, meaning]| words(meaning)));
+        for [symbol, meaning] in &notation {
+            assert!(
+                used.contains(&words(symbol)[0]),
+                "no formula has {symbol}: {entry}"
+            );
+            assert!(!meaning.is_empty());
+            let line = format!("  {symbol:10}  {meaning}\n");
+            for text in [&help, &page, &table, &whole] {
+                assert!(text.contains(&line), "{line} is not in {text}");
             }
         }
     }
@@ -247,6 +356,46 @@ fn exchanges_and_scans_over_nodes_are_predicted() {
     }
 }
 
+/// A lane is as fast as a leader where its node has one link.
+#[test]
+fn full_lane_is_predicted_where_there_are_lanes() {
+    let row = |args: &str, name: &str| {
+        let report = json(&format!("model {args}"));
+        let rows = report["rows"].as_array().expect("rows");
+        let row = rows.iter().find(|row| row["algorithm"] == name);
+        let row = row.expect("a row").clone();
+        (row["us"].as_f64(), row["why"].clone())
+    };
+    for name in ["bcast", "allgather"] {
+        let args = format!("{name} -p 64 --nodes 8 -b 1M");
+        let (us, why) = row(&args, "full-lane");
+        assert!(us.is_some(), "{why}");
+        assert_eq!((us, why), row(&args, "circulant"));
+    }
+    // A message for each rank of another node, and none inside the own one behind it.
+    let (us, _) = row(
+        "alltoall -p 64 --nodes 8 -b 4K --alpha 10 --gap 3 --beta 8000",
+        "full-lane",
+    );
+    let inside = 2.0 * (1.0 + 0.1 * 8.0) + 0.02 * 64.0;
+    assert!(
+        (us.expect("a time") - (inside + 10.0 + 8.0 * 32.0)).abs() < 1e-6,
+        "{us:?}"
+    );
+    for (collective, instead) in [
+        ("bcast", "circulant"),
+        ("allgather", "circulant"),
+        ("alltoall", "linear"),
+        ("reduce_scatter", "halving"),
+    ] {
+        for nodes in ["", " --nodes 1", " --nodes 6"] {
+            let (us, why) = row(&format!("{collective} -p 8 -b 64K{nodes}"), "full-lane");
+            let said = format!("no lanes between nodes: {instead} takes its place");
+            assert_eq!((us, why), (None, said.into()), "{collective}{nodes}");
+        }
+    }
+}
+
 /// In a call no rank knows the sizes of others' blocks, so that Rondo sends each straight, on nodes too, and finds none
 /// too long.
 #[test]
@@ -260,6 +409,58 @@ fn exchanges_of_blocks_of_any_size_are_decided_as_in_a_call() {
             assert!(row["us"].as_f64().is_some_and(|us| us > 0.0), "{row}");
         }
     }
+}
+
+/// By default both are those of the options' defaults, whatever the environment says.
+#[test]
+fn trees_and_rounds_are_of_the_arity_and_the_radix_that_are_asked_for() {
+    let row = |args: &str, name: &str, key: &str| {
+        let report = json(&format!("model {args}"));
+        let rows = report["rows"].as_array().expect("rows");
+        let row = rows.iter().find(|row| row["algorithm"] == name);
+        row.expect("a row")[key].clone()
+    };
+    let bcast = "bcast -p 64 -b 8 --alpha 100 --gap 10 --beta 0";
+    for (arity, messages) in [
+        (" --arity 2", 2),
+        (" --arity 8", 8),
+        ("", 4),
+        (" --arity 1", 1),
+    ] {
+        // The root has so many children, and each gets the one block.
+        let sent = row(&format!("{bcast}{arity}"), "kary", "sent");
+        assert_eq!(sent, 8 * messages, "{arity}");
+    }
+    let same = row(&format!("{bcast} --arity 2"), "kary", "us");
+    assert_eq!(same, row(bcast, "binary", "us"));
+    let star = row(&format!("{bcast} --arity 65536"), "kary", "us");
+    assert_eq!(star, row(bcast, "linear", "us"));
+    let barrier = "barrier -p 64 --alpha 100 --gap 10";
+    for (radix, rounds) in [(" --radix 2", 6), (" --radix 4", 3), (" --radix 64", 1)] {
+        let asked = format!("{barrier}{radix}");
+        assert_eq!(row(&asked, "dissemination", "rounds"), rounds, "{radix}");
+    }
+    let report = json(&format!("model {barrier} --radix 4 --arity 3"));
+    assert_eq!((&report["radix"], &report["arity"]), (&4.into(), &3.into()));
+    let report = json(&format!("model {barrier}"));
+    assert_eq!(
+        (&report["radix"], &report["arity"]),
+        (&Value::Null, &4.into())
+    );
+    let table = rondo(&format!("model {barrier} --radix 4 --arity 3"));
+    for line in ["trees of arity 3\n", "rounds of radix 4\n"] {
+        assert!(table.contains(line), "{table}");
+        assert!(!rondo(&format!("model {barrier}")).contains(line));
+    }
+    let mut elsewhere = Command::new(env!("CARGO_BIN_EXE_rondo"));
+    elsewhere.args(format!("model {bcast}").split_whitespace());
+    elsewhere.envs([
+        ("RONDO_TREE_ARITY", "9"),
+        ("RONDO_RADIX", "9"),
+        ("RONDO_ALPHA_US", "9"),
+    ]);
+    let output = elsewhere.output().expect("the tool starts");
+    assert_eq!(text(&output.stdout), rondo(&format!("model {bcast}")));
 }
 
 #[test]
@@ -331,6 +532,14 @@ fn nonsense_is_refused_in_one_line() {
             "model alltoall -p 1M -b 8",
             "8 bytes are less than one for each of 1048576 ranks",
         ),
+        ("model bcast -p 4 -b 1 --arity 0", "0 is not in 1..=65536"),
+        ("model bcast -p 4 -b 1 --arity -2", "whole number"),
+        ("model bcast -p 4 -b 1 --arity 65537", "not in 1..=65536"),
+        ("model bcast -p 4 -b 1 --arity 2.5", "whole number"),
+        ("model bcast -p 4 -b 1 --arity", "--arity"),
+        ("model bcast -p 4 -b 1 --radix 1", "1 is not in 2..=64"),
+        ("model bcast -p 4 -b 1 --radix 65", "65 is not in 2..=64"),
+        ("model bcast -p 4 -b 1 --radix two", "whole number"),
         ("model bcast -p 4 -b 1 --plot x.svg", "two sizes"),
         ("model bcast -p 4 -b 1,2 --plot x.gif", ".svg or .png"),
         ("model bcast -p 4 -b 1,2 --over ranks", "one number"),

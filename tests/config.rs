@@ -466,6 +466,7 @@ fn algorithms_go_by_their_names() {
         ("mesh", Algorithm::Mesh),
         ("hypercube", Algorithm::Hypercube),
         ("scatter-allgather", Algorithm::ScatterAllgather),
+        ("full-lane", Algorithm::FullLane),
     ];
     for (variable, algorithms) in [
         ("RONDO_BCAST", &broadcasts[..]),
@@ -508,18 +509,18 @@ fn algorithms_go_by_their_names() {
         warning("RONDO_BCAST", "Circulent"),
         "RONDO_BCAST=\"Circulent\" is not one of auto, host, circulant, binomial, postal, relay, chain, linear, \
          binary, kary, knomial, fibonacci, in-order, two-tree, mesh, hypercube, scatter-allgather, \
-         two-phase (did you mean circulant?); using the default auto"
+         full-lane, two-phase (did you mean circulant?); using the default auto"
     );
     assert_eq!(
         warning("RONDO_BCAST", "quux"),
         "RONDO_BCAST=\"quux\" is not one of auto, host, circulant, binomial, postal, relay, chain, linear, \
-         binary, kary, knomial, fibonacci, in-order, two-tree, mesh, hypercube, scatter-allgather, two-phase; using \
-         the default auto"
+         binary, kary, knomial, fibonacci, in-order, two-tree, mesh, hypercube, scatter-allgather, \
+         full-lane, two-phase; using the default auto"
     );
     assert_eq!(
         warning("RONDO_ALLGATHERV", "rign"),
         "RONDO_ALLGATHERV=\"rign\" is not one of auto, host, circulant, bruck, ring, doubling, \
-         neighbor, mesh, hypercube (did you mean ring?); using the default auto"
+         neighbor, mesh, full-lane, hypercube (did you mean ring?); using the default auto"
     );
     for (variable, other) in [("RONDO_BCAST", "ring"), ("RONDO_ALLGATHER", "binomial")] {
         assert!(warning(variable, other).contains(" is not one of auto, host, circulant"));

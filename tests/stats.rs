@@ -1,8 +1,11 @@
 //! The report of a job: what people read, and what scripts do.
 
+use rondo::algorithm::Algorithm;
+use rondo::collective::Collective;
+use rondo::decide::{Choice, Form, Method, Why};
 use rondo::gamma::Gamma;
 use rondo::network::Network;
-use rondo::stats::{Promised, Report, Row, Saving, Taken};
+use rondo::stats::{self, Promised, Report, Row, Saving, Taken};
 
 fn report(summed_ranks: u32) -> Report {
     let row = |algorithm, calls, reason| Row {
@@ -132,4 +135,38 @@ fn what_it_takes_to_reduce_is_told_where_it_is_known() {
             .json()
             .contains(r#""gamma_ns_per_kb":{"floats":41.5,"host":900.0}"#)
     );
+}
+
+/// A name may be another one of an algorithm in one collective, and its own in another.
+#[test]
+fn calls_are_known_by_every_name_of_an_algorithm() {
+    let count = |collective, algorithm| {
+        let method = Method {
+            algorithm,
+            form: Form::Flat,
+            blocks: 1,
+            why: Why::Configured,
+        };
+        stats::count(collective, Choice::Rondo(method), 8);
+    };
+    count(Collective::Bcast, Algorithm::Relay);
+    count(Collective::Allgather, Algorithm::Doubling);
+    count(Collective::Alltoall, Algorithm::Hypercube);
+    for (collective, algorithm, calls) in [
+        ("bcast", "relay", Some(1)),
+        ("MPI_Bcast", "two-phase", Some(1)),
+        ("bcast", "Two-Phase", Some(1)),
+        ("bcast", "hypercube", Some(0)),
+        ("allgather", "doubling", Some(1)),
+        ("allgather", "hypercube", Some(1)),
+        ("alltoall", "hypercube", Some(1)),
+        ("allgather", "halving", Some(0)),
+        ("allgather", "two-phase", None),
+        ("bcast", "host", Some(0)),
+        ("bcast", "relays", None),
+    ] {
+        let counted = stats::calls(collective, Some(algorithm));
+        assert_eq!(counted, calls, "{collective} {algorithm}");
+    }
+    assert_eq!(stats::calls("bcast", None), Some(1));
 }

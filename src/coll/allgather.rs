@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::nodes::settle;
+use super::nodes::{in_effect, settle};
 use super::order::{BlockTransfer, Sources};
 use super::room::of_data;
 use super::traffic::Traffic;
@@ -72,6 +72,7 @@ impl Operation for Allgather {
         let work = &mut *state.work.lock();
         let sequence = begin_and_agree(self, (method, plan), work, private, mpi, state)?;
         let form = settle(method, mpi, state, &mut work.nodes, private)?;
+        let choice = in_effect(plan.choice, form);
         let facts = [self.collective() as u64, sequence, work.parts.hash(), 0];
         let rank = state.rank();
         let invalid = || Stop::Host(Why::Invalid);
@@ -98,7 +99,7 @@ impl Operation for Allgather {
             data,
             packs: false,
         };
-        let count = || stats::count(self.collective(), plan.choice, plan.bytes);
+        let count = || stats::count(self.collective(), choice, plan.bytes);
         // One block is what Bruck's order is for.
         let algorithm = match algorithm == Algorithm::Circulant && blocks == 1 {
             true => Algorithm::Bruck,
@@ -119,7 +120,7 @@ impl Operation for Allgather {
             nodes,
         };
         transfer.run(form, mpi, state, traffic, means, count)?;
-        Ok(plan.choice)
+        Ok(choice)
     }
 
     fn leave(&self, host: &Host, mpi: &Mpi, state: &State) -> c_int {

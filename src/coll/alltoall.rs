@@ -165,7 +165,7 @@ impl Exchange<'_> {
         } = work;
         let (p, means) = (self.state.p(), (script, requests));
         let route = match (algorithm, form) {
-            (TotalExchangeAlgorithm::Linear, Form::Flat) => {
+            (TotalExchangeAlgorithm::Linear | TotalExchangeAlgorithm::FullLane, Form::Flat) => {
                 return self.pairs(false, means, plan.choice);
             }
             (TotalExchangeAlgorithm::Pairwise, _) => return self.pairs(true, means, plan.choice),
@@ -175,9 +175,10 @@ impl Exchange<'_> {
             (TotalExchangeAlgorithm::Circulant, _) => Route::Circulant,
             (TotalExchangeAlgorithm::Hypercube, _) => Route::Grid(Grid::hypercube(p)),
             (TotalExchangeAlgorithm::Mesh, _) => Route::Grid(Grid::mesh(p)),
-            (TotalExchangeAlgorithm::Linear, Form::Nodes { lanes }) => {
-                Route::Nodes(lanes, nodes.sharing.memory())
-            }
+            (
+                TotalExchangeAlgorithm::Linear | TotalExchangeAlgorithm::FullLane,
+                Form::Nodes { lanes },
+            ) => Route::Nodes(lanes, nodes.sharing.memory()),
         };
         let count = || stats::count(self.collective, plan.choice, plan.bytes);
         self.packed(route, plan.bytes, means, count)?;

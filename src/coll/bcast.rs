@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::nodes::settle;
+use super::nodes::{in_effect, settle};
 use super::order::{BlockTransfer, Sources};
 use super::room::of_data;
 use super::traffic::Traffic;
@@ -64,6 +64,7 @@ impl Operation for Bcast {
         let work = &mut *state.work.lock();
         let sequence = begin_and_agree(self, (method, plan), work, private, mpi, state)?;
         let form = settle(method, mpi, state, &mut work.nodes, private)?;
+        let choice = in_effect(plan.choice, form);
         let facts = [Collective::Bcast as u64, sequence, root.into(), plan.bytes];
 
         let datatype = self.datatype(mpi).ok_or(Stop::Host(Why::Invalid))?;
@@ -78,7 +79,7 @@ impl Operation for Bcast {
             data,
             packs: state.rank() == root,
         };
-        let count = || stats::count(Collective::Bcast, plan.choice, plan.bytes);
+        let count = || stats::count(Collective::Bcast, choice, plan.bytes);
         let transfer = BlockTransfer {
             way: Way::of_broadcast(algorithm, form, plan.bytes.div_ceil(blocks.into()), state),
             bytes: plan.bytes,
@@ -94,7 +95,7 @@ impl Operation for Bcast {
             nodes: &mut work.nodes,
         };
         transfer.run(form, mpi, state, traffic, means, count)?;
-        Ok(plan.choice)
+        Ok(choice)
     }
 
     fn describe(&self, plan: &Plan) -> String {

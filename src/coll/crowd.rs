@@ -45,6 +45,7 @@ impl Writing<'_> {
             | Algorithm::Census
             | Algorithm::ReduceBcast
             | Algorithm::Hypercube
+            | Algorithm::FullLane
             | reduces_nothing!(Algorithm) => 0,
         }
     }

@@ -7,8 +7,9 @@ use super::Stop;
 use super::order::{BlockTransfer, filling, limits, neighbors, staging};
 use super::room::lacking;
 use super::traffic::Traffic;
+use crate::algorithm::Algorithm;
 use crate::comm::{Memory, Nodes, Space, State};
-use crate::decide::{Form, Method, Why};
+use crate::decide::{Choice, Form, Method, Why};
 use crate::engine::node::{self, Assembly, Messages, Places, Relay, RingRows};
 use crate::engine::{
     self, AllBroadcast, Limits, Members, Order, Part, Pattern, Schedules, Scratch,
@@ -47,6 +48,21 @@ pub(super) fn settle(
         1 if why == Why::Configured => Ok(Form::Flat),
         1 => Err(Stop::Host(Why::OneNode)),
         _ => Ok(Form::Nodes { lanes: 1 }),
+    }
+}
+
+/// The choice in effect, now that it is settled between whom: in lanes data pass through a segment.
+pub(super) fn in_effect(choice: Choice, form: Form) -> Choice {
+    match choice {
+        Choice::Rondo(method) if method.algorithm == Algorithm::FullLane && method.form != form => {
+            Choice::Rondo(Method {
+                algorithm: Algorithm::Circulant,
+                form,
+                why: Why::NoLanes,
+                ..method
+            })
+        }
+        Choice::Rondo(_) | Choice::Host(_) => choice,
     }
 }
 

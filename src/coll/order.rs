@@ -16,7 +16,7 @@ const STAGED_BYTES: u64 = 512 << 10;
 impl From<AllBroadcastAlgorithm> for Way {
     fn from(algorithm: AllBroadcastAlgorithm) -> Way {
         match algorithm {
-            AllBroadcastAlgorithm::Circulant => Way::Circulant,
+            AllBroadcastAlgorithm::Circulant | AllBroadcastAlgorithm::FullLane => Way::Circulant,
             AllBroadcastAlgorithm::Bruck => Way::Bruck,
             AllBroadcastAlgorithm::Ring => Way::Ring,
             AllBroadcastAlgorithm::Doubling => Way::Moves(Moves::Doubling),

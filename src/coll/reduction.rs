@@ -159,6 +159,7 @@ impl Operation for Reduction {
             run: &run,
             writing: Writing {
                 call: self,
+                choice: plan.choice,
                 method,
                 reducing: self.reducing(),
                 state,

@@ -37,6 +37,8 @@ fn in_segments(
 /// What writes the script of a call.
 pub(super) struct Writing<'a> {
     pub call: &'a Reduction,
+    /// As what it counts.
+    pub choice: Choice,
     pub method: Method,
     pub reducing: Reducing,
     pub state: &'a State,
@@ -71,8 +73,7 @@ impl Writing<'_> {
 
     /// Counts the call. There is no way back.
     pub fn count(&self) {
-        let choice = Choice::Rondo(self.method);
-        stats::count(self.call.collective(), choice, self.bytes);
+        stats::count(self.call.collective(), self.choice, self.bytes);
     }
 
     fn write_all_reduction(
@@ -88,7 +89,9 @@ impl Writing<'_> {
             (0..places).flat_map(move |_| vector.clone())
         };
         match algorithm.of_all_reduction() {
-            AllReductionAlgorithm::Halving => self.allreduce(script, form, blocks),
+            AllReductionAlgorithm::Halving | AllReductionAlgorithm::FullLane => {
+                self.allreduce(script, form, blocks)
+            }
             AllReductionAlgorithm::Gather => self.gather(script, form),
             AllReductionAlgorithm::Ordered => {
                 self.ordered(script, blocks);
@@ -130,7 +133,9 @@ impl Writing<'_> {
 
     fn write_reduction(&self, script: &mut Script, algorithm: Algorithm, form: Form, blocks: u32) {
         match algorithm.of_reduction() {
-            ReductionAlgorithm::Circulant => self.reduce(script, form, blocks),
+            ReductionAlgorithm::Circulant | ReductionAlgorithm::FullLane => {
+                self.reduce(script, form, blocks)
+            }
             ReductionAlgorithm::Postal | trees!(ReductionAlgorithm) => {
                 self.reduce_tree(script, algorithm, blocks)
             }

@@ -75,6 +75,12 @@ pub(super) const MOST_BYTES: u64 = 1 << 60;
 /// The largest number of ranks.
 pub(super) const MOST_RANKS: u32 = 1 << 30;
 
+/// The largest arity of a tree.
+pub const ARITY_MAX: u32 = 1 << 16;
+
+/// The largest radix of rounds with several messages.
+pub const RADIX_MAX: u32 = 64;
+
 /// Every option of Rondo: that of Rondo as a whole, those of the collectives, and the others.
 pub const OPTIONS: &[Opt] = &ALL;
 
@@ -187,8 +193,8 @@ const OTHERS: &[Opt] = &[
         default: "2",
         scope: Scope::Communicator,
         doc: "Ranks of each node that talk to other nodes under RONDO_HIERARCHY=lanes; not more than the smallest node \
-              has. MPI_Alltoall by linear has so many messages for each pair of nodes. Halving has a lane for every \
-              rank, and gathers and scatters have one. 0 counts as 1.",
+              has. MPI_Alltoall by linear has so many messages for each pair of nodes. full-lane and halving have a \
+              lane for every rank, and gathers and scatters have one. 0 counts as 1.",
     },
     Opt {
         name: "SHM",
@@ -231,7 +237,7 @@ const OTHERS: &[Opt] = &[
     },
     Opt {
         name: "RADIX",
-        value_type: ValueType::Integer(|c| &mut c.radix, 64),
+        value_type: ValueType::Integer(|c| &mut c.radix, RADIX_MAX),
         unit: "",
         default: "0",
         scope: Scope::Communicator,
@@ -241,7 +247,7 @@ const OTHERS: &[Opt] = &[
     },
     Opt {
         name: "TREE_ARITY",
-        value_type: ValueType::Integer(|c| &mut c.tree_arity, 1 << 16),
+        value_type: ValueType::Integer(|c| &mut c.tree_arity, ARITY_MAX),
         unit: "ranks",
         default: "4",
         scope: Scope::Communicator,

@@ -23,13 +23,12 @@ impl Setting {
         [Setting::Auto, Setting::Host].into_iter().chain(named)
     }
 
-    /// The same with their names, and other names of some of them behind.
+    /// What can be said of a collective with its name, and other names of some algorithms behind.
     pub(crate) fn named(collective: Collective) -> impl Iterator<Item = (&'static str, Setting)> {
-        let settings = Setting::among(collective.algorithms());
-        let other = collective.family().other_name();
-        settings
-            .map(|setting| (setting.name(), setting))
-            .chain(other.map(|(name, algorithm)| (name, Setting::Use(algorithm))))
+        let others = [Setting::Auto, Setting::Host].map(|setting| (setting.name(), setting));
+        let names = collective.family().names();
+        let named = names.map(|(name, algorithm)| (name, Setting::Use(algorithm)));
+        others.into_iter().chain(named)
     }
 
     /// The name that users write.

@@ -66,12 +66,18 @@ impl Problem for AllBroadcast<'_> {
 
     fn by(&self, algorithm: Algorithm, block_bytes: u64) -> Choice {
         let Context { facts, config, .. } = self.context;
-        let (form, parts) = self.exchange();
+        let ((form, parts), algorithm, why) = match facts.asked_lanes(algorithm, config) {
+            Ok(Some(form)) => ((form, self.node_parts), algorithm, Why::Auto),
+            Ok(None) => (self.exchange(), algorithm, Why::Auto),
+            Err(why) => (self.exchange(), Algorithm::Circulant, why),
+        };
         let blocks = match algorithm.of_all_broadcast() {
-            AllBroadcastAlgorithm::Circulant if block_bytes > 0 => {
+            AllBroadcastAlgorithm::Circulant | AllBroadcastAlgorithm::FullLane
+                if block_bytes > 0 =>
+            {
                 model::blocks_of(self.total(), block_bytes)
             }
-            AllBroadcastAlgorithm::Circulant => {
+            AllBroadcastAlgorithm::Circulant | AllBroadcastAlgorithm::FullLane => {
                 let contributors = parts.contributors().len() as u64;
                 let (model, reach) = (model_of(facts, form, config), facts.reach(form, config));
                 model.blocks(reach, self.total(), facts.eager_bytes, contributors)
@@ -96,7 +102,7 @@ impl Problem for AllBroadcast<'_> {
             form,
             // So that the blocks of all parts can be numbered.
             blocks: blocks.min(u32::MAX / facts.p),
-            why: Why::Auto,
+            why,
         })
     }
 
@@ -136,7 +142,7 @@ impl Problem for AllBroadcast<'_> {
                 | AllBroadcastAlgorithm::Doubling
                 | AllBroadcastAlgorithm::Neighbor
                 | AllBroadcastAlgorithm::Mesh => bruck_us,
-                AllBroadcastAlgorithm::Circulant => circulant_us,
+                AllBroadcastAlgorithm::Circulant | AllBroadcastAlgorithm::FullLane => circulant_us,
             }
         })
     }

@@ -59,12 +59,18 @@ impl Problem for Broadcast<'_> {
 
     fn by(&self, algorithm: Algorithm, block_bytes: u64) -> Choice {
         let Context { facts, config, .. } = self.context;
-        let (form, bytes) = (self.form(), self.bytes);
+        let bytes = self.bytes;
+        let (form, algorithm, why) = match facts.asked_lanes(algorithm, config) {
+            Ok(form) => (form.unwrap_or_else(|| self.form()), algorithm, Why::Auto),
+            Err(why) => (self.form(), Algorithm::Circulant, why),
+        };
         let blocks = match algorithm.of_broadcast() {
             BroadcastAlgorithm::Postal => model::least_blocks(bytes),
             BroadcastAlgorithm::Binomial if block_bytes == 0 => model::least_blocks(bytes),
             _ if block_bytes > 0 => model::blocks_of(bytes, block_bytes),
-            BroadcastAlgorithm::Circulant | BroadcastAlgorithm::Hypercube => {
+            BroadcastAlgorithm::Circulant
+            | BroadcastAlgorithm::Hypercube
+            | BroadcastAlgorithm::FullLane => {
                 let reach = facts.reach(form, config);
                 model_of(facts, form, config).blocks(reach, bytes, facts.eager_bytes, 1)
             }
@@ -87,7 +93,7 @@ impl Problem for Broadcast<'_> {
             algorithm,
             form,
             blocks,
-            why: Why::Auto,
+            why,
         })
     }
 

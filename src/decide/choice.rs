@@ -99,6 +99,9 @@ reasons! {
     Repeats = "the operator is not idempotent";
     /// The algorithm that was asked for would take more than `RONDO_MAX_TMP_SIZE`.
     Memory = "too long for the memory of a rank";
+    /// The algorithm that was asked for needs several nodes of several ranks, which share memory in a broadcast or
+    /// all-broadcast, and are as many on each node in an allreduce or reduce-scatter.
+    NoLanes = "no lanes between nodes";
     /// What `RONDO_REPRODUCIBLE` promises of the result's bits.
     Promise = "the promise of the same bits";
     /// No data to move.

@@ -220,7 +220,8 @@ pub trait Problem {
 fn as_asked(choice: Choice, asked: Why) -> Choice {
     match choice {
         Choice::Rondo(Method {
-            why: Why::Order | Why::Inexact | Why::Repeats | Why::Memory,
+            why:
+                Why::Order | Why::Inexact | Why::Repeats | Why::Memory | Why::NoLanes | Why::Promise,
             ..
         }) => choice,
         Choice::Rondo(_) | Choice::Host(_) => choice.because(asked),

@@ -306,7 +306,8 @@ impl Reduction<'_> {
                 | AllReductionAlgorithm::Census
                 | AllReductionAlgorithm::Dissemination
                 | AllReductionAlgorithm::Ring
-                | AllReductionAlgorithm::ReduceBcast => false,
+                | AllReductionAlgorithm::ReduceBcast
+                | AllReductionAlgorithm::FullLane => false,
                 AllReductionAlgorithm::Split
                 | AllReductionAlgorithm::Doubling
                 | AllReductionAlgorithm::DualRoot => self.promise() != Reproducible::Order,
@@ -316,7 +317,8 @@ impl Reduction<'_> {
             Reducing::Root => match algorithm.of_reduction() {
                 ReductionAlgorithm::Circulant
                 | ReductionAlgorithm::Halving
-                | ReductionAlgorithm::Ring => false,
+                | ReductionAlgorithm::Ring
+                | ReductionAlgorithm::FullLane => false,
                 ReductionAlgorithm::Postal | trees!(ReductionAlgorithm) => {
                     self.tree_keeps_order(algorithm)
                 }
@@ -325,7 +327,8 @@ impl Reduction<'_> {
             Reducing::Scattered => match algorithm.of_scattered_reduction() {
                 ScatteredReductionAlgorithm::Halving
                 | ScatteredReductionAlgorithm::Circulant
-                | ScatteredReductionAlgorithm::Ring => false,
+                | ScatteredReductionAlgorithm::Ring
+                | ScatteredReductionAlgorithm::FullLane => false,
                 ScatteredReductionAlgorithm::Split => self.promise() != Reproducible::Order,
                 ScatteredReductionAlgorithm::Ordered => true,
             },
@@ -360,7 +363,9 @@ impl Reduction<'_> {
             false => is_placed || self.is_ordered(),
         };
         match algorithm {
-            _ if facts.widest == 1 || config.hierarchy == Hierarchy::Flat || is_flat => Form::Flat,
+            _ if facts.widest == 1 || is_flat => Form::Flat,
+            Algorithm::FullLane => self.full_lane().unwrap_or(Form::Flat),
+            _ if config.hierarchy == Hierarchy::Flat => Form::Flat,
             Algorithm::Ordered | Algorithm::Gather | Algorithm::Pipelined if is_one => {
                 Form::Nodes { lanes: facts.p }
             }
@@ -397,6 +402,14 @@ impl Reduction<'_> {
         }
     }
 
+    /// The lanes of full-lane. Halving has them between nodes of as many ranks only.
+    fn full_lane(&self) -> Option<Form> {
+        let facts = self.context.facts;
+        let needs_even = self.reducing() != Reducing::Root;
+        let fits = !needs_even || facts.places().is_some();
+        facts.full_lane().filter(|_| fits)
+    }
+
     /// Is a long vector by the model scanned faster in blocks along the ranks than in few rounds of all of it? What was
     /// measured may say so of exact operators only, and others keep to one order.
     fn is_for_a_pipeline(&self) -> bool {
@@ -431,8 +444,15 @@ impl Reduction<'_> {
 }
 
 impl Reduction<'_> {
-    /// Why not even an operator that commutes allows an algorithm, if it does not.
+    /// Why not even an operator that commutes allows an algorithm, if it does not; or nodes or promises do not.
     fn refuses(&self, algorithm: Algorithm) -> Option<Why> {
+        if algorithm == Algorithm::FullLane {
+            let lacks_lanes = !self.is_ordered() && self.form(algorithm) == Form::Flat;
+            return lacks_lanes.then(|| match self.full_lane() {
+                Some(_) => Why::Promise,
+                None => Why::NoLanes,
+            });
+        }
         if self.reducing() != Reducing::All {
             return None;
         }
@@ -447,6 +467,7 @@ impl Reduction<'_> {
             | AllReductionAlgorithm::DualRoot
             | AllReductionAlgorithm::Ring
             | AllReductionAlgorithm::ReduceBcast
+            | AllReductionAlgorithm::FullLane
             | trees!(AllReductionAlgorithm) => (false, false),
         };
         match self.operator {

@@ -57,7 +57,7 @@ impl TotalExchange<'_> {
     fn straight(&self, bytes: u64) -> (Algorithm, f64) {
         let facts = self.context.facts;
         match self.form(Algorithm::Linear) {
-            Form::Nodes { .. } => (Algorithm::Linear, self.nodes_us(bytes)),
+            Form::Nodes { lanes } => (Algorithm::Linear, self.nodes_us(bytes, lanes)),
             Form::Flat => {
                 let block = bytes / u64::from(facts.p);
                 let algorithm = match block <= facts.eager_bytes {
@@ -81,47 +81,58 @@ impl TotalExchange<'_> {
     }
 
     /// The same over nodes, for every rank: what one rank may be in charge of.
-    fn has_room_over_nodes(&self, bytes: u64) -> bool {
+    fn has_room_over_nodes(&self, bytes: u64, lanes: u32) -> bool {
         let Context { facts, config, .. } = self.context;
         let width = u64::from(facts.widest);
-        let most = match facts.places() == Some(self.parts()) {
+        let most = match facts.places() == Some(self.parts(lanes)) {
             true => facts.p.into(), // every message is for the rank that receives it
-            false => width.saturating_mul(1 + width * u64::from(self.charge())),
+            false => width.saturating_mul(1 + width * u64::from(self.charge(lanes))),
         };
         let block = bytes / u64::from(facts.p);
         (NODE_VECTORS.saturating_mul(most)).saturating_mul(block) <= config.max_tmp_size
     }
 
     /// Messages each way that one rank is in charge of, at the most.
-    fn charge(&self) -> u32 {
+    fn charge(&self, lanes: u32) -> u32 {
         let facts = self.context.facts;
         (facts.nodes - 1)
-            .saturating_mul(self.parts())
+            .saturating_mul(self.parts(lanes))
             .div_ceil(facts.narrowest.max(1))
     }
 
     /// Parts of what a node has for another one, a message each ([`crate::script::NodeExchange::new`]).
-    fn parts(&self) -> u32 {
-        let Context { facts, config, .. } = self.context;
+    fn parts(&self, lanes: u32) -> u32 {
+        let facts = self.context.facts;
         let cheap = facts.narrowest / (facts.nodes - 1).max(1);
-        cheap.max(facts.lanes(config))
+        cheap.max(lanes)
+    }
+
+    /// Ranks of each node that talk to another one, if this algorithm goes over nodes.
+    fn lanes(&self, algorithm: Algorithm) -> u32 {
+        let Context { facts, config, .. } = self.context;
+        match algorithm == Algorithm::FullLane {
+            true => facts.narrowest,
+            false => facts.lanes(config),
+        }
     }
 
     /// Are there nodes over which this algorithm might go?
     fn may_cross(&self, algorithm: Algorithm) -> bool {
         let facts = self.context.facts;
-        algorithm == Algorithm::Linear && facts.nodes > 1 && facts.widest > 1
+        let linear = algorithm == Algorithm::Linear && facts.nodes > 1 && facts.widest > 1;
+        linear || (algorithm == Algorithm::FullLane && facts.full_lane().is_some())
     }
 
     /// Does this algorithm go over nodes by the options, but for want of memory?
     fn lacks_room_over_nodes(&self, algorithm: Algorithm) -> bool {
+        let is_named = || self.context.wish().setting == Setting::Use(algorithm);
         let is_asked = match self.context.config.hierarchy {
-            Hierarchy::Leader | Hierarchy::Lanes => {
-                self.context.wish().setting == Setting::Use(algorithm) && self.may_cross(algorithm)
-            }
+            _ if algorithm == Algorithm::FullLane => true,
+            Hierarchy::Leader | Hierarchy::Lanes => is_named(),
             Hierarchy::Flat | Hierarchy::Auto => false,
         };
-        is_asked && (self.bytes).is_some_and(|bytes| !self.has_room_over_nodes(bytes))
+        let lacks_room = |bytes| !self.has_room_over_nodes(bytes, self.lanes(algorithm));
+        is_asked && self.may_cross(algorithm) && self.bytes.is_some_and(lacks_room)
     }
 
     /// Between whom this algorithm runs.
@@ -130,36 +141,38 @@ impl TotalExchange<'_> {
         let Some(bytes) = self.bytes else {
             return Form::Flat;
         };
+        let lanes = self.lanes(algorithm);
         let over_nodes = self.may_cross(algorithm)
-            && self.has_room_over_nodes(bytes)
+            && self.has_room_over_nodes(bytes, lanes)
             && match config.hierarchy {
+                _ if algorithm == Algorithm::FullLane => true,
                 Hierarchy::Flat => false,
                 Hierarchy::Leader | Hierarchy::Lanes => true,
-                Hierarchy::Auto => self.nodes_us(bytes) < self.flat().straight_us(facts.p, bytes),
+                Hierarchy::Auto => {
+                    self.nodes_us(bytes, lanes) < self.flat().straight_us(facts.p, bytes)
+                }
             };
         match over_nodes {
-            true => Form::Nodes {
-                lanes: facts.lanes(config),
-            },
+            true => Form::Nodes { lanes },
             false => Form::Flat,
         }
     }
 
-    /// What the model says of it over nodes, where a rank's blocks have `bytes` bytes together. Rounds, and bytes that
-    /// are sent, are those between nodes.
-    pub fn over_nodes(&self, bytes: u64) -> Prediction {
+    /// What the model says of it over so many lanes, where a rank's blocks have `bytes` bytes together. Rounds, and
+    /// bytes that are sent, are those between nodes.
+    pub fn over_nodes(&self, bytes: u64, lanes: u32) -> Prediction {
         let facts = self.context.facts;
-        let (width, charge) = (u64::from(facts.widest), u64::from(self.charge()));
-        let receivers = width.div_ceil(self.parts().into());
+        let (width, charge) = (u64::from(facts.widest), u64::from(self.charge(lanes)));
+        let receivers = width.div_ceil(self.parts(lanes).into());
         Prediction {
-            us: self.nodes_us(bytes),
+            us: self.nodes_us(bytes, lanes),
             rounds: Some(1),
             sent: charge * width * receivers * (bytes / u64::from(facts.p)),
         }
     }
 
     /// Microseconds over nodes, by the model.
-    fn nodes_us(&self, bytes: u64) -> f64 {
+    fn nodes_us(&self, bytes: u64, lanes: u32) -> f64 {
         let Context { facts, config, .. } = self.context;
         let (between, inside) = facts.models(config);
         let inside_us = match config.shm {
@@ -167,9 +180,9 @@ impl TotalExchange<'_> {
             true => 2.0 * inside.straight_us(2, 2 * bytes) + BLOCK_US * f64::from(facts.p),
             // Places are as long as the longest one.
             false => {
-                let (width, charge) = (u64::from(facts.widest), u64::from(self.charge()));
+                let (width, charge) = (u64::from(facts.widest), u64::from(self.charge(lanes)));
                 let place = width * (bytes / u64::from(facts.p));
-                let out = place * (1 + charge * width.div_ceil(self.parts().into()));
+                let out = place * (1 + charge * width.div_ceil(self.parts(lanes).into()));
                 let home = place * charge * width;
                 let steps = Steps::new(facts.widest, facts.radix_inside(bytes, config));
                 let us = |bytes| inside.packed_us(&steps, facts.widest, bytes);
@@ -178,7 +191,7 @@ impl TotalExchange<'_> {
         };
         // The link of a node carries the blocks of all its ranks.
         let load = bytes.saturating_mul(facts.widest.into());
-        let crossing_us = between.straight_us(self.charge() + 1, load);
+        let crossing_us = between.straight_us(self.charge(lanes) + 1, load);
         inside_us + crossing_us
     }
 
@@ -212,9 +225,10 @@ impl TotalExchange<'_> {
         let bytes = self.bytes.filter(|_| may)?;
         let flat = self.flat();
         let straight_us = flat.straight_us(facts.p, bytes);
-        if self.form(Algorithm::Linear) != Form::Flat {
+        if let Form::Nodes { lanes } = self.form(Algorithm::Linear) {
             let host_us = self.rounds_us(bytes).min(straight_us);
-            return (NODES_MARGIN * self.nodes_us(bytes) < host_us).then_some(Algorithm::Linear);
+            let nodes_us = self.nodes_us(bytes, lanes);
+            return (NODES_MARGIN * nodes_us < host_us).then_some(Algorithm::Linear);
         }
         // Where the link is busy throughout, blocks must not travel more than once.
         let is_short = facts.widest == 1 && !flat.fills_link(facts.p, bytes);
@@ -256,11 +270,17 @@ impl Problem for TotalExchange<'_> {
             }
             TotalExchangeAlgorithm::Hypercube => self.has_room(facts.p.is_power_of_two()),
             TotalExchangeAlgorithm::Mesh => self.has_room(false),
-            TotalExchangeAlgorithm::Pairwise | TotalExchangeAlgorithm::Linear => true,
+            TotalExchangeAlgorithm::Pairwise
+            | TotalExchangeAlgorithm::Linear
+            | TotalExchangeAlgorithm::FullLane => true,
         };
+        let in_lanes = self.context.collective.family().in_lanes(algorithm);
         let (algorithm, why) = match !has_room {
             true => (Algorithm::Pairwise, Why::Memory),
-            false if self.lacks_room_over_nodes(algorithm) => (algorithm, Why::Memory),
+            false if self.lacks_room_over_nodes(algorithm) => (in_lanes, Why::Memory),
+            false if algorithm == Algorithm::FullLane && !self.may_cross(algorithm) => {
+                (in_lanes, Why::NoLanes)
+            }
             false => (algorithm, Why::Auto),
         };
         Choice::Rondo(Method {
@@ -289,7 +309,9 @@ impl Problem for TotalExchange<'_> {
                 Some((Algorithm::Circulant, circulant_us / straight_us))
             }
             // The user's.
-            TotalExchangeAlgorithm::Hypercube | TotalExchangeAlgorithm::Mesh => None,
+            TotalExchangeAlgorithm::Hypercube
+            | TotalExchangeAlgorithm::Mesh
+            | TotalExchangeAlgorithm::FullLane => None,
         }
     }
 
@@ -314,7 +336,9 @@ impl Problem for TotalExchange<'_> {
                 Some(self.straight(bytes).1)
             }
             // The user's.
-            TotalExchangeAlgorithm::Hypercube | TotalExchangeAlgorithm::Mesh => None,
+            TotalExchangeAlgorithm::Hypercube
+            | TotalExchangeAlgorithm::Mesh
+            | TotalExchangeAlgorithm::FullLane => None,
         }
     }
 

@@ -34,6 +34,7 @@ pub fn shape(algorithm: Algorithm, p: u32, latency: u32, config: &Config) -> Opt
         | Algorithm::ReduceBcast
         | Algorithm::DualRoot
         | Algorithm::Hypercube
+        | Algorithm::FullLane
         | reduces_nothing!(Algorithm) => return None,
     })
 }

@@ -61,7 +61,9 @@ impl Model {
     /// # Panics
     /// If the algorithm is none of the collective's.
     pub fn predict(&self, algorithm: Algorithm, call: &Call) -> Result<Prediction, &'static str> {
-        Ok(match call.collective.family() {
+        let family = call.collective.family();
+        let algorithm = family.in_lanes(algorithm);
+        Ok(match family {
             Family::Broadcast => self.predict_broadcast(algorithm.of_broadcast(), call),
             Family::AllBroadcast => self.predict_all_broadcast(algorithm.of_all_broadcast(), call),
             Family::Rooted => return self.predict_rooted(algorithm.of_rooted(), call),

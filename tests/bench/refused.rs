@@ -39,6 +39,10 @@ fn arguments_that_cannot_be_are_refused_before_mpi_is_loaded() {
         ("--dist same,steps", "take some of one, same, random, "),
         ("--type int", "invalid value 'int'"),
         ("--op sum,max", "invalid value 'max'"),
+        (
+            "-a two-phases",
+            "take all, or names that 'rondo algorithms' lists",
+        ),
         ("--root -1", "unexpected argument '-1'"),
     ] {
         let ended = alone("openmpi", args);
@@ -69,6 +73,11 @@ fn what_does_not_fit_the_ranks_is_said_once() {
                 "-a circulant,bruck bcast MPI_Reduce",
                 2,
                 "bruck is no algorithm of bcast, reduce: 'rondo algorithms' lists those of each",
+            ),
+            (
+                "-a two-phase allgather",
+                2,
+                "two-phase is no algorithm of allgather: 'rondo algorithms' lists those of each",
             ),
             ("--csv --json", 2, "only one of --csv and --json"),
             (

@@ -371,6 +371,14 @@ fn every_algorithm_has_a_row_by_itself_and_a_curve() {
         }
         let svg = fs::read_to_string(&svg).expect("a picture");
         assert!(svg.contains("two-tree"), "{mpi}");
+        // Another name of relay, and of doubling.
+        let args = "bcast allgather -m 1K:1K -i 2 -x 1 --algorithm two-phase,hypercube --csv";
+        let ended = bench(mpi, 4, &[("RONDO_LEARN", "off")], args);
+        assert_eq!((ended.status, &*ended.stderr), (Some(0), ""), "{mpi}");
+        for by in [",relay", ",hypercube", ",doubling"] {
+            let rows = ended.stdout.lines().filter(|row| row.contains(by));
+            assert_eq!(rows.count(), 1, "{mpi} {by}: {}", ended.stdout);
+        }
     }
 }
 

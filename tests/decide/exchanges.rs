@@ -178,13 +178,52 @@ fn a_linear_exchange_goes_over_as_many_lanes_as_are_asked_for() {
     assert_eq!(form(full(1, 8), 4, u64::MAX), Form::Flat);
 }
 
+/// Whatever is said of hierarchies.
+#[test]
+fn a_full_lane_exchange_has_a_lane_for_every_rank_where_there_are_lanes_and_memory() {
+    let of = |facts: Facts, hierarchy, most| {
+        let config = config(|c| {
+            c[Collective::Alltoall].setting = Setting::Use(Algorithm::FullLane);
+            (c.hierarchy, c.max_tmp_size) = (hierarchy, most);
+        });
+        let bytes = u64::from(facts.p) << 10;
+        match exchange(Collective::Alltoall, facts, bytes, &config) {
+            Choice::Rondo(method) => (method.algorithm, method.form, method.why),
+            Choice::Host(why) => panic!("{why:?}"),
+        }
+    };
+    let over = |lanes| Form::Nodes { lanes };
+    let uneven = Facts {
+        narrowest: 2,
+        p: 30,
+        ..full(8, 4)
+    };
+    let (asked, linear) = (Why::Configured, Algorithm::Linear);
+    for hierarchy in [Hierarchy::Auto, Hierarchy::Flat, Hierarchy::Leader] {
+        let most = 300 << 10;
+        let full_lane = |lanes| (Algorithm::FullLane, over(lanes), asked);
+        assert_eq!(of(full(8, 4), hierarchy, most), full_lane(4));
+        assert_eq!(of(uneven, hierarchy, u64::MAX), full_lane(2));
+        let (by, _, why) = of(uneven, hierarchy, most);
+        assert_eq!((by, why), (linear, Why::Memory));
+        for facts in [full(8, 1), full(1, 8)] {
+            let (by, form, why) = of(facts, hierarchy, u64::MAX);
+            assert_eq!((by, form, why), (linear, Form::Flat, Why::NoLanes));
+        }
+    }
+}
+
 #[test]
 fn a_named_algorithm_is_used_for_every_size() {
     for collective in ALL {
         for &algorithm in collective.algorithms() {
             let config = config(|c| c[collective].setting = Setting::Use(algorithm));
             for bytes in [8, 8 << 20] {
-                let choice = exchange(collective, NODES, bytes, &config);
+                let facts = match algorithm == Algorithm::FullLane {
+                    true => full(2, 4),
+                    false => NODES,
+                };
+                let choice = exchange(collective, facts, bytes, &config);
                 assert_eq!(by(choice), Ok((algorithm, Why::Configured)));
             }
         }

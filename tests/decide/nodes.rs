@@ -1,7 +1,8 @@
 //! Between whom an algorithm runs: all ranks, or leaders of nodes.
 
 use crate::{
-    LEADERS, UNKNOWN, allgather, bcast, config, form_and_blocks, full, no_shm, parts, rooted,
+    LEADERS, UNKNOWN, allgather, asked, bcast, config, form_and_blocks, full, no_shm, parts,
+    rooted, set,
 };
 use proptest::prelude::*;
 use rondo::collective::Collective;
@@ -355,4 +356,64 @@ fn leaders_are_for_networks_that_are_slower_than_memory() {
     });
     let (form, _) = form_and_blocks(bcast(full(36, 8), 4, &slow_inside));
     assert_eq!(form, Form::Flat);
+}
+
+/// Or as many as the smallest node has ranks, whatever is said of hierarchies; in the blocks of circulant over these.
+#[test]
+fn full_lane_has_a_lane_for_every_rank() {
+    let uneven = Facts {
+        narrowest: 2,
+        p: 11,
+        ..full(3, 5)
+    };
+    for (facts, lanes) in [
+        (full(3, 4), 4),
+        (full(2, 2), 2),
+        (full(2, 100), 100),
+        (uneven, 2),
+    ] {
+        let named = |algorithm, config: &Config| {
+            let config = set(Collective::Bcast, Setting::Use(algorithm), config);
+            let sizes = parts(&vec![1 << 20; facts.p as usize]);
+            let node_parts = parts(&vec![(1 << 20) * u64::from(facts.p); facts.nodes as usize]);
+            let setting = Setting::Use(algorithm);
+            [
+                bcast(facts, 1 << 20, &config),
+                allgather(facts, &sizes, &node_parts, setting, &config),
+            ]
+        };
+        let circulant = named(Algorithm::Circulant, &with(Hierarchy::Lanes, lanes));
+        for hierarchy in EVERY {
+            let full_lane = named(Algorithm::FullLane, &with(hierarchy, 1));
+            for (choice, circulant) in full_lane.into_iter().zip(circulant) {
+                let (form, blocks) = form_and_blocks(circulant);
+                assert_eq!(choice, asked(Algorithm::FullLane, form, blocks));
+                assert_eq!(form, Form::Nodes { lanes });
+            }
+        }
+    }
+}
+
+#[test]
+fn full_lane_without_lanes_is_circulant() {
+    let usual = Config::default();
+    for (facts, config) in [
+        (full(8, 1), &usual),
+        (full(1, 8), &usual),
+        (UNEVEN, &usual),
+        (full(3, 4), &no_shm()),
+    ] {
+        let of = |algorithm| {
+            let config = set(Collective::Bcast, Setting::Use(algorithm), config);
+            let sizes = parts(&vec![1 << 20; facts.p as usize]);
+            let node_parts = parts(&vec![1 << 20; facts.nodes as usize]);
+            let setting = Setting::Use(algorithm);
+            [
+                bcast(facts, 1 << 20, &config),
+                allgather(facts, &sizes, &node_parts, setting, &config),
+            ]
+        };
+        let circulant = of(Algorithm::Circulant).map(|choice| choice.because(Why::NoLanes));
+        assert_eq!(of(Algorithm::FullLane), circulant, "{facts:?}");
+    }
 }

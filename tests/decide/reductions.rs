@@ -514,12 +514,14 @@ fn blocks_of_long_vectors_are_none_too_long_for_the_host() {
                 else {
                     panic!("{collective:?}: {choice:?}");
                 };
+                let algorithm = collective.family().in_lanes(algorithm);
                 let parts = match (algorithm, form) {
                     (Algorithm::Halving | Algorithm::Ring | Algorithm::Ordered, Form::Flat) => {
                         facts.p
                     }
                     (Algorithm::Halving, Form::Nodes { lanes }) => facts.nodes * lanes,
                     (Algorithm::Ordered, Form::Nodes { .. }) => facts.p,
+                    (Algorithm::Circulant, Form::Nodes { lanes }) => lanes,
                     _ => 1,
                 };
                 let block = (bytes / u64::from(parts)).div_ceil(blocks.into());
@@ -884,6 +886,73 @@ fn a_reduction_to_a_root_goes_over_lanes_where_they_are_asked_for() {
     let order = |c: &mut Config| c.reproducible = Reproducible::Order;
     assert_eq!(of(full(4, 4), 2, SUM_OF_DOUBLES, order).0, Form::Flat);
     assert_eq!(of(full(4, 4), 2, ORDERED, same).0, Form::Flat);
+}
+
+/// It is circulant in lanes to a root, and halving in lanes between nodes of as many ranks; and gives way for a reason.
+#[test]
+fn full_lane_reduces_in_a_lane_for_every_rank_where_there_are_lanes() {
+    let of = |collective: Collective, facts, operator, change: fn(&mut Config)| {
+        let config = config(|c| {
+            c[collective].setting = Setting::Use(Algorithm::FullLane);
+            c.block_bytes = 1000;
+            change(c);
+        });
+        match reduction(collective, facts, 90_000, operator, &config) {
+            Choice::Rondo(method) => method,
+            Choice::Host(why) => panic!("{why:?}"),
+        }
+    };
+    let uneven = Facts {
+        narrowest: 2,
+        p: 13,
+        ..full(4, 4)
+    };
+    let same = |_: &mut Config| ();
+    let flat = |c: &mut Config| c.hierarchy = Hierarchy::Flat;
+    for collective in [
+        Collective::Allreduce,
+        Collective::Reduce,
+        Collective::ReduceScatter,
+        Collective::ReduceScatterBlock,
+    ] {
+        let inside = collective.family().in_lanes(Algorithm::FullLane);
+        let over_lanes = config(|c| {
+            c[collective].setting = Setting::Use(inside);
+            (c.hierarchy, c.lanes, c.block_bytes) = (Hierarchy::Lanes, 64, 1000);
+        });
+        for operator in [SUM_OF_DOUBLES, SUM_OF_INTEGERS] {
+            let asked = reduction(collective, full(4, 4), 90_000, operator, &over_lanes);
+            let Choice::Rondo(asked) = asked else {
+                panic!("{asked:?}");
+            };
+            let expected = Method {
+                algorithm: Algorithm::FullLane,
+                ..asked
+            };
+            assert_eq!(asked.form, Form::Nodes { lanes: 4 });
+            assert_eq!(of(collective, full(4, 4), operator, same), expected);
+            assert_eq!(of(collective, full(4, 4), operator, flat), expected);
+            for facts in [NODE, NODES] {
+                let instead = of(collective, facts, operator, same);
+                assert_eq!((instead.algorithm, instead.why), (inside, Why::NoLanes));
+            }
+            let instead = of(collective, uneven, operator, same);
+            match collective == Collective::Reduce {
+                true => assert_eq!(instead.form, Form::Nodes { lanes: 2 }),
+                false => assert_eq!((instead.algorithm, instead.why), (inside, Why::NoLanes)),
+            }
+        }
+        let placement = |c: &mut Config| c.reproducible = Reproducible::Placement;
+        let doubles = of(collective, full(4, 4), SUM_OF_DOUBLES, placement);
+        assert_eq!((doubles.algorithm, doubles.why), (inside, Why::Promise));
+        let integers = of(collective, full(4, 4), SUM_OF_INTEGERS, placement);
+        assert_eq!(integers.algorithm, Algorithm::FullLane);
+        let ordered = of(collective, full(4, 4), ORDERED, same);
+        assert_eq!(
+            (ordered.algorithm, ordered.why),
+            (Algorithm::Ordered, Why::Order)
+        );
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ use input::Preset;
 use points::{Point, RANKS_MAX, Size, points};
 use rondo::algorithm::Algorithm;
 use rondo::collective::Collective;
-use rondo::config::Config;
+use rondo::config::{ARITY_MAX, Config, RADIX_MAX};
 use rondo::network::Network;
 use serde::Serialize;
 use std::{
@@ -29,7 +29,8 @@ use std::{
 /// Blocks are those in which Rondo would cut the call by default, parts are equal, and operators of reductions allow
 /// every order. Bytes are those of the message, of a rank's vector, of all ranks together in an allgather, of a rank's
 /// block in a gather or scatter, of a rank's blocks together in an alltoall. The network is a preset, or that of a file
-/// of rules, and single figures go before. What the model cannot predict is "-", with the reason.
+/// of rules, and single figures go before. Options in the environment do not count here: all have their defaults but
+/// those of --arity and --radix. What the model cannot predict is "-", with the reason.
 ///
 /// Times begin when all ranks do and end with the last one. The model knows nothing of what else a computer does;
 /// docs/results/model.md compares it with simulations.
@@ -42,6 +43,7 @@ EXAMPLES:
   rondo model bcast --ranks 36 --bytes 4,4K,4M --preset 100-gbit
   rondo model allreduce --ranks 1024 --bytes 1K,64M --plot allreduce.svg
   rondo model barrier --ranks 1M --over ranks --plot barrier.svg
+  rondo model bcast --ranks 1000 --bytes 8K --arity 8
   rondo model allgather --ranks 64 --nodes 8 --bytes 1M --from rules.json --json"
 )]
 pub struct Args {
@@ -65,6 +67,12 @@ pub struct Args {
     bytes: Vec<Size>,
     #[command(flatten)]
     network: Given,
+    /// The K of kary and knomial, as by RONDO_TREE_ARITY [default: 4]
+    #[arg(long, value_name = "K", value_parser = count(1, ARITY_MAX), allow_negative_numbers = true)]
+    arity: Option<u32>,
+    /// The radix of rounds with several messages, as by RONDO_RADIX [default: what the model finds fastest]
+    #[arg(long, value_name = "K", value_parser = count(2, RADIX_MAX), allow_negative_numbers = true)]
+    radix: Option<u32>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -87,6 +95,9 @@ struct Json<'a> {
     placed_bytes: Option<u64>,
     copies_free: bool,
     gamma_ns_per_kb: f64,
+    arity: u32,
+    /// If one is given.
+    radix: Option<u32>,
     rows: &'a [Row],
 }
 
@@ -104,11 +115,23 @@ struct Row {
     why: Option<String>,
 }
 
+impl Args {
+    /// The options of the library.
+    fn config(&self) -> Config {
+        let usual = Config::default();
+        Config {
+            tree_arity: self.arity.unwrap_or(usual.tree_arity),
+            radix: self.radix.unwrap_or(usual.radix),
+            ..usual
+        }
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let preset = args.network.network()?;
     let network = preset.network;
-    let config = Config::default();
+    let config = args.config();
     let over_ranks = args.over == "ranks";
     if let Some(path) = &args.plot {
         plot::check_name(path)?;
@@ -169,6 +192,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
                 placed_bytes: Some(preset.placed_bytes).filter(|&bytes| bytes < u64::MAX),
                 copies_free: preset.copies_free,
                 gamma_ns_per_kb: preset.gamma_ns_per_kb,
+                arity: config.tree_arity,
+                radix: args.radix,
                 rows: &rows,
             };
             serde_json::to_writer_pretty(&mut *out, &json)?;
@@ -228,6 +253,12 @@ fn table(out: &mut impl Write, args: &Args, rows: &[Row], preset: &Preset) -> io
     writeln!(out, "{name} by the model{of}")?;
     writeln!(out, "{}", preset.network.text())?;
     writeln!(out, "{}", preset.manners())?;
+    if let Some(arity) = args.arity {
+        writeln!(out, "trees of arity {arity}")?;
+    }
+    if let Some(radix) = args.radix {
+        writeln!(out, "rounds of radix {radix}")?;
+    }
     if args.collective.family().reduces() {
         writeln!(out, "{} ns/KiB to reduce", preset.gamma_ns_per_kb)?;
     }

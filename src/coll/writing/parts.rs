@@ -23,7 +23,9 @@ impl Writing<'_> {
         blocks: u32,
     ) {
         let own = match algorithm.of_scattered_reduction() {
-            ScatteredReductionAlgorithm::Halving => self.halving(script, form, blocks),
+            ScatteredReductionAlgorithm::Halving | ScatteredReductionAlgorithm::FullLane => {
+                self.halving(script, form, blocks)
+            }
             ScatteredReductionAlgorithm::Ordered => self.ordered(script, blocks),
             ScatteredReductionAlgorithm::Split => self.split(script, blocks),
             ScatteredReductionAlgorithm::Circulant => self.scattered(script, blocks),

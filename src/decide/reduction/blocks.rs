@@ -17,6 +17,7 @@ impl Reduction<'_> {
     /// The blocks of the vector (circulant, pipelined), or of each part.
     pub(super) fn blocks(&self, algorithm: Algorithm, form: Form, block_bytes: u64) -> u32 {
         let facts = self.context.facts;
+        let algorithm = self.context.collective.family().in_lanes(algorithm);
         let most = |bytes: u64, size: u64| {
             let blocks = bytes.div_ceil(size.max(1)).max(1);
             u32::try_from(blocks).unwrap_or(u32::MAX).min(BLOCKS_MAX)
@@ -92,7 +93,7 @@ impl Reduction<'_> {
                 let blocks = most(part, size).min(BLOCKS_MAX.div_ceil(parts));
                 blocks.max(least_blocks(part))
             }
-            Algorithm::Gather | reduces_nothing!(Algorithm) => 1,
+            Algorithm::Gather | Algorithm::FullLane | reduces_nothing!(Algorithm) => 1,
         }
     }
 

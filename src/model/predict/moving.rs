@@ -21,7 +21,7 @@ impl Model {
         call: &Call,
     ) -> Prediction {
         match algorithm {
-            BroadcastAlgorithm::Circulant => self.circulant(call),
+            BroadcastAlgorithm::Circulant | BroadcastAlgorithm::FullLane => self.circulant(call),
             BroadcastAlgorithm::Postal => self.postal(call),
             BroadcastAlgorithm::Relay => self.relay(call),
             BroadcastAlgorithm::Hypercube => self.hypercube(call),
@@ -139,7 +139,7 @@ impl Model {
                 rounds: Some(others + others.min(1) * (call.ranks() % 2)),
                 sent: call.others(),
             },
-            TotalExchangeAlgorithm::Linear => Prediction {
+            TotalExchangeAlgorithm::Linear | TotalExchangeAlgorithm::FullLane => Prediction {
                 us: self.straight_us(call.p, call.bytes),
                 rounds: Some(others.min(1)),
                 sent: call.others(),
@@ -244,7 +244,9 @@ impl Model {
         call: &Call,
     ) -> Prediction {
         match algorithm {
-            AllBroadcastAlgorithm::Circulant => self.circulant_of_all(call),
+            AllBroadcastAlgorithm::Circulant | AllBroadcastAlgorithm::FullLane => {
+                self.circulant_of_all(call)
+            }
             AllBroadcastAlgorithm::Bruck => self.bruck(call),
             AllBroadcastAlgorithm::Ring => self.ring_of_all(call),
             AllBroadcastAlgorithm::Doubling => self.moves(Moves::Doubling, call),

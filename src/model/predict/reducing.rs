@@ -59,7 +59,9 @@ impl Model {
         call: &Call,
     ) -> Prediction {
         match algorithm {
-            AllReductionAlgorithm::Halving => self.halving(call).then(self.spread(call)),
+            AllReductionAlgorithm::Halving | AllReductionAlgorithm::FullLane => {
+                self.halving(call).then(self.spread(call))
+            }
             AllReductionAlgorithm::Gather => self.gathered(call),
             AllReductionAlgorithm::Ordered => self.ordered(call).then(self.spread(call)),
             AllReductionAlgorithm::Split => self.split(call).then(self.spread(call)),
@@ -229,7 +231,9 @@ impl Model {
         call: &Call,
     ) -> Prediction {
         match algorithm {
-            ReductionAlgorithm::Circulant => self.circulant_backwards(call, call.bytes),
+            ReductionAlgorithm::Circulant | ReductionAlgorithm::FullLane => {
+                self.circulant_backwards(call, call.bytes)
+            }
             ReductionAlgorithm::Halving => self.halving(call).then(self.collect(call)),
             ReductionAlgorithm::Ring => self.reducing(call).around(call).then(self.collect(call)),
             ReductionAlgorithm::Ordered => self.ordered(call).then(self.collect(call)),
@@ -287,7 +291,9 @@ impl Model {
         call: &Call,
     ) -> Prediction {
         match algorithm {
-            ScatteredReductionAlgorithm::Halving => self.halving(call),
+            ScatteredReductionAlgorithm::Halving | ScatteredReductionAlgorithm::FullLane => {
+                self.halving(call)
+            }
             ScatteredReductionAlgorithm::Ordered => self.ordered(call),
             ScatteredReductionAlgorithm::Split => self.split(call),
             ScatteredReductionAlgorithm::Circulant => self.circulant_backwards(call, call.others()),

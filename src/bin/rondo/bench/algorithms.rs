@@ -27,9 +27,12 @@ impl<'a> Algorithms<'a> {
         collective: Collective,
         names: &[String],
     ) -> Result<Algorithms<'a>, Failure> {
-        let wanted = |name: &str| names.iter().any(|wanted| wanted == ALL || wanted == name);
+        let is = |name: &str, algorithm| collective.family().algorithm(name) == Some(algorithm);
         let of = collective.algorithms().iter();
-        let of = of.filter(|algorithm| wanted(algorithm.name()));
+        let of = of.filter(|&&algorithm| {
+            let mut names = names.iter();
+            names.any(|name| name == ALL || is(name, algorithm))
+        });
         let with_comm = |&algorithm: &Algorithm| {
             let comm = mpi.by_algorithm(collective, algorithm.name(), 0)?;
             Ok((algorithm, comm))
@@ -84,8 +87,8 @@ pub const ALL: &str = "all";
 
 /// A name that `--algorithm` takes.
 pub fn name(text: &str) -> Result<String, String> {
-    let known = |algorithm: &Algorithm| algorithm.name() == text;
-    match text == ALL || Algorithm::ALL.iter().any(known) {
+    let is_of = |collective: &Collective| collective.family().algorithm(text).is_some();
+    match text == ALL || Collective::ALL.iter().any(is_of) {
         true => Ok(text.into()),
         false => Err("take all, or names that 'rondo algorithms' lists".into()),
     }
@@ -94,8 +97,8 @@ pub fn name(text: &str) -> Result<String, String> {
 /// Has one of the collectives an algorithm of each of these names? What none has would only be missing in the table.
 pub fn check(names: &[String], collectives: &[Collective]) -> Result<(), Failure> {
     let has = |name: &String| {
-        let all = collectives.iter().flat_map(|it| it.algorithms());
-        name == ALL || all.into_iter().any(|algorithm| algorithm.name() == name)
+        let mut all = collectives.iter();
+        name == ALL || all.any(|it| it.family().algorithm(name).is_some())
     };
     let Some(name) = names.iter().find(|name| !has(name)) else {
         return Ok(());

@@ -182,7 +182,10 @@ impl Question<'_> {
     /// Rondo decides on them.
     fn over_nodes(&self, form: Form) -> Option<Prediction> {
         let facts = self.facts();
-        if form == Form::Flat || facts.nodes == 1 {
+        let Form::Nodes { lanes } = form else {
+            return None;
+        };
+        if facts.nodes == 1 {
             return None;
         }
         let (between, inside) = facts.models(self.config);
@@ -192,7 +195,7 @@ impl Question<'_> {
                     context: self.context(),
                     bytes: Some(self.bytes),
                 };
-                Some(call.over_nodes(self.bytes))
+                Some(call.over_nodes(self.bytes, lanes))
             }
             Family::Scan => {
                 let reducing = Model {
