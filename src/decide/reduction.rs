@@ -23,19 +23,6 @@ use crate::model::{Model, Reach};
 use crate::rules::Ruling;
 use crate::schedule::Steps;
 
-/// Vectors of all ranks together that every rank takes to reduce them by itself, in bytes: more would take longer than
-/// to reduce them in parts.
-const GATHER_BYTES: u64 = 64 << 10;
-
-/// Operands that a rank joins one by one where it reduces the vectors of all: more would take longer than to make the
-/// communicator without which it must.
-const GATHER_JOINS: u64 = 4096;
-
-/// The same for the first calls on a communicator whose ranks share a node, in bytes and operands: each of these calls
-/// takes a small part of the time that it takes to make the ring.
-const FIRST_BYTES: u64 = 1 << 20;
-const FIRST_JOINS: u64 = 16 << 10;
-
 /// Where halving is the choice, the fullest messages of its rounds have together no more than so many times the bytes
 /// of the vector. With equal parts they have about as many.
 const UNEVEN: u64 = 2;
@@ -140,35 +127,6 @@ impl Reduction<'_> {
     fn reducing(&self) -> Reducing {
         let reducing = self.context.collective.family().reducing();
         reducing.expect("the collective reduces")
-    }
-
-    /// Are the vectors that travel together so short that one takes them all? Ranks that share memory better share what
-    /// a user's operator has to do.
-    fn is_short(&self) -> bool {
-        let vectors = match self.form(Algorithm::Gather) {
-            Form::Nodes { .. } if self.context.facts.nodes > 1 => self.context.facts.nodes,
-            Form::Nodes { .. } if !self.operator.built_in => return false,
-            Form::Nodes { .. } | Form::Flat => self.context.facts.p,
-        };
-        self.bytes.saturating_mul(vectors.into()) <= GATHER_BYTES
-    }
-
-    /// Are vectors, of which each leader may take those of all nodes, so short that every rank may take those of all
-    /// ranks? It joins each operand of each piece that is evaluated alike by itself.
-    pub fn is_short_for_all(&self) -> bool {
-        let p = u64::from(self.context.facts.p);
-        let joins = self.elements().min(p).saturating_mul(p);
-        self.is_short() && self.bytes.saturating_mul(p) <= GATHER_BYTES && joins <= GATHER_JOINS
-    }
-
-    /// The same on one node, for the first calls on a communicator. A ring gives the same bits then.
-    pub fn is_short_at_first(&self) -> bool {
-        let Context { facts, .. } = self.context;
-        let p = u64::from(facts.p);
-        facts.nodes == 1
-            && !self.is_ordered()
-            && self.bytes.saturating_mul(p) <= FIRST_BYTES
-            && self.elements().min(p).saturating_mul(p) <= FIRST_JOINS
     }
 
     /// Elements of a vector.

@@ -40,7 +40,49 @@ const NODE_PARTS_BYTES: RangeInclusive<u64> = 16 << 10..=u64::MAX;
 /// The same where the host copies.
 const NODE_PARTS_BYTES_BESIDE_COPIES: RangeInclusive<u64> = 16 << 10..=1 << 20;
 
+/// Vectors of all ranks together that every rank takes to reduce them by itself, in bytes: more would take longer than
+/// to reduce them in parts.
+const GATHER_BYTES: u64 = 64 << 10;
+
+/// Operands that a rank joins one by one where it reduces the vectors of all: more would take longer than to make the
+/// communicator without which it must.
+const GATHER_JOINS: u64 = 4096;
+
+/// The same for the first calls on a communicator whose ranks share a node, in bytes and operands: each of these calls
+/// takes a small part of the time that it takes to make the ring.
+const FIRST_BYTES: u64 = 1 << 20;
+const FIRST_JOINS: u64 = 16 << 10;
+
 impl Reduction<'_> {
+    /// Are the vectors that travel together so short that one takes them all? Ranks that share memory better share what
+    /// a user's operator has to do.
+    pub(super) fn is_short(&self) -> bool {
+        let vectors = match self.form(Algorithm::Gather) {
+            Form::Nodes { .. } if self.context.facts.nodes > 1 => self.context.facts.nodes,
+            Form::Nodes { .. } if !self.operator.built_in => return false,
+            Form::Nodes { .. } | Form::Flat => self.context.facts.p,
+        };
+        self.bytes.saturating_mul(vectors.into()) <= GATHER_BYTES
+    }
+
+    /// Are vectors, of which each leader may take those of all nodes, so short that every rank may take those of all
+    /// ranks? It joins each operand of each piece that is evaluated alike by itself.
+    pub fn is_short_for_all(&self) -> bool {
+        let p = u64::from(self.context.facts.p);
+        let joins = self.elements().min(p).saturating_mul(p);
+        self.is_short() && self.bytes.saturating_mul(p) <= GATHER_BYTES && joins <= GATHER_JOINS
+    }
+
+    /// The same on one node, for the first calls on a communicator. A ring gives the same bits then.
+    pub fn is_short_at_first(&self) -> bool {
+        let Context { facts, .. } = self.context;
+        let p = u64::from(facts.p);
+        facts.nodes == 1
+            && !self.is_ordered()
+            && self.bytes.saturating_mul(p) <= FIRST_BYTES
+            && self.elements().min(p).saturating_mul(p) <= FIRST_JOINS
+    }
+
     /// Where messages travel for long, few rounds count. A clock may say so only if the bits do not change.
     fn counts_rounds(&self) -> bool {
         let Context { facts, config, .. } = self.context;
