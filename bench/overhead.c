@@ -1,8 +1,8 @@
 /* What a broadcast costs that Rondo passes on to the MPI library, in nanoseconds over the library's own function.
  *
  * To be run with librondo.so preloaded, on 1 rank and on 3. None of the calls sends a message, so the difference is
- * Rondo's: on one rank the communicator is not Rondo's at all; on three ranks it is, but a count of 0 is passed on. Calls
- * of both are timed in turns; the figure is the difference of the minima.
+ * Rondo's: on one rank the communicator is not Rondo's at all; on three ranks it is, but a count of 0 is passed on.
+ * Calls of both are timed in turns; the figure is the difference of the minima.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
