@@ -374,8 +374,13 @@ impl State {
     /// communicators, and reduce a few numbers on each, do not have to pay for it. All ranks know alike, if they count
     /// alike.
     pub fn is_new(&self) -> bool {
-        let may_get = self.place.is_some() && self.private.get().is_none();
+        let may_get = self.may_have_private() && self.private.get().is_none();
         may_get && self.short.load(Relaxed) < FEW_CALLS
+    }
+
+    /// Is this one of the communicators that may have a private one? All ranks know alike.
+    pub fn may_have_private(&self) -> bool {
+        self.place.is_some()
     }
 
     /// Counts a reduction or a barrier without a private communicator as so many short ones.

@@ -376,7 +376,8 @@ impl Default for Known {
     }
 }
 
-/// Figures that all threads may read, and whoever measures writes.
+/// Figures that all threads may read, and one at a time may write: the one that is in a collective on the communicator
+/// that they belong to.
 #[derive(Debug)]
 pub struct Shared {
     numbers: [AtomicI64; FIGURES],

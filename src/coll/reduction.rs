@@ -86,9 +86,7 @@ impl Operation for Reduction {
     }
 
     fn is_provisional(&self, plan: &Plan, state: &State) -> bool {
-        let is_short =
-            || self.is_short_over_nodes(plan, state) || self.is_short_on_node(plan, state);
-        state.is_new() && is_short()
+        state.is_new() && self.may_do_without(plan, state)
     }
 
     fn waits_for_program(&self) -> bool {
@@ -106,8 +104,8 @@ impl Operation for Reduction {
             return (self.without_private(plan, mpi, state)).map(|()| plan.choice);
         }
         // No other promise is kept by the host as well, so under others a private communicator is used if there is one.
-        // A short call over nodes has the same bits with one and without: it does not say that others may have one.
-        let is_short = self.is_short_over_nodes(plan, state);
+        // Some calls have the same bits with one and without: they do not say that others may have one.
+        let is_short = self.may_do_without(plan, state);
         let is_for_a_run = state.config().reproducible == Reproducible::Run;
         let private = match is_for_a_run && !self.is_exact() && !is_short {
             true => found(state.private_for_bits(mpi)),
@@ -426,7 +424,14 @@ impl Reduction {
         is_short && facts.nodes > 1 && self.known_operator().is_some_and(|op| op.built_in)
     }
 
-    /// The same on one node, for a few calls: there the ring takes longer to make than many of them.
+    /// Does it have the same bits with and without a private communicator?
+    fn may_do_without(&self, plan: &Plan, state: &State) -> bool {
+        self.is_short_over_nodes(plan, state) || self.is_short_on_node(plan, state)
+    }
+
+    /// Is it one by an inexact operator on one node, and so short that for a few calls the host may gather its vectors:
+    /// the ring takes longer to make? Under other promises than that for a run the first of them makes the ring, which
+    /// later ones need.
     fn is_short_on_node(&self, plan: &Plan, state: &State) -> bool {
         let Choice::Rondo(Method {
             algorithm: Algorithm::Gather | Algorithm::Halving,
@@ -438,6 +443,8 @@ impl Reduction {
             return false;
         };
         state.facts().nodes == 1
+            && state.may_have_private()
+            && state.config().reproducible == Reproducible::Run
             && self.reducing() == Reducing::All
             && !self.is_exact()
             && self.known_operator().is_some_and(|op| op.built_in)

@@ -99,8 +99,8 @@ reasons! {
     Repeats = "the operator is not idempotent";
     /// The algorithm that was asked for would take more than `RONDO_MAX_TMP_SIZE`.
     Memory = "too long for the memory of a rank";
-    /// The algorithm that was asked for needs several nodes of several ranks, which share memory in a broadcast or
-    /// all-broadcast, and are as many on each node in an allreduce or reduce-scatter.
+    /// The algorithm that was asked for is for several nodes of several ranks. In a broadcast or all-broadcast they
+    /// must share memory. In an allreduce or reduce-scatter all nodes must have as many.
     NoLanes = "no lanes between nodes";
     /// What `RONDO_REPRODUCIBLE` promises of the result's bits.
     Promise = "the promise of the same bits";

@@ -359,12 +359,6 @@ impl Contest {
                 ahead: None,
             };
         }
-        self.turn()
-    }
-
-    /// Whose turn it is, where something is to be found out.
-    #[cold]
-    fn turn(&mut self) -> Turn {
         self.next = self.calls + 1;
         let (candidate, timed, phase) = match self.phase {
             Phase::Looks(1) if self.set_up_us > 0 => {

@@ -1,10 +1,10 @@
 //! Vectors that pass through slots in the ring of a node.
 //!
-//! Every rank has a slot in a *group*, which takes a piece of its vector. A few groups lie in the ring at a time. In a
-//! [`SlotReduction`] all ranks put the same elements of their vectors into the slots of a group: a piece of every
-//! *stripe* of the vector, which has as many as there are ranks. Each rank then joins the pieces of its stripe, in
-//! place, which no other rank touches meanwhile; and who needs the result reads it. In a [`SlotExchange`] every rank
-//! puts in what it has, and all read; in a [`SlotShuffle`] each reads some of it.
+//! Every rank has a slot in a *group*, which takes a piece of its vector. A few groups lie in the ring at a time, or
+//! one that fills it. In a [`SlotReduction`] all ranks put the same elements of their vectors into the slots of a
+//! group: a piece of every *stripe* of the vector, which has as many as there are ranks. Each rank then joins the
+//! pieces of its stripe, in place, which no other rank touches meanwhile; and who needs the result reads it. In a
+//! [`SlotExchange`] every rank puts in what it has, and all read; in a [`SlotShuffle`] each reads some of it.
 
 #![forbid(unsafe_code)]
 

@@ -240,22 +240,20 @@ impl Requests {
                 receive.check(mpi, from, &status)?;
                 continue;
             }
-            missing = missing.or(Some(from));
             let first = match receive.doubted || self.strayed {
                 true => None,
                 false => first_message(mpi, comm, Some(from))?,
             };
-            if first.is_none_or(|message| message.MPI_TAG == receive.tag) {
-                continue;
-            }
-            // The search for messages may have brought this one as well.
-            match peek(mpi, message)? {
-                Some(status) => receive.check(mpi, from, &status)?,
-                None => {
-                    message.take_back(mpi)?;
-                    receive.doubted = true;
+            if first.is_some_and(|message| message.MPI_TAG != receive.tag) {
+                // The search for messages may have brought this one as well.
+                if let Some(status) = peek(mpi, message)? {
+                    receive.check(mpi, from, &status)?;
+                    continue;
                 }
+                message.take_back(mpi)?;
+                receive.doubted = true;
             }
+            missing = missing.or(Some(from));
         }
         patience.check(idle, missing)
     }

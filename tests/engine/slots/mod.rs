@@ -13,7 +13,7 @@ use rondo::decide::SLOT_UNIT_MAX;
 use rondo::engine::node::{Groups, Operand, Tree, Want};
 use rondo::script::{Fold, share};
 use std::ops::Range;
-use world::{Call, Case, run};
+use world::{Call, Case, attempt, run};
 
 fn every_p() -> impl Iterator<Item = u32> {
     (1..=33).chain([64, 65, 100])
@@ -167,6 +167,7 @@ fn reduction(p: u32, unit: u64, elements: u64, rng: &mut TestRng) -> Call {
         elements,
         trees: trees(p, elements, order, rng),
         in_place: wishes.iter().all(stays) && rng.random(),
+        by_calls: rng.random(),
         wants: (0..)
             .zip(&wishes)
             .map(|(rank, &wish)| wants(wish, rank, p, elements, rng))
@@ -192,6 +193,7 @@ fn scan(p: u32, unit: u64, elements: u64, rng: &mut TestRng) -> Call {
             fold: Fold::From(0),
         }],
         in_place: rng.random(),
+        by_calls: rng.random(),
         wants: (0..p).map(prefix).collect(),
     }
 }
@@ -338,7 +340,23 @@ fn a_function_of_the_programs_is_called_few_times() {
     assert_eq!(groups(4, 100_000), 1);
     assert_eq!(groups(32, 1 << 17), 9);
     assert_eq!(groups(256, 1 << 17), 65);
-    assert!(Groups::striped(32, 8, 1 << 17, 4 << 20).count() > 32);
+    let joins = |by_calls| {
+        let tree = Tree {
+            end: 20_000,
+            fold: Fold::From(0),
+        };
+        let call = Call::Reduce {
+            unit: 8,
+            elements: 20_000,
+            trees: vec![tree],
+            wants: vec![vec![of_all(0..20_000, 0)]; 4],
+            in_place: false,
+            by_calls,
+        };
+        attempt(&case(4, 1 << 20, vec![call], &mut rng(8))).unwrap()
+    };
+    assert_eq!(joins(true), 4 * 3);
+    assert!(joins(false) > 4 * 3 * 9, "{}", joins(false));
 }
 
 #[test]

@@ -171,6 +171,8 @@ pub struct Ring {
     granted: Vec<u64>,
     /// For each reader and writer: the call whose mark was checked.
     checked: Vec<Vec<Option<usize>>>,
+    /// How often ranks joined elements that lie side by side.
+    pub join_calls: u64,
     /// The call that each rank is in.
     pub calls: Vec<Option<usize>>,
     rng: TestRng,
@@ -184,6 +186,7 @@ impl Ring {
         let words = || (0..ranks).map(|_| Word::new(ranks)).collect();
         let (n, lines) = (ranks as usize, (capacity / LINE) as usize);
         Ring {
+            join_calls: 0,
             capacity,
             terms: Terms::new(ranks),
             ranks,
@@ -390,6 +393,7 @@ impl Ring {
         (unit, lines): (u64, bool),
         call: usize,
     ) -> Verdict {
+        self.join_calls += 1;
         self.places(left, count * unit)?;
         self.places(to, count * unit)?;
         for at in (0..count).map(|i| i * unit) {

@@ -23,6 +23,8 @@ pub enum Call {
         wants: Vec<Vec<Want>>,
         /// The result is where the vector was.
         in_place: bool,
+        /// Each join calls a function of the program's.
+        by_calls: bool,
     },
     /// Rank i has the elements `parts[i]`, and all get all.
     Exchange { unit: u64, parts: Vec<Range<u64>> },
@@ -62,10 +64,15 @@ fn places(case: &Case) -> Vec<Place> {
     let place = |call: &Call| {
         let none = Groups::new(ranks, 1, 0, capacity);
         let (groups, bytes) = match call {
-            Call::Reduce { unit, elements, .. } => {
-                let striped = match case.seed % 2 {
-                    0 => Groups::striped,
-                    _ => Groups::striped_for_calls,
+            Call::Reduce {
+                unit,
+                elements,
+                by_calls,
+                ..
+            } => {
+                let striped = match by_calls {
+                    false => Groups::striped,
+                    true => Groups::striped_for_calls,
                 };
                 (striped(ranks, *unit, *elements, capacity), None)
             }
@@ -347,8 +354,8 @@ pub fn run(case: &Case) {
     }
 }
 
-/// The same; says what is wrong.
-pub fn attempt(case: &Case) -> Verdict {
+/// The same; says what is wrong, or else how often ranks joined something.
+pub fn attempt(case: &Case) -> Verdict<u64> {
     let mut rng = rng(case.seed);
     let mut ring = Ring::new(case.ranks, case.capacity, self::rng(rng.random()));
     let actors = (0..case.ranks).map(|me| Actor {
@@ -374,7 +381,7 @@ pub fn attempt(case: &Case) -> Verdict {
     while let Some(next) = world.next()? {
         world.turn(next)?;
     }
-    Ok(())
+    Ok(world.ring.into_inner().join_calls)
 }
 
 /// The expressions of the trees of all calls.

@@ -25,10 +25,17 @@ const BLOCKS: [u64; 4] = [4 << 10, 16 << 10, 64 << 10, 256 << 10];
 
 /// The algorithms of a collective, and sizes of blocks for the one that all sizes of messages go by.
 pub fn candidates(collective: Collective) -> Vec<Candidate> {
+    let family = collective.family();
+    // Between nodes of as many ranks, to which full-lane is confined then, halving is the same.
+    let is_another =
+        |it: Algorithm| it == Algorithm::FullLane && family.in_lanes(it) == Algorithm::Halving;
     let mut all = Vec::new();
     for &algorithm in collective.algorithms() {
+        if is_another(algorithm) {
+            continue;
+        }
         // In an exchange no block is cut: the same calls would be measured several times, and the luckiest taken.
-        let is_cut = !collective.family().is_exchange();
+        let is_cut = !family.is_exchange();
         let blocks = match algorithm == Algorithm::Circulant && is_cut {
             true => &BLOCKS[..],
             false => &[],

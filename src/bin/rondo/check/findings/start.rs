@@ -60,8 +60,8 @@ pub fn start(evidence: &Evidence) -> Option<Finding> {
         .iter()
         .find_map(|(mark, advice)| Some((line_of(mark)?, advice)));
     let had_ranks = keeps_out(evidence).is_some() || line_of(OF_A_RANK).is_some();
-    if cause.is_none() && had_ranks {
-        return None;
+    if had_ranks && cause.is_none_or(|(_, advice)| *advice == UNKNOWN_OPTION) {
+        return None; // the program itself may not know an option
     }
     let advice = match cause {
         Some((_, advice)) => (*advice).to_owned(),
@@ -71,7 +71,12 @@ pub fn start(evidence: &Evidence) -> Option<Finding> {
         Some((line, _)) => line,
         None => evidence.said.len().saturating_sub(LINES),
     };
-    let what = format!("the launcher {ended} before a rank began");
+    // Where nothing says why, there may have been ranks without the library.
+    let is_certain = cause.is_some() || cannot_start(evidence).is_some();
+    let what = match is_certain {
+        true => format!("the launcher {ended} before a rank began"),
+        false => format!("the launcher {ended}, and no rank had the library"),
+    };
     Some(Finding {
         said: evidence
             .said
