@@ -203,6 +203,7 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         .family()
         .reduces()
         .then(|| state.config().reproducible);
+    // In two steps, so that the plan, which is large, is made where it stays: one match for both copies it.
     let mut plan = match state.closed() {
         Some(why) => passed_on(why, mpi, state, call),
         None => plan(mpi, state, call),

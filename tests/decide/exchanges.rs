@@ -139,6 +139,19 @@ fn a_linear_exchange_goes_over_nodes_where_that_is_asked_for_and_there_is_memory
     }
 }
 
+fn over(lanes: u32) -> Form {
+    Form::Nodes { lanes }
+}
+
+/// Eight nodes of four ranks, but for one of two.
+fn two_ranks_short() -> Facts {
+    Facts {
+        narrowest: 2,
+        p: 30,
+        ..full(8, 4)
+    }
+}
+
 /// As many lanes as are asked for, or as the smallest node has ranks. With one for each rank of each node, blocks are
 /// where they arrive, which takes less memory.
 #[test]
@@ -158,12 +171,7 @@ fn a_linear_exchange_goes_over_as_many_lanes_as_are_asked_for() {
             Choice::Host(why) => panic!("{why:?}"),
         }
     };
-    let over = |lanes| Form::Nodes { lanes };
-    let uneven = Facts {
-        narrowest: 2,
-        p: 30,
-        ..full(8, 4)
-    };
+    let uneven = two_ranks_short();
     for (facts, asked, lanes) in [
         (full(8, 4), 0, 1),
         (full(8, 4), 3, 3),
@@ -192,12 +200,7 @@ fn a_full_lane_exchange_has_a_lane_for_every_rank_where_there_are_lanes_and_memo
             Choice::Host(why) => panic!("{why:?}"),
         }
     };
-    let over = |lanes| Form::Nodes { lanes };
-    let uneven = Facts {
-        narrowest: 2,
-        p: 30,
-        ..full(8, 4)
-    };
+    let uneven = two_ranks_short();
     let (asked, linear) = (Why::Configured, Algorithm::Linear);
     for hierarchy in [Hierarchy::Auto, Hierarchy::Flat, Hierarchy::Leader] {
         let most = 300 << 10;

@@ -56,14 +56,15 @@ const SLOW_LINK: Network = Network {
     ..FAR
 };
 
-fn reduction(
+/// A reduction of vectors of numbers of 8 bytes, in equal parts.
+fn even_call(
     collective: Collective,
     facts: Facts,
     bytes: u64,
     operator: OperatorProperties,
     config: &Config,
-) -> Choice {
-    let call = Reduction {
+) -> Reduction<'_> {
+    Reduction {
         context: Context {
             collective,
             facts,
@@ -74,8 +75,17 @@ fn reduction(
         longest: bytes.div_ceil(facts.p.into()),
         fullest: bytes,
         operator,
-    };
-    call.choose()
+    }
+}
+
+fn reduction(
+    collective: Collective,
+    facts: Facts,
+    bytes: u64,
+    operator: OperatorProperties,
+    config: &Config,
+) -> Choice {
+    even_call(collective, facts, bytes, operator, config).choose()
 }
 
 fn promised(reproducible: Reproducible) -> Config {
@@ -88,19 +98,8 @@ fn promised(reproducible: Reproducible) -> Config {
 fn first_sums_on_one_node_are_short_enough_to_be_gathered() {
     let is_short = |facts: Facts, bytes, reproducible| {
         let config = promised(reproducible);
-        let call = Reduction {
-            context: Context {
-                collective: Collective::Allreduce,
-                facts,
-                config: &config,
-            },
-            bytes,
-            unit: 8,
-            longest: bytes.div_ceil(facts.p.into()),
-            fullest: bytes,
-            operator: SUM_OF_DOUBLES,
-        };
-        call.is_short_at_first()
+        let sum = even_call(Collective::Allreduce, facts, bytes, SUM_OF_DOUBLES, &config);
+        sum.is_short_at_first()
     };
     let run = Reproducible::Run;
     assert!(is_short(full(1, 4), 256 << 10, run));
@@ -1516,19 +1515,7 @@ fn long_reductions_over_slow_links_have_short_blocks() {
 fn the_time_of_a_short_allreduce_is_predicted_on_a_known_network() {
     let config = Config::default();
     let by = |operator, collective, facts: Facts, bytes| {
-        let call = Reduction {
-            context: Context {
-                collective,
-                facts,
-                config: &config,
-            },
-            bytes,
-            unit: 8,
-            longest: bytes.div_ceil(facts.p.into()),
-            fullest: bytes,
-            operator,
-        };
-        call.predicted_us()
+        even_call(collective, facts, bytes, operator, &config).predicted_us()
     };
     let us = |collective, facts, bytes| by(SUM_OF_INTEGERS, collective, facts, bytes);
     let on = |network, width| Facts {

@@ -68,19 +68,20 @@ impl Reduction<'_> {
     /// Are vectors, of which each leader may take those of all nodes, so short that every rank may take those of all
     /// ranks? It joins each operand of each piece that is evaluated alike by itself.
     pub fn is_short_for_all(&self) -> bool {
-        let p = u64::from(self.context.facts.p);
-        let joins = self.elements().min(p).saturating_mul(p);
-        self.is_short() && self.bytes.saturating_mul(p) <= GATHER_BYTES && joins <= GATHER_JOINS
+        self.is_short() && self.is_for_all(GATHER_BYTES, GATHER_JOINS)
     }
 
     /// The same on one node, for the first calls on a communicator. A ring gives the same bits then.
     pub fn is_short_at_first(&self) -> bool {
-        let Context { facts, .. } = self.context;
-        let p = u64::from(facts.p);
-        facts.nodes == 1
-            && !self.is_ordered()
-            && self.bytes.saturating_mul(p) <= FIRST_BYTES
-            && self.elements().min(p).saturating_mul(p) <= FIRST_JOINS
+        let is_on_node = self.context.facts.nodes == 1;
+        is_on_node && !self.is_ordered() && self.is_for_all(FIRST_BYTES, FIRST_JOINS)
+    }
+
+    /// Do the vectors of all ranks have no more bytes together, and a rank that reduces them no more operands to join?
+    fn is_for_all(&self, bytes: u64, joins: u64) -> bool {
+        let p = u64::from(self.context.facts.p);
+        let own = self.elements().min(p).saturating_mul(p);
+        self.bytes.saturating_mul(p) <= bytes && own <= joins
     }
 
     /// Where messages travel for long, few rounds count. A clock may say so only if the bits do not change.
