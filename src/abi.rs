@@ -63,7 +63,7 @@ macro_rules! export_as {
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name($($arg: $type),*) -> c_int {
             // SAFETY: the caller's contract is that of the arguments' constructor.
-            coll::call(&unsafe { $call })
+            coll::call(|| unsafe { $call })
         }
     };
 }

@@ -12,7 +12,9 @@ mod forward;
 mod hints;
 mod nodes;
 mod order;
+mod passed;
 mod reduction;
+mod remembered;
 mod room;
 mod rooted;
 mod running;
@@ -32,6 +34,8 @@ use crate::host::{self, Abi, Call, Code, Comm, Failure, Host, Mpi};
 use crate::learn::Turn;
 use crate::report;
 use crate::stats;
+use passed::{Stays, leave, pass, pass_on, pass_unknown};
+use remembered::{Question, Rest, remembered};
 use select::Open;
 use std::ffi::c_int;
 use std::time::Instant;
@@ -51,25 +55,38 @@ pub trait Operation: Call {
     /// significant on this rank only. Not asked of a call on an inter-communicator.
     fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64>;
 
-    /// Decides; `None` if an argument is invalid. Reads nothing of the data and sends nothing.
-    fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan>;
+    /// Makes a new plan complete; `None` if an argument is invalid. Reads nothing of the data and sends nothing.
+    ///
+    /// In its place, because a processor waits where it copies what has just been written in parts: three copies of a
+    /// plan took as long as the decision.
+    fn plan(&self, mpi: &Mpi, state: &State, plan: &mut Plan) -> Option<()>;
 
-    /// What the rules of its family say where all ranks know so many bytes, if any.
+    /// Plans what the rules of its family say where all ranks know so many bytes, if any.
     #[inline]
-    fn decide(&self, known: Option<u64>, state: &State) -> Plan {
-        let (choice, open) = match decide::hosts_anyway(state.config(), state.p(), known) {
+    fn decide(&self, known: Option<u64>, state: &State, plan: &mut Plan) {
+        (plan.known, plan.bytes) = (known, known.unwrap_or(0));
+        (plan.choice, plan.open) = match decide::hosts_anyway(state.config(), state.p(), known) {
             Some(why) => (Choice::Host(why), None),
-            None => self.ask(known, state, |problem| {
-                let choice = problem.choose();
-                (choice, select::may_change(&problem, choice, state))
-            }),
+            None => {
+                let choose = || {
+                    self.ask(known, state, |problem| {
+                        let choice = problem.choose();
+                        (choice, select::may_change(&problem, choice, state))
+                    })
+                };
+                match self.rest(known, state) {
+                    Some(rest) => {
+                        let question = Question::new(state, self.collective(), known, rest);
+                        remembered(question, choose)
+                    }
+                    None => choose(),
+                }
+            }
         };
-        Plan {
-            known,
-            open,
-            ..Plan::new(choice, known.unwrap_or(0))
-        }
     }
+
+    /// All that [`Operation::with_problem`] depends on besides the bytes and the communicator, if that is little.
+    fn rest(&self, known: Option<u64>, state: &State) -> Option<Rest>;
 
     /// Asks about the problem of [`Operation::with_problem`]. The answer does not depend on how this rank rounds.
     #[inline]
@@ -133,17 +150,21 @@ pub struct Plan {
     is_early: bool,
     /// Of which size class it is and who has it, if its time counts in a comparison, or in the statistics of those.
     timed: Option<(u8, Turn)>,
+    /// For how long it is the host's.
+    stays: Stays,
 }
 
 impl Plan {
-    fn new(choice: Choice, bytes: u64) -> Plan {
+    /// One that is to be made.
+    fn new() -> Plan {
         Plan {
-            choice,
-            bytes,
+            choice: Choice::Host(Why::Invalid),
+            bytes: 0,
             known: None,
             open: None,
             is_early: false,
             timed: None,
+            stays: Stays::Once,
         }
     }
 }
@@ -169,8 +190,22 @@ pub enum Stop {
     Broken(Failure),
 }
 
-/// Carries out an intercepted call and gives the code to return.
-pub fn call<O: Operation>(call: &O) -> c_int {
+/// Carries out an intercepted call, the arguments of which `packed` packs, and gives the code to return.
+///
+/// They are packed again for a call that is not passed on at once: so there is nothing in memory to come back to if it
+/// is, and the host's function is jumped to.
+#[inline]
+pub fn call<O: Operation>(packed: impl Fn() -> O) -> c_int {
+    let call = packed();
+    match passed::pass_at_once(&call) {
+        Some(code) => code,
+        None => consider(&packed()),
+    }
+}
+
+/// Carries out a call about which something is to be decided.
+#[inline(never)]
+fn consider<O: Operation>(call: &O) -> c_int {
     host::no_trouble();
     host::abandon_watch();
     let host = host::host();
@@ -203,27 +238,29 @@ pub fn call<O: Operation>(call: &O) -> c_int {
         .family()
         .reduces()
         .then(|| state.config().reproducible);
-    // In two steps, so that the plan, which is large, is made where it stays: one match for both copies it.
-    let mut plan = match state.closed() {
-        Some(why) => passed_on(why, mpi, state, call),
-        None => plan(mpi, state, call),
-    };
-    if state.closed().is_none()
-        && let Err(code) = decide(&mut plan, host, mpi, state, call, &mut start)
-    {
-        return code.get();
+    let mut plan = Plan::new();
+    match state.closed() {
+        Some(why) => pass_on(why, mpi, state, call, &mut plan),
+        None => {
+            self::plan(mpi, state, call, &mut plan);
+            if let Err(code) = decide(&mut plan, host, mpi, state, call, &mut start) {
+                return code.get();
+            }
+        }
     }
+    passed::remember(&plan, mpi, state, call);
     if traces {
         state.trace(host, call.collective(), plan.choice, plan.bytes);
     }
-    let (rc, choice) = match plan.timed {
+    let (rc, instead) = match plan.timed {
         Some(timed) => select::on_trial(timed, &plan, host, mpi, state, call),
         None => carry_out(&plan, host, mpi, state, call),
     };
-    if traces && choice != plan.choice && matches!(choice, Choice::Rondo(_)) {
+    if traces && let Some(choice @ Choice::Rondo(_)) = instead {
         state.trace_instead(host, call.collective(), choice, plan.bytes);
     }
     if let Some(start) = start {
+        let choice = instead.unwrap_or(plan.choice);
         stats::add_time(call.collective(), choice, start.elapsed());
         if let Some(promise) = promised.filter(|_| choice.is_promised()) {
             stats::count_promised(promise);
@@ -252,7 +289,8 @@ fn decide<O: Operation>(
             Figures::Missing => {
                 calibrate(host, mpi, state, call)?;
                 *start = state.timed().then(Instant::now);
-                *plan = self::plan(mpi, state, call);
+                *plan = Plan::new();
+                self::plan(mpi, state, call, plan);
             }
             Figures::Later => plan.is_early = !is_rondos,
         }
@@ -312,23 +350,14 @@ pub fn free(handle: impl FnOnce(&Mpi) -> Option<Comm>, next: impl FnOnce() -> c_
 }
 
 #[inline]
-fn plan<O: Operation>(mpi: &Mpi, state: &State, call: &O) -> Plan {
-    let plan = call.plan(mpi, state);
-    plan.unwrap_or_else(|| passed_on(Why::Invalid, mpi, state, call))
+fn plan<O: Operation>(mpi: &Mpi, state: &State, call: &O, plan: &mut Plan) {
+    if call.plan(mpi, state, plan).is_none() {
+        *plan = Plan::new();
+        pass_on(Why::Invalid, mpi, state, call, plan);
+    }
 }
 
-/// A call that is the host's.
-#[inline]
-fn passed_on<O: Operation>(why: Why, mpi: &Mpi, state: &State, call: &O) -> Plan {
-    let bytes = match state.timed() {
-        // The arguments of an inter-communicator mean something else: no bytes.
-        true if why != Why::Inter => call.bytes(mpi, state).unwrap_or(0),
-        true | false => 0,
-    };
-    Plan::new(Choice::Host(why), bytes)
-}
-
-/// The code to return, and who carried the call out in the end. The communicator is free for other
+/// The code to return, and who carried the call out in the end if not as planned. The communicator is free for other
 /// calls again when an error handler of the user's runs.
 #[inline]
 fn carry_out<O: Operation>(
@@ -337,11 +366,9 @@ fn carry_out<O: Operation>(
     mpi: &Mpi,
     state: &State,
     call: &O,
-) -> (c_int, Choice) {
+) -> (c_int, Option<Choice>) {
     let method = match plan.choice {
-        Choice::Host(why) => {
-            return (leave(host, mpi, state, call, why, plan.bytes), plan.choice);
-        }
+        Choice::Host(why) => return (leave(host, mpi, state, call, why, plan.bytes), None),
         // It counts as full-lane, and is carried out as what runs in the lanes.
         Choice::Rondo(method) => Method {
             algorithm: (call.collective().family()).in_lanes(method.algorithm),
@@ -351,7 +378,7 @@ fn carry_out<O: Operation>(
     report::enter(call.collective().mpi_name());
     state.look_for_devices();
     let rc = match call.attempt(method, plan, mpi, state) {
-        Ok(choice) => return (0, choice),
+        Ok(choice) => return (0, (choice != plan.choice).then_some(choice)),
         Err(Stop::Error(code)) => mpi.raise(state.comm(), code),
         Err(Stop::Raised(code)) => code.get(),
         Err(Stop::Broken(failure)) => fatal(host, mpi, state, call, &call.describe(plan), &failure),
@@ -360,85 +387,10 @@ fn carry_out<O: Operation>(
                 state.stray();
             }
             let rc = leave(host, mpi, state, call, why, plan.bytes);
-            return (rc, Choice::Host(why));
+            return (rc, Some(Choice::Host(why)));
         }
     };
-    (rc, plan.choice)
-}
-
-/// Hands a call to the host.
-#[inline]
-fn pass<O: Operation>(host: &Host, call: &O, why: Why, bytes: u64) -> c_int {
-    stats::count(call.collective(), Choice::Host(why), bytes);
-    call.pass(host)
-}
-
-/// Hands a call to the host whose communicator Rondo may keep nothing of. What is promised of bits does not hold there.
-#[cold]
-fn pass_unknown<O: Operation>(host: &Host, mpi: &Mpi, call: &O, why: Why) -> c_int {
-    let code = pass(host, call, why, 0);
-    // If it went well, the communicator is one.
-    if code == 0
-        && call.collective().family().reduces()
-        && let Some(comm) = call.comm(mpi)
-    {
-        comm::report_bits_on(host, mpi, comm, why);
-    }
-    code
-}
-
-/// Hands a call to the host that might have been Rondo's.
-#[inline]
-fn leave<O: Operation>(
-    host: &Host,
-    mpi: &Mpi,
-    state: &State,
-    call: &O,
-    why: Why,
-    bytes: u64,
-) -> c_int {
-    match why {
-        Why::OneNode
-        | Why::Slower
-        | Why::Promise
-        | Why::Small
-        | Why::SmallComm
-        | Why::Empty
-        | Why::NoRoom
-        | Why::Memory
-        | Why::Rule
-        | Why::Measured
-        | Why::Trial
-        | Why::SetUp => {
-            stats::count(call.collective(), Choice::Host(why), bytes);
-            call.leave(host, mpi, state)
-        }
-        Why::Invalid => match mpi.trouble() {
-            Some(code) => mpi.raise(state.comm(), code),
-            None => pass(host, call, why, bytes),
-        },
-        // Told to leave it alone, or calls that are none of Rondo's.
-        Why::Off
-        | Why::Configured
-        | Why::FewRanks
-        | Why::Inter
-        | Why::Versions
-        | Why::Outlives
-        | Why::Unusable
-        | Why::Outside
-        | Why::NoWorld
-        | Why::Freed
-        | Why::Threads
-        | Why::Gpu
-        | Why::Nonblocking
-        | Why::Persistent
-        // Reasons for Rondo, never for the host.
-        | Why::Order
-        | Why::Inexact
-        | Why::Repeats
-        | Why::NoLanes
-        | Why::Auto => pass(host, call, why, bytes),
-    }
+    (rc, None)
 }
 
 /// The number of this call. Counted before anything that may differ between ranks, so that their counts agree.
@@ -474,8 +426,7 @@ fn begin_and_agree<O: Operation>(
     // In an exchange over nodes several ranks of a node send, because the messages between nodes are divided among
     // them.
     let leads = method.has_leaders() && !call.collective().family().is_exchange();
-    let facts = state.facts();
-    let is_whole = facts.nodes > 1 && (facts.widest == 1 || leads);
+    let is_whole = state.nodes() > 1 && (state.widest() == 1 || leads);
     (work.requests.flow).set_whole(is_whole && !call.waits_for_program());
     if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {
         agree_on_rate(work, private, mpi, state)?;
@@ -491,6 +442,7 @@ fn expect_of_network(work: &mut Work, state: &State) {
         let (between, _) = state.facts().models(state.config());
         (work.requests.flow).expect(between.alpha_us, between.bytes_per_us());
     });
+    state.tell_path(host::host(), work);
 }
 
 /// The ranks agree on what they learnt of the network from calls.
@@ -504,6 +456,8 @@ fn agree_on_rate(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Re
         let learnt = state.learn_rate(host::host(), mpi, private, rate);
         learnt.map_err(Stop::Broken)?;
         expect_of_network(work, state);
+    } else {
+        state.tell_path(host::host(), work);
     }
     Ok(())
 }

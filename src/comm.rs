@@ -9,6 +9,7 @@ mod end;
 mod exclusive;
 mod handshake;
 mod hardware;
+mod known;
 mod nodes;
 mod private;
 mod process;
@@ -22,9 +23,9 @@ use crate::collective::Collective;
 use crate::config::{self, Config, Reproducible, StatsFormat};
 use crate::decide::{Facts, Why};
 use crate::engine::{Part, Schedules, Scratch, rooted};
-use crate::flow::Volume;
+use crate::flow::{Path, Volume};
 use crate::host::{self, Abi, Attribute, Code, Comm, Host, InFlight, Mpi, Requests};
-use crate::learn;
+use crate::learn::{self, Passing};
 use crate::network::{self, Network, Placement};
 use crate::report;
 use crate::rules::{Rules, Ruling};
@@ -37,6 +38,7 @@ pub use devices::assert_memory;
 pub use end::{end, end_early, figure};
 use exclusive::Exclusive;
 pub use hardware::gpu_may_be_below;
+pub use known::known;
 pub use nodes::{Memory, Nodes, Space};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
@@ -47,6 +49,7 @@ pub use record::{called_with_sessions, exits, finalized, loaded};
 pub use ruled::give as give_rules;
 use std::ffi::c_int;
 use std::mem;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 pub use trace::report_bits_on;
 
@@ -75,6 +78,8 @@ pub struct State {
     /// Tells it from all others that this process had.
     serial: u64,
     comm: Comm,
+    /// See [`host::was_freed_before`].
+    was_freed_before: bool,
     rank: u32,
     facts: Facts,
     topology: Topology,
@@ -100,6 +105,8 @@ pub struct State {
     futile: AtomicBool,
     /// What is learnt of the calls on it.
     pub learnt: Mutex<learn::Table>,
+    /// Calls on it that are passed on.
+    pub passing: Arc<Passing>,
     /// May a rank get memory of a GPU after the handshake? All ranks know alike.
     gpu_may_come: bool,
     /// Do all ranks know that one of them may have memory that the processor cannot touch, since some call?
@@ -132,6 +139,8 @@ pub struct Work {
     sequence: u64,
     /// Bytes of those among them whose bytes all ranks know.
     volume: Volume,
+    /// What the trace says of in-flight control.
+    told: Option<Path>,
     /// The schedules of broadcasts among all ranks.
     pub schedules: Schedules,
     /// How many bytes each rank has in a collective.
@@ -164,8 +173,10 @@ pub fn duplicate(mpi: &Mpi, comm: Comm) {
     match STATE.get(mpi, comm) {
         Ok(Some(state)) => state.duplicated.store(true, Relaxed),
         // Without room for it, the host has none for the duplicate either.
-        Ok(None) => drop(DUPLICATED.set(mpi, comm, ())),
-        Err(_) => {}
+        Ok(None) if DUPLICATED.get(mpi, comm).is_ok_and(|it| it.is_none()) => {
+            let _ = DUPLICATED.set(mpi, comm, ());
+        }
+        Ok(None) | Err(_) => {}
     }
 }
 
@@ -213,7 +224,7 @@ pub fn state(
     comm: Comm,
     collective: Collective,
 ) -> Result<Lookup, Code> {
-    match STATE.get(mpi, comm) {
+    match known::find(mpi, comm) {
         Ok(Some(state)) => Ok(Lookup::Known(state)),
         Ok(None) if host::is_being_freed(comm) => Ok(Lookup::Freed),
         // Nothing is kept: the threads of a process have the communicator, and so what hangs on it, in common.
@@ -258,6 +269,7 @@ pub fn is_alive(serial: u64) -> bool {
 
 impl State {
     /// See [`is_alive`].
+    #[inline]
     pub fn serial(&self) -> u64 {
         self.serial
     }
@@ -294,6 +306,12 @@ impl State {
         self.facts.widest
     }
 
+    /// Messages up to this length are fast: see [`Facts`].
+    #[inline]
+    pub fn eager_bytes(&self) -> u64 {
+        self.facts.eager_bytes
+    }
+
     /// Ranks of a node, if all nodes have as many.
     pub fn places(&self) -> Option<u32> {
         self.facts.places()
@@ -305,6 +323,12 @@ impl State {
             network: self.told().or(&self.network.get()),
             ..self.facts
         }
+    }
+
+    /// The number of what is known of the network: see [`network::Shared::edition`].
+    #[inline]
+    pub fn edition(&self) -> u32 {
+        self.network.edition()
     }
 
     /// Which ranks share a node.
@@ -346,6 +370,7 @@ impl State {
     /// A call on trial showed it. All ranks know alike.
     pub fn give_up_trials(&self) {
         self.futile.store(true, Relaxed);
+        self.passing.forget();
     }
 
     /// The configuration that all ranks of the communicator use.
@@ -394,6 +419,12 @@ impl State {
         self.config.stats.format != StatsFormat::Off
     }
 
+    /// Is nobody told of single calls?
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        !self.timed() && !self.config.trace
+    }
+
     /// The bits that a tag may have on every rank.
     pub fn tag_mask(&self) -> u32 {
         self.tag_mask
@@ -414,7 +445,8 @@ impl State {
         let work = self.work.try_lock();
         let (own, shared) = work.map_or((0, false), |work| (work.bytes(), work.nodes.share()));
         stats::Memory {
-            own: (size_of::<State>() + self.topology.bytes() + learnt + own) as u64,
+            own: (size_of::<State>() + size_of::<Passing>() + self.topology.bytes() + learnt + own)
+                as u64,
             shared: if shared { self.config.shm_bytes } else { 0 },
         }
     }

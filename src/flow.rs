@@ -19,7 +19,14 @@
 //!
 //! **Far networks.** Where the wire alone holds more than the small window in a round trip, it is known what the small
 //! one would do: a window in each round trip. To try it would take many of them. There latency and rate, as they are
-//! known from elsewhere, say how large the window is ([`Flow::expect`]).
+//! known from elsewhere, say how large the window is ([`Flow::expect`]). It is no smaller than one that was measured
+//! before, while the network did not seem to be far: ways may be longer than the latency says.
+//!
+//! **Deep buffers.** The rate that is known from elsewhere may be too high, and then a far window only makes a queue,
+//! which nothing is lost from. Who sends sees a round trip that grows with the queue, but the first messages of a call
+//! leave before there is one: there two acknowledgements come early. Where a window is much larger than what the
+//! highest rate of late carries in such round trips, half of it is the largest one, until that carries less
+//! ([`Flow::agree`]).
 //!
 //! **Shallow buffers.** Where a window that is larger by a quarter or more shows a rate that is as much lower, the
 //! network has no room for it: switches lose what they cannot hold. If two agreements in a row say so, the window that
@@ -40,11 +47,19 @@
 
 #![forbid(unsafe_code)]
 
+mod edge;
+mod path;
 mod rein;
+mod slack;
+mod volume;
 
+use edge::{Edge, NEVER, unknown};
+pub use path::Path;
 use rein::Rein;
+use slack::Slack;
 use std::cmp::Reverse;
 use std::collections::{TryReserveError, VecDeque};
+pub use volume::Volume;
 
 /// Bytes that one edge may leave in the memory of a receiver that does not receive, at the most.
 pub const EDGE_BYTES: u64 = 4 << 20;
@@ -78,10 +93,6 @@ const PACE: u64 = 4;
 /// Bytes of an epoch at the least, whatever the window: a link may let a burst through faster than it is.
 const EPOCH_BYTES: u64 = 256 << 10;
 
-/// Bytes of calls before the ranks agree for the first time, and between two agreements at the most.
-const FIRST_AGREEMENT_BYTES: u64 = 256 << 10;
-const AGREEMENT_BYTES_MAX: u64 = 1 << 30;
-
 /// Edges that are remembered, at the most, or for twice as many ranks as a call has sent to.
 const EDGES: usize = 1024;
 
@@ -114,94 +125,11 @@ struct Mark {
     ahead: bool,
 }
 
-/// What is on its way from this rank to another.
-#[derive(Debug)]
-struct Edge {
-    to: u32,
-    /// Bytes sent, and those of them that are known to have met their receives, over all calls.
-    sent: u64,
-    acknowledged: u64,
-    /// The last call that this edge had a part in: what follows is of that one.
-    call: u64,
-    /// Bytes sent when the call began; since the receiver first answered in it, those sent before that: it may not have
-    /// begun before.
-    begin: u64,
-    /// The time of the last answer to what was sent before the first one; [`NEVER`]: none in this call.
-    answered: u64,
-    /// Synchronous messages under way.
-    marks: u32,
-    /// Messages since the newest one, and their bytes.
-    messages_since: u32,
-    bytes_since: u64,
-    /// Nanoseconds of the least round trip since the ranks agreed, with the small window. `u32::MAX`: none of less.
-    round_trip: u32,
-}
-
-/// A time that does not come.
-const NEVER: u64 = u64::MAX;
-
-impl Edge {
-    fn new(to: u32) -> Edge {
-        Edge {
-            to,
-            sent: 0,
-            acknowledged: 0,
-            call: 0,
-            begin: 0,
-            marks: 0,
-            messages_since: 0,
-            bytes_since: 0,
-            answered: NEVER,
-            round_trip: u32::MAX,
-        }
-    }
-
-    /// The call of this number begins, if it has not yet. Nothing of an earlier one is under way.
-    fn enter(&mut self, call: u64) {
-        if self.call != call {
-            self.call = call;
-            self.begin = self.sent;
-            self.marks = 0;
-            self.answered = NEVER;
-        }
-    }
-}
-
-/// Says of ranks in ascending order which have none of these edges, in a single walk.
-fn unknown(edges: &[Edge]) -> impl FnMut(&u32) -> bool {
-    let mut known = edges.iter().map(|edge| edge.to).peekable();
-    move |to| {
-        while known.next_if(|known| known < to).is_some() {}
-        known.peek() != Some(to)
-    }
-}
-
 /// Bytes per second of an epoch, of bytes and nanoseconds. `None` as long as it has fewer bytes than `least`, or the
 /// clock stands: no network carries 1024 bytes in a nanosecond.
 fn rate((bytes, time): (u64, u64), least: u64) -> Option<u64> {
     let is_over = bytes >= least && time > bytes >> 10;
     is_over.then(|| (u128::from(bytes) * 1_000_000_000 / u128::from(time)) as u64)
-}
-
-/// Bytes of calls whose bytes all ranks know, since they agreed on figures, and until they do so again.
-#[derive(Debug, Default)]
-pub struct Volume {
-    bytes: u64,
-    until: u64,
-}
-
-impl Volume {
-    /// Counts the bytes of a call. Are the ranks to agree before it? Rarely, and ever less often, because that takes
-    /// time as well; but often enough to see that the network is another one.
-    pub fn is_to_agree(&mut self, bytes: u64) -> bool {
-        let until = self.until.max(FIRST_AGREEMENT_BYTES);
-        let due = self.bytes >= until;
-        if due {
-            (self.bytes, self.until) = (0, (until * 4).min(AGREEMENT_BYTES_MAX));
-        }
-        self.bytes = self.bytes.saturating_add(bytes);
-        due
-    }
 }
 
 /// What ranks tell each other of the network as they see it: the numbers are to be replaced by their maximum over all
@@ -263,10 +191,15 @@ pub struct Flow {
     sustained: (u64, u64),
     /// What the ranks agreed on; 0: nothing yet.
     agreed: u64,
+    /// The longest round trip in nanoseconds when they last agreed on one; 0: never.
+    trip: u64,
     /// The window of a far network.
     far: Option<u64>,
-    /// What was shown of the network's buffers.
+    /// Nanoseconds that a short message and its answer are expected to take.
+    expected_trip: u64,
+    /// What was shown of the network's buffers: of shallow ones, and of deep ones of a far network.
     rein: Rein,
+    slack: Slack,
     /// Bytes that the wire to another node holds one way. 0: not known.
     wire: u64,
 }
@@ -357,8 +290,15 @@ impl Flow {
         let path = 2.0 * latency_us * bytes_per_us;
         // With the small window, a round trip would take the wire's and the time of the window's bytes.
         let window = SMALL_WINDOW.saturating_add((ROUND_TRIPS * path) as u64);
-        self.far = (path >= SMALL_WINDOW as f64).then_some(window);
+        let far = (path >= SMALL_WINDOW as f64).then_some(window);
+        if far.is_some() != self.far.is_some() {
+            // Other round trips count there.
+            self.forget_round_trips();
+            (self.slack, self.trip) = (Slack::default(), 0);
+        }
+        self.far = far;
         self.wire = (path / 2.0) as u64;
+        self.expected_trip = (2e3 * latency_us) as u64;
     }
 
     /// Ranks to which this one sends in a call, at the most.
@@ -378,15 +318,38 @@ impl Flow {
         self.window_within(RANK_BYTES) / bytes.max(LONG_MESSAGE)
     }
 
+    /// What the ranks agreed on, or know of a far network, for people.
+    pub fn path(&self) -> Option<Path> {
+        let is_known = self.far.is_some() || self.agreed > 0 || self.trip > 0;
+        is_known.then(|| Path {
+            window_bytes: self.usual_window(RANK_BYTES),
+            round_trip_us: (self.trip > 0).then(|| self.trip as f64 / 1e3),
+        })
+    }
+
     /// Bytes that it leaves, if those of a far network may be so many at the most.
     fn window_within(&self, most: u64) -> u64 {
+        match self.is_probing() {
+            true => SMALL_WINDOW.min(self.usual_window(most)),
+            false => self.usual_window(most),
+        }
+    }
+
+    /// The same while the small window is not measured.
+    fn usual_window(&self, most: u64) -> u64 {
         let window = match (self.far, self.agreed) {
-            (Some(window), _) => window.min(most),
-            (None, _) if self.is_probing() => SMALL_WINDOW,
+            (Some(window), agreed) => window.max(agreed).min(most),
             (None, 0) => FIRST_WINDOW,
             (None, window) => window,
         };
-        (self.rein.ceiling).map_or(window, |ceiling| window.min(ceiling))
+        let ceilings = [self.rein.ceiling, self.slack.ceiling];
+        ceilings.into_iter().flatten().fold(window, u64::min)
+    }
+
+    fn forget_round_trips(&mut self) {
+        for edge in &mut self.edges {
+            edge.round_trip = u32::MAX;
+        }
     }
 
     /// Is it being measured what the small window does?
@@ -397,7 +360,7 @@ impl Flow {
     }
 
     /// What this rank measured since the last time: rates where the window held it up, and with the small window, the
-    /// round trip, and the highest rate of all with its window.
+    /// round trips, and the highest rate of all with its window.
     pub fn offer(&self) -> Figures {
         let trips = self.edges.iter().map(|edge| edge.round_trip);
         let small = self.small_rate.map_or(i64::MIN, |rate| !(rate as i64));
@@ -414,14 +377,22 @@ impl Flow {
         let [rate, small, longest, shortest, sustained] = figures;
         let window = (sustained as u64 & ((1 << WINDOW_BITS) - 1)) << 10;
         let sustained = Some(sustained as u64 >> WINDOW_BITS).filter(|&rate| rate > 0);
+        let mut are_over = self.far.is_none();
         if let (Some(rate), 1..) = (sustained, window) {
             self.rein.see(rate, window);
+            if self.far.is_some() && longest > 0 {
+                let trip = self.expected_trip.max(longest as u64);
+                are_over = self.slack.see(rate, window, trip);
+            }
         }
         (self.rate, self.small_rate, self.span) = (0, None, (0, 0));
         (self.limited, self.pair) = (false, 0);
         (self.sustained, self.probed) = ((0, 0), 0);
-        for edge in &mut self.edges {
-            edge.round_trip = u32::MAX;
+        if are_over {
+            self.forget_round_trips();
+        }
+        if longest > 0 {
+            self.trip = longest as u64;
         }
         // Short calls may never have told the rate of the small window.
         if rate > 0 && (i64::MIN + 1..0).contains(&small) && longest >= 0 {
@@ -461,7 +432,14 @@ impl Flow {
         let last_chance = more > 0 && !is_marked && all + bytes > window;
         // What follows is more than the window lets through, and long enough for the answer to come meanwhile.
         let rest = more.saturating_mul(self.receivers);
-        let useful = since >= window / PACE / self.receivers
+        // Before there is a queue on a far network.
+        let is_early = self.far.is_some() && edge.answered == NEVER && edge.marks < 2;
+        let paced = if is_early {
+            SMALL_WINDOW.min(window)
+        } else {
+            window
+        };
+        let useful = since >= paced / PACE / self.receivers
             && rest >= window / 2
             && all.saturating_add(rest) > window;
         let due = !waits && (open + bytes > bound / 2 || (frequency > 0 && messages >= frequency));
@@ -522,7 +500,7 @@ impl Flow {
         if edge.answered == NEVER {
             before = before.max(edge.begin);
             edge.begin = edge.sent;
-        } else if probing {
+        } else if probing || self.far.is_some() {
             let trip = u32::try_from(now.saturating_sub(at)).unwrap_or(u32::MAX);
             edge.round_trip = edge.round_trip.min(trip);
         }

@@ -9,7 +9,8 @@
 //! ranks agree on the time of each. If the challenger took twice as long, another call of its has to confirm that,
 //! later. Otherwise each has a row of calls, and the ranks agree on the times of the later half of each row: the first
 //! calls of a row find a network that the other one left, with credits for bursts unused, and say little about how it
-//! goes on. The incumbent goes if it is slower by more than chance. Where the host has the calls by the built-in
+//! goes on. The incumbent goes if it is slower by more than chance. If another challenger is due then, it is compared
+//! with the row that the better one of the two has just had. Where the host has the calls by the built-in
 //! choice, the first of all is to agree on the host's time, which says by what call Rondo's set-up is worth it.
 //!
 //! A rank may have been kept from running, and a program may make other calls in between at first. So the loser has
@@ -18,12 +19,14 @@
 #![forbid(unsafe_code)]
 
 mod contest;
+mod passing;
 mod spent;
 mod table;
 
 pub use contest::Contest;
+pub use passing::Recurring;
 use spent::Spent;
-pub use table::Table;
+pub use table::{Passing, Table};
 
 /// Who can have a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,8 +33,8 @@
 //!
 //! Beside the way: `collective` and `algorithm` are the tables that names and options come from, `config` is the
 //! environment, `report` writes messages, `records` is what `rondo check` reads, `files` are
-//! written whole, `hash` makes numbers of words. `src/one` is no module: it is the front of the file for every MPI,
-//! which passes each call to the build that fits.
+//! written whole, `hash` makes numbers of words, `remembered` is what a thread need not work out again. `src/one` is no
+//! module: it is the front of the file for every MPI, which passes each call to the build that fits.
 //!
 //! Rules on the way: a call goes to the host only before its first message, and only for a reason
 //! that every rank sees, or because an argument is invalid. Every request is complete when a function
@@ -64,6 +64,7 @@ pub mod learn;
 pub mod model;
 pub mod network;
 pub mod records;
+pub mod remembered;
 pub mod report;
 pub mod rules;
 pub mod schedule;

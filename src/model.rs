@@ -8,7 +8,6 @@ mod radix;
 
 pub use predict::{Call, Prediction};
 
-use crate::algorithm::Algorithm;
 use crate::schedule::{Pace, Parts, Steps, postal};
 
 /// Blocks at the most. The pipeline's ceil(log2 p) - 1 extra rounds are far below 1 % of the time
@@ -246,13 +245,19 @@ impl Model {
     /// Microseconds of rounds of messages, of which one with so many parts keeps the link busy for `link_us`. In a
     /// round a rank begins a message g after the one before, or when that has left.
     fn rounds_us(&self, steps: &Steps, link_us: impl Fn(u32) -> f64) -> f64 {
+        self.rounds_in_us(steps, 1, link_us)
+    }
+
+    /// The same where what is sent in one message there is sent in as many as parts have blocks.
+    fn rounds_in_us(&self, steps: &Steps, blocks: u32, link_us: impl Fn(u32) -> f64) -> f64 {
+        let n = f64::from(blocks.max(1));
         let mut sent = 0;
         let mut round_us = |(width, messages)| {
             sent += messages as usize;
-            let last_us = link_us(steps.step(sent - 1).width);
-            let before_us = match messages {
-                1 => 0.0,
-                _ => f64::from(messages - 1) * self.gap().max(link_us(width)),
+            let last_us = link_us(steps.step(sent - 1).width) / n;
+            let before_us = match f64::from(messages) * n - 1.0 {
+                before if before > 0.0 => before * self.gap().max(link_us(width) / n),
+                _ => 0.0,
             };
             self.alpha_us + before_us + last_us
         };
@@ -320,32 +325,30 @@ impl Model {
         hops * (self.alpha_us + block_us) + others * block_us.max(self.gap())
     }
 
-    /// The faster way for an all-broadcast of `parts`: whole parts have this radix.
-    pub fn all_broadcast(&self, parts: &Parts, eager_bytes: u64, radix: u32) -> Algorithm {
-        if parts.largest() == parts.total() / u64::from(parts.p()) {
-            return Algorithm::Bruck; // equal parts: no byte travels twice, in the fewest rounds
-        }
-        let (bruck_us, circulant_us) = self.all_broadcast_us(parts, eager_bytes, radix);
-        match bruck_us <= circulant_us {
-            true => Algorithm::Bruck,
-            false => Algorithm::Circulant,
-        }
+    /// Microseconds of an all-broadcast of `parts` in whole parts, and on the circulant graph in as many blocks as are
+    /// best.
+    pub fn all_broadcast_us(&self, parts: &Parts, eager_bytes: u64, radix: u32) -> (f64, f64) {
+        let contributors = parts.contributors().len() as u64;
+        let reach = Reach::among(parts.p());
+        let blocks = self.blocks(reach, parts.total(), eager_bytes, contributors);
+        (
+            self.whole_parts_in_us(parts, radix, 1),
+            self.all_broadcast_in_us(parts, blocks),
+        )
     }
 
-    /// Microseconds of an all-broadcast of `parts` in whole parts, where the busiest rank counts in each message; and
-    /// on the circulant graph in as many blocks as are best.
-    pub fn all_broadcast_us(&self, parts: &Parts, eager_bytes: u64, radix: u32) -> (f64, f64) {
-        let (p, m) = (parts.p(), parts.total());
-        let steps = Steps::new(p, radix);
-        let busiest = |width| (0..p).map(|first| parts.window(first, width)).max();
+    /// The same on the circulant graph in so many blocks.
+    pub fn all_broadcast_in_us(&self, parts: &Parts, blocks: u32) -> f64 {
+        let contributors = parts.contributors().len().max(1) as u64;
+        let (reach, n) = (Reach::among(parts.p()), f64::from(blocks.max(1)));
+        self.pipeline_us(reach, parts.total(), contributors, n)
+    }
+
+    /// The same in whole parts, of which the longest has so many blocks. The busiest rank counts in each message.
+    pub fn whole_parts_in_us(&self, parts: &Parts, radix: u32, blocks: u32) -> f64 {
+        let busiest = |width| (0..parts.p()).map(|first| parts.window(first, width)).max();
         let link_us = |width| busiest(width).unwrap_or(0) as f64 * self.beta_us();
-        let contributors = parts.contributors().len() as u64;
-        let reach = Reach::among(p);
-        let n = f64::from(self.blocks(reach, m, eager_bytes, contributors));
-        (
-            self.rounds_us(&steps, link_us),
-            self.pipeline_us(reach, m, contributors, n),
-        )
+        self.rounds_in_us(&Steps::new(parts.p(), radix), blocks, link_us)
     }
 
     /// Microseconds of an all-broadcast in which every one of `ranks` ranks passes on to the next one what it got,
@@ -390,9 +393,14 @@ impl Model {
     /// Microseconds of an exchange among `ranks` ranks, of `bytes` bytes of each, on the circulant graph in these
     /// rounds. A message has the blocks of one value of a digit, about as many as any other.
     pub fn packed_us(&self, steps: &Steps, ranks: u32, bytes: u64) -> f64 {
+        self.in_pieces_us(steps, (ranks, bytes), PIECE_US)
+    }
+
+    /// The same where a piece of a message takes so many microseconds.
+    fn in_pieces_us(&self, steps: &Steps, (ranks, bytes): (u32, u64), piece_us: f64) -> f64 {
         let block_us = self.beta_us() * bytes as f64 / f64::from(ranks.max(1));
         let blocks = steps.travelling() as f64 / steps.count().max(1) as f64;
-        self.rounds_us(steps, |_| blocks * (block_us + PIECE_US))
+        self.rounds_us(steps, |_| blocks * (block_us + piece_us))
     }
 
     /// Microseconds of an exchange among `ranks` ranks, or of a reduce-scatter in the order of ranks, of `bytes` bytes

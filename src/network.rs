@@ -8,7 +8,10 @@
 use crate::model::Model;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicI64, AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
 use std::time::Duration;
 
 /// How many figures there are.
@@ -288,9 +291,13 @@ const CONTRADICTION: f64 = 2.0;
 const SHARE: f64 = 0.01;
 const FURTHER: f64 = 4.0;
 
+/// What a measurement takes: messages, and latencies of three round trips, a row of messages that waits for its first
+/// ones to be acknowledged, and two agreements of some ten ranks.
+const MESSAGES_US: f64 = 5000.0;
+const LATENCIES: f64 = 16.0;
+
 /// Is the network to be measured again, after `times` measurements? Calls took `measured_us` in the mean where from
-/// `least_us` to `most_us` were expected of each, and all of them together `spent_us`. A measurement takes six
-/// latencies, and some milliseconds of messages.
+/// `least_us` to `most_us` were expected of each, and all of them together `spent_us`.
 pub fn is_contradicted(
     measured_us: f64,
     (least_us, most_us): (f64, f64),
@@ -299,7 +306,7 @@ pub fn is_contradicted(
     alpha_us: f64,
 ) -> bool {
     let fits = least_us / CONTRADICTION..=most_us.max(1e-3) * CONTRADICTION;
-    let cost_us = 5000.0 + 6.0 * alpha_us;
+    let cost_us = MESSAGES_US + LATENCIES * alpha_us;
     let worth = SHARE * spent_us >= cost_us * FURTHER.powi(times.saturating_sub(1) as i32);
     worth && !fits.contains(&measured_us)
 }
@@ -384,6 +391,8 @@ pub struct Shared {
     /// The bits of the figures that the numbers are, not a number where nothing is known. Every call asks for them, so
     /// they are not worked out each time.
     figures: [AtomicU64; FIGURES],
+    /// How often they were worked out.
+    edition: AtomicU32,
 }
 
 impl Shared {
@@ -392,6 +401,7 @@ impl Shared {
         Shared {
             numbers: [const { AtomicI64::new(i64::MIN) }; FIGURES],
             figures: [const { AtomicU64::new(f64::NAN.to_bits()) }; FIGURES],
+            edition: AtomicU32::new(0),
         }
     }
 
@@ -414,6 +424,13 @@ impl Shared {
         for (bits, figure) in self.figures.iter().zip(network.figures()) {
             bits.store(figure.unwrap_or(f64::NAN).to_bits(), Relaxed);
         }
+        self.edition.fetch_add(1, Release);
+    }
+
+    /// The number of what is known. Whoever sees one knows all of that, or of a later one.
+    #[inline]
+    pub fn edition(&self) -> u32 {
+        self.edition.load(Acquire)
     }
 
     /// How often the latency between nodes was measured.

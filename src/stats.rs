@@ -6,6 +6,7 @@ use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 use crate::config::Reproducible;
 use crate::decide::{Choice, Why};
+use crate::flow::Path;
 use crate::gamma::Gamma;
 use crate::learn::Saved;
 use crate::network::Network;
@@ -97,6 +98,22 @@ pub fn add_memory(ranks: u32, nodes: u32, memory: Memory) {
     }
 }
 
+/// The window and the round trip on the communicator of the most nodes, and how many these are.
+static PATH: Mutex<Option<(u32, Path)>> = Mutex::new(None);
+
+/// This is known of a communicator of so many nodes.
+pub fn note_path(nodes: u32, path: Path) {
+    let mut known = PATH.lock();
+    if known.is_none_or(|(others, _)| nodes >= others) {
+        *known = Some((nodes, path));
+    }
+}
+
+/// What is known of the communicator of the most nodes, if anything.
+pub fn path() -> Option<Path> {
+    PATH.lock().map(|(_, path)| path)
+}
+
 /// Counts a call of a reduction whose bits are promised.
 pub fn count_promised(promise: Reproducible) {
     PROMISED[promise as usize].fetch_add(1, Relaxed);
@@ -182,6 +199,9 @@ pub struct Report {
     /// What rank 0 measured of the network, or was told.
     #[serde(skip_serializing_if = "Network::is_empty")]
     pub network: Network,
+    /// How much a rank may have on its way between the most nodes that rank 0 knows of, and the round trip there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<Path>,
     /// Nanoseconds in which rank 0 reduces 1024 bytes in its memory, for each class of operators that it measured.
     #[serde(skip_serializing_if = "Gamma::is_empty")]
     pub gamma_ns_per_kb: Gamma,
@@ -356,6 +376,9 @@ impl Report {
         }
         if !self.network.is_empty() {
             let _ = writeln!(out, "network: {}", self.network.text());
+        }
+        if let Some(path) = &self.in_flight {
+            let _ = writeln!(out, "in flight: {}", path.text());
         }
         if !self.gamma_ns_per_kb.is_empty() {
             let _ = writeln!(out, "reducing: {}", self.gamma_ns_per_kb.text());

@@ -1,6 +1,6 @@
 //! The law of in-flight control on invented networks: it fills the link, and does not fill queues.
 
-use rondo::flow::{EDGE_BYTES, Flow, RANK_BYTES, SMALL_WINDOW, Verdict, Volume, shown};
+use rondo::flow::{EDGE_BYTES, Flow, Path, RANK_BYTES, SMALL_WINDOW, Verdict, Volume, shown};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -28,6 +28,9 @@ struct Network {
     block: u64,
     /// Does the clock of the senders show nothing, as one with long ticks does?
     standing: bool,
+    /// From the first moment of a call on, the clock of the first sender is ahead by the second number; behind, if that
+    /// is negative.
+    jump: Option<(f64, f64)>,
 }
 
 const QUIET: Network = Network {
@@ -43,7 +46,11 @@ const QUIET: Network = Network {
     buffer: u64::MAX,
     block: 8 << 10,
     standing: false,
+    jump: None,
 };
+
+/// What clocks show at the beginning: they may go back.
+const CLOCK: f64 = 1e7;
 
 /// What came of calls of so many bytes from each sender.
 #[derive(Debug)]
@@ -84,11 +91,15 @@ fn noticed(at: f64, busy: f64) -> f64 {
 }
 
 /// What the clock of a sender shows, in nanoseconds.
-fn clock(network: &Network, now: f64) -> u64 {
+fn clock(network: &Network, sender: usize, now: f64) -> u64 {
+    let ahead = match network.jump {
+        Some((at, ahead)) if sender == 0 && now >= at => ahead,
+        Some(_) | None => 0.0,
+    };
     if network.standing {
         0
     } else {
-        (now * 1e3) as u64
+        ((CLOCK + now + ahead) * 1e3) as u64
     }
 }
 
@@ -135,7 +146,7 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
                 flows[sender].sent(
                     to,
                     network.block,
-                    synchronous.then_some(clock(&network, now)),
+                    synchronous.then_some(clock(&network, sender, now)),
                     false,
                 );
                 left[sender] -= 1;
@@ -176,7 +187,8 @@ fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Outcom
                 link.pop_front();
             }
             if event.is_answer {
-                flows[event.sender].acknowledged(event.to, clock(&network, now));
+                let shown = clock(&network, event.sender, now);
+                flows[event.sender].acknowledged(event.to, shown);
                 open -= 1;
             } else if event.synchronous {
                 events.push(Reverse(Event {
@@ -207,8 +219,19 @@ fn agree(flows: &mut [Flow]) -> Option<f64> {
     let offers: Vec<_> = flows.iter().map(Flow::offer).collect();
     let most = |i| offers.iter().map(|offer| offer[i]).max();
     let agreed = std::array::from_fn(|i| most(i).expect("there is a sender"));
-    let rates = flows.iter_mut().map(|flow| flow.agree(agreed));
-    rates.max().flatten().map(|rate| rate as f64 / 1e6)
+    let rates: Vec<_> = flows.iter_mut().map(|flow| flow.agree(agreed)).collect();
+    let windows: Vec<_> = flows.iter().map(Flow::window).collect();
+    assert!(
+        windows.iter().all(|window| *window == windows[0]),
+        "{windows:?}"
+    );
+    let paths: Vec<_> = flows.iter().map(Flow::path).collect();
+    assert!(paths.iter().all(|path| *path == paths[0]), "{paths:?}");
+    rates
+        .into_iter()
+        .max()
+        .flatten()
+        .map(|rate| rate as f64 / 1e6)
 }
 
 fn flows(network: Network) -> Vec<Flow> {
@@ -432,6 +455,76 @@ fn a_clock_that_stands_shows_no_rate() {
     }
 }
 
+/// The time of the last of ten calls, with an agreement behind each. In the call of this number the clock of the first
+/// sender jumps at the moment `at`. Of a far network, latency and rate are known, and the rate is learnt.
+fn after_a_jump(network: Network, jump: Option<(u32, f64, f64)>) -> f64 {
+    const CALLS: u32 = 10;
+    let mut flows = flows(network);
+    let bytes = (16 << 20) / u64::from(network.senders);
+    let (mut rate, mut time) = (network.rate, 0.0);
+    for call in 0..CALLS {
+        for flow in &mut flows {
+            flow.reserve(64, network.senders).unwrap();
+            flow.expect(network.latency, rate);
+        }
+        let now = jump.filter(|(of, ..)| *of == call);
+        let network = Network {
+            jump: now.map(|(_, at, ahead)| (at, ahead)),
+            ..network
+        };
+        let outcome = calls(network, &mut flows, bytes, 1);
+        time = outcome.time;
+        // No call hangs, be its window what it is.
+        assert!(time <= 3.0 * least(network), "{jump:?}: {outcome:?}");
+        if let Some(shown) = agree(&mut flows) {
+            rate = shown.max((shown * rate).sqrt());
+        }
+        let path = flows[0].path();
+        let window = path.map_or(SMALL_WINDOW, |path| path.window_bytes);
+        assert!(
+            (SMALL_WINDOW..=RANK_BYTES).contains(&window),
+            "{jump:?}: {window}"
+        );
+    }
+    println!("{network:?} {jump:?}: {time}");
+    time
+}
+
+/// A clock that is set in the middle of a call shows round trips of an hour, or of no time, and rates that are none.
+/// Nothing ends or hangs by that, all ranks go on alike, which is looked at where they agree, and some agreements later
+/// it is forgotten.
+#[test]
+fn a_clock_that_jumps_does_no_lasting_harm() {
+    let hour = 3600e6;
+    for network in [
+        QUIET,
+        Network {
+            senders: 5,
+            ..QUIET
+        },
+        Network {
+            latency: 500.0,
+            ..QUIET
+        },
+        DEEP,
+        Network { senders: 5, ..DEEP },
+    ] {
+        let usual = after_a_jump(network, None);
+        for ahead in [hour, -1e6] {
+            for call in [0, 1, 3] {
+                for part in [0.003, 0.1, 0.5, 0.9] {
+                    let at = part * least(network);
+                    let time = after_a_jump(network, Some((call, at, ahead)));
+                    assert!(
+                        time <= 1.1 * usual,
+                        "{network:?}: {ahead} ahead from {at} in call {call}: {time}, not {usual}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn busy_processes_are_a_long_way() {
     fills_the_link(Network {
@@ -647,6 +740,31 @@ fn a_far_network_whose_way_back_is_longer_is_filled() {
     }
 }
 
+/// Where ways are six times as long as the latency says, a far window covers too little of them. Calls show an ever
+/// lower rate, until the network does not seem to be far, and its window is measured. That one stays when it is far
+/// again.
+#[test]
+fn a_window_that_was_measured_is_the_least_one_of_a_far_network() {
+    let asymmetric = Network {
+        latency: 2000.0,
+        back: 20_000.0,
+        ..QUIET
+    };
+    let mut flows = flows(asymmetric);
+    let mut rate = asymmetric.rate;
+    for call in 0..16 {
+        flows[0].expect(asymmetric.latency, rate);
+        let outcome = calls(asymmetric, &mut flows, 16 << 20, 1);
+        if let Some(shown) = agree(&mut flows) {
+            rate = shown.max((shown * rate).sqrt());
+        }
+        println!("{call}: {rate} {outcome:?}");
+        if call >= 12 {
+            is_in_time(asymmetric, &outcome, 1.15);
+        }
+    }
+}
+
 /// The window that a far network asks for may be larger than what its switches hold, so that much is lost. Then it
 /// becomes smaller, and stays so.
 #[test]
@@ -678,6 +796,227 @@ fn five_senders_to_one_over_a_far_network_share_its_buffer() {
         };
         fills_the_known_link(incast, 1.05);
     }
+}
+
+/// As [`settled`] after more calls, where latency and rate are said anew before each of them, and the rate is so many
+/// times what it is. The last call, and the window of it.
+fn told(network: Network, times: f64) -> (Outcome, u64) {
+    let mut flows = flows(network);
+    let mut last = None;
+    for _ in 0..8 {
+        last = Some(tell(network, times, &mut flows));
+    }
+    println!("{times} times {network:?}: {last:?}");
+    last.expect("there is a call")
+}
+
+/// One call of 16 MiB of all senders together, and an agreement. The window in it.
+fn tell(network: Network, times: f64, flows: &mut [Flow]) -> (Outcome, u64) {
+    for flow in &mut *flows {
+        flow.reserve(64, 1).unwrap();
+        flow.expect(network.latency, times * network.rate);
+    }
+    let window = flows[0].window();
+    let bytes = (16 << 20) / u64::from(network.senders);
+    let outcome = calls(network, flows, bytes, 1);
+    agree(flows);
+    (outcome, window)
+}
+
+/// 100 KB are on the way at a time, and no buffer overflows.
+const DEEP: Network = Network {
+    latency: 2000.0,
+    ..QUIET
+};
+
+/// What the wire of [`DEEP`] holds in a round trip, and the window that is known to be right there.
+const DEEP_WIRE: u64 = 100_000;
+const DEEP_WINDOW: u64 = SMALL_WINDOW + 4 * DEEP_WIRE;
+
+/// Where latency and rate are right, the window is as large as they say, on whatever ways the acknowledgements take.
+#[test]
+fn a_far_window_stays_where_the_rate_is_right() {
+    for back in [0.0, 4000.0, 8000.0] {
+        for (busy, late, receivers) in [
+            (20.0, 0.0, 1),
+            (20.0, 0.0, 3),
+            (1000.0, 0.0, 1),
+            (20.0, 30_000.0, 1),
+        ] {
+            let network = Network {
+                back,
+                busy,
+                late,
+                receivers,
+                ..DEEP
+            };
+            let (outcome, window) = told(network, 1.0);
+            assert_eq!(window, DEEP_WINDOW, "{network:?}: {outcome:?}");
+            let least = least(network) + back + late + 2.0 * busy;
+            assert!(
+                outcome.time <= 1.03 * least,
+                "{network:?}: {outcome:?} of {least}"
+            );
+        }
+    }
+}
+
+/// Where the rate was taken for a higher one, nothing is lost in a deep buffer, but what is in it waits.
+#[test]
+fn a_far_window_that_only_makes_queues_becomes_smaller() {
+    for times in [4.0, 10.0] {
+        for (back, busy, receivers) in [
+            (0.0, 20.0, 1),
+            (0.0, 20.0, 3),
+            (0.0, 1000.0, 1),
+            (4000.0, 20.0, 1),
+        ] {
+            let network = Network {
+                back,
+                busy,
+                receivers,
+                ..DEEP
+            };
+            let (outcome, window) = told(network, times);
+            let case = format!("{times} times {network:?}: {window}, {outcome:?}");
+            let least = least(network) + back + 2.0 * busy;
+            assert!(outcome.time <= 1.03 * least, "{case} of {least}");
+            let wire = ((2.0 * network.latency + back + 2.0 * busy) * network.rate) as u64;
+            assert!(window >= wire * 5 / 4, "{case}");
+            // No more than a right window, and half of it, which is not worth another step.
+            assert!(
+                outcome.queue.0 <= 1.5 * (SMALL_WINDOW + 4 * wire) as f64,
+                "{case}"
+            );
+        }
+    }
+}
+
+/// Each of five ranks is told the rate of the link that they share.
+#[test]
+fn five_senders_to_one_over_a_far_network_share_a_deep_buffer() {
+    // A call is longer than the window.
+    for (times, latency) in [(1.0, 2000.0), (1.0, 5000.0), (4.0, 2000.0)] {
+        let incast = Network {
+            senders: 5,
+            latency,
+            ..QUIET
+        };
+        let (outcome, window) = told(incast, times);
+        let case = format!("{times} times {incast:?}: {window}, {outcome:?}");
+        assert!(outcome.time <= 1.03 * least(incast), "{case}");
+        // All windows together.
+        let share = 2.0 * latency * incast.rate / 5.0;
+        let right = SMALL_WINDOW as f64 + 4.0 * share;
+        assert!(outcome.queue.0 <= 5.0 * 1.5 * right, "{case}");
+    }
+}
+
+/// Half of a link is somebody else's for some calls. The window follows, and the rate is the old one behind them.
+#[test]
+fn a_far_link_that_was_busy_is_filled_again() {
+    for times in [1.0, 4.0] {
+        for busy in 1..6 {
+            let mut flows = flows(DEEP);
+            let mut call = |rate| {
+                // What is told of it stays.
+                let told = times * DEEP.rate / rate;
+                tell(Network { rate, ..DEEP }, told, &mut flows)
+            };
+            for _ in 0..6 {
+                call(DEEP.rate);
+            }
+            for _ in 0..busy {
+                call(DEEP.rate / 2.0);
+            }
+            for i in 0..6 {
+                let (outcome, window) = call(DEEP.rate);
+                let most = if i == 0 { 1.1 } else { 1.03 };
+                let case = format!("{times}, {busy} calls, then {i}: {window}, {outcome:?}");
+                assert!(outcome.time <= most * least(DEEP), "{case}");
+            }
+        }
+    }
+}
+
+/// The ways of a far network become longer than its window covers, which had become smaller: it is large again.
+#[test]
+fn a_far_window_becomes_large_again_where_ways_become_longer() {
+    let mut flows = flows(DEEP);
+    let mut first = 0;
+    for call in 0..6 {
+        let (_, window) = tell(DEEP, 10.0, &mut flows);
+        if call == 0 {
+            first = window;
+        }
+        assert!(call < 5 || 4 * window < first, "{window} of {first}");
+    }
+    let long = Network {
+        back: 30_000.0,
+        ..DEEP
+    };
+    let mut last = None;
+    for _ in 0..12 {
+        last = Some(tell(long, 10.0, &mut flows));
+    }
+    let (outcome, window) = last.expect("there is a call");
+    assert!(
+        outcome.time <= 1.05 * (least(long) + long.back),
+        "{window}: {outcome:?}"
+    );
+}
+
+/// Where round trips vary so much that a smaller window carries less than the least of them promises, it is tried ever
+/// less often.
+#[test]
+fn a_smaller_window_that_carries_less_is_rare() {
+    let mut flow = Flow::default();
+    flow.reserve(64, 1).unwrap();
+    let mut small = Vec::new();
+    for agreement in 0..300 {
+        flow.expect(2000.0, 100.0);
+        let window = flow.window();
+        let is_small = window < 1200 << 10;
+        if is_small {
+            small.push(agreement);
+        }
+        let rate = if is_small { 20_000_000 } else { 25_000_000 };
+        let trip = 4_000_000;
+        flow.agree([rate as i64, i64::MIN, trip, !trip, shown((rate, window))]);
+    }
+    // Each time two agreements say so.
+    assert_eq!(small[..6], [2, 3, 8, 9, 18, 19]);
+    assert!(small.len() < 20, "{small:?}");
+}
+
+/// What carried less once may carry more later, which only a larger window shows.
+#[test]
+fn a_smaller_window_that_carries_as_much_is_left_now_and_then() {
+    let mut flow = Flow::default();
+    flow.reserve(64, 1).unwrap();
+    let mut large = Vec::new();
+    for agreement in 0..300 {
+        flow.expect(2000.0, 100.0);
+        let window = flow.window();
+        if window > 1200 << 10 {
+            large.push(agreement);
+        }
+        let (rate, trip) = (25_000_000, 4_000_000);
+        flow.agree([rate as i64, i64::MIN, trip, !trip, shown((rate, window))]);
+    }
+    assert!(large.iter().any(|&agreement| agreement > 2), "{large:?}");
+    assert!(large.len() < 60, "{large:?}");
+}
+
+/// A clock that stands makes no window of a far network smaller.
+#[test]
+fn a_clock_that_stands_changes_no_far_window() {
+    let standing = Network {
+        standing: true,
+        ..DEEP
+    };
+    let (_, window) = told(standing, 4.0);
+    assert_eq!(window, SMALL_WINDOW + 16 * DEEP_WIRE);
 }
 
 /// A window that was too large for a network is allowed again when the network carries more.
@@ -1141,4 +1480,53 @@ fn what_goes_ahead_keeps_nothing_waiting() {
     // What is in its turn waits as ever.
     flow.sent(2, 49_000, Some(0), false);
     assert_eq!(flow.ask(2, 49_000, 1 << 20), Verdict::Wait);
+}
+
+/// What people see is the window in long calls, not the one with which a rate is measured, and the longest round trip.
+/// It is another one only if it has changed markedly.
+#[test]
+fn the_window_and_the_round_trip_are_shown() {
+    let busy = Network {
+        busy: 400.0,
+        latency: 500.0,
+        ..QUIET
+    };
+    let mut flows = flows(busy);
+    assert_eq!(flows[0].path(), None, "nothing is known");
+    calls(busy, &mut flows, 16 << 20, 5);
+    let path = flows[0].path().expect("they agreed");
+    assert_eq!(path.window_bytes, flows[0].window());
+    let trip = path.round_trip_us.expect("it was measured");
+    assert!((1000.0..4000.0).contains(&trip), "{path:?}");
+    agree(&mut flows);
+    assert_eq!(flows[0].window(), SMALL_WINDOW, "a rate is measured");
+    let later = flows[0].path().expect("it is known");
+    assert!(later.window_bytes > SMALL_WINDOW && !later.is_other_than(&path));
+    assert!(!path.is_other_than(&path));
+    for (window, trip, is_other) in [
+        (1.4, Some(1.4), false),
+        (1.0 / 1.4, Some(1.0 / 1.4), false),
+        (1.6, Some(1.0), true),
+        (0.6, Some(1.0), true),
+        (1.0, Some(1.6), true),
+        (1.0, Some(0.6), true),
+        (1.0, None, true),
+    ] {
+        let other = Path {
+            window_bytes: (path.window_bytes as f64 * window) as u64,
+            round_trip_us: trip.and_then(|times| Some(times * path.round_trip_us?)),
+        };
+        assert_eq!(
+            other.is_other_than(&path),
+            is_other,
+            "{other:?}, was {path:?}"
+        );
+    }
+    // Of a far network it is known before anybody measures, and what was measured nearby is not its round trip.
+    flows[0].expect(2000.0, 25.0);
+    let far = flows[0].path().expect("it follows");
+    assert_eq!(
+        (far.window_bytes, far.round_trip_us),
+        (SMALL_WINDOW + 400_000, None)
+    );
 }

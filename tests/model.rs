@@ -22,6 +22,27 @@ fn every_p() -> impl Iterator<Item = u32> {
     (1..=64).chain([65, 67, 129, 161])
 }
 
+/// A call of 36 ranks, to be completed.
+const CALL: Call = Call {
+    collective: Collective::Alltoall,
+    p: 36,
+    bytes: 0,
+    blocks: 1,
+    tree: None,
+    radix: 2,
+    long_block: u64::MAX,
+    asked_at_a_time: 64,
+    gamma_ns_per_kb: 0.0,
+    placed_bytes: u64::MAX,
+    copies_free: false,
+};
+
+/// The microseconds that are predicted for it.
+fn us_of(algorithm: Algorithm, call: &Call) -> f64 {
+    let prediction = MODEL.predict(algorithm, call);
+    prediction.expect("the model knows it").us
+}
+
 /// What is predicted of a call.
 fn predicted(
     collective: Collective,
@@ -36,11 +57,8 @@ fn predicted(
         blocks: n,
         tree: shape(algorithm, p, 1, &Config::default()),
         radix,
-        long_block: u64::MAX,
-        asked_at_a_time: 64,
         gamma_ns_per_kb: 500.0,
-        placed_bytes: u64::MAX,
-        copies_free: false,
+        ..CALL
     };
     let prediction = MODEL.predict(algorithm, &call);
     prediction.expect("the model knows it")
@@ -814,21 +832,12 @@ fn an_exchange_of_blocks_of_any_sizes_waits_for_an_allreduce() {
 fn long_packets_of_a_scatter_are_there_together() {
     let call = Call {
         collective: Collective::Scatter,
-        p: 36,
         bytes: 4 << 10,
-        blocks: 1,
-        tree: None,
-        radix: 2,
-        long_block: u64::MAX,
-        asked_at_a_time: 64,
-        gamma_ns_per_kb: 0.0,
         placed_bytes: 4096,
         copies_free: true,
+        ..CALL
     };
-    let us = |call: &Call| {
-        let prediction = MODEL.predict(Algorithm::Binomial, call);
-        prediction.expect("the model knows it").us
-    };
+    let us = |call: &Call| us_of(Algorithm::Binomial, call);
     // A receiver spends no time on them, which would be 2 us.
     let expected = 5.0 * 8.0 + f64::from(35 + 15 + 7 + 3 + 1) * 4.0;
     let got = us(&call);
@@ -840,6 +849,35 @@ fn long_packets_of_a_scatter_are_there_together() {
     assert!(us(&gather) < expected);
 }
 
+/// Where copies are free, an exchange that packs blocks takes its messages alone; the others take what they took.
+#[test]
+fn free_copies_save_an_exchange_its_packing() {
+    let us = |algorithm, bytes, copies_free| {
+        let call = Call {
+            bytes,
+            copies_free,
+            ..CALL
+        };
+        us_of(algorithm, &call)
+    };
+    for algorithm in [Algorithm::Circulant, Algorithm::Hypercube, Algorithm::Mesh] {
+        let saved = |bytes| us(algorithm, bytes, false) - us(algorithm, bytes, true);
+        assert!(saved(36) > 0.1, "{algorithm:?}: {}", saved(36));
+        assert!((saved(36) - saved(36 << 10)).abs() < 1e-6, "{algorithm:?}");
+    }
+    for algorithm in [Algorithm::Pairwise, Algorithm::Linear] {
+        let (taken, free) = (us(algorithm, 36, false), us(algorithm, 36, true));
+        assert_eq!(taken, free, "{algorithm:?}");
+    }
+    // Without bytes what is left are the messages of the rounds.
+    let rounds = Steps::new(36, 2).rounds().count() as f64;
+    let messages_us = us(Algorithm::Circulant, 0, true);
+    assert!(
+        (messages_us - rounds * MODEL.alpha_us).abs() < 1e-9,
+        "{messages_us}"
+    );
+}
+
 /// The root of a gather asks for long blocks, so many in a round trip, if they are more than that.
 #[test]
 fn a_root_that_asks_for_few_blocks_at_a_time_waits_for_more_round_trips() {
@@ -848,17 +886,11 @@ fn a_root_that_asks_for_few_blocks_at_a_time_waits_for_more_round_trips() {
             collective: Collective::Gather,
             p,
             bytes: 1,
-            blocks: 1,
-            tree: None,
-            radix: 2,
             long_block: 1,
             asked_at_a_time,
-            gamma_ns_per_kb: 0.0,
-            placed_bytes: u64::MAX,
-            copies_free: false,
+            ..CALL
         };
-        let prediction = MODEL.predict(Algorithm::Linear, &call);
-        prediction.expect("the model knows it").us
+        us_of(Algorithm::Linear, &call)
     };
     assert_eq!(us(36, 35), us(36, 64));
     let expected = MODEL.alpha_us + 2.0 * MODEL.alpha_us * 35.0 / 4.0;

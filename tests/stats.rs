@@ -3,6 +3,7 @@
 use rondo::algorithm::Algorithm;
 use rondo::collective::Collective;
 use rondo::decide::{Choice, Form, Method, Why};
+use rondo::flow::Path;
 use rondo::gamma::Gamma;
 use rondo::network::Network;
 use rondo::stats::{self, Promised, Report, Row, Saving, Taken};
@@ -23,6 +24,7 @@ fn report(summed_ranks: u32) -> Report {
         summed_ranks,
         until: None,
         network: Network::default(),
+        in_flight: None,
         gamma_ns_per_kb: Gamma::default(),
         collectives: vec![
             row("circulant", 10, "measured"),
@@ -46,6 +48,12 @@ fn report(summed_ranks: u32) -> Report {
         }],
         most_memory: (summed_ranks > 1).then_some(6000),
     }
+}
+
+/// The report says this, in both forms.
+fn tells(report: &Report, text: &str, json: &str) {
+    assert!(report.text().contains(text), "{}", report.text());
+    assert!(report.json().contains(json), "{}", report.json());
 }
 
 #[test]
@@ -120,20 +128,52 @@ fn the_figures_of_the_network_are_told_where_they_are_known() {
 }
 
 #[test]
+fn the_window_and_the_round_trip_are_told_where_they_are_known() {
+    let mut known = report(4);
+    assert!(!known.text().contains("in flight") && !known.json().contains("in_flight"));
+    let mut path = Path {
+        window_bytes: 264 << 10,
+        round_trip_us: None,
+    };
+    known.in_flight = Some(path);
+    tells(
+        &known,
+        "\nin flight: window 264 KiB\n",
+        r#""in_flight":{"window_bytes":270336}"#,
+    );
+    path.round_trip_us = Some(4200.25);
+    known.in_flight = Some(path);
+    tells(
+        &known,
+        "\nin flight: window 264 KiB, round trip 4200.2 us\n",
+        r#""in_flight":{"window_bytes":270336,"round_trip_us":4200.25}"#,
+    );
+}
+
+/// The report has the communicator of the most nodes, and of that what is newest.
+#[test]
+fn the_window_between_the_most_nodes_is_told() {
+    let path = |window_bytes| Path {
+        window_bytes,
+        round_trip_us: None,
+    };
+    assert_eq!(stats::path(), None);
+    for (nodes, noted, told) in [(2, 1, 1), (4, 2, 2), (3, 3, 2), (4, 4, 4)] {
+        stats::note_path(nodes, path(noted));
+        assert_eq!(stats::path(), Some(path(told)), "{nodes}");
+    }
+}
+
+#[test]
 fn what_it_takes_to_reduce_is_told_where_it_is_known() {
     let mut known = report(4);
     assert!(!known.text().contains("reducing") && !known.json().contains("gamma"));
     known.gamma_ns_per_kb.floats = Some(41.5);
     known.gamma_ns_per_kb.host = Some(900.0);
-    let text = known.text();
-    assert!(
-        text.contains("\nreducing: floats 42 ns/KiB, host 900 ns/KiB\n"),
-        "{text}"
-    );
-    assert!(
-        known
-            .json()
-            .contains(r#""gamma_ns_per_kb":{"floats":41.5,"host":900.0}"#)
+    tells(
+        &known,
+        "\nreducing: floats 42 ns/KiB, host 900 ns/KiB\n",
+        r#""gamma_ns_per_kb":{"floats":41.5,"host":900.0}"#,
     );
 }
 

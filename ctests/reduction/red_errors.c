@@ -86,6 +86,7 @@ static void all_ranks_alike(MPI_Comm comm) {
     calls(IN_PLACE, "recv_in_place", from, MPI_IN_PLACE, 10, MPI_DOUBLE, MPI_SUM, comm);
     calls(ALL, "none", NULL, NULL, 0, MPI_DOUBLE, MPI_SUM, comm);
     calls(ALL, "replace", from, to, 10, MPI_DOUBLE, MPI_REPLACE, comm);
+    calls(ALL, "no_op", from, to, 10, MPI_DOUBLE, MPI_NO_OP, comm);
     calls(ALL & ~REDUCE, "alias", from, from, 10, MPI_DOUBLE, MPI_SUM, comm);
     calls(ALL, "uncommitted", from, to, 10, uncommitted, op, comm);
     calls(ALL, "comm_null", from, to, 10, MPI_DOUBLE, MPI_SUM, MPI_COMM_NULL);

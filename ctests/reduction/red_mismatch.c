@@ -8,6 +8,8 @@
  *   few       counts a hundredth
  *   root      takes another rank to be the root
  *   order     has an operator that does not commute, the others one that does
+ *   operator  takes the maximum, the others the sum
+ *   own       has an operator of its own, the others the sum
  *   another   is in another collective, MPI_Bcast or MPI_Allreduce
  *
  * Third argument: elements. If all ranks return success the program says so and ends with status 0, which is the
@@ -48,6 +50,8 @@ int main(int argc, char **argv) {
     if (faulty && !strcmp(fault, "few")) n /= 100;
     if (faulty && !strcmp(fault, "root")) root = 2;
     if (faulty && !strcmp(fault, "order")) op = ordered;
+    if (faulty && !strcmp(fault, "operator")) op = MPI_MAX;
+    if (faulty && !strcmp(fault, "own")) op = commutes;
     int code;
     if (faulty && !strcmp(fault, "another"))
         code = strcmp(what, "allreduce") ? MPI_Allreduce(sent, got, n, MPI_INT, op, MPI_COMM_WORLD)

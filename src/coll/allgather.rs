@@ -7,7 +7,7 @@ use super::order::{BlockTransfer, Sources};
 use super::room::of_data;
 use super::traffic::Traffic;
 use super::transfer::Means;
-use super::{Operation, Plan, Stop, begin_and_agree, context, private};
+use super::{Operation, Plan, Rest, Stop, begin_and_agree, context, private};
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 use crate::comm::{State, Work};
@@ -28,29 +28,40 @@ impl Operation for Allgather {
     }
 
     fn bytes(&self, mpi: &Mpi, state: &State) -> Option<u64> {
+        if let Some(block) = self.block(mpi) {
+            return block.checked_mul(state.p().into());
+        }
         let parts = &mut state.work.lock().parts;
         self.parts(mpi, state.p(), parts)?;
         Some(parts.total())
     }
 
-    fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
+    /// States the parts if they may differ. If all are alike, that is left to whoever asks for them: most calls are as
+    /// one before, whose choice is remembered.
+    fn plan(&self, mpi: &Mpi, state: &State, plan: &mut Plan) -> Option<()> {
         let bytes = self.bytes(mpi, state)?;
-        // Otherwise every choice is flat, and nobody asks for nodes.
-        if state.widest() > 1 {
-            let Work { parts, nodes, .. } = &mut *state.work.lock();
-            nodes.set(state.topology(), parts);
+        if !self.is_regular() {
+            state_nodes(state, &mut state.work.lock());
         }
-        Some(self.decide(Some(bytes), state))
+        self.decide(Some(bytes), state, plan);
+        Some(())
     }
 
+    /// Parts that may differ are as many as ranks.
     #[inline]
+    fn rest(&self, _known: Option<u64>, _state: &State) -> Option<Rest> {
+        self.is_regular().then(Rest::default)
+    }
+
     fn with_problem<T>(
         &self,
-        _known: Option<u64>,
+        known: Option<u64>,
         state: &State,
         question: impl FnOnce(AllBroadcast) -> T,
     ) -> T {
-        let Work { parts, nodes, .. } = &*state.work.lock();
+        let work = &mut *state.work.lock();
+        self.state_equal_parts(known, state, work);
+        let Work { parts, nodes, .. } = work;
         question(AllBroadcast {
             context: context(self.collective(), state),
             parts,
@@ -70,6 +81,7 @@ impl Operation for Allgather {
         } = method;
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
+        self.state_equal_parts(plan.known, state, work);
         let sequence = begin_and_agree(self, (method, plan), work, private, mpi, state)?;
         let form = settle(method, mpi, state, &mut work.nodes, private)?;
         let choice = in_effect(plan.choice, form);
@@ -129,5 +141,26 @@ impl Operation for Allgather {
 
     fn describe(&self, plan: &Plan) -> String {
         format!("of {} bytes in all", plan.bytes)
+    }
+}
+
+impl Allgather {
+    /// States the parts of a call of so many bytes if all are alike. The plan has stated others.
+    fn state_equal_parts(&self, known: Option<u64>, state: &State, work: &mut Work) {
+        if !self.is_regular() {
+            return;
+        }
+        let p = state.p();
+        let block = known.map(|bytes| bytes / u64::from(p));
+        // The total is known, so it is a number of bytes.
+        let _ = work.parts.set_equal(p, block);
+        state_nodes(state, work);
+    }
+}
+
+/// States what each node contributes. Where nodes have a single rank, every choice is flat, and nobody asks.
+fn state_nodes(state: &State, work: &mut Work) {
+    if state.widest() > 1 {
+        work.nodes.set(state.topology(), &work.parts);
     }
 }

@@ -6,9 +6,10 @@ mod irregular;
 mod packed;
 
 use super::nodes::shares;
+use super::order::filling;
 use super::room::lacking;
 use super::running::{limits, trim};
-use super::{Operation, Plan, Stop, begin, begin_and_agree, context, private};
+use super::{Operation, Plan, Rest, Stop, begin, begin_and_agree, context, private};
 use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::collective::Collective;
 use crate::comm::{State, Work};
@@ -43,22 +44,28 @@ impl Operation for Alltoall {
     }
 
     /// What only some ranks can know to be invalid does not count here: the others would wait.
-    fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
+    fn plan(&self, mpi: &Mpi, state: &State, plan: &mut Plan) -> Option<()> {
         if self.op() == AlltoallOp::Alltoall {
             let bytes = self.bytes(mpi, state)?;
-            return Some(self.decide(Some(bytes), state));
+            self.decide(Some(bytes), state, plan);
+            return Some(());
         }
-        let plan = self.decide(None, state);
+        self.decide(None, state, plan);
         // Where it is Rondo's, they are added up when their types have been looked at.
         let counts = match plan.choice {
             Choice::Host(_) => state.timed(),
             Choice::Rondo(_) => state.config().trace,
         };
-        let bytes = match counts {
+        plan.bytes = match counts {
             true => self.bytes(mpi, state).unwrap_or(0),
             false => 0,
         };
-        Some(Plan { bytes, ..plan })
+        Some(())
+    }
+
+    #[inline]
+    fn rest(&self, _known: Option<u64>, _state: &State) -> Option<Rest> {
+        Some(Rest::default())
     }
 
     #[inline]
@@ -229,7 +236,13 @@ impl Exchange<'_> {
     ) -> Result<Choice, Stop> {
         let (mpi, state, p) = (self.mpi, self.state, self.state.p());
         let config = state.config();
-        let many = limits(state);
+        let bytes = |side: &Side, rank| side.bytes(mpi, rank).unwrap_or(0);
+        let sent = (0..p).map(|rank| bytes(self.sides.sent(), rank));
+        let received = (0..p).map(|rank| bytes(&self.sides.receive, rank));
+        // Every message is a single block.
+        script.begin(1, sent.chain(received));
+        let longest = script.cut().longest();
+        let many = filling(limits(state), requests, longest, state);
         let limits = match one_at_a_time {
             true => Limits {
                 receives: RECEIVES,
@@ -238,12 +251,6 @@ impl Exchange<'_> {
             },
             false => many,
         };
-        let bytes = |side: &Side, rank| side.bytes(mpi, rank).unwrap_or(0);
-        let sent = (0..p).map(|rank| bytes(self.sides.sent(), rank));
-        let received = (0..p).map(|rank| bytes(&self.sides.receive, rank));
-        // Every message is a single block.
-        script.begin(1, sent.chain(received));
-        let longest = script.cut().longest();
         let copies = self.sides.send.is_none().then(|| {
             let most = config.max_tmp_size / longest.max(1);
             // The next block is copied while one is on its way.

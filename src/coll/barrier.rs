@@ -6,7 +6,7 @@ use super::nodes::shares;
 use super::room::lacking;
 use super::running::Running;
 use super::slots::Inside;
-use super::{Operation, Plan, Stop, begin, context, private};
+use super::{Operation, Plan, Rest, Stop, begin, context, private};
 use crate::collective::Collective;
 use crate::comm::{State, Work};
 use crate::decide::{self, Choice, Form, Method, Why};
@@ -27,8 +27,14 @@ impl Operation for Barrier {
         Some(0)
     }
 
-    fn plan(&self, _mpi: &Mpi, state: &State) -> Option<Plan> {
-        Some(self.decide(None, state))
+    fn plan(&self, _mpi: &Mpi, state: &State, plan: &mut Plan) -> Option<()> {
+        self.decide(None, state, plan);
+        Some(())
+    }
+
+    #[inline]
+    fn rest(&self, _known: Option<u64>, _state: &State) -> Option<Rest> {
+        Some(Rest::default())
     }
 
     fn with_problem<T>(

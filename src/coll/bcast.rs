@@ -7,7 +7,7 @@ use super::order::{BlockTransfer, Sources};
 use super::room::of_data;
 use super::traffic::Traffic;
 use super::transfer::Means;
-use super::{Operation, Plan, Stop, begin_and_agree, context, private};
+use super::{Operation, Plan, Rest, Stop, begin_and_agree, context, private};
 use crate::collective::Collective;
 use crate::comm::State;
 use crate::decide::{Broadcast, Choice, Form, Method, Why};
@@ -29,10 +29,16 @@ impl Operation for Bcast {
     }
 
     #[inline]
-    fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
+    fn plan(&self, mpi: &Mpi, state: &State, plan: &mut Plan) -> Option<()> {
         self.root(state.p())?;
         let bytes = self.bytes(mpi, state)?;
-        Some(self.decide(Some(bytes), state))
+        self.decide(Some(bytes), state, plan);
+        Some(())
+    }
+
+    #[inline]
+    fn rest(&self, _known: Option<u64>, _state: &State) -> Option<Rest> {
+        Some(Rest::default())
     }
 
     #[inline]

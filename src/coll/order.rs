@@ -191,7 +191,7 @@ pub(super) fn limits(state: &State, ranks: u32, pattern: &Pattern, round_bytes: 
                 SIMULATED_SENDS
             }
         },
-        message: state.facts().eager_bytes,
+        message: state.eager_bytes(),
     }
 }
 

@@ -7,7 +7,7 @@ use super::room::{lacking, of_all};
 use super::running::{PIECE_BYTES, Running, finish, trim};
 use super::slots::Inside;
 use super::writing::Writing;
-use super::{Operation, Plan, Stop, begin_and_agree, context, found, private};
+use super::{Operation, Plan, Rest, Stop, begin_and_agree, context, found, private};
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, LEAST_BYTES, Reducing};
 use crate::comm::{self, State, Work};
@@ -39,23 +39,39 @@ impl Operation for Reduction {
         self.all_bytes(mpi, state.p())
     }
 
-    fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
+    fn plan(&self, mpi: &Mpi, state: &State, plan: &mut Plan) -> Option<()> {
         if self.which() == ReductionOp::Reduce {
             self.root(state.p())?;
         }
         let known = Some(self.bytes(mpi, state)?);
         // Nobody asks for the operator of a call that is the host's whatever it is. Rules may say otherwise.
         let stays = state.config().reproducible.is_kept_by_host() && state.rules().is_empty();
-        let plan = self.decide(known, state);
-        Some(match plan.choice {
-            Choice::Host(Why::Empty | Why::Off | Why::FewRanks) => plan,
-            Choice::Host(Why::Configured) if state.config().reproducible.is_kept_by_host() => plan,
-            Choice::Host(_) if stays => plan,
+        self.decide(known, state, plan);
+        match plan.choice {
+            Choice::Host(Why::Empty | Why::Off | Why::FewRanks) => {}
+            Choice::Host(Why::Configured) if state.config().reproducible.is_kept_by_host() => {}
+            Choice::Host(_) if stays => {}
             Choice::Rondo(_) | Choice::Host(_) => {
                 self.look_at_operator(mpi)?;
-                self.decide(known, state)
+                self.decide(known, state, plan);
             }
-        })
+        }
+        Some(())
+    }
+
+    #[inline]
+    fn rest(&self, known: Option<u64>, state: &State) -> Option<Rest> {
+        let (longest, fullest, unit) = self.shape(known.unwrap_or(0), state.p());
+        let operator = self.properties();
+        let properties = [
+            operator.commutes,
+            operator.exact,
+            operator.built_in,
+            operator.idempotent,
+        ];
+        let bits = properties.map(u64::from);
+        let operator = bits.iter().fold(0, |all, bit| all << 1 | bit);
+        Some((longest, fullest, unit, operator))
     }
 
     fn with_problem<T>(
@@ -64,24 +80,15 @@ impl Operation for Reduction {
         state: &State,
         question: impl FnOnce(decide::Reduction) -> T,
     ) -> T {
-        let (bytes, p) = (known.unwrap_or(0), state.p());
-        let operator = self
-            .known_operator()
-            .map_or(OperatorProperties::ANY, |operator| OperatorProperties {
-                commutes: operator.commutes,
-                exact: operator.exact,
-                built_in: operator.built_in,
-                idempotent: operator.idempotent,
-            });
-        let (longest, fullest) = self.parts(p, bytes);
-        let elements = self.total(p).unwrap_or(0);
+        let bytes = known.unwrap_or(0);
+        let (longest, fullest, unit) = self.shape(bytes, state.p());
         question(decide::Reduction {
             context: context(self.collective(), state),
             bytes,
-            unit: bytes.checked_div(elements).unwrap_or(0),
+            unit,
             longest,
             fullest,
-            operator,
+            operator: self.properties(),
         })
     }
 
@@ -116,8 +123,7 @@ impl Operation for Reduction {
             return (self.without_private(plan, mpi, state)).map(|()| plan.choice);
         }
         let private = self.as_promised(private, state)?;
-        let (facts, rank) = (state.facts(), state.rank());
-        let p = facts.p;
+        let (p, rank) = (state.p(), state.rank());
         let root = self.root(p).unwrap_or(0);
         let gets = self.gets(rank, root);
         // Before the call is counted: the ranks whose operator is invalid do not count it either.
@@ -137,13 +143,15 @@ impl Operation for Reduction {
             work.requests.flow.set_whole(false);
         }
         let slot_unit = if shares { unit } else { 0 };
-        // Ranks whose operators differ in what they allow may have chosen differently. Messages may have elements of
-        // several sizes, slots may not.
+        // Ranks whose operators differ in what they allow may have chosen differently, and others would have different
+        // results. Messages may have elements of several sizes, slots may not.
+        let which = self.known_operator().map_or(0, |op| op.which);
         let exact = u64::from(self.is_exact());
         let what = self.collective() as u64
             | (1 + method.algorithm as u64) << 8
             | slot_unit << 16
-            | exact << 32;
+            | exact << 32
+            | u64::from(which) << 33;
         let words = [what, sequence, root.into(), plan.bytes];
         let total = self.total(p).ok_or(Stop::Host(Why::Invalid))?;
         let run = Running {
@@ -163,7 +171,7 @@ impl Operation for Reduction {
                 state,
                 total,
                 bytes: plan.bytes,
-                most: facts.eager_bytes.min(PIECE_BYTES) / operands.bytes(1).max(1),
+                most: state.eager_bytes().min(PIECE_BYTES) / operands.bytes(1).max(1),
                 root,
                 shares,
             },
@@ -334,6 +342,25 @@ impl Settled<'_> {
 }
 
 impl Reduction {
+    /// Of a vector of `bytes` bytes: those of the longest part of a rank, those of the fullest messages of all rounds
+    /// of halving, and those of an element.
+    fn shape(&self, bytes: u64, p: u32) -> (u64, u64, u64) {
+        let (longest, fullest) = self.parts(p, bytes);
+        let elements = self.total(p).unwrap_or(0);
+        (longest, fullest, bytes.checked_div(elements).unwrap_or(0))
+    }
+
+    /// What is known of the operator. Until that is anything, it allows all.
+    fn properties(&self) -> OperatorProperties {
+        let operator = self.known_operator();
+        operator.map_or(OperatorProperties::ANY, |operator| OperatorProperties {
+            commutes: operator.commutes,
+            exact: operator.exact,
+            built_in: operator.built_in,
+            idempotent: operator.idempotent,
+        })
+    }
+
     /// The private communicator, or what a promise makes of there being no room for it.
     fn as_promised(&self, private: Result<Comm, Stop>, state: &State) -> Result<Comm, Stop> {
         if let Err(Stop::Host(Why::NoRoom)) = private {
@@ -398,7 +425,6 @@ impl Reduction {
         else {
             return false;
         };
-        let facts = state.facts();
         let is_short = match self.is_exact() {
             // The host has the same bits.
             true => {
@@ -417,11 +443,11 @@ impl Reduction {
                 let known = Some(plan.bytes);
                 self.reducing() == Reducing::All
                     && [Algorithm::Gather, Algorithm::Halving].contains(&algorithm)
-                    && (form != Form::Flat || (facts.widest == 1 && !in_order))
+                    && (form != Form::Flat || (state.widest() == 1 && !in_order))
                     && self.ask(known, state, |problem| problem.is_short_for_all())
             }
         };
-        is_short && facts.nodes > 1 && self.known_operator().is_some_and(|op| op.built_in)
+        is_short && state.nodes() > 1 && self.known_operator().is_some_and(|op| op.built_in)
     }
 
     /// Does it have the same bits with and without a private communicator?
@@ -442,7 +468,7 @@ impl Reduction {
         else {
             return false;
         };
-        state.facts().nodes == 1
+        state.nodes() == 1
             && state.may_have_private()
             && state.config().reproducible == Reproducible::Run
             && self.reducing() == Reducing::All

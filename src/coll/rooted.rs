@@ -4,7 +4,7 @@
 
 use super::nodes::settle;
 use super::room::lacking;
-use super::{Operation, Plan, Stop, begin, context, private};
+use super::{Operation, Plan, Rest, Stop, begin, context, private};
 use crate::algorithm::RootedAlgorithm;
 use crate::collective::Collective;
 use crate::comm::{Memory, Nodes, State, Work};
@@ -37,17 +37,21 @@ impl Operation for Rooted {
     }
 
     /// What only some ranks can know to be invalid does not count here: the others would wait.
-    fn plan(&self, mpi: &Mpi, state: &State) -> Option<Plan> {
+    fn plan(&self, mpi: &Mpi, state: &State, plan: &mut Plan) -> Option<()> {
         self.root(state.p())?;
         let bytes = self.bytes(mpi, state);
         let known = match self.is_regular() {
             true => Some(bytes?),
             false => None,
         };
-        Some(Plan {
-            bytes: bytes.unwrap_or(0),
-            ..self.decide(known, state)
-        })
+        self.decide(known, state, plan);
+        plan.bytes = bytes.unwrap_or(0);
+        Some(())
+    }
+
+    #[inline]
+    fn rest(&self, _known: Option<u64>, _state: &State) -> Option<Rest> {
+        Some(Rest::default())
     }
 
     #[inline]

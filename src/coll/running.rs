@@ -111,6 +111,6 @@ pub(super) fn limits(state: &State) -> Limits {
             true => SIMULATED_SENDS,
             false => SEND_WINDOW,
         },
-        message: state.facts().eager_bytes,
+        message: state.eager_bytes(),
     }
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::nodes::settle;
+use super::passed::Stays;
 use super::{Operation, Plan, Stop, carry_out, fatal};
 use crate::collective::Collective;
 use crate::comm::{self, State};
@@ -54,20 +55,30 @@ pub(super) fn select<O: Operation>(
     state: &State,
     call: &O,
 ) -> Result<(), Code> {
-    let Some(open) = plan.open else {
+    // Calls before the network is measured are counted.
+    let stays = match plan.is_early {
+        true => Stays::Once,
+        false => Stays::Always,
+    };
+    let Some(open) = &plan.open else {
+        plan.stays = stays;
         return Ok(());
     };
-    let Open { class, default, .. } = open;
+    let &Open { class, default, .. } = open;
     // The host may not even take a count of that many.
     let is_learnable = open.is_learnable && open.bytes.is_none_or(|bytes| mpi.takes(bytes));
     let choice = plan.choice;
     let collective = call.collective();
     if let Some(ruling) = state.ruling(collective, plan.known) {
         plan.choice = call.ask(plan.known, state, |problem| problem.ruled(ruling));
+        plan.stays = stays;
         return Ok(());
     }
-    let is_provisional = plan.is_early || call.is_provisional(plan, state);
-    if !is_learnable || state.is_futile() || is_provisional {
+    if plan.is_early || call.is_provisional(plan, state) {
+        return Ok(());
+    }
+    if !is_learnable || state.is_futile() {
+        plan.stays = stays;
         return Ok(());
     }
     let mut learnt = state.learnt.lock();
@@ -99,6 +110,11 @@ pub(super) fn select<O: Operation>(
     }
     if let Some(contest) = learnt.contest(collective, class) {
         take_turn(contest, (class, default), plan, state, call);
+        if plan.timed.is_none()
+            && let Some(contest) = learnt.grant(collective, class)
+        {
+            plan.stays = Stays::Granted(contest);
+        }
     }
     Ok(())
 }
@@ -150,9 +166,14 @@ fn take_turn<O: Operation>(
             true => Why::SetUp,
             false => Why::Trial,
         };
-        let choice = call.ask(plan.known, state, |problem| {
-            problem.candidate(turn.candidate)
-        });
+        let choice = match turn.candidate {
+            Candidate::Host => Choice::Host(reason),
+            Candidate::First | Candidate::Second | Candidate::Third => {
+                call.ask(plan.known, state, |problem| {
+                    problem.candidate(turn.candidate)
+                })
+            }
+        };
         plan.choice = choice.because(reason);
     }
     // Of this very call: others of its size class may have twice as many bytes, or other parts.
@@ -196,13 +217,13 @@ pub(super) fn on_trial<O: Operation>(
     mpi: &Mpi,
     state: &State,
     call: &O,
-) -> (c_int, Choice) {
+) -> (c_int, Option<Choice>) {
     if let Some(candidate) = turn.ahead {
         report::enter(call.collective().mpi_name());
         let choice = call.ask(plan.known, state, |problem| problem.candidate(candidate));
         match prepare(&choice, mpi, state) {
-            Err(Stop::Error(code)) => return (mpi.raise(state.comm(), code), plan.choice),
-            Err(Stop::Raised(code)) => return (code.get(), plan.choice),
+            Err(Stop::Error(code)) => return (mpi.raise(state.comm(), code), None),
+            Err(Stop::Raised(code)) => return (code.get(), None),
             Err(Stop::Broken(failure)) => {
                 fatal(host, mpi, state, call, &call.describe(plan), &failure)
             }
@@ -217,15 +238,16 @@ pub(super) fn on_trial<O: Operation>(
     if !comm::is_alive(serial) {
         return done;
     }
+    let choice = done.1.unwrap_or(plan.choice);
     if turn.timed
         && turn.candidate != Candidate::Host
-        && let Choice::Host(Why::NoRoom | Why::OneNode) = done.1
+        && let Choice::Host(Why::NoRoom | Why::OneNode) = choice
     {
         state.give_up_trials(); // it was the host's time, on all ranks, whatever it said to each
         return done;
     }
     // An error says nothing of speed, nor does a call that the host had for want of room, on all ranks.
-    if done.0 != 0 || matches!(done.1, Choice::Host(Why::Memory)) {
+    if done.0 != 0 || matches!(choice, Choice::Host(Why::Memory)) {
         return done;
     }
     let mut learnt = state.learnt.lock();
@@ -236,7 +258,7 @@ pub(super) fn on_trial<O: Operation>(
         contest.time(turn, nanos);
     }
     if state.timed() {
-        let is_hosts = matches!(done.1, Choice::Host(_));
+        let is_hosts = matches!(choice, Choice::Host(_));
         learnt.spend(collective, class, is_hosts, nanos);
     }
     done

@@ -222,7 +222,9 @@ impl Writing<'_> {
             Reducing::All => {
                 let places = self.state.locals().len() as u32;
                 let slice = |place| tree(share(self.total, places, place), place);
-                (0..places).map(slice).collect()
+                // The slices behind have no elements.
+                let slices = u64::from(places).min(self.total.max(1)) as u32;
+                (0..slices).map(slice).collect()
             }
         }
     }
@@ -231,13 +233,6 @@ impl Writing<'_> {
     pub fn wants(&self) -> Vec<Want> {
         let topology = self.state.topology();
         let (rank, nodes) = (self.rank(), topology.nodes());
-        let all = || {
-            vec![Want {
-                elements: 0..self.total,
-                to: 0,
-                of: Operand::All,
-            }]
-        };
         match self.reducing {
             Reducing::Root => {
                 let led = self.led(rank).into_iter();
@@ -273,17 +268,30 @@ impl Writing<'_> {
                 side_by_side(wants)
             }
             Reducing::Scan => self.prefixes(),
-            Reducing::All => match self.slices() {
-                Some(slices) => {
-                    let elements = slices[topology.local(rank) as usize].clone();
-                    vec![Want {
-                        to: elements.start,
-                        elements,
-                        of: Operand::All,
-                    }]
-                }
-                None => all(),
-            },
+            Reducing::All => {
+                let (start, place) = (self.slice_starts(), topology.local(rank));
+                let elements = match nodes {
+                    1 => 0..self.total,
+                    _ => start(place)..start(place + 1),
+                };
+                vec![Want {
+                    to: elements.start,
+                    elements,
+                    of: Operand::All,
+                }]
+            }
+        }
+    }
+
+    /// Where in the result of an allreduce over nodes the slice of each place of the node begins.
+    fn slice_starts(&self) -> impl Fn(u32) -> u64 {
+        let places = self.state.locals().len() as u64;
+        let (total, has_leaders) = (self.total, self.method.has_leaders());
+        let (each, more) = (total / places, total % places);
+        move |place| match (has_leaders, u64::from(place)) {
+            (true, 0) => 0,
+            (true, _) => total,
+            (false, place) => each * place + place.min(more),
         }
     }
 
@@ -295,14 +303,10 @@ impl Writing<'_> {
         let is_all = self.reducing == Reducing::All;
         (is_all && self.state.nodes() > 1).then(|| {
             let places = self.state.locals().len() as u32;
-            let count = |place| match (self.method.has_leaders(), place) {
-                (true, 0) => self.total,
-                (true, _) => 0,
-                (false, place) => share(self.total, places, place),
-            };
-            let slices = Cut::of((0..places).map(count));
-            let slice = |place| slices.elements(&(place..place + 1));
-            (0..places).map(slice).collect()
+            let start = self.slice_starts();
+            (0..places)
+                .map(|place| start(place)..start(place + 1))
+                .collect()
         })
     }
 

@@ -46,6 +46,12 @@ const FEW_TINY: u32 = match FEW_CALLS {
 const OTHER_RATE: f64 = 1.2;
 
 impl State {
+    /// Are figures of the network missing, about which a call may do something?
+    #[inline]
+    pub fn is_uncalibrated(&self) -> bool {
+        self.uncalibrated.load(Relaxed)
+    }
+
     /// What the next call, which is one of this family, does about figures of the network that are missing. All ranks
     /// know so many bytes of it, if any, and whether it is Rondo's without these figures, and so do alike.
     ///
@@ -53,7 +59,7 @@ impl State {
     /// broadcasts a few numbers on each, does not have to pay for it.
     #[inline]
     pub fn figures(&self, family: Family, known: Option<u64>, is_rondos: bool) -> Figures {
-        if !self.uncalibrated.load(Relaxed) {
+        if !self.is_uncalibrated() {
             return Figures::There;
         }
         let is_below = |least| known.is_some_and(|bytes| bytes < least);

@@ -117,6 +117,7 @@ fn write(
         summed_ranks,
         until: until.map(str::to_owned),
         network: network(),
+        in_flight: stats::path(),
         gamma_ns_per_kb: gamma::measured(),
         collectives: stats::rows(sums),
         promises: stats::promises(),

@@ -17,12 +17,14 @@ use crate::collective::Collective;
 use crate::config::{Config, Gpu, StatsFormat};
 use crate::decide::{Facts, Why};
 use crate::host::{self, Abi, Code, Comm, Host, Mpi};
+use crate::learn;
 use crate::network::{Network, Placement};
 use crate::records::Concern;
 use crate::report;
 use crate::topology::Topology;
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Makes the state of a communicator. Collective.
@@ -69,9 +71,11 @@ impl State {
         static SERIALS: AtomicU64 = AtomicU64::new(0);
         let (rank, p) = (mpi.rank(comm)?, mpi.size(comm)?);
         let (asserted, duplicated) = (ASSERTED.get(mpi, comm)?, DUPLICATED.get(mpi, comm)?);
+        let learnt = learn::Table::default();
         Ok(Box::new(State {
             serial: SERIALS.fetch_add(1, Relaxed),
             comm,
+            was_freed_before: host::was_freed_before(comm),
             rank,
             facts: Facts {
                 p,
@@ -96,7 +100,8 @@ impl State {
             tag_mask: 0,
             rules: Box::default(),
             futile: AtomicBool::default(),
-            learnt: Mutex::default(),
+            passing: Arc::clone(learnt.passing()),
+            learnt: Mutex::new(learnt),
             gpu_may_come: false,
             gpu: AtomicBool::default(),
             asserted: asserted.copied().unwrap_or(false).into(),

@@ -2,10 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use super::State;
+use super::{State, Work};
 use crate::collective::Collective;
 use crate::config::{Config, Reproducible};
 use crate::decide::{Choice, Form, Method, Why};
+use crate::flow::Path;
 use crate::host::{Comm, Host, Mpi};
 use crate::learn::{Candidate, Contest};
 use crate::report;
@@ -166,6 +167,22 @@ impl State {
                 "{mpi_name}: {p} ranks{on_nodes}, about {bytes} bytes: {times}: {best} (measured)"
             ),
         );
+    }
+
+    /// Notes how much may be in flight, for the statistics; and writes it on rank 0 if it is another window, or round
+    /// trip, than the last line said.
+    pub fn tell_path(&self, host: &Host, work: &mut Work) {
+        let Some(path) = work.requests.flow.path() else {
+            return;
+        };
+        stats::note_path(self.facts.nodes, path);
+        let is_news = |told: &Path| path.is_other_than(told);
+        if self.config.trace && self.rank == 0 && work.told.as_ref().is_none_or(is_news) {
+            work.told = Some(path);
+            let (p, on_nodes) = (self.facts.p, self.on_nodes());
+            let line = format!("in flight among {p} ranks{on_nodes}: {}", path.text());
+            report::line(host.world_rank(), &line);
+        }
     }
 
     /// How many nodes there are, in words, if anybody asked.

@@ -32,20 +32,36 @@ impl<'a> AllBroadcast<'a> {
         facts.exchange(self.parts, self.node_parts, config)
     }
 
-    /// Microseconds by the model: of bruck and of circulant.
+    /// Microseconds by the model: of bruck and of circulant, in the user's blocks if their size is given.
     fn times_us(&self) -> (f64, f64) {
         let Context { facts, config, .. } = self.context;
         let (form, parts) = self.exchange();
         let radix = facts.radix(form, self.total(), config);
-        model_of(facts, form, config).all_broadcast_us(parts, facts.eager_bytes, radix)
+        let model = model_of(facts, form, config);
+        match config.block_bytes {
+            0 => model.all_broadcast_us(parts, facts.eager_bytes, radix),
+            size => {
+                let blocks = |bytes| model::blocks_of(bytes, size);
+                let [longest, all] = [parts.largest(), self.total()].map(blocks);
+                (
+                    model.whole_parts_in_us(parts, radix, longest),
+                    model.all_broadcast_in_us(parts, all),
+                )
+            }
+        }
     }
 
     /// The algorithm that the model finds fastest.
     fn fastest(&self) -> Algorithm {
-        let Context { facts, config, .. } = self.context;
-        let (form, parts) = self.exchange();
-        let radix = facts.radix(form, self.total(), config);
-        model_of(facts, form, config).all_broadcast(parts, facts.eager_bytes, radix)
+        let (_, parts) = self.exchange();
+        if parts.largest() == parts.total() / u64::from(parts.p()) {
+            return Algorithm::Bruck; // equal parts: no byte travels twice, in the fewest rounds
+        }
+        let (bruck_us, circulant_us) = self.times_us();
+        match bruck_us <= circulant_us {
+            true => Algorithm::Bruck,
+            false => Algorithm::Circulant,
+        }
     }
 }
 
@@ -122,27 +138,44 @@ impl Problem for AllBroadcast<'_> {
         let equal = parts.largest() <= parts.total() / u64::from(parts.p()) * 5 / 4;
         Some(match equal {
             true => {
-                let ring_us = model_of(facts, form, config).ring_us(parts.p(), parts.largest());
+                let model = model_of(facts, form, config);
+                let radix = facts.radix(form, self.total(), config);
+                // Both in whole parts: pieces of them make the ring's steps longer as well.
+                let (bruck_us, _) = model.all_broadcast_us(parts, facts.eager_bytes, radix);
+                let ring_us = model.ring_us(parts.p(), parts.largest());
                 (Algorithm::Ring, ring_us / bruck_us)
             }
             false => (Algorithm::Circulant, circulant_us / bruck_us),
         })
     }
 
+    /// In the blocks that it has, which need not be as many as the model finds best.
     fn predicted_us(&self) -> Option<f64> {
         let Context { facts, config, .. } = self.context;
+        let (form, parts) = self.exchange();
         // Messages inside nodes are not in these times.
-        let whole = self.exchange().0 == Form::Flat || config.shm;
-        let knows = facts.nodes > 1 && facts.is_known(config) && whole;
-        knows.then(|| {
-            let (bruck_us, circulant_us) = self.times_us();
-            match self.fastest().of_all_broadcast() {
-                AllBroadcastAlgorithm::Bruck
-                | AllBroadcastAlgorithm::Ring
-                | AllBroadcastAlgorithm::Doubling
-                | AllBroadcastAlgorithm::Neighbor
-                | AllBroadcastAlgorithm::Mesh => bruck_us,
-                AllBroadcastAlgorithm::Circulant | AllBroadcastAlgorithm::FullLane => circulant_us,
+        let whole = form == Form::Flat || config.shm;
+        if facts.nodes == 1 || !facts.is_known(config) || !whole {
+            return None;
+        }
+        let Choice::Rondo(Method {
+            algorithm, blocks, ..
+        }) = self.first()
+        else {
+            return None;
+        };
+        let model = model_of(facts, form, config);
+        Some(match algorithm.of_all_broadcast() {
+            AllBroadcastAlgorithm::Bruck
+            | AllBroadcastAlgorithm::Ring
+            | AllBroadcastAlgorithm::Doubling
+            | AllBroadcastAlgorithm::Neighbor
+            | AllBroadcastAlgorithm::Mesh => {
+                let radix = facts.radix(form, self.total(), config);
+                model.whole_parts_in_us(parts, radix, blocks)
+            }
+            AllBroadcastAlgorithm::Circulant | AllBroadcastAlgorithm::FullLane => {
+                model.all_broadcast_in_us(parts, blocks)
             }
         })
     }

@@ -233,9 +233,11 @@ impl<'a> Order<'a> {
     /// Counts no further than it has to, so it may say too few if they are many.
     pub(super) fn more(&self, at: &Cursor, bytes: u64) -> u64 {
         let messages_left = |of: u32| bytes.saturating_mul(of.saturating_sub(at.phase + 1).into());
-        match self.pattern {
+        match &self.pattern {
             Pattern::Circulant(rounds, _) => messages_left(rounds.phases()),
-            Pattern::Tree(family) => messages_left(family.phases(family.children(), self.blocks())),
+            &Pattern::Tree(family) => {
+                messages_left(family.phases(family.children(), self.blocks()))
+            }
             Pattern::Relay => messages_left(self.turns()),
             // One in every turn of all dimensions, and in the last one none.
             Pattern::Hypercube(cube) if at.phase == 0 => {
@@ -244,7 +246,7 @@ impl<'a> Order<'a> {
             }
             Pattern::Hypercube(_) => 0,
             Pattern::Moves(moves) if at.k >= moves.count(self.graph.p()) as usize => 0,
-            Pattern::Moves(moves) => self.more_of_step(moves, at),
+            &Pattern::Moves(moves) => self.more_of_step(moves, at),
             Pattern::Bruck(steps) if at.k >= steps.count() => 0,
             Pattern::Bruck(steps) => self.more_of_parts(at.part, steps.step(at.k).width, at.block),
             Pattern::Ring => self.more_of_parts(at.k as u32, self.graph.p() - 1, at.block),
@@ -270,8 +272,8 @@ impl<'a> Order<'a> {
     /// The other rank of messages that go `way` in position `k` of a phase.
     fn peer(&self, k: usize, direction: Direction) -> u32 {
         let p = self.graph.p();
-        let skip = match self.pattern {
-            Pattern::Tree(family) => {
+        let skip = match &self.pattern {
+            &Pattern::Tree(family) => {
                 return match direction {
                     Direction::Receive => family.parents()[k].peer,
                     Direction::Send => family.children()[k].peer,
@@ -281,12 +283,12 @@ impl<'a> Order<'a> {
                 let peer = self.relay_peer(k, direction);
                 return before(peer, p - self.parts[0].root, p);
             }
-            Pattern::Hypercube(cube) => {
+            &Pattern::Hypercube(cube) => {
                 let transfer = self.transfer(cube, k, direction);
                 let peer = transfer.map_or(0, |transfer| transfer.peer);
                 return before(peer, p - self.parts[0].root, p);
             }
-            Pattern::Moves(moves) => {
+            &Pattern::Moves(moves) => {
                 let step = self.step(moves, k, direction);
                 return step.map_or(self.rank, |step| step.peer);
             }
@@ -302,16 +304,17 @@ impl<'a> Order<'a> {
 
     /// The next piece that goes `way`. The cursor is left behind it, in its round.
     fn next(&self, at: &mut Cursor, direction: Direction) -> Option<Piece> {
-        match self.pattern {
+        // By reference: steps and entries are long, and this is done for every piece.
+        match &self.pattern {
             Pattern::Circulant(rounds, entries) => {
-                self.next_circulant(&rounds, &entries, at, direction)
+                self.next_circulant(rounds, entries, at, direction)
             }
             Pattern::Bruck(steps) => self.next_whole(at, direction, steps.count()),
             Pattern::Ring => self.next_whole(at, direction, self.graph.p() as usize - 1),
-            Pattern::Tree(family) => self.next_of_tree(family, at, direction),
+            &Pattern::Tree(family) => self.next_of_tree(family, at, direction),
             Pattern::Relay => self.next_of_relays(at, direction),
-            Pattern::Hypercube(cube) => self.next_of_cube(cube, at, direction),
-            Pattern::Moves(moves) => self.next_of_steps(moves, at, direction),
+            &Pattern::Hypercube(cube) => self.next_of_cube(cube, at, direction),
+            &Pattern::Moves(moves) => self.next_of_steps(moves, at, direction),
         }
     }
 
@@ -529,7 +532,7 @@ impl<'a> Order<'a> {
                 Direction::Receive => self.peer(at.k, direction),
                 Direction::Send => self.rank,
             };
-            let (first, width) = match self.pattern {
+            let (first, width) = match &self.pattern {
                 Pattern::Bruck(steps) => (0, steps.step(at.k).width),
                 Pattern::Ring => (at.k as u32, 1),
                 Pattern::Circulant(..)

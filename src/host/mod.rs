@@ -34,7 +34,7 @@ pub use library::rights;
 pub use library::symbols::function_of_type;
 pub use library::table::{Host, Mpi, host};
 pub use library::termination::before_termination;
-pub use object::attr::{Attribute, Datatype, is_being_freed};
+pub use object::attr::{Attribute, Datatype, changes, is_being_freed, was_freed_before};
 pub use object::code::{Code, no_trouble};
 pub use object::failure::Failure;
 pub use object::groups::Group;

@@ -141,6 +141,8 @@ pub struct Contest {
     /// Candidates whose last call was so slow that another one is to show whether it always is, a bit each. The first
     /// one finds cold caches, and connections that are still to be made.
     suspected: u8,
+    /// Has a race just shown how long the incumbent takes, so that it need not be timed again?
+    fresh: bool,
     margin: f32,
 }
 
@@ -175,10 +177,11 @@ impl Contest {
             },
             lost: [0; Candidate::COUNT],
             suspected: 0,
+            fresh: false,
             margin: prior.margin as f32,
         };
         contest.due[prior.default as usize] = u64::MAX;
-        contest.hold_others();
+        contest.weigh_others();
         contest.challenge();
         contest
     }
@@ -231,6 +234,7 @@ impl Contest {
         if needed.iter().any(|&time| time >= UNTIMED) {
             // Calls with an error are not timed: another comparison has to show something.
             self.due[self.challenger as usize] = self.calls + AGAIN_MIN;
+            self.fresh = false;
             self.challenge();
             return false;
         }
@@ -261,10 +265,12 @@ impl Contest {
                 self.forget_calls();
                 self.phase = Phase::Race {
                     challenger: true,
-                    left: row,
+                    // The call that it has just had is the first one of its row.
+                    left: row - 1,
                     of: row,
-                    // In a short program, who seems to be much slower has no more calls than it takes.
                     incumbent: match ratio * CLOSE < 1.0 && u32::from(row) == trials.calls {
+                        _ if self.fresh => 0,
+                        // In a short program, who seems to be much slower has no more calls than it takes.
                         true => 2,
                         false => row,
                     },
@@ -285,6 +291,10 @@ impl Contest {
             false => AGAIN,
         };
         let displaced = self.rank(ratio, again, trials);
+        if stage == Stage::Race {
+            self.fresh = true;
+            self.own.swap(0, usize::from(displaced));
+        }
         self.challenge_again(trials);
         first || displaced
     }
@@ -314,6 +324,9 @@ impl Contest {
         }
         self.due[self.incumbent as usize] = u64::MAX;
         self.due[loser as usize] = u64::MAX;
+        if displaced || loser == Candidate::First {
+            self.weigh_others();
+        }
         let lost = self.lost[loser as usize];
         if lost < LOST_MAX {
             // Who is slower by much has no row of calls next time.
@@ -343,9 +356,26 @@ impl Contest {
         for (candidate, wait) in OTHERS.into_iter().zip(self.waits) {
             let place = candidate as usize;
             if self.agreed[place] == u64::MAX && wait != u32::MAX {
-                self.due[place] = self.calls + u64::from(wait);
+                let due = u64::from(wait);
+                self.due[place] = self.due[place].min(due);
             }
         }
+    }
+
+    /// How many of the next calls are the host's in any case, so that nobody need ask until they are over.
+    pub fn foregone(&self) -> u32 {
+        match self.incumbent {
+            Candidate::Host => {
+                let calls = self.next.saturating_sub(self.calls + 1);
+                u32::try_from(calls).unwrap_or(u32::MAX)
+            }
+            Candidate::First | Candidate::Second | Candidate::Third => 0,
+        }
+    }
+
+    /// So many of them were made.
+    pub fn pass(&mut self, calls: u32) {
+        self.calls += u64::from(calls);
     }
 
     /// Counts a call, and says who has it.
@@ -379,6 +409,7 @@ impl Contest {
                 };
                 let phase = match (left, challenger) {
                     (1, false) => Phase::Verdict(Stage::Race),
+                    (1, true) if incumbent == 0 => Phase::Verdict(Stage::Race),
                     (1, true) => Phase::Race {
                         challenger: false,
                         left: incumbent,
@@ -404,8 +435,20 @@ impl Contest {
         Turn {
             candidate,
             timed,
-            ahead: (phase == Phase::Try(Stage::Glance)).then_some(self.challenger),
+            ahead: match phase {
+                Phase::Try(Stage::Glance) => Some(self.challenger),
+                Phase::Verdict(stage) if stage == Stage::Race || self.fresh => self.upcoming(),
+                Phase::Looks(_) | Phase::Try(_) | Phase::Race { .. } | Phase::Verdict(_) => None,
+            },
         }
+    }
+
+    /// Who is compared at once if this comparison is over now.
+    fn upcoming(&self) -> Option<Candidate> {
+        let others = Candidate::ALL.into_iter();
+        let others = others.filter(|other| !self.parties().contains(other));
+        let first = others.min_by_key(|&other| self.due[other as usize])?;
+        (self.due[first as usize] <= self.calls + 1).then_some(first)
     }
 
     /// The call of this turn took so long on this rank.
@@ -431,14 +474,19 @@ impl Contest {
         self.expected = NOTHING;
     }
 
-    /// Other calls are compared now.
+    /// Other calls are compared now, but for those of an incumbent that has just had a row.
     fn forget_calls(&mut self) {
-        (self.own, self.expected) = ([Sample::default(); 2], NOTHING);
+        self.own[1] = Sample::default();
+        if !self.fresh {
+            self.own[0] = Sample::default();
+        }
+        if !self.fresh || self.incumbent != Candidate::First {
+            self.expected = NOTHING;
+        }
     }
 
     /// The comparison is over: what is next?
     fn challenge_again(&mut self, trials: Trials) {
-        self.hold_others();
         if self.due.iter().all(|&due| due == u64::MAX) && trials.relearn > 0 {
             let best = self.agreed[self.incumbent as usize].max(1) as f64;
             self.lost = [0; Candidate::COUNT];
@@ -453,12 +501,22 @@ impl Contest {
         self.challenge();
     }
 
-    /// Where the host has the calls, Rondo's best way by the model is to win them before its others have their turns.
-    fn hold_others(&mut self) {
-        if self.incumbent == Candidate::Host {
-            for other in OTHERS {
-                self.due[other as usize] = u64::MAX;
-            }
+    /// Where the host has the calls, Rondo's best way by the model is to come near it before its others have their
+    /// turns: what is expected of these is how many times as long as that one they take.
+    fn weigh_others(&mut self) {
+        if self.incumbent != Candidate::Host {
+            return;
+        }
+        let [host, first] = [Candidate::Host, Candidate::First].map(|c| self.agreed[c as usize]);
+        let ratio = first as f64 / host.max(1) as f64;
+        let is_near = first != u64::MAX && ratio < CLEARLY;
+        for (other, wait) in OTHERS.into_iter().zip(self.waits) {
+            let is_new = self.agreed[other as usize] == u64::MAX && wait != u32::MAX;
+            let expected = ratio * (1.0 + SHARE * f64::from(wait));
+            self.due[other as usize] = match is_near && is_new {
+                true => due(expected),
+                false => u64::MAX,
+            };
         }
     }
 
@@ -469,9 +527,12 @@ impl Contest {
             .min_by_key(|&c| self.due[c as usize]);
         let challenger = first.expect("there are some");
         self.challenger = challenger;
+        let due = self.due[challenger as usize];
+        self.fresh &= due <= self.calls + 1;
         self.forget_calls();
-        (self.next, self.phase) = match self.due[challenger as usize] {
+        (self.next, self.phase) = match due {
             u64::MAX => (u64::MAX, Phase::Try(Stage::Glance)),
+            _ if self.fresh => (self.calls + 1, Phase::Try(Stage::Glance)),
             due => {
                 let next = due.saturating_sub(LOOKS.into()).max(self.calls + 1).max(2);
                 let looks = due.saturating_sub(next).clamp(1, LOOKS.into());

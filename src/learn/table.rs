@@ -2,8 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Candidate, Contest, Prior, SIZE_CLASSES, Saved, Spent};
+use super::{Candidate, Contest, Prior, SIZE_CLASSES, Saved, Spent, passing};
 use crate::collective::Collective;
+use std::sync::Arc;
 
 /// Size classes on a communicator about which something is learnt. Calls of others follow the built-in choice.
 const CONTESTS: usize = 45;
@@ -18,12 +19,17 @@ const NEARBY: u8 = 4;
 /// Who is so many times as fast for calls of a nearby size class has those of a new one from the start.
 const CLEAR: f64 = 1.2;
 
+/// Calls of a communicator that are passed on without a question.
+pub type Passing = passing::Passing<CONTESTS>;
+
 /// All that is learnt on one communicator.
 #[derive(Debug, Default)]
 pub struct Table {
     /// For each collective, up to the last one that has any, and size class, the place of its contest and one, or 0.
     places: Vec<[u8; SIZE_CLASSES]>,
     contests: Vec<Contest>,
+    /// What the contests have granted.
+    passing: Arc<Passing>,
     /// What the calls of each took on this rank, where that is asked for.
     spent: Vec<Spent>,
 }
@@ -33,7 +39,25 @@ impl Table {
     #[inline]
     pub fn contest(&mut self, collective: Collective, class: u8) -> Option<&mut Contest> {
         let place = self.place(collective, class)?;
-        self.contests.get_mut(place)
+        let contest = self.contests.get_mut(place)?;
+        contest.pass(self.passing.take_back(place));
+        Some(contest)
+    }
+
+    /// Calls that are passed on.
+    pub fn passing(&self) -> &Arc<Passing> {
+        &self.passing
+    }
+
+    /// The contest for calls of this size class, if there is one, grants those that are the host's in any case. Its
+    /// place, if there are any.
+    pub fn grant(&mut self, collective: Collective, class: u8) -> Option<usize> {
+        let place = self.place(collective, class)?;
+        let calls = self.contest(collective, class)?.foregone();
+        (calls > 0).then(|| {
+            self.passing.grant(place, calls);
+            place
+        })
     }
 
     /// Where the contest for these calls is, if there is one.
@@ -153,6 +177,10 @@ impl Table {
     /// The model is another one: forgets the contests for which `is_stale` says so of their collective and the number
     /// of their size class, and what the model expected of calls in the others.
     pub fn forget(&mut self, mut is_stale: impl FnMut(Collective, u8) -> bool) {
+        for (place, contest) in self.contests.iter_mut().enumerate() {
+            contest.pass(self.passing.take_back(place));
+        }
+        self.passing.forget();
         let old = std::mem::take(&mut self.contests);
         let spent = std::mem::take(&mut self.spent);
         for (&collective, classes) in Collective::ALL.iter().zip(&mut self.places) {
@@ -171,7 +199,7 @@ impl Table {
         }
     }
 
-    /// Bytes on the heap.
+    /// Bytes on the heap, without calls that are passed on.
     pub fn bytes(&self) -> usize {
         self.places.capacity() * SIZE_CLASSES
             + self.contests.capacity() * size_of::<Contest>()

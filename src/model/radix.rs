@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 use super::{Model, OUT_OF_STEP, RADIX_MAX, Reach};
+use crate::remembered::{self, Remembered};
 use crate::schedule::Steps;
-use std::cell::RefCell;
 
 /// What is asked for: a radix that fits...
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,32 +20,17 @@ enum Rounds {
 /// All that an answer depends on: the rounds, the bits of the model's figures, ranks and bytes.
 type Question = (Rounds, [u64; 3], u32, u64);
 
-/// Answers that a thread remembers. Programs repeat few calls again and again, and a call may ask several times, so
-/// that finding the answer anew took microseconds of each short one.
-const REMEMBERED: usize = 8;
-
-/// The last answers, and the place of the next one.
-type Answers = ([Option<(Question, u32)>; REMEMBERED], usize);
-
 thread_local! {
-    static ANSWERS: RefCell<Answers> = const { RefCell::new(([None; REMEMBERED], 0)) };
+    /// A call may ask several times, and finding the answer anew took microseconds of each short one.
+    static ANSWERS: Remembered<Question, u32> = const { Remembered::nothing() };
 }
 
 /// The answer to a question, by `find` unless it is remembered.
-fn remembered(question: Question, find: impl FnOnce() -> u32) -> u32 {
-    let known = |(answers, _): &Answers| {
-        let mut known = answers.iter().flatten();
-        known.find(|(other, _)| *other == question).copied()
-    };
-    if let Some((_, radix)) = ANSWERS.with_borrow(known) {
-        return radix;
-    }
-    let radix = find();
-    ANSWERS.with_borrow_mut(|(answers, next)| {
-        answers[*next] = Some((question, radix));
-        *next = (*next + 1) % REMEMBERED;
-    });
-    radix
+fn remembered(question: Question, find: impl Fn() -> u32) -> u32 {
+    let (rounds, figures, ranks, bytes) = question;
+    let network = figures.iter().fold(0, |mixed, bits| mixed ^ bits);
+    let mixed = bytes ^ network ^ u64::from(ranks) << 40 ^ (rounds as u64) << 60;
+    remembered::answer(&ANSWERS, mixed, question, find)
 }
 
 impl Model {

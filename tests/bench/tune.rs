@@ -151,13 +151,17 @@ fn tried(
 }
 
 /// Scans of 64 bytes by two trees take 20 messages one after the other among 6 ranks; doubling takes 2, and those in a
-/// grid 3. (Up and down one tree takes 8, which is near the limit, as the network is measured.) What the model does not
-/// predict is tried.
+/// grid 3. (Up and down one tree takes 8, which is near the limit.) What the model does not predict is tried. The
+/// figures are set, because those that a busy machine measures may say that bytes take long.
 #[test]
 fn what_the_model_finds_three_times_as_slow_as_the_best_is_not_tried() {
     for mpi in MPIS {
         let of_env = |env: &[(&str, &str)]| tried(mpi, 6, env, "-m 64 scan", "scan");
-        let tried = of_env(&[]);
+        let tried = of_env(&[
+            ("RONDO_NODE_ALPHA_US", "1"),
+            ("RONDO_GAP_US", "0.3"),
+            ("RONDO_NODE_BETA_NS_PER_KB", "100"),
+        ]);
         let near = ["doubling", "hypercube", "mesh", "pipelined"].map(String::from);
         assert!(tried.is_superset(&BTreeSet::from(near)), "{mpi}: {tried:?}");
         assert!(!tried.contains("two-tree"), "{mpi}: {tried:?}");

@@ -154,13 +154,19 @@ fn the_second_candidate_is_another_way() {
     let [first, second] = [Candidate::First, Candidate::Second]
         .map(|candidate| form_and_blocks(broadcast(NODES, bytes, &default).candidate(candidate)));
     assert_eq!(first.1.div_ceil(4), second.1);
-    // A third one has more blocks, as long as they are not too short.
+    // A third one is what the model finds second, among so few nodes.
     let third = broadcast(NODES, bytes, &default).candidate(Candidate::Third);
     assert_eq!(
-        (prior.expected[3].is_some(), form_and_blocks(third).1),
-        (true, 4 * first.1)
+        (prior.expected[3].is_some(), chosen(third)),
+        (true, Algorithm::Relay)
     );
-    assert!(of_bcast(NODES, 40_000, &default).unwrap().expected[3].is_none());
+    // Among more it has more blocks, as long as they are not too short.
+    let [first, third] = [Candidate::First, Candidate::Third].map(|candidate| {
+        form_and_blocks(broadcast(apart(100), bytes, &default).candidate(candidate))
+    });
+    let prior = of_bcast(apart(100), bytes, &default).unwrap();
+    assert_eq!((prior.expected[3].is_some(), third.1), (true, 4 * first.1));
+    assert!(of_bcast(apart(100), 40_000, &default).unwrap().expected[3].is_none());
     // The number of blocks is the user's.
     let given = config(|c| c.block_bytes = 5000);
     assert_eq!(

@@ -641,6 +641,28 @@ fn one_long_part_goes_by_the_circulant_graph() {
     }
 }
 
+/// Blocks of a size that the user says take the time that they take: a single one is no pipeline.
+#[test]
+fn bruck_or_circulant_is_by_the_blocks_that_the_user_says() {
+    let facts = Facts {
+        eager_bytes: 1 << 20,
+        ..NODES
+    };
+    let parts = parts(&[1 << 20, 1 << 20, 0, 0, 0, 0, 0, 0]);
+    for (block_bytes, algorithm) in [
+        (0, Algorithm::Circulant),
+        (128 << 10, Algorithm::Circulant),
+        (2 << 20, Algorithm::Bruck),
+    ] {
+        let mut config = network(10.0, 80.0, 1.0, every_size());
+        (config.block_bytes, config.radix) = (block_bytes, 2);
+        let call = all_broadcast(facts, &parts, &parts, &config);
+        assert_eq!(chosen(call.choose()), algorithm, "blocks of {block_bytes}");
+        let second = call.second();
+        assert!(second.is_some_and(|(_, ratio)| ratio >= 1.0), "{second:?}");
+    }
+}
+
 /// Where a message costs little, what its many pieces cost makes fewer blocks better.
 #[test]
 fn the_number_of_blocks_of_an_allgather_is_the_best_one_of_the_model() {

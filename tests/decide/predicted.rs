@@ -173,3 +173,49 @@ fn a_broadcast_is_predicted_in_its_blocks() {
     let asked = us(1 << 20, 1 << 10);
     assert!(asked > 3.0 * 1024.0, "{asked}");
 }
+
+/// The same for an allgather: of equal parts, which stay whole, each in so many blocks; and of one part alone.
+#[test]
+fn an_allgather_is_predicted_in_its_blocks() {
+    const BYTES: u64 = 1 << 20;
+    let network = Network {
+        alpha_us: Some(10.0),
+        gap_us: Some(1.0),
+        beta_ns_per_kb: Some(80.0),
+        ..UNKNOWN
+    };
+    let equal = parts(&[BYTES / 8; 8]);
+    let alone = parts(&[BYTES, 0, 0, 0, 0, 0, 0, 0]);
+    // The longest part, and how often it or more of the same is sent.
+    for (parts, longest, rounds, algorithm) in [
+        (&equal, BYTES / 8, 3, Algorithm::Bruck),
+        (&alone, BYTES, 1, Algorithm::Circulant),
+    ] {
+        let us = |block_bytes| {
+            let facts = Facts {
+                network,
+                eager_bytes: BYTES,
+                ..apart(8)
+            };
+            let config = config(|c| {
+                c.block_bytes = block_bytes;
+                c.radix = 2;
+            });
+            let call = all_broadcast(facts, parts, parts, &config);
+            assert_eq!(chosen(call.choose()), algorithm);
+            call.predicted_us().expect("the network is known")
+        };
+        // All bytes take 82 us, and a message 3 us at the least.
+        let best = us(0);
+        assert!((82.0..400.0).contains(&best), "{algorithm:?}: {best}");
+        for block in [1 << 10, 256] {
+            let messages = (rounds * longest / block) as f64;
+            let asked = us(block);
+            let expected = 3.0 * messages..3.0 * messages + 2.0 * best;
+            assert!(
+                expected.contains(&asked),
+                "{algorithm:?}, blocks of {block}: {asked}, not in {expected:?}"
+            );
+        }
+    }
+}

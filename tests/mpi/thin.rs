@@ -17,6 +17,8 @@ pub enum Thin {
     Rows,
     /// Each row comes on one of the MPIs, as do each of its modes and numbers of ranks.
     Spread,
+    /// Each row comes once, under Rondo if any of its modes is.
+    Once,
 }
 
 /// A case of a row.
@@ -33,6 +35,7 @@ pub struct Place {
 /// What a case has that is to come.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Has {
+    Row,
     Run(usize),
     Mode(usize),
     /// The MPI, under Rondo.
@@ -50,6 +53,7 @@ impl Thin {
             "1" => Some(Thin::Modes),
             "2" => Some(Thin::Rows),
             "3" => Some(Thin::Spread),
+            "4" => Some(Thin::Once),
             _ => None,
         }
     }
@@ -69,6 +73,10 @@ impl Thin {
         if self != Thin::Full {
             let mut order = Order::of(test);
             cases.sort_by_cached_key(|_| order.next());
+            if self == Thin::Once {
+                // Of equals the last one is taken.
+                cases.sort_by_key(|case| Some(case.mode) != bare);
+            }
             cases = self.choose(cases, bare, shown);
         }
         let models = cases.iter().filter_map(|case| {
@@ -123,6 +131,7 @@ impl Thin {
             Thin::Modes => vec![Has::Run(run), Has::ModeOnHost(mode, host), Has::Host(host)],
             Thin::Rows if Some(mode) == bare => vec![Has::Run(run), Has::Mode(mode)],
             Thin::Spread => vec![Has::Run(run), Has::Mode(mode)],
+            Thin::Once => vec![Has::Row],
             Thin::Rows => vec![Has::Run(run), Has::Mode(mode), Has::Host(host)],
         }
     }

@@ -87,11 +87,9 @@ impl ScriptWire for Wire<'_> {
         // The oldest receive from a rank gets its oldest message.
         for i in 0..receives.len() {
             let (number, from) = receives[i];
-            if receives[..i].iter().any(|&(_, other)| other == from) {
-                continue;
-            }
             if let Some(pair) = flying.get_mut(&(from, rank))
                 && pair.front().is_some_and(|&arrives| arrives <= *now)
+                && !receives[..i].iter().any(|&(_, other)| other == from)
             {
                 pair.pop_front();
                 receives.remove(i);
@@ -202,4 +200,27 @@ fn long_messages_fill_a_wire_that_holds_many() {
     // On a near one there are no more than there were.
     flow.expect(2.0, rate);
     assert!(flow.messages(64) <= 64, "{}", flow.messages(64));
+}
+
+/// The same for an exchange in which each rank sends every other one a block of its own.
+#[test]
+fn blocks_for_all_ranks_fill_a_wire_that_holds_many() {
+    const BYTES: u64 = 16 << 10;
+    const RANKS: u32 = 160;
+    let mut flow = Flow::default();
+    flow.reserve(64, RANKS - 1).unwrap();
+    // 1 GiB/s over 4 ms.
+    let rate = f64::from(1 << 30) / 1e6;
+    flow.expect(4000.0, rate);
+    let latency = (4000.0 * rate / BYTES as f64) as u64;
+    let scripts = scripts(RANKS, |script, rank| {
+        script.begin(1, repeat_n(1, 2 * RANKS as usize));
+        pairs(script, &Group::all(RANKS, rank), None);
+    });
+    let took = |messages| ticks_with(&scripts, (latency, true), messages);
+    // What comes last is answered.
+    let least = u64::from(RANKS - 1) + 2 * latency;
+    let (filled, few) = (took(flow.messages(BYTES) as u32), took(64));
+    assert!(10 * filled <= 11 * least, "{filled} of {least} ticks");
+    assert!(few > 2 * filled, "{few} ticks, and {filled}");
 }

@@ -1003,6 +1003,23 @@ impl Shape {
         SHAPES.into_iter().flat_map(both)
     }
 
+    /// Of every number of ranks that has divisors, the nodes that are nearest to as many as the ranks on each, either
+    /// more of them or fewer. Nodes with as many ranks each are what lanes need.
+    fn of_every_p() -> impl Iterator<Item = Shape> {
+        let all = (4..=64).chain([65, 129, 161]);
+        let divided = all.filter_map(|p: u32| {
+            let few = (2..=p.isqrt()).rev().find(|&few| p.is_multiple_of(few))?;
+            Some((few, p / few))
+        });
+        divided.flat_map(|(few, many)| {
+            [(few, many, true), (many, few, false)].map(|(nodes, places, by_node)| Shape {
+                nodes,
+                places,
+                by_node,
+            })
+        })
+    }
+
     fn p(&self) -> u32 {
         self.nodes * self.places
     }
@@ -1036,7 +1053,7 @@ impl Shape {
 
 #[test]
 fn an_allreduce_over_lanes_reduces_every_operand_once_and_in_the_same_order_for_all() {
-    for shape in Shape::all() {
+    for shape in Shape::all().chain(Shape::of_every_p()) {
         let p = shape.p();
         for (parts, variant) in even_cases(p).chain(uneven_cases(p)) {
             let radix = |p: u32| variant.radix.min(p);
@@ -1059,7 +1076,7 @@ fn an_allreduce_over_lanes_reduces_every_operand_once_and_in_the_same_order_for_
 /// So a choice by the length of the vector does not change the bits.
 #[test]
 fn leaders_that_gather_reduce_in_the_same_order_as_lanes() {
-    for shape in Shape::all() {
+    for shape in Shape::all().chain(Shape::of_every_p()) {
         let p = shape.p();
         for (count, variant) in gather_cases(p) {
             let slices = even(count, shape.places).into_iter();
@@ -1097,7 +1114,7 @@ fn leaders_that_gather_reduce_in_the_same_order_as_lanes() {
 
 #[test]
 fn lanes_leave_every_rank_its_part() {
-    for shape in Shape::all() {
+    for shape in Shape::all().chain(Shape::of_every_p()) {
         let p = shape.p();
         for (parts, variant) in even_cases(p).chain(uneven_cases(p)) {
             let segments = variant.segments;
@@ -1123,7 +1140,7 @@ fn lanes_leave_every_rank_its_part() {
 /// What a node sends to others is, on every lane, a block for each of them.
 #[test]
 fn lanes_send_to_other_nodes_what_is_reduced_inside_their_own() {
-    for shape in Shape::all() {
+    for shape in Shape::all().chain(Shape::of_every_p()) {
         let p = shape.p();
         let mut variant = variants(p, 1, 5).swap_remove(0);
         variant.radix = 2;

@@ -77,6 +77,9 @@ impl RingRows {
         }
         for slice in 0..slices {
             for (writer, part) in (0..).zip(parts.clone()) {
+                if part.len == 0 {
+                    continue;
+                }
                 let span = Blocks::new(part.len, slices).span(slice);
                 if span.len > 0 {
                     let offset = part.offset + span.offset;

@@ -79,6 +79,16 @@ impl Allgather {
         self.recvtype.as_datatype(mpi)
     }
 
+    /// Bytes that each rank contributes, where all have as many; `None` if they need not, or the count or the datatype
+    /// is invalid.
+    pub fn block(&self, mpi: &Mpi) -> Option<u64> {
+        let Counts::Regular(count) = self.counts else {
+            return None;
+        };
+        let size = mpi.type_size(self.recvtype(mpi)?).ok()?;
+        count.get()?.checked_mul(size)
+    }
+
     /// States what each of `p` ranks contributes, in bytes; `None` if a count or the datatype is
     /// invalid.
     pub fn parts(&self, mpi: &Mpi, p: u32, parts: &mut Parts) -> Option<()> {
@@ -295,8 +305,9 @@ impl Allgather {
 }
 
 impl Call for Allgather {
-    fn comm(&self, mpi: &Mpi) -> Option<Comm> {
-        self.comm.as_comm(mpi)
+    #[inline]
+    fn raw_comm(&self) -> RawHandle {
+        self.comm
     }
 
     fn pass(&self, host: &Host) -> c_int {
@@ -330,5 +341,22 @@ impl Call for Allgather {
                 _ => MPI_ERR_COUNT as c_int,
             }
         }
+    }
+
+    #[inline]
+    fn given_root(&self) -> c_int {
+        0
+    }
+
+    #[inline]
+    fn words(&self) -> Option<[u64; 3]> {
+        match self.counts {
+            Counts::Regular(count) => Some([count.bits(), self.recvtype.bits(), 0]),
+            Counts::Int(..) | Counts::Large(..) => None,
+        }
+    }
+
+    fn is_of_predefined(&self, mpi: &Mpi) -> bool {
+        self.recvtype.is_predefined_type(mpi)
     }
 }

@@ -230,8 +230,9 @@ fn side_of_each(given: &Given) -> Side {
 }
 
 impl Call for Alltoall {
-    fn comm(&self, mpi: &Mpi) -> Option<Comm> {
-        self.comm.as_comm(mpi)
+    #[inline]
+    fn raw_comm(&self) -> RawHandle {
+        self.comm
     }
 
     fn pass(&self, host: &Host) -> c_int {
@@ -286,6 +287,28 @@ impl Call for Alltoall {
                     _,
                 ) => none,
             }
+        }
+    }
+
+    #[inline]
+    fn given_root(&self) -> c_int {
+        0
+    }
+
+    #[inline]
+    fn words(&self) -> Option<[u64; 3]> {
+        match (&self.receive.counts, &self.receive.types) {
+            (Counts::Regular(count), Types::One(datatype)) => {
+                Some([count.bits(), datatype.bits(), 0])
+            }
+            (Counts::Int(..) | Counts::Large(..), _) | (_, Types::Each(_)) => None,
+        }
+    }
+
+    fn is_of_predefined(&self, mpi: &Mpi) -> bool {
+        match self.receive.types {
+            Types::One(datatype) => datatype.is_predefined_type(mpi),
+            Types::Each(_) => false,
         }
     }
 }

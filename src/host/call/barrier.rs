@@ -2,7 +2,6 @@
 
 use super::Call;
 use crate::host::library::abi::RawHandle;
-use crate::host::library::handle::Comm;
 use crate::host::library::table::{Host, Mpi};
 use std::ffi::c_int;
 
@@ -22,12 +21,27 @@ impl Barrier {
 }
 
 impl Call for Barrier {
-    fn comm(&self, mpi: &Mpi) -> Option<Comm> {
-        self.comm.as_comm(mpi)
+    #[inline]
+    fn raw_comm(&self) -> RawHandle {
+        self.comm
     }
 
     fn pass(&self, host: &Host) -> c_int {
         // SAFETY: the communicator is the caller's, valid by the contract of `new`.
         unsafe { (host.own.barrier)(self.comm) }
+    }
+
+    #[inline]
+    fn given_root(&self) -> c_int {
+        0
+    }
+
+    #[inline]
+    fn words(&self) -> Option<[u64; 3]> {
+        Some([0; 3])
+    }
+
+    fn is_of_predefined(&self, _mpi: &Mpi) -> bool {
+        true
     }
 }

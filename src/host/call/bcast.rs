@@ -7,7 +7,6 @@ use crate::host::data::elements::Elements;
 use crate::host::data::layout::Layout;
 use crate::host::data::memory::is_foreign;
 use crate::host::library::abi::{IN_PLACE, RawHandle};
-use crate::host::library::handle::Comm;
 use crate::host::library::table::{Host, Mpi};
 use crate::host::object::attr::Datatype;
 use crate::host::object::code::Code;
@@ -104,8 +103,9 @@ fn packed(
 }
 
 impl Call for Bcast {
-    fn comm(&self, mpi: &Mpi) -> Option<Comm> {
-        self.comm.as_comm(mpi)
+    #[inline]
+    fn raw_comm(&self) -> RawHandle {
+        self.comm
     }
 
     fn pass(&self, host: &Host) -> c_int {
@@ -124,5 +124,19 @@ impl Call for Bcast {
                 Count::Large(count) => (host.own.bcast_large)(buffer, count, datatype, root, comm),
             }
         }
+    }
+
+    #[inline]
+    fn given_root(&self) -> c_int {
+        self.root
+    }
+
+    #[inline]
+    fn words(&self) -> Option<[u64; 3]> {
+        Some([self.count.bits(), self.datatype.bits(), 0])
+    }
+
+    fn is_of_predefined(&self, mpi: &Mpi) -> bool {
+        self.datatype.is_predefined_type(mpi)
     }
 }

@@ -20,15 +20,30 @@ use crate::host::library::handle::Comm;
 use crate::host::library::table::{Host, Mpi};
 use crate::host::object::attr::Datatype;
 use crate::records::Trouble;
+use crate::remembered::{self, Remembered};
 use std::ffi::c_int;
 
 /// What all intercepted calls have in common.
 pub trait Call {
+    /// The handle of the communicator.
+    fn raw_comm(&self) -> RawHandle;
+
     /// The communicator, unless it cannot be one.
-    fn comm(&self, mpi: &Mpi) -> Option<Comm>;
+    fn comm(&self, mpi: &Mpi) -> Option<Comm> {
+        self.raw_comm().as_comm(mpi)
+    }
 
     /// Hands the call to the host, untouched, and gives back what the host returned.
     fn pass(&self, host: &Host) -> c_int;
+
+    /// The root, valid or not, or a rank, if there is none.
+    fn given_root(&self) -> c_int;
+
+    /// The arguments by which it is decided who has a valid call: counts, types and operators. `None` if they are more.
+    fn words(&self) -> Option<[u64; 3]>;
+
+    /// Do these arguments mean the same in each call, because their handles are never freed?
+    fn is_of_predefined(&self, mpi: &Mpi) -> bool;
 }
 
 impl RawHandle {
@@ -42,6 +57,18 @@ impl RawHandle {
     fn as_datatype(self, mpi: &Mpi) -> Option<Datatype> {
         let datatype = self.datatype();
         mpi.h.is_datatype(datatype).then_some(Datatype(datatype))
+    }
+
+    /// Is it a predefined datatype, whose handle is never freed?
+    fn is_predefined_type(self, mpi: &Mpi) -> bool {
+        thread_local! {
+            /// Predefined types are there from the beginning to the end: no handle of another one becomes theirs.
+            static ANSWERS: Remembered<u64, bool> = const { Remembered::nothing() };
+        }
+        remembered::answer(&ANSWERS, self.bits(), self.bits(), || {
+            let datatype = self.as_datatype(mpi);
+            datatype.and_then(|datatype| mpi.is_predefined(datatype)) == Some(true)
+        })
     }
 }
 

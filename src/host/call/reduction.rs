@@ -76,6 +76,8 @@ pub struct Reduction {
     operator: Cell<Option<Operator>>,
     /// The parts of ranks, once these were looked at.
     parts: Cell<Option<Parts>>,
+    /// The sum of all counts, once somebody has asked for it.
+    sum: Cell<Option<u64>>,
 }
 
 /// What parts of ranks are like, in elements.
@@ -119,6 +121,7 @@ impl Reduction {
             comm,
             operator: Cell::new(None),
             parts: Cell::new(None),
+            sum: Cell::new(None),
         }
     }
 
@@ -168,7 +171,13 @@ impl Reduction {
     pub fn total(&self, p: u32) -> Option<u64> {
         match self.which {
             ReductionOp::ReduceScatter => {
-                (0..p).try_fold(0u64, |sum, rank| sum.checked_add(self.count(rank)?))
+                let add = |sum: u64, rank| sum.checked_add(self.count(rank)?);
+                let sum = match self.sum.get() {
+                    Some(sum) => sum,
+                    None => (0..p).try_fold(0, add)?,
+                };
+                self.sum.set(Some(sum));
+                Some(sum)
             }
             ReductionOp::ReduceScatterBlock => self.count(0)?.checked_mul(p.into()),
             ReductionOp::Allreduce
@@ -289,8 +298,9 @@ impl Reduction {
 }
 
 impl Call for Reduction {
-    fn comm(&self, mpi: &Mpi) -> Option<Comm> {
-        self.comm.as_comm(mpi)
+    #[inline]
+    fn raw_comm(&self) -> RawHandle {
+        self.comm
     }
 
     fn pass(&self, host: &Host) -> c_int {
@@ -350,5 +360,22 @@ impl Call for Reduction {
                 (_, Amount::One(_) | Amount::Int(_) | Amount::Large(_)) => none,
             }
         }
+    }
+
+    #[inline]
+    fn given_root(&self) -> c_int {
+        self.root
+    }
+
+    #[inline]
+    fn words(&self) -> Option<[u64; 3]> {
+        match self.amount {
+            Amount::One(count) => Some([count.bits(), self.datatype.bits(), self.op.bits()]),
+            Amount::Int(_) | Amount::Large(_) => None,
+        }
+    }
+
+    fn is_of_predefined(&self, mpi: &Mpi) -> bool {
+        mpi.is_predefined_operator(self.op) && self.datatype.is_predefined_type(mpi)
     }
 }

@@ -194,8 +194,9 @@ impl Rooted {
 }
 
 impl Call for Rooted {
-    fn comm(&self, mpi: &Mpi) -> Option<Comm> {
-        self.comm.as_comm(mpi)
+    #[inline]
+    fn raw_comm(&self) -> RawHandle {
+        self.comm
     }
 
     fn pass(&self, host: &Host) -> c_int {
@@ -203,6 +204,21 @@ impl Call for Rooted {
             RootedOp::Gather => self.pass_gather(&host.own),
             RootedOp::Scatter => self.pass_scatter(&host.own),
         }
+    }
+
+    #[inline]
+    fn given_root(&self) -> c_int {
+        self.root
+    }
+
+    #[inline]
+    fn words(&self) -> Option<[u64; 3]> {
+        // Some are significant at the root alone.
+        None
+    }
+
+    fn is_of_predefined(&self, _mpi: &Mpi) -> bool {
+        false
     }
 }
 

@@ -27,6 +27,14 @@ impl From<i64> for Count {
 }
 
 impl Count {
+    /// As a word.
+    pub fn bits(self) -> u64 {
+        match self {
+            Count::Int(count) => count as u64,
+            Count::Large(count) => count as u64,
+        }
+    }
+
     /// The count, unless it is negative.
     pub fn get(self) -> Option<u64> {
         match self {

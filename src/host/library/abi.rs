@@ -26,6 +26,14 @@ impl RawHandle {
     pub fn same(self, other: RawHandle) -> bool {
         self.0 == other.0
     }
+
+    /// As a number. Handles that are an `int` leave the rest of a register as it was.
+    pub fn bits(self) -> u64 {
+        match cfg!(abi = "mpich") {
+            true => self.0.addr() as u32 as u64,
+            false => self.0.addr() as u64,
+        }
+    }
 }
 
 /// The predefined handles that Rondo uses, in the ABI of this build.

@@ -4,17 +4,22 @@
 //! needs no map from handles, which hosts reuse at once after a free.
 
 use super::code::{Code, check};
-use crate::host::library::abi::MPI_SUCCESS;
+use crate::host::library::abi::{MPI_SUCCESS, RawHandle};
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
 use once_cell::sync::OnceCell;
+use parking_lot::Mutex;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::mem::{self, ManuallyDrop};
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 /// An object that may have attributes.
 pub trait HasAttributes: Copy {
@@ -210,8 +215,38 @@ impl<T: Send + Sync + 'static> Attribute<Comm, T> {
         }
         let code = free();
         freeing.done = code == MPI_SUCCESS as c_int;
+        // MPICH keeps a communicator whose messages are under way until these are through.
+        if freeing.done && !ends && cfg!(not(abi = "openmpi")) {
+            note_freed(comm);
+        }
         code
     }
+}
+
+/// So many times were values of Rondo's hung on communicators, or taken off, if only because they were freed.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
+
+/// A number that is another one after a communicator was freed that carried a value of Rondo's, before the host gives
+/// its handle to another one: the delete callback comes first.
+#[inline]
+pub fn changes() -> u64 {
+    CHANGES.load(Acquire)
+}
+
+/// Handles of communicators that are gone, of which Rondo may not have seen the end: the program freed them when their
+/// messages were under way, or by a call that did not come here. Delete callbacks of the program may call collectives
+/// then. What these hang on the communicator is lost without a callback, and others get its handle.
+static FREED_BEFORE: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+
+#[cold]
+fn note_freed(comm: Comm) {
+    FREED_BEFORE.lock().insert(comm.number());
+}
+
+/// May it be another one, or none any more, without a change of [`changes`]? The host always knows.
+#[cold]
+pub fn was_freed_before(comm: Comm) -> bool {
+    FREED_BEFORE.lock().contains(&comm.number())
 }
 
 /// Is this thread freeing the communicator?
@@ -238,7 +273,7 @@ impl HasAttributes for Comm {
         check(unsafe {
             (mpi.f.comm_create_keyval)(
                 not_copied::<sys::MPI_Comm>,
-                drop_value::<sys::MPI_Comm, T>,
+                drop_from_comm::<T>,
                 &mut key,
                 ptr::null_mut(),
             )
@@ -256,14 +291,21 @@ impl HasAttributes for Comm {
     }
 
     fn set_attr(self, mpi: &Mpi, key: c_int, value: *mut c_void) -> Result<(), Code> {
+        CHANGES.fetch_add(1, Release);
         // SAFETY: handle and key are as in `get_attr`. The host only stores the pointer.
         check(unsafe { (mpi.f.comm_set_attr)(self.0, key, value) })
     }
 }
 
 impl Comm {
+    /// Its handle as a number.
+    fn number(self) -> u64 {
+        RawHandle::of(self.0).bits()
+    }
+
     /// Takes the value under `key` off, which is given back.
     fn delete_attr(self, mpi: &Mpi, key: c_int) -> Result<(), Code> {
+        CHANGES.fetch_add(1, Release);
         // SAFETY: the caller frees the communicator by this handle, and has not yet. The key is Rondo's and stays.
         check(unsafe { (mpi.f.comm_delete_attr)(self.0, key) })
     }
@@ -333,6 +375,21 @@ unsafe extern "C" fn drop_value<H, T>(
         unsafe { drop_box::<T>(value) };
     }
     MPI_SUCCESS as c_int
+}
+
+/// The same of a communicator.
+unsafe extern "C" fn drop_from_comm<T>(
+    comm: sys::MPI_Comm,
+    key: c_int,
+    value: *mut c_void,
+    extra: *mut c_void,
+) -> c_int {
+    CHANGES.fetch_add(1, Release);
+    if !is_being_freed(Comm(comm)) {
+        note_freed(Comm(comm));
+    }
+    // SAFETY: the arguments are the host's.
+    unsafe { drop_value::<sys::MPI_Comm, T>(comm, key, value, extra) }
 }
 
 /// Drops a value.

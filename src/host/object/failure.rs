@@ -39,10 +39,10 @@ impl Failure {
         match self {
             Failure::Host(code, what) => format!("{what}: {}", mpi.error_string(code.get())),
             Failure::Misfit(Misfit::Stranger(from)) => format!(
-                "what rank {from} sent does not fit: the ranks differ in counts, datatype or root"
+                "what rank {from} sent does not fit: the ranks differ in counts, datatype, operator or root"
             ),
             Failure::Misfit(Misfit::Unexpected(to)) => format!(
-                "rank {to} does not expect what it is to get: the ranks differ in counts, datatype or root"
+                "rank {to} does not expect what it is to get: the ranks differ in counts, datatype, operator or root"
             ),
             Failure::Contribution { sends, expected } => format!(
                 "it sends {sends} bytes, but by its receive counts it contributes {expected}; {PROGRAM}"

@@ -21,6 +21,8 @@ pub struct Operator {
     pub built_in: bool,
     /// Does an operand that counts twice change nothing?
     pub idempotent: bool,
+    /// Which of the predefined ones it is, from 1 on; 0 if it is the program's own.
+    pub which: u8,
 }
 
 /// Predefined operators and datatypes, and whether they fit together. Neither is ever freed.
@@ -65,6 +67,7 @@ impl Mpi {
                 exact: false,
                 built_in: false,
                 idempotent: false,
+                which: 0,
             });
         };
         if !self.is_predefined(datatype)? || !self.fits(op, raw_type, datatype)? {
@@ -84,7 +87,13 @@ impl Mpi {
             exact: place >= Handles::BITS || (is_integer()? && !saturates()?),
             built_in: true,
             idempotent: Handles::IDEMPOTENT.contains(&place),
+            which: 1 + place as u8,
         })
+    }
+
+    /// Is this the handle of a predefined operator for reductions? It is never freed.
+    pub(in crate::host) fn is_predefined_operator(&self, handle: RawHandle) -> bool {
+        self.h.ops.contains(&handle.op())
     }
 
     /// Does the host reduce elements of this predefined type by this predefined operator? Where the standard does not

@@ -129,6 +129,14 @@ const LONG: [usize; 4] = [32 << 10, 128 << 10, LONGEST, LONGEST];
 const LONG_INSIDE: [usize; 2] = [128 << 10, LONGEST];
 const LONGEST: usize = 512 << 10;
 
+/// Messages of a rank that asks, at the most: the first one, those that are answered, the row with what is behind it,
+/// two for each long one, and the last; and inside a node.
+const MESSAGES: usize = 1 + TRIPS + ROW + ENDS + 2 * LONG.len() + 1;
+const MESSAGES_INSIDE: usize = 1 + TRIPS + 2 * LONG_INSIDE.len() + 1;
+
+/// A rank may ask between nodes and inside its own.
+const _: () = assert!(MESSAGES + MESSAGES_INSIDE <= 30);
+
 /// How long all of it may take in seconds after the first round trip, and the other round trips of it.
 const BUDGET: f64 = 4e-3;
 const TRIPS_BUDGET: f64 = 1.5e-3;

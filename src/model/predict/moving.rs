@@ -130,7 +130,7 @@ impl Model {
         let others = call.ranks() - 1;
         match algorithm {
             TotalExchangeAlgorithm::Circulant => Prediction {
-                us: self.packed_us(&steps, call.p, call.bytes),
+                us: self.in_pieces_us(&steps, (call.p, call.bytes), piece_us(call)),
                 rounds: Some(steps.rounds().count() as u64),
                 sent: steps.travelling() * (call.bytes / call.ranks()),
             },
@@ -191,7 +191,7 @@ impl Model {
         };
         grid.dimensions().fold(none, |before, dimension| {
             let (rounds, digits) = (u64::from(dimension.size - 1), u64::from(dimension.size));
-            let pieces_us = PIECE_US * call.ranks() as f64 / digits as f64;
+            let pieces_us = piece_us(call) * call.ranks() as f64 / digits as f64;
             let bytes_us = self.beta_us() * call.bytes as f64 / digits as f64;
             before.then(Prediction {
                 us: self.alpha_us
@@ -419,6 +419,14 @@ impl Model {
                 sent: 0,
             },
         }
+    }
+}
+
+/// Microseconds to pack a block that travels with others, and to unpack it.
+fn piece_us(call: &Call) -> f64 {
+    match call.copies_free {
+        true => 0.0,
+        false => PIECE_US,
     }
 }
 

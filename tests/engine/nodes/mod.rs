@@ -153,14 +153,13 @@ fn an_allgather_of_every_distribution_in_every_placement() {
     }
 }
 
-/// Nodes of more ranks, up to 64 ranks in all: leaders, and as many lanes as there may be, which is full-lane where
-/// nodes have equally many ranks.
+/// Very many nodes, or ranks on each, in any order, up to 64 ranks in all: leaders, and as many lanes as there may be,
+/// which is full-lane where nodes have equally many ranks.
 #[test]
 fn more_shapes_with_one_lane_and_with_all() {
-    let shapes: [&[u32]; 8] = [
+    let shapes: [&[u32]; 7] = [
         &[2; 32],
         &[4; 16],
-        &[8; 8],
         &[16; 4],
         &[32; 2],
         &[13; 5],
@@ -182,6 +181,46 @@ fn more_shapes_with_one_lane_and_with_all() {
                 vary(&mut case, &mut rng);
                 run(&case);
             }
+        }
+    }
+}
+
+/// Several nodes of several ranks, as far as `p` ranks are enough: about as many nodes as ranks on each, some of which
+/// have a rank more than others; and equal nodes where `p` has divisors.
+fn several(p: u32) -> Vec<Vec<u32>> {
+    let nodes = p.isqrt() + 1;
+    let mut all = vec![(0..nodes).map(|node| (p + node) / nodes).collect()];
+    let divisor = (2..nodes).rev().find(|&width| p.is_multiple_of(width));
+    let equal = divisor.map(|width| vec![width; (p / width) as usize]);
+    all.extend(equal.filter(|equal| *equal != all[0]));
+    all
+}
+
+/// Leaders, by memory and by messages, and as many lanes as there may be, on equal nodes if there are such: full-lane.
+/// Calls are short and messages whole, as it is the number of ranks that counts here.
+#[test]
+fn every_number_of_ranks_with_one_lane_and_with_all() {
+    let mut rng = rng(9);
+    for p in (2..=64).chain([65, 67, 129, 161]) {
+        let shapes = several(p);
+        let (unlike, alike) = (&shapes[0], shapes.last().unwrap());
+        let all = *alike.iter().min().unwrap();
+        for (widths, ring, lanes) in [
+            (unlike, Some(4096), 1),
+            (unlike, None, 1),
+            (alike, Some(4096), all),
+        ] {
+            assert!(widths.len() > 1 && widths.iter().sum::<u32>() == p);
+            let nodes = orders(widths, &mut rng).swap_remove(rng.random_range(0..3));
+            let bcast = Call::bcast(p, rng.random_range(0..p), 200, 3);
+            let sizes = (0..u64::from(p)).map(|rank| rank % 4 * 5).collect();
+            let allgather = Call::allgather(sizes, Way::Circulant, 2);
+            let mut calls = vec![bcast, allgather];
+            calls.iter_mut().for_each(|call| call.lanes = lanes);
+            let mut case = Case::new(nodes, calls, ring);
+            vary(&mut case, &mut rng);
+            case.limits.message = u64::MAX;
+            run(&case);
         }
     }
 }
