@@ -24,7 +24,7 @@ fn programs(mpi: &str, test: &str) -> Programs {
 fn bits(mpi: &str, programs: &Programs, nodes: &[u32], variables: &[(&str, &str)]) -> String {
     let preload = library(mpi).display().to_string();
     let own = [("LD_PRELOAD", preload.as_str()), ("EXPECT_RONDO", "any")];
-    let mut command = mpirun(mpi, nodes.len() as u32, 120, &[&own, variables].concat());
+    let mut command = mpirun(mpi, nodes.len() as u32, 600, &[&own, variables].concat());
     let nodes: Vec<String> = nodes.iter().map(u32::to_string).collect();
     command.arg(&programs.on_node).arg(nodes.join(","));
     let ended = Ended::of(&command.arg(&programs.sums).output().expect("mpirun"));

@@ -3,7 +3,7 @@
 mod mpirun;
 
 use mpirun::{Ended, MPIS, compile, ctest, folder, library, mpirun};
-use rondo::rules::File;
+use rondo::{network::Network, rules::File};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ fn run_with(
         ("EXPECT_RONDO", "any"),
         ("RONDO_TRACE", "on"),
     ];
-    let mut command = mpirun(mpi, 4, 120, &[&own, variables].concat());
+    let mut command = mpirun(mpi, 4, 600, &[&own, variables].concat());
     command.arg(on_node).arg(nodes).arg(program).args(arguments);
     let ended = Ended::of(&command.output().expect("mpirun"));
     let text = ended.stdout + &ended.stderr;
@@ -252,9 +252,13 @@ fn saved_figures_are_measured_again_where_times_contradict_them() {
         let saved = File::read(&file).expect("a file of rules");
         let nodes = saved.measured_on.as_ref().map(|on| on.nodes);
         assert_eq!(nodes, Some(4), "{mpi}: {saved:?}");
-        // Its rules are others' business.
+        // Its rules are others' business. A busy machine may have had a gap that nothing contradicts.
         let figures = File {
             rules: vec![],
+            network: Network {
+                gap_us: Some(3.0),
+                ..saved.network
+            },
             ..saved
         };
         figures.write(&file).expect("it can be written");

@@ -1,5 +1,9 @@
 //! The command line tool, run as a user runs it.
 
+#[path = "mpirun/executable.rs"]
+mod executable;
+
+use executable::executable;
 use serde_json::Value;
 use std::{
     fs,
@@ -386,18 +390,6 @@ fn a_collective_that_is_none_is_told_of_all() {
 /// A directory with a library to preload and launchers that do no more than say what they are, or
 /// what they were asked to do.
 struct Launchers(PathBuf);
-
-/// Writes an executable file. Another process does it: while this one had the file open for writing,
-/// a child that another test starts would inherit that, and the file could not be executed.
-fn executable(path: &Path, script: &str) {
-    let write = "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\"";
-    let done = Command::new("sh")
-        .args(["-c", write])
-        .arg(path)
-        .arg(script)
-        .status();
-    assert!(done.expect("a shell").success());
-}
 
 /// A shared library with a name of Rondo's in it.
 fn some_library() -> &'static [u8] {

@@ -95,7 +95,7 @@ fn statistics_that_nobody_reads_are_said_and_not_waited_for() {
         let spec = format!("text:{}", pipe.display());
         let preload = library(mpi).display().to_string();
         let set = [("LD_PRELOAD", preload.as_str()), ("RONDO_STATS", &spec)];
-        let mut command = mpirun::mpirun(mpi, 4, 30, &set);
+        let mut command = mpirun::mpirun(mpi, 4, 300, &set);
         let ended = Ended::of(&command.arg(program).arg("child").output().unwrap());
         assert_eq!(ended.status, Some(0), "{mpi}: {ended:?}");
         let why = format!(
@@ -134,8 +134,14 @@ fn a_job_that_the_launcher_ends_has_whole_statistics_or_none() {
         .flat_map(|mpi| [(mpi, "other"), (mpi, "launcher")])
     {
         let (ended, text) = job(mpi, how, "json");
-        let status = if how == "launcher" { 124 } else { 7 };
-        assert_eq!(ended.status, Some(status), "{mpi} {how}: {ended:?}");
+        let expected = match (how, mpi.starts_with("mpich")) {
+            ("launcher", _) => &[124][..],
+            // Now and then it has the status of a rank that it ended itself.
+            (_, true) => &[7, 9],
+            (_, false) => &[7],
+        };
+        let status = ended.status.expect("an exit");
+        assert!(expected.contains(&status), "{mpi} {how}: {ended:?}");
         let Some(text) = text.filter(|text| !text.is_empty()) else {
             continue;
         };

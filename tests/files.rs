@@ -123,7 +123,7 @@ fn a_pipe_that_nobody_reads_is_an_error_at_once() {
     let begin = Instant::now();
     let error = write(&path, "new").unwrap_err();
     assert_eq!(error.to_string(), "nobody reads it");
-    assert!(begin.elapsed() < Duration::from_secs(1));
+    assert!(begin.elapsed() < Duration::from_secs(2));
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn run(mpi: &str, nodes: &str, variables: &[(&str, &str)]) -> Value {
         ("RONDO_ALLREDUCE", "halving"),
         ("RONDO_STATS", &to),
     ];
-    let mut command = mpirun(mpi, 3, 120, &[&own, variables].concat());
+    let mut command = mpirun(mpi, 3, 600, &[&own, variables].concat());
     command.arg(on_node).arg(nodes).arg(program);
     let ended = Ended::of(&command.output().expect("mpirun"));
     assert!(

@@ -7,6 +7,15 @@ use rondo::rules::{File, Rule};
 use std::fs;
 use std::path::Path;
 
+/// So that something is learnt in few calls on a busy machine, too: a single call of a candidate is enough, and no
+/// figure of the network is measured, which would begin anew what is compared.
+const SOON: [(&str, &str); 4] = [
+    ("RONDO_LEARN_CALLS", "1"),
+    ("RONDO_ALPHA_US", "10"),
+    ("RONDO_GAP_US", "3"),
+    ("RONDO_BETA_NS_PER_KB", "8000"),
+];
+
 /// Runs the program `learn` of the MPI tests on four ranks under Rondo with these variables, and gives its output. Two
 /// nodes of two ranks each: on a single one, it would take many calls until anything is tried.
 fn run(mpi: &str, variables: &[(&str, &str)]) -> String {
@@ -15,7 +24,7 @@ fn run(mpi: &str, variables: &[(&str, &str)]) -> String {
     let on_node = compile(None, &ctest("on_node.c"), at("on_node"), &[]);
     let preload = library(mpi).display().to_string();
     let own = [("LD_PRELOAD", preload.as_str()), ("EXPECT_RONDO", "any")];
-    let mut command = mpirun(mpi, 4, 120, &[&own, variables].concat());
+    let mut command = mpirun(mpi, 4, 600, &[&own, variables, &SOON].concat());
     command.arg(on_node).arg("0,0,1,1").arg(program);
     let ended = Ended::of(&command.output().expect("mpirun"));
     let text = ended.stdout + &ended.stderr;
@@ -86,8 +95,8 @@ fn checked(how: &str, file: &Path) -> String {
     let on_node = compile(None, &ctest("on_node.c"), at("on_node.checked"), &[]);
     let preload = library("openmpi").display().to_string();
     let save = format!("save:{}", file.display());
-    let variables = [("LD_PRELOAD", preload.as_str()), ("RONDO_LEARN", &save)];
-    let mut command = mpirun("openmpi", 4, 120, &variables);
+    let own = [("LD_PRELOAD", preload.as_str()), ("RONDO_LEARN", &save)];
+    let mut command = mpirun("openmpi", 4, 600, &[&own[..], &SOON].concat());
     command.arg(on_node).arg("0,0,1,1").arg(program).arg(how);
     let ended = Ended::of(&command.output().expect("mpirun"));
     assert_eq!(ended.status, Some(0), "{}", ended.stderr);
@@ -186,7 +195,7 @@ fn a_spawned_job_leaves_the_files_of_its_parents_alone() {
     ];
     // Nobody learns anything.
     fs::write(file("rules"), "of the parents").expect("a file");
-    let mut command = mpirun("openmpi", 3, 120, &variables);
+    let mut command = mpirun("openmpi", 3, 600, &variables);
     command.arg(program).args(["children", "0"]);
     let ended = Ended::of(&command.output().expect("mpirun"));
     assert_eq!(ended.status, Some(0), "{}{}", ended.stdout, ended.stderr);

@@ -99,7 +99,7 @@ fn ranks_with_another_build_are_told_and_left_alone() {
         let program = compile(Some(mpi), &source, folder.join("program"), &[]);
         for others in [false, true] {
             let (library, other) = (library(mpi), copy(mpi, &folder, others));
-            let mut command = mpirun(mpi, 3, 60, &[("RONDO_STATS", "json")]);
+            let mut command = mpirun(mpi, 3, 300, &[("RONDO_STATS", "json")]);
             command.args(["env"]);
             for (name, path) in [
                 ("library", &library),

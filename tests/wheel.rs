@@ -238,7 +238,7 @@ fn python_programs_run_under_the_wheel() {
             command
                 .env("PYTHONPATH", &site)
                 .env("RONDO_BCAST", "circulant");
-            command.arg("100");
+            command.arg("300");
             if under_rondo {
                 command.arg(home.join("bin/rondo")).arg("run");
             }
@@ -299,7 +299,7 @@ fn mpi_from_pypi_in_the_same_environment(mpi: &str, program: &Path, wheel: &Path
         for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
             command.env(name, "1");
         }
-        command.arg("100").args(words);
+        command.arg("300").args(words);
         command.args(["mpiexec", "-n", "4", "python"]);
         if how == ["profile"] {
             command.args(["-m", "mpi4py"]);
@@ -350,7 +350,7 @@ fn tools_time_rondo(site: &Path, home: &Path) {
             .arg(&tool)));
         assert!(!exported.contains("MPI"), "{mpi}: {exported}");
         let mut command = Command::new("timeout");
-        command.args(["100", &format!("mpirun.{mpi}"), "-n", "3"]);
+        command.args(["300", &format!("mpirun.{mpi}"), "-n", "3"]);
         if mpi == "openmpi" {
             command.args(["--oversubscribe", "--allow-run-as-root"]);
         }

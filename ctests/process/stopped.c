@@ -30,7 +30,7 @@ static void *stop(void *unused) {
 }
 
 static int whole_job(const int *all) {
-    enum { STOP_S = 5 };
+    enum { STOP_S = 10 };
     char pids[64 * 12] = "", line[3 * sizeof pids];
     for (int i = 0; i < test.ranks; i++) sprintf(pids + strlen(pids), " %d", all[i]);
     sprintf(line, "(sleep 0.3; kill -STOP%s; sleep %d; kill -CONT%s) &", pids, STOP_S, pids);

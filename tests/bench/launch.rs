@@ -39,7 +39,7 @@ pub fn run(mpi: &str, ranks: u32, env: &[(&str, &str)], args: &str) -> Ended {
 
 /// The command line of that.
 pub fn command_line(mpi: &str, ranks: u32, env: &[(&str, &str)], args: &str) -> Command {
-    let mut line = mpirun(mpi, ranks, 50, env);
+    let mut line = mpirun(mpi, ranks, 300, env);
     line.arg(tool(mpi)).args(args.split_whitespace());
     line
 }

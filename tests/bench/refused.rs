@@ -7,7 +7,7 @@ use std::{fs, process::Command};
 fn alone(mpi: &str, args: &str) -> Ended {
     let mut command = Command::new("timeout");
     command
-        .arg("30")
+        .arg("300")
         .arg(tool(mpi))
         .arg("bench")
         .args(args.split_whitespace());

@@ -220,7 +220,7 @@ fn rules_for_other_ranks_stay_and_those_for_the_same_are_replaced() {
 #[test]
 fn what_is_measured_is_kept_when_it_is_interrupted() {
     let path = new_file("tuned-interrupted.json");
-    let args = format!("tune -i 300 -m 1K -o {} bcast allgather", path.display());
+    let args = format!("tune -i 100 -m 1K -o {} bcast allgather", path.display());
     let mut child = command_line("openmpi", 3, &[], &args)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -230,7 +230,7 @@ fn what_is_measured_is_kept_when_it_is_interrupted() {
     let measured = || fs::read_to_string(&path).is_ok_and(|text| text.contains("\"bcast\""));
     while !measured() {
         assert!(
-            begin.elapsed() < Duration::from_secs(100),
+            begin.elapsed() < Duration::from_secs(280),
             "no rule in time"
         );
         thread::sleep(Duration::from_millis(5));
@@ -252,7 +252,7 @@ fn what_is_measured_is_kept_when_it_is_interrupted() {
 fn all_ranks_stop_where_rank_0_cannot_say_what_it_found() {
     let path = new_file("unsaid.json");
     for mpi in MPIS {
-        let mut line = mpirun(mpi, 3, 50, &[]);
+        let mut line = mpirun(mpi, 3, 300, &[]);
         line.args(["sh", "-c", "exec \"$0\" \"$@\" >/dev/full"]);
         line.arg(tool(mpi))
             .args(["tune", "-m", "1K", "-i", "1", "bcast", "-o"]);

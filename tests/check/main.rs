@@ -9,7 +9,7 @@ mod options;
 mod scripted;
 mod starting;
 
-use mpirun::{compile, ctest, folder, root};
+use mpirun::{compile, ctest, executable::executable, folder, root};
 use serde_json::Value;
 use std::{
     fs::{self, Permissions},
@@ -45,8 +45,7 @@ fn jobs() -> &'static Jobs {
         compile(None, &file("plain.c"), file("static"), &["-static"]);
         compile(None, &file("plain.c"), file("plain"), &[]);
         let script = "#!/bin/sh\nexec env -u LD_PRELOAD \"$@\"\n";
-        fs::write(file("dropping"), script).unwrap();
-        fs::set_permissions(file("dropping"), Permissions::from_mode(0o755)).unwrap();
+        executable(file("dropping"), script);
         Jobs { folder }
     })
 }
@@ -267,8 +266,7 @@ fn a_static_program_is_told_from_a_library() {
     let alone = [mpirun::SHARED, &["-nostdlib"]].concat();
     // A launcher that starts nothing.
     let launcher = file("mpirun-nothing");
-    fs::write(&launcher, "#!/bin/sh\necho Open MPI\n").unwrap();
-    fs::set_permissions(&launcher, Permissions::from_mode(0o755)).unwrap();
+    executable(&launcher, "#!/bin/sh\necho Open MPI\n");
     for (name, arguments, is_static) in [
         ("anywhere", pie, true),
         ("alone.so", &alone, false),
@@ -463,8 +461,8 @@ fn the_library_for_every_mpi_is_checked_as_well() {
 fn jobs_that_fail_or_hang_are_no_success() {
     let said = jobs().check(&[], 3, &["./checked", "fail"]);
     assert!(said.problems(&["job-failed"]).contains("status 3"));
-    let said = jobs().check(&["--limit", "5s"], 3, &["./checked", "hang"]);
-    assert!(said.problems(&["job-hung"]).contains("after 5 s"));
+    let said = jobs().check(&["--limit", "20s"], 3, &["./checked", "hang"]);
+    assert!(said.problems(&["job-hung"]).contains("after 20 s"));
 }
 
 /// Debian has MPICH as an archive, too.
@@ -533,7 +531,7 @@ fn ends_with_tool(signal: &str, seconds: &str) {
             .output();
         !sleeping.unwrap().stdout.is_empty()
     };
-    for _ in 0..100 {
+    for _ in 0..600 {
         if !left() {
             return;
         }

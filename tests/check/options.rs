@@ -1,10 +1,7 @@
 //! What `rondo check` says of Rondo's own options.
 
-use super::{jobs, said};
-use std::{
-    fs::{self, Permissions},
-    os::unix::fs::PermissionsExt,
-};
+use super::{executable, jobs, said};
+use std::fs;
 
 #[test]
 fn a_file_of_rules_that_is_ignored_is_a_problem() {
@@ -27,8 +24,7 @@ fn options_that_differ_between_ranks_are_a_problem() {
     let jobs = jobs();
     let script =
         "#!/bin/sh\n[ \"$OMPI_COMM_WORLD_RANK\" != 1 ] || unset RONDO_BCAST\nexec \"$@\"\n";
-    fs::write(jobs.file("differing"), script).unwrap();
-    fs::set_permissions(jobs.file("differing"), Permissions::from_mode(0o755)).unwrap();
+    executable(jobs.file("differing"), script);
     let mut command = jobs.tool(&[], 3, &["./differing", "./checked"]);
     let text = said(command.env("RONDO_BCAST", "circulant")).problems(&["option"]);
     assert!(

@@ -1,12 +1,8 @@
 //! What `rondo check` makes of what ranks leave behind: a script in the place of a launcher leaves it.
 
-use super::{Said, jobs, root, said};
+use super::{Said, executable, jobs, root, said};
 use serde_json::Value;
-use std::{
-    fs::{self, Permissions},
-    os::unix::fs::PermissionsExt,
-    process::Command,
-};
+use std::{fs, process::Command};
 
 /// The tool on a launcher whose ranks are these records, with these statistics: what two machines would say.
 fn tool_on(name: &str, options: &[&str], records: &[Value], statistics: &Value) -> Command {
@@ -32,8 +28,7 @@ while read -r record; do number=$((number + 1)); echo "$record" >"$folder/$numbe
 {written}"#
     );
     let launcher = jobs.file(name);
-    fs::write(&launcher, text).unwrap();
-    fs::set_permissions(&launcher, Permissions::from_mode(0o755)).unwrap();
+    executable(&launcher, &text);
     let mut command = Command::new(root().join("build/openmpi/rondo"));
     command
         .env_clear()
@@ -145,8 +140,7 @@ echo '{record}' >"$RONDO_CHECK_FOLDER/1.json"
 echo '{{ "collectives": [] }}' >"${{RONDO_STATS#json:}}"
 "#
     );
-    fs::write(jobs.file("srun"), text).unwrap();
-    fs::set_permissions(jobs.file("srun"), Permissions::from_mode(0o755)).unwrap();
+    executable(jobs.file("srun"), &text);
     for folder in ["comma,one", "it's,two", "without-one"] {
         let folder = jobs.folder.join(folder);
         fs::create_dir_all(&folder).unwrap();

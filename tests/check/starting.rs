@@ -1,11 +1,7 @@
 //! What `rondo check` says where the launcher fails before it starts a rank.
 
-use super::{Said, compile, ctest, jobs, root, said};
-use std::{
-    fs::{self, Permissions},
-    os::unix::fs::PermissionsExt,
-    process::Command,
-};
+use super::{Said, compile, ctest, executable, jobs, root, said};
+use std::process::Command;
 
 /// The tool on this command.
 fn tool(options: &[&str], command: &[&str]) -> Command {
@@ -27,8 +23,7 @@ fn launcher(name: &str, does: &str) -> String {
     let text = format!(
         "#!/bin/sh\ncase $1 in --version) echo 'mpirun (Open MPI) 4.1.4'; exit;; esac\n{does}\n"
     );
-    fs::write(&path, text).unwrap();
-    fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    executable(&path, &text);
     path
 }
 
@@ -183,7 +178,7 @@ fn what_else_keeps_the_library_out_is_named_as_before() {
         "echo 'job 7 queued and waiting for resources' >&2; exec sleep 60",
     );
     let said = super::said(&mut tool(
-        &["--json", "--limit", "1s"],
+        &["--json", "--limit", "5s"],
         &[&waits, "./checked"],
     ));
     let text = said.problems(&["not-loaded", "job-hung"]);

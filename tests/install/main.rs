@@ -134,7 +134,7 @@ fn the_demonstration_ends_with_a_picture() {
 /// does not find.
 fn mpirun(mpi: &str, libraries: &str, program: &Path) -> String {
     let mut command = Command::new("timeout");
-    command.args(["60", &format!("mpirun.{mpi}")]);
+    command.args(["300", &format!("mpirun.{mpi}")]);
     let settings = [
         ("LD_LIBRARY_PATH", libraries),
         ("RONDO_BCAST", "circulant"),
@@ -599,7 +599,7 @@ fn a_program_with_mpi_linked_into_it_can_have_rondo_linked_into_it() {
     let libraries = run(Command::new("ldd").arg(&program));
     assert!(!libraries.contains("libmpi"), "{libraries}");
     let output = run(Command::new("timeout")
-        .args(["60", "mpirun.mpich", "-np", "4"])
+        .args(["300", "mpirun.mpich", "-np", "4"])
         .args(["-genv", "RONDO_BCAST", "circulant"])
         .args(["-genv", "EXPECT_RONDO", "circulant"])
         .arg(&program));

@@ -60,7 +60,9 @@ fn passed(test: &Test, outcome: &Outcome) -> Result<(), String> {
         last == Some(&verdict),
         format!("the last line is not \"{verdict}\""),
     )?;
-    let message = outcome.stderr.lines().find(|line| line.contains(MESSAGE));
+    // On a busy machine, a rank may come late to the first collective.
+    let is_unasked = |line: &&str| line.contains(MESSAGE) && !line.contains("all is well");
+    let message = outcome.stderr.lines().find(is_unasked);
     ensure(
         test.messages || !test.says.is_empty() || message.is_none(),
         "Rondo wrote a message",

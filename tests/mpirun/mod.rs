@@ -14,6 +14,7 @@ use std::{
 
 pub mod crashes;
 pub mod ctests;
+pub mod executable;
 pub mod untested;
 
 pub const MPIS: [&str; 2] = ["openmpi", "mpich"];
@@ -114,7 +115,7 @@ impl Ended {
 /// to be added.
 pub fn mpirun(mpi: &str, ranks: u32, seconds: u32, env: &[(&str, &str)]) -> Command {
     let mut line = Command::new("timeout");
-    line.args(["-k", "5", &seconds.to_string(), &command("mpirun", mpi)]);
+    line.args(["-k", "60", &seconds.to_string(), &command("mpirun", mpi)]);
     let mut preload = Vec::new();
     if mpi == "mpich" {
         preload.push(yields().display().to_string());
