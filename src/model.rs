@@ -5,6 +5,7 @@
 
 mod predict;
 mod radix;
+mod regimes;
 
 pub use predict::{Call, Prediction};
 
@@ -13,10 +14,6 @@ use crate::schedule::{Pace, Parts, Steps, postal};
 /// Blocks at the most. The pipeline's ceil(log2 p) - 1 extra rounds are far below 1 % of the time
 /// there, and the record of which blocks of a part have arrived stays at 1 KiB.
 pub const BLOCKS_MAX: u32 = 8192;
-
-/// With this many blocks the pipeline is full: ceil(log2 p) - 1 rounds more or less do not matter,
-/// and blocks may become longer.
-const FULL_PIPELINE: u64 = 512;
 
 /// Bytes of a block at the most: the host counts the bytes of a message in a C `int`.
 pub const BLOCK_BYTES_MAX: u64 = 1 << 30;
@@ -115,13 +112,18 @@ impl Model {
     /// come h latencies after the root's. T(n) = (n - 1 + q)(g + beta m / n) + h (alpha - g) has its least value at n =
     /// sqrt((q - 1) beta m / g). Here g is the time in which a rank sends one message and receives another. (With g =
     /// alpha this is Träff, arXiv 2205.10072, section 2, where a round ends with the arrival of its block.) A single
-    /// block has h = q. The model knows nothing of protocols, so there are more blocks than that where they would
-    /// exceed `eager_bytes` and the pipeline is not full. Every part costs a little in every round, which counts
-    /// towards g.
+    /// block has h = q. Blocks of more than `eager_bytes` cost three times g and alpha, so there are more blocks than
+    /// that, unless the time is less with longer ones ([`regimes`]). Every part costs a little in every round, which
+    /// counts towards g.
     pub fn blocks(&self, reach: Reach, bytes: u64, eager_bytes: u64, parts: u64) -> u32 {
-        let best = self.best_blocks(reach, bytes, parts);
-        let short = bytes.div_ceil(eager_bytes).min(FULL_PIPELINE);
-        clamp((best as u64).max(short), bytes)
+        clamp(self.circulant_in(reach, bytes, eager_bytes, parts).0, bytes)
+    }
+
+    /// The number of blocks as in [`Model::blocks`], and the microseconds that they take.
+    fn circulant_in(&self, reach: Reach, bytes: u64, eager_bytes: u64, parts: u64) -> (u64, f64) {
+        let best = |model: &Model| model.best_blocks(reach, bytes, parts);
+        let time_us = |model: &Model, n| model.pipeline_us(reach, bytes, parts, n);
+        self.in_regimes(bytes, eager_bytes, best, time_us)
     }
 
     /// The same for the model alone.
@@ -171,12 +173,13 @@ impl Model {
     ///
     /// Each of the p - 1 relays has every (p-1)-th block, and passes it on in the time in which the root sends to the
     /// others. T(n) = (n - 1 + p - 1)(g + beta m / n) + 2 (alpha - g) has its least value at n = sqrt((p - 2) beta m /
-    /// g). Blocks are no longer than `eager_bytes`, as in [`Model::blocks`].
+    /// g). Blocks of more than `eager_bytes` are as in [`Model::blocks`].
     pub fn relay_blocks(&self, ranks: u32, bytes: u64, eager_bytes: u64) -> u32 {
         let relays = u64::from(ranks.max(2) - 1);
-        let short = bytes.div_ceil(eager_bytes).min(FULL_PIPELINE);
-        let turns = (self.best_turns(ranks, bytes) as u64).max(short.div_ceil(relays));
-        clamp(turns * relays, bytes)
+        let best = |model: &Model| model.best_turns(ranks, bytes) * relays as f64;
+        let time_us = |model: &Model, n| model.relays_us(ranks, bytes, n);
+        let (blocks, _) = self.in_regimes(bytes, eager_bytes, best, time_us);
+        clamp(blocks.div_ceil(relays) * relays, bytes)
     }
 
     /// How often each relay has a block: the least of T(n) as in [`Model::relay_blocks`].
@@ -208,13 +211,18 @@ impl Model {
     /// A block comes `every` rounds after the one before, and the first one is everywhere after `first` rounds. T(n) =
     /// (first + every (n - 1))(g + beta m / n) + latencies (alpha - g) has its least value at n = sqrt((first - every)
     /// beta m / (every g)): the pipelining lemma (J. L. Träff, lecture on collective operations, "Pipelining lemma"),
-    /// with g and the bound by `eager_bytes` as in [`Model::blocks`].
+    /// with g, and blocks of more than `eager_bytes`, as in [`Model::blocks`].
     pub fn tree_blocks(&self, pace: Pace, bytes: u64, eager_bytes: u64) -> u32 {
-        let short = bytes.div_ceil(eager_bytes).min(FULL_PIPELINE);
-        clamp(
-            (self.best_tree_blocks(pace, bytes) as u64).max(short),
-            bytes,
-        )
+        let best = |model: &Model| model.best_tree_blocks(pace, bytes);
+        let time_us = |model: &Model, n| model.paced_us(pace, bytes, n);
+        clamp(self.in_regimes(bytes, eager_bytes, best, time_us).0, bytes)
+    }
+
+    /// T(n) as in [`Model::tree_blocks`].
+    fn paced_us(&self, pace: Pace, bytes: u64, n: f64) -> f64 {
+        let rounds = f64::from(pace.first) + f64::from(pace.every) * (n - 1.0);
+        rounds * (self.gap() + self.beta_us() * bytes as f64 / n)
+            + f64::from(pace.latencies) * (self.alpha_us - self.gap())
     }
 
     /// The same for the model alone.
@@ -330,10 +338,10 @@ impl Model {
     pub fn all_broadcast_us(&self, parts: &Parts, eager_bytes: u64, radix: u32) -> (f64, f64) {
         let contributors = parts.contributors().len() as u64;
         let reach = Reach::among(parts.p());
-        let blocks = self.blocks(reach, parts.total(), eager_bytes, contributors);
         (
             self.whole_parts_in_us(parts, radix, 1),
-            self.all_broadcast_in_us(parts, blocks),
+            self.circulant_in(reach, parts.total(), eager_bytes, contributors)
+                .1,
         )
     }
 
@@ -442,6 +450,15 @@ impl Model {
         }
     }
 
+    /// Microseconds in which a root has a short message from each of `p` ranks, or for each.
+    pub fn one_by_one_us(&self, p: u32, gathers: bool) -> f64 {
+        let each_us = match gathers {
+            true => self.root_us(),
+            false => self.gap_us,
+        };
+        self.alpha_us + f64::from(p.max(1) - 1) * each_us
+    }
+
     /// What a root spends on each of many messages that come, or go, one after the other: receiving takes twice as long
     /// as sending, but nothing takes more of a message than its share.
     fn root_us(&self) -> f64 {
@@ -499,9 +516,9 @@ pub fn blocks_of(bytes: u64, size: u64) -> u32 {
 }
 
 /// The blocks of a broadcast that is scattered among `ranks` ranks: as many for each of them, no longer than
-/// `eager_bytes` unless they are many.
+/// `eager_bytes`.
 pub fn part_blocks(ranks: u32, bytes: u64, eager_bytes: u64) -> u32 {
-    let short = bytes.div_ceil(eager_bytes).min(FULL_PIPELINE);
+    let short = bytes.div_ceil(eager_bytes.max(1));
     let ranks = u64::from(ranks.max(1));
     clamp(short.div_ceil(ranks).max(1) * ranks, bytes)
 }

@@ -154,6 +154,11 @@ pub trait Problem {
     /// The bytes of the message, or of each rank's block, if all ranks know them.
     fn bytes(&self) -> Option<u64>;
 
+    /// The fewest ranks whose calls Rondo takes, unless the user says how many.
+    fn least_ranks(&self) -> u32 {
+        self.context().collective.family().least_ranks()
+    }
+
     /// The algorithm by the built-in choice where the user leaves the choice to Rondo, or why the host has the call.
     fn automatic(&self) -> Result<Algorithm, Why>;
 
@@ -251,7 +256,6 @@ pub fn hosts_anyway(config: &Config, p: u32, bytes: Option<u64>) -> Option<Why> 
 pub(super) fn choose<P: Problem + ?Sized>(call: &P) -> Choice {
     let Context { facts, config, .. } = call.context();
     let wish = call.context().wish();
-    let fewest = || (call.context().collective.family()).least_ranks();
     if let Some(why) = hosts_anyway(config, facts.p, call.bytes()) {
         return Choice::Host(why);
     }
@@ -260,7 +264,7 @@ pub(super) fn choose<P: Problem + ?Sized>(call: &P) -> Choice {
         Setting::Use(algorithm) => {
             as_asked(call.by(algorithm, config.block_bytes), Why::Configured)
         }
-        Setting::Auto if facts.p < wish.min_comm_size.unwrap_or_else(fewest) => {
+        Setting::Auto if facts.p < wish.min_comm_size.unwrap_or_else(|| call.least_ranks()) => {
             Choice::Host(Why::SmallComm)
         }
         Setting::Auto => match call.automatic() {

@@ -5,16 +5,19 @@
 use super::problem::{MARGIN, UNKNOWN_RATIO};
 use super::{Choice, Context, Form, Method, Problem, SizeClass, Why};
 use crate::algorithm::{Algorithm, RootedAlgorithm};
-use crate::collective::Collective;
+use crate::collective::{Collective, Family};
 use crate::config::Config;
 use crate::learn::{Candidate, Prior};
-use crate::model::ASKED_AT_A_TIME;
+use crate::model::{ASKED_AT_A_TIME, Reach};
 
 /// How many times as long as the host Rondo may take where the built-in choice leaves the call to the host.
 const RATIO: f64 = 3.5;
 
 /// What a challenger must make better where calls of all sizes are taken together, because not every rank knows them.
 const MIXED_MARGIN: f64 = 0.85;
+
+/// By how much the host must be slower by the model for Rondo to take calls of fewer ranks than usual.
+const GAIN: f64 = 1.5;
 
 /// A gather or scatter.
 #[derive(Clone, Copy, Debug)]
@@ -25,9 +28,52 @@ pub struct Rooted<'a> {
     pub block: Option<u64>,
 }
 
+impl Rooted<'_> {
+    /// How many times as long as Rondo the host takes by the model, where the network is known. If not all ranks know
+    /// how long the blocks are, the root of the host has a message with each of them, however short they are.
+    fn gain(&self) -> Option<f64> {
+        let Context {
+            collective,
+            facts,
+            config,
+        } = self.context;
+        if facts.nodes == 1 || !facts.is_known(config) {
+            return None;
+        }
+        let long = long_block(self.context, RootedAlgorithm::Hybrid);
+        if self.block.is_some_and(|block| block >= long) {
+            return Some(1.0); // straight, as by the host
+        }
+        let (between, inside) = facts.models(config);
+        let tree_us = |ranks| between.binomial_us(Reach::among(ranks).rounds, 0);
+        let form = facts.form(self.block.unwrap_or(0), config);
+        let own_us = match form {
+            Form::Flat => tree_us(facts.p),
+            Form::Nodes { .. } => tree_us(facts.nodes) + inside.alpha_us,
+        };
+        let straight_us = between.one_by_one_us(facts.p, is_gather(collective));
+        Some(match self.block {
+            Some(_) => straight_us.min(tree_us(facts.p)) / own_us,
+            None => straight_us / own_us,
+        })
+    }
+}
+
 impl Problem for Rooted<'_> {
     fn context(&self) -> Context<'_> {
         self.context
+    }
+
+    /// Fewer where the network decides what short messages take, and the tree has much fewer of them than the root
+    /// would have: between busy processors, those in a row take longer than the model says.
+    fn least_ranks(&self) -> u32 {
+        let Context { facts, config, .. } = self.context;
+        let usual = Family::Rooted.least_ranks();
+        let fewer = facts.p < usual && facts.is_far(config);
+        match fewer && self.gain().is_some_and(|gain| gain >= GAIN) {
+            true => facts.p,
+            false => usual,
+        }
     }
 
     fn bytes(&self) -> Option<u64> {
@@ -35,9 +81,13 @@ impl Problem for Rooted<'_> {
     }
 
     fn automatic(&self) -> Result<Algorithm, Why> {
-        match self.context.facts.nodes {
-            1 => Err(Why::OneNode),
-            _ => Ok(Algorithm::Hybrid),
+        if self.context.facts.nodes == 1 {
+            return Err(Why::OneNode);
+        }
+        let limit = self.context.wish().min_comm_size;
+        match limit.is_none() && self.gain().is_some_and(|gain| gain < 1.0) {
+            true => Err(Why::Slower),
+            false => Ok(Algorithm::Hybrid),
         }
     }
 
@@ -71,7 +121,7 @@ impl Problem for Rooted<'_> {
             Choice::Host(Why::SmallComm) if self.context.wish().min_comm_size.is_none() => {
                 Candidate::Host
             }
-            Choice::Host(Why::OneNode) => Candidate::Host,
+            Choice::Host(Why::OneNode | Why::Slower) => Candidate::Host,
             Choice::Rondo(_) | Choice::Host(_) => return None,
         };
         Some((SizeClass::of(self.block.unwrap_or(0), true), default))
@@ -93,6 +143,10 @@ impl Problem for Rooted<'_> {
     }
 }
 
+fn is_gather(collective: Collective) -> bool {
+    matches!(collective, Collective::Gather | Collective::Gatherv)
+}
+
 /// Long blocks in flight at the root of a gather or scatter.
 pub fn asked_at_a_time(config: &Config) -> u32 {
     match config.window {
@@ -112,8 +166,7 @@ pub fn long_block(context: Context, algorithm: RootedAlgorithm) -> u64 {
         facts,
         config,
     } = context;
-    let gathers = matches!(collective, Collective::Gather | Collective::Gatherv);
-    let asked = gathers.then_some(asked_at_a_time(config));
+    let asked = is_gather(collective).then_some(asked_at_a_time(config));
     let wanted = match algorithm {
         RootedAlgorithm::Linear => 1,
         RootedAlgorithm::Hybrid => config

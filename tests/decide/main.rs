@@ -477,10 +477,47 @@ fn the_number_of_blocks_is_the_best_one_of_the_model() {
         let best = (1..5000)
             .min_by(|&a, &b| time(a).total_cmp(&time(b)))
             .unwrap();
-        let eager = bytes.div_ceil(16 << 10).min(512) as u32;
-        let n = model.blocks(Reach::among(p), bytes, 16 << 10, 1);
-        let fine = n >= eager && (best <= eager || time(n) <= time(best) * 1.001);
+        let n = model.blocks(Reach::among(p), bytes, 1 << 30, 1);
+        let fine = time(n) <= time(best) * 1.001;
         assert!(fine, "p = {p}, {bytes} bytes: {n} blocks, best {best}");
+    }
+}
+
+/// The number of blocks by trying them all: those that the host sends eagerly, and longer ones that cost three messages
+/// and, on a slow link, more time for their bytes.
+#[test]
+fn blocks_are_longer_than_eager_ones_only_where_a_request_for_each_costs_less() {
+    const EAGER: u64 = 32 << 10;
+    let (fast, slow) = ((1.9, 0.3, 82.0), (2185.0, 31.5, 40_000.0));
+    for ((alpha_us, gap_us, beta_ns_per_kb), bytes, is_long) in [
+        (fast, 400_000_u64, false),
+        (fast, 40_000_000, true),
+        (fast, 1 << 30, true),
+        (slow, 400_000, false),
+        (slow, 4_000_000, false),
+        (slow, 100_000_000, false),
+    ] {
+        let model = Model {
+            alpha_us,
+            gap_us,
+            beta_ns_per_kb,
+        };
+        let longer = if beta_ns_per_kb > 8000.0 { 1.25 } else { 1.0 };
+        let asked = Model {
+            alpha_us: 3.0 * alpha_us,
+            gap_us: 3.0 * gap_us,
+            beta_ns_per_kb: longer * beta_ns_per_kb,
+        };
+        let reach = Reach::among(36);
+        let eager = bytes.div_ceil(EAGER) as u32;
+        let short = (eager..=8192).map(|n| (n, model.broadcast_in_us(reach, bytes, n)));
+        let long = (1..eager.min(8192)).map(|n| (n, asked.broadcast_in_us(reach, bytes, n)));
+        let all: Vec<(u32, f64)> = short.chain(long).collect();
+        let (_, least_us) = *all.iter().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+        let n = model.blocks(reach, bytes, EAGER, 1);
+        let (_, us) = *all.iter().find(|(blocks, _)| *blocks == n).unwrap();
+        assert!(us <= least_us * 1.001, "{bytes} bytes: {n} blocks");
+        assert_eq!(n < eager, is_long, "{bytes} bytes: {n} blocks");
     }
 }
 
@@ -733,14 +770,23 @@ fn times(model: Model, sizes: &[u64], eager: u64) -> (f64, f64) {
     let (rounds, reach) = ((p as f64).log2().ceil(), (p as f64).log2().floor() + 1.0);
     let contributors = sizes.iter().filter(|&&size| size > 0).count();
     let round = gap + 0.02 * (contributors - 1) as f64;
-    let least = m.div_ceil(eager).min(512);
+    let least = m.div_ceil(eager);
     let most = m.min(8192).max(least);
-    let of = |n: u64| {
+    let of = |n: u64, (alpha, gap): (f64, f64), (round, beta): (f64, f64)| {
         let block = beta * m as f64 / n as f64;
         let latencies = if n == 1 { rounds } else { reach };
         (n as f64 - 1.0 + rounds) * (round + block) + latencies * (alpha - gap)
     };
-    let circulant = (least..=most).map(of).min_by(f64::total_cmp).unwrap();
+    // A request and an answer go before blocks that are longer than eager ones, and slow links are slower then.
+    let longer = if model.beta_ns_per_kb >= 8000.0 {
+        1.25
+    } else {
+        1.0
+    };
+    let asked = (2.0 * gap + round, longer * beta);
+    let short = (least..=most).map(|n| of(n, (alpha, gap), (round, beta)));
+    let long = (1..least.min(8192)).map(|n| of(n, (3.0 * alpha, 3.0 * gap), asked));
+    let circulant = short.chain(long).min_by(f64::total_cmp).unwrap();
     (bruck, circulant)
 }
 
@@ -849,6 +895,35 @@ fn what_a_gather_or_scatter_leaves_to_the_host() {
         let off = self::config(|c| c.enabled = false);
         assert_eq!(named(MANY, None, &off), Choice::Host(Why::Off));
     }
+}
+
+/// By the model, where the network is known: 35 messages of 0.57 us at the root against 6 rounds of 1.9 us.
+#[test]
+fn from_how_many_ranks_on_gathers_are_taken_follows_from_the_network() {
+    let auto =
+        |facts, block, least, config: &Config| rooted(facts, block, Setting::Auto, least, config);
+    let fast = network(1.9, 82.0, 0.3, Config::default());
+    assert_eq!(
+        chosen(auto(apart(36), None, None, &fast)),
+        Algorithm::Hybrid
+    );
+    // Where all ranks know that blocks are short, the host has a tree as well.
+    let known = auto(apart(36), Some(64), None, &fast);
+    assert_eq!(known, Choice::Host(Why::SmallComm));
+    let few = auto(apart(12), None, None, &fast);
+    assert_eq!(few, Choice::Host(Why::SmallComm));
+    // Messages in a row are slower than the model says where processors are what takes long.
+    let near = network(120.0, 40_000.0, 31.0, Config::default());
+    let few = auto(apart(36), None, None, &near);
+    assert_eq!(few, Choice::Host(Why::SmallComm));
+    assert_eq!(chosen(auto(MANY, None, None, &near)), Algorithm::Hybrid);
+    // 6 rounds of 2 ms take longer than what the root spends on 63 messages. The user may know better.
+    let far = network(2185.0, 40_000.0, 31.5, Config::default());
+    assert_eq!(auto(MANY, None, None, &far), Choice::Host(Why::Slower));
+    assert_eq!(chosen(auto(MANY, None, Some(10), &far)), Algorithm::Hybrid);
+    // One message for each of 36 nodes, not one for each of 576 ranks.
+    let nodes = auto(full(36, 16), None, None, &fast);
+    assert_eq!(chosen(nodes), Algorithm::Hybrid);
 }
 
 #[test]

@@ -167,9 +167,10 @@ fn a_broadcast_is_predicted_in_its_blocks() {
     // A round for each block takes 3 us at the least, and all bytes 82 us.
     let best = us(1 << 20, 0);
     assert!((100.0..400.0).contains(&best), "{best}");
-    let short = us(4 << 10, 0);
+    let short = us(1 << 20, 4 << 10);
     assert!(short > 3.0 * 256.0, "{short}");
-    assert!(us(4 << 10, 1 << 20) < short);
+    // Fewer ones for which the host asks are faster than 256 that it sends eagerly.
+    assert!(us(4 << 10, 0) < short);
     let asked = us(1 << 20, 1 << 10);
     assert!(asked > 3.0 * 1024.0, "{asked}");
 }

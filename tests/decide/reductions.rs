@@ -463,9 +463,9 @@ fn short_reductions_on_a_far_network_go_up_a_tree_if_the_operator_is_exact() {
             Some(Why::Small)
         );
     }
-    let long = 64 << 20;
-    assert_eq!(chosen(of(far, long, SUM_OF_INTEGERS)), Algorithm::Circulant);
-    let blocks = |facts, operator| match of(facts, long, operator) {
+    let long = of(far, 64 << 20, SUM_OF_INTEGERS);
+    assert_eq!(chosen(long), Algorithm::Circulant);
+    let blocks = |facts, operator| match of(facts, 1 << 20, operator) {
         Choice::Rondo(method) => method.blocks,
         Choice::Host(why) => panic!("{why:?}"),
     };

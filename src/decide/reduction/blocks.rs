@@ -6,22 +6,36 @@ use super::Reduction;
 use crate::algorithm::{Algorithm, reduces_nothing, trees};
 use crate::collective::Reducing;
 use crate::decide::{self, Context, Form};
-use crate::model::{BLOCKS_MAX, Reach, blocks_of, least_blocks};
+use crate::model::{BLOCKS_MAX, Model, Reach, blocks_of, least_blocks};
 use crate::schedule::{DualRoot, Pace};
 
 /// Bytes of a block on a slow link, at the most: a rank joins a block before it passes it on, and over latency shorter
 /// ones wait less for each other (measured: docs/results/reductions.md).
 const SLOW_LINK_BLOCK: u64 = 16 << 10;
 
+/// On a fast link, so many blocks fill any pipeline, and longer ones than what the host sends eagerly cost no more.
+const FULL_PIPELINE: u32 = 512;
+
+/// Blocks of up to `size` bytes in `bytes` bytes, as far as there may be so many.
+fn most(bytes: u64, size: u64) -> u32 {
+    let blocks = bytes.div_ceil(size.max(1)).max(1);
+    u32::try_from(blocks).unwrap_or(u32::MAX).min(BLOCKS_MAX)
+}
+
+/// No fewer blocks in a pipeline: a rank joins a block before it passes it on, so it pays less than in a broadcast to
+/// have longer ones.
+fn fewest(model: &Model, bytes: u64, eager_bytes: u64) -> u32 {
+    match model.is_slow() {
+        true => most(bytes, eager_bytes),
+        false => most(bytes, eager_bytes).min(FULL_PIPELINE),
+    }
+}
+
 impl Reduction<'_> {
     /// The blocks of the vector (circulant, pipelined), or of each part.
     pub(super) fn blocks(&self, algorithm: Algorithm, form: Form, block_bytes: u64) -> u32 {
         let facts = self.context.facts;
         let algorithm = self.context.collective.family().in_lanes(algorithm);
-        let most = |bytes: u64, size: u64| {
-            let blocks = bytes.div_ceil(size.max(1)).max(1);
-            u32::try_from(blocks).unwrap_or(u32::MAX).min(BLOCKS_MAX)
-        };
         let ranks = match form {
             Form::Flat => facts.p,
             Form::Nodes { .. } => facts.nodes,
@@ -62,7 +76,8 @@ impl Reduction<'_> {
                     true => facts.eager_bytes.min(SLOW_LINK_BLOCK),
                     false => facts.eager_bytes,
                 };
-                model.blocks(Reach::among(ranks), bytes, short, 1)
+                let blocks = model.blocks(Reach::among(ranks), bytes, short, 1);
+                blocks.max(fewest(&model, bytes, short))
             }
             Algorithm::Mesh if self.reducing() == Reducing::Scan => {
                 most(self.bytes, facts.eager_bytes)
@@ -105,8 +120,13 @@ impl Reduction<'_> {
         }
         let shape = decide::shape(algorithm, facts.p, 1, config);
         let pace = shape.map_or(Pace::ALONE, |shape| shape.pace(facts.p));
-        self.model()
-            .tree_blocks(pace, self.bytes, facts.eager_bytes)
+        self.paced_blocks(&self.model(), pace)
+    }
+
+    fn paced_blocks(&self, model: &Model, pace: Pace) -> u32 {
+        let eager_bytes = self.context.facts.eager_bytes;
+        let blocks = model.tree_blocks(pace, self.bytes, eager_bytes);
+        blocks.max(fewest(model, self.bytes, eager_bytes))
     }
 
     /// The blocks of a vector that goes along the ranks.
@@ -128,14 +148,18 @@ impl Reduction<'_> {
             false => config.network.models(),
         };
         let model = if facts.nodes == 1 { inside } else { between };
-        model.tree_blocks(pace, self.bytes, facts.eager_bytes)
+        self.paced_blocks(&model, pace)
     }
 
     /// The blocks of each part in a circulant reduce-scatter. `block_bytes` is for those of all parts in a round.
     fn scattered_blocks(&self, block_bytes: u64) -> u32 {
         let facts = self.context.facts;
         let blocks = match block_bytes {
-            0 => (self.model()).blocks(Reach::among(facts.p), self.bytes, facts.eager_bytes, 1),
+            0 => {
+                let (model, eager_bytes) = (self.model(), facts.eager_bytes);
+                let blocks = model.blocks(Reach::among(facts.p), self.bytes, eager_bytes, 1);
+                blocks.max(fewest(&model, self.bytes, eager_bytes))
+            }
             size => u32::try_from(self.bytes.div_ceil(size)).unwrap_or(BLOCKS_MAX),
         };
         let most = BLOCKS_MAX.div_ceil(facts.p);
