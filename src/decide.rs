@@ -190,15 +190,33 @@ impl Facts {
     /// memory of the node, beside the network and at its own pace. Lanes would change neither.
     fn flat_is_faster(&self, bytes: u64, config: &Config) -> bool {
         let flat = model_of(*self, Form::Flat, config);
-        let (between, inside) = self.models(config);
-        let leaders = Model {
-            beta_ns_per_kb: between.beta_ns_per_kb.max(inside.beta_ns_per_kb),
-            ..between
-        };
+        let (_, inside) = self.models(config);
+        let leaders = self.leaders(config);
         let steps_inside = if config.shm { 1 } else { log(self.widest) };
         let leaders_us = leaders.broadcast_us(Reach::among(self.nodes), bytes)
             + f64::from(steps_inside) * inside.alpha_us;
         flat.broadcast_us(Reach::among(self.p), bytes) < leaders_us
+    }
+
+    /// The cost of messages between leaders. What they receive passes through the memory of the node, beside the
+    /// network and at its own pace.
+    fn leaders(&self, config: &Config) -> Model {
+        let (between, inside) = self.models(config);
+        Model {
+            beta_ns_per_kb: between.beta_ns_per_kb.max(inside.beta_ns_per_kb),
+            ..between
+        }
+    }
+
+    /// The cost of messages in calls of this form whose times are compared with what the model says, and microseconds
+    /// until the last byte is with all ranks of a node.
+    fn timed(&self, form: Form, config: &Config) -> (Model, f64) {
+        match form {
+            Form::Nodes { .. } if self.nodes > 1 && config.shm => {
+                (self.leaders(config), self.models(config).1.alpha_us)
+            }
+            Form::Flat | Form::Nodes { .. } => (model_of(*self, form, config), 0.0),
+        }
     }
 
     /// Are ranks that each send for themselves faster than leaders in an all-broadcast that is so short that the link

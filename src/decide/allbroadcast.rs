@@ -164,8 +164,8 @@ impl Problem for AllBroadcast<'_> {
         else {
             return None;
         };
-        let model = model_of(facts, form, config);
-        Some(match algorithm.of_all_broadcast() {
+        let (model, inside_us) = facts.timed(form, config);
+        let between_us = match algorithm.of_all_broadcast() {
             AllBroadcastAlgorithm::Bruck
             | AllBroadcastAlgorithm::Ring
             | AllBroadcastAlgorithm::Doubling
@@ -177,7 +177,8 @@ impl Problem for AllBroadcast<'_> {
             AllBroadcastAlgorithm::Circulant | AllBroadcastAlgorithm::FullLane => {
                 model.all_broadcast_in_us(parts, blocks)
             }
-        })
+        };
+        Some(between_us + inside_us)
     }
 
     #[inline]

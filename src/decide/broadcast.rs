@@ -153,14 +153,17 @@ impl Problem for Broadcast<'_> {
             return None;
         }
         let (form, blocks) = (method.form, method.blocks);
-        let model = model_of(facts, form, config);
-        Some(if method.algorithm == Algorithm::Circulant {
+        let (model, inside_us) = facts.timed(form, config);
+        let between_us = if method.algorithm == Algorithm::Circulant {
             model.broadcast_in_us(facts.reach(form, config), self.bytes, blocks)
         } else if method.algorithm == Algorithm::Relay {
             model.relay_in_us(facts.members(form), self.bytes, blocks)
+        } else if form == Form::Flat || config.shm {
+            model.tree_us(facts.members(form), self.bytes) // in a single block
         } else {
-            self.ways().first.1 // down a tree, in a single block
-        })
+            self.ways().first.1 // with the trees inside nodes
+        };
+        Some(between_us + inside_us)
     }
 
     #[inline]

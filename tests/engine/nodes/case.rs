@@ -71,7 +71,7 @@ fn pattern<'a>(plan: &Plan, node: u32, schedules: &'a mut Schedules) -> Pattern<
         graph: Circulant::new(plan.topology.nodes()),
         me: node,
         contributors: &plan.contributors,
-        radix: 2,
+        radix: plan.call.radix,
     };
     (plan.call.travel).pattern(plan.call.blocks, &members, schedules)
 }

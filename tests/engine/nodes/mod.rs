@@ -6,7 +6,9 @@ mod case;
 mod mistakes;
 mod places;
 mod plan;
+mod predicted;
 mod ring;
+mod timed;
 mod world;
 
 use crate::case::rng;

@@ -18,6 +18,8 @@ pub struct Call {
     pub travel: Way,
     /// Blocks of a node part, or of the longest.
     pub blocks: u32,
+    /// How the rounds of whole parts grow ([`rondo::schedule::Steps`]).
+    pub radix: u32,
     pub lanes: u32,
 }
 
@@ -30,6 +32,7 @@ impl Call {
             sizes,
             travel: Way::Circulant,
             blocks,
+            radix: 2,
             lanes: 1,
         }
     }
@@ -40,6 +43,7 @@ impl Call {
             sizes,
             travel,
             blocks,
+            radix: 2,
             lanes: 1,
         }
     }
