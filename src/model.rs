@@ -108,13 +108,13 @@ impl Model {
     /// The number of blocks that makes a broadcast of `bytes` bytes fastest whose first block is everywhere
     /// after q = `rounds` rounds, or an all-broadcast of as many in parts of `parts` ranks.
     ///
-    /// The schedule is a pipeline: a rank begins a round g + beta m / n after the one before, but its first block has
-    /// come h latencies after the root's. T(n) = (n - 1 + q)(g + beta m / n) + h (alpha - g) has its least value at n =
-    /// sqrt((q - 1) beta m / g). Here g is the time in which a rank sends one message and receives another. (With g =
-    /// alpha this is Träff, arXiv 2205.10072, section 2, where a round ends with the arrival of its block.) A single
-    /// block has h = q. Blocks of more than `eager_bytes` cost three times g and alpha, so there are more blocks than
-    /// that, unless the time is less with longer ones ([`regimes`]). Every part costs a little in every round, which
-    /// counts towards g.
+    /// The schedule is a pipeline: a rank begins a round g + beta m / n after the one before, but its first block
+    /// has come h latencies after the root's. T(n) = (n - 1 + q)(g + beta m / n) + h (alpha - g) has its least
+    /// value at n = sqrt((q - 1) beta m / g). Here g is the time in which a rank sends one message and receives
+    /// another; and alpha, if there are several parts. (With g = alpha this is Träff, arXiv 2205.10072, section 2,
+    /// where a round ends with the arrival of its block.) A single block has h = q. Blocks of more than
+    /// `eager_bytes` cost three times g and alpha, so there are more blocks than that, unless the time is less with
+    /// longer ones ([`regimes`]). Every part costs a little in every round, which counts towards g.
     pub fn blocks(&self, reach: Reach, bytes: u64, eager_bytes: u64, parts: u64) -> u32 {
         clamp(self.circulant_in(reach, bytes, eager_bytes, parts).0, bytes)
     }
@@ -153,7 +153,7 @@ impl Model {
             false => q,
         };
         (n - 1.0 + q) * (self.round_us(parts) + total_us / n)
-            + latencies * (self.alpha_us - self.gap())
+            + latencies * (self.alpha_us - self.gap_of(parts))
     }
 
     /// Microseconds of a broadcast of `bytes` bytes on the circulant graph in the best number of blocks: T(n) as in
@@ -492,7 +492,16 @@ impl Model {
 
     /// What a round takes besides the time of its bytes, if its message has a block of each of so many parts.
     fn round_us(&self, parts: u64) -> f64 {
-        self.gap() + (parts - 1) as f64 * PIECE_US
+        self.gap_of(parts) + (parts - 1) as f64 * PIECE_US
+    }
+
+    /// What a round of a pipeline takes before the first byte. Among blocks of several parts there are always some that
+    /// came in the round before, so that a rank waits for them.
+    fn gap_of(&self, parts: u64) -> f64 {
+        match parts {
+            0 | 1 => self.gap(),
+            _ => self.alpha_us,
+        }
     }
 
     /// The gap of a pipeline, where a rank sends and receives in every round; no more than a whole message takes.

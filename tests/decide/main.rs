@@ -769,6 +769,8 @@ fn times(model: Model, sizes: &[u64], eager: u64) -> (f64, f64) {
     }
     let (rounds, reach) = ((p as f64).log2().ceil(), (p as f64).log2().floor() + 1.0);
     let contributors = sizes.iter().filter(|&&size| size > 0).count();
+    // Among blocks of several parts, there are some that came in the round before.
+    let gap = if contributors > 1 { alpha } else { gap };
     let round = gap + 0.02 * (contributors - 1) as f64;
     let least = m.div_ceil(eager);
     let most = m.min(8192).max(least);

@@ -255,7 +255,7 @@ impl Model {
         }
     }
 
-    /// In whole parts it is the algorithm of Bruck with radix 2 or more. Else every rank has a message each way in
+    /// In whole parts it is the algorithm of Bruck with radix 2. Else every rank has a message each way in
     /// every round, and receives every byte once.
     fn circulant_of_all(&self, call: &Call) -> Prediction {
         let pieces = match call.copies_free {
@@ -263,18 +263,14 @@ impl Model {
             false => call.ranks(),
         };
         let model = self.of(call, call.block());
-        let round_us = model
-            .round_us(pieces)
-            .max(match call.is_placed(call.block()) {
-                true => model.alpha_us,
-                false => 0.0,
-            });
+        // There are always blocks that came in the round before.
+        let round_us = model.round_us(pieces).max(model.alpha_us);
         let latencies = f64::from(Reach::among(call.p).latencies);
         let rounds_us =
             call.pipelined() as f64 * round_us + latencies * (model.alpha_us - round_us).max(0.0);
         Prediction {
             us: match call.n() {
-                1 => self.bruck(call).us,
+                1 => self.bruck(&Call { radix: 2, ..*call }).us,
                 _ => rounds_us + self.beta_us() * call.others() as f64,
             },
             rounds: Some(call.pipelined()),

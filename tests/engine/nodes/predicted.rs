@@ -35,15 +35,7 @@ const NETWORKS: [(&str, f64); 4] = [
 /// text.
 struct Exception(Collective, Algorithm, &'static str, f64);
 
-const EXCEPTIONS: [Exception; 2] = [
-    // A message has blocks of all nodes, of which some have come in the round before: there is a latency in every
-    // round, and not only on the longest way of a block.
-    Exception(
-        Collective::Allgather,
-        Algorithm::Circulant,
-        "alpha 2000",
-        3.7,
-    ),
+const EXCEPTIONS: [Exception; 1] = [
     // Five nodes are no power of two, so that some make pairs. There is a latency in about every other round; why is
     // not understood.
     Exception(Collective::Bcast, Algorithm::Hypercube, "alpha 2000", 2.2),
