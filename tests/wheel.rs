@@ -374,8 +374,15 @@ fn tools_time_rondo(site: &Path, home: &Path) {
     }
 }
 
-/// Nothing is wrong until somebody calls MPI, and a library that is not whole is no reason to stop.
+/// Nothing is wrong until somebody calls MPI, and a library that is not whole is no reason to stop. The header for
+/// programs in C is where the wheel says.
 fn without_mpi_and_without_the_library(python: &Path, home: &Path) {
+    let include = "import rondo_mpi; print(rondo_mpi.include())";
+    let include = text(&run(Command::new(python).args(["-c", include])));
+    let header = Path::new(include.trim()).join("rondo.h");
+    assert!(header.starts_with(home), "{}", header.display());
+    let header = fs::read_to_string(header).expect("the header");
+    assert!(header.contains("rondo_calls"), "{header}");
     let start =
         "import rondo_mpi.auto, rondo_mpi; print(rondo_mpi.library(), rondo_mpi.calls('bcast'))";
     let output = run(Command::new(python).args(["-c", start]));

@@ -14,13 +14,15 @@
 
 enum { CALLS = 3000, SOON = 2000, KINDS = 8 };
 
-/* Loads the file `driver`, as rank `rank`, by the name of a GPU's. */
+/* Loads the file `driver`, as rank `rank`, by the name of a GPU's: by its own if that is one. It is a file of its own,
+ * which nobody else has loaded. */
 static void load(const char *driver, const char *directory, int rank) {
     if (test.rank != rank) return;
     char path[4000], name[4096];
+    const char *file = strrchr(driver, '/') ? strrchr(driver, '/') + 1 : driver;
     snprintf(path, sizeof path, "%s/gpu.XXXXXX", directory);
     CHECK(mkdtemp(path) != NULL);
-    snprintf(name, sizeof name, "%s/libcuda.so.1", path);
+    snprintf(name, sizeof name, "%s/%s", path, strncmp(file, "lib", 3) ? "libcuda.so.1" : file);
     FILE *from = fopen(driver, "rb"), *to = fopen(name, "wb");
     CHECK(from && to);
     for (int c; from && to && (c = getc(from)) != EOF;) putc(c, to);

@@ -1,8 +1,9 @@
-/* A stand-in for the driver of a GPU: HIP's functions of which Rondo makes use. A program must not see an error that
- * it did not make, so the process ends in a signal if one is left. */
+/* A stand-in for the driver of a GPU: HIP's functions of which Rondo makes use. Managed and pinned memory both have an
+ * address for the processor; only managed memory says that it is managed. A program must not see an error that it did
+ * not make, so the process ends in a signal if one is left. */
 #include "gpu_memory.h"
 
-enum { OK = 0, INVALID_VALUE = 1, BY_ADDRESS = 4 };
+enum { OK = 0, INVALID_VALUE = 1, BY_ADDRESS = 4, OF_PROCESSOR = 1, OF_DEVICE = 2 };
 
 struct attributes {
     int kind, device;
@@ -20,9 +21,15 @@ int hipGetLastError(void);
 
 int hipPointerGetAttributes(struct attributes *found, const void *address) {
     if (last) abort();
-    if (!gpu_owns(address)) return last = INVALID_VALUE;
-    struct attributes device = {2, 0, (void *)address, NULL, 0, 0};
-    *found = device;
+    enum gpu_kind kind = gpu_kind(address);
+    if (kind == NOT_KNOWN) return last = INVALID_VALUE;
+    int both = kind == MANAGED || kind == PINNED;
+    found->kind = kind == PINNED ? OF_PROCESSOR : OF_DEVICE;
+    found->device = 0;
+    found->on_device = (void *)address;
+    found->on_processor = both ? (void *)address : NULL;
+    found->is_managed = kind == MANAGED;
+    found->flags = 0;
     return OK;
 }
 

@@ -4,7 +4,6 @@
 int zeInit(unsigned flags);
 
 int zeInit(unsigned flags) {
-    (void)gpu_owns;
     (void)begin_copy;
     (void)end_copy;
     return (int)flags;

@@ -6,6 +6,7 @@ mod libraries;
 #[path = "../mpirun/mod.rs"]
 mod mpirun;
 mod options;
+mod provoked;
 mod scripted;
 mod starting;
 

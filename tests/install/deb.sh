@@ -40,6 +40,11 @@ for mpi in openmpi mpich; do
     counted "for every MPI, $mpi" rondo run --lib "$libdir/rondo/librondo.so" "${launch[@]}" "./plain-$mpi" \
         /mnt/filecast.c
 done
+# There is no compiler wrapper here for the standard's ABI: what pkg-config says of it is a folder with a library.
+standard=$(pkg-config --variable=libdir rondo-standard)
+[[ $standard == "$libdir/rondo/standard" && $(pkg-config --libs rondo-standard) == *"-L$standard"*-lrondo* ]]
+grep -q ' T MPI_Bcast_c$' <<<"$(nm -D --defined-only "$standard/librondo.so")"
+
 # Without being told where it is.
 cmake -S /mnt -B build -DCMAKE_C_COMPILER=mpicc.openmpi >cmake.log
 [[ $(pkg-config --variable=libdir rondo) == "$libdir/rondo/openmpi" ]]

@@ -13,6 +13,7 @@ use super::{
 use crate::program::{Program, Script};
 use machine::{clocks, gpus, memory, nodes};
 use reach::{build, calls, reach};
+use rondo::decide::Why;
 use rondo::records::{Concern, Kind, Warning};
 use serde::Serialize;
 use serde_json::Value;
@@ -68,6 +69,15 @@ fn problem(kind: Kind, what: impl Into<String>, advice: impl Into<String>) -> Fi
         advice: Some(advice.into()),
         ..fine(kind, what)
     }
+}
+
+/// How many calls of rank 0 were left to the MPI library for this reason, as it counted them.
+fn left(evidence: &Evidence, why: Why) -> u64 {
+    let statistics = evidence.statistics.as_ref();
+    let rows = statistics.and_then(|all| all["collectives"].as_array());
+    let left = rows.into_iter().flatten();
+    let left = left.filter(|row| row["reason"] == why.text());
+    left.filter_map(|row| row["calls"].as_u64()).sum()
 }
 
 /// All findings.

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Evidence, Finding, fine, problem};
+use super::{Evidence, Finding, fine, left, problem};
 use rondo::decide::Why;
 use rondo::records::{Called, Kind, Record};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,9 +42,7 @@ pub fn memory(evidence: &Evidence) -> Vec<Finding> {
 
 /// Were calls left to the MPI library because buffers may be on a GPU? Rank 0 counted them.
 pub fn gpus(evidence: &Evidence) -> Option<Finding> {
-    let rows = evidence.statistics.as_ref()?["collectives"].as_array()?;
-    let left = rows.iter().filter(|row| row["reason"] == Why::Gpu.text());
-    let calls: u64 = left.filter_map(|row| row["calls"].as_u64()).sum();
+    let calls = left(evidence, Why::Gpu);
     let what = format!(
         "{}, so that {calls} calls of rank 0 were left to the MPI library: their buffers may be on a GPU",
         Why::Gpu.text()

@@ -2,17 +2,22 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Evidence, Finding, fine, problem, start::start};
+use super::{Evidence, Finding, fine, left, problem, start::start};
 use crate::check::{
     job::End,
     ranks::{Reach, in_words},
 };
+use rondo::decide::Why;
 use rondo::records::{Kind, Obstacle};
 use std::collections::BTreeSet;
 
 /// What else helps a program that has the MPI library in itself.
 const INTO: &str =
     "link the librondo.a that scripts/build --direct makes into it, before MPI (not for Open MPI)";
+
+/// What helps a job that is to outlive failed processes.
+const NOT_TO_OUTLIVE: &str = "start the job without that (Open MPI: mpirun without --with-ft; MPICH: \
+                              MPIR_CVAR_ENABLE_FT unset on all ranks), or without Rondo";
 
 /// Is the library where it should be?
 pub fn reach(evidence: &Evidence) -> Vec<Finding> {
@@ -240,13 +245,17 @@ pub fn build(evidence: &Evidence) -> Vec<Finding> {
                 "Rondo cannot work there: start the program without it, or build the program for one of the MPI \
                  libraries that docs/use.md lists",
             ),
-            Obstacle::Outlives => (
-                Kind::Outlives,
-                "start the job without that (mpirun without --with-ft), or without Rondo",
-            ),
+            Obstacle::Outlives => (Kind::Outlives, NOT_TO_OUTLIVE),
         };
         let what = format!("rank {rank}: {}", trouble.text);
         return vec![problem(kind, what, advice)];
+    }
+    // With MPICH it is known of a rank when all have agreed.
+    let calls = left(evidence, Why::Outlives);
+    if calls > 0 {
+        let why = Why::Outlives.text();
+        let what = format!("{why}, so that {calls} calls of rank 0 were left to the MPI library");
+        return vec![problem(Kind::Outlives, what, NOT_TO_OUTLIVE)];
     }
     let records = || evidence.ranks.callers().map(|(_, record, _)| record);
     let builds: BTreeSet<&str> = records().map(|record| &*record.build).collect();
