@@ -137,7 +137,9 @@ fn tried(
     args: &str,
     collective: &str,
 ) -> BTreeSet<String> {
-    let (path, stats) = (new_file("near.json"), new_file("near-stats.json"));
+    // Tests of several collectives run at the same time.
+    let near = |name: &str| new_file(&format!("near-{collective}{name}.json"));
+    let (path, stats) = (near(""), near("-stats"));
     let spec = format!("json:{}", stats.display());
     let env = [env, &[("RONDO_NODE", "here"), ("RONDO_STATS", &*spec)]].concat();
     let ended = tune(mpi, ranks, &env, &path, args);
