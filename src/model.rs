@@ -15,6 +15,9 @@ use crate::schedule::{Pace, Parts, Steps, postal};
 /// there, and the record of which blocks of a part have arrived stays at 1 KiB.
 pub const BLOCKS_MAX: u32 = 8192;
 
+/// With so many blocks a pipeline is full: ceil(log2 p) - 1 rounds more or less do not matter.
+pub const FULL_PIPELINE: u64 = 512;
+
 /// Bytes of a block at the most: the host counts the bytes of a message in a C `int`.
 pub const BLOCK_BYTES_MAX: u64 = 1 << 30;
 
@@ -336,6 +339,7 @@ impl Model {
     /// Microseconds of an all-broadcast of `parts` in whole parts, and on the circulant graph in as many blocks as are
     /// best.
     pub fn all_broadcast_us(&self, parts: &Parts, eager_bytes: u64, radix: u32) -> (f64, f64) {
+        let eager_bytes = eager_round(parts, eager_bytes);
         let contributors = parts.contributors().len() as u64;
         let reach = Reach::among(parts.p());
         (
@@ -519,15 +523,23 @@ impl Model {
     }
 }
 
+/// Bytes of a round of an all-broadcast on the circulant graph whose blocks are sent eagerly. A round has a block of
+/// each part, and long ones travel alone; so what counts is the longest part.
+pub fn eager_round(parts: &Parts, eager_bytes: u64) -> u64 {
+    let round = u128::from(eager_bytes) * u128::from(parts.total());
+    let round = round / u128::from(parts.largest().max(1));
+    u64::try_from(round).unwrap_or(u64::MAX).max(1)
+}
+
 /// The number of blocks of about `size` bytes in a message of `bytes` bytes.
 pub fn blocks_of(bytes: u64, size: u64) -> u32 {
     clamp(bytes.div_ceil(size.max(1)), bytes)
 }
 
 /// The blocks of a broadcast that is scattered among `ranks` ranks: as many for each of them, no longer than
-/// `eager_bytes`.
+/// `eager_bytes` unless they are many.
 pub fn part_blocks(ranks: u32, bytes: u64, eager_bytes: u64) -> u32 {
-    let short = bytes.div_ceil(eager_bytes.max(1));
+    let short = bytes.div_ceil(eager_bytes.max(1)).min(FULL_PIPELINE);
     let ranks = u64::from(ranks.max(1));
     clamp(short.div_ceil(ranks).max(1) * ranks, bytes)
 }

@@ -7,7 +7,7 @@ use crate::collective::{Collective, Family};
 use crate::config::Config;
 use crate::decide::{self, Choice, Context, SizeClass};
 use crate::gamma;
-use crate::host::{Code, Comm, Host, Mpi};
+use crate::host::{self, Code, Comm, Host, Mpi};
 use crate::learn::{Candidate, Contest};
 use crate::network::{Network, Placement};
 use crate::records::Concern;
@@ -121,7 +121,7 @@ fn add(rules: &mut Vec<Rule>, state: &State) {
         return;
     };
     let facts = state.facts();
-    table.each(|collective, class, contest| {
+    let add_rule = |collective, class, contest: &Contest| {
         let context = Context {
             collective,
             facts,
@@ -132,7 +132,9 @@ fn add(rules: &mut Vec<Rule>, state: &State) {
         if rules.len() < rules::RULES {
             rules.extend(rule);
         }
-    });
+    };
+    // The program may have a signal for each division.
+    host::with_plain_floats(|| table.each(add_rule));
 }
 
 /// Writes what was learnt, if the user wants it, on rank 0 of the job. Rules that are in the file already, for other

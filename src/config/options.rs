@@ -543,7 +543,7 @@ impl Opt {
 /// What else decides on calls whose ranks are fewer than the automatic minimum, or no fewer.
 fn who_else(family: Family) -> &'static str {
     if family == Family::Rooted {
-        ", as long as nothing else is measured"
+        ", unless measurement, or what is known of the network, says otherwise"
     } else if family == Family::Barrier {
         ", between several nodes with much latency; elsewhere barriers are the MPI library's"
     } else {

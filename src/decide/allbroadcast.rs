@@ -96,7 +96,8 @@ impl Problem for AllBroadcast<'_> {
             AllBroadcastAlgorithm::Circulant | AllBroadcastAlgorithm::FullLane => {
                 let contributors = parts.contributors().len() as u64;
                 let (model, reach) = (model_of(facts, form, config), facts.reach(form, config));
-                model.blocks(reach, self.total(), facts.eager_bytes, contributors)
+                let eager_bytes = model::eager_round(parts, facts.eager_bytes);
+                model.blocks(reach, self.total(), eager_bytes, contributors)
             }
             AllBroadcastAlgorithm::Ring if block_bytes == 0 => {
                 model_of(facts, form, config).ring_blocks(parts, facts.eager_bytes)

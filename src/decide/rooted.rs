@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::problem::{MARGIN, UNKNOWN_RATIO};
-use super::{Choice, Context, Form, Method, Problem, SizeClass, Why};
+use super::{Choice, Context, Form, Method, Problem, SizeClass, Why, log};
 use crate::algorithm::{Algorithm, RootedAlgorithm};
 use crate::collective::{Collective, Family};
 use crate::config::Config;
@@ -47,11 +47,14 @@ impl Rooted<'_> {
         let (between, inside) = facts.models(config);
         let tree_us = |ranks| between.binomial_us(Reach::among(ranks).rounds, 0);
         let form = facts.form(self.block.unwrap_or(0), config);
+        let steps_inside = if config.shm { 1 } else { log(facts.widest) };
         let own_us = match form {
             Form::Flat => tree_us(facts.p),
-            Form::Nodes { .. } => tree_us(facts.nodes) + inside.alpha_us,
+            Form::Nodes { .. } => tree_us(facts.nodes) + f64::from(steps_inside) * inside.alpha_us,
         };
-        let straight_us = between.one_by_one_us(facts.p, is_gather(collective));
+        // The root may be on the node that has most ranks.
+        let far = facts.p - facts.widest + 1;
+        let straight_us = between.one_by_one_us(far, is_gather(collective));
         Some(match self.block {
             Some(_) => straight_us.min(tree_us(facts.p)) / own_us,
             None => straight_us / own_us,

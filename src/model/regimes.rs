@@ -11,6 +11,11 @@ const RENDEZVOUS: f64 = 3.0;
 /// up in between, with nothing on the link meanwhile (measured: docs/results/cluster.md).
 const SLOW_RENDEZVOUS: f64 = 1.25;
 
+/// Longer blocks than eager ones are at least so many. Inside a node a block goes through memory when it is there as a
+/// whole, and meanwhile the next one is on the network: of one in so many blocks nothing else hides that. And a call
+/// that goes on is seen to.
+const LONG_BLOCKS: u64 = 128;
+
 impl Model {
     /// The cost of messages for which the host asks first.
     pub(super) fn rendezvous(&self) -> Model {
@@ -23,8 +28,8 @@ impl Model {
     }
 
     /// The number of blocks for a message of `bytes` bytes and the microseconds that they take, if `best` says by the
-    /// cost of a block how many would be best, and `time_us` what so many take: eager ones, or fewer and longer ones
-    /// if these are faster after all.
+    /// cost of a block how many would be best, and `time_us` what so many take: eager ones, or fewer and longer ones,
+    /// but enough of them, if these are faster after all.
     pub(super) fn in_regimes(
         &self,
         bytes: u64,
@@ -35,7 +40,9 @@ impl Model {
         let fewest = bytes.div_ceil(eager_bytes.max(1));
         let eager = (best(self) as u64).max(fewest);
         let asking = self.rendezvous();
-        let long = (best(&asking) as u64).clamp(1, fewest.max(2) - 1);
+        let long = (best(&asking) as u64)
+            .max(LONG_BLOCKS)
+            .min(fewest.max(2) - 1);
         let (eager_us, long_us) = (time_us(self, eager as f64), time_us(&asking, long as f64));
         let is_long = fewest > BLOCKS_MAX.into() || fewest > 1 && long_us < eager_us;
         match is_long {

@@ -511,13 +511,25 @@ fn blocks_are_longer_than_eager_ones_only_where_a_request_for_each_costs_less() 
         let reach = Reach::among(36);
         let eager = bytes.div_ceil(EAGER) as u32;
         let short = (eager..=8192).map(|n| (n, model.broadcast_in_us(reach, bytes, n)));
-        let long = (1..eager.min(8192)).map(|n| (n, asked.broadcast_in_us(reach, bytes, n)));
+        // So many that the memory of nodes has its part while the next one is under way.
+        let least = 128.min(eager - 1);
+        let long = (least..eager.min(8192)).map(|n| (n, asked.broadcast_in_us(reach, bytes, n)));
         let all: Vec<(u32, f64)> = short.chain(long).collect();
         let (_, least_us) = *all.iter().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
         let n = model.blocks(reach, bytes, EAGER, 1);
         let (_, us) = *all.iter().find(|(blocks, _)| *blocks == n).unwrap();
         assert!(us <= least_us * 1.001, "{bytes} bytes: {n} blocks");
         assert_eq!(n < eager, is_long, "{bytes} bytes: {n} blocks");
+    }
+}
+
+/// Between two of them there is a single round, in which a block costs the same whatever it is part of.
+#[test]
+fn long_messages_between_two_nodes_have_blocks_as_well() {
+    let config = network(1.9, 82.0, 0.3, every_size());
+    for bytes in [64 << 20, 1 << 30] {
+        let (_, blocks) = form_and_blocks(bcast(full(2, 8), bytes, &config));
+        assert!(blocks >= 128, "{bytes} bytes: {blocks} blocks");
     }
 }
 
@@ -772,7 +784,10 @@ fn times(model: Model, sizes: &[u64], eager: u64) -> (f64, f64) {
     // Among blocks of several parts, there are some that came in the round before.
     let gap = if contributors > 1 { alpha } else { gap };
     let round = gap + 0.02 * (contributors - 1) as f64;
-    let least = m.div_ceil(eager);
+    // A round has a block of each part, which may travel alone.
+    let longest = *sizes.iter().max().unwrap();
+    let round_bytes = u128::from(eager) * u128::from(m) / u128::from(longest);
+    let least = m.div_ceil(round_bytes.min(u64::MAX.into()) as u64);
     let most = m.min(8192).max(least);
     let of = |n: u64, (alpha, gap): (f64, f64), (round, beta): (f64, f64)| {
         let block = beta * m as f64 / n as f64;
@@ -787,7 +802,8 @@ fn times(model: Model, sizes: &[u64], eager: u64) -> (f64, f64) {
     };
     let asked = (2.0 * gap + round, longer * beta);
     let short = (least..=most).map(|n| of(n, (alpha, gap), (round, beta)));
-    let long = (1..least.min(8192)).map(|n| of(n, (3.0 * alpha, 3.0 * gap), asked));
+    let long = (128.min(least - 1).max(1)..least.min(8192))
+        .map(|n| of(n, (3.0 * alpha, 3.0 * gap), asked));
     let circulant = short.chain(long).min_by(f64::total_cmp).unwrap();
     (bruck, circulant)
 }

@@ -6,15 +6,12 @@ use super::Reduction;
 use crate::algorithm::{Algorithm, reduces_nothing, trees};
 use crate::collective::Reducing;
 use crate::decide::{self, Context, Form};
-use crate::model::{BLOCKS_MAX, Model, Reach, blocks_of, least_blocks};
+use crate::model::{BLOCKS_MAX, FULL_PIPELINE, Model, Reach, blocks_of, least_blocks};
 use crate::schedule::{DualRoot, Pace};
 
 /// Bytes of a block on a slow link, at the most: a rank joins a block before it passes it on, and over latency shorter
 /// ones wait less for each other (measured: docs/results/reductions.md).
 const SLOW_LINK_BLOCK: u64 = 16 << 10;
-
-/// On a fast link, so many blocks fill any pipeline, and longer ones than what the host sends eagerly cost no more.
-const FULL_PIPELINE: u32 = 512;
 
 /// Blocks of up to `size` bytes in `bytes` bytes, as far as there may be so many.
 fn most(bytes: u64, size: u64) -> u32 {
@@ -22,16 +19,18 @@ fn most(bytes: u64, size: u64) -> u32 {
     u32::try_from(blocks).unwrap_or(u32::MAX).min(BLOCKS_MAX)
 }
 
-/// No fewer blocks in a pipeline: a rank joins a block before it passes it on, so it pays less than in a broadcast to
-/// have longer ones.
-fn fewest(model: &Model, bytes: u64, eager_bytes: u64) -> u32 {
-    match model.is_slow() {
-        true => most(bytes, eager_bytes),
-        false => most(bytes, eager_bytes).min(FULL_PIPELINE),
-    }
-}
-
 impl Reduction<'_> {
+    /// No fewer blocks in a pipeline: a rank joins a block before it passes it on, so it pays less than in a broadcast
+    /// to have longer ones than the host sends eagerly. Unless the link is known to be slow, a full pipeline is enough:
+    /// where clocks may not choose the bits, every link counts as slow that the user does not describe.
+    fn fewest(&self, model: &Model, bytes: u64, eager_bytes: u64) -> u32 {
+        let is_known = self.operator.exact || self.context.config.network.beta_ns_per_kb.is_some();
+        match is_known && model.is_slow() {
+            true => most(bytes, eager_bytes),
+            false => most(bytes, eager_bytes).min(FULL_PIPELINE as u32),
+        }
+    }
+
     /// The blocks of the vector (circulant, pipelined), or of each part.
     pub(super) fn blocks(&self, algorithm: Algorithm, form: Form, block_bytes: u64) -> u32 {
         let facts = self.context.facts;
@@ -77,7 +76,7 @@ impl Reduction<'_> {
                     false => facts.eager_bytes,
                 };
                 let blocks = model.blocks(Reach::among(ranks), bytes, short, 1);
-                blocks.max(fewest(&model, bytes, short))
+                blocks.max(self.fewest(&model, bytes, short))
             }
             Algorithm::Mesh if self.reducing() == Reducing::Scan => {
                 most(self.bytes, facts.eager_bytes)
@@ -126,7 +125,7 @@ impl Reduction<'_> {
     fn paced_blocks(&self, model: &Model, pace: Pace) -> u32 {
         let eager_bytes = self.context.facts.eager_bytes;
         let blocks = model.tree_blocks(pace, self.bytes, eager_bytes);
-        blocks.max(fewest(model, self.bytes, eager_bytes))
+        blocks.max(self.fewest(model, self.bytes, eager_bytes))
     }
 
     /// The blocks of a vector that goes along the ranks.
@@ -158,7 +157,7 @@ impl Reduction<'_> {
             0 => {
                 let (model, eager_bytes) = (self.model(), facts.eager_bytes);
                 let blocks = model.blocks(Reach::among(facts.p), self.bytes, eager_bytes, 1);
-                blocks.max(fewest(&model, self.bytes, eager_bytes))
+                blocks.max(self.fewest(&model, self.bytes, eager_bytes))
             }
             size => u32::try_from(self.bytes.div_ceil(size)).unwrap_or(BLOCKS_MAX),
         };
