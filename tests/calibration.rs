@@ -90,7 +90,8 @@ fn the_network_is_measured_before_the_first_call_among_several_nodes() {
     }
 }
 
-/// How much may be in flight, and the round trip, are shown when the ranks have agreed on them after long calls.
+/// How much may be in flight, and the round trip, are shown when the ranks have agreed on them after long calls. On a
+/// busy machine, they may not find out in one run.
 #[test]
 fn what_may_be_in_flight_is_shown_after_long_calls() {
     for mpi in MPIS {
@@ -99,16 +100,16 @@ fn what_may_be_in_flight_is_shown_after_long_calls() {
             ("RONDO_LEARN", "off"),
             ("RONDO_BCAST", "circulant"),
         ];
-        let text = run(mpi, "0,1,2,3", &long);
-        let shown = "rondo: rank 0: in flight among 4 ranks on 4 nodes: window ";
-        let mut lines = text.lines().filter(|line| line.contains(shown));
-        assert!(
-            lines.any(|line| line.contains(" KiB, round trip ")),
-            "{mpi}: {text}"
-        );
-        let json = text.split(r#""in_flight":{"window_bytes":"#).nth(1);
-        let json = json.unwrap_or_else(|| panic!("{mpi}: {text}"));
-        assert!(json.contains(",\"round_trip_us\":"), "{mpi}: {text}");
+        let mut last = String::new();
+        let shown = (0..4).any(|_| {
+            last = run(mpi, "0,1,2,3", &long);
+            let shown = "rondo: rank 0: in flight among 4 ranks on 4 nodes: window ";
+            let mut lines = last.lines().filter(|line| line.contains(shown));
+            let json = last.split(r#""in_flight":{"window_bytes":"#).nth(1);
+            lines.any(|line| line.contains(" KiB, round trip "))
+                && json.is_some_and(|json| json.contains(",\"round_trip_us\":"))
+        });
+        assert!(shown, "{mpi}, in none of four runs: {last}");
     }
 }
 
