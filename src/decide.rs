@@ -190,12 +190,17 @@ impl Facts {
     /// memory of the node, beside the network and at its own pace. Lanes would change neither.
     fn flat_is_faster(&self, bytes: u64, config: &Config) -> bool {
         let flat = model_of(*self, Form::Flat, config);
-        let (_, inside) = self.models(config);
         let leaders = self.leaders(config);
-        let steps_inside = if config.shm { 1 } else { log(self.widest) };
-        let leaders_us = leaders.broadcast_us(Reach::among(self.nodes), bytes)
-            + f64::from(steps_inside) * inside.alpha_us;
+        let leaders_us =
+            leaders.broadcast_us(Reach::among(self.nodes), bytes) + self.inside_us(config);
         flat.broadcast_us(Reach::among(self.p), bytes) < leaders_us
+    }
+
+    /// Microseconds of a short message inside a node from its leader to the last rank, or the other way round.
+    fn inside_us(&self, config: &Config) -> f64 {
+        let (_, inside) = self.models(config);
+        let steps = if config.shm { 1 } else { log(self.widest) };
+        f64::from(steps) * inside.alpha_us
     }
 
     /// The cost of messages between leaders. What they receive passes through the memory of the node, beside the
@@ -213,7 +218,7 @@ impl Facts {
     fn timed(&self, form: Form, config: &Config) -> (Model, f64) {
         match form {
             Form::Nodes { .. } if self.nodes > 1 && config.shm => {
-                (self.leaders(config), self.models(config).1.alpha_us)
+                (self.leaders(config), self.inside_us(config))
             }
             Form::Flat | Form::Nodes { .. } => (model_of(*self, form, config), 0.0),
         }

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::problem::{MARGIN, UNKNOWN_RATIO};
-use super::{Choice, Context, Form, Method, Problem, SizeClass, Why, log};
+use super::{Choice, Context, Form, Method, Problem, SizeClass, Why};
 use crate::algorithm::{Algorithm, RootedAlgorithm};
 use crate::collective::{Collective, Family};
 use crate::config::Config;
@@ -44,13 +44,12 @@ impl Rooted<'_> {
         if self.block.is_some_and(|block| block >= long) {
             return Some(1.0); // straight, as by the host
         }
-        let (between, inside) = facts.models(config);
+        let (between, _) = facts.models(config);
         let tree_us = |ranks| between.binomial_us(Reach::among(ranks).rounds, 0);
         let form = facts.form(self.block.unwrap_or(0), config);
-        let steps_inside = if config.shm { 1 } else { log(facts.widest) };
         let own_us = match form {
             Form::Flat => tree_us(facts.p),
-            Form::Nodes { .. } => tree_us(facts.nodes) + f64::from(steps_inside) * inside.alpha_us,
+            Form::Nodes { .. } => tree_us(facts.nodes) + facts.inside_us(config),
         };
         // The root may be on the node that has most ranks.
         let far = facts.p - facts.widest + 1;

@@ -75,8 +75,7 @@ impl Reduction<'_> {
                     true => facts.eager_bytes.min(SLOW_LINK_BLOCK),
                     false => facts.eager_bytes,
                 };
-                let blocks = model.blocks(Reach::among(ranks), bytes, short, 1);
-                blocks.max(self.fewest(&model, bytes, short))
+                self.circulant_blocks(ranks, bytes, short)
             }
             Algorithm::Mesh if self.reducing() == Reducing::Scan => {
                 most(self.bytes, facts.eager_bytes)
@@ -109,6 +108,13 @@ impl Reduction<'_> {
             }
             Algorithm::Gather | Algorithm::FullLane | reduces_nothing!(Algorithm) => 1,
         }
+    }
+
+    /// The blocks of `bytes` bytes on the circulant graph.
+    fn circulant_blocks(&self, ranks: u32, bytes: u64, eager_bytes: u64) -> u32 {
+        let model = self.model();
+        let blocks = model.blocks(Reach::among(ranks), bytes, eager_bytes, 1);
+        blocks.max(self.fewest(&model, bytes, eager_bytes))
     }
 
     /// The blocks of a vector that comes up a tree. Of two trees each has every other block.
@@ -154,11 +160,7 @@ impl Reduction<'_> {
     fn scattered_blocks(&self, block_bytes: u64) -> u32 {
         let facts = self.context.facts;
         let blocks = match block_bytes {
-            0 => {
-                let (model, eager_bytes) = (self.model(), facts.eager_bytes);
-                let blocks = model.blocks(Reach::among(facts.p), self.bytes, eager_bytes, 1);
-                blocks.max(self.fewest(&model, self.bytes, eager_bytes))
-            }
+            0 => self.circulant_blocks(facts.p, self.bytes, facts.eager_bytes),
             size => u32::try_from(self.bytes.div_ceil(size)).unwrap_or(BLOCKS_MAX),
         };
         let most = BLOCKS_MAX.div_ceil(facts.p);
