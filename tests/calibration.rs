@@ -91,7 +91,7 @@ fn the_network_is_measured_before_the_first_call_among_several_nodes() {
 }
 
 /// How much may be in flight, and the round trip, are shown when the ranks have agreed on them after long calls. On a
-/// busy machine, they may not find out in one run.
+/// busy machine, they may not find out in one run, nor in four.
 #[test]
 fn what_may_be_in_flight_is_shown_after_long_calls() {
     for mpi in MPIS {
@@ -101,7 +101,7 @@ fn what_may_be_in_flight_is_shown_after_long_calls() {
             ("RONDO_BCAST", "circulant"),
         ];
         let mut last = String::new();
-        let shown = (0..4).any(|_| {
+        let shown = (0..12).any(|_| {
             last = run(mpi, "0,1,2,3", &long);
             let shown = "rondo: rank 0: in flight among 4 ranks on 4 nodes: window ";
             let mut lines = last.lines().filter(|line| line.contains(shown));
@@ -109,7 +109,7 @@ fn what_may_be_in_flight_is_shown_after_long_calls() {
             lines.any(|line| line.contains(" KiB, round trip "))
                 && json.is_some_and(|json| json.contains(",\"round_trip_us\":"))
         });
-        assert!(shown, "{mpi}, in none of four runs: {last}");
+        assert!(shown, "{mpi}, in no run: {last}");
     }
 }
 

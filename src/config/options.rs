@@ -394,10 +394,10 @@ const OTHERS: &[Opt] = &[
               library. auto does so too, unless the process said by the MPI hint mpi_assert_memory_alloc_kinds that it \
               passes only memory of the kinds system and mpi there. direct keeps the calls: the driver is asked about \
               every buffer, the MPI library sends from and receives into those of a GPU, and the driver copies where \
-              Rondo would. The MPI library must then be able to use such buffers, as the program expects of it anyway; \
-              communicators with Level Zero are left to it all the same. Off says that all buffers are the \
-              processor's. A driver that is loaded after the first collective counts too: under auto on machines \
-              that may have a GPU, by host and direct on all.",
+              Rondo would (with Level Zero the MPI library copies). The MPI library must then be able to use such \
+              buffers, as the program expects of it anyway. Off says that all buffers are the processor's. A driver \
+              that is loaded after the first collective counts too: under auto on machines that may have a GPU, by \
+              host and direct on all.",
     },
     Opt {
         name: "TRACE",

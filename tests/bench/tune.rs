@@ -246,10 +246,7 @@ fn what_is_measured_is_kept_when_it_is_interrupted() {
     let kill = Command::new("kill").args(["-INT", "--", &group]).status();
     assert!(kill.unwrap().success());
     assert!(!child.wait().unwrap().success());
-    assert!(
-        of(&read(&path), "scatter").is_empty(),
-        "it was over before"
-    );
+    assert!(of(&read(&path), "scatter").is_empty(), "it was over before");
     assert_eq!(of(&read(&path), "bcast").len(), 1);
 }
 

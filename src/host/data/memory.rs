@@ -2,7 +2,7 @@
 //! is the user's, and is not sent or received by the host, is copied here.
 
 use super::elements::{Chunk, PACK_BYTES, self_message};
-use crate::host::library::devices::{Devices, cuda, devices, hip};
+use crate::host::library::devices::{Devices, cuda, devices, hip, level_zero};
 use crate::host::library::driver::Context;
 use crate::host::library::handle::Comm;
 use crate::host::library::table::{Mpi, host};
@@ -18,8 +18,8 @@ enum Owner {
     Cuda(Context),
     /// HIP's.
     Hip,
-    /// Perhaps a GPU's; the host can tell.
-    Unknown,
+    /// Level Zero's, or perhaps a GPU's: the host copies.
+    Host,
 }
 
 /// Asks the drivers.
@@ -28,9 +28,15 @@ fn owner(address: *const u8) -> Owner {
     if let Some(context) = cuda().and_then(|cuda| cuda.owns(address)) {
         return Owner::Cuda(context);
     }
+    if hip().is_some_and(|hip| hip.owns(address)) {
+        return Owner::Hip;
+    }
+    // A driver that cannot tell yet may own it.
+    if level_zero().is_some_and(|driver| driver.owns(address).unwrap_or(true)) {
+        return Owner::Host;
+    }
     match devices() {
-        _ if hip().is_some_and(|hip| hip.owns(address)) => Owner::Hip,
-        Devices::Unknown => Owner::Unknown,
+        Devices::Unknown => Owner::Host,
         Devices::Known | Devices::None => Owner::Processor,
     }
 }
@@ -95,8 +101,8 @@ unsafe fn copy_between(
                 let copied = hip.copy(from, to, bytes);
                 copied.map_err(|status| refused("HIP", 2, bytes, status))
             }
-            // Of two kinds, or of a kind that the host knows.
-            (Owner::Unknown | Owner::Cuda(_) | Owner::Hip | Owner::Processor, _) => {
+            // Of two kinds, or of a kind that the host copies.
+            (Owner::Host | Owner::Cuda(_) | Owner::Hip | Owner::Processor, _) => {
                 by_host(mpi, comm, from, to, bytes)
             }
         }

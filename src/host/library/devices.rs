@@ -1,6 +1,6 @@
 //! Whether this process may have memory that the processor cannot touch: does it have the library of a GPU's driver?
 
-use super::driver::{Cuda, Hip};
+use super::driver::{Cuda, Hip, LevelZero};
 use super::loader::{file_of, path_of};
 use once_cell::sync::OnceCell;
 use std::ffi::{CString, c_int, c_void};
@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 pub enum Devices {
     /// Nothing: it has no driver's library.
     None,
-    /// Memory that Rondo can tell from the processor's, and copy.
+    /// Memory that Rondo can tell from the processor's, and copy or have copied.
     Known,
-    /// Memory of which only the host can tell: of Level Zero, or of a driver that lacks functions.
+    /// Memory of which only the host can tell: its driver lacks functions.
     Unknown,
 }
 
@@ -42,6 +42,9 @@ static CUDA: OnceCell<Cuda> = OnceCell::new();
 
 /// HIP's.
 static HIP: OnceCell<Hip> = OnceCell::new();
+
+/// Level Zero's.
+static LEVEL_ZERO: OnceCell<LevelZero> = OnceCell::new();
 
 /// How many objects the loader had loaded when they were looked through.
 static LOOKED_AT: AtomicU64 = AtomicU64::new(0);
@@ -71,6 +74,11 @@ pub(in crate::host) fn hip() -> Option<&'static Hip> {
     HIP.get()
 }
 
+/// Level Zero's functions, if they were found.
+pub(in crate::host) fn level_zero() -> Option<&'static LevelZero> {
+    LEVEL_ZERO.get()
+}
+
 /// Looks whether this process has got the library of a GPU's driver: programs often load one after their first
 /// collective. As long as the loader has loaded nothing, that is a question for a number.
 pub fn look_for_devices() -> Devices {
@@ -91,7 +99,10 @@ pub fn look_for_devices() -> Devices {
     let mut known = [
         cuda.map(|path| CUDA.get_or_try_init(|| Cuda::find(&path)).is_ok()),
         hip.map(|path| HIP.get_or_try_init(|| Hip::find(&path)).is_ok()),
-        level_zero.map(|_| false),
+        level_zero.map(|path| {
+            let found = LEVEL_ZERO.get_or_try_init(|| LevelZero::find(&path));
+            found.is_ok()
+        }),
     ]
     .into_iter()
     .flatten();

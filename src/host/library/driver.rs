@@ -2,6 +2,7 @@
 //! only looks its functions up.
 
 use super::loader::{as_function, loaded};
+use once_cell::sync::OnceCell;
 use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::ptr;
 
@@ -233,5 +234,126 @@ impl Hip {
             0 => Ok(()),
             status => Err(status),
         }
+    }
+}
+
+/// What Level Zero's records are (`ze_structure_type_t`): a description of a context, and what is said of memory.
+const CONTEXT_DESCRIPTION: c_int = 0xd;
+const MEMORY_PROPERTIES: c_int = 0x17;
+/// `ze_memory_type_t`: memory that the driver does not know, or the processor's.
+const NOT_KNOWN: c_int = 0;
+const OF_PROCESSOR: c_int = 1;
+
+/// `ZE_RESULT_ERROR_INVALID_ARGUMENT`: some drivers say that of memory that they do not know.
+const INVALID: Status = 0x7800_0004;
+
+/// A process has a driver for each maker of devices, of which there are few.
+const DRIVERS_MAX: usize = 16;
+
+/// `ze_context_desc_t`.
+#[repr(C)]
+struct Description {
+    record: c_int,
+    next: *const c_void,
+    flags: u32,
+}
+
+/// `ze_memory_allocation_properties_t`.
+#[repr(C)]
+struct Properties {
+    record: c_int,
+    next: *mut c_void,
+    kind: c_int,
+    id: u64,
+    page_bytes: u64,
+}
+
+/// Contexts that Rondo made, one for each driver. A driver knows memory of its other contexts by them too.
+struct Contexts(Vec<*mut c_void>);
+
+// SAFETY: handles of Level Zero's are for any thread; Rondo only asks by them.
+unsafe impl Send for Contexts {}
+// SAFETY: as above: several threads may ask at the same time.
+unsafe impl Sync for Contexts {}
+
+/// Intel's Level Zero, as far as it tells whose memory an address is in. Its copying wants queues of the program's
+/// device, so the host copies.
+pub struct LevelZero {
+    drivers: unsafe extern "C" fn(*mut u32, *mut *mut c_void) -> Status,
+    make_context: unsafe extern "C" fn(*mut c_void, *const Description, *mut *mut c_void) -> Status,
+    properties: unsafe extern "C" fn(
+        *mut c_void,
+        *const c_void,
+        *mut Properties,
+        *mut *mut c_void,
+    ) -> Status,
+    contexts: OnceCell<Contexts>,
+}
+
+impl LevelZero {
+    /// The functions of the library at this path.
+    pub fn find(path: &CStr) -> Result<LevelZero, Lacking> {
+        let library = Library::at(path)?;
+        // SAFETY: Level Zero's functions of these names have these signatures.
+        unsafe {
+            Ok(LevelZero {
+                drivers: library.function(c"zeDriverGet")?,
+                make_context: library.function(c"zeContextCreate")?,
+                properties: library.function(c"zeMemGetAllocProperties")?,
+                contexts: OnceCell::new(),
+            })
+        }
+    }
+
+    /// Is this address in the memory of a GPU, or in memory that moves between GPU and processor? `None` if the driver
+    /// cannot tell, because the program has not initialised it, perhaps.
+    pub fn owns(&self, address: *const u8) -> Option<bool> {
+        let contexts = self.contexts.get_or_try_init(|| self.contexts()).ok()?;
+        let mut owns = false;
+        for &context in &contexts.0 {
+            let mut found = Properties {
+                record: MEMORY_PROPERTIES,
+                next: ptr::null_mut(),
+                kind: NOT_KNOWN,
+                id: 0,
+                page_bytes: 0,
+            };
+            let mut device = ptr::null_mut();
+            // SAFETY: the driver writes a record and a handle, for which there is room. The address is only looked at.
+            let status = unsafe {
+                let (found, device) = (&raw mut found, &raw mut device);
+                (self.properties)(context, address.cast(), found, device)
+            };
+            match status {
+                0 => owns |= found.kind != NOT_KNOWN && found.kind != OF_PROCESSOR,
+                INVALID => {}
+                _ => return None,
+            }
+        }
+        Some(owns)
+    }
+
+    /// A context for each driver. They last as long as the process: any thread may ask at any time.
+    fn contexts(&self) -> Result<Contexts, Status> {
+        let done = |status: Status| match status {
+            0 => Ok(()),
+            status => Err(status),
+        };
+        let (mut count, mut drivers) = (DRIVERS_MAX as u32, [ptr::null_mut(); DRIVERS_MAX]);
+        // SAFETY: there is room for as many handles as `count` says.
+        done(unsafe { (self.drivers)(&raw mut count, drivers.as_mut_ptr()) })?;
+        let description = Description {
+            record: CONTEXT_DESCRIPTION,
+            next: ptr::null(),
+            flags: 0,
+        };
+        let mut contexts = Vec::with_capacity(drivers.len());
+        for &driver in drivers.iter().take(count as usize) {
+            let mut context = ptr::null_mut();
+            // SAFETY: the handle is the driver's, and the other two are read and written in the call.
+            done(unsafe { (self.make_context)(driver, &raw const description, &raw mut context) })?;
+            contexts.push(context);
+        }
+        Ok(Contexts(contexts))
     }
 }
