@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* Counted until well before the last rank wakes: on busy cores the root may leave the barrier later than it. */
-enum { BYTES = 64, BYTES_MAX = 1 << 16, SLEEP_US = 3000000, COUNT_US = 2000000 };
+enum { BYTES = 64, BYTES_MAX = 1 << 16, SLEEP_US = 6000000, COUNT_US = 3000000 };
 
 int main(int argc, char **argv) {
     start(&argc, &argv, "runahead");

@@ -30,7 +30,7 @@ static void *stop(void *unused) {
 }
 
 static int whole_job(const int *all) {
-    enum { STOP_S = 10 };
+    enum { STOP_S = 20 };
     char pids[64 * 12] = "", line[3 * sizeof pids];
     for (int i = 0; i < test.ranks; i++) sprintf(pids + strlen(pids), " %d", all[i]);
     sprintf(line, "(sleep 0.3; kill -STOP%s; sleep %d; kill -CONT%s) &", pids, STOP_S, pids);
@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
         bcast_bytes(BYTES, (int)(calls % test.ranks), MPI_COMM_WORLD);
         bcast_bytes(100, (int)(calls % test.ranks), MPI_COMM_WORLD);
         allgather_bytes(20000, MPI_COMM_WORLD);
-        if (calls % 10 == 0) {
+        if (calls % 10 == 9) {
             go_on = !over;
             MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
         }

@@ -132,7 +132,7 @@ fn marked(mark: &str) -> Vec<u32> {
 }
 
 /// How long the ranks of a job that ends may still be seen after their launcher's end.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(60);
 
 /// What is still there of a run, some time after its end. Other runs go on meanwhile: their files are gone in time, and
 /// what comes new is theirs.

@@ -88,7 +88,8 @@ impl Case<'_> {
                 .map_err(|e| format!("{:?}: {e}", command.get_program()))?;
             let lost = self.test.expect == Expect::Refused
                 && verdict::is_abort(&outcome)
-                && !verdict::names_collective(self.test, &outcome);
+                && (!verdict::names_collective(self.test, &outcome)
+                    || (self.mode.preload && verdict::said(&self.test.says, &outcome).is_err()));
             let hung = outcome.status.is_none() && attempt < self.test.attempts;
             if hung || (lost && attempt < ATTEMPTS_AT_LAST_WORDS) {
                 attempt += 1;

@@ -44,6 +44,11 @@ fn holders(inode: u64) -> Vec<u32> {
             .into_iter()
             .flatten()
             .flatten()
+            // Other file systems have the same numbers.
+            .filter(|entry| {
+                let target = fs::read_link(entry.path());
+                target.is_ok_and(|target| target.to_string_lossy().contains("memfd:rondo"))
+            })
             .any(|entry| fs::metadata(entry.path()).is_ok_and(|found| found.ino() == inode));
         open || maps::has(*pid, inode)
     };

@@ -22,7 +22,7 @@ const LINES: usize = 40;
 const BYTES: usize = 300;
 
 /// Processes that outlive the launcher may keep the output open: nobody waits for them longer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The words of a launcher.
 pub struct Words {
