@@ -2,7 +2,7 @@
 //! only looks its functions up.
 
 use super::loader::{as_function, loaded};
-use once_cell::sync::OnceCell;
+use parking_lot::Mutex;
 use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::ptr;
 
@@ -268,13 +268,16 @@ struct Properties {
     page_bytes: u64,
 }
 
-/// Contexts that Rondo made, one for each driver. A driver knows memory of its other contexts by them too.
-struct Contexts(Vec<*mut c_void>);
+/// A driver, and the context that Rondo made of it, which lasts as long as the process: any thread may ask at any time.
+/// A driver knows memory of its other contexts by it too.
+#[derive(Clone, Copy)]
+struct Asked {
+    driver: *mut c_void,
+    context: *mut c_void,
+}
 
 // SAFETY: handles of Level Zero's are for any thread; Rondo only asks by them.
-unsafe impl Send for Contexts {}
-// SAFETY: as above: several threads may ask at the same time.
-unsafe impl Sync for Contexts {}
+unsafe impl Send for Asked {}
 
 /// Intel's Level Zero, as far as it tells whose memory an address is in. Its copying wants queues of the program's
 /// device, so the host copies.
@@ -287,7 +290,8 @@ pub struct LevelZero {
         *mut Properties,
         *mut *mut c_void,
     ) -> Status,
-    contexts: OnceCell<Contexts>,
+    /// The drivers so far. The program may initialise more of them at any time.
+    asked: Mutex<Vec<Asked>>,
 }
 
 impl LevelZero {
@@ -300,17 +304,23 @@ impl LevelZero {
                 drivers: library.function(c"zeDriverGet")?,
                 make_context: library.function(c"zeContextCreate")?,
                 properties: library.function(c"zeMemGetAllocProperties")?,
-                contexts: OnceCell::new(),
+                asked: Mutex::new(Vec::new()),
             })
         }
     }
 
-    /// Is this address in the memory of a GPU, or in memory that moves between GPU and processor? `None` if the driver
-    /// cannot tell, because the program has not initialised it, perhaps.
+    /// Is this address in the memory of a GPU, or in memory that moves between GPU and processor? `None` if nobody can
+    /// tell, because the program has initialised no driver yet, perhaps.
     pub fn owns(&self, address: *const u8) -> Option<bool> {
-        let contexts = self.contexts.get_or_try_init(|| self.contexts()).ok()?;
+        let (mut count, mut drivers) = (DRIVERS_MAX as u32, [ptr::null_mut(); DRIVERS_MAX]);
+        // SAFETY: there is room for as many handles as `count` says.
+        let status = unsafe { (self.drivers)(&raw mut count, drivers.as_mut_ptr()) };
+        if status != 0 || count == 0 {
+            return None;
+        }
         let mut owns = false;
-        for &context in &contexts.0 {
+        for &driver in drivers.iter().take(count as usize) {
+            let context = self.context(driver)?;
             let mut found = Properties {
                 record: MEMORY_PROPERTIES,
                 next: ptr::null_mut(),
@@ -333,27 +343,25 @@ impl LevelZero {
         Some(owns)
     }
 
-    /// A context for each driver. They last as long as the process: any thread may ask at any time.
-    fn contexts(&self) -> Result<Contexts, Status> {
-        let done = |status: Status| match status {
-            0 => Ok(()),
-            status => Err(status),
-        };
-        let (mut count, mut drivers) = (DRIVERS_MAX as u32, [ptr::null_mut(); DRIVERS_MAX]);
-        // SAFETY: there is room for as many handles as `count` says.
-        done(unsafe { (self.drivers)(&raw mut count, drivers.as_mut_ptr()) })?;
+    /// The context of a driver, made at the first question to it; `None` if the driver makes none.
+    fn context(&self, driver: *mut c_void) -> Option<*mut c_void> {
+        let mut asked = self.asked.lock();
+        if let Some(before) = asked.iter().find(|before| before.driver == driver) {
+            return Some(before.context);
+        }
         let description = Description {
             record: CONTEXT_DESCRIPTION,
             next: ptr::null(),
             flags: 0,
         };
-        let mut contexts = Vec::with_capacity(drivers.len());
-        for &driver in drivers.iter().take(count as usize) {
-            let mut context = ptr::null_mut();
-            // SAFETY: the handle is the driver's, and the other two are read and written in the call.
-            done(unsafe { (self.make_context)(driver, &raw const description, &raw mut context) })?;
-            contexts.push(context);
+        let mut context = ptr::null_mut();
+        // SAFETY: the handle is the driver's, and the other two are read and written in the call.
+        let status =
+            unsafe { (self.make_context)(driver, &raw const description, &raw mut context) };
+        if status != 0 {
+            return None;
         }
-        Ok(Contexts(contexts))
+        asked.push(Asked { driver, context });
+        Some(context)
     }
 }
