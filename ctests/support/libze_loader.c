@@ -8,7 +8,7 @@
 enum { OK = 0, UNINITIALIZED = 0x78000001, INVALID_ARGUMENT = 0x78000004 };
 enum { CONTEXT_DESC = 0xd, MEMORY_ALLOCATION_PROPERTIES = 0x17 };
 enum { TYPE_UNKNOWN, TYPE_HOST, TYPE_DEVICE, TYPE_SHARED };
-enum { DRIVERS = 2, REFUSALS = 40, WITHOUT = 20 };
+enum { DRIVERS = 2, REFUSALS = 20, WITHOUT = 10 };
 
 struct description {
     int stype;
@@ -73,6 +73,6 @@ int zeMemGetAllocProperties(void *context, const void *address, struct propertie
 }
 
 __attribute__((destructor)) static void check(void) {
-    enum { MANY = 500 };
+    enum { MANY = 200 };
     if (getenv("GPU_ASKED") && gpu_allocations > MANY && (asked <= REFUSALS + WITHOUT || !made[DRIVERS - 1])) abort();
 }
