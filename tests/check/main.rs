@@ -122,6 +122,17 @@ impl Jobs {
         command
     }
 
+    /// The program that is checked, by the compiler of another MPI, as a file of this name.
+    fn checked_by(&self, compiler: &Path, name: &str) -> String {
+        let program = self.file(name);
+        let made = Command::new(compiler)
+            .args(["-o", &program])
+            .args([ctest("checked.c"), "-ldl".into()])
+            .status();
+        assert!(made.unwrap().success(), "{}", compiler.display());
+        program
+    }
+
     fn check(&self, options: &[&str], ranks: u32, program: &[&str]) -> Said {
         said(&mut self.tool(options, ranks, program))
     }
@@ -435,13 +446,7 @@ fn nodes_that_the_user_names_are_believed() {
 fn the_library_for_every_mpi_fits(mpi: &str, tool: &str, compiler: &Path, launcher: &Path) {
     let jobs = jobs();
     let library = root().join("build/one/librondo.so");
-    let program = jobs.file(&format!("checked.one-{mpi}"));
-    let made = Command::new(compiler)
-        .args(["-o", &program])
-        .arg(ctest("checked.c"))
-        .arg("-ldl")
-        .status();
-    assert!(made.unwrap().success(), "{mpi}");
+    let program = jobs.checked_by(compiler, &format!("checked.one-{mpi}"));
     let mut command = Command::new(root().join("build").join(tool).join("rondo"));
     command
         .env_clear()

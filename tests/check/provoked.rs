@@ -156,12 +156,7 @@ fn a_job_of_mpich_that_is_to_outlive_its_processes_is_said_to_be() {
 fn a_job_of_open_mpi_that_is_to_outlive_its_processes_is_said_to_be() {
     let jobs = jobs();
     let tool = |name: &str| root().join("build/matrix/openmpi-5.0/bin").join(name);
-    let program = jobs.file("checked.ulfm");
-    let made = Command::new(tool("mpicc"))
-        .args(["-o", &program])
-        .arg(ctest("checked.c"))
-        .status();
-    assert!(made.unwrap().success());
+    let program = jobs.checked_by(&tool("mpicc"), "checked.ulfm");
     let mut command = Command::new(root().join("build/openmpi/rondo"));
     command.env_clear().env("PATH", "/usr/bin:/bin");
     // It wants to look for settings there.

@@ -270,7 +270,6 @@ struct Properties {
 
 /// A driver, and the context that Rondo made of it, which lasts as long as the process: any thread may ask at any time.
 /// A driver knows memory of its other contexts by it too.
-#[derive(Clone, Copy)]
 struct Asked {
     driver: *mut c_void,
     context: *mut c_void,
