@@ -317,8 +317,7 @@ impl Settled<'_> {
             from: run.operands.area_of_own(buffers, writing.total),
             to: area,
         };
-        inside.reduce(vectors, writing.total, &writing.trees(), &writing.wants())?;
-        run.carry_out(script, requests, area)?;
+        inside.reduce_with(vectors, writing, (script, requests))?;
         if let Some(slices) = writing.slices() {
             inside.exchange(self.in_area(area), &slices)?;
         }

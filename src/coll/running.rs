@@ -54,6 +54,17 @@ impl Running<'_> {
         requests: &mut Requests,
         area: Area,
     ) -> Result<(), Stop> {
+        let (execution, mut wire) = self.begin(script, requests, area);
+        engine::run(execution, &mut wire).map_err(Stop::Broken)
+    }
+
+    /// Begins it: what carries it out, over which wire.
+    pub fn begin<'a>(
+        &'a self,
+        script: &'a Script,
+        requests: &'a mut Requests,
+        area: Area,
+    ) -> (Execution<'a>, MpiScriptWire<'a>) {
         let counts = script.sends().iter();
         let counts = counts.map(|send| script.cut().count(&send.blocks));
         let job = ScriptJob {
@@ -68,9 +79,8 @@ impl Running<'_> {
             timeout_s: self.state.config().timeout_s,
         };
         let limits = self.limits(requests);
-        let mut wire = MpiScriptWire::new(job, requests);
-        let execution = Execution::new(script, limits);
-        engine::run(execution, &mut wire).map_err(Stop::Broken)
+        let wire = MpiScriptWire::new(job, requests);
+        (Execution::new(script, limits), wire)
     }
 }
 

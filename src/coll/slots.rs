@@ -9,7 +9,7 @@ use super::writing::Writing;
 use crate::collective::Reducing;
 use crate::comm::Memory;
 use crate::engine::node::{
-    GATE_BYTES, Gate, Groups, Operand, SlotExchange, SlotReduction, SlotShuffle, Tree, Want,
+    self, GATE_BYTES, Gate, Groups, Operand, SlotExchange, SlotReduction, SlotShuffle, Tree, Want,
 };
 use crate::engine::{self, Engine};
 use crate::host::{Buffers, Failure, NodeCall, Requests, RingSlots, SlotVectors, Vectors};
@@ -78,21 +78,48 @@ impl Inside<'_> {
         engine::run(engine, &mut slots).map_err(Stop::Broken)
     }
 
-    /// Reduces vectors of so many elements. This rank gets what it wants.
-    pub fn reduce(
-        &mut self,
-        vectors: SlotVectors,
-        elements: u64,
-        trees: &[Tree],
-        wants: &[Want],
-    ) -> Result<(), Stop> {
-        let striped = match vectors.operands.calls_program() {
+    /// The groups of a call in which the ranks reduce their vectors, and where they begin in the ring.
+    fn reduction_groups(&mut self, writing: &Writing) -> (Groups, u64) {
+        let striped = match self.run.operands.calls_program() {
             true => Groups::striped_for_calls,
             false => Groups::striped,
         };
-        let (groups, begin) = self.groups(striped, elements);
-        let reduction = SlotReduction::new(groups, begin, self.me(), trees, wants);
+        let first = writing.first_needed();
+        let ordered = |ranks, unit, elements, capacity| {
+            let groups = striped(ranks, unit, elements, capacity);
+            match first {
+                Needed::Any => groups,
+                Needed::Last => groups.backwards(),
+                Needed::From(element) => groups.beginning_at(element),
+            }
+        };
+        self.groups(ordered, writing.total)
+    }
+
+    /// The ranks of the only node reduce their vectors. This rank gets what it wants.
+    pub fn reduce(&mut self, vectors: SlotVectors, writing: &Writing) -> Result<(), Stop> {
+        let (groups, begin) = self.reduction_groups(writing);
+        let (trees, wants) = (writing.trees(), writing.wants());
+        let reduction = SlotReduction::new(groups, begin, self.me(), &trees, &wants);
         self.run(begin, vectors, reduction)
+    }
+
+    /// The ranks of the node reduce their vectors. What this rank gets of it is in the area of the script, which is
+    /// carried out at the same time.
+    pub fn reduce_with(
+        &mut self,
+        vectors: SlotVectors,
+        writing: &Writing,
+        (script, requests): (&Script, &mut Requests),
+    ) -> Result<(), Stop> {
+        let (groups, begin) = self.reduction_groups(writing);
+        let (trees, wants) = (writing.trees(), writing.wants());
+        let reduction = SlotReduction::new(groups, begin, self.me(), &trees, &wants);
+        let run = self.run;
+        let (execution, mut wire) = run.begin(script, requests, vectors.to);
+        let mut slots = self.slots(begin, Some(vectors));
+        let between = (execution, script.cut());
+        node::run_both(reduction, &mut slots, between, &mut wire).map_err(Stop::Broken)
     }
 
     /// Carries a call out on the only node.
@@ -131,7 +158,7 @@ impl Inside<'_> {
             from: run.operands.area_of_own(buffers, total),
             to,
         };
-        self.reduce(vectors, total, &writing.trees(), &writing.wants())?;
+        self.reduce(vectors, writing)?;
         if apart {
             (run.operands.hand_out(buffers, to, &(0..part), 0)).map_err(Stop::Broken)?;
             requests.end_script();
@@ -179,8 +206,34 @@ impl Inside<'_> {
     }
 }
 
+/// Which elements of what a node reduces are needed first between nodes.
+enum Needed {
+    /// It does not matter.
+    Any,
+    /// The last ones of the vector.
+    Last,
+    /// Of the slice of each rank of the node, those from this one on.
+    From(u64),
+}
+
 /// What the ranks of a node reduce and exchange.
 impl Writing<'_> {
+    /// What the script sends first. All ranks of a node say the same.
+    fn first_needed(&self) -> Needed {
+        let nodes = self.state.nodes();
+        match self.reducing {
+            // The blocks of a broadcast, backwards.
+            Reducing::Root if nodes > 1 && self.lanes().end == 1 => Needed::Last,
+            // Halving begins with the parts of the nodes behind the next half of them.
+            Reducing::All if nodes > 1 && !self.method.has_leaders() => {
+                let slice = share(self.total, self.state.locals().len() as u32, 0);
+                let first = (self.state.topology().node(self.rank()) + nodes.div_ceil(2)) % nodes;
+                Needed::From((0..first).map(|node| share(slice, nodes, node)).sum())
+            }
+            Reducing::Root | Reducing::All | Reducing::Scattered | Reducing::Scan => Needed::Any,
+        }
+    }
+
     /// The parts of the vectors, each with its order of evaluation: that of the same call by messages.
     pub fn trees(&self) -> Vec<Tree> {
         let whole = |fold| {

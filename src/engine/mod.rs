@@ -30,7 +30,7 @@ pub use cut::{Part, cut_alike, cut_long};
 pub use line::{Found, Line, Sends};
 pub use pattern::{Entries, Order, Pattern, RootSchedules};
 pub use schedules::Schedules;
-pub use script::{Complete, Execution, ScriptWire};
+pub use script::{Complete, Execution, Filled, ScriptWire};
 pub use way::{Members, Way};
 pub use window::Window;
 

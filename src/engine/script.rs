@@ -50,6 +50,9 @@ const LOOK_AHEAD: usize = 64;
 /// Ranks for which sends wait, at the most, while others go ahead.
 const WAITING_MAX: usize = 32;
 
+/// Is what a rank has in these blocks from the beginning there already?
+pub type Filled<'f> = &'f dyn Fn(&Range<u32>) -> bool;
+
 /// The sends of a script, by their places in it.
 #[derive(Default)]
 struct Sending {
@@ -124,13 +127,13 @@ impl<'a> Execution<'a> {
     }
 
     /// Starts and takes what can be, until nothing more can.
-    fn start<W: ScriptWire>(&mut self, wire: &mut W) -> Result<bool, W::Error> {
+    fn start<W: ScriptWire>(&mut self, wire: &mut W, filled: Filled) -> Result<bool, W::Error> {
         let mut moved = false;
         loop {
             // First what others wait for.
-            let mut again = self.post_sends(wire)?;
-            again |= self.post_receives(wire)?;
-            again |= self.take_next(wire)?;
+            let mut again = self.post_sends(wire, filled)?;
+            again |= self.post_receives(wire, filled)?;
+            again |= self.take_next(wire, filled)?;
             if !again {
                 return Ok(moved);
             }
@@ -138,19 +141,23 @@ impl<'a> Execution<'a> {
         }
     }
 
-    fn post_sends<W: ScriptWire>(&mut self, wire: &mut W) -> Result<bool, W::Error> {
+    fn post_sends<W: ScriptWire>(
+        &mut self,
+        wire: &mut W,
+        filled: Filled,
+    ) -> Result<bool, W::Error> {
         let mut moved = false;
         while let Some(send) = self.sends.get(self.sending.next)
             && self.sending.in_flight < self.limits.sends.max(1)
         {
-            let is_ready = send.after as usize <= self.taken;
+            let is_ready = send.after as usize <= self.taken && filled(&send.blocks);
             let left = match is_ready {
                 true => wire.send(send.to, &send.blocks, false)?,
                 false => false,
             };
             match left {
                 true => self.sending.begin(self.sending.next),
-                false if is_ready || !self.send_ahead(wire)? => break,
+                false if is_ready || !self.send_ahead(wire, filled)? => break,
                 false => {}
             }
             moved = true;
@@ -160,7 +167,11 @@ impl<'a> Execution<'a> {
 
     /// Starts a send that goes ahead of the next one, which waits, if there is any. No send overtakes one to the same
     /// rank, which receives them in order, and half of those that may be in flight are left to sends in their turn.
-    fn send_ahead<W: ScriptWire>(&mut self, wire: &mut W) -> Result<bool, W::Error> {
+    fn send_ahead<W: ScriptWire>(
+        &mut self,
+        wire: &mut W,
+        filled: Filled,
+    ) -> Result<bool, W::Error> {
         let next = self.sending.next;
         if self.sending.in_flight >= self.limits.sends / 2
             || self.sending.looked == Some(self.taken)
@@ -172,7 +183,7 @@ impl<'a> Execution<'a> {
             if self.sending.ahead.contains(&i) || waiting[..ranks].contains(&send.to) {
                 continue;
             }
-            if send.after as usize <= self.taken {
+            if send.after as usize <= self.taken && filled(&send.blocks) {
                 let leaves = wire.send(send.to, &send.blocks, true)?;
                 match leaves {
                     true => self.sending.begin(i),
@@ -190,13 +201,21 @@ impl<'a> Execution<'a> {
         Ok(false)
     }
 
-    fn post_receives<W: ScriptWire>(&mut self, wire: &mut W) -> Result<bool, W::Error> {
+    fn post_receives<W: ScriptWire>(
+        &mut self,
+        wire: &mut W,
+        filled: Filled,
+    ) -> Result<bool, W::Error> {
         let mut moved = false;
         while let Some(take) = self.takes.get(self.posted) {
             if let Source::Rank(from) = take.source {
                 let held = self.receiving.gone() + self.receiving.held() - self.received;
                 let ready = match take.join {
-                    Join::Store => take.after as usize <= self.taken && self.is_clear(take),
+                    Join::Store => {
+                        take.after as usize <= self.taken
+                            && self.is_clear(take)
+                            && filled(&take.blocks)
+                    }
                     Join::Left | Join::Right => true,
                 };
                 if held >= self.limits.receives.max(1)
@@ -218,12 +237,17 @@ impl<'a> Execution<'a> {
         self.sending.are_complete(take.clear)
     }
 
-    fn take_next<W: ScriptWire>(&mut self, wire: &mut W) -> Result<bool, W::Error> {
+    fn take_next<W: ScriptWire>(&mut self, wire: &mut W, filled: Filled) -> Result<bool, W::Error> {
         if self.taken == self.posted {
             return Ok(false);
         }
         let take = &self.takes[self.taken];
-        if !self.is_clear(take) {
+        if !self.is_clear(take) || !filled(&take.blocks) {
+            return Ok(false);
+        }
+        if let Source::Blocks(first) = take.source
+            && !filled(&(first..first + take.blocks.end - take.blocks.start))
+        {
             return Ok(false);
         }
         let receive = match take.source {
@@ -240,24 +264,40 @@ impl<'a> Execution<'a> {
     }
 }
 
-impl<W: ScriptWire> Engine<W> for Execution<'_> {
-    type Error = W::Error;
+impl Execution<'_> {
+    /// More of the blocks are filled than when this was last asked.
+    pub fn look_again(&mut self) {
+        self.sending.looked = None;
+    }
 
-    fn advance(&mut self, wire: &mut W) -> Result<Progress, W::Error> {
-        let mut moved = self.start(wire)?;
+    /// Does what can be done now, while somebody else still fills blocks. Those that are not filled nothing touches.
+    pub fn advance_among<W: ScriptWire>(
+        &mut self,
+        wire: &mut W,
+        filled: Filled,
+    ) -> Result<Progress, W::Error> {
+        let mut moved = self.start(wire, filled)?;
         while let Some(event) = wire.poll()? {
             moved = true;
             match event {
                 Complete::Receive(number) => self.receiving.end(number, |()| {}),
                 Complete::Send(number) => self.sending.end(number),
             }
-            self.start(wire)?;
+            self.start(wire, filled)?;
         }
         let all_sent = self.sending.next == self.sends.len() && self.sending.in_flight == 0;
         Ok(Progress::of(
             all_sent && self.taken == self.takes.len(),
             moved,
         ))
+    }
+}
+
+impl<W: ScriptWire> Engine<W> for Execution<'_> {
+    type Error = W::Error;
+
+    fn advance(&mut self, wire: &mut W) -> Result<Progress, W::Error> {
+        self.advance_among(wire, &|_| true)
     }
 
     fn idle(&mut self, wire: &mut W) -> Result<(), W::Error> {

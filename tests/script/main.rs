@@ -41,6 +41,7 @@ fn variants(p: u32, some: usize, seed: u64) -> Vec<Variant> {
                     eager,
                     room: [1, 2, usize::MAX][rng.random_range(0..3)],
                     late: None,
+                    gradual: rng.random(),
                     seed: rng.random(),
                 };
                 all.push(Variant {
@@ -1482,6 +1483,7 @@ fn rules() -> Rules {
         eager: false,
         room: usize::MAX,
         late: None,
+        gradual: false,
         seed: 1,
     }
 }
@@ -1539,6 +1541,29 @@ fn a_message_of_blocks_where_nothing_is_is_found() {
         _ => script.receive(0, 1..3, Join::Store),
     });
     assert!(fault.contains("where nothing is"), "{fault}");
+}
+
+/// Blocks that a rank has from the beginning may be filled while others travel; none is touched before.
+#[test]
+fn what_is_stored_where_something_is_still_to_come_waits_for_it() {
+    let scripts = scripts(2, |script, rank| {
+        script.begin(u64::MAX, [1; 4].into_iter());
+        match rank {
+            0 => script.send(1, 0..2),
+            _ => script.receive(0, 2..4, Join::Store),
+        }
+        script.fold(0, 3..4, Join::Left);
+    });
+    for seed in 0..200 {
+        let rules = Rules {
+            gradual: true,
+            eager: seed % 2 == 0,
+            seed,
+            ..rules()
+        };
+        let outcome = run(&scripts, 4, rules).unwrap_or_else(|fault| panic!("{fault}"));
+        assert_eq!(*outcome.blocks(1, 2..4)[1], [(1, 0), (0, 1)]);
+    }
 }
 
 /// What is found when rank 0 of two does this with its wire.

@@ -11,7 +11,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
-use rondo::engine::{Complete, Engine, Execution, Limits, Progress, ScriptWire};
+use rondo::engine::{Complete, Execution, Limits, Progress, ScriptWire};
 use rondo::script::{Cut, Join, Script, Source, Take};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
@@ -45,6 +45,8 @@ pub struct Rules {
     pub room: usize,
     /// This rank begins when no other one can go on.
     pub late: Option<u32>,
+    /// Does what ranks have from the beginning come to its place one by one?
+    pub gradual: bool,
     pub seed: u64,
 }
 
@@ -76,6 +78,8 @@ pub struct Port<'a> {
     cut: &'a Cut,
     /// `None` where nothing is.
     area: Vec<Option<Term>>,
+    /// What is still to come to its place.
+    missing: Vec<(usize, Term)>,
     /// Sends in flight.
     sends: BTreeMap<u32, Range<u32>>,
     /// Receives that have not been taken.
@@ -167,14 +171,22 @@ pub struct Network<'a> {
 impl<'a> Network<'a> {
     /// Every rank has `own` elements of its own at the start of its area, or an area full of them.
     pub fn new(scripts: &'a [Script], own: u64, rules: Rules) -> Network<'a> {
+        let gradual = rules.gradual;
         let port = |(rank, script): (u16, &'a Script)| {
             let term = |i| Some(Rc::from([(rank, i)]));
             let total = script.cut().total();
             let mut area: Vec<Option<Term>> = (0..own.min(total) as u16).map(term).collect();
             area.resize(total as usize, None);
+            let missing = match gradual {
+                true => (area.iter_mut().enumerate())
+                    .filter_map(|(place, term)| Some((place, term.take()?)))
+                    .collect(),
+                false => vec![],
+            };
             Port {
                 cut: script.cut(),
                 area,
+                missing,
                 sends: BTreeMap::new(),
                 receives: BTreeMap::new(),
                 posted: 0,
@@ -218,6 +230,17 @@ impl<'a> Network<'a> {
         );
         expect(counts(from, sent) == counts(to, received), || {
             format!("rank {from} sends {sent:?} to {to}, which receives {received:?}")
+        })
+    }
+
+    /// Something of a rank comes to its place.
+    fn fill(&mut self, rank: u32) -> Result<(), String> {
+        let port = &mut self.ports[rank as usize];
+        let which = self.rng.random_range(0..port.missing.len());
+        let (place, term) = port.missing.swap_remove(which);
+        let before = port.area[place].replace(term);
+        expect(before.is_none(), || {
+            format!("rank {rank} has something at {place} too early")
         })
     }
 
@@ -449,8 +472,10 @@ pub fn run(scripts: &[Script], own: u64, rules: Rules) -> Result<Outcome<'_>, St
     // Ranks that may be able to go on.
     let ranks = 0..scripts.len() as u32;
     let mut awake: Vec<u32> = ranks.clone().filter(|&rank| Some(rank) != late).collect();
+    let mut lacking: Vec<u32> = ranks.clone().collect();
     loop {
-        let choices = network.movable.len() + awake.len();
+        lacking.retain(|&rank| !network.ports[rank as usize].missing.is_empty());
+        let choices = network.movable.len() + awake.len() + lacking.len();
         if choices == 0 {
             let Some(rank) = late.take() else { break };
             early.extend(ranks.clone().filter(|&rank| done[rank as usize]));
@@ -467,12 +492,28 @@ pub fn run(scripts: &[Script], own: u64, rules: Rules) -> Result<Outcome<'_>, St
             }
             continue;
         }
-        let rank = awake.swap_remove(choice - network.movable.len());
+        let choice = choice - network.movable.len();
+        let Some(choice) = choice.checked_sub(lacking.len()) else {
+            let rank = lacking[choice];
+            network.fill(rank)?;
+            executions[rank as usize].look_again();
+            if Some(rank) != late && !awake.contains(&rank) {
+                awake.push(rank);
+            }
+            continue;
+        };
+        let rank = awake.swap_remove(choice);
+        let port = &network.ports[rank as usize];
+        let (cut, missing) = (port.cut, port.missing.clone());
+        let filled = |blocks: &Range<u32>| {
+            let places = cut.elements(blocks);
+            !(missing.iter()).any(|&(place, _)| places.contains(&(place as u64)))
+        };
         let mut wire = Rank {
             network: &mut network,
             rank,
         };
-        let progress = executions[rank as usize].advance(&mut wire);
+        let progress = executions[rank as usize].advance_among(&mut wire, &filled);
         let progress = progress.map_err(|fault| format!("rank {rank} {fault}"))?;
         done[rank as usize] = progress == Progress::Done;
     }

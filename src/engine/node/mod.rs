@@ -16,6 +16,7 @@
 mod assembly;
 mod gate;
 mod messages;
+mod overlap;
 mod places;
 mod positions;
 mod relay;
@@ -25,6 +26,7 @@ mod slots;
 pub use assembly::Assembly;
 pub use gate::{GATE_BYTES, Gate};
 pub use messages::Messages;
+pub use overlap::run_both;
 pub use places::Places;
 pub use positions::Positions;
 pub use relay::Relay;

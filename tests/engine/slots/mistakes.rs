@@ -122,6 +122,7 @@ fn a_result_that_moves_in_place_is_written_over_operands() {
             wants: vec![want(0..300), want(300..600), want(600..3000)],
             in_place,
             by_calls: false,
+            order: super::First::Usual,
         }],
         late: None,
         seed: 1,

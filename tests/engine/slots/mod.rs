@@ -13,7 +13,7 @@ use rondo::decide::SLOT_UNIT_MAX;
 use rondo::engine::node::{Groups, Operand, Tree, Want};
 use rondo::script::{Fold, share};
 use std::ops::Range;
-use world::{Call, Case, attempt, run};
+use world::{Call, Case, Order as First, attempt, run};
 
 fn every_p() -> impl Iterator<Item = u32> {
     (1..=33).chain([64, 65, 100])
@@ -150,6 +150,15 @@ fn wants(wish: Wish, rank: u32, p: u32, elements: u64, rng: &mut TestRng) -> Vec
     }
 }
 
+/// What is reduced first.
+fn first(elements: u64, rng: &mut TestRng) -> First {
+    match rng.random_range(0..3) {
+        0 => First::Usual,
+        1 => First::Backwards,
+        _ => First::From(rng.random_range(0..=elements)),
+    }
+}
+
 /// A reduction in which all ranks want something alike, or each something else.
 fn reduction(p: u32, unit: u64, elements: u64, rng: &mut TestRng) -> Call {
     let order = one_of(&ORDERS, rng);
@@ -168,6 +177,7 @@ fn reduction(p: u32, unit: u64, elements: u64, rng: &mut TestRng) -> Call {
         trees: trees(p, elements, order, rng),
         in_place: wishes.iter().all(stays) && rng.random(),
         by_calls: rng.random(),
+        order: first(elements, rng),
         wants: (0..)
             .zip(&wishes)
             .map(|(rank, &wish)| wants(wish, rank, p, elements, rng))
@@ -194,6 +204,7 @@ fn scan(p: u32, unit: u64, elements: u64, rng: &mut TestRng) -> Call {
         }],
         in_place: rng.random(),
         by_calls: rng.random(),
+        order: first(elements, rng),
         wants: (0..p).map(prefix).collect(),
     }
 }
@@ -352,11 +363,35 @@ fn a_function_of_the_programs_is_called_few_times() {
             wants: vec![vec![of_all(0..20_000, 0)]; 4],
             in_place: false,
             by_calls,
+            order: First::Usual,
         };
-        attempt(&case(4, 1 << 20, vec![call], &mut rng(8))).unwrap()
+        let seen = attempt(&case(4, 1 << 20, vec![call], &mut rng(8)));
+        seen.unwrap().joins
     };
     assert_eq!(joins(true), 4 * 3);
     assert!(joins(false) > 4 * 3 * 9, "{}", joins(false));
+}
+
+/// Others may use the first pieces of a result while the last ones are reduced.
+#[test]
+fn a_result_is_there_piece_by_piece() {
+    for order in [First::Usual, First::Backwards, First::From(3000)] {
+        let tree = Tree {
+            end: 20_000,
+            fold: Fold::Halving(1),
+        };
+        let call = Call::Reduce {
+            unit: 8,
+            elements: 20_000,
+            trees: vec![tree],
+            wants: vec![vec![of_all(0..20_000, 0)]; 4],
+            in_place: false,
+            by_calls: false,
+            order,
+        };
+        let seen = attempt(&case(4, 1 << 16, vec![call], &mut rng(9))).unwrap();
+        assert!(seen.early > 100, "{order:?}: {}", seen.early);
+    }
 }
 
 #[test]

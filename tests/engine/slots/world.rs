@@ -12,6 +12,15 @@ use std::collections::{HashMap, VecDeque};
 use std::iter::once;
 use std::ops::Range;
 
+/// What is reduced first.
+#[derive(Clone, Copy, Debug)]
+pub enum Order {
+    Usual,
+    Backwards,
+    /// This element of every stripe.
+    From(u64),
+}
+
 /// What all ranks of the node do together.
 #[derive(Clone, Debug)]
 pub enum Call {
@@ -25,6 +34,7 @@ pub enum Call {
         in_place: bool,
         /// Each join calls a function of the program's.
         by_calls: bool,
+        order: Order,
     },
     /// Rank i has the elements `parts[i]`, and all get all.
     Exchange { unit: u64, parts: Vec<Range<u64>> },
@@ -68,13 +78,20 @@ fn places(case: &Case) -> Vec<Place> {
                 unit,
                 elements,
                 by_calls,
+                order,
                 ..
             } => {
                 let striped = match by_calls {
                     false => Groups::striped,
                     true => Groups::striped_for_calls,
                 };
-                (striped(ranks, *unit, *elements, capacity), None)
+                let groups = striped(ranks, *unit, *elements, capacity);
+                let groups = match *order {
+                    Order::Usual => groups,
+                    Order::Backwards => groups.backwards(),
+                    Order::From(element) => groups.beginning_at(element),
+                };
+                (groups, None)
             }
             Call::Exchange { unit, parts } => {
                 let longest = parts.iter().map(|part| part.end - part.start).max();
@@ -130,6 +147,31 @@ struct Memory {
 }
 
 impl Memory {
+    /// What a reduction says to be there is there. How many places of a few that were asked for are there.
+    fn expect_there(
+        &mut self,
+        reduction: &SlotReduction,
+        wants: &[Want],
+        rng: &mut TestRng,
+    ) -> Verdict<u64> {
+        let result = self.result();
+        let end = result.len() as u64;
+        let from = rng.random_range(0..=end);
+        let places = from..rng.random_range(from..=end).min(from + 9);
+        if !reduction.has(&places) {
+            return Ok(0);
+        }
+        let wanted = |place: &u64| {
+            let mut wants = wants.iter();
+            wants.any(|want| (want.to..want.to + length(&want.elements)).contains(place))
+        };
+        let there = |place: u64| result[place as usize].is_some();
+        match places.clone().filter(wanted).all(there) {
+            true => Ok(places.filter(wanted).count() as u64),
+            false => Err(format!("{places:?} are not there")),
+        }
+    }
+
     fn result(&mut self) -> &mut Vec<Option<Element>> {
         self.result.as_mut().unwrap_or(&mut self.own)
     }
@@ -345,6 +387,17 @@ struct World<'a> {
     rng: TestRng,
     /// Things that were done.
     events: u64,
+    /// Places of results that were there before the call was over.
+    early: u64,
+}
+
+/// What was seen.
+#[derive(Debug)]
+pub struct Seen {
+    /// How often ranks joined something.
+    pub joins: u64,
+    /// Places of results that were there before their call was over, of some that were asked for.
+    pub early: u64,
 }
 
 /// Carries a case out, and checks what every rank gets.
@@ -354,8 +407,8 @@ pub fn run(case: &Case) {
     }
 }
 
-/// The same; says what is wrong, or else how often ranks joined something.
-pub fn attempt(case: &Case) -> Verdict<u64> {
+/// The same; says what is wrong, or else what was seen.
+pub fn attempt(case: &Case) -> Verdict<Seen> {
     let mut rng = rng(case.seed);
     let mut ring = Ring::new(case.ranks, case.capacity, self::rng(rng.random()));
     let actors = (0..case.ranks).map(|me| Actor {
@@ -377,11 +430,15 @@ pub fn attempt(case: &Case) -> Verdict<u64> {
         ring: RefCell::new(ring),
         rng,
         events: 0,
+        early: 0,
     };
     while let Some(next) = world.next()? {
         world.turn(next)?;
     }
-    Ok(world.ring.into_inner().join_calls)
+    Ok(Seen {
+        joins: world.ring.into_inner().join_calls,
+        early: world.early,
+    })
 }
 
 /// The expressions of the trees of all calls.
@@ -524,6 +581,14 @@ impl World<'_> {
         let step = match (&mut task, of) {
             (Task::Reduction(reduction), _) => {
                 let step = reduction.advance(&mut view);
+                if let Call::Reduce { wants, .. } = of
+                    && view.memory.result.is_some()
+                {
+                    let is_done = matches!(step, Ok(Progress::Done));
+                    let wants = &wants[actor.me as usize];
+                    let places = view.memory.expect_there(reduction, wants, &mut self.rng);
+                    self.early += if is_done { 0 } else { places? };
+                }
                 step.and_then(|step| waits(step, reduction.waiting(), &mut view))
             }
             (Task::Exchange(exchange), _) => {
