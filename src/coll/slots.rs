@@ -90,7 +90,7 @@ impl Inside<'_> {
             match first {
                 Needed::Any => groups,
                 Needed::Last => groups.backwards(),
-                Needed::From(element) => groups.beginning_at(element),
+                Needed::Before(element) => groups.before(element),
             }
         };
         self.groups(ordered, writing.total)
@@ -212,8 +212,9 @@ enum Needed {
     Any,
     /// The last ones of the vector.
     Last,
-    /// Of the slice of each rank of the node, those from this one on.
-    From(u64),
+    /// Of the slice of each rank of the node, those before this one, the last of them before the others; then those
+    /// behind it in the same way.
+    Before(u64),
 }
 
 /// What the ranks of a node reduce and exchange.
@@ -224,11 +225,11 @@ impl Writing<'_> {
         match self.reducing {
             // The blocks of a broadcast, backwards.
             Reducing::Root if nodes > 1 && self.lanes().end == 1 => Needed::Last,
-            // Halving begins with the parts of the nodes behind the next half of them.
+            // Halving begins with the part of the node before this one.
             Reducing::All if nodes > 1 && !self.method.has_leaders() => {
                 let slice = share(self.total, self.state.locals().len() as u32, 0);
-                let first = (self.state.topology().node(self.rank()) + nodes.div_ceil(2)) % nodes;
-                Needed::From((0..first).map(|node| share(slice, nodes, node)).sum())
+                let own = self.state.topology().node(self.rank());
+                Needed::Before((0..own).map(|node| share(slice, nodes, node)).sum())
             }
             Reducing::Root | Reducing::All | Reducing::Scattered | Reducing::Scan => Needed::Any,
         }

@@ -7,7 +7,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Group, Join, Script, add, around, skips};
+use super::{Group, Join, Script, add, backwards, skips};
 use std::ops::Range;
 
 /// What the fullest messages of the rounds have together, if each rank has a part of such a size: a round takes as long
@@ -30,6 +30,9 @@ pub fn fullest_rounds(parts: &[u64]) -> u64 {
 }
 
 /// Adds the rounds among the members of `group`. `blocks` says which blocks of the area concern a range of members.
+///
+/// In a round the last members come first: it is their blocks that the receiver sends in the next one, while it still
+/// receives the others.
 pub fn halving<I: Iterator<Item = Range<u32>>>(
     script: &mut Script,
     group: &Group,
@@ -38,15 +41,16 @@ pub fn halving<I: Iterator<Item = Range<u32>>>(
     let &Group { p, me, .. } = group;
     for (low, high) in skips(p) {
         let count = high - low;
-        around(add(me, low, p), count, p, |members| {
-            for blocks in blocks(members) {
+        backwards(
+            script,
+            (add(me, low, p), count, p),
+            &blocks,
+            |script, blocks| {
                 script.send(group.after(low), blocks);
-            }
-        });
-        around(me, count, p, |members| {
-            for blocks in blocks(members) {
-                script.receive(group.before(low), blocks, Join::Left);
-            }
+            },
+        );
+        backwards(script, (me, count, p), &blocks, |script, blocks| {
+            script.receive(group.before(low), blocks, Join::Left);
         });
     }
 }

@@ -425,6 +425,45 @@ fn around(start: u32, count: u32, p: u32, mut run: impl FnMut(Range<u32>)) {
     }
 }
 
+/// Calls `run` with the blocks of the members `start`, `start + 1`, ... mod p, `count` of them: those of the last ones
+/// first, as many at a time as share a message.
+fn backwards<I: Iterator<Item = Range<u32>>>(
+    script: &mut Script,
+    (start, count, p): (u32, u32, u32),
+    blocks: impl Fn(Range<u32>) -> I,
+    mut run: impl FnMut(&mut Script, Range<u32>),
+) {
+    let mut ranges = [0..0, 0..0];
+    let mut found = 0;
+    around(start, count, p, |members| {
+        ranges[found] = members;
+        found += 1;
+    });
+    for members in ranges.into_iter().rev() {
+        let mut end = members.end;
+        while end > members.start {
+            let fits = |first: u32| {
+                let count = blocks(first..end).map(|blocks| script.cut.count(&blocks));
+                count.sum::<u64>() <= script.most
+            };
+            let first = match fits(members.start) {
+                true => members.start,
+                false => {
+                    let mut first = end - 1;
+                    while first > members.start && fits(first - 1) {
+                        first -= 1;
+                    }
+                    first
+                }
+            };
+            for blocks in blocks(first..end) {
+                run(script, blocks);
+            }
+            end = first;
+        }
+    }
+}
+
 /// The skips of the circulant graph of p ranks, largest first: pairs (skip[k], skip[k + 1]).
 fn skips(p: u32) -> impl Iterator<Item = (u32, u32)> {
     let mut high = p;

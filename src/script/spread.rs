@@ -2,12 +2,14 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Group, Join, Script, add, around, sub};
+use super::{Group, Join, Script, add, backwards, sub};
 use crate::schedule::Steps;
 use std::ops::Range;
 
 /// Every member has its own blocks and gets those of all others. `blocks` says which blocks of the area are those of a
 /// range of members.
+///
+/// In a round a member's own blocks leave first, and last those that came last.
 pub fn spread<I: Iterator<Item = Range<u32>>>(
     script: &mut Script,
     group: &Group,
@@ -17,17 +19,19 @@ pub fn spread<I: Iterator<Item = Range<u32>>>(
     let &Group { p, me, .. } = group;
     for step in (0..steps.count()).map(|i| steps.step(i)) {
         // Of the sender and of those before it.
-        let first = |member| sub(add(member, 1, p), step.width, p);
-        around(first(me), step.width, p, |members| {
-            for blocks in blocks(members) {
-                script.send(group.after(step.distance), blocks);
-            }
+        let before = |member| (sub(add(member, 1, p), step.width, p), step.width, p);
+        backwards(script, before(me), &blocks, |script, blocks| {
+            script.send(group.after(step.distance), blocks);
         });
-        around(first(sub(me, step.distance, p)), step.width, p, |members| {
-            for blocks in blocks(members) {
-                script.receive(group.before(step.distance), blocks, Join::Store);
-            }
-        });
+        let from = group.before(step.distance);
+        backwards(
+            script,
+            before(sub(me, step.distance, p)),
+            &blocks,
+            |script, blocks| {
+                script.receive(from, blocks, Join::Store);
+            },
+        );
     }
 }
 

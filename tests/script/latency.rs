@@ -167,6 +167,36 @@ fn a_reduction_in_blocks_has_a_latency_for_each_hop_and_not_for_each_round() {
     }
 }
 
+/// What a rank sends in a round of halving, or of the spreading behind it, it received first in the one before: so it
+/// begins a round while it still receives. Where a part takes longer than a latency, there is a single one in all rounds
+/// together.
+#[test]
+fn rounds_of_long_parts_follow_each_other_without_a_pause() {
+    for p in [4, 5, 8, 13, 16, 33, 64] {
+        let q = u64::from(Circulant::new(p).q() as u32);
+        for (segments, latency) in [(8, 1), (40, 5), (100, 10)] {
+            let part = |ranks: Range<u32>| once(ranks.start * segments..ranks.end * segments);
+            let all = |write: &dyn Fn(&mut Script, &Group)| {
+                scripts(p, |script, rank| {
+                    script.begin(1, repeat_n(1, (p * segments) as usize));
+                    write(script, &Group::all(p, rank));
+                })
+            };
+            let halved = all(&|script, group| halving(script, group, part));
+            let spread_out = all(&|script, group| {
+                spread(script, group, &Steps::new(p, 2), part);
+            });
+            for (scripts, name) in [(halved, "halving"), (spread_out, "spreading")] {
+                let (sent, took) = (u64::from((p - 1) * segments), ticks(&scripts, latency));
+                assert!(
+                    took <= sent + latency + q,
+                    "{name}, p = {p}, {segments} segments, latency {latency}: {took} ticks, {sent} sent"
+                );
+            }
+        }
+    }
+}
+
 /// Where the MPI library waits for the receiver of each message, so many are under way that they fill the wire: 8 MiB
 /// in a round trip, in messages of 16 KiB.
 #[test]

@@ -155,7 +155,7 @@ fn first(elements: u64, rng: &mut TestRng) -> First {
     match rng.random_range(0..3) {
         0 => First::Usual,
         1 => First::Backwards,
-        _ => First::From(rng.random_range(0..=elements)),
+        _ => First::Before(rng.random_range(0..=elements)),
     }
 }
 
@@ -375,7 +375,7 @@ fn a_function_of_the_programs_is_called_few_times() {
 /// Others may use the first pieces of a result while the last ones are reduced.
 #[test]
 fn a_result_is_there_piece_by_piece() {
-    for order in [First::Usual, First::Backwards, First::From(3000)] {
+    for order in [First::Usual, First::Backwards, First::Before(3000)] {
         let tree = Tree {
             end: 20_000,
             fold: Fold::Halving(1),

@@ -17,8 +17,8 @@ use std::ops::Range;
 pub enum Order {
     Usual,
     Backwards,
-    /// This element of every stripe.
-    From(u64),
+    /// The elements before this one of every stripe.
+    Before(u64),
 }
 
 /// What all ranks of the node do together.
@@ -89,7 +89,7 @@ fn places(case: &Case) -> Vec<Place> {
                 let groups = match *order {
                     Order::Usual => groups,
                     Order::Backwards => groups.backwards(),
-                    Order::From(element) => groups.beginning_at(element),
+                    Order::Before(element) => groups.before(element),
                 };
                 (groups, None)
             }

@@ -35,8 +35,10 @@ pub struct Groups {
 /// Which pieces are in the first group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
-    /// Of every stripe, this one. From there on pieces go round.
-    From(u64),
+    /// Of every stripe, the first one.
+    Usual,
+    /// Of every stripe, the one before this one. From there on pieces go round, backwards.
+    Before(u64),
     /// The last ones of the vector, which are side by side there.
     Backwards,
 }
@@ -72,12 +74,12 @@ impl Groups {
         }
     }
 
-    /// The same where the elements of a stripe from this one on are needed first, and then those before. It changes no
-    /// order of evaluation.
-    pub fn beginning_at(self, element: u64) -> Groups {
-        let first = element / self.piece % self.count().max(1);
+    /// The same where the elements of a stripe before this one are needed first, the last of them before the others, and
+    /// then those behind it in the same way. It changes no order of evaluation.
+    pub fn before(self, element: u64) -> Groups {
+        let behind = element.div_ceil(self.piece) % self.count().max(1);
         Groups {
-            order: Order::From(first),
+            order: Order::Before(behind),
             ..self
         }
     }
@@ -110,7 +112,7 @@ impl Groups {
                 .max(1),
             lap: 1,
             whole: false,
-            order: Order::From(0),
+            order: Order::Usual,
             capacity,
         };
         let lap = (capacity / groups.bytes()).clamp(1, laps);
@@ -172,7 +174,8 @@ impl Groups {
     #[inline(never)]
     pub(super) fn piece(&self, group: u64, stripe: u32, of: u64) -> Range<u64> {
         let number = match self.order {
-            Order::From(first) => (group + first) % self.count(),
+            Order::Usual => group,
+            Order::Before(behind) => (behind + self.count() - 1 - group) % self.count(),
             Order::Backwards => self.count() - 1 - group,
         };
         self.pieces(&(number..number + 1), stripe, of)
@@ -182,7 +185,7 @@ impl Groups {
     fn pieces(&self, numbers: &Range<u64>, stripe: u32, of: u64) -> Range<u64> {
         let (n, before) = (u64::from(self.stripes), u64::from(stripe));
         let (first, step, end) = match self.order {
-            Order::From(_) => {
+            Order::Usual | Order::Before(_) => {
                 let first = of / n * before + before.min(of % n);
                 (first, self.piece, first + share(of, self.stripes, stripe))
             }
@@ -199,8 +202,9 @@ impl Groups {
     pub(super) fn are_within(&self, groups: u64, elements: &Range<u64>) -> bool {
         let count = self.count();
         let missing = match self.order {
-            Order::From(first) if first + groups < count => [first + groups..count, 0..first],
-            Order::From(first) => [(first + groups - count)..first, 0..0],
+            Order::Usual => [groups..count, 0..0],
+            Order::Before(behind) if groups < behind => [0..behind - groups, behind..count],
+            Order::Before(behind) => [behind..(behind + count - groups), 0..0],
             Order::Backwards => [0..count - groups, 0..0],
         };
         let meets =
