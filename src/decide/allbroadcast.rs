@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::problem::Slower;
+use super::problem::{SECOND_RATIO, Slower, in_more_blocks};
 use super::{Choice, Context, Form, Method, Problem, SizeClass, Why, model_of};
 use crate::algorithm::{Algorithm, AllBroadcastAlgorithm};
 use crate::learn::{Candidate, Prior};
@@ -62,6 +62,14 @@ impl<'a> AllBroadcast<'a> {
             true => Algorithm::Bruck,
             false => Algorithm::Circulant,
         }
+    }
+}
+
+impl AllBroadcast<'_> {
+    /// The third candidate: circulant in more blocks, where it is the first.
+    fn third(&self) -> Option<Choice> {
+        let is_free = self.context.config.block_bytes == 0;
+        is_free.then(|| in_more_blocks(self.first(), self.total()))?
     }
 }
 
@@ -150,6 +158,18 @@ impl Problem for AllBroadcast<'_> {
         })
     }
 
+    fn candidate(&self, candidate: Candidate) -> Choice {
+        match candidate {
+            Candidate::Host => Choice::Host(Why::Measured),
+            Candidate::First => self.first(),
+            Candidate::Second => match self.second() {
+                Some((algorithm, _)) => self.by(algorithm, self.context.config.block_bytes),
+                None => self.first(),
+            },
+            Candidate::Third => self.third().unwrap_or_else(|| self.first()),
+        }
+    }
+
     /// In the blocks that it has, which need not be as many as the model finds best.
     fn predicted_us(&self) -> Option<f64> {
         let Context { facts, config, .. } = self.context;
@@ -201,7 +221,7 @@ impl Problem for AllBroadcast<'_> {
         let slower = Slower {
             host: 1.0,
             second: second.map(|(_, ratio)| ratio),
-            third: None,
+            third: (several && self.third().is_some()).then_some(SECOND_RATIO),
         };
         Some((self.context).prior_by_bytes(self.total(), (class, default), &slower))
     }

@@ -2,18 +2,12 @@
 
 #![forbid(unsafe_code)]
 
-use super::problem::{SECOND_RATIO, Slower};
+use super::problem::{FACTOR, SECOND_RATIO, SHORT_BLOCK, Slower, in_more_blocks};
 use super::{Choice, Context, Form, Method, Problem, SizeClass, Ways, Why, model_of};
 use crate::algorithm::{Algorithm, BroadcastAlgorithm, trees};
 use crate::learn::{Candidate, Prior};
-use crate::model::{self, BLOCKS_MAX};
+use crate::model;
 use crate::schedule::Pace;
-
-/// How many times fewer blocks the second candidate has, and how many times more the third one.
-const FACTOR: u32 = 4;
-
-/// Blocks of the third candidate are no shorter.
-const SHORT_BLOCK: u64 = 2 << 10;
 
 /// A broadcast.
 #[derive(Clone, Copy, Debug)]
@@ -138,7 +132,7 @@ impl Problem for Broadcast<'_> {
             },
             Candidate::Third => match self.third() {
                 Some((algorithm, _)) => self.by(algorithm, self.context.config.block_bytes),
-                None => (self.first()).with_blocks(|blocks| blocks.saturating_mul(FACTOR)),
+                None => in_more_blocks(self.first(), self.bytes).unwrap_or_else(|| self.first()),
             },
         }
     }
@@ -181,11 +175,9 @@ impl Problem for Broadcast<'_> {
         let (second, third) = match choice {
             Choice::Rondo(Method {
                 algorithm: Algorithm::Circulant,
-                blocks,
                 ..
             }) if free => {
-                let more = u64::from(blocks) * u64::from(FACTOR);
-                let fit = more <= BLOCKS_MAX.into() && bytes / more >= SHORT_BLOCK;
+                let fit = in_more_blocks(choice, bytes).is_some();
                 let fewer = has_fewer(choice).then_some(SECOND_RATIO);
                 let second = self.second().map(|(_, ratio)| ratio).or(fewer);
                 let third = self.third().map(|(_, ratio)| ratio);

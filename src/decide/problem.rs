@@ -11,6 +11,7 @@ use crate::algorithm::Algorithm;
 use crate::collective::{Collective, Family};
 use crate::config::{Config, Setting, Wish};
 use crate::learn::{Candidate, Prior};
+use crate::model::BLOCKS_MAX;
 use crate::rules::Ruling;
 use crate::schedule::Parts;
 
@@ -26,6 +27,27 @@ pub(super) const UNKNOWN_RATIO: f64 = 1.1;
 
 /// The same of the way that the model finds slower.
 pub(super) const SECOND_RATIO: f64 = 1.5;
+
+/// How many times fewer or more blocks another candidate has.
+pub(super) const FACTOR: u32 = 4;
+
+/// Blocks of a candidate with more of them are no shorter.
+pub(super) const SHORT_BLOCK: u64 = 2 << 10;
+
+/// Circulant in more blocks, of a message of so many bytes, if it is the choice and they are not too short.
+pub(super) fn in_more_blocks(choice: Choice, bytes: u64) -> Option<Choice> {
+    let Choice::Rondo(Method {
+        algorithm: Algorithm::Circulant,
+        blocks,
+        ..
+    }) = choice
+    else {
+        return None;
+    };
+    let more = blocks.saturating_mul(FACTOR);
+    let fit = more <= BLOCKS_MAX && bytes / u64::from(more.max(1)) >= SHORT_BLOCK;
+    fit.then(|| choice.with_blocks(|_| more))
+}
 
 /// Where a call is made: the collective, the communicator, and the configuration of the communicator.
 #[derive(Clone, Copy, Debug)]

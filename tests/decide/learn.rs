@@ -186,6 +186,35 @@ fn the_second_candidate_is_another_way() {
     }
 }
 
+#[test]
+fn the_third_candidate_of_an_all_broadcast_is_circulant_in_more_blocks() {
+    let default = Config::default();
+    let blocks = |sizes: &[u64], candidate| {
+        let parts = parts(sizes);
+        let call = all_broadcast(NODES, &parts, &parts, &default).candidate(candidate);
+        (chosen(call), form_and_blocks(call).1)
+    };
+    let one = [8 << 20, 0, 0, 0, 0, 0, 0, 0];
+    let prior = of_allgather(NODES, &one, Setting::Auto, &default).unwrap();
+    let (algorithm, first) = blocks(&one, Candidate::First);
+    assert_eq!(algorithm, Algorithm::Circulant);
+    assert!(prior.expected[3].is_some());
+    assert_eq!(blocks(&one, Candidate::Third), (algorithm, 4 * first));
+    // Not where blocks would be too short, nor where they are the user's, nor where whole parts travel.
+    let short = [40_000, 0, 0, 0, 0, 0, 0, 0];
+    let (_, first) = blocks(&short, Candidate::First);
+    let third = of_allgather(NODES, &short, Setting::Auto, &default)
+        .unwrap()
+        .expected[3];
+    assert_eq!(third.is_some(), 40_000 / (4 * u64::from(first)) >= 2048);
+    let given = config(|c| c.block_bytes = 5000);
+    let equal = [1 << 20; 8];
+    for (sizes, config) in [(&one, &given), (&equal, &default)] {
+        let prior = of_allgather(NODES, sizes, Setting::Auto, config).unwrap();
+        assert_eq!(prior.expected[3], None);
+    }
+}
+
 /// Hosts count the bytes of a message in a C `int`.
 #[test]
 fn no_candidate_has_blocks_that_are_too_long() {
