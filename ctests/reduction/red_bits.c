@@ -129,7 +129,7 @@ static void sums(int call, int n, MPI_Comm same, MPI_Comm reversed) {
         CHECK_IN(different(got, want, n) == 0, "%d, %ld not as by halving", n, different(got, want, n));
         free(want);
     }
-    if (promises("order") && p >= 3) {
+    if (promises("order")) {
         double *want = serial(call == SCAN ? test.rank + 1 : call == EXSCAN ? test.rank : p, total);
         if (gets(call, root))
             CHECK_IN(different(got, want + (scatters ? (long)test.rank * n : 0), n) == 0, "%s of %d, %ld not in order",
@@ -140,7 +140,7 @@ static void sums(int call, int n, MPI_Comm same, MPI_Comm reversed) {
     if (comparable && gets(call, root))
         CHECK_IN(different(got, again, n) == 0, "%s of %d on a duplicate", names[call], n);
     /* A communicator with the ranks the other way round, and so elsewhere; each has the operand of its rank. */
-    if (promises("placement") && p >= 3) {
+    if (promises("placement")) {
         int me = p - 1 - test.rank;
         double *there = operands_of(me, total), *moved = calloc((size_t)n + 1, sizeof *moved);
         reduce(call, there, again, n, root, reversed);
