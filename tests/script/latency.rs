@@ -167,9 +167,9 @@ fn a_reduction_in_blocks_has_a_latency_for_each_hop_and_not_for_each_round() {
     }
 }
 
-/// What a rank sends in a round of halving, or of the spreading behind it, it received first in the one before: so it
-/// begins a round while it still receives. Where a part takes longer than a latency, there is a single one in all rounds
-/// together.
+/// What a rank sends in a round of halving, or of the spreading behind it, it received first in the one before. So it
+/// begins a round while it still receives. Where a part takes longer than a latency, there is a single one in all
+/// rounds together.
 #[test]
 fn rounds_of_long_parts_follow_each_other_without_a_pause() {
     for p in [4, 5, 8, 13, 16, 33, 64] {

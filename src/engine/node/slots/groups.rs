@@ -74,8 +74,8 @@ impl Groups {
         }
     }
 
-    /// The same where the elements of a stripe before this one are needed first, the last of them before the others, and
-    /// then those behind it in the same way. It changes no order of evaluation.
+    /// The same where the elements of a stripe before this one are needed first, the last of them before the others,
+    /// and then those behind it in the same way. It changes no order of evaluation.
     pub fn before(self, element: u64) -> Groups {
         let behind = element.div_ceil(self.piece) % self.count().max(1);
         Groups {
