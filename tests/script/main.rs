@@ -6,6 +6,7 @@ mod fold;
 mod latency;
 mod node_exchanges;
 mod nodes;
+mod random;
 mod reductions;
 mod trees;
 mod wire;
