@@ -115,6 +115,10 @@ impl Inside<'_> {
         let (groups, begin) = self.reduction_groups(writing);
         let (trees, wants) = (writing.trees(), writing.wants());
         let reduction = SlotReduction::new(groups, begin, self.me(), &trees, &wants);
+        if reduction.groups() > 1 {
+            // Its messages wait for the node as well, and do not tell how fast the network is.
+            requests.flow.set_whole(false);
+        }
         let run = self.run;
         let (execution, mut wire) = run.begin(script, requests, vectors.to);
         let mut slots = self.slots(begin, Some(vectors));

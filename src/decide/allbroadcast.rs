@@ -68,8 +68,11 @@ impl<'a> AllBroadcast<'a> {
 impl AllBroadcast<'_> {
     /// The third candidate: circulant in more blocks, where it is the first.
     fn third(&self) -> Option<Choice> {
-        let is_free = self.context.config.block_bytes == 0;
-        is_free.then(|| in_more_blocks(self.first(), self.total()))?
+        let Context { facts, config, .. } = self.context;
+        let (_, parts) = self.exchange();
+        let more = in_more_blocks(self.first(), parts.largest())?;
+        let fits = more.with_blocks(|blocks| blocks.min(u32::MAX / facts.p)) == more;
+        (config.block_bytes == 0 && fits).then_some(more)
     }
 }
 

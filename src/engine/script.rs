@@ -242,20 +242,18 @@ impl<'a> Execution<'a> {
             return Ok(false);
         }
         let take = &self.takes[self.taken];
-        if !self.is_clear(take) || !filled(&take.blocks) {
-            return Ok(false);
-        }
-        if let Source::Blocks(first) = take.source
-            && !filled(&(first..first + take.blocks.end - take.blocks.start))
-        {
+        let has_come = match take.source {
+            Source::Rank(_) => self.receiving.gone() > self.received,
+            Source::Blocks(first) => filled(&(first..first + take.blocks.end - take.blocks.start)),
+        };
+        if !has_come || !self.is_clear(take) || !filled(&take.blocks) {
             return Ok(false);
         }
         let receive = match take.source {
-            Source::Rank(_) if self.receiving.gone() > self.received => {
+            Source::Rank(_) => {
                 self.received += 1;
                 Some(self.received - 1)
             }
-            Source::Rank(_) => return Ok(false),
             Source::Blocks(_) => None,
         };
         wire.take(receive, take)?;

@@ -24,11 +24,13 @@ where
         run(reduction, slots)?;
         return run(script, wire);
     }
+    let mut is_done = false;
     loop {
         let inside = reduction.advance(slots)?;
-        if inside == Progress::Moved {
+        if inside == Progress::Moved || (inside == Progress::Done && !is_done) {
             script.look_again();
         }
+        is_done = inside == Progress::Done;
         let filled = |blocks: &Range<u32>| reduction.has(&cut.elements(blocks));
         let between = script.advance_among(wire, &filled)?;
         match (inside, between) {

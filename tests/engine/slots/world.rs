@@ -144,18 +144,20 @@ struct Memory {
     own: Vec<Option<Element>>,
     /// `None`: the result is where the vector was.
     result: Option<Vec<Option<Element>>>,
+    /// What somebody else has taken, who uses it as soon as it is there.
+    used: Vec<(usize, Element)>,
 }
 
 impl Memory {
-    /// What a reduction says to be there is there. How many places of a few that were asked for are there.
-    fn expect_there(
+    /// What a reduction says to be there is there, and nobody needs it any more where it is. How many of a few places
+    /// that were asked for are there.
+    fn use_some(
         &mut self,
         reduction: &SlotReduction,
         wants: &[Want],
         rng: &mut TestRng,
     ) -> Verdict<u64> {
-        let result = self.result();
-        let end = result.len() as u64;
+        let end = self.result().len() as u64;
         let from = rng.random_range(0..=end);
         let places = from..rng.random_range(from..=end).min(from + 9);
         if !reduction.has(&places) {
@@ -165,10 +167,23 @@ impl Memory {
             let mut wants = wants.iter();
             wants.any(|want| (want.to..want.to + length(&want.elements)).contains(place))
         };
-        let there = |place: u64| result[place as usize].is_some();
-        match places.clone().filter(wanted).all(there) {
-            true => Ok(places.filter(wanted).count() as u64),
-            false => Err(format!("{places:?} are not there")),
+        let mut used = 0;
+        for place in places.filter(wanted) {
+            let place = place as usize;
+            used += 1;
+            match self.result()[place].take() {
+                Some(element) => self.used.push((place, element)),
+                None if self.used.iter().any(|(other, _)| *other == place) => {}
+                None => return Err(format!("{place} is not there")),
+            }
+        }
+        Ok(used)
+    }
+
+    /// Puts back what was used.
+    fn restore(&mut self) {
+        for (place, element) in std::mem::take(&mut self.used) {
+            self.result()[place] = Some(element);
         }
     }
 
@@ -581,12 +596,10 @@ impl World<'_> {
         let step = match (&mut task, of) {
             (Task::Reduction(reduction), _) => {
                 let step = reduction.advance(&mut view);
-                if let Call::Reduce { wants, .. } = of
-                    && view.memory.result.is_some()
-                {
+                if let Call::Reduce { wants, .. } = of {
                     let is_done = matches!(step, Ok(Progress::Done));
                     let wants = &wants[actor.me as usize];
-                    let places = view.memory.expect_there(reduction, wants, &mut self.rng);
+                    let places = view.memory.use_some(reduction, wants, &mut self.rng);
                     self.early += if is_done { 0 } else { places? };
                 }
                 step.and_then(|step| waits(step, reduction.waiting(), &mut view))
@@ -688,6 +701,7 @@ impl World<'_> {
     fn expect_all(&mut self, i: usize) -> Verdict {
         let Actor { me, call, .. } = self.actors[i];
         let mut memory = std::mem::take(&mut self.actors[i].memory);
+        memory.restore();
         let terms = &mut self.ring.get_mut().terms;
         match &self.case.calls[call] {
             Call::Reduce { trees, wants, .. } => {
