@@ -65,17 +65,6 @@ impl<'a> AllBroadcast<'a> {
     }
 }
 
-impl AllBroadcast<'_> {
-    /// The third candidate: circulant in more blocks, where it is the first.
-    fn third(&self) -> Option<Choice> {
-        let Context { facts, config, .. } = self.context;
-        let (_, parts) = self.exchange();
-        let more = in_more_blocks(self.first(), parts.largest())?;
-        let fits = more.with_blocks(|blocks| blocks.min(u32::MAX / facts.p)) == more;
-        (config.block_bytes == 0 && fits).then_some(more)
-    }
-}
-
 impl Problem for AllBroadcast<'_> {
     fn context(&self) -> Context<'_> {
         self.context
@@ -161,16 +150,13 @@ impl Problem for AllBroadcast<'_> {
         })
     }
 
-    fn candidate(&self, candidate: Candidate) -> Choice {
-        match candidate {
-            Candidate::Host => Choice::Host(Why::Measured),
-            Candidate::First => self.first(),
-            Candidate::Second => match self.second() {
-                Some((algorithm, _)) => self.by(algorithm, self.context.config.block_bytes),
-                None => self.first(),
-            },
-            Candidate::Third => self.third().unwrap_or_else(|| self.first()),
-        }
+    /// Circulant in more blocks, where it is the first.
+    fn third_way(&self) -> Option<Choice> {
+        let Context { facts, config, .. } = self.context;
+        let (_, parts) = self.exchange();
+        let more = in_more_blocks(self.first(), parts.largest())?;
+        let fits = more.with_blocks(|blocks| blocks.min(u32::MAX / facts.p)) == more;
+        (config.block_bytes == 0 && fits).then_some(more)
     }
 
     /// In the blocks that it has, which need not be as many as the model finds best.
@@ -224,7 +210,7 @@ impl Problem for AllBroadcast<'_> {
         let slower = Slower {
             host: 1.0,
             second: second.map(|(_, ratio)| ratio),
-            third: (several && self.third().is_some()).then_some(SECOND_RATIO),
+            third: (several && self.third_way().is_some()).then_some(SECOND_RATIO),
         };
         Some((self.context).prior_by_bytes(self.total(), (class, default), &slower))
     }

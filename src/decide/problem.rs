@@ -195,6 +195,11 @@ pub trait Problem {
         None
     }
 
+    /// A third way of Rondo's for the call.
+    fn third_way(&self) -> Option<Choice> {
+        None
+    }
+
     /// The call as a candidate carries it out.
     fn candidate(&self, candidate: Candidate) -> Choice {
         match candidate {
@@ -203,7 +208,8 @@ pub trait Problem {
                 Some((algorithm, _)) => self.by(algorithm, self.context().config.block_bytes),
                 None => self.first(),
             },
-            Candidate::First | Candidate::Third => self.first(),
+            Candidate::Third => self.third_way().unwrap_or_else(|| self.first()),
+            Candidate::First => self.first(),
         }
     }
 

@@ -171,7 +171,6 @@ impl Groups {
     }
 
     /// The piece of a stripe in a group, of a vector of `of` elements.
-    #[inline(never)]
     pub(super) fn piece(&self, group: u64, stripe: u32, of: u64) -> Range<u64> {
         let number = match self.order {
             Order::Usual => group,
