@@ -402,6 +402,16 @@ impl Model {
         f64::from(rounds) * (self.alpha_us + self.beta_us() * bytes as f64)
     }
 
+    /// Microseconds of a broadcast of `bytes` bytes to `ranks` ranks as hosts usually send short ones: by the binomial
+    /// tree, or by the k-nomial one for k = 4, in which a rank sends to three others in a round, whichever is faster.
+    pub fn usual_us(&self, ranks: u32, bytes: u64) -> f64 {
+        let rounds = Reach::among(ranks).rounds;
+        let link_us = self.beta_us() * bytes as f64;
+        let more_us = 2.0 * self.gap_us.max(link_us);
+        let knomial_us = f64::from(rounds.div_ceil(2)) * (self.alpha_us + link_us + more_us);
+        self.binomial_us(rounds, bytes).min(knomial_us)
+    }
+
     /// Microseconds of an exchange among `ranks` ranks, of `bytes` bytes of each, on the circulant graph in these
     /// rounds. A message has the blocks of one value of a digit, about as many as any other.
     pub fn packed_us(&self, steps: &Steps, ranks: u32, bytes: u64) -> f64 {

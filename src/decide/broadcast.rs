@@ -9,6 +9,10 @@ use crate::learn::{Candidate, Prior};
 use crate::model;
 use crate::schedule::Pace;
 
+/// A call of fewer bytes than were found to be enough elsewhere has to be so many times as fast by the model, which
+/// leaves out what it costs to take the call.
+const GAIN: f64 = 1.3;
+
 /// A broadcast.
 #[derive(Clone, Copy, Debug)]
 pub struct Broadcast<'a> {
@@ -44,11 +48,28 @@ impl Broadcast<'_> {
         (has_fewer(self.first()) && third.1 < SECOND_RATIO).then_some(third)
     }
 
-    /// What the usual algorithm of hosts takes by the model.
+    /// What the usual algorithms of hosts take by the model.
     fn host_us(&self) -> f64 {
         let Context { facts, config, .. } = self.context;
         let form = self.form();
-        model_of(facts, form, config).binomial_us(facts.reach(form, config).rounds, self.bytes)
+        let inside_us = match form {
+            Form::Nodes { .. } => facts.models(config).1.usual_us(facts.widest, self.bytes),
+            Form::Flat => 0.0,
+        };
+        let between = model_of(facts, form, config);
+        between.usual_us(facts.members(form), self.bytes) + inside_us
+    }
+
+    /// Does the model clearly say that Rondo is faster than the usual algorithms of hosts?
+    fn gains(&self) -> bool {
+        let Context { facts, config, .. } = self.context;
+        let (_, inside_us) = facts.timed(self.form(), config);
+        // What a short message costs processors is more than the model knows.
+        let is_networks = facts.is_far(config) || has_several(self.first());
+        facts.nodes > 1
+            && facts.is_known(config)
+            && is_networks
+            && GAIN * (self.ways().first.1 + inside_us) <= self.host_us()
     }
 }
 
@@ -62,7 +83,11 @@ impl Problem for Broadcast<'_> {
     }
 
     fn automatic(&self) -> Result<Algorithm, Why> {
-        (self.context.facts).worthwhile(self.form(), self.bytes, &self.context)?;
+        match (self.context.facts).worthwhile(self.form(), self.bytes, &self.context) {
+            // The least bytes are what was measured elsewhere.
+            Err(Why::Small) if self.context.wish().min_bytes.is_none() && self.gains() => {}
+            worth => worth?,
+        }
         Ok(self.ways().first.0)
     }
 
@@ -186,7 +211,11 @@ impl Problem for Broadcast<'_> {
             Choice::Rondo(Method {
                 algorithm: Algorithm::Postal | Algorithm::Relay,
                 ..
-            }) if free && bytes >= SHORT_BLOCK => (self.second().map(|(_, ratio)| ratio), None),
+            }) if free && bytes >= SHORT_BLOCK => {
+                let fit = in_more_blocks(choice, bytes).is_some();
+                let second = self.second().map(|(_, ratio)| ratio);
+                (second, fit.then_some(SECOND_RATIO))
+            }
             Choice::Rondo(_) | Choice::Host(_) => (None, None),
         };
         let slower = Slower {
@@ -200,6 +229,10 @@ impl Problem for Broadcast<'_> {
 
 fn is_circulant(choice: Choice) -> bool {
     matches!(choice, Choice::Rondo(method) if method.algorithm == Algorithm::Circulant)
+}
+
+fn has_several(choice: Choice) -> bool {
+    matches!(choice, Choice::Rondo(method) if method.blocks > 1)
 }
 
 /// Has it so many blocks that fewer of them are another way?

@@ -34,10 +34,10 @@ pub(super) const FACTOR: u32 = 4;
 /// Blocks of a candidate with more of them are no shorter.
 pub(super) const SHORT_BLOCK: u64 = 2 << 10;
 
-/// Circulant in more blocks, of a message of so many bytes, if it is the choice and they are not too short.
+/// Circulant or relay in more blocks, of a message of so many bytes, if it is the choice and they are not too short.
 pub(super) fn in_more_blocks(choice: Choice, bytes: u64) -> Option<Choice> {
     let Choice::Rondo(Method {
-        algorithm: Algorithm::Circulant,
+        algorithm: Algorithm::Circulant | Algorithm::Relay,
         blocks,
         ..
     }) = choice

@@ -2,7 +2,7 @@
 
 use crate::{
     LEADERS, NODE, NODES, all_broadcast, apart, bcast, broadcast, chosen, config, form_and_blocks,
-    full, gather, no_shm, parts, set,
+    full, gather, network, no_shm, parts, set,
 };
 use rondo::collective::Collective;
 use rondo::config::{Algorithm, Config, Setting};
@@ -167,7 +167,20 @@ fn the_second_candidate_is_another_way() {
     let prior = of_bcast(apart(100), bytes, &default).unwrap();
     assert_eq!((prior.expected[3].is_some(), third.1), (true, 4 * first.1));
     assert!(of_bcast(apart(100), 40_000, &default).unwrap().expected[3].is_none());
+    // So has relay, where it is the first: among few ranks of a far network.
+    let far = network(2000.0, 40_000.0, 10.0, Config::default());
+    let bytes = 800_000;
+    let [first, second, third] = [Candidate::First, Candidate::Second, Candidate::Third]
+        .map(|candidate| broadcast(apart(8), bytes, &far).candidate(candidate));
+    assert_eq!(
+        [first, second, third].map(chosen),
+        [Algorithm::Relay, Algorithm::Circulant, Algorithm::Relay]
+    );
+    let [first, third] = [first, third].map(|choice| form_and_blocks(choice).1);
+    let prior = of_bcast(apart(8), bytes, &far).unwrap();
+    assert_eq!((prior.expected[3].is_some(), third), (true, 4 * first));
     // The number of blocks is the user's.
+    let bytes = 16 << 20;
     let given = config(|c| c.block_bytes = 5000);
     assert_eq!(
         of_bcast(NODES, bytes, &given).unwrap().expected[2..],
