@@ -64,11 +64,9 @@ impl Broadcast<'_> {
     fn gains(&self) -> bool {
         let Context { facts, config, .. } = self.context;
         let (_, inside_us) = facts.timed(self.form(), config);
-        // What a short message costs processors is more than the model knows.
-        let is_networks = facts.is_far(config) || has_several(self.first());
+        // On near networks it knows too little: of what processors do, and of bursts that links let through.
         facts.nodes > 1
-            && facts.is_known(config)
-            && is_networks
+            && facts.is_far(config)
             && GAIN * (self.ways().first.1 + inside_us) <= self.host_us()
     }
 }
@@ -229,10 +227,6 @@ impl Problem for Broadcast<'_> {
 
 fn is_circulant(choice: Choice) -> bool {
     matches!(choice, Choice::Rondo(method) if method.algorithm == Algorithm::Circulant)
-}
-
-fn has_several(choice: Choice) -> bool {
-    matches!(choice, Choice::Rondo(method) if method.blocks > 1)
 }
 
 /// Has it so many blocks that fewer of them are another way?

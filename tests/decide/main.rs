@@ -322,10 +322,10 @@ fn which_calls_are_long_enough_follows_from_the_network() {
             is_taken(known(2000.0, 10.0, apart(8)), bytes, &default),
             [true, true]
         );
-        // Most of the time is the processor's, unless a broadcast is long enough for several blocks.
+        // Most of the time is the processor's.
         assert_eq!(
             is_taken(known(30.0, 6.0, apart(8)), bytes, &default),
-            [bytes >= 16 << 10, false]
+            [false, false]
         );
         // Leaders send fewer messages than their nodes have ranks.
         let leaders = is_taken(known(30.0, 10.0, full(4, 4)), bytes, &default);

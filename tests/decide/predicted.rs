@@ -31,8 +31,6 @@ const BCAST: &[Exception] = &[
     // There are few candidates. Relay has up to 64 ranks, and postal tells up to 16 messages at a time apart.
     Exception("postal", "alpha", "linear relay kary circulant", 1.75),
     Exception("circulant", "alpha", "relay", 1.5),
-    // The two are close together where one gives way to the other.
-    Exception("circulant", "200-mbit", "relay", 1.07),
     Exception(
         "circulant",
         "alpha",

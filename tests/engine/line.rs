@@ -1,7 +1,8 @@
 //! Messages in flight: which of them are looked at, and found complete.
 
-use rondo::engine::Sends;
+use rondo::engine::{Line, Sends};
 use std::cell::Cell;
+use std::collections::BTreeSet;
 
 type Messages<'a> = Sends<&'a Cell<bool>, u32>;
 
@@ -80,4 +81,52 @@ fn sends_of_a_mode_to_a_rank_are_complete_in_their_order() {
     assert_eq!(after(0), [(0, 0), (1, 0)]);
     assert_eq!(after(4), [(4, 1)]);
     assert_eq!(after(2), [(2, 0)]);
+}
+
+/// 64 receives from 6 ranks: a look at them tests the oldest one and one other, and so many looks as there are ranks
+/// test the oldest of each of them and none behind it. So what comes first from a rank is found within as many looks,
+/// however many receives there are.
+#[test]
+fn a_look_at_receives_tests_a_few_of_them() {
+    const RANKS: u32 = 6;
+    const RECEIVES: u32 = 64;
+    let cells: Vec<_> = (0..RECEIVES).map(|_| Cell::new(false)).collect();
+    let mut receives: Line<(u32, &Cell<bool>), ()> = Line::default();
+    receives.begin();
+    for (number, cell) in (0..).zip(&cells) {
+        receives.push(number % RANKS, (number, cell), ());
+    }
+    // What is found in a look, and what was tested.
+    let mut look = || {
+        let mut tested = Vec::new();
+        let found = receives.poll(|(number, message)| {
+            tested.push(*number);
+            Ok::<_, ()>(message.get().then_some(()))
+        });
+        let found = found.expect("no test fails");
+        (found.map(|(number, from, ..)| (number, from)), tested)
+    };
+    let mut oldest: Vec<u32> = (0..RANKS).collect();
+    // One after the other, those of the last rank first.
+    for from in (0..RANKS).rev() {
+        for number in (from..RECEIVES).step_by(RANKS as usize) {
+            let mut all = BTreeSet::new();
+            for _ in 0..RANKS {
+                let (found, tested) = look();
+                assert_eq!(found, None, "nothing has come");
+                assert!(tested.len() <= 2, "{tested:?}");
+                all.extend(tested);
+            }
+            assert!(all.iter().eq(&oldest), "{all:?} of {oldest:?}");
+            cells[number as usize].set(true);
+            let looks = (0..RANKS).map(|_| look());
+            let found = looks.filter_map(|(found, _)| found).collect::<Vec<_>>();
+            assert_eq!(found, [(number, from)]);
+            let next = number + RANKS;
+            oldest.retain(|&it| it != number);
+            oldest.extend(Some(next).filter(|&next| next < RECEIVES));
+            oldest.sort_unstable();
+        }
+    }
+    assert_eq!(look(), (None, vec![]), "all have come");
 }

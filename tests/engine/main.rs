@@ -5,6 +5,7 @@ mod allgather;
 mod allowed;
 mod bcast;
 mod case;
+mod in_flight;
 mod line;
 mod messages;
 mod mistakes;

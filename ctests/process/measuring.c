@@ -1,0 +1,38 @@
+/* What Rondo sends to measure the network: before the first call among several nodes, and not again.
+ *
+ *   measuring MOST LEAST    so many messages of a rank, at the most, and of the rank that sends most, at the least
+ *
+ * The broadcasts are one message from the root to each other rank.
+ */
+#include "counting.h"
+
+enum { BYTES = 2000, ROOT = 0 };
+
+/* The messages of this rank in a broadcast, but for those of the broadcast itself. */
+static long more_than_needed(MPI_Comm comm) {
+    static unsigned char buffer[BYTES];
+    long before = counting.of("sends");
+    bcast(buffer, BYTES, MPI_BYTE, ROOT, comm);
+    return counting.of("sends") - before - (test.rank == ROOT ? test.ranks - 1 : 0);
+}
+
+int main(int argc, char **argv) {
+    start(&argc, &argv, "measuring");
+    find_counting();
+    CHECK(argc == 3);
+    long most = atol(argv[1]), least = atol(argv[2]), first = more_than_needed(MPI_COMM_WORLD), farthest;
+    fprintf(stderr, "rank %d measured by %ld messages\n", test.rank, first);
+    CHECK_IN(first >= 0 && first <= most, "%ld messages, and not %ld", first, most);
+    CHECK_IN(counting.of("open") == 0, "%ld requests are left", counting.of("open"));
+    MPI_Allreduce(&first, &farthest, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
+    CHECK_IN(farthest >= least, "%ld messages, and not %ld", farthest, least);
+
+    MPI_Comm other;
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    for (int i = 0; i < 20; i++) {
+        CHECK_IN(more_than_needed(MPI_COMM_WORLD) == 0, "call %d", i);
+        CHECK_IN(more_than_needed(other) == 0, "call %d on another communicator", i);
+    }
+    MPI_Comm_free(&other);
+    return finish();
+}

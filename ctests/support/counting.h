@@ -1,0 +1,24 @@
+/* For programs that run with counting.c behind Rondo. It is there in bare runs too, where it counts nothing. */
+#ifndef COUNTING_H
+#define COUNTING_H
+
+#include "rondo_test.h"
+
+static MAYBE_UNUSED struct {
+    long (*of)(const char *what);
+    void (*watch)(int rank, double seconds);
+    long (*left)(void);
+    void (*end)(void);
+} counting;
+
+static MAYBE_UNUSED void find_counting(void) {
+    *(void **)&counting.of = dlsym(RTLD_DEFAULT, "counting_of");
+    *(void **)&counting.watch = dlsym(RTLD_DEFAULT, "counting_watch");
+    *(void **)&counting.left = dlsym(RTLD_DEFAULT, "counting_left");
+    *(void **)&counting.end = dlsym(RTLD_DEFAULT, "counting_end");
+    if (counting.of && counting.watch && counting.left && counting.end) return;
+    fprintf(stderr, "%s: counting.so is not loaded\n", test.name);
+    exit(2);
+}
+
+#endif
