@@ -4,6 +4,7 @@
  * With an argument, something else:
  *
  *   columns  elements that lie between each other
+ *   long     vectors of any length, to every root, by the operator that does not commute
  *   abort    the operator of the last rank calls MPI_Abort
  *   exit     it calls exit()
  *   meets    the operator of all ranks calls MPI_Barrier on the communicator of the reduction, which MPI forbids
@@ -80,6 +81,12 @@ static void one(int commutes, int n, int root, int in_place, MPI_Comm comm) {
     MPI_Op_free(&c.op);
     CHECK(c.op == MPI_OP_NULL);
     drop(&l);
+}
+
+static void of_any_length(MPI_Comm comm) {
+    static const int lengths[] = {1, 2, 333, 6000};
+    for (int i = 0; i < 4; i++)
+        for (int root = 0; root < test.ranks; root++) one(0, lengths[i], root, (i + root) % 2, comm);
 }
 
 static void slow(MPI_Comm comm) {
@@ -226,6 +233,10 @@ int main(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "columns")) {
         of_columns(5, MPI_COMM_WORLD);
         of_columns(1200, MPI_COMM_WORLD);
+        return finish();
+    }
+    if (argc > 1 && !strcmp(argv[1], "long")) {
+        of_any_length(MPI_COMM_WORLD);
         return finish();
     }
     if (argc > 1) give_up(!strcmp(argv[1], "exit") ? exits : !strcmp(argv[1], "meets") ? meets : gives_up);

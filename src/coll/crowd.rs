@@ -23,6 +23,7 @@ impl Writing<'_> {
         match algorithm {
             // A grid of ranks, a chain, and binary trees, in which nobody gets much from many.
             _ if self.reducing == Reducing::Scan && form == Form::Flat => 0,
+            Algorithm::Ordered if has_leaders && self.shares => facts.nodes,
             Algorithm::Ordered => facts.p - 1,
             // The parts of all come to the root.
             Algorithm::Halving | Algorithm::Ring if self.reducing == Reducing::Root => facts.p - 1,

@@ -6,7 +6,7 @@ use super::nodes::shares;
 use super::room::{lacking, of_all};
 use super::running::{PIECE_BYTES, Running, finish, trim};
 use super::slots::Inside;
-use super::writing::Writing;
+use super::writing::{Writing, members};
 use super::{Operation, Plan, Rest, Stop, begin_and_agree, context, found, private};
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, LEAST_BYTES, Reducing};
@@ -17,7 +17,7 @@ use crate::host::{
     self, Area, Buffers, Code, Comm, Mpi, Reduction, ReductionOp, Requests, SlotVectors, Vectors,
     call_tag,
 };
-use crate::script::{Cut, Script, reduce_gathered};
+use crate::script::{Script, reduce_gathered};
 use crate::stats;
 use std::mem::take;
 
@@ -161,19 +161,24 @@ impl Operation for Reduction {
             tag: call_tag(words, state.tag_mask()),
             operands: &operands,
         };
+        let reducing = self.reducing();
+        let in_order =
+            method.has_leaders() && reducing != Reducing::Scan && !self.properties().commutes;
         let settled = Settled {
             run: &run,
             writing: Writing {
                 call: self,
                 choice: plan.choice,
                 method,
-                reducing: self.reducing(),
+                reducing,
                 state,
                 total,
                 bytes: plan.bytes,
                 most: state.eager_bytes().min(PIECE_BYTES) / operands.bytes(1).max(1),
                 root,
                 shares,
+                in_order,
+                members: members(state, in_order, shares),
             },
             sequence,
             gets,
@@ -293,7 +298,7 @@ impl Settled<'_> {
             return (operands.fill(buffers, area, writing.total)).map_err(Stop::Broken);
         };
         // In parts.
-        let firsts = Cut::of((0..writing.p()).map(|rank| writing.part(rank)));
+        let firsts = writing.parts_cut();
         let mut place = 0;
         for rank in ranks {
             let elements = firsts.elements(&(rank..rank + 1));

@@ -92,9 +92,8 @@ pub(super) fn finish(
     (requests, area): (&mut Requests, Area),
 ) -> Result<(), Stop> {
     let mut place = 0;
-    for blocks in script.results() {
-        let elements = script.cut().elements(blocks);
-        (operands.hand_out(buffers, area, &elements, place)).map_err(Stop::Broken)?;
+    for elements in script.results() {
+        (operands.hand_out(buffers, area, elements, place)).map_err(Stop::Broken)?;
         place += elements.end - elements.start;
     }
     trim(script, requests);

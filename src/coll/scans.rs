@@ -4,6 +4,7 @@
 
 use super::writing::Writing;
 use crate::algorithm::{Algorithm, ScanAlgorithm};
+use crate::collective::Reducing;
 use crate::decide::{Form, Method};
 use crate::engine::node::{Operand, Want};
 use crate::host::ReductionOp;
@@ -82,6 +83,9 @@ impl Writing<'_> {
         else {
             return None;
         };
+        if self.reducing != Reducing::Scan {
+            return None;
+        }
         let topology = self.state.topology();
         let last = |node| topology.start(node + 1) - 1; // its ranks follow each other
         let leaders: Vec<u32> = (0..topology.nodes()).map(last).collect();

@@ -247,7 +247,7 @@ impl Writing<'_> {
                 fold,
             }]
         };
-        if self.is_ordered() {
+        if self.is_ordered() || self.in_order {
             return whole(Fold::From(0));
         }
         let topology = self.state.topology();
@@ -302,7 +302,7 @@ impl Writing<'_> {
                 want.collect()
             }
             Reducing::Scattered => {
-                let parts = Cut::of((0..self.p()).map(|rank| self.part(rank)));
+                let parts = self.parts_cut();
                 let place = topology.local(rank);
                 let of = |rank: u32, to| Want {
                     elements: parts.elements(&(rank..rank + 1)),
@@ -397,7 +397,12 @@ impl Writing<'_> {
     /// The rank of this node that leads a lane of a reduction to a root.
     fn lane_leader(&self, lane: u32) -> u32 {
         let topology = self.state.topology();
-        topology.lane_leader(topology.node(self.rank()), self.root, lane)
+        // In the order of ranks the lowest one of each node leads.
+        let root = match self.in_order {
+            true => 0,
+            false => self.root,
+        };
+        topology.lane_leader(topology.node(self.rank()), root, lane)
     }
 
     /// The slice of a rank of this node that leads a lane.

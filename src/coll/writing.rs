@@ -2,7 +2,10 @@
 
 #![forbid(unsafe_code)]
 
+mod members;
 mod parts;
+
+pub(super) use members::members;
 
 use super::Operation;
 use crate::algorithm::{Algorithm, AllReductionAlgorithm, ReductionAlgorithm, trees};
@@ -12,10 +15,10 @@ use crate::decide::{self, Choice, Form, Method};
 use crate::host::{self, Reduction, ReductionOp, Vectors};
 use crate::schedule::{Circulant, Shape, Steps, TreeNeighbors};
 use crate::script::{
-    GatherNodes, GatherTree, Group, LaneLeaders, Lanes, Leaders, Script, Shares, broadcast_tree,
-    census, census_places, collect, disseminate, dual_root, gather, gather_cut, halving, hand_over,
-    ordered, recursive_doubling, reduce, reduce_broadcast, reduce_tree, reduced_by, ring, share,
-    split, split_cut, spread, spread_vectors,
+    GatherNodes, GatherTree, Group, Join, LaneLeaders, Lanes, Leaders, Members, Script, Shares,
+    broadcast_tree, census, census_places, collect, disseminate, dual_root, gather, gather_cut,
+    halving, hand_over, ordered, recursive_doubling, reduce, reduce_broadcast, reduce_tree,
+    reduced_by, ring, share, split, split_cut, spread, spread_vectors,
 };
 use crate::stats;
 use std::iter::once;
@@ -52,6 +55,10 @@ pub(super) struct Writing<'a> {
     /// Do the ranks of a node reduce through the memory that they share? Then the script has only what is between
     /// nodes.
     pub shares: bool,
+    /// Is it a reduction over nodes in the order of ranks?
+    pub in_order: bool,
+    /// Who carries out a script that keeps the order of ranks.
+    pub members: Members,
 }
 
 impl Writing<'_> {
@@ -63,11 +70,13 @@ impl Writing<'_> {
             ..
         } = self.method;
         match self.reducing {
+            Reducing::Scan => self.write_scan(script, algorithm, blocks),
+            _ if self.idles() => script.begin(self.most, std::iter::empty()),
             Reducing::All => self.write_all_reduction(script, algorithm, form, blocks),
             Reducing::Root => self.write_reduction(script, algorithm, form, blocks),
             Reducing::Scattered => self.write_scattered_reduction(script, algorithm, form, blocks),
-            Reducing::Scan => self.write_scan(script, algorithm, blocks),
         }
+        self.name_ranks(script);
         script.set_crowd(self.crowd());
     }
 
@@ -83,7 +92,7 @@ impl Writing<'_> {
         form: Form,
         blocks: u32,
     ) {
-        let group = self.all();
+        let (members, group) = (self.members, self.members.group());
         let vectors = |places: u32| {
             let vector = (0..blocks).map(|i| share(self.total, blocks, i));
             (0..places).flat_map(move |_| vector.clone())
@@ -96,12 +105,12 @@ impl Writing<'_> {
             AllReductionAlgorithm::Ordered => {
                 self.ordered(script, blocks);
                 self.spread(script, blocks);
-                script.result(0..self.p() * blocks);
+                script.result(0..group.p * blocks);
             }
             AllReductionAlgorithm::Split => {
                 self.split(script, blocks);
                 self.spread(script, blocks);
-                script.result(0..self.p() * blocks);
+                script.result(0..group.p * blocks);
             }
             trees!(AllReductionAlgorithm) => self.allreduce_tree(script, algorithm, blocks),
             AllReductionAlgorithm::Census => {
@@ -114,7 +123,10 @@ impl Writing<'_> {
             }
             AllReductionAlgorithm::Doubling => {
                 script.begin(self.most, vectors(1));
-                recursive_doubling(script, &group, blocks);
+                if members.join(script, blocks) {
+                    recursive_doubling(script, &group, blocks);
+                }
+                members.hand_out(script, 0..blocks);
             }
             AllReductionAlgorithm::DualRoot => {
                 script.begin(self.most, vectors(1));
@@ -154,12 +166,17 @@ impl Writing<'_> {
         }
     }
 
-    /// The parts that all ranks have come to the root.
+    /// The parts that all members have come to the root.
     fn collect(&self, script: &mut Script, segments: u32) {
-        let own = |rank: u32| blocks_of(rank..rank + 1, segments);
-        collect(script, self.p(), self.rank(), self.root, own);
-        if self.rank() == self.root {
-            script.result(0..self.p() * segments);
+        let own = |member: u32| blocks_of(member..member + 1, segments);
+        let (members, is_root) = (self.members, self.rank() == self.root);
+        let root = self.member_of_root().unwrap_or(members.p);
+        if is_root || members.leads() {
+            let me = if is_root { root } else { members.me };
+            collect(script, members.p, me, root, own);
+        }
+        if is_root {
+            script.result(0..members.p * segments);
         }
     }
 
@@ -168,25 +185,15 @@ impl Writing<'_> {
         Vectors {
             first: self.total,
             other: match self.is_ordered() {
-                true => reduced_by(&self.every_part(), self.rank()),
+                true => reduced_by(&self.every_part(), self.members.me),
                 false => self.total,
             },
         }
     }
 
-    /// Elements of the parts of all ranks.
-    fn every_part(&self) -> Vec<u64> {
-        (0..self.p()).map(|rank| self.part(rank)).collect()
-    }
-
     /// Do operands keep the order of ranks?
     pub fn is_ordered(&self) -> bool {
         self.method.algorithm == Algorithm::Ordered
-    }
-
-    /// Ranks of a node, if all have as many.
-    pub fn places(&self) -> Option<u32> {
-        self.state.places()
     }
 
     pub fn p(&self) -> u32 {
@@ -201,7 +208,7 @@ impl Writing<'_> {
         Group::all(self.p(), self.rank())
     }
 
-    /// Elements of the part of a rank.
+    /// Elements of the part of a rank; of a member where ranks are to have none.
     pub fn part(&self, rank: u32) -> u64 {
         match self.call.which() {
             ReductionOp::ReduceScatter | ReductionOp::ReduceScatterBlock => {
@@ -210,7 +217,7 @@ impl Writing<'_> {
             ReductionOp::Allreduce
             | ReductionOp::Reduce
             | ReductionOp::Scan
-            | ReductionOp::Exscan => share(self.total, self.p(), rank),
+            | ReductionOp::Exscan => share(self.total, self.members.p, rank),
         }
     }
 
@@ -298,10 +305,6 @@ impl Writing<'_> {
             Form::Nodes { lanes: 1 } => {
                 let nodes = self.state.nodes();
                 self.with_leaders(|leaders| {
-                    if self.shares && !leaders.leads() {
-                        script.begin(self.most, std::iter::empty());
-                        return;
-                    }
                     let parts = (0..nodes).map(|i| share(self.total, nodes, i));
                     script.begin(self.most, in_segments(parts, segments));
                     leaders.allreduce(script, segments, &self.steps(nodes));
@@ -321,15 +324,19 @@ impl Writing<'_> {
     }
 
     fn spread(&self, script: &mut Script, segments: u32) {
-        let steps = self.steps(self.p());
-        spread(script, &self.all(), &steps, |ranks| {
-            once(blocks_of(ranks, segments))
-        });
+        let members = self.members;
+        if members.leads() {
+            let steps = self.steps(members.p);
+            spread(script, &members.group(), &steps, |ranks| {
+                once(blocks_of(ranks, segments))
+            });
+        }
+        members.hand_out(script, 0..members.p * segments);
     }
 
     fn gather(&self, script: &mut Script, form: Form) {
         let topology = self.state.topology();
-        if form != Form::Flat && topology.nodes() > 1 {
+        if form != Form::Flat && topology.nodes() > 1 && !self.in_order {
             let steps = self.steps(topology.nodes());
             self.with_leaders(|leaders| {
                 let nodes = GatherNodes {
@@ -353,13 +360,24 @@ impl Writing<'_> {
             true => GatherTree::Ranks,
             false => GatherTree::Halving,
         };
-        let p = self.p();
+        let members @ Members { p, me, .. } = self.members;
         script.begin(self.most, gather_cut(p, tree, self.total));
-        if !self.shares {
-            let n = script.cut().blocks() / p;
-            spread_vectors(script, &self.all(), &self.steps(p), n);
+        let n = script.cut().blocks() / p;
+        if members.join(script, n) {
+            if !self.shares || topology.nodes() > 1 {
+                spread_vectors(script, &members.group(), &self.steps(p), n);
+            }
+            gather(script, p, me, tree);
+        } else {
+            script.result(0..n);
         }
-        gather(script, p, self.rank(), tree);
+        if self.in_order {
+            // The result is where the vector of the last member was, and goes on from the beginning.
+            if members.leads() && me + 1 < p {
+                script.fold(me + 1, 0..1, Join::Store);
+            }
+            members.hand_out(script, 0..1);
+        }
     }
 
     /// The trees up and down which short messages go fastest inside a node.
@@ -373,22 +391,27 @@ impl Writing<'_> {
     /// Writes a reduce-scatter in the order of ranks, each operand straight to where it is reduced. The blocks of this
     /// rank's part.
     fn ordered(&self, script: &mut Script, segments: u32) -> Range<u32> {
-        let rank = self.rank();
+        let members = self.members;
         let shares = Shares::new(&self.every_part(), segments);
-        script.begin(self.most, shares.cut(rank));
-        ordered(script, rank, &shares);
-        shares.part(rank)
+        script.begin(self.most, shares.cut(members.me));
+        if members.join(script, shares.vector()) {
+            ordered(script, members.me, &shares);
+        }
+        shares.part(members.me)
     }
 
     /// Writes a reduce-scatter in few rounds in the order of ranks. The blocks of this rank's part.
     fn split(&self, script: &mut Script, segments: u32) -> Range<u32> {
-        let (p, rank) = (self.p(), self.rank());
-        let cut = split_cut(p, rank, |other| {
-            in_segments(once(self.part(other)), segments)
+        let members @ Members { p, me, .. } = self.members;
+        let parts = self.every_part();
+        let cut = split_cut(p, me, |member| {
+            in_segments(once(parts[member as usize]), segments)
         });
         script.begin(self.most, cut.into_iter());
-        split(script, p, rank, segments);
-        blocks_of(rank..rank + 1, segments)
+        if members.join(script, p * segments) {
+            split(script, p, me, segments);
+        }
+        blocks_of(me..me + 1, segments)
     }
 
     fn reduce(&self, script: &mut Script, form: Form, blocks: u32) {

@@ -83,6 +83,17 @@ pub struct Reduction<'a> {
     pub operator: OperatorProperties,
 }
 
+/// Does an algorithm keep the order of ranks over nodes, between one rank of each?
+fn goes_in_order(algorithm: Algorithm) -> bool {
+    let in_order = [
+        Algorithm::Gather,
+        Algorithm::Ordered,
+        Algorithm::Split,
+        Algorithm::Doubling,
+    ];
+    in_order.contains(&algorithm)
+}
+
 impl Reduction<'_> {
     /// What is promised of the bits of this call.
     fn promise(&self) -> Reproducible {
@@ -153,10 +164,12 @@ impl Reduction<'_> {
     /// Are few rounds by the model faster than a message to every other rank, where only the order of ranks counts?
     /// Whether ranks share memory must not count where the bits do not depend on it.
     fn is_for_a_split(&self) -> bool {
-        let (p, model) = (self.context.facts.p, self.model());
+        let (facts, model) = (self.context.facts, self.model());
+        let form = self.form(Algorithm::Ordered);
+        let p = facts.members(form);
         let others = self.bytes - self.bytes / u64::from(p.max(1));
         !self.is_promised()
-            && self.form(Algorithm::Ordered) == Form::Flat
+            && (form == Form::Flat || facts.nodes > 1)
             && model.split_us(p, others) < model.straight_us(p, others)
     }
 
@@ -307,23 +320,28 @@ impl Reduction<'_> {
         tree == Algorithm::Linear || self.promise() != Reproducible::Order
     }
 
+    /// Must what goes over nodes keep the order of ranks, because it is a scan, or the operator does not commute?
+    fn is_in_order(&self) -> bool {
+        self.context.facts.nodes > 1
+            && (self.reducing() == Reducing::Scan || !self.operator.commutes)
+    }
+
     /// Between whom. On one node that is through the memory that its ranks share, where there is a way with the same
-    /// bits as by messages. A scan over nodes keeps the order of ranks.
+    /// bits as by messages.
     fn form(&self, algorithm: Algorithm) -> Form {
         let Context { facts, config, .. } = self.context;
         let is_placed = self.promise() == Reproducible::Placement;
         let is_one = facts.nodes == 1;
         let is_flat = match is_one {
             true => !config.shm || self.unit > SLOT_UNIT_MAX,
-            false if self.reducing() == Reducing::Scan => {
-                is_placed || self.promise() == Reproducible::Order || !facts.consecutive
-            }
-            false => is_placed || self.is_ordered(),
+            false => self.is_promised() || (self.is_in_order() && !facts.consecutive),
         };
         match algorithm {
             _ if facts.widest == 1 || is_flat => Form::Flat,
+            _ if self.is_in_order() && !goes_in_order(algorithm) => Form::Flat,
             Algorithm::FullLane => self.full_lane().unwrap_or(Form::Flat),
             _ if config.hierarchy == Hierarchy::Flat => Form::Flat,
+            _ if self.is_in_order() => Form::Nodes { lanes: 1 },
             Algorithm::Ordered | Algorithm::Gather | Algorithm::Pipelined if is_one => {
                 Form::Nodes { lanes: facts.p }
             }
@@ -334,9 +352,6 @@ impl Reduction<'_> {
             }
             // One rank of each node halves.
             Algorithm::Halving | Algorithm::Gather => Form::Nodes { lanes: 1 },
-            Algorithm::Doubling if self.reducing() == Reducing::Scan && !is_one => {
-                Form::Nodes { lanes: 1 }
-            }
             // Over nodes its tree is another one. In a reduce-scatter every rank is a root.
             Algorithm::Circulant if self.reducing() == Reducing::Root && !is_placed => {
                 Form::Nodes {

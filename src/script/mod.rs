@@ -23,6 +23,7 @@ mod halving;
 mod irregular_exchange;
 mod lanes;
 mod node_exchange;
+mod node_order;
 mod node_scan;
 mod ordered;
 mod recursive_doubling;
@@ -45,6 +46,7 @@ pub use halving::{fullest_rounds, halving};
 pub use irregular_exchange::IrregularExchange;
 pub use lanes::{LaneLeaders, Lanes, Leaders};
 pub use node_exchange::{Hop, NodeExchange};
+pub use node_order::Members;
 pub use node_scan::NodeScan;
 pub use ordered::{Shares, collect, ordered, reduced_by};
 pub use recursive_doubling::recursive_doubling;
@@ -171,8 +173,8 @@ pub struct Script {
     cut: Cut,
     sends: Vec<Send>,
     takes: Vec<Take>,
-    /// The blocks that are the result, if it is not the whole area.
-    results: Vec<Range<u32>>,
+    /// The elements that are the result, if it is not the whole area.
+    results: Vec<Range<u64>>,
     /// For each block: takes and sends that concerned it so far, counted up to the last one.
     last: Vec<(u32, u32)>,
     /// No message has more elements, unless a block has.
@@ -228,14 +230,19 @@ impl Script {
         &self.takes
     }
 
-    /// The blocks that are the result, one behind the other.
-    pub fn results(&self) -> &[Range<u32>] {
+    /// The elements that are the result, one behind the other.
+    pub fn results(&self) -> &[Range<u64>] {
         &self.results
     }
 
     /// These blocks are what comes next in the result.
     pub fn result(&mut self, blocks: Range<u32>) {
-        self.results.push(blocks);
+        self.result_elements(self.cut.elements(&blocks));
+    }
+
+    /// These elements are.
+    pub fn result_elements(&mut self, elements: Range<u64>) {
+        self.results.push(elements);
     }
 
     /// Elements of the longest message.
@@ -348,7 +355,7 @@ impl Script {
             + self.sends.capacity() * size_of::<Send>()
             + self.takes.capacity() * size_of::<Take>()
             + self.last.capacity() * size_of::<(u32, u32)>()
-            + self.results.capacity() * size_of::<Range<u32>>()
+            + self.results.capacity() * size_of::<Range<u64>>()
     }
 }
 

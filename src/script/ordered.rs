@@ -62,6 +62,11 @@ impl Shares {
         self.parts.len() as u32
     }
 
+    /// Blocks of a vector.
+    pub fn vector(&self) -> u32 {
+        self.blocks.len() as u32
+    }
+
     /// The blocks of the area: those of the own vector, and those of the vectors that come for this rank.
     pub fn cut(&self, rank: u32) -> impl Iterator<Item = u64> + Clone {
         let share = self.share(rank);
@@ -113,7 +118,7 @@ pub fn ordered(script: &mut Script, rank: u32, shares: &Shares) {
     }
     // The vector of this rank is where it was.
     let own = shares.share(rank);
-    let (first, length) = (shares.blocks.len() as u32, own.end - own.start);
+    let (first, length) = (shares.vector(), own.end - own.start);
     let place = |other: u32| match other == rank {
         true => own.clone(),
         false => first + other * length..first + (other + 1) * length,
@@ -149,7 +154,8 @@ fn hand_on(script: &mut Script, rank: u32, shares: &Shares) {
     }
 }
 
-/// Adds that every rank's own blocks come to the root. `blocks` says which they are.
+/// Adds that every rank's own blocks come to the root. `blocks` says which they are. A root that is none of these ranks
+/// has the number p.
 pub fn collect(
     script: &mut Script,
     p: u32,
@@ -161,9 +167,9 @@ pub fn collect(
         script.send(root, blocks(rank));
         return;
     }
-    let group = Group::all(p, rank);
-    for distance in 1..p {
-        let from = group.before(distance);
-        script.receive(from, blocks(from), Join::Store);
+    for others in [0..rank, rank + 1..p] {
+        for from in others.rev() {
+            script.receive(from, blocks(from), Join::Store);
+        }
     }
 }

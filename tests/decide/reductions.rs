@@ -708,8 +708,9 @@ fn an_algorithm_that_an_operator_does_not_allow_gives_way() {
                 expected,
                 "{named:?}, {operator:?}"
             );
-            // As every rank for itself carries it out, or with the same bits through the memory of the only node.
-            let same = is_flat(choice) || expected.0 == Algorithm::Halving;
+            // As every rank for itself carries it out, or with the same bits through the memory of the only node;
+            // unless the operator must not mix, and nodes hold ranks that follow each other.
+            let same = is_flat(choice) || expected.0 == Algorithm::Halving || !operator.commutes;
             assert!(same || facts.nodes == 1, "{choice:?}");
         }
     }
@@ -912,7 +913,13 @@ fn a_reduction_to_a_root_goes_over_lanes_where_they_are_asked_for() {
     assert_eq!(of(full(4, 4), 2, SUM_OF_INTEGERS, placement).0, over(2));
     let order = |c: &mut Config| c.reproducible = Reproducible::Order;
     assert_eq!(of(full(4, 4), 2, SUM_OF_DOUBLES, order).0, Form::Flat);
-    assert_eq!(of(full(4, 4), 2, ORDERED, same).0, Form::Flat);
+    // One lane keeps the order of ranks, if they follow each other.
+    let cyclic = Facts {
+        consecutive: false,
+        ..full(4, 4)
+    };
+    assert_eq!(of(full(4, 4), 2, ORDERED, same).0, over(1));
+    assert_eq!(of(cyclic, 2, ORDERED, same).0, Form::Flat);
 }
 
 /// It is circulant in lanes to a root, and halving in lanes between nodes of as many ranks; and gives way for a reason.
@@ -1387,6 +1394,118 @@ fn a_scan_by_doubling_goes_over_nodes_whose_ranks_follow_each_other() {
         }
         for facts in [NODE, NODES] {
             assert_eq!(form(facts, SUM_OF_INTEGERS, run, auto), Form::Flat);
+        }
+    }
+}
+
+/// One rank of each node speaks for it, if the ranks of each follow each other and no promise forbids it. There is no
+/// second way to measure.
+#[test]
+fn an_operator_that_does_not_commute_goes_over_nodes_whose_ranks_follow_each_other() {
+    let (nodes, leaders) = (full(4, 4), Form::Nodes { lanes: 1 });
+    let uneven = Facts {
+        p: 13,
+        narrowest: 1,
+        ..nodes
+    };
+    let cyclic = |facts| Facts {
+        consecutive: false,
+        ..facts
+    };
+    let exact = OperatorProperties {
+        exact: true,
+        ..ORDERED
+    };
+    let run = Reproducible::Run;
+    for (collective, algorithm, over_nodes) in [
+        (Collective::Allreduce, Algorithm::Gather, true),
+        (Collective::Allreduce, Algorithm::Ordered, true),
+        (Collective::Allreduce, Algorithm::Split, true),
+        (Collective::Allreduce, Algorithm::Doubling, true),
+        (Collective::Allreduce, Algorithm::DualRoot, false),
+        (Collective::Allreduce, Algorithm::Linear, false),
+        (Collective::Reduce, Algorithm::Ordered, true),
+        (Collective::Reduce, Algorithm::Binomial, false),
+        (Collective::ReduceScatter, Algorithm::Ordered, true),
+        (Collective::ReduceScatter, Algorithm::Split, true),
+        (Collective::ReduceScatterBlock, Algorithm::Ordered, true),
+        (Collective::ReduceScatterBlock, Algorithm::Split, true),
+    ] {
+        let form = |facts, operator, reproducible, hierarchy| {
+            let mut config = promised(reproducible);
+            config[collective].setting = Setting::Use(algorithm);
+            config.hierarchy = hierarchy;
+            let call = even_call(collective, facts, 9000, operator, &config);
+            let Choice::Rondo(method) = call.choose() else {
+                panic!("the host's: {collective:?}");
+            };
+            let expected = (algorithm, Why::Configured);
+            assert_eq!((method.algorithm, method.why), expected);
+            assert!(operator.commutes || call.second().is_none());
+            method.form
+        };
+        let auto = Hierarchy::Auto;
+        let expected = match over_nodes {
+            true => leaders,
+            false => Form::Flat,
+        };
+        for facts in [nodes, uneven] {
+            for hierarchy in [auto, Hierarchy::Leader, Hierarchy::Lanes] {
+                assert_eq!(form(facts, ORDERED, run, hierarchy), expected);
+            }
+            assert_eq!(form(facts, ORDERED, Reproducible::Off, auto), expected);
+            assert_eq!(form(facts, ORDERED, run, Hierarchy::Flat), Form::Flat);
+            assert_eq!(form(cyclic(facts), ORDERED, run, auto), Form::Flat);
+            assert_eq!(form(cyclic(facts), exact, run, auto), Form::Flat);
+            for promise in [Reproducible::Placement, Reproducible::Order] {
+                assert_eq!(form(facts, exact, promise, auto), expected);
+            }
+        }
+        assert_eq!(form(NODES, ORDERED, run, auto), Form::Flat);
+        if algorithm != Algorithm::Gather {
+            assert_eq!(form(nodes, SUM_OF_DOUBLES, run, auto), Form::Flat);
+        }
+        if algorithm == Algorithm::Ordered {
+            for promise in [Reproducible::Placement, Reproducible::Order] {
+                assert_eq!(form(nodes, ORDERED, promise, auto), Form::Flat);
+            }
+            let shared = Form::Nodes { lanes: 8 };
+            assert_eq!(form(NODE, ORDERED, run, auto), shared);
+        }
+    }
+}
+
+/// As many messages as there are other nodes are soon sent, and as many as there are other ranks are not.
+#[test]
+fn over_nodes_the_number_of_nodes_says_how_the_order_of_ranks_is_kept() {
+    let config = config(|c| {
+        (c.network.alpha_us, c.network.gap_us) = (Some(4.0), Some(0.3));
+        c.network.beta_ns_per_kb = Some(0.001);
+        for collective in [Collective::Allreduce, Collective::ReduceScatter] {
+            c[collective].min_bytes = Some(0);
+        }
+    });
+    let (nodes, long) = (full(8, 4), 1 << 20);
+    let cyclic = Facts {
+        consecutive: false,
+        ..nodes
+    };
+    for collective in [Collective::Allreduce, Collective::ReduceScatter] {
+        let by = |facts, bytes| reduction(collective, facts, bytes, ORDERED, &config);
+        assert_eq!(chosen(by(nodes, long)), Algorithm::Ordered);
+        assert_eq!(chosen(by(cyclic, long)), Algorithm::Split);
+    }
+    // What a leader gathers are the vectors of all nodes.
+    let short = |facts, bytes| reduction(Collective::Allreduce, facts, bytes, ORDERED, &config);
+    assert_eq!(chosen(short(nodes, 8 << 10)), Algorithm::Gather);
+    assert!(!is_flat(short(nodes, 8 << 10)));
+    assert_ne!(chosen(short(cyclic, 8 << 10)), Algorithm::Gather);
+    // The host has them unless the user says otherwise.
+    let default = Config::default();
+    for bytes in [8, 8 << 10, long] {
+        for facts in [nodes, cyclic] {
+            let choice = reduction(Collective::Allreduce, facts, bytes, ORDERED, &default);
+            assert_eq!(host_because(choice), Some(Why::Slower));
         }
     }
 }

@@ -443,7 +443,11 @@ fn with_window(world: &mut World, case: &Case, window: u64) -> Time {
     }
     // In the first call it is measured what the small one does.
     world.calls(case, 1, None);
-    assert!(world.window().abs_diff(window) <= 1, "{}", world.window());
+    assert!(
+        world.window().abs_diff(window) < 1 << 10,
+        "{}",
+        world.window()
+    );
     world.calls(case, 1, None)
 }
 
@@ -495,7 +499,7 @@ fn no_window_is_much_better_where_there_is_no_latency() {
         for kib in [64, 128, 192, 256, 512, 1024] {
             let other = median(0, |world| with_window(world, &case, kib << 10));
             println!("{:?}: {took} ns, with {kib} KiB {other}", case.how);
-            assert!(took <= other * 11 / 10, "{took}, {other}: {kib} {case:?}");
+            assert!(took <= other * 21 / 20, "{took}, {other}: {kib} {case:?}");
         }
     }
 }

@@ -702,8 +702,8 @@ impl<'a> Unlike<'a> {
     }
 }
 
-/// The ranks of nodes of these sizes, one node after the other.
-fn in_nodes<'a>(mut ranks: &'a [u32], sizes: &[u32]) -> Vec<&'a [u32]> {
+/// The ranks of nodes of these sizes, one node after the other, or what there is of each.
+fn in_nodes<'a, T>(mut ranks: &'a [T], sizes: &[u32]) -> Vec<&'a [T]> {
     let node = |&size: &u32| {
         let (node, rest) = ranks.split_at(size as usize);
         ranks = rest;
@@ -876,7 +876,8 @@ fn a_reduce_scatter_among_leaders_leaves_every_rank_its_part() {
             let outcome = carry_out(&scripts, parts.iter().sum(), &variant);
             for (place, &rank) in (0..).zip(&ranks) {
                 let got = outcome.blocks(rank, part_of(segments)(place));
-                assert_eq!(scripts[rank as usize].results(), [part_of(segments)(place)]);
+                let own = elements(&parts, place);
+                assert_eq!(scripts[rank as usize].results(), [own]);
                 check_part(rank, &got, elements(&parts, place), p, &variant);
             }
             for (node, &leader) in unlike.members.iter().zip(&unlike.leaders) {
@@ -914,7 +915,7 @@ fn evaluated(script: &Script, p: u32, count: u64) -> Vec<Term> {
     }
     let results = script.results().iter();
     results
-        .flat_map(|blocks| area[places(blocks)].to_vec())
+        .flat_map(|elements| area[elements.start as usize..elements.end as usize].to_vec())
         .collect()
 }
 

@@ -1,11 +1,20 @@
 //! Over nodes: short all-reductions by exact operators, up a tree inside each node, between leaders, and down a tree;
-//! and scans, along the ranks of each node and between the last ranks of all nodes.
+//! scans, along the ranks of each node and between the last ranks of all nodes; and reductions in the order of ranks.
 
-use super::{carry_out, check_complete, check_prefixes, even, even_cases, gather_cases, scripts};
-use crate::wire::rng;
+use super::{
+    Variant, blocks_of, carry_out, check, check_complete, check_prefixes, cut, elements, even,
+    even_cases, gather_cases, in_nodes, nodes_of_any_size, part_of, scripts, terms, uneven_cases,
+    variants,
+};
+use crate::wire::{Outcome, rng};
 use proptest::prelude::*;
 use rondo::schedule::{Shape, Steps};
-use rondo::script::{GatherNodes, Group, NodeScan, Prefix, Script, Source};
+use rondo::script::{
+    GatherNodes, GatherTree, Group, Join, Members, NodeScan, Prefix, Script, Shares, Source,
+    collect, gather, gather_cut, ordered, recursive_doubling, split, split_cut, spread,
+    spread_vectors,
+};
+use std::ops::Range;
 
 /// Ranks in the order of their nodes, each node's next to each other: how many each has.
 fn nodes(p: u32) -> Vec<u32> {
@@ -133,5 +142,207 @@ fn between_nodes_a_scan_has_the_messages_of_an_exclusive_scan_among_leaders() {
             }
         }
         assert_eq!(most, q, "{sizes:?}");
+    }
+}
+
+// In the order of ranks.
+
+/// Nodes of these sizes, each of which has the ranks that follow those of the one before: the first rank of each.
+fn firsts(sizes: &[u32]) -> Vec<u32> {
+    (0..sizes.len()).map(|i| sizes[..i].iter().sum()).collect()
+}
+
+/// Such nodes, as one rank sees them, which shares memory with its node or does not.
+fn members(sizes: &[u32], rank: u32, shares: bool) -> Members {
+    let firsts = firsts(sizes);
+    let node = firsts.partition_point(|&first| first <= rank) - 1;
+    Members {
+        p: sizes.len() as u32,
+        me: node as u32,
+        place: rank - firsts[node],
+        width: if shares { 1 } else { sizes[node] },
+    }
+}
+
+/// What leaders do as if each were a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Ordered,
+    Split,
+    Doubling,
+    Gather,
+}
+
+/// Writes a reduce-scatter. The blocks of each node's part.
+fn write_parts(
+    script: &mut Script,
+    members: &Members,
+    way: Way,
+    parts: &[u64],
+    variant: &Variant,
+) -> Vec<Range<u32>> {
+    let (&Members { p, me, .. }, segments) = (members, variant.segments);
+    if way == Way::Ordered {
+        let shares = Shares::new(parts, segments);
+        script.begin(variant.most, shares.cut(me));
+        if members.join(script, shares.vector()) {
+            ordered(script, me, &shares);
+        }
+        return (0..p).map(|node| shares.part(node)).collect();
+    }
+    let counts = split_cut(p, me, |node| {
+        cut(&parts[node as usize..node as usize + 1], segments)
+    });
+    script.begin(variant.most, counts.into_iter());
+    if members.join(script, p * segments) {
+        split(script, p, me, segments);
+    }
+    (0..p).map(part_of(segments)).collect()
+}
+
+fn write_all(script: &mut Script, members: &Members, way: Way, count: u64, variant: &Variant) {
+    let (&Members { p, me, .. }, segments) = (members, variant.segments);
+    let steps = Steps::new(p, variant.radix.min(p).max(2));
+    let vector = match way {
+        Way::Ordered | Way::Split => {
+            write_parts(script, members, way, &even(count, p), variant);
+            if members.leads() {
+                spread(script, &members.group(), &steps, blocks_of(segments));
+            }
+            p * segments
+        }
+        Way::Doubling => {
+            script.begin(variant.most, even(count, segments).into_iter());
+            if members.join(script, segments) {
+                recursive_doubling(script, &members.group(), segments);
+            }
+            segments
+        }
+        Way::Gather => {
+            script.begin(variant.most, gather_cut(p, GatherTree::Ranks, count));
+            if members.join(script, 1) {
+                spread_vectors(script, &members.group(), &steps, 1);
+                gather(script, p, me, GatherTree::Ranks);
+                let result = (me + 1) % p;
+                let elements = script.cut().elements(&(result..result + 1));
+                assert_eq!(script.results(), [elements]);
+                if result > 0 {
+                    script.fold(result, 0..1, Join::Store);
+                }
+            }
+            1
+        }
+    };
+    members.hand_out(script, 0..vector);
+}
+
+/// Carries out what is written for nodes of these sizes. Where the ranks of a node share memory, leaders send to other
+/// nodes what they send without, and other ranks nothing.
+fn with_outcome(
+    sizes: &[u32],
+    root: u32,
+    (count, variant): (u64, &Variant),
+    write: impl Fn(&mut Script, &Members, u32),
+    check: impl Fn(&Outcome),
+) {
+    let (p, firsts) = (sizes.iter().sum(), firsts(sizes));
+    let write = |script: &mut Script, rank, shares| {
+        let members = members(sizes, rank, shares);
+        write(script, &members, rank);
+        script.name_ranks(&members, root, &|node| firsts[node as usize]);
+    };
+    let scripts = scripts(p, |script, rank| write(script, rank, false));
+    let outcome = carry_out(&scripts, count, variant);
+    check(&outcome);
+    for (rank, port) in (0..).zip(&outcome.ports) {
+        let mut between = Script::default();
+        write(&mut between, rank, true);
+        let own = members(sizes, rank, true);
+        assert!(own.leads() || between.sends().is_empty(), "{rank}");
+        let is_far = |&(to, _): &(u32, Range<u32>)| members(sizes, to, true).me != own.me;
+        let sends = between.sends().iter();
+        let sends = sends.map(|send| (send.to, send.blocks.clone()));
+        let sent = port.sent.iter().cloned();
+        let [mut sends, mut sent] = [sends.collect(), sent.collect()]
+            .map(|sends: Vec<_>| sends.into_iter().filter(is_far).collect::<Vec<_>>());
+        // In some order: one may go ahead of others.
+        sends.sort_by_key(|(to, blocks)| (*to, blocks.start));
+        sent.sort_by_key(|(to, blocks)| (*to, blocks.start));
+        assert_eq!(sends, sent, "rank {rank} of {sizes:?}");
+    }
+}
+
+#[test]
+fn all_get_what_leaders_reduce_in_the_order_of_ranks() {
+    for (sizes, seed) in nodes_of_any_size().into_iter().zip(500..) {
+        let p: u32 = sizes.iter().sum();
+        let order: Vec<u16> = (0..p as u16).collect();
+        for way in [Way::Ordered, Way::Split, Way::Doubling, Way::Gather] {
+            for (count, variant) in [0, 1, 7, 40].into_iter().zip(variants(p, 4, seed)) {
+                let write = |script: &mut Script, members: &Members, _| {
+                    write_all(script, members, way, count, &variant);
+                };
+                with_outcome(&sizes, 0, (count, &variant), write, |outcome| {
+                    let expected = terms(0..count, |_| &order);
+                    for rank in 0..p {
+                        check(rank, &outcome.first(rank, count), &expected, &variant);
+                    }
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn any_root_gets_what_leaders_reduce_in_the_order_of_ranks() {
+    for (sizes, seed) in nodes_of_any_size().into_iter().zip(600..) {
+        let (p, nodes): (u32, _) = (sizes.iter().sum(), sizes.len() as u32);
+        let order: Vec<u16> = (0..p as u16).collect();
+        for (count, variant) in [1, 7, 40, 41].into_iter().zip(variants(p, 4, seed)) {
+            let root = variant.rules.seed as u32 % p;
+            let home = firsts(&sizes).iter().position(|&first| first == root);
+            let home = home.map_or(nodes, |node| node as u32);
+            let write = |script: &mut Script, members: &Members, rank: u32| {
+                let parts = even(count, nodes);
+                let blocks = write_parts(script, members, Way::Ordered, &parts, &variant);
+                let own = |node: u32| blocks[node as usize].clone();
+                if rank == root {
+                    collect(script, nodes, home, home, own);
+                } else if members.leads() {
+                    collect(script, nodes, members.me, home, own);
+                }
+            };
+            with_outcome(&sizes, root, (count, &variant), write, |outcome| {
+                let expected = terms(0..count, |_| &order);
+                check(root, &outcome.first(root, count), &expected, &variant);
+            });
+        }
+    }
+}
+
+/// Parts may have any length, and nodes any number of ranks.
+#[test]
+fn each_rank_gets_its_part_of_what_leaders_reduce_in_the_order_of_ranks() {
+    for sizes in nodes_of_any_size() {
+        let p: u32 = sizes.iter().sum();
+        let order: Vec<u16> = (0..p as u16).collect();
+        let cases = even_cases(p).chain(uneven_cases(p)).step_by(5);
+        for ((parts, variant), i) in cases.zip(0..) {
+            let way = [Way::Ordered, Way::Split][i % 2];
+            let of_nodes = in_nodes(&parts, &sizes).into_iter();
+            let of_nodes: Vec<u64> = of_nodes.map(|parts| parts.iter().sum()).collect();
+            let write = |script: &mut Script, members: &Members, rank| {
+                let blocks = write_parts(script, members, way, &of_nodes, &variant);
+                members.hand_out(script, blocks[members.me as usize].clone());
+                script.result_elements(elements(&parts, rank));
+            };
+            let count = parts.iter().sum();
+            with_outcome(&sizes, 0, (count, &variant), write, |outcome| {
+                for rank in 0..p {
+                    let expected = terms(elements(&parts, rank), |_| &order);
+                    check(rank, &outcome.result(rank), &expected, &variant);
+                }
+            });
+        }
     }
 }

@@ -188,7 +188,10 @@ fn pairs(scripts: &[Script]) -> Vec<Pairs> {
             script.takes().len(),
             "rank {rank} waits for ever"
         );
-        let result = script.results().first().map_or(0, |blocks| blocks.start);
+        let result = script
+            .results()
+            .first()
+            .map_or(0, |elements| elements.start);
         area[result as usize].clone().expect("something is there")
     };
     ends.map(end).collect()

@@ -436,15 +436,19 @@ pub struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    /// The result of a rank: the blocks that are said to be it, or its own vector.
+    /// The result of a rank: the elements that are said to be it, or its own vector.
     pub fn result(&self, rank: u32) -> Vec<Term> {
         let ranges = self.scripts[rank as usize].results();
         if ranges.is_empty() {
             return self.terms(rank, 0..self.own as usize);
         }
-        let port = &self.ports[rank as usize];
-        let terms = |blocks| self.terms(rank, port.places(blocks));
+        let terms = |range: &Range<u64>| self.terms(rank, range.start as usize..range.end as usize);
         ranges.iter().flat_map(terms).collect()
+    }
+
+    /// The first elements of a rank's area.
+    pub fn first(&self, rank: u32, count: u64) -> Vec<Term> {
+        self.terms(rank, 0..count as usize)
     }
 
     /// What is in these blocks of a rank.

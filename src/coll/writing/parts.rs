@@ -31,7 +31,14 @@ impl Writing<'_> {
             ScatteredReductionAlgorithm::Circulant => self.scattered(script, blocks),
             ScatteredReductionAlgorithm::Ring => self.ring(script, blocks),
         };
-        script.result(own);
+        if !self.in_order {
+            script.result(own);
+            return;
+        }
+        // A node has the parts of its ranks together.
+        self.members.hand_out(script, own);
+        let rank = self.rank();
+        script.result_elements(self.parts_cut().elements(&(rank..rank + 1)));
     }
 
     /// Writes a reduce-scatter. The blocks of this rank's part.
@@ -54,12 +61,9 @@ impl Writing<'_> {
                     return own;
                 }
                 let start = |node| self.state.topology().start(node);
-                self.with_leaders(|leaders| match self.shares && !leaders.leads() {
-                    true => script.begin(self.most, std::iter::empty()),
-                    false => {
-                        script.begin(self.most, in_segments(parts, segments));
-                        own = leaders.reduce_scatter(script, segments, start);
-                    }
+                self.with_leaders(|leaders| {
+                    script.begin(self.most, in_segments(parts, segments));
+                    own = leaders.reduce_scatter(script, segments, start);
                 });
                 own
             }

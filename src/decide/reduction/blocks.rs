@@ -89,12 +89,19 @@ impl Reduction<'_> {
             | Algorithm::Hypercube
             | Algorithm::Dissemination => most(self.bytes, facts.eager_bytes),
             Algorithm::Halving | Algorithm::Ordered | Algorithm::Split | Algorithm::Ring => {
-                let parts = match (form, self.reducing()) {
-                    (Form::Flat, _) | (_, Reducing::Scattered) => facts.p,
-                    (Form::Nodes { lanes }, _) => facts.nodes.saturating_mul(lanes),
+                // In the order of ranks, a node has those of its ranks together.
+                let (parts, of_ranks) = match (form, self.reducing()) {
+                    (Form::Nodes { .. }, Reducing::Scattered) if self.is_in_order() => {
+                        (facts.nodes, facts.widest)
+                    }
+                    (Form::Flat, _) | (_, Reducing::Scattered) => (facts.p, 1),
+                    (Form::Nodes { lanes }, _) => (facts.nodes.saturating_mul(lanes), 1),
                 };
                 let part = match self.reducing() {
-                    Reducing::Scattered => self.longest,
+                    Reducing::Scattered => {
+                        let longest = self.longest.saturating_mul(of_ranks.into());
+                        longest.min(self.bytes)
+                    }
                     Reducing::All | Reducing::Root | Reducing::Scan => {
                         self.bytes.div_ceil(parts.into())
                     }
