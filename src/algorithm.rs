@@ -111,7 +111,8 @@ algorithms! {
 /// The hypercube, where it has another name: ranks exchange what they have, or send it up one tree of it, along one
 /// dimension after the other.
 pub const HYPERCUBE: &str = "hypercube";
-/// The broadcast in two phases: each piece goes to one rank, and from there to all others.
+/// In two phases: each piece of a message goes to one rank, and from there to all others. In a reduction each piece is
+/// reduced by one rank, from where the result goes on.
 pub const TWO_PHASE: &str = "two-phase";
 
 /// A pattern: the trees for many blocks of an enumeration of algorithms.

@@ -164,18 +164,25 @@ impl Family {
         }
     }
 
-    /// Another name that the literature has for an algorithm of this family.
-    pub const fn other_name(self) -> Option<(&'static str, Algorithm)> {
+    /// Other names that the literature has for algorithms of this family.
+    pub const fn other_names(self) -> &'static [(&'static str, Algorithm)] {
         match self {
-            Family::AllBroadcast | Family::AllReduction => Some((HYPERCUBE, Algorithm::Doubling)),
-            Family::Reduction => Some((HYPERCUBE, Algorithm::Binomial)),
-            Family::Broadcast => Some((TWO_PHASE, Algorithm::Relay)),
+            Family::Broadcast => &[(TWO_PHASE, Algorithm::Relay)],
+            Family::AllBroadcast => &[(HYPERCUBE, Algorithm::Doubling)],
+            Family::AllReduction => &[
+                (HYPERCUBE, Algorithm::Doubling),
+                (TWO_PHASE, Algorithm::Ordered),
+            ],
+            Family::Reduction => &[
+                (HYPERCUBE, Algorithm::Binomial),
+                (TWO_PHASE, Algorithm::Ordered),
+            ],
             Family::Rooted
             | Family::ScatteredReduction
             | Family::Scan
             | Family::Barrier
             | Family::TotalExchange
-            | Family::IrregularExchange => None,
+            | Family::IrregularExchange => &[],
         }
     }
 
@@ -198,7 +205,7 @@ impl Family {
     pub fn names(self) -> impl Iterator<Item = (&'static str, Algorithm)> + Clone {
         let own = self.algorithms().iter();
         own.map(|&algorithm| (algorithm.name(), algorithm))
-            .chain(self.other_name())
+            .chain(self.other_names().iter().copied())
     }
 
     /// The algorithm of this name, be it another one of it, in letters of any case.

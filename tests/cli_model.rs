@@ -98,8 +98,10 @@ fn other_names_stand_beside_the_names() {
         "bcast: two-phase is relay",
         "allgatherv: hypercube is doubling",
         "allgather: hypercube is doubling",
+        "allreduce: two-phase is ordered",
         "allreduce: hypercube is doubling",
         "reduce: hypercube is binomial",
+        "reduce: two-phase is ordered",
     ];
     assert_eq!(found, expected);
 }

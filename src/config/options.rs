@@ -462,14 +462,15 @@ impl Opt {
     pub fn doc(&self) -> String {
         match self.value_type {
             ValueType::Algorithm(collective) => {
-                let other_name = collective.family().other_name().map(|(other, algorithm)| {
+                let others = collective.family().other_names().iter();
+                let others = others.map(|(other, algorithm)| {
                     let name = algorithm.name();
                     format!(" {other} is another name of {name}.")
                 });
                 format!(
                     "The algorithm of {}. A named one is used for every size; host means never Rondo's.{}",
                     collective.mpi_name(),
-                    other_name.unwrap_or_default()
+                    others.collect::<String>()
                 )
             }
             ValueType::MinBytes(collective) if collective.family().is_exchange() => format!(

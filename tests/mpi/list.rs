@@ -97,6 +97,9 @@ pub struct Test {
     /// More programs with the same row; none when the list has been read.
     #[serde(default)]
     programs: Vec<String>,
+    /// The place of the program among those of the same row, and how many these are, when the list has been read.
+    #[serde(skip, default = "alone")]
+    pub place: (u64, u64),
     /// All ranks on this machine as one node, as the MPI sees it.
     #[serde(default)]
     pub ranks: Vec<u32>,
@@ -213,6 +216,10 @@ fn once() -> u32 {
     1
 }
 
+fn alone() -> (u64, u64) {
+    (0, 1)
+}
+
 fn one_minute() -> u64 {
     60
 }
@@ -267,8 +274,10 @@ impl Test {
             }
             return vec![self];
         }
-        let rows = programs.drain(..).map(|program| Test {
+        let all = programs.len() as u64;
+        let rows = programs.drain(..).zip(0..).map(|(program, number)| Test {
             program,
+            place: (number, all),
             ..self.clone()
         });
         rows.collect()

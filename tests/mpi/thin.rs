@@ -17,7 +17,7 @@ pub enum Thin {
     Rows,
     /// Each row comes on one of the MPIs, as do each of its modes and numbers of ranks.
     Spread,
-    /// Each row comes once, under Rondo if any of its modes is.
+    /// Each row comes once, with one of its programs, and under Rondo if any of its modes is.
     Once,
 }
 
@@ -61,6 +61,9 @@ impl Thin {
     /// The cases of a row that are run if it is for so many MPIs. What was shown with another library counts, but the
     /// row comes on each MPI nevertheless.
     pub fn cases(self, test: &Test, hosts: usize, shown: &BTreeSet<Place>) -> BTreeSet<Place> {
+        if self == Thin::Once && !Order::of_row(test).takes(test.place) {
+            return BTreeSet::new();
+        }
         let (runs, modes) = (test.runs().count(), test.modes.len());
         let modes_on = |run| (0..modes).map(move |mode| (run, mode));
         let pairs = (0..runs).flat_map(modes_on);
@@ -154,10 +157,28 @@ struct Order(u64);
 
 impl Order {
     fn of(test: &Test) -> Order {
-        let text = format!(
+        Order::of_text(&format!(
             "{} {:?} {:?} {:?}",
             test.program, test.args, test.env, test.modes
-        );
+        ))
+    }
+
+    /// The same for all programs of a row.
+    fn of_row(test: &Test) -> Order {
+        let (_, programs) = test.place;
+        let runs: Vec<u32> = test.runs().map(|(ranks, _)| ranks).collect();
+        Order::of_text(&format!(
+            "{programs} {runs:?} {:?} {:?} {:?}",
+            test.args, test.env, test.modes
+        ))
+    }
+
+    /// Is this the one of so many that it takes?
+    fn takes(mut self, (place, all): (u64, u64)) -> bool {
+        self.next() % all == place
+    }
+
+    fn of_text(text: &str) -> Order {
         // FNV-1a.
         let number = text
             .bytes()
