@@ -28,6 +28,7 @@ fn settled(c: &mut Criterion) {
             narrowest: 1,
             consecutive: true,
             eager_bytes: 16 << 10,
+            placed_bytes: u64::MAX,
             host_leads: false,
             host_copies: false,
             network: Network::default(),
@@ -72,6 +73,7 @@ fn chosen(c: &mut Criterion) {
         narrowest: 16,
         consecutive: true,
         eager_bytes: 16 << 10,
+        placed_bytes: u64::MAX,
         host_leads: false,
         host_copies: false,
         network: Network {

@@ -59,6 +59,9 @@ pub struct Facts {
     /// Messages up to this length are fast on this host; above it, sooner or later, comes the
     /// rendezvous protocol with its round trips.
     pub eager_bytes: u64,
+    /// From so many bytes on the network puts a message into its place: its receiver spends no time on it. `u64::MAX`
+    /// if nothing is known of that.
+    pub placed_bytes: u64,
     /// Does the host reduce short vectors inside nodes before one rank of each sends them to others?
     pub host_leads: bool,
     /// Does the host copy long vectors from process to process, where ranks of one node reduce each to a part?
@@ -254,10 +257,28 @@ impl Facts {
         (min as f64 / bytes.max(1) as f64).clamp(1.0, UNKNOWN_BELOW_MAX)
     }
 
+    /// The best number of blocks of a broadcast on the circulant graph, and its microseconds. A tree has more messages
+    /// under way at a time, and gains nothing by it that the network puts them into their places.
+    fn circulant(&self, form: Form, bytes: u64, config: &Config) -> (u32, f64) {
+        let (between, reach) = (model_of(*self, form, config), self.reach(form, config));
+        let blocks = between.blocks(reach, bytes, self.eager_bytes, 1);
+        let us = between.broadcast_us(reach, bytes);
+        let most = bytes / self.placed_bytes.max(1);
+        if most == 0 {
+            return (blocks, us);
+        }
+        let fewer = u64::from(blocks).min(most) as u32;
+        let placed_us = between.placed().broadcast_in_us(reach, bytes, fewer);
+        match placed_us < us {
+            true => (fewer, placed_us),
+            false => (blocks, us),
+        }
+    }
+
     /// The ways for a broadcast with their times by the model, in microseconds, fastest first.
     fn broadcasts(&self, form: Form, bytes: u64, config: &Config) -> Ways {
         let between = model_of(*self, form, config);
-        let circulant_us = between.broadcast_us(self.reach(form, config), bytes);
+        let (_, circulant_us) = self.circulant(form, bytes, config);
         let mut ways = Ways::of(Algorithm::Circulant, circulant_us);
         let (ranks, locals) = match form {
             Form::Nodes { .. } if self.nodes == 1 => return ways, // no messages

@@ -523,6 +523,16 @@ impl Model {
         (BOTH_ENDS * self.gap_us).min(self.alpha_us)
     }
 
+    /// The cost of messages that the network puts into their places: what a rank spends on receiving a short one, which
+    /// is left of both ends without sending, falls away.
+    pub fn placed(&self) -> Model {
+        let receive_us = ((BOTH_ENDS - 1.0) * self.gap_us).min(self.alpha_us);
+        Model {
+            alpha_us: self.alpha_us - receive_us,
+            ..*self
+        }
+    }
+
     /// Bytes that pass in a microsecond.
     pub fn bytes_per_us(&self) -> f64 {
         self.beta_us().max(1e-9).recip()

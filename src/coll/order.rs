@@ -6,7 +6,7 @@ use crate::algorithm::{Algorithm, AllBroadcastAlgorithm};
 use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State, WINDOW_MAX};
 use crate::decide::{self, Form};
 use crate::engine::{Limits, Pattern, Way};
-use crate::host::{self, Abi, Requests, StagingRoom};
+use crate::host::{self, Abi, Requests, SYNCHRONOUS_BYTES, StagingRoom};
 use crate::schedule::{Circulant, Moves, Parts};
 use std::slice;
 
@@ -181,6 +181,11 @@ pub(super) fn limits(state: &State, ranks: u32, pattern: &Pattern, round_bytes: 
         sends: match pattern {
             _ if !simulated => SEND_WINDOW,
             _ if in_step => 1,
+            // The postal tree counts on so many; more would share the link, and all come late.
+            Pattern::Tree(_) if round_bytes >= SYNCHRONOUS_BYTES => {
+                let (latency, _) = state.facts().latencies(round_bytes, state.config());
+                neighbors(ranks, pattern).min(latency)
+            }
             Pattern::Tree(_) | Pattern::Relay => neighbors(ranks, pattern),
             // Those of a round are all sent at the same time.
             Pattern::Bruck(steps) => {

@@ -16,7 +16,7 @@ use super::{
 use crate::collective::Collective;
 use crate::config::{Config, Gpu, StatsFormat};
 use crate::decide::{Facts, Why};
-use crate::host::{self, Abi, Code, Comm, Host, Mpi};
+use crate::host::{self, Abi, Code, Comm, Host, Mpi, SYNCHRONOUS_BYTES};
 use crate::learn;
 use crate::network::{Network, Placement};
 use crate::records::Concern;
@@ -84,6 +84,11 @@ impl State {
                 narrowest: 1,
                 consecutive: true,
                 eager_bytes: Abi::BUILT.eager_bytes(),
+                // There receivers spend no time on synchronous messages.
+                placed_bytes: match Abi::BUILT.is_simulated() {
+                    true => SYNCHRONOUS_BYTES,
+                    false => u64::MAX,
+                },
                 host_leads: Abi::BUILT.host_leads(),
                 host_copies: Abi::BUILT.host_copies(),
                 network: Network::default(),

@@ -102,10 +102,7 @@ impl Problem for Broadcast<'_> {
             _ if block_bytes > 0 => model::blocks_of(bytes, block_bytes),
             BroadcastAlgorithm::Circulant
             | BroadcastAlgorithm::Hypercube
-            | BroadcastAlgorithm::FullLane => {
-                let reach = facts.reach(form, config);
-                model_of(facts, form, config).blocks(reach, bytes, facts.eager_bytes, 1)
-            }
+            | BroadcastAlgorithm::FullLane => facts.circulant(form, bytes, config).0,
             BroadcastAlgorithm::Relay => {
                 let model = model_of(facts, form, config);
                 model.relay_blocks(facts.members(form), bytes, facts.eager_bytes)

@@ -9,8 +9,9 @@
 
 #![forbid(unsafe_code)]
 
-/// The longest latency that is told apart: from here on trees change little, and F grows slowly.
-pub const LATENCY_MAX: u32 = 16;
+/// The longest latency that is told apart. Up to so many ranks besides the root, a message to each is the best tree of a
+/// network whose latency is longer.
+pub const LATENCY_MAX: u32 = 64;
 
 /// F(t) for the last L values of t.
 #[derive(Clone, Copy)]
@@ -47,7 +48,7 @@ impl Reach {
 }
 
 /// So many units of time reach all ranks that there can be, whatever the latency is.
-const UNITS_MAX: usize = 256;
+const UNITS_MAX: usize = 640;
 
 /// Units of time until a block is on all of `p` ranks, the least there are. O(L log p) time, no memory.
 pub fn time(p: u32, latency: u32) -> u32 {

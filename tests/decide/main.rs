@@ -35,6 +35,7 @@ const fn full(nodes: u32, width: u32) -> Facts {
         narrowest: width,
         consecutive: true,
         eager_bytes: 16 << 10,
+        placed_bytes: u64::MAX,
         host_leads: false,
         host_copies: false,
         network: UNKNOWN,
@@ -368,6 +369,34 @@ fn a_tree_is_for_messages_that_overlap() {
     assert_eq!(chosen(bcast(NODES, 4, &slow)), Algorithm::Circulant);
 }
 
+/// Blocks that the network puts into their places cost no time at their receivers: a tree, which has several under way
+/// at a time, pays up to a shorter message then.
+#[test]
+fn a_pipeline_is_faster_where_blocks_are_put_into_place() {
+    let known = Facts {
+        placed_bytes: 4096,
+        ..apart(36)
+    };
+    for (bytes, by, unless) in [
+        (12_000, Algorithm::Postal, Algorithm::Postal),
+        (16_000, Algorithm::Circulant, Algorithm::Postal),
+        (24_000, Algorithm::Circulant, Algorithm::Postal),
+        (40_000, Algorithm::Circulant, Algorithm::Circulant),
+    ] {
+        assert_eq!(chosen(bcast(known, bytes, &fast())), by, "{bytes}");
+        assert_eq!(chosen(bcast(apart(36), bytes, &fast())), unless, "{bytes}");
+    }
+}
+
+/// On a network whose latency is worth a message to each of the others, the root sends them all.
+#[test]
+fn a_far_root_sends_to_each_by_itself() {
+    let far = network(5000.0, 8000.0, 10.0, fast());
+    let (latency, _) = apart(33).latencies(8, &far);
+    assert_eq!(postal::time(33, latency), latency + 31);
+    assert_eq!(chosen(bcast(apart(33), 8, &far)), Algorithm::Postal);
+}
+
 proptest! {
     /// The times of all ways by their own formulas, each in its best number of blocks, tried one by one.
     #[test]
@@ -380,7 +409,7 @@ proptest! {
         let link = beta * bytes as f64 / 1024.0 / 1000.0;
         let latency = apart(p).latencies(bytes, &config).0;
         let ratio = (alpha + link) / (gap + link);
-        prop_assert!(latency == 1 || latency == 16 || (f64::from(latency) - ratio).abs() <= 0.75);
+        prop_assert!(latency == 1 || latency == postal::LATENCY_MAX || (f64::from(latency) - ratio).abs() <= 0.75);
         let tree = match latency {
             1 => f64::MAX,
             _ => f64::from(postal::time(p, latency)) * (alpha + link) / f64::from(latency),

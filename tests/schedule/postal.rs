@@ -67,7 +67,7 @@ fn every_tree_reaches_every_rank_once_in_the_least_time() {
 #[test]
 fn every_root_is_as_good() {
     for p in [2, 3, 5, 9, 33] {
-        for latency in [1, 2, 3, 7, 16] {
+        for latency in [1, 2, 3, 7, 16, 31] {
             for root in 0..p {
                 check(p, latency, root);
             }
@@ -78,7 +78,7 @@ fn every_root_is_as_good() {
 #[test]
 fn many_ranks() {
     for p in [161, 576, 1023, 1024, 1025, 1152, 4000, 5001] {
-        for latency in [1, 2, 4, 5, 16] {
+        for latency in [1, 2, 4, 5, 16, LATENCY_MAX] {
             check(p, latency, p / 3);
         }
     }
@@ -103,7 +103,11 @@ fn published_times() {
 /// A latency beyond what is told apart gives a tree as good as any, and none of 0 exists.
 #[test]
 fn latencies_out_of_bounds_are_brought_into_them() {
-    for (latency, taken) in [(0, 1), (17, 16), (u32::MAX, 16)] {
+    for (latency, taken) in [
+        (0, 1),
+        (LATENCY_MAX + 1, LATENCY_MAX),
+        (u32::MAX, LATENCY_MAX),
+    ] {
         assert_eq!(time(100, latency), time(100, taken));
         assert_eq!(families(100, latency, 7), families(100, taken, 7));
     }
@@ -113,7 +117,7 @@ fn latencies_out_of_bounds_are_brought_into_them() {
 fn numbers_of_ranks_near_the_largest_do_not_overflow() {
     let p = u32::MAX;
     let mut family = TreeNeighbors::default();
-    for latency in [1, 16] {
+    for latency in [1, LATENCY_MAX] {
         family.set(Shape::Postal(latency), p, p - 2, p - 2);
         assert!(family.children().iter().all(|child| child.peer < p));
         assert!(time(p, latency) >= 32);

@@ -161,6 +161,7 @@ fn model(collective: Collective, (nodes, width): (u32, u32), options: &str) -> V
         narrowest: width,
         consecutive: true,
         eager_bytes: said["eager_bytes"].as_u64().expect("a number"),
+        placed_bytes: u64::MAX,
         host_leads: false,
         host_copies: false,
         network: serde_json::from_value::<Network>(said["network"].clone()).expect("figures"),

@@ -45,6 +45,7 @@ impl Question<'_> {
             narrowest: self.ranks / self.nodes,
             consecutive: true,
             eager_bytes: self.eager,
+            placed_bytes: self.placed_bytes,
             host_leads: false,
             host_copies: false,
             network: self.network,
