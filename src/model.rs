@@ -538,6 +538,11 @@ impl Model {
         self.beta_us().max(1e-9).recip()
     }
 
+    /// Microseconds that so many bytes take.
+    pub fn bytes_us(&self, bytes: u64) -> f64 {
+        self.beta_us() * bytes as f64
+    }
+
     fn beta_us(&self) -> f64 {
         self.beta_ns_per_kb / 1024.0 / 1000.0
     }

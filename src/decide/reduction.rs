@@ -9,6 +9,7 @@
 
 mod blocks;
 mod limits;
+mod times;
 
 use super::problem::{default_of, doubt, is_doubted};
 use super::{Choice, Context, Form, Method, Problem, SizeClass, Why};
@@ -19,7 +20,7 @@ use crate::algorithm::{
 use crate::collective::{LEAST_BYTES, Reducing};
 use crate::config::{Hierarchy, Reproducible};
 use crate::learn::{Candidate, Prior};
-use crate::model::{Model, Reach};
+use crate::model::Model;
 use crate::rules::Ruling;
 use crate::schedule::Steps;
 
@@ -231,16 +232,6 @@ impl Reduction<'_> {
             model.gather_us(nodes, &steps, self.bytes, pieces),
             model.halving_us(nodes, &steps, self.bytes),
         )
-    }
-
-    /// Is a tree by the model faster than many blocks on the circulant graph?
-    fn is_for_a_tree(&self) -> bool {
-        if !self.counts_flat_rounds() {
-            return false;
-        }
-        let (p, model) = (self.context.facts.p, self.model());
-        let blocks_us = model.broadcast_us(Reach::among(p), self.bytes);
-        model.backwards().tree_us(p, self.bytes) < blocks_us
     }
 
     /// The algorithm for a commutative operator.
@@ -528,6 +519,13 @@ impl Problem for Reduction<'_> {
 
     /// The other one of two ways with the same bits.
     fn second(&self) -> Option<(Algorithm, f64)> {
+        if self.reducing() == Reducing::Root && !self.is_ordered() && self.counts_rounds() {
+            let ratio = self.tree_ratio();
+            return Some(match self.is_for_a_tree() {
+                true => (Algorithm::Circulant, ratio.recip()),
+                false => (Algorithm::Postal, ratio),
+            });
+        }
         let ratio = self.has_two_ways().then(|| self.halving_ratio())?;
         Some(match self.is_for_halving() {
             true => (Algorithm::Gather, ratio.recip()),

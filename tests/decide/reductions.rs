@@ -1,6 +1,6 @@
 //! Reductions: clocks choose nothing that changes a bit, promises are kept, and the order of ranks where it counts.
 
-use super::{NODE, NODES, config, full};
+use super::{NODE, NODES, UNKNOWN, config, full, no_shm};
 use rondo::algorithm::Algorithm;
 use rondo::collective::Collective;
 use rondo::config::{Config, Hierarchy, Reproducible, Setting};
@@ -234,6 +234,7 @@ fn short_sums_over_nodes_with_few_ranks_are_the_hosts() {
 }
 
 /// Rondo's algorithm, whatever the reason.
+#[track_caller]
 fn chosen(choice: Choice) -> Algorithm {
     match choice {
         Choice::Rondo(method) => method.algorithm,
@@ -471,6 +472,116 @@ fn short_reductions_on_a_far_network_go_up_a_tree_if_the_operator_is_exact() {
     };
     assert_eq!(blocks(far, SUM_OF_DOUBLES), blocks(NODES, SUM_OF_DOUBLES));
     assert_ne!(blocks(far, SUM_OF_INTEGERS), blocks(far, SUM_OF_DOUBLES));
+}
+
+/// A fast network, far if what processors do for a message is compared.
+const FAST: Network = Network {
+    alpha_us: Some(1.9),
+    gap_us: Some(0.3),
+    beta_ns_per_kb: Some(82.0),
+    node_alpha_us: Some(1.2),
+    node_beta_ns_per_kb: Some(102.0),
+};
+
+/// Over nodes of several ranks, short vectors come to a root, or in parts, by Rondo where the model of the measured
+/// network clearly says so, if the operator is exact.
+#[test]
+fn short_reductions_over_full_nodes_are_rondos_where_the_model_says_so() {
+    use Algorithm::{Circulant, Halving, Postal};
+    let configs = [Config::default(), no_shm()];
+    let near = Network {
+        gap_us: Some(1.0),
+        ..FAST
+    };
+    let on = |network, nodes, width| Facts {
+        network,
+        ..full(nodes, width)
+    };
+    for config in &configs {
+        let of = |facts, collective, bytes, operator| {
+            reduction(collective, facts, bytes, operator, config)
+        };
+        let root = |facts, bytes| of(facts, Collective::Reduce, bytes, SUM_OF_INTEGERS);
+        let parts = |facts, bytes| of(facts, Collective::ReduceScatter, bytes, SUM_OF_INTEGERS);
+        for width in [16, 32] {
+            let facts = on(FAST, 36, width);
+            for bytes in [8, 800, 4000] {
+                assert_eq!(chosen(root(facts, bytes)), Postal, "{width}: {bytes}");
+                assert!(is_flat(root(facts, bytes)));
+            }
+            // Blocks over leaders, which among others would have many messages inside their nodes.
+            if config.shm {
+                for bytes in [16_000, 40_000] {
+                    assert_eq!(chosen(root(facts, bytes)), Circulant, "{width}: {bytes}");
+                    assert!(!is_flat(root(facts, bytes)));
+                }
+            }
+            // Every rank has an element.
+            let least = 36 * u64::from(width) * 8;
+            for bytes in [least, 16_000, 30_000] {
+                assert_eq!(chosen(parts(facts, bytes)), Halving, "{width}: {bytes}");
+            }
+            assert_eq!(host_because(parts(facts, least - 8)), Some(Why::Small));
+            for bytes in [8, 800, 4000, 16_000, 30_000] {
+                for collective in [Collective::Reduce, Collective::ReduceScatter] {
+                    let inexact = of(facts, collective, bytes, SUM_OF_DOUBLES);
+                    assert_eq!(host_because(inexact), Some(Why::Small));
+                    for network in [UNKNOWN, near] {
+                        let full = on(network, 36, width);
+                        let exact = of(full, collective, bytes, SUM_OF_INTEGERS);
+                        assert_eq!(host_because(exact), Some(Why::Small));
+                    }
+                }
+            }
+        }
+        // Hosts have as few rounds among a power of two. On slow links neither blocks nor bytes that are sent once
+        // are counted on.
+        let slow = Network {
+            alpha_us: Some(550.0),
+            gap_us: Some(10.0),
+            node_alpha_us: Some(20.0),
+            ..FAR
+        };
+        for bytes in [8000, 16_000, 40_000, 60_000] {
+            assert_eq!(
+                host_because(root(on(slow, 4, 4), bytes)),
+                Some(Why::Small),
+                "{bytes}"
+            );
+        }
+        for bytes in [128, 8000, 30_000] {
+            assert_eq!(
+                host_because(parts(on(slow, 4, 4), bytes)),
+                Some(Why::Small),
+                "{bytes}"
+            );
+        }
+        assert_eq!(host_because(root(on(slow, 4, 4), 8)), Some(Why::Small));
+        assert_eq!(chosen(root(on(slow, 3, 2), 8)), Postal);
+    }
+}
+
+/// An exact reduction to a root has two ways, the faster one by the model and the other one.
+#[test]
+fn an_exact_reduction_to_a_root_has_a_second_way_on_a_far_network() {
+    let config = Config::default();
+    let full = Facts {
+        network: FAST,
+        ..full(36, 16)
+    };
+    let of = |bytes, operator| even_call(Collective::Reduce, full, bytes, operator, &config);
+    for (bytes, first, second) in [
+        (800, Algorithm::Postal, Algorithm::Circulant),
+        (40_000, Algorithm::Circulant, Algorithm::Postal),
+    ] {
+        let call = of(bytes, SUM_OF_INTEGERS);
+        assert_eq!(chosen(call.first()), first);
+        let (other, ratio) = call.second().expect("a second way");
+        assert_eq!(other, second);
+        assert!(ratio >= 1.0, "{ratio}");
+        assert_eq!(chosen(call.candidate(Candidate::Second)), second);
+        assert_eq!(of(bytes, SUM_OF_DOUBLES).second(), None);
+    }
 }
 
 #[test]

@@ -84,13 +84,7 @@ impl Reduction<'_> {
         self.bytes.saturating_mul(p) <= bytes && own <= joins
     }
 
-    /// Where messages travel for long, few rounds count. A clock may say so only if the bits do not change.
-    fn counts_rounds(&self) -> bool {
-        let Context { facts, config, .. } = self.context;
-        self.operator.exact && facts.nodes > 1 && facts.is_far(config)
-    }
-
-    /// The same where no ranks share the link of a node.
+    /// Do few rounds count, where no ranks share the link of a node?
     pub(super) fn counts_flat_rounds(&self) -> bool {
         self.context.facts.widest == 1 && self.counts_rounds()
     }
@@ -158,6 +152,7 @@ impl Reduction<'_> {
             Reducing::All if self.is_short() && self.counts_rounds() => 1,
             Reducing::All if self.counts_flat_rounds() => 1,
             Reducing::Root if self.counts_flat_rounds() => 1,
+            Reducing::Root | Reducing::Scattered if self.gains() => 1,
             Reducing::Scan => 1,
             // Two rounds less than hosts have.
             Reducing::Scattered if self.counts_flat_rounds() && is_between_powers => {
