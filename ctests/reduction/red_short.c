@@ -3,7 +3,8 @@
  *
  * With the argument "rondo" the shape is one where these calls are Rondo's: all of those whose bits depend on the order
  * of operands, and of the others all but the first ones on a communicator. A number behind it says up to how many
- * doubles that is so; there are no more then, because a host may add in another order from call to call.
+ * doubles that is so; there are no more then, because a host may add in another order from call to call. With "root",
+ * sums of integers that go to a root are Rondo's, but for the first ones.
  */
 #include "rondo_test.h"
 
@@ -56,7 +57,8 @@ static void minima_of_pairs(MPI_Comm comm) {
 }
 
 /* Buffers that mean nothing on a rank are NULL, or one buffer has two names. */
-static void sums_at_a_root(MPI_Comm comm, int aliased) {
+static void sums_at_a_root(MPI_Comm comm, int rondos, int aliased) {
+    struct counts before = counts_of("reduce");
     for (int k = 0; k < CALLS; k++) {
         int own = test.rank + k, got = own, is_root = test.rank == 0;
         const void *from = !aliased ? &own : is_root ? MPI_IN_PLACE : (void *)&got;
@@ -64,6 +66,8 @@ static void sums_at_a_root(MPI_Comm comm, int aliased) {
         CHECK(MPI_Reduce(from, to, 1, MPI_INT, MPI_SUM, 0, comm) == MPI_SUCCESS);
         if (is_root) CHECK_IN(got == test.ranks * (test.ranks - 1) / 2 + k * test.ranks, "call %d: %d", k, got);
     }
+    struct counts now = counts_of("reduce");
+    if (rondos) CHECK_IN(now.rondo == before.rondo + CALLS - NEW, "%llu by Rondo", now.rondo - before.rondo);
 }
 
 /* Only the last rank has a part. */
@@ -81,6 +85,7 @@ int main(int argc, char **argv) {
     static const int counts[] = {1, 2, 7, 100, MOST};
     start(&argc, &argv, "red_short");
     int rondos = argc > 1 && !strcmp(argv[1], "rondo") && test.expect && strcmp(test.expect, "off");
+    int to_root = argc > 1 && !strcmp(argv[1], "root") && test.expect && strcmp(test.expect, "off");
     int longest = argc > 2 ? atoi(argv[2]) : MOST;
     MPI_Comm comm;
     for (int in_place = 0; in_place < 2; in_place++) {
@@ -97,7 +102,7 @@ int main(int argc, char **argv) {
     for (int way = 0; way < 3; way++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         if (way < 2)
-            sums_at_a_root(comm, way);
+            sums_at_a_root(comm, to_root, way);
         else
             sums_for_one(comm);
         MPI_Comm_free(&comm);

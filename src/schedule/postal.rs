@@ -9,8 +9,8 @@
 
 #![forbid(unsafe_code)]
 
-/// The longest latency that is told apart. Up to so many ranks besides the root, a message to each is the best tree of a
-/// network whose latency is longer.
+/// The longest latency that is told apart. Up to so many ranks besides the root, a message to each is the best tree of
+/// a network whose latency is longer.
 pub const LATENCY_MAX: u32 = 64;
 
 /// F(t) for the last L values of t.
