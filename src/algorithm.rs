@@ -359,7 +359,7 @@ families! {
             "(p-1) (alpha + beta m/p) for equal parts; (n+p-2) (g' + beta m/n) + (p-1) (alpha - g') for one",
             "J. L. Träff et al., International Journal of High Performance Computing Applications 24(1), 2010";
         Doubling: "q if p = 2^q, else floor(log2 p) + 2",
-            "alpha a round + (p-1)/p beta m, twice that unless p = 2^q", sources::HYPERCUBE;
+            "q alpha, up to one more unless p = 2^q; (p-1)/p beta m, twice that unless p = 2^q", sources::HYPERCUBE;
         Neighbor: "p/2, for odd p (p-1)/2 + 2",
             "p/2 alpha + (p-1)/p beta m, for odd p 2 alpha + (p-1)/p beta m more",
             "J. Chen, L. Zhang, Y. Zhang, W. Yuan, HPC Asia 2005";
@@ -390,7 +390,9 @@ families! {
              arXiv 2205.10072, algorithm 8";
         Dissemination: "q", "q (alpha + (beta + gamma) m)", sources::BARRIER;
         Doubling: "floor(log2 p), and 2 unless p = 2^q",
-            "floor(log2 p) (alpha + (beta + gamma) m) + 2 (alpha + beta m) + gamma m unless p = 2^q", sources::MPICH;
+            "q alpha, up to one more unless p = 2^q; floor(log2 p) (beta + gamma) m, and (2 beta + gamma) m unless \
+             p = 2^q",
+            sources::MPICH;
         Ring: "2 (p-1)", "2 (p-1) alpha + (p-1)/p m (2 beta + gamma)",
             sources::RING;
         ReduceBcast: "2 (n - 1 + q)", "2 (n-1+q) (g' + beta m/n) + (n-1+q) gamma m/n + 2 h (alpha - g')",
@@ -464,12 +466,14 @@ families! {
     /// What can carry out an exchange of blocks of one size between all ranks.
     TotalExchangeAlgorithm, of_total_exchange {
         Circulant: "ceil(log_k p), k by the model",
-            "alpha a round + g' for each further message in it + ceil(log_k p) (k-1)/k beta m", sources::SKIPS;
-        Pairwise: "p - 1, or p if p is odd", "(p-1) alpha + beta m", sources::FACTORS;
+            "alpha a round + 2 g for each further message in it + ceil(log_k p) (k-1)/k beta m", sources::SKIPS;
+        Pairwise: "p - 1, or p if p is odd",
+            "max((p-1) (alpha + g + beta m/p)/2, alpha + max((p-2) g', beta m))", sources::FACTORS;
         Linear: "1", "alpha + max((p-2) g', beta m)", sources::FACTORS;
         Hypercube: "the sum of f - 1 over all prime factors f of p: q if p = 2^q",
-            "the sum of alpha + (f-2) g' + (f-1)/f beta m", sources::PERSONALIZED;
-        Mesh: "rows + columns - 2", "the sum of alpha + (f-2) g' + (f-1)/f beta m, f = rows and f = columns",
+            "the sum of max(alpha + 2 (f-2) g, (f-1) g') + (f-1)/f beta m", sources::PERSONALIZED;
+        Mesh: "rows + columns - 2",
+            "the sum of max(alpha + 2 (f-2) g, (f-1) g') + (f-1)/f beta m, f = rows and f = columns",
             sources::PERSONALIZED;
         FullLane: "1 among nodes", "as linear among nodes, whose ranks share a link", sources::LANES;
     }
@@ -477,7 +481,8 @@ families! {
     IrregularExchangeAlgorithm, of_irregular_exchange {
         Circulant: "2 q, and an allreduce", "2 q alpha + q beta (m + 8 p)/2 + an allreduce of 8 bytes",
             sources::HALVING;
-        Pairwise: "p - 1, or p if p is odd", "(p-1) alpha + beta m", sources::FACTORS;
+        Pairwise: "p - 1, or p if p is odd",
+            "max((p-1) (alpha + g + beta m/p)/2, alpha + max((p-2) g', beta m))", sources::FACTORS;
         Linear: "1", "alpha + max((p-2) g', beta m)", sources::FACTORS;
     }
 }

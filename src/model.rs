@@ -328,6 +328,22 @@ impl Model {
         self.scan_us((nodes, 1), bytes) + 3.0 * (inside.alpha_us + vectors_us)
     }
 
+    /// Microseconds inside a node of `width` ranks around a reduction between nodes. In their memory they wait for each
+    /// other before it and behind it. All copy their vector of `bytes` bytes in and `copied` bytes of the result out at
+    /// the same time, and each joins its share of all vectors.
+    pub fn reduction_inside_us(&self, width: u32, gamma: f64, bytes: u64, copied: u64) -> f64 {
+        let others = f64::from(width.max(1) - 1);
+        let joined_us = gamma * others / f64::from(width.max(1)) * bytes as f64 / 1024.0 / 1000.0;
+        let copied_us = f64::from(width) * self.beta_us() * (bytes + copied) as f64;
+        2.0 * self.alpha_us + copied_us + joined_us
+    }
+
+    /// Microseconds inside a node whose leader has a block of `bytes` bytes from each of `width` ranks, or for each.
+    pub fn star_us(&self, width: u32, bytes: u64) -> f64 {
+        let others = f64::from(width.max(1) - 1);
+        self.alpha_us + others * self.beta_us() * bytes as f64
+    }
+
     /// Microseconds of a scan in so many blocks along `p` ranks.
     pub fn chain_us(&self, p: u32, bytes: u64, blocks: u32) -> f64 {
         let block_us = self.beta_us() * bytes as f64 / f64::from(blocks.max(1));
@@ -415,14 +431,9 @@ impl Model {
     /// Microseconds of an exchange among `ranks` ranks, of `bytes` bytes of each, on the circulant graph in these
     /// rounds. A message has the blocks of one value of a digit, about as many as any other.
     pub fn packed_us(&self, steps: &Steps, ranks: u32, bytes: u64) -> f64 {
-        self.in_pieces_us(steps, (ranks, bytes), PIECE_US)
-    }
-
-    /// The same where a piece of a message takes so many microseconds.
-    fn in_pieces_us(&self, steps: &Steps, (ranks, bytes): (u32, u64), piece_us: f64) -> f64 {
         let block_us = self.beta_us() * bytes as f64 / f64::from(ranks.max(1));
         let blocks = steps.travelling() as f64 / steps.count().max(1) as f64;
-        self.rounds_us(steps, |_| blocks * (block_us + piece_us))
+        self.rounds_us(steps, |_| blocks * (block_us + PIECE_US))
     }
 
     /// Microseconds of an exchange among `ranks` ranks, or of a reduce-scatter in the order of ranks, of `bytes` bytes

@@ -752,7 +752,7 @@ fn times_are_those_of_the_formulas() {
         ),
         (
             of(Collective::Allreduce, Algorithm::Doubling, 1, 2, 2 * kb),
-            5.0 * 13.0 + 13.0 + 12.0,
+            6.0 * 10.0 + 5.0 * 3.0 + 3.0 + 2.0,
         ),
         (
             of(Collective::Allreduce, Algorithm::Census, 1, 2, 2 * kb),
@@ -787,6 +787,21 @@ fn times_are_those_of_the_formulas() {
             of(Collective::Exscan, Algorithm::Mesh, 1, 2, 2 * kb),
             10.0 * 13.0 + 5.0,
         ),
+        // All leave, and then come two at a time.
+        (
+            of(Collective::Alltoall, Algorithm::Pairwise, 1, 2, 36 * kb),
+            35.0 * (1.0 + (9.0 + 1.0) / 2.0),
+        ),
+        // Five messages of six blocks each way, and as many pieces of 0.02 us, in both dimensions.
+        (
+            of(Collective::Alltoall, Algorithm::Mesh, 1, 2, 36 * kb),
+            2.0 * (10.0 + 4.0 * 2.0 + 5.0 * 6.12),
+        ),
+        // Four ranks that are too many, of which one part is on the way at first.
+        (
+            of(Collective::Allgather, Algorithm::Doubling, 1, 2, 36 * kb),
+            6.0 * 10.0 + 2.0 * 35.0,
+        ),
         (
             of(Collective::Barrier, Algorithm::Dissemination, 1, 6, 0),
             2.0 * (10.0 + 8.0),
@@ -809,6 +824,68 @@ fn times_are_those_of_the_formulas() {
     for (i, (got, expected)) in tests.into_iter().enumerate() {
         assert!((got - expected).abs() < 1e-9, "{i}: {got} and {expected}");
     }
+}
+
+/// Of 2^d ranks and e more, the last message waits for d + 1 others only if e is more than half of 2^d.
+#[test]
+fn ranks_that_are_too_many_for_doubling_seldom_cost_two_latencies() {
+    for (p, messages) in [
+        (2, 1),
+        (3, 2),
+        (32, 5),
+        (36, 6),
+        (48, 6),
+        (49, 7),
+        (63, 7),
+        (64, 6),
+    ] {
+        for collective in [Collective::Allreduce, Collective::Allgather] {
+            let got = predicted(collective, Algorithm::Doubling, (p, 1, 2), 0).us;
+            let expected = f64::from(messages) * MODEL.alpha_us;
+            assert!(
+                (got - expected).abs() < 1e-9,
+                "{collective:?} of {p}: {got}"
+            );
+        }
+    }
+}
+
+/// A message that the network puts into its place is the only one of its sender.
+#[test]
+fn long_blocks_of_pairs_go_one_after_the_other() {
+    let call = Call {
+        bytes: 36 << 10,
+        placed_bytes: 1 << 10,
+        ..CALL
+    };
+    let us = us_of(Algorithm::Pairwise, &call);
+    assert!((us - 35.0 * (10.0 - 2.0 + 1.0)).abs() < 1e-9, "{us}");
+    // Short ones are no faster than straight to all: the link is busy with their bytes.
+    let call = Call {
+        bytes: 36 << 20,
+        placed_bytes: u64::MAX,
+        ..CALL
+    };
+    let us = us_of(Algorithm::Pairwise, &call);
+    assert!((us - (10.0 + 36.0 * 1024.0)).abs() < 1e-9, "{us}");
+}
+
+/// A rank sends a long block up a tree when the one before is there.
+#[test]
+fn long_blocks_go_up_a_tree_one_after_the_other() {
+    let call = Call {
+        collective: Collective::Reduce,
+        bytes: 4 << 10,
+        blocks: 4,
+        tree: shape(Algorithm::Chain, 36, 1, &Config::default()),
+        placed_bytes: 1 << 10,
+        ..CALL
+    };
+    let us = us_of(Algorithm::Chain, &call);
+    assert!(
+        (us - (35.0 + 3.0) * (10.0 - 2.0 + 1.0)).abs() < 1e-9,
+        "{us}"
+    );
 }
 
 /// Sizes, an allreduce, and blocks.

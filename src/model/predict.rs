@@ -120,6 +120,15 @@ impl Call {
         self.bytes - self.bytes / self.ranks()
     }
 
+    /// Latencies that doubling does without, of the two that it has more where p is 2^d and e more: e ranks of the 2^d
+    /// begin a message later. The lateness reaches others, but who was late gets from others what is there already.
+    /// So those that wait for a message at the end are in time for it, unless e is more than half of 2^d.
+    fn early(&self) -> f64 {
+        let among = 1 << self.p.max(1).ilog2();
+        let more = self.p - among;
+        f64::from(u8::from(more > 0 && 2 * more <= among))
+    }
+
     /// Rounds of a pipeline on the circulant graph.
     fn pipelined(&self) -> u64 {
         match self.q() {

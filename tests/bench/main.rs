@@ -2,6 +2,8 @@
 
 #[path = "../../src/bin/rondo/model/ask.rs"]
 mod ask;
+#[path = "../../src/bin/rondo/model/between.rs"]
+mod between;
 #[path = "../../src/bin/rondo/tune/choose.rs"]
 mod choose;
 #[path = "../../src/bin/rondo/bench/dist.rs"]

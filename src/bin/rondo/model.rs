@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod ask;
+mod between;
 mod input;
 mod points;
 
@@ -130,7 +131,6 @@ impl Args {
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let preset = args.network.network()?;
-    let network = preset.network;
     let config = args.config();
     let over_ranks = args.over == "ranks";
     if let Some(path) = &args.plot {
@@ -144,7 +144,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
                 ranks: point.ranks,
                 nodes: point.nodes,
                 bytes: point.bytes,
-                network,
+                network: preset.network,
                 eager: preset.eager,
                 placed_bytes: preset.placed_bytes,
                 copies_free: preset.copies_free,
@@ -174,7 +174,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         points.iter().flat_map(of).collect()
     };
     if let Some(path) = &args.plot {
-        let curves = curves(args, &rows(&drawn), over_ranks, &network);
+        let curves = curves(args, &rows(&drawn), over_ranks, &preset.network);
         if curves.all.is_empty() {
             return Err(Failure::Usage(
                 "the model predicts nothing that could be drawn".into(),
@@ -187,7 +187,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         if args.json {
             let json = Json {
                 collective: args.collective.name(),
-                network,
+                network: preset.network,
                 eager_bytes: preset.eager,
                 placed_bytes: Some(preset.placed_bytes).filter(|&bytes| bytes < u64::MAX),
                 copies_free: preset.copies_free,

@@ -136,4 +136,16 @@ impl Model {
             more_us: self.gap_us,
         }
     }
+
+    /// The same where that is all that it has to do. It begins to send a long block when the one before is there.
+    pub(super) fn passing_up(&self, call: &Call, bytes: u64) -> Fan {
+        let fan = self.receiving(call, bytes);
+        match call.is_placed(bytes) {
+            true => Fan {
+                more_us: self.of(call, bytes).alpha_us,
+                ..fan
+            },
+            false => fan,
+        }
+    }
 }

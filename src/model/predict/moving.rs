@@ -114,8 +114,12 @@ impl Model {
         };
         let sent = call.others() * (1 + u64::from(twice));
         let alphas_us: f64 = (0..moves.count(call.p)).map(alpha_us).sum();
+        let early_us = match moves {
+            Moves::Doubling => call.early() * self.of(call, part).alpha_us,
+            Moves::Neighbours | Moves::Mesh | Moves::Scatter => 0.0,
+        };
         Prediction {
-            us: alphas_us + self.beta_us() * sent as f64,
+            us: alphas_us - early_us + self.beta_us() * sent as f64,
             rounds: Some(moves.count(call.p).into()),
             sent,
         }
@@ -130,12 +134,12 @@ impl Model {
         let others = call.ranks() - 1;
         match algorithm {
             TotalExchangeAlgorithm::Circulant => Prediction {
-                us: self.in_pieces_us(&steps, (call.p, call.bytes), piece_us(call)),
+                us: self.bursts_us(call, &steps),
                 rounds: Some(steps.rounds().count() as u64),
                 sent: steps.travelling() * (call.bytes / call.ranks()),
             },
             TotalExchangeAlgorithm::Pairwise => Prediction {
-                us: others as f64 * self.alpha_us + self.beta_us() * call.others() as f64,
+                us: self.pairwise_us(call),
                 rounds: Some(others + others.min(1) * (call.ranks() % 2)),
                 sent: call.others(),
             },
@@ -182,6 +186,42 @@ impl Model {
         }
     }
 
+    /// Every block straight to its rank, one at a time, while two receives are posted. Short ones leave before anything
+    /// comes; then two at a time travel, and are received. A long one leaves when the one before is there.
+    fn pairwise_us(&self, call: &Call) -> f64 {
+        let (others, block) = ((call.ranks() - 1) as f64, call.bytes / call.ranks());
+        let link_us = self.beta_us() * block as f64;
+        match call.is_placed(block) {
+            true => others * (self.of(call, block).alpha_us + link_us),
+            false => {
+                let two_us = 2.0 * self.gap_us + (self.alpha_us - self.gap_us + link_us);
+                (others * two_us / 2.0).max(self.straight_us(call.p, call.bytes))
+            }
+        }
+    }
+
+    /// A rank sends so many messages of as many bytes, and then receives as many, without what the bytes take: it is
+    /// busy with all of them, and the first one has to come before.
+    fn burst_us(&self, call: &Call, messages: u64, bytes: u64) -> f64 {
+        let busy_us = match call.is_placed(bytes) {
+            true => 0.0,
+            false => messages as f64 * self.gap(),
+        };
+        let further_us = messages.saturating_sub(1) as f64 * self.further_us(call, bytes);
+        busy_us.max(self.of(call, bytes).alpha_us + further_us)
+    }
+
+    /// Rounds of several messages, each of the blocks of one value of a digit, about as many as any other.
+    fn bursts_us(&self, call: &Call, steps: &Steps) -> f64 {
+        let blocks = steps.travelling() as f64 / steps.count().max(1) as f64;
+        let bytes = blocks * call.bytes as f64 / call.ranks() as f64;
+        let message_us = self.beta_us() * bytes + blocks * piece_us(call);
+        let round_us = |(_, messages): (u32, u32)| {
+            self.burst_us(call, messages.into(), bytes as u64) + f64::from(messages) * message_us
+        };
+        steps.rounds().map(round_us).sum()
+    }
+
     /// In each message, what travels has one of all values of a digit. Those of a dimension leave one after the other.
     fn exchange_in_grid(&self, grid: &Grid, call: &Call) -> Prediction {
         let none = Prediction {
@@ -194,8 +234,7 @@ impl Model {
             let pieces_us = piece_us(call) * call.ranks() as f64 / digits as f64;
             let bytes_us = self.beta_us() * call.bytes as f64 / digits as f64;
             before.then(Prediction {
-                us: self.alpha_us
-                    + (rounds as f64 - 1.0) * self.gap()
+                us: self.burst_us(call, rounds, call.bytes / digits)
                     + rounds as f64 * (bytes_us + pieces_us),
                 rounds: Some(rounds),
                 sent: rounds * (call.bytes / digits),
@@ -255,9 +294,12 @@ impl Model {
         }
     }
 
-    /// In whole parts it is the algorithm of Bruck with radix 2. Else every rank has a message each way in
-    /// every round, and receives every byte once.
+    /// Whole parts go by the algorithm of Bruck. Else every rank has a message each way in every round, and receives
+    /// every byte once.
     fn circulant_of_all(&self, call: &Call) -> Prediction {
+        if call.n() == 1 {
+            return self.bruck(call);
+        }
         let pieces = match call.copies_free {
             true => 1,
             false => call.ranks(),
@@ -269,10 +311,7 @@ impl Model {
         let rounds_us =
             call.pipelined() as f64 * round_us + latencies * (model.alpha_us - round_us).max(0.0);
         Prediction {
-            us: match call.n() {
-                1 => self.bruck(&Call { radix: 2, ..*call }).us,
-                _ => rounds_us + self.beta_us() * call.others() as f64,
-            },
+            us: rounds_us + self.beta_us() * call.others() as f64,
             rounds: Some(call.pipelined()),
             sent: call.others(),
         }

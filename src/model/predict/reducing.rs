@@ -8,7 +8,7 @@ use crate::algorithm::{
     AllReductionAlgorithm, ReductionAlgorithm, ScanAlgorithm, ScatteredReductionAlgorithm, trees,
 };
 use crate::collective::Collective;
-use crate::schedule::{Circulant, DualRoot, Grid};
+use crate::schedule::{Circulant, DualRoot, Grid, Shape};
 
 /// Blocks that rank 0 sends in a reduce-scatter that keeps the order of ranks, on a graph of these skips. There is one
 /// for each distance to another rank, and all but the first of those that contain the skip 1 make another one be two.
@@ -171,7 +171,8 @@ impl Model {
         };
         Prediction {
             us: (self.reducing(call)).rounds_of_us(call, among + more, call.bytes)
-                + self.rounds_of_us(call, less, call.bytes),
+                + self.rounds_of_us(call, less, call.bytes)
+                - call.early() * self.of(call, call.bytes).alpha_us,
             rounds: Some(among + more + less),
             // Among those that exchange, one that has been joined also hands the result back.
             sent: (among + less) * call.bytes,
@@ -237,16 +238,23 @@ impl Model {
             ReductionAlgorithm::Halving => self.halving(call).then(self.collect(call)),
             ReductionAlgorithm::Ring => self.reducing(call).around(call).then(self.collect(call)),
             ReductionAlgorithm::Ordered => self.ordered(call).then(self.collect(call)),
-            ReductionAlgorithm::Postal | trees!(ReductionAlgorithm) => self.up_a_tree(call, 0),
+            ReductionAlgorithm::Postal | trees!(ReductionAlgorithm) => {
+                let up = self.reducing(call);
+                // Of a pair of trees a rank has to do with blocks in turn.
+                let fan = match call.tree == Some(Shape::Two) {
+                    true => up.receiving(call, call.block()),
+                    false => up.passing_up(call, call.block()),
+                };
+                up.up_a_tree(call, 0, &fan)
+            }
         }
     }
 
     /// The broadcast of blocks backwards: every rank sends its vector once.
-    fn up_a_tree(&self, call: &Call, root: u32) -> Prediction {
-        let up = self.reducing(call);
+    fn up_a_tree(&self, call: &Call, root: u32, fan: &Fan) -> Prediction {
         Prediction {
             sent: call.q().min(1) * call.bytes,
-            ..up.over_a_tree(call, root, &up.receiving(call, call.block()))
+            ..self.over_a_tree(call, root, fan)
         }
     }
 
@@ -254,7 +262,9 @@ impl Model {
     fn up_and_down(&self, call: &Call) -> Prediction {
         let root = call.tree.map_or(0, |tree| tree.top(call.p));
         let down = self.over_a_tree(call, root, &self.sending(call, call.block()));
-        self.up_a_tree(call, root).then(down)
+        let up = self.reducing(call);
+        up.up_a_tree(call, root, &up.receiving(call, call.block()))
+            .then(down)
     }
 
     /// The broadcast of blocks, backwards: the busiest rank sends `sent` bytes.

@@ -70,7 +70,11 @@ impl Calls {
     /// How blocks go between nodes.
     fn way(&self, algorithm: Algorithm, blocks: u32, config: &Config) -> Way {
         if self.collective.family() == Family::AllBroadcast {
-            return Way::from(algorithm.of_all_broadcast());
+            // As in a call (`coll::allgather`).
+            return match (algorithm, blocks) {
+                (Algorithm::Circulant, 1) => Way::Bruck,
+                _ => Way::from(algorithm.of_all_broadcast()),
+            };
         }
         let block = self.bytes.div_ceil(blocks.into());
         let (latency, _) = self.facts.latencies(block, config);

@@ -2,12 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+use super::between::Between;
 use rondo::algorithm::Algorithm;
 use rondo::collective::{Collective, Family};
 use rondo::config::Config;
 use rondo::decide::{
     AllBroadcast, Barrier, Broadcast, Choice, Context, Facts, Form, Method, OperatorProperties,
-    Problem, Reduction, Rooted, TotalExchange, asked_at_a_time, long_block, model_of, shape,
+    Problem, Reduction, Rooted, TotalExchange, asked_at_a_time, shape,
 };
 use rondo::model::{Call, Model, Prediction, Reach};
 use rondo::network::Network;
@@ -37,7 +38,7 @@ pub struct Answer {
 }
 
 impl Question<'_> {
-    fn facts(&self) -> Facts {
+    pub(super) fn facts(&self) -> Facts {
         Facts {
             p: self.ranks,
             nodes: self.nodes,
@@ -52,7 +53,7 @@ impl Question<'_> {
         }
     }
 
-    fn context(&self) -> Context<'_> {
+    pub(super) fn context(&self) -> Context<'_> {
         Context {
             collective: self.collective,
             facts: self.facts(),
@@ -138,7 +139,12 @@ impl Question<'_> {
         if let Some(prediction) = self.over_nodes(form) {
             return Ok(Answer { blocks, prediction });
         }
-        let (model, members, more_us) = self.model(form)?;
+        let Between {
+            model,
+            members,
+            bytes,
+            inside_us,
+        } = self.between(algorithm, form)?;
         let facts = self.facts();
         let radix = match self.collective.family() {
             Family::TotalExchange => facts.exchange_radix(self.bytes, self.config),
@@ -154,20 +160,14 @@ impl Question<'_> {
         let call = Call {
             collective: self.collective,
             p: members,
-            bytes: self.bytes,
+            bytes,
             blocks,
             tree: shape(algorithm, members, latency, self.config),
             radix,
-            long_block: match self.collective.family() {
-                Family::Rooted => {
-                    let context = Context {
-                        collective: self.collective,
-                        facts,
-                        config: self.config,
-                    };
-                    long_block(context, algorithm.of_rooted())
-                }
-                _ => u64::MAX,
+            // Over nodes there are short ones only.
+            long_block: match members == facts.p {
+                true => self.long_block(algorithm),
+                false => u64::MAX,
             },
             asked_at_a_time: asked_at_a_time(self.config),
             gamma_ns_per_kb: self.gamma_ns_per_kb,
@@ -175,7 +175,7 @@ impl Question<'_> {
             copies_free: self.copies_free,
         };
         let mut prediction = model.predict(algorithm, &call)?;
-        prediction.us += more_us;
+        prediction.us += inside_us;
         Ok(Answer { blocks, prediction })
     }
 
@@ -219,42 +219,6 @@ impl Question<'_> {
             | Family::ScatteredReduction
             | Family::Barrier
             | Family::IrregularExchange => None,
-        }
-    }
-
-    /// The cost of messages, how many ranks exchange them, and what is before and behind.
-    fn model(&self, form: Form) -> Result<(Model, u32, f64), String> {
-        let facts = self.facts();
-        let (between, inside) = facts.models(self.config);
-        match form {
-            Form::Flat if facts.nodes == 1 => Ok((inside, facts.p, 0.0)),
-            Form::Flat => Ok((model_of(facts, form, self.config), facts.p, 0.0)),
-            Form::Nodes { .. } if facts.nodes == 1 => {
-                Err("on one node data pass through shared memory, without messages".into())
-            }
-            Form::Nodes { .. } => {
-                // Through the memory of a node, beside the network and at its own pace
-                // (`Facts::flat_is_faster`).
-                let leaders = Model {
-                    beta_ns_per_kb: between.beta_ns_per_kb.max(inside.beta_ns_per_kb),
-                    ..between
-                };
-                match self.collective.family() {
-                    Family::Broadcast | Family::AllBroadcast => {
-                        Ok((leaders, facts.nodes, inside.alpha_us))
-                    }
-                    Family::Barrier => Ok((leaders, facts.nodes, 2.0 * inside.alpha_us)),
-                    Family::Rooted
-                    | Family::AllReduction
-                    | Family::Reduction
-                    | Family::ScatteredReduction
-                    | Family::Scan
-                    | Family::TotalExchange
-                    | Family::IrregularExchange => {
-                        Err("over nodes of several ranks it is not modelled".into())
-                    }
-                }
-            }
         }
     }
 }
