@@ -7,9 +7,9 @@
  */
 #include "memory_limit.h"
 
-/* A little more than 64 MiB, in every other block of 4096 bytes; one rank gets it without gaps. */
+/* A little more than 8 MiB, in every other block of 4096 bytes; one rank gets it without gaps. */
 static void with_gaps(void) {
-    enum { BLOCKS = (16 << 10) + 1, BLOCK = 4096 };
+    enum { BLOCKS = (2 << 10) + 1, BLOCK = 4096 };
     MPI_Datatype gaps;
     MPI_Type_vector(BLOCKS, BLOCK, 2 * BLOCK, MPI_BYTE, &gaps);
     MPI_Type_commit(&gaps);

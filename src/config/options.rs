@@ -173,7 +173,7 @@ const OTHERS: &[Opt] = &[
               ranks, blocks of more than a 2p-th of it go straight from or to the root. If p vectors would take more, \
               an allreduce by gather becomes one by halving or ordered. If three to five times a rank's blocks would, \
               an alltoall by circulant, hypercube or mesh becomes one by pairwise. So does an alltoallv or alltoallw \
-              by circulant, if what passes through a rank would. A broadcast or allgather of 64 MiB or more of which a \
+              by circulant, if what passes through a rank would. A broadcast or allgather of 8 MiB or more of which a \
               rank needs a copy, because its datatype has gaps, goes to the MPI library if the copy would.",
     },
     Opt {
