@@ -1,7 +1,7 @@
 /* Ranks that disagree about a reduction: an erroneous program, which must learn of it and never hang.
  *
- * First argument, the collective: allreduce, reduce, block (MPI_Reduce_scatter_block), scatter (MPI_Reduce_scatter) or
- * scan. Second argument, the fault of rank 1:
+ * First argument, the collective: allreduce, reduce, block (MPI_Reduce_scatter_block), scatter (MPI_Reduce_scatter),
+ * scan or exscan. Second argument, the fault of rank 1:
  *
  *   more      counts more elements than the others
  *   fewer     counts fewer
@@ -31,6 +31,7 @@ static int carry_out(const char *what, const int *sent, int *got, int n, MPI_Op 
     if (!strcmp(what, "block"))
         return MPI_Reduce_scatter_block(sent, got, n / test.ranks, MPI_INT, op, MPI_COMM_WORLD);
     if (!strcmp(what, "scatter")) return MPI_Reduce_scatter(sent, got, counts, MPI_INT, op, MPI_COMM_WORLD);
+    if (!strcmp(what, "exscan")) return MPI_Exscan(sent, got, n, MPI_INT, op, MPI_COMM_WORLD);
     return MPI_Scan(sent, got, n, MPI_INT, op, MPI_COMM_WORLD);
 }
 
