@@ -6,6 +6,7 @@ use super::{
     even_cases, gather_cases, in_nodes, nodes_of_any_size, part_of, scripts, terms, uneven_cases,
     variants,
 };
+use crate::random::any_variant;
 use crate::wire::{Outcome, rng};
 use proptest::prelude::*;
 use rondo::schedule::{Shape, Steps};
@@ -99,18 +100,23 @@ fn a_scan_over_nodes_has_the_operands_up_to_each_rank_in_the_order_of_ranks() {
             let (count, n) = (parts.iter().sum(), [1, 2, 7][i % 3]);
             let sizes = &shapes[i / 3 % 4 % 3];
             for prefix in [Prefix::Inclusive, Prefix::Exclusive] {
-                let scripts = scripts(p, |script, rank| {
-                    with_scan(sizes, rank, prefix, |scan| {
-                        let scan = NodeScan { n, ..scan };
-                        begin(script, &scan, (variant.most, count));
-                        scan.by_messages(script);
-                    });
-                });
-                let outcome = carry_out(&scripts, count, &variant);
-                check_prefixes((prefix, count), &scripts, &outcome, &variant);
+                check_scan(sizes, prefix, (count, n), &variant);
             }
         }
     }
+}
+
+/// Of a vector of `count` elements in `n` blocks.
+fn check_scan(sizes: &[u32], prefix: Prefix, (count, n): (u64, u32), variant: &Variant) {
+    let scripts = scripts(sizes.iter().sum(), |script, rank| {
+        with_scan(sizes, rank, prefix, |scan| {
+            let scan = NodeScan { n, ..scan };
+            begin(script, &scan, (variant.most, count));
+            scan.by_messages(script);
+        });
+    });
+    let outcome = carry_out(&scripts, count, variant);
+    check_prefixes((prefix, count), &scripts, &outcome, variant);
 }
 
 /// Through memory inside nodes there are no other messages than those between leaders, in as many rounds as an
@@ -172,6 +178,8 @@ enum Way {
     Doubling,
     Gather,
 }
+
+const WAYS: [Way; 4] = [Way::Ordered, Way::Split, Way::Doubling, Way::Gather];
 
 /// Writes a reduce-scatter. The blocks of each node's part.
 fn write_parts(
@@ -272,52 +280,81 @@ fn with_outcome(
     }
 }
 
+fn in_order(sizes: &[u32]) -> Vec<u16> {
+    (0..sizes.iter().sum::<u32>() as u16).collect()
+}
+
+fn check_all(sizes: &[u32], way: Way, count: u64, variant: &Variant) {
+    let order = in_order(sizes);
+    let write = |script: &mut Script, members: &Members, _| {
+        write_all(script, members, way, count, variant);
+    };
+    with_outcome(sizes, 0, (count, variant), write, |outcome| {
+        let expected = terms(0..count, |_| &order);
+        for rank in 0..order.len() as u32 {
+            check(rank, &outcome.first(rank, count), &expected, variant);
+        }
+    });
+}
+
 #[test]
 fn all_get_what_leaders_reduce_in_the_order_of_ranks() {
     for (sizes, seed) in nodes_of_any_size().into_iter().zip(500..) {
-        let p: u32 = sizes.iter().sum();
-        let order: Vec<u16> = (0..p as u16).collect();
-        for way in [Way::Ordered, Way::Split, Way::Doubling, Way::Gather] {
-            for (count, variant) in [0, 1, 7, 40].into_iter().zip(variants(p, 4, seed)) {
-                let write = |script: &mut Script, members: &Members, _| {
-                    write_all(script, members, way, count, &variant);
-                };
-                with_outcome(&sizes, 0, (count, &variant), write, |outcome| {
-                    let expected = terms(0..count, |_| &order);
-                    for rank in 0..p {
-                        check(rank, &outcome.first(rank, count), &expected, &variant);
-                    }
-                });
+        for way in WAYS {
+            let variants = variants(sizes.iter().sum(), 4, seed);
+            for (count, variant) in [0, 1, 7, 40].into_iter().zip(variants) {
+                check_all(&sizes, way, count, &variant);
             }
         }
     }
 }
 
+fn check_root(sizes: &[u32], root: u32, count: u64, variant: &Variant) {
+    let (order, nodes) = (in_order(sizes), sizes.len() as u32);
+    let home = firsts(sizes).iter().position(|&first| first == root);
+    let home = home.map_or(nodes, |node| node as u32);
+    let write = |script: &mut Script, members: &Members, rank: u32| {
+        let parts = even(count, nodes);
+        let blocks = write_parts(script, members, Way::Ordered, &parts, variant);
+        let own = |node: u32| blocks[node as usize].clone();
+        if rank == root {
+            collect(script, nodes, home, home, own);
+        } else if members.leads() {
+            collect(script, nodes, members.me, home, own);
+        }
+    };
+    with_outcome(sizes, root, (count, variant), write, |outcome| {
+        let expected = terms(0..count, |_| &order);
+        check(root, &outcome.first(root, count), &expected, variant);
+    });
+}
+
 #[test]
 fn any_root_gets_what_leaders_reduce_in_the_order_of_ranks() {
     for (sizes, seed) in nodes_of_any_size().into_iter().zip(600..) {
-        let (p, nodes): (u32, _) = (sizes.iter().sum(), sizes.len() as u32);
-        let order: Vec<u16> = (0..p as u16).collect();
+        let p = sizes.iter().sum();
         for (count, variant) in [1, 7, 40, 41].into_iter().zip(variants(p, 4, seed)) {
-            let root = variant.rules.seed as u32 % p;
-            let home = firsts(&sizes).iter().position(|&first| first == root);
-            let home = home.map_or(nodes, |node| node as u32);
-            let write = |script: &mut Script, members: &Members, rank: u32| {
-                let parts = even(count, nodes);
-                let blocks = write_parts(script, members, Way::Ordered, &parts, &variant);
-                let own = |node: u32| blocks[node as usize].clone();
-                if rank == root {
-                    collect(script, nodes, home, home, own);
-                } else if members.leads() {
-                    collect(script, nodes, members.me, home, own);
-                }
-            };
-            with_outcome(&sizes, root, (count, &variant), write, |outcome| {
-                let expected = terms(0..count, |_| &order);
-                check(root, &outcome.first(root, count), &expected, &variant);
-            });
+            check_root(&sizes, variant.rules.seed as u32 % p, count, &variant);
         }
     }
+}
+
+fn check_parts(sizes: &[u32], way: Way, parts: &[u64], variant: &Variant) {
+    let order = in_order(sizes);
+    let of_nodes = in_nodes(parts, sizes).into_iter();
+    let of_nodes: Vec<u64> = of_nodes.map(|parts| parts.iter().sum()).collect();
+    let write = |script: &mut Script, members: &Members, rank| {
+        let blocks = write_parts(script, members, way, &of_nodes, variant);
+        members.hand_out(script, blocks[members.me as usize].clone());
+        script.result_elements(elements(parts, rank));
+    };
+    let count = parts.iter().sum();
+    with_outcome(sizes, 0, (count, variant), write, |outcome| {
+        for rank in 0..order.len() as u32 {
+            let expected = terms(elements(parts, rank), |_| &order);
+            check(rank, &outcome.result(rank), &expected, variant);
+        }
+    });
 }
 
 /// Parts may have any length, and nodes any number of ranks.
@@ -325,24 +362,36 @@ fn any_root_gets_what_leaders_reduce_in_the_order_of_ranks() {
 fn each_rank_gets_its_part_of_what_leaders_reduce_in_the_order_of_ranks() {
     for sizes in nodes_of_any_size() {
         let p: u32 = sizes.iter().sum();
-        let order: Vec<u16> = (0..p as u16).collect();
         let cases = even_cases(p).chain(uneven_cases(p)).step_by(5);
         for ((parts, variant), i) in cases.zip(0..) {
             let way = [Way::Ordered, Way::Split][i % 2];
-            let of_nodes = in_nodes(&parts, &sizes).into_iter();
-            let of_nodes: Vec<u64> = of_nodes.map(|parts| parts.iter().sum()).collect();
-            let write = |script: &mut Script, members: &Members, rank| {
-                let blocks = write_parts(script, members, way, &of_nodes, &variant);
-                members.hand_out(script, blocks[members.me as usize].clone());
-                script.result_elements(elements(&parts, rank));
-            };
-            let count = parts.iter().sum();
-            with_outcome(&sizes, 0, (count, &variant), write, |outcome| {
-                for rank in 0..p {
-                    let expected = terms(elements(&parts, rank), |_| &order);
-                    check(rank, &outcome.result(rank), &expected, &variant);
-                }
-            });
+            check_parts(&sizes, way, &parts, &variant);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #[test]
+    fn the_order_is_that_of_ranks_on_any_nodes_whatever_is_reduced_how(
+        sizes in proptest::collection::vec(1u32..10, 1..12)
+            .prop_filter("2 to 40 ranks", |sizes| (2..=40).contains(&sizes.iter().sum::<u32>())),
+        parts in proptest::collection::vec(0u64..7, 40),
+        which in 0..WAYS.len() + 5,
+        mut variant in any_variant(),
+    ) {
+        let p: u32 = sizes.iter().sum();
+        let parts = &parts[..p as usize];
+        let (count, root) = (parts.iter().sum(), variant.rules.seed as u32 % p);
+        variant.rules.late = (variant.rules.seed & 64 != 0).then_some(root);
+        let scan = |prefix| check_scan(&sizes, prefix, (count, variant.segments), &variant);
+        match which.checked_sub(WAYS.len()) {
+            None => check_all(&sizes, WAYS[which], count, &variant),
+            Some(0) => check_root(&sizes, root, count, &variant),
+            Some(1) => check_parts(&sizes, Way::Ordered, parts, &variant),
+            Some(2) => check_parts(&sizes, Way::Split, parts, &variant),
+            Some(3) => scan(Prefix::Inclusive),
+            Some(_) => scan(Prefix::Exclusive),
         }
     }
 }

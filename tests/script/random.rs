@@ -83,21 +83,41 @@ fn write(script: &mut Script, rank: u32, (way, root): (Way, u32), parts: &[u64],
     }
 }
 
+/// Any way to carry something out.
+pub fn any_variant() -> impl Strategy<Value = Variant> {
+    let most = prop_oneof![1u64..12, Just(u64::MAX)];
+    let room = prop_oneof![1usize..4, Just(usize::MAX)];
+    let numbers = (1u32..6, most, 2u32..6, 1u32..9, room);
+    (numbers, any::<(bool, bool, u64)>()).prop_map(|(numbers, (eager, gradual, seed))| {
+        let (segments, most, radix, window, room) = numbers;
+        let rules = Rules {
+            window,
+            eager,
+            room,
+            late: None,
+            gradual,
+            seed,
+        };
+        Variant {
+            segments,
+            most,
+            radix,
+            rules,
+        }
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
     #[test]
     fn every_operand_counts_once_whatever_is_reduced_how(
         sizes in proptest::collection::vec(0u64..7, 1..40),
         which in 0..WAYS.len(),
-        (segments, most, radix) in (1u32..6, prop_oneof![1u64..12, Just(u64::MAX)], 2u32..6),
-        (window, room) in (1u32..9, prop_oneof![1usize..4, Just(usize::MAX)]),
-        (eager, gradual, seed) in any::<(bool, bool, u64)>(),
+        mut variant in any_variant(),
     ) {
         let (p, total) = (sizes.len() as u32, sizes.iter().sum());
-        let (way, root) = (WAYS[which], seed as u32 % p);
-        let late = (seed & 64 != 0).then_some(root);
-        let rules = Rules { window, eager, room, late, gradual, seed };
-        let variant = Variant { segments, most, radix, rules };
+        let (way, root) = (WAYS[which], variant.rules.seed as u32 % p);
+        variant.rules.late = (variant.rules.seed & 64 != 0).then_some(root);
         let scripts = scripts(p, |script, rank| {
             write(script, rank, (way, root), &sizes, &variant);
         });
