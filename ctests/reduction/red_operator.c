@@ -8,6 +8,7 @@
  *   abort    the operator of the last rank calls MPI_Abort
  *   exit     it calls exit()
  *   meets    the operator of all ranks calls MPI_Barrier on the communicator of the reduction, which MPI forbids
+ *   talks    it sends messages and calls collectives on other communicators, which MPI forbids as well
  */
 #include "reductions.h"
 #include <unistd.h>
@@ -204,6 +205,48 @@ static void of_columns(int n, MPI_Comm comm) {
     free(got);
 }
 
+/* Communicators that nobody else uses: of this rank alone, and of all. */
+static MPI_Comm own_comm, other_comm;
+static int has_met;
+
+/* Each rank calls an operator as often as it has something to join, so they meet in the first call only. */
+static void talks(void *in, void *inout, int *count, MPI_Datatype *type) {
+    (void)type;
+    enum { N = 3000 };
+    int *x = in, *y = inout, sent[N], got[N];
+    for (int i = 0; i < N; i++) sent[i] = test.rank + i, got[i] = -1;
+    MPI_Sendrecv(sent, N, MPI_INT, 0, 5, got, N, MPI_INT, 0, 5, own_comm, MPI_STATUS_IGNORE);
+    for (int i = 0; i < N; i++) CHECK(got[i] == sent[i]);
+    MPI_Allreduce(sent, got, N, MPI_INT, MPI_SUM, own_comm);
+    for (int i = 0; i < N; i++) CHECK(got[i] == sent[i]);
+    if (!has_met++) {
+        MPI_Allreduce(sent, got, N, MPI_INT, MPI_SUM, other_comm);
+        for (int i = 0; i < N; i++) CHECK(got[i] == test.ranks * (test.ranks - 1) / 2 + test.ranks * i);
+    }
+    for (int i = 0; i < *count; i++) y[i] += x[i];
+}
+
+static void talk(MPI_Comm comm) {
+    enum { N = 5000 };
+    static int own[N], got[N];
+    MPI_Comm_dup(MPI_COMM_SELF, &own_comm);
+    MPI_Comm_dup(comm, &other_comm);
+    MPI_Op op;
+    MPI_Op_create(talks, 1, &op);
+    for (int k = 0; k < 5; k++) {
+        has_met = 0;
+        for (int i = 0; i < N; i++) own[i] = test.rank * k + i, got[i] = -1;
+        CHECK(MPI_Allreduce(own, got, N, MPI_INT, op, comm) == MPI_SUCCESS);
+        for (int i = 0; i < N; i++) {
+            int want = k * test.ranks * (test.ranks - 1) / 2 + test.ranks * i;
+            CHECK_IN(got[i] == want, "call %d, element %d: %d and not %d", k, i, got[i], want);
+        }
+    }
+    MPI_Op_free(&op);
+    MPI_Comm_free(&own_comm);
+    MPI_Comm_free(&other_comm);
+}
+
 static void gives_up(void *in, void *inout, int *count, MPI_Datatype *type) {
     (void)in, (void)inout, (void)count, (void)type;
     if (test.rank == test.ranks - 1) MPI_Abort(MPI_COMM_WORLD, 7);
@@ -237,6 +280,10 @@ int main(int argc, char **argv) {
     }
     if (argc > 1 && !strcmp(argv[1], "long")) {
         of_any_length(MPI_COMM_WORLD);
+        return finish();
+    }
+    if (argc > 1 && !strcmp(argv[1], "talks")) {
+        talk(MPI_COMM_WORLD);
         return finish();
     }
     if (argc > 1) give_up(!strcmp(argv[1], "exit") ? exits : !strcmp(argv[1], "meets") ? meets : gives_up);

@@ -3,7 +3,7 @@
  * program's that Rondo hands to the host.
  *
  *   counting_of(what)               so far: "sends", "receives" and "reductions" that were started; or requests that
- *                                   are "open" now
+ *                                   are "open" now, or were at the "most"
  *   counting_watch(rank, seconds)   for so long from now on, messages to this rank are also added up; and any number of
  *                                   them is complete at once in the standard mode, as with a host that has much room
  *                                   (Debian's Open MPI 4.1 has room for one of 1000 bytes)
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SENDS, RECEIVES, REDUCTIONS, OPEN, KINDS, MESSAGE_BYTES = 256, TAKEN_MAX = 1 << 14 };
+enum { SENDS, RECEIVES, REDUCTIONS, OPEN, MOST, KINDS, MESSAGE_BYTES = 256, TAKEN_MAX = 1 << 14 };
 
 static _Atomic long counts[KINDS], left;
 static int watched = -1;
@@ -42,7 +42,7 @@ static double now(void) {
 }
 
 long counting_of(const char *what) {
-    static const char *const names[KINDS] = {"sends", "receives", "reductions", "open"};
+    static const char *const names[KINDS] = {"sends", "receives", "reductions", "open", "most"};
     for (int i = 0; i < KINDS; i++)
         if (!strcmp(what, names[i])) return counts[i];
     abort();
@@ -61,6 +61,7 @@ static void started(int kind, int rc, int requests) {
     if (rc != MPI_SUCCESS) return;
     counts[kind]++;
     counts[OPEN] += requests;
+    if (counts[OPEN] > counts[MOST]) counts[MOST] = counts[OPEN];
 }
 
 static void sent(int rc, int to, int n, MPI_Datatype type, int requests) {
