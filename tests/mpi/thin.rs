@@ -17,7 +17,8 @@ pub enum Thin {
     Rows,
     /// Each row comes on one of the MPIs, as do each of its modes and numbers of ranks.
     Spread,
-    /// Each row comes once, with one of its programs, and under Rondo if any of its modes is.
+    /// Every second row comes, and those that the library for every MPI has no part in: once, with one of its programs,
+    /// and under Rondo if any of its modes is.
     Once,
 }
 
@@ -61,7 +62,7 @@ impl Thin {
     /// The cases of a row that are run if it is for so many MPIs. What was shown with another library counts, but the
     /// row comes on each MPI nevertheless.
     pub fn cases(self, test: &Test, hosts: usize, shown: &BTreeSet<Place>) -> BTreeSet<Place> {
-        if self == Thin::Once && !Order::of_row(test).takes(test.place) {
+        if self == Thin::Once && !Order::of_row(test).takes(test) {
             return BTreeSet::new();
         }
         let (runs, modes) = (test.runs().count(), test.modes.len());
@@ -173,9 +174,11 @@ impl Order {
         ))
     }
 
-    /// Is this the one of so many that it takes?
-    fn takes(mut self, (place, all): (u64, u64)) -> bool {
-        self.next() % all == place
+    /// Is this a row that it takes, and the program of it?
+    fn takes(mut self, test: &Test) -> bool {
+        let (place, all) = test.place;
+        let is_taken = test.one == Some(false) || self.next().is_multiple_of(2);
+        is_taken && self.next() % all == place
     }
 
     fn of_text(text: &str) -> Order {

@@ -14,8 +14,9 @@ const NEAR: f64 = 10.0;
 /// and bytes.
 const EXCUSES: &[(char, &[&str], &str, &[u64])] = &[
     ('a', &["bcast"], "relay", &[4_000_000]),
-    ('b', &["bcast"], "two-tree", &[4000, 40_000, 400_000]),
-    ('b', &["allreduce"], "two-tree", &[40_000, 4_000_000]),
+    ('n', &["bcast"], "binary", &[40_000]),
+    ('b', &["bcast"], "two-tree", &[4000]),
+    ('b', &["allreduce"], "two-tree", &[400_000, 4_000_000]),
     ('b', &["reduce"], "two-tree", &[400_000, 4_000_000]),
     (
         'b',

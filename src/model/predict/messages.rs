@@ -13,8 +13,8 @@ pub(super) struct Fan {
     hop_us: f64,
     /// And the next one.
     step_us: f64,
-    /// All are there when the last one is, because they share a link.
-    together: bool,
+    /// So many share a link and are there at the same time; the next ones begin then.
+    together: u32,
     /// Microseconds of a block besides its steps.
     more_us: f64,
 }
@@ -22,16 +22,23 @@ pub(super) struct Fan {
 impl Fan {
     /// When message `i` of `k` is there.
     pub(super) fn hop(&self, i: u32, k: u32) -> f64 {
-        let before = match self.together {
-            true => k - 1,
-            false => i,
+        let first = i - i % self.together;
+        let here = self.together.min(k - first);
+        let one_us = self.hop_us - self.step_us;
+        let groups_before = match self.together {
+            1 => 0,
+            several => first / several,
         };
-        self.hop_us + f64::from(before) * self.step_us
+        f64::from(groups_before) * one_us + self.hop_us + f64::from(first + here - 1) * self.step_us
     }
 
     /// From the beginning of one block to that of the next one, each of which is `k` messages.
     pub(super) fn block_us(&self, k: u32) -> f64 {
-        self.more_us + f64::from(k) * self.step_us
+        let groups = match self.together {
+            1 => 1.0,
+            several => f64::from(k) / f64::from(several),
+        };
+        groups * self.more_us + f64::from(k) * self.step_us
     }
 
     /// Until all ranks have a block of the circulant graph if it is the only one. O(p) time.
@@ -95,28 +102,30 @@ impl Model {
 
     /// A rank sends blocks of `bytes` bytes to others.
     ///
-    /// Short ones leave one after the other. Long ones share the link, so all come late: unless their bytes take longer
-    /// than a message does otherwise, and the engine sends one at a time.
+    /// Short ones leave one after the other. Of long ones the engine has as many under way as the postal model counts
+    /// on: they share the link, so all of them come late. If their bytes take longer than a message does otherwise, it
+    /// sends one at a time.
     pub(super) fn sending(&self, call: &Call, bytes: u64) -> Fan {
         let link_us = self.beta_us() * bytes as f64;
         let hop_us = self.of(call, bytes).alpha_us + link_us;
+        let at_a_time = self.latency(bytes);
         match call.is_placed(bytes) {
             false => Fan {
                 hop_us,
                 step_us: self.gap_us.max(link_us),
-                together: false,
+                together: 1,
                 more_us: self.receive_us(),
             },
-            true if link_us > self.alpha_us => Fan {
+            true if link_us > self.alpha_us || at_a_time == 1 => Fan {
                 hop_us,
                 step_us: hop_us,
-                together: false,
+                together: 1,
                 more_us: 0.0,
             },
             true => Fan {
                 hop_us,
                 step_us: link_us,
-                together: true,
+                together: at_a_time,
                 more_us: hop_us - link_us,
             },
         }
@@ -132,7 +141,7 @@ impl Model {
         Fan {
             hop_us: self.of(call, bytes).alpha_us + link_us,
             step_us: busy_us + link_us,
-            together: false,
+            together: 1,
             more_us: self.gap_us,
         }
     }
