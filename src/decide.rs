@@ -257,28 +257,27 @@ impl Facts {
         (min as f64 / bytes.max(1) as f64).clamp(1.0, UNKNOWN_BELOW_MAX)
     }
 
-    /// The best number of blocks of a broadcast on the circulant graph, and its microseconds. A tree has more messages
-    /// under way at a time, and gains nothing by it that the network puts them into their places.
-    fn circulant(&self, form: Form, bytes: u64, config: &Config) -> (u32, f64) {
-        let (between, reach) = (model_of(*self, form, config), self.reach(form, config));
-        let blocks = between.blocks(reach, bytes, self.eager_bytes, 1);
-        let us = between.broadcast_us(reach, bytes);
+    /// The number of blocks of a broadcast on the circulant graph that the network puts into their places, and its
+    /// microseconds, if that is faster. A tree has more messages under way at a time, and gains nothing by it.
+    fn circulant_in_place(&self, form: Form, bytes: u64, config: &Config) -> Option<(u32, f64)> {
         let most = bytes / self.placed_bytes.max(1);
         if most == 0 {
-            return (blocks, us);
+            return None;
         }
-        let fewer = u64::from(blocks).min(most) as u32;
-        let placed_us = between.placed().broadcast_in_us(reach, bytes, fewer);
-        match placed_us < us {
-            true => (fewer, placed_us),
-            false => (blocks, us),
-        }
+        let (between, reach) = (model_of(*self, form, config), self.reach(form, config));
+        let blocks = between.blocks(reach, bytes, self.eager_bytes, 1);
+        let blocks = u64::from(blocks).min(most) as u32;
+        let us = between.placed().broadcast_in_us(reach, bytes, blocks);
+        (us < between.broadcast_us(reach, bytes)).then_some((blocks, us))
     }
 
     /// The ways for a broadcast with their times by the model, in microseconds, fastest first.
     fn broadcasts(&self, form: Form, bytes: u64, config: &Config) -> Ways {
         let between = model_of(*self, form, config);
-        let (_, circulant_us) = self.circulant(form, bytes, config);
+        let circulant_us = match self.circulant_in_place(form, bytes, config) {
+            Some((_, us)) => us,
+            None => between.broadcast_us(self.reach(form, config), bytes),
+        };
         let mut ways = Ways::of(Algorithm::Circulant, circulant_us);
         let (ranks, locals) = match form {
             Form::Nodes { .. } if self.nodes == 1 => return ways, // no messages

@@ -534,14 +534,17 @@ impl Model {
         (BOTH_ENDS * self.gap_us).min(self.alpha_us)
     }
 
-    /// The cost of messages that the network puts into their places: what a rank spends on receiving a short one, which
-    /// is left of both ends without sending, falls away.
+    /// The cost of messages that the network puts into their places: no rank spends time on receiving one.
     pub fn placed(&self) -> Model {
-        let receive_us = ((BOTH_ENDS - 1.0) * self.gap_us).min(self.alpha_us);
         Model {
-            alpha_us: self.alpha_us - receive_us,
+            alpha_us: self.alpha_us - self.receive_us(),
             ..*self
         }
+    }
+
+    /// What a rank spends on receiving a short message: what is left of both ends without sending.
+    fn receive_us(&self) -> f64 {
+        ((BOTH_ENDS - 1.0) * self.gap_us).min(self.alpha_us)
     }
 
     /// Bytes that pass in a microsecond.

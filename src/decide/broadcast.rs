@@ -102,7 +102,13 @@ impl Problem for Broadcast<'_> {
             _ if block_bytes > 0 => model::blocks_of(bytes, block_bytes),
             BroadcastAlgorithm::Circulant
             | BroadcastAlgorithm::Hypercube
-            | BroadcastAlgorithm::FullLane => facts.circulant(form, bytes, config).0,
+            | BroadcastAlgorithm::FullLane => match facts.circulant_in_place(form, bytes, config) {
+                Some((blocks, _)) => blocks,
+                None => {
+                    let reach = facts.reach(form, config);
+                    model_of(facts, form, config).blocks(reach, bytes, facts.eager_bytes, 1)
+                }
+            },
             BroadcastAlgorithm::Relay => {
                 let model = model_of(facts, form, config);
                 model.relay_blocks(facts.members(form), bytes, facts.eager_bytes)

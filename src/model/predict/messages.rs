@@ -3,7 +3,6 @@
 #![forbid(unsafe_code)]
 
 use super::{Call, Model};
-use crate::model::BOTH_ENDS;
 use crate::schedule::{Circulant, Hypercube};
 
 /// The messages that a rank sends to its children in a tree, or receives from them, a block each.
@@ -79,17 +78,9 @@ impl Model {
     /// The cost of messages of so many bytes.
     pub(super) fn of(&self, call: &Call, bytes: u64) -> Model {
         match call.is_placed(bytes) {
-            true => Model {
-                alpha_us: (self.alpha_us - self.receive_us()).max(0.0),
-                ..*self
-            },
+            true => self.placed(),
             false => *self,
         }
-    }
-
-    /// What a rank spends on receiving a short message: what is left of both ends without sending.
-    fn receive_us(&self) -> f64 {
-        ((BOTH_ENDS - 1.0) * self.gap_us).min(self.alpha_us)
     }
 
     /// What a rank spends on a further message that it receives in a round.
