@@ -3,11 +3,12 @@
  *     sim [-c] CASE:BYTES...
  *
  * CASE is bcast, same (MPI_Allgatherv, equal parts), one (MPI_Allgatherv, all from rank 0), allgather, gather, gatherv,
- * scatter, scatterv, allreduce, max (MPI_Allreduce, the largest), reduce, reduce_scatter (equal parts), rs_one (rank 0
- * gets all), rs_spikes (one rank in six gets what these six would), rs_random (parts of 0 to 8 units),
- * reduce_scatter_block, scan, exscan, barrier, alltoall, alltoallv or alltoallw. BYTES are those of all ranks together,
- * of gathers and scatters those of each rank, of exchanges those of each block; of reductions, which sum long integers
- * but for max, those of each rank's vector. Where all parts have the same length, a rest is left out.
+ * scatter, scatterv, allreduce, max (MPI_Allreduce, the largest), reduce, reduce_scatter (equal parts),
+ * reduce_scatter_block, scan, exscan, barrier, alltoall, alltoallv or alltoallw; or unlike parts behind gv_
+ * (MPI_Gatherv), sv_ (MPI_Scatterv) or rs_ (MPI_Reduce_scatter): one (rank 0 has all), spikes (one rank in six has what
+ * these six would) or random (0 to 8 units). BYTES are those of all ranks together, of gathers and scatters those of
+ * each rank, on the average, of exchanges those of each block; of reductions, which sum long integers but for max,
+ * those of each rank's vector. Where all parts have the same length, a rest is left out.
  * Every case runs once to make what is made at the first call (private communicators, the host's own topology), then
  * all ranks start at the same moment, and the time is that of the last one to finish; nothing else happens in a
  * simulation, so it is always the same. Rows: case, ranks, bytes, microseconds. With -c, contents are checked as well;
@@ -194,12 +195,21 @@ static double start_together(void) {
     return start;
 }
 
-/* How much a rank gets of a reduce-scatter, next to the others. */
-static int weight(const char *name, int r) {
-    if (!strcmp(name, "rs_one")) return r == 0;
-    if (!strcmp(name, "rs_spikes")) return r % 6 == 0;
-    if (!strcmp(name, "rs_random")) return (int)((unsigned)r * 2654435761u >> 16) % 9;
-    return 1;
+/* The collective of a case whose parts are unlike. */
+static enum collective uneven(const char *name) {
+    return !strncmp(name, "rs_", 3) ? REDUCE_SCATTER
+        : !strncmp(name, "gv_", 3)  ? GATHERV
+        : !strncmp(name, "sv_", 3)  ? SCATTERV
+                                    : COLLECTIVES;
+}
+
+/* How much a rank has in such a case, next to the others. */
+static int weight(const char *parts, int r) {
+    if (!strcmp(parts, "one")) return r == 0;
+    if (!strcmp(parts, "spikes")) return r % 6 == 0;
+    if (!strcmp(parts, "random")) return (int)((unsigned)r * 2654435761u >> 16) % 9;
+    fail("no such parts");
+    return 0;
 }
 
 static void measure(const char *name, int bytes, int checked) {
@@ -208,19 +218,21 @@ static void measure(const char *name, int bytes, int checked) {
     c.displs = memory(sizeof(int) * ranks);
     c.types = memory(sizeof(MPI_Datatype) * ranks);
     for (int r = 0; r < ranks; r++) c.types[r] = MPI_BYTE;
-    for (int i = 0; i < COLLECTIVES; i++)
-        if (!strcmp(name, names[i]) || (i == ALLGATHERV && !strcmp(name, "one")) ||
-            (i == REDUCE_SCATTER && !strncmp(name, "rs_", 3)))
-            break;
-        else c.collective = (enum collective)(i + 1);
+    int is_uneven = uneven(name) != COLLECTIVES;
+    if (is_uneven) c.collective = uneven(name);
+    else
+        while (c.collective < COLLECTIVES && strcmp(name, names[c.collective]) &&
+               (c.collective != ALLGATHERV || strcmp(name, "one")))
+            c.collective = (enum collective)(c.collective + 1);
     if (c.collective == COLLECTIVES) fail("no such case");
     int units = is_reduction(&c) ? bytes / 8 : bytes, weights = 0;
     if (c.collective == ALLGATHER || c.collective == REDUCE_SCATTER_BLOCK) units = units / ranks * ranks;
-    for (int r = 0; r < ranks; r++) weights += weight(name, r);
+    for (int r = 0; r < ranks && is_uneven; r++) weights += weight(name + 3, r);
     for (int r = 0; r < ranks; r++) {
         int equal = units / ranks + (r < units % ranks);
-        if (!strncmp(name, "rs_", 3)) equal = (int)((long)units * weight(name, r) / weights);
-        c.counts[r] = has_blocks(&c) ? bytes
+        long all = has_blocks(&c) ? (long)bytes * ranks : units;
+        c.counts[r] = is_uneven ? (int)(all * weight(name + 3, r) / weights)
+            : has_blocks(&c) ? bytes
             : !strcmp(name, "same") || c.collective == ALLGATHER || is_reduction(&c) ? equal
             : r == 0 ? bytes : 0;
         c.displs[r] = c.total;
