@@ -1,8 +1,9 @@
 //! `rondo algorithms` and `rondo model`, run as a user runs them.
 
-use rondo::collective::Collective;
+use rondo::collective::{Collective, Family};
 use serde_json::Value;
 use std::{
+    collections::HashSet,
     fs,
     path::PathBuf,
     process::{Command, Output},
@@ -318,15 +319,77 @@ fn a_file_that_ranks_would_ignore_is_refused() {
 
 #[test]
 fn what_is_not_predicted_has_a_reason() {
-    let report = json("model gather -p 64 --nodes 8 -b 1M");
+    let report = json("model bcast -p 64 --nodes 1 -b 1M");
     let rows = report["rows"].as_array().expect("rows");
-    let adaptive = rows.iter().find(|row| row["algorithm"] == "adaptive");
-    let adaptive = adaptive.expect("a row");
-    assert_eq!(adaptive["us"], Value::Null);
-    assert_eq!(adaptive["why"], "the time to find the tree is not modelled");
-    let table = rondo("model gather -p 64 --nodes 8 -b 1M");
-    let line = table.lines().find(|line| line.contains(" adaptive "));
+    let circulant = rows.iter().find(|row| row["algorithm"] == "circulant");
+    let circulant = circulant.expect("a row");
+    assert_eq!(circulant["us"], Value::Null);
+    let why = "on one node data pass through shared memory, without messages";
+    assert_eq!(circulant["why"], why);
+    let table = rondo("model bcast -p 64 --nodes 1 -b 1M");
+    let line = table.lines().find(|line| line.contains(" circulant "));
     assert!(line.expect("a row").contains(" - "), "{table}");
+}
+
+/// On nodes of equal and of different sizes; full-lane needs equal ones in some collectives.
+#[test]
+fn every_algorithm_is_predicted_over_nodes() {
+    for &collective in Collective::ALL {
+        let bytes = match collective {
+            Collective::Barrier => "",
+            _ => " -b 64,4K,64K,4M",
+        };
+        for nodes in [7, 8, 9, 64] {
+            let name = collective.name();
+            let report = json(&format!("model {name} -p 64 --nodes {nodes}{bytes}"));
+            for row in report["rows"].as_array().expect("rows") {
+                let is_known = row["us"].as_f64().is_some_and(|us| us > 0.0);
+                let lacks_lanes = || text_of(row, "why").starts_with("no lanes between nodes");
+                assert!(is_known || (nodes != 8 && lacks_lanes()), "{name}: {row}");
+            }
+        }
+    }
+}
+
+/// Each has a row in docs/results/algorithms.md, but for lanes that need shared memory, which simulated ranks have not.
+#[test]
+fn every_algorithm_has_a_simulated_time() {
+    let page = fs::read_to_string("docs/results/algorithms.md").expect("the page");
+    let (mut case, mut simulated) = ("", HashSet::new());
+    for line in page.lines() {
+        match line.split('|').map(str::trim).collect::<Vec<_>>()[..] {
+            ["", name, "of" | "bytes", ..] => case = name,
+            ["", name, "Rondo", ..] => drop(simulated.insert((collective_of(case), name))),
+            ["", collective, _, _, _, ..] if case == "collective" => {
+                simulated.insert((collective, "full-lane"));
+            }
+            _ => {}
+        }
+    }
+    for collective in Collective::ALL {
+        let has_lanes = |name: &str| {
+            name != "full-lane"
+                || !matches!(
+                    collective.family(),
+                    Family::Broadcast | Family::AllBroadcast
+                )
+        };
+        for algorithm in collective.algorithms() {
+            let row = (collective.name(), algorithm.name());
+            assert_eq!(simulated.contains(&row), has_lanes(row.1), "{row:?}");
+        }
+    }
+}
+
+/// The collective of a case that is simulated.
+fn collective_of(case: &str) -> &str {
+    match case {
+        "same" => "allgatherv",
+        "max" => "allreduce",
+        "gv_spikes" => "gatherv",
+        "sv_spikes" => "scatterv",
+        other => other,
+    }
 }
 
 /// What as many ranks as there are nodes take, and what is done in the memory of a node of 8 ranks.
@@ -380,6 +443,11 @@ fn reductions_gathers_and_scatters_over_nodes_are_predicted() {
     for collective in ["gather", "scatter"] {
         let args = format!("{collective} -b 256K");
         near((&args, "hybrid"), us(&args, "linear"));
+        // Where a rank has no memory for them, always.
+        let args = format!("{collective} -b 8M");
+        for name in ["binomial", "adaptive"] {
+            near((&args, name), us(&args, "linear"));
+        }
     }
 }
 

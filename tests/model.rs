@@ -39,8 +39,7 @@ const CALL: Call = Call {
 
 /// The microseconds that are predicted for it.
 fn us_of(algorithm: Algorithm, call: &Call) -> f64 {
-    let prediction = MODEL.predict(algorithm, call);
-    prediction.expect("the model knows it").us
+    MODEL.predict(algorithm, call).us
 }
 
 /// What is predicted of a call.
@@ -60,8 +59,7 @@ fn predicted(
         gamma_ns_per_kb: 500.0,
         ..CALL
     };
-    let prediction = MODEL.predict(algorithm, &call);
-    prediction.expect("the model knows it")
+    MODEL.predict(algorithm, &call)
 }
 
 /// What ranks did: rounds, and the bytes of the one that sent most.
@@ -924,6 +922,46 @@ fn long_packets_of_a_scatter_are_there_together() {
         ..call
     };
     assert!(us(&gather) < expected);
+}
+
+/// Each of the six rounds of the search takes a message. Then the packet of the last four of 36 ranks has to come. The
+/// root spends 2 us on each of the others. A root that scatters knows all sizes.
+#[test]
+fn a_gather_by_the_adaptive_tree_waits_for_its_search() {
+    let of = |collective, algorithm, p, bytes| {
+        let call = Call {
+            collective,
+            p,
+            bytes,
+            ..CALL
+        };
+        MODEL.predict(algorithm, &call)
+    };
+    let six = of(Collective::Gatherv, Algorithm::Adaptive, 36, 1 << 10);
+    let passed_on_us = 6.0 * 1.5 * 1.024;
+    let expected = 6.0 * 10.0 + (10.0 + 5.0 * 2.0) + 35.0 + passed_on_us;
+    assert!((six.us - expected).abs() < 1e-9, "{six:?}");
+    // The last seven of 39 ranks are a group of four, one of two, and one rank.
+    let more = of(Collective::Gatherv, Algorithm::Adaptive, 39, 1 << 10);
+    assert!((more.us - expected - 3.0 - 2.0 * 10.0).abs() < 1e-9);
+    assert_eq!([six.rounds, more.rounds], [Some(7), Some(9)]);
+    for p in every_p() {
+        let q = u64::from(p.next_power_of_two().ilog2());
+        for bytes in [0, 8, 1 << 10] {
+            let found = of(Collective::Gather, Algorithm::Adaptive, p, bytes);
+            let known = of(Collective::Gather, Algorithm::Binomial, p, bytes);
+            assert_eq!(found.sent, known.sent);
+            assert!(found.rounds >= Some(q + q.min(1)) && found.rounds <= Some(2 * q));
+            let link_us = (u64::from(p - 1) * bytes) as f64 / 1024.0;
+            let least_us = (q + q.min(1)) as f64 * 10.0 + link_us;
+            let most_us = 2.0 * q as f64 * 10.0 + known.us;
+            let in_bounds = found.us > least_us - 1e-9 && found.us < most_us + 1e-9;
+            assert!(in_bounds, "p = {p}: {found:?}, {known:?}");
+            let scattered = [Algorithm::Adaptive, Algorithm::Binomial]
+                .map(|algorithm| of(Collective::Scatter, algorithm, p, bytes));
+            assert_eq!(scattered[0], scattered[1]);
+        }
+    }
 }
 
 /// Where copies are free, an exchange that packs blocks takes its messages alone; the others take what they took.

@@ -56,17 +56,17 @@ pub struct Prediction {
 }
 
 impl Model {
-    /// What `algorithm` takes for a call of its family; or why the model cannot tell.
+    /// What `algorithm` takes for a call of its family.
     ///
     /// # Panics
     /// If the algorithm is none of the collective's.
-    pub fn predict(&self, algorithm: Algorithm, call: &Call) -> Result<Prediction, &'static str> {
+    pub fn predict(&self, algorithm: Algorithm, call: &Call) -> Prediction {
         let family = call.collective.family();
         let algorithm = family.in_lanes(algorithm);
-        Ok(match family {
+        match family {
             Family::Broadcast => self.predict_broadcast(algorithm.of_broadcast(), call),
             Family::AllBroadcast => self.predict_all_broadcast(algorithm.of_all_broadcast(), call),
-            Family::Rooted => return self.predict_rooted(algorithm.of_rooted(), call),
+            Family::Rooted => self.predict_rooted(algorithm.of_rooted(), call),
             Family::AllReduction => self.predict_all_reduction(algorithm.of_all_reduction(), call),
             Family::Reduction => self.predict_reduction(algorithm.of_reduction(), call),
             Family::ScatteredReduction => {
@@ -78,7 +78,7 @@ impl Model {
             Family::IrregularExchange => {
                 self.predict_irregular_exchange(algorithm.of_irregular_exchange(), call)
             }
-        })
+        }
     }
 
     /// The same model if every byte that comes is reduced as well.

@@ -103,6 +103,8 @@ const EXCUSES: &[(char, &[&str], &str, &[u64])] = &[
         "split",
         &[400, 4000, 40_000, 400_000, 4_000_000],
     ),
+    ('q', &["gather"], "adaptive", &[8, 64]),
+    ('q', &["gatherv"], "adaptive", &[64]),
     ('m', &["allreduce"], "halving", &[400_000]),
     (
         'm',

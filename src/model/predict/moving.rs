@@ -367,19 +367,16 @@ impl Model {
         }
     }
 
-    pub(super) fn predict_rooted(
-        &self,
-        algorithm: RootedAlgorithm,
-        call: &Call,
-    ) -> Result<Prediction, &'static str> {
+    pub(super) fn predict_rooted(&self, algorithm: RootedAlgorithm, call: &Call) -> Prediction {
         let scatters = matches!(call.collective, Collective::Scatter | Collective::Scatterv);
         match algorithm {
-            RootedAlgorithm::Linear => Ok(self.straight(call, scatters)),
-            RootedAlgorithm::Hybrid if call.bytes >= call.long_block => {
-                Ok(self.straight(call, scatters))
+            RootedAlgorithm::Linear => self.straight(call, scatters),
+            _ if call.bytes >= call.long_block => self.straight(call, scatters),
+            // Of blocks of one size, of which a root that scatters knows all.
+            RootedAlgorithm::Adaptive if !scatters => self.found(call),
+            RootedAlgorithm::Hybrid | RootedAlgorithm::Binomial | RootedAlgorithm::Adaptive => {
+                self.grouped(call, scatters)
             }
-            RootedAlgorithm::Hybrid | RootedAlgorithm::Binomial => Ok(self.grouped(call, scatters)),
-            RootedAlgorithm::Adaptive => Err("the time to find the tree is not modelled"),
         }
     }
 
@@ -411,15 +408,36 @@ impl Model {
         }
     }
 
+    /// A gather through the tree of groups, which ranks find by a message a round, while packets travel. The last group
+    /// is made of complete ones, as many as its number of ranks has bits that are set; and what the last rank has goes
+    /// over the roots of all of these when it has done with the search. The root has all other packets by then.
+    fn found(&self, call: &Call) -> Prediction {
+        let (q, others) = (call.q(), call.ranks() - 1);
+        let packets = self.of(call, 2 * call.bytes);
+        let (hops, last_us) = match q as u32 {
+            0 => (0, 0.0),
+            q => {
+                let last_group = call.p - (1 << (q - 1));
+                let at_root = packets.receiving(call, 0);
+                (last_group.count_ones(), at_root.hop(q - 1, q))
+            }
+        };
+        Prediction {
+            us: q as f64 * self.alpha_us
+                + f64::from(hops.saturating_sub(1)) * packets.alpha_us
+                + last_us
+                + self.beta_us() * (others * call.bytes) as f64
+                + passing_us(call),
+            rounds: Some(q + u64::from(hops)),
+            sent: call.bytes * largest_group(call.ranks()),
+        }
+    }
+
     /// Through the tree of groups; without the sizes of blocks, which travel as well.
     fn grouped(&self, call: &Call, scatters: bool) -> Prediction {
         let (q, others) = (call.q(), call.ranks() - 1);
         let largest = largest_group(call.ranks());
         let link_us = self.beta_us() * (others * call.bytes) as f64;
-        let passing_us = match call.copies_free {
-            true => 0.0,
-            false => q as f64 * PASSING_NS * call.bytes as f64 / 1000.0,
-        };
         // Without bytes, which the link of the root carries one after the other. Most messages have several blocks.
         let model = self.of(call, 2 * call.bytes);
         let messages = match scatters {
@@ -431,7 +449,7 @@ impl Model {
             false => Shape::BINOMIAL.time(call.p, 0, &|i, k| messages.hop(i, k)) + link_us,
         };
         Prediction {
-            us: groups_us + passing_us,
+            us: groups_us + passing_us(call),
             rounds: Some(q),
             sent: call.bytes * if scatters { others } else { largest },
         }
@@ -462,6 +480,14 @@ fn piece_us(call: &Call) -> f64 {
     match call.copies_free {
         true => 0.0,
         false => PIECE_US,
+    }
+}
+
+/// Microseconds in which the blocks of a tree of groups are copied on their way.
+fn passing_us(call: &Call) -> f64 {
+    match call.copies_free {
+        true => 0.0,
+        false => call.q() as f64 * PASSING_NS * call.bytes as f64 / 1000.0,
     }
 }
 

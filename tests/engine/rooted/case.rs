@@ -432,6 +432,25 @@ pub fn in_rounds(net: &mut Net) -> Option<u32> {
     None
 }
 
+/// A network on which every message travels for a round, and nothing else takes any time: rounds are messages one after
+/// the other.
+pub fn in_latencies(net: &mut Net) -> Option<u32> {
+    if !net.awake.is_empty() {
+        return Some(net.wake(0));
+    }
+    let can: Vec<usize> = (0..net.under_way.len())
+        .filter(|&i| net.deliverable(i))
+        .collect();
+    match can.iter().find(|&&i| net.under_way[i].round < net.rounds) {
+        Some(&i) => net.deliver(i),
+        None => {
+            net.rounds += 1;
+            net.moved = !can.is_empty();
+        }
+    }
+    None
+}
+
 /// Anything that can happen next, one at a time: a rank goes on, a message arrives, or its sender
 /// learns that it has left.
 pub fn shuffled(seed: u64) -> impl FnMut(&mut Net) -> Option<u32> {

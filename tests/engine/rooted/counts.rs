@@ -1,7 +1,7 @@
 //! Rounds and memory. The messages of every collective are counted where it is run: see
 //! [`super::case`].
 
-use super::case::{Case, in_rounds, run, shuffled};
+use super::case::{Case, in_latencies, in_rounds, run, shuffled};
 use super::net::{Load, RootedOp};
 use super::packets::{HEADING, JOIN, NUMBER, STATE, numbers};
 use super::trees::rounds;
@@ -63,6 +63,34 @@ fn the_rounds_of_an_adaptive_tree_are_bounded() {
             let scatter = case(RootedOp::Scatter, RootedTree::Adaptive, root, sizes);
             let found = run(&scatter, in_rounds).rounds;
             assert!(found <= q, "{scatter:?}: {found} rounds");
+        }
+    }
+}
+
+/// Groups begin to send while the search goes on. The last rank of a group has to do with it to its end, and may be far
+/// from the root. Of blocks of one size the prediction is exact.
+#[test]
+fn an_adaptive_tree_is_found_while_packets_travel() {
+    for (p, root) in places() {
+        let q = rounds(p);
+        let found = |op, shape, sizes: &[u64]| {
+            let case = case(op, shape, root, sizes.to_vec());
+            run(&case, in_latencies).rounds
+        };
+        for distribution in Distribution::ALL {
+            let sizes = distribution.blocks(p as usize, 12, root.into());
+            let gather = found(RootedOp::Gather, RootedTree::Adaptive, &sizes);
+            assert!(gather <= 2 * q, "{gather} of {q} at {root}: {sizes:?}");
+            if distribution == Distribution::Same && root == 0 {
+                let hops = match q {
+                    0 => 0,
+                    q => (p - (1 << (q - 1))).count_ones(),
+                };
+                assert_eq!(gather, q + hops, "p = {p}");
+            }
+            let known = found(RootedOp::Gather, RootedTree::Binomial, &sizes);
+            let scatter = found(RootedOp::Scatter, RootedTree::Adaptive, &sizes);
+            assert!(known <= q && scatter <= q, "{known}, {scatter} of {q}");
         }
     }
 }

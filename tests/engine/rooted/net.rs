@@ -33,6 +33,8 @@ pub struct Message {
     memory: usize,
     /// Does its sender already know that it has left?
     told: bool,
+    /// The round in which it was sent.
+    pub round: u32,
 }
 
 /// What a rank will hear of at a later poll.
@@ -287,6 +289,7 @@ impl Net {
             load,
             memory,
             told: false,
+            round: self.rounds,
         };
         self.under_way.push(message);
         let port = self.port(from);

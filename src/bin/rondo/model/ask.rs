@@ -174,7 +174,7 @@ impl Question<'_> {
             placed_bytes: self.placed_bytes,
             copies_free: self.copies_free,
         };
-        let mut prediction = model.predict(algorithm, &call)?;
+        let mut prediction = model.predict(algorithm, &call);
         prediction.us += inside_us;
         Ok(Answer { blocks, prediction })
     }

@@ -101,7 +101,7 @@ impl Question<'_> {
                 ..alone
             },
             Family::Scan | Family::TotalExchange | Family::IrregularExchange => {
-                return Err("over nodes of several ranks it is not modelled".into());
+                unreachable!("predicted by the formulas by which Rondo decides");
             }
         })
     }
