@@ -148,6 +148,8 @@ pub struct Test {
     pub large: bool,
     #[serde(default)]
     pub slow: bool,
+    #[serde(default)]
+    pub record: bool,
 }
 
 /// Who starts the ranks, and who has Rondo preloaded.

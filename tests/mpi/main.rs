@@ -8,6 +8,7 @@
 //! | `RONDO_TEST_MODES` | modes of the list to run | all |
 //! | `RONDO_TEST_LARGE` | `1` runs the cases that need 10 GiB, `only` no others | `0` |
 //! | `RONDO_TEST_SLOW` | `1` runs the cases that take long | `0` |
+//! | `RONDO_TEST_RECORD` | a file: runs the rows of the record alone, and writes it there (`record.rs`) | |
 //! | `RONDO_TEST_THIN` | `1` leaves out cases of rows, `2` to `4` more of them (`thin.rs`) | `0` |
 //! | `RONDO_TEST_SHOWN` | with `RONDO_TEST_ONE`: what runs by ABI had, on Debian's MPIs and on others: `4 3` | |
 //! | `RONDO_TEST_JOBS` | cases at a time | 4 |
@@ -25,6 +26,7 @@ mod ctests;
 mod host;
 mod list;
 mod process;
+mod record;
 mod run;
 mod shape;
 mod thin;
@@ -32,15 +34,16 @@ mod verdict;
 
 use host::{Host, Language, tests_one};
 use list::{List, Test};
+use record::Record;
 use run::Case;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Instant;
 use thin::{Place, Thin};
-use verdict::Bare;
+use verdict::{Bare, Ran};
 
 /// What the user selected.
 struct Selection {
@@ -53,6 +56,8 @@ struct Selection {
     large: bool,
     small: bool,
     slow: bool,
+    /// Rows of the record and no others; where to write it.
+    record: Option<PathBuf>,
     thin: Thin,
     /// What the runs with the libraries for one ABI left out, on Debian's MPIs and on the others.
     shown: Option<[Thin; 2]>,
@@ -87,6 +92,7 @@ impl Selection {
             large: std::env::var("RONDO_TEST_LARGE").is_ok_and(|v| v == "1" || v == "only"),
             small: std::env::var("RONDO_TEST_LARGE").as_deref() != Ok("only"),
             slow: std::env::var("RONDO_TEST_SLOW").is_ok_and(|v| v == "1"),
+            record: std::env::var_os("RONDO_TEST_RECORD").map(PathBuf::from),
             thin: match std::env::var("RONDO_TEST_THIN") {
                 Ok(value) => thin("RONDO_TEST_THIN", &value)?,
                 Err(_) => Thin::Full,
@@ -136,6 +142,7 @@ impl Selection {
     fn takes_test(&self, test: &Test, host: &Host) -> bool {
         (if test.large { self.large } else { self.small })
             && (self.slow || !test.slow)
+            && test.record == self.record.is_some()
             && test.one.is_none_or(|one| one == tests_one())
             && test.is_for(host.name())
             && test
@@ -184,9 +191,18 @@ struct Tally {
     failed: u32,
     /// Cases that were selected, be they run or not.
     selected: usize,
+    record: Record,
 }
 
 impl Tally {
+    /// The same of a case on the MPI of this number, for the record.
+    fn add_on(&mut self, host: usize, done: Done) {
+        if let Ok(ran) = &done.result {
+            self.record.add(host, ran);
+        }
+        self.add(done);
+    }
+
     /// Prints the line of a case, and why it failed.
     fn add(&mut self, done: Done) {
         let Done {
@@ -195,7 +211,7 @@ impl Tally {
             result,
         } = done;
         match result {
-            Ok(()) => {
+            Ok(_) => {
                 self.passed += 1;
                 println!("{name} ... ok ({seconds:.1} s)");
             }
@@ -214,12 +230,12 @@ impl Tally {
 struct Done {
     name: String,
     seconds: f64,
-    result: Result<(), String>,
+    result: Result<Vec<Ran>, String>,
 }
 
 impl Done {
     /// Runs `what` under this name.
-    fn by(name: String, what: impl FnOnce() -> Result<(), String>) -> Done {
+    fn by(name: String, what: impl FnOnce() -> Result<Vec<Ran>, String>) -> Done {
         let start = Instant::now();
         let result = what();
         Done {
@@ -254,6 +270,7 @@ fn main() -> ExitCode {
             Err(why) => tally.add(Done::by(format!("{name} set-up"), || Err(why))),
         }
     }
+    tally.record = Record::of(hosts.iter().map(|host| host.name().to_owned()).collect());
     for number in 0..hosts.len() {
         run_host(&list, &selection, &hosts, number, &mut tally);
     }
@@ -264,6 +281,10 @@ fn main() -> ExitCode {
     if selection.lists {
         return ExitCode::SUCCESS;
     }
+    if let Some(file) = &selection.record {
+        let done = Done::by("record".into(), || write_record(&tally.record, file));
+        tally.add(done);
+    }
     let word = if tally.failed == 0 { "ok" } else { "FAILED" };
     println!(
         "test result: {word}. {} passed; {} failed; 0 ignored",
@@ -273,6 +294,15 @@ fn main() -> ExitCode {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
+    }
+}
+
+/// The record, which has all algorithms on all MPIs.
+fn write_record(record: &Record, file: &Path) -> Result<Vec<Ran>, String> {
+    std::fs::write(file, record.table()).map_err(|e| format!("{}: {e}", file.display()))?;
+    match record.missing() {
+        missing if missing.is_empty() => Ok(Vec::new()),
+        missing => Err(format!("no case has shown\n{}", missing.join("\n"))),
     }
 }
 
@@ -343,7 +373,7 @@ fn run_host(list: &List, selection: &Selection, hosts: &[Host], number: usize, t
             });
         }
         drop(send);
-        receive.iter().for_each(|done| tally.add(done));
+        receive.iter().for_each(|done| tally.add_on(number, done));
     });
 }
 

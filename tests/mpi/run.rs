@@ -6,7 +6,7 @@ use crate::host::{Host, Language};
 use crate::list::{Env, Expect, Launch, Mode, Test};
 use crate::process::{self, Outcome};
 use crate::shape::Shape;
-use crate::verdict::{self, Bare};
+use crate::verdict::{self, Bare, Ran};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -76,8 +76,9 @@ impl Case<'_> {
         name
     }
 
-    /// Runs it. An error says what is wrong, what was printed, and how to repeat it.
-    pub fn check(&self, bare: &mut Bare) -> Result<(), String> {
+    /// Runs it, and tells what Rondo counted if the row is one of the record. An error says what is wrong, what was
+    /// printed, and how to repeat it.
+    pub fn check(&self, bare: &mut Bare) -> Result<Vec<Ran>, String> {
         let statistics = self.scratch.join("stats.json");
         let mut attempt = 1;
         loop {
@@ -106,17 +107,21 @@ impl Case<'_> {
         self.test.limit * if self.in_company { 6 } else { 1 }
     }
 
-    fn judge(&self, outcome: &Outcome, bare: &mut Bare) -> Result<(), String> {
+    fn judge(&self, outcome: &Outcome, bare: &mut Bare) -> Result<Vec<Ran>, String> {
+        let file = self.scratch.join("stats.json");
         verdict::ending(self.test, outcome, self.ranks, self.limit())?;
         verdict::nothing_left(outcome)?;
         if self.mode.preload {
             verdict::said(&self.test.says, outcome)?;
         }
         if self.mode.preload && !self.test.statistics.is_empty() {
-            let file = self.scratch.join("stats.json");
             verdict::statistics(&self.test.statistics, &file, self.ranks)?;
         }
-        bare.compare(self.test.same, self.mode_name == "bare", outcome)
+        bare.compare(self.test.same, self.mode_name == "bare", outcome)?;
+        match self.is_recorded() {
+            true => verdict::ran(&file),
+            false => Ok(Vec::new()),
+        }
     }
 
     /// All that Rondo, the program and the launcher need, spelled out so that a shell can repeat it.
@@ -189,10 +194,25 @@ impl Case<'_> {
             .join(":")
     }
 
+    /// Does Rondo say what it counted?
+    fn is_recorded(&self) -> bool {
+        self.test.record && self.mode.preload
+    }
+
     fn env(&self) -> Env {
-        let both = self.mode.env.iter().chain(&self.test.env);
-        both.map(|(key, value)| (key.clone(), self.expand(value)))
-            .collect()
+        let counts = (
+            "RONDO_STATS".to_owned(),
+            "json:{scratch}/stats.json".to_owned(),
+        );
+        let counts = self.is_recorded().then_some(counts);
+        let both = self
+            .mode
+            .env
+            .clone()
+            .into_iter()
+            .chain(self.test.env.clone());
+        let all = counts.into_iter().chain(both);
+        all.map(|(key, value)| (key, self.expand(&value))).collect()
     }
 
     fn args(&self) -> Vec<String> {

@@ -173,10 +173,31 @@ struct Row {
     reason: String,
 }
 
+/// Calls that Rondo counted.
+pub struct Ran(Row);
+
+impl Ran {
+    pub fn is(&self, collective: &str, algorithm: &str) -> bool {
+        self.0.calls > 0 && self.0.collective == collective && self.0.algorithm == algorithm
+    }
+}
+
+/// What the statistics file of a run says.
+pub fn ran(file: &Path) -> Result<Vec<Ran>, String> {
+    Ok(read(file)?.1.collectives.into_iter().map(Ran).collect())
+}
+
+/// The statistics file of a run, and its text.
+fn read(file: &Path) -> Result<(String, File), String> {
+    let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+    let stats = serde_json::from_str(&text).map_err(|e| format!("{e} in {text}"))?;
+    Ok((text, stats))
+}
+
 /// Checks the statistics file of a run: each named collective and algorithm has its calls and bytes, for the reason
 /// that is named or over all reasons together, and no other has any.
 pub fn statistics(want: &[Statistic], file: &Path, ranks: u32) -> Result<(), String> {
-    let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+    let (text, stats) = read(file)?;
     let check = |stats: File| {
         ensure(
             stats.ranks == ranks,
@@ -200,7 +221,6 @@ pub fn statistics(want: &[Statistic], file: &Path, ranks: u32) -> Result<(), Str
         want.iter()
             .try_for_each(|w| has(&stats.collectives, w, ranks))
     };
-    let stats: File = serde_json::from_str(&text).map_err(|e| format!("{e} in {text}"))?;
     check(stats).map_err(|why| format!("{why} in {text}"))
 }
 
