@@ -79,7 +79,7 @@ impl Case<'_> {
     /// Runs it, and tells what Rondo counted if the row is one of the record. An error says what is wrong, what was
     /// printed, and how to repeat it.
     pub fn check(&self, bare: &mut Bare) -> Result<Vec<Ran>, String> {
-        let statistics = self.scratch.join("stats.json");
+        let statistics = self.statistics_file();
         let mut attempt = 1;
         loop {
             let _ = std::fs::remove_file(&statistics);
@@ -108,18 +108,17 @@ impl Case<'_> {
     }
 
     fn judge(&self, outcome: &Outcome, bare: &mut Bare) -> Result<Vec<Ran>, String> {
-        let file = self.scratch.join("stats.json");
         verdict::ending(self.test, outcome, self.ranks, self.limit())?;
         verdict::nothing_left(outcome)?;
         if self.mode.preload {
             verdict::said(&self.test.says, outcome)?;
         }
         if self.mode.preload && !self.test.statistics.is_empty() {
-            verdict::statistics(&self.test.statistics, &file, self.ranks)?;
+            verdict::statistics(&self.test.statistics, &self.statistics_file(), self.ranks)?;
         }
         bare.compare(self.test.same, self.mode_name == "bare", outcome)?;
-        match self.is_recorded() {
-            true => verdict::ran(&file),
+        match self.test.record && self.mode.preload {
+            true => verdict::ran(&self.statistics_file()),
             false => Ok(Vec::new()),
         }
     }
@@ -194,25 +193,15 @@ impl Case<'_> {
             .join(":")
     }
 
-    /// Does Rondo say what it counted?
-    fn is_recorded(&self) -> bool {
-        self.test.record && self.mode.preload
+    fn env(&self) -> Env {
+        let both = self.mode.env.iter().chain(&self.test.env);
+        both.map(|(key, value)| (key.clone(), self.expand(value)))
+            .collect()
     }
 
-    fn env(&self) -> Env {
-        let counts = (
-            "RONDO_STATS".to_owned(),
-            "json:{scratch}/stats.json".to_owned(),
-        );
-        let counts = self.is_recorded().then_some(counts);
-        let both = self
-            .mode
-            .env
-            .clone()
-            .into_iter()
-            .chain(self.test.env.clone());
-        let all = counts.into_iter().chain(both);
-        all.map(|(key, value)| (key, self.expand(&value))).collect()
+    /// Where the row has Rondo write its statistics.
+    fn statistics_file(&self) -> PathBuf {
+        self.scratch.join("stats.json")
     }
 
     fn args(&self) -> Vec<String> {
