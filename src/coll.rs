@@ -377,7 +377,9 @@ fn carry_out<O: Operation>(
     };
     report::enter(call.collective().mpi_name());
     state.look_for_devices();
-    let rc = match call.attempt(method, plan, mpi, state) {
+    let attempt = call.attempt(method, plan, mpi, state);
+    host::renew_reserve();
+    let rc = match attempt {
         Ok(choice) => return (0, (choice != plan.choice).then_some(choice)),
         Err(Stop::Error(code)) => mpi.raise(state.comm(), code),
         Err(Stop::Raised(code)) => code.get(),

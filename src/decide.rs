@@ -30,7 +30,7 @@ use crate::collective::{Family, LEADERS_LEAST_BYTES, LEAST_BYTES, NODE_LEAST_BYT
 use crate::config::{Config, Hierarchy};
 use crate::model::{Model, Reach};
 use crate::network::Network;
-use crate::schedule::{Parts, Steps};
+use crate::schedule::{Parts, Shape, Steps};
 
 /// No short call of Rondo's is expected to take more times as long as the host's, where nothing is known of the
 /// network.
@@ -42,6 +42,10 @@ const OVERLAP: f64 = 6.0;
 
 /// No relays among more ranks: each sends to all others.
 const RELAY_RANKS_MAX: u32 = 64;
+
+/// Among fewer ranks two trees are no way of their own: relays are about as fast there by the model, and gain more by
+/// the bursts that links let through.
+const TWO_TREE_RANKS_MIN: u32 = 17;
 
 /// What every rank of a communicator knows about it.
 #[derive(Clone, Copy, Debug)]
@@ -293,6 +297,13 @@ impl Facts {
         }
         if locals == 1 && (3..=RELAY_RANKS_MAX).contains(&ranks) {
             ways.add(Algorithm::Relay, between.relay_us(ranks, bytes));
+        }
+        if locals == 1 && ranks >= TWO_TREE_RANKS_MIN {
+            let pace = Shape::Two.pace(ranks);
+            ways.add(
+                Algorithm::TwoTree,
+                between.down_us(pace, bytes, self.eager_bytes),
+            );
         }
         ways
     }

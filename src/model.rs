@@ -216,9 +216,7 @@ impl Model {
     /// beta m / (every g)): the pipelining lemma (J. L. Träff, lecture on collective operations, "Pipelining lemma"),
     /// with g, and blocks of more than `eager_bytes`, as in [`Model::blocks`].
     pub fn tree_blocks(&self, pace: Pace, bytes: u64, eager_bytes: u64) -> u32 {
-        let best = |model: &Model| model.best_tree_blocks(pace, bytes);
-        let time_us = |model: &Model, n| model.paced_us(pace, bytes, n);
-        clamp(self.in_regimes(bytes, eager_bytes, best, time_us).0, bytes)
+        clamp(self.best_down(pace, bytes, eager_bytes).0, bytes)
     }
 
     /// T(n) as in [`Model::tree_blocks`].

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::nodes::shares;
-use super::room::{lacking, of_all};
+use super::room::{VECTORS, lacking, of_all};
 use super::running::{PIECE_BYTES, Running, finish, trim};
 use super::slots::Inside;
 use super::writing::{Writing, members};
@@ -287,7 +287,10 @@ impl Settled<'_> {
         };
         let area = self.run.reserve(script, requests, vectors, area);
         let Running { mpi, state, .. } = *self.run;
-        let area = of_all(Some(area), self.writing.bytes, self.run.private, mpi, state);
+        // Besides the area, two messages at least wait to be joined.
+        let vectors = self.writing.vectors_at_most() + 2;
+        let bytes = (self.writing.bytes).saturating_mul(vectors.max(VECTORS)) / VECTORS;
+        let area = of_all(Some(area), bytes, self.run.private, mpi, state);
         area.inspect_err(|_| trim(script, requests))
     }
 

@@ -5,13 +5,18 @@
 use super::Stop;
 use crate::comm::State;
 use crate::decide::Why;
-use crate::host::{Abi, Code, Comm, Data, Failure, Mpi};
+use crate::host::{Abi, Code, Comm, Data, Failure, Mpi, RESERVE_BYTES};
 
-/// Before calls of so many bytes and more the ranks tell each other whether all have the memory that the call takes.
-/// Shorter ones take little memory. At 100 Gbit/s so many bytes take 700 us, and among 36 nodes it takes some 15 us to
-/// tell each other: 2 % of the shortest such call. It is more where latencies are long: the ranks wait for as many as a
-/// short all-reduction has.
+/// Before calls of so many bytes and more the ranks tell each other whether all have the memory that the call takes. At
+/// 100 Gbit/s so many bytes take 700 us, and among 36 nodes it takes some 15 us to tell each other: 2 % of the shortest
+/// such call. It is more where latencies are long: the ranks wait for as many as a short all-reduction has.
+///
+/// Shorter calls have their memory from the reserve of the process if the system refuses it. Where a process has none,
+/// the ranks tell each other before every call.
 const AGREED_BYTES: u64 = 8 << 20;
+
+/// For so many vectors of a call that is not agreed on the reserve of a process has memory.
+pub const VECTORS: u64 = RESERVE_BYTES / AGREED_BYTES;
 
 /// This rank alone has no memory: the others may have begun, and would wait for it. So the job ends.
 pub fn lacking(code: Code) -> Stop {
@@ -55,7 +60,8 @@ fn agreed<T>(
 ) -> Result<T, Stop> {
     let invalid = || Stop::Host(Why::Invalid);
     // Ranks that are simulated have the memory of one process, which says nothing of a cluster's.
-    if bytes < AGREED_BYTES || Abi::BUILT.is_simulated() {
+    let is_short = bytes < AGREED_BYTES && state.has_reserve();
+    if is_short || Abi::BUILT.is_simulated() {
         return room.ok_or_else(invalid)?.map_err(lacking);
     }
     let lacks = !matches!(room, Some(Ok(_)));

@@ -15,10 +15,10 @@ use crate::decide::{self, Choice, Form, Method};
 use crate::host::{self, Reduction, ReductionOp, Vectors};
 use crate::schedule::{Circulant, Shape, Steps, TreeNeighbors};
 use crate::script::{
-    GatherNodes, GatherTree, Group, Join, LaneLeaders, Lanes, Leaders, Members, Script, Shares,
-    broadcast_tree, census, census_places, collect, disseminate, dual_root, gather, gather_cut,
-    halving, hand_over, ordered, recursive_doubling, reduce, reduce_broadcast, reduce_tree,
-    reduced_by, ring, share, split, split_cut, spread, spread_vectors,
+    GRID_PLACES, GatherNodes, GatherTree, Group, Join, LaneLeaders, Lanes, Leaders, Members,
+    Script, Shares, broadcast_tree, census, census_places, collect, disseminate, dual_root, gather,
+    gather_cut, halving, hand_over, ordered, recursive_doubling, reduce, reduce_broadcast,
+    reduce_tree, reduced_by, ring, share, split, split_cut, spread, spread_vectors,
 };
 use crate::stats;
 use std::iter::once;
@@ -189,6 +189,17 @@ impl Writing<'_> {
                 false => self.total,
             },
         }
+    }
+
+    /// Vectors in the area of a rank at the most. All ranks say the same.
+    pub fn vectors_at_most(&self) -> u64 {
+        let vectors = match self.reducing {
+            Reducing::Scan => GRID_PLACES,
+            Reducing::All if self.method.algorithm == Algorithm::Gather => self.p(),
+            // Of the census.
+            Reducing::All | Reducing::Root | Reducing::Scattered => 3,
+        };
+        vectors.into()
     }
 
     /// Do operands keep the order of ranks?

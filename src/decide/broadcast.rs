@@ -178,6 +178,8 @@ impl Problem for Broadcast<'_> {
             model.broadcast_in_us(facts.reach(form, config), self.bytes, blocks)
         } else if method.algorithm == Algorithm::Relay {
             model.relay_in_us(facts.members(form), self.bytes, blocks)
+        } else if method.algorithm == Algorithm::TwoTree {
+            self.ways().first.1
         } else if form == Form::Flat || config.shm {
             model.tree_us(facts.members(form), self.bytes) // in a single block
         } else {

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::problem::{doubt, is_doubted};
-use super::{Choice, Context, Form, Method, Problem, Why, model_of};
+use super::{Choice, Context, Facts, Form, Method, Problem, Why, model_of};
 use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::config::{Hierarchy, Setting};
 use crate::learn::Prior;
@@ -80,31 +80,10 @@ impl TotalExchange<'_> {
         bytes <= self.context.config.max_tmp_size
     }
 
-    /// The same over nodes, for every rank: what one rank may be in charge of.
+    /// The same over nodes, for every rank.
     fn has_room_over_nodes(&self, bytes: u64, lanes: u32) -> bool {
         let Context { facts, config, .. } = self.context;
-        let width = u64::from(facts.widest);
-        let most = match facts.places() == Some(self.parts(lanes)) {
-            true => facts.p.into(), // every message is for the rank that receives it
-            false => width.saturating_mul(1 + width * u64::from(self.charge(lanes))),
-        };
-        let block = bytes / u64::from(facts.p);
-        (NODE_VECTORS.saturating_mul(most)).saturating_mul(block) <= config.max_tmp_size
-    }
-
-    /// Messages each way that one rank is in charge of, at the most.
-    fn charge(&self, lanes: u32) -> u32 {
-        let facts = self.context.facts;
-        (facts.nodes - 1)
-            .saturating_mul(self.parts(lanes))
-            .div_ceil(facts.narrowest.max(1))
-    }
-
-    /// Parts of what a node has for another one, a message each ([`crate::script::NodeExchange::new`]).
-    fn parts(&self, lanes: u32) -> u32 {
-        let facts = self.context.facts;
-        let cheap = facts.narrowest / (facts.nodes - 1).max(1);
-        cheap.max(lanes)
+        facts.node_exchange_bytes(bytes, lanes) <= config.max_tmp_size
     }
 
     /// Ranks of each node that talk to another one, if this algorithm goes over nodes.
@@ -162,8 +141,8 @@ impl TotalExchange<'_> {
     /// bytes that are sent, are those between nodes.
     pub fn over_nodes(&self, bytes: u64, lanes: u32) -> Prediction {
         let facts = self.context.facts;
-        let (width, charge) = (u64::from(facts.widest), u64::from(self.charge(lanes)));
-        let receivers = width.div_ceil(self.parts(lanes).into());
+        let (width, charge) = (u64::from(facts.widest), u64::from(facts.charge(lanes)));
+        let receivers = width.div_ceil(facts.parts(lanes).into());
         Prediction {
             us: self.nodes_us(bytes, lanes),
             rounds: Some(1),
@@ -180,9 +159,9 @@ impl TotalExchange<'_> {
             true => 2.0 * inside.straight_us(2, 2 * bytes) + BLOCK_US * f64::from(facts.p),
             // Places are as long as the longest one.
             false => {
-                let (width, charge) = (u64::from(facts.widest), u64::from(self.charge(lanes)));
+                let (width, charge) = (u64::from(facts.widest), u64::from(facts.charge(lanes)));
                 let place = width * (bytes / u64::from(facts.p));
-                let out = place * (1 + charge * width.div_ceil(self.parts(lanes).into()));
+                let out = place * (1 + charge * width.div_ceil(facts.parts(lanes).into()));
                 let home = place * charge * width;
                 let steps = Steps::new(facts.widest, facts.radix_inside(bytes, config));
                 let us = |bytes| inside.packed_us(&steps, facts.widest, bytes);
@@ -191,7 +170,7 @@ impl TotalExchange<'_> {
         };
         // The link of a node carries the blocks of all its ranks.
         let load = bytes.saturating_mul(facts.widest.into());
-        let crossing_us = between.straight_us(self.charge(lanes) + 1, load);
+        let crossing_us = between.straight_us(facts.charge(lanes) + 1, load);
         inside_us + crossing_us
     }
 
@@ -344,5 +323,31 @@ impl Problem for TotalExchange<'_> {
 
     fn learns(&self, choice: Choice) -> bool {
         self.bytes.is_some() && is_doubted(choice)
+    }
+}
+
+impl Facts {
+    /// Bytes that a rank may hold in an exchange over nodes, of `bytes` bytes of each: what one may be in charge of.
+    pub fn node_exchange_bytes(&self, bytes: u64, lanes: u32) -> u64 {
+        let width = u64::from(self.widest);
+        let most = match self.places() == Some(self.parts(lanes)) {
+            true => self.p.into(), // every message is for the rank that receives it
+            false => width.saturating_mul(1 + width * u64::from(self.charge(lanes))),
+        };
+        let block = bytes / u64::from(self.p);
+        NODE_VECTORS.saturating_mul(most).saturating_mul(block)
+    }
+
+    /// Messages each way that one rank is in charge of, at the most.
+    fn charge(&self, lanes: u32) -> u32 {
+        (self.nodes - 1)
+            .saturating_mul(self.parts(lanes))
+            .div_ceil(self.narrowest.max(1))
+    }
+
+    /// Parts of what a node has for another one, a message each ([`crate::script::NodeExchange::new`]).
+    fn parts(&self, lanes: u32) -> u32 {
+        let cheap = self.narrowest / (self.nodes - 1).max(1);
+        cheap.max(lanes)
     }
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::{BLOCKS_MAX, Model};
+use crate::schedule::Pace;
 
 /// How many messages one is for which the host asks first: a request and an answer go before it (rendezvous).
 const RENDEZVOUS: f64 = 3.0;
@@ -17,6 +18,18 @@ const SLOW_RENDEZVOUS: f64 = 1.25;
 const LONG_BLOCKS: u64 = 128;
 
 impl Model {
+    /// Microseconds down a tree, in the blocks of [`Model::tree_blocks`].
+    pub fn down_us(&self, pace: Pace, bytes: u64, eager_bytes: u64) -> f64 {
+        self.best_down(pace, bytes, eager_bytes).1
+    }
+
+    /// Blocks and microseconds down a tree.
+    pub(super) fn best_down(&self, pace: Pace, bytes: u64, eager_bytes: u64) -> (u64, f64) {
+        let best = |model: &Model| model.best_tree_blocks(pace, bytes);
+        let time_us = |model: &Model, n| model.paced_us(pace, bytes, n);
+        self.in_regimes(bytes, eager_bytes, best, time_us)
+    }
+
     /// The cost of messages for which the host asks first.
     pub(super) fn rendezvous(&self) -> Model {
         let longer = if self.is_slow() { SLOW_RENDEZVOUS } else { 1.0 };

@@ -160,14 +160,19 @@ fn the_second_candidate_is_another_way() {
         (prior.expected[3].is_some(), chosen(third)),
         (true, Algorithm::Relay)
     );
-    // Among more it has more blocks, as long as they are not too short.
-    let [first, third] = [Candidate::First, Candidate::Third].map(|candidate| {
-        form_and_blocks(broadcast(apart(100), bytes, &default).candidate(candidate))
-    });
-    let prior = of_bcast(apart(100), bytes, &default).unwrap();
-    assert_eq!((prior.expected[3].is_some(), third.1), (true, 4 * first.1));
-    assert!(of_bcast(apart(100), 40_000, &default).unwrap().expected[3].is_none());
-    // So has relay, where it is the first: among few ranks of a far network.
+    // Among more it is two trees.
+    for (p, bytes) in [(17, 4 << 20), (36, 400_000), (100, bytes), (2000, bytes)] {
+        let problem = broadcast(apart(p), bytes, &default);
+        let prior = of_bcast(apart(p), bytes, &default).unwrap();
+        let third = problem.candidate(Candidate::Third);
+        assert_eq!(
+            (chosen(third), prior.expected[3].is_some()),
+            (Algorithm::TwoTree, true)
+        );
+        let few = form_and_blocks(problem.candidate(Candidate::First)).1 < 8;
+        assert!(few || form_and_blocks(third).1 > 1, "{p} ranks");
+    }
+    // Relay, where it is the first, among few ranks of a far network, has more blocks.
     let far = network(2000.0, 40_000.0, 10.0, Config::default());
     let bytes = 800_000;
     let [first, second, third] = [Candidate::First, Candidate::Second, Candidate::Third]

@@ -5,7 +5,7 @@
 
 use super::Exchange;
 use crate::coll::Stop;
-use crate::coll::room::of_all;
+use crate::coll::room::{VECTORS, of_all};
 use crate::coll::running::{PIECE_BYTES, Running, trim};
 use crate::coll::slots::Inside;
 use crate::comm::Memory;
@@ -78,6 +78,10 @@ impl Exchange<'_> {
         let p = facts.p;
         let block = bytes / u64::from(p);
         let most = facts.eager_bytes.min(PIECE_BYTES);
+        let most_bytes = match &route {
+            Route::Circulant | Route::Grid(_) => bytes.saturating_mul(VECTORS),
+            Route::Nodes(lanes, _) => facts.node_exchange_bytes(bytes, *lanes),
+        };
         let (places, which) = match &route {
             Route::Circulant => {
                 let radix = || state.facts().exchange_radix(bytes, state.config());
@@ -99,7 +103,7 @@ impl Exchange<'_> {
         let operands = mpi.signals(self.private);
         let run = self.run(&operands, bytes, which);
         let area = reserve(&run, script, requests);
-        let area = of_all(Some(area), bytes, self.private, mpi, state);
+        let area = of_all(Some(area), most_bytes / VECTORS, self.private, mpi, state);
         let area = area.inspect_err(|_| trim(script, requests))?;
         count();
         let pack = |side: &Side, rank, place: u32, out: bool| {

@@ -1,8 +1,10 @@
 //! Rondo's memory: the system's, and where it gives none, that is said. Much of it can be had in no other way, and then
 //! Rust ends the process without a word about rank and collective.
 
+use super::reserve;
 use crate::report;
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr;
 
 /// The system's memory.
 struct Told;
@@ -16,33 +18,50 @@ struct Told;
 )]
 static TOLD: Told = Told;
 
-/// Says that there is no memory, if this is none.
+/// What the system gives when it is asked for so many bytes. If it gives none, it is asked once more without what the
+/// process has in reserve, and says that there is no memory if that does not help.
 #[inline]
-fn told(memory: *mut u8, bytes: usize) -> *mut u8 {
+fn asked(bytes: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
+    let memory = ask();
+    match memory.is_null() {
+        true => asked_again(bytes, ask),
+        false => memory,
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn asked_again(bytes: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
+    let memory = match reserve::give_back() {
+        true => ask(),
+        false => ptr::null_mut(),
+    };
     if memory.is_null() {
         report::refused(bytes);
     }
     memory
 }
 
-// SAFETY: all calls go to the system's allocator as they come, and so do its answers; saying so allocates nothing.
+// Not in the place of every call: that takes room.
+// SAFETY: all calls go to the system's allocator as they come, and so do its answers. Where it refuses, nothing has
+// changed, so it may be asked again. Neither the reserve nor saying so allocates anything.
 unsafe impl GlobalAlloc for Told {
-    #[inline]
+    #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's contract is the same.
-        told(unsafe { System.alloc(layout) }, layout.size())
+        asked(layout.size(), || unsafe { System.alloc(layout) })
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as above.
-        told(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        asked(layout.size(), || unsafe { System.alloc_zeroed(layout) })
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         // SAFETY: as above.
-        told(unsafe { System.realloc(memory, layout, bytes) }, bytes)
+        asked(bytes, || unsafe { System.realloc(memory, layout, bytes) })
     }
 
     #[inline]
