@@ -23,8 +23,9 @@ pub fn ending(test: &Test, outcome: &Outcome, ranks: u32, limit: u64) -> Result<
     };
     match test.expect {
         Expect::Pass => {
-            ensure(status == 0, format!("status {status}"))?;
-            passed(test, outcome)
+            let is_mistaken = status == 1 && outcome.stderr.contains(MISTAKEN);
+            ensure(status == 0 || is_mistaken, format!("status {status}"))?;
+            passed(test, outcome) // said behind MPI_Finalize
         }
         Expect::Outlives => unreachable!("judged above"),
         Expect::Silent => {
@@ -68,6 +69,10 @@ fn passed(test: &Test, outcome: &Outcome) -> Result<(), String> {
         "Rondo wrote a message",
     )
 }
+
+/// What Open MPI's launcher says, once in thousands of runs, of a rank that did call `MPI_Finalize`, if it hears of the
+/// rank's end first (open-mpi/ompi, issue 7833).
+const MISTAKEN: &str = "with PID 0 on";
 
 /// What MPICH's launcher says if it fails itself while ranks abort at the same time, once in thousands of runs. Then it
 /// may leave a rank that nobody tells that the job has ended.

@@ -79,6 +79,10 @@ fn yields() -> &'static Path {
     })
 }
 
+/// What Open MPI's launcher says, once in thousands of runs, of a rank that did call `MPI_Finalize`, if it hears of the
+/// rank's end first (open-mpi/ompi, issue 7833).
+const MISTAKEN: &str = "with PID 0 on";
+
 /// How a run ended.
 #[derive(Debug)]
 pub struct Ended {
@@ -90,9 +94,15 @@ pub struct Ended {
 impl Ended {
     pub fn of(output: &Output) -> Ended {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let stdout = text(&output.stdout);
+        let has_passed = stdout.lines().any(|line| line.starts_with("PASS "));
+        let is_mistaken = has_passed && text(&output.stderr).contains(MISTAKEN);
         Ended {
-            status: output.status.code(),
-            stdout: text(&output.stdout),
+            status: match output.status.code() {
+                Some(1) if is_mistaken => Some(0),
+                status => status,
+            },
+            stdout,
             // What is said of a rank that is late, and that then comes, is so on a busy machine.
             stderr: (text(&output.stderr).split_inclusive('\n'))
                 .filter(|line| !line.contains("all is well"))
