@@ -66,9 +66,13 @@ int main(int argc, char **argv) {
     CHECK(!test.expect || allocated.count > 0);
     calls(1);
 
-    allocated.count = 0;
-    for (int i = 0; i < 50; i++) calls(i);
-    CHECK_IN(allocated.count == 0, "%lu allocations in 150 calls", allocated.count);
+    unsigned long most = 1;
+    for (int round = 0; round < 6 && most; round++) { /* see allocations.c */
+        allocated.count = 0;
+        for (int i = 0; i < 50; i++) calls(i);
+        most = most_allocations();
+    }
+    CHECK_IN(most == 0, "%lu allocations in 150 calls", most);
     scratch();
     free(sent);
     free(got);
