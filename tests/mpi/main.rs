@@ -25,6 +25,8 @@ mod crashes;
 mod ctests;
 mod host;
 mod list;
+#[path = "../mpirun/mistaken.rs"]
+mod mistaken;
 mod process;
 mod record;
 mod run;

@@ -2,6 +2,7 @@
 
 use crate::crashes::CRASHES;
 use crate::list::{Expect, Same, Says, Statistic, Test};
+use crate::mistaken::MISTAKEN;
 use crate::process::Outcome;
 use serde::Deserialize;
 use std::path::Path;
@@ -69,10 +70,6 @@ fn passed(test: &Test, outcome: &Outcome) -> Result<(), String> {
         "Rondo wrote a message",
     )
 }
-
-/// What Open MPI's launcher says, once in thousands of runs, of a rank that did call `MPI_Finalize`, if it hears of the
-/// rank's end first (open-mpi/ompi, issue 7833).
-const MISTAKEN: &str = "with PID 0 on";
 
 /// What MPICH's launcher says if it fails itself while ranks abort at the same time, once in thousands of runs. Then it
 /// may leave a rank that nobody tells that the job has ended.

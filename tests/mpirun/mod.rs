@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+use mistaken::MISTAKEN;
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -15,6 +16,7 @@ use std::{
 pub mod crashes;
 pub mod ctests;
 pub mod executable;
+pub mod mistaken;
 pub mod untested;
 
 pub const MPIS: [&str; 2] = ["openmpi", "mpich"];
@@ -78,10 +80,6 @@ fn yields() -> &'static Path {
         compile(None, &ctest("yield.c"), target, SHARED)
     })
 }
-
-/// What Open MPI's launcher says, once in thousands of runs, of a rank that did call `MPI_Finalize`, if it hears of the
-/// rank's end first (open-mpi/ompi, issue 7833).
-const MISTAKEN: &str = "with PID 0 on";
 
 /// How a run ended.
 #[derive(Debug)]
