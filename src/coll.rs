@@ -243,9 +243,16 @@ fn consider<O: Operation>(call: &O) -> c_int {
         Some(why) => pass_on(why, mpi, state, call, &mut plan),
         None => {
             self::plan(mpi, state, call, &mut plan);
+            match plan.choice {
+                Choice::Host(Why::Invalid) => state.lose_count(),
+                Choice::Host(_) | Choice::Rondo(_) => {
+                    state.enter(call.collective(), plan.known);
+                }
+            }
             if let Err(code) = decide(&mut plan, host, mpi, state, call, &mut start) {
                 return code.get();
             }
+            state.give(plan.choice);
         }
     }
     passed::remember(&plan, mpi, state, call);

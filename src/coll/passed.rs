@@ -51,7 +51,8 @@ fn is_known(
         }
         None => {
             let recurring = Recurring([collective as u64, one, two, three]);
-            let reason = state.passing.passes(&recurring, state.edition())?;
+            let (reason, bytes) = state.passing.passes(&recurring, state.edition())?;
+            state.enter_hosts(collective, bytes);
             *Why::ALL.get(usize::from(reason))?
         }
     };
@@ -89,7 +90,8 @@ pub fn remember<O: Operation>(plan: &Plan, mpi: &Mpi, state: &State, call: &O) {
         && call.is_of_predefined(mpi)
     {
         let recurring = Recurring([call.collective() as u64, one, two, three]);
-        (state.passing).keep(&recurring, state.edition(), why as u8, contest);
+        let kept = (why as u8, comm::short(plan.known));
+        (state.passing).keep(&recurring, state.edition(), kept, contest);
     }
 }
 

@@ -62,7 +62,7 @@ impl Inside<'_> {
             tag,
             number: self.sequence,
             locals: state.locals(),
-            timeout_s: state.config().timeout_s,
+            guard: state.guard(),
         };
         RingSlots::new(call, &mut self.memory.ring, begin, vectors)
     }

@@ -30,6 +30,11 @@ pub struct Case<'a> {
 /// chances. A wrong exit status is final.
 const ATTEMPTS_AT_LAST_WORDS: u32 = 4;
 
+/// A job that aborts is ended by its launcher, and once in some thousand such jobs launchers of MPICH and Open MPI do
+/// not notice, or leave a rank, bare runs included. So a case that has to abort gets this many chances to come to its
+/// end; what happened the first time is printed. It is no chance for a job that ends in any wrong way.
+const ATTEMPTS_AT_ABORTS: u32 = 2;
+
 /// How long a rank that waits for messages leaves its core to other cases (`yield.c`).
 const NAP_US: &str = "50";
 
@@ -92,6 +97,14 @@ impl Case<'_> {
                 && (!verdict::names_collective(self.test, &outcome)
                     || (self.mode.preload && verdict::said(&self.test.says, &outcome).is_err()));
             let hung = outcome.status.is_none() && attempt < self.test.attempts;
+            let aborts = matches!(self.test.expect, Expect::Abort | Expect::Refused);
+            let stays = outcome.status.is_none() || verdict::nothing_left(&outcome).is_err();
+            if aborts && stays && attempt < ATTEMPTS_AT_ABORTS {
+                let why = format!("{} has not ended in run {attempt}", self.name());
+                println!("{}", explain(&why, &outcome, &command));
+                attempt += 1;
+                continue;
+            }
             if hung || (lost && attempt < ATTEMPTS_AT_LAST_WORDS) {
                 attempt += 1;
                 continue;

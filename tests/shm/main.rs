@@ -9,3 +9,4 @@ mod ring;
 mod segment;
 #[path = "../mpirun/untested.rs"]
 mod untested;
+mod whereabouts;

@@ -1,5 +1,6 @@
 //! [`ScriptWire`] for blocks that lie in the user's memory and go straight to their ranks.
 
+use super::guard::Guard;
 use super::patience::Patience;
 use super::pending::Pending;
 use super::requests::{Receive, Requests, Sending};
@@ -37,15 +38,15 @@ pub struct PairsJob<'a> {
     pub cut: &'a Cut,
     /// See `RONDO_SYNC_FREQ`.
     pub sync_freq: u32,
-    /// See `RONDO_TIMEOUT_S`.
-    pub timeout_s: u32,
+    /// What ends a wait.
+    pub guard: Guard<'a>,
 }
 
 /// A wire for a script of [`crate::script::pairs`].
 pub struct MpiPairsWire<'a> {
     job: PairsJob<'a>,
     requests: &'a mut Requests,
-    patience: Patience,
+    patience: Patience<'a>,
     /// Times are counted from here on.
     start: Instant,
 }
@@ -64,7 +65,7 @@ impl<'a> MpiPairsWire<'a> {
     pub fn new(job: PairsJob<'a>, requests: &'a mut Requests) -> MpiPairsWire<'a> {
         requests.begin(job.sync_freq);
         MpiPairsWire {
-            patience: Patience::new(job.timeout_s),
+            patience: Patience::new(job.guard),
             start: Instant::now(),
             job,
             requests,

@@ -1,6 +1,7 @@
 //! Waiting for messages: how long a rank polls, when it gives the processor away, and when nothing has happened for
 //! too long.
 
+use super::guard::Guard;
 use crate::engine::rooted::Misfit;
 use crate::host::library::abi::Abi;
 use crate::host::object::failure::Failure;
@@ -46,19 +47,19 @@ impl Lapse {
 }
 
 /// How long nothing has happened, and what to make of it.
-pub(in crate::host) struct Patience {
-    timeout: Option<Duration>,
+pub(in crate::host) struct Patience<'a> {
+    guard: Guard<'a>,
     polls: u32,
     since: Option<Lapse>,
     /// A message that does not fit was seen at the last look.
     suspicion: bool,
 }
 
-impl Patience {
-    /// For a call in which something must happen every `timeout_s` seconds, if that is not 0.
-    pub fn new(timeout_s: u32) -> Patience {
+impl<'a> Patience<'a> {
+    /// For a call that is guarded so.
+    pub fn new(guard: Guard<'a>) -> Patience<'a> {
         Patience {
-            timeout: (timeout_s > 0).then(|| Duration::from_secs(timeout_s.into())),
+            guard,
             polls: 0,
             since: None,
             suspicion: false,
@@ -100,11 +101,8 @@ impl Patience {
         }
     }
 
-    /// Has the user's patience come to an end?
+    /// Is this the end of the wait, in which `from` was waited for?
     pub fn check(&self, idle: Duration, from: Option<u32>) -> Result<(), Failure> {
-        match self.timeout {
-            Some(limit) if idle > limit => Err(Failure::Timeout(limit, from)),
-            _ => Ok(()),
-        }
+        self.guard.check(idle, from)
     }
 }

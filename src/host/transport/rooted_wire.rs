@@ -1,5 +1,6 @@
 //! [`RootedWire`] over the host's point-to-point messages.
 
+use super::guard::Guard;
 use super::in_flight::{InFlight, Transfer};
 use super::local_packets::{LocalPackets, MailboxEvent};
 use super::patience::Patience;
@@ -28,7 +29,7 @@ pub struct MpiRootedWire<'a> {
     blocks: Option<UserBlocks<'a>>,
     /// Packets of others on its node, if these do not come as messages.
     local: Option<LocalPackets<'a>>,
-    patience: Patience,
+    patience: Patience<'a>,
 }
 
 impl<'a> MpiRootedWire<'a> {
@@ -40,7 +41,7 @@ impl<'a> MpiRootedWire<'a> {
         tags: Tags,
         in_flight: &'a mut InFlight,
         blocks: Option<UserBlocks<'a>>,
-        timeout_s: u32,
+        guard: Guard<'a>,
     ) -> MpiRootedWire<'a> {
         MpiRootedWire {
             mpi,
@@ -50,7 +51,7 @@ impl<'a> MpiRootedWire<'a> {
             in_flight,
             blocks,
             local: None,
-            patience: Patience::new(timeout_s),
+            patience: Patience::new(guard),
         }
     }
 

@@ -1,5 +1,6 @@
 //! [`Wire`] over the host's point-to-point messages.
 
+use super::guard::Guard;
 use super::patience::Patience;
 use super::pending::{Pending, probe, wait};
 use super::requests::{Receive, Requests, Sending};
@@ -30,8 +31,8 @@ pub struct Job<'a> {
     pub packs: bool,
     /// See `RONDO_SYNC_FREQ`.
     pub sync_freq: u32,
-    /// See `RONDO_TIMEOUT_S`.
-    pub timeout_s: u32,
+    /// What ends a wait.
+    pub guard: Guard<'a>,
 }
 
 impl Job<'_> {
@@ -66,7 +67,7 @@ pub struct MpiWire<'a> {
     job: Job<'a>,
     requests: &'a mut Requests,
     view: View<'a>,
-    patience: Patience,
+    patience: Patience<'a>,
     /// Times are counted from here on.
     start: Instant,
 }
@@ -79,7 +80,7 @@ impl<'a> MpiWire<'a> {
             job: *job,
             requests,
             view,
-            patience: Patience::new(job.timeout_s),
+            patience: Patience::new(job.guard),
             start: Instant::now(),
         }
     }
