@@ -288,8 +288,8 @@ impl Settled<'_> {
         let area = self.run.reserve(script, requests, vectors, area);
         let Running { mpi, state, .. } = *self.run;
         // Besides the area, two messages at least wait to be joined.
-        let vectors = self.writing.vectors_at_most() + 2;
-        let bytes = (self.writing.bytes).saturating_mul(vectors.max(VECTORS)) / VECTORS;
+        let most = self.writing.vectors_at_most() + 2;
+        let bytes = (self.writing.bytes).saturating_mul(most.max(VECTORS)) / VECTORS;
         let area = of_all(Some(area), bytes, self.run.private, mpi, state);
         area.inspect_err(|_| trim(script, requests))
     }
