@@ -31,8 +31,8 @@ pub struct Case<'a> {
 const ATTEMPTS_AT_LAST_WORDS: u32 = 4;
 
 /// A job that aborts is ended by its launcher, and once in some thousand such jobs launchers of MPICH and Open MPI do
-/// not notice, or leave a rank. So a case that has to abort gets this many chances to come to its end; what happened the
-/// first time is printed. It is no chance for a job that ends in any wrong way.
+/// not notice, or leave a rank. So a case that has to abort gets this many chances to come to its end; what happened
+/// the first time is printed. It is no chance for a job that ends in any wrong way.
 const ATTEMPTS_AT_ABORTS: u32 = 2;
 
 /// How long a rank that waits for messages leaves its core to other cases (`yield.c`).
