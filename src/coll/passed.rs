@@ -69,7 +69,23 @@ pub fn pass_at_once<O: Operation>(call: &O) -> Option<c_int> {
         call.given_root(),
         call.raw_comm(),
     )?;
-    Some(call.pass(host))
+    let code = call.pass(host);
+    if code != 0 {
+        failed(host, call);
+    }
+    Some(code)
+}
+
+/// A call failed in the host, perhaps on this rank alone. Its communicator may be gone.
+#[cold]
+#[inline(never)]
+fn failed<O: Operation>(host: &'static Host, call: &O) {
+    if let Ok(mpi) = host.mpi()
+        && let Some(comm) = call.comm(mpi)
+        && let Some(state) = comm::known(mpi, comm)
+    {
+        state.lose_count();
+    }
 }
 
 /// Remembers a call that is planned to be the host's, unless its time counts, or somebody is told of it.

@@ -53,9 +53,10 @@ fn name(collective: u8) -> &'static str {
 
 impl State {
     /// This rank is in a call of `collective`, of which all ranks know so many bytes, if any.
+    /// The number of the call, unless the count is lost.
     #[inline]
-    pub fn enter(&self, collective: Collective, known: Option<u64>) {
-        self.count(collective, short(known), Who::Open);
+    pub fn enter(&self, collective: Collective, known: Option<u64>) -> Option<u32> {
+        self.count(collective, short(known), Who::Open)
     }
 
     /// This rank is in a call that the host has, with bytes of this [short form](short).
@@ -65,10 +66,10 @@ impl State {
     }
 
     #[inline]
-    fn count(&self, collective: Collective, bytes: u32, who: Who) {
+    fn count(&self, collective: Collective, bytes: u32, who: Who) -> Option<u32> {
         let presence = &self.presence;
         if presence.lost_count.load(Relaxed) {
-            return;
+            return None;
         }
         let before = Entry::of(presence.word.load(Relaxed)).map_or(0, |entry| entry.number);
         let entry = Entry {
@@ -78,21 +79,26 @@ impl State {
             bytes,
         };
         presence.say(entry);
+        Some(entry.number)
     }
 
-    /// It is decided who carries the call out that it is in.
+    /// It is decided who carries the call with this number out, if that is the last one: an error handler of the
+    /// program's may have called others meanwhile.
     #[inline]
-    pub fn give(&self, choice: Choice) {
+    pub fn give(&self, choice: Choice, number: Option<u32>) {
         let who = match choice {
             Choice::Host(_) => Who::Host,
             Choice::Rondo(_) => Who::Rondo,
         };
-        if let Some(entry) = Entry::of(self.presence.word.load(Relaxed)) {
+        if let Some(entry) = Entry::of(self.presence.word.load(Relaxed))
+            && number == Some(entry.number)
+        {
             self.presence.say(Entry { who, ..entry });
         }
     }
 
-    /// A call is invalid here. As the other ranks may have counted it, this one says nothing any more.
+    /// A call is invalid here, or has failed. On other ranks it may be none, or have gone well, and they may not make
+    /// it again. So this rank, whose numbers may mean other calls than theirs from now on, says nothing any more.
     #[cold]
     pub fn lose_count(&self) {
         self.presence.lost_count.store(true, Relaxed);

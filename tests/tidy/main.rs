@@ -397,7 +397,7 @@ fn the_library_stays_small() {
     for mpi in ["openmpi", "mpich"] {
         let library = root().join(format!("build/{mpi}/librondo.so"));
         let bytes = fs::metadata(&library).expect("it is built").len();
-        assert!(bytes < 2_305_000, "{}: {bytes} bytes", library.display());
+        assert!(bytes < 2_310_000, "{}: {bytes} bytes", library.display());
     }
 }
 
