@@ -31,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAYBE_UNUSED __attribute__((unused))
 
@@ -104,6 +105,24 @@ static MAYBE_UNUSED int finish(void) {
     if (test.rank == 0 && !all) printf("PASS %s\n", test.name);
     fflush(stdout);
     return all != 0;
+}
+
+/* The end of a program whose ranks disagree about a call, which gave this rank `code`. `call` is its name. A rank that
+ * got an error aborts the job. If all ranks return success the program says so and ends with status 0, which is the
+ * failure: nobody was told. */
+static MAYBE_UNUSED int end_of_mismatch(int code, const char *call) {
+    if (code != MPI_SUCCESS) {
+        int class;
+        MPI_Error_class(code, &class);
+        fprintf(stderr, "rank %d: %s returned error class %d\n", test.rank, call, class);
+        fflush(stderr);
+        usleep(100000); /* launchers drop what a rank said just before it aborted */
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (test.rank == 0) printf("SILENT: every rank returned success\n");
+    MPI_Finalize();
+    return 0;
 }
 
 /* ---- who carried it out ---- */
