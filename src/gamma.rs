@@ -5,7 +5,7 @@
 //! node, a little of all operands at a time, is one piece. A rank may be kept from running in the middle of any of
 //! them. So a piece counts by its bytes, and the figure is the pace of the median byte.
 //!
-//! A figure is one rank's own and the ranks do not agree on it: no decision may rest on it (docs/internals.md).
+//! A figure is one rank's own and the ranks do not agree on it: no decision may rest on it (docs/design.md).
 
 #![forbid(unsafe_code)]
 

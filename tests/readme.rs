@@ -6,7 +6,7 @@ use rondo::{
     comm::RECEIVE_WINDOW,
     config::OPTIONS,
     flow,
-    host::{Abi, SYNCHRONOUS_BYTES},
+    host::Abi,
     model::BLOCKS_MAX,
     records::Kind,
 };
@@ -248,7 +248,7 @@ fn thresholds_in_prose_are_those_of_the_code() {
         |it: &str| says("docs/limits.md", it),
     );
     let tuning = |phrase: &str| says("docs/tuning.md", phrase);
-    let internals = |phrase: &str| says("docs/internals.md", phrase);
+    let design = |phrase: &str| says("docs/design.md", phrase);
 
     let (between, within) = (kib(LEAST_BYTES), kib(NODE_LEAST_BYTES));
     tuning(&format!(
@@ -259,7 +259,7 @@ fn thresholds_in_prose_are_those_of_the_code() {
     readme(&format!("gather and scatter on fewer than {ranks} ranks"));
     limits(&format!("Gather and scatter on fewer than {ranks} ranks"));
     tuning(&format!("Rondo from {ranks} ranks on"));
-    internals(&format!("gather and scatter on fewer than {ranks} ranks"));
+    design(&format!("gather and scatter on fewer than {ranks} ranks"));
     let left = format!("the built-in choice leaves fewer than {ranks} ranks to the host");
     says("docs/results.md", &left);
 
@@ -271,14 +271,11 @@ fn thresholds_in_prose_are_those_of_the_code() {
 
     let small = kib(flow::SMALL_WINDOW);
     tuning(&format!("as measured, {small} or two blocks at the least"));
-    internals(&format!("It is {small} and four times what the path"));
+    design(&format!("It is {small} and four times what the path"));
     let (edge, rank) = (flow::EDGE_BYTES >> 20, flow::RANK_BYTES >> 20);
     tuning(&format!(
         "{edge} MiB from one sender; {rank} MiB from all, but at least {small} from each"
     ));
-    internals(&format!("An edge leaves at most {edge} MiB"));
-    let synchronous = kib(SYNCHRONOUS_BYTES);
-    internals(&format!("all messages of {synchronous} and more"));
     tuning(&format!("| {RECEIVE_WINDOW}, or 2 ceil(log2 p)"));
 
     let (openmpi, mpich) = (Abi::OpenMpi.eager_bytes(), Abi::Mpich.eager_bytes());

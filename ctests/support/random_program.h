@@ -20,7 +20,7 @@ static void calls(int step) {
     if (some) begin(&under_way, other, step);
     now.state = after;
     if (comm != MPI_COMM_NULL) collective(comm);
-    /* Rondo has no room for a private communicator there, and could not keep a promise (docs/internals.md). */
+    /* Rondo has no room for a private communicator there, and could not keep a promise (docs/design.md). */
     int has_room = !(slot->idup && host.open_mpi);
     if (comm != MPI_COMM_NULL && now.verbs & REDUCES && has_room) reduction(slot);
     if (comm != MPI_COMM_NULL && now.verbs & EXCHANGES) exchange(comm);

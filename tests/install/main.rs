@@ -577,7 +577,7 @@ fn manual_pages_say_what_help_says() {
     assert!(run.contains("EXAMPLES\n") && run.contains(example), "{run}");
 }
 
-/// A program that has both MPI and Rondo in it, as docs/internals.md says ("Linked instead of preloaded").
+/// A program that has both MPI and Rondo in it, as docs/design.md says ("Linked instead of preloaded").
 #[test]
 fn a_program_with_mpi_linked_into_it_can_have_rondo_linked_into_it() {
     run(builder("scripts/build").args(["--direct", "mpicc.mpich"]));
