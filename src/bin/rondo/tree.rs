@@ -1,26 +1,21 @@
-//! `rondo tree`: trees for gather and scatter, and their completion times.
-
-mod compare;
-mod input;
-mod picture;
+//! `rondo tree`: a tree for gather and scatter, and its completion time.
 
 use crate::{Failure, count, output};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use input::{Decimal, Model, Root, Sizes, too_large};
-use rondo::tree::{self, Algorithm, Tree};
+use rondo::tree::{Algorithm, Cost, Distribution, Root, Tree};
 use serde::Serialize;
-use serde_json::Number;
 use std::{
     fs,
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 /// Build a tree for an irregular gather or scatter, and tell how long it takes.
 ///
 /// Rank i has a block of m_i bytes. A message of s bytes takes alpha + beta s, and no time for no bytes; a rank with
 /// children copies its own block in gamma m_i. A rank does one thing at a time. The completion time is that of the
-/// gather; the scatter on the same tree takes as long.
+/// gather; the scatter on the same tree takes as long. Below it is a line for each rank, under the rank that it sends
+/// to, in the order of messages: the bytes of its subtree, and when it has them.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -46,9 +41,9 @@ DISTRIBUTIONS, of p blocks of b bytes on average:
 
 EXAMPLES:
   rondo tree -p 20                                     the optimal tree of 20 equal blocks
-  rondo tree -p 20 --dist random --svg tree.svg        a picture of it
-  rondo tree --dist skewed --algorithm adaptive --json {\"algorithm\",\"completion\",\"root\",\"depth\",\"messages\"}
-  rondo tree --compare --gamma 1,0                     the paper's table 1 (random rows differ)
+  rondo tree -p 20 --dist random --root best           of random ones, to the root that suits it
+  rondo tree --dist skewed --algorithm adaptive --json
+                                  {\"algorithm\",\"completion\",\"root\",\"depth\",\"messages\",\"parents\"}
 
 SOURCES:
   J. L. Träff, On optimal trees for irregular gather and scatter collectives, IEEE TPDS 30(9), 2019;
@@ -59,9 +54,9 @@ pub struct Args {
     /// The kind of tree
     #[arg(long, default_value = "optimal", value_parser = algorithm())]
     algorithm: Algorithm,
-    /// The sizes of blocks, a distribution or file:PATH; same by default, all of them with --compare
-    #[arg(long, value_name = "DIST")]
-    dist: Option<Sizes>,
+    /// The sizes of blocks, a distribution or file:PATH
+    #[arg(long, value_name = "DIST", default_value = "same", value_parser = sizes)]
+    dist: Sizes,
     /// The number of ranks; 2000 by default, or the lines of the file
     #[arg(short = 'p', long = "ranks", value_name = "P", value_parser = count(1, 1 << 20))]
     ranks: Option<u32>,
@@ -69,34 +64,31 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", default_value_t = 1000,
           value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     block: u64,
-    /// The time of a message
-    #[arg(long, default_value = "100")]
-    alpha: Decimal,
+    /// The time of a message, a whole number of any unit, as the next two
+    #[arg(long, default_value_t = 100)]
+    alpha: u64,
     /// The time of a byte in a message
-    #[arg(long, default_value = "1")]
-    beta: Decimal,
-    /// The time of copying a byte; several, separated by commas, with --compare
-    #[arg(long, default_value = "1", value_delimiter = ',')]
-    gamma: Vec<Decimal>,
+    #[arg(long, default_value_t = 1)]
+    beta: u64,
+    /// The time of copying a byte
+    #[arg(long, default_value_t = 1)]
+    gamma: u64,
     /// The root, or best for one that the algorithm chooses; p/2 by default
-    #[arg(long, value_name = "RANK|best")]
+    #[arg(long, value_name = "RANK|best", value_parser = root)]
     root: Option<Root>,
     /// What random sizes follow from
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Print a table of all ordered trees: for each distribution a line with the given root, and one with the root that
-    /// each algorithm chooses, in brackets
-    #[arg(long, conflicts_with_all = ["algorithm", "dot", "svg"])]
-    compare: bool,
-    /// Print one JSON object; with --compare an array of them
-    #[arg(long, group = "form")]
+    /// Print one JSON object
+    #[arg(long)]
     json: bool,
-    /// Print the tree for Graphviz
-    #[arg(long, group = "form")]
-    dot: bool,
-    /// Draw the tree into a file
-    #[arg(long, group = "form", value_name = "FILE")]
-    svg: Option<PathBuf>,
+}
+
+/// Where the sizes of blocks come from.
+#[derive(Clone)]
+enum Sizes {
+    Named(Distribution),
+    File(PathBuf),
 }
 
 fn algorithm() -> impl TypedValueParser<Value = Algorithm> {
@@ -105,11 +97,28 @@ fn algorithm() -> impl TypedValueParser<Value = Algorithm> {
     names.map(move |name| named(&name).expect("one of the names"))
 }
 
-/// The dynamic programs have a table of 8 p^2 bytes, and half as much for windows at worst: 1.1 GiB for these.
-const PROGRAM_RANKS_MAX: usize = 10_000;
+fn sizes(text: &str) -> Result<Sizes, String> {
+    if let Some(path) = text.strip_prefix("file:") {
+        return Ok(Sizes::File(path.into()));
+    }
+    let found = Distribution::ALL.into_iter().find(|d| d.name() == text);
+    let names = || Distribution::ALL.map(Distribution::name).join(", ");
+    found
+        .map(Sizes::Named)
+        .ok_or_else(|| format!("take one of {}, or file:PATH", names()))
+}
 
-/// More than anybody recognizes in a picture.
-const PICTURE_RANKS_MAX: usize = 1000;
+fn root(text: &str) -> Result<Root, String> {
+    if text == "best" {
+        return Ok(Root::Best);
+    }
+    let rank = text.parse().map(Root::Given);
+    rank.map_err(|_| "take a rank, or best".to_owned())
+}
+
+/// Binary and optimal trees are found by dynamic programs, which have a table of 8 p^2 bytes, and half as much for
+/// windows at worst: 1.1 GiB for this many ranks.
+const PROGRAM_RANKS_MAX: usize = 10_000;
 
 /// More than anybody reads as an outline.
 const OUTLINE_RANKS_MAX: usize = 64;
@@ -118,156 +127,137 @@ const OUTLINE_RANKS_MAX: usize = 64;
 #[derive(Serialize)]
 struct Json {
     algorithm: &'static str,
-    completion: Number,
+    completion: u64,
     root: usize,
     depth: usize,
     messages: usize,
-}
-
-impl Json {
-    fn new(algorithm: Algorithm, tree: &Tree, model: &Model) -> Json {
-        Json {
-            algorithm: algorithm.name(),
-            completion: model.number(tree.completion(&model.cost)),
-            root: tree.root(),
-            depth: tree.depth(),
-            messages: tree.messages(),
-        }
-    }
+    /// The rank that each rank sends to; null for the root.
+    parents: Vec<Option<usize>>,
 }
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    if args.compare {
-        return compare::run(args);
-    }
-    let [gamma] = &args.gamma[..] else {
-        return Err(Failure::Usage("several gammas are for --compare".into()));
+    let cost = Cost {
+        alpha: args.alpha,
+        beta: args.beta,
+        gamma: args.gamma,
     };
-    let model = Model::new(&args.alpha, &args.beta, gamma)?;
-    let sizes = args.dist.clone().unwrap_or_default();
-    let blocks = blocks(args, &sizes, &model)?;
+    let (blocks, name) = blocks(args)?;
+    if !cost.fits(&blocks) {
+        return Err(Failure::Usage(
+            "times do not fit 64 bits: take smaller parameters or blocks".into(),
+        ));
+    }
     let p = blocks.len();
-    let root = root(args, p)?;
-    if args.algorithm.is_program() {
-        check_program(p)?;
-    }
-    if (args.dot || args.svg.is_some()) && p > PICTURE_RANKS_MAX {
-        return Err(Failure::Usage(format!(
-            "a picture of {p} ranks is too large, {PICTURE_RANKS_MAX} is the limit; see -p"
-        )));
-    }
-    if let Some(path) = args.svg.as_ref()
-        && path.extension().is_none_or(|ending| ending != "svg")
+    let root = args.root.unwrap_or(Root::Given(p / 2));
+    if let Root::Given(rank) = root
+        && rank >= p
     {
-        let path = path.display();
+        let range = format!("the ranks of {p} are 0 to {}", p - 1);
+        return Err(Failure::Usage(format!("there is no rank {rank}: {range}")));
+    }
+    if args.algorithm.is_program() && p > PROGRAM_RANKS_MAX {
+        let gibibytes = (8 * p as u64 * p as u64).div_ceil(1 << 30);
         return Err(Failure::Usage(format!(
-            "{path}: take a name that ends with .svg"
+            "binary and optimal trees of {p} ranks need a table of {gibibytes} GiB; \
+             {PROGRAM_RANKS_MAX} ranks are the limit"
         )));
     }
-    let tree = args.algorithm.tree(&blocks, root, &model.cost);
-    if let Some(file) = &args.svg {
-        let title = format!(
-            "{}, {}, {}",
-            args.algorithm.name(),
-            sizes.name(),
-            model.text
-        );
-        fs::write(file, picture::svg(&tree, &title, &model)).map_err(|error| {
-            Failure::Failed(format!("cannot write {}: {error}", file.display()))
-        })?;
-    }
+    let tree = args.algorithm.tree(&blocks, root, &cost);
     output(|out| {
         if args.json {
-            serde_json::to_writer(&mut *out, &Json::new(args.algorithm, &tree, &model))?;
+            let json = Json {
+                algorithm: args.algorithm.name(),
+                completion: tree.completion(&cost),
+                root: tree.root(),
+                depth: tree.depth(),
+                messages: tree.messages(),
+                parents: (0..p).map(|rank| tree.parent(rank)).collect(),
+            };
+            serde_json::to_writer(&mut *out, &json)?;
             return writeln!(out);
         }
-        if args.dot {
-            return write!(out, "{}", picture::dot(&tree));
-        }
         let ranks = if p == 1 { "rank" } else { "ranks" };
-        let (name, all) = (args.algorithm.name(), tree.size(tree.root()));
         writeln!(
             out,
-            "{name} tree of {p} {ranks}, {}, {all} bytes; {}",
-            sizes.name(),
-            model.text
+            "{} tree of {p} {ranks}, {name}, {} bytes; alpha {}, beta {}, gamma {}",
+            args.algorithm.name(),
+            tree.size(tree.root()),
+            args.alpha,
+            args.beta,
+            args.gamma,
         )?;
-        summary(out, &tree, &model)?;
-        if args.svg.is_none() && p <= OUTLINE_RANKS_MAX {
+        writeln!(
+            out,
+            "completion {}, root {}, depth {}, {} messages",
+            tree.completion(&cost),
+            tree.root(),
+            tree.depth(),
+            tree.messages(),
+        )?;
+        if p <= OUTLINE_RANKS_MAX {
             writeln!(out)?;
-            outline(out, &tree, &model)?;
+            outline(out, &tree, &cost)?;
         }
         Ok(())
     })
 }
 
-/// The sizes of blocks, whose times fit the model.
-fn blocks(args: &Args, sizes: &Sizes, model: &Model) -> Result<Vec<u64>, Failure> {
+/// The sizes of blocks, and what to call them.
+fn blocks(args: &Args) -> Result<(Vec<u64>, String), Failure> {
     let p = args.ranks.map(|p| p as usize);
-    let blocks = match sizes {
-        Sizes::Named(distribution) => distribution.blocks(p.unwrap_or(2000), args.block, args.seed),
-        Sizes::File(path) => input::read(path)?,
+    let (blocks, name) = match &args.dist {
+        Sizes::Named(distribution) => (
+            distribution.blocks(p.unwrap_or(2000), args.block, args.seed),
+            distribution.name().to_owned(),
+        ),
+        Sizes::File(path) => {
+            let wrong = |what| Failure::Failed(format!("{}: {what}", path.display()));
+            (read(path).map_err(wrong)?, path.display().to_string())
+        }
     };
     match p {
         Some(p) if p != blocks.len() => Err(Failure::Usage(format!(
-            "{} has {} blocks, not the {p} of -p",
-            sizes.name(),
+            "{name} has {} blocks, not the {p} of -p",
             blocks.len()
         ))),
-        _ if !model.cost.fits(&blocks) => Err(too_large()),
-        _ => Ok(blocks),
+        _ => Ok((blocks, name)),
     }
 }
 
-fn root(args: &Args, p: usize) -> Result<tree::Root, Failure> {
-    match args.root {
-        Some(Root(tree::Root::Given(rank))) if rank >= p => {
-            let range = format!("the ranks of {p} are 0 to {}", p - 1);
-            Err(Failure::Usage(format!("there is no rank {rank}: {range}")))
-        }
-        Some(Root(root)) => Ok(root),
-        None => Ok(tree::Root::Given(p / 2)),
+/// The sizes in a file, one on each line.
+fn read(path: &Path) -> Result<Vec<u64>, String> {
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let size = |(line, text): (usize, &str)| {
+        let size = text.trim().parse();
+        size.map_err(|error| format!("line {}: '{text}' is no number of bytes: {error}", line + 1))
+    };
+    let blocks: Vec<u64> = text
+        .lines()
+        .enumerate()
+        .map(size)
+        .collect::<Result<_, _>>()?;
+    if blocks.is_empty() {
+        return Err("no sizes in it".into());
     }
-}
-
-fn check_program(p: usize) -> Result<(), Failure> {
-    if p <= PROGRAM_RANKS_MAX {
-        return Ok(());
-    }
-    let gibibytes = (8 * p as u64 * p as u64).div_ceil(1 << 30);
-    Err(Failure::Usage(format!(
-        "binary and optimal trees of {p} ranks need a table of {gibibytes} GiB; {PROGRAM_RANKS_MAX} ranks are the limit"
-    )))
-}
-
-fn summary(out: &mut impl Write, tree: &Tree, model: &Model) -> io::Result<()> {
-    let (root, depth, messages) = (tree.root(), tree.depth(), tree.messages());
-    let time = model.show(tree.completion(&model.cost));
-    writeln!(
-        out,
-        "completion {time}, root {root}, depth {depth}, {messages} messages"
-    )
+    Ok(blocks)
 }
 
 /// A line for each rank, below the rank that it sends to; children are in the order of their messages.
-fn outline(out: &mut impl Write, tree: &Tree, model: &Model) -> io::Result<()> {
-    let ready = tree.ready(&model.cost);
+fn outline(out: &mut impl Write, tree: &Tree, cost: &Cost) -> io::Result<()> {
+    let ready = tree.ready(cost);
     let mut todo = vec![(tree.root(), 0)];
     while let Some((rank, depth)) = todo.pop() {
-        let (bytes, time) = (tree.size(rank), model.show(ready[rank]));
         writeln!(
             out,
-            "{:indent$}{rank}: {bytes} bytes at {time}",
+            "{:indent$}{rank}: {} bytes at {}",
             "",
+            tree.size(rank),
+            ready[rank],
             indent = 2 * depth
         )?;
-        todo.extend(
-            tree.children(rank)
-                .iter()
-                .rev()
-                .map(|&child| (child, depth + 1)),
-        );
+        let children = tree.children(rank).iter().rev();
+        todo.extend(children.map(|&child| (child, depth + 1)));
     }
     Ok(())
 }
