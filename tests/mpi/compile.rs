@@ -116,8 +116,7 @@ pub fn source(name: &str) -> Result<(PathBuf, Language), String> {
     let found = [
         ("c", Language::C),
         ("cc", Language::Cpp),
-        ("f", Language::Fortran),
-        ("f90", Language::Fortran),
+        ("F90", Language::Fortran),
         ("py", Language::Python),
     ]
     .into_iter()
