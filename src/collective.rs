@@ -249,7 +249,7 @@ impl Family {
 }
 
 /// The fewest bytes of a message, or of all parts of an all-broadcast, between nodes that Rondo carries out at least as
-/// fast as every host (docs/results/cluster.md).
+/// fast as every host (docs/results/long-messages.md).
 pub const LEAST_BYTES: u64 = 32 << 10;
 
 /// The same of broadcasts where one rank of a node sends to other nodes, once the network is measured.

@@ -65,8 +65,8 @@ pub const ASKED_AT_A_TIME: u32 = 64;
 /// The largest radix of an all-broadcast of whole parts: the number of messages at a time.
 const RADIX_MAX: u32 = 64;
 
-/// Where several ranks send to one at the same time, they get out of step. Bytes take so much longer (measured:
-/// docs/results/latency.md).
+/// Where several ranks send to one at the same time, they get out of step. Bytes take so much longer (measured
+/// on emulated links).
 const OUT_OF_STEP: f64 = 0.1;
 
 /// How long a pipeline on the circulant graph is.

@@ -7,7 +7,7 @@ use crate::schedule::{Circulant, Hypercube, Move, Moves, Rounds, Steps, Transfer
 use std::ops::Range;
 
 /// Pieces of at least this many bytes do not share a message with others of a circulant all-broadcast,
-/// which never lie side by side: copying them costs more than another message (docs/results/pieces.md). Whole
+/// which never lie side by side: copying them costs more than another message (docs/results/long-messages.md). Whole
 /// parts of neighbours mostly do lie side by side.
 const ALONE_BYTES: u64 = 8 << 10;
 

@@ -9,7 +9,7 @@ use crate::schedule::Pace;
 const RENDEZVOUS: f64 = 3.0;
 
 /// How many times as long the bytes of such a message take on a slow link, as those of TCP are: processes have to wake
-/// up in between, with nothing on the link meanwhile (measured: docs/results/cluster.md).
+/// up in between, with nothing on the link meanwhile (measured: docs/results/long-messages.md).
 const SLOW_RENDEZVOUS: f64 = 1.25;
 
 /// Longer blocks than eager ones are at least so many. Inside a node a block goes through memory when it is there as a

@@ -44,7 +44,7 @@ const ALLREDUCE: &[Exception] = &[
     Exception("gather", "", "census dissemination doubling ordered", 1.35),
     Exception("census", "", "gather kary knomial linear", 2.25),
     Exception("halving", "", "gather census dissemination doubling", 1.35),
-    // All ranks send to all others at once, which takes longer than predicted (docs/results/model.md, e).
+    // All ranks send to all others at once, which takes longer than predicted (tests/predictions, e).
     Exception("halving", "", "ordered", 2.05),
     Exception("census", "", "ordered", 2.55),
 ];

@@ -10,8 +10,22 @@ use std::{fs, path::Path, process::Command};
 /// By how much a prediction may be off where the model applies, in percent.
 const NEAR: f64 = 10.0;
 
-/// The rows to which the model does not apply: the letter by which docs/results/model.md says why, cases, algorithm,
-/// and bytes.
+/// The rows to which the model does not apply: a letter that says why, cases, algorithm, and bytes.
+///
+/// * a: A root and its relays send at the same time; the model does not see that their blocks wait for each other.
+/// * b: In a pair of trees a rank has to do with both in turn; the model has the longest way, not these delays.
+/// * c: Scattered parts come to each rank at another moment, and then go around in step with the latest.
+/// * d: Long messages of different rounds meet on links, as a rank does not wait for others to begin a round.
+/// * e: A rank has two long messages under way in the simulation, and so many more elsewhere.
+/// * f: A rank that reduces blocks sends some while others come; what waits for what depends on more than the model has.
+/// * g: In a scan on a mesh a rank sends to all higher ranks of its line at once; the model counts them one by one.
+/// * h: In a reduce-scatter by circulant every rank works in every round; the model has a reduction to one rank.
+/// * i: A postal reduction of 4 000 bytes is faster than predicted; why is not understood.
+/// * k: The ranks agree on room by an allreduce of the simulator's, which takes 32 us by default.
+/// * l: Who sends split sums in a round differs from rank to rank; the prediction is that of rank 0, which sends most.
+/// * m: In a round of halving a rank sends first what the next round needs, so short rounds overlap.
+/// * n: A rank begins the next block for one child while the last one for the other is under way.
+/// * q: A message travels in the simulator when its receiver looks for it, and in this search ranks look late.
 const EXCUSES: &[(char, &[&str], &str, &[u64])] = &[
     ('a', &["bcast"], "relay", &[4_000_000]),
     ('n', &["bcast"], "binary", &[40_000]),
@@ -176,8 +190,8 @@ fn excuse(row: &Row) -> Option<char> {
     EXCUSES.iter().find(fits).map(|(letter, ..)| *letter)
 }
 
-/// Every row is within [`NEAR`] or has an excuse, and none that has one would do without. The table in the
-/// documentation is made of the same rows.
+/// Every row is within [`NEAR`] or has an excuse, and none that has one would do without. A table of all is written for
+/// people.
 #[test]
 fn predictions_are_near_what_is_simulated() {
     let mut table = String::from(
@@ -217,14 +231,10 @@ fn predictions_are_near_what_is_simulated() {
         "{} of {total} predictions are within 10 % of the simulation",
         total - excused
     );
-    let fresh = Path::new(env!("CARGO_TARGET_TMPDIR")).join("predictions.md");
-    fs::write(&fresh, &table).expect("a file");
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/results/model.md");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("predictions.md");
+    fs::write(file, &table).expect("a file");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/results/simulated.md");
     let page = fs::read_to_string(page).expect("the page");
-    assert!(page.contains(&said), "docs/results/model.md lacks: {said}");
-    assert!(
-        page.contains(&table),
-        "the table of docs/results/model.md is another one than {}",
-        fresh.display()
-    );
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains(&said), "docs/results/simulated.md lacks: {said}");
 }

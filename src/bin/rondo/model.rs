@@ -34,7 +34,7 @@ use std::{
 /// those of --arity and --radix. What the model cannot predict is "-", with the reason.
 ///
 /// Times begin when all ranks do and end with the last one. The model knows nothing of what else a computer does;
-/// docs/results/model.md compares it with simulations.
+/// docs/results/simulated.md compares it with simulations.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,

@@ -1,7 +1,7 @@
 //! Messages whose pieces do not lie side by side go through staging memory: copied together before they
 //! are sent, and apart when they have arrived.
 //!
-//! Only short pieces share a message (docs/results/pieces.md has the measurement), so a staged message is short
+//! Only short pieces share a message (docs/results/long-messages.md has the measurement), so a staged message is short
 //! too, and few are in flight.
 
 use super::memory;

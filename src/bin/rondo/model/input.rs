@@ -55,7 +55,7 @@ pub const PRESETS: &[Preset] = &[
         placed_bytes: u64::MAX,
         copies_free: false,
         gamma_ns_per_kb: 0.0,
-        source: "the emulated links of docs/results/cluster.md: 200 Mbit/s, and latencies as of gigabit",
+        source: "the emulated links of docs/results/long-messages.md: 200 Mbit/s, and latencies as of gigabit",
     },
     Preset {
         name: "100-gbit",
