@@ -1,5 +1,5 @@
-! All blocking collectives through "use mpi_f08"; and what only this binding has: calls without the error argument and by
-! keywords, and array sections that are not contiguous.
+! All blocking collectives through "use mpi_f08"; and what only this binding has: calls without the error argument and
+! by keywords, and array sections that are not contiguous.
 #define BINDING mpi_f08
 #define HAS_TYPED_HANDLES
 #include "fortran.h"

@@ -355,8 +355,8 @@ contains
     call resized(h, 1, t)
   end subroutine
 
-  ! MPI_Allgatherv, and MPI_Allgather where blocks are equal, of integers: with a buffer of one's own, in place, and both
-  ! at MPI_BOTTOM.
+  ! MPI_Allgatherv, and MPI_Allgather where blocks are equal, of integers: with a buffer of one's own, in place, and
+  ! both at MPI_BOTTOM.
   subroutine all_blocks(comm, shape)
     COMM, intent(in) :: comm
     integer, intent(in) :: shape
@@ -843,8 +843,8 @@ contains
     call counted('alltoall', ranks, 2, n)
   end subroutine
 
-  ! Blocks of which every third is empty, with a gap behind each; every second integer by a derived type at who receives;
-  ! and by their addresses.
+  ! Blocks of which every third is empty, with a gap behind each; every second integer by a derived type at who
+  ! receives; and by their addresses.
   subroutine irregular_exchanges(comm, n)
     COMM, intent(in) :: comm
     integer, intent(in) :: n
