@@ -17,7 +17,7 @@ const NEAR: f64 = 10.0;
 /// * c: Scattered parts come to each rank at another moment, and then go around in step with the latest.
 /// * d: Long messages of different rounds meet on links, as a rank does not wait for others to begin a round.
 /// * e: A rank has two long messages under way in the simulation, and so many more elsewhere.
-/// * f: A rank that reduces blocks sends some while others come; what waits for what depends on more than the model has.
+/// * f: A rank that reduces blocks sends some while others come; what waits for what is beyond the model.
 /// * g: In a scan on a mesh a rank sends to all higher ranks of its line at once; the model counts them one by one.
 /// * h: In a reduce-scatter by circulant every rank works in every round; the model has a reduction to one rank.
 /// * i: A postal reduction of 4 000 bytes is faster than predicted; why is not understood.
