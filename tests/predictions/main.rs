@@ -236,5 +236,8 @@ fn predictions_are_near_what_is_simulated() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/results/simulated.md");
     let page = fs::read_to_string(page).expect("the page");
     let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(page.contains(&said), "docs/results/simulated.md lacks: {said}");
+    assert!(
+        page.contains(&said),
+        "docs/results/simulated.md lacks: {said}"
+    );
 }
