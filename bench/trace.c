@@ -28,8 +28,8 @@
 /* Any argument of an MPI function: an int, a handle or an address. The ABIs of 64-bit machines pass all of them alike,
  * and a function does not see those that it does not have. */
 typedef long word;
-enum { ARGUMENTS = 12, NONE = -1 };
-typedef word function(word, word, word, word, word, word, word, word, word, word, word, word);
+enum { ARGUMENTS = 13, NONE = -1 }; /* MPI_SENDRECV of Fortran has most */
+typedef word function(word, word, word, word, word, word, word, word, word, word, word, word, word);
 
 /* Where a collective has which argument. */
 struct collective {
@@ -173,7 +173,7 @@ static void write_call(const struct collective *c, int fortran, const word *argu
 /* A call of a collective or, if `c` is null, another one whose time is not the program's own. */
 static word call(const struct collective *c, function *f, int fortran, const word *argument) {
 #define CALL_IT f(argument[0], argument[1], argument[2], argument[3], argument[4], argument[5], argument[6], \
-                  argument[7], argument[8], argument[9], argument[10], argument[11])
+                  argument[7], argument[8], argument[9], argument[10], argument[11], argument[12])
     if (depth) return CALL_IT;
     depth++;
     computed += seconds(CLOCK_THREAD_CPUTIME_ID) - computing_since;
@@ -191,13 +191,14 @@ static word call(const struct collective *c, function *f, int fortran, const wor
     return result;
 }
 
-#define PARAMETERS word a, word b, word c, word d, word e, word f, word g, word h, word i, word j, word k, word l
+#define PARAMETERS \
+    word a, word b, word c, word d, word e, word f, word g, word h, word i, word j, word k, word l, word m
 #define EXPORT(FUNCTION, NAME, COLLECTIVE, FORTRAN) \
     word FUNCTION(PARAMETERS) __asm__(NAME); \
     word FUNCTION(PARAMETERS) { \
         static function *real; \
         if (!real) real = next(NAME); \
-        const word arguments[ARGUMENTS] = {a, b, c, d, e, f, g, h, i, j, k, l}; \
+        const word arguments[ARGUMENTS] = {a, b, c, d, e, f, g, h, i, j, k, l, m}; \
         return call(COLLECTIVE, real, FORTRAN, arguments); \
     }
 #define COLLECTIVE(C, FORTRAN, ...) \
@@ -238,7 +239,7 @@ OTHER(Dist_graph_create_adjacent, dist_graph_create_adjacent) OTHER(Comm_free, c
 #define INIT(FUNCTION, NAME) \
     word FUNCTION(PARAMETERS) __asm__(NAME); \
     word FUNCTION(PARAMETERS) { \
-        word result = next(NAME)(a, b, c, d, e, f, g, h, i, j, k, l); \
+        word result = next(NAME)(a, b, c, d, e, f, g, h, i, j, k, l, m); \
         computing_since = seconds(CLOCK_THREAD_CPUTIME_ID); \
         computed = 0; \
         return result; \
