@@ -1,11 +1,10 @@
 //! Rondo: round-optimal MPI collectives, dropped in.
 //!
-//! A shared library with the C ABI that takes over collectives of the host MPI library by
-//! interposition and carries them out over the host's point-to-point messages, and through shared
-//! memory inside a node. What a user may see of it are MPI's own symbols and `include/rondo.h`; the Rust
-//! modules are public for the tests and the command line tool only.
+//! A shared library with the C ABI that takes over collectives of the host MPI library by interposition and carries
+//! them out over the host's point-to-point messages, and through shared memory inside a node. What a user may see of it
+//! are MPI's own symbols and `include/rondo.h`; the Rust modules are public for the tests and the command line tool only.
 //!
-//! A call from top to bottom:
+//! A call from top to bottom (docs/design.md has a picture, and the reasons):
 //!
 //! ```text
 //! MPI_Bcast(buf, count, datatype, root, comm)      C, or any Fortran binding
@@ -36,10 +35,9 @@
 //! written whole, `hash` makes numbers of words, `remembered` is what a thread need not work out again. `src/one` is no
 //! module: it is the front of the file for every MPI, which passes each call to the build that fits.
 //!
-//! Rules on the way: a call goes to the host only before its first message, and only for a reason
-//! that every rank sees, or because an argument is invalid. Every request is complete when a function
-//! returns. After the first message an error ends the job and names rank and collective, because other
-//! ranks would wait for ever.
+//! Rules on the way: a call goes to the host only before its first message, and only for a reason that every rank sees,
+//! or because an argument is invalid. Every request is complete when a function returns. After the first message an
+//! error ends the job and names rank and collective, because other ranks would wait for ever.
 
 #![deny(
     clippy::wildcard_enum_match_arm,
