@@ -2,7 +2,8 @@
 //!
 //! A shared library with the C ABI that takes over collectives of the host MPI library by interposition and carries
 //! them out over the host's point-to-point messages, and through shared memory inside a node. What a user may see of it
-//! are MPI's own symbols and `include/rondo.h`; the Rust modules are public for the tests and the command line tool only.
+//! are MPI's own symbols and `include/rondo.h`; the Rust modules are public for the tests and the command line tool
+//! only.
 //!
 //! A call from top to bottom (docs/design.md has a picture, and the reasons):
 //!
