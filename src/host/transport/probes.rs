@@ -152,8 +152,8 @@ impl Mpi {
             message: Lent::new(vec![0; SHORT]),
             answer: Lent::new(vec![0; SHORT]),
         };
-        // The first one may meet a rank that is late, or make a connection. Then there are two at the least: a rank that
-        // was kept from running makes one look like those of a far network.
+        // The first one may meet a rank that is late, or make a connection. Then there are two at the least: a rank
+        // that was kept from running makes one look like those of a far network.
         asker.ask(SHORT as u64)?;
         let start = self.time();
         let spent = || self.time() - start;
