@@ -37,8 +37,8 @@ static struct layout vector(int kind) {
     return commit(l, t);
 }
 
-static struct layout dup(int kind) {
-    struct layout l = new_layout("dup of an f90 type", sizes[kind]);
+static struct layout doubled(int kind) {
+    struct layout l = new_layout("doubled of an f90 type", sizes[kind]);
     MPI_Datatype t;
     MPI_Type_dup(element(kind), &t);
     add(&l, 0, sizes[kind]);
@@ -95,7 +95,7 @@ static void use(const struct layout *l) {
 int main(int argc, char **argv) {
     start(&argc, &argv, "f90types");
     portable = argc > 1 && !strcmp(argv[1], "portable");
-    struct layout (*const makers[])(int) = {vector, dup, structure, structure_of_vectors};
+    struct layout (*const makers[])(int) = {vector, doubled, structure, structure_of_vectors};
     for (int round = 0; round < 3; round++)
         for (int kind = 0; kind < KINDS; kind++) {
             struct piece piece;

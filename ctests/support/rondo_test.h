@@ -112,9 +112,9 @@ static MAYBE_UNUSED int finish(void) {
  * failure: nobody was told. */
 static MAYBE_UNUSED int end_of_mismatch(int code, const char *call) {
     if (code != MPI_SUCCESS) {
-        int class;
-        MPI_Error_class(code, &class);
-        fprintf(stderr, "rank %d: %s returned error class %d\n", test.rank, call, class);
+        int kind;
+        MPI_Error_class(code, &kind);
+        fprintf(stderr, "rank %d: %s returned error class %d\n", test.rank, call, kind);
         fflush(stderr);
         usleep(100000); /* launchers drop what a rank said just before it aborted */
         MPI_Abort(MPI_COMM_WORLD, 3);
