@@ -3,9 +3,10 @@
 use crate::ctests;
 use crate::host::{Host, Language};
 use crate::list::{Build, List};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 impl Host {
@@ -88,8 +89,14 @@ impl Host {
         target: &str,
         after: &[&str],
     ) -> Result<(), String> {
-        let _alone = COMPILING.lock().expect("no job ends in a panic");
         let target = self.directory().join(target);
+        let alone = COMPILING
+            .lock()
+            .expect("no job ends in a panic")
+            .entry(target.clone())
+            .or_default()
+            .clone();
+        let _alone = alone.lock().expect("no job ends in a panic");
         if modified(&target).is_some_and(|made| made > newest_source(source)) {
             return Ok(());
         }
@@ -108,8 +115,8 @@ impl Host {
     }
 }
 
-/// Two jobs may need the same program.
-static COMPILING: Mutex<()> = Mutex::new(());
+/// Two jobs may need the same program: a lock for each.
+static COMPILING: Mutex<BTreeMap<PathBuf, Arc<Mutex<()>>>> = Mutex::new(BTreeMap::new());
 
 /// The file in `ctests` with a program's source.
 pub fn source(name: &str) -> Result<(PathBuf, Language), String> {

@@ -9,8 +9,7 @@
 //! | `RONDO_TEST_LARGE` | `1` runs the cases that need 10 GiB, `only` no others | `0` |
 //! | `RONDO_TEST_SLOW` | `1` runs the cases that take long | `0` |
 //! | `RONDO_TEST_RECORD` | a file: runs the rows of the record alone, and writes it there (`record.rs`) | |
-//! | `RONDO_TEST_THIN` | `1` leaves out cases of rows, `2` to `4` more of them (`thin.rs`) | `0` |
-//! | `RONDO_TEST_SHOWN` | with `RONDO_TEST_ONE`: what runs by ABI had, on Debian's MPIs and on others: `4 3` | |
+//! | `RONDO_TEST_THIN` | `1` leaves out cases of rows, `2` and `3` more of them (`thin.rs`) | `0` |
 //! | `RONDO_TEST_JOBS` | cases at a time | 4 |
 //! | `RONDO_TEST_ONE` | `1`: the library under test is the one for every MPI, `build/one/librondo.so` | `0` |
 //! | `RONDO_LIB_<ABI>`: `openmpi`, `mpich`, `standard` | the library under test | `build/<ABI>/librondo.so` |
@@ -35,7 +34,7 @@ mod thin;
 mod verdict;
 
 use host::{Host, Language, tests_one};
-use list::{List, Test};
+use list::{List, Row, Test};
 use record::Record;
 use run::Case;
 use std::collections::BTreeSet;
@@ -46,6 +45,9 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Instant;
 use thin::{Place, Thin};
 use verdict::{Bare, Ran};
+
+/// How many of the slowest cases are printed.
+const SLOWEST: usize = 10;
 
 /// What the user selected.
 struct Selection {
@@ -61,8 +63,6 @@ struct Selection {
     /// Rows of the record and no others; where to write it.
     record: Option<PathBuf>,
     thin: Thin,
-    /// What the runs with the libraries for one ABI left out, on Debian's MPIs and on the others.
-    shown: Option<[Thin; 2]>,
     jobs: usize,
 }
 
@@ -78,9 +78,6 @@ impl Selection {
             )
         };
         let jobs = std::env::var("RONDO_TEST_JOBS").unwrap_or_else(|_| "4".into());
-        let thin = |name: &str, value: &str| {
-            Thin::parse(value).ok_or_else(|| format!("{name}: {value:?} is not 0, 1, 2 or 3"))
-        };
         Ok(Selection {
             // The test harness's own options, which cargo passes on, mean nothing here.
             filters: std::env::args()
@@ -96,16 +93,9 @@ impl Selection {
             slow: std::env::var("RONDO_TEST_SLOW").is_ok_and(|v| v == "1"),
             record: std::env::var_os("RONDO_TEST_RECORD").map(PathBuf::from),
             thin: match std::env::var("RONDO_TEST_THIN") {
-                Ok(value) => thin("RONDO_TEST_THIN", &value)?,
+                Ok(value) => Thin::parse(&value)
+                    .ok_or(format!("RONDO_TEST_THIN: {value:?} is not 0, 1, 2 or 3"))?,
                 Err(_) => Thin::Full,
-            },
-            shown: match words("RONDO_TEST_SHOWN").as_deref() {
-                None => None,
-                Some([debian, others]) => Some([
-                    thin("RONDO_TEST_SHOWN", debian)?,
-                    thin("RONDO_TEST_SHOWN", others)?,
-                ]),
-                Some(_) => return Err("RONDO_TEST_SHOWN: not two numbers".into()),
             },
             jobs: jobs
                 .parse()
@@ -158,30 +148,6 @@ impl Selection {
         self.takes_test(test, host) && host.has(test.language())
     }
 
-    /// The cases of a row, on these MPIs, that runs with the libraries for one ABI have shown: one on Debian's, which
-    /// had no mpi4py (`make test`), one on the others (`make matrix`).
-    fn shown(&self, test: &Test, sharers: &[&Host]) -> BTreeSet<Place> {
-        let Some([debian, others]) = self.shown.filter(|_| tests_one() && test.one.is_none())
-        else {
-            return BTreeSet::new();
-        };
-        let without = test.language() == Language::Python;
-        let runs = [(true, debian), (false, others)].into_iter();
-        let runs = runs.filter(|&(on_debian, _)| !(on_debian && without));
-        let of_run = |(on_debian, thin): (bool, Thin)| {
-            let numbers = 0..sharers.len();
-            let hosts: Vec<usize> = numbers
-                .filter(|&host| sharers[host].is_debian() == on_debian)
-                .collect();
-            let cases = thin.cases(test, hosts.len(), &BTreeSet::new());
-            cases.into_iter().map(move |place| Place {
-                host: hosts[place.host],
-                ..place
-            })
-        };
-        runs.flat_map(of_run).collect()
-    }
-
     fn takes_name(&self, name: &str) -> bool {
         self.filters.is_empty() || self.filters.iter().any(|f| name.contains(f.as_str()))
     }
@@ -194,6 +160,8 @@ struct Tally {
     /// Cases that were selected, be they run or not.
     selected: usize,
     record: Record,
+    /// Seconds of each case, and its name.
+    times: Vec<(f64, String)>,
 }
 
 impl Tally {
@@ -212,6 +180,7 @@ impl Tally {
             seconds,
             result,
         } = done;
+        self.times.push((seconds, name.clone()));
         match result {
             Ok(_) => {
                 self.passed += 1;
@@ -224,6 +193,21 @@ impl Tally {
                     println!("    {line}");
                 }
             }
+        }
+    }
+}
+
+impl Tally {
+    /// Where the time went.
+    fn print_slowest(&mut self) {
+        let sum: f64 = self.times.iter().map(|(seconds, _)| seconds).sum();
+        println!(
+            "{} cases took {sum:.0} s together; the slowest:",
+            self.times.len()
+        );
+        self.times.sort_by(|a, b| b.0.total_cmp(&a.0));
+        for (seconds, name) in self.times.iter().take(SLOWEST) {
+            println!("{seconds:6.1} s {name}");
         }
     }
 }
@@ -287,6 +271,7 @@ fn main() -> ExitCode {
         let done = Done::by("record".into(), || write_record(&tally.record, file));
         tally.add(done);
     }
+    tally.print_slowest();
     let word = if tally.failed == 0 { "ok" } else { "FAILED" };
     println!(
         "test result: {word}. {} passed; {} failed; 0 ignored",
@@ -312,9 +297,8 @@ fn write_record(record: &Record, file: &Path) -> Result<Vec<Ran>, String> {
 fn run_host(list: &List, selection: &Selection, hosts: &[Host], number: usize, tally: &mut Tally) {
     let host = &hosts[number];
     if selection.lists {
-        let tests = list.tests.iter().filter(|t| selection.has_test(t, host));
-        for test in tests {
-            let of_row = cases(list, selection, hosts, number, test);
+        for row in &list.rows {
+            let of_row = cases(list, selection, hosts, number, row);
             tally.selected += of_row.selected();
             let cases = of_row.runs.iter().flatten();
             cases.for_each(|case| println!("{}", case.name()));
@@ -324,18 +308,22 @@ fn run_host(list: &List, selection: &Selection, hosts: &[Host], number: usize, t
     if let Err(why) = set_up(list, selection, host) {
         return tally.add(Done::by(format!("{} set-up", host.name()), || Err(why)));
     }
-    let tests = list.tests.iter().filter(|t| selection.takes_test(t, host));
-    let (tests, others): (Vec<_>, Vec<_>) = tests.partition(|t| host.has(t.language()));
     for language in [Language::Fortran, Language::Python] {
-        let rows = others.iter().filter(|t| t.language() == language).count();
-        if rows > 0 {
-            let name = host.name();
-            println!("{name} has no {language:?} here: {rows} rows of the list are left out");
+        let lacks = |test: &&Test| selection.takes_test(test, host) && test.language() == language;
+        let tests = list.rows.iter().flat_map(|row| &row.tests).filter(lacks);
+        let programs: BTreeSet<&str> = tests.map(|test| test.program.as_str()).collect();
+        if !programs.is_empty() && !host.has(language) {
+            let names: Vec<&str> = programs.into_iter().collect();
+            println!(
+                "{} has no {language:?} here: {} are left out",
+                host.name(),
+                names.join(", ")
+            );
         }
     }
     let (mut queue, mut left_out) = (Vec::new(), 0);
-    for test in tests {
-        let of_row = cases(list, selection, hosts, number, test);
+    for row in &list.rows {
+        let of_row = cases(list, selection, hosts, number, row);
         tally.selected += of_row.selected();
         left_out += of_row.left_out;
         queue.extend(of_row.runs);
@@ -414,46 +402,54 @@ fn cases<'a>(
     selection: &Selection,
     hosts: &'a [Host],
     number: usize,
-    test: &'a Test,
+    row: &'a Row,
 ) -> OfRow<'a> {
-    let sharers: Vec<usize> = (0..hosts.len())
-        .filter(|&other| selection.has_test(test, &hosts[other]))
-        .collect();
-    let host = sharers.iter().position(|&other| other == number);
-    let host = host.expect("the row is for this MPI");
-    let sharing: Vec<&Host> = sharers.iter().map(|&other| &hosts[other]).collect();
-    let shown = selection.shown(test, &sharing);
-    let taken = selection.thin.cases(test, sharers.len(), &shown);
+    let has = |test: &Test, host: usize| selection.has_test(test, &hosts[host]);
+    let taken = selection.thin.cases(row, has, hosts.len());
     let mut of_row = OfRow {
         runs: Vec::new(),
         left_out: 0,
     };
-    for (run, (ranks, shape)) in test.runs().enumerate() {
-        let mut cases = Vec::new();
-        for (mode, mode_name) in test.modes.iter().enumerate() {
-            let case = Case {
-                host: &hosts[number],
-                test,
-                ranks,
-                shape,
-                mode_name,
-                mode: &list.modes[mode_name],
-                scratch: Path::new(""),
-                in_company: selection.jobs > 1,
-            };
-            // Where later modes are compared with the bare run, it belongs to each of them.
-            let wanted =
-                selection.takes_mode(mode_name) || (test.same.is_some() && mode_name == "bare");
-            if !wanted || !selection.takes_name(&case.name()) {
-                continue;
-            }
-            match taken.contains(&Place { run, mode, host }) {
-                true => cases.push(case),
-                false => of_row.left_out += 1,
-            }
+    for (place, test) in row.tests.iter().enumerate() {
+        if !has(test, number) {
+            continue;
         }
-        if !cases.is_empty() {
-            of_row.runs.push(cases);
+        for (run, (ranks, shape)) in test.runs().enumerate() {
+            let (mut cases, mut is_asked) = (Vec::new(), false);
+            for (mode, mode_name) in test.modes.iter().enumerate() {
+                let case = Case {
+                    host: &hosts[number],
+                    test,
+                    ranks,
+                    shape,
+                    mode_name,
+                    mode: &list.modes[mode_name],
+                    scratch: Path::new(""),
+                    in_company: selection.jobs > 1,
+                };
+                // Where later modes are compared with the bare run, it belongs to each of them.
+                let is_model = test.same.is_some() && mode_name == "bare";
+                let is_wanted =
+                    selection.takes_mode(mode_name) && selection.takes_name(&case.name());
+                if !is_wanted && !is_model {
+                    continue;
+                }
+                let place = Place {
+                    test: place,
+                    run,
+                    mode,
+                    host: number,
+                };
+                if taken.contains(&place) {
+                    is_asked |= is_wanted;
+                    cases.push(case);
+                } else if is_wanted {
+                    of_row.left_out += 1;
+                }
+            }
+            if is_asked {
+                of_row.runs.push(cases);
+            }
         }
     }
     of_row

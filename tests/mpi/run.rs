@@ -67,8 +67,8 @@ impl Case<'_> {
         if let Some(shape) = self.shape {
             name += &format!(" on {}", shape.text());
         }
-        if !test.args.is_empty() {
-            name += &format!(" [{}]", test.args.join(" "));
+        if !test.words.is_empty() {
+            name += &format!(" [{}]", test.words.join(" "));
         }
         for (key, value) in &test.env {
             name += &format!(" {key}={value}");
@@ -117,7 +117,7 @@ impl Case<'_> {
 
     /// Seconds until it counts as hanging. Beside others it may be slow because they have the cores.
     fn limit(&self) -> u64 {
-        self.test.limit * if self.in_company { 6 } else { 1 }
+        self.test.limit() * if self.in_company { 6 } else { 1 }
     }
 
     fn judge(&self, outcome: &Outcome, bare: &mut Bare) -> Result<Vec<Ran>, String> {
@@ -218,7 +218,7 @@ impl Case<'_> {
     }
 
     fn args(&self) -> Vec<String> {
-        self.test.args.iter().map(|a| self.expand(a)).collect()
+        self.test.words.iter().map(|a| self.expand(a)).collect()
     }
 
     fn expand(&self, text: &str) -> String {

@@ -46,7 +46,7 @@ pub fn ending(test: &Test, outcome: &Outcome, ranks: u32, limit: u64) -> Result<
                 "nobody was told of the error",
             )?;
             let named = test.expect == Expect::Abort || names_collective(test, outcome);
-            ensure(named, format!("{} is not named", test.names))
+            ensure(named, format!("{} is not named", test.names()))
         }
     }
 }
@@ -111,7 +111,7 @@ pub fn is_abort(outcome: &Outcome) -> bool {
 
 /// Does the output say which collective went wrong?
 pub fn names_collective(test: &Test, outcome: &Outcome) -> bool {
-    outcome.stderr.contains(&test.names) || outcome.stdout.contains(&test.names)
+    outcome.stderr.contains(test.names()) || outcome.stdout.contains(test.names())
 }
 
 /// The status of a job of MPICH whose launcher killed a rank that was still aborting. Its bare run ends so once in

@@ -435,39 +435,6 @@ fn every_collective_is_exported_in_all_its_forms() {
     }
 }
 
-/// A row of the list of MPI programs, of those that are run each time, is in a mode that names the algorithm for the
-/// family, or for a collective of it.
-#[test]
-fn every_algorithm_carries_out_mpi_programs() {
-    let list = fs::read_to_string(root().join("ctests/list.toml")).unwrap();
-    let list: toml::Table = list.parse().unwrap();
-    let rows = list["test"].as_array().unwrap().iter();
-    let rows = rows.filter(|row| row.get("slow").is_none() && row.get("large").is_none());
-    let used: BTreeSet<&str> = rows
-        .flat_map(|row| row["modes"].as_array().unwrap())
-        .map(|mode| mode.as_str().unwrap())
-        .collect();
-    let modes = list["mode"].as_table().unwrap().iter();
-    let named: BTreeSet<(&str, &str)> = modes
-        .filter(|(mode, _)| used.contains(mode.as_str()))
-        .filter_map(|(_, mode)| mode.get("algorithms")?.as_table())
-        .flatten()
-        .map(|(whose, algorithm)| (whose.as_str(), algorithm.as_str().unwrap()))
-        .collect();
-    for collective in Collective::ALL {
-        let family = collective.family();
-        let relatives = Collective::ALL.iter().filter(|c| c.family() == family);
-        let names: Vec<&str> = relatives.map(|c| c.name()).chain([family.name()]).collect();
-        for algorithm in collective.algorithms() {
-            let (family, algorithm) = (family.name(), algorithm.name());
-            assert!(
-                names.iter().any(|name| named.contains(&(name, algorithm))),
-                "ctests/list.toml has no row in a mode for a {family} by {algorithm}"
-            );
-        }
-    }
-}
-
 #[test]
 #[ignore = "make matrix builds it"]
 fn the_build_for_the_standard_is_like_that_for_mpich() {
