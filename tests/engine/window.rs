@@ -10,28 +10,6 @@ fn end(window: &mut Window<char>, number: u32) -> String {
     left
 }
 
-fn text<'a>(what: impl Iterator<Item = &'a char>) -> String {
-    what.collect()
-}
-
-#[test]
-fn what_ends_early_waits_for_those_before() {
-    let mut window = Window::default();
-    "abcd".chars().for_each(|what| window.begin(what));
-    assert_eq!(end(&mut window, 2), "");
-    assert_eq!(end(&mut window, 1), "");
-    assert_eq!((window.gone(), window.held()), (0, 4));
-    assert_eq!(text(window.under_way()), "ad");
-    assert_eq!(text(window.up_to(2)), "abc");
-    assert_eq!(end(&mut window, 0), "abc");
-    assert_eq!((window.gone(), window.held()), (3, 1));
-    window.begin('e');
-    assert_eq!(text(window.up_to(4)), "de");
-    assert_eq!(end(&mut window, 3), "d");
-    assert_eq!(end(&mut window, 4), "e");
-    assert_eq!((window.gone(), window.held()), (5, 0));
-}
-
 #[test]
 fn it_begins_anew_with_room() {
     let mut window = Window::default();

@@ -146,7 +146,7 @@ fn scene(plan: &Arc<Plan>, case: &Case) -> Scene {
 }
 
 /// Runs `case` on all ranks to its end and checks what holds in every order of things: all ranks have
-/// everything, what has to pass between nodes does so once, and no more than that comes in.
+/// everything, and what has to come to a node from others does so once.
 pub fn run(case: &Case) -> State {
     let state = carry_out(case);
     let mut state = state.unwrap_or_else(|fault| panic!("{case:?}: {fault}"));
@@ -157,18 +157,12 @@ pub fn run(case: &Case) -> State {
                 .iter()
                 .map(|exchange| &exchange.net.ports[node as usize]);
             let node_part = plan.places().node_part(node).len;
-            let bytes: u64 = ports.clone().map(|port| port.received.2).sum();
+            let bytes: u64 = ports.map(|port| port.received.2).sum();
             assert_eq!(
                 bytes,
                 plan.call.bytes() - node_part,
                 "{case:?}: into {node}"
             );
-            let pieces = ports
-                .flat_map(|port| &port.log)
-                .flat_map(|(_, pieces)| pieces);
-            let bytes: u64 = pieces.map(|piece| piece.span.len).sum();
-            let most = plan.most_out(node);
-            assert!(bytes <= most, "{case:?}: {bytes} out of {node}, not {most}");
         }
     }
     state

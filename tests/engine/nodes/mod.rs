@@ -3,12 +3,9 @@
 //! order of things is, and nobody waits for more than he has to.
 
 mod case;
-mod mistakes;
 mod places;
 mod plan;
-mod predicted;
 mod ring;
-mod timed;
 mod world;
 
 use crate::case::rng;
@@ -143,45 +140,15 @@ fn an_allgather_of_every_distribution_in_every_placement() {
         let p = nodes.len() as u32;
         for travel in TRAVELS {
             for ring in ways(widths.len(), &mut rng) {
-                for sizes in distributions(p, 120, &mut rng) {
+                let first = rng.random_range(0..3);
+                let some = distributions(p, 120, &mut rng).into_iter().skip(first);
+                for sizes in some.step_by(3) {
                     let mut call = Call::allgather(sizes, travel, rng.random_range(1..8));
                     call.lanes = lanes(&widths, ring, &mut rng);
                     let mut case = Case::new(nodes.clone(), vec![call], ring);
                     vary(&mut case, &mut rng);
                     run(&case);
                 }
-            }
-        }
-    }
-}
-
-/// Very many nodes, or ranks on each, in any order, up to 64 ranks in all: leaders, and as many lanes as there may be,
-/// which is full-lane where nodes have equally many ranks.
-#[test]
-fn more_shapes_with_one_lane_and_with_all() {
-    let shapes: [&[u32]; 7] = [
-        &[2; 32],
-        &[4; 16],
-        &[16; 4],
-        &[32; 2],
-        &[13; 5],
-        &[17, 2, 5, 9, 3, 11],
-        &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
-    ];
-    let mut rng = rng(8);
-    for widths in shapes {
-        let all = *widths.iter().min().unwrap();
-        for nodes in orders(widths, &mut rng) {
-            let p = nodes.len() as u32;
-            for (ring, lanes) in [(Some(4096), 1), (Some(4096), all), (None, 1)] {
-                let bcast = Call::bcast(p, rng.random_range(0..p), 400, 3);
-                let sizes = (0..u64::from(p)).map(|rank| rank % 4 * 5).collect();
-                let allgather = Call::allgather(sizes, Way::Circulant, 2);
-                let mut calls = vec![bcast, allgather];
-                calls.iter_mut().for_each(|call| call.lanes = lanes);
-                let mut case = Case::new(nodes.clone(), calls, ring);
-                vary(&mut case, &mut rng);
-                run(&case);
             }
         }
     }
@@ -203,7 +170,7 @@ fn several(p: u32) -> Vec<Vec<u32>> {
 #[test]
 fn every_number_of_ranks_with_one_lane_and_with_all() {
     let mut rng = rng(9);
-    for p in (2..=64).chain([65, 67, 129, 161]) {
+    for p in (2..=33).chain([64, 65, 67]) {
         let shapes = several(p);
         let (unlike, alike) = (&shapes[0], shapes.last().unwrap());
         let all = *alike.iter().min().unwrap();
@@ -227,32 +194,6 @@ fn every_number_of_ranks_with_one_lane_and_with_all() {
     }
 }
 
-/// No rank waits for the others between two calls: what one still reads, another one must not write over.
-#[test]
-fn calls_follow_each_other_on_one_ring() {
-    let mut rng = rng(3);
-    for (widths, nodes) in placements() {
-        let p = nodes.len() as u32;
-        for ring in ways(widths.len(), &mut rng) {
-            let calls = (0..5).map(|i| {
-                let mut call = match i % 2 {
-                    0 => Call::bcast(p, rng.random_range(0..p), rng.random_range(1..300), 3),
-                    _ => {
-                        let sizes = (0..p).map(|_| rng.random_range(0..40)).collect();
-                        Call::allgather(sizes, TRAVELS[rng.random_range(0..TRAVELS.len())], 2)
-                    }
-                };
-                call.sizes[0] = call.sizes[0].max(u64::from(call.root.is_none()));
-                call.lanes = lanes(&widths, ring, &mut rng);
-                call
-            });
-            let mut case = Case::new(nodes.clone(), calls.collect(), ring);
-            vary(&mut case, &mut rng);
-            run(&case);
-        }
-    }
-}
-
 /// A message that is many times as long as the ring goes through it, and the ring is used to its end.
 #[test]
 fn a_ring_is_as_small_as_it_may_be_and_full() {
@@ -264,21 +205,6 @@ fn a_ring_is_as_small_as_it_may_be_and_full() {
             let state = run(&Case::new(nodes, vec![call], Some(256)));
             let most = state.rings.iter().map(|ring| ring.most).max().unwrap();
             assert!((193..=256).contains(&most), "{most} bytes in the ring");
-        }
-    }
-}
-
-/// The ranks of a node do not wait for each other to go through the ring one by one: with parts that exceed it,
-/// all write at a time.
-#[test]
-fn long_parts_on_one_node_share_the_ring() {
-    let mut rng = rng(4);
-    for p in [2, 3, 5, 8] {
-        for sizes in distributions(p, 3000, &mut rng) {
-            let call = Call::allgather(sizes, Way::Bruck, 1);
-            let mut case = Case::new(vec![1; p as usize], vec![call], Some(1024));
-            case.seed = rng.random();
-            run(&case);
         }
     }
 }
@@ -331,16 +257,6 @@ fn a_leader_serves_other_nodes_while_a_rank_of_its_own_does_nothing() {
             }
         }
     }
-}
-
-/// The control: with a part that others need, everybody waits for the slow rank.
-#[test]
-fn all_nodes_wait_for_the_part_of_a_slow_rank() {
-    let call = Call::allgather(vec![10; 6], Way::Bruck, 1);
-    let mut case = Case::new(vec![1, 1, 1, 2, 2, 2], vec![call], Some(1024));
-    case.slow = Some(5);
-    let state = run(&case);
-    assert_eq!(state.waited_for, Some((0..6).collect()));
 }
 
 /// A call and its lanes, for nodes of some widths.

@@ -74,33 +74,6 @@ fn check(topology: &Topology, plan: &Plan, sizes: &[u64], lanes: u32) {
 }
 
 #[test]
-fn the_message_of_a_broadcast_is_the_blob_of_the_roots_node() {
-    let topology = Topology::new(&[3, 1, 3, 1, 1]);
-    let call = Call::bcast(5, 3, 10, 2);
-    let places = |rank| {
-        let plan = Plan::new(&topology, &call, 0);
-        let places = plan.places();
-        (places.part(rank), places.node_part(topology.node(rank)))
-    };
-    let span = |len| Span { offset: 0, len };
-    assert_eq!(places(3), (span(10), span(10)), "the root");
-    assert_eq!(places(1), (span(0), span(10)), "on the node of the root");
-    assert_eq!(places(0), (span(0), span(0)));
-}
-
-/// As many slices as it takes for all ranks' bytes to fit a quarter of the ring, and no more.
-#[test]
-fn slices_fit_a_quarter_of_the_ring() {
-    assert_eq!(slices(0, 4096), 1);
-    assert_eq!(slices(1024, 4096), 1);
-    assert_eq!(slices(1025, 4096), 2);
-    assert_eq!(slices(1 << 20, 4096), 1024);
-    // Whatever it is: a number.
-    assert_eq!(slices(10, 1), 10);
-    assert_eq!(slices(u64::MAX, 64), u32::MAX);
-}
-
-#[test]
 fn what_a_leader_has_is_listed_block_by_block() {
     let mut messages = Messages::default();
     messages.list_own(Blocks::new(10, 4));

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
+use rondo::engine::Way;
 use rondo::engine::node::{Assembly, Places};
-use rondo::engine::{Part, Way};
-use rondo::schedule::{Moves, Parts, Span, TreeNeighbors};
+use rondo::schedule::{Parts, Span};
 use rondo::topology::Topology;
 use std::ops::Range;
 
@@ -148,89 +148,6 @@ impl Plan {
         nodes
             .map(|node| self.assembly().leader(node, lane))
             .collect()
-    }
-
-    /// How the shares of `lane` are cut.
-    pub fn cut(&self, lane: u32) -> Vec<Part> {
-        let mut cut = vec![];
-        self.assembly().cut(lane, &mut cut);
-        cut
-    }
-
-    /// The most bytes that may leave `node`, by the rounds of the papers.
-    pub fn most_out(&self, node: u32) -> u64 {
-        (0..self.call.lanes)
-            .map(|lane| self.most_out_by(lane, node))
-            .sum()
-    }
-
-    fn most_out_by(&self, lane: u32, node: u32) -> u64 {
-        let n = self.topology.nodes();
-        let share = |node: u32| self.share(node % n, lane).len;
-        match self.call.travel {
-            // A block of every part in each round.
-            Way::Circulant | Way::Hypercube => {
-                let longest = self.cut(lane).into_iter();
-                let round: u64 = longest.map(|part| part.blocks.span(0).len).sum();
-                let rounds = self.call.blocks - 1 + n.next_power_of_two().trailing_zeros();
-                round * u64::from(rounds)
-            }
-            // All of it to every child, or half of it where there are two trees.
-            Way::Tree(shape) => {
-                let (mut family, root) = (TreeNeighbors::default(), self.contributors[0]);
-                family.set(shape, n, node, root);
-                let part = self.cut(lane)[0];
-                let n = part.blocks.count();
-                let phases = 0..family.phases(family.children(), n);
-                let mut bytes = 0;
-                for phase in phases {
-                    let edges = family.children().iter();
-                    let sent = edges.map(|edge| family.block(edge, phase));
-                    let sent = sent.filter(|&block| block < n);
-                    bytes += sent.map(|block| part.blocks.span(block).len).sum::<u64>();
-                }
-                bytes
-            }
-            // The root sends all of it once. Relays share in what all others need, in whole blocks.
-            Way::Relay => {
-                let (part, relays) = (self.cut(lane)[0], n - 1);
-                let v = (node + n - self.contributors[0]) % n;
-                let own = (0..part.blocks.count()).filter(|i| v == 0 || i % relays == v - 1);
-                let bytes: u64 = own.map(|i| part.blocks.span(i).len).sum();
-                bytes * u64::from(if v == 0 { 1 } else { relays - 1 })
-            }
-            // What it has so far, doubled from round to round, down to what is missing.
-            Way::Bruck => {
-                let (mut bytes, mut have) = (0, n);
-                while have > 1 {
-                    let half = have.div_ceil(2);
-                    bytes += (0..have - half).map(|i| share(node + n - i)).sum::<u64>();
-                    have = half;
-                }
-                bytes
-            }
-            // What the steps say: of a part, or of a share of the only one.
-            Way::Moves(moves) => {
-                let root = self.call.root.map_or(0, |_| self.contributors[0]);
-                let bytes = |part: u32| match moves {
-                    Moves::Scatter => {
-                        let whole = self.cut(lane)[0];
-                        let first = |part: u32| part * whole.blocks.count() / n;
-                        let blocks = first(part)..first(part + 1);
-                        blocks.map(|i| whole.blocks.span(i).len).sum()
-                    }
-                    _ => share(part),
-                };
-                let steps = (0..moves.count(n))
-                    .filter_map(|k| moves.step(n, (node + n - root) % n, k, true));
-                let sent = |step: rondo::schedule::Move| {
-                    (0..step.count()).map(|i| bytes(step.part(i))).sum::<u64>()
-                };
-                steps.map(sent).sum()
-            }
-            // All but what the next node has.
-            Way::Ring => (2..=n).map(|i| share(node + i)).sum(),
-        }
     }
 }
 

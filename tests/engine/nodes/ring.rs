@@ -1,52 +1,12 @@
 //! The memory of a node as strict as memory may be: what a rank says is seen by each of the others at another
 //! time, and nothing may depend on that.
 
+use crate::word::{Verdict, Word, expect};
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 
 /// Bytes of a cache line, which has one writer.
 const LINE: u64 = 64;
-
-/// A number that one rank raises and the others see some time later.
-#[derive(Clone, Debug)]
-struct Word {
-    history: Vec<u64>,
-    /// For each rank, the place in the history of what it sees.
-    seen: Vec<usize>,
-}
-
-impl Word {
-    fn new(ranks: usize) -> Word {
-        Word {
-            history: vec![0],
-            seen: vec![0; ranks],
-        }
-    }
-
-    fn value(&self) -> u64 {
-        self.history[self.history.len() - 1]
-    }
-
-    /// Its owner sees it at once. False if it would fall.
-    fn raise(&mut self, owner: usize, value: u64) -> bool {
-        let rises = value >= self.value();
-        if value > self.value() {
-            self.history.push(value);
-        }
-        self.seen[owner] = self.history.len() - 1;
-        rises
-    }
-
-    fn seen_by(&self, rank: usize) -> u64 {
-        self.history[self.seen[rank]]
-    }
-
-    /// The ranks that do not see the last value yet.
-    fn late(&self) -> impl Iterator<Item = usize> + '_ {
-        let last = self.history.len() - 1;
-        (0..self.seen.len()).filter(move |&rank| self.seen[rank] < last)
-    }
-}
 
 /// What was written to a place last.
 #[derive(Clone, Copy, Debug)]
@@ -71,13 +31,6 @@ pub struct Ring {
     pub most: u64,
 }
 
-/// What a rank does wrong, if anything.
-pub type Verdict<T = ()> = Result<T, String>;
-
-fn expect(right: bool, fault: impl FnOnce() -> String) -> Verdict {
-    if right { Ok(()) } else { Err(fault()) }
-}
-
 impl Ring {
     pub fn new(capacity: u64, ranks: usize) -> Ring {
         Ring {
@@ -97,7 +50,11 @@ impl Ring {
 
     /// As far as `me` can see, is there room?
     pub fn has_room(&mut self, me: usize, end: u64) -> bool {
-        let released = self.released.iter().map(|word| word.seen_by(me)).min();
+        let released = self
+            .released
+            .iter()
+            .map(|word| word.seen_by(me as u32))
+            .min();
         let has = released.unwrap() + self.capacity >= end;
         if has {
             self.granted[me] = self.granted[me].max(end);
@@ -156,13 +113,13 @@ impl Ring {
     }
 
     pub fn publish(&mut self, me: usize, until: u64) -> Verdict {
-        let rises = self.published[me].raise(me, until);
-        expect(rises, || format!("rank {me} publishes less: {until}"))
+        let raised = self.published[me].raise(me as u32, until);
+        raised.map_err(|fault| format!("rank {me} publishes {fault}"))
     }
 
     /// As far as `me` can see.
     pub fn written(&self, me: usize, writer: usize) -> u64 {
-        self.published[writer].seen_by(me)
+        self.published[writer].seen_by(me as u32)
     }
 
     /// Reads `len` bytes, and says who has written them.
@@ -207,16 +164,17 @@ impl Ring {
     }
 
     pub fn release(&mut self, me: usize, until: u64) -> Verdict {
-        let rises = self.released[me].raise(me, until);
-        expect(rises, || format!("rank {me} releases less: {until}"))
+        let raised = self.released[me].raise(me as u32, until);
+        raised.map_err(|fault| format!("rank {me} releases {fault}"))
     }
 
     /// Shows one rank something that another one has said. False if there is nothing left to show.
     pub fn reveal(&mut self, rng: &mut TestRng) -> bool {
+        let ranks = 0..self.published.len() as u32;
         let words = self.published.iter_mut().chain(&mut self.released);
         let mut late = vec![];
         for word in words {
-            let ranks: Vec<usize> = word.late().collect();
+            let ranks: Vec<u32> = ranks.clone().filter(|&rank| word.is_news(rank)).collect();
             if !ranks.is_empty() {
                 late.push((word, ranks));
             }
@@ -227,7 +185,7 @@ impl Ring {
         let i = rng.random_range(0..late.len());
         let (word, ranks) = &mut late[i];
         let rank = ranks[rng.random_range(0..ranks.len())];
-        word.seen[rank] = rng.random_range(word.seen[rank] + 1..word.history.len());
+        word.show(rank, |new| rng.random_range(0..new));
         true
     }
 }

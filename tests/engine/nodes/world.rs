@@ -2,9 +2,10 @@
 //! arrives and who sees what is a matter of chance, and the same in every run.
 
 use super::plan::Plan;
-use super::ring::{Ring, Verdict, mark};
+use super::ring::{Ring, mark};
 use crate::case::rng;
 use crate::wire::Net;
+use crate::word::Verdict;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;

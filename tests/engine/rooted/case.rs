@@ -1,12 +1,12 @@
 //! A gather or scatter on a network in one thread, from its description to what came of it.
 
 use super::net::{Desk, Load, Net, RootedOp, Stop};
-use super::packets::{GATHER, GO, HEADING, JOIN, NUMBER, SCATTER, STATE, length};
+use super::packets::{GATHER, GO, JOIN, SCATTER, STATE, length};
 use super::trees::{Rule, Tree, rounds, tree, tree_of_nodes};
 use crate::case::rng;
 use proptest::prelude::*;
 use rondo::engine::rooted::{Gather, Misfit, RootedTree, Scatter, Scratch, Terms};
-use rondo::engine::{self, Engine, Progress};
+use rondo::engine::{Engine, Progress};
 use rondo::schedule::Parts;
 use rondo::topology::Topology;
 use std::cell::RefCell;
@@ -149,30 +149,6 @@ impl<'a> Part<'a> {
     }
 }
 
-/// What becomes of `rank` alone when it gets these packets, and nothing else ever.
-pub fn hear(case: &Case, rank: u32, packets: &[(u32, &[u8])]) -> (Result<(), Stop>, Net) {
-    hear_with(case, rank, packets, &mut Scratch::default())
-}
-
-/// The same with the scratch of an earlier collective.
-pub fn hear_with(
-    case: &Case,
-    rank: u32,
-    packets: &[(u32, &[u8])],
-    scratch: &mut Scratch,
-) -> (Result<(), Stop>, Net) {
-    let (net, parts) = (case.net(), case.parts());
-    let mut desk = Desk { net: &net, rank };
-    for (from, packet) in packets {
-        net.borrow_mut().inject(*from, rank, packet);
-    }
-    let done = match Part::new(case, rank, &parts, scratch) {
-        Part::Gather(gather) => engine::run(gather, &mut desk),
-        Part::Scatter(scatter) => engine::run(scatter, &mut desk),
-    };
-    (done, net.into_inner())
-}
-
 /// Runs `case` on all ranks to its end and checks what holds for every order of delivery.
 pub fn run(case: &Case, next: impl FnMut(&mut Net) -> Option<u32>) -> Net {
     let net = carry_out(case, &mut vec![], next);
@@ -240,10 +216,9 @@ struct Packets {
     bytes: Vec<u64>,
     /// Was the rank asked for its block?
     asked: Vec<bool>,
-    /// Packets to find the tree: of fixed roots to each other, to current roots, and with this rank.
+    /// Packets to find the tree: of fixed roots to each other, and to current roots.
     states: u64,
     joins: u64,
-    searches: Vec<u64>,
 }
 
 /// Sorts all messages; each has to go where it belongs.
@@ -255,7 +230,6 @@ fn sort(case: &Case, net: &Net) -> Packets {
         asked: vec![false; p],
         states: 0,
         joins: 0,
-        searches: vec![0; p],
     };
     for (from, to, load) in &net.log {
         let (from, to) = (*from, *to);
@@ -283,8 +257,6 @@ fn sort(case: &Case, net: &Net) -> Packets {
             (RootedOp::Gather, STATE | JOIN) => {
                 packets.states += u64::from(packet[0] == STATE);
                 packets.joins += u64::from(packet[0] == JOIN);
-                packets.searches[from as usize] += 1;
-                packets.searches[to as usize] += 1;
                 continue;
             }
             (_, kind) => panic!("{case:?}: a packet of kind {kind}"),
@@ -296,7 +268,7 @@ fn sort(case: &Case, net: &Net) -> Packets {
     packets
 }
 
-/// Checks the messages, the windows and the memory of a collective that is over.
+/// Checks the messages and the windows of a collective that is over.
 fn check(case: &Case, net: &Net) {
     let (tree, packets) = (case.tree(), sort(case, net));
     assert_eq!(packets.parents, tree.parents, "{case:?}: the tree");
@@ -323,14 +295,6 @@ fn check(case: &Case, net: &Net) {
         assert_eq!(packets.bytes[rank], bytes, "{case:?}: the packet of {rank}");
     }
     check_windows(case, net);
-    let bounds = memory(case, &tree, &below, &packets);
-    for (port, bound) in net.ports.iter().zip(bounds) {
-        let most = port.most_memory as u64;
-        assert!(
-            most <= bound,
-            "{case:?}: {most} bytes of packets, not {bound}"
-        );
-    }
 }
 
 /// Never more is in flight at the root, or sent at a time in a scatter, than the window says.
@@ -369,44 +333,6 @@ fn length_of(case: &Case, ranks: &[u32]) -> u64 {
 fn data(case: &Case, ranks: &[u32]) -> u64 {
     let short = ranks.iter().filter(|rank| case.is_short(**rank));
     short.map(|rank| case.sizes[*rank as usize]).sum()
-}
-
-/// The memory for packets that each rank needs at the most: for the packets that it has, and for those
-/// that it writes, of which it knows how many numbers they have but not how long these are.
-fn memory(case: &Case, tree: &Tree, below: &[Vec<u32>], packets: &Packets) -> Vec<u64> {
-    let searches = packets.searches.iter();
-    let mut memory: Vec<u64> = searches.map(|n| n * (HEADING + 4 * NUMBER)).collect();
-    let mut at_root = 0;
-    for (child, parent) in (0u32..).zip(&tree.parents) {
-        let &Some(parent) = parent else { continue };
-        let ranks = &below[child as usize];
-        let packet = packets.bytes[child as usize];
-        let [own, above] = [child, parent].map(|rank| rank as usize);
-        match case.op {
-            RootedOp::Scatter => {
-                let numbers = 1 + 2 * ranks.len() as u64;
-                memory[own] += packet;
-                memory[above] += HEADING + NUMBER * numbers + data(case, ranks);
-            }
-            RootedOp::Gather => {
-                memory[own] += HEADING + NUMBER + data(case, &[child]);
-                // What is read is copied, but the root is done with it at once.
-                match parent == case.root {
-                    true => at_root = packet.max(at_root),
-                    false => memory[above] += 2 * packet,
-                }
-            }
-        }
-    }
-    let asked: Vec<usize> = (0..memory.len())
-        .filter(|rank| packets.asked[*rank])
-        .collect();
-    for &rank in &asked {
-        memory[rank] += HEADING;
-    }
-    let asks = u64::from(case.window).min(asked.len() as u64);
-    memory[case.root as usize] += at_root + asks * HEADING;
-    memory
 }
 
 /// The machine of the papers: in a round every rank sends one message and receives one, the oldest that

@@ -7,128 +7,82 @@ use proptest::prelude::*;
 use rondo::engine::rooted::RootedTree;
 use rondo::tree::Distribution;
 
+pub const OPS: [RootedOp; 2] = [RootedOp::Gather, RootedOp::Scatter];
+
+pub fn case(op: RootedOp, shape: RootedTree<'static>, root: u32, sizes: Vec<u64>) -> Case {
+    Case {
+        op,
+        shape,
+        root,
+        long: if shape == RootedTree::Star {
+            1
+        } else {
+            u64::MAX
+        },
+        window: 64,
+        sizes,
+        other: None,
+        nodes: None,
+    }
+}
+
 /// Gathers and scatters of `sizes` over every tree, where no block is long, some are, most, all.
 fn cases(root: u32, sizes: &[u64], b: u64, window: u32) -> Vec<Case> {
     let mut cases = vec![];
-    for op in [RootedOp::Gather, RootedOp::Scatter] {
+    for op in OPS {
         for shape in [RootedTree::Star, RootedTree::Binomial, RootedTree::Adaptive] {
+            // Nothing is short without a tree.
             let longs = [1, b / 2 + 1, b, b + 1, u64::MAX];
-            for long in longs {
-                if shape == RootedTree::Star && long > 1 {
-                    continue; // nothing is short without a tree
-                }
-                cases.push(Case {
-                    op,
-                    shape,
-                    root,
-                    long,
-                    window,
-                    sizes: sizes.to_vec(),
-                    other: None,
-                    nodes: None,
-                });
-            }
+            let some = if shape == RootedTree::Star {
+                1
+            } else {
+                longs.len()
+            };
+            cases.extend(longs[..some].iter().map(|&long| Case {
+                long,
+                window,
+                ..case(op, shape, root, sizes.to_vec())
+            }));
         }
     }
     cases
 }
 
-#[test]
-fn every_p_to_40_every_root_every_distribution_in_shuffled_order_from_all() {
-    every_p_to_40(RootedOp::Gather, 3);
+/// Every root of few ranks; of more, those at the ends and in the middle.
+fn every_p_and_root() -> impl Iterator<Item = (u32, u32)> {
+    let roots = |p: u32| match p {
+        0..=16 => (0..p).collect(),
+        _ => vec![0, 1, p / 2, p - 1],
+    };
+    let all = (1..=64).chain([65, 67, 81, 129, 161]);
+    all.flat_map(move |p| roots(p).into_iter().map(move |root| (p, root)))
 }
 
+/// In any order, and with a rank that lags behind as far as it can; with windows just before and behind the one from
+/// which on the root need not ask.
 #[test]
-fn every_p_to_40_every_root_every_distribution_in_shuffled_order_to_all() {
-    every_p_to_40(RootedOp::Scatter, 7);
-}
-
-fn every_p_to_40(op: RootedOp, seed: u64) {
-    let mut rng = rng(seed);
-    for p in 1..=40u32 {
-        for root in 0..p {
-            for (i, distribution) in (0u32..).zip(Distribution::ALL) {
-                let b = [2, 12, 60][rng.random_range(0..3)];
-                let sizes = distribution.blocks(p as usize, b, rng.random());
-                let window = [1, 2, 64][((root + i) % 3) as usize];
-                for case in cases(root, &sizes, b, window) {
-                    if case.op == op {
-                        run(&case, shuffled(rng.random()));
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Another distribution for each root and each p.
-#[test]
-fn every_p_to_64_few_roots_in_shuffled_order() {
-    let mut rng = rng(8);
-    for p in (41..=64u32).chain([67]) {
-        for (i, root) in (p as usize..).zip([0, p / 2, p - 1]) {
-            let distribution = Distribution::ALL[i % Distribution::ALL.len()];
-            let sizes = distribution.blocks(p as usize, 12, rng.random());
-            let window = [1, 2, 64][rng.random_range(0..3)];
-            for case in cases(root, &sizes, 12, window) {
+fn every_distribution_gets_where_it_belongs_in_any_order() {
+    let mut rng = rng(3);
+    for (p, root) in every_p_and_root() {
+        // Of many ranks a few distributions for each root.
+        let few = if p > 8 { 4 } else { 1 };
+        let some = Distribution::ALL.into_iter().skip(root as usize % few);
+        for distribution in some.step_by(few) {
+            let b = [2, 12, 60][rng.random_range(0..3)];
+            let sizes = distribution.blocks(p as usize, b, rng.random());
+            let window = [1, 2, p.max(3) - 2, p.max(2) - 1, p, 64][rng.random_range(0..6)];
+            for case in cases(root, &sizes, b, window) {
                 run(&case, shuffled(rng.random()));
-            }
-        }
-    }
-}
-
-/// The windows just before and behind the one from which on the root need not ask.
-#[test]
-fn every_window_for_small_p() {
-    let mut rng = rng(4);
-    for p in 1..=9u32 {
-        for root in 0..p {
-            for window in 1..=p {
-                for distribution in Distribution::ALL {
-                    let sizes = distribution.blocks(p as usize, 12, rng.random());
-                    for case in cases(root, &sizes, 12, window) {
-                        run(&case, shuffled(rng.random()));
-                    }
+                let slow = [0, 1 % p, p / 2, p - 1][rng.random_range(0..4)];
+                if rng.random_range(0..4) == 0 {
+                    run(&case, starving(slow));
                 }
             }
         }
     }
-}
-
-#[test]
-fn a_sample_of_p_to_1000() {
-    let mut rng = rng(5);
-    for p in [41u32, 63, 64, 65, 81, 100, 127, 128, 129, 161, 1000] {
-        for root in [0, p / 2, p - 1] {
-            let few = rng.random_range(0..Distribution::ALL.len());
-            for (i, distribution) in Distribution::ALL.into_iter().enumerate() {
-                if p == 1000 && i != few {
-                    continue;
-                }
-                let sizes = distribution.blocks(p as usize, 30, rng.random());
-                let window = [1, 2, 64, p][rng.random_range(0..4)];
-                for case in cases(root, &sizes, 30, window) {
-                    run(&case, shuffled(rng.random()));
-                }
-            }
-        }
-    }
-}
-
-/// One rank lags behind as far as it can: a leaf, one in the middle, the root.
-#[test]
-fn a_slow_rank_is_waited_for() {
-    for p in [2, 5, 9, 17, 33] {
-        for slow in [0, 1, p / 2, p - 1] {
-            for root in [0, p / 2, p - 1] {
-                for distribution in Distribution::ALL {
-                    let sizes = distribution.blocks(p as usize, 12, 1);
-                    for case in cases(root, &sizes, 12, 2) {
-                        run(&case, starving(slow));
-                    }
-                }
-            }
-        }
+    let sizes = Distribution::Random.blocks(1000, 30, rng.random());
+    for case in cases(500, &sizes, 30, 64) {
+        run(&case, shuffled(rng.random()));
     }
 }
 
@@ -169,7 +123,7 @@ fn nothing_at_all() {
 prop_compose! {
     /// Blocks of all lengths that a number in a packet may have, many of them empty.
     fn any_case()(
-        op in prop_oneof![Just(RootedOp::Gather), Just(RootedOp::Scatter)],
+        op in prop::sample::select(&OPS[..]),
         shape in prop_oneof![Just(RootedTree::Star), Just(RootedTree::Binomial), Just(RootedTree::Adaptive)],
         sizes in prop::collection::vec(prop_oneof![
             3 => Just(0u64), 4 => 1u64..40, 2 => 100u64..400, 1 => 16_300u64..16_500,
@@ -180,7 +134,7 @@ prop_compose! {
     ) -> Case {
         let root = root.index(sizes.len()) as u32;
         let long = if shape == RootedTree::Star { long.min(1) } else { long };
-        Case { op, shape, root, long, window, sizes, other: None, nodes: None }
+        Case { long, window, ..case(op, shape, root, sizes) }
     }
 }
 

@@ -35,49 +35,19 @@ fn check(p: u32, root: u32) {
 }
 
 #[test]
-fn every_p_to_70_every_root() {
-    for p in 1..=70 {
+fn every_rank_says_the_same_of_its_tree() {
+    for p in 1..=64 {
         for root in 0..p {
             check(p, root);
         }
     }
-}
-
-#[test]
-fn a_sample_of_larger_p() {
-    for p in [127, 128, 129, 1000] {
+    for p in [65, 67, 129, 161, 1000] {
         for root in [0, 1, 63, 64, p / 2, p - 2, p - 1] {
             check(p, root);
         }
     }
     for root in [0, 12_345, (1 << 16) - 1] {
         check(1 << 16, root);
-    }
-}
-
-/// Where the paths of parents go in large trees, up to the largest that MPI can have.
-#[test]
-fn large_trees() {
-    for p in [1 << 20, (1 << 20) + 1, 1 << 30, (1 << 31) - 1] {
-        for root in [0, 1, p / 3, p - 1] {
-            let groups = Groups::new(p, root);
-            assert_eq!(groups.rounds(), rounds(p), "p = {p}");
-            for rank in [0, 1, p / 3 + 1, p / 2, p - 2, p - 1] {
-                let (mut at, mut depth) = (rank, 0);
-                let mut below = 0..0;
-                while let Some(parent) = groups.parent(at) {
-                    let mut children = groups.children(parent);
-                    let child = children.find(|(child, _)| *child == at);
-                    let (_, ranks) = child.expect("it is a child of its parent");
-                    // What is below a rank is below its parent too, and so is the rank.
-                    let more = ranks.contains(&at) && !ranks.contains(&parent);
-                    let all = ranks.start <= below.start && below.end <= ranks.end;
-                    assert!(more && (depth == 0 || all), "p = {p}, root {root}: {at}");
-                    (at, depth, below) = (parent, depth + 1, ranks);
-                }
-                assert!(at == root && depth <= groups.rounds(), "p = {p}, {rank}");
-            }
-        }
     }
 }
 
@@ -103,14 +73,6 @@ fn siblings_make_a_group() {
             }
         }
     }
-}
-
-#[test]
-fn the_leader_is_the_last_rank_or_the_root() {
-    let groups = Groups::new(10, 5);
-    let leader = |ranks| groups.leader(&ranks);
-    assert_eq!([leader(4..8), leader(5..6), leader(0..10)], [5; 3]);
-    assert_eq!([leader(0..4), leader(6..8), leader(8..10)], [3, 7, 9]);
 }
 
 #[test]

@@ -6,12 +6,10 @@ use super::packets::GO;
 use crate::case::rng;
 use proptest::prelude::*;
 use rondo::engine;
-use rondo::engine::rooted::{
-    Gather, Misfit, RootedEvent, RootedTree, RootedWire, Scatter, Scratch, Terms,
-};
+use rondo::engine::rooted::{Gather, RootedEvent, RootedTree, RootedWire, Scatter, Scratch, Terms};
 use rondo::host::{self, Failure, InFlight, LocalPackets, MailboxEvent, MailboxState, Route};
 use rondo::schedule::Parts;
-use rondo::shm::{Segment, Shared, Side};
+use rondo::shm::{Segment, Shared};
 use rondo::topology::Topology;
 use std::sync::Mutex;
 use std::thread;
@@ -600,70 +598,6 @@ fn two_mailboxes_hold_nothing(local: &mut LocalPackets, in_flight: &mut InFlight
     assert_eq!((poll(local, in_flight), local.look_around()), (None, None));
 }
 
-#[test]
-fn packets_that_cannot_be_right_are_noticed() {
-    // Its sender is in a later gather.
-    let mut two = Two::new();
-    assert!(two.on(1, (Up, 0, 2), put(0, &[1])).is_some());
-    two.on(0, (Up, 0, 1), |local, in_flight| {
-        local.expect(Some(1));
-        assert_eq!(poll(local, in_flight), None);
-        assert_eq!(local.look_around(), Some(Misfit::Stranger(1)));
-    });
-
-    // This rank expects none, in this call or in one before.
-    for (later, what) in [
-        ((Down, 0, 1), "now"),
-        ((Down, 0, 2), "then"),
-        ((Up, 0, 3), "then"),
-    ] {
-        let mut two = Two::new();
-        assert!(two.on(0, (Down, 0, 1), put(1, &[1])).is_some());
-        if what == "then" {
-            two.on(1, (Down, 0, 1), |_, _| {});
-        }
-        let misfit = two.on(1, later, |local, in_flight| {
-            if later.0 == Down && what == "then" {
-                local.expect(None);
-            }
-            assert_eq!(poll(local, in_flight), None);
-            local.look_around()
-        });
-        assert_eq!(misfit, Some(Misfit::Stranger(0)), "{later:?}, {what}");
-    }
-
-    // Its sender is in a later scatter, of which this rank does not know yet.
-    let mut two = Two::new();
-    assert!(two.on(0, (Down, 0, 5), put(1, &[1])).is_some());
-    let misfit = two.on(1, (Down, 0, 4), |local, in_flight| {
-        local.expect(None);
-        assert_eq!(poll(local, in_flight), None);
-        local.look_around()
-    });
-    assert_eq!(misfit, Some(Misfit::Stranger(0)));
-
-    // The other one is through with the call and did not wait for a packet.
-    let mut two = Two::new();
-    two.on(1, (Down, 0, 1), |_, _| {});
-    let misfit = two.on(0, (Down, 0, 1), |local, in_flight| {
-        local.send_packet(1, vec![1]);
-        assert_eq!(poll(local, in_flight), None);
-        local.look_around()
-    });
-    assert_eq!(misfit, Some(Misfit::Unexpected(1)));
-
-    // Each takes the other for the root.
-    let mut two = Two::new();
-    assert!(two.on(0, (Up, 1, 1), put(1, &[1])).is_some());
-    assert!(two.on(1, (Up, 0, 1), put(0, &[1])).is_some());
-    let misfit = two.on(1, (Up, 0, 2), |local, in_flight| {
-        local.send_packet(0, vec![1]);
-        assert_eq!(poll(local, in_flight), None);
-        local.look_around()
-    });
-    assert_eq!(misfit, Some(Misfit::Stranger(0)));
-}
-
 /// What a rank may find while others are early or late in calls that are right.
 #[test]
 fn packets_that_may_be_right_are_left_alone() {
@@ -716,17 +650,4 @@ fn a_packet_that_nobody_takes_is_taken_back() {
     });
     // The one that read goes on with a packet of its own.
     assert!(two.on(0, (Up, 1, 3), put(1, &[3])).is_some());
-}
-
-/// What lies in a mailbox may be anything: a packet without the name of its sender is nobody's.
-#[test]
-fn a_packet_without_a_sender_is_refused() {
-    let mut two = Two::new();
-    let mailboxes = &two.job.shared[0].mailboxes;
-    assert!(mailboxes.put(Side::Down, 1, 0, 1, Some(&[1, 2, 3])));
-    two.on(1, (Down, 0, 1), |local, in_flight| {
-        local.expect(None);
-        let failure = local.poll(in_flight).expect_err("it has no sender");
-        assert!(matches!(failure, Failure::Misfit(Misfit::Stranger(0))));
-    });
 }

@@ -8,7 +8,6 @@ mod everywhere;
 mod groups;
 mod mailboxes;
 mod misfits;
-mod mistakes;
 mod net;
 mod nodes;
 mod packets;

@@ -88,11 +88,6 @@ impl Port {
         self.posted.iter().position(|receive| receive.1 == from)
     }
 
-    /// Whose packets the rank waits for.
-    pub fn expected(&self) -> &[Option<u32>] {
-        &self.expected
-    }
-
     /// The bytes of memory that the rank has no longer, if it had it.
     fn let_go(&mut self, memory: &[u8]) -> Option<usize> {
         let mut holds = self.holds.iter();
@@ -257,12 +252,6 @@ impl Net {
     /// The same before message `i` arrives, if it is a packet.
     pub fn buffer(&mut self, i: usize) -> bool {
         matches!(self.under_way[i].load, Load::Packet(_)) && self.tell_sender(i)
-    }
-
-    /// `rank` gets a packet that no rank of this network has sent, whether it expects any or not.
-    pub fn inject(&mut self, from: u32, rank: u32, packet: &[u8]) {
-        let packet = packet.to_vec();
-        self.tell(rank, MailboxEvent::Packet { from, packet });
     }
 
     /// `rank` says that it is done: nothing of it may be open.

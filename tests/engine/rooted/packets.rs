@@ -15,19 +15,6 @@ pub fn length(number: u64) -> u64 {
     u64::from((64 - number.leading_zeros()).div_ceil(7).max(1))
 }
 
-/// A packet of type `kind` with these numbers, the root first, and `data` behind them.
-pub fn packet(kind: u8, numbers: &[u64], data: &[u8]) -> Vec<u8> {
-    let mut packet = vec![kind];
-    for &number in numbers {
-        for i in 0..length(number) {
-            let more = if i + 1 < length(number) { 128 } else { 0 };
-            packet.push((number >> (7 * i) & 127) as u8 | more);
-        }
-    }
-    packet.extend(data);
-    packet
-}
-
 /// The first `count` numbers of a packet, the root first, and the bytes behind them; `None` if it ends
 /// before.
 pub fn numbers(packet: &[u8], count: usize) -> Option<(Vec<u64>, &[u8])> {

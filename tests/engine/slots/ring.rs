@@ -3,6 +3,7 @@
 //!
 //! An element is an expression of ranks: which operands it was made of, in which order, and with which brackets.
 
+use crate::word::{Verdict, Word, expect};
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use std::collections::HashMap;
@@ -54,48 +55,6 @@ impl Terms {
             }
         }
     }
-}
-
-/// A number that one rank raises and the others see some time later.
-struct Word {
-    history: Vec<u64>,
-    /// For each rank, the place in the history of what it sees.
-    seen: Vec<usize>,
-}
-
-impl Word {
-    fn new(ranks: u32) -> Word {
-        Word {
-            history: vec![0],
-            seen: vec![0; ranks as usize],
-        }
-    }
-
-    fn value(&self) -> u64 {
-        self.history[self.history.len() - 1]
-    }
-
-    fn raise(&mut self, owner: u32, value: u64) -> Verdict {
-        expect(value >= self.value(), || {
-            format!("{value} after {}", self.value())
-        })?;
-        if value > self.value() {
-            self.history.push(value);
-        }
-        self.seen[owner as usize] = self.history.len() - 1;
-        Ok(())
-    }
-
-    fn seen_by(&self, rank: u32) -> u64 {
-        self.history[self.seen[rank as usize]]
-    }
-}
-
-/// What a rank does wrong, if anything.
-pub type Verdict<T = ()> = Result<T, String>;
-
-fn expect(right: bool, fault: impl FnOnce() -> String) -> Verdict {
-    if right { Ok(()) } else { Err(fault()) }
 }
 
 /// The words of a rank.
@@ -183,8 +142,8 @@ pub struct Ring {
 impl Ring {
     pub fn new(ranks: u32, capacity: u64, mut rng: TestRng) -> Ring {
         assert!(capacity.is_multiple_of(LINE));
-        let words = || (0..ranks).map(|_| Word::new(ranks)).collect();
         let (n, lines) = (ranks as usize, (capacity / LINE) as usize);
+        let words = || vec![Word::new(n); n];
         Ring {
             join_calls: 0,
             capacity,
@@ -207,28 +166,32 @@ impl Ring {
     }
 
     fn touch(&mut self, rank: u32, kind: Kind) -> Touch {
-        let from = self.word(kind, rank).history.len();
+        let from = self.word(kind, rank).age();
         Touch { rank, kind, from }
     }
 
     /// What `me` sees of a word now.
     fn look(&mut self, me: u32, kind: Kind, rank: u32) -> u64 {
-        let seen = self.word(kind, rank).seen[me as usize];
-        let last = self.word(kind, rank).history.len() - 1;
-        if seen < last && self.rng.random_range(0..8) >= self.lag {
-            let now = self.rng.random_range(seen + 1..=last);
-            self.word(kind, rank).seen[me as usize] = now;
+        let Ring {
+            words, rng, lag, ..
+        } = self;
+        let word = &mut words[kind as usize][rank as usize];
+        if word.is_news(me) && rng.random_range(0..8) >= *lag {
+            word.show(me, |new| rng.random_range(0..new));
         }
-        self.word(kind, rank).seen_by(me)
+        word.seen_by(me)
     }
 
     /// All see all that was said. False if they do already.
     pub fn reveal(&mut self) -> bool {
         let mut any = false;
         for word in self.words.iter_mut().flatten() {
-            let last = word.history.len() - 1;
-            any |= word.seen.iter().any(|&seen| seen < last);
-            word.seen.fill(last);
+            for rank in 0..self.ranks {
+                if word.is_news(rank) {
+                    any = true;
+                    word.show(rank, |new| new - 1);
+                }
+            }
         }
         any
     }
@@ -353,7 +316,7 @@ impl Ring {
         let there = there.filter(|cell| cell.at == at && cell.bytes == bytes);
         let cell = there.ok_or_else(|| format!("{}: it is not written", what()))?;
         let Touch { rank, kind, from } = cell.last;
-        let seen = self.words[kind as usize][rank as usize].seen[me as usize];
+        let seen = self.words[kind as usize][rank as usize].age_seen_by(me);
         expect(rank == me || seen >= from, || {
             format!("{}: of rank {rank} it does not see {kind:?}", what())
         })?;

@@ -1,7 +1,8 @@
 //! The ranks of a node in one thread, which take part in calls one after the other, each as fast as it can and may.
 
-use super::ring::{LINE, Ring, Term, Terms, Verdict};
+use super::ring::{LINE, Ring, Term, Terms};
 use crate::case::rng;
+use crate::word::Verdict;
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use rondo::engine::node::*;
