@@ -90,27 +90,6 @@ fn an_exchange_in_a_grid_brings_every_block_in_a_message_for_each_other_digit() 
     }
 }
 
-/// Along a dimension go the places with as large a digit in it, the lowest first.
-#[test]
-fn what_goes_along_a_dimension_has_that_digit() {
-    for p in 2..=200 {
-        for grid in [Grid::hypercube(p), Grid::mesh(p)] {
-            let mut script = Script::default();
-            grid_exchange(&mut script, &Group::all(p, p - 1), &grid, 1, u64::MAX);
-            let takes = script.takes().iter().map(|take| take.blocks.clone());
-            // What has come is put into its places; the others hold copies.
-            let places: Vec<u32> = takes.filter(|to| to.end <= p).flatten().collect();
-            let digits = grid
-                .dimensions()
-                .flat_map(|dimension| (1..dimension.size).map(move |digit| (dimension, digit)));
-            let expected = digits.flat_map(|(dimension, digit)| {
-                (0..p).filter(move |&place| dimension.digit(place) == digit)
-            });
-            assert_eq!(places, expected.collect::<Vec<_>>(), "p = {p}");
-        }
-    }
-}
-
 /// Elements of the block of one rank for another: any numbers, many of them 0.
 fn sizes(p: u32, seed: u64, both_ways: bool) -> Vec<Vec<u64>> {
     let mut rng = rng(u64::from(p) << 16 | seed);
@@ -202,38 +181,6 @@ fn blocks_in_place_leave_before_others_replace_them() {
         for ahead in [0, 1, 7] {
             for variant in variants_for(p, 500) {
                 exchange_pairs(p, &sizes(p, 2, true), Some(ahead), &variant);
-            }
-        }
-    }
-}
-
-/// In each round the partner of a rank has it as its own partner, so nobody waits for a rank that waits for another.
-#[test]
-fn partners_are_each_others() {
-    for p in every_p() {
-        let partners = |rank| {
-            let mut script = Script::default();
-            script.begin(1, repeat_n(1, 2 * p as usize));
-            pairs(&mut script, &Group::all(p, rank), None);
-            let sends: Vec<u32> = script.sends().iter().map(|send| send.to).collect();
-            let from = |take: &Take| match take.source {
-                Source::Rank(from) => from,
-                Source::Blocks(_) => panic!("nothing is in place"),
-            };
-            let takes: Vec<u32> = script.takes().iter().map(from).collect();
-            assert_eq!(sends, takes, "p = {p}, rank {rank}");
-            sends
-        };
-        let all: Vec<Vec<u32>> = (0..p).map(partners).collect();
-        for (rank, own) in (0..).zip(&all) {
-            let mut sorted = own.clone();
-            sorted.sort_unstable();
-            let others: Vec<u32> = (0..p).filter(|&other| other != rank).collect();
-            assert_eq!(sorted, others, "p = {p}, rank {rank}");
-            if p.is_multiple_of(2) {
-                for (round, &partner) in own.iter().enumerate() {
-                    assert_eq!(all[partner as usize][round], rank, "p = {p}, round {round}");
-                }
             }
         }
     }

@@ -231,26 +231,3 @@ fn long_messages_fill_a_wire_that_holds_many() {
     flow.expect(2.0, rate);
     assert!(flow.messages(64) <= 64, "{}", flow.messages(64));
 }
-
-/// The same for an exchange in which each rank sends every other one a block of its own.
-#[test]
-fn blocks_for_all_ranks_fill_a_wire_that_holds_many() {
-    const BYTES: u64 = 16 << 10;
-    const RANKS: u32 = 160;
-    let mut flow = Flow::default();
-    flow.reserve(64, RANKS - 1).unwrap();
-    // 1 GiB/s over 4 ms.
-    let rate = f64::from(1 << 30) / 1e6;
-    flow.expect(4000.0, rate);
-    let latency = (4000.0 * rate / BYTES as f64) as u64;
-    let scripts = scripts(RANKS, |script, rank| {
-        script.begin(1, repeat_n(1, 2 * RANKS as usize));
-        pairs(script, &Group::all(RANKS, rank), None);
-    });
-    let took = |messages| ticks_with(&scripts, (latency, true), messages);
-    // What comes last is answered.
-    let least = u64::from(RANKS - 1) + 2 * latency;
-    let (filled, few) = (took(flow.messages(BYTES) as u32), took(64));
-    assert!(10 * filled <= 11 * least, "{filled} of {least} ticks");
-    assert!(few > 2 * filled, "{few} ticks, and {filled}");
-}

@@ -6,7 +6,7 @@ use super::{
     even_cases, gather_cases, in_nodes, nodes_of_any_size, part_of, scripts, terms, uneven_cases,
     variants,
 };
-use crate::random::any_variant;
+use crate::reductions::any_variant;
 use crate::wire::{Outcome, rng};
 use proptest::prelude::*;
 use rondo::schedule::{Shape, Steps};

@@ -1,124 +1,360 @@
-//! Reductions of which every rank has the result, whole vectors at a time or around a ring; reduce-scatters of parts of
-//! any sizes; and exclusive scans in few reductions.
+//! Reductions by every algorithm, of any vector among any number of ranks over any network: every operand counts once,
+//! ranks that have the same have it in the same order, and where an order is promised, that is it.
 
 use super::*;
+use rondo::schedule::Shape;
 
-/// Vectors of so many elements, in so many blocks.
-fn vector_cases(p: u32) -> impl Iterator<Item = (u64, u32, Variant)> {
-    counts(p)
-        .into_iter()
-        .enumerate()
-        .flat_map(move |(i, count)| {
-            let all = variants_for(p, 3000 + count).into_iter();
-            all.map(move |variant| (count, [1, 2, 7][i % 3], variant))
-        })
+/// How a vector is reduced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Halving,
+    Ring,
+    ReduceBroadcast,
+    Census,
+    Dissemination,
+    Doubling,
+    DualRoot,
+    Gather(GatherTree),
+    Split,
+    Ordered,
+    /// Blocks on the circulant graph.
+    Circulant,
+    /// Parts on the circulant graph, of which those of so few elements share messages.
+    Scattered(u64),
+    /// Up a tree, whose top is the root; or rank 0, which hands the result over.
+    Tree(Shape),
+    TreeInOrder(Shape),
 }
 
-/// The blocks of an area with so many vectors.
-fn vectors(places: u32, count: u64, n: u32) -> impl Iterator<Item = u64> {
-    (0..places).flat_map(move |_| even(count, n))
+/// Who gets the result.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Destination {
+    OfAll,
+    AtRoot,
+    InParts,
 }
 
-/// Numbers in any order, and which of them a rank is.
-fn group_of(members: &[u32], rank: u32) -> Option<Group<'_>> {
-    let me = members.iter().position(|&member| member == rank)?;
-    Some(Group {
-        members: Some(members),
-        p: members.len() as u32,
-        me: me as u32,
-    })
+/// Every algorithm, and what it may leave.
+fn ways(p: u32) -> Vec<(Way, Destination)> {
+    use Destination::{AtRoot, InParts, OfAll};
+    let of_all = [
+        Way::Halving,
+        Way::Ring,
+        Way::ReduceBroadcast,
+        Way::Census,
+        Way::Dissemination,
+        Way::Doubling,
+        Way::DualRoot,
+        Way::Gather(GatherTree::Ranks),
+        Way::Gather(GatherTree::Halving),
+        Way::Split,
+        Way::Ordered,
+    ];
+    let at_root = [Way::Halving, Way::Ring, Way::Ordered, Way::Circulant];
+    let in_parts = [
+        Way::Halving,
+        Way::Ring,
+        Way::Ordered,
+        Way::Split,
+        Way::Scattered(0),
+        Way::Scattered(2),
+        Way::Scattered(u64::MAX),
+    ];
+    let mut ways = vec![];
+    ways.extend(of_all.map(|way| (way, OfAll)));
+    ways.extend(at_root.map(|way| (way, AtRoot)));
+    ways.extend(in_parts.map(|way| (way, InParts)));
+    for shape in trees::shapes(p) {
+        ways.extend([
+            (Way::Tree(shape), AtRoot),
+            (Way::TreeInOrder(shape), AtRoot),
+        ]);
+        ways.push((Way::TreeInOrder(shape), OfAll));
+    }
+    ways
 }
 
-#[test]
-fn a_census_has_every_operand_once_on_every_rank() {
-    for p in every_p() {
-        let q = Circulant::new(p).q();
-        for (count, n, variant) in vector_cases(p) {
-            let scripts = scripts(p, |script, rank| {
-                script.begin(variant.most, vectors(census_places(p), count, n));
-                census(script, &Group::all(p, rank), n);
-            });
-            let outcome = carry_out(&scripts, count, &variant);
-            for rank in 0..p {
-                check_complete(rank, &outcome.result(rank), p, &variant);
-                if n == 1 && count > 0 {
-                    assert_eq!(outcome.ports[rank as usize].sent.len(), q, "p = {p}");
+/// Writes the script of a rank for parts of these sizes; the blocks of each part, where there are parts.
+fn write(
+    script: &mut Script,
+    rank: u32,
+    (way, destination, root): (Way, Destination, u32),
+    parts: &[u64],
+    v: &Variant,
+) -> Vec<Range<u32>> {
+    let (p, segments, total) = (parts.len() as u32, v.segments, parts.iter().sum());
+    let (group, graph) = (Group::all(p, rank), Circulant::new(p));
+    let steps = Steps::new(p, v.radix);
+    let vectors = |places: u32| {
+        (0..places)
+            .flat_map(|_| even(total, segments))
+            .collect::<Vec<_>>()
+    };
+    let mut begin = |counts: Vec<u64>| script.begin(v.most, counts.into_iter());
+    let in_parts = match way {
+        Way::Halving => {
+            begin(cut(parts, segments).collect());
+            halving(script, &group, blocks_of(segments));
+            (0..p).map(part_of(segments)).collect()
+        }
+        Way::Ring => {
+            begin(cut(parts, segments).collect());
+            match destination {
+                Destination::OfAll => ring(script, &group, part_of(segments)),
+                Destination::AtRoot | Destination::InParts => {
+                    ring_scatter(script, &group, part_of(segments))
                 }
             }
+            (0..p).map(part_of(segments)).collect()
         }
-    }
-}
-
-/// The order is that up to the own rank: so it differs from rank to rank, and not from run to run.
-#[test]
-fn a_census_has_the_operands_of_the_ranks_before_the_own_one() {
-    for p in every_p() {
-        let variant = &variants(p, 1, 5)[0];
-        let scripts = scripts(p, |script, rank| {
-            script.begin(variant.most, vectors(census_places(p), 1, 1));
-            census(script, &Group::all(p, rank), 1);
-        });
-        let outcome = carry_out(&scripts, 1, variant);
-        for rank in 0..p {
-            let order: Vec<u16> = (1..=p).map(|i| ((rank + i) % p) as u16).collect();
-            check(
-                rank,
-                &outcome.result(rank),
-                &terms(0..1, |_| &order),
-                variant,
-            );
+        Way::Split => write_split(script, rank, parts, v),
+        Way::Ordered => write_ordered(script, rank, parts, v),
+        Way::Scattered(short) => {
+            let each = parts.iter().copied();
+            let scattered = Scattered::new(&group, &graph, segments, each, short);
+            script.begin(v.most, scattered.cut());
+            scattered.write(script);
+            (0..p).map(part_of(segments)).collect()
         }
-    }
-}
-
-#[test]
-fn a_dissemination_has_every_operand_once_or_twice_on_every_rank() {
-    for p in every_p() {
-        let q = Circulant::new(p).q();
-        for (count, n, variant) in vector_cases(p) {
-            let scripts = scripts(p, |script, rank| {
-                script.begin(variant.most, vectors(1, count, n));
-                disseminate(script, &Group::all(p, rank), n);
+        Way::Circulant => {
+            begin(vectors(1));
+            reduce(script, 0..segments, &group, &graph, root, |_, _| ());
+            vec![]
+        }
+        Way::ReduceBroadcast => {
+            begin(vectors(1));
+            reduce_broadcast(script, &group, &graph);
+            vec![]
+        }
+        Way::Census => {
+            begin(vectors(census_places(p)));
+            census(script, &group, segments);
+            vec![]
+        }
+        Way::Dissemination => {
+            begin(vectors(1));
+            disseminate(script, &group, segments);
+            vec![]
+        }
+        Way::Doubling => {
+            begin(vectors(1));
+            recursive_doubling(script, &group, segments);
+            vec![]
+        }
+        Way::DualRoot => {
+            begin(vectors(1));
+            dual_root(script, &group, segments);
+            vec![]
+        }
+        Way::Gather(tree) => {
+            script.begin(v.most, gather_cut(p, tree, total));
+            let n = script.cut().blocks() / p;
+            spread_vectors(script, &group, &steps, n);
+            gather(script, p, rank, tree);
+            vec![]
+        }
+        Way::Tree(shape) | Way::TreeInOrder(shape) => {
+            let mut family = TreeNeighbors::default();
+            let top = top(way, destination, p, root);
+            family.set(shape, p, rank, top);
+            begin(vectors(1));
+            reduce_tree(script, &family);
+            match destination {
+                Destination::OfAll => broadcast_tree(script, &family),
+                Destination::AtRoot | Destination::InParts => hand_over(script, rank, top, root),
+            }
+            vec![]
+        }
+    };
+    let Some(last) = in_parts.last() else {
+        return in_parts;
+    };
+    match destination {
+        Destination::OfAll if way != Way::Ring => {
+            let end = last.end;
+            let start = |rank: u32| in_parts.get(rank as usize).map_or(end, |part| part.start);
+            spread(script, &group, &steps, |ranks: Range<u32>| {
+                once(start(ranks.start)..start(ranks.end))
             });
-            let outcome = carry_out(&scripts, count, &variant);
-            for rank in 0..p {
-                let once = outcome.result(rank).into_iter().map(|term| {
+            script.result(0..end);
+        }
+        Destination::AtRoot => collect(script, p, rank, root, |rank| {
+            in_parts[rank as usize].clone()
+        }),
+        Destination::OfAll | Destination::InParts => {}
+    }
+    in_parts
+}
+
+/// The rank at the top of a tree.
+fn top(way: Way, destination: Destination, p: u32, root: u32) -> u32 {
+    match (way, destination) {
+        (Way::TreeInOrder(Shape::InOrder), Destination::OfAll) => p / 2,
+        (Way::TreeInOrder(_), _) => 0,
+        _ => root,
+    }
+}
+
+/// All ranks from one on, around to the one before it.
+fn around(p: u32, first: u32) -> Vec<u16> {
+    (0..p).map(|i| ((first + i) % p) as u16).collect()
+}
+
+/// In which order the operands of each part come at a rank, if an order is promised.
+fn orders(way: Way, p: u32, root: u32, rank: u32) -> Option<Vec<Vec<u16>>> {
+    match way {
+        Way::Halving | Way::Gather(GatherTree::Halving) => Some(orders_of_halving(p)),
+        Way::Ring => Some((0..p).map(|part| around(p, part + 1)).collect()),
+        // That up to the own rank: so it differs from rank to rank, and not from run to run.
+        Way::Census => Some(vec![around(p, rank + 1); p as usize]),
+        Way::Tree(shape) if shape != Shape::InOrder => Some(vec![around(p, root); p as usize]),
+        Way::Gather(GatherTree::Ranks)
+        | Way::Split
+        | Way::Ordered
+        | Way::Doubling
+        | Way::DualRoot => Some(vec![around(p, 0); p as usize]),
+        Way::Tree(_) | Way::TreeInOrder(_) => Some(vec![around(p, 0); p as usize]),
+        Way::ReduceBroadcast | Way::Circulant | Way::Scattered(_) | Way::Dissemination => None,
+    }
+}
+
+fn check_way((way, destination): (Way, Destination), parts: &[u64], variant: &Variant) {
+    let (p, total) = (parts.len() as u32, parts.iter().sum());
+    let root = variant.rules.seed as u32 % p;
+    let mut own = vec![];
+    let scripts = scripts(p, |script, rank| {
+        write(script, rank, (way, destination, root), parts, variant);
+    });
+    for rank in 0..p {
+        own.push(write(
+            &mut Script::default(),
+            rank,
+            (way, destination, root),
+            parts,
+            variant,
+        ));
+    }
+    let outcome = carry_out(&scripts, total, variant);
+    let first = match destination {
+        Destination::OfAll => outcome.result(0),
+        Destination::AtRoot | Destination::InParts => vec![],
+    };
+    // Gathered vectors are reduced in even parts.
+    let in_even = even(total, p);
+    let parts = if matches!(way, Way::Gather(_)) {
+        &in_even
+    } else {
+        parts
+    };
+    let halving = orders(way, p, root, 0);
+    for rank in 0..p {
+        let part = elements(parts, rank);
+        let (got, range) = match destination {
+            Destination::OfAll => (outcome.result(rank), 0..total),
+            Destination::InParts => (
+                outcome.blocks(rank, own[rank as usize][rank as usize].clone()),
+                part,
+            ),
+            Destination::AtRoot if rank == root => (outcome.result(rank), 0..total),
+            Destination::AtRoot => continue,
+        };
+        let orders = if way == Way::Census {
+            orders(way, p, root, rank)
+        } else {
+            halving.clone()
+        };
+        match orders {
+            Some(orders) => {
+                let expected = in_orders(parts, &orders);
+                check(
+                    rank,
+                    &got,
+                    &expected[range.start as usize..range.end as usize],
+                    variant,
+                );
+            }
+            // Operands count twice where there are not as many ranks as a power of two.
+            None if way == Way::Dissemination => {
+                let once = got.into_iter().map(|term| {
                     assert_eq!(term.len(), p.next_power_of_two() as usize);
                     let mut operands = term.to_vec();
                     operands.sort_unstable();
                     operands.dedup();
                     Term::from(operands)
                 });
-                check_complete(rank, &once.collect::<Vec<_>>(), p, &variant);
-                if n == 1 && count > 0 {
-                    assert_eq!(outcome.ports[rank as usize].sent.len(), q, "p = {p}");
-                }
+                check_complete(rank, &once.collect::<Vec<_>>(), p, variant);
+            }
+            None => {
+                check_part(rank, &got, range, p, variant);
+                assert!(
+                    destination != Destination::OfAll || got == first,
+                    "rank {rank}, {way:?}, {variant:?}"
+                );
             }
         }
     }
 }
 
 #[test]
-fn an_exchange_keeps_the_order_of_the_members_and_gives_all_the_same() {
-    let mut rng = rng(31);
-    for size in every_p() {
-        let p = size + size / 5;
-        for (count, n, variant) in vector_cases(size) {
-            let members = shuffled((0..p).collect(), &mut rng);
-            let members = &members[..size as usize];
-            let scripts = scripts(p, |script, rank| {
-                script.begin(variant.most, vectors(1, count, n));
-                if let Some(group) = group_of(members, rank) {
-                    recursive_doubling(script, &group, n);
-                }
-            });
-            let outcome = carry_out(&scripts, count, &variant);
-            let order: Vec<u16> = members.iter().map(|&member| member as u16).collect();
-            let expected = terms(0..count, |_| &order);
-            for &rank in members {
-                check(rank, &outcome.result(rank), &expected, &variant);
+fn every_operand_counts_once_in_the_order_that_is_promised() {
+    for p in every_p() {
+        let mut rng = rng(p.into());
+        let cases: Vec<_> = even_cases(p).chain(uneven_cases(p)).collect();
+        // Of many ranks every fourth way, other ones of the next number.
+        let (some, every) = match p {
+            0..=8 => (16, 1),
+            9..=24 => (3, 1),
+            _ => (1, 4),
+        };
+        for way in ways(p).into_iter().skip(p as usize % every).step_by(every) {
+            for _ in 0..some {
+                let (parts, mut variant) = cases[rng.random_range(0..cases.len())].clone();
+                // There are as many vectors as ranks, each in as many blocks.
+                let is_large = matches!(way.0, Way::Gather(_)) && p > 24;
+                let parts = if is_large { even(5, p) } else { parts };
+                variant.segments = [1, 2, 3, 7][rng.random_range(0..4)];
+                check_way(way, &parts, &variant);
             }
         }
+    }
+}
+
+/// Any way to carry something out.
+pub fn any_variant() -> impl Strategy<Value = Variant> {
+    let most = prop_oneof![1u64..12, Just(u64::MAX)];
+    let room = prop_oneof![1usize..4, Just(usize::MAX)];
+    let numbers = (1u32..6, most, 2u32..6, 1u32..9, room);
+    (numbers, any::<(bool, bool, u64)>()).prop_map(|(numbers, (eager, gradual, seed))| {
+        let (segments, most, radix, window, room) = numbers;
+        let rules = Rules {
+            window,
+            eager,
+            room,
+            late: None,
+            gradual,
+            seed,
+        };
+        Variant {
+            segments,
+            most,
+            radix,
+            rules,
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #[test]
+    fn every_operand_counts_once_whatever_is_reduced_how(
+        sizes in proptest::collection::vec(0u64..7, 1..40),
+        which in any::<prop::sample::Index>(),
+        mut variant in any_variant(),
+    ) {
+        let ways = ways(sizes.len() as u32);
+        let late = variant.rules.seed as u32 % sizes.len() as u32;
+        variant.rules.late = (variant.rules.seed & 64 != 0).then_some(late);
+        check_way(ways[which.index(ways.len())], &sizes, &variant);
     }
 }
 
@@ -232,87 +468,6 @@ fn what_all_ranks_have_is_put_together_in_the_same_pairs() {
     }
 }
 
-/// In which order the part of each rank is reduced: around the ring, to the rank itself.
-fn orders_of_a_ring(p: u32) -> Vec<Vec<u16>> {
-    let order = |part: u32| (1..=p).map(|i| ((part + i) % p) as u16).collect();
-    (0..p).map(order).collect()
-}
-
-#[test]
-fn a_ring_leaves_every_rank_its_part_which_comes_together_at_any_root() {
-    for p in every_p() {
-        let orders = orders_of_a_ring(p);
-        for (parts, variant) in even_cases(p).chain(uneven_cases(p)) {
-            let own = part_of(variant.segments);
-            let root = variant.rules.seed as u32 % p;
-            let begin = |script: &mut Script, rank| {
-                script.begin(variant.most, cut(&parts, variant.segments));
-                ring_scatter(script, &Group::all(p, rank), &own);
-            };
-            let expected = in_orders(&parts, &orders);
-            let scattered = scripts(p, begin);
-            let outcome = carry_out(&scattered, parts.iter().sum(), &variant);
-            for rank in 0..p {
-                let got = outcome.blocks(rank, own(rank));
-                let part = elements(&parts, rank);
-                let part = &expected[part.start as usize..part.end as usize];
-                check(rank, &got, part, &variant);
-            }
-            let collected = scripts(p, |script, rank| {
-                begin(script, rank);
-                collect(script, p, rank, root, &own);
-            });
-            let outcome = carry_out(&collected, parts.iter().sum(), &variant);
-            check(root, &outcome.result(root), &expected, &variant);
-        }
-    }
-}
-
-#[test]
-fn a_ring_reduces_every_operand_once_and_in_the_same_order_for_all() {
-    for p in every_p() {
-        for (parts, variant) in even_cases(p).chain(uneven_cases(p)) {
-            let segments = variant.segments;
-            let scripts = scripts(p, |script, rank| {
-                script.begin(variant.most, cut(&parts, segments));
-                ring(script, &Group::all(p, rank), part_of(segments));
-            });
-            let outcome = carry_out(&scripts, parts.iter().sum(), &variant);
-            let expected = in_orders(&parts, &orders_of_a_ring(p));
-            for rank in 0..p {
-                check(rank, &outcome.result(rank), &expected, &variant);
-                let next = (rank + 1) % p;
-                let sent = &outcome.ports[rank as usize].sent;
-                assert!(sent.iter().all(|&(to, _)| to == next), "p = {p}");
-            }
-        }
-    }
-}
-
-#[test]
-fn a_reduction_whose_blocks_are_broadcast_is_the_same_for_all() {
-    for p in every_p() {
-        let graph = Circulant::new(p);
-        for n in [1, 2, 5, 17] {
-            let some = if p <= 24 { 4 } else { 1 };
-            for variant in variants(p, some, 4000 + u64::from(n)) {
-                let count = [0, 1, u64::from(n), 2 * u64::from(n) + 1];
-                let count = count[variant.rules.seed as usize % count.len()];
-                let scripts = scripts(p, |script, rank| {
-                    script.begin(variant.most, even(count, n).into_iter());
-                    reduce_broadcast(script, &Group::all(p, rank), &graph);
-                });
-                let outcome = carry_out(&scripts, count, &variant);
-                let first = outcome.result(0);
-                check_complete(0, &first, p, &variant);
-                for rank in 1..p {
-                    check(rank, &outcome.result(rank), &first, &variant);
-                }
-            }
-        }
-    }
-}
-
 /// Rank 0, which sends results only, sends the last block before it has the first one. All others have reduced what
 /// they get of others before they take in a result.
 #[test]
@@ -334,8 +489,6 @@ fn blocks_are_broadcast_while_others_are_still_reduced() {
     }
 }
 
-// Parts of any sizes.
-
 /// The scripts of a circulant reduce-scatter. Whatever is in one message or is copied at a time is in one vector.
 fn write_scattered(parts: &[u64], segments: u32, most: u64, short: u64) -> Vec<Script> {
     let p = parts.len() as u32;
@@ -355,30 +508,6 @@ fn write_scattered(parts: &[u64], segments: u32, most: u64, short: u64) -> Vec<S
             assert_eq!(elements.start / total, (elements.end - 1) / total);
         }
     })
-}
-
-#[test]
-fn a_circulant_reduction_leaves_every_rank_its_part_whatever_its_size() {
-    for p in every_p() {
-        for (i, (parts, variant)) in even_cases(p).chain(uneven_cases(p)).enumerate() {
-            let short = [0, 2, u64::MAX][i % 3];
-            let segments = [variant.segments, 5][i / 3 % 2];
-            let scripts = write_scattered(&parts, segments, variant.most, short);
-            let outcome = carry_out(&scripts, parts.iter().sum(), &variant);
-            for rank in 0..p {
-                let got = outcome.blocks(rank, part_of(segments)(rank));
-                assert_eq!(got.len() as u64, parts[rank as usize]);
-                let sorted = got.iter().map(|term| {
-                    let mut sorted = term.to_vec();
-                    sorted.sort_unstable();
-                    Term::from(sorted)
-                });
-                let all: Vec<u16> = (0..p as u16).collect();
-                let expected = terms(elements(&parts, rank), |_| &all);
-                check(rank, &sorted.collect::<Vec<_>>(), &expected, &variant);
-            }
-        }
-    }
 }
 
 /// What shares a message does not change the order in which anything is reduced.
@@ -424,40 +553,6 @@ fn a_circulant_reduction_has_few_rounds_and_sends_every_block_once() {
             }
         }
     }
-}
-
-// Exclusive scans.
-
-/// No more messages one after the other than doubling has, and a reduction for each but the first.
-#[test]
-fn an_exclusive_scan_has_as_many_rounds_as_doubling() {
-    for p in every_p().filter(|&p| p > 1) {
-        let q = p.next_power_of_two().ilog2() as usize;
-        let prefix = Prefix::Exclusive;
-        let places = prefix.places(p);
-        let scripts = scripts(p, |script, rank| {
-            script.begin(1, repeat_n(1, places as usize));
-            doubling(script, p, rank, 1, prefix);
-        });
-        for (rank, script) in scripts.iter().enumerate() {
-            let from_ranks = |take: &&Take| matches!(take.source, Source::Rank(_));
-            let received = script.takes().iter().filter(from_ranks).count();
-            assert!(received <= q && script.sends().len() <= q, "p = {p}");
-            let joins = script
-                .takes()
-                .iter()
-                .filter(|take| take.join != Join::Store);
-            if places == 2 {
-                // One more where the own vector is put behind what has come.
-                assert!(joins.count() <= q, "p = {p}, rank {rank}");
-            }
-        }
-    }
-    let few: Vec<u32> = (3..=32)
-        .filter(|&p| Prefix::Exclusive.places(p) == 2)
-        .collect();
-    let expected = [3..=4, 5..=7, 9..=13, 17..=25].into_iter().flatten();
-    assert_eq!(few, expected.collect::<Vec<_>>());
 }
 
 #[test]
