@@ -698,129 +698,102 @@ fn trees_of_groups_have_the_bytes_that_are_predicted() {
 /// 36 ranks, by hand.
 #[test]
 fn times_are_those_of_the_formulas() {
-    let of = |collective, algorithm, n, radix, bytes| {
-        predicted(collective, algorithm, (36, n, radix), bytes).us
+    use Algorithm::{
+        Binomial, Bruck, Census, Circulant, Dissemination, Doubling, DualRoot, Halving, Hypercube,
+        Linear, Mesh, Pairwise, Pipelined, Relay, Ring,
+    };
+    use Collective::{
+        Allgather, Allreduce, Alltoall, Barrier, Bcast, Exscan, Gather, Reduce, ReduceScatter,
+        Scan, Scatter, Scatterv,
     };
     // g' = 3 us, beta is 1 us/KiB, gamma a half.
     let kb = 1024;
     let part = 35.0 / 36.0;
     let tests = [
-        (
-            // The longest way begins with the root's second message.
-            of(Collective::Bcast, Algorithm::Binomial, 1, 2, 2 * kb),
-            5.0 * 12.0 + 2.0,
-        ),
-        (
-            of(Collective::Bcast, Algorithm::Circulant, 5, 2, 10 * kb),
-            10.0 * 5.0 + 6.0 * 7.0,
-        ),
-        (
-            of(Collective::Bcast, Algorithm::Hypercube, 5, 2, 10 * kb),
-            10.0 * 5.0 + 7.0 * 7.0,
-        ),
+        // The longest way begins with the root's second message.
+        (Bcast, Binomial, 1, 2, 2 * kb, 5.0 * 12.0 + 2.0),
+        (Bcast, Circulant, 5, 2, 10 * kb, 10.0 * 5.0 + 6.0 * 7.0),
+        (Bcast, Hypercube, 5, 2, 10 * kb, 10.0 * 5.0 + 7.0 * 7.0),
         // Rank 31 has all bits, and so five messages.
-        (
-            of(Collective::Bcast, Algorithm::Hypercube, 1, 2, 2 * kb),
-            5.0 * 12.0,
-        ),
+        (Bcast, Hypercube, 1, 2, 2 * kb, 5.0 * 12.0),
         // Four levels up and down, the second child last, and over; then three blocks a round.
         (
-            of(Collective::Allreduce, Algorithm::DualRoot, 5, 2, 10 * kb),
+            Allreduce,
+            DualRoot,
+            5,
+            2,
+            10 * kb,
             4.0 * (18.0 + 14.0) + 13.0 + 4.0 * 16.0,
         ),
         (
-            of(Collective::Bcast, Algorithm::Relay, 70, 2, 70 * kb),
+            Bcast,
+            Relay,
+            70,
+            2,
+            70 * kb,
             104.0 * 4.0 - 34.0 * 3.0 + 2.0 * 7.0,
         ),
+        (Allgather, Ring, 1, 2, 36 * kb, 35.0 * 11.0),
         (
-            of(Collective::Allgather, Algorithm::Ring, 1, 2, 36 * kb),
-            35.0 * 11.0,
-        ),
-        (
-            of(Collective::Allgather, Algorithm::Bruck, 1, 6, 36 * kb),
+            Allgather,
+            Bruck,
+            1,
+            6,
+            36 * kb,
             (10.0 + 4.0 * 2.0 + 1.0) + (10.0 + 5.0 * 6.0),
         ),
+        (ReduceScatter, Halving, 1, 2, 36 * kb, 60.0 + 1.5 * 35.0),
+        (Allreduce, Halving, 1, 2, 36 * kb, 120.0 + 2.5 * 36.0 * part),
         (
-            of(Collective::ReduceScatter, Algorithm::Halving, 1, 2, 36 * kb),
-            60.0 + 1.5 * 35.0,
-        ),
-        (
-            of(Collective::Allreduce, Algorithm::Halving, 1, 2, 36 * kb),
-            120.0 + 2.5 * 36.0 * part,
-        ),
-        (
-            of(Collective::Allreduce, Algorithm::Doubling, 1, 2, 2 * kb),
+            Allreduce,
+            Doubling,
+            1,
+            2,
+            2 * kb,
             6.0 * 10.0 + 5.0 * 3.0 + 3.0 + 2.0,
         ),
-        (
-            of(Collective::Allreduce, Algorithm::Census, 1, 2, 2 * kb),
-            6.0 * 12.0 + 10.0,
-        ),
-        (
-            of(Collective::Allreduce, Algorithm::Ring, 1, 2, 36 * kb),
-            35.0 * (11.5 + 11.0),
-        ),
-        (
-            of(Collective::Reduce, Algorithm::Circulant, 5, 2, 10 * kb),
-            10.0 * 6.0 + 6.0 * 7.0,
-        ),
-        (
-            of(Collective::Reduce, Algorithm::Binomial, 1, 2, 2 * kb),
-            5.0 * 13.0 + 5.0,
-        ),
-        (
-            of(Collective::Scan, Algorithm::Pipelined, 4, 2, 8 * kb),
-            35.0 * 13.0 + 3.0 * 6.0,
-        ),
+        (Allreduce, Census, 1, 2, 2 * kb, 6.0 * 12.0 + 10.0),
+        (Allreduce, Ring, 1, 2, 36 * kb, 35.0 * (11.5 + 11.0)),
+        (Reduce, Circulant, 5, 2, 10 * kb, 10.0 * 6.0 + 6.0 * 7.0),
+        (Reduce, Binomial, 1, 2, 2 * kb, 5.0 * 13.0 + 5.0),
+        (Scan, Pipelined, 4, 2, 8 * kb, 35.0 * 13.0 + 3.0 * 6.0),
         // Rank 35 waits for five others one after the other, and gets six vectors.
-        (
-            of(Collective::Scan, Algorithm::Doubling, 1, 2, 2 * kb),
-            5.0 * 10.0 + 6.0 * 3.0,
-        ),
-        (
-            of(Collective::Scan, Algorithm::Hypercube, 1, 2, 2 * kb),
-            6.0 * 13.0 + 5.0,
-        ),
-        (
-            of(Collective::Exscan, Algorithm::Mesh, 1, 2, 2 * kb),
-            10.0 * 13.0 + 5.0,
-        ),
+        (Scan, Doubling, 1, 2, 2 * kb, 5.0 * 10.0 + 6.0 * 3.0),
+        (Scan, Hypercube, 1, 2, 2 * kb, 6.0 * 13.0 + 5.0),
+        (Exscan, Mesh, 1, 2, 2 * kb, 10.0 * 13.0 + 5.0),
         // All leave, and then come two at a time.
         (
-            of(Collective::Alltoall, Algorithm::Pairwise, 1, 2, 36 * kb),
+            Alltoall,
+            Pairwise,
+            1,
+            2,
+            36 * kb,
             35.0 * (1.0 + (9.0 + 1.0) / 2.0),
         ),
         // Five messages of six blocks each way, and as many pieces of 0.02 us, in both dimensions.
         (
-            of(Collective::Alltoall, Algorithm::Mesh, 1, 2, 36 * kb),
+            Alltoall,
+            Mesh,
+            1,
+            2,
+            36 * kb,
             2.0 * (10.0 + 4.0 * 2.0 + 5.0 * 6.12),
         ),
         // Four ranks that are too many, of which one part is on the way at first.
-        (
-            of(Collective::Allgather, Algorithm::Doubling, 1, 2, 36 * kb),
-            6.0 * 10.0 + 2.0 * 35.0,
-        ),
-        (
-            of(Collective::Barrier, Algorithm::Dissemination, 1, 6, 0),
-            2.0 * (10.0 + 8.0),
-        ),
+        (Allgather, Doubling, 1, 2, 36 * kb, 6.0 * 10.0 + 2.0 * 35.0),
+        (Barrier, Dissemination, 1, 6, 0, 2.0 * (10.0 + 8.0)),
         // The root spends 2 us on a message that it receives,
-        (
-            of(Collective::Gather, Algorithm::Linear, 1, 2, kb),
-            10.0 + 35.0 * 3.0,
-        ),
+        (Gather, Linear, 1, 2, kb, 10.0 + 35.0 * 3.0),
         // and 1 us on one that it sends, or what its bytes take.
-        (
-            of(Collective::Scatter, Algorithm::Linear, 1, 2, kb / 4),
-            10.0 + 34.0 + 0.25,
-        ),
-        (
-            of(Collective::Scatterv, Algorithm::Linear, 1, 2, 3 * kb),
-            10.0 + 35.0 * 3.0,
-        ),
+        (Scatter, Linear, 1, 2, kb / 4, 10.0 + 34.0 + 0.25),
+        (Scatterv, Linear, 1, 2, 3 * kb, 10.0 + 35.0 * 3.0),
     ];
-    for (i, (got, expected)) in tests.into_iter().enumerate() {
-        assert!((got - expected).abs() < 1e-9, "{i}: {got} and {expected}");
+    for (collective, algorithm, n, radix, bytes, expected) in tests {
+        let got = predicted(collective, algorithm, (36, n, radix), bytes).us;
+        assert!(
+            (got - expected).abs() < 1e-9,
+            "{collective:?}, {algorithm:?}: {got} and {expected}"
+        );
     }
 }
 

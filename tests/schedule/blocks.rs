@@ -13,37 +13,6 @@ fn longer_blocks_come_first() {
     assert_eq!(spans(&Blocks::new(10, 4)), expected);
 }
 
-#[test]
-fn one_block_is_the_message() {
-    assert_eq!(spans(&Blocks::new(7, 1)), [Span { offset: 0, len: 7 }]);
-    assert_eq!(
-        spans(&Blocks::new(u64::MAX, 1)),
-        [Span {
-            offset: 0,
-            len: u64::MAX
-        }]
-    );
-}
-
-#[test]
-fn blocks_without_bytes_come_last_and_lie_at_the_end() {
-    let expected = [(0, 1), (1, 1), (2, 0), (2, 0)].map(|(offset, len)| Span { offset, len });
-    assert_eq!(spans(&Blocks::new(2, 4)), expected);
-    assert_eq!(spans(&Blocks::new(0, 2)), [Span { offset: 0, len: 0 }; 2]);
-}
-
-#[test]
-#[should_panic(expected = "at least one block")]
-fn there_is_no_division_into_nothing() {
-    Blocks::new(1, 0);
-}
-
-#[test]
-#[should_panic(expected = "there is no block 4 of 4")]
-fn there_is_no_block_past_the_last() {
-    Blocks::new(10, 4).span(4);
-}
-
 /// Message sizes of all magnitudes, with the largest among them.
 fn any_bytes() -> impl Strategy<Value = u64> {
     (0..64_u32, any::<u64>()).prop_map(|(shift, bits)| bits >> shift)

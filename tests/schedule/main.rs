@@ -1,16 +1,13 @@
-//! The schedules against their conditions, an oracle, published tables, and a broadcast played out
-//! block by block.
+//! The schedules against their conditions, published tables, and a broadcast played out block by block.
 //!
-//! Every p counts. Several plausible mistakes give right schedules for all p up to 32 and wrong
-//! ones for one p in ten above, so the loops here go far beyond, and `mistakes` proves they must.
+//! Every p counts. Several plausible mistakes give right schedules for all p up to 32 and wrong ones for one p in ten
+//! above, or from 81 on, so the loops here go far beyond.
 
 mod blocks;
 mod conditions;
 mod grid;
 mod hypercube;
-mod mistakes;
 mod moves;
-mod oracle;
 mod parts;
 mod postal;
 mod rounds;

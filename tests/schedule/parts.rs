@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use proptest::prelude::*;
-use rondo::schedule::{Parts, Span};
+use rondo::schedule::Parts;
 
 fn parts(sizes: &[u64]) -> Parts {
     let mut parts = Parts::default();
@@ -15,25 +15,6 @@ fn parts(sizes: &[u64]) -> Parts {
 /// Whether these are the bytes of ranks.
 fn set(sizes: &[Option<u64>]) -> Option<()> {
     Parts::default().set(sizes.iter().copied())
-}
-
-#[test]
-fn parts_follow_each_other_in_the_order_of_ranks() {
-    let parts = parts(&[3, 0, 5, 0]);
-    assert_eq!((parts.p(), parts.total(), parts.largest()), (4, 8, 5));
-    assert_eq!(parts.contributors(), [0, 2]);
-    let expected = [(0, 3), (3, 0), (3, 5), (8, 0)].map(|(offset, len)| Span { offset, len });
-    assert_eq!([0, 1, 2, 3].map(|rank| parts.span(rank)), expected);
-}
-
-#[test]
-fn a_window_goes_round_the_ring() {
-    let parts = parts(&[1, 20, 300, 4000]);
-    assert_eq!(parts.window(1, 2), 320);
-    assert_eq!(parts.window(2, 2), 4300);
-    assert_eq!(parts.window(3, 2), 4001);
-    assert_eq!(parts.window(2, 4), 4321);
-    assert_eq!(parts.window(2, 0), 0);
 }
 
 #[test]

@@ -147,31 +147,6 @@ fn rounds_fill_whole_phases_from_the_first_on() {
     }
 }
 
-/// An engine may follow each edge by itself through the phases instead of all edges in round order.
-#[test]
-fn an_edge_carries_the_same_blocks_phase_by_phase_as_round_by_round() {
-    for p in 2..=70 {
-        let ring = Ring::new(p);
-        let q = ring.graph.q();
-        for n in 1..=2 * q as u32 + 1 {
-            let rounds = Rounds::new(q, n);
-            for (v, k) in (0..p as usize).flat_map(|v| (0..q).map(move |k| (v, k))) {
-                for entry in [ring.recv[v][k], ring.send[v][k]] {
-                    let by_phase = (0..rounds.phases()).filter_map(|j| rounds.block(entry, k, j));
-                    let by_round = rounds
-                        .iter()
-                        .filter(|&(_, at, _)| at == k)
-                        .filter_map(|(_, _, phase)| rounds.block(entry, k, phase));
-                    assert!(
-                        by_phase.eq(by_round),
-                        "p = {p}, n = {n}, rank {v}, edge {k}"
-                    );
-                }
-            }
-        }
-    }
-}
-
 #[test]
 fn the_largest_numbers_do_not_overflow() {
     for n in [(1 << 31) - 1, 1 << 31, u32::MAX] {
@@ -187,16 +162,4 @@ fn the_largest_numbers_do_not_overflow() {
             assert_eq!(rounds.block(-(q as i8), 0, last), Some(n - 1 - q as u32));
         }
     }
-}
-
-#[test]
-#[should_panic(expected = "at least one block")]
-fn there_is_no_broadcast_of_no_blocks() {
-    Rounds::new(3, 0);
-}
-
-#[test]
-#[should_panic(expected = "more than 2^31 ranks have")]
-fn there_is_no_phase_longer_than_the_largest_graph_has() {
-    Rounds::new(32, 1);
 }
