@@ -86,22 +86,6 @@ fn programs_for_2000_ranks_take_3_seconds_and_64_mebibytes_at_most() {
     }
 }
 
-/// With copies slower than messages every split is tried. That is out of the range of the model, but may not take
-/// for ever.
-#[test]
-fn trying_every_split_of_2000_ranks_takes_seconds() {
-    check(
-        Random,
-        Cost {
-            alpha: 100,
-            beta: 1,
-            gamma: 3,
-        },
-        Algorithm::Optimal,
-        10.0,
-    );
-}
-
 /// The library of the tests panics if a sum or product does not fit its 64 bits.
 #[test]
 fn what_fits_64_bits_is_said_before() {

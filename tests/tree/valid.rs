@@ -127,26 +127,6 @@ fn one_and_two_ranks() {
     }
 }
 
-/// Two children of rank 3, of which one gathers from the other side of the range: rank order serves the large block
-/// of rank 0 while ranks 1 and 2 come together. The optimal tree is optimal among those that serve what is nearest
-/// first, and could use that only with another root.
-#[test]
-fn rank_order_can_be_faster_than_nearest_first() {
-    let cost = Cost {
-        alpha: 10,
-        beta: 1,
-        gamma: 1,
-    };
-    let time = |algorithm: Algorithm, root| {
-        algorithm
-            .tree(&[100, 1, 1, 1], root, &cost)
-            .completion(&cost)
-    };
-    assert_eq!(time(Algorithm::Binary, Root::Given(3)), 110 + 12 + 1);
-    assert_eq!(time(Algorithm::Optimal, Root::Given(3)), 11 + 1 + 11 + 110);
-    assert_eq!(time(Algorithm::Optimal, Root::Best), 100 + 13);
-}
-
 #[test]
 fn random_sizes_follow_the_seed_and_stay_in_bounds() {
     let bounds = [
