@@ -24,7 +24,7 @@ fn job(mpi: &str, how: &str, format: &str) -> (Ended, Option<String>) {
         ("RONDO_BCAST", "circulant"),
     ];
     // The launcher is sent SIGTERM then.
-    let seconds = if how == "launcher" { 10 } else { 300 };
+    let seconds = if how == "launcher" { 5 } else { 300 };
     let mut command = mpirun::mpirun(mpi, 4, seconds, &set);
     command.arg(program).arg(how).current_dir(&folder);
     let ended = Ended::of(&command.output().unwrap());
