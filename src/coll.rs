@@ -193,7 +193,7 @@ pub enum Stop {
 /// Carries out an intercepted call, the arguments of which `packed` packs, and gives the code to return.
 ///
 /// They are packed again for a call that is not passed on at once: so there is nothing in memory to come back to if it
-/// is, and the host's function is called at once.
+/// is, and the host's function is jumped to.
 #[inline]
 pub fn call<O: Operation>(packed: impl Fn() -> O) -> c_int {
     let call = packed();
@@ -243,32 +243,19 @@ fn consider<O: Operation>(call: &O) -> c_int {
         Some(why) => pass_on(why, mpi, state, call, &mut plan),
         None => {
             self::plan(mpi, state, call, &mut plan);
-            let number = match plan.choice {
-                Choice::Host(Why::Invalid) => {
-                    state.lose_count();
-                    None
-                }
-                Choice::Host(_) | Choice::Rondo(_) => state.enter(call.collective(), plan.known),
-            };
             if let Err(code) = decide(&mut plan, host, mpi, state, call, &mut start) {
                 return code.get();
             }
-            state.give(plan.choice, number);
         }
     }
     passed::remember(&plan, mpi, state, call);
     if traces {
         state.trace(host, call.collective(), plan.choice, plan.bytes);
     }
-    let serial = state.serial();
     let (rc, instead) = match plan.timed {
         Some(timed) => select::on_trial(timed, &plan, host, mpi, state, call),
         None => carry_out(&plan, host, mpi, state, call),
     };
-    // An error handler of the program's may have freed the communicator.
-    if rc != 0 && comm::is_alive(serial) {
-        state.lose_count();
-    }
     if traces && let Some(choice @ Choice::Rondo(_)) = instead {
         state.trace_instead(host, call.collective(), choice, plan.bytes);
     }
@@ -400,7 +387,6 @@ fn carry_out<O: Operation>(
         Err(Stop::Host(why)) => {
             if why == Why::Invalid {
                 state.stray();
-                state.lose_count();
             }
             let rc = leave(host, mpi, state, call, why, plan.bytes);
             return (rc, Some(Choice::Host(why)));

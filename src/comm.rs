@@ -11,7 +11,6 @@ mod handshake;
 mod hardware;
 mod known;
 mod nodes;
-mod presence;
 mod private;
 mod process;
 mod proposal;
@@ -43,8 +42,6 @@ pub use known::known;
 pub use nodes::{Memory, Nodes, Space};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
-use presence::Presence;
-pub use presence::short;
 use private::Place;
 pub use process::process;
 pub use proposal::BUILD;
@@ -133,8 +130,6 @@ pub struct State {
     traced: [AtomicU64; Collective::COUNT],
     /// Collectives of which one was written because a call went another way, a bit each.
     traced_instead: AtomicU32,
-    /// Which call this rank is in.
-    presence: Presence,
     /// What calls use one after the other.
     pub work: Exclusive<Work>,
 }
@@ -458,12 +453,8 @@ impl State {
         let work = self.work.try_lock();
         let (own, shared) = work.map_or((0, false), |work| (work.bytes(), work.nodes.share()));
         stats::Memory {
-            own: (size_of::<State>()
-                + size_of::<Passing>()
-                + self.topology.bytes()
-                + self.presence.bytes()
-                + learnt
-                + own) as u64,
+            own: (size_of::<State>() + size_of::<Passing>() + self.topology.bytes() + learnt + own)
+                as u64,
             shared: if shared { self.config.shm_bytes } else { 0 },
         }
     }

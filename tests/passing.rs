@@ -41,7 +41,7 @@ fn call(table: &mut Table, what: &Recurring, nanos: [u64; 2]) -> (Candidate, boo
         let own = usize::from(turn.candidate != contest.incumbent());
         contest.time(turn, nanos[own]);
     } else if let Some(place) = table.grant(Collective::Bcast, CLASS) {
-        passing.keep(what, 1, (3, 0), Some(place));
+        passing.keep(what, 1, 3, Some(place));
     }
     (turn.candidate, false)
 }
@@ -79,9 +79,9 @@ fn a_call_passes_while_all_is_as_it_was() {
     let passing = table.passing();
     let what = Recurring([1, 8, 2, 3]);
     assert_eq!(passing.passes(&what, 7), None, "nothing is known");
-    passing.keep(&what, 7, (5, 50), None);
+    passing.keep(&what, 7, 5, None);
     for _ in 0..100 {
-        assert_eq!(passing.passes(&what, 7), Some((5, 50)));
+        assert_eq!(passing.passes(&what, 7), Some(5));
     }
     assert_eq!(
         passing.passes(&what, 8),
@@ -148,19 +148,19 @@ fn two_kinds_of_calls_in_turn_are_remembered() {
     let passing = table.passing();
     for bytes in 0..500 {
         for other in 0..64 {
-            passing.keep(&Recurring([9, other, 1, 7]), 1, (3, 0), None);
+            passing.keep(&Recurring([9, other, 1, 7]), 1, 3, None);
         }
         let calls = [Recurring([0, 8, 1, 0]), Recurring([3, bytes, 1, 7])];
         let mut missed = 0;
         for call in calls.iter().cycle().take(60) {
             if passing.passes(call, 1).is_none() {
-                passing.keep(call, 1, (3, 0), None);
+                passing.keep(call, 1, 3, None);
                 missed += 1;
             }
         }
         assert!(missed < 12, "{bytes}: {missed} of 60");
         for call in &calls {
-            assert_eq!(passing.passes(call, 1), Some((3, 0)), "{bytes}: {call:?}");
+            assert_eq!(passing.passes(call, 1), Some(3), "{bytes}: {call:?}");
         }
     }
 }
@@ -172,7 +172,7 @@ fn what_is_outdated_gives_its_place_away() {
     let passing = table.passing();
     let calls: Vec<_> = (0..16).map(|i| Recurring([0, 1 << i, 1, 0])).collect();
     for call in &calls {
-        passing.keep(call, 1, (3, 0), None);
+        passing.keep(call, 1, 3, None);
     }
     let known = |edition| {
         calls
@@ -183,7 +183,7 @@ fn what_is_outdated_gives_its_place_away() {
     assert!(known(1) >= 8, "{}", known(1));
     assert_eq!(known(2), 0);
     for call in &calls[..2] {
-        passing.keep(call, 2, (4, 0), None);
+        passing.keep(call, 2, 4, None);
     }
     assert_eq!(known(2), 2);
     passing.forget();

@@ -270,7 +270,7 @@ impl Exchange<'_> {
             sides: &self.sides,
             cut: script.cut(),
             sync_freq: config.sync_freq,
-            guard: state.guard(),
+            timeout_s: config.timeout_s,
         };
         let mut wire = MpiPairsWire::new(job, requests);
         let done = engine::run(Execution::new(script, limits), &mut wire);

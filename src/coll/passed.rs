@@ -51,8 +51,7 @@ fn is_known(
         }
         None => {
             let recurring = Recurring([collective as u64, one, two, three]);
-            let (reason, bytes) = state.passing.passes(&recurring, state.edition())?;
-            state.enter_hosts(collective, bytes);
+            let reason = state.passing.passes(&recurring, state.edition())?;
             *Why::ALL.get(usize::from(reason))?
         }
     };
@@ -69,23 +68,7 @@ pub fn pass_at_once<O: Operation>(call: &O) -> Option<c_int> {
         call.given_root(),
         call.raw_comm(),
     )?;
-    let code = call.pass(host);
-    if code != 0 {
-        failed(host, call);
-    }
-    Some(code)
-}
-
-/// A call failed in the host, perhaps on this rank alone. Its communicator may be gone.
-#[cold]
-#[inline(never)]
-fn failed<O: Operation>(host: &'static Host, call: &O) {
-    if let Ok(mpi) = host.mpi()
-        && let Some(comm) = call.comm(mpi)
-        && let Some(state) = comm::known(mpi, comm)
-    {
-        state.lose_count();
-    }
+    Some(call.pass(host))
 }
 
 /// Remembers a call that is planned to be the host's, unless its time counts, or somebody is told of it.
@@ -106,8 +89,7 @@ pub fn remember<O: Operation>(plan: &Plan, mpi: &Mpi, state: &State, call: &O) {
         && call.is_of_predefined(mpi)
     {
         let recurring = Recurring([call.collective() as u64, one, two, three]);
-        let kept = (why as u8, comm::short(plan.known));
-        (state.passing).keep(&recurring, state.edition(), kept, contest);
+        (state.passing).keep(&recurring, state.edition(), why as u8, contest);
     }
 }
 

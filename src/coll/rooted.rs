@@ -125,7 +125,8 @@ impl Operation for Rooted {
         stats::count(self.collective(), plan.choice, plan.bytes);
         let facts = [self.collective() as u64, root.into(), terms.long];
         let tags = Tags::new(self.op(), sequence, facts, state.tag_mask());
-        let wire = MpiRootedWire::new(mpi, private, root, tags, in_flight, blocks, state.guard());
+        let timeout_s = state.config().timeout_s;
+        let wire = MpiRootedWire::new(mpi, private, root, tags, in_flight, blocks, timeout_s);
         let mut wire = wire.with_local(local);
         let done = match self.op() {
             RootedOp::Gather => {

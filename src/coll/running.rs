@@ -76,7 +76,7 @@ impl Running<'_> {
             cut: script.cut(),
             sends: counts.sum(),
             sync_freq: self.state.config().sync_freq,
-            guard: self.state.guard(),
+            timeout_s: self.state.config().timeout_s,
         };
         let limits = self.limits(requests);
         let wire = MpiScriptWire::new(job, requests);

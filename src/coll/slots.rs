@@ -62,7 +62,7 @@ impl Inside<'_> {
             tag,
             number: self.sequence,
             locals: state.locals(),
-            guard: state.guard(),
+            timeout_s: state.config().timeout_s,
         };
         RingSlots::new(call, &mut self.memory.ring, begin, vectors)
     }

@@ -16,7 +16,7 @@ pub(super) struct Traffic<'a> {
 }
 
 impl<'a> Traffic<'a> {
-    fn job(&'a self, mpi: &'a Mpi, state: &'a State) -> Job<'a> {
+    fn job(&'a self, mpi: &'a Mpi, state: &State) -> Job<'a> {
         Job {
             mpi,
             comm: self.private,
@@ -24,7 +24,7 @@ impl<'a> Traffic<'a> {
             data: &self.data,
             packs: self.packs,
             sync_freq: state.config().sync_freq,
-            guard: state.guard(),
+            timeout_s: state.config().timeout_s,
         }
     }
 

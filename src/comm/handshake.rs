@@ -7,7 +7,6 @@
 
 use super::calibration::KNOWN;
 use super::devices::ASSERTED;
-use super::presence::Presence;
 use super::private::Place;
 use super::proposal::Proposal;
 use super::waiting::{self, Waiting};
@@ -119,7 +118,6 @@ impl State {
             private: OnceCell::default(),
             traced: Default::default(),
             traced_instead: AtomicU32::default(),
-            presence: Presence::default(),
             work: Default::default(),
         }))
     }
@@ -158,7 +156,7 @@ impl State {
         }
         let mut waiting = Waiting::new(rank, p, own.timeout_s, collective);
         let interval = waiting.interval();
-        mpi.max_in_time((comm, false), &mut proposal.0, interval, move |time| {
+        mpi.max_in_time(comm, &mut proposal.0, interval, move |time| {
             waiting.look(host, mpi, comm, time);
         })?;
         waiting::shook_hands();

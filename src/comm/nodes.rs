@@ -161,13 +161,7 @@ fn make(mpi: &Mpi, state: &State, private: Comm) -> Result<Option<Memory>, Failu
             let (topology, rank) = (state.topology(), state.rank());
             let n = topology.locals(topology.node(rank)).len() as u32;
             let shared = Shared::new(segment, n, topology.local(rank));
-            Ok(shared.map(|shared| {
-                let Shared {
-                    ring,
-                    mailboxes,
-                    whereabouts,
-                } = shared;
-                state.show(whereabouts);
+            Ok(shared.map(|Shared { ring, mailboxes }| {
                 let positions = Positions::new(ring.capacity());
                 // What short calls use, or the first dozen of them would take two or three times as long.
                 ring.populate(positions.window());

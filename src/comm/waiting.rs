@@ -5,7 +5,7 @@
 use super::{State, end_early, record};
 use crate::collective::Collective;
 use crate::config;
-use crate::host::{self, Code, Comm, Failure, Guard, Host, Mpi};
+use crate::host::{self, Code, Comm, Failure, Host, Mpi};
 use crate::records;
 use crate::report;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -93,7 +93,7 @@ impl Waiting {
                 comm,
                 (self.collective.mpi_name(), why),
                 (self.rank, self.p),
-                &Failure::Timeout(limit, None),
+                limit,
             );
         }
     }
@@ -104,40 +104,33 @@ impl State {
     /// It is part of the collective under way, so it takes no longer than `RONDO_TIMEOUT_S` either. Collective.
     pub fn max(&self, mpi: &Mpi, comm: Comm, numbers: &mut [i64]) -> Result<(), Code> {
         let limit = Duration::from_secs(self.config.timeout_s.into());
-        // Where it takes a thread to look, that is done for the user's patience alone.
-        let is_private = comm != self.comm;
-        let looks_itself = mpi.looks_itself(is_private);
-        let neighbors = self.neighbors().filter(|_| looks_itself).cloned();
-        let interval = match limit.is_zero() && neighbors.is_none() {
+        let interval = match limit.is_zero() {
             true => Duration::MAX,
             false => SOON,
         };
         let (name, place) = (report::under_way(), (self.rank, self.facts.p));
-        mpi.max_in_time((comm, is_private), numbers, interval, move |time| {
-            let guard = Guard {
-                timeout_s: limit.as_secs() as u32,
-                neighbors: neighbors.as_deref(),
-            };
+        mpi.max_in_time(comm, numbers, interval, move |time| {
             let host = host::host();
-            if let Err(failure) = guard.check(time, None)
+            if time > limit
                 && let Ok(mpi) = host.mpi()
             {
                 let why = "the ranks were about to agree";
-                give_up(host, mpi, comm, (name, why), place, &failure);
+                give_up(host, mpi, comm, (name, why), place, limit);
             }
         })
     }
 }
 
-/// Ends the job, because others will not come, or this rank has waited for them longer than it may.
+/// Ends the job, because this rank has waited for others longer than it may.
 fn give_up(
     host: &Host,
     mpi: &Mpi,
     comm: Comm,
     (name, why): (&str, &str),
     (rank, p): (u32, u32),
-    failure: &Failure,
+    limit: Duration,
 ) {
+    let failure = Failure::Timeout(limit, None);
     let text = failure.text(mpi);
     let line = format!("{name} failed on rank {rank} of {p}: {text}; {why}; aborting the job");
     end_early(&format!("{name} failed"));

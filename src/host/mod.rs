@@ -40,7 +40,6 @@ pub use object::code::{Code, no_trouble};
 pub use object::failure::Failure;
 pub use object::groups::Group;
 pub use object::operator::Operator;
-pub use transport::guard::{Guard, Neighbors};
 pub use transport::in_flight::InFlight;
 pub use transport::local_packets::{LocalPackets, MailboxEvent, MailboxState, Route};
 pub use transport::pairs_wire::{MpiPairsWire, PairsJob};

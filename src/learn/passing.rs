@@ -19,8 +19,6 @@ struct Place {
     edition: AtomicU32,
     /// The number of the reason, and one; 0 if there is none.
     reason: AtomicU32,
-    /// What its communicator is told of its bytes.
-    bytes: AtomicU32,
     /// The place of its contest in the table; if it has none, a number that is none.
     contest: AtomicU32,
 }
@@ -87,10 +85,10 @@ impl<const CONTESTS: usize> Passing<CONTESTS> {
         places[remembered::spread(replaced.into(), 1)]
     }
 
-    /// Is this call the MPI library's, where what is known of the network has that number? The number of the reason,
-    /// and what was kept of its bytes. The call is counted.
+    /// Is this call the MPI library's, where what is known of the network has that number? The number of the reason.
+    /// The call is counted.
     #[inline]
-    pub fn passes(&self, call: &Recurring, edition: u32) -> Option<(u8, u32)> {
+    pub fn passes(&self, call: &Recurring, edition: u32) -> Option<u8> {
         let place = self
             .places(call)
             .into_iter()
@@ -102,17 +100,11 @@ impl<const CONTESTS: usize> Passing<CONTESTS> {
         if let Some(left) = self.left.get(place.contest.load(Relaxed) as usize) {
             left.store(left.load(Relaxed).checked_sub(1)?, Relaxed);
         }
-        Some((reason as u8, place.bytes.load(Relaxed)))
+        Some(reason as u8)
     }
 
     /// From now on it is, for that reason: always, or as often as the contest at a place of the table has granted.
-    pub fn keep(
-        &self,
-        call: &Recurring,
-        edition: u32,
-        (reason, bytes): (u8, u32),
-        contest: Option<usize>,
-    ) {
+    pub fn keep(&self, call: &Recurring, edition: u32, reason: u8, contest: Option<usize>) {
         let [one, other] = self.places(call);
         let is_free = |place: &Place| {
             place.reason.load(Relaxed) == 0 || place.edition.load(Relaxed) != edition
@@ -129,7 +121,6 @@ impl<const CONTESTS: usize> Passing<CONTESTS> {
         }
         place.edition.store(edition, Relaxed);
         place.reason.store(u32::from(reason) + 1, Relaxed);
-        place.bytes.store(bytes, Relaxed);
         let none = CONTESTS as u32;
         place
             .contest

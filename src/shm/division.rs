@@ -4,9 +4,8 @@
 pub(super) const LINE: u64 = 64;
 
 /// Of a rank's controls: how far it has written and how far it has joined; then, in a line of its own, how far it has
-/// read and which call of Rondo's it is in. All look at the former while they wait for bytes, only writers at the
-/// latter. In a third line it says with each call where it is, at which nobody looks who has not waited for long.
-const CONTROL_BYTES: u64 = 3 * LINE;
+/// read and which call it is in. All look at the former while they wait for bytes, only writers at the latter.
+const CONTROL_BYTES: u64 = 2 * LINE;
 
 /// The share of the mailboxes in a segment.
 const MAILBOXES_SHARE: u64 = 8;
@@ -83,11 +82,6 @@ impl Division {
     /// Where it is said which call `rank` is in.
     pub(super) fn call(&self, rank: u32) -> u64 {
         self.read(rank) + 8
-    }
-
-    /// Where `rank` says where it is: see [`Whereabouts`](super::Whereabouts).
-    pub(super) fn whereabouts(&self, rank: u32) -> u64 {
-        self.wrote(rank) + 2 * LINE
     }
 
     /// Where a mailbox begins.

@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! token      who made it: read once, when it is mapped
-//! controls   for every rank: how far it has written, joined and read the ring, and which call it is in
+//! controls   for every rank: how far it has written, joined and read the ring, which call it is in
 //! mailboxes  two for every rank: packets of gather and scatter
 //! ring       bytes on their way from one rank to all
 //! ```
@@ -21,14 +21,12 @@ mod division;
 mod mailboxes;
 mod ring;
 mod segment;
-mod whereabouts;
 
 pub use available::available;
 pub use division::Division;
 pub use mailboxes::{Found, Mailboxes, Side};
 pub use ring::Ring;
 pub use segment::{Offer, Segment, may_make};
-pub use whereabouts::{Entry, Whereabouts, Who};
 
 use std::sync::Arc;
 
@@ -38,8 +36,6 @@ pub struct Shared {
     pub ring: Ring,
     /// For packets from one rank to another.
     pub mailboxes: Mailboxes,
-    /// For what ranks say of where they are.
-    pub whereabouts: Whereabouts,
 }
 
 impl Shared {
@@ -52,8 +48,7 @@ impl Shared {
         let segment = Arc::new(segment);
         Some(Shared {
             ring: Ring::new(segment.clone(), &division, me),
-            mailboxes: Mailboxes::new(segment.clone(), &division),
-            whereabouts: Whereabouts::new(segment, &division, me),
+            mailboxes: Mailboxes::new(segment, &division),
         })
     }
 }

@@ -9,4 +9,3 @@ mod ring;
 mod segment;
 #[path = "../mpirun/untested.rs"]
 mod untested;
-mod whereabouts;

@@ -21,13 +21,6 @@ pub enum Failure {
     },
     /// The type of the root's blocks is none, or not committed, and the host would not mind.
     Datatype,
-    /// A rank of this node takes this call for another one, so that neither will end.
-    Elsewhere {
-        /// Its number.
-        rank: u32,
-        /// The collective in which it is, if that is another one.
-        collective: Option<&'static str>,
-    },
     /// Nothing arrived for this long; with one rank that was waited for.
     Timeout(Duration, Option<u32>),
 }
@@ -62,16 +55,6 @@ impl Failure {
                     "rank {rank} has a block of {own} bytes, but by the root's counts it has {root}; {PROGRAM}"
                 )
             }
-            Failure::Elsewhere {
-                rank,
-                collective: Some(name),
-            } => format!("rank {rank} is in {name} instead"),
-            Failure::Elsewhere {
-                rank,
-                collective: None,
-            } => format!(
-                "rank {rank} takes this call for another one: the ranks differ in counts, datatype, operator or root"
-            ),
             Failure::Timeout(limit, from) => {
                 let seconds = limit.as_secs();
                 let whom =
@@ -85,9 +68,7 @@ impl Failure {
     pub fn code(&self) -> Code {
         match self {
             Failure::Host(code, _) => *code,
-            Failure::Misfit(_) | Failure::Contribution { .. } | Failure::Elsewhere { .. } => {
-                Code::truncate()
-            }
+            Failure::Misfit(_) | Failure::Contribution { .. } => Code::truncate(),
             Failure::Datatype => Code::datatype(),
             Failure::Timeout(..) => Code::intern(),
         }

@@ -1,6 +1,5 @@
 //! Messages of the host, and memory that the ranks of a node share.
 
-pub mod guard;
 pub mod hand_out;
 pub mod in_flight;
 pub mod local_packets;

@@ -1,6 +1,5 @@
 //! [`ScriptWire`] for blocks that lie in the user's memory and go straight to their ranks.
 
-use super::guard::Guard;
 use super::patience::Patience;
 use super::pending::Pending;
 use super::requests::{Receive, Requests, Sending};
@@ -38,15 +37,15 @@ pub struct PairsJob<'a> {
     pub cut: &'a Cut,
     /// See `RONDO_SYNC_FREQ`.
     pub sync_freq: u32,
-    /// What ends a wait.
-    pub guard: Guard<'a>,
+    /// See `RONDO_TIMEOUT_S`.
+    pub timeout_s: u32,
 }
 
 /// A wire for a script of [`crate::script::pairs`].
 pub struct MpiPairsWire<'a> {
     job: PairsJob<'a>,
     requests: &'a mut Requests,
-    patience: Patience<'a>,
+    patience: Patience,
     /// Times are counted from here on.
     start: Instant,
 }
@@ -65,7 +64,7 @@ impl<'a> MpiPairsWire<'a> {
     pub fn new(job: PairsJob<'a>, requests: &'a mut Requests) -> MpiPairsWire<'a> {
         requests.begin(job.sync_freq);
         MpiPairsWire {
-            patience: Patience::new(job.guard),
+            patience: Patience::new(job.timeout_s),
             start: Instant::now(),
             job,
             requests,

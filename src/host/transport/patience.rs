@@ -1,7 +1,6 @@
 //! Waiting for messages: how long a rank polls, when it gives the processor away, and when nothing has happened for
 //! too long.
 
-use super::guard::Guard;
 use crate::engine::rooted::Misfit;
 use crate::host::library::abi::Abi;
 use crate::host::object::failure::Failure;
@@ -47,19 +46,19 @@ impl Lapse {
 }
 
 /// How long nothing has happened, and what to make of it.
-pub(in crate::host) struct Patience<'a> {
-    guard: Guard<'a>,
+pub(in crate::host) struct Patience {
+    timeout: Option<Duration>,
     polls: u32,
     since: Option<Lapse>,
     /// A message that does not fit was seen at the last look.
     suspicion: bool,
 }
 
-impl<'a> Patience<'a> {
-    /// For a call that is guarded so.
-    pub fn new(guard: Guard<'a>) -> Patience<'a> {
+impl Patience {
+    /// For a call in which something must happen every `timeout_s` seconds, if that is not 0.
+    pub fn new(timeout_s: u32) -> Patience {
         Patience {
-            guard,
+            timeout: (timeout_s > 0).then(|| Duration::from_secs(timeout_s.into())),
             polls: 0,
             since: None,
             suspicion: false,
@@ -101,8 +100,11 @@ impl<'a> Patience<'a> {
         }
     }
 
-    /// Is this the end of the wait, in which `from` was waited for?
+    /// Has the user's patience come to an end?
     pub fn check(&self, idle: Duration, from: Option<u32>) -> Result<(), Failure> {
-        self.guard.check(idle, from)
+        match self.timeout {
+            Some(limit) if idle > limit => Err(Failure::Timeout(limit, from)),
+            _ => Ok(()),
+        }
     }
 }

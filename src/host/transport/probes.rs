@@ -3,7 +3,6 @@
 //! One of the two asks, the other answers. The first words of each message say how long the next one will be, and
 //! whether this one is to be answered, so that the one that asks can decide from message to message.
 
-use super::guard::Guard;
 use super::patience::Patience;
 use super::pending::{Pending, test, wait};
 use super::start::Envelope;
@@ -290,7 +289,7 @@ impl Mpi {
     /// Waits until all of these messages from or to another rank are complete. Should one fail, or take longer than
     /// the user waits, the memory of all is given up.
     pub(super) fn complete(&self, requests: &mut [Pending], peer: Peer) -> Result<(), Failure> {
-        let mut patience = Patience::new(Guard::of_time(peer.timeout_s));
+        let mut patience = Patience::new(peer.timeout_s);
         for request in requests {
             let mut wait = || {
                 while test(self, request)?.is_none() {

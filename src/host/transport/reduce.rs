@@ -1,6 +1,5 @@
 //! Reductions of a few numbers, by which ranks agree.
 
-use super::guard::Guard;
 use super::patience::Patience;
 use super::pending::{Pending, test};
 use super::watch;
@@ -58,7 +57,7 @@ impl Buffers {
 impl Mpi {
     /// Element-wise maximum of `numbers` over all ranks of `comm`, in place of `numbers`. Collective.
     pub fn max(&self, comm: Comm, numbers: &mut [i64]) -> Result<(), Code> {
-        self.max_in_time((comm, false), numbers, Duration::MAX, |_| {})
+        self.max_in_time(comm, numbers, Duration::MAX, |_| {})
     }
 
     /// The same; where it takes long, `look` is told every `interval` how long it has taken so far. It may be called by
@@ -67,10 +66,10 @@ impl Mpi {
     /// It is started and waited for: then no thread is needed to look. (Blocking reductions of Intel MPI in shared
     /// memory, 2021.18, never end if threads call them at the same time, each on a communicator of its own.) But for
     /// Open MPI: its nonblocking ones are out of step if `MPI_Comm_idup` is under way on the communicator, which starts
-    /// some of its own whenever it makes progress (4.1, 5.0). Nobody duplicates one that `is_private`.
+    /// some of its own whenever it makes progress (4.1, 5.0).
     pub fn max_in_time(
         &self,
-        (comm, is_private): (Comm, bool),
+        comm: Comm,
         numbers: &mut [i64],
         interval: Duration,
         mut look: impl FnMut(Duration) + Send + 'static,
@@ -88,7 +87,7 @@ impl Mpi {
             buffers.give_back(numbers);
             return Ok(());
         }
-        if !self.looks_itself(is_private) {
+        if !self.reduces_apart {
             watch::watched(interval, look, at_once)?;
             buffers.give_back(numbers);
             return Ok(());
@@ -102,7 +101,7 @@ impl Mpi {
             return Err(Code::intern()); // as for `private`
         }
         let mut pending = Pending::new(request);
-        let mut patience = Patience::new(Guard::of_time(0));
+        let mut patience = Patience::new(0);
         let mut next = interval;
         while !self.may_test(request)?
             || test(self, &mut pending)
@@ -116,11 +115,6 @@ impl Mpi {
         }
         buffers.give_back(numbers);
         Ok(())
-    }
-
-    /// Does [`Mpi::max_in_time`] look without another thread?
-    pub fn looks_itself(&self, is_private: bool) -> bool {
-        self.reduces_apart || is_private
     }
 
     /// This process is told to go on without others that fail, as MPICH has it (4.0): there `MPI_Test` is not called

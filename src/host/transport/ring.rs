@@ -1,6 +1,5 @@
 //! [`Local`] and [`Slots`] over the shared segment of a node.
 
-use super::guard::Guard;
 use super::patience::Patience;
 use super::pending::probe;
 use super::wire::Job;
@@ -31,7 +30,7 @@ pub struct RingEnd<'a, D> {
     locals: &'a [u32],
     /// The number of the call in the upper half and a hash of what the ranks must agree on in the lower.
     call: u64,
-    patience: Patience<'a>,
+    patience: Patience,
     polls: u32,
     /// The rank of the node that was waited for at the last look around, if it was in a later call.
     ahead: Option<u32>,
@@ -53,8 +52,8 @@ pub struct NodeCall<'a> {
     pub number: u64,
     /// The ranks of the node.
     pub locals: &'a [u32],
-    /// What ends a wait.
-    pub guard: Guard<'a>,
+    /// See `RONDO_TIMEOUT_S`.
+    pub timeout_s: u32,
 }
 
 impl<'a, D> RingEnd<'a, D> {
@@ -68,7 +67,7 @@ impl<'a, D> RingEnd<'a, D> {
             ring,
             locals: call.locals,
             call: word,
-            patience: Patience::new(call.guard),
+            patience: Patience::new(call.timeout_s),
             polls: 0,
             ahead: None,
             joins: None,
@@ -179,7 +178,7 @@ impl<'a> RingLocal<'a> {
             tag: job.tag,
             number,
             locals,
-            guard: job.guard,
+            timeout_s: job.timeout_s,
         };
         RingEnd::of(call, ring, Exchanged { job, places })
     }

@@ -1,6 +1,5 @@
 //! [`RootedWire`] over the host's point-to-point messages.
 
-use super::guard::Guard;
 use super::in_flight::{InFlight, Transfer};
 use super::local_packets::{LocalPackets, MailboxEvent};
 use super::patience::Patience;
@@ -29,7 +28,7 @@ pub struct MpiRootedWire<'a> {
     blocks: Option<UserBlocks<'a>>,
     /// Packets of others on its node, if these do not come as messages.
     local: Option<LocalPackets<'a>>,
-    patience: Patience<'a>,
+    patience: Patience,
 }
 
 impl<'a> MpiRootedWire<'a> {
@@ -41,7 +40,7 @@ impl<'a> MpiRootedWire<'a> {
         tags: Tags,
         in_flight: &'a mut InFlight,
         blocks: Option<UserBlocks<'a>>,
-        guard: Guard<'a>,
+        timeout_s: u32,
     ) -> MpiRootedWire<'a> {
         MpiRootedWire {
             mpi,
@@ -51,7 +50,7 @@ impl<'a> MpiRootedWire<'a> {
             in_flight,
             blocks,
             local: None,
-            patience: Patience::new(guard),
+            patience: Patience::new(timeout_s),
         }
     }
 

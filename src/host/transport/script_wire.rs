@@ -1,6 +1,5 @@
 //! [`ScriptWire`] over the host's point-to-point messages.
 
-use super::guard::Guard;
 use super::patience::Patience;
 use super::pending::{Pending, wait};
 use super::requests::{Receive, Requests, Sending};
@@ -206,15 +205,15 @@ pub struct ScriptJob<'a> {
     pub sends: u64,
     /// See `RONDO_SYNC_FREQ`.
     pub sync_freq: u32,
-    /// What ends a wait.
-    pub guard: Guard<'a>,
+    /// See `RONDO_TIMEOUT_S`.
+    pub timeout_s: u32,
 }
 
 /// A wire for a script.
 pub struct MpiScriptWire<'a> {
     job: ScriptJob<'a>,
     requests: &'a mut Requests,
-    patience: Patience<'a>,
+    patience: Patience,
     /// Bytes that are still to be sent.
     left: u64,
     /// Times are counted from here on.
@@ -227,7 +226,7 @@ impl<'a> MpiScriptWire<'a> {
         requests.begin(job.sync_freq);
         MpiScriptWire {
             left: job.operands.bytes(job.sends),
-            patience: Patience::new(job.guard),
+            patience: Patience::new(job.timeout_s),
             start: Instant::now(),
             job,
             requests,

@@ -1,6 +1,5 @@
 //! [`Wire`] over the host's point-to-point messages.
 
-use super::guard::Guard;
 use super::patience::Patience;
 use super::pending::{Pending, probe, wait};
 use super::requests::{Receive, Requests, Sending};
@@ -31,8 +30,8 @@ pub struct Job<'a> {
     pub packs: bool,
     /// See `RONDO_SYNC_FREQ`.
     pub sync_freq: u32,
-    /// What ends a wait.
-    pub guard: Guard<'a>,
+    /// See `RONDO_TIMEOUT_S`.
+    pub timeout_s: u32,
 }
 
 impl Job<'_> {
@@ -67,7 +66,7 @@ pub struct MpiWire<'a> {
     job: Job<'a>,
     requests: &'a mut Requests,
     view: View<'a>,
-    patience: Patience<'a>,
+    patience: Patience,
     /// Times are counted from here on.
     start: Instant,
 }
@@ -80,7 +79,7 @@ impl<'a> MpiWire<'a> {
             job: *job,
             requests,
             view,
-            patience: Patience::new(job.guard),
+            patience: Patience::new(job.timeout_s),
             start: Instant::now(),
         }
     }
