@@ -30,11 +30,11 @@ use crate::comm::{self, Figures, Lookup, State, Work};
 pub use crate::comm::{figure, give_rules};
 pub use crate::decide::Why;
 use crate::decide::{self, Choice, Context, Method, Problem};
-use crate::host::{self, Abi, Call, Code, Comm, Failure, Host, Mpi};
+use crate::host::{self, Abi, Call, Code, Comm, Datatype, Failure, Host, Layout, Mpi};
 use crate::learn::Turn;
 use crate::report;
 use crate::stats;
-use passed::{Stays, leave, pass, pass_on, pass_unknown};
+use passed::{Stays, leave, pass, pass_on, pass_unknown, refuse};
 use remembered::{Question, Rest, remembered};
 use select::Open;
 use std::ffi::c_int;
@@ -223,9 +223,11 @@ fn consider<O: Operation>(call: &O) -> c_int {
     let Some(comm) = call.comm(mpi) else {
         return pass(host, call, Why::Invalid, 0);
     };
-    let state = match comm::state(host, mpi, comm, call.collective()) {
+    let is_refused = |rank, p| call.is_refused(mpi, rank, p);
+    let state = match comm::state(host, mpi, comm, call.collective(), is_refused) {
         Ok(Lookup::Known(state)) => state,
         Ok(Lookup::Invalid) => return pass(host, call, Why::Invalid, 0),
+        Ok(Lookup::Refused) => return refuse(host, mpi, comm, call, 0),
         Ok(Lookup::Freed) => return pass(host, call, Why::Freed, 0),
         Ok(Lookup::Threads) => return pass_unknown(host, mpi, call, Why::Threads),
         Err(code) => return code.get(),
@@ -243,7 +245,9 @@ fn consider<O: Operation>(call: &O) -> c_int {
         Some(why) => pass_on(why, mpi, state, call, &mut plan),
         None => {
             self::plan(mpi, state, call, &mut plan);
-            if let Err(code) = decide(&mut plan, host, mpi, state, call, &mut start) {
+            if plan.choice != Choice::Host(Why::Invalid)
+                && let Err(code) = decide(&mut plan, host, mpi, state, call, &mut start)
+            {
                 return code.get();
             }
         }
@@ -279,8 +283,7 @@ fn decide<O: Operation>(
     call: &O,
     start: &mut Option<Instant>,
 ) -> Result<(), Code> {
-    // A call that is invalid on this rank is no call on the others. What is the host's whatever the network is needs no
-    // figures.
+    // What is the host's whatever the network is needs no figures.
     let is_rondos = matches!(plan.choice, Choice::Rondo { .. });
     if is_rondos || plan.choice.is_open() {
         let family = call.collective().family();
@@ -349,9 +352,13 @@ pub fn free(handle: impl FnOnce(&Mpi) -> Option<Comm>, next: impl FnOnce() -> c_
     }
 }
 
+/// Plans a call. One that the host refuses here is the host's: the other ranks need not make it, so nothing is counted.
 #[inline]
 fn plan<O: Operation>(mpi: &Mpi, state: &State, call: &O, plan: &mut Plan) {
-    if call.plan(mpi, state, plan).is_none() {
+    let is_valid = call.plan(mpi, state, plan).is_some();
+    // Nobody else notices a call that is the host's whatever is known. Others are counted, or carried out.
+    let is_noticed = matches!(plan.choice, Choice::Rondo(_)) || plan.choice.is_open();
+    if !is_valid || (is_noticed && call.is_refused(mpi, state.rank(), state.p())) {
         *plan = Plan::new();
         pass_on(Why::Invalid, mpi, state, call, plan);
     }
@@ -385,9 +392,6 @@ fn carry_out<O: Operation>(
         Err(Stop::Raised(code)) => code.get(),
         Err(Stop::Broken(failure)) => fatal(host, mpi, state, call, &call.describe(plan), &failure),
         Err(Stop::Host(why)) => {
-            if why == Why::Invalid {
-                state.stray();
-            }
             let rc = leave(host, mpi, state, call, why, plan.bytes);
             return (rc, Some(Choice::Host(why)));
         }
@@ -398,9 +402,6 @@ fn carry_out<O: Operation>(
 /// The number of this call. Counted before anything that may differ between ranks, so that their counts agree.
 fn begin(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Result<u64, Stop> {
     let sequence = work.next_sequence();
-    let strayed = state.has_strayed();
-    (work.requests.strayed, work.in_flight.strayed) = (strayed, strayed);
-    work.nodes.space.requests.strayed = strayed;
     (work.requests.flow).set_whole(state.widest() == 1);
     if state.asks_for_gpus(sequence) {
         let found = state.ask_for_gpus(host::host(), mpi, private);
@@ -481,6 +482,17 @@ fn calibrate<O: Operation>(host: &Host, mpi: &Mpi, state: &State, call: &O) -> R
     }
     expect_of_network(&mut state.work.lock(), state);
     Ok(())
+}
+
+/// What the host says of arguments that were found to be valid. Should it fail now, others may count on this rank.
+fn looked_at<T>(found: Result<T, Code>) -> Result<T, Stop> {
+    found.map_err(|code| Stop::Broken(Failure::Host(code, "looking at the arguments")))
+}
+
+/// The layout of a datatype that was found to be valid.
+fn layout(mpi: &Mpi, datatype: Option<Datatype>) -> Result<(Datatype, Layout), Stop> {
+    let datatype = looked_at(datatype.ok_or(Code::datatype()))?;
+    Ok((datatype, looked_at(mpi.layout(datatype))?))
 }
 
 /// The private communicator, for a call that is Rondo's. Nothing is locked: errors may be raised on the user's

@@ -123,9 +123,6 @@ pub struct State {
     duplicated: AtomicBool,
     /// Has a call had the private communicator whose bits no clock may choose? All ranks know alike.
     reduced: AtomicBool,
-    /// Was this rank handed an error in a call that others carried out, so that messages for it may lie on the private
-    /// communicator?
-    strayed: AtomicBool,
     /// Size classes of which a trace line was written, a bit each, for each collective.
     traced: [AtomicU64; Collective::COUNT],
     /// Collectives of which one was written because a call went another way, a bit each.
@@ -216,7 +213,8 @@ static ALIVE: Mutex<Vec<&'static State>> = Mutex::new(Vec::new());
 /// Will all ranks of `MPI_COMM_WORLD` add up their statistics? Set by a handshake of all of them.
 static ADD_UP: AtomicBool = AtomicBool::new(false);
 
-/// The state of `comm`, made by the handshake if this is the first call on it. Collective then.
+/// The state of `comm`, made by the handshake if this is the first call on it. Collective then, unless the call
+/// `is_refused` on this rank of so many.
 ///
 /// `Err` carries a code that the host has already raised on the user's communicator.
 #[inline]
@@ -225,13 +223,17 @@ pub fn state(
     mpi: &'static Mpi,
     comm: Comm,
     collective: Collective,
+    is_refused: impl FnOnce(u32, u32) -> bool,
 ) -> Result<Lookup, Code> {
     match known::find(mpi, comm) {
         Ok(Some(state)) => Ok(Lookup::Known(state)),
         Ok(None) if host::is_being_freed(comm) => Ok(Lookup::Freed),
         // Nothing is kept: the threads of a process have the communicator, and so what hangs on it, in common.
         Ok(None) if mpi.has_threads_as_ranks(comm)? => Ok(Lookup::Threads),
-        Ok(None) => handshake::handshake(host, mpi, comm, collective).map(Lookup::Known),
+        Ok(None) => {
+            let made = handshake::handshake(host, mpi, comm, collective, is_refused)?;
+            Ok(made.map_or(Lookup::Refused, Lookup::Known))
+        }
         Err(code) if mpi.denies_comm(code) => Ok(Lookup::Invalid),
         Err(code) => Err(code),
     }
@@ -247,6 +249,8 @@ pub enum Lookup {
     Freed,
     /// The ranks of the communicator are threads.
     Threads,
+    /// The host refuses the first collective on the communicator, for what this rank alone may see.
+    Refused,
 }
 
 /// Calls `free`, in which the host frees `comm`. Collectives that delete callbacks of the program's call on it, which
@@ -393,16 +397,6 @@ impl State {
         self.closed.or_else(gpu)
     }
 
-    /// Has this rank ever left a call that others may have carried out? Messages of that one may still come.
-    pub fn has_strayed(&self) -> bool {
-        self.strayed.load(Relaxed)
-    }
-
-    /// This rank leaves a call that others may carry out.
-    pub fn stray(&self) {
-        self.strayed.store(true, Relaxed);
-    }
-
     /// Is a short reduction or a barrier on this communicator to do without a private one? Programs that make many
     /// communicators, and reduce a few numbers on each, do not have to pay for it. All ranks know alike, if they count
     /// alike.
@@ -494,10 +488,8 @@ impl Drop for State {
         ruled::keep(host::host(), self);
         if let Some(Some(comm)) = self.private.get() {
             match host::host().mpi() {
-                Ok(mpi) if !*self.strayed.get_mut() => mpi.free(*comm),
-                // MPICH 5 complains of messages that nobody received, and raises that on MPI_COMM_SELF, whose handler
-                // is the user's. Such a communicator is lost, and keeps its place.
-                Ok(_) | Err(_) => mem::forget(self.place.take()),
+                Ok(mpi) => mpi.free(*comm),
+                Err(_) => mem::forget(self.place.take()),
             }
         }
     }

@@ -81,7 +81,7 @@ fn a_call_passes_while_all_is_as_it_was() {
     assert_eq!(passing.passes(&what, 7), None, "nothing is known");
     passing.keep(&what, 7, 5, None);
     for _ in 0..100 {
-        assert_eq!(passing.passes(&what, 7), Some(5));
+        assert_eq!(passing.passes(&what, 7), Some((5, false)));
     }
     assert_eq!(
         passing.passes(&what, 8),
@@ -95,6 +95,25 @@ fn a_call_passes_while_all_is_as_it_was() {
     }
     passing.forget();
     assert_eq!(passing.passes(&what, 7), None);
+}
+
+/// A call that one rank alone makes, and whose library refuses it, is none of those that were granted.
+#[test]
+fn a_call_that_is_taken_out_again_was_not_counted() {
+    let nanos = [100, 130];
+    let what = Recurring([0; 4]);
+    let (mut one, mut other) = (table(), table());
+    let mut taken_out = 0;
+    for i in 0..5000 {
+        let passing = Arc::clone(one.passing());
+        if i % 7 == 0 && passing.passes(&what, 1).is_some() {
+            passing.take_out(&what);
+            taken_out += 1;
+        }
+        let (alone, _) = call(&mut one, &what, nanos);
+        assert_eq!(alone, call(&mut other, &what, nanos).0, "call {i}");
+    }
+    assert!(taken_out > 500, "{taken_out}");
 }
 
 /// What is forgotten was counted.
@@ -160,7 +179,8 @@ fn two_kinds_of_calls_in_turn_are_remembered() {
         }
         assert!(missed < 12, "{bytes}: {missed} of 60");
         for call in &calls {
-            assert_eq!(passing.passes(call, 1), Some(3), "{bytes}: {call:?}");
+            let known = passing.passes(call, 1);
+            assert_eq!(known, Some((3, false)), "{bytes}: {call:?}");
         }
     }
 }

@@ -2,8 +2,6 @@
  *
  * Prints one line per case, "class NAME c0 c1 ...", with the error class each rank got. The bare run and the run with
  * Rondo must print the same. No case hangs, and the communicator works on after each.
- *
- * Argument: "alone" for errors of one rank alone. By themselves some libraries hang then, in messages without a byte.
  */
 #include "errors.h"
 #include "exchanges.h"
@@ -58,33 +56,6 @@ static void all_ranks_alike(MPI_Comm comm) {
 #endif
 }
 
-/* One rank alone is wrong about a call in which the others have blocks for each other, and nobody has one for it. */
-static void one_alone_between(MPI_Comm comm) {
-    int last = test.rank == test.ranks - 1;
-    int *own = calloc((size_t)test.ranks, sizeof *own);
-    for (int r = 0; r < test.ranks - 1; r++) own[r] = last ? 0 : 10;
-    if (last) own[0] = -1;
-    for (int i = 0; i < test.ranks * 10; i++) from[i] = test.rank * 1000 + i, to[i] = -1;
-    int code = MPI_Alltoallv(from, own, displs, MPI_DOUBLE, to, own, displs, MPI_DOUBLE, comm);
-    for (int i = 0; i < test.ranks * 10; i++) {
-        int whose = i / 10, is_there = !last && whose != test.ranks - 1;
-        CHECK(to[i] == (is_there ? whose * 1000 + test.rank * 10 + i % 10 : -1));
-    }
-    report("alone_between", code, comm);
-    free(own);
-}
-
-/* One rank alone is wrong about a call in which nobody has anything for anybody. */
-static void one_alone(MPI_Comm comm) {
-    int last = test.rank == test.ranks - 1;
-    int *zeros = calloc((size_t)test.ranks, sizeof *zeros);
-    MPI_Datatype type = last ? MPI_DATATYPE_NULL : MPI_DOUBLE;
-    report("alone_type", MPI_Alltoallv(from, zeros, zeros, type, to, zeros, zeros, MPI_DOUBLE, comm), comm);
-    int *own = last ? bad : zeros;
-    report("alone_count", MPI_Alltoallv(from, own, zeros, MPI_DOUBLE, to, zeros, zeros, MPI_DOUBLE, comm), comm);
-    free(zeros);
-}
-
 /* The user's own handler is called once per error, with the user's communicator. */
 static void own_handler(void) {
     MPI_Comm comm = comm_with_handler();
@@ -125,10 +96,6 @@ int main(int argc, char **argv) {
     MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
     all_ranks_alike(fresh);
     MPI_Comm_free(&fresh);
-    if (argc > 1) {
-        one_alone(MPI_COMM_WORLD);
-        one_alone_between(MPI_COMM_WORLD);
-    }
     own_handler();
     free(counts);
     free(displs);

@@ -9,7 +9,8 @@
  *
  * Arguments: what is wrong, and then, perhaps, the name of a case, to run that one alone.
  *   bcast, allgather, rooted   faults that each rank makes
- *   root                       those of the root alone, which is the only one that looks
+ *   root                       those of the root alone, which is the only one that looks: if it is refused, the
+ *                              others do not make the call, or they might wait for the root
  *   large                      some of them in the functions with large counts
  *   inter                      on an inter-communicator
  *   overlooked                 what Open MPI does not look at: Rondo ends the job
@@ -35,9 +36,17 @@ static MPI_Datatype packed, gaps, empty, displaced, uncommitted, uncommitted_gap
 
 static const char *family, *only;
 static int fatal;
-static MPI_Comm between = MPI_COMM_NULL;
+static MPI_Comm between = MPI_COMM_NULL, myself;
 static MPI_Comm comms[MAX_CASES];
 static int cases;
+static int is_idle; /* this rank does not make the calls */
+static int asks;    /* nor do the others than rank 0, the root, if that is refused the same call by itself */
+
+static void ask(int code) {
+    int is_refused = code != MPI_SUCCESS;
+    MPI_Bcast(&is_refused, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    is_idle = is_refused && test.rank != 0;
+}
 
 static MPI_Datatype pair(int blocks, int committed) {
     MPI_Datatype type;
@@ -88,10 +97,11 @@ static void report(const char *name, int code) {
         both_ways(1000, test.ranks / 2, MPI_COMM_WORLD);
 }
 
-#define CASE(name, call)                                \
-    do {                                                \
-        MPI_Comm comm;                                  \
-        if (begin(name, &comm)) report(name, call);     \
+#define CASE(name, call)                                                      \
+    do {                                                                      \
+        MPI_Comm comm = myself;                                               \
+        if (asks) ask((call));                                                \
+        if (begin(name, &comm)) report(name, is_idle ? MPI_SUCCESS : (call)); \
     } while (0)
 
 static void broadcasts(void) {
@@ -235,10 +245,16 @@ static void rooted(void) {
     FOUR("uncommitted_nothing", 0, own, uncommitted, zeros, 0, zeros, all, packed);
 }
 
-/* Of the root alone. In a scatter the others wait for it, unless there is nothing to wait for. */
+/* Of the root alone. */
 static void root_alone(void) {
-    const int root = test.ranks / 2, here = test.rank == root;
+    int root = test.ranks / 2;
+    const int here = test.rank == root;
     double *mine = here ? all + root * N : own, *mine_packed = here ? all + 2 * N * root : own;
+    if (OPEN) { /* which carries them out; the others crash */
+        FOUR("alias_other_type", N / 2, mine, packed, counts, N, displs, all, dbl);
+        SCATTERS("alias", N, mine, dbl, counts, N, displs, all, dbl);
+    }
+    is_idle = !here;
     if (!OPEN) { /* which looks at no buffer, and not whether it can receive a type */
         GATHERS("all_null", N, own, dbl, counts, N, displs, NULL, dbl);
         GATHERS("all_null_packed", N, own, packed, counts, N, displs, NULL, packed);
@@ -253,20 +269,21 @@ static void root_alone(void) {
         CASE("gatherv_displs_null", MPI_Gatherv(own, N, dbl, all, counts, NULL, dbl, root, comm));
         CASE("gatherv_displs_null_nothing", MPI_Gatherv(own, 0, dbl, all, zeros, NULL, dbl, root, comm));
         CASE("scatterv_displs_null_nothing", MPI_Scatterv(all, zeros, NULL, dbl, own, 0, dbl, root, comm));
-        FOUR("alias_other_type", N / 2, mine, packed, counts, N, displs, all, dbl);
-        SCATTERS("alias", N, mine, dbl, counts, N, displs, all, dbl);
     }
     GATHERS("all_in_place", N, own, dbl, counts, N, displs, MPI_IN_PLACE, dbl);
     GATHERS("all_in_place_gaps", N, own, gaps, counts, N, displs, MPI_IN_PLACE, gaps);
-    FOUR("all_in_place_nothing", 0, own, dbl, zeros, 0, zeros, MPI_IN_PLACE, dbl);
     GATHERS("all_count", N, own, dbl, negative, -1, displs, all, dbl);
     GATHERS("all_type_none", N, own, dbl, counts, N, displs, all, none);
-    FOUR("all_type_none_nothing", 0, own, dbl, zeros, 0, zeros, all, none);
-    FOUR("all_uncommitted_nothing", 0, own, dbl, zeros, 0, zeros, all, uncommitted);
+    is_idle = !here && !OPEN; /* which carries them out */
     GATHERS("alias", N, mine, dbl, counts, N, displs, all, dbl);
     GATHERS("alias_packed", N, mine_packed, packed, counts, N, displs, all, packed);
     GATHERS("alias_by_size", N, mine_packed, gaps, counts, N, displs, all, gaps);
-    FOUR("alias_nothing", 0, here ? all : own, dbl, zeros, 0, zeros, all, dbl);
+    root = 0, asks = 1;
+    FOUR("all_in_place_nothing", 0, own, dbl, zeros, 0, zeros, MPI_IN_PLACE, dbl);
+    FOUR("all_type_none_nothing", 0, own, dbl, zeros, 0, zeros, all, none);
+    FOUR("all_uncommitted_nothing", 0, own, dbl, zeros, 0, zeros, all, uncommitted);
+    FOUR("alias_nothing", 0, test.rank == 0 ? all : own, dbl, zeros, 0, zeros, all, dbl);
+    asks = is_idle = 0;
 }
 
 /* The functions with large counts, where there are any. */
@@ -289,8 +306,10 @@ static void large(void) {
     CASE("allgather_null", MPI_Allgather_c(NULL, N, gaps, all, N, gaps, comm));
     CASE("allgather_alias", MPI_Allgather_c(mine, N, dbl, all, N, dbl, comm));
     CASE("gatherv_null", MPI_Gatherv_c(NULL, N, gaps, all, many, to, gaps, root, comm));
+    is_idle = !here;
     CASE("gatherv_alias", MPI_Gatherv_c(of_root, N, dbl, all, many, to, dbl, root, comm));
     CASE("gather_alias", MPI_Gather_c(of_root, N, dbl, all, N, dbl, root, comm));
+    is_idle = 0;
     CASE("scatterv_null", MPI_Scatterv_c(all, many, to, gaps, NULL, N, gaps, root, comm));
     CASE("scatter_null", MPI_Scatter_c(all, N, gaps, NULL, N, gaps, root, comm));
 #endif
@@ -345,11 +364,14 @@ int main(int argc, char **argv) {
     MPI_Comm_create_errhandler(handler, &counting);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, counting);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_dup(MPI_COMM_SELF, &myself);
+    MPI_Comm_set_errhandler(myself, MPI_ERRORS_RETURN);
     make_types();
     for (int i = 0; i < 8; i++)
         if (!strcmp(family, families[i].name)) families[i].run();
     free_types();
     for (int i = 0; i < cases; i++) MPI_Comm_free(&comms[i]);
+    MPI_Comm_free(&myself);
     CHECK(handled == 0);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Errhandler_free(&counting);

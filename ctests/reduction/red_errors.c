@@ -2,9 +2,6 @@
  *
  * Prints one line per case, "class NAME c0 c1 ...", with the error class each rank got. The bare run and the run with
  * Rondo must print the same. No case hangs, and the communicator works on after each.
- *
- * With the argument "root", only the root of MPI_Reduce makes a mistake: the others get on where they do not wait for
- * its operand.
  */
 #include "errors.h"
 
@@ -96,16 +93,6 @@ static void all_ranks_alike(MPI_Comm comm) {
     MPI_Op_free(&op);
 }
 
-/* A root that aliases: it alone is told, and what the others sent it stays on a communicator that has no other use. */
-static void alias_at_root(MPI_Comm comm) {
-    MPI_Comm own;
-    MPI_Comm_dup(comm, &own);
-    int code = MPI_Reduce(from, test.rank == 0 ? from : to, 10, MPI_DOUBLE, MPI_SUM, 0, own);
-    MPI_Comm_free(&own);
-    report("reduce", "alias_at_root", code);
-    use(comm);
-}
-
 /* What concerns one function. */
 static void single(MPI_Comm comm) {
     int p = test.ranks, me = test.rank, counts[64];
@@ -160,10 +147,6 @@ int main(int argc, char **argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     /* On a communicator whose first call ever is an invalid one, and on one that was used. */
-    if (argc > 1) {
-        alias_at_root(MPI_COMM_WORLD);
-        return finish();
-    }
     MPI_Comm fresh;
     MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
     all_ranks_alike(fresh);

@@ -2,8 +2,6 @@
  *
  * Prints one line per case, "class NAME c0 c1 ...", with the error class each rank got. The bare run and the run
  * with Rondo must print the same. No case hangs, and the communicator works on after each.
- *
- * Argument: "root" for errors of the root alone.
  */
 #include "errors.h"
 #include "gsv.h"
@@ -63,24 +61,6 @@ static void all_ranks_alike(MPI_Comm comm) {
     MPI_Type_free(&uncommitted);
 }
 
-/* The root alone is wrong: it gets the error, and the others, whose short messages are on their way, success. Each on a
- * communicator of its own, for nothing may be expected of it afterwards, nor of one that gets its place. */
-static void root_alone(void) {
-    enum { CASES = 4 };
-    MPI_Comm comm[CASES];
-    for (int n = 0; n < CASES; n++) {
-        int root = n % test.ranks, bad = test.rank == root;
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm[n]);
-        if (n % 2) both_ways(10, root, comm[n]); /* it is in use already, or not */
-        counts[0] = bad && n < 2 ? -1 : 10;
-        MPI_Datatype type = bad && n >= 2 ? MPI_DATATYPE_NULL : MPI_DOUBLE;
-        int code = MPI_Gatherv(own, 1, MPI_DOUBLE, all, counts, displs, type, root, comm[n]);
-        counts[0] = 10;
-        report(n < 2 ? "root_alone_count" : "root_alone_type_null", code);
-    }
-    for (int n = 0; n < CASES; n++) MPI_Comm_free(&comm[n]);
-}
-
 /* The user's own handler is called once per error, with the user's communicator. */
 static void own_handler(void) {
     MPI_Comm comm = comm_with_handler();
@@ -127,7 +107,6 @@ int main(int argc, char **argv) {
     all_ranks_alike(fresh);
     MPI_Comm_free(&fresh);
     own_handler();
-    if (argc > 1 && !strcmp(argv[1], "root")) root_alone();
     free(counts);
     free(displs);
     free(all);

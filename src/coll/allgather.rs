@@ -7,11 +7,11 @@ use super::order::{BlockTransfer, Sources};
 use super::room::of_data;
 use super::traffic::Traffic;
 use super::transfer::Means;
-use super::{Operation, Plan, Rest, Stop, begin_and_agree, context, private};
+use super::{Operation, Plan, Rest, Stop, begin_and_agree, context, layout, private};
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 use crate::comm::{State, Work};
-use crate::decide::{AllBroadcast, Choice, Form, Method, Why};
+use crate::decide::{AllBroadcast, Choice, Form, Method};
 use crate::host::{Allgather, Host, Mpi, call_tag};
 use crate::stats;
 use std::ffi::c_int;
@@ -87,9 +87,7 @@ impl Operation for Allgather {
         let choice = in_effect(plan.choice, form);
         let facts = [self.collective() as u64, sequence, work.parts.hash(), 0];
         let rank = state.rank();
-        let invalid = || Stop::Host(Why::Invalid);
-        let datatype = self.recvtype(mpi).ok_or_else(invalid)?;
-        let layout = mpi.layout(datatype, private).map_err(|_| invalid())?;
+        let (datatype, layout) = layout(mpi, self.recvtype(mpi))?;
         let Work {
             parts,
             cut,
@@ -103,7 +101,7 @@ impl Operation for Allgather {
         let data = of_data(data, plan.bytes, private, mpi, state)?;
         self.check_own(mpi, parts, rank).map_err(Stop::Broken)?;
         let own = self.place_own(mpi, private, &data, parts, rank);
-        own.ok_or_else(invalid)?.map_err(Stop::Broken)?;
+        own.map_err(Stop::Broken)?;
 
         let traffic = Traffic {
             private,

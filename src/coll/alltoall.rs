@@ -43,7 +43,7 @@ impl Operation for Alltoall {
         }
     }
 
-    /// What only some ranks can know to be invalid does not count here: the others would wait.
+    /// What only some ranks can know to be invalid does not count here.
     fn plan(&self, mpi: &Mpi, state: &State, plan: &mut Plan) -> Option<()> {
         if self.op() == AlltoallOp::Alltoall {
             let bytes = self.bytes(mpi, state)?;
@@ -101,22 +101,14 @@ impl Operation for Alltoall {
             Some(_) => begin_and_agree(self, (method, plan), work, private, mpi, state)?,
             None => begin(work, private, mpi, state)?,
         };
-        // From here on the other ranks may go ahead without this one, if only it has to complain.
-        let sides = self.sides(mpi, private, state.p());
-        let is_valid = sides.is_some();
         let exchange = Exchange {
             collective: self.collective(),
             sequence,
-            sides: sides.unwrap_or(Sides::NONE),
+            sides: self.sides(mpi),
             mpi,
             private,
             state,
         };
-        if !is_valid {
-            exchange.pass_on(algorithm, plan, work)?;
-            trim(&mut work.script, &mut work.requests);
-            return Err(Stop::Host(Why::Invalid));
-        }
         check_own(&exchange.sides, mpi, state.rank())?;
         let choice = exchange.carry_out((algorithm, method.form), plan, work)?;
         trim(&mut work.script, &mut work.requests);
@@ -141,7 +133,7 @@ fn check_own(sides: &Sides, mpi: &Mpi, rank: u32) -> Result<(), Stop> {
     }
 }
 
-/// An exchange with valid arguments, or with no blocks of this rank.
+/// An exchange on this rank.
 struct Exchange<'a> {
     collective: Collective,
     sequence: u64,
@@ -192,22 +184,6 @@ impl Exchange<'_> {
         Ok(plan.choice)
     }
 
-    /// This rank has no blocks in the exchange, because its arguments are invalid, and only it knows. What passes
-    /// through it on the circulant graph, the others wait for; and it learns how many blocks that are by their sizes.
-    #[cold]
-    fn pass_on(
-        &self,
-        algorithm: TotalExchangeAlgorithm,
-        plan: &Plan,
-        work: &mut Work,
-    ) -> Result<(), Stop> {
-        if algorithm == TotalExchangeAlgorithm::Circulant && plan.known.is_none() {
-            let means = (&mut work.script, &mut work.requests);
-            self.irregular(means, None)?;
-        }
-        Ok(())
-    }
-
     /// Of blocks of any sizes: on the circulant graph, or each straight to its rank if some rank has no room for what
     /// passes through it.
     fn irregular_with_room(
@@ -215,7 +191,7 @@ impl Exchange<'_> {
         (script, requests): (&mut Script, &mut Requests),
         choice: Choice,
     ) -> Result<Choice, Stop> {
-        if self.irregular((&mut *script, &mut *requests), Some(choice))? {
+        if self.irregular((&mut *script, &mut *requests), choice)? {
             return Ok(choice);
         }
         let straight = Choice::Rondo(Method {

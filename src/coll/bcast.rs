@@ -7,10 +7,10 @@ use super::order::{BlockTransfer, Sources};
 use super::room::of_data;
 use super::traffic::Traffic;
 use super::transfer::Means;
-use super::{Operation, Plan, Rest, Stop, begin_and_agree, context, private};
+use super::{Operation, Plan, Rest, Stop, begin_and_agree, context, layout, private};
 use crate::collective::Collective;
 use crate::comm::State;
-use crate::decide::{Broadcast, Choice, Form, Method, Why};
+use crate::decide::{Broadcast, Choice, Form, Method};
 use crate::engine::Way;
 use crate::host::{Bcast, Mpi, call_tag};
 use crate::stats;
@@ -64,8 +64,7 @@ impl Operation for Bcast {
         let Method {
             algorithm, blocks, ..
         } = method;
-        let root = self.root(state.p());
-        let root = root.ok_or(Stop::Host(Why::Invalid))?;
+        let root = self.root(state.p()).unwrap_or(0);
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
         let sequence = begin_and_agree(self, (method, plan), work, private, mpi, state)?;
@@ -73,9 +72,7 @@ impl Operation for Bcast {
         let choice = in_effect(plan.choice, form);
         let facts = [Collective::Bcast as u64, sequence, root.into(), plan.bytes];
 
-        let datatype = self.datatype(mpi).ok_or(Stop::Host(Why::Invalid))?;
-        let layout = mpi.layout(datatype, private);
-        let layout = layout.map_err(|_| Stop::Host(Why::Invalid))?;
+        let (datatype, layout) = layout(mpi, self.datatype(mpi))?;
         let data = self.data(mpi, datatype, layout, form != Form::Flat);
         let data = of_data(data, plan.bytes, private, mpi, state)?;
 

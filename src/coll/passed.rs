@@ -6,7 +6,7 @@ use super::{Operation, Plan};
 use crate::collective::Collective;
 use crate::comm::{self, State};
 use crate::decide::{Choice, Why};
-use crate::host::{self, Host, Mpi, RawHandle};
+use crate::host::{self, Comm, Host, Mpi, RawHandle};
 use crate::learn::Recurring;
 use crate::stats;
 use std::ffi::c_int;
@@ -22,7 +22,8 @@ pub enum Stays {
     Always,
 }
 
-/// The host, if the call is known to be its. Short calls take no longer than some decisions do. The call is counted.
+/// The host, if the call is known to be its; and the state of its communicator, if the call was counted in a contest.
+/// Short calls take no longer than some decisions do.
 ///
 /// One function for all collectives, whose arguments are in registers.
 #[inline(never)]
@@ -31,7 +32,7 @@ fn is_known(
     [one, two, three]: [u64; 3],
     root: c_int,
     comm: RawHandle,
-) -> Option<&'static Host> {
+) -> Option<(&'static Host, Option<&'static State>)> {
     host::abandon_watch();
     let host = host::host();
     let mpi = host.mpi().ok()?;
@@ -39,8 +40,8 @@ fn is_known(
         return None;
     }
     let state = comm::known(mpi, comm.as_comm(mpi)?)?;
-    let why = match state.closed() {
-        Some(why) if state.is_quiet() => why,
+    let (why, is_counted) = match state.closed() {
+        Some(why) if state.is_quiet() => (why, false),
         Some(_) => return None,
         // While figures of the network are missing, calls are counted elsewhere. One with an invalid root is no call on
         // the other ranks, and may not be counted.
@@ -51,24 +52,39 @@ fn is_known(
         }
         None => {
             let recurring = Recurring([collective as u64, one, two, three]);
-            let reason = state.passing.passes(&recurring, state.edition())?;
-            *Why::ALL.get(usize::from(reason))?
+            let (reason, is_counted) = state.passing.passes(&recurring, state.edition())?;
+            (*Why::ALL.get(usize::from(reason))?, is_counted)
         }
     };
     stats::count(collective, Choice::Host(why), 0);
-    Some(host)
+    Some((host, is_counted.then_some(state)))
 }
 
 /// Hands a call to the host that is known to be its.
 #[inline(always)]
 pub fn pass_at_once<O: Operation>(call: &O) -> Option<c_int> {
-    let host = is_known(
+    let (host, counted) = is_known(
         call.collective(),
         call.words()?,
         call.given_root(),
         call.raw_comm(),
     )?;
+    if let Some(state) = counted {
+        count_rightly(host, state, call);
+    }
     Some(call.pass(host))
+}
+
+/// Takes a call out of the count of its contest that the host will refuse here, because other ranks need not make it.
+/// That cannot wait for what the host says of it: an error handler may never come back.
+#[inline(never)]
+fn count_rightly<O: Operation>(host: &Host, state: &State, call: &O) {
+    if let (Ok(mpi), Some([one, two, three])) = (host.mpi(), call.words())
+        && call.is_refused_by_rest(mpi, state.rank(), state.p())
+    {
+        let recurring = Recurring([call.collective() as u64, one, two, three]);
+        state.passing.take_out(&recurring);
+    }
 }
 
 /// Remembers a call that is planned to be the host's, unless its time counts, or somebody is told of it.
@@ -82,9 +98,7 @@ pub fn remember<O: Operation>(plan: &Plan, mpi: &Mpi, state: &State, call: &O) {
         Stays::Granted(contest) => Some(contest),
         Stays::Always => None,
     };
-    // The host finds what is wrong with an invalid one, each time.
-    if why != Why::Invalid
-        && let Some([one, two, three]) = call.words()
+    if let Some([one, two, three]) = call.words()
         && state.is_quiet()
         && call.is_of_predefined(mpi)
     {
@@ -109,6 +123,17 @@ pub fn pass_on<O: Operation>(why: Why, mpi: &Mpi, state: &State, call: &O, plan:
 pub fn pass<O: Operation>(host: &Host, call: &O, why: Why, bytes: u64) -> c_int {
     stats::count(call.collective(), Choice::Host(why), bytes);
     call.pass(host)
+}
+
+/// Hands a call to the host that the host refuses here. The other ranks need not make it: nothing was counted, and
+/// nothing is locked, for an error handler of the program's may take as long as it likes, call other collectives, free
+/// the communicator, or never come back.
+#[cold]
+pub fn refuse<O: Operation>(host: &Host, mpi: &Mpi, comm: Comm, call: &O, bytes: u64) -> c_int {
+    match mpi.trouble() {
+        Some(code) => mpi.raise(comm, code),
+        None => pass(host, call, Why::Invalid, bytes),
+    }
 }
 
 /// Hands a call to the host whose communicator Rondo may keep nothing of. What is promised of bits does not hold there.
@@ -153,10 +178,7 @@ pub fn leave<O: Operation>(
             stats::count(call.collective(), Choice::Host(why), bytes);
             call.leave(host, mpi, state)
         }
-        Why::Invalid => match mpi.trouble() {
-            Some(code) => mpi.raise(state.comm(), code),
-            None => pass(host, call, why, bytes),
-        },
+        Why::Invalid => refuse(host, mpi, state.comm(), call, bytes),
         // Told to leave it alone, or calls that are none of Rondo's.
         Why::Off
         | Why::Configured

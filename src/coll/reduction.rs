@@ -7,7 +7,7 @@ use super::room::{VECTORS, lacking, of_all};
 use super::running::{PIECE_BYTES, Running, finish, trim};
 use super::slots::Inside;
 use super::writing::{Writing, members};
-use super::{Operation, Plan, Rest, Stop, begin_and_agree, context, found, private};
+use super::{Operation, Plan, Rest, Stop, begin_and_agree, context, found, looked_at, private};
 use crate::algorithm::Algorithm;
 use crate::collective::{Collective, LEAST_BYTES, Reducing};
 use crate::comm::{self, State, Work};
@@ -125,10 +125,9 @@ impl Operation for Reduction {
         let private = self.as_promised(private, state)?;
         let (p, rank) = (state.p(), state.rank());
         let root = self.root(p).unwrap_or(0);
-        let gets = self.gets(rank, root);
-        // Before the call is counted: the ranks whose operator is invalid do not count it either.
-        let found = self.operands(mpi, private, gets);
-        let (mut operands, buffers) = found.ok_or(Stop::Host(Why::Invalid))?;
+        let gets = self.gets(rank);
+        let buffers = self.buffers();
+        let mut operands = looked_at(self.operands(mpi, private))?;
         let work = &mut *state.work.lock();
         // Whether there is a segment, all ranks of all nodes know. Without one, messages give the same bits.
         let unit = operands.unit();
@@ -153,7 +152,7 @@ impl Operation for Reduction {
             | exact << 32
             | u64::from(which) << 33;
         let words = [what, sequence, root.into(), plan.bytes];
-        let total = self.total(p).ok_or(Stop::Host(Why::Invalid))?;
+        let total = self.total(p).unwrap_or(0);
         let run = Running {
             mpi,
             state,
@@ -190,7 +189,7 @@ impl Operation for Reduction {
         let shadow = operands.shadow(&buffers, result);
         let shadow = match state.may_have_gpus() {
             false => shadow.map_err(lacking)?,
-            true => of_all(Some(shadow), plan.bytes, private, mpi, state)?,
+            true => of_all(shadow, plan.bytes, private, mpi, state)?,
         };
         match shadow {
             None => settled.carry_out(&buffers, work)?,
@@ -290,7 +289,7 @@ impl Settled<'_> {
         // Besides the area, two messages at least wait to be joined.
         let most = self.writing.vectors_at_most() + 2;
         let bytes = (self.writing.bytes).saturating_mul(most.max(VECTORS)) / VECTORS;
-        let area = of_all(Some(area), bytes, self.run.private, mpi, state);
+        let area = of_all(area, bytes, self.run.private, mpi, state);
         area.inspect_err(|_| trim(script, requests))
     }
 
@@ -380,19 +379,6 @@ impl Reduction {
             }
         }
         private
-    }
-
-    /// Does a rank get a result?
-    fn gets(&self, rank: u32, root: u32) -> bool {
-        match self.which() {
-            ReductionOp::Reduce => rank == root,
-            ReductionOp::Exscan => rank > 0,
-            // Without elements there need not be a buffer.
-            ReductionOp::ReduceScatter | ReductionOp::ReduceScatterBlock => {
-                self.count(rank) != Some(0)
-            }
-            ReductionOp::Allreduce | ReductionOp::Scan => true,
-        }
     }
 
     /// Elements of the result of a rank that gets one, of vectors of so many.
@@ -494,7 +480,6 @@ impl Reduction {
     /// Carries it out without a private communicator, with the same bits: by the host where these are the same, or else
     /// the host gathers, and every rank reduces.
     fn without_private(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
-        // Nobody looks at buffers first: what is wrong with them is this rank's matter, and all must count alike.
         if self.is_exact() {
             state.count_short(1);
             return Err(Stop::Host(Why::SetUp));
@@ -507,11 +492,11 @@ impl Reduction {
             false => LONG_CALL,
         };
         let comm = mpi.own_self().unwrap_or(state.comm());
-        let found = self.operands(mpi, comm, true);
-        let (operands, buffers) = found.ok_or(Stop::Host(Why::Invalid))?;
+        let operands = looked_at(self.operands(mpi, comm))?;
+        let buffers = self.buffers();
         state.count_short(calls);
         let topology = state.topology();
-        let total = self.total(topology.p()).ok_or(Stop::Host(Why::Invalid))?;
+        let total = self.total(topology.p()).unwrap_or(0);
         // No lock is held while the host gathers: it may call the communicator's error handler.
         let (mut script, mut requests) = {
             let work = &mut *state.work.lock();

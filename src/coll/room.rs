@@ -23,10 +23,10 @@ pub fn lacking(code: Code) -> Stop {
     Stop::Broken(Failure::memory(code))
 }
 
-/// The memory for a call of so many bytes, which all ranks know; `None` if an argument of this rank's is invalid, which
-/// it leaves to the host. Of a long call all ranks report that there is none if one of them has none. Collective then.
+/// The memory for a call of so many bytes, which all ranks know. Of a long call all ranks report that there is none if
+/// one of them has none. Collective then.
 pub fn of_all<T>(
-    room: Option<Result<T, Code>>,
+    room: Result<T, Code>,
     bytes: u64,
     private: Comm,
     mpi: &Mpi,
@@ -38,35 +38,33 @@ pub fn of_all<T>(
 /// The same of the data of a broadcast or all-broadcast. Where a rank would need a copy of all because its datatype has
 /// gaps, and that is more than the options allow, a long call is the host's, which may do without.
 pub fn of_data<'a>(
-    data: Option<Result<Data<'a>, Code>>,
+    data: Result<Data<'a>, Code>,
     bytes: u64,
     private: Comm,
     mpi: &Mpi,
     state: &State,
 ) -> Result<Data<'a>, Stop> {
     // No memory is lacking for anything but a copy.
-    let copies = matches!(data, Some(Err(_) | Ok(Data::Packed(_))));
+    let copies = matches!(data, Err(_) | Ok(Data::Packed(_)));
     let leaves = copies && bytes > state.config().max_tmp_size && mpi.takes(bytes);
     agreed((data, leaves), bytes, private, mpi, state)
 }
 
 /// The room of this rank, if all have theirs, and if none of them `leaves` the call to the host.
 fn agreed<T>(
-    (room, leaves): (Option<Result<T, Code>>, bool),
+    (room, leaves): (Result<T, Code>, bool),
     bytes: u64,
     private: Comm,
     mpi: &Mpi,
     state: &State,
 ) -> Result<T, Stop> {
-    let invalid = || Stop::Host(Why::Invalid);
     // Ranks that are simulated have the memory of one process, which says nothing of a cluster's.
     let is_short = bytes < AGREED_BYTES && state.has_reserve();
     if is_short || Abi::BUILT.is_simulated() {
-        return room.ok_or_else(invalid)?.map_err(lacking);
+        return room.map_err(lacking);
     }
-    let lacks = !matches!(room, Some(Ok(_)));
-    let [lacks, leaves] = any([lacks, leaves], private, mpi, state)?;
-    match room.ok_or_else(invalid)? {
+    let [lacks, leaves] = any([room.is_err(), leaves], private, mpi, state)?;
+    match room {
         _ if leaves => Err(Stop::Host(Why::Memory)),
         Ok(room) if !lacks => Ok(room),
         Ok(_) | Err(_) => Err(Stop::Error(Code::no_mem())),

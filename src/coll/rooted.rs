@@ -4,15 +4,15 @@
 
 use super::nodes::settle;
 use super::room::lacking;
-use super::{Operation, Plan, Rest, Stop, begin, context, private};
+use super::{Operation, Plan, Rest, Stop, begin, context, looked_at, private};
 use crate::algorithm::RootedAlgorithm;
 use crate::collective::Collective;
 use crate::comm::{Memory, Nodes, State, Work};
-use crate::decide::{self, Choice, Form, Method, Why};
+use crate::decide::{self, Choice, Form, Method};
 use crate::engine;
 use crate::engine::rooted::{Gather, Misfit, RootedTree, Scatter, Terms};
 use crate::host::{
-    self, Code, Comm, Failure, LocalPackets, Mpi, MpiRootedWire, Rooted, RootedOp, Route, Tags,
+    self, Comm, Failure, LocalPackets, Mpi, MpiRootedWire, Rooted, RootedOp, Route, Tags,
     UserBlocks,
 };
 use crate::schedule::Parts;
@@ -36,7 +36,7 @@ impl Operation for Rooted {
         self.own_bytes(mpi, root == state.rank())
     }
 
-    /// What only some ranks can know to be invalid does not count here: the others would wait.
+    /// What only some ranks can know to be invalid does not count here.
     fn plan(&self, mpi: &Mpi, state: &State, plan: &mut Plan) -> Option<()> {
         self.root(state.p())?;
         let bytes = self.bytes(mpi, state);
@@ -74,8 +74,7 @@ impl Operation for Rooted {
         mpi: &Mpi,
         state: &State,
     ) -> Result<Choice, Stop> {
-        let root = self.root(state.p());
-        let root = root.ok_or(Stop::Host(Why::Invalid))?;
+        let root = self.root(state.p()).unwrap_or(0);
         let private = private(mpi, state)?;
         let work = &mut *state.work.lock();
         let sequence = begin(work, private, mpi, state)?;
@@ -93,22 +92,17 @@ impl Operation for Rooted {
             ..
         } = nodes;
         let terms = terms(self.collective(), method, root, state);
-        // The mailboxes want to know of every call, also if this rank only reports an error.
         let memory = sharing.memory().filter(|_| form != Form::Flat);
         let mut local = memory.map(|memory| {
             let route = route(self.op(), &terms, sequence, memory, state);
             LocalPackets::new(route, mailbox_state)
         });
-        // From here on the other ranks may go ahead without this one, if only it has to complain.
-        let invalid = || Stop::Host(Why::Invalid);
-        let is_root = root == terms.rank;
-        let own = self.bytes(mpi, state).ok_or_else(invalid)?;
-        if self.is_misplaced(is_root) {
-            return Err(invalid());
-        }
-        let parts = if is_root {
-            self.parts(mpi, terms.p, parts)
-                .ok_or_else(|| complain(self, mpi, private))?;
+        // What the host refuses is not here: only the type of the root's blocks may be none still.
+        let overlooked = || Stop::Broken(Failure::Datatype);
+        let own = self.bytes(mpi, state).ok_or_else(overlooked)?;
+        let parts = if root == terms.rank {
+            let stated = self.parts(mpi, terms.p, parts);
+            stated.ok_or_else(overlooked)?;
             Some(&*parts)
         } else {
             None
@@ -189,16 +183,6 @@ fn terms(collective: Collective, method: Method, root: u32, state: &State) -> Te
     }
 }
 
-/// What becomes of a call where the blocks of all, which are the root's alone, are invalid. The host can say why. But
-/// if it would carry the call out instead, it would wait for the others, who are on their way.
-#[cold]
-fn complain(call: &Rooted, mpi: &Mpi, private: Comm) -> Stop {
-    match call.is_overlooked(mpi, private) {
-        true => Stop::Broken(Failure::Datatype),
-        false => Stop::Host(Why::Invalid),
-    }
-}
-
 /// The blocks that this rank exchanges with others, in the user's memory. The root's own one is
 /// copied to where it belongs.
 fn blocks<'a>(
@@ -209,17 +193,12 @@ fn blocks<'a>(
     mpi: &Mpi,
     private: Comm,
 ) -> Result<Option<UserBlocks<'a>>, Stop> {
-    // The host can say what is wrong with the arguments that each rank has.
-    let invalid = |_: Code| Stop::Host(Why::Invalid);
-    let own = call.own_block(mpi, private).map_err(invalid)?;
+    let own = looked_at(call.own_block(mpi))?;
     let Some(parts) = parts else {
         return Ok(own);
     };
-    let all = call.all_blocks(mpi, private, parts);
-    let all = all.map_err(|_| complain(call, mpi, private))?;
-    if call.is_refused_alias(mpi, parts.span(rank).len) {
-        return Err(Stop::Host(Why::Invalid));
-    }
+    let all = call.all_blocks(mpi, parts);
+    let all = all.map_err(|_| Stop::Broken(Failure::Datatype))?;
     let root = parts.span(rank).len;
     if bytes != root {
         let own = bytes;

@@ -153,7 +153,7 @@ impl Inside<'_> {
         // Only this rank knows whether its part is reduced in place, so all ranks ask wherever one may be.
         let to = match is_part {
             false => to.map_err(lacking),
-            true => of_all(Some(to), writing.bytes, run.private, run.mpi, run.state),
+            true => of_all(to, writing.bytes, run.private, run.mpi, run.state),
         };
         let to = to.inspect_err(|_| trim(script, requests))?;
         writing.count();

@@ -27,13 +27,15 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// Makes the state of a communicator. Collective.
+/// Makes the state of a communicator. Collective; but if the call `is_refused` on this rank of so many, others need not
+/// make it: then there is no state yet.
 pub fn handshake(
     host: &'static Host,
     mpi: &'static Mpi,
     comm: Comm,
     collective: Collective,
-) -> Result<&'static State, Code> {
+    is_refused: impl FnOnce(u32, u32) -> bool,
+) -> Result<Option<&'static State>, Code> {
     report::enter(collective.mpi_name());
     let mut own = process(host).clone();
     if let Some(&promise) = PROMISED.get(mpi, comm)? {
@@ -52,13 +54,14 @@ pub fn handshake(
                 state.closed = Some(Why::Outside);
                 state.report_broken_promise(host, Why::Outside);
             }
+            Some(_) if is_refused(state.rank, p) => return Ok(None),
             // Two ranks have nothing to decide, but if they are the whole job, they have statistics to add up.
             Some(ranks) => state.agree(host, mpi, &own, &ranks, collective)?,
         }
     }
     let state = STATE.set(mpi, comm, state)?;
     ALIVE.lock().push(state);
-    Ok(state)
+    Ok(Some(state))
 }
 
 impl State {
@@ -111,7 +114,6 @@ impl State {
             gpu_may_come: false,
             gpu: AtomicBool::default(),
             asserted: asserted.copied().unwrap_or(false).into(),
-            strayed: AtomicBool::default(),
             reduced: AtomicBool::default(),
             duplicated: AtomicBool::new(cfg!(abi = "openmpi") && duplicated.is_some()),
             place: None,

@@ -85,22 +85,38 @@ impl<const CONTESTS: usize> Passing<CONTESTS> {
         places[remembered::spread(replaced.into(), 1)]
     }
 
-    /// Is this call the MPI library's, where what is known of the network has that number? The number of the reason.
-    /// The call is counted.
+    /// Is this call the MPI library's, where what is known of the network has that number? The number of the reason,
+    /// and whether the call was counted, because a contest has granted it.
     #[inline]
-    pub fn passes(&self, call: &Recurring, edition: u32) -> Option<u8> {
-        let place = self
-            .places(call)
-            .into_iter()
-            .find(|place| place.is_of(call))?;
+    pub fn passes(&self, call: &Recurring, edition: u32) -> Option<(u8, bool)> {
+        let place = self.place(call)?;
         if place.edition.load(Relaxed) != edition {
             return None;
         }
         let reason = place.reason.load(Relaxed).checked_sub(1)?;
-        if let Some(left) = self.left.get(place.contest.load(Relaxed) as usize) {
+        let left = self.left.get(place.contest.load(Relaxed) as usize);
+        if let Some(left) = left {
             left.store(left.load(Relaxed).checked_sub(1)?, Relaxed);
         }
-        Some(reason as u8)
+        Some((reason as u8, left.is_some()))
+    }
+
+    /// This call, which was just counted, is none on the other ranks.
+    #[cold]
+    pub fn take_out(&self, call: &Recurring) {
+        if let Some(place) = self.place(call)
+            && let Some(left) = self.left.get(place.contest.load(Relaxed) as usize)
+        {
+            left.store(left.load(Relaxed) + 1, Relaxed);
+        }
+    }
+
+    /// The place that this call has.
+    #[inline]
+    fn place(&self, call: &Recurring) -> Option<&Place> {
+        self.places(call)
+            .into_iter()
+            .find(|place| place.is_of(call))
     }
 
     /// From now on it is, for that reason: always, or as often as the contest at a place of the table has granted.

@@ -19,12 +19,11 @@ const SIZE_BYTES: u64 = size_of::<u64>() as u64;
 
 impl Exchange<'_> {
     /// Carries it out, after all ranks have agreed that each of them has room for what passes through it. `false`: one
-    /// has none, and no block has left. It is counted as this choice; without one, this rank only passes on what others
-    /// have for others, and heeds nothing that is for itself.
+    /// has none, and no block has left. It is counted as this choice.
     pub(super) fn irregular(
         &self,
         (script, requests): (&mut Script, &mut Requests),
-        choice: Option<Choice>,
+        choice: Choice,
     ) -> Result<bool, Stop> {
         let (mpi, state) = (self.mpi, self.state);
         let (p, me) = (state.p(), state.rank());
@@ -48,7 +47,7 @@ impl Exchange<'_> {
         run(4).carry_out(script, requests, area)?;
         operands.get_numbers(area, &mut sizes);
 
-        for (d, &place) in (0..).zip(&places).filter(|_| choice.is_some()) {
+        for (d, &place) in (0..).zip(&places) {
             if sizes[place as usize] != bytes(&self.sides.receive, before(d)) {
                 let stranger = Misfit::Stranger(before(d));
                 return Err(Stop::Broken(Failure::Misfit(stranger)));
@@ -70,9 +69,7 @@ impl Exchange<'_> {
             return Ok(false);
         };
 
-        if let Some(choice) = choice {
-            stats::count(self.collective, choice, sizes[..p as usize].iter().sum());
-        }
+        stats::count(self.collective, choice, sizes[..p as usize].iter().sum());
         let start = |block: u32| script.cut().elements(&(block..block + 1)).start;
         let packed = (0..p).try_for_each(|d| {
             let place = (&operands, area, start(d));
@@ -80,7 +77,6 @@ impl Exchange<'_> {
         });
         packed.map_err(Stop::Broken)?;
         run(5).carry_out(script, requests, area)?;
-        let places = places.into_iter().filter(|_| choice.is_some());
         let unpacked = (0..).zip(places).try_for_each(|(d, place)| {
             let place = (&operands, area, start(place));
             self.pack(&self.sides.receive, before(d), place, false)

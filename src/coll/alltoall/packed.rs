@@ -103,7 +103,7 @@ impl Exchange<'_> {
         let operands = mpi.signals(self.private);
         let run = self.run(&operands, bytes, which);
         let area = reserve(&run, script, requests);
-        let area = of_all(Some(area), most_bytes / VECTORS, self.private, mpi, state);
+        let area = of_all(area, most_bytes / VECTORS, self.private, mpi, state);
         let area = area.inspect_err(|_| trim(script, requests))?;
         count();
         let pack = |side: &Side, rank, place: u32, out: bool| {
@@ -154,7 +154,7 @@ impl Exchange<'_> {
         (operands, area, place): (&Operands, Area, u64),
         out: bool,
     ) -> Result<(), Failure> {
-        let found = side.block(self.mpi, self.private, rank);
+        let found = side.block(self.mpi, rank);
         let found = found.map_err(|code| Failure::Host(code, "looking at a block"))?;
         match (found, out) {
             (None, _) => Ok(()),

@@ -2,7 +2,7 @@
 //! blocks go.
 
 use super::Call;
-use super::refusal::Function;
+use super::refusal::{Function, is_place_refused};
 use crate::host::data::counts::Count;
 use crate::host::data::counts::{Counts, Slots, is_alias};
 use crate::host::data::data::{Areas, Data, Packed};
@@ -117,8 +117,7 @@ impl Allgather {
         }
     }
 
-    /// The parts in the user's memory; `None` if the buffer cannot be one. If the processor `touches` them, they are
-    /// not used in place where it cannot.
+    /// The parts in the user's memory. If the processor `touches` them, they are not used in place where it cannot.
     pub fn data<'a>(
         &'a self,
         mpi: &Mpi,
@@ -126,27 +125,16 @@ impl Allgather {
         layout: Layout,
         parts: &'a Parts,
         touches: bool,
-    ) -> Option<Result<Data<'a>, Code>> {
-        if ptr::eq(self.recvbuf, IN_PLACE) {
-            return None;
-        }
+    ) -> Result<Data<'a>, Code> {
         let most = parts.largest() / layout.size;
-        let Some(offset) = layout.contiguous(most) else {
-            let slots = self.slots(self.recvbuf.cast(), layout.extent);
-            if self.recvbuf.is_null() && slots.any_null(parts) && mpi.begins_at_once(datatype.0) {
-                return None;
+        if let Some(offset) = layout.contiguous(most) {
+            let base = self.recvbuf.cast::<u8>().wrapping_offset(offset as isize);
+            let slots = self.slots(base, layout.extent);
+            if !touches || !slots.any_foreign(parts) {
+                return Ok(Data::Parts(slots));
             }
-            return Some(self.packed(mpi, datatype, layout, parts).map(Data::Packed));
-        };
-        let base = self.recvbuf.cast::<u8>().wrapping_offset(offset as isize);
-        let slots = self.slots(base, layout.extent);
-        if slots.any_null(parts) {
-            return None;
         }
-        match touches && slots.any_foreign(parts) {
-            true => Some(self.packed(mpi, datatype, layout, parts).map(Data::Packed)),
-            false => Some(Ok(Data::Parts(slots))),
-        }
+        self.packed(mpi, datatype, layout, parts).map(Data::Packed)
     }
 
     fn packed<'a>(
@@ -170,8 +158,7 @@ impl Allgather {
         }
     }
 
-    /// Puts this rank's own contribution where the others' will be; `None` if the send buffer cannot
-    /// be one, or is one that the host refuses.
+    /// Puts this rank's own contribution where the others' will be.
     pub fn place_own(
         &self,
         mpi: &Mpi,
@@ -179,63 +166,62 @@ impl Allgather {
         data: &Data,
         parts: &Parts,
         rank: u32,
-    ) -> Option<Result<(), Failure>> {
+    ) -> Result<(), Failure> {
         if self.in_place() {
-            return Some(match data {
+            return match data {
                 Data::Packed(packed) => packed.pack_part(mpi, private, rank),
                 Data::Run(_) | Data::Parts(_) => Ok(()),
-            });
+            };
         }
-        // A rank without a contribution checks as well: if all ranks pass the same invalid argument,
-        // all must leave the call to the host.
-        let count = self.sendcount.get()?;
-        let datatype = self.sendtype.as_datatype(mpi)?;
-        let bytes = parts.span(rank).len;
-        let layout = match mpi.layout(datatype, private) {
-            Ok(layout) => layout,
-            Err(_) if bytes == 0 && !mpi.refuses_own_type(self.function(), self.sendtype) => {
-                return Some(Ok(()));
-            }
-            Err(_) => return None,
+        let (bytes, count) = (parts.span(rank).len, self.sendcount.get());
+        let sent = count.zip(self.sendtype.as_datatype(mpi));
+        let Some((count, datatype)) = sent.filter(|_| bytes > 0) else {
+            return Ok(());
         };
-        if bytes == 0 {
-            return Some(Ok(()));
-        }
-        if is_alias(self.sendbuf, self.recvbuf, &self.counts, rank, layout.size)
-            && self.sendtype.datatype() == self.recvtype.datatype()
-            && mpi.refuses_aliases(self.function())
-        {
-            return None;
-        }
-        let (from, to) = (self.sendbuf.cast::<u8>().cast_mut(), data.part(rank));
-        match layout.contiguous(count) {
-            Some(offset) => {
-                let from = from.wrapping_offset(offset as isize);
-                if from.is_null() {
-                    return None;
-                }
+        let pack = || {
+            let layout = mpi.layout(datatype)?;
+            let (from, to) = (self.sendbuf.cast::<u8>().cast_mut(), data.part(rank));
+            if let Some(offset) = layout.contiguous(count) {
+                let from = from.wrapping_offset(offset as isize).cast_const();
                 // SAFETY: as many bytes are sent as the part has, which was checked; by the caller's
                 // contract they can be read there, and the part is good for them.
-                let copied =
-                    unsafe { memory::copy(mpi, private, from.cast_const(), to, bytes as usize) };
-                Some(copied.map_err(at("packing")))
+                return unsafe { memory::copy(mpi, private, from, to, bytes as usize) };
             }
-            None if from.is_null() && mpi.begins_at_once(datatype.0) => None,
-            None => {
-                let pack =
-                    Elements::new(mpi, from, datatype, layout).and_then(|(elements, user)| {
-                        let range = Stretch {
-                            user,
-                            packed: to,
-                            from: 0,
-                            until: count,
-                        };
-                        // SAFETY: as above.
-                        unsafe { elements.pack(mpi, private, range) }
-                    });
-                Some(pack.map_err(at("packing")))
-            }
+            let (elements, user) = Elements::new(mpi, from, datatype, layout)?;
+            let range = Stretch {
+                user,
+                packed: to,
+                from: 0,
+                until: count,
+            };
+            // SAFETY: as above.
+            unsafe { elements.pack(mpi, private, range) }
+        };
+        pack().map_err(at("packing"))
+    }
+
+    /// Does the host refuse what this rank sends?
+    fn is_own_refused(&self, mpi: &Mpi, rank: u32) -> bool {
+        let Some(count) = self.sendcount.get() else {
+            return true;
+        };
+        // A rank without a contribution has a type as well, at which the host may look.
+        let size = (self.recvtype(mpi)).and_then(|datatype| mpi.type_size(datatype).ok());
+        let contributes = self.counts.count(rank) != Some(0) && size != Some(0);
+        if !self.sendtype.is_committed(mpi) {
+            return contributes || mpi.refuses_own_type(self.function(), self.sendtype);
         }
+        let is_alias = || {
+            is_alias(
+                self.sendbuf,
+                self.recvbuf,
+                &self.counts,
+                rank,
+                size.unwrap_or(0),
+            ) && self.sendtype.datatype() == self.recvtype.datatype()
+                && mpi.refuses_aliases(self.function())
+        };
+        contributes && (mpi.is_nowhere(self.sendbuf, self.sendtype, count) || is_alias())
     }
 
     /// Hands the call to the host in a form in which all ranks get the same algorithm from it.
@@ -358,5 +344,18 @@ impl Call for Allgather {
 
     fn is_of_predefined(&self, mpi: &Mpi) -> bool {
         self.recvtype.is_predefined_type(mpi)
+    }
+
+    fn is_refused(&self, mpi: &Mpi, rank: u32, p: u32) -> bool {
+        let Some(total) = self.counts.total(p) else {
+            return true;
+        };
+        let in_place = self.in_place();
+        (ptr::eq(self.recvbuf, IN_PLACE) && is_place_refused(total))
+            || self.recvtype(mpi).is_none()
+            || (!self.recvtype.is_committed(mpi)
+                && (total > 0 || mpi.refuses_all_type(self.function(), self.recvtype, in_place)))
+            || (self.recvbuf.is_null() && mpi.is_any_nowhere(&self.counts, self.recvtype, p))
+            || (!in_place && self.is_own_refused(mpi, rank))
     }
 }

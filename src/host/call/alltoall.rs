@@ -2,11 +2,11 @@
 //! where the blocks lie and what they are.
 
 use super::Call;
-use super::refusal::Function;
-use crate::host::data::counts::{Count, Counts};
+use super::refusal::{Function, is_place_refused};
+use crate::host::data::counts::{Count, Counts, Slots};
 use crate::host::data::sides::{Kind, Side, Sides};
 use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
-use crate::host::library::handle::Comm;
+use crate::host::library::sys;
 use crate::host::library::table::{Host, Mpi};
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -63,10 +63,58 @@ struct Given {
 }
 
 impl Given {
-    /// Elements of all of `p` blocks; `None` if a count is invalid.
-    fn total(&self, p: u32) -> Option<u64> {
-        (0..p).try_fold(0u64, |sum, rank| {
-            sum.checked_add(self.counts.checked(rank)?)
+    fn side(&self, mpi: &Mpi) -> Side {
+        let kind = match self.types {
+            Types::Each(types) => Kind::Each(types.cast()),
+            Types::One(datatype) => {
+                let known = datatype.as_datatype(mpi);
+                let layout = known.and_then(|known| Some((known, mpi.layout(known).ok()?)));
+                layout.map_or(Kind::Empty, |(known, layout)| Kind::One(known, layout))
+            }
+        };
+        Side {
+            base: self.buffer.cast(),
+            counts: self.counts,
+            kind,
+        }
+    }
+
+    /// Has any of the `p` blocks elements? `None` if the host refuses them; `refuses` says whether it refuses a type
+    /// for blocks without data.
+    fn has_elements(
+        &self,
+        mpi: &Mpi,
+        p: u32,
+        refuses: impl FnOnce(RawHandle) -> bool,
+    ) -> Option<bool> {
+        let has_elements = self.counts.total(p)? > 0;
+        let is_refused = match self.types {
+            Types::One(datatype) if !datatype.is_committed(mpi) => {
+                has_elements || refuses(datatype)
+            }
+            Types::One(datatype) => {
+                self.buffer.is_null() && mpi.is_any_nowhere(&self.counts, datatype, p)
+            }
+            Types::Each(types) => types.is_null() || self.is_any_refused(mpi, p, types.cast()),
+        };
+        (!is_refused).then_some(has_elements)
+    }
+
+    /// Does the host refuse any of `p` blocks, each of which has a type of its own? Types of empty blocks are not
+    /// looked at.
+    fn is_any_refused(&self, mpi: &Mpi, p: u32, types: *const sys::MPI_Datatype) -> bool {
+        let slots = Slots {
+            base: self.buffer.cast(),
+            extent: 1,
+            counts: self.counts,
+        };
+        (0..p).any(|rank| {
+            let count = self.counts.count(rank).unwrap_or(0);
+            // SAFETY: by the contract of the call the array has an entry for every rank.
+            let datatype = || RawHandle::of_type(unsafe { *types.add(rank as usize) });
+            count > 0
+                && (!datatype().is_committed(mpi)
+                    || mpi.is_nowhere(slots.address(rank), datatype(), count))
         })
     }
 }
@@ -140,34 +188,18 @@ impl Alltoall {
         };
         if let Types::One(datatype) = given.types {
             let size = mpi.type_size(datatype.as_datatype(mpi)?).ok()?;
-            return given.total(p)?.checked_mul(size);
+            return given.counts.total(p)?.checked_mul(size);
         }
-        let side = side_of_each(given);
+        let side = given.side(mpi);
         (0..p).try_fold(0u64, |sum, rank| sum.checked_add(side.bytes(mpi, rank)?))
     }
 
-    /// Both sides among `p` ranks; `None` if an argument is invalid, or one that the host refuses. `private` is a
-    /// communicator that returns errors.
-    pub fn sides(&self, mpi: &Mpi, private: Comm, p: u32) -> Option<Sides> {
-        if ptr::eq(self.receive.buffer.cast_const(), IN_PLACE) {
-            return None;
+    /// Both sides.
+    pub fn sides(&self, mpi: &Mpi) -> Sides {
+        Sides {
+            send: (!self.in_place()).then(|| self.send.side(mpi)),
+            receive: self.receive.side(mpi),
         }
-        let sides = Sides {
-            send: match self.in_place() {
-                true => None,
-                false => Some(self.side(&self.send, false, mpi, private, p)?),
-            },
-            receive: self.side(&self.receive, true, mpi, private, p)?,
-        };
-        let mut any = false;
-        for rank in 0..p {
-            for side in sides.send.iter().chain([&sides.receive]) {
-                any |= side.block(mpi, private, rank).ok()?.is_some();
-                side.bytes(mpi, rank)?;
-            }
-        }
-        let is_refused = any && self.is_alias() && mpi.refuses_aliases(self.function());
-        (!is_refused).then_some(sides)
     }
 
     /// Is what is sent and what is received the same by all arguments? As those hosts ask who mind.
@@ -176,56 +208,6 @@ impl Alltoall {
         ptr::eq(send.buffer, receive.buffer)
             && send.counts.same(&receive.counts)
             && send.types.same(receive.types)
-    }
-
-    /// One side; `None` if a count or the type is invalid.
-    fn side(
-        &self,
-        given: &Given,
-        receives: bool,
-        mpi: &Mpi,
-        private: Comm,
-        p: u32,
-    ) -> Option<Side> {
-        let datatype = match given.types {
-            Types::One(datatype) => datatype,
-            Types::Each(types) if types.is_null() => return None,
-            Types::Each(_) => return Some(side_of_each(given)),
-        };
-        let layout = (datatype.as_datatype(mpi))
-            .and_then(|known| Some((known, mpi.layout(known, private).ok()?)));
-        let kind = match layout {
-            Some((known, layout)) => Kind::One(known, layout),
-            None if given.total(p)? > 0 => return None,
-            None => {
-                let function = self.function();
-                let is_refused = match receives {
-                    true => mpi.refuses_all_type(function, datatype, self.in_place()),
-                    false => mpi.refuses_own_type(function, datatype),
-                };
-                if is_refused {
-                    return None;
-                }
-                Kind::Empty
-            }
-        };
-        Some(Side {
-            base: given.buffer.cast(),
-            counts: given.counts,
-            kind,
-        })
-    }
-}
-
-/// A side whose blocks have types of their own.
-fn side_of_each(given: &Given) -> Side {
-    Side {
-        base: given.buffer.cast(),
-        counts: given.counts,
-        kind: match given.types {
-            Types::Each(types) => Kind::Each(types.cast()),
-            Types::One(_) => Kind::Empty,
-        },
     }
 }
 
@@ -310,5 +292,22 @@ impl Call for Alltoall {
             Types::One(datatype) => datatype.is_predefined_type(mpi),
             Types::Each(_) => false,
         }
+    }
+
+    fn is_refused(&self, mpi: &Mpi, _rank: u32, p: u32) -> bool {
+        let (function, in_place) = (self.function(), self.in_place());
+        let received = (self.receive).has_elements(mpi, p, |datatype| {
+            mpi.refuses_all_type(function, datatype, in_place)
+        });
+        let sent = match in_place {
+            true => received,
+            false => (self.send)
+                .has_elements(mpi, p, |datatype| mpi.refuses_own_type(function, datatype)),
+        };
+        let (Some(received), Some(sent)) = (received, sent) else {
+            return true;
+        };
+        (ptr::eq(self.receive.buffer.cast_const(), IN_PLACE) && is_place_refused(received.into()))
+            || ((received || sent) && self.is_alias() && mpi.refuses_aliases(function))
     }
 }

@@ -44,4 +44,8 @@ impl Call for Barrier {
     fn is_of_predefined(&self, _mpi: &Mpi) -> bool {
         true
     }
+
+    fn is_refused(&self, _mpi: &Mpi, _rank: u32, _p: u32) -> bool {
+        false
+    }
 }

@@ -1,6 +1,7 @@
 //! `MPI_Bcast` and `MPI_Bcast_c`.
 
 use super::Call;
+use super::refusal::is_place_refused;
 use crate::host::data::counts::Count;
 use crate::host::data::data::{Areas, Data, Packed};
 use crate::host::data::elements::Elements;
@@ -59,35 +60,22 @@ impl Bcast {
         self.count.get()
     }
 
-    /// The message in the user's buffer; `None` if the buffer cannot be one. If the processor `touches` it, it is not
-    /// used in place where it cannot.
-    ///
-    /// A null buffer is `MPI_BOTTOM`, which is fine for types that carry addresses and an error for
-    /// those whose data begin at the buffer's own address. There is nothing that a broadcast could have in place.
+    /// The message in the user's buffer. If the processor `touches` it, it is not used in place where it cannot.
     pub fn data(
         &self,
         mpi: &Mpi,
         datatype: Datatype,
         layout: Layout,
         touches: bool,
-    ) -> Option<Result<Data<'static>, Code>> {
-        let count = self.count()?;
-        let buffer: *mut u8 = self.buffer.cast();
-        if ptr::eq(buffer.cast(), IN_PLACE) {
-            return None;
-        }
-        match layout.contiguous(count) {
-            Some(0) if buffer.is_null() => None,
-            None if buffer.is_null() && mpi.begins_at_once(datatype.0) => None,
-            Some(offset) => {
-                let run = buffer.wrapping_offset(offset as isize);
-                Some(match touches && is_foreign(run) {
-                    true => packed(mpi, buffer, count, datatype, layout).map(Data::Packed),
-                    false => Ok(Data::Run(run)),
-                })
+    ) -> Result<Data<'static>, Code> {
+        let (buffer, count): (*mut u8, _) = (self.buffer.cast(), self.count().unwrap_or(0));
+        if let Some(offset) = layout.contiguous(count) {
+            let run = buffer.wrapping_offset(offset as isize);
+            if !touches || !is_foreign(run) {
+                return Ok(Data::Run(run));
             }
-            None => Some(packed(mpi, buffer, count, datatype, layout).map(Data::Packed)),
         }
+        packed(mpi, buffer, count, datatype, layout).map(Data::Packed)
     }
 }
 
@@ -138,5 +126,15 @@ impl Call for Bcast {
 
     fn is_of_predefined(&self, mpi: &Mpi) -> bool {
         self.datatype.is_predefined_type(mpi)
+    }
+
+    /// There is nothing that a broadcast could have in place.
+    fn is_refused(&self, mpi: &Mpi, _rank: u32, p: u32) -> bool {
+        let (Some(_), Some(count)) = (self.root(p), self.count()) else {
+            return true;
+        };
+        (ptr::eq(self.buffer, IN_PLACE) && is_place_refused(count))
+            || !self.datatype.is_committed(mpi)
+            || mpi.is_nowhere(self.buffer, self.datatype, count)
     }
 }

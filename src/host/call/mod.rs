@@ -44,6 +44,18 @@ pub trait Call {
 
     /// Do these arguments mean the same in each call, because their handles are never freed?
     fn is_of_predefined(&self, mpi: &Mpi) -> bool;
+
+    /// Does this process, rank `rank` of the `p` of an intra-communicator, see that the host refuses the call here? It
+    /// may be the only rank that makes it. So that is asked before anything that other ranks could notice: before the
+    /// handshake, a count, a message. Reads nothing of the data and sends nothing.
+    ///
+    /// Whatever MPI forbids and some host carries out is asked of the running one: see [`refusal`].
+    fn is_refused(&self, mpi: &Mpi, rank: u32, p: u32) -> bool;
+
+    /// The same of a call whose words are known to be valid.
+    fn is_refused_by_rest(&self, mpi: &Mpi, rank: u32, p: u32) -> bool {
+        self.is_refused(mpi, rank, p)
+    }
 }
 
 impl RawHandle {
@@ -57,6 +69,12 @@ impl RawHandle {
     fn as_datatype(self, mpi: &Mpi) -> Option<Datatype> {
         let datatype = self.datatype();
         mpi.h.is_datatype(datatype).then_some(Datatype(datatype))
+    }
+
+    /// Is it a datatype that can be sent: one that is there and is committed?
+    fn is_committed(self, mpi: &Mpi) -> bool {
+        let is_known = |datatype| mpi.layout(datatype).is_ok();
+        self.is_predefined_type(mpi) || self.as_datatype(mpi).is_some_and(is_known)
     }
 
     /// Is it a predefined datatype, whose handle is never freed?

@@ -223,49 +223,53 @@ impl Reduction {
         ptr::eq(self.sendbuf, IN_PLACE)
     }
 
-    /// The elements, with their operator, and where they are. `gets` says whether this rank gets a result. `None` if an
-    /// argument is invalid, or one that the host refuses.
-    pub fn operands<'a>(
-        &self,
-        mpi: &'a Mpi,
-        private: Comm,
-        gets: bool,
-    ) -> Option<(Operands<'a>, Buffers)> {
-        let datatype = self.datatype(mpi)?;
-        let operands = Operands::new(mpi, private, datatype, self.op)?;
-        Some((operands, self.buffers(mpi, datatype, gets)?))
+    /// Does a rank get a result?
+    pub fn gets(&self, rank: u32) -> bool {
+        match self.which {
+            ReductionOp::Reduce => c_int::try_from(rank) == Ok(self.root),
+            ReductionOp::Exscan => rank > 0,
+            // Without elements there need not be a buffer.
+            ReductionOp::ReduceScatter | ReductionOp::ReduceScatterBlock => {
+                self.count(rank) != Some(0)
+            }
+            ReductionOp::Allreduce | ReductionOp::Scan => true,
+        }
+    }
+
+    /// The elements, with their operator.
+    pub fn operands<'a>(&self, mpi: &'a Mpi, private: Comm) -> Result<Operands<'a>, Code> {
+        let datatype = self.datatype(mpi).ok_or(Code::datatype())?;
+        Operands::new(mpi, private, datatype, self.op)
     }
 
     /// Where this rank's vector is, and where its result goes, if it gets one.
-    fn buffers(&self, mpi: &Mpi, datatype: Datatype, gets: bool) -> Option<Buffers> {
+    pub fn buffers(&self) -> Buffers {
         let result: *mut u8 = self.recvbuf.cast();
-        let is_none = |buffer: *mut u8| {
-            ptr::eq(buffer.cast_const().cast(), IN_PLACE)
-                || (buffer.is_null() && mpi.begins_at_once(datatype.0))
+        let own = match self.in_place() {
+            true => result,
+            false => self.sendbuf.cast_mut().cast(),
         };
+        Buffers { own, result }
+    }
+
+    /// Does the host refuse this rank's buffers?
+    fn are_buffers_refused(&self, mpi: &Mpi, rank: u32) -> bool {
+        let (own, result) = (self.sendbuf, self.recvbuf.cast_const());
+        let is_none =
+            |buffer| ptr::eq(buffer, IN_PLACE) || mpi.is_nowhere(buffer, self.datatype, 1);
+        let gets = self.gets(rank);
         if self.in_place() {
             // Only the root may say so in a reduction to a root.
-            return (gets || self.which != ReductionOp::Reduce)
-                .then_some(result)
-                .filter(|&result| !is_none(result))
-                .map(|result| Buffers {
-                    own: result,
-                    result,
-                });
-        }
-        let own: *mut u8 = self.sendbuf.cast_mut().cast();
-        if is_none(own) || (gets && is_none(result)) {
-            return None;
+            return is_none(result) || (!gets && self.which == ReductionOp::Reduce);
         }
         // Hosts look at the buffers of rank 0 as well, though it gets nothing.
         let looks = gets || self.which == ReductionOp::Exscan;
-        if looks && ptr::eq(result.cast_const().cast(), IN_PLACE) {
-            return None;
-        }
-        if looks && ptr::eq(own, result) && mpi.refuses_aliases(Function::Reducing(self.which)) {
-            return None;
-        }
-        Some(Buffers { own, result })
+        is_none(own)
+            || (gets && is_none(result))
+            || (looks && ptr::eq(result, IN_PLACE))
+            || (looks
+                && ptr::eq(own, result)
+                && mpi.refuses_aliases(Function::Reducing(self.which)))
     }
 
     /// Puts the vectors of all ranks, in their order, into an area that has room for them, by the host, on the user's
@@ -377,5 +381,18 @@ impl Call for Reduction {
 
     fn is_of_predefined(&self, mpi: &Mpi) -> bool {
         mpi.is_predefined_operator(self.op) && self.datatype.is_predefined_type(mpi)
+    }
+
+    fn is_refused(&self, mpi: &Mpi, rank: u32, p: u32) -> bool {
+        (self.which == ReductionOp::Reduce && self.root(p).is_none())
+            || self.all_bytes(mpi, p).is_none()
+            || self.look_at_operator(mpi).is_none()
+            || !self.datatype.is_committed(mpi)
+            || self.is_refused_by_rest(mpi, rank, p)
+    }
+
+    fn is_refused_by_rest(&self, mpi: &Mpi, rank: u32, p: u32) -> bool {
+        // Without elements there need not be buffers.
+        self.total(p) != Some(0) && self.are_buffers_refused(mpi, rank)
     }
 }

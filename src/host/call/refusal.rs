@@ -4,10 +4,10 @@
 //! communicator of this process alone.
 
 use super::reduction::ReductionOp;
+use crate::host::data::counts::{Counts, Slots};
 use crate::host::data::elements::Made;
 use crate::host::library::abi::{Handles, IN_PLACE, RawHandle};
 use crate::host::library::handle::Comm;
-use crate::host::library::sys;
 use crate::host::library::table::{Mpi, host};
 use crate::host::object::code::check;
 use std::ffi::{c_int, c_void};
@@ -58,6 +58,12 @@ static ALIASES: [AtomicU8; FUNCTIONS] = [const { AtomicU8::new(0) }; FUNCTIONS];
 /// How many functions do not reduce, and how many there are.
 const PLAIN: usize = 9;
 const FUNCTIONS: usize = PLAIN + ReductionOp::Exscan as usize + 1;
+
+/// Does the host refuse `MPI_IN_PLACE` for so many elements where it means nothing?
+pub(in crate::host) fn is_place_refused(elements: u64) -> bool {
+    // Others than Open MPI do not look at buffers without data.
+    elements > 0 || cfg!(abi = "openmpi")
+}
 
 impl Mpi {
     /// Does the host refuse a block that is sent from, or received at, the very place it has among the blocks of all?
@@ -200,13 +206,43 @@ impl Mpi {
         }
     }
 
-    /// Do the data of the first element begin at its very address? At a null address they cannot be.
+    /// Are so many elements at this address data that cannot be there, because they begin at a null pointer? A null
+    /// address is `MPI_BOTTOM`: fine for types that carry addresses, an error for those whose data begin at once.
+    #[inline]
+    pub(in crate::host) fn is_nowhere<T>(
+        &self,
+        address: *const T,
+        datatype: RawHandle,
+        count: u64,
+    ) -> bool {
+        address.is_null() && count > 0 && self.begins_at_once(datatype)
+    }
+
+    /// The same of any block of `p` ranks behind a null address.
     #[cold]
-    pub(in crate::host) fn begins_at_once(&self, datatype: sys::MPI_Datatype) -> bool {
-        let (mut lower, mut extent): (sys::MPI_Aint, sys::MPI_Aint) = (0, 0);
-        // SAFETY: the type is the caller's, valid by the MPI contract. The host writes two addresses.
-        let code =
-            unsafe { (self.f.type_get_true_extent)(datatype, &raw mut lower, &raw mut extent) };
-        code == 0 && lower == 0
+    pub(in crate::host) fn is_any_nowhere(
+        &self,
+        counts: &Counts,
+        datatype: RawHandle,
+        p: u32,
+    ) -> bool {
+        let extent = (datatype.as_datatype(self)).and_then(|known| self.extent(known).ok());
+        let slots = Slots {
+            base: ptr::null_mut(),
+            extent: extent.unwrap_or(0),
+            counts: *counts,
+        };
+        let is_nowhere = |rank| slots.address(rank).is_null() && counts.count(rank) != Some(0);
+        self.begins_at_once(datatype) && (0..p).any(is_nowhere)
+    }
+
+    /// Do the data of an element of this type, if there are any, begin at its very address?
+    #[cold]
+    fn begins_at_once(&self, datatype: RawHandle) -> bool {
+        let known = datatype.as_datatype(self);
+        known.is_some_and(|known| {
+            let begins = self.true_extent(known).is_ok_and(|(lower, _)| lower == 0);
+            begins && self.type_size(known).is_ok_and(|size| size > 0)
+        })
     }
 }

@@ -2,13 +2,12 @@
 //! two directions and two ways to say where the blocks lie.
 
 use super::Call;
-use super::refusal::Function;
+use super::refusal::{Function, is_place_refused};
 use crate::host::data::blocks::{BlockPlaces, UserBlocks};
 use crate::host::data::counts::Count;
 use crate::host::data::counts::{Counts, is_alias};
 use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
 use crate::host::library::collectives::Collectives;
-use crate::host::library::handle::Comm;
 use crate::host::library::table::{Host, Mpi};
 use crate::host::object::code::Code;
 use crate::schedule::Parts;
@@ -91,11 +90,6 @@ impl Rooted {
         }
     }
 
-    /// Is the block of this rank in place, though this is not the root?
-    pub fn is_misplaced(&self, is_root: bool) -> bool {
-        self.in_place() && !is_root
-    }
-
     /// Is the block of this rank, the root, where it belongs already?
     fn in_place(&self) -> bool {
         ptr::eq(self.buffer, IN_PLACE)
@@ -119,20 +113,14 @@ impl Rooted {
         self.counts.parts(p, size, parts)
     }
 
-    /// This rank's own block in the user's memory; `None` if there are no bytes in it or it is in
-    /// place. An error if the host refuses it; those without data only if the host looks at their type.
-    pub fn own_block(&self, mpi: &Mpi, private: Comm) -> Result<Option<UserBlocks<'static>>, Code> {
-        let count = self.count.get().filter(|_| !self.in_place());
+    /// This rank's own block in the user's memory; `None` if there are no bytes in it or it is in place.
+    pub fn own_block(&self, mpi: &Mpi) -> Result<Option<UserBlocks<'static>>, Code> {
+        let count = self.count.get().filter(|&n| n > 0 && !self.in_place());
         let Some((count, datatype)) = count.zip(self.datatype.as_datatype(mpi)) else {
             return Ok(None);
         };
-        let layout = match mpi.layout(datatype, private) {
-            Err(_) if count == 0 && !mpi.refuses_own_type(self.function(), self.datatype) => {
-                return Ok(None);
-            }
-            layout => layout?,
-        };
-        if count == 0 || layout.size == 0 {
+        let layout = mpi.layout(datatype)?;
+        if layout.size == 0 {
             return Ok(None);
         }
         UserBlocks::new(
@@ -145,50 +133,60 @@ impl Rooted {
         .map(Some)
     }
 
-    /// The blocks of all ranks in the user's memory; `None` if there are no bytes in them. Errors are as with
-    /// `own_block`.
+    /// The blocks of all ranks in the user's memory; `None` if there are no bytes in them.
     pub fn all_blocks<'a>(
         &self,
         mpi: &Mpi,
-        private: Comm,
         parts: &'a Parts,
     ) -> Result<Option<UserBlocks<'a>>, Code> {
-        let Some(datatype) = self.all_datatype.as_datatype(mpi) else {
+        let all = self.all_datatype.as_datatype(mpi);
+        let Some(datatype) = all.filter(|_| parts.total() > 0) else {
             return Ok(None);
         };
-        let layout = match mpi.layout(datatype, private) {
-            Err(_) if parts.total() == 0 && !self.refuses_all_type(mpi) => return Ok(None),
-            layout => layout?,
-        };
-        if parts.total() == 0 {
-            return Ok(None);
-        }
+        let layout = mpi.layout(datatype)?;
         let places = BlockPlaces::Many(self.counts, parts);
         UserBlocks::new(mpi, self.all.cast(), datatype, layout, places).map(Some)
     }
 
-    fn refuses_all_type(&self, mpi: &Mpi) -> bool {
-        mpi.refuses_all_type(self.function(), self.all_datatype, self.in_place())
-    }
-
-    /// Is the type of all blocks invalid, and the host would not notice? It would carry the call out, without the other
-    /// ranks.
-    #[cold]
-    pub fn is_overlooked(&self, mpi: &Mpi, private: Comm) -> bool {
-        let datatype = self.all_datatype.as_datatype(mpi);
-        let is_valid = datatype.is_some_and(|datatype| mpi.layout(datatype, private).is_ok());
-        !is_valid && !self.refuses_all_type(mpi)
-    }
-
-    /// Does the host refuse the root's own block, of so many bytes, because it lies where it belongs but is not said to
-    /// be in place?
-    pub fn is_refused_alias(&self, mpi: &Mpi, bytes: u64) -> bool {
-        let Some(count) = self.count.get().filter(|&n| n > 0 && bytes > 0) else {
-            return false;
+    /// Does the host refuse this rank's own block?
+    fn is_own_refused(&self, mpi: &Mpi, is_root: bool) -> bool {
+        if self.in_place() {
+            return !is_root;
+        }
+        let (Some(count), Some(_)) = (self.count.get(), self.datatype.as_datatype(mpi)) else {
+            return true;
         };
-        let (root, size) = (self.root as u32, bytes / count);
-        is_alias(self.buffer, self.all, &self.counts, root, size)
+        match self.datatype.is_committed(mpi) {
+            true => mpi.is_nowhere(self.buffer, self.datatype, count),
+            false => count > 0 || mpi.refuses_own_type(self.function(), self.datatype),
+        }
+    }
+
+    /// Does the host refuse the blocks of all at the root? A host that does not look at their type would carry the call
+    /// out without the other ranks, if their type is none: such a call is not its.
+    fn are_all_refused(&self, mpi: &Mpi, root: u32, p: u32) -> bool {
+        let Some(total) = self.counts.total(p) else {
+            return true;
+        };
+        if ptr::eq(self.all, IN_PLACE) && is_place_refused(total) {
+            return true;
+        }
+        if !self.all_datatype.is_committed(mpi) {
+            return mpi.refuses_all_type(self.function(), self.all_datatype, self.in_place());
+        }
+        (self.all.is_null() && mpi.is_any_nowhere(&self.counts, self.all_datatype, p))
+            || self.is_alias_refused(mpi, root)
+    }
+
+    /// Does the host refuse the root's own block because it lies where it belongs, but is not said to be in place?
+    fn is_alias_refused(&self, mpi: &Mpi, root: u32) -> bool {
+        let known = self.all_datatype.as_datatype(mpi);
+        let size = known.and_then(|known| mpi.type_size(known).ok());
+        let size = size.unwrap_or(0);
+        let has_bytes = size > 0 && self.counts.count(root) != Some(0);
+        has_bytes
             && self.datatype.datatype() == self.all_datatype.datatype()
+            && is_alias(self.buffer, self.all, &self.counts, root, size)
             && mpi.refuses_aliases(self.function())
     }
 }
@@ -219,6 +217,14 @@ impl Call for Rooted {
 
     fn is_of_predefined(&self, _mpi: &Mpi) -> bool {
         false
+    }
+
+    fn is_refused(&self, mpi: &Mpi, rank: u32, p: u32) -> bool {
+        let Some(root) = self.root(p) else {
+            return true;
+        };
+        let is_root = root == rank;
+        self.is_own_refused(mpi, is_root) || (is_root && self.are_all_refused(mpi, root, p))
     }
 }
 

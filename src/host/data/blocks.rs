@@ -38,8 +38,7 @@ enum Copying {
 }
 
 impl<'a> UserBlocks<'a> {
-    /// Blocks relative to `base`. A null base is `MPI_BOTTOM`: fine where types or displacements carry
-    /// addresses, an error for others.
+    /// Blocks relative to `base`. A null base is `MPI_BOTTOM`.
     pub(in crate::host) fn new(
         mpi: &Mpi,
         base: *mut u8,
@@ -58,34 +57,13 @@ impl<'a> UserBlocks<'a> {
                 Copying::Elements(elements, base)
             }
         };
-        let blocks = UserBlocks {
+        Ok(UserBlocks {
             datatype,
             layout,
             base,
             places,
             copying,
-        };
-        match blocks.has_null(mpi) {
-            true => Err(Code::buffer()),
-            false => Ok(blocks),
-        }
-    }
-
-    /// Do the data of a block begin at a null pointer?
-    fn has_null(&self, mpi: &Mpi) -> bool {
-        let begins = |rank| match self.copying {
-            Copying::Run(offset) => self.run(offset, rank),
-            Copying::Elements(..) => self.address(self.base, rank),
-        };
-        let is_null = |&rank: &u32| begins(rank).is_null();
-        let one = match self.places {
-            BlockPlaces::One(_) => is_null(&0),
-            BlockPlaces::Many(_, parts) => parts.contributors().iter().any(is_null),
-        };
-        one && match self.copying {
-            Copying::Run(_) => true,
-            Copying::Elements(..) => mpi.begins_at_once(self.datatype.0),
-        }
+        })
     }
 
     /// Where the bytes of the block of `rank` begin, if they are in a row.

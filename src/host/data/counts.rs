@@ -88,6 +88,16 @@ impl Counts {
         }
     }
 
+    /// Elements of all of `p` ranks; `None` if a count is invalid, or an array is missing.
+    pub(in crate::host) fn total(&self, p: u32) -> Option<u64> {
+        match self {
+            Counts::Regular(count) => count.get()?.checked_mul(p.into()),
+            Counts::Int(..) | Counts::Large(..) => {
+                (0..p).try_fold(0u64, |sum, rank| sum.checked_add(self.checked(rank)?))
+            }
+        }
+    }
+
     /// As [`Counts::count`], of arrays that may be missing.
     pub(in crate::host) fn checked(&self, rank: u32) -> Option<u64> {
         self.has_arrays().then(|| self.count(rank))?
@@ -170,11 +180,5 @@ impl Slots {
     pub(in crate::host) fn any_foreign(&self, parts: &Parts) -> bool {
         let ends = [parts.contributors().first(), parts.contributors().last()];
         (ends.into_iter().flatten()).any(|&rank| is_foreign(self.address(rank)))
-    }
-
-    /// Does a block with data begin at a null pointer?
-    pub(in crate::host) fn any_null(&self, parts: &Parts) -> bool {
-        let null = |&rank: &u32| self.address(rank).is_null();
-        parts.contributors().iter().any(null)
     }
 }

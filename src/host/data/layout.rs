@@ -4,8 +4,7 @@
 //! only if that order is the order of their addresses and leaves no gap. Size = extent does not show
 //! it: a type may permute its elements. So the constructors of the type are followed.
 
-use crate::host::library::abi;
-use crate::host::library::handle::Comm;
+use crate::host::library::abi::{self, Abi};
 use crate::host::library::sys;
 use crate::host::library::table::{EnvelopeLargeFn, Mpi};
 use crate::host::object::attr::{Attribute, Datatype};
@@ -67,11 +66,11 @@ impl Mpi {
         Some(is_predefined(envelope.combiner))
     }
 
-    /// The layout of `datatype`, worked out once per derived type. Errors of the host come back as
-    /// codes, no handler is called: `private` is a communicator that returns errors.
+    /// The layout of `datatype`, worked out once per derived type. Errors of the host come back as codes, no handler is
+    /// called.
     ///
     /// An uncommitted type is an error, as it is in every host function that moves data.
-    pub fn layout(&self, datatype: Datatype, private: Comm) -> Result<Layout, Code> {
+    pub fn layout(&self, datatype: Datatype) -> Result<Layout, Code> {
         let envelope = Envelope::of(self, datatype)?;
         if is_predefined(envelope.combiner) {
             return predefined(self, datatype);
@@ -79,19 +78,28 @@ impl Mpi {
         if let Some(known) = LAYOUT.get(self, datatype)? {
             return Ok(*known);
         }
+        self.require_committed(datatype)?;
         // Another thread may be about to set it; setting it again would drop what others have got.
         let _one = FIRST_USE.lock();
         if let Some(known) = LAYOUT.get(self, datatype)? {
             return Ok(*known);
         }
-        self.require_committed(datatype, private)?;
         let layout = Evaluation::default().derived(self, datatype, &envelope)?;
         LAYOUT.set(self, datatype, layout)?;
         Ok(layout)
     }
 
-    /// No MPI function tells whether a type is committed, but packing no element of it does.
-    fn require_committed(&self, datatype: Datatype, private: Comm) -> Result<(), Code> {
+    /// No MPI function tells whether a type is committed, but packing no element of it does. Without a communicator to
+    /// ask on, it is taken for one that is.
+    fn require_committed(&self, datatype: Datatype) -> Result<(), Code> {
+        // There ranks share the memory of a process, and would share the communicator.
+        let asked_on = match Abi::BUILT.is_simulated() {
+            true => None,
+            false => self.own_self(),
+        };
+        let Some(own) = asked_on else {
+            return Ok(());
+        };
         let (mut from, mut to, mut position) = ([0u8; 16], [0u8; 16], 0);
         // SAFETY: no element is read and none written; both buffers are valid all the same.
         check(unsafe {
@@ -102,7 +110,7 @@ impl Mpi {
                 to.as_mut_ptr().cast(),
                 to.len() as c_int,
                 &mut position,
-                private.0,
+                own.0,
             )
         })
     }

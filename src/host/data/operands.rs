@@ -166,20 +166,20 @@ impl Mpi {
 }
 
 impl<'a> Operands<'a> {
-    /// Elements of this type and the operator that joins them; `None` if the type cannot be one.
+    /// Elements of this type and the operator that joins them.
     pub(in crate::host) fn new(
         mpi: &'a Mpi,
         comm: Comm,
         datatype: Datatype,
         op: RawHandle,
-    ) -> Option<Operands<'a>> {
-        let (layout, op) = (mpi.layout(datatype, comm).ok()?, op.op());
+    ) -> Result<Operands<'a>, Code> {
+        let (layout, op) = (mpi.layout(datatype)?, op.op());
         let mut operands = Operands {
             mpi,
             comm,
             datatype,
             layout,
-            spans: mpi.true_extent(datatype).ok()?,
+            spans: mpi.true_extent(datatype)?,
             op,
             kernel: None,
             apart: None,
@@ -187,7 +187,7 @@ impl<'a> Operands<'a> {
         if operands.lie_packed() {
             operands.kernel = mpi.kernel(op, datatype, layout.size);
         }
-        Some(operands)
+        Ok(operands)
     }
 
     /// Do elements lie between each other, so that each vector needs memory of its own?

@@ -1,14 +1,13 @@
 //! The blocks that a rank has for all ranks, and those that it gets from all: in the user's memory, each of any type.
 
 use super::blocks::{BlockPlaces, UserBlocks};
-use super::counts::{Count, Counts, Slots};
+use super::counts::{Counts, Slots};
 use super::layout::Layout;
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
 use crate::host::object::attr::Datatype;
 use crate::host::object::code::Code;
-use std::ptr;
 
 /// The types of the blocks.
 #[derive(Clone, Copy)]
@@ -57,16 +56,11 @@ impl Side {
         count.checked_mul(size)
     }
 
-    /// The block of `rank`; `None` if there are no bytes in it. `private` is a communicator that returns errors.
+    /// The block of `rank`; `None` if there are no bytes in it.
     ///
     /// # Errors
-    /// If the count, the type or the buffer is invalid.
-    pub fn block(
-        &self,
-        mpi: &Mpi,
-        private: Comm,
-        rank: u32,
-    ) -> Result<Option<UserBlocks<'static>>, Code> {
+    /// If the count or the type is invalid.
+    pub fn block(&self, mpi: &Mpi, rank: u32) -> Result<Option<UserBlocks<'static>>, Code> {
         let count = self.counts.checked(rank).ok_or(Code::intern())?;
         if count == 0 || matches!(self.kind, Kind::Empty) {
             return Ok(None);
@@ -74,7 +68,7 @@ impl Side {
         let datatype = self.datatype(mpi, rank).ok_or(Code::datatype())?;
         let (layout, unit) = match self.kind {
             Kind::One(_, layout) => (layout, layout.extent),
-            Kind::Empty | Kind::Each(_) => (mpi.layout(datatype, private)?, 1),
+            Kind::Empty | Kind::Each(_) => (mpi.layout(datatype)?, 1),
         };
         if layout.size == 0 {
             return Ok(None);
@@ -98,16 +92,6 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// No blocks.
-    pub const NONE: Sides = Sides {
-        send: None,
-        receive: Side {
-            base: ptr::null_mut(),
-            counts: Counts::Regular(Count::Int(0)),
-            kind: Kind::Empty,
-        },
-    };
-
     /// What it sends.
     pub fn sent(&self) -> &Side {
         self.send.as_ref().unwrap_or(&self.receive)
@@ -121,8 +105,8 @@ impl Sides {
         let Some(send) = &self.send else {
             return Ok(());
         };
-        let from = send.block(mpi, private, rank)?;
-        let to = self.receive.block(mpi, private, rank)?;
+        let from = send.block(mpi, rank)?;
+        let to = self.receive.block(mpi, rank)?;
         match (from, to) {
             (Some(from), Some(to)) => from.copy(mpi, private, 0, &to),
             (None, _) | (_, None) => Ok(()),

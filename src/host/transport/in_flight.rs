@@ -45,8 +45,6 @@ pub struct InFlight {
     /// The ranks whose blocks are here. A block is all that a rank sends in a call but packets, so another one belongs
     /// to a later call, whatever its tag says: so many calls may be made that a tag comes again.
     pub(in crate::host) through: Vec<u32>,
-    /// See [`super::requests::Requests`].
-    pub strayed: bool,
     /// Ranks in ascending order, and bytes that may lie there, because they have not come so far yet.
     owed: Vec<(u32, u64)>,
     /// How many may lie at each.

@@ -82,7 +82,7 @@ impl<'a> MpiPairsWire<'a> {
 
     /// The block of `rank` on one side, which has bytes.
     fn block(&self, side: &Side, rank: u32) -> Result<UserBlocks<'static>, Failure> {
-        let block = side.block(self.job.mpi, self.job.comm, rank);
+        let block = side.block(self.job.mpi, rank);
         let block = block.map_err(at("looking at a block"))?;
         block.ok_or(Failure::Host(Code::intern(), "looking at a block"))
     }

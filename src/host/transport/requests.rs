@@ -70,8 +70,6 @@ pub struct Requests {
     pub(super) sends: Sends<Pending, Sending>,
     /// In-flight control.
     pub flow: Flow,
-    /// An earlier call, which this rank left with an error, may have left messages.
-    pub strayed: bool,
     pub(super) staged_in: Staging,
     pub(super) staged_out: Staging,
     /// The message at hand.
@@ -224,8 +222,6 @@ impl Requests {
     /// Order of matching is not order of completion: a message that has met its receive is found by no probe, though
     /// the rest of it may be under way for as long as it takes. So the receive is taken back, which has no effect if
     /// its message has met it.
-    ///
-    /// If this rank has left an earlier call, a message of that one says nothing: then no receive is taken back.
     fn look_around(
         &mut self,
         mpi: &Mpi,
@@ -240,7 +236,7 @@ impl Requests {
                 receive.check(mpi, from, &status)?;
                 continue;
             }
-            let first = match receive.doubted || self.strayed {
+            let first = match receive.doubted {
                 true => None,
                 false => first_message(mpi, comm, Some(from))?,
             };

@@ -192,7 +192,7 @@ impl<'a> MpiRootedWire<'a> {
             };
             // Messages of later calls may be here, of other ranks that are through.
             let bytes = length(mpi, &message)?;
-            let late = tags.is_late(message.MPI_TAG) && !self.in_flight.strayed;
+            let late = tags.is_late(message.MPI_TAG);
             let is_through = self
                 .in_flight
                 .through
@@ -222,9 +222,6 @@ impl<'a> MpiRootedWire<'a> {
     /// they will not come any more unless they have met their receives.
     fn doubt(&mut self) -> Result<(), Failure> {
         let (mpi, comm, packet) = (self.mpi, self.comm, self.tags.packet());
-        if self.in_flight.strayed {
-            return Ok(());
-        }
         let InFlight {
             requests,
             transfers,
