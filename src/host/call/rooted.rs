@@ -109,7 +109,6 @@ impl Rooted {
     pub fn parts(&self, mpi: &Mpi, p: u32, parts: &mut Parts) -> Option<()> {
         let datatype = self.all_datatype.as_datatype(mpi)?;
         let size = mpi.type_size(datatype).ok()?;
-        (!ptr::eq(self.all, IN_PLACE)).then_some(())?;
         self.counts.parts(p, size, parts)
     }
 
