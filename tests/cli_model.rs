@@ -1,6 +1,6 @@
 //! `rondo algorithms` and `rondo model`, run as a user runs them.
 
-use rondo::collective::{Collective, Family};
+use rondo::collective::Collective;
 use serde_json::Value;
 use std::{
     collections::HashSet,
@@ -569,66 +569,18 @@ fn trees_and_rounds_are_of_the_arity_and_the_radix_that_are_asked_for() {
     assert_eq!(text(&output.stdout), rondo(&format!("model {bcast}")));
 }
 
+/// The last row has the nodes that are given, the others as many ranks on each.
 #[test]
-fn rows_over_ranks_end_with_the_nodes_that_are_given() {
-    let report = json("model bcast -p 6 --nodes 4 -b 1K --over ranks");
+fn rows_are_of_all_numbers_that_are_given() {
+    let report = json("model bcast -p 2:4,6 --nodes 4 -b 1:4,1K");
     let rows = report["rows"].as_array().expect("rows").iter();
-    let mut shapes: Vec<(u64, u64)> = rows
-        .map(|row| ["ranks", "nodes"].map(|name| row[name].as_u64().expect("a number")))
-        .map(|[ranks, nodes]| (ranks, nodes))
+    let mut shapes: Vec<[u64; 3]> = rows
+        .map(|row| ["ranks", "nodes", "bytes"].map(|name| row[name].as_u64().expect("a number")))
         .collect();
     shapes.dedup();
-    assert_eq!(shapes, [(2, 1), (4, 2), (6, 4)]);
-}
-
-#[test]
-fn rows_over_ranks_and_pictures() {
-    for ending in ["svg", "png"] {
-        let picture = file(&format!("ranks.{ending}"));
-        let _ = fs::remove_file(&picture);
-        let table = rondo(&format!(
-            "model reduce -p 1M -b 64K --over ranks --plot {}",
-            picture.display()
-        ));
-        assert!(table.contains("1048576"), "{table}");
-        let drawn = fs::read(&picture).expect("a picture");
-        if ending == "svg" {
-            let drawn = text(&drawn);
-            for name in ["MPI_Reduce", "circulant", "binomial", "ordered", "ranks"] {
-                assert!(drawn.contains(name), "{name}");
-            }
-        }
-    }
-}
-
-/// From the least of the bytes to the largest, with points between them.
-#[test]
-fn pictures_over_sizes() {
-    let picture = file("sizes.svg");
-    let _ = fs::remove_file(&picture);
-    let table = rondo(&format!(
-        "model bcast -p 36 -b 1K,1M --preset 100-gbit --plot {}",
-        picture.display()
-    ));
-    let has = |bytes: u64| table.contains(&format!(" {bytes}  circulant "));
-    assert!(has(1024) && has(1 << 20) && !has(2048), "{table}");
-    let drawn = fs::read_to_string(&picture).expect("a picture");
-    for name in [
-        "MPI_Bcast",
-        "36 ranks on 36 nodes",
-        "bytes of the message",
-        "circulant",
-        "postal",
-    ] {
-        assert!(drawn.contains(name), "{name}");
-    }
-    // Two for each of ten doublings, and the last one.
-    let document = roxmltree::Document::parse(&drawn).expect("XML");
-    let lines = document
-        .descendants()
-        .filter_map(|node| node.attribute("points"));
-    let most = lines.map(|points| points.split_whitespace().count()).max();
-    assert_eq!(most, Some(21));
+    let sizes = [1, 2, 4, 1024];
+    let of = |[ranks, nodes]: [u64; 2]| sizes.map(|bytes| [ranks, nodes, bytes]);
+    assert_eq!(shapes, [[2, 1], [4, 2], [6, 4]].map(of).concat());
 }
 
 #[test]
@@ -636,15 +588,14 @@ fn nonsense_is_refused_in_one_line() {
     for (args, message) in [
         ("model bcast -b 1", "--ranks"),
         ("model bcst -p 4 -b 1", "bcst"),
-        ("model bcast -p 1 -b 1", "1 is not in 2..=1048576"),
-        ("model bcast -p 2M -b 1", "2M is not in 2..=1048576"),
+        ("model bcast -p 1 -b 1", "1 ranks are not in 2..=1048576"),
+        ("model bcast -p 4,2M -b 1", "2097152 ranks are not in 2..="),
         ("model bcast -p x -b 1", "'x'"),
-        ("model bcast -p 2.3 -b 1", "whole number like 64 or 1K"),
+        ("model bcast -p 2.3 -b 1", "'2.3' is no whole number"),
         (
             "model bcast -p 4 --nodes 1.5 -b 1",
             "whole number like 64 or 1K",
         ),
-        ("model barrier -p 4 --plot x.svg", "add --over ranks"),
         ("model bcast -p 4", "--bytes"),
         ("model bcast -p 4 -b 0", "begin with 1"),
         ("model bcast -p 4 --nodes 5 -b 1", "5 nodes"),
@@ -676,10 +627,6 @@ fn nonsense_is_refused_in_one_line() {
         ("model bcast -p 4 -b 1 --radix 1", "1 is not in 2..=64"),
         ("model bcast -p 4 -b 1 --radix 65", "65 is not in 2..=64"),
         ("model bcast -p 4 -b 1 --radix two", "whole number"),
-        ("model bcast -p 4 -b 1 --plot x.svg", "two sizes"),
-        ("model bcast -p 4 -b 1,2 --plot x.gif", ".svg or .png"),
-        ("model bcast -p 4 -b 1,2 --over ranks", "one number"),
-        ("model bcast -p 4 -b 1 --over time", "time"),
         ("model bcast -p 4 -b 1 --verbose", "--verbose"),
         ("algorithms alltoallx", "alltoallx"),
     ] {

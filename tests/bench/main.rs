@@ -1,19 +1,11 @@
 //! `rondo bench` and `rondo tune`, run under both MPIs as a user runs them, and their arithmetic by itself.
 
-#[path = "../../src/bin/rondo/model/ask.rs"]
-mod ask;
-#[path = "../../src/bin/rondo/model/between.rs"]
-mod between;
 #[path = "../../src/bin/rondo/tune/choose.rs"]
 mod choose;
 #[path = "../../src/bin/rondo/bench/dist.rs"]
 mod dist;
-#[path = "../../src/bin/rondo/bench/guidelines.rs"]
-mod guidelines;
 #[path = "../../src/bin/rondo/bench/report.rs"]
 mod report;
-#[path = "../../src/bin/rondo/bench/times.rs"]
-mod times;
 
 mod arithmetic;
 mod launch;

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::{Failure, collectives, output};
+use crate::{Failure, arguments, output};
 use rondo::{
     algorithm::{Algorithm, NOTATION},
     collective::Collective,
@@ -19,7 +19,7 @@ use std::io::{self, Write};
 #[command(verbatim_doc_comment, after_long_help = after_help())]
 pub struct Args {
     /// Only this collective
-    #[arg(value_name = "COLLECTIVE", value_parser = collectives::by_any_name)]
+    #[arg(value_name = "COLLECTIVE", value_parser = arguments::collective)]
     collective: Option<Collective>,
     /// Print one JSON array instead of text
     #[arg(long)]

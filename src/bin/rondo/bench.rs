@@ -2,34 +2,26 @@
 
 #![forbid(unsafe_code)]
 
-mod algorithms;
-pub mod batch;
+mod answers;
 pub mod cases;
-mod data;
+pub mod contest;
 pub mod dist;
-mod guidelines;
-mod help;
-mod measure;
-mod operands;
 pub mod output;
-mod predict;
 pub mod report;
-pub mod times;
 
 use crate::{
-    Failure, collectives, job,
-    mpi::{Call, Mpi, Op},
-    plot, tune, warn,
+    Failure, arguments,
+    arguments::{Numbers, numbers},
+    job,
+    mpi::{Call, Comm, Mpi, Op, Side},
+    tune, warn,
 };
-use algorithms::Algorithms;
-use batch::Plan;
-use cases::{Sizes, Wanted, cases};
-use clap::ValueEnum;
+use cases::{Case, Wanted, cases};
+use contest::Contest;
 use dist::Dist;
-use help::AFTER_HELP;
-use measure::{measure, unmeasured};
 use output::Outputs;
-use report::Report;
+use report::{Report, Row, Times};
+use rondo::algorithm::Algorithm;
 use rondo::collective::Collective;
 use rondo::config::{self, Config, OPTIONS, ValueType};
 use std::{ffi::OsString, path::PathBuf, time::SystemTime};
@@ -41,15 +33,59 @@ use std::{ffi::OsString, path::PathBuf, time::SystemTime};
 /// 2 ms; min, avg, max and P99 are over the batches, and the ratio is host / Rondo of the medians. The answers of the
 /// first calls are checked.
 #[derive(clap::Args)]
-#[command(verbatim_doc_comment, after_long_help = AFTER_HELP)]
+#[command(
+    verbatim_doc_comment,
+    after_long_help = "\
+EXAMPLES:
+  mpirun -np 8 rondo bench
+  mpirun -np 8 rondo bench -m 1K:1M --json=results.json bcast allgather allgatherv
+  mpirun -np 8 rondo bench bcast --algorithm all --json=bcast.json
+  mpirun -np 8 rondo bench gatherv --dist same,one,skewed --root 3 -i 100
+  mpirun -np 8 rondo bench allreduce reduce bcast --op sum,xor
+
+SIZES:
+  bcast                   the message
+  allgather, allgatherv   all ranks together
+  gather(v), scatter(v)   a block, on the average
+  reductions, scans       a rank's vector
+  alltoall(v, w)          a rank's blocks together
+  barrier                 none: it has one row
+  Sizes that do not fill an element for each block (of the regular collectives) are left out.
+
+DISTRIBUTIONS:
+  one (all at rank p/2), same, and the others that 'rondo tree --help' explains: random, random-decreasing,
+  random-increasing, random-bucket, spikes, decreasing, increasing, alternating, skewed, two-blocks. They are scaled to
+  the same total.
+
+OPERATORS:
+  sum       doubles by MPI_SUM; their last bits depend on the order, as those of most programs' reductions do
+  xor       bytes by MPI_BXOR, which gives the same in every order: more algorithms fit, and Rondo may choose by times
+  Each has rows of its own.
+
+LEARNING:
+  Rondo chooses by its rules and its model, as with RONDO_LEARN=off, unless RONDO_LEARN is set or Rondo is preloaded
+  already.
+
+COLUMNS:
+  Microseconds. With fewer than 100 batches, P99 is the maximum. For collectives with a root, the time that the root
+  itself spends in a call (median) follows. The last column says which algorithm of Rondo's carried the calls out, by
+  its counters on rank 0; host if Rondo passed them on. Where ranks share cores, times are mostly the scheduler's, and
+  change while a run lasts: host and Rondo in a row, which take turns, can still be compared, but rows cannot."
+)]
 pub struct Args {
     /// What to time [default: bcast allgatherv gatherv scatterv]
-    #[arg(value_parser = collectives::Parser, value_name = "COLLECTIVE", hide_default_value = true,
+    #[arg(value_parser = arguments::collective, value_name = "COLLECTIVE", hide_default_value = true,
           default_values = ["bcast", "allgatherv", "gatherv", "scatterv"])]
     collectives: Vec<Collective>,
-    /// Sizes: powers of two times MIN, up to MAX
-    #[arg(short = 'm', long, value_name = "MIN:MAX", default_value = "1:4M")]
-    sizes: Sizes,
+    /// Sizes, several with commas; MIN:MAX are powers of two times MIN, up to MAX
+    #[arg(
+        short = 'm',
+        long,
+        value_name = "MIN:MAX",
+        value_delimiter = ',',
+        default_value = "1:4M"
+    )]
+    sizes: Vec<Numbers>,
     /// Timed batches of each side
     #[arg(short = 'i', long, value_name = "N", default_value = "20",
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -59,14 +95,8 @@ pub struct Args {
           value_parser = clap::value_parser!(u32).range(0..=100_000))]
     warm_up: u32,
     /// A row for each of these algorithms of Rondo's, or for all, in turns; what does not fit a call has none
-    #[arg(short, long, value_name = "NAME", value_delimiter = ',', value_parser = algorithms::name)]
+    #[arg(short, long, value_name = "NAME", value_delimiter = ',')]
     algorithm: Vec<String>,
-    /// Draw the times of the algorithms of one collective as curves, into a file whose name ends with .svg or .png
-    #[arg(long, value_name = "PICTURE", requires = "algorithm")]
-    plot: Option<PathBuf>,
-    /// Add what the cost model predicts of each row, by the figures of the network that Rondo knows in the end
-    #[arg(long)]
-    predict: bool,
     /// Check every answer, with the clock stopped
     #[arg(short = 'c', long)]
     check: bool,
@@ -78,7 +108,7 @@ pub struct Args {
         default_value = "same"
     )]
     dist: Vec<Dist>,
-    /// What reductions and scans do: several of sum, xor and ordered, which are explained below
+    /// What reductions and scans do: sum, xor or both, which are explained below
     #[arg(
         long,
         value_enum,
@@ -91,21 +121,6 @@ pub struct Args {
     /// The root of those that have one
     #[arg(long, value_name = "RANK", default_value = "0")]
     root: usize,
-    /// Use MPI_IN_PLACE (broadcasts have no such thing)
-    #[arg(long)]
-    in_place: bool,
-    /// Plain bytes, or 8 bytes with gaps between them
-    #[arg(
-        long = "type",
-        value_enum,
-        default_value = "byte",
-        hide_possible_values = true,
-        value_name = "byte|vector"
-    )]
-    datatype: Datatype,
-    /// Write a table with commas, to FILE or in the place of the usual one
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    csv: Option<PathBuf>,
     /// Write everything as JSON, to FILE or in the place of the table
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     json: Option<PathBuf>,
@@ -114,11 +129,8 @@ pub struct Args {
     mpi: Option<OsString>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Datatype {
-    Byte,
-    Vector,
-}
+/// From a size to the next.
+const STEP: u64 = 2;
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
@@ -133,28 +145,16 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
         let why = format!("there is no rank {root}: the ranks of {ranks} are 0 to {last}");
         return Err(Failure::Usage(why));
     }
-    let datatype = match args.datatype {
-        Datatype::Byte => mpi.byte(),
-        Datatype::Vector => mpi.vector()?,
-    };
     let wanted = Wanted {
         collectives: &args.collectives,
-        sizes: args.sizes,
-        step: 2,
+        sizes: &numbers(&args.sizes, STEP),
         dists: &args.dist,
         ops: &args.op,
     };
-    let cases = cases(&wanted, ranks, datatype.size as u64)?;
+    let cases = cases(&wanted, ranks)?;
     if !args.algorithm.is_empty() {
-        algorithms::check(&args.algorithm, &args.collectives)?;
+        check_names(&args.algorithm, &args.collectives)?;
         job::agreed(mpi, tune::is_free(&args.collectives))?;
-    }
-    if let Some(path) = &args.plot {
-        plot::check_name(path)?;
-        if args.collectives.len() > 1 || args.dist.len() > 1 || args.op.len() > 1 {
-            let why = "--plot draws the algorithms of one collective, with one --dist and one --op";
-            return Err(Failure::Usage(why.into()));
-        }
     }
     if mpi.rank == 0
         && let Some(variable) = leaves_all(&args.collectives)
@@ -164,71 +164,134 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
         ));
     }
     let mut report = report(args, mpi)?;
-    let plan = Plan {
-        warm_up: args.warm_up as usize,
-        batches: args.batches as usize,
-        check: args.check,
-    };
     // Rank 0 has the outputs.
-    let open = || {
-        args.plot.as_deref().map_or(Ok(()), plot::check_place)?;
-        Outputs::open(args.csv.as_deref(), args.json.as_deref(), args.predict)
-    };
-    let opened = (mpi.rank == 0).then(open);
+    let opened = (mpi.rank == 0).then(|| Outputs::open(args.json.as_deref()));
     let mut outputs = job::agreed(mpi, opened.transpose())?;
-    let bar = job::progress(mpi.rank, cases.len());
-    let mut each: Option<Algorithms> = None;
-    for case in cases {
-        bar.set_message(format!("{} {}", case.collective.name(), case.size));
-        let reduced = case.op.map(|op| mpi.elements(op));
-        let datatype = reduced.as_ref().unwrap_or(&datatype);
-        let call = Call {
-            collective: case.collective,
-            blocks: &case.blocks,
-            datatype,
-            op: case.op,
-            root: args.root,
-            in_place: args.in_place,
-        };
-        let row = unmeasured(&case, datatype.size);
-        let rows = match (&mut each, args.algorithm.is_empty()) {
-            (_, true) => vec![measure(mpi, &call, &plan, row)?],
-            (Some(each), _) if each.is_of(case.collective) => each.measure(&call, &plan, &row)?,
-            // The communicators of the one before are given back first.
-            (other, _) => {
-                *other = None;
-                let each = Algorithms::new(mpi, case.collective, &args.algorithm)?;
-                other.insert(each).measure(&call, &plan, &row)?
+    for cases in cases.chunk_by(|a, b| a.collective == b.collective) {
+        let contenders = contenders(mpi, cases[0].collective, &args.algorithm)?;
+        for case in cases {
+            let rows = match &contenders[..] {
+                [] if report.by_algorithm => vec![],
+                contenders => measure(mpi, case, args, contenders)?,
+            };
+            for row in rows {
+                if let Some(outputs) = &mut outputs {
+                    outputs.row(&row, &report);
+                }
+                report.rows.push(row);
             }
-        };
-        for row in rows {
-            if let Some(outputs) = outputs.as_mut().filter(|_| !args.predict) {
-                bar.suspend(|| outputs.row(&row, &report));
-            }
-            report.rows.push(row);
         }
-        bar.inc(1);
     }
-    bar.finish_and_clear();
     if report.rows.is_empty() {
         let why = "there is no row: none of the algorithms carried a call out";
         return Err(Failure::Failed(why.into()));
     }
-    if !report.by_algorithm {
-        report.guidelines = guidelines::check(&report.rows);
-    }
-    let written = outputs.map(|mut outputs| {
-        if args.predict {
-            predict::add(&mut report, mpi)?;
-            report.rows.iter().for_each(|row| outputs.row(row, &report));
+    let written = outputs.map(|outputs| outputs.finish(&report));
+    job::agreed(mpi, written.transpose()).map(|_| ())
+}
+
+/// What `--algorithm` takes for all.
+const ALL: &str = "all";
+
+/// Has one of the collectives an algorithm of each of these names? What none has would only be missing in the table.
+fn check_names(names: &[String], collectives: &[Collective]) -> Result<(), Failure> {
+    let has = |name: &String| {
+        let mut all = collectives.iter();
+        name == ALL || all.any(|it| it.family().algorithm(name).is_some())
+    };
+    let Some(name) = names.iter().find(|name| !has(name)) else {
+        return Ok(());
+    };
+    let all: Vec<&str> = collectives.iter().map(|it| it.name()).collect();
+    Err(Failure::Usage(format!(
+        "{name} is no algorithm of {}: 'rondo algorithms' lists those of each collective",
+        all.join(", ")
+    )))
+}
+
+/// The algorithms of these names, or all, each with a communicator on which it has all calls. All ranks together.
+fn contenders<'a>(
+    mpi: &'a Mpi,
+    collective: Collective,
+    names: &[String],
+) -> Result<Vec<(&'static str, Comm<'a>)>, Failure> {
+    let is = |name: &str, algorithm| collective.family().algorithm(name) == Some(algorithm);
+    let mut all = Vec::new();
+    for &algorithm in collective.algorithms() {
+        if names.iter().any(|name| name == ALL || is(name, algorithm)) {
+            let comm = mpi.by_algorithm(collective, algorithm.name(), 0)?;
+            all.push((algorithm.name(), comm));
         }
-        outputs.finish(&report)?;
-        match &args.plot {
-            Some(path) => plot::write(path, &plot::by_algorithm(&report)?),
-            None => Ok(()),
+    }
+    Ok(all)
+}
+
+/// Measures a case, all ranks together: a row for Rondo by its own choice, or for each contender that carries the call
+/// out, in each of which the MPI library has the same times.
+fn measure(
+    mpi: &Mpi,
+    case: &Case,
+    args: &Args,
+    contenders: &[(&'static str, Comm)],
+) -> Result<Vec<Row>, Failure> {
+    let call = Call {
+        collective: case.collective,
+        blocks: &case.blocks,
+        op: case.op,
+        root: args.root,
+    };
+    let mut contest = Contest::new(mpi, &call, args.check);
+    contest.batch(Side::Host, 1, true)?;
+    let (mut fit, mut sides) = (Vec::new(), vec![Side::Host]);
+    for (name, comm) in contenders {
+        let side = Side::Under(comm);
+        if contest.seconds_of(name, side)?.is_some() {
+            fit.push(*name);
+            sides.push(side);
+        }
+    }
+    if contenders.is_empty() {
+        contest.batch(Side::Rondo, 1, true)?;
+        sides.push(Side::Rondo);
+    }
+    let calls = contest.calibrate(&sides)?;
+    contest.turns(&sides, calls, args.warm_up as usize)?;
+    let before = counts(mpi, case.collective);
+    let series = contest.turns(&sides, calls, args.batches as usize)?;
+    let counted = counts(mpi, case.collective).into_iter().zip(before);
+    let counted = counted.filter(|((_, after), (_, before))| after > before);
+    let by: Vec<&str> = counted.map(|((name, _), _)| name).collect();
+    let by = match &by[..] {
+        // What needs no message at all is not counted.
+        [] => "host".to_owned(),
+        by => by.join("+"),
+    };
+    let host = Times::of(&series[0].times);
+    let rows = series[1..].iter().enumerate().map(|(i, series_of)| {
+        let rondo = Times::of(&series_of.times);
+        let roots = [&series[0], series_of].map(|series| Times::of(&series.roots).median);
+        Row {
+            collective: case.collective.name().into(),
+            dist: case.dist.map(|dist| dist.name().into()),
+            op: case.op.map(|op| op.name().into()),
+            size: case.size,
+            total: (case.blocks.total() * call.element_bytes()) as u64,
+            calls,
+            host,
+            rondo,
+            ratio: host.median / rondo.median,
+            root: case.collective.family().has_root().then_some(roots),
+            by: fit.get(i).map_or(by.clone(), |name| (*name).to_owned()),
         }
     });
-    job::agreed(mpi, written.transpose()).map(|_| ())
+    Ok(rows.collect())
+}
+
+/// How many calls of a collective each algorithm and the MPI library have had on this rank.
+fn counts(mpi: &Mpi, collective: Collective) -> Vec<(&'static str, u64)> {
+    let names = Algorithm::ALL.iter().map(|algorithm| algorithm.name());
+    let count = |name| (name, mpi.calls(collective, name));
+    names.chain(["host"]).map(count).collect()
 }
 
 /// A variable by which Rondo leaves calls of one of these to the MPI library, and its value.
@@ -256,17 +319,9 @@ fn report(args: &Args, mpi: &Mpi) -> Result<Report, Failure> {
         environment: variables
             .map(|(name, value)| (text(name), text(value)))
             .collect(),
-        datatype: match args.datatype {
-            Datatype::Byte => "byte".into(),
-            Datatype::Vector => "vector".into(),
-        },
-        in_place: args.in_place,
         root: args.root,
         batches: args.batches as usize,
         by_algorithm: !args.algorithm.is_empty(),
-        network: None,
-        gamma_ns_per_kb: None,
         rows: Vec::new(),
-        guidelines: Vec::new(),
     })
 }

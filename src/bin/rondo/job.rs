@@ -8,10 +8,8 @@ use crate::{
     mpi::{self, Mpi},
     run,
 };
-use console::Term;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rondo::config::{self, Config};
-use std::{ffi::OsStr, fs::File, io, os::unix::process::CommandExt, process::Command};
+use std::{ffi::OsStr, os::unix::process::CommandExt, process::Command};
 
 /// Runs `work` on all ranks, between MPI_Init and MPI_Finalize of the MPI library at `library`, with Rondo preloaded.
 pub fn run(
@@ -79,28 +77,6 @@ pub fn agreed<T>(mpi: &Mpi, done: Result<T, Failure>) -> Result<T, Failure> {
         (Ok(_), [status]) if status > 0.0 => Err(Failure::SaidElsewhere(status as u8)),
         (done, _) => done,
     }
-}
-
-/// A bar on rank 0, which shows itself only on a terminal.
-pub fn progress(rank: usize, rows: usize) -> ProgressBar {
-    if rank != 0 {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
-    let target = match terminal() {
-        Ok(terminal) => ProgressDrawTarget::term(terminal, DRAWN_PER_SECOND),
-        Err(_) => ProgressDrawTarget::hidden(),
-    };
-    ProgressBar::with_draw_target(Some(rows as u64), target)
-        .with_style(style.expect("the template is right"))
-}
-
-const DRAWN_PER_SECOND: u8 = 10;
-
-/// The terminal that the job was started from. The ranks' standard error is a pipe to the launcher.
-fn terminal() -> io::Result<Term> {
-    let file = File::options().read(true).write(true).open("/dev/tty")?;
-    Ok(Term::read_write_pair(file.try_clone()?, file))
 }
 
 /// Starts this tool again with Rondo preloaded: names that MPI has too are then Rondo's.

@@ -3,9 +3,9 @@
 #![deny(unsafe_code)] // but in mpi.rs
 
 mod algorithms;
+mod arguments;
 mod bench;
 mod check;
-mod collectives;
 mod info;
 mod job;
 mod launcher;
@@ -20,7 +20,6 @@ mod tree;
 mod tune;
 
 use clap::{Parser, Subcommand};
-use rondo::config;
 use std::{
     io::{self, BufWriter, ErrorKind, StdoutLock, Write},
     process::ExitCode,
@@ -168,17 +167,6 @@ fn refused(error: &clap::Error) -> ExitCode {
     let line: Vec<&str> = lines.map(str::trim).collect();
     let _ = io::stderr().write_all(format!("{}\n", line.join(" ")).as_bytes());
     ExitCode::from(2)
-}
-
-/// What takes a number of ranks or nodes, written as sizes are.
-pub fn count(least: u32, most: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
-    move |text| {
-        let number = config::bytes(text.trim(), u64::MAX);
-        let number = number.map_err(|_| "take a whole number like 64 or 1K".to_owned())?;
-        let number = u32::try_from(number).ok();
-        let number = number.filter(|number| (least..=most).contains(number));
-        number.ok_or_else(|| format!("{text} is not in {least}..={most}"))
-    }
 }
 
 /// Lets `write` fill the standard output, and makes sure that all of it got there.

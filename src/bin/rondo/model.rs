@@ -5,25 +5,17 @@
 mod ask;
 mod between;
 mod input;
-mod points;
 
-use crate::plot::{self, Curve, Curves};
-use crate::{Failure, collectives, count, output};
-use ask::Answer;
+use crate::arguments::{self, Numbers, count, numbers};
+use crate::{Failure, output};
 pub use ask::Question;
 use input::Given;
-pub use input::PRESETS;
 use input::Preset;
-use points::{Point, RANKS_MAX, Size, points};
-use rondo::algorithm::Algorithm;
-use rondo::collective::Collective;
+use rondo::collective::{Collective, Family};
 use rondo::config::{ARITY_MAX, Config, RADIX_MAX};
 use rondo::network::Network;
-use serde::Serialize;
-use std::{
-    io::{self, Write},
-    path::PathBuf,
-};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Write};
 
 /// Predict what every algorithm of a collective takes: time, rounds, and the bytes that the busiest rank sends.
 ///
@@ -42,22 +34,29 @@ use std::{
     after_long_help = input::presets() + "
 EXAMPLES:
   rondo model bcast --ranks 36 --bytes 4,4K,4M --preset 100-gbit
-  rondo model allreduce --ranks 1024 --bytes 1K,64M --plot allreduce.svg
-  rondo model barrier --ranks 1M --over ranks --plot barrier.svg
+  rondo model allreduce --ranks 1024 --bytes 1K:64M --json >allreduce.json; rondo plot allreduce.json -o allreduce.svg
+  rondo model barrier --ranks 2:1M
   rondo model bcast --ranks 1000 --bytes 8K --arity 8
   rondo model allgather --ranks 64 --nodes 8 --bytes 1M --from rules.json --json"
 )]
 pub struct Args {
     /// The collective, by its name or by its MPI name
-    #[arg(value_name = "COLLECTIVE", value_parser = collectives::by_any_name)]
+    #[arg(value_name = "COLLECTIVE", value_parser = arguments::collective)]
     collective: Collective,
-    /// The number of ranks, from 2 to 1M
-    #[arg(short = 'p', long, value_name = "P", value_parser = count(2, RANKS_MAX))]
-    ranks: u32,
-    /// The number of nodes; by default every rank has one
+    /// The number of ranks, from 2 to 1M; several with commas, and MIN:MAX are MIN, 2 MIN, 4 MIN, up to MAX
+    #[arg(
+        short = 'p',
+        long,
+        value_name = "P",
+        value_delimiter = ',',
+        required = true
+    )]
+    ranks: Vec<Numbers>,
+    /// The number of nodes; by default every rank has one. If several numbers of ranks are given, it is that of the
+    /// largest, and the others have as many ranks on a node
     #[arg(long, value_name = "N", value_parser = count(1, RANKS_MAX))]
     nodes: Option<u32>,
-    /// Bytes, one or several numbers; none for a barrier
+    /// Bytes, one or several numbers in the same way; none for a barrier
     #[arg(
         short,
         long,
@@ -65,7 +64,7 @@ pub struct Args {
         value_delimiter = ',',
         allow_negative_numbers = true
     )]
-    bytes: Vec<Size>,
+    bytes: Vec<Numbers>,
     #[command(flatten)]
     network: Given,
     /// The K of kary and knomial, as by RONDO_TREE_ARITY [default: 4]
@@ -77,13 +76,13 @@ pub struct Args {
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
-    /// Draw times as curves into a file whose name ends with .svg or .png: from the least of --bytes to the largest
-    #[arg(long, value_name = "PICTURE")]
-    plot: Option<PathBuf>,
-    /// What the rows and curves are over; ranks: 2, 4, 8 and so on up to --ranks, with as many on every node
-    #[arg(long, default_value = "bytes", value_parser = ["bytes", "ranks"])]
-    over: String,
 }
+
+/// Where more ranks are asked for than any machine has, the number is a mistake.
+const RANKS_MAX: u32 = 1 << 20;
+
+/// From a number to the next in MIN:MAX.
+const STEP: u64 = 2;
 
 /// The JSON form; the field names are an interface to scripts.
 #[derive(Serialize)]
@@ -102,16 +101,16 @@ struct Json<'a> {
     rows: &'a [Row],
 }
 
-#[derive(Serialize)]
-struct Row {
-    ranks: u32,
-    nodes: u32,
-    bytes: u64,
-    algorithm: &'static str,
+#[derive(Serialize, Deserialize)]
+pub struct Row {
+    pub ranks: u32,
+    pub nodes: u32,
+    pub bytes: u64,
+    pub algorithm: String,
     blocks: Option<u32>,
     rounds: Option<u64>,
     sent: Option<u64>,
-    us: Option<f64>,
+    pub us: Option<f64>,
     /// Why there is no prediction.
     why: Option<String>,
 }
@@ -132,18 +131,14 @@ impl Args {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let preset = args.network.network()?;
     let config = args.config();
-    let over_ranks = args.over == "ranks";
-    if let Some(path) = &args.plot {
-        plot::check_name(path)?;
-    }
-    let (points, drawn) = points(args, over_ranks)?;
-    let rows = |points: &[Point]| -> Vec<Row> {
-        let of = |point: &Point| {
+    let mut rows = Vec::new();
+    for (ranks, nodes) in clusters(args)? {
+        for bytes in sizes(args, ranks)? {
             let question = Question {
                 collective: args.collective,
-                ranks: point.ranks,
-                nodes: point.nodes,
-                bytes: point.bytes,
+                ranks,
+                nodes,
+                bytes,
                 network: preset.network,
                 eager: preset.eager,
                 placed_bytes: preset.placed_bytes,
@@ -151,38 +146,22 @@ pub fn run(args: &Args) -> Result<(), Failure> {
                 gamma_ns_per_kb: preset.gamma_ns_per_kb,
                 config: &config,
             };
-            let row = |(algorithm, answer): (Algorithm, Result<Answer, String>)| {
+            for (algorithm, answer) in question.ask_all() {
                 let known = answer.as_ref().ok();
-                Row {
-                    ranks: point.ranks,
-                    nodes: point.nodes,
-                    bytes: point.bytes,
-                    algorithm: algorithm.name(),
+                rows.push(Row {
+                    ranks,
+                    nodes,
+                    bytes,
+                    algorithm: algorithm.name().to_owned(),
                     blocks: known.map(|answer| answer.blocks),
                     rounds: known.and_then(|answer| answer.prediction.rounds),
                     sent: known.map(|answer| answer.prediction.sent),
                     us: known.map(|answer| answer.prediction.us),
                     why: answer.err(),
-                }
-            };
-            question
-                .ask_all()
-                .into_iter()
-                .map(row)
-                .collect::<Vec<Row>>()
-        };
-        points.iter().flat_map(of).collect()
-    };
-    if let Some(path) = &args.plot {
-        let curves = curves(args, &rows(&drawn), over_ranks, &preset.network);
-        if curves.all.is_empty() {
-            return Err(Failure::Usage(
-                "the model predicts nothing that could be drawn".into(),
-            ));
+                });
+            }
         }
-        plot::write(path, &curves)?;
     }
-    let rows = rows(&points);
     output(|out| {
         if args.json {
             let json = Json {
@@ -203,44 +182,43 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     })
 }
 
-/// A curve for each algorithm that has predictions.
-fn curves(args: &Args, rows: &[Row], over_ranks: bool, network: &Network) -> Curves {
-    let curve = |name: &str| {
-        let own = rows.iter().filter(|row| row.algorithm == name);
-        let points = own.filter_map(|row| {
-            let x = if over_ranks {
-                row.ranks.into()
-            } else {
-                row.bytes
-            };
-            // A time of nothing has no place on the axis.
-            Some((x as f64, row.us.filter(|&us| us > 0.0)?))
-        });
-        Curve {
-            name: name.into(),
-            points: points.collect(),
-            predicted: Vec::new(),
-        }
-    };
-    let names = args
-        .collective
-        .algorithms()
-        .iter()
-        .map(|algorithm| algorithm.name());
-    let all = names.map(curve).filter(|curve| !curve.points.is_empty());
-    let last = &rows[rows.len() - 1];
-    let (of, axis) = match over_ranks {
-        true => (format!("{} bytes", last.bytes), "ranks".to_owned()),
-        false => (
-            format!("{} ranks on {} nodes", last.ranks, last.nodes),
-            format!("bytes of {}", collectives::size_of(args.collective)),
-        ),
-    };
-    Curves {
-        title: format!("{}, {of}, by the model", args.collective.mpi_name()),
-        about: network.text(),
-        axis,
-        all: all.collect(),
+/// Numbers of ranks and their nodes.
+fn clusters(args: &Args) -> Result<Vec<(u32, u32)>, Failure> {
+    let all = numbers(&args.ranks, STEP);
+    let (least, most) = (all[0], all[all.len() - 1]);
+    if least < 2 || most > RANKS_MAX.into() {
+        let wrong = if least < 2 { least } else { most };
+        let why = format!("{wrong} ranks are not in 2..={RANKS_MAX}");
+        return Err(Failure::Usage(why));
+    }
+    let most = most as u32;
+    let nodes = args.nodes.unwrap_or(most);
+    if nodes > most {
+        let why = format!("{nodes} nodes are more than {most} ranks");
+        return Err(Failure::Usage(why));
+    }
+    let width = most.div_ceil(nodes);
+    let with_nodes = all.into_iter().map(|ranks| match ranks as u32 {
+        // Not all nodes may be full: as many as were asked for.
+        ranks if ranks == most => (ranks, nodes),
+        ranks => (ranks, ranks.div_ceil(width)),
+    });
+    Ok(with_nodes.collect())
+}
+
+/// Numbers of bytes for so many ranks.
+fn sizes(args: &Args, ranks: u32) -> Result<Vec<u64>, Failure> {
+    let usage = |what: String| Err(Failure::Usage(what));
+    let sizes = numbers(&args.bytes, STEP);
+    let family = args.collective.family();
+    match sizes.first() {
+        Some(_) if family == Family::Barrier => usage("a barrier has no bytes".into()),
+        None if family == Family::Barrier => Ok(vec![0]),
+        None => usage("say with --bytes how many bytes there are".into()),
+        Some(&least) if family.is_exchange() && least < ranks.into() => usage(format!(
+            "{least} bytes are less than one for each of {ranks} ranks: --bytes are all that a rank sends"
+        )),
+        Some(_) => Ok(sizes),
     }
 }
 
@@ -248,7 +226,7 @@ fn table(out: &mut impl Write, args: &Args, rows: &[Row], preset: &Preset) -> io
     let name = args.collective.mpi_name();
     let of = match args.collective {
         Collective::Barrier => String::new(),
-        other => format!(", bytes of {}", collectives::size_of(other)),
+        other => format!(", bytes of {}", arguments::size_of(other)),
     };
     writeln!(out, "{name} by the model{of}")?;
     writeln!(out, "{}", preset.network.text())?;
@@ -284,7 +262,7 @@ fn table(out: &mut impl Write, args: &Args, rows: &[Row], preset: &Preset) -> io
             "{:>7} {:>7} {:>13}  {:13} {:>6} {:>8} {:>13} {:>12}",
             row.ranks,
             row.nodes,
-            collectives::shown(args.collective, row.bytes),
+            arguments::shown(args.collective, row.bytes),
             row.algorithm,
             text(row.blocks.map(u64::from)),
             text(row.rounds),

@@ -9,23 +9,24 @@
 mod about;
 mod blocks;
 mod comm;
-mod datatype;
 mod load;
 mod op;
 
-pub use blocks::CountsAndDispls;
+pub use blocks::Blocks;
 pub use comm::{Comm, Side};
-pub use datatype::Datatype;
 pub use load::has_rondo;
-pub use op::{Op, join};
+pub use op::Op;
 
-use crate::{Failure, collectives};
+use crate::Failure;
 use load::{Loaded, find, function, load};
 use rondo::{
-    collective::Collective::{self, *},
+    collective::{
+        Collective::{self, *},
+        Family,
+    },
     host::{
         RawHandle,
-        raw::{IN_PLACE, MPI_Comm, MPI_Op},
+        raw::{IN_PLACE, MPI_Comm},
     },
 };
 use std::{
@@ -38,12 +39,34 @@ use std::{
 /// A call of a collective of all ranks. A broadcast is of all blocks as one message.
 pub struct Call<'a> {
     pub collective: Collective,
-    pub blocks: &'a CountsAndDispls,
-    pub datatype: &'a Datatype<'a>,
-    /// Of one that reduces; the datatype is that of its elements.
+    pub blocks: &'a Blocks,
+    /// Of one that reduces. Elements are what it joins, or bytes.
     pub op: Option<Op>,
     pub root: usize,
-    pub in_place: bool,
+}
+
+impl Call<'_> {
+    pub fn element_bytes(&self) -> usize {
+        self.op.map_or(1, Op::bytes)
+    }
+
+    /// Elements in the two buffers of a rank, where each is significant: its own block, or its vector, and all blocks,
+    /// or its part of the result.
+    pub fn elements(&self, rank: usize) -> (usize, usize) {
+        let (own, total) = (self.blocks.count(rank), self.blocks.total());
+        let is_root = rank == self.root;
+        match self.collective.family() {
+            Family::Broadcast => (0, total),
+            Family::AllBroadcast => (own, total),
+            Family::Rooted if is_root => (own, total),
+            Family::Rooted => (own, 0),
+            Family::Reduction if !is_root => (total, 0),
+            Family::AllReduction | Family::Reduction | Family::Scan => (total, total),
+            Family::ScatteredReduction => (total, own),
+            Family::Barrier => (0, 0),
+            Family::TotalExchange | Family::IrregularExchange => (total, total),
+        }
+    }
 }
 
 /// MPI between `MPI_Init` and `MPI_Finalize`, which is when this is dropped.
@@ -52,8 +75,6 @@ pub struct Mpi {
     loaded: Loaded,
     barrier: BarrierFn,
     calls: Calls,
-    /// The tool's own operator, which does not commute.
-    ordered: MPI_Op,
     pub rank: usize,
     pub ranks: usize,
     /// `MPI_Init` promises no thread but this one anything.
@@ -88,7 +109,6 @@ impl Mpi {
         let loaded = Loaded::find(library)?;
         let mut mpi = Mpi {
             library,
-            ordered: loaded.handles.op_null,
             loaded,
             barrier: function!(library, c"PMPI_Barrier", BarrierFn),
             calls: function!(libc::RTLD_DEFAULT, c"rondo_calls", Calls),
@@ -108,7 +128,6 @@ impl Mpi {
             checked((functions.comm_size)(world, &mut all), "MPI_Comm_size")?;
         }
         (mpi.rank, mpi.ranks) = (me as usize, all as usize);
-        mpi.make_ordered()?;
         Ok(mpi)
     }
 
@@ -126,50 +145,48 @@ impl Mpi {
         all: &mut [u8],
     ) -> Result<(), Failure> {
         let (collective, blocks, root) = (call.collective, call.blocks, call.root);
-        let (extent, is_root) = (call.datatype.extent, self.rank == root);
-        let (counts, displs) = (&blocks.counts, &blocks.displs);
+        let counts = &blocks.counts;
         assert!(counts.len() == self.ranks && root < self.ranks);
-        let in_place = call.in_place && (is_root || !collective.family().has_root());
-        let (needs_own, needs_all) =
-            collectives::elements(collective, blocks, self.rank, (is_root, in_place));
-        assert!(all.len() >= needs_all * extent && own.len() >= needs_own * extent);
+        let (needs_own, needs_all) = call.elements(self.rank);
+        let element_bytes = call.element_bytes();
+        assert!(all.len() >= needs_all * element_bytes && own.len() >= needs_own * element_bytes);
         assert!(
             (collective.family().reduces() && collective != ReduceScatterBlock)
                 || matches!(collective, Bcast | Barrier)
                 || collective.is_irregular()
                 || counts.iter().all(|&count| count == counts[0])
         );
-        assert!(call.op.is_none_or(|op| op.bytes() == extent));
-        let op = call
-            .op
-            .map_or(self.loaded.handles.op_null, |op| self.op(op));
         let Loaded { host, rondo, .. } = &self.loaded;
         let (functions, comm) = match side {
             Side::Host => (host, self.world()),
             Side::Rondo => (rondo, self.world()),
             Side::Under(comm) => (rondo, comm.handle()),
         };
-        let (t, w) = (
-            RawHandle::of_type(call.datatype.handle),
+        let (op, datatype) = self.op_and_datatype(call.op);
+        let (op, t, w) = (
+            RawHandle::of_op(op),
+            RawHandle::of_type(datatype),
             RawHandle::of(comm),
         );
-        let mine = counts[self.rank];
         let (own, all) = (address(own), address(all));
-        let own = if in_place { IN_PLACE.cast_mut() } else { own };
-        let (counts, displs, root) = (counts.as_ptr(), displs.as_ptr(), root as c_int);
+        let (mine, root) = (counts[self.rank], root as c_int);
+        let (total, counts, displs) = (blocks.total, counts.as_ptr(), blocks.displs.as_ptr());
         // Where every rank has a block for every rank.
-        let turned = blocks.turned(self.rank, collective.family().is_exchange(), extent)?;
-        let (n, d, e) = turned.pointers();
-        let types = turned.types(call.datatype.handle);
-        let (list, total) = (types.as_ptr().cast(), blocks.total);
-        let op = RawHandle::of_op(op);
-        // SAFETY: MPI is initialised and not finalised while `self` lives, and the handles are its own. Elements take
-        // up `extent` bytes each from their place on, so by the assertions above the buffers have room for all that the
-        // counts and displacements of `CountsAndDispls` name; counts and displacements are of all ranks. The call is
-        // complete on return.
+        let turned = if collective.family().is_exchange() {
+            blocks.turned(self.rank)
+        } else {
+            Blocks::default()
+        };
+        let offsets = turned.offsets(element_bytes)?;
+        let types = vec![datatype; turned.counts.len()];
+        let (n, d) = (turned.counts.as_ptr(), turned.displs.as_ptr());
+        let (e, list) = (offsets.as_ptr(), types.as_ptr().cast());
+        // SAFETY: MPI is initialised and not finalised while `self` lives, and the handles are its own. By the
+        // assertions above the buffers have room for all that the counts and displacements of `Blocks` name, which are
+        // of all ranks, in elements of the datatype. The call is complete on return.
         let code = unsafe {
             match collective {
-                Bcast => (functions.bcast)(all, blocks.total, t, root, w),
+                Bcast => (functions.bcast)(all, total, t, root, w),
                 Allgather => (functions.allgather)(own, mine, t, all, mine, t, w),
                 Allgatherv => (functions.allgatherv)(own, mine, t, all, counts, displs, t, w),
                 Gather => (functions.gather)(own, mine, t, all, mine, t, root, w),

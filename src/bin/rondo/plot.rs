@@ -1,35 +1,31 @@
-//! `rondo plot`: pictures of what `rondo bench` measured.
+//! `rondo plot`: pictures of what `rondo bench` measured, or `rondo model` predicted.
 
 #![forbid(unsafe_code)]
 
-mod curves;
 mod draw;
 
-use crate::{
-    Failure,
-    bench::report::{Report, Row},
-    collectives,
-};
-pub use curves::{Curve, Curves};
-use draw::{Panel, Panels, Picture, Series};
-use plotters::prelude::*;
+use crate::{Failure, arguments, bench::report::Report, model};
+use draw::{Curve, Panel, Value};
+use rondo::collective::Collective;
+use serde::{Deserialize, de::DeserializeOwned};
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
 };
 
-/// Draw what 'rondo bench' measured: times, and the ratio host / Rondo, over the size.
+/// Draw what 'rondo bench' measured, or 'rondo model' predicted: times over the size.
 ///
-/// The files are those that 'rondo bench --json=FILE' writes. Each collective gets a row of two pictures, with
-/// logarithmic axes; several files are drawn into the same ones. Times are medians. What the model predicted (rondo
-/// bench --predict) is dotted.
+/// The files are those that 'rondo bench --json=FILE' writes, or 'rondo model --json >FILE'. Each collective gets a
+/// picture of its times, which are medians where they are measured, and beside it one of the ratios host / Rondo; axes
+/// are logarithmic. Several files are drawn into the same ones. Predictions for several numbers of ranks are drawn over
+/// these.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Results of rondo bench
+    /// Results of rondo bench or rondo model
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The picture, whose name ends with .svg or .png
+    /// The picture, whose name ends with .svg
     #[arg(short = 'o', long, value_name = "PICTURE")]
     output: PathBuf,
     /// What stands above it
@@ -37,207 +33,179 @@ pub struct Args {
     title: Option<String>,
 }
 
+/// Predictions, as far as they are drawn.
+#[derive(Deserialize)]
+struct Predictions {
+    collective: String,
+    rows: Vec<model::Row>,
+}
+
+/// Where a point belongs.
+struct Point {
+    panel: String,
+    axis: String,
+    value: Value,
+    curve: String,
+    at: (f64, f64),
+}
+
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    check_name(&args.output)?;
-    let reports = args.files.iter().map(|path| read(path));
-    let reports: Vec<Report> = reports.collect::<Result<_, _>>()?;
-    if let [report] = &reports[..]
-        && report.by_algorithm
-    {
-        return write(&args.output, &by_algorithm(report)?);
+    let output = args.output.display();
+    if args.output.extension().unwrap_or_default() != "svg" {
+        let why = format!("{output}: take a name that ends with .svg");
+        return Err(Failure::Usage(why));
     }
-    if reports.iter().any(|report| report.by_algorithm) {
-        let why = "results by algorithm: draw one file at a time";
-        return Err(Failure::Usage(why.into()));
-    }
-    let panels = panels(&args.files, &reports);
-    let of = &reports[0];
-    let about = || format!("Rondo {} on {}, {} ranks", of.rondo, of.mpi, of.ranks);
-    let title = args.title.clone().unwrap_or_else(about);
-    let picture = Panels {
-        title: &title,
-        all: &panels,
-    };
-    write(&args.output, &picture)
-}
-
-/// The curves of all algorithms of a report about one collective, and that of the MPI library.
-pub fn by_algorithm(report: &Report) -> Result<Curves, Failure> {
-    let Some(first) = report.rows.first() else {
-        return Err(Failure::Failed("there is nothing to draw".into()));
-    };
-    let about = |row: &Row| (row.collective.clone(), row.dist.clone(), row.op.clone());
-    if report.rows.iter().any(|row| about(row) != about(first)) {
-        let why = "several collectives by algorithm: a picture has one";
-        return Err(Failure::Usage(why.into()));
-    }
-    let collective = collectives::known(&first.collective).map_err(Failure::Usage)?;
-    let mut all: Vec<Curve> = Vec::new();
-    let mut add = |name: &str, size: u64, us: f64, predicted: Option<f64>| {
-        let place = all.iter().position(|curve| curve.name == name);
-        let place = place.unwrap_or_else(|| {
-            all.push(Curve {
-                name: name.into(),
-                points: Vec::new(),
-                predicted: Vec::new(),
-            });
-            all.len() - 1
-        });
-        let curve = &mut all[place];
-        let point = (size as f64, us);
-        if curve.points.last() != Some(&point) {
-            curve.points.push(point); // once for all rows of a size
+    let (mut panels, mut title): (Vec<Panel>, _) = (Vec::new(), None);
+    for path in &args.files {
+        let (about, points) = read(path)?;
+        title.get_or_insert(about);
+        // With one file there is nothing to tell apart.
+        let suffix = match &args.files[..] {
+            [_] => String::new(),
+            _ => format!(", {}", path.file_stem().unwrap_or_default().display()),
+        };
+        for point in points {
+            add(&mut panels, point, &suffix);
         }
-        curve
-            .predicted
-            .extend(predicted.map(|us| (size as f64, us)));
-    };
-    for row in &report.rows {
-        add("host", row.size, row.host.median, None);
-        add(&row.by, row.size, row.rondo.median, drawn(row));
     }
-    let dotted = match all.iter().any(|curve| !curve.predicted.is_empty()) {
-        true => "; dotted: by the model",
-        false => "",
-    };
-    Ok(Curves {
-        title: format!("{}, {} ranks", collective.mpi_name(), report.ranks),
-        about: format!("Rondo {} on {}, medians{dotted}", report.rondo, report.mpi),
-        axis: format!("bytes of {}", collectives::size_of(collective)),
-        all,
-    })
+    let title = args.title.clone().or(title).unwrap_or_default();
+    let svg = draw::svg(&title, &panels);
+    let svg = svg.map_err(|why| Failure::Failed(format!("cannot draw {output}: {why}")))?;
+    fs::write(&args.output, svg)
+        .map_err(|error| Failure::Failed(format!("cannot write {output}: {error}")))
 }
 
-/// What was predicted, if it has a place on the axis.
-fn drawn(row: &Row) -> Option<f64> {
-    (row.predicted).filter(|&us| us.is_finite() && us > 0.0)
-}
-
-/// Is it the name of a picture?
-pub fn check_name(path: &Path) -> Result<(), Failure> {
-    let ending = path.extension().unwrap_or_default();
-    match ending == "svg" || ending == "png" {
-        true => Ok(()),
-        false => Err(Failure::Usage(format!(
-            "{}: take a name that ends with .svg or .png",
-            path.display()
-        ))),
+/// Puts a point into its curve.
+fn add(panels: &mut Vec<Panel>, point: Point, suffix: &str) {
+    let is_same = |panel: &Panel| panel.title == point.panel && panel.value == point.value;
+    let place = panels.iter().position(is_same).unwrap_or_else(|| {
+        panels.push(Panel {
+            title: point.panel.clone(),
+            axis: point.axis.clone(),
+            value: point.value,
+            curves: Vec::new(),
+        });
+        panels.len() - 1
+    });
+    let curves = &mut panels[place].curves;
+    let name = point.curve + suffix;
+    let place = curves.iter().position(|curve| curve.name == name);
+    let place = place.unwrap_or_else(|| {
+        curves.push(Curve {
+            name,
+            points: Vec::new(),
+        });
+        curves.len() - 1
+    });
+    let points = &mut curves[place].points;
+    // Rows by algorithm have the time of the host again and again.
+    if points.last() != Some(&point.at) {
+        points.push(point.at);
     }
 }
 
-/// Can it be written? What is in it stays.
-pub fn check_place(path: &Path) -> Result<(), Failure> {
-    let file = fs::File::options().append(true).create(true).open(path);
-    file.map(drop).map_err(|error| unwritable(path, &error))
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::Failed(format!("cannot write {}: {error}", path.display()))
-}
-
-/// Draws a picture into a file, as its name says.
-pub fn write(path: &Path, picture: &impl Picture) -> Result<(), Failure> {
-    let (name, size) = (path.display(), picture.size());
-    let failed = |why: String| Failure::Failed(format!("cannot draw {name}: {why}"));
-    let bytes = if path.extension().unwrap_or_default() == "svg" {
-        let mut svg = String::new();
-        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-        draw::draw(&area, picture).map_err(failed)?;
-        drop(area);
-        svg.into_bytes()
-    } else {
-        let mut pixels = vec![0; 3 * size.0 as usize * size.1 as usize];
-        let area = BitMapBackend::with_buffer(&mut pixels, size).into_drawing_area();
-        draw::draw(&area, picture).map_err(failed)?;
-        drop(area);
-        png(&pixels, size).map_err(|error| failed(error.to_string()))?
-    };
-    fs::write(path, bytes).map_err(|error| unwritable(path, &error))
-}
-
-/// The results in a file, if they can be drawn.
-fn read(path: &Path) -> Result<Report, Failure> {
+/// What is in a file, if it can be drawn, and what stands above it.
+fn read(path: &Path) -> Result<(String, Vec<Point>), Failure> {
     let fail = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
     let unreadable = |error| Failure::Failed(format!("{}: {error}", path.display()));
-    let bytes = fs::read(path).map_err(unreadable)?;
-    let report: Report = serde_json::from_slice(&bytes).map_err(|error| {
-        fail(format!(
-            "these are no results of 'rondo bench --json': {error}"
-        ))
-    })?;
-    if report.rows.is_empty() {
-        return Err(fail("no rows in it".into()));
+    let text = fs::read_to_string(path).map_err(unreadable)?;
+    let is_model = parse::<Predictions>(&text);
+    let (title, points) = match is_model {
+        Ok(predictions) => predicted(predictions),
+        Err(_) => measured(parse(&text).map_err(fail)?),
     }
+    .map_err(fail)?;
+    if points.is_empty() {
+        return Err(fail("nothing in it could be drawn".into()));
+    }
+    Ok((title, points))
+}
+
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let foreign = |error| {
+        format!("these are no results of 'rondo bench --json' or 'rondo model --json': {error}")
+    };
+    serde_json::from_str(text).map_err(foreign)
+}
+
+fn named(name: &str) -> Result<Collective, String> {
+    let found = Collective::named(name).filter(|collective| collective.name() == name);
+    found.ok_or_else(|| format!("'{name}' is no collective"))
+}
+
+fn measured(report: Report) -> Result<(String, Vec<Point>), String> {
+    let mut points = Vec::new();
     for row in &report.rows {
-        let drawable = |number: f64| number.is_finite() && number > 0.0;
-        collectives::known(&row.collective).map_err(fail)?;
-        if row.size == 0 || !drawable(row.host.median) || !drawable(row.rondo.median) {
+        let collective = named(&row.collective)?;
+        let is_time = |us: f64| us.is_finite() && us > 0.0;
+        if row.size == 0 || !is_time(row.host.median) || !is_time(row.rondo.median) {
             let (name, size) = (&row.collective, row.size);
-            return Err(fail(format!("{name} of {size} bytes has no time above 0")));
+            return Err(format!("{name} of {size} bytes has no time above 0"));
         }
-    }
-    Ok(report)
-}
-
-/// A panel for each collective, distribution and operator, in the order of the files.
-fn panels(files: &[PathBuf], reports: &[Report]) -> Vec<Panel> {
-    let mut panels: Vec<Panel> = Vec::new();
-    for (i, report) in reports.iter().enumerate() {
-        // With one file there is nothing to tell apart.
-        let suffix = match reports.len() {
-            1 => String::new(),
-            _ => format!(
-                ", {}",
-                files[i].file_stem().unwrap_or_default().to_string_lossy()
-            ),
+        let mut panel = collective.mpi_name().to_owned();
+        if let Some(dist) = &row.dist {
+            panel += &format!(", blocks {dist}");
+        }
+        if let Some(op) = &row.op {
+            panel += &format!(", {op}");
+        }
+        let name = if report.by_algorithm {
+            &row.by
+        } else {
+            "Rondo"
         };
-        for row in &report.rows {
-            let collective = collectives::known(&row.collective).expect("asked in `read`");
-            let mut title = collective.mpi_name().to_owned();
-            if let Some(dist) = &row.dist {
-                title += &format!(", blocks {dist}");
-            }
-            if let Some(op) = &row.op {
-                title += &format!(", {op}");
-            }
-            let place = panels.iter().position(|panel| panel.title == title);
-            let place = place.unwrap_or_else(|| {
-                panels.push(Panel {
-                    axis: format!("bytes of {}", collectives::size_of(collective)),
-                    title,
-                    series: Vec::new(),
-                });
-                panels.len() - 1
-            });
-            let all = &mut panels[place].series;
-            let host = format!("host{suffix}");
-            let at = all.iter().position(|series| series.file == i);
-            let at = at.unwrap_or_else(|| {
-                all.push(Series {
-                    file: i,
-                    host,
-                    rondo: format!("Rondo{suffix}"),
-                    model: format!("model{suffix}"),
-                    points: Vec::new(),
-                    predicted: Vec::new(),
-                });
-                all.len() - 1
-            });
-            let point = (row.size as f64, row.host.median, row.rondo.median);
-            all[at].points.push(point);
-            let predicted = drawn(row).map(|us| (row.size as f64, us));
-            all[at].predicted.extend(predicted);
-        }
+        let point = |value, curve: &str, y| Point {
+            panel: panel.clone(),
+            axis: format!("bytes of {}", arguments::size_of(collective)),
+            value,
+            curve: curve.to_owned(),
+            at: (row.size as f64, y),
+        };
+        points.push(point(Value::Time, "host", row.host.median));
+        points.push(point(Value::Time, name, row.rondo.median));
+        points.push(point(
+            Value::Ratio,
+            name,
+            row.host.median / row.rondo.median,
+        ));
     }
-    panels
+    let title = format!(
+        "Rondo {} on {}, {} ranks",
+        report.rondo, report.mpi, report.ranks
+    );
+    Ok((title, points))
 }
 
-fn png(pixels: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, png::EncodingError> {
-    let mut file = Vec::new();
-    let mut encoder = png::Encoder::new(&mut file, width, height);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.write_header()?.write_image_data(pixels)?;
-    Ok(file)
+fn predicted(predictions: Predictions) -> Result<(String, Vec<Point>), String> {
+    let collective = named(&predictions.collective)?;
+    let rows = &predictions.rows;
+    let is_over_ranks = rows.iter().any(|row| row.ranks != rows[0].ranks);
+    let is_over_bytes = rows.iter().any(|row| row.bytes != rows[0].bytes);
+    let axis = match is_over_ranks {
+        true => "ranks".to_owned(),
+        false => format!("bytes of {}", arguments::size_of(collective)),
+    };
+    let point = |row: &model::Row| {
+        let panel = match (is_over_ranks, is_over_bytes) {
+            (false, _) => format!("{} ranks on {} nodes", row.ranks, row.nodes),
+            (true, true) => format!("{} bytes", row.bytes),
+            (true, false) => "all numbers of ranks".to_owned(),
+        };
+        let x = if is_over_ranks {
+            row.ranks.into()
+        } else {
+            row.bytes
+        };
+        Some(Point {
+            panel: format!("{}, {panel}", collective.mpi_name()),
+            axis: axis.clone(),
+            value: Value::Time,
+            curve: row.algorithm.clone(),
+            // A time of nothing has no place on the axis, and neither has a barrier's size.
+            at: (x.max(1) as f64, row.us.filter(|&us| us > 0.0)?),
+        })
+    };
+    let points = rows.iter().filter_map(point).collect();
+    Ok(("by the model".to_owned(), points))
 }

@@ -6,7 +6,7 @@
 mod library;
 
 use crate::{
-    Failure, collectives,
+    Failure, arguments,
     launcher::{self, Dialect, Line, PRELOAD, Variables, assignment},
     output, program, warn,
 };
@@ -55,7 +55,7 @@ pub struct Args {
     #[arg(short = 'n', long)]
     dry_run: bool,
     /// Leave this collective to the MPI library, bcast for example
-    #[arg(long, value_name = "COLL", value_parser = collectives::by_any_name)]
+    #[arg(long, value_name = "COLL", value_parser = arguments::collective)]
     off: Vec<Collective>,
     /// Report every choice with its reason
     #[arg(long)]

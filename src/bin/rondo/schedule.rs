@@ -1,6 +1,6 @@
 //! `rondo schedule`: the broadcast schedules, printed as the papers do.
 
-use crate::{Failure, count, output};
+use crate::{Failure, arguments::count, output};
 use rondo::schedule::Circulant;
 use serde::Serialize;
 use std::io::{self, Write};

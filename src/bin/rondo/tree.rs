@@ -1,6 +1,6 @@
 //! `rondo tree`: a tree for gather and scatter, and its completion time.
 
-use crate::{Failure, count, output};
+use crate::{Failure, arguments::count, output};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rondo::tree::{Algorithm, Cost, Distribution, Root, Tree};
 use serde::Serialize;

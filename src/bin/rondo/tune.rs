@@ -4,46 +4,49 @@
 
 mod choose;
 mod file;
-mod network;
 mod sweep;
 
 use crate::{
-    Failure,
+    Failure, arguments,
+    arguments::{Numbers, numbers},
     bench::{
-        cases::{Case, Sizes, Wanted, cases},
+        cases::{Case, Wanted, cases},
         dist::Dist,
         report::Node,
     },
-    collectives, job,
+    job,
     mpi::{Mpi, Op},
     output,
 };
-use choose::{Candidate, Found, GAP_SHARES, rules};
+use choose::{Candidate, Found, rules};
 use file::Rules;
-use network::Link;
 use rondo::collective::Collective;
 use rondo::config::{Config, OPTIONS, ValueType};
 use std::{ffi::OsString, io::Write, path::PathBuf};
-use sweep::{Place, Sweep, Winner};
+use sweep::{Sweep, Winner};
 
 /// Measure which algorithm carries out what on this machine, and write it as rules for RONDO_RULES.
 ///
 /// Every rank runs this tool, as many and placed as the programs that the rules are for: they hold for this number of
 /// ranks and nodes. For every collective and size, the MPI library and each of Rondo's algorithms (circulant also in
-/// blocks of several sizes, except in all-to-all exchanges) carry out calls in turns, as in 'rondo bench'. Where all
-/// ranks know the size, an algorithm is left out that the cost model finds more than three times as slow as the best.
-/// One replaces the MPI library where it is faster by 3 % on the average of the distributions, and slower by 3 % in
-/// none.
+/// blocks of several sizes, except in all-to-all exchanges) carry out calls in turns, as in 'rondo bench'. One replaces
+/// the MPI library where it is faster by 3 % on the average of the distributions, and slower by 3 % in none.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment, after_long_help = AFTER_HELP)]
 pub struct Args {
     /// What to measure [default: all but barrier]
-    #[arg(value_parser = collectives::Parser, value_name = "COLLECTIVE", hide_default_value = true,
-          default_values = collectives::names())]
+    #[arg(value_parser = arguments::collective, value_name = "COLLECTIVE", hide_default_value = true,
+          default_values = arguments::names())]
     collectives: Vec<Collective>,
-    /// Sizes, as in 'rondo bench': MIN, 4 MIN, 16 MIN, up to MAX
-    #[arg(short = 'm', long, value_name = "MIN:MAX", default_value = "256:4M")]
-    sizes: Sizes,
+    /// Sizes, several with commas; MIN:MAX are MIN, 4 MIN, 16 MIN, up to MAX
+    #[arg(
+        short = 'm',
+        long,
+        value_name = "MIN:MAX",
+        value_delimiter = ',',
+        default_value = "256:4M"
+    )]
+    sizes: Vec<Numbers>,
     /// Timed batches of each algorithm
     #[arg(short = 'i', long, value_name = "N", default_value = "5",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -56,7 +59,7 @@ pub struct Args {
         default_value = "same,one"
     )]
     dist: Vec<Dist>,
-    /// What reductions and scans do, sum, xor or ordered as in 'rondo bench'. Rules hold for all operators
+    /// What reductions and scans do, sum or xor as in 'rondo bench'. Rules hold for all operators
     #[arg(
         long,
         value_enum,
@@ -92,8 +95,7 @@ FILE:
   that another operator does not allow, that one is reduced by Rondo's usual algorithm.
 
 OUTPUT:
-  Times are medians, in microseconds, the slowest distribution's of each collective. The numbers of the cost model are
-  for comparison: Rondo measures them itself (docs/tuning.md).";
+  Times are medians, in microseconds, the slowest distribution's of each collective.";
 
 /// From a size to the next.
 const STEP: u64 = 4;
@@ -106,63 +108,52 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn tune(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
     job::at_least(mpi, 3, "tune")?;
     job::agreed(mpi, is_free(&args.collectives))?;
+    let sizes = numbers(&args.sizes, STEP);
     let wanted = Wanted {
         collectives: &args.collectives,
-        sizes: args.sizes,
-        step: STEP,
+        sizes: &sizes,
         dists: &args.dist,
         ops: &[args.op],
     };
-    let cases = cases(&wanted, mpi.ranks, 1)?;
+    let cases = cases(&wanted, mpi.ranks)?;
     let nodes = job::nodes(mpi)?;
     // Rank 0 has the file.
     let opened = (mpi.rank == 0).then(|| Rules::open(&args.output, mpi, &nodes));
-    let mut file = job::agreed(mpi, opened.transpose())?;
-    let links = network::measure(mpi, &nodes)?;
-    say(mpi, || introduction(mpi, &nodes, links))?;
-    let rows = groups(&cases).count();
-    let bar = job::progress(mpi.rank, rows);
-    let place = Place {
-        nodes: nodes.len() as u32,
-        networks: GAP_SHARES.map(|share| network::of(links, share)),
-    };
+    let file = job::agreed(mpi, opened.transpose())?;
+    say(mpi, || introduction(mpi, &nodes))?;
     let mut found: Vec<Found> = Vec::new();
-    let mut sweep = None;
-    for group in groups(&cases) {
-        let (collective, size) = (group[0].collective, group[0].size);
-        bar.set_message(format!("{} {size}", collective.name()));
-        let sweep = match &mut sweep {
-            Some(sweep) if Sweep::is_of(sweep, collective) => sweep,
-            // The communicators of the one before are given back first.
-            other => {
-                *other = None;
-                other.insert(Sweep::new(mpi, collective, args.batches as usize, place)?)
+    for cases in cases.chunk_by(|a, b| a.collective == b.collective) {
+        let collective = cases[0].collective;
+        let mut sweep = Sweep::new(mpi, collective, args.batches as usize)?;
+        for &size in &sizes {
+            // They differ in the distribution only.
+            let group: Vec<&Case> = cases.iter().filter(|case| case.size == size).collect();
+            if group.is_empty() {
+                continue;
             }
-        };
-        let winner = sweep.measure(&group)?;
-        bar.suspend(|| say(mpi, || line(collective, size, &winner)))?;
-        bar.inc(1);
-        let Some(candidate) = winner.candidate else {
-            continue;
-        };
-        let choice = Found {
-            collective: collective.name(),
-            size: sweep.knows_size().then_some(size),
-            candidate,
-        };
-        match found.last_mut() {
-            // What holds for all sizes is known better with every one.
-            Some(last) if choice.size.is_none() && last.collective == choice.collective => {
-                *last = choice;
+            let winner = sweep.measure(&group)?;
+            say(mpi, || line(collective, size, &winner))?;
+            let Some(candidate) = winner.candidate else {
+                continue;
+            };
+            let choice = Found {
+                collective: collective.name(),
+                size: sweep.knows_size().then_some(size),
+                candidate,
+            };
+            match found.last_mut() {
+                // What holds for all sizes is known better with every one.
+                Some(last) if choice.size.is_none() && last.collective == choice.collective => {
+                    *last = choice;
+                }
+                _ => found.push(choice),
             }
-            _ => found.push(choice),
+            let rules = rules(&found, mpi.ranks as u64, nodes.len() as u64, STEP);
+            let written = file.as_ref().map(|file| file.write(&rules));
+            job::agreed(mpi, written.transpose())?;
         }
-        let rules = rules(&found, mpi.ranks as u64, nodes.len() as u64, STEP);
-        let written = file.as_ref().map(|file| file.write(&rules));
-        job::agreed(mpi, written.transpose())?;
     }
-    bar.finish_and_clear();
-    let done = file.as_mut().map(|file| file.summary());
+    let done = file.as_ref().map(Rules::summary);
     say(mpi, || done.unwrap_or_default())
 }
 
@@ -182,22 +173,6 @@ pub fn is_free(collectives: &[Collective]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Cases of one collective and size, which differ in the distribution only, behind each other.
-fn groups(cases: &[Case]) -> impl Iterator<Item = Vec<&Case>> {
-    let mut keys: Vec<(Collective, u64)> = Vec::new();
-    for case in cases {
-        if !keys.contains(&(case.collective, case.size)) {
-            keys.push((case.collective, case.size));
-        }
-    }
-    keys.into_iter().map(|key| {
-        let same = cases
-            .iter()
-            .filter(|case| (case.collective, case.size) == key);
-        same.collect()
-    })
-}
-
 /// Rank 0 says something. If it cannot, all ranks know.
 fn say(mpi: &Mpi, text: impl FnOnce() -> String) -> Result<(), Failure> {
     let said = match mpi.rank {
@@ -207,25 +182,17 @@ fn say(mpi: &Mpi, text: impl FnOnce() -> String) -> Result<(), Failure> {
     job::agreed(mpi, said)
 }
 
-fn introduction(mpi: &Mpi, nodes: &[Node], links: [Option<Link>; 2]) -> String {
-    let mut text = format!("{} ranks on {}\n", mpi.ranks, in_words(nodes));
-    let names = [
-        ["between nodes", "ALPHA_US", "BETA_NS_PER_KB"],
-        ["within a node", "NODE_ALPHA_US", "NODE_BETA_NS_PER_KB"],
-    ];
-    for ([place, alpha, beta], link) in names.into_iter().zip(links) {
-        if let Some(link) = link {
-            text += &format!(
-                "{place}: RONDO_{alpha}={:.2} RONDO_{beta}={:.0}\n",
-                link.alpha_us, link.beta_ns_per_kb
-            );
-        }
-    }
-    text += &format!(
-        "{:<11} {:>10} {:>12} {:>12} {:>6}  by\n",
-        "collective", "bytes", "host", "best", "ratio"
-    );
-    text
+fn introduction(mpi: &Mpi, nodes: &[Node]) -> String {
+    format!(
+        "{} ranks on {}\n{:<11} {:>10} {:>12} {:>12} {:>6}  by\n",
+        mpi.ranks,
+        in_words(nodes),
+        "collective",
+        "bytes",
+        "host",
+        "best",
+        "ratio"
+    )
 }
 
 /// How many nodes there are.
@@ -251,7 +218,7 @@ fn line(collective: Collective, size: u64, winner: &Winner) -> String {
     format!(
         "{:<11} {:>10} {:>12.1} {:>12.1} {:>6.2}  {by}\n",
         collective.name(),
-        collectives::shown(collective, size),
+        arguments::shown(collective, size),
         winner.host_us,
         winner.best_us,
         winner.host_us / winner.best_us

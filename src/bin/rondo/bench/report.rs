@@ -2,8 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-use super::times::Times;
-use rondo::network::Network;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -20,21 +18,12 @@ pub struct Report {
     pub nodes: Vec<Node>,
     /// The variables of Rondo's that were set.
     pub environment: BTreeMap<String, String>,
-    pub datatype: String,
-    pub in_place: bool,
     pub root: usize,
     pub batches: usize,
     /// Is there a row for each algorithm, so that several have the same size?
     #[serde(default)]
     pub by_algorithm: bool,
-    /// The figures by which the model predicted the rows, if it was asked for: those that Rondo knew at the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub network: Option<Network>,
-    /// By operator.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gamma_ns_per_kb: Option<BTreeMap<String, f64>>,
     pub rows: Vec<Row>,
-    pub guidelines: Vec<Guideline>,
 }
 
 /// A node and the ranks on it.
@@ -65,25 +54,37 @@ pub struct Row {
     pub ratio: f64,
     /// Microseconds that the root itself spends in a call, of host and Rondo, median over the batches.
     pub root: Option<[f64; 2]>,
-    /// Microseconds of a reduction of two such vectors on one rank, of exclusive scans, median over the batches.
-    #[serde(default)]
-    pub local: Option<f64>,
     /// The algorithm of Rondo's that carried the calls out, several with a + between, or "host".
     pub by: String,
-    /// Microseconds that the model predicts of it, if it was asked for and can tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub predicted: Option<f64>,
 }
 
-/// A guideline tested: how many times as long the collective takes as what could stand in its place.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Guideline {
-    pub name: String,
-    pub dist: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub op: Option<String>,
-    /// Bytes of all ranks together.
-    pub total: u64,
-    pub host: f64,
-    pub rondo: f64,
+/// Microseconds of a call, over the batches.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    pub min: f64,
+    pub avg: f64,
+    pub median: f64,
+    pub p99: f64,
+    pub max: f64,
+}
+
+impl Times {
+    /// The times of one batch or more.
+    pub fn of(batches: &[f64]) -> Times {
+        let mut sorted = batches.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let last = sorted.len() - 1;
+        Times {
+            min: sorted[0],
+            avg: sorted.iter().sum::<f64>() / sorted.len() as f64,
+            median: (sorted[last / 2] + sorted[sorted.len() / 2]) / 2.0,
+            p99: sorted[percentile(sorted.len(), 99)],
+            max: sorted[last],
+        }
+    }
+}
+
+/// The place of the least of `n` sorted values that is not below `percent` of them.
+fn percentile(n: usize, percent: usize) -> usize {
+    (n * percent).div_ceil(100).max(1) - 1
 }

@@ -2,9 +2,9 @@
 
 #![allow(unsafe_code, reason = "texts come from functions in C")]
 
-use super::{Call, Collective, CountsAndDispls, Mpi, Side, checked, load::function};
+use super::{Blocks, Call, Collective, Mpi, Side, checked};
 use crate::Failure;
-use std::ffi::{CString, c_char, c_double, c_int};
+use std::ffi::{c_char, c_int};
 
 /// More than any MPI library wants for a text.
 const TEXT_BYTES: usize = 16 << 10;
@@ -17,14 +17,12 @@ impl Mpi {
         let mut own = mine.as_bytes().to_vec();
         own.resize(NAME_BYTES, 0);
         let mut all = vec![0; NAME_BYTES * self.ranks];
-        let blocks = CountsAndDispls::new(&vec![NAME_BYTES as u64; self.ranks]);
+        let blocks = Blocks::new(&vec![NAME_BYTES as u64; self.ranks]);
         let call = Call {
             collective: Collective::Allgather,
             blocks: &blocks.expect("names of fewer ranks than MPI can count"),
-            datatype: &self.byte(),
             op: None,
             root: 0,
-            in_place: false,
         };
         self.call(Side::Host, &call, &mut own, &mut all)?;
         let text = |bytes: &[u8]| {
@@ -32,16 +30,6 @@ impl Mpi {
             text.trim_end_matches('\0').to_owned()
         };
         Ok(all.chunks(NAME_BYTES).map(text).collect())
-    }
-
-    /// A figure of the cost model that Rondo knows on this rank, by its name.
-    pub fn figure(&self, name: &str) -> Result<Option<f64>, Failure> {
-        type Figure = unsafe extern "C" fn(*const c_char) -> c_double;
-        let figure = function!(libc::RTLD_DEFAULT, c"rondo_figure", Figure);
-        let name = CString::new(name).expect("a name has no NUL in it");
-        // SAFETY: rondo.h: a C string.
-        let figure = unsafe { figure(name.as_ptr()) };
-        Ok(Some(figure).filter(|&figure| figure >= 0.0))
     }
 
     /// What the MPI library calls the machine of this process.

@@ -1,21 +1,15 @@
-//! Communicators of this tool's own, and messages between two ranks.
+//! Communicators of this tool's own.
 
-#![allow(unsafe_code, reason = "functions in C make and use them")]
+#![allow(unsafe_code, reason = "functions in C make them")]
 
 use super::{Mpi, address, checked, load::function};
 use crate::Failure;
 use rondo::{
     collective::Collective,
-    host::{
-        RawHandle,
-        raw::{MPI_Comm, MPI_Datatype, MPI_Status},
-    },
+    host::{RawHandle, raw::MPI_Comm},
     rules::{File, Rule},
 };
-use std::{
-    ffi::{CString, c_char, c_int, c_void},
-    mem::MaybeUninit,
-};
+use std::ffi::{CString, c_char, c_int};
 
 /// All ranks once more, for collectives by rules of their own.
 pub struct Comm<'a> {
@@ -34,15 +28,24 @@ pub enum Side<'a> {
     Under(&'a Comm<'a>),
 }
 
-const TAG: c_int = 1;
-
 impl Mpi {
-    /// A communicator on which Rondo's choices go by these rules, a text as `RONDO_RULES` has it.
-    pub fn under_rules(&self, rules: &str) -> Result<Comm<'_>, Failure> {
+    /// A communicator on which this algorithm of Rondo's has all calls of a collective, in blocks of so many bytes if
+    /// that is not 0.
+    pub fn by_algorithm(
+        &self,
+        collective: Collective,
+        algorithm: &str,
+        block_bytes: u64,
+    ) -> Result<Comm<'_>, Failure> {
         type Rules = unsafe extern "C" fn(*const c_char) -> c_int;
         type Dup = unsafe extern "C-unwind" fn(MPI_Comm, *mut MPI_Comm) -> c_int;
         let give = function!(libc::RTLD_DEFAULT, c"rondo_rules", Rules);
         let duplicate = function!(self.library, c"PMPI_Comm_dup", Dup);
+        let file = File {
+            rules: vec![Rule::all(collective.name(), algorithm, block_bytes)],
+            ..File::default()
+        };
+        let rules = serde_json::to_string(&file).expect("names and numbers are always JSON");
         let rules = CString::new(rules).expect("JSON has no NUL in it");
         let (mut handle, mut data) = (self.loaded.handles.comm_null, [0_u8]);
         let (memory, byte) = (
@@ -61,66 +64,6 @@ impl Mpi {
             )?;
         }
         Ok(Comm { handle, mpi: self })
-    }
-
-    /// A communicator on which this algorithm of Rondo's has all calls of a collective, in blocks of so many bytes if
-    /// that is not 0.
-    pub fn by_algorithm(
-        &self,
-        collective: Collective,
-        algorithm: &str,
-        block_bytes: u64,
-    ) -> Result<Comm<'_>, Failure> {
-        let file = File {
-            rules: vec![Rule::all(collective.name(), algorithm, block_bytes)],
-            ..File::default()
-        };
-        let rules = serde_json::to_string(&file).expect("names and numbers are always JSON");
-        self.under_rules(&rules)
-    }
-
-    /// Sends `message` to a rank, if this is rank 0, and waits until it has come back.
-    pub fn ping(&self, partner: usize, message: &mut [u8]) -> Result<(), Failure> {
-        type Send = unsafe extern "C-unwind" fn(
-            *const c_void,
-            c_int,
-            MPI_Datatype,
-            c_int,
-            c_int,
-            MPI_Comm,
-        ) -> c_int;
-        type Receive = unsafe extern "C-unwind" fn(
-            *mut c_void,
-            c_int,
-            MPI_Datatype,
-            c_int,
-            c_int,
-            MPI_Comm,
-            *mut MPI_Status,
-        ) -> c_int;
-        let send = function!(self.library, c"PMPI_Send", Send);
-        let receive = function!(self.library, c"PMPI_Recv", Receive);
-        assert!(partner > 0 && partner < self.ranks);
-        let count = c_int::try_from(message.len()).expect("a short message");
-        let (data, byte, world) = (address(message), self.loaded.handles.byte, self.world());
-        let mut status = MaybeUninit::uninit();
-        // SAFETY: the message has `count` bytes, the handles are MPI's own while `self` lives, and both ranks are in
-        // the communicator; there is memory for the status. The messages are complete on return.
-        unsafe {
-            let send = |to: usize| send(data, count, byte, to as c_int, TAG, world);
-            let mut receive = |from: usize| {
-                let status = status.as_mut_ptr();
-                receive(data, count, byte, from as c_int, TAG, world, status)
-            };
-            if self.rank == 0 {
-                checked(send(partner), "MPI_Send")?;
-                checked(receive(partner), "MPI_Recv")?;
-            } else if self.rank == partner {
-                checked(receive(0), "MPI_Recv")?;
-                checked(send(0), "MPI_Send")?;
-            }
-        }
-        Ok(())
     }
 }
 

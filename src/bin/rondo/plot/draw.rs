@@ -1,41 +1,43 @@
-//! The drawing itself, on any kind of picture.
+//! The drawing itself.
 
 #![forbid(unsafe_code)]
 
-use plotters::{coord::Shift, element::DashedPathElement, prelude::*, style::FontStyle};
+use plotters::{coord::Shift, prelude::*};
 
-/// A collective: times on the left, ratios on the right.
+/// A picture of some curves.
 pub struct Panel {
     pub title: String,
-    /// What is on the axis of sizes.
+    /// What is on the axis from left to right.
     pub axis: String,
-    pub series: Vec<Series>,
+    pub value: Value,
+    pub curves: Vec<Curve>,
 }
 
-/// What one file says about a collective.
-pub struct Series {
-    /// The number of the file, hence the colour.
-    pub file: usize,
-    /// What the curves are called.
-    pub host: String,
-    pub rondo: String,
-    pub model: String,
-    /// Bytes, and microseconds of host and Rondo.
-    pub points: Vec<(f64, f64, f64)>,
-    /// Bytes, and microseconds by the model.
-    pub predicted: Vec<(f64, f64)>,
+/// What is on the axis from below.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Value {
+    /// Microseconds.
+    Time,
+    /// That of the host's to Rondo's.
+    Ratio,
 }
 
-/// Dots and gaps of what is predicted.
-pub(super) const DOTS: (u32, u32) = (2, 4);
+pub struct Curve {
+    pub name: String,
+    pub points: Vec<(f64, f64)>,
+}
 
-/// Pixels.
-const WIDTH: u32 = 1200;
-const PANEL: u32 = 380;
+/// Pixels of the picture, of its title, of a panel, and of the names to the right of its curves.
+const WIDTH: u32 = 1400;
 const HEAD: u32 = 50;
+const HEIGHT: u32 = 480;
+const NAMES: u32 = 140;
+
+/// Pixels from one name to the next.
+const LINE: i32 = 15;
 
 /// Colours that people with any kind of sight can tell apart (Okabe and Ito).
-pub(super) const COLOURS: [RGBColor; 6] = [
+const COLOURS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -43,75 +45,66 @@ pub(super) const COLOURS: [RGBColor; 6] = [
     RGBColor(230, 159, 0),
     RGBColor(86, 180, 233),
 ];
-const GREY: RGBColor = RGBColor(120, 120, 120);
 const LIGHT: RGBColor = RGBColor(225, 225, 225);
 
-/// Something that can be drawn.
-pub trait Picture {
-    /// Width and height in pixels.
-    fn size(&self) -> (u32, u32);
+/// Dashes and gaps of curves that have the same colour. The first ones have a line without gaps.
+const DASHES: [(u32, u32); 4] = [(1, 0), (8, 4), (2, 4), (14, 6)];
 
-    /// Draws it.
-    fn paint<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Drawn<B>;
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<LogCoord<f64>, LogCoord<f64>>>;
+type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+/// The panels, two side by side. An error says what could not be drawn.
+pub fn svg(title: &str, panels: &[Panel]) -> Result<String, String> {
+    let mut svg = String::new();
+    let rows = panels.len().div_ceil(2);
+    let size = (WIDTH, HEAD + HEIGHT * rows as u32);
+    let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+    draw(&area, title, panels).map_err(|error| error.to_string())?;
+    drop(area);
+    Ok(svg)
 }
 
-/// Draws a picture. An error says what it could not take.
-pub fn draw<B: DrawingBackend>(
-    area: &DrawingArea<B, Shift>,
-    picture: &impl Picture,
-) -> Result<(), String> {
-    register_font()?;
-    picture.paint(area).map_err(|error| error.to_string())
-}
-
-/// Panels below each other.
-pub struct Panels<'a> {
-    pub title: &'a str,
-    pub all: &'a [Panel],
-}
-
-/// The text is measured with a font of the tool's own, which needs nothing of the system.
-fn register_font() -> Result<(), String> {
-    plotters::style::register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular())
-        .map_err(|_| "the font is broken".to_owned())
-}
-
-/// The end of drawing.
-pub type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
-
-impl Picture for Panels<'_> {
-    fn size(&self) -> (u32, u32) {
-        (WIDTH, HEAD + PANEL * self.all.len() as u32)
+fn draw(area: &Area, title: &str, panels: &[Panel]) -> Drawn {
+    area.fill(&WHITE)?;
+    area.draw(&Text::new(title, (20, 16), ("sans-serif", 20)))?;
+    let (_, body) = area.split_vertically(HEAD);
+    let places = body.split_evenly((panels.len().div_ceil(2), 2));
+    for (place, panel) in places.iter().zip(panels) {
+        draw_panel(area, place, panel)?;
     }
-
-    fn paint<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Drawn<B> {
-        area.fill(&WHITE)?;
-        area.draw(&Text::new(self.title, (20, 16), ("sans-serif", 20)))?;
-        let (_, body) = area.split_vertically(HEAD);
-        let areas = body.split_evenly((self.all.len(), 1));
-        for (area, panel) in areas.iter().zip(self.all) {
-            let (left, right) = area.split_horizontally(WIDTH / 2);
-            times(&left, panel)?;
-            ratios(&right, panel)?;
-        }
-        area.present()
-    }
+    area.present()
 }
 
-/// Both axes are logarithmic.
-pub(super) type Chart<'a, B> = ChartContext<'a, B, Cartesian2d<LogCoord<f64>, LogCoord<f64>>>;
-
-/// Title, axes and grid. The title comes with its size.
-pub(super) fn chart<'a, B: DrawingBackend>(
-    area: &'a DrawingArea<B, Shift>,
-    (axis, places): (&str, LogCoord<f64>),
-    (title, points): (&str, i32),
-    values: LogCoord<f64>,
-    name: &str,
-) -> Result<Chart<'a, B>, DrawingAreaErrorKind<B::ErrorType>> {
-    let mut chart = ChartBuilder::on(area)
-        .caption(title, ("sans-serif", points))
+/// Curves have a colour each; from the seventh on they are dashed. Each has its name at its end.
+fn draw_panel(whole: &Area, area: &Area, panel: &Panel) -> Drawn {
+    let points = || panel.curves.iter().flat_map(|curve| &curve.points);
+    let (left, right) = range(points().map(|point| point.0));
+    // There has to be some room if there is one size only.
+    let places = if left == right {
+        left / 2.0..right * 2.0
+    } else {
+        left..right
+    };
+    let (low, high) = range(points().map(|point| point.1));
+    let (values, base, name) = match panel.value {
+        // Whole decades, so that two numbers or more are on the axis.
+        Value::Time => (
+            decade(low, f64::floor)..decade(high * 1.01, f64::ceil),
+            10.0,
+            "time of a call, µs",
+        ),
+        Value::Ratio => (
+            low.min(0.5) / 1.1..high.max(2.0) * 1.1,
+            2.0,
+            "host / Rondo: above 1, Rondo is faster",
+        ),
+    };
+    let (places, values) = (places.log_scale().base(2.0), values.log_scale().base(base));
+    let mut chart: Chart = ChartBuilder::on(area)
+        .caption(&panel.title, ("sans-serif", 17))
         .margin(12)
+        .margin_right(NAMES)
         .x_label_area_size(48)
         .y_label_area_size(76)
         .build_cartesian_2d(places, values)?;
@@ -125,119 +118,72 @@ pub(super) fn chart<'a, B: DrawingBackend>(
         .axis_desc_style(("sans-serif", 14))
         .x_label_formatter(&bytes)
         .y_label_formatter(&plain)
-        .x_desc(axis)
+        .x_desc(&panel.axis)
         .y_desc(name)
         .draw()?;
-    Ok(chart)
-}
-
-fn times<B: DrawingBackend>(area: &DrawingArea<B, Shift>, panel: &Panel) -> Drawn<B> {
-    let all = || panel.series.iter().flat_map(|series| &series.points);
-    let measured = all().flat_map(|&(_, host, rondo)| [host, rondo]);
-    let predicted = panel.series.iter().flat_map(|series| &series.predicted);
-    let values = decades(range(measured.chain(predicted.map(|point| point.1))));
-    let mut chart = chart(
-        area,
-        (&panel.axis, sizes(panel)),
-        (&panel.title, 17),
-        values,
-        "time of a call, µs",
-    )?;
-    for series in &panel.series {
-        let colour = COLOURS[series.file % COLOURS.len()];
-        let host = series.points.iter().map(|&(size, host, _)| (size, host));
-        let rondo = series.points.iter().map(|&(size, _, rondo)| (size, rondo));
-        chart
-            .draw_series(DashedLineSeries::new(
-                host.clone(),
-                6,
-                4,
-                colour.stroke_width(2),
-            ))?
-            .label(&series.host)
-            .legend(move |(x, y)| {
-                DashedPathElement::new([(x, y), (x + 26, y)], 6, 4, colour.stroke_width(2))
-            });
-        chart
-            .draw_series(LineSeries::new(rondo.clone(), colour.stroke_width(2)))?
-            .label(&series.rondo)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 26, y)], colour.stroke_width(2)));
-        if !series.predicted.is_empty() {
-            let ((dot, gap), style) = (DOTS, colour.stroke_width(1));
-            let points = series.predicted.iter().copied();
-            chart
-                .draw_series(DashedLineSeries::new(points, dot, gap, style))?
-                .label(&series.model)
-                .legend(move |(x, y)| {
-                    DashedPathElement::new([(x, y), (x + 26, y)], dot, gap, style)
-                });
-        }
-        chart.draw_series(host.map(|point| Circle::new(point, 3, colour)))?;
-        chart.draw_series(rondo.map(|point| Circle::new(point, 3, colour.filled())))?;
+    for (i, curve) in panel.curves.iter().enumerate() {
+        let points = || curve.points.iter().copied();
+        let style = colour(i).stroke_width(2);
+        match DASHES[i / COLOURS.len() % DASHES.len()] {
+            (_, 0) => chart.draw_series(LineSeries::new(points(), style))?,
+            (dash, gap) => chart.draw_series(DashedLineSeries::new(points(), dash, gap, style))?,
+        };
+        chart.draw_series(points().map(|point| Circle::new(point, 2, colour(i).filled())))?;
     }
-    legend(&mut chart)
+    draw_names(whole, area, &chart, &panel.curves)
 }
 
-/// An axis of times with room for the legend above the curves; whole decades, so that two numbers or more are on it.
-pub(super) fn decades((low, high): (f64, f64)) -> LogCoord<f64> {
-    let high = high * (high / low).powf(0.25).max(2.0);
-    let (low, high) = (low.log10().floor(), high.log10().ceil());
-    (10_f64.powf(low)..10_f64.powf(high)).log_scale().into()
+fn colour(i: usize) -> RGBColor {
+    COLOURS[i % COLOURS.len()]
 }
 
-/// What the curves are.
-pub(super) fn legend<'a, B: DrawingBackend + 'a>(chart: &mut Chart<'a, B>) -> Drawn<B> {
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .legend_area_size(32)
-        .label_font(("sans-serif", 13))
-        .background_style(WHITE.mix(0.85))
-        .border_style(LIGHT)
-        .draw()
-}
-
-fn ratios<B: DrawingBackend>(area: &DrawingArea<B, Shift>, panel: &Panel) -> Drawn<B> {
-    let ratio = |&(size, host, rondo): &(f64, f64, f64)| (size, host / rondo);
-    let all = panel.series.iter().flat_map(|series| &series.points);
-    let (low, high) = range(all.map(|point| ratio(point).1).chain([0.5, 2.0]));
-    let title = ("host / Rondo: above 1, Rondo is faster", 15);
-    let values = (low / 1.1..high * 1.1).log_scale().base(2.0).into();
-    let axis = (&*panel.axis, sizes(panel));
-    let mut chart = chart(area, axis, title, values, "ratio of the medians")?;
-    let ends = sizes_of(panel);
-    let one = [(ends.0, 1.0), (ends.1, 1.0)];
-    chart.draw_series(LineSeries::new(one, GREY.stroke_width(1)))?;
-    for series in &panel.series {
-        let colour = COLOURS[series.file % COLOURS.len()];
-        let points = series.points.iter().map(ratio);
-        chart.draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?;
-        chart.draw_series(points.map(|point| Circle::new(point, 3, colour.filled())))?;
+/// The names at the ends of the curves, each with a line from there.
+fn draw_names(whole: &Area, area: &Area, chart: &Chart, curves: &[Curve]) -> Drawn {
+    let end = |(i, curve): (usize, &Curve)| {
+        let place = curve.points.last().map(|point| chart.backend_coord(point));
+        place.map(|(x, y)| (y, x, i))
+    };
+    let mut ends: Vec<_> = curves.iter().enumerate().filter_map(end).collect();
+    ends.sort_unstable();
+    let (across, down) = area.get_pixel_range();
+    let heights = apart(ends.iter().map(|&(y, ..)| y), down.end);
+    for (&(y, x, i), height) in ends.iter().zip(heights) {
+        let right = across.end - NAMES as i32 + LINE;
+        let line = [(x, y), (right, height)];
+        whole.draw(&PathElement::new(line, colour(i).mix(0.5).stroke_width(1)))?;
+        let font = ("sans-serif", 13).into_font().color(&colour(i));
+        let place = (right + 4, height - LINE / 2);
+        whole.draw(&Text::new(&*curves[i].name, place, font))?;
     }
     Ok(())
 }
 
+/// Heights near those that are given in ascending order, so far apart that a line of text fits between, up to `end`.
+fn apart(heights: impl Iterator<Item = i32>, end: i32) -> Vec<i32> {
+    let mut all: Vec<i32> = heights.collect();
+    let mut least = 0;
+    for height in &mut all {
+        *height = (*height).max(least);
+        least = *height + LINE;
+    }
+    let mut most = end - LINE;
+    for height in all.iter_mut().rev() {
+        *height = (*height).min(most);
+        most = *height - LINE;
+    }
+    all
+}
+
 /// The least and the largest of some numbers.
-pub(super) fn range(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
+fn range(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
     numbers.fold((f64::MAX, f64::MIN_POSITIVE), |(low, high), number| {
         (low.min(number), high.max(number))
     })
 }
 
-/// The ends of the axis of sizes, with room if there is one size only.
-fn sizes_of(panel: &Panel) -> (f64, f64) {
-    let all = panel.series.iter().flat_map(|series| &series.points);
-    let (low, high) = range(all.map(|point| point.0));
-    if low == high {
-        (low / 2.0, high * 2.0)
-    } else {
-        (low, high)
-    }
-}
-
-fn sizes(panel: &Panel) -> LogCoord<f64> {
-    let (low, high) = sizes_of(panel);
-    (low..high).log_scale().base(2.0).into()
+/// The power of ten next to a number.
+fn decade(number: f64, to_whole: fn(f64) -> f64) -> f64 {
+    10_f64.powf(to_whole(number.log10()))
 }
 
 /// A size as people write it.
@@ -254,8 +200,8 @@ fn bytes(size: &f64) -> String {
 fn plain(number: &f64) -> String {
     let decimals = (2.0 - number.log10().floor()).clamp(0.0, 12.0) as usize;
     let text = format!("{number:.decimals$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if !text.contains('.') {
+        return text;
     }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

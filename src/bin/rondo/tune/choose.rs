@@ -49,25 +49,6 @@ pub fn candidates(collective: Collective) -> Vec<Candidate> {
     all
 }
 
-/// What short messages may cost their sender, next to what they take: as of the network that Rondo starts with, and
-/// little, as where the network takes most of the time. It is not measured.
-pub const GAP_SHARES: [f64; 2] = [0.3, 1.0 / 16.0];
-
-/// What the model predicts to take more times as long as the fastest algorithm is not tried.
-const FAR: f64 = 3.0;
-
-/// Which algorithms are too slow to be tried by each of several predictions, in microseconds, where there is any.
-pub fn far(predictions: &[Vec<Option<f64>>]) -> Vec<bool> {
-    let mut far = vec![true; predictions.first().map_or(0, Vec::len)];
-    for times in predictions {
-        let least = times.iter().flatten().copied().fold(f64::MAX, f64::min);
-        for (is_far, us) in far.iter_mut().zip(times) {
-            *is_far &= us.is_some_and(|us| us > FAR * least);
-        }
-    }
-    far
-}
-
 /// No candidate may take more times as long as the host in any case. What is less may be chance.
 const SLOWER: f64 = 1.03;
 
