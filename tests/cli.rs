@@ -179,30 +179,23 @@ fn the_table_of_many_ranks_is_broken_into_lines_of_100_columns() {
 
 #[test]
 fn the_schedule_of_one_rank_shows_its_neighbours() {
-    let table = stdout(tool().args(["schedule", "-p", "9", "-r", "4"]));
-    let lines: Vec<&str> = table.lines().collect();
-    assert_eq!(
-        lines[..2],
-        ["p = 9, q = 4, skips 1 2 3 5 9", "rank 4, base block 0"]
-    );
-    assert_eq!(
-        lines[3].split_whitespace().collect::<Vec<_>>(),
-        ["round", "from", "recv", "to", "send"]
-    );
-    let rounds: Vec<Vec<i64>> = lines[4..].iter().map(|line| numbers(line)).collect();
-    assert_eq!(
-        rounds,
-        [
-            [0, 3, -2, 5, -4],
-            [1, 2, -3, 6, -2],
-            [2, 1, 0, 7, -2],
-            [3, 8, -1, 0, -4]
-        ]
-    );
-}
+    let expected = "\
+p = 9, q = 4, skips 1 2 3 5 9
+rank 4, base block 0
 
-#[test]
-fn the_json_schedule_of_one_rank_is_its_row() {
+round   from recv   to send
+0          3   -2    5   -4
+1          2   -3    6   -2
+2          1    0    7   -2
+3          8   -1    0   -4
+";
+    let words = |text: &str| {
+        text.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let table = stdout(tool().args(["schedule", "-p", "9", "-r", "4"]));
+    assert_eq!(words(&table), words(expected));
     let json = stdout(tool().args(["schedule", "-p", "9", "-r", "4", "--json"]));
     let json: Value = serde_json::from_str(&json).expect("JSON");
     let expected = serde_json::json!({
@@ -212,18 +205,13 @@ fn the_json_schedule_of_one_rank_is_its_row() {
     assert_eq!(json, expected);
 }
 
+/// One rank alone has no rounds, and the last rank of the largest communicator has 31.
 #[test]
-fn one_rank_alone_has_no_rounds() {
+fn the_least_and_the_largest_communicator_have_schedules() {
     let json = stdout(tool().args(["schedule", "-p", "1", "--json"]));
-    assert_eq!(
-        json,
-        "{\"p\":1,\"q\":0,\"skips\":[1],\"recv\":[[]],\"send\":[[]]}\n"
-    );
+    let none = "{\"p\":1,\"q\":0,\"skips\":[1],\"recv\":[[]],\"send\":[[]]}\n";
+    assert_eq!(json, none);
     assert!(stdout(tool().args(["schedule", "-p", "1"])).starts_with("p = 1, q = 0, skips 1\n"));
-}
-
-#[test]
-fn the_last_rank_of_the_largest_communicator_has_a_schedule() {
     let table = stdout(tool().args(["schedule", "-p", "2147483647", "-r", "2147483646"]));
     assert!(
         table.starts_with("p = 2147483647, q = 31, skips 1 2 4 8 "),
@@ -435,12 +423,6 @@ impl Launchers {
         command.args(["run", "--lib", &self.library()]).args(args);
         command
     }
-
-    /// The words of the command that `rondo run -n` prints.
-    fn dry(&self, args: &[&str]) -> Vec<String> {
-        let line = stdout(&mut self.run(&[&["-n"], args].concat()));
-        shlex::split(&line).expect("words that a shell would accept")
-    }
 }
 
 impl Drop for Launchers {
@@ -460,404 +442,175 @@ const HYDRA: [&str; 2] = [
     "Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 20250101",
 ];
 
+const SLURM: &str = "slurm 22.05.8";
+const FLUX: &str = "libflux-core: 0.60.0";
+
+/// Two lines each. The first has a launcher's name, what it says of itself, Rondo's options and variables in front of
+/// `rondo run`, and the words behind the launcher. The second is the command: L is the launcher, LIB the library.
+const COMMANDS: &str = "
+mpirun | mpirun (Open MPI) 5.0.7 | | -n 4 ./app -x 'a b'
+    L -x LD_PRELOAD=LIB -n 4 ./app -x 'a b'
+mpirun.openmpi | mpirun.openmpi (OpenRTE) 4.1.4 | --stats | ./app
+    L -x LD_PRELOAD=LIB -x RONDO_STATS=text ./app
+# Each program of several has its own.
+prterun | prterun (PRRTE) 3.0.8 | --off bcast | -n 1 ./a : -n 2 ./b
+    L -x LD_PRELOAD=LIB -x RONDO_BCAST=host -n 1 ./a : -x LD_PRELOAD=LIB -x RONDO_BCAST=host -n 2 ./b
+mpiexec | mpiexec version 1.8.0 revision 1234567 | | -n 8 --ppn 4 ./a : -n 1 ./b --env x
+    L --env LD_PRELOAD=LIB -n 8 --ppn 4 ./a : --env LD_PRELOAD=LIB -n 1 ./b --env x
+mpirun | HYDRA build details: | --off bcast | -n 1 ./a : ./b
+    L -genv LD_PRELOAD LIB -genv RONDO_BCAST host -n 1 ./a : ./b
+mpiexec | Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 20250101 | | ./app
+    L -genv LD_PRELOAD LIB ./app
+# By their names, which nobody else has: they are not started to be asked.
+aprun | | --trace | -n 8 ./a : ./b
+    L -e LD_PRELOAD=LIB -e RONDO_TRACE=on -n 8 ./a : -e LD_PRELOAD=LIB -e RONDO_TRACE=on ./b
+ibrun | | --trace | -n 8 -o 0 sh app -n 2
+    L -n 8 -o 0 env LD_PRELOAD=LIB RONDO_TRACE=on sh app -n 2
+ibrun | | | sh -c ./app
+    L env LD_PRELOAD=LIB sh -c ./app
+# These hand their own environment on, in which a value may have commas. The library is not for them.
+flux | libflux-core: 0.60.0 | --trace | run -n 9 ./app
+    env RONDO_TRACE=on L run --env=LD_PRELOAD=LIB -n 9 ./app
+flux | libflux-core: 0.60.0 | | mini submit ./app
+    L mini submit --env=LD_PRELOAD=LIB ./app
+srun | slurm 22.05.8 | --stats=json:a,b | -n 9 ./app
+    env RONDO_STATS=json:a,b L --export=ALL,LD_PRELOAD=LIB -n 9 ./app
+# What is in the environment already is handed on as it is, and arguments go before it.
+srun | slurm 22.05.8 | RONDO_SHM=off RONDO_BCAST=circulant --off bcast | ./app
+    env RONDO_BCAST=host L --export=ALL,LD_PRELOAD=LIB ./app
+# With ALL in the list, what srun has itself would go before what is in the list.
+srun | slurm 22.05.8 | LD_PRELOAD=libm.so.6 | ./app
+    env -u LD_PRELOAD L --export=ALL,LD_PRELOAD=libm.so.6:LIB ./app
+# Of several lists the last one counts, so the variables are in the user's; without ALL all are named.
+srun | slurm 22.05.8 | | --export=ALL,X=1 ./app
+    L --export=ALL,X=1,LD_PRELOAD=LIB ./app
+srun | slurm 22.05.8 | | -n 2 --export ALL,X=1 ./app
+    L -n 2 --export ALL,X=1,LD_PRELOAD=LIB ./app
+srun | slurm 22.05.8 | RONDO_SHM=off | --export=RONDO_BCAST=host ./app
+    L --export=RONDO_BCAST=host,LD_PRELOAD=LIB,RONDO_SHM ./app
+srun | slurm 22.05.8 | | ./a : --export=X=1 ./b
+    L --export=ALL,LD_PRELOAD=LIB ./a : --export=X=1,LD_PRELOAD=LIB ./b
+srun | slurm 22.05.8 | | -n 2 sh --export=out.csv
+    L --export=ALL,LD_PRELOAD=LIB -n 2 sh --export=out.csv
+# What the user preloads by the launcher's line comes in front, as what is in the environment does.
+mpirun | mpirun (Open MPI) 5.0.7 | | -x LD_PRELOAD ./app
+    L -x LD_PRELOAD=LIB ./app
+mpirun | mpirun (Open MPI) 5.0.7 | | -x LD_PRELOAD=libm.so.6 ./a : ./b
+    L -x LD_PRELOAD=libm.so.6:LIB ./a : -x LD_PRELOAD=LIB ./b
+mpirun | mpirun (Open MPI) 5.0.7 | | --map-by node sh mpirun -x LD_PRELOAD=libm.so.6
+    L -x LD_PRELOAD=LIB --map-by node sh mpirun -x LD_PRELOAD=libm.so.6
+mpiexec | HYDRA build details: | | -genv LD_PRELOAD libm.so.6 ./app
+    L -genv LD_PRELOAD LIB -genv LD_PRELOAD libm.so.6:LIB ./app
+mpiexec | HYDRA build details: | | -env LD_PRELOAD=libm.so.6 ./app
+    L -genv LD_PRELOAD LIB -env LD_PRELOAD=libm.so.6:LIB ./app
+mpiexec | mpiexec version 1.8.0 revision 1234567 | | --env=LD_PRELOAD=libm.so.6 ./app
+    L --env=LD_PRELOAD=libm.so.6:LIB ./app
+mpiexec | mpiexec version 1.8.0 revision 1234567 | | --env LD_PRELOAD=libm.so.6 ./app
+    L --env LD_PRELOAD=libm.so.6:LIB ./app
+flux | libflux-core: 0.60.0 | | run --env=LD_PRELOAD=libm.so.6 ./app
+    L run --env=LD_PRELOAD=LIB --env=LD_PRELOAD=libm.so.6:LIB ./app
+srun | slurm 22.05.8 | | --export=HOME,LD_PRELOAD=libm.so.6,X=1 ./app
+    L --export=HOME,LD_PRELOAD=libm.so.6:LIB,X=1 ./app
+srun | slurm 22.05.8 | | --export=HOME,LD_PRELOAD ./app
+    L --export=HOME,LD_PRELOAD=LIB ./app
+";
+
 #[test]
-fn open_mpi_gets_variables_by_x() {
-    let launchers = Launchers::new();
-    let preload = format!("LD_PRELOAD={}", launchers.library());
-    for version in OPEN_MPI {
-        let mpirun = launchers.add("mpirun", version);
-        assert_eq!(
-            launchers.dry(&[&mpirun, "-n", "4", "./app", "-x", "a b"]),
-            [&mpirun, "-x", &preload, "-n", "4", "./app", "-x", "a b"]
-        );
+fn each_launcher_is_told_to_set_the_variables_in_its_own_way() {
+    let lines = COMMANDS
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let lines: Vec<&str> = lines.collect();
+    for row in lines.chunks(2) {
+        let [name, version, options, rest] =
+            row[0].split('|').map(str::trim).collect::<Vec<_>>()[..]
+        else {
+            panic!("{row:?}");
+        };
+        let launchers = Launchers::new();
+        let launcher = launchers.add(name, version);
+        let is_set = |word: &&str| !word.starts_with("--") && word.contains('=');
+        let (set, options): (Vec<&str>, Vec<&str>) = options.split(' ').partition(is_set);
+        let options = options.iter().filter(|option| !option.is_empty());
+        let mut run = launchers.run(&["-n"]);
+        run.args(options)
+            .arg(&launcher)
+            .args(shlex::split(rest).expect("words"));
+        run.envs(set.iter().filter_map(|set| set.split_once('=')));
+        let output = run.output().expect("the tool starts");
+        let words = shlex::split(&text(&output.stdout)).expect("words that a shell would accept");
+        let place = |word: String| match &*word {
+            "L" => launcher.clone(),
+            word => word.replace("LIB", &launchers.library()),
+        };
+        let expected = shlex::split(row[1]).expect("words").into_iter().map(place);
+        assert_eq!(words, expected.collect::<Vec<_>>(), "{row:?}");
     }
 }
 
+/// What could take Rondo's LD_PRELOAD away, and what no launcher can be told.
 #[test]
-fn each_program_of_an_open_mpi_job_gets_the_variables() {
+fn what_keeps_the_library_out_is_said() {
     let launchers = Launchers::new();
-    let preload = format!("LD_PRELOAD={}", launchers.library());
-    let mpiexec = launchers.add("mpiexec", OPEN_MPI[0]);
-    assert_eq!(
-        launchers.dry(&["--trace", &mpiexec, "-n", "1", "./a", ":", "-n", "2", "./b"]),
-        [
-            &mpiexec,
-            "-x",
-            &preload,
-            "-x",
-            "RONDO_TRACE=on",
-            "-n",
-            "1",
-            "./a",
-            ":",
-            "-x",
-            &preload,
-            "-x",
-            "RONDO_TRACE=on",
-            "-n",
-            "2",
-            "./b"
-        ]
-    );
-}
-
-#[test]
-fn hydra_gets_variables_by_genv() {
-    let launchers = Launchers::new();
-    for version in HYDRA {
-        let mpirun = launchers.add("mpirun", version);
-        assert_eq!(
-            launchers.dry(&["--off", "bcast", &mpirun, "-n", "1", "./a", ":", "./b"]),
-            [
-                &mpirun,
-                "-genv",
-                "LD_PRELOAD",
-                &launchers.library(),
-                "-genv",
-                "RONDO_BCAST",
-                "host",
-                "-n",
-                "1",
-                "./a",
-                ":",
-                "./b"
-            ]
-        );
-    }
-}
-
-/// What the user preloads by the launcher's line comes in front, as what is in the environment does.
-#[test]
-fn what_the_launchers_line_preloads_is_merged() {
-    let launchers = Launchers::new();
-    let library = launchers.library();
-    let (own, merged) = (
-        format!("LD_PRELOAD={library}"),
-        format!("LD_PRELOAD=libm.so.6:{library}"),
-    );
     let mpirun = launchers.add("mpirun", OPEN_MPI[1]);
-    let set = "LD_PRELOAD=libm.so.6";
-    assert_eq!(
-        launchers.dry(&[&mpirun, "-x", "LD_PRELOAD", "./app"]),
-        [&mpirun, "-x", &own, "./app"]
-    );
-    assert_eq!(
-        launchers.dry(&[&mpirun, "-x", set, "./a", ":", "./b"]),
-        [&mpirun, "-x", &merged, "./a", ":", "-x", &own, "./b"]
-    );
-    // What a program is told is its own.
-    let told = ["/bin/sh", "mpirun", "-x", set, "./app"];
-    let words = [&["-n", &*mpirun, "--map-by", "node"], &told[..]].concat();
-    let output = launchers.run(&words).output().expect("the tool starts");
-    let words = shlex::split(&text(&output.stdout)).expect("words");
-    assert_eq!(words[..3], [&*mpirun, "-x", &own]);
-    assert_eq!(words[5..], told);
-    let mpiexec = launchers.add("mpiexec", HYDRA[0]);
-    let values = |option: &str, words: &[&str]| {
-        let words = launchers.dry(&[&[&*mpiexec, option], words, &["./app"]].concat());
-        assert_eq!(words[1..4], ["-genv", "LD_PRELOAD", &library]);
-        words[4..words.len() - 1].to_vec()
-    };
-    for option in ["-genv", "-env"] {
-        let (name, value) = merged.split_once('=').expect("a value");
-        assert_eq!(
-            values(option, &["LD_PRELOAD", "libm.so.6"]),
-            [option, name, value]
-        );
-        assert_eq!(values(option, &[set]), [option, &merged]);
-    }
-    let flux = launchers.add("flux", "libflux-core: 0.60.0");
-    let words = launchers.dry(&[&flux, "run", &format!("--env={set}"), "./app"]);
-    assert_eq!(words[3], format!("--env={merged}"));
-    for words in [
-        &["--mca", "mca_base_env_list", set, "./app"][..],
-        &["env", set, "./app"],
-    ] {
-        let output = launchers.run(&[&["-n", &*mpirun], words].concat()).output();
-        let said = text(&output.expect("the tool starts").stderr);
-        assert!(
-            said.contains("LD_PRELOAD=libm.so.6 of yours may replace"),
-            "{words:?}: {said}"
-        );
-    }
-}
-
-#[test]
-fn slurm_gets_variables_by_export_and_hands_on_its_own() {
-    let launchers = Launchers::new();
-    let srun = launchers.add("srun", "slurm 22.05.8");
-    let mut run = launchers.run(&["-n", "--trace", &srun, "-n", "9", "./app"]);
-    let line = stdout(run.env("RONDO_STATS", "json:a,b"));
-    let export = format!(
-        "--export=ALL,LD_PRELOAD={},RONDO_TRACE=on",
-        launchers.library()
-    );
-    let words = shlex::split(&line).expect("words");
-    assert_eq!(words, [&srun, &export, "-n", "9", "./app"]);
-}
-
-/// A comma, or a quote, would split the list: such values are in srun's own environment.
-#[test]
-fn slurm_takes_values_with_commas_by_its_environment() {
-    let launchers = Launchers::new();
-    let srun = launchers.add("srun", "slurm 22.05.8");
-    let own = format!("LD_PRELOAD={}", launchers.library());
-    for value in ["json:a,b", "json:it's", "json:a\"b"] {
-        let (stats, set) = (format!("--stats={value}"), format!("RONDO_STATS={value}"));
-        let all = format!("--export=ALL,{own}");
-        assert_eq!(
-            launchers.dry(&[&stats, &srun, "./app"]),
-            ["env", &set, &srun, &all, "./app"]
-        );
-        // Without ALL they are named, so that they are handed on.
-        let list = format!("--export=HOME,{own},RONDO_STATS");
-        assert_eq!(
-            launchers.dry(&[&stats, &srun, "--export=HOME", "./app"]),
-            ["env", &set, &srun, &list, "./app"]
-        );
-    }
-    // The library is not for srun itself.
-    let place = launchers.0.join("a,b");
-    fs::create_dir_all(&place).expect("a new directory");
-    let library = place.join("librondo.so").display().to_string();
-    fs::copy(launchers.library(), &library).expect("a copy");
-    let mut run = tool();
-    let output = run
-        .args(["run", "--lib", &library, &srun, "./app"])
-        .output();
-    let said = error(&output.expect("a start"), 2);
-    assert!(
-        said.contains(&library) && said.contains("copy the library"),
-        "{said}"
-    );
-    assert_eq!(said.lines().count(), 1, "{said}");
-}
-
-/// With ALL in the list, what srun has itself would go before what is in the list.
-#[test]
-fn what_slurm_has_itself_is_not_preferred() {
-    let launchers = Launchers::new();
-    let srun = launchers.add("srun", "slurm 22.05.8");
-    let mut run = launchers.run(&["-n", "--off", "bcast", &srun, "./app"]);
-    run.env("RONDO_BCAST", "circulant").env("RONDO_SHM", "off");
-    let line = stdout(run.env("LD_PRELOAD", "libm.so.6"));
-    let preload = format!("LD_PRELOAD=libm.so.6:{}", launchers.library());
-    let list = format!("--export=ALL,{preload},RONDO_BCAST=host");
-    assert_eq!(
-        shlex::split(&line).expect("words"),
-        [
-            "env",
-            "-u",
-            "LD_PRELOAD",
-            "RONDO_BCAST=host",
-            &srun,
-            &list,
-            "./app"
-        ]
-    );
-    let mut run = launchers.run(&[&srun, "./app"]);
-    let output = run
-        .env("LD_PRELOAD", "libm.so.6")
-        .output()
-        .expect("a start");
-    assert_eq!(
-        text(&output.stdout),
-        format!("[--export=ALL,{preload}][./app][]")
-    );
-}
-
-#[test]
-fn an_export_of_the_user_is_not_overlooked() {
-    let launchers = Launchers::new();
-    let srun = launchers.add("srun", "slurm 22.05.8");
-    for words in [&["--export=NONE"][..], &["--export", "nil"]] {
-        let words = [&["-n", &*srun], words, &["./app"]].concat();
-        let output = launchers.run(&words).output().expect("the tool starts");
-        assert!(output.status.success());
-        let word = words[2..words.len() - 1].join(" ");
-        let said = format!("{word} of yours may replace the LD_PRELOAD");
-        assert!(text(&output.stderr).contains(&said), "{said}");
-    }
-}
-
-/// Behind the program, a word is the program's, whatever it looks like.
-#[test]
-fn an_export_of_the_program_is_none_of_the_launcher() {
-    let launchers = Launchers::new();
-    let (srun, library) = (launchers.add("srun", "slurm 22.05.8"), launchers.library());
-    let own = format!("--export=ALL,LD_PRELOAD={library}");
-    for option in ["--mpi=pmix", "-l", "--exclusive"] {
-        assert_eq!(
-            launchers.dry(&[&srun, option, "app", "--export=out.csv"]),
-            [&srun, &own, option, "app", "--export=out.csv"]
-        );
-    }
-}
-
-/// Of several lists the last one counts, so Rondo's variables are in the user's.
-#[test]
-fn an_export_of_the_user_gets_the_variables_too() {
-    let launchers = Launchers::new();
-    let (srun, library) = (launchers.add("srun", "slurm 22.05.8"), launchers.library());
-    let own = format!("LD_PRELOAD={library}");
-    let dry = |words: &[&str]| launchers.dry(&[&["--trace", &*srun], words].concat());
-    let list = format!("ALL,X=1,{own},RONDO_TRACE=on");
-    let word = format!("--export={list}");
-    assert_eq!(dry(&["--export=ALL,X=1", "./app"]), [&srun, &word, "./app"]);
-    assert_eq!(
-        dry(&["-n", "2", "--export", "ALL,X=1", "./app"]),
-        [&srun, "-n", "2", "--export", &list, "./app"]
-    );
-    // What the user preloads there comes in front, and what he sets of Rondo's stays.
-    let word = format!("--export=LD_PRELOAD=libm.so.6:{library},RONDO_TRACE=off");
-    assert_eq!(
-        dry(&["--export=LD_PRELOAD=libm.so.6,RONDO_TRACE=off", "./app"]),
-        [&srun, &word, "./app"]
-    );
-    let word = format!("--export=HOME,{own},X='a,LD_PRELOAD=b',RONDO_TRACE=on");
-    assert_eq!(
-        dry(&["--export=HOME,LD_PRELOAD,X='a,LD_PRELOAD=b'", "./app"]),
-        [&srun, &word, "./app"]
-    );
-    // Each program of several has its own list. Without one it has all of the environment.
-    let (first, second) = (
-        format!("--export=ALL,{own},RONDO_TRACE=on"),
-        format!("--export=X=1,{own},RONDO_TRACE=on"),
-    );
-    assert_eq!(
-        dry(&["./a", ":", "--export=X=1", "./b"]),
-        [&srun, &first, "./a", ":", &second, "./b"]
-    );
-    // What a program is told is its own.
-    assert_eq!(
-        dry(&["-n", "2", "./app", "--export=X=1"]),
-        [&srun, &first, "-n", "2", "./app", "--export=X=1"]
-    );
-    // A list without ALL hands on nothing that is not in it.
-    let mut run = launchers.run(&["-n", &srun, "--export=X=1,RONDO_SHM", "./app"]);
-    let line = stdout(run.env("RONDO_BCAST", "host").env("RONDO_SHM", "off"));
-    let word = format!("--export=X=1,RONDO_SHM,{own},RONDO_BCAST=host");
-    assert_eq!(shlex::split(&line).expect("words"), [&srun, &word, "./app"]);
-}
-
-#[test]
-fn flux_gets_variables_by_env_behind_its_subcommand() {
-    let launchers = Launchers::new();
-    let flux = launchers.add("flux", "commands:    \t\t0.60.0\nlibflux-core:\t\t0.60.0");
-    let preload = format!("--env=LD_PRELOAD={}", launchers.library());
-    let words = launchers.dry(&["--trace", &flux, "run", "-n", "9", "./app"]);
-    let trace = "--env=RONDO_TRACE=on";
-    assert_eq!(words, [&flux, "run", &preload, trace, "-n", "9", "./app"]);
-    let words = launchers.dry(&[&flux, "mini", "submit", "./app"]);
-    assert_eq!(words, [&flux, "mini", "submit", &preload, "./app"]);
-    for (args, why) in [
+    let [srun, flux] =
+        [("srun", SLURM), ("flux", FLUX)].map(|(name, says)| launchers.add(name, says));
+    for (words, word) in [
         (
-            &["batch", "./script"][..],
-            "Rondo knows 'flux run' and 'flux submit'",
+            &[
+                &*mpirun,
+                "--mca",
+                "mca_base_env_list",
+                "LD_PRELOAD=libm.so.6",
+            ][..],
+            "LD_PRELOAD=libm.so.6",
         ),
-        (&[], "Rondo knows 'flux run' and 'flux submit'"),
+        (
+            &[&mpirun, "env", "LD_PRELOAD=libm.so.6"],
+            "LD_PRELOAD=libm.so.6",
+        ),
+        (&[&srun, "--export=NONE"], "--export=NONE"),
+        (&[&srun, "--export", "nil"], "nil"),
     ] {
         let output = launchers
-            .run(&[&[&*flux], args].concat())
-            .output()
-            .expect("the tool starts");
-        assert!(error(&output, 2).contains(why));
-    }
-    let output = launchers
-        .run(&["--stats=json:$HOME/stats.json", &flux, "run", "./app"])
-        .output()
-        .expect("the tool starts");
-    assert!(error(&output, 2).contains("flux cannot set RONDO_STATS=json:$HOME/stats.json"));
-}
-
-/// By the words of its version, as it is called mpiexec like others.
-#[test]
-fn pals_gets_variables_by_env() {
-    let launchers = Launchers::new();
-    let mpiexec = launchers.add("mpiexec", "mpiexec version 1.8.0 revision 1234567");
-    let library = launchers.library();
-    let own = format!("LD_PRELOAD={library}");
-    let trace = ["--env", "RONDO_TRACE=on"];
-    let dry = |words: &[&str]| launchers.dry(&[&["--trace", &*mpiexec], words].concat());
-    let set = ["--env", &own, trace[0], trace[1]];
-    assert_eq!(
-        dry(&[
-            "-n", "8", "--ppn", "4", "./a", ":", "-n", "1", "./b", "--env", "x"
-        ]),
-        [
-            &[&*mpiexec],
-            &set[..],
-            &["-n", "8", "--ppn", "4", "./a", ":"],
-            &set,
-            &["-n", "1", "./b", "--env", "x"]
-        ]
-        .concat()
-    );
-    // What the user preloads comes in front.
-    let both = format!("LD_PRELOAD=libm.so.6:{library}");
-    let words = ["--env", "LD_PRELOAD=libm.so.6", "./app"];
-    assert_eq!(
-        dry(&words),
-        [&[&*mpiexec], &trace[..], &["--env", &both, "./app"]].concat()
-    );
-    let (word, both) = ("--env=LD_PRELOAD=libm.so.6", format!("--env={both}"));
-    assert_eq!(
-        dry(&[word, "./app"]),
-        [&[&*mpiexec], &trace[..], &[&both, "./app"]].concat()
-    );
-}
-
-/// By its name, which nobody else has: it is not started to be asked.
-#[test]
-fn aprun_gets_variables_by_e() {
-    let launchers = Launchers::new();
-    let aprun = launchers.add("aprun", "");
-    let own = format!("LD_PRELOAD={}", launchers.library());
-    assert_eq!(
-        launchers.dry(&["--off", "bcast", &aprun, "-n", "8", "./a", ":", "./b"]),
-        [
-            &*aprun,
-            "-e",
-            &own,
-            "-e",
-            "RONDO_BCAST=host",
-            "-n",
-            "8",
-            "./a",
-            ":",
-            "-e",
-            &own,
-            "-e",
-            "RONDO_BCAST=host",
-            "./b"
-        ]
-    );
-}
-
-/// It has no option for variables, and hands all words behind its own to the ranks.
-#[test]
-fn ibrun_gets_variables_by_env_in_front_of_the_program() {
-    let launchers = Launchers::new();
-    let ibrun = launchers.add("ibrun", "");
-    let own = format!("LD_PRELOAD={}", launchers.library());
-    let app = launchers.add("app", "");
-    let env = ["env", &own, "RONDO_TRACE=on"];
-    for (words, program) in [
-        (&["-n", "8", "-o", "0"][..], &[&*app, "-n", "2"][..]),
-        (&[], &["sh", "-c", "./app"]),
-        (&["-np", "4"], &["sh", "app"]),
-    ] {
-        assert_eq!(
-            launchers.dry(&[&["--trace", &*ibrun], words, program].concat()),
-            [&[&*ibrun], words, &env, program].concat()
+            .run(&[&["-n"], words, &["./app"]].concat())
+            .output();
+        let output = output.expect("the tool starts");
+        let said = format!("rondo: {word} of yours may replace the LD_PRELOAD");
+        assert!(
+            output.status.success() && text(&output.stderr).starts_with(&said),
+            "{output:?}"
         );
     }
-    let output = launchers.run(&[&ibrun, "-n", "2", "./nowhere"]).output();
-    let said = error(&output.expect("a start"), 2);
-    assert!(
-        said.contains("no word behind ibrun names a program"),
-        "{said}"
+    let place = launchers.0.join("a,b");
+    fs::create_dir_all(&place).expect("a new directory");
+    let (own, with_comma) = (
+        launchers.library(),
+        place.join("librondo.so").display().to_string(),
     );
+    fs::copy(&own, &with_comma).expect("a copy");
+    let ibrun = launchers.add("ibrun", "");
+    for (library, words, why) in [
+        (
+            &with_comma,
+            &[&*srun, "./app"][..],
+            "copy the library, where the path has none",
+        ),
+        (
+            &own,
+            &[&flux, "batch", "./script"],
+            "Rondo knows 'flux run' and 'flux submit'",
+        ),
+        (&own, &[&flux], "Rondo knows 'flux run' and 'flux submit'"),
+        (
+            &own,
+            &[&ibrun, "-n", "2", "./nowhere"],
+            "no word behind ibrun names a program",
+        ),
+    ] {
+        let said = error(&rondo(&[&["run", "--lib", library], words].concat()), 2);
+        assert!(said.contains(why) && said.lines().count() == 1, "{said}");
+    }
 }
 
 /// There is nothing to report yet when the launcher comes back.
@@ -948,14 +701,6 @@ fn what_is_preloaded_already_stays_in_front_but_mpi_libraries() {
     let own = launchers.library();
     let expected = format!("{profiler}:libm.so.6:{own}:{mpi}:{rondo}");
     assert_eq!(words[3], expected);
-}
-
-#[test]
-fn statistics_are_text_unless_said_otherwise() {
-    let launchers = Launchers::new();
-    let mpirun = launchers.add("mpirun", OPEN_MPI[1]);
-    let words = launchers.dry(&["--stats", &mpirun, "./app"]);
-    assert_eq!(words[3..], ["-x", "RONDO_STATS=text", "./app"]);
 }
 
 #[test]

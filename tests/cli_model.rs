@@ -1,6 +1,6 @@
 //! `rondo algorithms` and `rondo model`, run as a user runs them.
 
-use rondo::collective::Collective;
+use rondo::{algorithm::NOTATION, collective::Collective};
 use serde_json::Value;
 use std::{
     collections::HashSet,
@@ -131,44 +131,46 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
+/// In the help text, in the manual page, and below each list.
 #[test]
 fn every_symbol_of_a_formula_is_explained() {
-    let help = rondo("algorithms --help");
     let folder = file("man");
     rondo(&format!("man {}", folder.display()));
     let page = fs::read_to_string(folder.join("man1/rondo-algorithms.1")).expect("a page");
     let page = page.replace("\\*(Aq", "'").replace('\\', "");
-    let whole = rondo("algorithms");
+    let texts = [
+        rondo("algorithms --help"),
+        rondo("algorithms barrier"),
+        page,
+    ];
+    let mut used = HashSet::new();
     for entry in json("algorithms").as_array().expect("an array") {
-        let notation = entry["notation"].as_array().expect("symbols").iter();
-        let table = rondo(&format!("algorithms {}", text_of(entry, "collective")));
-        let notation: Vec<[String; 2]> = notation
-            .map(|row| ["symbol", "meaning"].map(|key| text_of(row, key)))
-            .collect();
-        let rows = entry["algorithms"].as_array().expect("rows").iter();
-        let formulas = rows.flat_map(|row| ["rounds", "time"].map(|key| text_of(row, key)));
-        // What explains a symbol has symbols as well. There, other words are those of a sentence.
-        let is_symbol = |word: &String| !WORDS.split_whitespace().any(|known| known == word);
-        let mut used: Vec<String> = formulas
-            .flat_map(|text| words(&text))
-            .filter(is_symbol)
-            .collect();
-        let known = |name: &str| notation.iter().find(|[symbol, _]| words(symbol)[0] == name);
-        for name in &used {
-            assert!(known(name).is_some(), "{name} is not explained: {entry}");
-        }
-        used.extend(notation.iter().flat_map(|[_, meaning]| words(meaning)));
-        for [symbol, meaning] in &notation {
-            assert!(
-                used.contains(&words(symbol)[0]),
-                "no formula has {symbol}: {entry}"
+        for row in entry["algorithms"].as_array().expect("rows") {
+            used.extend(
+                ["rounds", "time"]
+                    .map(|key| words(&text_of(row, key)))
+                    .concat(),
             );
-            assert!(!meaning.is_empty());
-            let line = format!("  {symbol:10}  {meaning}\n");
-            for text in [&help, &page, &table, &whole] {
-                assert!(text.contains(&line), "{line} is not in {text}");
-            }
         }
+    }
+    let symbols: HashSet<String> = NOTATION
+        .iter()
+        .map(|it| words(it.0).swap_remove(0))
+        .collect();
+    let is_word = |word: &String| WORDS.split_whitespace().any(|known| known == word);
+    for word in used.iter().filter(|word| !is_word(word)) {
+        assert!(symbols.contains(word), "{word} is not explained");
+    }
+    // What explains a symbol has symbols as well.
+    used.extend(NOTATION.iter().flat_map(|(_, meaning)| words(meaning)));
+    assert!(
+        symbols.is_subset(&used),
+        "no formula has {:?}",
+        symbols.difference(&used)
+    );
+    for (symbol, meaning) in NOTATION {
+        let line = format!("  {symbol:10}  {meaning}\n");
+        assert!(texts.iter().all(|text| text.contains(&line)), "{line}");
     }
 }
 

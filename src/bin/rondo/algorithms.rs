@@ -26,19 +26,21 @@ pub struct Args {
     json: bool,
 }
 
+/// The symbols of formulas, a line each.
+fn notation() -> String {
+    let line = |(symbol, meaning): &(&str, &str)| format!("  {symbol:10}  {meaning}\n");
+    NOTATION.iter().map(line).collect()
+}
+
 fn after_help() -> String {
-    let mut text = "NOTATION:\n".to_owned();
-    for symbol in all_symbols() {
-        text += &format!("  {}\n", symbol.line());
-    }
-    text + "  docs/algorithms.md has the reasons.
+    format!("NOTATION:\n{}", notation())
+        + "  docs/algorithms.md has the reasons.
 
 EXAMPLES:
   rondo algorithms               all collectives
   rondo algorithms allreduce     one of them, by its name or by its MPI name
-  rondo algorithms --json        [{\"collective\",\"mpi\",\"option\",\"algorithms\",\"notation\"}]: each algorithm has
-                                 {\"name\",\"other_names\",\"rounds\",\"time\",\"source\"}, and each symbol of
-                                 their formulas {\"symbol\",\"meaning\"}"
+  rondo algorithms --json        [{\"collective\",\"mpi\",\"option\",\"algorithms\"}]: each algorithm has
+                                 {\"name\",\"other_names\",\"rounds\",\"time\",\"source\"}"
 }
 
 /// The JSON form; the field names are an interface to scripts.
@@ -48,55 +50,6 @@ struct Listed {
     mpi: &'static str,
     option: String,
     algorithms: Vec<Row>,
-    /// The symbols in what is said of them.
-    notation: Vec<Symbol>,
-}
-
-#[derive(Clone, Copy, PartialEq, Serialize)]
-struct Symbol {
-    symbol: &'static str,
-    meaning: &'static str,
-}
-
-impl Symbol {
-    fn line(&self) -> String {
-        format!("{:10}  {}", self.symbol, self.meaning)
-    }
-
-    /// Does it occur in these words?
-    fn is_in(&self, text: &str) -> bool {
-        words(text).any(|word| words(self.symbol).next() == Some(word))
-    }
-}
-
-fn all_symbols() -> impl Iterator<Item = Symbol> {
-    let all = NOTATION.iter();
-    all.map(|&(symbol, meaning)| Symbol { symbol, meaning })
-}
-
-/// The words of a formula. A function keeps its parenthesis: T is not T(k, s, d).
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    let is_in_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '\'';
-    let words = text.split_inclusive(move |c| !is_in_word(c));
-    words.map(move |word| word.trim_end_matches(|c| !is_in_word(c) && c != '('))
-}
-
-/// The symbols in what is said of these, and those by which they are explained.
-fn notation(rows: &[Row]) -> Vec<Symbol> {
-    let mut texts: Vec<&str> = rows.iter().flat_map(|row| [row.rounds, row.time]).collect();
-    let mut seen = 0;
-    while let Some(&text) = texts.get(seen) {
-        let new = all_symbols().filter(|symbol| symbol.is_in(text));
-        let new: Vec<&str> = new.map(|symbol| symbol.meaning).collect();
-        texts.extend(
-            new.into_iter()
-                .filter(|new| !texts.contains(new))
-                .collect::<Vec<_>>(),
-        );
-        seen += 1;
-    }
-    let occurs = |symbol: &Symbol| texts.iter().any(|text| symbol.is_in(text));
-    all_symbols().filter(occurs).collect()
 }
 
 #[derive(Serialize)]
@@ -126,12 +79,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             }
             text(out, collective)?;
         }
-        writeln!(out, "\nNotation")?;
-        let occurs = |symbol: &Symbol| listed.iter().any(|it| it.notation.contains(symbol));
-        for symbol in all_symbols().filter(occurs) {
-            writeln!(out, "  {}", symbol.line())?;
-        }
-        Ok(())
+        write!(out, "\nNotation\n{}", notation())
     })
 }
 
@@ -150,13 +98,11 @@ fn listed(collective: Collective) -> Listed {
         time: about.time,
         source: about.source,
     });
-    let rows: Vec<Row> = rows.collect();
     Listed {
         collective: collective.name(),
         mpi: collective.mpi_name(),
         option: format!("RONDO_{}", collective.name().to_ascii_uppercase()),
-        notation: notation(&rows),
-        algorithms: rows,
+        algorithms: rows.collect(),
     }
 }
 

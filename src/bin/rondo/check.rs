@@ -109,7 +109,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         programs: program::all(&args.command[1..], &library),
         scripts: program::scripts(&args.command[1..]),
         library,
-        against: launch.against,
+        against: launch.line.against,
     };
     let report = Report::new(&evidence);
     output.write(&report)?;

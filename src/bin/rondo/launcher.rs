@@ -1,18 +1,19 @@
 //! Launchers: which one it is, and how it is told to set variables for the ranks.
 
-mod flux;
-mod preload;
+#![forbid(unsafe_code)]
+
+mod kinds;
 mod slurm;
 
-use crate::Failure;
-pub use preload::merged;
-use preload::{are_own, options, takes_value};
+use crate::{Failure, program};
+use kinds::{Form, is_launcher};
+pub use kinds::{Launcher, ask};
+use rondo::config;
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
-    os::unix::ffi::OsStrExt,
+    os::unix::ffi::{OsStrExt, OsStringExt},
     path::Path,
-    process::{Command, Stdio},
 };
 
 /// The variable that Rondo gets into the ranks by.
@@ -20,49 +21,6 @@ pub const PRELOAD: &str = "LD_PRELOAD";
 
 /// Variables to set for the ranks, and their values.
 pub type Variables = BTreeMap<OsString, OsString>;
-
-/// How a launcher is told to set a variable for the ranks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// `-x NAME=VALUE`, for each of the programs that `:` separates.
-    OpenMpi,
-    /// The same by `--env`: mpiexec of HPE's PALS.
-    Pals,
-    /// The same by `-e`.
-    Aprun,
-    /// `-genv NAME VALUE`, once for all programs.
-    Hydra,
-    /// `--export=ALL,NAME=VALUE,...`, of which the last one counts.
-    Slurm,
-    /// `--env=NAME=VALUE`, behind the subcommand.
-    Flux,
-    /// `env NAME=VALUE` in front of the program: TACC's, which has no option for it.
-    Ibrun,
-}
-
-/// Names of launchers begin like this; nothing else is started only to be asked what it is.
-const LAUNCHERS: &[&str] = &[
-    "mpirun", "mpiexec", "orterun", "prterun", "prun", "srun", "flux", "aprun", "ibrun",
-];
-
-/// Those that are known by their names, which nobody else has.
-const NAMES: &[(&str, Dialect)] = &[("aprun", Dialect::Aprun), ("ibrun", Dialect::Ibrun)];
-
-/// What starts a script, in which there is a launcher.
-const BATCH: &[&str] = &["sbatch", "qsub", "bsub"];
-
-/// What launchers say of themselves when asked for their version.
-const VERSIONS: &[(&str, Dialect)] = &[
-    ("Open MPI", Dialect::OpenMpi),
-    ("OpenRTE", Dialect::OpenMpi),
-    ("PRRTE", Dialect::OpenMpi),
-    ("prterun", Dialect::OpenMpi),
-    ("HYDRA", Dialect::Hydra),
-    ("mpiexec version ", Dialect::Pals),
-    ("Intel(R) MPI", Dialect::Hydra),
-    ("slurm", Dialect::Slurm),
-    ("flux-core", Dialect::Flux),
-];
 
 /// Fails if the first word is no launcher, but something of this tool's that its parser took for one: an option that is
 /// misspelt, or the value of `with_value`, which must be in the same word.
@@ -96,143 +54,193 @@ pub fn check_word<A: clap::Args>(command: &[OsString], with_value: &str) -> Resu
     }
 }
 
-/// Is this the name of a launcher?
-fn is_launcher(word: &OsStr) -> bool {
-    LAUNCHERS.iter().any(|known| starts(base(word), known))
-}
-
-fn base(word: &OsStr) -> &OsStr {
-    Path::new(word).file_name().unwrap_or(word)
-}
-
-/// Finds out which dialect a launcher speaks. For others, a message tells how to preload `library`.
-pub fn ask(launcher: &OsStr, library: &Path) -> Result<Dialect, Failure> {
-    let name = launcher.display();
-    if !is_launcher(launcher) {
-        let known = LAUNCHERS.join(", ");
-        let instead = match BATCH.iter().any(|batch| starts(base(launcher), batch)) {
-            true => {
-                "it starts a script: write 'rondo run' there, in front of the launcher".to_owned()
-            }
-            false => format!(
-                "with another one, write env LD_PRELOAD={} in front of the program",
-                library.display()
-            ),
-        };
-        return Err(Failure::Usage(format!(
-            "{name} is no launcher that Rondo knows ({known}); {instead}"
-        )));
-    }
-    let mut names = NAMES.iter();
-    if let Some((_, dialect)) = names.find(|(known, _)| starts(base(launcher), known)) {
-        return Ok(*dialect);
-    }
-    let answer = Command::new(launcher)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .output();
-    let answer =
-        answer.map_err(|error| Failure::NotStarted(format!("cannot run {name}: {error}")))?;
-    let text = [answer.stdout, answer.stderr].concat();
-    let text = String::from_utf8_lossy(&text);
-    let known = VERSIONS.iter().find(|(mark, _)| text.contains(mark));
-    known.map(|(_, dialect)| *dialect).ok_or_else(|| {
-        let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
-        Failure::Usage(format!(
-            "{name} --version says {line:?}, which is neither Open MPI, MPICH, Intel MPI, PALS, Slurm nor Flux; \
-             write env LD_PRELOAD={} in front of the program",
-            library.display()
-        ))
-    })
-}
-
 /// How a launcher is to be started.
+#[derive(Default)]
 pub struct Line {
     pub arguments: Vec<OsString>,
     /// What its own environment is to have besides, or without a value is not to have.
     pub environment: Vec<(OsString, Option<OsString>)>,
+    /// A word of the user's that sets LD_PRELOAD in a way that Rondo does not know, and so may take Rondo's away.
+    pub against: Option<OsString>,
 }
 
-impl From<Vec<OsString>> for Line {
-    fn from(arguments: Vec<OsString>) -> Line {
-        Line {
-            arguments,
-            environment: vec![],
-        }
+impl Launcher {
+    /// Does it come back only when the job has ended?
+    pub fn waits(&self, rest: &[OsString]) -> bool {
+        self.form != Form::BehindSubcommand
+            || subcommand(rest).last().is_none_or(|word| word != "submit")
     }
-}
 
-/// The line of the launcher: what sets the variables, then `rest`.
-pub fn line(dialect: Dialect, set: &Variables, rest: &[OsString]) -> Result<Line, Failure> {
-    Ok(match dialect {
-        Dialect::OpenMpi | Dialect::Pals | Dialect::Aprun => {
-            // Each program of several has variables of its own. None is set twice: no version has to choose a value.
-            let programs = rest.split(|argument| argument == ":");
-            let programs: Vec<Vec<OsString>> = programs
-                .map(|program| with_own(dialect, set, program))
-                .collect();
-            programs.join(&OsString::from(":")).into()
-        }
-        Dialect::Hydra => {
-            let own = set
-                .iter()
-                .flat_map(|(name, value)| ["-genv".into(), name.clone(), value.clone()]);
-            let all: Vec<OsString> = own.chain(rest.iter().cloned()).collect();
-            all.into()
-        }
-        Dialect::Slurm => {
-            let lists = slurm::lists(rest, &are_own(rest));
-            slurm::line(set, rest, &lists)?
-        }
-        Dialect::Flux => flux::arguments(set, rest)?.into(),
-        Dialect::Ibrun => {
-            let own = are_own(rest).into_iter().take_while(|own| *own).count();
-            let (own, program) = rest.split_at(own);
-            if program.is_empty() {
-                let why = "no word behind ibrun names a program that is there and can be started";
-                return Err(Failure::Usage(why.into()));
+    /// The line of the launcher: what sets the variables, and `rest`. Where that has an LD_PRELOAD already, `join` adds
+    /// Rondo to it.
+    pub fn line(
+        &self,
+        set: &Variables,
+        rest: &[OsString],
+        join: impl Fn(&OsStr) -> OsString,
+    ) -> Result<Line, Failure> {
+        let mut line = Line {
+            arguments: rest.to_vec(),
+            ..Line::default()
+        };
+        let own = are_own(rest);
+        if let Some(preload) = set.get(OsStr::new(PRELOAD)) {
+            for at in 0..rest.len() {
+                self.merge(&mut line, &own, at, preload, &join);
             }
-            let env = ["env".into()].into_iter().chain(set.iter().map(assignment));
-            let env: Vec<OsString> = env.collect();
-            [own, &env, program].concat().into()
         }
-    })
-}
-
-/// A program with its options, and those that set the variables in front.
-fn with_own(dialect: Dialect, set: &Variables, program: &[OsString]) -> Vec<OsString> {
-    let options = options(dialect);
-    let sets = |pair: &[OsString]| {
-        options.iter().any(|option| pair[0] == *option) && starts(&pair[1], "LD_PRELOAD=")
-    };
-    let is_own = are_own(program);
-    let own = is_own.iter().filter(|own| **own).count();
-    let is_set = program[..own].windows(2).any(sets)
-        || program[..own]
-            .iter()
-            .any(|word| starts(word, "--env=LD_PRELOAD="));
-    let own = set.iter().filter(|(name, _)| !is_set || *name != PRELOAD);
-    let own = own.flat_map(|set| [options[0].into(), assignment(set)]);
-    own.chain(program.iter().cloned()).collect()
-}
-
-/// Does the launcher come back only when the job has ended?
-pub fn waits(dialect: Dialect, rest: &[OsString]) -> bool {
-    match dialect {
-        Dialect::Flux => flux::waits(rest),
-        Dialect::OpenMpi | Dialect::Pals | Dialect::Aprun => true,
-        Dialect::Hydra | Dialect::Slurm | Dialect::Ibrun => true,
+        let words = std::mem::take(&mut line.arguments);
+        line.arguments = match self.form {
+            Form::Each => {
+                // Each program of several has variables of its own. None is set twice: no version has to choose.
+                let programs = words.split(|word| word == ":");
+                let programs: Vec<_> = programs.map(|it| self.with_own(set, it)).collect();
+                programs.join(&OsString::from(":"))
+            }
+            Form::Once => {
+                let each = |(name, value): (&OsString, &OsString)| {
+                    [self.options[0].into(), name.clone(), value.clone()]
+                };
+                set.iter().flat_map(each).chain(words).collect()
+            }
+            Form::List => {
+                line.environment = in_environment(set);
+                if config::preloaded().is_some() {
+                    // The launcher would prefer it to the list.
+                    line.environment.push((PRELOAD.into(), None));
+                }
+                slurm::with_lists(set, words, &own, &mut line.against)?
+            }
+            Form::BehindSubcommand => {
+                line.environment = in_environment(set);
+                let before = subcommand(&words).to_vec();
+                if !before
+                    .last()
+                    .is_some_and(|word| word == "run" || word == "submit")
+                {
+                    let why = "of flux's commands, Rondo knows 'flux run' and 'flux submit'";
+                    return Err(Failure::Usage(why.into()));
+                }
+                let own = set.iter().filter(|(name, _)| *name == PRELOAD);
+                let own = own.map(|set| with(b"--env=", &assignment(set)));
+                let own: Vec<OsString> = own.collect();
+                [&before[..], &own, &words[before.len()..]].concat()
+            }
+            Form::InFront => {
+                let own = own.iter().take_while(|own| **own).count();
+                let (own, program) = words.split_at(own);
+                if program.is_empty() {
+                    let why =
+                        "no word behind ibrun names a program that is there and can be started";
+                    return Err(Failure::Usage(why.into()));
+                }
+                let env = [OsString::from("env")].into_iter();
+                let env: Vec<OsString> = env.chain(set.iter().map(assignment)).collect();
+                [own, &env, program].concat()
+            }
+        };
+        Ok(line)
     }
+
+    /// Adds Rondo to what a word of the launcher's own preloads already.
+    fn merge(
+        &self,
+        line: &mut Line,
+        own: &[bool],
+        at: usize,
+        preload: &OsStr,
+        join: &impl Fn(&OsStr) -> OsString,
+    ) {
+        let word = line.arguments[at].as_bytes().to_vec();
+        let mut parts = word.windows(PRELOAD.len());
+        let Some(from) = parts.position(|part| part == PRELOAD.as_bytes()) else {
+            return;
+        };
+        let (prefix, rest) = (&word[..from], &word[from + PRELOAD.len()..]);
+        let is_list = self.form == Form::List;
+        let is_value = at > 0 && self.options.iter().any(|it| line.arguments[at - 1] == *it);
+        let has_option = |it: &&str| prefix.strip_suffix(b"=") == Some(it.as_bytes());
+        let is_item = is_list && prefix.ends_with(b",");
+        let fits = (is_value && (prefix.is_empty() || is_item))
+            || self.options.iter().any(has_option)
+            || (is_item && starts(&line.arguments[at], "--export="));
+        let end = rest.iter().position(|byte| is_list && *byte == b',');
+        let (value, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        let merged = match value {
+            _ if !fits || !own[at] => None,
+            [] if self.form == Form::Once => {
+                if let Some(value) = line.arguments.get_mut(at + 1) {
+                    *value = join(value);
+                }
+                return;
+            }
+            [] => Some(preload.to_owned()),
+            [b'=', value @ ..] => Some(join(OsStr::from_bytes(value))),
+            _ => None,
+        };
+        let Some(merged) = merged else {
+            line.against.get_or_insert(OsString::from_vec(word));
+            return;
+        };
+        let word = [prefix, b"LD_PRELOAD=", merged.as_bytes(), behind].concat();
+        line.arguments[at] = OsString::from_vec(word);
+    }
+
+    /// A program with its options, and those that set the variables in front.
+    fn with_own(&self, set: &Variables, program: &[OsString]) -> Vec<OsString> {
+        let is_own = are_own(program);
+        let mut own = program.iter().zip(is_own).filter(|(_, own)| *own);
+        let is_set =
+            own.any(|(word, _)| starts(word, "LD_PRELOAD=") || starts(word, "--env=LD_PRELOAD="));
+        let added = set.iter().filter(|(name, _)| !is_set || *name != PRELOAD);
+        let added = added.flat_map(|set| [self.options[0].into(), assignment(set)]);
+        added.chain(program.iter().cloned()).collect()
+    }
+}
+
+/// Which words are the launcher's own, and not those of a program that it starts. That is the first one that can be
+/// started, but no name without a folder behind an option, which may be its value (`--map-by node`).
+fn are_own(words: &[OsString]) -> Vec<bool> {
+    let takes_value = |word: &OsString| starts(word, "-") && !word.as_bytes().contains(&b'=');
+    let mut own = true;
+    let is_own = words.iter().enumerate().map(|(at, word)| {
+        let is_value = at > 0 && takes_value(&words[at - 1]) && !word.as_bytes().contains(&b'/');
+        let is_program = !is_value && program::is_executable(Path::new(word));
+        own = word == ":" || (own && !is_program);
+        own
+    });
+    is_own.collect()
+}
+
+/// The words that name what flux is to do.
+fn subcommand(rest: &[OsString]) -> &[OsString] {
+    let words = match rest.first() {
+        Some(word) if word == "mini" => 2,
+        _ => 1,
+    };
+    &rest[..words.min(rest.len())]
+}
+
+/// What is to be changed in a launcher's own environment, which it hands on: all but LD_PRELOAD, because the library is
+/// not for the launcher itself.
+fn in_environment(set: &Variables) -> Vec<(OsString, Option<OsString>)> {
+    let inherited = config::variables();
+    let new = set.iter().filter(|(name, value)| {
+        *name != PRELOAD && !inherited.contains(&((*name).clone(), (*value).clone()))
+    });
+    new.map(|(name, value)| (name.clone(), Some(value.clone())))
+        .collect()
 }
 
 fn starts(word: &OsStr, with: &str) -> bool {
     word.as_bytes().starts_with(with.as_bytes())
 }
 
+fn with(prefix: &[u8], word: &OsStr) -> OsString {
+    OsString::from_vec([prefix, word.as_bytes()].concat())
+}
+
 /// `NAME=VALUE`.
 pub fn assignment((name, value): (&OsString, &OsString)) -> OsString {
-    let mut text = name.clone();
-    text.push("=");
-    text.push(value);
-    text
+    with(&[name.as_bytes(), b"="].concat(), value)
 }

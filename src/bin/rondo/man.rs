@@ -19,23 +19,6 @@ pub struct Args {
     dir: PathBuf,
 }
 
-/// Commands whose pages are of use to a reader of the first one's.
-const RELATED: &[(&str, &[&str])] = &[
-    ("rondo-info", &["rondo-run", "rondo-check"]),
-    ("rondo-algorithms", &["rondo-model", "rondo-bench"]),
-    ("rondo-model", &["rondo-algorithms", "rondo-bench"]),
-    ("rondo-schedule", &["rondo-tree", "rondo-algorithms"]),
-    ("rondo-tree", &["rondo-schedule", "rondo-algorithms"]),
-    ("rondo-run", &["rondo-check", "rondo-info", "mpirun"]),
-    ("rondo-check", &["rondo-run", "rondo-info", "mpirun"]),
-    (
-        "rondo-bench",
-        &["rondo-plot", "rondo-tune", "rondo-model", "mpirun"],
-    ),
-    ("rondo-plot", &["rondo-bench", "rondo-model"]),
-    ("rondo-tune", &["rondo-bench", "rondo-model", "mpirun"]),
-];
-
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let [tool, library] = ["man1", "man7"].map(|section| args.dir.join(section));
@@ -44,13 +27,16 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let mut cli = Cli::command().disable_help_subcommand(true);
     cli.build();
-    let commands = cli
-        .get_subcommands()
-        .filter(|command| !command.is_hide_set());
-    for command in iter::once(&cli).chain(commands) {
-        let name = command.get_display_name().unwrap_or("rondo");
+    let shown = |command: &&clap::Command| !command.is_hide_set();
+    let pages = iter::once(&cli).chain(cli.get_subcommands().filter(shown));
+    let pages: Vec<&clap::Command> = pages.collect();
+    let name = |command: &&clap::Command| command.get_display_name().unwrap_or("rondo").to_owned();
+    let names: Vec<String> = pages.iter().map(name).collect();
+    for (command, name) in pages.into_iter().zip(&names) {
         let mut page = tool_page(command)?;
-        see_also(name).to_writer(&mut page)?;
+        let others = names.iter().filter(|other| *other != name);
+        let others = others.map(|other| (&**other, "1"));
+        references(others.chain([("librondo", "7")])).to_writer(&mut page)?;
         fs::write(tool.join(format!("{name}.1")), page)?;
     }
     fs::write(library.join("librondo.7"), page())?;
@@ -97,28 +83,16 @@ fn tool_page(command: &clap::Command) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// The last section of the page of this name.
-fn see_also(name: &str) -> Roff {
-    let tool = ("rondo", "1");
-    let mut pages = match name {
-        "rondo" => RELATED.iter().map(|(name, _)| (*name, "1")).collect(),
-        _ => vec![tool],
-    };
-    let related = RELATED.iter().filter(|(it, _)| *it == name);
-    pages.extend(related.flat_map(|(_, names)| names.iter().map(|it| (*it, "1"))));
-    pages.push(("librondo", "7"));
-    references(&pages)
-}
-
-fn references(pages: &[(&str, &str)]) -> Roff {
+/// The last section of a page: others, with their sections.
+fn references<'a>(pages: impl Iterator<Item = (&'a str, &'a str)>) -> Roff {
     let mut section = Roff::new();
     section.control("SH", ["SEE ALSO"]);
-    let last = pages.len() - 1;
-    let texts = pages.iter().enumerate().flat_map(|(at, (name, number))| {
-        let comma = if at < last { ", " } else { "" };
-        [bold(*name), roman(format!("({number}){comma}"))]
-    });
-    section.text(texts.collect::<Vec<_>>());
+    let mut texts = Vec::new();
+    for (i, (name, number)) in pages.enumerate() {
+        texts.push(roman(if i > 0 { ", " } else { "" }));
+        texts.extend([bold(name), roman(format!("({number})"))]);
+    }
+    section.text(texts);
     section
 }
 
@@ -161,5 +135,5 @@ fn page() -> String {
         "What RONDO_RULES, RONDO_LEARN and RONDO_STATS name. It writes no other file, except for 'rondo check'.",
     )]);
     let others = ["rondo", "rondo-run", "rondo-check", "mpirun"].map(|name| (name, "1"));
-    page.to_roff() + &references(&others).to_roff()
+    page.to_roff() + &references(others.into_iter()).to_roff()
 }

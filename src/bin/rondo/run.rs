@@ -7,7 +7,7 @@ mod library;
 
 use crate::{
     Failure, arguments,
-    launcher::{self, Dialect, Line, PRELOAD, Variables, assignment},
+    launcher::{self, Launcher, Line, PRELOAD, Variables, assignment},
     output, program, warn,
 };
 pub use library::{ABI, find_library};
@@ -31,7 +31,7 @@ use std::{
 /// flux submit, mpiexec of HPE's PALS, aprun, or ibrun. It is started with ARGS and with what makes it set LD_PRELOAD
 /// and the variables of Rondo for the ranks. All RONDO_ variables of the environment are handed on. Libraries that are
 /// in LD_PRELOAD already stay there: profilers and other tools in front of Rondo, MPI libraries behind it. So do those
-/// that ARGS name by -x, -genv, -env, --env, -e or --export. What Rondo sets is added to a list of srun's --export.
+/// that ARGS name by -x, -genv, -env, --env, -e or --export. LD_PRELOAD is added to a list of srun's --export.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -90,11 +90,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 /// A command that starts a job with Rondo in its ranks.
 pub struct Launch {
     name: OsString,
-    line: Line,
+    pub line: Line,
     /// The library that is preloaded, or why there is none: the installation lacks it, or has it damaged.
     pub library: Result<PathBuf, String>,
-    /// A word of the user's for the launcher that takes the library away again.
-    pub against: Option<OsString>,
     /// Does the launcher come back only when the job has ended?
     pub waits: bool,
 }
@@ -107,17 +105,16 @@ impl Launch {
         mut set: Variables,
     ) -> Result<Launch, Failure> {
         let (name, rest) = command.split_first().expect("clap requires one");
-        let (dialect, library) = dialect_and_library(name, rest, lib)?;
-        let (mut rest, mut against) = (rest.to_vec(), None);
+        let (launcher, library) = launcher_and_library(name, rest, lib)?;
         if let Ok(library) = &library {
             set.insert(PRELOAD.into(), preload(library)?);
-            let merged = launcher::merged(dialect, &rest, |others| match others {
-                Some(others) => joined(library, others),
-                None => set[OsStr::new(PRELOAD)].clone(),
-            });
-            (rest, against) = (merged.rest, merged.other);
         }
-        if let Some(word) = &against {
+        let join = |others: &OsStr| match &library {
+            Ok(library) => joined(library, others),
+            Err(_) => others.to_owned(),
+        };
+        let line = launcher.line(&set, rest, join)?;
+        if let Some(word) = &line.against {
             let word = word.display();
             warn(&format!(
                 "{word} of yours may replace the LD_PRELOAD that Rondo sets, and the program run without Rondo"
@@ -125,10 +122,9 @@ impl Launch {
         }
         Ok(Launch {
             name: name.clone(),
-            line: launcher::line(dialect, &set, &rest)?,
+            waits: launcher.waits(rest),
+            line,
             library,
-            against,
-            waits: launcher::waits(dialect, &rest),
         })
     }
 
@@ -170,27 +166,22 @@ impl Launch {
     }
 }
 
-/// How the launcher `name` is spoken to, and the library for the MPI of the program in `rest`, or why there is none.
-/// That the library is wrong which the user names is an error.
-fn dialect_and_library(
+/// What kind of launcher `name` is, and the library for the MPI of the program in `rest`, or why there is none. That a
+/// library which the user names is wrong is an error.
+fn launcher_and_library(
     name: &OsString,
     rest: &[OsString],
     lib: Option<&Path>,
-) -> Result<(Dialect, Result<PathBuf, String>), Failure> {
+) -> Result<(&'static Launcher, Result<PathBuf, String>), Failure> {
     let of_program = program::abi(rest);
     let some = lib.map(Path::to_owned);
     let some = some.or_else(|| find_library(of_program).ok());
-    let dialect = launcher::ask(name, &some.unwrap_or("librondo.so".into()))?;
-    let of_launcher = match dialect {
-        Dialect::OpenMpi => Some("openmpi"),
-        Dialect::Hydra => Some("mpich"),
-        Dialect::Pals | Dialect::Aprun | Dialect::Slurm | Dialect::Flux | Dialect::Ibrun => None,
-    };
+    let launcher = launcher::ask(name, &some.unwrap_or("librondo.so".into()))?;
     let library = match lib {
         Some(path) => Ok(checked(path)?),
-        None => find_library(of_program.or(of_launcher)),
+        None => find_library(of_program.or(launcher.abi)),
     };
-    Ok((dialect, library))
+    Ok((launcher, library))
 }
 
 /// Prints `command` in such a way that a shell would run it.
