@@ -12,6 +12,7 @@
 mod encoding;
 mod options;
 mod parse;
+mod removed;
 mod setting;
 mod show;
 mod size;
@@ -31,6 +32,7 @@ pub use encoding::{ENCODED_OPTIONS, variable_at};
 pub use options::{ARITY_MAX, Field, OPTIONS, Opt, RADIX_MAX, Scope, ValueType};
 pub(crate) use parse::among;
 pub use parse::bytes;
+pub use removed::{removed, removed_names};
 pub use setting::{Setting, Wish};
 pub use show::{help, intro, markdown, table};
 

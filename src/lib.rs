@@ -27,7 +27,6 @@
 //!  shm       memory that the ranks of a node share
 //!  host      sends, receives, tests; nearly all that has to do with pointers, handles and datatypes
 //!  kernels   reduces elements of built-in types by built-in operators
-//!  gamma     how long that takes
 //!  stats     counts the call with its bytes, its time and the reason
 //! ```
 //!
@@ -55,7 +54,6 @@ pub mod decide;
 pub mod engine;
 pub mod files;
 pub mod flow;
-pub mod gamma;
 pub mod hash;
 pub mod host;
 pub mod kernels;

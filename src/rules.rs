@@ -6,11 +6,11 @@
 #![forbid(unsafe_code)]
 
 use crate::collective::Collective;
-use crate::config::Setting;
+use crate::config::{Setting, removed};
 use crate::files::Beside;
-use crate::gamma::Gamma;
 use crate::hash;
 use crate::network::{self, FIGURES, Network, Numbers, Placement};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, TryLockError};
 use std::io::{self, ErrorKind, Read};
@@ -35,9 +35,9 @@ pub struct File {
     /// elsewhere they do not. Without it a user wrote them, and they stay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_on: Option<MeasuredOn>,
-    /// What it takes to reduce, as far as it is known. For `rondo model` and for people: no choice goes by it.
-    #[serde(default, skip_serializing_if = "Gamma::is_empty")]
-    pub gamma_ns_per_kb: Gamma,
+    /// A key that 0.2 wrote: it is understood and not written.
+    #[serde(default, skip_serializing)]
+    pub gamma_ns_per_kb: Option<IgnoredAny>,
     /// The rules, the first that fits first.
     pub rules: Vec<Rule>,
 }
@@ -188,6 +188,11 @@ pub fn ignored(path: &str, what: &str) -> String {
     printable(&format!("RONDO_RULES={path}: {what}; all of it is ignored"))
 }
 
+/// The line about what does nothing in a file of rules that is used.
+pub fn passed_over(path: &str, what: &str) -> String {
+    printable(&format!("RONDO_RULES={path}: {what}"))
+}
+
 /// New rules, and behind them the old ones that are not for the `same` calls as one of them. Not more than a file may
 /// have.
 pub fn merged(new: &[Rule], old: Vec<Rule>, same: impl Fn(&Rule, &Rule) -> bool) -> Vec<Rule> {
@@ -228,6 +233,12 @@ impl File {
             true => serde_json::from_str(text).map_err(|error| printable(&error.to_string())),
             false => Err("it is no object of JSON".into()),
         }
+    }
+
+    /// A sentence about a key that does nothing any more, if there is one.
+    pub fn removed(&self) -> Option<String> {
+        self.gamma_ns_per_kb
+            .and_then(|_| removed("gamma_ns_per_kb"))
     }
 
     /// Reads the file at `path`.
@@ -293,9 +304,6 @@ impl File {
             numbers.map_err(|what| format!("rule {number}: {what}"))
         });
         let mut compiled = compiled.collect::<Result<Vec<_>, _>>()?;
-        self.gamma_ns_per_kb
-            .check()
-            .map_err(|what| format!("gamma_ns_per_kb: {what}"))?;
         if !self.network.is_empty() {
             self.network
                 .check()

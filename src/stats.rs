@@ -7,7 +7,6 @@ use crate::collective::Collective;
 use crate::config::Reproducible;
 use crate::decide::{Choice, Why};
 use crate::flow::Path;
-use crate::gamma::Gamma;
 use crate::learn::Saved;
 use crate::network::Network;
 use parking_lot::Mutex;
@@ -202,9 +201,6 @@ pub struct Report {
     /// How much a rank may have on its way between the most nodes that rank 0 knows of, and the round trip there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<Path>,
-    /// Nanoseconds in which rank 0 reduces 1024 bytes in its memory, for each class of operators that it measured.
-    #[serde(skip_serializing_if = "Gamma::is_empty")]
-    pub gamma_ns_per_kb: Gamma,
     /// One row for each (collective, algorithm, reason) that occurred.
     pub collectives: Vec<Row>,
     /// One row for each promise of the bits of reductions under which some were called.
@@ -379,9 +375,6 @@ impl Report {
         }
         if let Some(path) = &self.in_flight {
             let _ = writeln!(out, "in flight: {}", path.text());
-        }
-        if !self.gamma_ns_per_kb.is_empty() {
-            let _ = writeln!(out, "reducing: {}", self.gamma_ns_per_kb.text());
         }
         for p in &self.promises {
             let _ = writeln!(

@@ -322,7 +322,7 @@ fn a_switch_knows_what_people_call_its_positions() {
 fn an_option_of_an_earlier_version_is_known() {
     assert_eq!(
         warning("RONDO_PMPI", "off"),
-        "RONDO_PMPI is an option no more: calls by PMPI_ names are always taken, because ranks may call a collective \
+        "RONDO_PMPI does nothing any more: calls by PMPI_ names are always taken, because ranks may call a collective \
          by different names"
     );
 }

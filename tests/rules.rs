@@ -84,6 +84,21 @@ fn what_a_file_says_of_itself_is_kept() {
 }
 
 /// The line, and the key, or the number of the rule and the key.
+/// A file that 0.2 wrote.
+#[test]
+fn a_key_that_does_nothing_any_more_is_passed_over_with_a_word() {
+    let old = r#"{"gamma_ns_per_kb": {"floats": 50}, "rules": [{"collective": "bcast", "algorithm": "host"}]}"#;
+    let file = File::parse(old).expect("a file");
+    assert_eq!(
+        file.removed().as_deref(),
+        Some("gamma_ns_per_kb does nothing any more: no choice went by what it takes to reduce")
+    );
+    assert!(bcast(&file.compile().expect("rules"), 4, 1, 8).is_some());
+    let new = file.text();
+    assert!(!new.contains("gamma"), "{new}");
+    assert_eq!(File::parse(&new).expect("a file").removed(), None);
+}
+
 #[test]
 fn a_mistake_is_named_with_its_place() {
     let rule = |rule: &str| rules(&format!("{{\"rules\": [\n{rule}\n]}}")).unwrap_err();

@@ -4,7 +4,6 @@ use rondo::algorithm::Algorithm;
 use rondo::collective::Collective;
 use rondo::decide::{Choice, Form, Method, Why};
 use rondo::flow::Path;
-use rondo::gamma::Gamma;
 use rondo::network::Network;
 use rondo::stats::{self, Promised, Report, Row, Saving, Taken};
 
@@ -25,7 +24,6 @@ fn report(summed_ranks: u32) -> Report {
         until: None,
         network: Network::default(),
         in_flight: None,
-        gamma_ns_per_kb: Gamma::default(),
         collectives: vec![
             row("circulant", 10, "measured"),
             row("host", 2, "nonblocking"),
@@ -162,19 +160,6 @@ fn the_window_between_the_most_nodes_is_told() {
         stats::note_path(nodes, path(noted));
         assert_eq!(stats::path(), Some(path(told)), "{nodes}");
     }
-}
-
-#[test]
-fn what_it_takes_to_reduce_is_told_where_it_is_known() {
-    let mut known = report(4);
-    assert!(!known.text().contains("reducing") && !known.json().contains("gamma"));
-    known.gamma_ns_per_kb.floats = Some(41.5);
-    known.gamma_ns_per_kb.host = Some(900.0);
-    tells(
-        &known,
-        "\nreducing: floats 42 ns/KiB, host 900 ns/KiB\n",
-        r#""gamma_ns_per_kb":{"floats":41.5,"host":900.0}"#,
-    );
 }
 
 /// A name may be another one of an algorithm in one collective, and its own in another.

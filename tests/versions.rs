@@ -81,7 +81,7 @@ fn a_removed_option_is_said_to_be_one() {
         let loaded = load("RONDO_PMPI", value);
         assert_eq!(loaded.warnings.len(), 1);
         assert!(
-            loaded.warnings[0].starts_with("RONDO_PMPI is an option no more: "),
+            loaded.warnings[0].starts_with("RONDO_PMPI does nothing any more: "),
             "{:?}",
             loaded.warnings
         );

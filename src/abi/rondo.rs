@@ -48,9 +48,9 @@ pub unsafe extern "C" fn rondo_calls(
 }
 
 /// A figure of the cost model: "alpha_us", "gap_us", "beta_ns_per_kb", "node_alpha_us" or "node_beta_ns_per_kb" of the
-/// network, as measured on the communicator with the most nodes, or as set by the user; or what it takes to reduce 1024
-/// bytes on this rank, in nanoseconds, "gamma.integers", "gamma.floats", "gamma.host" or "gamma.user". -1 if it is not
-/// known, or not yet. May be called at any time, from any thread.
+/// network, as measured on the communicator with the most nodes, or as set by the user. -1 if it is not known, or
+/// not yet, and for any other name ("gamma.integers" and the like had a figure in 0.2). May be called at any time, from
+/// any thread.
 ///
 /// # Safety
 /// The argument is NULL or points to a C string.

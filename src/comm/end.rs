@@ -13,7 +13,6 @@ use super::process::PROCESS;
 use super::{ADD_UP, ALIVE, ruled};
 use crate::config::{self, StatsFormat};
 use crate::files;
-use crate::gamma;
 use crate::host::{self, Abi, Host, Mpi};
 use crate::network::Network;
 use crate::report;
@@ -118,7 +117,6 @@ fn write(
         until: until.map(str::to_owned),
         network: network(),
         in_flight: stats::path(),
-        gamma_ns_per_kb: gamma::measured(),
         collectives: stats::rows(sums),
         promises: stats::promises(),
         saved: stats::savings(sums, summed_ranks),
@@ -143,13 +141,9 @@ fn write(
     }
 }
 
-/// A figure of the cost model that this process knows: of the network by its name in files of rules; or what it takes
-/// to reduce, a class with `gamma.` in front.
+/// A figure of the network that this process knows, by its name in files of rules.
 pub fn figure(name: &str) -> Option<f64> {
-    host::with_plain_floats(|| match name.strip_prefix("gamma.") {
-        Some(class) => gamma::measured().named(class),
-        None => network().named(name),
-    })
+    host::with_plain_floats(|| network().named(name))
 }
 
 /// What this process goes by: what it was told before what it knows.

@@ -6,7 +6,6 @@ use super::{ALIVE, State, calibration, process, record};
 use crate::collective::{Collective, Family};
 use crate::config::Config;
 use crate::decide::{self, Choice, Context, SizeClass};
-use crate::gamma;
 use crate::host::{self, Code, Comm, Host, Mpi};
 use crate::learn::{Candidate, Contest};
 use crate::network::{Network, Placement};
@@ -59,7 +58,7 @@ fn read(host: &Host, mpi: &Mpi, path: &str) -> Arc<Rules> {
     let rules = File::read(Path::new(path)).and_then(|file| {
         let version = mpi.version();
         match file.host.is_empty() || file.host == version {
-            true => file.compile(),
+            true => Ok((file.compile()?, file.removed())),
             false => Err(format!(
                 "made for {}, and this is {version}; measure again with 'rondo tune', or remove \"host\" from the file",
                 file.host
@@ -67,7 +66,12 @@ fn read(host: &Host, mpi: &Mpi, path: &str) -> Arc<Rules> {
         }
     });
     match rules {
-        Ok(rules) => Arc::new(rules),
+        Ok((rules, removed)) => {
+            if let Some(what) = removed {
+                report::line(host.world_rank(), &rules::passed_over(path, &what));
+            }
+            Arc::new(rules)
+        }
         Err(what) => {
             let line = rules::ignored(path, &what);
             report::line(host.world_rank(), &line);
@@ -168,7 +172,7 @@ pub fn save(host: &Host, mpi: &Mpi) {
         host: version,
         network,
         measured_on,
-        gamma_ns_per_kb: gamma::measured().or(&old.gamma_ns_per_kb),
+        gamma_ns_per_kb: None,
         rules: rules::merged(&learnt, old.rules, Rule::bounds_as),
         made: old.made,
     };

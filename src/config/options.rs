@@ -439,12 +439,6 @@ const OTHERS: &[Opt] = &[
     },
 ];
 
-/// Options of earlier versions, each with why it is none any more.
-pub const REMOVED: &[(&str, &str)] = &[(
-    "PMPI",
-    "calls by PMPI_ names are always taken, because ranks may call a collective by different names",
-)];
-
 impl Opt {
     /// An option of a collective.
     const fn automatic(name: &'static str, value_type: ValueType, unit: &'static str) -> Opt {

@@ -3,10 +3,10 @@
 //!
 //! An error is the end of a sentence that begins with the variable and its value.
 
-use super::options::{MOST_BYTES, MOST_RANKS, REMOVED};
+use super::options::{MOST_BYTES, MOST_RANKS};
 use super::{
     Config, Gpu, Hierarchy, Learn, OPTIONS, Opt, Reproducible, Setting, Stats, StatsFormat,
-    ValueType,
+    ValueType, removed,
 };
 use crate::collective::Collective;
 
@@ -246,14 +246,14 @@ fn nearest<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a s
 
 /// The warning for a variable that is no option.
 pub(super) fn unknown(variable: &str) -> String {
+    if let Some(sentence) = removed(variable) {
+        return sentence;
+    }
     let name = variable
         .strip_prefix("RONDO_")
         .unwrap_or(variable)
         .to_ascii_uppercase();
     let variable = shortened(variable);
-    if let Some((_, why)) = REMOVED.iter().find(|(removed, _)| *removed == name) {
-        return format!("{variable} is an option no more: {why}");
-    }
     let names = OPTIONS.iter().map(|opt| opt.name);
     match nearest(&name, names.filter(|name| !name.is_empty())) {
         Some(known) => format!("unknown variable {variable}; did you mean RONDO_{known}?"),

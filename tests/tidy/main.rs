@@ -25,7 +25,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("network", &["model"]),
     ("config", &["algorithm", "collective", "network"]),
     ("flow", &[]),
-    ("gamma", &[]),
     ("records", &[]),
     ("report", &[]),
     ("files", &["report"]),
@@ -33,7 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("learn", &["collective", "remembered"]),
     (
         "rules",
-        &["collective", "config", "files", "gamma", "hash", "network"],
+        &["collective", "config", "files", "hash", "network"],
     ),
     (
         "decide",
@@ -56,7 +55,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "config",
             "decide",
             "flow",
-            "gamma",
             "learn",
             "network",
         ],
@@ -66,7 +64,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "engine",
             "flow",
-            "gamma",
             "kernels",
             "records",
             "remembered",
@@ -86,7 +83,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "engine",
             "files",
             "flow",
-            "gamma",
             "hash",
             "host",
             "learn",

@@ -53,10 +53,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let mut loaded = Config::load();
     let path = &loaded.config.rules;
-    if !path.is_empty()
-        && let Err(what) = File::read(Path::new(path)).and_then(|file| file.compile())
-    {
-        loaded.warnings.push(rules::ignored(path, &what));
+    if !path.is_empty() {
+        let file = File::read(Path::new(path));
+        let removed = file.and_then(|file| Ok((file.compile()?, file.removed())));
+        let warning = match removed {
+            Ok((_, removed)) => removed.map(|what| rules::passed_over(path, &what)),
+            Err(what) => Some(rules::ignored(path, &what)),
+        };
+        loaded.warnings.extend(warning);
     }
     for warning in &loaded.warnings {
         warn(warning);

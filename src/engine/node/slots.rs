@@ -35,9 +35,6 @@ pub trait Slots: NodeRing {
     /// Copies these elements of this rank's vector to the position `at`.
     fn put(&mut self, at: u64, elements: Range<u64>) -> Result<(), Self::Error>;
 
-    /// What follows are joins of so many bytes, until [`publish_joined`](Slots::publish_joined).
-    fn begin_joins(&mut self, _bytes: u64) {}
-
     /// Makes the elements at `left` the left operands of those at `to`, where the results are then.
     fn join(&mut self, left: u64, to: u64, count: u64) -> Result<(), Self::Error>;
 
@@ -212,8 +209,6 @@ impl<'a> SlotReduction<'a> {
         }
         let piece = groups.piece(self.joined, self.me, groups.elements);
         let (ranks, line) = (groups.ranks, line_of(groups.unit));
-        let joins = u64::from(ranks.max(1) - 1);
-        slots.begin_joins((piece.end - piece.start) * groups.unit * joins);
         // So few elements at a time that those of all ranks stay in the nearest cache.
         let near = NEAR_BYTES / u64::from(ranks) / groups.unit.max(1) / line * line;
         let near = match groups.whole {

@@ -7,8 +7,7 @@ use super::elements::{Chunk, Made, self_message};
 use super::layout::Layout;
 use super::lent::Lent;
 use super::memory;
-use crate::gamma::{self, Class, PIECE_BYTES};
-use crate::host::library::abi::{Abi, RawHandle};
+use crate::host::library::abi::RawHandle;
 use crate::host::library::handle::Comm;
 use crate::host::library::reserve::with_reserve;
 use crate::host::library::sys;
@@ -21,7 +20,6 @@ use packed::Apart;
 use std::collections::TryReserveError;
 use std::ffi::c_int;
 use std::ops::Range;
-use std::time::Instant;
 use std::{ptr, slice};
 
 /// The elements of a call, and the operator that joins them.
@@ -511,36 +509,8 @@ impl<'a> Operands<'a> {
 
     /// Does the program's own function join them?
     pub fn calls_program(&self) -> bool {
-        self.class() == Class::User
+        self.kernel.is_none() && !self.mpi.h.ops.contains(&self.op)
     }
-
-    fn class(&self) -> Class {
-        self.mpi
-            .operator_class(self.op, self.datatype, self.kernel.is_some())
-    }
-
-    /// So many bytes are to be joined: the time is taken if they are many. (Where time is simulated, it stands still.)
-    pub(in crate::host) fn begin_joins(&self, bytes: u64) -> Option<Joins> {
-        let is_timed = bytes >= PIECE_BYTES && !Abi::BUILT.is_simulated();
-        is_timed.then(|| Joins {
-            bytes,
-            begin: Instant::now(),
-        })
-    }
-
-    /// They are joined.
-    pub(in crate::host) fn end_joins(&self, joins: Option<Joins>) {
-        if let Some(Joins { bytes, begin }) = joins {
-            let nanos = begin.elapsed().as_nanos() as u64;
-            gamma::add(self.class(), bytes, nanos);
-        }
-    }
-}
-
-/// Bytes that are being joined, since when.
-pub(in crate::host) struct Joins {
-    bytes: u64,
-    begin: Instant,
 }
 
 /// Every predefined type may lie at a multiple of this.

@@ -2,7 +2,6 @@
 
 use super::attr::Datatype;
 use super::code::{Code, check};
-use crate::gamma::Class;
 use crate::host::library::abi::{Abi, Handles, RawHandle};
 use crate::host::library::sys;
 use crate::host::library::table::{Mpi, host};
@@ -181,21 +180,6 @@ impl Mpi {
             Err(code) if self.complains(code) => Ok(false),
             Err(code) => Err(code),
         })
-    }
-
-    /// What an operator is like on elements of a type, which a kernel reduces or not.
-    pub(in crate::host) fn operator_class(
-        &self,
-        op: sys::MPI_Op,
-        datatype: Datatype,
-        by_kernel: bool,
-    ) -> Class {
-        match self.number(datatype) {
-            Some(Number::Float) if by_kernel => Class::Floats,
-            Some(Number::Signed | Number::Unsigned) | None if by_kernel => Class::Integers,
-            Some(_) | None if self.h.ops.contains(&op) => Class::Host,
-            Some(_) | None => Class::User,
-        }
     }
 
     /// inout = in . inout, element by element, with `in` as the left operand.

@@ -5,7 +5,7 @@ use super::pending::probe;
 use super::wire::Job;
 use crate::engine::node::{Local, MARK, NodeRing, Places, Slots};
 use crate::engine::rooted::Misfit;
-use crate::host::data::operands::{Area, Joins, Operands};
+use crate::host::data::operands::{Area, Operands};
 use crate::host::library::handle::Comm;
 use crate::host::library::table::Mpi;
 use crate::host::object::failure::Failure;
@@ -34,8 +34,6 @@ pub struct RingEnd<'a, D> {
     polls: u32,
     /// The rank of the node that was waited for at the last look around, if it was in a later call.
     ahead: Option<u32>,
-    /// What this rank joins at the moment.
-    joins: Option<Joins>,
     data: D,
 }
 
@@ -70,7 +68,6 @@ impl<'a, D> RingEnd<'a, D> {
             patience: Patience::new(call.timeout_s),
             polls: 0,
             ahead: None,
-            joins: None,
             data,
         }
     }
@@ -268,10 +265,6 @@ impl Slots for RingSlots<'_> {
         unsafe { operands.pack_elements(operands.place(from, elements.start), to, count) }
     }
 
-    fn begin_joins(&mut self, bytes: u64) {
-        self.joins = (self.data).and_then(|vectors| vectors.operands.begin_joins(bytes));
-    }
-
     fn join(&mut self, left: u64, to: u64, count: u64) -> Result<(), Failure> {
         let Some(SlotVectors { operands, .. }) = self.data else {
             return Ok(());
@@ -294,9 +287,6 @@ impl Slots for RingSlots<'_> {
     }
 
     fn publish_joined(&mut self, until: u64) {
-        if let Some(SlotVectors { operands, .. }) = self.data {
-            operands.end_joins(self.joins.take());
-        }
         self.patience.moved();
         self.ring.publish_joined(until);
     }

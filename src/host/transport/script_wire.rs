@@ -339,10 +339,6 @@ impl ScriptWire for MpiScriptWire<'_> {
                 (operands.chunk(self.job.area, &from).address, None)
             }
         };
-        let joins = match take.join {
-            Join::Store => None,
-            Join::Left | Join::Right => operands.begin_joins(operands.bytes(count)),
-        };
         // SAFETY: both are elements of the area or of a room, which are there; the engine sees to it that no message
         // concerns them.
         unsafe {
@@ -352,7 +348,6 @@ impl ScriptWire for MpiScriptWire<'_> {
                 Join::Right => operands.join_right(from, to, count),
             }
         }?;
-        operands.end_joins(joins);
         self.requests.operands.free.extend(room);
         Ok(())
     }

@@ -3,7 +3,6 @@
 #![forbid(unsafe_code)]
 
 use crate::Failure;
-use rondo::gamma::{Class, Gamma};
 use rondo::network::{Network, START};
 use rondo::rules::File;
 use std::{fs, path::PathBuf};
@@ -119,27 +118,18 @@ pub struct Given {
     /// Nanoseconds that each 1024 bytes add inside a node
     #[arg(long, value_name = "NS_PER_KB", allow_negative_numbers = true)]
     node_beta: Option<f64>,
-    /// Nanoseconds to reduce 1024 bytes; or integers, floats, host or user: as the file of --from says of these
-    /// [default: floats if the file has them, or 0]
-    #[arg(long, value_name = "NS_PER_KB", allow_negative_numbers = true, value_parser = reducing)]
-    gamma: Option<Reducing>,
+    /// Nanoseconds to reduce 1024 bytes
+    #[arg(
+        long,
+        value_name = "NS_PER_KB",
+        allow_negative_numbers = true,
+        default_value_t = 0.0
+    )]
+    gamma: f64,
 }
 
-/// What `--gamma` takes.
-#[derive(Clone, Copy)]
-enum Reducing {
-    Figure(f64),
-    /// That of a file.
-    As(Class),
-}
-
-fn reducing(text: &str) -> Result<Reducing, String> {
-    if let Some((class, _)) = Class::ALL.iter().find(|(_, name)| *name == text) {
-        return Ok(Reducing::As(*class));
-    }
-    let figure = text.parse().map(Reducing::Figure);
-    figure.map_err(|_| "take a number, integers, floats, host or user".into())
-}
+/// The most nanoseconds that `--gamma` takes, as the other figures do.
+const GAMMA_MAX: f64 = 1e9;
 
 impl Given {
     fn preset(&self) -> Result<&'static Preset, Failure> {
@@ -170,23 +160,10 @@ impl Given {
         };
         let wrong = |what: String| Failure::Usage(format!("a figure of the network: {what}"));
         figures.check().map_err(wrong)?;
-        let (network, gamma) = self.saved()?;
-        let gamma_ns_per_kb = match self.gamma {
-            Some(Reducing::Figure(figure)) => figure,
-            Some(Reducing::As(class)) => gamma.of(class).ok_or_else(|| {
-                Failure::Usage(
-                    "--gamma: there is no such figure, for want of a file of --from that has it"
-                        .into(),
-                )
-            })?,
-            None => gamma.floats.unwrap_or(preset.gamma_ns_per_kb),
-        };
-        let given = Gamma {
-            floats: Some(gamma_ns_per_kb),
-            ..Gamma::default()
-        };
-        given.check().map_err(wrong)?;
-        let mut network = figures.or(&network).or(&preset.network);
+        if !(0.0..=GAMMA_MAX).contains(&self.gamma) {
+            return Err(wrong(format!("{:?} is not between 0 and 1e9", self.gamma)));
+        }
+        let mut network = figures.or(&self.saved()?).or(&preset.network);
         // A sender is not busy for longer than its message takes: the model's formulas rest on that.
         if let (Some(alpha), Some(gap)) = (network.alpha_us, network.gap_us)
             && gap > alpha
@@ -200,13 +177,13 @@ impl Given {
         }
         Ok(Preset {
             network,
-            gamma_ns_per_kb,
+            gamma_ns_per_kb: self.gamma,
             ..*preset
         })
     }
 
     /// What a file of rules says.
-    fn saved(&self) -> Result<(Network, Gamma), Failure> {
+    fn saved(&self) -> Result<Network, Failure> {
         let Some(path) = &self.from else {
             return Ok(Default::default());
         };
@@ -222,7 +199,7 @@ impl Given {
                 "no figures of a network in it: RONDO_LEARN=save:FILE writes them, or give --alpha, --gap and --beta"
                     .into(),
             )),
-            false => Ok((network, file.gamma_ns_per_kb)),
+            false => Ok(network),
         }
     }
 }
