@@ -383,8 +383,9 @@ fn carry_out<O: Operation>(
         },
     };
     report::enter(call.collective().mpi_name());
-    state.look_for_devices();
+    let memory = state.look_for_driver();
     let attempt = call.attempt(method, plan, mpi, state);
+    drop(memory);
     host::renew_reserve();
     let rc = match attempt {
         Ok(choice) => return (0, (choice != plan.choice).then_some(choice)),

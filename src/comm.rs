@@ -4,9 +4,9 @@
 #![forbid(unsafe_code)]
 
 mod calibration;
-mod devices;
 mod end;
 mod exclusive;
+mod gpu;
 mod handshake;
 mod hardware;
 mod known;
@@ -34,9 +34,9 @@ use crate::script::Script;
 use crate::stats;
 use crate::topology::Topology;
 pub use calibration::Figures;
-pub use devices::assert_memory;
 pub use end::{end, end_early, figure};
 use exclusive::Exclusive;
+pub use gpu::assert_memory;
 pub use hardware::gpu_may_be_below;
 pub use known::known;
 pub use nodes::{Memory, Nodes, Space};

@@ -115,9 +115,6 @@ named! {
         Auto = "auto";
         /// They are left to it whatever the program says.
         Host = "host";
-        /// Rondo asks the drivers about every buffer, and has the MPI library or the driver read and write what is a
-        /// GPU's.
-        Direct = "direct";
         /// Nothing: buffers are the processor's.
         Off = "off";
     }
@@ -386,6 +383,12 @@ impl Loaded {
         let text = value.to_string_lossy();
         let text = text.trim();
         if text.is_empty() {
+            return Source::Default;
+        }
+        if let Some(sentence) =
+            removed(&format!("{}={}", opt.variable(), text.to_ascii_lowercase()))
+        {
+            self.warnings.push(sentence);
             return Source::Default;
         }
         let set = match value.to_str() {

@@ -319,6 +319,19 @@ fn a_switch_knows_what_people_call_its_positions() {
 }
 
 #[test]
+fn a_value_of_an_earlier_version_is_known() {
+    for value in ["direct", " Direct"] {
+        let said = warning("RONDO_GPU", value);
+        assert!(
+            said.starts_with(
+                "RONDO_GPU=direct does nothing any more: calls on communicators with a GPU's driver"
+            ),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn an_option_of_an_earlier_version_is_known() {
     assert_eq!(
         warning("RONDO_PMPI", "off"),

@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 use super::calibration::KNOWN;
-use super::devices::ASSERTED;
+use super::gpu::ASSERTED;
 use super::private::Place;
 use super::proposal::Proposal;
 use super::waiting::{self, Waiting};
@@ -229,13 +229,13 @@ impl State {
             say_that_it_outlives(host);
         } else if self.facts.p < 3 {
             self.closed = Some(Why::FewRanks);
-        } else if self.config.gpu.leaves(proposal.devices(self.config.gpu)) {
+        } else if proposal.leaves_for_gpus(self.config.gpu) {
             self.closed = Some(Why::Gpu);
             self.report_broken_promise(host, Why::Gpu);
         }
         self.gpu_may_come = match self.config.gpu {
             Gpu::Auto => proposal.gpu_may_be_there(),
-            Gpu::Host | Gpu::Direct => true,
+            Gpu::Host => true,
             Gpu::Off => false,
         };
         if self.rank == 0 {

@@ -42,7 +42,7 @@ pub fn process(host: &Host) -> &'static Config {
         }
         record::called(host, &loaded);
         if loaded.config.gpu == Gpu::Off {
-            host::ignore_devices();
+            host::ignore_drivers();
         }
         loaded
     });

@@ -5,7 +5,7 @@
 use super::hardware;
 use crate::config::{self, Gpu};
 use crate::hash;
-use crate::host::{self, Devices};
+use crate::host;
 use crate::network::{FIGURES, Numbers};
 use crate::rules::Rules;
 
@@ -66,12 +66,9 @@ impl Proposal {
         proposal.offer_both(Self::VERSION, build());
         proposal.0[Self::UNMAPPED] = (!mapped).into();
         proposal.0[Self::TAG_MAX] = !i64::from(tag_max);
-        let devices = host::look_for_devices();
-        proposal.0[Self::DRIVER] = devices as i64;
-        proposal.0[Self::GPU] = match asserted {
-            true => Devices::None as i64,
-            false => devices as i64,
-        };
+        let has_driver = host::look_for_driver();
+        proposal.0[Self::DRIVER] = has_driver.into();
+        proposal.0[Self::GPU] = (has_driver && !asserted).into();
         proposal.0[Self::HARDWARE] = hardware::gpu_may_be_here().into();
         proposal.offer_both(Self::RULES, rules.hash());
         if rank == 0 {
@@ -168,13 +165,12 @@ impl Proposal {
         self.0[Self::HARDWARE] > 0
     }
 
-    /// May a rank have memory that the processor cannot touch? What programs assert of it does not count where the
-    /// user wants such communicators left alone.
-    pub fn devices(&self, gpu: Gpu) -> Devices {
-        let place = match gpu {
-            Gpu::Host => Self::DRIVER,
-            Gpu::Auto | Gpu::Direct | Gpu::Off => Self::GPU,
-        };
-        Devices::of(self.0[place])
+    /// Are all calls the host's, because a rank may have memory that the processor cannot touch?
+    pub fn leaves_for_gpus(&self, gpu: Gpu) -> bool {
+        match gpu {
+            Gpu::Auto => self.0[Self::GPU] > 0,
+            Gpu::Host => self.0[Self::DRIVER] > 0,
+            Gpu::Off => false,
+        }
     }
 }

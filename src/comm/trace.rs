@@ -40,7 +40,7 @@ fn report_broken(host: &Host, why: Why, promise: Reproducible, speaks: impl FnOn
         return; // another thread was faster
     }
     let remedy = match why == Why::Gpu {
-        true => "; RONDO_GPU=off (no buffers on a GPU) or direct keeps the promise",
+        true => "; RONDO_GPU=off (no buffers on a GPU) keeps the promise",
         false => "",
     };
     report::line(

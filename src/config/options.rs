@@ -392,12 +392,9 @@ const OTHERS: &[Opt] = &[
         doc: "Where a process has the library of a GPU's driver (CUDA, HIP, Level Zero), its buffers may be memory \
               that the processor cannot touch. host leaves all calls on communicators with such a process to the MPI \
               library. auto does so too, unless the process said by the MPI hint mpi_assert_memory_alloc_kinds that it \
-              passes only memory of the kinds system and mpi there. direct keeps the calls: the driver is asked about \
-              every buffer, the MPI library sends from and receives into those of a GPU, and the driver copies where \
-              Rondo would (with Level Zero the MPI library copies). The MPI library must then be able to use such \
-              buffers, as the program expects of it anyway. Off says that all buffers are the processor's. A driver \
-              that is loaded after the first collective counts too: under auto on machines that may have a GPU, by \
-              host and direct on all.",
+              passes only memory of the kinds system and mpi there. Off says that all buffers are the processor's. A \
+              driver that is loaded after the first collective counts too: under auto on machines that may have a GPU, \
+              by host on all. Until the ranks know of it, the MPI library copies what Rondo would.",
     },
     Opt {
         name: "TRACE",

@@ -9,6 +9,11 @@ const REMOVED: &[(&str, &str)] = &[
         "calls by PMPI_ names are always taken, because ranks may call a collective by different names",
     ),
     (
+        "RONDO_GPU=direct",
+        "calls on communicators with a GPU's driver are the MPI library's; see RONDO_GPU=off and the MPI hint \
+         mpi_assert_memory_alloc_kinds",
+    ),
+    (
         "gamma_ns_per_kb",
         "no choice went by what it takes to reduce",
     ),

@@ -21,8 +21,8 @@ pub use data::sides::{Side, Sides};
 pub use data::staging::StagingRoom;
 pub use library::abi::{Abi, RawHandle};
 pub(crate) use library::collectives::signature;
-pub use library::devices::{Devices, ignore_devices, look_for_devices};
 pub use library::floats::with_plain_floats;
+pub use library::gpu::{Asserted, ignore_drivers, look_for_driver};
 pub use library::handle::Comm;
 pub use library::identify::OUTLIVES;
 #[cfg(feature = "one")]

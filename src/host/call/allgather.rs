@@ -10,6 +10,7 @@ use crate::host::data::elements::{Elements, Stretch};
 use crate::host::data::layout::Layout;
 use crate::host::data::memory;
 use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
+use crate::host::library::gpu::may_be_foreign;
 use crate::host::library::handle::Comm;
 use crate::host::library::table::{Host, Mpi};
 use crate::host::object::attr::Datatype;
@@ -130,7 +131,7 @@ impl Allgather {
         if let Some(offset) = layout.contiguous(most) {
             let base = self.recvbuf.cast::<u8>().wrapping_offset(offset as isize);
             let slots = self.slots(base, layout.extent);
-            if !touches || !slots.any_foreign(parts) {
+            if !touches || !may_be_foreign() {
                 return Ok(Data::Parts(slots));
             }
         }

@@ -6,8 +6,8 @@ use crate::host::data::counts::Count;
 use crate::host::data::data::{Areas, Data, Packed};
 use crate::host::data::elements::Elements;
 use crate::host::data::layout::Layout;
-use crate::host::data::memory::is_foreign;
 use crate::host::library::abi::{IN_PLACE, RawHandle};
+use crate::host::library::gpu::may_be_foreign;
 use crate::host::library::table::{Host, Mpi};
 use crate::host::object::attr::Datatype;
 use crate::host::object::code::Code;
@@ -70,9 +70,8 @@ impl Bcast {
     ) -> Result<Data<'static>, Code> {
         let (buffer, count): (*mut u8, _) = (self.buffer.cast(), self.count().unwrap_or(0));
         if let Some(offset) = layout.contiguous(count) {
-            let run = buffer.wrapping_offset(offset as isize);
-            if !touches || !is_foreign(run) {
-                return Ok(Data::Run(run));
+            if !touches || !may_be_foreign() {
+                return Ok(Data::Run(buffer.wrapping_offset(offset as isize)));
             }
         }
         packed(mpi, buffer, count, datatype, layout).map(Data::Packed)

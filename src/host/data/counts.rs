@@ -1,6 +1,5 @@
 //! How many elements each rank has in a collective, and where they lie in a buffer.
 
-use super::memory::is_foreign;
 use crate::schedule::Parts;
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -174,11 +173,5 @@ impl Slots {
     pub fn address(&self, rank: u32) -> *mut u8 {
         let bytes = self.counts.displacement(rank).wrapping_mul(self.extent);
         self.base.wrapping_offset(bytes as isize)
-    }
-
-    /// May blocks be in memory that the processor cannot touch? They are in one buffer.
-    pub(in crate::host) fn any_foreign(&self, parts: &Parts) -> bool {
-        let ends = [parts.contributors().first(), parts.contributors().last()];
-        (ends.into_iter().flatten()).any(|&rank| is_foreign(self.address(rank)))
     }
 }

@@ -8,6 +8,7 @@ use super::layout::Layout;
 use super::lent::Lent;
 use super::memory;
 use crate::host::library::abi::RawHandle;
+use crate::host::library::gpu::may_be_foreign;
 use crate::host::library::handle::Comm;
 use crate::host::library::reserve::with_reserve;
 use crate::host::library::sys;
@@ -305,11 +306,6 @@ impl<'a> Operands<'a> {
         self.at(area.base.wrapping_add(offset as usize), element)
     }
 
-    /// Where the data of an element begin.
-    pub(in crate::host) fn begins(&self, base: *mut u8, element: u64) -> *mut u8 {
-        (self.at(base, element)).wrapping_offset(self.spans.0 as isize)
-    }
-
     fn at(&self, base: *mut u8, element: u64) -> *mut u8 {
         base.wrapping_offset((element as i64).wrapping_mul(self.layout.extent) as isize)
     }
@@ -402,8 +398,7 @@ impl<'a> Operands<'a> {
                 .map_err(at("copying operands"));
         }
         if let Some(offset) = self.layout.run
-            && !self.any_foreign(from, count)
-            && !self.any_foreign(to, count)
+            && !may_be_foreign()
         {
             let (from, to) = (self.runs(from, offset), self.runs(to, offset));
             // SAFETY: the caller's contract; both are the processor's. Elements that overlap would be this rank's

@@ -1,8 +1,8 @@
 //! The result of a reduction in memory that the processor cannot touch. Operands are joined where the result is, and
 //! the ranks of a node put it there; so they have memory of Rondo's in its place, and it is copied in the end.
 
-use super::memory::is_foreign;
 use super::operands::{Area, Buffers, Operands, Room, Vectors, no_room};
+use crate::host::library::gpu::may_be_foreign;
 use crate::host::object::code::Code;
 use crate::host::object::failure::Failure;
 
@@ -17,7 +17,7 @@ pub struct Shadow {
 impl Operands<'_> {
     /// Memory in place of the result of so many elements, unless the processor may touch that.
     pub fn shadow(&self, buffers: &Buffers, elements: u64) -> Result<Option<Shadow>, Code> {
-        if elements == 0 || !self.any_foreign(buffers.result, elements) {
+        if elements == 0 || !may_be_foreign() {
             return Ok(None);
         }
         let vectors = Vectors {
@@ -38,12 +38,6 @@ impl Operands<'_> {
             buffers,
             _room: room,
         }))
-    }
-
-    /// May the first or the last element be in memory that the processor cannot touch?
-    pub(super) fn any_foreign(&self, base: *mut u8, elements: u64) -> bool {
-        let ends = [0, elements.max(1) - 1].map(|element| self.begins(base, element));
-        ends.into_iter().any(|address| is_foreign(address))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::{Area, Operands, Room, Vectors, no_room};
 use crate::host::data::elements::{Elements, Stretch};
+use crate::host::library::gpu::may_be_foreign;
 use crate::host::object::code::Code;
 use crate::host::object::failure::{Failure, at};
 use std::ptr;
@@ -69,7 +70,7 @@ impl Operands<'_> {
             return unsafe { self.copy(from, to, count) };
         }
         if let Some(offset) = self.layout.run
-            && !self.any_foreign(from, count)
+            && !may_be_foreign()
         {
             let from = self.runs(from, offset);
             // SAFETY: the caller's contract; the slots are the processor's, and so are the elements.
@@ -98,7 +99,7 @@ impl Operands<'_> {
             return unsafe { self.copy(from, to, count) };
         }
         if let Some(offset) = self.layout.run
-            && !self.any_foreign(to, count)
+            && !may_be_foreign()
         {
             let to = self.runs(to, offset);
             // SAFETY: as in `pack_elements`.

@@ -48,8 +48,7 @@ pub fn gpus(evidence: &Evidence) -> Option<Finding> {
         Why::Gpu.text()
     );
     let advice = "if none is, set RONDO_GPU=off, or let the program say so by the MPI hint \
-                  mpi_assert_memory_alloc_kinds; if some are, and the MPI library takes such buffers, set \
-                  RONDO_GPU=direct (for CUDA and HIP)";
+                  mpi_assert_memory_alloc_kinds";
     (calls > 0).then(|| problem(Kind::Gpu, what, advice))
 }
 

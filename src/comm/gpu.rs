@@ -5,7 +5,7 @@
 use super::{STATE, State};
 use crate::config::Gpu;
 use crate::decide::Why;
-use crate::host::{self, Abi, Attribute, Code, Comm, Devices, Host, Mpi};
+use crate::host::{self, Abi, Asserted, Attribute, Code, Comm, Host, Mpi};
 use crate::report;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -36,25 +36,10 @@ fn are_of_processor(kinds: &str) -> bool {
         && (kinds.split(',').map(kind)).all(|kind| kind == "system" || kind == "mpi")
 }
 
-impl Gpu {
-    /// With such memory on a rank, are all calls on its communicator the host's?
-    pub fn leaves(self, found: Devices) -> bool {
-        match self {
-            Gpu::Auto | Gpu::Host => found != Devices::None,
-            Gpu::Direct => found == Devices::Unknown,
-            Gpu::Off => false,
-        }
-    }
-}
-
 impl State {
-    /// What memory of GPUs this process may pass to calls on this communicator.
-    pub fn own_devices(&self) -> Devices {
-        let found = host::look_for_devices();
-        match self.asserted.load(Relaxed) && self.config.gpu != Gpu::Host {
-            true => Devices::None,
-            false => found,
-        }
+    /// Did this process assert that it passes no memory of GPUs to calls on this communicator, and does that count?
+    fn is_asserted(&self) -> bool {
+        self.asserted.load(Relaxed) && self.config.gpu != Gpu::Host
     }
 
     /// Are the ranks to tell each other, in the call of this number, whether one of them may have got memory of a GPU?
@@ -72,20 +57,22 @@ impl State {
         self.gpu_may_come
     }
 
-    /// Looks what the program has loaded meanwhile, if that may be a GPU's driver.
+    /// A call begins that Rondo carries out: looks for a GPU's driver if the program may have loaded one meanwhile. What
+    /// the program asserted counts as long as the result lives.
     #[inline]
-    pub fn look_for_devices(&self) {
+    pub fn look_for_driver(&self) -> Asserted {
         if self.gpu_may_come {
-            host::look_for_devices();
+            host::look_for_driver();
         }
+        Asserted::in_call(self.is_asserted())
     }
 
     /// Asks all ranks whether one has loaded a GPU's driver since the handshake. If that is a reason, all calls from
     /// this one on are the host's. Collective, on the private communicator.
     pub fn ask_for_gpus(&self, host: &Host, mpi: &Mpi, private: Comm) -> Result<bool, Code> {
-        let mut found = [self.own_devices() as i64];
+        let mut found = [(host::look_for_driver() && !self.is_asserted()).into()];
         self.max(mpi, private, &mut found)?;
-        let leaves = self.config.gpu.leaves(Devices::of(found[0]));
+        let leaves = found[0] > 0;
         if leaves {
             self.report_broken_promise(host, Why::Gpu);
         }
