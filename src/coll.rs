@@ -386,7 +386,6 @@ fn carry_out<O: Operation>(
     let memory = state.look_for_driver();
     let attempt = call.attempt(method, plan, mpi, state);
     drop(memory);
-    host::renew_reserve();
     let rc = match attempt {
         Ok(choice) => return (0, (choice != plan.choice).then_some(choice)),
         Err(Stop::Error(code)) => mpi.raise(state.comm(), code),

@@ -107,8 +107,6 @@ pub struct State {
     pub learnt: Mutex<learn::Table>,
     /// Calls on it that are passed on.
     pub passing: Arc<Passing>,
-    /// Has every process memory in reserve, which short calls take if the system refuses it some?
-    has_reserve: bool,
     /// May a rank get memory of a GPU after the handshake? All ranks know alike.
     gpu_may_come: bool,
     /// Do all ranks know that one of them may have memory that the processor cannot touch, since some call?
@@ -310,12 +308,6 @@ impl State {
     #[inline]
     pub fn widest(&self) -> u32 {
         self.facts.widest
-    }
-
-    /// Had every process memory in reserve in the handshake? All ranks know alike.
-    #[inline]
-    pub fn has_reserve(&self) -> bool {
-        self.has_reserve
     }
 
     /// Messages up to this length are fast: see [`Facts`].

@@ -5,18 +5,17 @@
 use super::Stop;
 use crate::comm::State;
 use crate::decide::Why;
-use crate::host::{Abi, Code, Comm, Data, Failure, Mpi, RESERVE_BYTES};
+use crate::host::{Abi, Code, Comm, Data, Failure, Mpi};
 
 /// Before calls of so many bytes and more the ranks tell each other whether all have the memory that the call takes. At
 /// 100 Gbit/s so many bytes take 700 us, and among 36 nodes it takes some 15 us to tell each other: 2 % of the shortest
 /// such call. It is more where latencies are long: the ranks wait for as many as a short all-reduction has.
 ///
-/// Shorter calls have their memory from the reserve of the process if the system refuses it. Where a process has none,
-/// the ranks tell each other before every call.
+/// A rank that has no memory for a shorter call ends the job.
 const AGREED_BYTES: u64 = 8 << 20;
 
-/// For so many vectors of a call that is not agreed on the reserve of a process has memory.
-pub const VECTORS: u64 = RESERVE_BYTES / AGREED_BYTES;
+/// A call that takes memory for more vectors than so many is agreed on from fewer bytes on: it may take 40 MiB without.
+pub const VECTORS: u64 = 5;
 
 /// This rank alone has no memory: the others may have begun, and would wait for it. So the job ends.
 pub fn lacking(code: Code) -> Stop {
@@ -59,7 +58,7 @@ fn agreed<T>(
     state: &State,
 ) -> Result<T, Stop> {
     // Ranks that are simulated have the memory of one process, which says nothing of a cluster's.
-    let is_short = bytes < AGREED_BYTES && state.has_reserve();
+    let is_short = bytes < AGREED_BYTES;
     if is_short || Abi::BUILT.is_simulated() {
         return room.map_err(lacking);
     }

@@ -110,7 +110,6 @@ impl State {
             futile: AtomicBool::default(),
             passing: Arc::clone(learnt.passing()),
             learnt: Mutex::new(learnt),
-            has_reserve: true,
             gpu_may_come: false,
             gpu: AtomicBool::default(),
             asserted: asserted.copied().unwrap_or(false).into(),
@@ -151,10 +150,6 @@ impl State {
         if mpi.is_of_mpich() && process::PROCESS.get().is_some_and(|own| own.outlives) {
             proposal.outlive();
             mpi.outlive();
-        }
-        // Simulated ranks have the memory of one process, which says nothing of a cluster's.
-        if !Abi::BUILT.is_simulated() && !host::have_reserve() {
-            proposal.lack_reserve();
         }
         let mut waiting = Waiting::new(rank, p, own.timeout_s, collective);
         let interval = waiting.interval();
@@ -219,7 +214,6 @@ impl State {
         self.config = self.config.adopt(&proposal.config());
         // Simulated ranks have no memory in common.
         self.config.shm &= !Abi::BUILT.is_simulated();
-        self.has_reserve = !proposal.lacks_reserve();
         // The largest 2^k - 1 that is a tag on every rank.
         self.tag_mask = ((1u64 << (proposal.tag_max() + 1).ilog2()) - 1) as u32;
         if !self.config.enabled {

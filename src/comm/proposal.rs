@@ -46,8 +46,7 @@ impl Proposal {
     const PLACES: usize = 9;
     const HARDWARE: usize = 10;
     const OUTLIVES: usize = 11;
-    const NO_RESERVE: usize = 12;
-    const RANK_0: usize = 13;
+    const RANK_0: usize = 12;
     const CONFIG: usize = Self::RANK_0 + W;
     const NETWORK: usize = Self::CONFIG + 2 * W;
 
@@ -94,11 +93,6 @@ impl Proposal {
         self.0[Self::OUTLIVES] = 1;
     }
 
-    /// Says that this process could not have memory in reserve.
-    pub fn lack_reserve(&mut self) {
-        self.0[Self::NO_RESERVE] = 1;
-    }
-
     /// Offers a number so that it will show whether all ranks offered the same.
     fn offer_both(&mut self, place: usize, number: u64) {
         (self.0[place], self.0[place + 1]) = (number as i64, !(number as i64));
@@ -142,11 +136,6 @@ impl Proposal {
     /// Is a process told to go on without others that fail?
     pub fn outlives(&self) -> bool {
         self.0[Self::OUTLIVES] == 1
-    }
-
-    /// Has a process no memory in reserve?
-    pub fn lacks_reserve(&self) -> bool {
-        self.0[Self::NO_RESERVE] == 1
     }
 
     /// The largest tag that all ranks may use.

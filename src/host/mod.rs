@@ -29,7 +29,6 @@ pub use library::identify::OUTLIVES;
 pub use library::identify::abi_of_process;
 #[cfg(not(feature = "direct"))]
 pub use library::next::Next;
-pub use library::reserve::{RESERVE_BYTES, have_reserve, renew_reserve};
 pub use library::rights;
 #[cfg(feature = "direct")]
 pub use library::symbols::function_of_type;

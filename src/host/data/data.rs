@@ -5,7 +5,6 @@ use super::counts::Slots;
 use super::elements::{Elements, Stretch};
 use super::lent::Lent;
 use crate::host::library::handle::Comm;
-use crate::host::library::reserve::with_reserve;
 use crate::host::library::table::Mpi;
 use crate::host::object::code::Code;
 use crate::host::object::failure::{Failure, at};
@@ -78,7 +77,9 @@ impl<'a> Packed<'a> {
     ) -> Result<Self, Code> {
         let bytes = usize::try_from(bytes).map_err(|_| Code::no_mem())?;
         let mut memory: Vec<MaybeUninit<u8>> = Vec::new();
-        with_reserve(|| memory.try_reserve_exact(bytes)).map_err(|_| Code::no_mem())?;
+        memory
+            .try_reserve_exact(bytes)
+            .map_err(|_| Code::no_mem())?;
         Ok(Packed {
             elements,
             areas,

@@ -10,7 +10,6 @@ use super::memory;
 use crate::host::library::abi::RawHandle;
 use crate::host::library::gpu::may_be_foreign;
 use crate::host::library::handle::Comm;
-use crate::host::library::reserve::with_reserve;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
 use crate::host::object::attr::Datatype;
@@ -50,7 +49,7 @@ impl Room {
     pub fn reserve(&mut self, bytes: u64) -> Result<(), TryReserveError> {
         let words = usize::try_from(bytes.div_ceil(16)).unwrap_or(usize::MAX);
         self.memory.clear();
-        with_reserve(|| self.memory.try_reserve_exact(words))
+        self.memory.try_reserve_exact(words)
     }
 
     /// Where the memory is.

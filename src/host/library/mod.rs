@@ -17,7 +17,6 @@ pub mod loader;
 pub mod narrow;
 #[cfg(not(feature = "direct"))]
 pub mod next;
-pub mod reserve;
 pub mod rights;
 pub mod sys;
 pub mod table;
