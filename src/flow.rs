@@ -28,11 +28,6 @@
 //! highest rate of late carries in such round trips, half of it is the largest one, until that carries less
 //! ([`Flow::agree`]).
 //!
-//! **Shallow buffers.** Where a window that is larger by a quarter or more shows a rate that is as much lower, the
-//! network has no room for it: switches lose what they cannot hold. If two agreements in a row say so, the window that
-//! showed the higher rate is the largest one until the rate is another one, or for some agreements, each time for
-//! longer ([`Flow::agree`]).
-//!
 //! **All ranks have the same window.** Acknowledgements to a rank share links with what others send, so a rank whose
 //! window is smaller than that of others is as slow as their queues make it, whatever its own figures are: half of the
 //! ranks with 64 KiB and half with 256 KiB are slower than all with either. So the ranks agree on figures from time to
@@ -49,13 +44,11 @@
 
 mod edge;
 mod path;
-mod rein;
 mod slack;
 mod volume;
 
 use edge::{Edge, NEVER, unknown};
 pub use path::Path;
-use rein::Rein;
 use slack::Slack;
 use std::cmp::Reverse;
 use std::collections::{TryReserveError, VecDeque};
@@ -197,8 +190,7 @@ pub struct Flow {
     far: Option<u64>,
     /// Nanoseconds that a short message and its answer are expected to take.
     expected_trip: u64,
-    /// What was shown of the network's buffers: of shallow ones, and of deep ones of a far network.
-    rein: Rein,
+    /// What was shown of the buffers of a far network.
     slack: Slack,
     /// Bytes that the wire to another node holds one way. 0: not known.
     wire: u64,
@@ -342,8 +334,9 @@ impl Flow {
             (None, 0) => FIRST_WINDOW,
             (None, window) => window,
         };
-        let ceilings = [self.rein.ceiling, self.slack.ceiling];
-        ceilings.into_iter().flatten().fold(window, u64::min)
+        self.slack
+            .ceiling
+            .map_or(window, |ceiling| window.min(ceiling))
     }
 
     fn forget_round_trips(&mut self) {
@@ -378,12 +371,11 @@ impl Flow {
         let window = (sustained as u64 & ((1 << WINDOW_BITS) - 1)) << 10;
         let sustained = Some(sustained as u64 >> WINDOW_BITS).filter(|&rate| rate > 0);
         let mut are_over = self.far.is_none();
-        if let (Some(rate), 1..) = (sustained, window) {
-            self.rein.see(rate, window);
-            if self.far.is_some() && longest > 0 {
-                let trip = self.expected_trip.max(longest as u64);
-                are_over = self.slack.see(rate, window, trip);
-            }
+        if let (Some(rate), 1.., 1..) = (sustained, window, longest)
+            && self.far.is_some()
+        {
+            let trip = self.expected_trip.max(longest as u64);
+            are_over = self.slack.see(rate, window, trip);
         }
         (self.rate, self.small_rate, self.span) = (0, None, (0, 0));
         (self.limited, self.pair) = (false, 0);

@@ -110,39 +110,6 @@ fn a_window_that_was_measured_is_the_least_one_of_a_far_network() {
     }
 }
 
-/// The window that a far network asks for may be larger than what its switches hold, so that much is lost. Then it
-/// becomes smaller, and stays so.
-#[test]
-fn a_far_network_with_a_shallow_buffer_does_not_overflow_for_long() {
-    for (latency, buffer, most) in [
-        (2000.0, 400 << 10, 1.05),
-        (2000.0, 200 << 10, 1.05),
-        (5000.0, 400 << 10, 1.05),
-        // The wire itself holds more than the buffer: what fits does not fill it.
-        (5000.0, 200 << 10, 2.0),
-    ] {
-        let shallow = Network {
-            latency,
-            buffer,
-            ..QUIET
-        };
-        fills_the_known_link(shallow, most);
-    }
-}
-
-#[test]
-fn five_senders_to_one_over_a_far_network_share_its_buffer() {
-    for latency in [500.0, 2000.0, 5000.0] {
-        let incast = Network {
-            senders: 5,
-            latency,
-            buffer: 400 << 10,
-            ..QUIET
-        };
-        fills_the_known_link(incast, 1.05);
-    }
-}
-
 /// As [`settled`] after more calls, where latency and rate are said anew before each of them, and the rate is so many
 /// times what it is. The last call, and the window of it.
 pub fn told(network: Network, times: f64) -> (Outcome, u64) {
