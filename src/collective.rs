@@ -263,7 +263,6 @@ struct Row {
     name: &'static str,
     option: &'static str,
     min_bytes_option: &'static str,
-    min_comm_size_option: &'static str,
     irregular: bool,
     family: Family,
     limits: Collective,
@@ -280,7 +279,7 @@ macro_rules! is_irregular {
 }
 
 /// Makes the enumeration, the list of all, and the rows: the MPI function, the name, the name of the option, whether
-/// the blocks of ranks may differ in size, the family, and the collective whose limits hold for it.
+/// the blocks of ranks may differ in size, the family, and the collective whose limit holds for it.
 macro_rules! collectives {
     ($(
         $variant:ident $mpi_name:literal = $name:literal $option:literal, $blocks:ident $family:ident,
@@ -302,7 +301,6 @@ macro_rules! collectives {
             name: $name,
             option: $option,
             min_bytes_option: concat!($option, "_MIN_BYTES"),
-            min_comm_size_option: concat!($option, "_MIN_COMM_SIZE"),
             irregular: is_irregular!($blocks),
             family: Family::$family,
             limits: Collective::$limits,
@@ -382,30 +380,20 @@ impl Collective {
         self.family().algorithms()
     }
 
-    /// The collective whose limits hold for it: the least bytes and the fewest ranks that automatic choice takes.
+    /// The collective whose limit holds for it: the least bytes that automatic choice takes.
     pub const fn limits(self) -> Collective {
         self.row().limits
     }
 
-    /// Has it an option for the fewest ranks?
-    pub const fn has_min_comm_size(self) -> bool {
-        self as usize == self.limits() as usize
-    }
-
     /// Has it an option for the fewest bytes?
     pub const fn has_min_bytes(self) -> bool {
-        self.has_min_comm_size() && self.family().knows_bytes()
+        self as usize == self.limits() as usize && self.family().knows_bytes()
     }
 
-    /// How many options its limits are.
-    pub(crate) const fn limits_of_its_own(self) -> usize {
-        self.has_min_comm_size() as usize + self.has_min_bytes() as usize
-    }
-
-    /// Without their common prefix, the options for the algorithm, the least bytes and the fewest ranks. Only of
-    /// collectives with limits of their own are the last two options.
-    pub(crate) const fn options(self) -> [&'static str; 3] {
+    /// Without their common prefix, the options for the algorithm and for the fewest bytes, which
+    /// [not all have](Collective::has_min_bytes).
+    pub(crate) const fn options(self) -> [&'static str; 2] {
         let row = self.row();
-        [row.option, row.min_bytes_option, row.min_comm_size_option]
+        [row.option, row.min_bytes_option]
     }
 }

@@ -295,10 +295,10 @@ impl Config {
 
     /// What is promised of the bits of reductions: nothing where Rondo is off.
     pub fn promise(&self) -> Reproducible {
-        match self.enabled {
-            true => self.reproducible,
-            false => Reproducible::Off,
+        if !self.enabled {
+            return Reproducible::Off;
         }
+        self.reproducible
     }
 
     /// Reads the environment of this process.
@@ -341,8 +341,8 @@ impl Config {
 }
 
 impl Loaded {
-    /// The same for a process that must not open files which its environment names, because it has more rights than
-    /// whoever made the environment: such options have their defaults, with a warning for each.
+    /// What is loaded in a process that must not open files which its environment names, because it has more rights
+    /// than whoever made the environment: such options have their defaults, with a warning for each.
     pub fn without_files(mut self) -> Loaded {
         for (opt, source) in OPTIONS.iter().zip(&mut self.sources) {
             if let Source::Environment(text) = source
@@ -357,7 +357,7 @@ impl Loaded {
         self
     }
 
-    /// The same, with the files to be written where they are now: the program may change its working directory.
+    /// What is loaded, with the files to be written where they are now: the program may change its working directory.
     pub fn in_place(mut self) -> Loaded {
         let Config { stats, learn, .. } = &mut self.config;
         for file in [&mut stats.file, &mut learn.save].into_iter().flatten() {
@@ -368,8 +368,8 @@ impl Loaded {
         self
     }
 
-    /// The same for a process of a job that another job started: it has the environment of that one, but must not write
-    /// over its files. `process` is its number.
+    /// What is loaded in a process of a job that another job started: it has the environment of that one, but must not
+    /// write over its files. `process` is its number.
     pub fn of_spawned(mut self, process: u32) -> Loaded {
         let Config { stats, learn, .. } = &mut self.config;
         for file in [&mut stats.file, &mut learn.save].into_iter().flatten() {
@@ -461,7 +461,7 @@ pub fn preloaded() -> Option<OsString> {
 /// The variable by which `rondo check` tells the processes of a job where to write what they know.
 pub const CHECK_FOLDER: &str = "RONDO_CHECK_FOLDER";
 
-/// Its value.
+/// The folder that `rondo check` named, in a process of its job.
 pub fn check_folder() -> Option<PathBuf> {
     env::var_os(CHECK_FOLDER).map(PathBuf::from)
 }

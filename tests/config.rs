@@ -90,40 +90,28 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO", "off"),
         ("RONDO_BCAST", "circulant"),
         ("RONDO_BCAST_MIN_BYTES", "1M"),
-        ("RONDO_BCAST_MIN_COMM_SIZE", "4"),
         ("RONDO_ALLGATHERV", "ring"),
         ("RONDO_ALLGATHER", "bruck"),
         ("RONDO_ALLGATHERV_MIN_BYTES", "2M"),
-        ("RONDO_ALLGATHERV_MIN_COMM_SIZE", "5"),
         ("RONDO_GATHERV", "hybrid"),
         ("RONDO_GATHER", "adaptive"),
-        ("RONDO_GATHERV_MIN_COMM_SIZE", "6"),
         ("RONDO_SCATTERV", "linear"),
         ("RONDO_SCATTER", "binomial"),
-        ("RONDO_SCATTERV_MIN_COMM_SIZE", "7"),
         ("RONDO_ALLREDUCE", "halving"),
         ("RONDO_ALLREDUCE_MIN_BYTES", "3M"),
-        ("RONDO_ALLREDUCE_MIN_COMM_SIZE", "8"),
         ("RONDO_REDUCE", "ordered"),
         ("RONDO_REDUCE_MIN_BYTES", "4M"),
-        ("RONDO_REDUCE_MIN_COMM_SIZE", "9"),
         ("RONDO_REDUCE_SCATTER", "halving"),
         ("RONDO_REDUCE_SCATTER_BLOCK", "ordered"),
         ("RONDO_REDUCE_SCATTER_MIN_BYTES", "5M"),
-        ("RONDO_REDUCE_SCATTER_MIN_COMM_SIZE", "10"),
         ("RONDO_SCAN", "doubling"),
         ("RONDO_EXSCAN", "pipelined"),
         ("RONDO_SCAN_MIN_BYTES", "6M"),
-        ("RONDO_SCAN_MIN_COMM_SIZE", "11"),
         ("RONDO_BARRIER", "dissemination"),
-        ("RONDO_BARRIER_MIN_COMM_SIZE", "12"),
         ("RONDO_ALLTOALL", "pairwise"),
         ("RONDO_ALLTOALL_MIN_BYTES", "13M"),
-        ("RONDO_ALLTOALL_MIN_COMM_SIZE", "14"),
         ("RONDO_ALLTOALLV", "linear"),
-        ("RONDO_ALLTOALLV_MIN_COMM_SIZE", "15"),
         ("RONDO_ALLTOALLW", "host"),
-        ("RONDO_ALLTOALLW_MIN_COMM_SIZE", "16"),
         ("RONDO_SHORT_MSG", "5K"),
         ("RONDO_MAX_TMP_SIZE", "7M"),
         ("RONDO_HIERARCHY", "lanes"),
@@ -180,12 +168,10 @@ fn every_option_sets_its_own_field_and_no_other() {
             Wish {
                 setting: Setting::Use(Algorithm::Circulant),
                 min_bytes: Some(1 << 20),
-                min_comm_size: Some(4),
             },
             Wish {
                 setting: Setting::Use(Algorithm::Ring),
                 min_bytes: Some(2 << 20),
-                min_comm_size: Some(5),
             },
             Wish {
                 setting: Setting::Use(Algorithm::Bruck),
@@ -193,7 +179,6 @@ fn every_option_sets_its_own_field_and_no_other() {
             },
             Wish {
                 setting: Setting::Use(Algorithm::Hybrid),
-                min_comm_size: Some(6),
                 ..Wish::NONE
             },
             Wish {
@@ -202,7 +187,6 @@ fn every_option_sets_its_own_field_and_no_other() {
             },
             Wish {
                 setting: Setting::Use(Algorithm::Linear),
-                min_comm_size: Some(7),
                 ..Wish::NONE
             },
             Wish {
@@ -212,17 +196,14 @@ fn every_option_sets_its_own_field_and_no_other() {
             Wish {
                 setting: Setting::Use(Algorithm::Halving),
                 min_bytes: Some(3 << 20),
-                min_comm_size: Some(8),
             },
             Wish {
                 setting: Setting::Use(Algorithm::Ordered),
                 min_bytes: Some(4 << 20),
-                min_comm_size: Some(9),
             },
             Wish {
                 setting: Setting::Use(Algorithm::Halving),
                 min_bytes: Some(5 << 20),
-                min_comm_size: Some(10),
             },
             Wish {
                 setting: Setting::Use(Algorithm::Ordered),
@@ -231,7 +212,6 @@ fn every_option_sets_its_own_field_and_no_other() {
             Wish {
                 setting: Setting::Use(Algorithm::Doubling),
                 min_bytes: Some(6 << 20),
-                min_comm_size: Some(11),
             },
             Wish {
                 setting: Setting::Use(Algorithm::Pipelined),
@@ -239,22 +219,18 @@ fn every_option_sets_its_own_field_and_no_other() {
             },
             Wish {
                 setting: Setting::Use(Algorithm::Dissemination),
-                min_comm_size: Some(12),
                 ..Wish::NONE
             },
             Wish {
                 setting: Setting::Use(Algorithm::Pairwise),
                 min_bytes: Some(13 << 20),
-                min_comm_size: Some(14),
             },
             Wish {
                 setting: Setting::Use(Algorithm::Linear),
-                min_comm_size: Some(15),
                 ..Wish::NONE
             },
             Wish {
                 setting: Setting::Host,
-                min_comm_size: Some(16),
                 ..Wish::NONE
             },
         ],
@@ -754,26 +730,6 @@ fn learning_is_on_off_or_saved() {
         let warning = warning("RONDO_LEARN", text);
         assert!(warning.contains("is not on, off or save:FILE"), "{warning}");
     }
-}
-
-#[test]
-fn a_number_of_ranks_may_be_automatic() {
-    let min = |text: &str| {
-        let config = clean(&[("RONDO_GATHERV_MIN_COMM_SIZE", text)]);
-        config[Collective::Gatherv].min_comm_size
-    };
-    assert_eq!(Config::default()[Collective::Gatherv].min_comm_size, None);
-    assert_eq!(
-        (min("AUTO"), min("0"), min("64")),
-        (None, Some(0), Some(64))
-    );
-    warning("RONDO_GATHERV_MIN_COMM_SIZE", "some");
-    let agreed = |min| {
-        let mut root = Config::default();
-        root[Collective::Gatherv].min_comm_size = min;
-        clean(&[]).adopt(&root.encode())[Collective::Gatherv].min_comm_size
-    };
-    assert_eq!((agreed(None), agreed(Some(7))), (None, Some(7)));
 }
 
 #[test]

@@ -2,8 +2,8 @@
  * the job. Nobody waits for ever.
  *
  * First argument: "long" or "short"; "place": a long one in place. Second: "reduce", "allreduce", "scan", "scatter"
- * (MPI_Reduce_scatter) or "block" (MPI_Reduce_scatter_block). A run without Rondo has all memory: MPICH leaves the other
- * ranks waiting.
+ * (MPI_Reduce_scatter) or "block" (MPI_Reduce_scatter_block). A run without Rondo has all memory: MPICH leaves the
+ * other ranks waiting.
  */
 #include "memory_limit.h"
 

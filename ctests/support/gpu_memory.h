@@ -1,6 +1,6 @@
 /* Memory of a GPU that is not there: mapped without rights, so that the processor cannot touch it. What an MPI library
- * that knows GPUs may touch is a second mapping of the same memory. Stand-ins for drivers have it in them, and are loaded
- * with RTLD_GLOBAL:
+ * that knows GPUs may touch is a second mapping of the same memory. Stand-ins for drivers have it in them, and are
+ * loaded with RTLD_GLOBAL:
  *
  *   gpu_allocate(bytes)   memory
  *   gpu_free()            gives all of it back

@@ -57,8 +57,8 @@ impl State {
         self.gpu_may_come
     }
 
-    /// A call begins that Rondo carries out: looks for a GPU's driver if the program may have loaded one meanwhile. What
-    /// the program asserted counts as long as the result lives.
+    /// A call begins that Rondo carries out: looks for a GPU's driver if the program may have loaded one meanwhile.
+    /// What the program asserted counts as long as the result lives.
     #[inline]
     pub fn look_for_driver(&self) -> Asserted {
         if self.gpu_may_come {

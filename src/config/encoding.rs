@@ -2,7 +2,7 @@
 //! The part of the configuration that the ranks of a communicator must have in common, as numbers of
 //! 64 bits: rank 0 sends its numbers, and all other ranks adopt them.
 
-use super::options::{MOST_BYTES, MOST_RANKS};
+use super::options::MOST_BYTES;
 use super::{
     Config, Gpu, Hierarchy, OPTIONS, Opt, Reproducible, Scope, Setting, StatsFormat, ValueType,
 };
@@ -33,9 +33,6 @@ impl Config {
                 ValueType::Switch(field) | ValueType::Trace(field) => (*field(&mut config)).into(),
                 ValueType::Algorithm(collective) => config[collective].setting.encode(),
                 ValueType::MinBytes(collective) => config[collective].min_bytes.unwrap_or(AUTO),
-                ValueType::MinCommSize(collective) => {
-                    config[collective].min_comm_size.map_or(AUTO, u64::from)
-                }
                 ValueType::Bytes(field, _) => *field(&mut config),
                 ValueType::BytesOrAuto(field, _) => field(&mut config).unwrap_or(AUTO),
                 ValueType::Integer(field, _) => (*field(&mut config)).into(),
@@ -71,10 +68,6 @@ impl Config {
                 }
                 ValueType::MinBytes(collective) => {
                     c[collective].min_bytes = Some(number).filter(|number| *number <= MOST_BYTES);
-                }
-                ValueType::MinCommSize(collective) => {
-                    let ranks = u32::try_from(number).ok();
-                    c[collective].min_comm_size = ranks.filter(|ranks| *ranks <= MOST_RANKS);
                 }
                 ValueType::Bytes(field, max) => {
                     *field(c) = if number <= max { number } else { *field(d) }

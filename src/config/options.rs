@@ -17,8 +17,6 @@ pub enum ValueType {
     Algorithm(Collective),
     /// The fewest bytes of calls of a collective, or `auto`.
     MinBytes(Collective),
-    /// The fewest ranks of calls of a collective, or `auto`.
-    MinCommSize(Collective),
     /// A number of bytes up to the bound.
     Bytes(Field<u64>, u64),
     /// A number of bytes up to the bound, or `auto`.
@@ -72,9 +70,6 @@ pub struct Opt {
 /// The largest number of bytes that an option takes: beyond any message, so what exceeds it is a slip.
 pub(super) const MOST_BYTES: u64 = 1 << 60;
 
-/// The largest number of ranks.
-pub(super) const MOST_RANKS: u32 = 1 << 30;
-
 /// The largest arity of a tree.
 pub const ARITY_MAX: u32 = 1 << 16;
 
@@ -115,14 +110,13 @@ const WHOLE: Opt = Opt {
 const OF_COLLECTIVES: usize = {
     let (mut of, mut count) = (0, 0);
     while of < Collective::COUNT {
-        count += 1 + Collective::ALL[of].limits_of_its_own();
+        count += 1 + Collective::ALL[of].has_min_bytes() as usize;
         of += 1;
     }
     count
 };
 
-/// The options of the collectives: of each with limits of its own, the algorithms of those that share them, then the
-/// limits.
+/// The options of the collectives: the algorithms of those that share a limit, then the limit, if there is one.
 const COLLECTIVES: [Opt; OF_COLLECTIVES] = {
     let mut all = [WHOLE; OF_COLLECTIVES];
     let (mut place, mut of) = (0, 0);
@@ -133,19 +127,15 @@ const COLLECTIVES: [Opt; OF_COLLECTIVES] = {
         while other < Collective::COUNT {
             let member = Collective::ALL[other];
             if member.limits() as usize == collective as usize {
-                let [name, ..] = member.options();
+                let [name, _] = member.options();
                 all[place] = Opt::automatic(name, ValueType::Algorithm(member), "");
                 place += 1;
             }
             other += 1;
         }
-        let [_, min_bytes, min_comm_size] = collective.options();
         if collective.has_min_bytes() {
+            let [_, min_bytes] = collective.options();
             all[place] = Opt::automatic(min_bytes, ValueType::MinBytes(collective), "bytes");
-            place += 1;
-        }
-        if collective.has_min_comm_size() {
-            all[place] = Opt::automatic(min_comm_size, ValueType::MinCommSize(collective), "ranks");
             place += 1;
         }
     }
@@ -471,15 +461,6 @@ impl Opt {
                 sharing(collective),
                 collective.family().whose_bytes(),
             ),
-            ValueType::MinCommSize(collective)
-                if collective.family().is_exchange() && !collective.has_min_bytes() =>
-            {
-                format!(
-                    "Under auto, calls of {} on communicators of as many ranks or more are Rondo's. auto leaves all of \
-                     them to the MPI library.",
-                    sharing(collective)
-                )
-            }
             ValueType::MinBytes(collective) if collective.family() == Family::Scan => format!(
                 "Under auto, calls of {} with as many bytes{} or more are Rondo's, and the others the MPI library's, \
                  unless measurement or RONDO_REPRODUCIBLE says otherwise. auto takes those by exact operators that \
@@ -502,12 +483,6 @@ impl Opt {
                 size(LEAST_BYTES),
                 size(NODE_LEAST_BYTES),
             ),
-            ValueType::MinCommSize(collective) => format!(
-                "Under auto, calls of {} on communicators of fewer ranks go to the MPI library. auto is {}{}.",
-                sharing(collective),
-                collective.family().least_ranks(),
-                who_else(collective.family()),
-            ),
             ValueType::Switch(_)
             | ValueType::Bytes(..)
             | ValueType::BytesOrAuto(..)
@@ -529,17 +504,6 @@ impl Opt {
             "" => "RONDO".into(),
             name => format!("RONDO_{name}"),
         }
-    }
-}
-
-/// What else decides on calls whose ranks are fewer than the automatic minimum, or no fewer.
-fn who_else(family: Family) -> &'static str {
-    if family == Family::Rooted {
-        ", unless measurement, or what is known of the network, says otherwise"
-    } else if family == Family::Barrier {
-        ", between several nodes with much latency; elsewhere barriers are the MPI library's"
-    } else {
-        ""
     }
 }
 

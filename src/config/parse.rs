@@ -3,7 +3,7 @@
 //!
 //! An error is the end of a sentence that begins with the variable and its value.
 
-use super::options::{MOST_BYTES, MOST_RANKS};
+use super::options::MOST_BYTES;
 use super::{
     Config, Gpu, Hierarchy, Learn, OPTIONS, Opt, Reproducible, Setting, Stats, StatsFormat,
     ValueType, removed,
@@ -28,7 +28,6 @@ impl Opt {
             ValueType::Switch(_)
             | ValueType::Algorithm(_)
             | ValueType::MinBytes(_)
-            | ValueType::MinCommSize(_)
             | ValueType::Bytes(..)
             | ValueType::BytesOrAuto(..)
             | ValueType::Integer(..)
@@ -50,9 +49,6 @@ impl Opt {
             }
             ValueType::MinBytes(collective) => {
                 config[collective].min_bytes = or_auto(text, |text| bytes(text, MOST_BYTES))?;
-            }
-            ValueType::MinCommSize(collective) => {
-                config[collective].min_comm_size = or_auto(text, |text| integer(text, MOST_RANKS))?;
             }
             ValueType::Bytes(field, max) => *field(config) = bytes(text, max)?,
             ValueType::BytesOrAuto(field, max) => {

@@ -1,6 +1,8 @@
 #![forbid(unsafe_code)]
 //! What earlier versions understood and this one does not: it is passed over with a word, so that old scripts run.
 
+const OF_RULES: &str = "a file of rules says which calls are whose, by ranks too (RONDO_RULES)";
+
 /// Names as users write them, each with why it does nothing: variables, values of variables (`RONDO_X=value`), and keys
 /// of files of rules.
 const REMOVED: &[(&str, &str)] = &[
@@ -13,6 +15,18 @@ const REMOVED: &[(&str, &str)] = &[
         "calls on communicators with a GPU's driver are the MPI library's; see RONDO_GPU=off and the MPI hint \
          mpi_assert_memory_alloc_kinds",
     ),
+    ("RONDO_BCAST_MIN_COMM_SIZE", OF_RULES),
+    ("RONDO_ALLGATHERV_MIN_COMM_SIZE", OF_RULES),
+    ("RONDO_GATHERV_MIN_COMM_SIZE", OF_RULES),
+    ("RONDO_SCATTERV_MIN_COMM_SIZE", OF_RULES),
+    ("RONDO_ALLREDUCE_MIN_COMM_SIZE", OF_RULES),
+    ("RONDO_REDUCE_MIN_COMM_SIZE", OF_RULES),
+    ("RONDO_REDUCE_SCATTER_MIN_COMM_SIZE", OF_RULES),
+    ("RONDO_SCAN_MIN_COMM_SIZE", OF_RULES),
+    ("RONDO_BARRIER_MIN_COMM_SIZE", OF_RULES),
+    ("RONDO_ALLTOALL_MIN_COMM_SIZE", OF_RULES),
+    ("RONDO_ALLTOALLV_MIN_COMM_SIZE", OF_RULES),
+    ("RONDO_ALLTOALLW_MIN_COMM_SIZE", OF_RULES),
     (
         "gamma_ns_per_kb",
         "no choice went by what it takes to reduce",

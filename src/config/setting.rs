@@ -59,8 +59,6 @@ pub struct Wish {
     pub setting: Setting,
     /// `_MIN_BYTES`: the fewest bytes that automatic choice takes; `None` if it depends on where the ranks are.
     pub min_bytes: Option<u64>,
-    /// `_MIN_COMM_SIZE`: the fewest ranks whose calls automatic choice takes; `None` if rules and measurements decide.
-    pub min_comm_size: Option<u32>,
 }
 
 impl Wish {
@@ -68,6 +66,5 @@ impl Wish {
     pub const NONE: Wish = Wish {
         setting: Setting::Auto,
         min_bytes: None,
-        min_comm_size: None,
     };
 }

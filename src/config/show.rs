@@ -1,7 +1,6 @@
 #![forbid(unsafe_code)]
 //! The options as text: for `RONDO_HELP`, for `rondo info` and for docs/options.md.
 
-use super::options::MOST_RANKS;
 use super::size::size;
 use super::{
     Config, Gpu, Hierarchy, Loaded, OPTIONS, Opt, Reproducible, Setting, Source, StatsFormat,
@@ -29,7 +28,6 @@ impl Opt {
                 format!("auto; {unit}, as 64K or 8M")
             }
             ValueType::Integer(_, max) => format!("0 to {max} {unit}").trim_end().into(),
-            ValueType::MinCommSize(_) => format!("auto; 0 to {MOST_RANKS} {unit}"),
             ValueType::RealOrAuto(_, max) => format!("auto; 0 to {max} {unit}"),
             ValueType::Trace(_) => "choice, off".into(),
             ValueType::Learn(_) => "on, off, save:FILE".into(),
@@ -55,11 +53,6 @@ impl Opt {
             ValueType::Bytes(field, _) => size(*field(config)),
             ValueType::BytesOrAuto(field, _) => or_auto(field(config).map(size)),
             ValueType::MinBytes(collective) => or_auto(config[collective].min_bytes.map(size)),
-            ValueType::MinCommSize(collective) => or_auto(
-                config[collective]
-                    .min_comm_size
-                    .map(|ranks| ranks.to_string()),
-            ),
             ValueType::Integer(field, _) => field(config).to_string(),
             ValueType::RealOrAuto(field, _) => or_auto(field(config).map(|real| real.to_string())),
             ValueType::Trace(field) => if *field(config) { "choice" } else { "off" }.into(),

@@ -176,7 +176,7 @@ pub trait Problem {
     /// The bytes of the message, or of each rank's block, if all ranks know them.
     fn bytes(&self) -> Option<u64>;
 
-    /// The fewest ranks whose calls Rondo takes, unless the user says how many.
+    /// The fewest ranks whose calls automatic choice takes.
     fn least_ranks(&self) -> u32 {
         self.context().collective.family().least_ranks()
     }
@@ -292,9 +292,7 @@ pub(super) fn choose<P: Problem + ?Sized>(call: &P) -> Choice {
         Setting::Use(algorithm) => {
             as_asked(call.by(algorithm, config.block_bytes), Why::Configured)
         }
-        Setting::Auto if facts.p < wish.min_comm_size.unwrap_or_else(|| call.least_ranks()) => {
-            Choice::Host(Why::SmallComm)
-        }
+        Setting::Auto if facts.p < call.least_ranks() => Choice::Host(Why::SmallComm),
         Setting::Auto => match call.automatic() {
             Ok(algorithm) => call.by(algorithm, config.block_bytes),
             Err(why) => Choice::Host(why),

@@ -86,11 +86,10 @@ impl Problem for Rooted<'_> {
         if self.context.facts.nodes == 1 {
             return Err(Why::OneNode);
         }
-        let limit = self.context.wish().min_comm_size;
-        match limit.is_none() && self.gain().is_some_and(|gain| gain < 1.0) {
-            true => Err(Why::Slower),
-            false => Ok(Algorithm::Hybrid),
+        if self.gain().is_some_and(|gain| gain < 1.0) {
+            return Err(Why::Slower);
         }
+        Ok(Algorithm::Hybrid)
     }
 
     fn by(&self, algorithm: Algorithm, _block_bytes: u64) -> Choice {
@@ -120,10 +119,7 @@ impl Problem for Rooted<'_> {
     fn size_class(&self, choice: Choice) -> Option<(SizeClass, Candidate)> {
         let default = match choice {
             Choice::Rondo(Method { why: Why::Auto, .. }) => Candidate::First,
-            Choice::Host(Why::SmallComm) if self.context.wish().min_comm_size.is_none() => {
-                Candidate::Host
-            }
-            Choice::Host(Why::OneNode | Why::Slower) => Candidate::Host,
+            Choice::Host(Why::SmallComm | Why::OneNode | Why::Slower) => Candidate::Host,
             Choice::Rondo(_) | Choice::Host(_) => return None,
         };
         Some((SizeClass::of(self.block.unwrap_or(0), true), default))

@@ -231,8 +231,6 @@ impl Problem for TotalExchange<'_> {
         match (self.bytes, wish.min_bytes) {
             (Some(bytes), Some(least)) if bytes < least => Err(Why::Small),
             (Some(_), Some(_)) => Ok(self.fastest()),
-            // So few ranks have gone to the host already.
-            (None, _) if wish.min_comm_size.is_some() => Ok(self.fastest()),
             (Some(_) | None, _) => match self.faster() {
                 Some(algorithm) => Ok(algorithm),
                 None if self.context.facts.nodes == 1 => Err(Why::OneNode),

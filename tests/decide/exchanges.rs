@@ -257,12 +257,6 @@ fn limits_say_from_where_on_exchanges_are_rondos() {
     assert_eq!(of(apart(256), 2560), Ok((Algorithm::Circulant, Why::Auto)));
     assert_eq!(of(NODES, 64 << 10), Ok((Algorithm::Linear, Why::Auto)));
     assert_eq!(of(NODES, 64 << 20), Ok((Algorithm::Pairwise, Why::Auto)));
-
-    let change = |c: &mut Config| c[Collective::Alltoallv].min_comm_size = Some(8);
-    let by_ranks = config(change);
-    let of = |facts| by(exchange(Collective::Alltoallv, facts, 0, &by_ranks));
-    assert_eq!(of(apart(7)), Err(Why::SmallComm));
-    assert_eq!(of(NODES), Ok((Algorithm::Linear, Why::Auto)));
 }
 
 /// The model may be wrong about the host; where the host has the calls, nothing is tried.

@@ -23,9 +23,8 @@ fn of_allgather(facts: Facts, sizes: &[u64], setting: Setting, config: &Config) 
     of(&all_broadcast(facts, &parts, &parts, &config))
 }
 
-fn of_rooted(facts: Facts, setting: Setting, min: Option<u32>) -> Option<Prior> {
-    let mut config = set(Collective::Gatherv, setting, &Config::default());
-    config[Collective::Gatherv].min_comm_size = min;
+fn of_rooted(facts: Facts, setting: Setting) -> Option<Prior> {
+    let config = set(Collective::Gatherv, setting, &Config::default());
     of(&gather(facts, None, &config))
 }
 
@@ -39,7 +38,7 @@ fn what_the_user_says_is_not_put_to_the_test() {
         assert!(of_allgather(NODES, &sizes, setting, &Config::default()).is_none());
     }
     for setting in [Setting::Host, Setting::Use(Algorithm::Hybrid)] {
-        assert!(of_rooted(apart(100), setting, None).is_none());
+        assert!(of_rooted(apart(100), setting).is_none());
     }
     // A minimum is one.
     let min = config(|c| {
@@ -50,11 +49,9 @@ fn what_the_user_says_is_not_put_to_the_test() {
     });
     assert!(of_bcast(NODES, 4999, &min).is_none());
     assert!(of_allgather(NODES, &[100; 8], Setting::Auto, &min).is_none());
-    assert!(of_rooted(apart(9), Setting::Auto, Some(10)).is_none());
     // Above it, Rondo chooses.
     assert!(of_bcast(NODES, 5000, &min).is_some());
     assert!(of_allgather(NODES, &[1000; 8], Setting::Auto, &min).is_some());
-    assert!(of_rooted(apart(10), Setting::Auto, Some(10)).is_some());
 }
 
 #[test]
@@ -66,7 +63,7 @@ fn nothing_is_learnt_where_there_is_no_choice() {
         of_bcast(NODE, 1 << 20, &no_shm()).is_none(),
         "no way but the host's"
     );
-    assert!(of_rooted(apart(2), Setting::Auto, None).is_none());
+    assert!(of_rooted(apart(2), Setting::Auto).is_none());
     let off = config(|c| c.enabled = false);
     assert!(of_bcast(NODES, 1 << 20, &off).is_none());
 }
@@ -79,18 +76,9 @@ fn the_rules_come_first() {
     assert_eq!(of(of_bcast(NODES, 32768, &default)), Candidate::First);
     assert_eq!(of(of_bcast(NODE, 16383, &default)), Candidate::Host);
     assert_eq!(of(of_bcast(NODE, 16384, &default)), Candidate::First);
-    assert_eq!(
-        of(of_rooted(apart(63), Setting::Auto, None)),
-        Candidate::Host
-    );
-    assert_eq!(
-        of(of_rooted(apart(64), Setting::Auto, None)),
-        Candidate::First
-    );
-    assert_eq!(
-        of(of_rooted(full(1, 64), Setting::Auto, None)),
-        Candidate::Host
-    );
+    assert_eq!(of(of_rooted(apart(63), Setting::Auto)), Candidate::Host);
+    assert_eq!(of(of_rooted(apart(64), Setting::Auto)), Candidate::First);
+    assert_eq!(of(of_rooted(full(1, 64), Setting::Auto)), Candidate::Host);
 }
 
 /// The further below the minimum, the slower may Rondo be, and the later is it tried.

@@ -136,15 +136,8 @@ fn gather(facts: Facts, block: Option<u64>, config: &Config) -> Rooted<'_> {
 }
 
 /// Decides on one.
-fn rooted(
-    facts: Facts,
-    block: Option<u64>,
-    setting: Setting,
-    min_comm_size: Option<u32>,
-    config: &Config,
-) -> Choice {
-    let mut config = set(Collective::Gatherv, setting, config);
-    config[Collective::Gatherv].min_comm_size = min_comm_size;
+fn rooted(facts: Facts, block: Option<u64>, setting: Setting, config: &Config) -> Choice {
+    let config = set(Collective::Gatherv, setting, config);
     gather(facts, block, &config).choose()
 }
 
@@ -928,21 +921,17 @@ const MANY: Facts = apart(64);
 fn what_a_gather_or_scatter_leaves_to_the_host() {
     use Algorithm::{Adaptive, Binomial, Hybrid, Linear};
     let config = Config::default();
-    let auto = |facts, block| rooted(facts, block, Setting::Auto, None, &config);
+    let auto = |facts, block| rooted(facts, block, Setting::Auto, &config);
     assert_eq!(chosen(auto(MANY, None)), Hybrid);
     assert_eq!(chosen(auto(MANY, Some(1))), Hybrid);
     assert_eq!(auto(MANY, Some(0)), Choice::Host(Why::Empty));
     assert_eq!(auto(full(1, 64), None), Choice::Host(Why::OneNode));
     assert_eq!(auto(apart(63), None), Choice::Host(Why::SmallComm));
-    let ten = |facts| rooted(facts, None, Setting::Auto, Some(10), &config);
-    assert_eq!(ten(apart(9)), Choice::Host(Why::SmallComm));
-    assert_eq!(chosen(ten(apart(10))), Hybrid);
-    let host = rooted(MANY, None, Setting::Host, Some(3), &config);
+    let host = rooted(MANY, None, Setting::Host, &config);
     assert_eq!(host, Choice::Host(Why::Configured));
     for algorithm in [Hybrid, Adaptive, Binomial, Linear] {
-        let named = |facts, block, config: &Config| {
-            rooted(facts, block, Setting::Use(algorithm), None, config)
-        };
+        let named =
+            |facts, block, config: &Config| rooted(facts, block, Setting::Use(algorithm), config);
         for facts in [MANY, apart(3)] {
             let choice = named(facts, None, &config);
             assert_eq!(choice, asked(algorithm, Form::Flat, 1));
@@ -958,49 +947,25 @@ fn what_a_gather_or_scatter_leaves_to_the_host() {
 /// By the model, where the network is known: 35 messages of 0.57 us at the root against 6 rounds of 1.9 us.
 #[test]
 fn from_how_many_ranks_on_gathers_are_taken_follows_from_the_network() {
-    let auto =
-        |facts, block, least, config: &Config| rooted(facts, block, Setting::Auto, least, config);
+    let auto = |facts, block, config: &Config| rooted(facts, block, Setting::Auto, config);
     let fast = network(1.9, 82.0, 0.3, Config::default());
-    assert_eq!(
-        chosen(auto(apart(36), None, None, &fast)),
-        Algorithm::Hybrid
-    );
+    assert_eq!(chosen(auto(apart(36), None, &fast)), Algorithm::Hybrid);
     // Where all ranks know that blocks are short, the host has a tree as well.
-    let known = auto(apart(36), Some(64), None, &fast);
+    let known = auto(apart(36), Some(64), &fast);
     assert_eq!(known, Choice::Host(Why::SmallComm));
-    let few = auto(apart(12), None, None, &fast);
+    let few = auto(apart(12), None, &fast);
     assert_eq!(few, Choice::Host(Why::SmallComm));
     // Messages in a row are slower than the model says where processors are what takes long.
     let near = network(120.0, 40_000.0, 31.0, Config::default());
-    let few = auto(apart(36), None, None, &near);
+    let few = auto(apart(36), None, &near);
     assert_eq!(few, Choice::Host(Why::SmallComm));
-    assert_eq!(chosen(auto(MANY, None, None, &near)), Algorithm::Hybrid);
-    // 6 rounds of 2 ms take longer than what the root spends on 63 messages. The user may know better.
+    assert_eq!(chosen(auto(MANY, None, &near)), Algorithm::Hybrid);
+    // 6 rounds of 2 ms take longer than what the root spends on 63 messages.
     let far = network(2185.0, 40_000.0, 31.5, Config::default());
-    assert_eq!(auto(MANY, None, None, &far), Choice::Host(Why::Slower));
-    assert_eq!(chosen(auto(MANY, None, Some(10), &far)), Algorithm::Hybrid);
+    assert_eq!(auto(MANY, None, &far), Choice::Host(Why::Slower));
     // One message for each of 36 nodes, not one for each of 576 ranks.
-    let nodes = auto(full(36, 16), None, None, &fast);
+    let nodes = auto(full(36, 16), None, &fast);
     assert_eq!(chosen(nodes), Algorithm::Hybrid);
-}
-
-#[test]
-fn the_fewest_ranks_are_those_of_the_collective() {
-    let config = config(|c| {
-        (
-            c[Collective::Bcast].min_comm_size,
-            c[Collective::Allgatherv].min_comm_size,
-        ) = (Some(8), Some(9));
-    });
-    let parts = parts(&[1 << 20; 8]);
-    chosen(bcast(NODES, 1 << 20, &config));
-    let host = bcast(apart(7), 1 << 20, &config);
-    assert_eq!(host, Choice::Host(Why::SmallComm));
-    let host = allgather(NODES, &parts, &parts, Setting::Auto, &config);
-    assert_eq!(host, Choice::Host(Why::SmallComm));
-    let ring = Setting::Use(Algorithm::Ring);
-    let choice = allgather(NODES, &parts, &parts, ring, &config);
-    assert_eq!(choice, asked(Algorithm::Ring, Form::Flat, 64));
 }
 
 #[test]

@@ -225,7 +225,7 @@ fn trees_go_over_nodes_but_for_those_that_ranks_find_themselves() {
     use Algorithm::{Adaptive, Binomial, Hybrid, Linear};
     let forms = |facts, config: &Config| {
         [Hybrid, Binomial, Adaptive, Linear].map(|algorithm| {
-            let choice = rooted(facts, None, Setting::Use(algorithm), Some(3), config);
+            let choice = rooted(facts, None, Setting::Use(algorithm), config);
             form_and_blocks(choice).0
         })
     };
@@ -241,9 +241,9 @@ fn trees_go_over_nodes_but_for_those_that_ranks_find_themselves() {
     }
     assert_eq!(forms(full(16, 1), &Config::default()), [flat; 4]);
     assert_eq!(forms(full(1, 16), &no_shm()), [flat; 4]);
-    let auto = |facts| rooted(facts, None, Setting::Auto, Some(3), &Config::default());
+    let auto = |facts| rooted(facts, None, Setting::Auto, &Config::default());
     assert_eq!(form_and_blocks(auto(full(16, 4))).0, LEADERS);
-    assert_eq!(auto(full(1, 16)), Choice::Host(Why::OneNode));
+    assert_eq!(auto(full(1, 64)), Choice::Host(Why::OneNode));
 }
 
 /// The configuration of an environment.
@@ -293,7 +293,7 @@ proptest! {
     ) {
         let decide = |config: &Config| {
             let mut choices = long_calls(facts, config);
-            choices.push(rooted(facts, None, config[Collective::Gatherv].setting, Some(3), config));
+            choices.push(rooted(facts, None, config[Collective::Gatherv].setting, config));
             choices
         };
         let (config, mut tried) = (read(&variables), 0);

@@ -1,8 +1,10 @@
-//! Copying between the user's memory and Rondo's, or within the user's. The processor may not touch the memory of a GPU,
-//! and only the host can tell which that is. So once this process has a GPU's driver, the host copies, until the ranks
-//! have agreed that all calls are its own. One rank alone cannot leave a call to the host; how its data are copied is its
-//! own affair. Elements with gaps are packed by the host anyway, and where bytes lie in one run, it sends from and
-//! receives into them: it can reach such memory, or the program could not use it with MPI.
+//! Copying between the user's memory and Rondo's, or within the user's.
+//!
+//! The processor may not touch the memory of a GPU, and only the host can tell which that is. So once this process has
+//! a GPU's driver, the host copies, until the ranks have agreed that all calls are its own. One rank alone cannot leave
+//! a call to the host; how its data are copied is its own affair. Elements with gaps are packed by the host anyway, and
+//! where bytes lie in one run, it sends from and receives into them: it can reach such memory, or the program could not
+//! use it with MPI.
 
 use super::elements::{Chunk, PACK_BYTES, self_message};
 use crate::host::library::gpu::may_be_foreign;
