@@ -192,8 +192,6 @@ pub struct Config {
     pub relearn: u32,
     /// `RONDO_WINDOW`: receives posted ahead, in messages, 0 for as many as are best.
     pub window: u32,
-    /// `RONDO_SYNC_FREQ`: messages to a rank of which one waits until it is received, 0 for none.
-    pub sync_freq: u32,
     /// `RONDO_MAX_COMMS`: communicators that may have a private one at one time.
     pub max_comms: u32,
     /// `RONDO_GPU`: what is made of processes that may have memory of a GPU.
@@ -253,7 +251,6 @@ impl Default for Config {
             learn_calls: 0,
             relearn: 0,
             window: 0,
-            sync_freq: 0,
             max_comms: 0,
             gpu: Gpu::default(),
             trace: false,

@@ -35,8 +35,8 @@
 //! alone.
 //!
 //! **Bound.** What a rank leaves unacknowledged stays bounded over calls too: short calls ask for an
-//! acknowledgement when half of the bound, or a given number of messages, has been sent without. Otherwise no message
-//! after which little comes is sent synchronously, so that no call has to wait for a round trip at its end.
+//! acknowledgement when half of the bound, or a number of messages, has been sent without. Otherwise no message after
+//! which little comes is sent synchronously, so that no call has to wait for a round trip at its end.
 //!
 //! None of this changes a result, or the order of messages.
 
@@ -91,6 +91,10 @@ const EDGES: usize = 1024;
 
 /// The MPI library takes messages of fewer bytes before they are received.
 const LONG_MESSAGE: u64 = 4 << 10;
+
+/// Of so many messages to a rank one is sent synchronously at the least, however short they are: who issues many short
+/// calls gets no further ahead of a rank that sleeps.
+const MESSAGES_UNANSWERED: u32 = 128;
 
 /// A message takes this much memory besides its bytes where it waits for somebody to ask for it.
 pub const MESSAGE_BYTES: u64 = 256;
@@ -153,8 +157,6 @@ pub struct Flow {
     /// The first root that sent for its node, and whether there were others.
     root: Option<u32>,
     has_several_roots: bool,
-    /// Messages of which one is sent synchronously; 0: any number may go without.
-    frequency: u32,
     /// Bytes of this call that are not acknowledged, on all edges.
     flying: u64,
     /// Synchronous messages under way, oldest first.
@@ -259,10 +261,8 @@ impl Flow {
         }
     }
 
-    /// A call begins for which there is room. One message in `frequency` is to be acknowledged, unless that is 0.
-    /// Nothing of an earlier call is under way.
-    pub fn begin(&mut self, frequency: u32) {
-        self.frequency = frequency;
+    /// A call begins for which there is room. Nothing of an earlier call is under way.
+    pub fn begin(&mut self) {
         (self.flying, self.last) = (0, None);
         self.marks.clear();
         // Edges notice it when they are used: there may be many more than this call uses.
@@ -319,15 +319,16 @@ impl Flow {
         })
     }
 
-    /// Bytes that it leaves, if those of a far network may be so many at the most.
+    /// Bytes that this rank leaves unacknowledged, if those of a far network may be so many at the most.
     fn window_within(&self, most: u64) -> u64 {
-        match self.is_probing() {
-            true => SMALL_WINDOW.min(self.usual_window(most)),
-            false => self.usual_window(most),
+        let usual = self.usual_window(most);
+        if self.is_probing() {
+            return usual.min(SMALL_WINDOW);
         }
+        usual
     }
 
-    /// The same while the small window is not measured.
+    /// Bytes that it leaves while the small window is not measured.
     fn usual_window(&self, most: u64) -> u64 {
         let window = match (self.far, self.agreed) {
             (Some(window), agreed) => window.max(agreed).min(most),
@@ -403,7 +404,7 @@ impl Flow {
     /// May a message of `bytes` bytes to rank `to` leave, and how? About `more` bytes follow it to that rank in this
     /// call.
     pub fn ask(&mut self, to: u32, bytes: u64, more: u64) -> Verdict {
-        let (bound, frequency) = (self.bound, self.frequency);
+        let bound = self.bound;
         let bytes = bytes + MESSAGE_BYTES;
         let all = self.flying + bytes;
         // Of two messages one travels while the other is answered, however long they are.
@@ -434,11 +435,11 @@ impl Flow {
         let useful = since >= paced / PACE / self.receivers
             && rest >= window / 2
             && all.saturating_add(rest) > window;
-        let due = !waits && (open + bytes > bound / 2 || (frequency > 0 && messages >= frequency));
-        match last_chance || useful || due {
-            true => Verdict::Synchronous,
-            false => Verdict::Standard,
+        let due = !waits && (open + bytes > bound / 2 || messages >= MESSAGES_UNANSWERED);
+        if last_chance || useful || due {
+            return Verdict::Synchronous;
         }
+        Verdict::Standard
     }
 
     /// Does the wire to another node hold a message of `bytes` bytes? Only then may it go ahead of others, which wait

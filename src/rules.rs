@@ -229,10 +229,10 @@ impl File {
     /// Reads a file of rules. The error is a sentence's end that says what is wrong and where, in one line.
     pub fn parse(text: &str) -> Result<File, String> {
         // A list of values in the order of the keys would do for the parser.
-        match text.trim_start().starts_with('{') {
-            true => serde_json::from_str(text).map_err(|error| printable(&error.to_string())),
-            false => Err("it is no object of JSON".into()),
+        if !text.trim_start().starts_with('{') {
+            return Err("it is no object of JSON".into());
         }
+        serde_json::from_str(text).map_err(|error| printable(&error.to_string()))
     }
 
     /// A sentence about a key that does nothing any more, if there is one.

@@ -245,7 +245,6 @@ impl Exchange<'_> {
             tag_mask: state.tag_mask(),
             sides: &self.sides,
             cut: script.cut(),
-            sync_freq: config.sync_freq,
             timeout_s: config.timeout_s,
         };
         let mut wire = MpiPairsWire::new(job, requests);

@@ -75,7 +75,6 @@ impl Running<'_> {
             area,
             cut: script.cut(),
             sends: counts.sum(),
-            sync_freq: self.state.config().sync_freq,
             timeout_s: self.state.config().timeout_s,
         };
         let limits = self.limits(requests);

@@ -23,7 +23,6 @@ impl<'a> Traffic<'a> {
             tag: self.tag,
             data: &self.data,
             packs: self.packs,
-            sync_freq: state.config().sync_freq,
             timeout_s: state.config().timeout_s,
         }
     }

@@ -355,15 +355,6 @@ const OTHERS: &[Opt] = &[
               least 2 ceil(log2 p) receives for p ranks, or up to 1024 that fill a network with much latency.",
     },
     Opt {
-        name: "SYNC_FREQ",
-        value_type: ValueType::Integer(|c| &mut c.sync_freq, 1_000_000),
-        unit: "messages",
-        default: "128",
-        scope: Scope::Communicator,
-        doc: "One in so many messages from one rank to another waits until it is being received, so that no rank runs \
-              further ahead. Gathers and scatters are exempt. 0 waits only for what would take too much memory.",
-    },
-    Opt {
         name: "MAX_COMMS",
         value_type: ValueType::Integer(|c| &mut c.max_comms, 100_000),
         unit: "communicators",

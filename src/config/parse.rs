@@ -74,10 +74,10 @@ impl Opt {
 
 /// A value, or `auto`, which is none.
 fn or_auto<T>(text: &str, parse: impl FnOnce(&str) -> Parsed<T>) -> Parsed<Option<T>> {
-    match text.eq_ignore_ascii_case("auto") {
-        true => Ok(None),
-        false => parse(text).map(Some),
+    if text.eq_ignore_ascii_case("auto") {
+        return Ok(None);
     }
+    parse(text).map(Some)
 }
 
 /// Both positions of a switch, with everything that people call them.
@@ -183,10 +183,10 @@ fn real(text: &str, max: f64) -> Parsed<f64> {
 }
 
 fn trace(text: &str) -> Parsed<bool> {
-    match text.eq_ignore_ascii_case("choice") {
-        true => Ok(true),
-        false => switch(text).map_err(|_| "is neither choice nor off".into()),
+    if text.eq_ignore_ascii_case("choice") {
+        return Ok(true);
     }
+    switch(text).map_err(|_| "is neither choice nor off".into())
 }
 
 /// A switch, or where to save what is learnt: `save:rules.json`.

@@ -1,35 +1,35 @@
 //! What a rank leaves unacknowledged over calls, and when it asks for an answer.
 
-use rondo::flow::{EDGE_BYTES, Flow, RANK_BYTES, SMALL_WINDOW, Verdict};
+use rondo::flow::{
+    EDGE_BYTES, Flow, MESSAGE_BYTES, RANK_BYTES, SMALL_WINDOW, Verdict, bound_among,
+};
 
 /// Nobody receives: what is sent without an acknowledgement stays bounded, over calls of all sizes, and whoever sends
 /// waits then. The bound of a rank is shared by those that send to it.
 #[test]
 fn a_rank_that_sleeps_is_not_flooded() {
     for (senders, bound) in [(1, 4 << 20), (4, 4 << 20), (16, 1 << 20)] {
-        for bytes in [0, 64, 4000, 8 << 10, 1 << 20] {
-            for frequency in [0, 128] {
-                let (mut flow, mut sent) = (Flow::default(), 0u64);
-                let mut stopped = false;
-                for _ in 0..1_000_000 {
-                    flow.reserve(64, senders).unwrap();
-                    flow.begin(frequency);
-                    match flow.ask(1, bytes, 0) {
-                        Verdict::Wait => unreachable!("the first message of a call never waits"),
-                        // The call does not end before this is received.
-                        Verdict::Synchronous => {
-                            stopped = true;
-                            break;
-                        }
-                        Verdict::Standard => {
-                            flow.sent(1, bytes, None, false);
-                            sent += bytes;
-                        }
+        for bytes in [0, 64, 4000, 8 << 10, 32 << 10, 1 << 20] {
+            let (mut flow, mut sent) = (Flow::default(), 0u64);
+            let mut stopped = false;
+            for _ in 0..1_000_000 {
+                flow.reserve(64, senders).unwrap();
+                flow.begin();
+                match flow.ask(1, bytes, 0) {
+                    Verdict::Wait => unreachable!("the first message of a call never waits"),
+                    // The call does not end before this is received.
+                    Verdict::Synchronous => {
+                        stopped = true;
+                        break;
+                    }
+                    Verdict::Standard => {
+                        flow.sent(1, bytes, None, false);
+                        sent += bytes;
                     }
                 }
-                assert!(stopped, "{bytes} bytes, one in {frequency}");
-                assert!(sent + bytes <= bound, "{sent} and {bytes} bytes of {bound}");
             }
+            assert!(stopped, "{bytes} bytes");
+            assert!(sent + bytes <= bound, "{sent} and {bytes} bytes of {bound}");
         }
     }
 }
@@ -46,17 +46,19 @@ fn a_rank_that_many_send_to_is_not_flooded() {
         (100_000, SMALL_WINDOW),
     ] {
         let (mut flow, mut sent) = (Flow::default(), 0);
+        // So long that fewer than 128 of them are half of the bound.
+        let bytes = (bound / 200).max(4000);
         loop {
             flow.reserve(64, 1).unwrap();
             flow.crowd(senders);
-            flow.begin(0);
-            if flow.ask(1, 8 << 10, 0) != Verdict::Standard {
+            flow.begin();
+            if flow.ask(1, bytes, 0) != Verdict::Standard {
                 break;
             }
-            flow.sent(1, 8 << 10, None, false);
-            sent += 8 << 10;
+            flow.sent(1, bytes, None, false);
+            sent += bytes;
         }
-        let whole = bound / 2 / (8 << 10) * (8 << 10);
+        let whole = bound / 2 / bytes * bytes;
         assert!(sent <= whole, "{senders} senders: {sent} of {bound}");
         assert!(2 * sent >= whole, "{senders} senders: {sent} of {bound}");
     }
@@ -77,7 +79,7 @@ fn a_rank_that_many_roots_of_a_node_send_to_is_not_flooded() {
                 flow.reserve(64, 3).unwrap();
             }
             flow.lean_on(root, 3 * WIDTH);
-            flow.begin(0);
+            flow.begin();
         }
         let flow = &mut flows[root as usize];
         while flow.ask(77, BYTES, 0) == Verdict::Standard {
@@ -99,7 +101,7 @@ fn a_single_root_keeps_its_bound() {
     ] {
         flow.reserve(64, 1).unwrap();
         flow.lean_on(root, 63);
-        flow.begin(0);
+        flow.begin();
         assert_eq!(flow.ask(1, 1 << 19, 0), verdict, "root {root}");
     }
 }
@@ -111,7 +113,7 @@ fn a_crowd_is_that_of_a_single_call() {
     for (senders, verdict) in [(256, Verdict::Synchronous), (0, Verdict::Standard)] {
         flow.reserve(64, 1).unwrap();
         flow.crowd(senders);
-        flow.begin(0);
+        flow.begin();
         assert_eq!(flow.ask(1, 1 << 19, 0), verdict, "{senders} senders");
     }
 }
@@ -130,23 +132,25 @@ fn edges_to_many_ranks_are_remembered() {
 fn edges_are_remembered(ranks: u32, receivers: u32) {
     let mut flow = Flow::default();
     flow.reserve(64, 1).unwrap();
-    flow.begin(2);
-    flow.sent(77, 100, None, false);
+    flow.begin();
+    // Half of the bound has room for two of them, with what a message takes besides.
+    let message = bound_among(receivers) / 5 - MESSAGE_BYTES;
+    flow.sent(77, message, None, false);
     let mut bytes = Vec::new();
     for call in 0..4 {
         flow.reserve(64, receivers).unwrap();
         flow.meet(0..ranks).unwrap();
-        flow.begin(2);
+        flow.begin();
         for to in 1..ranks {
             // Of two messages on an edge the second is to be acknowledged.
             let is_second = (call % 2 == 1) != (to == 77);
-            let verdict = flow.ask(to, 100, 0);
+            let verdict = flow.ask(to, message, 0);
             assert_eq!(
                 verdict == Verdict::Synchronous,
                 is_second,
                 "{to} in call {call}"
             );
-            flow.sent(to, 100, is_second.then_some(0), false);
+            flow.sent(to, message, is_second.then_some(0), false);
             if is_second {
                 flow.acknowledged(to, 1000);
             }
@@ -163,7 +167,7 @@ fn an_edge_begins_with_the_call_that_uses_it() {
     let mut flow = Flow::default();
     let begin = |flow: &mut Flow| {
         flow.reserve(64, 2).unwrap();
-        flow.begin(0);
+        flow.begin();
     };
     begin(&mut flow);
     // Never answered: the call failed.
@@ -188,7 +192,7 @@ fn short_calls_are_acknowledged_now_and_then() {
     let mut synchronous = Vec::new();
     for call in 1..=1000 {
         flow.reserve(64, 3).unwrap();
-        flow.begin(128);
+        flow.begin();
         let verdict = flow.ask(1, 800, 0);
         flow.sent(
             1,
@@ -209,7 +213,7 @@ fn short_calls_are_acknowledged_now_and_then() {
 fn no_call_waits_for_an_answer_at_its_end() {
     let mut flow = Flow::default();
     flow.reserve(64, 3).unwrap();
-    flow.begin(128);
+    flow.begin();
     let blocks = 100u32;
     let mut answered = 0;
     let mut last_synchronous = 0;
@@ -246,7 +250,7 @@ fn no_call_waits_for_an_answer_at_its_end() {
 fn what_goes_ahead_keeps_nothing_waiting() {
     let mut flow = Flow::default();
     flow.reserve(64, 2).unwrap();
-    flow.begin(0);
+    flow.begin();
     assert!(!flow.wire_holds(100), "nothing is known of the wire");
     // 50 KB on the way at a time, and a window of 264 KB.
     flow.expect(2000.0, 25.0);

@@ -60,7 +60,7 @@ fn a_rate_has_the_window_of_its_calls() {
     calls(fast, &mut flows, 16 << 20, 1);
     flows[0].reserve(64, 1).unwrap();
     flows[0].crowd(256);
-    flows[0].begin(0);
+    flows[0].begin();
     assert_eq!(flows[0].window(), SMALL_WINDOW);
     agree(&mut flows);
     // The network is slower now, with the same window.

@@ -153,7 +153,7 @@ pub fn calls(network: Network, flows: &mut [Flow], bytes: u64, calls: u32) -> Ou
             let neighbors = network.senders.max(network.receivers);
             flow.reserve(64, neighbors).unwrap();
             flow.set_whole(network.whole);
-            flow.begin(128);
+            flow.begin();
         }
         let blocks = bytes / network.block;
         let mut left = vec![blocks; flows.len()];

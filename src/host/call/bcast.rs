@@ -69,10 +69,10 @@ impl Bcast {
         touches: bool,
     ) -> Result<Data<'static>, Code> {
         let (buffer, count): (*mut u8, _) = (self.buffer.cast(), self.count().unwrap_or(0));
-        if let Some(offset) = layout.contiguous(count) {
-            if !touches || !may_be_foreign() {
-                return Ok(Data::Run(buffer.wrapping_offset(offset as isize)));
-            }
+        if let Some(offset) = layout.contiguous(count)
+            && (!touches || !may_be_foreign())
+        {
+            return Ok(Data::Run(buffer.wrapping_offset(offset as isize)));
         }
         packed(mpi, buffer, count, datatype, layout).map(Data::Packed)
     }

@@ -35,8 +35,6 @@ pub struct PairsJob<'a> {
     pub sides: &'a Sides,
     /// Their bytes.
     pub cut: &'a Cut,
-    /// See `RONDO_SYNC_FREQ`.
-    pub sync_freq: u32,
     /// See `RONDO_TIMEOUT_S`.
     pub timeout_s: u32,
 }
@@ -62,7 +60,7 @@ impl Requests {
 impl<'a> MpiPairsWire<'a> {
     /// A wire for which [`Requests::reserve_pairs`] made room.
     pub fn new(job: PairsJob<'a>, requests: &'a mut Requests) -> MpiPairsWire<'a> {
-        requests.begin(job.sync_freq);
+        requests.begin();
         MpiPairsWire {
             patience: Patience::new(job.timeout_s),
             start: Instant::now(),

@@ -106,10 +106,10 @@ impl Requests {
     }
 
     /// A call begins for which there is room.
-    pub(super) fn begin(&mut self, sync_freq: u32) {
+    pub(super) fn begin(&mut self) {
         self.receives.begin();
         self.sends.begin();
-        self.flow.begin(sync_freq);
+        self.flow.begin();
     }
 
     /// A wire is dropped. If messages are under way, something failed.

@@ -203,8 +203,6 @@ pub struct ScriptJob<'a> {
     pub cut: &'a Cut,
     /// Elements that this rank sends.
     pub sends: u64,
-    /// See `RONDO_SYNC_FREQ`.
-    pub sync_freq: u32,
     /// See `RONDO_TIMEOUT_S`.
     pub timeout_s: u32,
 }
@@ -223,7 +221,7 @@ pub struct MpiScriptWire<'a> {
 impl<'a> MpiScriptWire<'a> {
     /// A wire for which [`Requests::reserve_script`] made room.
     pub fn new(job: ScriptJob<'a>, requests: &'a mut Requests) -> MpiScriptWire<'a> {
-        requests.begin(job.sync_freq);
+        requests.begin();
         MpiScriptWire {
             left: job.operands.bytes(job.sends),
             patience: Patience::new(job.timeout_s),

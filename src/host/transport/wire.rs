@@ -28,8 +28,6 @@ pub struct Job<'a> {
     /// If the data are packed: is that to be done as they are sent, as at the root of a broadcast, or
     /// are they to be unpacked?
     pub packs: bool,
-    /// See `RONDO_SYNC_FREQ`.
-    pub sync_freq: u32,
     /// See `RONDO_TIMEOUT_S`.
     pub timeout_s: u32,
 }
@@ -74,7 +72,7 @@ pub struct MpiWire<'a> {
 impl<'a> MpiWire<'a> {
     /// A wire as `view` has it.
     pub fn new(job: &Job<'a>, requests: &'a mut Requests, view: View<'a>) -> MpiWire<'a> {
-        requests.begin(job.sync_freq);
+        requests.begin();
         MpiWire {
             job: *job,
             requests,
