@@ -130,7 +130,7 @@ fn check_in_any_order(case: &Case, rng: &mut TestRng) -> u64 {
     outcome.ports.iter().map(|port| port.refused).sum()
 }
 
-/// Rounds of a broadcast in `n` blocks in the model of the papers, where a rank sends a message and receives one in each.
+/// Rounds of a broadcast in `n` blocks in the model of the papers: a rank sends a message and receives one in each.
 fn rounds_of_broadcast(how: How, p: u32, n: u32) -> RangeInclusive<u32> {
     let exactly = |rounds: u32| rounds..=rounds;
     match how {
