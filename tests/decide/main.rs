@@ -4,6 +4,7 @@ mod exchanges;
 mod learn;
 mod nodes;
 mod predicted;
+mod record;
 mod reductions;
 
 use proptest::prelude::*;
