@@ -2,11 +2,11 @@
 
 use crate::{
     LEADERS, NODE, NODES, all_broadcast, apart, bcast, broadcast, chosen, config, form_and_blocks,
-    full, gather, network, no_shm, parts, set,
+    full, gather, no_shm, parts, set,
 };
 use rondo::collective::Collective;
 use rondo::config::{Algorithm, Config, Setting};
-use rondo::decide::{Choice, Facts, Form, Problem, Why};
+use rondo::decide::{Choice, Facts, Problem, Why};
 use rondo::learn::{Candidate, Prior};
 
 fn of(problem: &impl Problem) -> Option<Prior> {
@@ -68,19 +68,6 @@ fn nothing_is_learnt_where_there_is_no_choice() {
     assert!(of_bcast(NODES, 1 << 20, &off).is_none());
 }
 
-#[test]
-fn the_rules_come_first() {
-    let default = Config::default();
-    let of = |prior: Option<Prior>| prior.unwrap().default;
-    assert_eq!(of(of_bcast(NODES, 32767, &default)), Candidate::Host);
-    assert_eq!(of(of_bcast(NODES, 32768, &default)), Candidate::First);
-    assert_eq!(of(of_bcast(NODE, 16383, &default)), Candidate::Host);
-    assert_eq!(of(of_bcast(NODE, 16384, &default)), Candidate::First);
-    assert_eq!(of(of_rooted(apart(63), Setting::Auto)), Candidate::Host);
-    assert_eq!(of(of_rooted(apart(64), Setting::Auto)), Candidate::First);
-    assert_eq!(of(of_rooted(full(1, 64), Setting::Auto)), Candidate::Host);
-}
-
 /// The further below the minimum, the slower may Rondo be, and the later is it tried.
 #[test]
 fn short_calls_are_expected_to_be_the_hosts() {
@@ -133,92 +120,6 @@ fn the_first_candidate_is_what_the_rules_would_choose() {
     );
 }
 
-#[test]
-fn the_second_candidate_is_another_way() {
-    let default = Config::default();
-    let bytes = 16 << 20;
-    let prior = of_bcast(NODES, bytes, &default).unwrap();
-    assert!(prior.expected[2].is_some());
-    let [first, second] = [Candidate::First, Candidate::Second]
-        .map(|candidate| form_and_blocks(broadcast(NODES, bytes, &default).candidate(candidate)));
-    assert_eq!(first.1.div_ceil(4), second.1);
-    // A third one is what the model finds second, among so few nodes.
-    let third = broadcast(NODES, bytes, &default).candidate(Candidate::Third);
-    assert_eq!(
-        (prior.expected[3].is_some(), chosen(third)),
-        (true, Algorithm::Relay)
-    );
-    // Among more it is two trees.
-    for (p, bytes) in [(17, 4 << 20), (36, 400_000), (100, bytes), (2000, bytes)] {
-        let problem = broadcast(apart(p), bytes, &default);
-        let prior = of_bcast(apart(p), bytes, &default).unwrap();
-        let third = problem.candidate(Candidate::Third);
-        assert_eq!(
-            (chosen(third), prior.expected[3].is_some()),
-            (Algorithm::TwoTree, true)
-        );
-        let few = form_and_blocks(problem.candidate(Candidate::First)).1 < 8;
-        assert!(few || form_and_blocks(third).1 > 1, "{p} ranks");
-    }
-    // Relay, where it is the first, among few ranks of a far network, has more blocks.
-    let far = network(2000.0, 40_000.0, 10.0, Config::default());
-    let bytes = 800_000;
-    let [first, second, third] = [Candidate::First, Candidate::Second, Candidate::Third]
-        .map(|candidate| broadcast(apart(8), bytes, &far).candidate(candidate));
-    assert_eq!(
-        [first, second, third].map(chosen),
-        [Algorithm::Relay, Algorithm::Circulant, Algorithm::Relay]
-    );
-    let [first, third] = [first, third].map(|choice| form_and_blocks(choice).1);
-    let prior = of_bcast(apart(8), bytes, &far).unwrap();
-    assert_eq!((prior.expected[3].is_some(), third), (true, 4 * first));
-    // The number of blocks is the user's.
-    let bytes = 16 << 20;
-    let given = config(|c| c.block_bytes = 5000);
-    assert_eq!(
-        of_bcast(NODES, bytes, &given).unwrap().expected[2..],
-        [None, None]
-    );
-    for (sizes, other) in [
-        ([1 << 20; 8], Algorithm::Ring),
-        ([8 << 20, 0, 0, 0, 0, 0, 0, 0], Algorithm::Bruck),
-    ] {
-        let prior = of_allgather(NODES, &sizes, Setting::Auto, &default).unwrap();
-        assert!(prior.expected[2].is_some());
-        let parts = parts(&sizes);
-        let second = all_broadcast(NODES, &parts, &parts, &default).candidate(Candidate::Second);
-        assert_eq!(chosen(second), other);
-        assert_eq!(form_and_blocks(second).0, Form::Flat);
-    }
-}
-
-#[test]
-fn the_third_candidate_of_an_all_broadcast_is_circulant_in_more_blocks() {
-    let default = Config::default();
-    let blocks = |sizes: &[u64], candidate| {
-        let parts = parts(sizes);
-        let call = all_broadcast(NODES, &parts, &parts, &default).candidate(candidate);
-        (chosen(call), form_and_blocks(call).1)
-    };
-    let one = [8 << 20, 0, 0, 0, 0, 0, 0, 0];
-    let prior = of_allgather(NODES, &one, Setting::Auto, &default).unwrap();
-    let (algorithm, first) = blocks(&one, Candidate::First);
-    assert_eq!(algorithm, Algorithm::Circulant);
-    assert!(prior.expected[3].is_some());
-    assert_eq!(blocks(&one, Candidate::Third), (algorithm, 4 * first));
-    // Not where blocks would be too short, nor where they are the user's, nor where whole parts travel.
-    let short = [40_000, 0, 0, 0, 0, 0, 0, 0];
-    assert_eq!(blocks(&short, Candidate::First).0, Algorithm::Circulant);
-    let prior = of_allgather(NODES, &short, Setting::Auto, &default).unwrap();
-    assert_eq!(prior.expected[3], None);
-    let given = config(|c| c.block_bytes = 5000);
-    let equal = [1 << 20; 8];
-    for (sizes, config) in [(&one, &given), (&equal, &default)] {
-        let prior = of_allgather(NODES, sizes, Setting::Auto, config).unwrap();
-        assert_eq!(prior.expected[3], None);
-    }
-}
-
 /// Hosts count the bytes of a message in a C `int`.
 #[test]
 fn no_candidate_has_blocks_that_are_too_long() {
@@ -230,25 +131,6 @@ fn no_candidate_has_blocks_that_are_too_long() {
             assert!(bytes.div_ceil(blocks.into()) <= 1 << 30, "{choice:?}");
         }
     }
-}
-
-/// Within a node the host is not expected to be many times slower; between nodes it may be, where calls are not short.
-#[test]
-fn what_is_made_first_may_wait_within_a_node_and_for_short_calls() {
-    let default = Config::default();
-    let waits = |facts, bytes| of_bcast(facts, bytes, &default).unwrap().waits;
-    assert!(waits(NODE, 20 << 10) && waits(NODE, 1 << 20));
-    assert!(waits(NODES, 20 << 10) && waits(NODES, 32767));
-    assert!(!waits(NODES, 32768) && !waits(NODES, 1 << 20));
-    let waits = |block| {
-        let prior = of_allgather(NODES, &[block; 8], Setting::Auto, &default);
-        prior.unwrap().waits
-    };
-    assert_eq!((waits(4095), waits(4096)), (true, false));
-    // All blocks together count. Where not every rank knows them, most calls are short.
-    let waits = |block| of(&gather(apart(64), block, &default)).unwrap().waits;
-    assert!(waits(Some(511)) && waits(None));
-    assert!(!waits(Some(512)));
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod exchanges;
 mod learn;
 mod nodes;
 mod predicted;
+mod properties;
 mod record;
 mod reductions;
 
@@ -173,44 +174,6 @@ fn form_and_blocks(choice: Choice) -> (Form, u32) {
 }
 
 #[test]
-fn auto_takes_three_ranks_on_several_nodes_from_32_kib_on() {
-    let config = Config::default();
-    let decide = |facts, bytes| bcast(facts, bytes, &config);
-    assert_eq!(decide(apart(2), 1 << 20), Choice::Host(Why::FewRanks));
-    for several in [NODES, apart(3), full(2, 4)] {
-        assert_eq!(decide(several, 0), Choice::Host(Why::Empty));
-        assert_eq!(decide(several, 32767), Choice::Host(Why::Small));
-        assert_eq!(chosen(decide(several, 32768)), Algorithm::Circulant);
-    }
-}
-
-/// Without memory in common there is nothing to gain there.
-#[test]
-fn auto_takes_a_single_node_from_16_kib_on_where_its_ranks_share_memory() {
-    let decide = |facts, bytes, config: &Config| {
-        let sizes = parts(&[bytes - 1000, 0, 1000]);
-        let facts = Facts { p: 3, ..facts };
-        let all = allgather(facts, &sizes, &parts(&[bytes]), Setting::Auto, config);
-        [bcast(facts, bytes, config), all]
-    };
-    let node = full(1, 3);
-    for choice in decide(node, 16383, &Config::default()) {
-        assert_eq!(choice, Choice::Host(Why::Small));
-    }
-    for choice in decide(node, 16384, &Config::default()) {
-        chosen(choice);
-        assert_eq!(form_and_blocks(choice).0, LEADERS);
-    }
-    let flat = config(|c| c.hierarchy = Hierarchy::Flat);
-    for config in [no_shm(), flat] {
-        for bytes in [1000, 16384, 1 << 30] {
-            let host = Choice::Host(Why::OneNode);
-            assert_eq!(decide(node, bytes, &config), [host; 2]);
-        }
-    }
-}
-
-#[test]
 fn a_number_for_the_minimum_holds_within_a_node_as_well() {
     for (shm, form) in [(true, LEADERS), (false, Form::Flat)] {
         let config = config(|c| (c[Collective::Bcast].min_bytes, c.shm) = (Some(1000), shm));
@@ -268,120 +231,6 @@ fn fast() -> Config {
     })
 }
 
-/// A rank that has the block can begin several messages while one travels, as long as they are short.
-#[test]
-fn short_broadcasts_that_are_taken_go_down_a_tree() {
-    for facts in [apart(3), apart(36), full(36, 16)] {
-        for bytes in [1, 400, 4000] {
-            let choice = bcast(facts, bytes, &fast());
-            assert_eq!(chosen(choice), Algorithm::Postal, "{facts:?}, {bytes}");
-            assert_eq!(form_and_blocks(choice).1, 1);
-        }
-        // To two others the root sends as fast as they could pass blocks on.
-        for bytes in [40_000, 1 << 20].into_iter().filter(|_| facts.nodes > 3) {
-            let choice = bcast(facts, bytes, &fast());
-            assert_eq!(chosen(choice), Algorithm::Circulant, "{facts:?}, {bytes}");
-        }
-    }
-}
-
-/// Once it is known that most of the time of a short message is the network's, short calls are Rondo's; before, and
-/// where it is the processor's, they are the host's. What the user sets goes before.
-#[test]
-fn which_calls_are_long_enough_follows_from_the_network() {
-    let known = |alpha_us, gap_us, facts| Facts {
-        network: Network {
-            alpha_us: Some(alpha_us),
-            gap_us: Some(gap_us),
-            ..UNKNOWN
-        },
-        ..facts
-    };
-    let is_taken = |facts: Facts, bytes, config: &Config| {
-        let (p, nodes) = (facts.p as usize, facts.nodes as usize);
-        let (own, of_nodes) = (vec![bytes / p as u64; p], vec![bytes / nodes as u64; nodes]);
-        let all = allgather(
-            facts,
-            &parts(&own),
-            &parts(&of_nodes),
-            Setting::Auto,
-            config,
-        );
-        [bcast(facts, bytes, config), all].map(|choice| matches!(choice, Choice::Rondo(_)))
-    };
-    let default = Config::default();
-    for bytes in [64, 4096, 16 << 10] {
-        assert_eq!(is_taken(apart(8), bytes, &default), [false, false]);
-        // Most of the time is the network's.
-        assert_eq!(
-            is_taken(known(2000.0, 10.0, apart(8)), bytes, &default),
-            [true, true]
-        );
-        // Most of the time is the processor's.
-        assert_eq!(
-            is_taken(known(30.0, 6.0, apart(8)), bytes, &default),
-            [false, false]
-        );
-        // Leaders send fewer messages than their nodes have ranks.
-        let leaders = is_taken(known(30.0, 10.0, full(4, 4)), bytes, &default);
-        assert_eq!(leaders, [bytes >= 4 << 10, true]);
-        let set = config(|c| {
-            c[Collective::Bcast].min_bytes = Some(1 << 20);
-            c[Collective::Allgatherv].min_bytes = Some(1 << 20);
-        });
-        assert_eq!(
-            is_taken(known(2000.0, 10.0, apart(8)), bytes, &set),
-            [false, false]
-        );
-    }
-    for facts in [
-        apart(8),
-        known(30.0, 10.0, apart(8)),
-        known(30.0, 10.0, full(4, 4)),
-    ] {
-        assert_eq!(is_taken(facts, 32 << 10, &default), [true, true]);
-    }
-    // To four nodes hosts send as fast as leaders do, if they use a tree in which a rank sends to three others. To
-    // many nodes of a far network they do not.
-    assert_eq!(
-        is_taken(known(500.0, 10.0, full(4, 4)), 1024, &default),
-        [false, true]
-    );
-    assert_eq!(
-        is_taken(known(500.0, 10.0, full(32, 4)), 1024, &default),
-        [true, true]
-    );
-    assert_eq!(is_taken(full(32, 4), 1024, &default), [false, false]);
-}
-
-/// Inside a node there are no messages, and where the next message can only begin when the one before is there,
-/// the circulant graph is as good.
-#[test]
-fn a_tree_is_for_messages_that_overlap() {
-    assert_eq!(chosen(bcast(NODE, 4, &fast())), Algorithm::Circulant);
-    let slow = network(1.9, 82.0, 1.9, fast());
-    assert_eq!(chosen(bcast(NODES, 4, &slow)), Algorithm::Circulant);
-}
-
-/// Blocks that the network puts into their places cost no time at their receivers: a tree, which has several under way
-/// at a time, pays up to a shorter message then.
-#[test]
-fn a_pipeline_is_faster_where_blocks_are_put_into_place() {
-    let known = Facts {
-        placed_bytes: 4096,
-        ..apart(36)
-    };
-    for (bytes, by, unless) in [
-        (12_000, Algorithm::Postal, Algorithm::Postal),
-        (16_000, Algorithm::Circulant, Algorithm::Postal),
-        (24_000, Algorithm::Circulant, Algorithm::Postal),
-        (40_000, Algorithm::Circulant, Algorithm::Circulant),
-    ] {
-        assert_eq!(chosen(bcast(known, bytes, &fast())), by, "{bytes}");
-        assert_eq!(chosen(bcast(apart(36), bytes, &fast())), unless, "{bytes}");
-    }
-}
-
 /// On a network whose latency is worth a message to each of the others, the root sends them all.
 #[test]
 fn a_far_root_sends_to_each_by_itself() {
@@ -428,36 +277,6 @@ proptest! {
             _ => circulant,
         };
         prop_assert!(taken < least * 1.03, "{:?}: {tree} {circulant} {relay}", chosen(choice));
-    }
-}
-
-/// Two latencies are the least in which many blocks can pass. Where they are most of the time, relays are taken, but
-/// not among so many ranks that each sends more messages than a latency has room for.
-#[test]
-fn relays_are_for_long_ways() {
-    let far = network(2000.0, 41_000.0, 20.0, fast());
-    for bytes in [20_000, 40_000, 400_000] {
-        assert_eq!(
-            chosen(bcast(apart(8), bytes, &far)),
-            Algorithm::Relay,
-            "{bytes} bytes"
-        );
-    }
-    assert_eq!(
-        chosen(bcast(apart(8), 40_000_000, &far)),
-        Algorithm::Circulant
-    );
-    assert_eq!(
-        chosen(bcast(apart(100), 400_000, &far)),
-        Algorithm::Circulant
-    );
-    // All relays have as many blocks.
-    for bytes in [20_000, 41_000, 400_000] {
-        assert_eq!(
-            form_and_blocks(bcast(apart(8), bytes, &far)).1 % 7,
-            0,
-            "{bytes} bytes"
-        );
     }
 }
 
@@ -554,16 +373,6 @@ fn blocks_are_longer_than_eager_ones_only_where_a_request_for_each_costs_less() 
         let (_, us) = *all.iter().find(|(blocks, _)| *blocks == n).unwrap();
         assert!(us <= least_us * 1.001, "{bytes} bytes: {n} blocks");
         assert_eq!(n < eager, is_long, "{bytes} bytes: {n} blocks");
-    }
-}
-
-/// Between two of them there is a single round, in which a block costs the same whatever it is part of.
-#[test]
-fn long_messages_between_two_nodes_have_blocks_as_well() {
-    let config = network(1.9, 82.0, 0.3, every_size());
-    for bytes in [64 << 20, 1 << 30] {
-        let (_, blocks) = form_and_blocks(bcast(full(2, 8), bytes, &config));
-        assert!(blocks >= 128, "{bytes} bytes: {blocks} blocks");
     }
 }
 
@@ -692,36 +501,6 @@ fn a_long_part_is_cut_for_a_ring() {
         "{short}, {longer}"
     );
     assert_eq!(long(4 << 20, 1 << 20), 4);
-}
-
-/// The least volume and the fewest rounds: nothing is better at any size.
-#[test]
-fn equal_parts_go_by_bruck_at_every_size() {
-    for p in (3..=40).chain([100, 129, 1152]) {
-        for shift in 0..=30 {
-            let sizes = vec![1 << shift; p];
-            let choice = between_nodes(&sizes, Setting::Auto, &every_size());
-            assert_eq!(chosen(choice), Algorithm::Bruck, "p = {p}, 2^{shift} bytes");
-        }
-    }
-}
-
-/// The more a part exceeds the others, the nearer is a broadcast of it.
-#[test]
-fn one_long_part_goes_by_the_circulant_graph() {
-    for p in (3..=40).chain([100, 129, 1152]) {
-        for rank in [0, p / 2, p - 1] {
-            let decide = |long, short| {
-                let mut sizes = vec![short; p];
-                sizes[rank] = long;
-                chosen(between_nodes(&sizes, Setting::Auto, &every_size()))
-            };
-            for short in [0, 8] {
-                assert_eq!(decide(1 << 24, short), Algorithm::Circulant, "p = {p}");
-                assert_eq!(decide(16, short), Algorithm::Bruck, "p = {p}");
-            }
-        }
-    }
 }
 
 /// Blocks of a size that the user says take the time that they take: a single one is no pipeline.
@@ -943,30 +722,6 @@ fn what_a_gather_or_scatter_leaves_to_the_host() {
         let off = self::config(|c| c.enabled = false);
         assert_eq!(named(MANY, None, &off), Choice::Host(Why::Off));
     }
-}
-
-/// By the model, where the network is known: 35 messages of 0.57 us at the root against 6 rounds of 1.9 us.
-#[test]
-fn from_how_many_ranks_on_gathers_are_taken_follows_from_the_network() {
-    let auto = |facts, block, config: &Config| rooted(facts, block, Setting::Auto, config);
-    let fast = network(1.9, 82.0, 0.3, Config::default());
-    assert_eq!(chosen(auto(apart(36), None, &fast)), Algorithm::Hybrid);
-    // Where all ranks know that blocks are short, the host has a tree as well.
-    let known = auto(apart(36), Some(64), &fast);
-    assert_eq!(known, Choice::Host(Why::SmallComm));
-    let few = auto(apart(12), None, &fast);
-    assert_eq!(few, Choice::Host(Why::SmallComm));
-    // Messages in a row are slower than the model says where processors are what takes long.
-    let near = network(120.0, 40_000.0, 31.0, Config::default());
-    let few = auto(apart(36), None, &near);
-    assert_eq!(few, Choice::Host(Why::SmallComm));
-    assert_eq!(chosen(auto(MANY, None, &near)), Algorithm::Hybrid);
-    // 6 rounds of 2 ms take longer than what the root spends on 63 messages.
-    let far = network(2185.0, 40_000.0, 31.5, Config::default());
-    assert_eq!(auto(MANY, None, &far), Choice::Host(Why::Slower));
-    // One message for each of 36 nodes, not one for each of 576 ranks.
-    let nodes = auto(full(36, 16), None, &fast);
-    assert_eq!(chosen(nodes), Algorithm::Hybrid);
 }
 
 #[test]

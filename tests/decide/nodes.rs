@@ -64,23 +64,6 @@ fn every_rank_is_for_itself_where_no_node_has_two() {
 }
 
 #[test]
-fn there_are_leaders_as_soon_as_a_node_has_two_ranks() {
-    let one_pair = Facts {
-        p: 8,
-        nodes: 7,
-        widest: 2,
-        narrowest: 1,
-        ..UNEVEN
-    };
-    for facts in [full(2, 2), full(36, 16), UNEVEN, one_pair] {
-        for config in [Config::default(), no_shm()] {
-            check_form(facts, &config, LEADERS);
-        }
-    }
-    check_form(full(1, 3), &Config::default(), LEADERS);
-}
-
-#[test]
 fn the_user_can_say_who_talks_to_other_nodes() {
     for facts in [full(4, 4), full(2, 3)] {
         check_form(facts, &with(Hierarchy::Flat, 3), Form::Flat);
@@ -334,30 +317,6 @@ proptest! {
             }
         }
     }
-}
-
-/// A network that is much faster than the memory of a node is better used by all its ranks; and so is one whose
-/// messages cost less than those inside.
-#[test]
-fn leaders_are_for_networks_that_are_slower_than_memory() {
-    let form = |facts, beta, node_beta, bytes| {
-        let config = config(|c| {
-            (c.network.beta_ns_per_kb, c.network.node_beta_ns_per_kb) =
-                (Some(beta), Some(node_beta));
-            c[Collective::Bcast].setting = Setting::Use(Algorithm::Circulant);
-        });
-        form_and_blocks(bcast(facts, bytes, &config)).0
-    };
-    let bytes = 1 << 30;
-    assert_eq!(form(full(36, 32), 82.0, 100.0, bytes), LEADERS);
-    assert_eq!(form(full(36, 2), 20.0, 100.0, bytes), Form::Flat);
-    assert_eq!(form(full(36, 8), 20.0, 100.0, bytes), LEADERS);
-    let slow_inside = config(|c| {
-        c.network.node_alpha_us = Some(1000.0);
-        c[Collective::Bcast].setting = Setting::Use(Algorithm::Circulant);
-    });
-    let (form, _) = form_and_blocks(bcast(full(36, 8), 4, &slow_inside));
-    assert_eq!(form, Form::Flat);
 }
 
 /// Or as many as the smallest node has ranks, whatever is said of hierarchies; in the blocks of circulant over these.

@@ -117,8 +117,11 @@ fn communicators() -> Vec<(String, Facts, Config)> {
     all
 }
 
-/// Networks, by a name: microseconds of a short message and between two of them, and nanoseconds for 1024 bytes.
-const NETWORKS: [(&str, Option<(f64, f64, f64)>); 5] = [
+/// Of a network: microseconds of a short message and between two of them, and nanoseconds for 1024 bytes.
+type Figures = (f64, f64, f64);
+
+/// Networks, by a name.
+const NETWORKS: [(&str, Option<Figures>); 5] = [
     ("unknown", None),
     ("1.9 us and 100 Gbit/s", Some((1.9, 0.3, 82.0))),
     ("30 us and 1 Gbit/s", Some((30.0, 10.0, 8000.0))),
@@ -126,7 +129,7 @@ const NETWORKS: [(&str, Option<(f64, f64, f64)>); 5] = [
     ("2 ms and 200 Mbit/s", Some((2000.0, 10.0, 41_000.0))),
 ];
 
-fn network(figures: Option<(f64, f64, f64)>) -> Network {
+fn network(figures: Option<Figures>) -> Network {
     let Some((alpha, gap, beta)) = figures else {
         return UNKNOWN;
     };
