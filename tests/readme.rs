@@ -206,6 +206,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn documents_and_sources_fit_into_120_columns() {
     let sources = NARROW.iter().flat_map(|folder| files(&root().join(folder)));
     for path in documents().into_iter().chain(sources) {
+        // Data have lines as long as their rows.
+        if path.extension().is_some_and(|it| it == "csv") {
+            continue;
+        }
         // What an interpreter or an editor left there may be no text.
         let Ok(text) = fs::read_to_string(&path) else {
             continue;
