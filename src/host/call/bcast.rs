@@ -136,4 +136,10 @@ impl Call for Bcast {
             || !self.datatype.is_committed(mpi)
             || mpi.is_nowhere(self.buffer, self.datatype, count)
     }
+
+    fn is_refused_by_rest(&self, mpi: &Mpi, rank: u32, p: u32) -> bool {
+        // That is the buffer alone.
+        let is_none = self.buffer.is_null() || ptr::eq(self.buffer, IN_PLACE);
+        is_none && self.is_refused(mpi, rank, p)
+    }
 }
