@@ -173,9 +173,6 @@ pub struct Test {
     /// The families of collectives that its program is about.
     #[serde(skip)]
     families: &'static [Family],
-    /// Are some of the modes all algorithms of its collectives?
-    #[serde(skip)]
-    pub has_algorithms: bool,
     #[serde(default)]
     pub env: Env,
     limit: Option<u64>,
@@ -423,7 +420,6 @@ impl Test {
         for mode in modes.split(',').map(str::trim) {
             match mode.strip_prefix(ALGORITHMS) {
                 Some(form) => {
-                    self.has_algorithms = true;
                     let algorithms = self.algorithms();
                     self.modes
                         .extend(algorithms.into_iter().map(|name| format!("{name}{form}")));

@@ -15,7 +15,7 @@ pub enum Thin {
     /// Each program, each list of arguments and each placement on one of the MPIs, and each mode on each.
     Modes,
     /// Each program, each list of arguments, each placement and each mode on one of the MPIs, and the row under Rondo
-    /// on each. Where modes are all algorithms, each on each MPI.
+    /// on each.
     Rows,
     /// The row, once: under Rondo and on few ranks, if it can be. Of rows with the same program the first, and of all
     /// others every third.
@@ -149,7 +149,7 @@ impl Thin {
             Wanted::Arguments(&test.words),
             Wanted::Placement(placement),
             match self {
-                Thin::Rows if !test.has_algorithms => Wanted::Mode(mode),
+                Thin::Rows => Wanted::Mode(mode),
                 _ => Wanted::ModeOnHost(mode, case.host),
             },
         ];
