@@ -43,10 +43,9 @@ fn settled(c: &mut Criterion) {
             default,
             // Nobody to compare with.
             expected: [Some(1.0), None, None, None],
-            waits: false,
             margin: 0.98,
         };
-        table.add(Collective::Bcast, &prior, 0);
+        table.add(Collective::Bcast, &prior);
     }
     let table = Mutex::new(table);
     let mut next = 0;

@@ -9,6 +9,7 @@
 //! through these functions and everything up to the host's (`C-unwind`): when it is called on the user's communicator,
 //! no lock is held.
 
+mod begin;
 #[cfg(not(feature = "direct"))]
 mod forward;
 #[cfg(not(feature = "direct"))]

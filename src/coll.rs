@@ -26,11 +26,12 @@ mod transfer;
 mod writing;
 
 use crate::collective::Collective;
-use crate::comm::{self, Figures, Lookup, State, Work};
-pub use crate::comm::{figure, give_rules};
 pub use crate::decide::Why;
 use crate::decide::{self, Choice, Context, Method, Problem};
+use crate::group::{self, Lookup, State, Work};
 use crate::host::{self, Abi, Call, Code, Comm, Datatype, Failure, Host, Layout, Mpi};
+use crate::job;
+pub use crate::job::{figure, give_rules};
 use crate::learn::Turn;
 use crate::report;
 use crate::stats;
@@ -107,8 +108,8 @@ pub trait Operation: Call {
         question: impl FnOnce(Self::Problem<'_>) -> T,
     ) -> T;
 
-    /// Is it carried out in a way of its own, because the communicator is new? Its time says nothing of later calls.
-    fn is_provisional(&self, _plan: &Plan, _state: &State) -> bool {
+    /// Do the bits of its result depend on the order of operands?
+    fn depends_on_order(&self, _mpi: &Mpi) -> bool {
         false
     }
 
@@ -146,8 +147,6 @@ pub struct Plan {
     known: Option<u64>,
     /// What may be said otherwise of it than the built-in choice does.
     open: Option<Open>,
-    /// Is it the host's, because the network has not been measured yet?
-    is_early: bool,
     /// Of which size class it is and who has it, if its time counts in a comparison, or in the statistics of those.
     timed: Option<(u8, Turn)>,
     /// For how long it is the host's.
@@ -162,7 +161,6 @@ impl Plan {
             bytes: 0,
             known: None,
             open: None,
-            is_early: false,
             timed: None,
             stays: Stays::Once,
         }
@@ -212,24 +210,23 @@ fn consider<O: Operation>(call: &O) -> c_int {
     let mpi = match host.mpi() {
         Ok(mpi) => mpi,
         Err(_) => {
-            comm::process(host); // says so, once
+            job::process(host); // says so, once
             return pass(host, call, Why::Unusable, 0);
         }
     };
     if !mpi.world_is_up() {
-        comm::called_with_sessions();
+        job::called_with_sessions();
         return pass_unknown(host, mpi, call, Why::NoWorld);
     }
     let Some(comm) = call.comm(mpi) else {
         return pass(host, call, Why::Invalid, 0);
     };
     let is_refused = |rank, p| call.is_refused(mpi, rank, p);
-    let state = match comm::state(host, mpi, comm, call.collective(), is_refused) {
+    let state = match group::state(host, mpi, comm, call.collective(), is_refused) {
         Ok(Lookup::Known(state)) => state,
         Ok(Lookup::Invalid) => return pass(host, call, Why::Invalid, 0),
         Ok(Lookup::Refused) => return refuse(host, mpi, comm, call, 0),
-        Ok(Lookup::Freed) => return pass(host, call, Why::Freed, 0),
-        Ok(Lookup::Threads) => return pass_unknown(host, mpi, call, Why::Threads),
+        Ok(Lookup::Left(why)) => return pass_unknown(host, mpi, call, why),
         Err(code) => return code.get(),
     };
     let mut start = state.timed().then(Instant::now);
@@ -242,6 +239,9 @@ fn consider<O: Operation>(call: &O) -> c_int {
         .then(|| state.config().reproducible);
     let mut plan = Plan::new();
     match state.closed() {
+        Some(Why::NoRoom) if state.lacks_promised_bits() && call.depends_on_order(mpi) => {
+            return mpi.raise(comm, Code::no_mem());
+        }
         Some(why) => pass_on(why, mpi, state, call, &mut plan),
         None => {
             self::plan(mpi, state, call, &mut plan);
@@ -284,60 +284,53 @@ fn decide<O: Operation>(
     start: &mut Option<Instant>,
 ) -> Result<(), Code> {
     // What is the host's whatever the network is needs no figures.
-    let is_rondos = matches!(plan.choice, Choice::Rondo { .. });
-    if is_rondos || plan.choice.is_open() {
-        let family = call.collective().family();
-        match state.figures(family, plan.known, is_rondos) {
-            Figures::There => {}
-            Figures::Missing => {
-                calibrate(host, mpi, state, call)?;
-                *start = state.timed().then(Instant::now);
-                *plan = Plan::new();
-                self::plan(mpi, state, call, plan);
-            }
-            Figures::Later => plan.is_early = !is_rondos,
-        }
+    let needs_figures = matches!(plan.choice, Choice::Rondo { .. }) || plan.choice.is_open();
+    if needs_figures && state.is_contradicted() {
+        measure_again(host, mpi, state, call);
+        *start = state.timed().then(Instant::now);
+        *plan = Plan::new();
+        self::plan(mpi, state, call, plan);
     }
     select::select(plan, host, mpi, state, call)
 }
 
 /// The library was loaded.
 pub fn loaded() {
-    comm::loaded();
+    job::loaded();
+}
+
+/// `MPI_Init` has come back by this name: the job begins. Gives the code to return.
+pub fn begin(name: &'static str) -> c_int {
+    let host = host::host();
+    let Ok(mpi) = host.mpi() else { return 0 };
+    if !mpi.world_is_up() {
+        return 0;
+    }
+    match job::begin(host, mpi, name) {
+        Ok(()) => 0,
+        Err(code) => code.get(),
+    }
 }
 
 /// The process exits.
 pub fn exits() {
-    comm::exits();
+    job::exits();
 }
 
 /// `MPI_Finalize`: what is to be done first, then `next`, in which the host frees `MPI_COMM_SELF` and lets go of
 /// `MPI_COMM_WORLD`.
 pub fn finalize(next: impl FnOnce() -> c_int) -> c_int {
-    comm::finalized();
-    comm::end();
+    job::finalized();
+    job::end();
     match host::host().mpi() {
-        Ok(mpi) if mpi.world_is_up() => comm::while_ending(mpi, next),
+        Ok(mpi) if mpi.world_is_up() => group::while_ending(mpi, next),
         _ => next(),
     }
 }
 
 /// The program calls `MPI_Abort`.
 pub fn abort() {
-    comm::end_early("MPI_Abort");
-}
-
-/// `MPI_Comm_idup`, with hints or without, of the communicator of this handle, by `next`.
-#[cfg(all(any(abi = "openmpi", feature = "one"), not(feature = "direct")))]
-pub fn duplicate(handle: host::RawHandle, next: impl FnOnce() -> c_int) -> c_int {
-    if cfg!(abi = "openmpi")
-        && let Ok(mpi) = host::host().mpi()
-        && mpi.world_is_up()
-        && let Some(comm) = handle.as_comm(mpi)
-    {
-        comm::duplicate(mpi, comm);
-    }
-    next()
+    job::end_early("MPI_Abort");
 }
 
 /// A function that frees a communicator, by `next`. `handle` says which, unless it can be none.
@@ -347,7 +340,7 @@ pub fn free(handle: impl FnOnce(&Mpi) -> Option<Comm>, next: impl FnOnce() -> c_
     match mpi.and_then(|mpi| Some((mpi, handle(mpi)?))) {
         // The host refuses to free its own, whose collectives go on on the other ranks.
         Some((mpi, comm)) if comm == mpi.world() || comm == mpi.myself() => next(),
-        Some((mpi, comm)) => comm::while_freed(mpi, comm, next),
+        Some((mpi, comm)) => group::while_freed(mpi, comm, next),
         None => next(),
     }
 }
@@ -400,12 +393,11 @@ fn carry_out<O: Operation>(
 }
 
 /// The number of this call. Counted before anything that may differ between ranks, so that their counts agree.
-fn begin(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Result<u64, Stop> {
+fn enter(work: &mut Work, mpi: &Mpi, state: &State) -> Result<u64, Stop> {
     let sequence = work.next_sequence();
     (work.requests.flow).set_whole(state.widest() == 1);
     if state.asks_for_gpus(sequence) {
-        let found = state.ask_for_gpus(host::host(), mpi, private);
-        let found = found.map_err(|code| Failure::Host(code, "asking for GPUs"));
+        let found = state.ask_for_gpus(host::host(), mpi);
         if found.map_err(Stop::Broken)? {
             return Err(Stop::Host(Why::Gpu));
         }
@@ -417,22 +409,21 @@ fn begin(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Result<u64
 }
 
 /// The same for a call whose bytes all ranks know: now and then they agree on the rate.
-fn begin_and_agree<O: Operation>(
+fn enter_and_agree<O: Operation>(
     call: &O,
     (method, plan): (Method, &Plan),
     work: &mut Work,
-    private: Comm,
     mpi: &Mpi,
     state: &State,
 ) -> Result<u64, Stop> {
-    let sequence = begin(work, private, mpi, state)?;
+    let sequence = enter(work, mpi, state)?;
     // In an exchange over nodes several ranks of a node send, because the messages between nodes are divided among
     // them.
     let leads = method.has_leaders() && !call.collective().family().is_exchange();
     let is_whole = state.nodes() > 1 && (state.widest() == 1 || leads);
     (work.requests.flow).set_whole(is_whole && !call.waits_for_program());
     if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {
-        agree_on_rate(work, private, mpi, state)?;
+        agree_on_rate(work, mpi, state)?;
     }
     Ok(sequence)
 }
@@ -450,14 +441,11 @@ fn expect_of_network(work: &mut Work, state: &State) {
 
 /// The ranks agree on what they learnt of the network from calls.
 #[cold]
-fn agree_on_rate(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Result<(), Stop> {
+fn agree_on_rate(work: &mut Work, mpi: &Mpi, state: &State) -> Result<(), Stop> {
     let mut figures = work.requests.flow.offer();
-    let agreed = state.max(mpi, private, &mut figures);
-    let agreed = agreed.map_err(|code| Failure::Host(code, "agreeing on the network"));
-    agreed.map_err(Stop::Broken)?;
+    state.max(mpi, &mut figures).map_err(Stop::Broken)?;
     if let Some(rate) = host::with_plain_floats(|| work.requests.flow.agree(figures)) {
-        let learnt = state.learn_rate(host::host(), mpi, private, rate);
-        learnt.map_err(Stop::Broken)?;
+        state.learn_rate(host::host(), rate);
         expect_of_network(work, state);
     } else {
         state.tell_path(host::host(), work);
@@ -465,23 +453,15 @@ fn agree_on_rate(work: &mut Work, private: Comm, mpi: &Mpi, state: &State) -> Re
     Ok(())
 }
 
-/// Measures the network before a call, unless others have by now. An error was raised on the user's communicator.
+/// Measures the network before a call, because others contradicted what is known of it.
 #[cold]
-fn calibrate<O: Operation>(host: &Host, mpi: &Mpi, state: &State, call: &O) -> Result<(), Code> {
+fn measure_again<O: Operation>(host: &Host, mpi: &Mpi, state: &State, call: &O) {
     report::enter(call.collective().mpi_name());
-    if state.learn_from_others(mpi)? {
-        expect_of_network(&mut state.work.lock(), state);
-        return Ok(());
-    }
-    let Some(private) = state.private(mpi)? else {
-        return Ok(());
-    };
-    if let Err(failure) = state.calibrate(host, mpi, private) {
+    if let Err(failure) = state.measure(host, mpi) {
         let what = "while the network was measured";
         fatal(host, mpi, state, call, what, &failure);
     }
     expect_of_network(&mut state.work.lock(), state);
-    Ok(())
 }
 
 /// What the host says of arguments that were found to be valid. Should it fail now, others may count on this rank.
@@ -493,20 +473,6 @@ fn looked_at<T>(found: Result<T, Code>) -> Result<T, Stop> {
 fn layout(mpi: &Mpi, datatype: Option<Datatype>) -> Result<(Datatype, Layout), Stop> {
     let datatype = looked_at(datatype.ok_or(Code::datatype()))?;
     Ok((datatype, looked_at(mpi.layout(datatype))?))
-}
-
-/// The private communicator, for a call that is Rondo's. Nothing is locked: errors may be raised on the user's
-/// communicator.
-fn private(mpi: &Mpi, state: &State) -> Result<Comm, Stop> {
-    found(state.private(mpi))
-}
-
-/// The private communicator, if there is one.
-fn found(private: Result<Option<Comm>, Code>) -> Result<Comm, Stop> {
-    match private {
-        Ok(private) => private.ok_or(Stop::Host(Why::NoRoom)),
-        Err(code) => Err(Stop::Raised(code)),
-    }
 }
 
 /// Something failed after the first message. The other ranks may be waiting for blocks that will
@@ -522,7 +488,7 @@ fn fatal<O: Operation>(
 ) -> ! {
     let name = call.collective().mpi_name();
     let (rank, p) = (state.rank(), state.p());
-    comm::end_early(&format!("{name} failed"));
+    job::end_early(&format!("{name} failed"));
     report::fatal(
         host.world_rank(),
         &format!(

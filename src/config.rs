@@ -164,6 +164,8 @@ pub struct Config {
     pub hierarchy: Hierarchy,
     /// `RONDO_LANES`: how many of each node do so, if several.
     pub lanes: u32,
+    /// `RONDO_MPMD`: whether every program of a job of several ones has Rondo.
+    pub mpmd: bool,
     /// `RONDO_SHM`: whether the ranks of a node share memory.
     pub shm: bool,
     /// `RONDO_SHM_BYTES`: the size of a segment in bytes.
@@ -192,8 +194,6 @@ pub struct Config {
     pub relearn: u32,
     /// `RONDO_WINDOW`: receives posted ahead, in messages, 0 for as many as are best.
     pub window: u32,
-    /// `RONDO_MAX_COMMS`: communicators that may have a private one at one time.
-    pub max_comms: u32,
     /// `RONDO_GPU`: what is made of processes that may have memory of a GPU.
     pub gpu: Gpu,
     /// `RONDO_TRACE`: whether new choices are reported.
@@ -238,6 +238,7 @@ impl Default for Config {
             hierarchy: Hierarchy::default(),
             lanes: 0,
             shm: false,
+            mpmd: false,
             shm_bytes: 0,
             node: String::new(),
             block_bytes: 0,
@@ -251,7 +252,6 @@ impl Default for Config {
             learn_calls: 0,
             relearn: 0,
             window: 0,
-            max_comms: 0,
             gpu: Gpu::default(),
             trace: false,
             stats: Stats::default(),

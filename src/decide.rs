@@ -18,7 +18,7 @@ pub use allbroadcast::AllBroadcast;
 pub use barrier::Barrier;
 pub use broadcast::Broadcast;
 pub use choice::{Choice, Form, Method, Why};
-pub use problem::{Context, Problem, SET_UP_US, hosts_anyway, typical};
+pub use problem::{Context, Problem, hosts_anyway, typical};
 pub use reduction::{OperatorProperties, Reduction, SLOT_UNIT_MAX};
 pub use rooted::{Rooted, asked_at_a_time, long_block};
 pub use size_class::SizeClass;
@@ -115,13 +115,6 @@ impl Facts {
             _ if self.is_far(config) => 1,
             _ => LEAST_BYTES,
         }
-    }
-
-    /// May calls that move so many bytes, if all ranks know how many, be the host's until what has to be made for
-    /// Rondo is worth it? Within a node the host is not expected to be many times slower. Between nodes it may be; but
-    /// programs that make many communicators have few short calls on each.
-    fn may_wait(&self, bytes: Option<u64>) -> bool {
-        self.nodes == 1 || bytes.is_none_or(|bytes| bytes < LEAST_BYTES)
     }
 
     /// Is it known what a short message between nodes takes?

@@ -64,9 +64,6 @@ pub struct Prior {
     /// How many times as long as the default each other candidate may take, for all that is known; `None` if it
     /// is none.
     pub expected: [Option<f64>; Candidate::COUNT],
-    /// If Rondo has the calls by the built-in choice: may they be the host's until what has to be made first is worth
-    /// it?
-    pub waits: bool,
     /// A challenger must take less than this part of the incumbent's time: less of a difference may be chance.
     pub margin: f64,
 }
@@ -91,9 +88,6 @@ pub struct Turn {
     pub candidate: Candidate,
     /// Is this rank to tell how long it took?
     pub timed: bool,
-    /// Who has the next call to be compared: what it needs is to be made before this one. It does not take equally long
-    /// on all ranks, which must not be seen in the call that is compared.
-    pub ahead: Option<Candidate>,
 }
 
 /// What Rondo's calls saved against the host's time, on one rank.

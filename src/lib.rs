@@ -11,13 +11,13 @@
 //! MPI_Bcast(buf, count, datatype, root, comm)      C, or any Fortran binding
 //!  abi       packs the arguments
 //!  coll      takes the call through the steps below; not ours, or invalid: the host's function, its code untouched
-//!  comm      state of the communicator (an attribute); at the first call: the handshake
+//!  job       what is agreed once, when MPI_Init has come back: options, nodes, network, memory
+//!  group     state of the communicator (an attribute); at the first call its ranks agree on a number
 //!  decide    who and how, from facts that every rank shares
 //!  model     how long each algorithm takes, and in how many blocks
 //!  network   the figures that the model needs
 //!  rules     what a file of rules says instead
 //!  learn     if no rule fits: what was measured to be faster, or is to be tried
-//!  comm      at the first call that is Rondo's: the private communicator, the memory that a node shares
 //!  engine    which blocks to whom and when; posts what may be posted, waits for what is needed
 //!  flow      how much of that may be under way
 //!  schedule  round -> block, pure arithmetic, and the tree of a postal broadcast
@@ -48,14 +48,15 @@ pub mod abi;
 pub mod algorithm;
 pub mod coll;
 pub mod collective;
-pub mod comm;
 pub mod config;
 pub mod decide;
 pub mod engine;
 pub mod files;
 pub mod flow;
+pub mod group;
 pub mod hash;
 pub mod host;
+pub mod job;
 pub mod kernels;
 pub mod learn;
 pub mod model;

@@ -63,7 +63,7 @@ pub const START: Network = Network {
 pub type Numbers = [i64; FIGURES];
 
 /// The numbers where nothing is known.
-const NOTHING: Numbers = [i64::MIN; FIGURES];
+pub const NOTHING: Numbers = [i64::MIN; FIGURES];
 
 /// Of each figure what was measured last.
 fn newest(numbers: Numbers, others: &Numbers) -> Numbers {

@@ -21,7 +21,6 @@ fn prior(default: Candidate, [host, first, second]: [Option<f64>; 3]) -> Prior {
         class: 40,
         default,
         expected: [host, first, second, None],
-        waits: false,
         margin: 0.98,
     }
 }
@@ -56,7 +55,7 @@ fn run(
     cost: impl Fn(u64, Candidate) -> f64,
     mut noise: impl FnMut(u64) -> f64,
 ) -> Outcome {
-    let mut ranks = vec![Contest::new(prior, 0); 3];
+    let mut ranks = vec![Contest::new(prior); 3];
     let (mut total, mut questions, mut who) = (0.0, 0, vec![]);
     for call in 0..calls {
         let own: Vec<Option<[u64; 2]>> = ranks.iter().map(Contest::question).collect();
@@ -258,7 +257,7 @@ fn a_first_call_does_not_condemn() {
 fn what_is_not_confirmed_is_not_known() {
     let knows = |contest: &Contest| contest.times().iter().any(Option::is_some);
     for (host, verdict) in [(900_000, 323), (50_000, 9)] {
-        let mut contest = Contest::new(&prior(Candidate::First, [Some(1.1), Some(1.0), None]), 0);
+        let mut contest = Contest::new(&prior(Candidate::First, [Some(1.1), Some(1.0), None]));
         let cost = |_, candidate| match candidate {
             Candidate::Host => host,
             Candidate::First | Candidate::Second | Candidate::Third => 100_000,
@@ -346,10 +345,9 @@ fn contest_of<'a>(
     table: &'a mut Table,
     collective: Collective,
     prior: &Prior,
-    set_up_us: u32,
 ) -> Option<&'a mut Contest> {
     if table.contest(collective, prior.class).is_none() {
-        table.add(collective, prior, set_up_us);
+        table.add(collective, prior);
     }
     table.contest(collective, prior.class)
 }
@@ -364,7 +362,7 @@ fn a_neighbour_gives_the_expected_ratio() {
     };
     let next_trial_of_host = |table: &mut Table, prior: &Prior, host: u64| {
         for call in 1..1000 {
-            let contest = contest_of(table, Collective::Bcast, prior, 0).unwrap();
+            let contest = contest_of(table, Collective::Bcast, prior).unwrap();
             if let Some(own) = contest.question() {
                 contest.agree(own, TRIALS);
             }
@@ -379,7 +377,7 @@ fn a_neighbour_gives_the_expected_ratio() {
             }
             if turn.candidate == Candidate::Host {
                 // On to the verdict.
-                let contest = contest_of(table, Collective::Bcast, prior, 0).unwrap();
+                let contest = contest_of(table, Collective::Bcast, prior).unwrap();
                 let own = contest.question().unwrap();
                 contest.agree(own, TRIALS);
                 return call;
@@ -394,10 +392,10 @@ fn a_neighbour_gives_the_expected_ratio() {
     next_trial_of_host(&mut table, &of_class(40), 9000);
     assert_eq!(next_trial_of_host(&mut table, &of_class(38), 9000), 160);
     // Another size and another collective are other matters.
-    let contest = contest_of(&mut table, Collective::Bcast, &of_class(60), 0).unwrap();
+    let contest = contest_of(&mut table, Collective::Bcast, &of_class(60)).unwrap();
     let turns: Vec<_> = (0..3).map(|_| contest.begin().candidate).collect();
     assert_eq!(turns[2], Candidate::Host);
-    let contest = contest_of(&mut table, Collective::Allgatherv, &of_class(42), 0).unwrap();
+    let contest = contest_of(&mut table, Collective::Allgatherv, &of_class(42)).unwrap();
     let turns: Vec<_> = (0..3).map(|_| contest.begin().candidate).collect();
     assert_eq!(turns[2], Candidate::Host);
 }
@@ -409,7 +407,7 @@ fn broadcasts(table: &mut Table, class: u8, host: u64) {
         ..rondo_first()
     };
     for _ in 0..400 {
-        let contest = contest_of(table, Collective::Bcast, &prior, 0).unwrap();
+        let contest = contest_of(table, Collective::Bcast, &prior).unwrap();
         if let Some(own) = contest.question() {
             contest.agree(own, TRIALS);
         }
@@ -435,7 +433,7 @@ fn a_neighbour_is_of_the_same_distribution() {
             class,
             ..rondo_first()
         };
-        let contest = contest_of(&mut table, Collective::Bcast, &prior, 0).unwrap();
+        let contest = contest_of(&mut table, Collective::Bcast, &prior).unwrap();
         assert_eq!(contest.begin().candidate, faster, "{class}");
     }
 }
@@ -450,7 +448,7 @@ fn a_clear_neighbour_names_who_begins() {
         for (prior, near, far) in [(rondo_first(), 38, 20), (host_first(4.0), 42, 60)] {
             let mut begins_with = |class| {
                 let prior = of_class(class, prior);
-                let contest = contest_of(&mut table, Collective::Bcast, &prior, 0).unwrap();
+                let contest = contest_of(&mut table, Collective::Bcast, &prior).unwrap();
                 contest.begin().candidate
             };
             assert_eq!(begins_with(near), faster);
@@ -459,50 +457,20 @@ fn a_clear_neighbour_names_who_begins() {
     }
 }
 
-/// What Rondo must make before its first call is paid for as well. How many calls that is worth, only the calls can
-/// tell.
+/// A trial waits until it costs a twentieth, whatever calls take; where Rondo begins, the host has its turn soon.
 #[test]
-fn a_first_trial_waits_for_what_is_made_before_it() {
-    assert_eq!(first_trial(&host_first(2.0), 0, 1000), Some(20));
-    // It is worth 100 calls: the twentieth part of 2000.
-    assert_eq!(first_trial(&host_first(2.0), 100, 1000), Some(2020));
-    assert_eq!(first_trial(&host_first(2.0), 100, 10_000), Some(220));
-    assert_eq!(first_trial(&host_first(2.0), 100, 25_000), Some(21));
-    assert_eq!(first_trial(&host_first(2.0), 100, 1_000_000), Some(21));
-    // Where Rondo begins, it is made anyway.
-    assert_eq!(first_trial(&rondo_first(), 100, 1000), Some(3));
-}
-
-/// Ranks do not make it in the same time; the call that is compared would have the difference in it.
-#[test]
-fn what_a_trial_needs_is_made_a_call_ahead() {
-    for (prior, set_up_us) in [
-        (rondo_first(), 0),
-        (host_first(2.0), 0),
-        (host_first(2.0), 3000),
-    ] {
-        let mut contest = Contest::new(&prior, set_up_us);
-        let (mut made, mut trials) = (vec![prior.default], 0);
-        for _ in 0..10_000 {
-            if let Some(own) = contest.question() {
-                contest.agree(own, TRIALS);
-            }
-            let turn = contest.begin();
-            assert!(made.contains(&turn.candidate), "{turn:?}");
-            trials += u32::from(turn.candidate != prior.default);
-            contest.time(turn, 1_000_000);
-            made.extend(turn.ahead);
-        }
-        assert!(trials > 0);
-    }
+fn a_first_trial_waits_for_its_share() {
+    assert_eq!(first_trial(&host_first(2.0), 1000), Some(20));
+    assert_eq!(first_trial(&host_first(2.0), 1_000_000), Some(20));
+    assert_eq!(first_trial(&rondo_first(), 1000), Some(3));
 }
 
 /// The call that is the first of another candidate than began, if calls take so many nanoseconds.
-fn first_trial(prior: &Prior, set_up_us: u32, nanos: u64) -> Option<u64> {
+fn first_trial(prior: &Prior, nanos: u64) -> Option<u64> {
     let mut table = Table::default();
     let mut began = None;
     (1..100_000).find(|_| {
-        let contest = contest_of(&mut table, Collective::Bcast, prior, set_up_us).unwrap();
+        let contest = contest_of(&mut table, Collective::Bcast, prior).unwrap();
         if let Some(own) = contest.question() {
             contest.agree(own, TRIALS);
         }
@@ -557,7 +525,7 @@ fn table_with(classes: &[u8]) -> Table {
             class,
             ..rondo_first()
         };
-        table.add(Collective::Gatherv, &prior, 0).expect("room");
+        table.add(Collective::Gatherv, &prior).expect("room");
     }
     table
 }
@@ -572,53 +540,16 @@ fn taken(table: &mut Table) -> (u64, i64) {
     all
 }
 
-/// Where the host is not many times slower, it has the calls until what must be made for Rondo is worth it.
-#[test]
-fn what_is_worth_many_calls_is_not_made_for_few() {
-    let prior = Prior {
-        waits: true,
-        ..rondo_first()
-    };
-    let mut table = Table::default();
-    let contest = table.add(Collective::Bcast, &prior, 3000).unwrap();
-    assert_eq!(contest.incumbent(), Candidate::Host);
-    assert_eq!(first_trial(&prior, 3000, 700_000), Some(4));
-    assert_eq!(first_trial(&prior, 3000, 200_000), Some(4));
-    assert_eq!(first_trial(&prior, 3000, 100_000), Some(123));
-    assert_eq!(first_trial(&prior, 3000, 10_000), Some(1203));
-    // It has been made for other calls.
-    let mut table = Table::default();
-    let contest = table.add(Collective::Bcast, &prior, 0).unwrap();
-    assert_eq!(contest.incumbent(), Candidate::First);
-}
-
-/// Rondo's other ways have their turns once Rondo has won the calls that were the host's at first.
+/// Rondo's other ways have no turn where the host has the calls because they were its own nearby.
 #[test]
 fn other_ways_wait_with_the_first() {
-    let prior = Prior {
-        waits: true,
-        ..rondo_first()
-    };
-    let mut table = Table::default();
-    let contest = table.add(Collective::Alltoall, &prior, 3000).unwrap();
-    let cost = |_, candidate| match candidate {
-        Candidate::Host => 100_000,
-        Candidate::First => 80_000,
-        Candidate::Second | Candidate::Third => 40_000,
-    };
-    let calls = alone(contest, 10_000, |_| false, cost);
-    let first = |of| calls.iter().position(|&candidate| candidate == of);
-    assert_eq!(calls[0], Candidate::Host);
-    assert!(first(Candidate::First) < first(Candidate::Second));
-    assert_eq!(contest.incumbent(), Candidate::Second);
-    // Nor does one begin where the host has the calls because they were its own nearby.
     let mut table = Table::default();
     broadcasts(&mut table, 40, 500);
     let prior = Prior {
         class: 38,
         ..rondo_first()
     };
-    let contest = table.add(Collective::Bcast, &prior, 0).unwrap();
+    let contest = table.add(Collective::Bcast, &prior).unwrap();
     let cost = |_, candidate| match candidate {
         Candidate::Host => 1000,
         Candidate::First | Candidate::Second | Candidate::Third => 2500,
@@ -662,7 +593,7 @@ fn a_beginning_does_not_decide_for_ever() {
 #[test]
 fn credit_of_the_network_does_not_decide() {
     let mut credit = 2;
-    let mut ranks = Contest::new(&prior(Candidate::First, [None, Some(1.0), Some(1.5)]), 0);
+    let mut ranks = Contest::new(&prior(Candidate::First, [None, Some(1.0), Some(1.5)]));
     for _ in 0..500 {
         if let Some(own) = ranks.question() {
             ranks.agree(own, TRIALS);
@@ -736,7 +667,7 @@ fn a_table_is_small_however_many_size_classes_there_are() {
                 class,
                 ..rondo_first()
             };
-            taken += usize::from(contest_of(&mut table, collective, &prior, 0).is_some());
+            taken += usize::from(contest_of(&mut table, collective, &prior).is_some());
             table.spend(collective, class, false, 1);
         }
     }
@@ -770,7 +701,7 @@ fn alone(
 /// The best way is slow at the start, so the host has the calls; when it is fast, the other ways have their turn again.
 #[test]
 fn ways_that_were_never_tried_come_back_when_the_host_loses_the_calls() {
-    let mut contest = Contest::new(&rondo_first(), 0);
+    let mut contest = Contest::new(&rondo_first());
     let cost = |call, candidate| match candidate {
         Candidate::Host => 100_000,
         Candidate::First if call < 20 => 300_000,
@@ -786,7 +717,7 @@ fn ways_that_were_never_tried_come_back_when_the_host_loses_the_calls() {
 #[test]
 fn a_call_that_fails_decides_nothing() {
     for who in [Candidate::Host, Candidate::First] {
-        let mut contest = Contest::new(&host_first(1.0), 0);
+        let mut contest = Contest::new(&host_first(1.0));
         let cost = |_, candidate| match candidate {
             Candidate::Host => 100_000,
             Candidate::First | Candidate::Second | Candidate::Third => 50_000,
@@ -819,7 +750,7 @@ fn contests_are_forgotten_one_by_one() {
             class,
             ..rondo_first()
         };
-        let contest = table.add(Collective::Bcast, &prior, 0).expect("room");
+        let contest = table.add(Collective::Bcast, &prior).expect("room");
         for _ in 0..u64::from(class) {
             contest.begin();
         }
@@ -834,7 +765,7 @@ fn contests_are_forgotten_one_by_one() {
         class: 20,
         ..rondo_first()
     };
-    table.add(Collective::Bcast, &prior, 0).expect("room");
+    table.add(Collective::Bcast, &prior).expect("room");
     assert_eq!(calls(&mut table, 20), Some(0));
     assert_eq!(calls(&mut table, 30), Some(30));
 }
@@ -948,7 +879,7 @@ fn what_a_challenger_needs_is_made_before_its_first_call() {
         expected: [1.1; 4].map(Some),
         ..rondo_first()
     };
-    let mut contest = Contest::new(&prior, 0);
+    let mut contest = Contest::new(&prior);
     let (mut ahead, mut seen) = (None, vec![Candidate::First]);
     for _ in 0..20 {
         if let Some(own) = contest.question() {

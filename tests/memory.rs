@@ -1,10 +1,10 @@
 //! What a communicator costs while only broadcasts run on it.
 
-use rondo::comm::{SEND_WINDOW, State, Work};
 use rondo::engine::{
     AllBroadcast, Engine, Entries, Limits, Order, Part, Pattern, Progress, RootSchedules, Scratch,
 };
 use rondo::engine::{Event, Piece, Wire};
+use rondo::group::{SEND_WINDOW, State, Work};
 use rondo::host::{Requests, StagingRoom};
 use rondo::model::BLOCKS_MAX;
 use rondo::schedule::{Blocks, Circulant, Rounds};

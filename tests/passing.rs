@@ -19,10 +19,9 @@ fn table() -> Table {
         class: CLASS,
         default: Candidate::Host,
         expected: [Some(1.0), Some(1.2), None, None],
-        waits: false,
         margin: 0.98,
     };
-    table.add(Collective::Bcast, &prior, 0);
+    table.add(Collective::Bcast, &prior);
     table
 }
 

@@ -3,9 +3,9 @@
 use rondo::{
     algorithm::Algorithm,
     collective::{Collective, Family, LEAST_BYTES, NODE_LEAST_BYTES},
-    comm::RECEIVE_WINDOW,
     config::{OPTIONS, removed_names},
     flow,
+    group::RECEIVE_WINDOW,
     host::Abi,
     model::BLOCKS_MAX,
     records::Kind,

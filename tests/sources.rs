@@ -7,7 +7,7 @@ mod mpirun;
 mod sources;
 
 use mpirun::{Ended, MPIS, compile, ctest, folder, library, mpirun};
-use rondo::comm::BUILD;
+use rondo::job::BUILD;
 use std::fs;
 use std::path::{Path, PathBuf};
 

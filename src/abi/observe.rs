@@ -1,5 +1,4 @@
-//! What is observed: the ends of MPI, of jobs and of communicators, hints for communicators, and what Open MPI does
-//! about new ones. Each call goes on to the next function of its own name, so that a profiler behind Rondo sees it.
+//! What is observed: the ends of MPI, of jobs and of communicators, and hints for communicators. Each call goes on to the next function of its own name, so that a profiler behind Rondo sees it.
 //!
 //! Both names are there because Open MPI's Fortran bindings, and MPICH's for `mpi_f08`, call the `PMPI_` names.
 
@@ -10,14 +9,6 @@ use crate::host::RawHandle;
 use std::ffi::{c_int, c_void};
 
 type FinalizeFn = unsafe extern "C-unwind" fn() -> c_int;
-#[cfg(all(any(abi = "openmpi", feature = "one"), not(feature = "direct")))]
-type IdupFn = unsafe extern "C-unwind" fn(RawHandle, *mut c_void, *mut c_void) -> c_int;
-#[cfg(all(
-    any(feature = "one", all(abi = "openmpi", persistent)),
-    not(feature = "direct")
-))]
-type IdupWithInfoFn =
-    unsafe extern "C-unwind" fn(RawHandle, RawHandle, *mut c_void, *mut c_void) -> c_int;
 type AbortFn = unsafe extern "C-unwind" fn(RawHandle, c_int) -> c_int;
 type FreeFn = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
 type SetInfoFn = unsafe extern "C-unwind" fn(RawHandle, RawHandle) -> c_int;
@@ -94,49 +85,6 @@ macro_rules! observe {
     };
 }
 
-/// Exports `MPI_Comm_idup` or `MPI_Comm_idup_with_info` by one of its names.
-#[cfg(all(any(abi = "openmpi", feature = "one"), not(feature = "direct")))]
-macro_rules! duplicate {
-    ($name:ident, $plain:ident: IdupWithInfoFn) => {
-        /// MPI 4.1, section 7.4.2. A host without it makes a duplicate without the hints, which it may ignore.
-        ///
-        /// # Safety
-        /// The caller keeps the contract of the MPI function.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $name(
-            comm: RawHandle,
-            info: RawHandle,
-            made: *mut c_void,
-            request: *mut c_void,
-        ) -> c_int {
-            const NAME: &str = concat!(stringify!($name), "\0");
-            // SAFETY: it is an `unsafe extern fn` type, as `Next::new` demands.
-            static NEXT: Next<IdupWithInfoFn> = unsafe { Next::new(NAME) };
-            // SAFETY: the type is the MPI standard's for this name; the arguments are the caller's.
-            let with = |next: IdupWithInfoFn| unsafe { next(comm, info, made, request) };
-            // SAFETY: as above.
-            let without = || next!($plain: IdupFn, |next| unsafe { next(comm, made, request) });
-            coll::duplicate(comm, || NEXT.get().map_or_else(without, with))
-        }
-    };
-    ($name:ident: IdupFn) => {
-        /// MPI 4.1, section 7.4.2.
-        ///
-        /// # Safety
-        /// The caller keeps the contract of the MPI function.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $name(
-            comm: RawHandle,
-            made: *mut c_void,
-            request: *mut c_void,
-        ) -> c_int {
-            // SAFETY: the type is the MPI standard's for this name; the arguments are the caller's.
-            let next = || next!($name: IdupFn, |next| unsafe { next(comm, made, request) });
-            coll::duplicate(comm, next)
-        }
-    };
-}
-
 /// Calls the next function of a name: the one that comes after this library.
 #[cfg(not(feature = "direct"))]
 macro_rules! next {
@@ -185,14 +133,6 @@ mod both {
     observe! { PMPI_Comm_set_info, PMPI_Comm_set_info: SetInfoFn }
     observe! { MPI_Comm_dup_with_info, MPI_Comm_dup_with_info: DupWithInfoFn }
     observe! { PMPI_Comm_dup_with_info, PMPI_Comm_dup_with_info: DupWithInfoFn }
-    #[cfg(any(abi = "openmpi", feature = "one"))]
-    duplicate! { MPI_Comm_idup: IdupFn }
-    #[cfg(any(abi = "openmpi", feature = "one"))]
-    duplicate! { PMPI_Comm_idup: IdupFn }
-    #[cfg(any(feature = "one", all(abi = "openmpi", persistent)))]
-    duplicate! { MPI_Comm_idup_with_info, MPI_Comm_idup: IdupWithInfoFn }
-    #[cfg(any(feature = "one", all(abi = "openmpi", persistent)))]
-    duplicate! { PMPI_Comm_idup_with_info, PMPI_Comm_idup: IdupWithInfoFn }
 }
 
 #[cfg(feature = "direct")]

@@ -1,5 +1,7 @@
-//! What the front of the library for every MPI (`src/one/front.c`) asks each core: which one fits.
+//! What the front of the library for every MPI (`src/one/front.c`) asks of each core: which one fits, and that the job
+//! begins.
 
+use crate::coll;
 use crate::host::{self, Abi};
 use std::ffi::c_int;
 
@@ -13,4 +15,10 @@ pub extern "C" fn rondo_one_abi() -> c_int {
         Some(Abi::Later | Abi::Unknown) => Abi::Standard as c_int,
         Some(abi @ (Abi::OpenMpi | Abi::Mpich | Abi::Standard | Abi::Smpi)) => abi as c_int,
     }
+}
+
+/// The job begins: `MPI_Init` has come back. Gives the code to return.
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn rondo_one_begin() -> c_int {
+    coll::begin("MPI_Init")
 }

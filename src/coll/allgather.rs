@@ -7,11 +7,11 @@ use super::order::{BlockTransfer, Sources};
 use super::room::of_data;
 use super::traffic::Traffic;
 use super::transfer::Means;
-use super::{Operation, Plan, Rest, Stop, begin_and_agree, context, layout, private};
+use super::{Operation, Plan, Rest, Stop, context, enter_and_agree, layout};
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
-use crate::comm::{State, Work};
 use crate::decide::{AllBroadcast, Choice, Form, Method};
+use crate::group::{State, Work};
 use crate::host::{Allgather, Host, Mpi, call_tag};
 use crate::stats;
 use std::ffi::c_int;
@@ -79,11 +79,11 @@ impl Operation for Allgather {
         let Method {
             algorithm, blocks, ..
         } = method;
-        let private = private(mpi, state)?;
+        let channel = state.channel();
         let work = &mut *state.work.lock();
         self.state_equal_parts(plan.known, state, work);
-        let sequence = begin_and_agree(self, (method, plan), work, private, mpi, state)?;
-        let form = settle(method, mpi, state, &mut work.nodes, private)?;
+        let sequence = enter_and_agree(self, (method, plan), work, mpi, state)?;
+        let form = settle(method, state, &work.nodes)?;
         let choice = in_effect(plan.choice, form);
         let facts = [self.collective() as u64, sequence, work.parts.hash(), 0];
         let rank = state.rank();
@@ -98,14 +98,14 @@ impl Operation for Allgather {
             ..
         } = work;
         let data = self.data(mpi, datatype, layout, parts, form != Form::Flat);
-        let data = of_data(data, plan.bytes, private, mpi, state)?;
+        let data = of_data(data, plan.bytes, mpi, state)?;
         self.check_own(mpi, parts, rank).map_err(Stop::Broken)?;
-        let own = self.place_own(mpi, private, &data, parts, rank);
+        let own = self.place_own(mpi, channel.comm, &data, parts, rank);
         own.map_err(Stop::Broken)?;
 
         let traffic = Traffic {
-            private,
-            tag: call_tag(facts, state.tag_mask()),
+            channel,
+            tag: call_tag(facts, channel.tags),
             data,
             packs: false,
         };

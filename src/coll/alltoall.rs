@@ -5,18 +5,18 @@
 mod irregular;
 mod packed;
 
-use super::nodes::shares;
 use super::order::filling;
 use super::room::lacking;
 use super::running::{limits, trim};
-use super::{Operation, Plan, Rest, Stop, begin, begin_and_agree, context, private};
+use super::{Operation, Plan, Rest, Stop, context, enter, enter_and_agree};
 use crate::algorithm::{Algorithm, TotalExchangeAlgorithm};
 use crate::collective::Collective;
-use crate::comm::{State, Work};
 use crate::decide::{Choice, Form, Method, TotalExchange, Why};
 use crate::engine::{self, Execution, Limits};
+use crate::group::{State, Work};
 use crate::host::{
-    Alltoall, AlltoallOp, Code, Comm, Failure, Mpi, MpiPairsWire, PairsJob, Requests, Side, Sides,
+    Alltoall, AlltoallOp, Channel, Code, Failure, Mpi, MpiPairsWire, PairsJob, Requests, Side,
+    Sides,
 };
 use crate::schedule::Grid;
 use crate::script::{Group, Script, pairs};
@@ -94,19 +94,18 @@ impl Operation for Alltoall {
                 method.algorithm.of_irregular_exchange().into()
             }
         };
-        let private = private(mpi, state)?;
+        let channel = state.channel();
         let work = &mut *state.work.lock();
-        shares(method.form, mpi, state, &mut work.nodes, private)?;
         let sequence = match plan.known {
-            Some(_) => begin_and_agree(self, (method, plan), work, private, mpi, state)?,
-            None => begin(work, private, mpi, state)?,
+            Some(_) => enter_and_agree(self, (method, plan), work, mpi, state)?,
+            None => enter(work, mpi, state)?,
         };
         let exchange = Exchange {
             collective: self.collective(),
             sequence,
             sides: self.sides(mpi),
             mpi,
-            private,
+            channel,
             state,
         };
         check_own(&exchange.sides, mpi, state.rank())?;
@@ -139,7 +138,7 @@ struct Exchange<'a> {
     sequence: u64,
     sides: Sides,
     mpi: &'a Mpi,
-    private: Comm,
+    channel: Channel<'a>,
     state: &'a State,
 }
 
@@ -177,7 +176,7 @@ impl Exchange<'_> {
             (
                 TotalExchangeAlgorithm::Linear | TotalExchangeAlgorithm::FullLane,
                 Form::Nodes { lanes },
-            ) => Route::Nodes(lanes, nodes.sharing.memory()),
+            ) => Route::Nodes(lanes, nodes.memory.as_mut()),
         };
         let count = || stats::count(self.collective, plan.choice, plan.bytes);
         self.packed(route, plan.bytes, means, count)?;
@@ -235,17 +234,15 @@ impl Exchange<'_> {
         pairs(script, &Group::all(p, state.rank()), copies);
         requests.reserve_pairs(&limits, p).map_err(lacking)?;
         stats::count(self.collective, choice, script.cut().count(&(0..p)));
-        let own = self.sides.copy_own(mpi, self.private, state.rank());
+        let own = self.sides.copy_own(mpi, self.channel.comm, state.rank());
         let failed = |code: Code| Failure::Host(code, "copying a block");
         own.map_err(|code| Stop::Broken(failed(code)))?;
         let job = PairsJob {
             mpi,
-            comm: self.private,
+            channel: self.channel,
             facts: self.facts(),
-            tag_mask: state.tag_mask(),
             sides: &self.sides,
             cut: script.cut(),
-            timeout_s: config.timeout_s,
         };
         let mut wire = MpiPairsWire::new(job, requests);
         let done = engine::run(Execution::new(script, limits), &mut wire);

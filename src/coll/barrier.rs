@@ -6,10 +6,10 @@ use super::nodes::shares;
 use super::room::lacking;
 use super::running::Running;
 use super::slots::Inside;
-use super::{Operation, Plan, Rest, Stop, begin, context, private};
+use super::{Operation, Plan, Rest, Stop, context, enter};
 use crate::collective::Collective;
-use crate::comm::{State, Work};
-use crate::decide::{self, Choice, Form, Method, Why};
+use crate::decide::{self, Choice, Form, Method};
+use crate::group::{State, Work};
 use crate::host::{self, Barrier, Mpi, Vectors, call_tag};
 use crate::schedule::Steps;
 use crate::script::{Group, dissemination};
@@ -47,14 +47,6 @@ impl Operation for Barrier {
         question(decide::Barrier { context })
     }
 
-    fn is_provisional(&self, plan: &Plan, state: &State) -> bool {
-        let is_asked_for = |why| !matches!(why, Why::Auto | Why::Trial | Why::Measured);
-        match plan.choice {
-            Choice::Rondo(method) => state.is_new() && !is_asked_for(method.why),
-            Choice::Host(_) => false,
-        }
-    }
-
     fn attempt(
         &self,
         method: Method,
@@ -62,33 +54,26 @@ impl Operation for Barrier {
         mpi: &Mpi,
         state: &State,
     ) -> Result<Choice, Stop> {
-        if self.is_provisional(plan, state) {
-            state.count_short(1);
-            return Err(Stop::Host(Why::SetUp));
-        }
-        let private = private(mpi, state)?;
+        let channel = state.channel();
         let work = &mut *state.work.lock();
         // Without memory that the ranks of a node share, between all ranks.
-        let form = match shares(method.form, mpi, state, &mut work.nodes, private)? {
+        let form = match shares(method.form, &work.nodes) {
             true => method.form,
             false => Form::Flat,
         };
-        let sequence = begin(work, private, mpi, state)?;
+        let sequence = enter(work, mpi, state)?;
         let Work {
             nodes,
             script,
             requests,
             ..
         } = work;
-        let operands = mpi.signals(private);
+        let operands = mpi.signals(channel.comm);
         let run = Running {
             mpi,
             state,
-            private,
-            tag: call_tag(
-                [Collective::Barrier as u64, sequence, 0, 0],
-                state.tag_mask(),
-            ),
+            channel,
+            tag: call_tag([Collective::Barrier as u64, sequence, 0, 0], channel.tags),
             operands: &operands,
         };
         let (topology, rank) = (state.topology(), state.rank());
@@ -123,7 +108,7 @@ impl Operation for Barrier {
         }
         stats::count(Collective::Barrier, plan.choice, 0);
         let mut between = || area.map_or(Ok(()), |area| run.carry_out(script, requests, area));
-        let done = match nodes.sharing.memory().filter(|_| form != Form::Flat) {
+        let done = match nodes.memory.as_mut().filter(|_| form != Form::Flat) {
             Some(memory) => {
                 let mut inside = Inside {
                     run: &run,

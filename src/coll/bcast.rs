@@ -7,11 +7,11 @@ use super::order::{BlockTransfer, Sources};
 use super::room::of_data;
 use super::traffic::Traffic;
 use super::transfer::Means;
-use super::{Operation, Plan, Rest, Stop, begin_and_agree, context, layout, private};
+use super::{Operation, Plan, Rest, Stop, context, enter_and_agree, layout};
 use crate::collective::Collective;
-use crate::comm::State;
 use crate::decide::{Broadcast, Choice, Form, Method};
 use crate::engine::Way;
+use crate::group::State;
 use crate::host::{Bcast, Mpi, call_tag};
 use crate::stats;
 
@@ -65,20 +65,20 @@ impl Operation for Bcast {
             algorithm, blocks, ..
         } = method;
         let root = self.root(state.p()).unwrap_or(0);
-        let private = private(mpi, state)?;
+        let channel = state.channel();
         let work = &mut *state.work.lock();
-        let sequence = begin_and_agree(self, (method, plan), work, private, mpi, state)?;
-        let form = settle(method, mpi, state, &mut work.nodes, private)?;
+        let sequence = enter_and_agree(self, (method, plan), work, mpi, state)?;
+        let form = settle(method, state, &work.nodes)?;
         let choice = in_effect(plan.choice, form);
         let facts = [Collective::Bcast as u64, sequence, root.into(), plan.bytes];
 
         let (datatype, layout) = layout(mpi, self.datatype(mpi))?;
         let data = self.data(mpi, datatype, layout, form != Form::Flat);
-        let data = of_data(data, plan.bytes, private, mpi, state)?;
+        let data = of_data(data, plan.bytes, mpi, state)?;
 
         let traffic = Traffic {
-            private,
-            tag: call_tag(facts, state.tag_mask()),
+            channel,
+            tag: call_tag(facts, channel.tags),
             data,
             packs: state.rank() == root,
         };

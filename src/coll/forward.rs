@@ -3,10 +3,10 @@
 #![forbid(unsafe_code)]
 
 use crate::collective::Collective;
-use crate::comm;
 use crate::config::StatsFormat;
 use crate::decide::{Choice, Why};
 use crate::host;
+use crate::job;
 use crate::stats;
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -39,15 +39,15 @@ pub fn forward(collective: Collective, why: Why, next: impl FnOnce() -> c_int) -
     let up = match host.mpi() {
         Ok(mpi) if mpi.world_is_up() => true,
         Ok(_) => {
-            comm::called_with_sessions();
+            job::called_with_sessions();
             false
         }
         Err(_) => {
-            comm::process(host); // says so, once
+            job::process(host); // says so, once
             false
         }
     };
-    let timed = up && comm::process(host).stats.format != StatsFormat::Off;
+    let timed = up && job::process(host).stats.format != StatsFormat::Off;
     let start = timed.then(Instant::now);
     let code = next();
     if let Some(start) = start {

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::comm;
+use crate::group;
 use crate::host::{self, Comm, Mpi, RawHandle};
 use std::ffi::{CStr, c_int};
 
@@ -23,10 +23,10 @@ pub fn hint(code: c_int, info: RawHandle, handle: impl FnOnce(&Mpi) -> Option<Co
         && let Some(comm) = handle(mpi)
     {
         if let Some(value) = promise {
-            comm::promise(host, mpi, comm, &value);
+            group::promise(host, mpi, comm, &value);
         }
         if let Some(value) = kinds {
-            comm::assert_memory(mpi, comm, &value);
+            group::assert_memory(mpi, comm, &value);
         }
     }
 }

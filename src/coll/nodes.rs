@@ -8,13 +8,13 @@ use super::order::{BlockTransfer, filling, limits, neighbors, staging};
 use super::room::lacking;
 use super::traffic::Traffic;
 use crate::algorithm::Algorithm;
-use crate::comm::{Memory, Nodes, Space, State};
 use crate::decide::{Choice, Form, Method, Why};
 use crate::engine::node::{self, Assembly, Messages, Places, Relay, RingRows};
 use crate::engine::{
     self, AllBroadcast, Limits, Members, Order, Part, Pattern, Schedules, Scratch,
 };
-use crate::host::{Comm, Failure, Job, Mpi, MpiWire, Requests, RingLocal, StagingRoom, View};
+use crate::group::{Memory, Nodes, Space, State};
+use crate::host::{Failure, Job, Mpi, MpiWire, Requests, RingLocal, StagingRoom, View};
 use crate::schedule::{Circulant, Steps};
 
 /// Bytes of the list of rows in the ring that are kept from call to call.
@@ -31,17 +31,10 @@ pub(super) struct Over<'a> {
     pub contributors: &'a [u32],
 }
 
-/// Between whom the call is carried out, now that it shows whether there is a segment: without one there is
-/// nothing to gain on a single node.
-pub(super) fn settle(
-    method: Method,
-    mpi: &Mpi,
-    state: &State,
-    nodes: &mut Nodes,
-    private: Comm,
-) -> Result<Form, Stop> {
+/// Between whom the call is carried out: without shared memory there is nothing to gain on a single node.
+pub(super) fn settle(method: Method, state: &State, nodes: &Nodes) -> Result<Form, Stop> {
     let Method { form, why, .. } = method;
-    if form == Form::Flat || shares(form, mpi, state, nodes, private)? {
+    if form == Form::Flat || shares(form, nodes) {
         return Ok(form);
     }
     match state.nodes() {
@@ -66,20 +59,9 @@ pub(super) fn in_effect(choice: Choice, form: Form) -> Choice {
     }
 }
 
-/// Is there a segment on every node, where the form asks for one? All ranks of all nodes know alike.
-pub(super) fn shares(
-    form: Form,
-    mpi: &Mpi,
-    state: &State,
-    nodes: &mut Nodes,
-    private: Comm,
-) -> Result<bool, Stop> {
-    if form == Form::Flat {
-        return Ok(false);
-    }
-    let sharing = &mut nodes.sharing;
-    sharing.settle(mpi, state, private).map_err(Stop::Broken)?;
-    Ok(sharing.memory().is_some())
+/// Do the ranks of every node share memory, where the form asks for that? All ranks know alike.
+pub(super) fn shares(form: Form, nodes: &Nodes) -> bool {
+    form != Form::Flat && nodes.memory.is_some()
 }
 
 impl Over<'_> {
@@ -113,7 +95,7 @@ impl Over<'_> {
             let begin = memory.positions.begin(rows.through());
             let relay = Relay::new(rows, topology.local(rank), begin);
             count();
-            let done = traffic.carry(mpi, state, |job| {
+            let done = traffic.carry(mpi, |job| {
                 let (places, ring) = (self.places, &mut memory.ring);
                 let mut local = RingLocal::new(*job, ring, places, locals, self.transfer.sequence);
                 let mut wire = MpiWire::new(job, requests, self.view(network.lane));
@@ -133,7 +115,7 @@ impl Over<'_> {
         };
         count();
         let (lanes, schedules) = (&mut lanes[..], local_schedules);
-        traffic.carry(mpi, state, |job| {
+        traffic.carry(mpi, |job| {
             inside.run(job, lanes, schedules, |local, own, all| {
                 let mut wire = MpiWire::new(job, requests, self.view(network.lane));
                 let network = network.begin(node, scratch, &mut wire);

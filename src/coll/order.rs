@@ -3,9 +3,9 @@
 #![forbid(unsafe_code)]
 
 use crate::algorithm::{Algorithm, AllBroadcastAlgorithm};
-use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State, WINDOW_MAX};
 use crate::decide::{self, Form};
 use crate::engine::{Limits, Pattern, Way};
+use crate::group::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State, WINDOW_MAX};
 use crate::host::{self, Abi, Requests, SYNCHRONOUS_BYTES, StagingRoom};
 use crate::schedule::{Circulant, Moves, Parts};
 use std::slice;

@@ -4,8 +4,8 @@
 
 use super::{Operation, Plan};
 use crate::collective::Collective;
-use crate::comm::{self, State};
 use crate::decide::{Choice, Why};
+use crate::group::{self, State};
 use crate::host::{self, Comm, Host, Mpi, RawHandle};
 use crate::learn::Recurring;
 use crate::stats;
@@ -39,13 +39,13 @@ fn is_known(
     if !mpi.world_is_up() {
         return None;
     }
-    let state = comm::known(mpi, comm.as_comm(mpi)?)?;
+    let state = group::known(mpi, comm.as_comm(mpi)?)?;
     let (why, is_counted) = match state.closed() {
-        Some(why) if state.is_quiet() => (why, false),
+        Some(why) if state.is_quiet() && !state.lacks_promised_bits() => (why, false),
         Some(_) => return None,
         // While figures of the network are missing, calls are counted elsewhere. One with an invalid root is no call on
         // the other ranks, and may not be counted.
-        None if state.is_uncalibrated()
+        None if state.is_contradicted()
             || !(u32::try_from(root)).is_ok_and(|root| root < state.p()) =>
         {
             return None;
@@ -145,7 +145,7 @@ pub fn pass_unknown<O: Operation>(host: &Host, mpi: &Mpi, call: &O, why: Why) ->
         && call.collective().family().reduces()
         && let Some(comm) = call.comm(mpi)
     {
-        comm::report_bits_on(host, mpi, comm, why);
+        group::report_bits_on(host, mpi, comm, why);
     }
     code
 }
@@ -171,8 +171,7 @@ pub fn leave<O: Operation>(
         | Why::Memory
         | Why::Rule
         | Why::Measured
-        | Why::Trial
-        | Why::SetUp => {
+        | Why::Trial => {
             // Bytes are for statistics alone.
             let bytes = if state.timed() { bytes } else { 0 };
             stats::count(call.collective(), Choice::Host(why), bytes);
@@ -187,6 +186,8 @@ pub fn leave<O: Operation>(
         | Why::Versions
         | Why::Outlives
         | Why::Unusable
+        | Why::NotBegun
+        | Why::Programs
         | Why::Outside
         | Why::NoWorld
         | Why::Freed

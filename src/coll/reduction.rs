@@ -7,19 +7,15 @@ use super::room::{VECTORS, lacking, of_all};
 use super::running::{PIECE_BYTES, Running, finish, trim};
 use super::slots::Inside;
 use super::writing::{Writing, members};
-use super::{Operation, Plan, Rest, Stop, begin_and_agree, context, found, looked_at, private};
+use super::{Operation, Plan, Rest, Stop, context, enter_and_agree, looked_at};
 use crate::algorithm::Algorithm;
-use crate::collective::{Collective, LEAST_BYTES, Reducing};
-use crate::comm::{self, State, Work};
-use crate::config::Reproducible;
-use crate::decide::{self, Choice, Form, Method, OperatorProperties, SLOT_UNIT_MAX, Why};
+use crate::collective::{Collective, Reducing};
+use crate::decide::{self, Choice, Method, OperatorProperties, SLOT_UNIT_MAX, Why};
+use crate::group::{State, Work};
 use crate::host::{
-    self, Area, Buffers, Code, Comm, Mpi, Reduction, ReductionOp, Requests, SlotVectors, Vectors,
-    call_tag,
+    Area, Buffers, Mpi, Reduction, ReductionOp, Requests, SlotVectors, Vectors, call_tag,
 };
-use crate::script::{Script, reduce_gathered};
-use crate::stats;
-use std::mem::take;
+use crate::script::Script;
 
 impl Operation for Reduction {
     type Problem<'a> = decide::Reduction<'a>;
@@ -92,8 +88,8 @@ impl Operation for Reduction {
         })
     }
 
-    fn is_provisional(&self, plan: &Plan, state: &State) -> bool {
-        state.is_new() && self.may_do_without(plan, state)
+    fn depends_on_order(&self, mpi: &Mpi) -> bool {
+        self.look_at_operator(mpi).is_some() && !self.is_exact()
     }
 
     fn waits_for_program(&self) -> bool {
@@ -107,33 +103,17 @@ impl Operation for Reduction {
         mpi: &Mpi,
         state: &State,
     ) -> Result<Choice, Stop> {
-        if self.is_provisional(plan, state) {
-            return (self.without_private(plan, mpi, state)).map(|()| plan.choice);
-        }
-        // No other promise is kept by the host as well, so under others a private communicator is used if there is one.
-        // Some calls have the same bits with one and without: they do not say that others may have one.
-        let is_short = self.may_do_without(plan, state);
-        let is_for_a_run = state.config().reproducible == Reproducible::Run;
-        let private = match is_for_a_run && !self.is_exact() && !is_short {
-            true => found(state.private_for_bits(mpi)),
-            false => private(mpi, state),
-        };
-        if matches!(private, Err(Stop::Host(Why::NoRoom))) && !self.is_exact() && is_short {
-            // As for the first calls: bits may not change with the number of the call.
-            return (self.without_private(plan, mpi, state)).map(|()| plan.choice);
-        }
-        let private = self.as_promised(private, state)?;
+        let channel = state.channel();
         let (p, rank) = (state.p(), state.rank());
         let root = self.root(p).unwrap_or(0);
         let gets = self.gets(rank);
         let buffers = self.buffers();
-        let mut operands = looked_at(self.operands(mpi, private))?;
+        let mut operands = looked_at(self.operands(mpi, channel.comm))?;
         let work = &mut *state.work.lock();
         // Whether there is a segment, all ranks of all nodes know. Without one, messages give the same bits.
         let unit = operands.unit();
-        let shares =
-            unit <= SLOT_UNIT_MAX && shares(method.form, mpi, state, &mut work.nodes, private)?;
-        let sequence = begin_and_agree(self, (method, plan), work, private, mpi, state)?;
+        let shares = unit <= SLOT_UNIT_MAX && shares(method.form, &work.nodes);
+        let sequence = enter_and_agree(self, (method, plan), work, mpi, state)?;
         if shares {
             operands.reserve_apart().map_err(lacking)?;
         }
@@ -156,8 +136,8 @@ impl Operation for Reduction {
         let run = Running {
             mpi,
             state,
-            private,
-            tag: call_tag(words, state.tag_mask()),
+            channel,
+            tag: call_tag(words, channel.tags),
             operands: &operands,
         };
         let reducing = self.reducing();
@@ -189,7 +169,7 @@ impl Operation for Reduction {
         let shadow = operands.shadow(&buffers, result);
         let shadow = match state.may_have_gpus() {
             false => shadow.map_err(lacking)?,
-            true => of_all(shadow, plan.bytes, private, mpi, state)?,
+            true => of_all(shadow, plan.bytes, mpi, state)?,
         };
         match shadow {
             None => settled.carry_out(&buffers, work)?,
@@ -234,7 +214,7 @@ impl Settled<'_> {
             requests,
             ..
         } = work;
-        let memory = nodes.sharing.memory().filter(|_| writing.shares);
+        let memory = nodes.memory.as_mut().filter(|_| writing.shares);
         let mut inside = memory.map(|memory| Inside {
             run,
             sequence: self.sequence,
@@ -289,7 +269,7 @@ impl Settled<'_> {
         // Besides the area, two messages at least wait to be joined.
         let most = self.writing.vectors_at_most() + 2;
         let bytes = (self.writing.bytes).saturating_mul(most.max(VECTORS)) / VECTORS;
-        let area = of_all(area, bytes, self.run.private, mpi, state);
+        let area = of_all(area, bytes, mpi, state);
         area.inspect_err(|_| trim(script, requests))
     }
 
@@ -367,20 +347,6 @@ impl Reduction {
         })
     }
 
-    /// The private communicator, or what a promise makes of there being no room for it.
-    fn as_promised(&self, private: Result<Comm, Stop>, state: &State) -> Result<Comm, Stop> {
-        if let Err(Stop::Host(Why::NoRoom)) = private {
-            // A promise is not broken for want of room. Of an exact operator the host has the same bits.
-            if !self.is_exact() {
-                if !state.config().reproducible.is_kept_by_host() {
-                    return Err(Stop::Error(Code::no_mem()));
-                }
-                state.report_bits_of_host(host::host(), self.collective());
-            }
-        }
-        private
-    }
-
     /// Elements of the result of a rank that gets one, of vectors of so many.
     fn result(&self, rank: u32, total: u64) -> u64 {
         match self.which() {
@@ -401,135 +367,9 @@ impl Reduction {
     }
 }
 
-/// A longer reduction on one node, before there is a ring, counts as so many short ones.
-const LONG_CALL: u32 = 4;
-
-/// Short reductions on a new communicator.
 impl Reduction {
-    /// Is this a short reduction that is Rondo's by the built-in choice? Which of two ways with the same bits it goes
-    /// may have been measured, or be on trial.
-    fn is_short_over_nodes(&self, plan: &Plan, state: &State) -> bool {
-        let Choice::Rondo(Method {
-            algorithm,
-            form,
-            why: Why::Auto | Why::Trial | Why::Measured,
-            ..
-        }) = plan.choice
-        else {
-            return false;
-        };
-        let is_short = match self.is_exact() {
-            // The host has the same bits.
-            true => {
-                let short = [
-                    Algorithm::Gather,
-                    Algorithm::Census,
-                    Algorithm::Postal,
-                    Algorithm::Halving,
-                    Algorithm::Doubling,
-                ];
-                short.contains(&algorithm) && plan.bytes < LEAST_BYTES
-            }
-            // Halving has the bits of a gather.
-            false => {
-                let in_order = state.config().reproducible == Reproducible::Order;
-                let known = Some(plan.bytes);
-                self.reducing() == Reducing::All
-                    && [Algorithm::Gather, Algorithm::Halving].contains(&algorithm)
-                    && (form != Form::Flat || (state.widest() == 1 && !in_order))
-                    && self.ask(known, state, |problem| problem.is_short_for_all())
-            }
-        };
-        is_short && state.nodes() > 1 && self.known_operator().is_some_and(|op| op.built_in)
-    }
-
-    /// Does it have the same bits with and without a private communicator?
-    fn may_do_without(&self, plan: &Plan, state: &State) -> bool {
-        self.is_short_over_nodes(plan, state) || self.is_short_on_node(plan, state)
-    }
-
-    /// Is it one by an inexact operator on one node, and so short that for a few calls the host may gather its vectors:
-    /// the ring takes longer to make? Under other promises than that for a run the first of them makes the ring, which
-    /// later ones need.
-    fn is_short_on_node(&self, plan: &Plan, state: &State) -> bool {
-        let Choice::Rondo(Method {
-            algorithm: Algorithm::Gather | Algorithm::Halving,
-            form: Form::Nodes { .. },
-            why: Why::Auto,
-            ..
-        }) = plan.choice
-        else {
-            return false;
-        };
-        state.nodes() == 1
-            && state.may_have_private()
-            && state.config().reproducible == Reproducible::Run
-            && self.reducing() == Reducing::All
-            && !self.is_exact()
-            && self.known_operator().is_some_and(|op| op.built_in)
-            && self.ask(Some(plan.bytes), state, |problem| {
-                problem.is_short_at_first()
-            })
-    }
-
     /// Are the bits the same in every order?
     pub(super) fn is_exact(&self) -> bool {
         self.known_operator().is_some_and(|op| op.exact)
-    }
-
-    /// Carries it out without a private communicator, with the same bits: by the host where these are the same, or else
-    /// the host gathers, and every rank reduces.
-    fn without_private(&self, plan: &Plan, mpi: &Mpi, state: &State) -> Result<(), Stop> {
-        if self.is_exact() {
-            state.count_short(1);
-            return Err(Stop::Host(Why::SetUp));
-        }
-        debug_assert!(self.which() == ReductionOp::Allreduce);
-        let calls = match self.ask(Some(plan.bytes), state, |problem| {
-            problem.is_short_for_all()
-        }) {
-            true => 1,
-            false => LONG_CALL,
-        };
-        let comm = mpi.own_self().unwrap_or(state.comm());
-        let operands = looked_at(self.operands(mpi, comm))?;
-        let buffers = self.buffers();
-        state.count_short(calls);
-        let topology = state.topology();
-        let total = self.total(topology.p()).unwrap_or(0);
-        // No lock is held while the host gathers: it may call the communicator's error handler.
-        let (mut script, mut requests) = {
-            let work = &mut *state.work.lock();
-            (take(&mut work.script), take(&mut work.requests))
-        };
-        let places = state.places();
-        reduce_gathered(&mut script, (topology.nodes(), places), total, |node| {
-            topology.locals(node)
-        });
-        let run = Running {
-            mpi,
-            state,
-            private: comm,
-            tag: 0,
-            operands: &operands,
-        };
-        let vectors = Vectors {
-            first: total,
-            other: total,
-        };
-        let area = run.reserve(&script, &mut requests, vectors, None);
-        let area = area.map_err(lacking)?;
-        stats::count(self.collective(), plan.choice, plan.bytes);
-        let serial = state.serial();
-        self.gather_by_host(host::host(), &operands, &buffers, area)
-            .map_err(Stop::Raised)?;
-        if !comm::is_alive(serial) {
-            return Err(Stop::Raised(Code::intern())); // the handler freed it and came back with success
-        }
-        run.carry_out(&script, &mut requests, area)?;
-        finish(&operands, &buffers, &mut script, (&mut requests, area))?;
-        let work = &mut *state.work.lock();
-        (work.script, work.requests) = (script, requests);
-        Ok(())
     }
 }

@@ -8,8 +8,8 @@
 
 use super::select::Open;
 use crate::collective::Collective;
-use crate::comm::State;
 use crate::decide::Choice;
+use crate::group::State;
 use crate::host::Abi;
 use crate::remembered::{self, Remembered};
 

@@ -3,9 +3,9 @@
 #![forbid(unsafe_code)]
 
 use super::Stop;
-use crate::comm::State;
 use crate::decide::Why;
-use crate::host::{Abi, Code, Comm, Data, Failure, Mpi};
+use crate::group::State;
+use crate::host::{Abi, Code, Data, Failure, Mpi};
 
 /// Before calls of so many bytes and more the ranks tell each other whether all have the memory that the call takes. At
 /// 100 Gbit/s so many bytes take 700 us, and among 36 nodes it takes some 15 us to tell each other: 2 % of the shortest
@@ -24,14 +24,8 @@ pub fn lacking(code: Code) -> Stop {
 
 /// The memory for a call of so many bytes, which all ranks know. Of a long call all ranks report that there is none if
 /// one of them has none. Collective then.
-pub fn of_all<T>(
-    room: Result<T, Code>,
-    bytes: u64,
-    private: Comm,
-    mpi: &Mpi,
-    state: &State,
-) -> Result<T, Stop> {
-    agreed((room, false), bytes, private, mpi, state)
+pub fn of_all<T>(room: Result<T, Code>, bytes: u64, mpi: &Mpi, state: &State) -> Result<T, Stop> {
+    agreed((room, false), bytes, mpi, state)
 }
 
 /// The same of the data of a broadcast or all-broadcast. Where a rank would need a copy of all because its datatype has
@@ -39,21 +33,19 @@ pub fn of_all<T>(
 pub fn of_data<'a>(
     data: Result<Data<'a>, Code>,
     bytes: u64,
-    private: Comm,
     mpi: &Mpi,
     state: &State,
 ) -> Result<Data<'a>, Stop> {
     // No memory is lacking for anything but a copy.
     let copies = matches!(data, Err(_) | Ok(Data::Packed(_)));
     let leaves = copies && bytes > state.config().max_tmp_size && mpi.takes(bytes);
-    agreed((data, leaves), bytes, private, mpi, state)
+    agreed((data, leaves), bytes, mpi, state)
 }
 
 /// The room of this rank, if all have theirs, and if none of them `leaves` the call to the host.
 fn agreed<T>(
     (room, leaves): (Result<T, Code>, bool),
     bytes: u64,
-    private: Comm,
     mpi: &Mpi,
     state: &State,
 ) -> Result<T, Stop> {
@@ -62,7 +54,7 @@ fn agreed<T>(
     if is_short || Abi::BUILT.is_simulated() {
         return room.map_err(lacking);
     }
-    let [lacks, leaves] = any([room.is_err(), leaves], private, mpi, state)?;
+    let [lacks, leaves] = any([room.is_err(), leaves], mpi, state)?;
     match room {
         _ if leaves => Err(Stop::Host(Why::Memory)),
         Ok(room) if !lacks => Ok(room),
@@ -71,19 +63,13 @@ fn agreed<T>(
 }
 
 /// Do all ranks have the memory of which this one says whether it has it? Collective.
-pub fn have_all(has: bool, private: Comm, mpi: &Mpi, state: &State) -> Result<bool, Stop> {
-    any([!has], private, mpi, state).map(|[lacks]| !lacks)
+pub fn have_all(has: bool, mpi: &Mpi, state: &State) -> Result<bool, Stop> {
+    any([!has], mpi, state).map(|[lacks]| !lacks)
 }
 
 /// Which of these are so on any rank? Collective.
-fn any<const N: usize>(
-    own: [bool; N],
-    private: Comm,
-    mpi: &Mpi,
-    state: &State,
-) -> Result<[bool; N], Stop> {
+fn any<const N: usize>(own: [bool; N], mpi: &Mpi, state: &State) -> Result<[bool; N], Stop> {
     let mut numbers = own.map(i64::from);
-    (state.max(mpi, private, &mut numbers))
-        .map_err(|code| Stop::Broken(Failure::Host(code, "agreeing on room")))?;
+    state.max(mpi, &mut numbers).map_err(Stop::Broken)?;
     Ok(numbers.map(|number| number != 0))
 }

@@ -4,13 +4,13 @@
 
 use super::nodes::settle;
 use super::room::lacking;
-use super::{Operation, Plan, Rest, Stop, begin, context, looked_at, private};
+use super::{Operation, Plan, Rest, Stop, context, enter, looked_at};
 use crate::algorithm::RootedAlgorithm;
 use crate::collective::Collective;
-use crate::comm::{Memory, Nodes, State, Work};
 use crate::decide::{self, Choice, Form, Method};
 use crate::engine;
 use crate::engine::rooted::{Gather, Misfit, RootedTree, Scatter, Terms};
+use crate::group::{Memory, Nodes, State, Work};
 use crate::host::{
     self, Comm, Failure, LocalPackets, Mpi, MpiRootedWire, Rooted, RootedOp, Route, Tags,
     UserBlocks,
@@ -75,10 +75,10 @@ impl Operation for Rooted {
         state: &State,
     ) -> Result<Choice, Stop> {
         let root = self.root(state.p()).unwrap_or(0);
-        let private = private(mpi, state)?;
+        let channel = state.channel();
         let work = &mut *state.work.lock();
-        let sequence = begin(work, private, mpi, state)?;
-        let form = settle(method, mpi, state, &mut work.nodes, private)?;
+        let sequence = enter(work, mpi, state)?;
+        let form = settle(method, state, &work.nodes)?;
         let Work {
             parts,
             rooted_scratch,
@@ -87,12 +87,12 @@ impl Operation for Rooted {
             ..
         } = work;
         let Nodes {
-            sharing,
+            memory,
             mailbox_state,
             ..
         } = nodes;
         let terms = terms(self.collective(), method, root, state);
-        let memory = sharing.memory().filter(|_| form != Form::Flat);
+        let memory = memory.as_mut().filter(|_| form != Form::Flat);
         let mut local = memory.map(|memory| {
             let route = route(self.op(), &terms, sequence, memory, state);
             LocalPackets::new(route, mailbox_state)
@@ -107,7 +107,7 @@ impl Operation for Rooted {
         } else {
             None
         };
-        let blocks = blocks(self, own, terms.rank, parts, mpi, private)?;
+        let blocks = blocks(self, own, terms.rank, parts, mpi, channel.comm)?;
         // What the engines start at the most: a packet each way for each part of the tree, and long blocks.
         let requests = 2 * terms.tree().parts(terms.rank) + terms.window.min(terms.p);
         in_flight
@@ -118,9 +118,8 @@ impl Operation for Rooted {
         }
         stats::count(self.collective(), plan.choice, plan.bytes);
         let facts = [self.collective() as u64, root.into(), terms.long];
-        let tags = Tags::new(self.op(), sequence, facts, state.tag_mask());
-        let timeout_s = state.config().timeout_s;
-        let wire = MpiRootedWire::new(mpi, private, root, tags, in_flight, blocks, timeout_s);
+        let tags = Tags::new(self.op(), sequence, facts, channel.tags);
+        let wire = MpiRootedWire::new(mpi, channel, root, tags, in_flight, blocks);
         let mut wire = wire.with_local(local);
         let done = match self.op() {
             RootedOp::Gather => {
@@ -191,7 +190,7 @@ fn blocks<'a>(
     rank: u32,
     parts: Option<&'a Parts>,
     mpi: &Mpi,
-    private: Comm,
+    comm: Comm,
 ) -> Result<Option<UserBlocks<'a>>, Stop> {
     let own = looked_at(call.own_block(mpi))?;
     let Some(parts) = parts else {
@@ -206,8 +205,8 @@ fn blocks<'a>(
     }
     if let (Some(own), Some(all)) = (&own, &all) {
         let copied = match call.op() {
-            RootedOp::Gather => own.copy(mpi, private, rank, all),
-            RootedOp::Scatter => all.copy(mpi, private, rank, own),
+            RootedOp::Gather => own.copy(mpi, comm, rank, all),
+            RootedOp::Scatter => all.copy(mpi, comm, rank, own),
         };
         copied.map_err(|code| Stop::Broken(Failure::Host(code, "copying the root's block")))?;
     }

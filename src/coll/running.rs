@@ -5,10 +5,10 @@
 
 use super::Stop;
 use super::order::filling;
-use crate::comm::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State};
 use crate::engine::{self, Execution, Limits};
+use crate::group::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State};
 use crate::host::{
-    Abi, Area, Buffers, Code, Comm, Mpi, MpiScriptWire, Operands, Requests, ScriptJob, Vectors,
+    Abi, Area, Buffers, Channel, Code, Mpi, MpiScriptWire, Operands, Requests, ScriptJob, Vectors,
 };
 use crate::script::Script;
 
@@ -22,7 +22,7 @@ const SCRIPT_BYTES: usize = 128 << 10;
 pub(super) struct Running<'a> {
     pub mpi: &'a Mpi,
     pub state: &'a State,
-    pub private: Comm,
+    pub channel: Channel<'a>,
     pub tag: i32,
     pub operands: &'a Operands<'a>,
 }
@@ -69,13 +69,12 @@ impl Running<'_> {
         let counts = counts.map(|send| script.cut().count(&send.blocks));
         let job = ScriptJob {
             mpi: self.mpi,
-            comm: self.private,
+            channel: self.channel,
             tag: self.tag,
             operands: self.operands,
             area,
             cut: script.cut(),
             sends: counts.sum(),
-            timeout_s: self.state.config().timeout_s,
         };
         let limits = self.limits(requests);
         let wire = MpiScriptWire::new(job, requests);

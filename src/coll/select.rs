@@ -2,14 +2,13 @@
 
 #![forbid(unsafe_code)]
 
-use super::nodes::settle;
 use super::passed::Stays;
-use super::{Operation, Plan, Stop, carry_out, fatal};
+use super::{Operation, Plan, carry_out, fatal};
 use crate::collective::Collective;
-use crate::comm::{self, State};
 use crate::config::Config;
-use crate::decide::{Choice, Problem, SET_UP_US, Why};
-use crate::host::{self, Abi, Code, Host, Mpi};
+use crate::decide::{Choice, Problem, Why};
+use crate::group::{self, State};
+use crate::host::{self, Abi, Code, Failure, Host, Mpi};
 use crate::learn::{Candidate, Contest, Trials, Turn};
 use crate::report;
 use std::ffi::c_int;
@@ -55,13 +54,8 @@ pub(super) fn select<O: Operation>(
     state: &State,
     call: &O,
 ) -> Result<(), Code> {
-    // Calls before the network is measured are counted.
-    let stays = match plan.is_early {
-        true => Stays::Once,
-        false => Stays::Always,
-    };
     let Some(open) = &plan.open else {
-        plan.stays = stays;
+        plan.stays = Stays::Always;
         return Ok(());
     };
     let &Open { class, default, .. } = open;
@@ -71,14 +65,11 @@ pub(super) fn select<O: Operation>(
     let collective = call.collective();
     if let Some(ruling) = state.ruling(collective, plan.known) {
         plan.choice = call.ask(plan.known, state, |problem| problem.ruled(ruling));
-        plan.stays = stays;
+        plan.stays = Stays::Always;
         return Ok(());
     }
-    if plan.is_early || call.is_provisional(plan, state) {
-        return Ok(());
-    }
-    if !is_learnable || state.is_futile() {
-        plan.stays = stays;
+    if !is_learnable {
+        plan.stays = Stays::Always;
         return Ok(());
     }
     let mut learnt = state.learnt.lock();
@@ -89,9 +80,8 @@ pub(super) fn select<O: Operation>(
             let Some(prior) = prior.filter(|_| !learnt.is_full()) else {
                 return Ok(()); // such calls follow the built-in choice
             };
-            let set_up_us = if state.is_set_up() { 0 } else { SET_UP_US };
             host::with_plain_floats(|| {
-                learnt.add(collective, &prior, set_up_us);
+                learnt.add(collective, &prior);
             });
             None
         }
@@ -100,7 +90,10 @@ pub(super) fn select<O: Operation>(
         // Not held meanwhile: should the host find an error, the handler of the user's may call us.
         drop(learnt);
         report::enter(collective.mpi_name());
-        let slowest = slowest(own, mpi, state)?;
+        let slowest = slowest(own, mpi, state).unwrap_or_else(|failure| {
+            let what = "while the ranks compared times";
+            fatal(host, mpi, state, call, what, &failure)
+        });
         learnt = state.learnt.lock();
         // A handler that came back with success may have called others, after which all ranks forgot it.
         let Some(contest) = learnt.contest(collective, class) else {
@@ -162,8 +155,7 @@ fn take_turn<O: Operation>(
     let turn = contest.begin();
     if turn.candidate != default {
         let reason = match turn.candidate == contest.incumbent() {
-            true if contest.is_measured() || state.is_set_up() => Why::Measured,
-            true => Why::SetUp,
+            true => Why::Measured,
             false => Why::Trial,
         };
         let choice = match turn.candidate {
@@ -198,13 +190,9 @@ fn trials(config: &Config) -> Trials {
 
 /// The times of the slowest rank, where this one has its `own`. Collective.
 #[cold]
-fn slowest(own: [u64; 2], mpi: &Mpi, state: &State) -> Result<[u64; 2], Code> {
+fn slowest(own: [u64; 2], mpi: &Mpi, state: &State) -> Result<[u64; 2], Failure> {
     let mut times = own.map(|time| i64::try_from(time).unwrap_or(i64::MAX));
-    let serial = state.serial();
-    state.max(mpi, state.comm(), &mut times)?;
-    if !comm::is_alive(serial) {
-        return Err(Code::intern());
-    }
+    state.max(mpi, &mut times)?;
     Ok(times.map(|time| time as u64))
 }
 
@@ -218,34 +206,14 @@ pub(super) fn on_trial<O: Operation>(
     state: &State,
     call: &O,
 ) -> (c_int, Option<Choice>) {
-    if let Some(candidate) = turn.ahead {
-        report::enter(call.collective().mpi_name());
-        let choice = call.ask(plan.known, state, |problem| problem.candidate(candidate));
-        match prepare(&choice, mpi, state) {
-            Err(Stop::Error(code)) => return (mpi.raise(state.comm(), code), None),
-            Err(Stop::Raised(code)) => return (code.get(), None),
-            Err(Stop::Broken(failure)) => {
-                fatal(host, mpi, state, call, &call.describe(plan), &failure)
-            }
-            // If there is to be none, all ranks learn so from the call itself.
-            Ok(()) | Err(Stop::Host(_)) => {}
-        }
-    }
     let serial = state.serial();
     let start = Instant::now();
     let done = carry_out(plan, host, mpi, state, call);
     let nanos = start.elapsed().as_nanos() as u64;
-    if !comm::is_alive(serial) {
+    if !group::is_alive(serial) {
         return done;
     }
     let choice = done.1.unwrap_or(plan.choice);
-    if turn.timed
-        && turn.candidate != Candidate::Host
-        && let Choice::Host(Why::NoRoom | Why::OneNode) = choice
-    {
-        state.give_up_trials(); // it was the host's time, on all ranks, whatever it said to each
-        return done;
-    }
     // An error says nothing of speed, nor does a call that the host had for want of room, on all ranks.
     if done.0 != 0 || matches!(choice, Choice::Host(Why::Memory)) {
         return done;
@@ -262,18 +230,4 @@ pub(super) fn on_trial<O: Operation>(
         learnt.spend(collective, class, is_hosts, nanos);
     }
     done
-}
-
-/// Makes what a choice needs on the communicator.
-fn prepare(choice: &Choice, mpi: &Mpi, state: &State) -> Result<(), Stop> {
-    let &Choice::Rondo(method) = choice else {
-        return Ok(());
-    };
-    match state.private(mpi).map_err(Stop::Raised)? {
-        Some(private) => {
-            let work = &mut *state.work.lock();
-            settle(method, mpi, state, &mut work.nodes, private).map(drop)
-        }
-        None => Ok(()),
-    }
 }

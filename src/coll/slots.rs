@@ -7,11 +7,11 @@ use super::room::{lacking, of_all};
 use super::running::{Running, trim};
 use super::writing::Writing;
 use crate::collective::Reducing;
-use crate::comm::Memory;
 use crate::engine::node::{
     self, GATE_BYTES, Gate, Groups, Operand, SlotExchange, SlotReduction, SlotShuffle, Tree, Want,
 };
 use crate::engine::{self, Engine};
+use crate::group::Memory;
 use crate::host::{Buffers, Failure, NodeCall, Requests, RingSlots, SlotVectors, Vectors};
 use crate::script::{Cut, Fold, Script, share};
 use std::iter::once;
@@ -52,17 +52,16 @@ impl Inside<'_> {
         let Running {
             mpi,
             state,
-            private,
+            channel,
             tag,
             ..
         } = *self.run;
         let call = NodeCall {
             mpi,
-            comm: private,
+            channel,
             tag,
             number: self.sequence,
             locals: state.locals(),
-            timeout_s: state.config().timeout_s,
         };
         RingSlots::new(call, &mut self.memory.ring, begin, vectors)
     }
@@ -153,7 +152,7 @@ impl Inside<'_> {
         // Only this rank knows whether its part is reduced in place, so all ranks ask wherever one may be.
         let to = match is_part {
             false => to.map_err(lacking),
-            true => of_all(to, writing.bytes, run.private, run.mpi, run.state),
+            true => of_all(to, writing.bytes, run.mpi, run.state),
         };
         let to = to.inspect_err(|_| trim(script, requests))?;
         writing.count();

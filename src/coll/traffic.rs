@@ -3,12 +3,11 @@
 #![forbid(unsafe_code)]
 
 use super::Stop;
-use crate::comm::State;
-use crate::host::{Comm, Data, Failure, Job, Mpi};
+use crate::host::{Channel, Data, Failure, Job, Mpi};
 
 /// The data of a call on this rank, and what its messages go by.
 pub(super) struct Traffic<'a> {
-    pub private: Comm,
+    pub channel: Channel<'a>,
     pub tag: i32,
     pub data: Data<'a>,
     /// Is this the root of a broadcast?
@@ -16,14 +15,13 @@ pub(super) struct Traffic<'a> {
 }
 
 impl<'a> Traffic<'a> {
-    fn job(&'a self, mpi: &'a Mpi, state: &State) -> Job<'a> {
+    fn job(&'a self, mpi: &'a Mpi) -> Job<'a> {
         Job {
             mpi,
-            comm: self.private,
+            channel: self.channel,
             tag: self.tag,
             data: &self.data,
             packs: self.packs,
-            timeout_s: state.config().timeout_s,
         }
     }
 
@@ -31,10 +29,9 @@ impl<'a> Traffic<'a> {
     pub(super) fn carry(
         self,
         mpi: &Mpi,
-        state: &State,
         run: impl FnOnce(&Job) -> Result<(), Failure>,
     ) -> Result<(), Stop> {
-        let job = self.job(mpi, state);
+        let job = self.job(mpi);
         let done = run(&job).and_then(|()| job.unpack(u64::MAX));
         done.map_err(|failure| {
             // The job ends, but until it does, messages may still arrive in a packed copy.

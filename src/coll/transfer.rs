@@ -8,10 +8,10 @@ use super::nodes::Over;
 use super::order::{BlockTransfer, Sources, filling, limits, neighbors, staging};
 use super::room::lacking;
 use super::traffic::Traffic;
-use crate::comm::{Nodes, State};
 use crate::decide::Form;
 use crate::engine::node::Places;
 use crate::engine::{self, AllBroadcast, Members, Part, Schedules, Scratch};
+use crate::group::{Nodes, State};
 use crate::host::{Mpi, MpiWire, Requests, StagingRoom, View};
 use crate::schedule::Circulant;
 
@@ -39,7 +39,7 @@ impl BlockTransfer<'_> {
             return self.flat(mpi, state, traffic, means, count);
         };
         let Nodes {
-            sharing,
+            memory,
             places,
             node_parts,
             space,
@@ -65,7 +65,7 @@ impl BlockTransfer<'_> {
             contributors,
         };
         let network = (means.requests, means.scratch);
-        over.run(traffic, sharing.memory(), space, network, count)
+        over.run(traffic, memory.as_mut(), space, network, count)
     }
 
     /// Carries it out between all ranks.
@@ -114,7 +114,7 @@ impl BlockTransfer<'_> {
             .reserve(&limits, neighbors(p, &pattern), staging)
             .map_err(lacking)?;
         count();
-        traffic.carry(mpi, state, |job| {
+        traffic.carry(mpi, |job| {
             let mut wire = MpiWire::new(job, requests, View::Ranks);
             let order = engine::Order::new(graph, rank, pattern, cut);
             engine::run(AllBroadcast::new(order, limits, scratch), &mut wire)

@@ -10,8 +10,8 @@ pub(super) use members::members;
 use super::Operation;
 use crate::algorithm::{Algorithm, AllReductionAlgorithm, ReductionAlgorithm, trees};
 use crate::collective::Reducing;
-use crate::comm::State;
 use crate::decide::{self, Choice, Form, Method};
+use crate::group::State;
 use crate::host::{self, Reduction, ReductionOp, Vectors};
 use crate::schedule::{Circulant, Shape, Steps, TreeNeighbors};
 use crate::script::{

@@ -205,6 +205,15 @@ const OTHERS: &[Opt] = &[
               piece by piece.",
     },
     Opt {
+        name: "MPMD",
+        value_type: ValueType::Switch(|c| &mut c.mpmd),
+        unit: "",
+        default: "off",
+        scope: Scope::Process,
+        doc: "Every program of a job of several programs has Rondo. Unless this says so, as 'rondo run' does, all calls \
+              of a job are the MPI library's where the launcher says that it has several (Open MPI's does).",
+    },
+    Opt {
         name: "NODE",
         value_type: ValueType::Text(|c| &mut c.node),
         unit: "",
@@ -353,16 +362,6 @@ const OTHERS: &[Opt] = &[
         scope: Scope::Communicator,
         doc: "Receives posted ahead, and long blocks in flight at the root of a gather or scatter. 0 takes 64, and at \
               least 2 ceil(log2 p) receives for p ranks, or up to 1024 that fill a network with much latency.",
-    },
-    Opt {
-        name: "MAX_COMMS",
-        value_type: ValueType::Integer(|c| &mut c.max_comms, 100_000),
-        unit: "communicators",
-        default: "256",
-        scope: Scope::Communicator,
-        doc: "Communicators for which Rondo may make a private one, at one time. A communicator takes a place at its \
-              first collective and gives it back when it is freed. Communicators beyond it are left to the MPI \
-              library.",
     },
     Opt {
         name: "GPU",

@@ -28,6 +28,10 @@ const REMOVED: &[(&str, &str)] = &[
     ("RONDO_ALLTOALLV_MIN_COMM_SIZE", OF_RULES),
     ("RONDO_ALLTOALLW_MIN_COMM_SIZE", OF_RULES),
     (
+        "RONDO_MAX_COMMS",
+        "all communicators share one private communicator, and 2047 at a time have a number there",
+    ),
+    (
         "RONDO_SYNC_FREQ",
         "one in 128 short messages from a rank to another waits until it is received",
     ),

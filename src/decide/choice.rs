@@ -71,8 +71,10 @@ reasons! {
     Measured = "measured";
     /// To be measured.
     Trial = "on trial";
-    /// Few calls so far: Rondo would have to make a communicator and shared memory first.
-    SetUp = "too few calls so far";
+    /// The job has several programs, and nothing says that all have Rondo (`RONDO_MPMD`).
+    Programs = "several programs";
+    /// Rondo did not see `MPI_Init`, and the first collective on `MPI_COMM_WORLD`, in which the job begins, has not come.
+    NotBegun = "before the first collective on MPI_COMM_WORLD";
     /// Named by the option of the collective.
     Configured = "asked for";
     /// `RONDO=off`.
@@ -109,8 +111,8 @@ reasons! {
     /// Communicator, datatype, count or root is invalid: the host says so. Or the operator is one that the host alone
     /// knows.
     Invalid = "invalid argument";
-    /// No room for a private communicator (`RONDO_MAX_COMMS`, or the host has no more).
-    NoRoom = "no room for a private communicator";
+    /// No number is free for the communicator, or the host had no room for the job's private one.
+    NoRoom = "no room for the communicator";
     /// The ranks run different versions or builds of Rondo.
     Versions = "versions or builds of Rondo differ";
     /// MPICH is told to go on without processes that fail.

@@ -15,9 +15,6 @@ use crate::model::BLOCKS_MAX;
 use crate::rules::Ruling;
 use crate::schedule::Parts;
 
-/// Microseconds in which what Rondo needs on a communicator is made: a private communicator, and segments.
-pub const SET_UP_US: u32 = 3000;
-
 /// What a challenger must make better: less may be chance.
 pub(super) const MARGIN: f64 = 0.98;
 
@@ -102,7 +99,6 @@ pub(super) fn doubt(class: SizeClass, second: Option<(Algorithm, f64)>) -> Prior
         class: class.number(),
         default: Candidate::First,
         expected: [Some(UNKNOWN_RATIO), None, second, None],
-        waits: false,
         margin: MARGIN,
     }
 }
@@ -162,7 +158,6 @@ impl Context<'_> {
                 other(slower.second),
                 other(slower.third),
             ],
-            waits: self.facts.may_wait(Some(bytes)),
             margin: MARGIN,
         }
     }

@@ -560,14 +560,12 @@ impl Problem for Reduction<'_> {
         default_of(choice).map(|default| (class, default))
     }
 
-    /// The host is tried where it gives the same bits as Rondo. There it also has the calls on one node until what
-    /// Rondo needs is worth it; over nodes, short calls do without that for a while.
+    /// The host is tried where it gives the same bits as Rondo.
     fn prior(&self, choice: Choice) -> Option<Prior> {
         let (class, _) = self.size_class(choice)?;
         let mut prior = doubt(class, self.second());
-        match self.may_be_hosts() {
-            true => prior.waits = self.context.facts.nodes == 1,
-            false => prior.expected[Candidate::Host as usize] = None,
+        if !self.may_be_hosts() {
+            prior.expected[Candidate::Host as usize] = None;
         }
         Some(prior)
     }

@@ -127,12 +127,10 @@ impl Problem for Rooted<'_> {
 
     fn prior(&self, choice: Choice) -> Option<Prior> {
         let (class, default) = self.size_class(choice)?;
-        let facts = self.context.facts;
         Some(Prior {
             class: class.number(),
             default,
             expected: [Some(UNKNOWN_RATIO), Some(RATIO), None, None],
-            waits: facts.may_wait(self.block.map(|block| block.saturating_mul(facts.p.into()))),
             margin: match self.block {
                 Some(_) => MARGIN,
                 None => MIXED_MARGIN,

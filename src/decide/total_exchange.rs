@@ -294,10 +294,7 @@ impl Problem for TotalExchange<'_> {
 
     fn prior(&self, choice: Choice) -> Option<Prior> {
         let (class, _) = self.size_class(choice)?;
-        Some(Prior {
-            waits: self.context.facts.may_wait(self.bytes),
-            ..doubt(class, self.second())
-        })
+        Some(doubt(class, self.second()))
     }
 
     fn predicted_us(&self) -> Option<f64> {

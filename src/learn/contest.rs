@@ -13,10 +13,6 @@ const LOOKS: u32 = 3;
 /// The part of the time spent so far that a trial may cost.
 const SHARE: f64 = 0.05;
 
-/// What is made for Rondo is made at once if it takes no longer than so many calls: even a program of 100 calls loses
-/// little by it.
-const CHEAP: f64 = 5.0;
-
 /// A challenger that is slower by more than this factor has one more call, and is out if it still is.
 const CLOSE: f64 = 1.3;
 
@@ -101,9 +97,6 @@ enum Phase {
 /// How much is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Some calls of the host's, and none of Rondo's: are they long enough that what must be made for Rondo is worth
-    /// it?
-    Worth,
     /// One call.
     Glance,
     /// Two calls.
@@ -134,8 +127,6 @@ pub struct Contest {
     due: [u64; Candidate::COUNT],
     /// What `due` of Rondo's other ways was before the first call; `u32::MAX` if they may not be tried.
     waits: [u32; OTHERS.len()],
-    /// Microseconds that it takes to make what Rondo needs, until that has been weighed against the host's calls.
-    set_up_us: u32,
     /// Comparisons that each candidate lost.
     lost: [u8; Candidate::COUNT],
     /// Candidates whose last call was so slow that another one is to show whether it always is, a bit each. The first
@@ -154,10 +145,7 @@ fn due(ratio: f64) -> u64 {
 
 impl Contest {
     /// A size class of which nothing is measured.
-    ///
-    /// If the host has the calls by the built-in choice, what must be made for Rondo (`set_up_us` microseconds, 0 if it
-    /// is there) has to be worth it before Rondo has a call.
-    pub fn new(prior: &Prior, set_up_us: u32) -> Contest {
+    pub fn new(prior: &Prior) -> Contest {
         let due = prior.expected.map(|ratio| ratio.map_or(u64::MAX, due));
         let wait = |of: Candidate| u32::try_from(due[of as usize]).unwrap_or(u32::MAX);
         let mut contest = Contest {
@@ -171,10 +159,6 @@ impl Contest {
             agreed: [u64::MAX; Candidate::COUNT],
             due,
             waits: OTHERS.map(wait),
-            set_up_us: match prior.default {
-                Candidate::Host => set_up_us,
-                Candidate::First | Candidate::Second | Candidate::Third => 0,
-            },
             lost: [0; Candidate::COUNT],
             suspected: 0,
             fresh: false,
@@ -227,25 +211,11 @@ impl Contest {
             Phase::Verdict(stage) => stage,
             Phase::Looks(_) | Phase::Try(_) | Phase::Race { .. } => Stage::Race,
         };
-        let needed = match stage {
-            Stage::Worth => &slowest[..1],
-            Stage::Glance | Stage::Look | Stage::Race => &slowest[..],
-        };
-        if needed.iter().any(|&time| time >= UNTIMED) {
+        if slowest.iter().any(|&time| time >= UNTIMED) {
             // Calls with an error are not timed: another comparison has to show something.
             self.due[self.challenger as usize] = self.calls + AGAIN_MIN;
             self.fresh = false;
             self.challenge();
-            return false;
-        }
-        if stage == Stage::Worth {
-            let calls = f64::from(std::mem::take(&mut self.set_up_us)) * 1e3 / incumbent;
-            if calls < CHEAP {
-                self.phase = Phase::Looks(1);
-            } else {
-                self.due[self.challenger as usize] += (calls / SHARE) as u64;
-                self.challenge();
-            }
             return false;
         }
         let ratio = challenger / incumbent;
@@ -281,7 +251,7 @@ impl Contest {
                 self.phase = Phase::Try(Stage::Look);
                 return false;
             }
-            Stage::Worth | Stage::Glance | Stage::Look | Stage::Race => {}
+            Stage::Glance | Stage::Look | Stage::Race => {}
         }
         self.agreed[self.incumbent as usize] = slowest[0];
         self.agreed[self.challenger as usize] = slowest[1];
@@ -386,14 +356,10 @@ impl Contest {
             return Turn {
                 candidate: self.incumbent,
                 timed: false,
-                ahead: None,
             };
         }
         self.next = self.calls + 1;
         let (candidate, timed, phase) = match self.phase {
-            Phase::Looks(1) if self.set_up_us > 0 => {
-                (self.incumbent, true, Phase::Verdict(Stage::Worth))
-            }
             Phase::Looks(1) => (self.incumbent, true, Phase::Try(Stage::Glance)),
             Phase::Looks(left) => (self.incumbent, true, Phase::Looks(left - 1)),
             Phase::Try(stage) => (self.challenger, true, Phase::Verdict(stage)),
@@ -432,23 +398,7 @@ impl Contest {
             }
         };
         self.phase = phase;
-        Turn {
-            candidate,
-            timed,
-            ahead: match phase {
-                Phase::Try(Stage::Glance) => Some(self.challenger),
-                Phase::Verdict(stage) if stage == Stage::Race || self.fresh => self.upcoming(),
-                Phase::Looks(_) | Phase::Try(_) | Phase::Race { .. } | Phase::Verdict(_) => None,
-            },
-        }
-    }
-
-    /// Who is compared at once if this comparison is over now.
-    fn upcoming(&self) -> Option<Candidate> {
-        let others = Candidate::ALL.into_iter();
-        let others = others.filter(|other| !self.parties().contains(other));
-        let first = others.min_by_key(|&other| self.due[other as usize])?;
-        (self.due[first as usize] <= self.calls + 1).then_some(first)
+        Turn { candidate, timed }
     }
 
     /// The call of this turn took so long on this rank.

@@ -9,10 +9,6 @@ use std::sync::Arc;
 /// Size classes on a communicator about which something is learnt. Calls of others follow the built-in choice.
 const CONTESTS: usize = 45;
 
-/// Where the built-in choice is Rondo, it may take so many times as many: a program of 100 calls gains more than it
-/// loses.
-const PROMISE: u32 = 5;
-
 /// Size classes whose bytes differ by no more than a factor of four are alike enough to guess one from the other.
 const NEARBY: u8 = 4;
 
@@ -73,15 +69,9 @@ impl Table {
         self.contests.len() == CONTESTS
     }
 
-    /// The contest for these calls, now made; `None` if there are too many. In `set_up_us` microseconds what Rondo
-    /// needs on the communicator is made before its first call; 0 if it is there.
+    /// The contest for these calls, now made; `None` if there are too many.
     #[cold]
-    pub fn add(
-        &mut self,
-        collective: Collective,
-        prior: &Prior,
-        mut set_up_us: u32,
-    ) -> Option<&mut Contest> {
+    pub fn add(&mut self, collective: Collective, prior: &Prior) -> Option<&mut Contest> {
         if self.is_full() {
             return None;
         }
@@ -108,14 +98,8 @@ impl Table {
                 Candidate::Host | Candidate::First | Candidate::Second | Candidate::Third => {}
             }
         }
-        if prior.waits && set_up_us > 0 && prior.default == Candidate::First {
-            set_up_us = set_up_us.div_ceil(PROMISE);
-            // The host has the calls until they are worth it.
-            prior.default = Candidate::Host;
-            prior.expected[Candidate::First as usize] = Some(1.0);
-        }
         self.contests.reserve_exact(1);
-        self.contests.push(Contest::new(&prior, set_up_us));
+        self.contests.push(Contest::new(&prior));
         self.places[collective as usize][usize::from(prior.class)] = self.contests.len() as u8;
         self.contests.last_mut()
     }

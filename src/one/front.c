@@ -33,6 +33,17 @@ enum { COUNT = sizeof cores / sizeof cores[0], WITHOUT_MPI = 1 };
 extern HIDDEN void (*rondo_one_targets[COUNT])(void);
 
 HIDDEN int openmpi_rondo_one_abi(void);
+HIDDEN int openmpi_rondo_one_begin(void);
+HIDDEN int mpich_rondo_one_begin(void);
+HIDDEN int standard_rondo_one_begin(void);
+
+/* MPI_Init has come back, by whatever core: the job begins in the one that fits. */
+HIDDEN int rondo_front_begin(void)
+{
+    static int (*const begins[])(void) = { openmpi_rondo_one_begin, mpich_rondo_one_begin, standard_rondo_one_begin };
+    int abi = openmpi_rondo_one_abi();
+    return abi < 0 ? 0 : begins[abi]();
+}
 
 /* Rules that are given before there is an MPI library are for whichever core will be chosen. */
 static int give(void (*core)(void), const char *json)

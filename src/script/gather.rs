@@ -111,31 +111,6 @@ fn sections((nodes, places): (u32, Option<u32>), total: u64) -> Vec<Section> {
     sections
 }
 
-/// Writes the reduction of [`GatherNodes::allreduce`], over so many nodes, with so many ranks each if all have as many,
-/// for a rank that has the vectors of all ranks already, in the order of ranks; `locals` says which ones are on a node.
-pub fn reduce_gathered<'t>(
-    script: &mut Script,
-    (nodes, places): (u32, Option<u32>),
-    total: u64,
-    locals: impl Fn(u32) -> &'t [u32],
-) {
-    let width = |node: u32| locals(node).len() as u32;
-    let sections = sections((nodes, places), total);
-    let n = sections.len() as u32;
-    let p: u32 = (0..nodes).map(width).sum();
-    let counts = (0..p).flat_map(|_| sections.iter().map(|section| section.count));
-    script.begin(u64::MAX, counts);
-    for (section, &Section { local, node, .. }) in (0..).zip(&sections) {
-        let block = |of: u32, place: u32| locals(of)[place as usize] * n + section;
-        for of in 0..nodes {
-            join_blocks(script, local, width(of), |place| block(of, place));
-        }
-        let of_node = |of| block(of, local.result(width(of)));
-        let result = join_blocks(script, Fold::Halving(node), nodes, of_node);
-        script.result(result..result + 1);
-    }
-}
-
 impl GatherNodes<'_> {
     /// Writes everything for vectors of `total` elements, with messages of no more than `most`. The area has the vector
     /// of this rank first, where the result is in the end.

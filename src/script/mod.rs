@@ -40,7 +40,7 @@ pub use census::{census, census_places, disseminate};
 pub use circulant::{reduce, reduce_broadcast};
 pub use dual_root::dual_root;
 pub use fold::Fold;
-pub use gather::{GatherNodes, GatherTree, gather, gather_cut, reduce_gathered, spread_vectors};
+pub use gather::{GatherNodes, GatherTree, gather, gather_cut, spread_vectors};
 pub use grid_scan::{GRID_PLACES, grid_scan};
 pub use halving::{fullest_rounds, halving};
 pub use irregular_exchange::IrregularExchange;

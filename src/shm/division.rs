@@ -1,4 +1,4 @@
-//! How a segment is divided. Pure.
+//! How a piece is divided. Pure.
 
 /// Bytes that processors hand to each other at once. What different ranks write lies in different lines.
 pub(super) const LINE: u64 = 64;
@@ -7,7 +7,7 @@ pub(super) const LINE: u64 = 64;
 /// read and which call it is in. All look at the former while they wait for bytes, only writers at the latter.
 const CONTROL_BYTES: u64 = 2 * LINE;
 
-/// The share of the mailboxes in a segment.
+/// The share of the mailboxes in a piece.
 const MAILBOXES_SHARE: u64 = 8;
 
 /// Lines of a mailbox. Always odd: the first lines of mailboxes a power of two apart would displace each other
@@ -22,7 +22,7 @@ const RING_BYTES_MIN: u64 = 4 << 10;
 /// See [`RING_BYTES_MIN`].
 const SLOT_BYTES_MIN: u64 = 4 * LINE;
 
-/// The places of controls, mailboxes and ring in a segment for the ranks of a node.
+/// The places of controls, mailboxes and ring in a piece for the ranks of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Division {
     ranks: u32,
@@ -31,7 +31,7 @@ pub struct Division {
 }
 
 impl Division {
-    /// A segment of so many bytes for `n` ranks; `None` if they are too few.
+    /// A piece of so many bytes for `n` ranks; `None` if they are too few.
     pub fn new(bytes: u64, n: u32) -> Option<Division> {
         if n == 0 {
             return None;
@@ -66,7 +66,7 @@ impl Division {
 
     /// Where it is said how far `rank` has written.
     pub(super) fn wrote(&self, rank: u32) -> u64 {
-        LINE + u64::from(rank) * CONTROL_BYTES
+        u64::from(rank) * CONTROL_BYTES
     }
 
     /// Where it is said how far `rank` has joined.
@@ -92,5 +92,12 @@ impl Division {
     /// Where the ring begins.
     pub(super) fn ring(&self) -> u64 {
         self.mailbox(2 * u64::from(self.ranks))
+    }
+
+    /// The words of control, and those of the mailboxes.
+    pub(super) fn words(&self) -> impl Iterator<Item = u64> {
+        let controls = (0..self.mailbox(0)).step_by(8);
+        let heads = (0..2 * u64::from(self.ranks)).map(|number| self.mailbox(number));
+        controls.chain(heads.flat_map(|head| (head..head + MAILBOX_HEAD_BYTES).step_by(8)))
     }
 }

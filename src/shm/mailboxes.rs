@@ -8,8 +8,8 @@
 //! empty since any call   -- pass `call` ------------------------------------------> empty since `call`
 //! ```
 
+use super::arena::Piece;
 use super::division::{Division, MAILBOX_HEAD_BYTES};
-use super::segment::Segment;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -58,14 +58,14 @@ fn word(call: u64, phase: Phase) -> u64 {
 
 /// The mailboxes of a node's ranks.
 pub struct Mailboxes {
-    segment: Arc<Segment>,
+    piece: Arc<Piece>,
     division: Division,
 }
 
 impl Mailboxes {
-    pub(super) fn new(segment: Arc<Segment>, division: &Division) -> Mailboxes {
+    pub(super) fn new(piece: Arc<Piece>, division: &Division) -> Mailboxes {
         Mailboxes {
-            segment,
+            piece,
             division: *division,
         }
     }
@@ -100,20 +100,20 @@ impl Mailboxes {
             // only one rank can, and so nobody else touches the packet before it turns it on. The packet
             // fits, and lies behind the words of the mailbox.
             unsafe {
-                self.segment
+                self.piece
                     .write(place + MAILBOX_HEAD_BYTES, packet.as_ptr(), bytes);
             }
         }
         let length = packet.map_or(ELSEWHERE, |_| bytes as u64);
         // Whoever finds the mailbox full finds these, too. Who looks at the newest for diagnosis may be early.
-        self.segment
+        self.piece
             .word(place + LENGTH)
             .store(length, Ordering::Relaxed);
-        self.segment
+        self.piece
             .word(place + NEWEST)
             .store(call, Ordering::Relaxed);
         // Release, with Acquire in `grasp`: the packet and its length are there before the mailbox is full.
-        let state = self.segment.word(place + STATE);
+        let state = self.piece.word(place + STATE);
         state.store(word(call, Phase::Full), Ordering::Release);
         true
     }
@@ -126,7 +126,7 @@ impl Mailboxes {
         if !self.grasp(place, before, mine) {
             return None;
         }
-        let length = self.segment.word(place + LENGTH).load(Ordering::Relaxed);
+        let length = self.piece.word(place + LENGTH).load(Ordering::Relaxed);
         let found = if length == ELSEWHERE {
             Found::Elsewhere
         } else {
@@ -138,13 +138,13 @@ impl Mailboxes {
             // it beyond its end, and that much more is filled after the copy.
             unsafe {
                 let end = into.as_mut_ptr().add(into.len());
-                self.segment.read(place + MAILBOX_HEAD_BYTES, end, length);
+                self.piece.read(place + MAILBOX_HEAD_BYTES, end, length);
                 into.set_len(into.len() + length);
             }
             Found::Packet(length)
         };
         // Release, with Acquire in `grasp`: the packet is read before the next one is written over it.
-        let state = self.segment.word(place + STATE);
+        let state = self.piece.word(place + STATE);
         state.store(word(call, Phase::Empty), Ordering::Release);
         Some(found)
     }
@@ -152,7 +152,7 @@ impl Mailboxes {
     /// Nobody takes a packet from this mailbox in `call`: it is empty since then, for the next writer to see.
     /// If there is a packet all the same, the ranks disagree: it stays, and the next writer waits.
     pub fn pass(&self, side: Side, rank: u32, call: u64) {
-        let state = self.segment.word(self.place(side, rank) + STATE);
+        let state = self.piece.word(self.place(side, rank) + STATE);
         let before = state.load(Ordering::Relaxed);
         if before & 3 == Phase::Empty as u64 {
             // Acquire and Release hand on that the packet before was read, by whichever rank that was.
@@ -169,12 +169,12 @@ impl Mailboxes {
     /// The number of the newest packet that was put there; 0 if none was.
     pub fn latest(&self, side: Side, rank: u32) -> u64 {
         let at = self.place(side, rank) + NEWEST;
-        self.segment.word(at).load(Ordering::Acquire)
+        self.piece.word(at).load(Ordering::Acquire)
     }
 
     /// The call since which the mailbox is empty; `None` if it is not.
     pub fn empty_since(&self, side: Side, rank: u32) -> Option<u64> {
-        let state = self.segment.word(self.place(side, rank) + STATE);
+        let state = self.piece.word(self.place(side, rank) + STATE);
         let state = state.load(Ordering::Acquire);
         (state & 3 == Phase::Empty as u64).then_some(state >> 2)
     }
@@ -182,7 +182,7 @@ impl Mailboxes {
     /// Changes the state of a mailbox from `before` to `mine`, with all that was done to it before. `false`: it is
     /// in another state.
     fn grasp(&self, place: u64, before: u64, mine: u64) -> bool {
-        let state = self.segment.word(place + STATE);
+        let state = self.piece.word(place + STATE);
         // Looks first: trying to change it would take the line from the rank that is waited for.
         state.load(Ordering::Relaxed) == before
             && state

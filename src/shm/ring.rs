@@ -5,14 +5,14 @@
 //! puts through: so all know who writes which positions. A byte is written once its place is free, that
 //! is when no rank needs the byte one capacity below it any more.
 
+use super::arena::Piece;
 use super::division::Division;
-use super::segment::Segment;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// A rank's view of the ring.
 pub struct Ring {
-    segment: Arc<Segment>,
+    piece: Arc<Piece>,
     division: Division,
     me: u32,
     /// No rank needs bytes below: as seen at the last look, and it only grows.
@@ -20,9 +20,9 @@ pub struct Ring {
 }
 
 impl Ring {
-    pub(super) fn new(segment: Arc<Segment>, division: &Division, me: u32) -> Ring {
+    pub(super) fn new(piece: Arc<Piece>, division: &Division, me: u32) -> Ring {
         Ring {
-            segment,
+            piece,
             division: *division,
             me,
             free_below: 0,
@@ -42,11 +42,6 @@ impl Ring {
     /// This rank's number among them.
     pub fn me(&self) -> u32 {
         self.me
-    }
-
-    /// Has the system provide the memory of the first `bytes` positions now, not when they are first used.
-    pub fn populate(&self, bytes: u64) {
-        self.segment.populate(self.division.ring() + bytes);
     }
 
     /// Says which call this rank is in.
@@ -99,7 +94,7 @@ impl Ring {
     pub fn address(&self, at: u64, len: usize) -> *mut u8 {
         let (place, first) = self.first_piece(at, len);
         assert!(first == len, "{len} bytes at {at} wrap");
-        self.segment.place(place, len)
+        self.piece.place(place, len)
     }
 
     /// This rank needs no bytes below this position any more, and has written those that are its own. It
@@ -111,7 +106,7 @@ impl Ring {
     /// Copies bytes into the ring.
     ///
     /// # Safety
-    /// `from` has `len` bytes, outside of the segment. Of all ranks, only this one writes the positions from
+    /// `from` has `len` bytes, outside of the piece. Of all ranks, only this one writes the positions from
     /// `at` on, once, it has neither published nor released them yet, and [`has_room`](Ring::has_room) was
     /// true for their end.
     pub unsafe fn write(&self, at: u64, from: *const u8, len: usize) {
@@ -128,8 +123,8 @@ impl Ring {
         // the ones it writes now. Readers of the new bytes wait for `publish`. The pieces lie within the
         // ring, where there are no words.
         unsafe {
-            self.segment.write(place, from, first);
-            self.segment
+            self.piece.write(place, from, first);
+            self.piece
                 .write(self.division.ring(), from.add(first), len - first);
         }
     }
@@ -137,20 +132,20 @@ impl Ring {
     /// Copies bytes out of the ring.
     ///
     /// # Safety
-    /// `to` has room for `len` bytes, outside of the segment. The ranks that write the positions from `at`
+    /// `to` has room for `len` bytes, outside of the piece. The ranks that write the positions from `at`
     /// on have [`written`](Ring::written) them, and this rank has not released them.
     pub unsafe fn read(&self, at: u64, to: *mut u8, len: usize) {
         let (place, first) = self.first_piece(at, len);
         // SAFETY: by the caller's word `to` has room for both pieces. In the ring, these positions are
         // complete, and nobody writes over them before this rank releases them.
         unsafe {
-            self.segment.read(place, to, first);
-            self.segment
+            self.piece.read(place, to, first);
+            self.piece
                 .read(self.division.ring(), to.add(first), len - first);
         }
     }
 
-    /// Where position `at` lies in the segment, and how many of `len` bytes lie there; the rest lies at the
+    /// Where position `at` lies in the piece, and how many of `len` bytes lie there; the rest lies at the
     /// beginning of the ring.
     fn first_piece(&self, at: u64, len: usize) -> (u64, usize) {
         let capacity = self.capacity();
@@ -170,10 +165,10 @@ impl Ring {
     }
 
     fn store(&self, at: u64, value: u64) {
-        self.segment.word(at).store(value, Ordering::Release);
+        self.piece.word(at).store(value, Ordering::Release);
     }
 
     fn load(&self, at: u64) -> u64 {
-        self.segment.word(at).load(Ordering::Acquire)
+        self.piece.word(at).load(Ordering::Acquire)
     }
 }

@@ -1,11 +1,9 @@
 //! Memory that several processes have mapped: making it, finding it, and access within its bounds.
 
-use super::available::available;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Error, ErrorKind};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,10 +12,6 @@ const TOKEN: [u64; 2] = [0, 8];
 
 /// A segment has a token at least.
 const BYTES_MIN: usize = 64;
-
-/// Memory is asked for in pieces: the system gives up a request, with all that it has got so far, when a
-/// signal comes, and a profiler may send one every millisecond.
-const PIECE_BYTES: usize = 256 << 10;
 
 /// The size stays as it is, which makes access safe, and so does this rule.
 const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
@@ -33,12 +27,7 @@ pub struct Segment {
     bytes: usize,
     /// At the maker, before the segment is sealed.
     file: Option<File>,
-    /// Is this process the maker?
-    is_made: bool,
 }
-
-/// Bytes of the segments that this process made and still has.
-static MADE: AtomicU64 = AtomicU64::new(0);
 
 // SAFETY: the mapping belongs to the process, not to a thread. Words are accessed as atomics, and who
 // copies bytes states that nobody else touches them, in whatever process or thread.
@@ -47,25 +36,15 @@ unsafe impl Send for Segment {}
 unsafe impl Sync for Segment {}
 
 impl Segment {
-    /// Makes a segment of zeros. All its memory is there: touching it cannot fail later.
+    /// Makes a segment of zeros. The system provides a page of it when it is first used.
     pub fn create(bytes: usize) -> io::Result<(Segment, Offer)> {
         if bytes < BYTES_MIN {
             return Err(ErrorKind::InvalidInput.into());
         }
-        is_affordable(bytes as u64)?;
         may_have_files_of(bytes as u64)?;
         let file = nameless_file()?;
         file.set_len(bytes as u64)?;
-        // Mapped before memory is asked for: limits on addresses refuse at no cost.
         let mut segment = Segment::map(&file, bytes)?;
-        segment.is_made = true;
-        // ThreadSanitizer's mappings stay.
-        if !cfg!(tsan) {
-            MADE.fetch_add(bytes as u64, Ordering::Relaxed);
-        }
-        for from in (0..bytes).step_by(PIECE_BYTES) {
-            allocate(&file, from, PIECE_BYTES.min(bytes - from))?;
-        }
         // SAFETY: the call takes no memory.
         check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) })?;
         let token = random_words()?;
@@ -124,13 +103,6 @@ impl Segment {
         self.bytes
     }
 
-    /// Has the system provide the first `bytes` bytes. A system that cannot does so when they are first used.
-    pub(super) fn populate(&self, bytes: u64) {
-        let bytes = self.bytes.min(bytes as usize);
-        // SAFETY: the range is the beginning of this mapping, whose contents the call leaves alone.
-        unsafe { libc::madvise(self.start.as_ptr().cast(), bytes, libc::MADV_POPULATE_WRITE) };
-    }
-
     /// The same mapping once more, for ThreadSanitizer, which does not see that two mappings are the same memory.
     #[cfg(tsan)]
     pub fn alias(&self) -> Segment {
@@ -138,7 +110,6 @@ impl Segment {
             start: self.start,
             bytes: self.bytes,
             file: None,
-            is_made: false,
         }
     }
 
@@ -155,11 +126,13 @@ impl Segment {
             start,
             bytes,
             file: None,
-            is_made: false,
         };
         // A program that this process starts, and that outlives it, does not keep the memory.
         // SAFETY: the mapping just made; no child process of a rank may use MPI.
         check(unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_DONTFORK) })?;
+        // It is long, and most of it is never used.
+        // SAFETY: as above. What is not dumped is only missed in a dump.
+        unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_DONTDUMP) };
         Ok(segment)
     }
 
@@ -211,9 +184,6 @@ impl Segment {
 #[cfg(not(tsan))]
 impl Drop for Segment {
     fn drop(&mut self) {
-        if self.is_made {
-            MADE.fetch_sub(self.bytes as u64, Ordering::Relaxed);
-        }
         // SAFETY: the mapping that `map` made; everything that refers to it borrows `self`.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
@@ -237,41 +207,6 @@ fn nameless_file() -> io::Result<File> {
     };
     // SAFETY: a descriptor just made, which nobody else owns.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) }.into())
-}
-
-/// Gets memory for a piece of the file.
-fn allocate(file: &File, from: usize, len: usize) -> io::Result<()> {
-    loop {
-        let (from, len) = (from as libc::off_t, len as libc::off_t);
-        // SAFETY: the call takes no memory of ours.
-        match check(unsafe { libc::fallocate(file.as_raw_fd(), 0, from, len) }) {
-            Err(e) if e.kind() == ErrorKind::Interrupted => {}
-            other => return other.map(drop),
-        }
-    }
-}
-
-/// Is there memory enough, also for those that other processes may make?
-///
-/// The system has no bound of its own for files without a name: a request that it cannot meet ends in its killing
-/// processes, and not in an error. All memory of a segment is its maker's, so it is the maker's groups that count.
-fn is_affordable(bytes: u64) -> io::Result<()> {
-    // SAFETY: the call takes no memory.
-    let processors = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
-    let processors = u64::try_from(processors).unwrap_or(1).max(1);
-    let left = available(Path::new("/"))?;
-    match may_make(bytes, MADE.load(Ordering::Relaxed), left, processors) {
-        true => Ok(()),
-        false => Err(ErrorKind::OutOfMemory.into()),
-    }
-}
-
-/// May a process that has made segments of `made` bytes make another one, where so much memory is left? On a machine
-/// with so many processors as many processes may do the same: all segments together take no more than a quarter. The
-/// first one of each is short beside that, unless the user wants it long.
-pub fn may_make(bytes: u64, made: u64, left: u64, processors: u64) -> bool {
-    let all = (made.saturating_add(bytes)).saturating_mul(processors);
-    bytes <= left / 4 && (made == 0 || all <= left.saturating_add(made) / 4)
 }
 
 /// May this process make files so large? Where it may not, trying would raise a signal.

@@ -106,6 +106,11 @@ impl Launch {
     ) -> Result<Launch, Failure> {
         let (name, rest) = command.split_first().expect("clap requires one");
         let (launcher, library) = launcher_and_library(name, rest, lib)?;
+        // Each of several programs gets the library from here.
+        if rest.iter().any(|word| word == ":") {
+            set.entry("RONDO_MPMD".into())
+                .or_insert_with(|| "on".into());
+        }
         if let Ok(library) = &library {
             set.insert(PRELOAD.into(), preload(library)?);
         }

@@ -29,7 +29,7 @@ impl Exchange<'_> {
         let (p, me) = (state.p(), state.rank());
         let (exchange, group) = (IrregularExchange::new(p), Group::all(p, me));
         let most = state.eager_bytes().min(PIECE_BYTES);
-        let operands = mpi.signals(self.private);
+        let operands = mpi.signals(self.channel.comm);
         let run = |phase| self.run(&operands, 0, phase);
         let (after, before) = (|d| (me + d) % p, |d| (me + p - d) % p);
         let bytes = |side: &Side, rank| side.bytes(mpi, rank).unwrap_or(0);
@@ -64,7 +64,7 @@ impl Exchange<'_> {
             }
             false => None,
         };
-        let all_have = have_all(area.is_some(), self.private, mpi, state)?;
+        let all_have = have_all(area.is_some(), mpi, state)?;
         let Some(area) = area.filter(|_| all_have) else {
             return Ok(false);
         };

@@ -8,8 +8,8 @@ use crate::coll::Stop;
 use crate::coll::room::{VECTORS, of_all};
 use crate::coll::running::{PIECE_BYTES, Running, trim};
 use crate::coll::slots::Inside;
-use crate::comm::Memory;
 use crate::engine::node::{Operand, Want};
+use crate::group::Memory;
 use crate::host::{
     self, Area, Code, Failure, Operands, Requests, Side, SlotVectors, Vectors, call_tag,
 };
@@ -100,10 +100,10 @@ impl Exchange<'_> {
                 (AreaPlaces::Nodes(nodes), 2)
             }
         };
-        let operands = mpi.signals(self.private);
+        let operands = mpi.signals(self.channel.comm);
         let run = self.run(&operands, bytes, which);
         let area = reserve(&run, script, requests);
-        let area = of_all(area, most_bytes / VECTORS, self.private, mpi, state);
+        let area = of_all(area, most_bytes / VECTORS, mpi, state);
         let area = area.inspect_err(|_| trim(script, requests))?;
         count();
         let pack = |side: &Side, rank, place: u32, out: bool| {
@@ -140,8 +140,8 @@ impl Exchange<'_> {
         Running {
             mpi: self.mpi,
             state: self.state,
-            private: self.private,
-            tag: call_tag([a, b, bytes, which], self.state.tag_mask()),
+            channel: self.channel,
+            tag: call_tag([a, b, bytes, which], self.channel.tags),
             operands,
         }
     }

@@ -4,7 +4,7 @@
 
 use super::Writing;
 use crate::collective::Reducing;
-use crate::comm::State;
+use crate::group::State;
 use crate::script::{Cut, Members, Script};
 
 /// All ranks, or where leaders keep the order of ranks all nodes, whose ranks share memory or do not.

@@ -44,15 +44,6 @@ const NODE_PARTS_BYTES_BESIDE_COPIES: RangeInclusive<u64> = 16 << 10..=1 << 20;
 /// to reduce them in parts.
 const GATHER_BYTES: u64 = 64 << 10;
 
-/// Operands that a rank joins one by one where it reduces the vectors of all: more would take longer than to make the
-/// communicator without which it must.
-const GATHER_JOINS: u64 = 4096;
-
-/// The same for the first calls on a communicator whose ranks share a node, in bytes and operands: each of these calls
-/// takes a small part of the time that it takes to make the ring.
-const FIRST_BYTES: u64 = 1 << 20;
-const FIRST_JOINS: u64 = 16 << 10;
-
 impl Reduction<'_> {
     /// Are the vectors that travel together so short that one takes them all? Ranks that share memory better share what
     /// a user's operator has to do.
@@ -63,25 +54,6 @@ impl Reduction<'_> {
             Form::Nodes { .. } | Form::Flat => self.context.facts.p,
         };
         self.bytes.saturating_mul(vectors.into()) <= GATHER_BYTES
-    }
-
-    /// Are vectors, of which each leader may take those of all nodes, so short that every rank may take those of all
-    /// ranks? It joins each operand of each piece that is evaluated alike by itself.
-    pub fn is_short_for_all(&self) -> bool {
-        self.is_short() && self.is_for_all(GATHER_BYTES, GATHER_JOINS)
-    }
-
-    /// The same on one node, for the first calls on a communicator. A ring gives the same bits then.
-    pub fn is_short_at_first(&self) -> bool {
-        let is_on_node = self.context.facts.nodes == 1;
-        is_on_node && !self.is_ordered() && self.is_for_all(FIRST_BYTES, FIRST_JOINS)
-    }
-
-    /// Do the vectors of all ranks have no more bytes together, and a rank that reduces them no more operands to join?
-    fn is_for_all(&self, bytes: u64, joins: u64) -> bool {
-        let p = u64::from(self.context.facts.p);
-        let own = self.elements().min(p).saturating_mul(p);
-        self.bytes.saturating_mul(p) <= bytes && own <= joins
     }
 
     /// Do few rounds count, where no ranks share the link of a node?

@@ -4,12 +4,12 @@
 use super::Call;
 use super::refusal::Function;
 use crate::host::data::counts::Count;
-use crate::host::data::operands::{Area, Buffers, Operands};
+use crate::host::data::operands::{Buffers, Operands};
 use crate::host::library::abi::{IN_PLACE, MPI_ERR_COUNT, RawHandle};
 use crate::host::library::handle::Comm;
 use crate::host::library::table::{Host, Mpi};
 use crate::host::object::attr::Datatype;
-use crate::host::object::code::{Code, check};
+use crate::host::object::code::Code;
 use crate::host::object::operator::Operator;
 use crate::script::fullest_rounds;
 use std::cell::Cell;
@@ -270,34 +270,6 @@ impl Reduction {
             || (looks
                 && ptr::eq(own, result)
                 && mpi.refuses_aliases(Function::Reducing(self.which)))
-    }
-
-    /// Puts the vectors of all ranks, in their order, into an area that has room for them, by the host, on the user's
-    /// communicator. An error was raised there.
-    pub fn gather_by_host(
-        &self,
-        host: &Host,
-        operands: &Operands,
-        buffers: &Buffers,
-        area: Area,
-    ) -> Result<(), Code> {
-        let count = self.count(0).and_then(|count| c_int::try_from(count).ok());
-        let count = count.ok_or(Code::no_mem())?;
-        let to = operands.chunk(area, &(0..1)).address;
-        // SAFETY: the caller's own buffer and communicator, and whoever made the call vouched for them; the area has
-        // room for the vectors of all ranks.
-        let code = unsafe {
-            (host.own.allgather)(
-                buffers.own.cast_const().cast(),
-                count,
-                self.datatype,
-                to.cast(),
-                count,
-                self.datatype,
-                self.comm,
-            )
-        };
-        check(code)
     }
 }
 

@@ -5,7 +5,7 @@ use super::loader::as_function;
 use super::symbols::Finder;
 use crate::report;
 use once_cell::sync::OnceCell;
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A function of what comes after this library, of type `F`.
@@ -46,6 +46,20 @@ impl<F: Copy> Next<F> {
         }
     }
 
+    /// The same of the function that the caller at this address would have got.
+    pub fn call_as(&self, caller: *const c_void, call: impl FnOnce(F) -> c_int) -> c_int {
+        match self
+            .found
+            .get()
+            .copied()
+            .flatten()
+            .or_else(|| self.find_as(caller))
+        {
+            Some(next) => call(next),
+            None => self.lack(),
+        }
+    }
+
     #[cold]
     fn lack(&self) -> c_int {
         if !self.is_reported.swap(true, Relaxed) {
@@ -56,8 +70,15 @@ impl<F: Copy> Next<F> {
     }
 
     fn find(&self) -> Option<F> {
+        self.find_by(&Finder::of_process())
+    }
+
+    fn find_as(&self, caller: *const c_void) -> Option<F> {
+        self.find_by(&Finder::of_caller(caller))
+    }
+
+    fn find_by(&self, finder: &Finder) -> Option<F> {
         let name = CStr::from_bytes_with_nul(self.name.as_bytes()).ok()?;
-        let finder = Finder::of_process();
         // SAFETY: `F` is a type of function pointers by the contract of `new`; whoever calls the function answers for
         // its signature.
         let next = unsafe { as_function(finder.function(name)) };

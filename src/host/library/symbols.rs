@@ -95,6 +95,21 @@ impl Finder {
         }
     }
 
+    /// The same for a function that initialises MPI, as the caller at this address would have got it: from the global
+    /// scope, or else from the library that the caller's object depends on.
+    pub fn of_caller(caller: *const c_void) -> Finder {
+        let is_global = !lookup(libc::RTLD_NEXT, PROBE).is_null();
+        let own = object_of(caller).and_then(|(_, path)| loaded(path));
+        let own = own.map(|own| lookup(own, INITIALIZED));
+        let library = own
+            .and_then(|found| object_of(found))
+            .and_then(|(_, path)| loaded(path));
+        match library.filter(|_| !is_global) {
+            Some(library) => Finder::new(Some(library), false, false),
+            None => Finder::of_process(),
+        }
+    }
+
     /// Is no MPI library loaded in this process?
     pub fn is_without_mpi(&self) -> bool {
         self.as_called && self.local.is_none()

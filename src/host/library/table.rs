@@ -122,6 +122,7 @@ functions! {
         type_free = "PMPI_Type_free"(*mut sys::MPI_Datatype);
         get_processor_name = "PMPI_Get_processor_name"(*mut c_char, *mut c_int);
         info_get = "PMPI_Info_get"(sys::MPI_Info, *const c_char, c_int, *mut c_char, *mut c_int);
+        query_thread = "PMPI_Query_thread"(*mut c_int);
         initialized = "PMPI_Initialized"(*mut c_int);
         finalized = "PMPI_Finalized"(*mut c_int);
         get_library_version = "PMPI_Get_library_version"(*mut c_char, *mut c_int);

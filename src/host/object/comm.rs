@@ -8,6 +8,7 @@ use crate::host::library::sys;
 use crate::host::library::table::Mpi;
 use parking_lot::Mutex;
 use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -209,6 +210,23 @@ impl Mpi {
         // SAFETY: `comm` is valid; the handler is the user's.
         unsafe { (self.f.comm_call_errhandler)(comm.0, code.get()) };
         code.get()
+    }
+
+    /// Has the host move messages that are under way, and gives the processor away.
+    pub fn progress(&self, comm: Comm) {
+        let (mut found, mut status): (c_int, _) = (0, MaybeUninit::<sys::MPI_Status>::uninit());
+        let any = sys::MPI_ANY_SOURCE;
+        // SAFETY: the communicator is Rondo's; flag and status are places of the right types. Nobody reads them.
+        unsafe { (self.f.iprobe)(any, 0, comm.0, &mut found, status.as_mut_ptr()) };
+        std::thread::yield_now();
+    }
+
+    /// May several threads of this process call MPI at the same time?
+    pub fn has_threads(&self) -> bool {
+        let mut level: c_int = 0;
+        // SAFETY: a place of the right type, and MPI is up.
+        check(unsafe { (self.f.query_thread)(&mut level) }).is_ok()
+            && level == sys::MPI_THREAD_MULTIPLE as c_int
     }
 
     /// Ends the job.

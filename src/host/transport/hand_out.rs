@@ -2,18 +2,17 @@
 
 use super::pending::Pending;
 use super::probes::Peer;
-use super::start::Envelope;
 use crate::host::data::lent::{self, Lent};
 use crate::host::library::table::Mpi;
 use crate::host::object::failure::Failure;
 
 impl Mpi {
-    /// Brings `words` of the rank `from` to the ranks `to`, of which this is `me`, on a private communicator. Called by
+    /// Brings `words` of the rank `from` to the ranks `to`, of which this is `me`, on a channel. Called by
     /// these ranks only, by all of them.
     pub fn hand_out(
         &self,
         me: u32,
-        from: Peer,
+        from: Peer<'_>,
         to: &[u32],
         words: &mut [u64],
     ) -> Result<(), Failure> {
@@ -21,12 +20,7 @@ impl Mpi {
         let chunk = self.bytes_at(lent.as_mut_ptr().cast(), size_of_val(words) as u64);
         let mut requests = Vec::new();
         let mut start = |rank: u32| {
-            // Nothing else is under way when a communicator is new.
-            let envelope = Envelope {
-                rank,
-                tag: 0,
-                comm: from.comm,
-            };
+            let envelope = from.channel.envelope(rank, from.channel.tags.base());
             // SAFETY: the words stay where they are until the requests are complete, below, or for good.
             let request = unsafe {
                 match me == from.rank {

@@ -1,5 +1,6 @@
 //! Messages of the host, and memory that the ranks of a node share.
 
+pub mod channel;
 pub mod hand_out;
 pub mod in_flight;
 pub mod local_packets;

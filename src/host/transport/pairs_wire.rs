@@ -1,5 +1,6 @@
 //! [`ScriptWire`] for blocks that lie in the user's memory and go straight to their ranks.
 
+use super::channel::Channel;
 use super::patience::Patience;
 use super::pending::Pending;
 use super::requests::{Receive, Requests, Sending};
@@ -10,7 +11,6 @@ use crate::host::data::blocks::UserBlocks;
 use crate::host::data::elements::Message;
 use crate::host::data::sides::{Side, Sides};
 use crate::host::data::staging::StagingRoom;
-use crate::host::library::handle::Comm;
 use crate::host::library::table::Mpi;
 use crate::host::object::attr::Datatype;
 use crate::host::object::code::Code;
@@ -24,19 +24,15 @@ use std::time::Instant;
 pub struct PairsJob<'a> {
     /// The host.
     pub mpi: &'a Mpi,
-    /// The private communicator.
-    pub comm: Comm,
+    /// The channel communicator.
+    pub channel: Channel<'a>,
     /// What tells this call's messages from those of any other call. The size of a message does so too: only its two
     /// ends know it.
     pub facts: [u64; 2],
-    /// The bits that a tag may have.
-    pub tag_mask: u32,
     /// The blocks of the script: those for all ranks, and those of all ranks.
     pub sides: &'a Sides,
     /// Their bytes.
     pub cut: &'a Cut,
-    /// See `RONDO_TIMEOUT_S`.
-    pub timeout_s: u32,
 }
 
 /// A wire for a script of [`crate::script::pairs`].
@@ -62,20 +58,16 @@ impl<'a> MpiPairsWire<'a> {
     pub fn new(job: PairsJob<'a>, requests: &'a mut Requests) -> MpiPairsWire<'a> {
         requests.begin();
         MpiPairsWire {
-            patience: Patience::new(job.timeout_s),
+            patience: Patience::new(job.channel.timeout_s),
             start: Instant::now(),
             job,
             requests,
         }
     }
 
-    fn envelope(&self, rank: u32, bytes: u64) -> Envelope {
-        let [a, b] = self.job.facts;
-        Envelope {
-            rank,
-            tag: call_tag([a, b, bytes, 0], self.job.tag_mask),
-            comm: self.job.comm,
-        }
+    fn envelope(&self, rank: u32, bytes: u64) -> Envelope<'_> {
+        let ([a, b], channel) = (self.job.facts, self.job.channel);
+        channel.envelope(rank, call_tag([a, b, bytes, 0], channel.tags))
     }
 
     /// The block of `rank` on one side, which has bytes.
@@ -157,12 +149,13 @@ impl ScriptWire for MpiPairsWire<'_> {
         let rank = take.blocks.start;
         let block = self.block(&self.job.sides.receive, rank)?;
         let mut copy = Vec::new();
-        (block.read(self.job.mpi, self.job.comm, rank, &mut copy)).map_err(at("packing"))?;
+        (block.read(self.job.mpi, self.job.channel.comm, rank, &mut copy))
+            .map_err(at("packing"))?;
         self.requests.copies.push((rank, copy));
         Ok(())
     }
 
     fn idle(&mut self) -> Result<(), Failure> {
-        (self.requests).idle(self.job.mpi, self.job.comm, &mut self.patience)
+        (self.requests).idle(self.job.mpi, self.job.channel, &mut self.patience)
     }
 }

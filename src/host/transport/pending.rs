@@ -1,8 +1,8 @@
 //! Messages in flight, and what the host says of them and of messages that have arrived.
 
+use super::channel::Channel;
 use crate::engine::rooted::Misfit;
 use crate::host::library::abi::Abi;
-use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
 use crate::host::object::code::check;
@@ -132,31 +132,40 @@ pub(in crate::host) fn was_taken_back(
     Ok(cancelled != 0)
 }
 
-/// The first message that has arrived and no receive took, from this rank or from any: its sender and
-/// its tag.
+/// The first message that has arrived and no receive took, from this rank or from any: its sender and its tag. If it is
+/// one of another communicator's, there is none: that says nothing of this one.
 pub(in crate::host) fn first_message(
     mpi: &Mpi,
-    comm: Comm,
+    channel: Channel<'_>,
     from: Option<u32>,
 ) -> Result<Option<sys::MPI_Status>, Failure> {
     let from = from.map_or(sys::MPI_ANY_SOURCE, |from| from as c_int);
-    probe(mpi, comm, from, sys::MPI_ANY_TAG)
+    probe(mpi, channel, from, sys::MPI_ANY_TAG)
 }
 
-/// The status of a message that has arrived and no receive took.
+/// The status of a message of the channel's that has arrived and no receive took, with the rank that it came from.
 pub(in crate::host) fn probe(
     mpi: &Mpi,
-    comm: Comm,
+    channel: Channel<'_>,
     from: c_int,
     tag: c_int,
 ) -> Result<Option<sys::MPI_Status>, Failure> {
     let mut found: c_int = 0;
     let mut status = MaybeUninit::<sys::MPI_Status>::zeroed();
+    let from = match u32::try_from(from) {
+        Ok(rank) => channel.world_rank(rank),
+        Err(_) => from,
+    };
     // SAFETY: the communicator is valid; flag and status are places of the right type.
-    check(unsafe { (mpi.f.iprobe)(from, tag, comm.0, &mut found, status.as_mut_ptr()) })
+    check(unsafe { (mpi.f.iprobe)(from, tag, channel.comm.0, &mut found, status.as_mut_ptr()) })
         .map_err(at("looking for messages"))?;
     // SAFETY: MPI_Status is a struct of integers, for which zero is a value.
-    Ok((found != 0).then(|| unsafe { status.assume_init() }))
+    let mut status = unsafe { status.assume_init() };
+    if found == 0 || !channel.tags.has(status.MPI_TAG) {
+        return Ok(None);
+    }
+    status.MPI_SOURCE = channel.rank_of(status.MPI_SOURCE) as c_int;
+    Ok(Some(status))
 }
 
 /// Bytes of a message.

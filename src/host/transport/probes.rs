@@ -3,33 +3,27 @@
 //! One of the two asks, the other answers. The first words of each message say how long the next one will be, and
 //! whether this one is to be answered, so that the one that asks can decide from message to message.
 
+use super::channel::Channel;
 use super::patience::Patience;
 use super::pending::{Pending, test, wait};
 use super::start::Envelope;
 use crate::host::data::lent::{self, Lent};
 use crate::host::library::abi::Abi;
-use crate::host::library::handle::Comm;
 use crate::host::library::table::Mpi;
 use crate::host::object::failure::Failure;
 
-/// The rank at the other end, on a private communicator on which nothing else is under way.
+/// The rank at the other end, on a channel on which nothing else is under way.
 #[derive(Clone, Copy)]
-pub struct Peer {
-    /// The communicator.
-    pub comm: Comm,
+pub struct Peer<'a> {
+    /// The channel.
+    pub channel: Channel<'a>,
     /// The rank.
     pub rank: u32,
-    /// See `RONDO_TIMEOUT_S`.
-    pub timeout_s: u32,
 }
 
-impl Peer {
-    fn envelope(&self) -> Envelope {
-        Envelope {
-            rank: self.rank,
-            tag: 0,
-            comm: self.comm,
-        }
+impl<'a> Peer<'a> {
+    fn envelope(&self) -> Envelope<'a> {
+        self.channel.envelope(self.rank, self.channel.tags.base())
     }
 }
 
@@ -122,28 +116,26 @@ const SOONEST: f64 = 5e-8;
 const ENDS: usize = 2;
 const END_BYTES: usize = 16 << 10;
 
-/// Lengths of long messages, in bytes. Their rate is what a longest one has more than the one before these, which is
-/// far more than what a link lets through at once; the least of two.
-const LONG: [usize; 4] = [32 << 10, 128 << 10, LONGEST, LONGEST];
-/// The same inside a node.
-const LONG_INSIDE: [usize; 2] = [128 << 10, LONGEST];
-const LONGEST: usize = 512 << 10;
+/// Lengths of long messages, in bytes. Their rate is what the longest one has more than the one before it, which is far
+/// more than what a link lets through at once.
+const LONG: [usize; 2] = [64 << 10, LONGEST];
+const LONGEST: usize = 256 << 10;
 
 /// Messages of a rank that asks, at the most: the first one, those that are answered, the row with what is behind it,
-/// two for each long one, and the last; and inside a node.
+/// two for each long one, and the last.
 const MESSAGES: usize = 1 + TRIPS + ROW + ENDS + 2 * LONG.len() + 1;
-const MESSAGES_INSIDE: usize = 1 + TRIPS + 2 * LONG_INSIDE.len() + 1;
+const BYTES: usize = LONG[0] + LONG[1] + ENDS * END_BYTES;
 
-/// A rank may ask between nodes and inside its own.
-const _: () = assert!(MESSAGES + MESSAGES_INSIDE <= 30);
+/// What a job's beginning may cost a leader, and a link.
+const _: () = assert!(MESSAGES <= 16 && BYTES <= 400_000);
 
 /// How long all of it may take in seconds after the first round trip, and the other round trips of it.
 const BUDGET: f64 = 4e-3;
 const TRIPS_BUDGET: f64 = 1.5e-3;
 
 impl Mpi {
-    /// Asks another rank, which answers by [`Mpi::answer_probe`]. At most 20 messages, or 9 without the rows.
-    pub fn probe(&self, peer: Peer, with_rows: bool) -> Result<Probe, Failure> {
+    /// Asks another rank, which answers by [`Mpi::answer_probe`]. At most 16 messages, or 9 without the rows.
+    pub fn probe(&self, peer: Peer<'_>, with_rows: bool) -> Result<Probe, Failure> {
         let mut probe = Probe::default();
         let mut asker = Asker {
             mpi: self,
@@ -184,8 +176,7 @@ impl Mpi {
         }
         let trip = probe.latency.map_or(0.0, |latency| 2.0 * latency);
         let mut before: Option<(usize, f64)> = None;
-        let lengths: &[usize] = if with_rows { &LONG } else { &LONG_INSIDE };
-        for &length in lengths {
+        for length in LONG {
             // In proportion to the one before.
             let share = |(bytes, time): (usize, f64)| time * length as f64 / bytes as f64;
             if spent() + before.map_or(0.0, share) > BUDGET {
@@ -196,9 +187,7 @@ impl Mpi {
             let time = asker.ask(SHORT as u64)?;
             match before {
                 Some(short) if length == LONGEST => {
-                    let shown = Probe::per_byte_of(short, (length, time), trip);
-                    let both = [probe.per_byte, shown].into_iter().flatten();
-                    probe.per_byte = both.reduce(f64::min);
+                    probe.per_byte = Probe::per_byte_of(short, (length, time), trip);
                 }
                 Some(_) | None => before = Some((length, time)),
             }
@@ -208,7 +197,7 @@ impl Mpi {
     }
 
     /// Answers what another rank asks by [`Mpi::probe`].
-    pub fn answer_probe(&self, peer: Peer) -> Result<(), Failure> {
+    pub fn answer_probe(&self, peer: Peer<'_>) -> Result<(), Failure> {
         let mut message = Lent::new(vec![0; SHORT]);
         let mut own = Lent::new(vec![0; SHORT]);
         loop {
@@ -229,7 +218,7 @@ impl Mpi {
     }
 
     /// Sends another rank a row of short messages and longer ones, and receives as many.
-    fn row(&self, peer: Peer) -> Result<Row, Failure> {
+    fn row(&self, peer: Peer<'_>) -> Result<Row, Failure> {
         let lengths = || std::iter::repeat_n(SHORT, ROW).chain([END_BYTES; ENDS]);
         let from = Lent::new(vec![0u8; END_BYTES]);
         let mut to: Vec<_> = lengths()
@@ -271,7 +260,7 @@ impl Mpi {
     }
 
     /// Sends some bytes, and waits until that is complete.
-    fn send_bytes(&self, to: Peer, bytes: &mut Lent<Vec<u8>>) -> Result<(), Failure> {
+    fn send_bytes(&self, to: Peer<'_>, bytes: &mut Lent<Vec<u8>>) -> Result<(), Failure> {
         let chunk = self.bytes_at(bytes.as_mut_ptr(), bytes.len() as u64);
         // SAFETY: the bytes are borrowed until the request is complete, which is the next thing, or stay for good.
         let request = unsafe { self.start_send(chunk, to.envelope(), false) }?;
@@ -279,7 +268,7 @@ impl Mpi {
     }
 
     /// Receives so many bytes.
-    fn receive_bytes(&self, from: Peer, bytes: &mut Lent<Vec<u8>>) -> Result<(), Failure> {
+    fn receive_bytes(&self, from: Peer<'_>, bytes: &mut Lent<Vec<u8>>) -> Result<(), Failure> {
         let chunk = self.bytes_at(bytes.as_mut_ptr(), bytes.len() as u64);
         // SAFETY: as in `send_bytes`.
         let request = unsafe { self.start_receive(chunk, from.envelope()) }?;
@@ -288,8 +277,12 @@ impl Mpi {
 
     /// Waits until all of these messages from or to another rank are complete. Should one fail, or take longer than
     /// the user waits, the memory of all is given up.
-    pub(super) fn complete(&self, requests: &mut [Pending], peer: Peer) -> Result<(), Failure> {
-        let mut patience = Patience::new(peer.timeout_s);
+    pub(super) fn complete(
+        &self,
+        requests: &mut [Pending],
+        Peer { channel, rank }: Peer<'_>,
+    ) -> Result<(), Failure> {
+        let mut patience = Patience::new(channel.timeout_s);
         for request in requests {
             let mut wait = || {
                 while test(self, request)?.is_none() {
@@ -297,7 +290,7 @@ impl Mpi {
                         true => wait(self, std::iter::once(&mut *request))?,
                         false => {
                             if let Some(idle) = patience.wait() {
-                                patience.check(idle, Some(peer.rank))?;
+                                patience.check(idle, Some(rank))?;
                             }
                         }
                     }
@@ -322,7 +315,7 @@ struct Row {
 /// The rank that asks. Its next message is as long as the last one said.
 struct Asker<'a> {
     mpi: &'a Mpi,
-    peer: Peer,
+    peer: Peer<'a>,
     message: Lent<Vec<u8>>,
     answer: Lent<Vec<u8>>,
 }

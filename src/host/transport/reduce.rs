@@ -3,7 +3,7 @@
 use super::patience::Patience;
 use super::pending::{Pending, test};
 use super::watch;
-use crate::host::library::abi::Abi;
+use crate::host::library::abi::{Abi, Handles};
 use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
@@ -72,6 +72,28 @@ impl Mpi {
         comm: Comm,
         numbers: &mut [i64],
         interval: Duration,
+        look: impl FnMut(Duration) + Send + 'static,
+    ) -> Result<(), Code> {
+        self.reduce_in_time(self.h.max, comm, numbers, interval, look)
+    }
+
+    /// The same for the bitwise "and".
+    pub fn and_in_time(
+        &self,
+        comm: Comm,
+        numbers: &mut [i64],
+        interval: Duration,
+        look: impl FnMut(Duration) + Send + 'static,
+    ) -> Result<(), Code> {
+        self.reduce_in_time(self.h.ops[Handles::BITS], comm, numbers, interval, look)
+    }
+
+    fn reduce_in_time(
+        &self,
+        op: sys::MPI_Op,
+        comm: Comm,
+        numbers: &mut [i64],
+        interval: Duration,
         mut look: impl FnMut(Duration) + Send + 'static,
     ) -> Result<(), Code> {
         let n = numbers.len() as c_int;
@@ -80,7 +102,7 @@ impl Mpi {
         let (from, to) = buffers.both();
         let at_once = || {
             // SAFETY: both buffers hold `numbers.len()` 64-bit integers and do not overlap.
-            check(unsafe { (self.f.allreduce)(from, to, n, self.h.long, self.h.max, comm.0) })
+            check(unsafe { (self.f.allreduce)(from, to, n, self.h.long, op, comm.0) })
         };
         if Abi::BUILT.is_simulated() {
             at_once()?; // simulated time stands still while a rank tests
@@ -94,9 +116,7 @@ impl Mpi {
         }
         let mut request = self.h.request_null;
         // SAFETY: as above, and the buffers stay until the request is complete, or for ever should it fail.
-        check(unsafe {
-            (self.f.iallreduce)(from, to, n, self.h.long, self.h.max, comm.0, &mut request)
-        })?;
+        check(unsafe { (self.f.iallreduce)(from, to, n, self.h.long, op, comm.0, &mut request) })?;
         if request == self.h.request_null {
             return Err(Code::intern()); // as for `private`
         }

@@ -1,6 +1,7 @@
 //! Requests in flight of everything but gathers and scatters, the memory that they keep, and what their wires have in
 //! common.
 
+use super::channel::Channel;
 use super::patience::Patience;
 use super::pending::{Pending, first_message, peek, test, verify, was_taken_back};
 use super::script_wire::Staged;
@@ -10,7 +11,6 @@ use crate::flow::{Flow, Verdict};
 use crate::host::data::lent;
 use crate::host::data::staging::{Run, Staging, StagingRoom};
 use crate::host::library::abi::Abi;
-use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
 use crate::host::object::code::Code;
@@ -203,11 +203,11 @@ impl Requests {
     pub(super) fn be_patient(
         &mut self,
         mpi: &Mpi,
-        comm: Comm,
+        channel: Channel<'_>,
         patience: &mut Patience,
     ) -> Result<(), Failure> {
         match patience.wait() {
-            Some(idle) => self.look_around(mpi, comm, patience, idle),
+            Some(idle) => self.look_around(mpi, channel, patience, idle),
             None => Ok(()),
         }
     }
@@ -225,7 +225,7 @@ impl Requests {
     fn look_around(
         &mut self,
         mpi: &Mpi,
-        comm: Comm,
+        channel: Channel<'_>,
         patience: &Patience,
         idle: Duration,
     ) -> Result<(), Failure> {
@@ -238,7 +238,7 @@ impl Requests {
             }
             let first = match receive.doubted {
                 true => None,
-                false => first_message(mpi, comm, Some(from))?,
+                false => first_message(mpi, channel, Some(from))?,
             };
             if first.is_some_and(|message| message.MPI_TAG != receive.tag) {
                 // The search for messages may have brought this one as well.

@@ -1,12 +1,12 @@
 //! [`Local`] and [`Slots`] over the shared segment of a node.
 
+use super::channel::Channel;
 use super::patience::Patience;
 use super::pending::probe;
 use super::wire::Job;
 use crate::engine::node::{Local, MARK, NodeRing, Places, Slots};
 use crate::engine::rooted::Misfit;
 use crate::host::data::operands::{Area, Operands};
-use crate::host::library::handle::Comm;
 use crate::host::library::table::Mpi;
 use crate::host::object::failure::Failure;
 use crate::schedule::Span;
@@ -23,7 +23,7 @@ const POLLS_PER_PROBE: u32 = 8;
 /// the call.
 pub struct RingEnd<'a, D> {
     mpi: &'a Mpi,
-    comm: Comm,
+    channel: Channel<'a>,
     tag: i32,
     ring: &'a mut Ring,
     /// The ranks of the node.
@@ -42,16 +42,14 @@ pub struct RingEnd<'a, D> {
 pub struct NodeCall<'a> {
     /// The host.
     pub mpi: &'a Mpi,
-    /// The private communicator.
-    pub comm: Comm,
+    /// The channel communicator.
+    pub channel: Channel<'a>,
     /// A hash of what the ranks must agree on.
     pub tag: i32,
     /// The number of the call.
     pub number: u64,
     /// The ranks of the node.
     pub locals: &'a [u32],
-    /// See `RONDO_TIMEOUT_S`.
-    pub timeout_s: u32,
 }
 
 impl<'a, D> RingEnd<'a, D> {
@@ -60,12 +58,12 @@ impl<'a, D> RingEnd<'a, D> {
         ring.enter(word);
         RingEnd {
             mpi: call.mpi,
-            comm: call.comm,
+            channel: call.channel,
             tag: call.tag,
             ring,
             locals: call.locals,
             call: word,
-            patience: Patience::new(call.timeout_s),
+            patience: Patience::new(call.channel.timeout_s),
             polls: 0,
             ahead: None,
             data,
@@ -142,7 +140,7 @@ impl<D> NodeRing for RingEnd<'_, D> {
         if self.polls.is_multiple_of(POLLS_PER_PROBE) {
             // A rank sends itself nothing: what counts is that the host looks.
             let me = self.locals[self.ring.me() as usize];
-            probe(self.mpi, self.comm, me as c_int, self.tag)?;
+            probe(self.mpi, self.channel, me as c_int, self.tag)?;
         }
         match self.patience.wait() {
             Some(idle) => self.look_around(idle, waiting),
@@ -171,11 +169,10 @@ impl<'a> RingLocal<'a> {
     ) -> RingLocal<'a> {
         let call = NodeCall {
             mpi: job.mpi,
-            comm: job.comm,
+            channel: job.channel,
             tag: job.tag,
             number,
             locals,
-            timeout_s: job.timeout_s,
         };
         RingEnd::of(call, ring, Exchanged { job, places })
     }

@@ -1,5 +1,6 @@
 //! [`RootedWire`] over the host's point-to-point messages.
 
+use super::channel::Channel;
 use super::in_flight::{InFlight, Transfer};
 use super::local_packets::{LocalPackets, MailboxEvent};
 use super::patience::Patience;
@@ -11,7 +12,6 @@ use crate::engine::rooted::{Misfit, RootedEvent, RootedWire};
 use crate::host::call::RootedOp;
 use crate::host::data::blocks::UserBlocks;
 use crate::host::library::abi::Abi;
-use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
 use crate::host::object::failure::{Failure, at};
@@ -21,7 +21,7 @@ use std::time::Duration;
 /// One rank's part in one gather or scatter.
 pub struct MpiRootedWire<'a> {
     mpi: &'a Mpi,
-    comm: Comm,
+    channel: Channel<'a>,
     root: u32,
     tags: Tags,
     in_flight: &'a mut InFlight,
@@ -32,25 +32,24 @@ pub struct MpiRootedWire<'a> {
 }
 
 impl<'a> MpiRootedWire<'a> {
-    /// A wire over `comm` for `blocks`, if this rank has any.
+    /// A wire over `channel` for `blocks`, if this rank has any.
     pub fn new(
         mpi: &'a Mpi,
-        comm: Comm,
+        channel: Channel<'a>,
         root: u32,
         tags: Tags,
         in_flight: &'a mut InFlight,
         blocks: Option<UserBlocks<'a>>,
-        timeout_s: u32,
     ) -> MpiRootedWire<'a> {
         MpiRootedWire {
             mpi,
-            comm,
+            channel,
             root,
             tags,
             in_flight,
             blocks,
             local: None,
-            patience: Patience::new(timeout_s),
+            patience: Patience::new(channel.timeout_s),
         }
     }
 
@@ -59,12 +58,8 @@ impl<'a> MpiRootedWire<'a> {
         MpiRootedWire { local, ..self }
     }
 
-    fn envelope(&self, rank: u32, tag: c_int) -> Envelope {
-        Envelope {
-            rank,
-            tag,
-            comm: self.comm,
-        }
+    fn envelope(&self, rank: u32, tag: c_int) -> Envelope<'a> {
+        self.channel.envelope(rank, tag)
     }
 
     fn blocks(&self) -> &UserBlocks<'a> {
@@ -78,7 +73,7 @@ impl<'a> MpiRootedWire<'a> {
         let mut i = 0;
         while i < self.in_flight.expected.len() {
             let from = self.in_flight.expected[i];
-            match probe(self.mpi, self.comm, from, self.tags.packet())? {
+            match probe(self.mpi, self.channel, from, self.tags.packet())? {
                 Some(status) => {
                     self.in_flight.expected.swap_remove(i);
                     if from == sys::MPI_ANY_SOURCE
@@ -153,7 +148,12 @@ impl<'a> MpiRootedWire<'a> {
             && self.in_flight.requests.is_empty()
             && self.in_flight.expected.is_empty()
         {
-            probe(self.mpi, self.comm, sys::MPI_ANY_SOURCE, self.tags.packet())?;
+            probe(
+                self.mpi,
+                self.channel,
+                sys::MPI_ANY_SOURCE,
+                self.tags.packet(),
+            )?;
         }
         Ok(())
     }
@@ -180,14 +180,14 @@ impl<'a> MpiRootedWire<'a> {
     /// more; a packet that an earlier call left; a block of this call, all of which have been asked for; or one of this
     /// call with another root, from a rank that does not take this one's.
     fn stranger(&self) -> Result<Option<u32>, Failure> {
-        let (mpi, comm, tags) = (self.mpi, self.comm, self.tags);
+        let (mpi, channel, tags) = (self.mpi, self.channel, self.tags);
         if self.in_flight.expected.is_empty()
-            && let Some(status) = probe(mpi, comm, sys::MPI_ANY_SOURCE, tags.packet())?
+            && let Some(status) = probe(mpi, channel, sys::MPI_ANY_SOURCE, tags.packet())?
         {
             return Ok(Some(status.MPI_SOURCE as u32));
         }
         for from in [None, Some(self.root)] {
-            let Some(message) = first_message(mpi, comm, from)? else {
+            let Some(message) = first_message(mpi, channel, from)? else {
                 continue;
             };
             // Messages of later calls may be here, of other ranks that are through.
@@ -209,7 +209,7 @@ impl<'a> MpiRootedWire<'a> {
             // whose block it is.
             if let Transfer::OutgoingBlock { to, block, .. } = *flight
                 && block != self.root
-                && let Some(message) = first_message(mpi, comm, Some(to))?
+                && let Some(message) = first_message(mpi, channel, Some(to))?
                 && message.MPI_TAG == tags.block_of(block, length(mpi, &message)?)
             {
                 return Ok(Some(to));
@@ -221,7 +221,7 @@ impl<'a> MpiRootedWire<'a> {
     /// Doubts blocks that are missing while another message from their rank is there. As in `Requests::look_around`,
     /// they will not come any more unless they have met their receives.
     fn doubt(&mut self) -> Result<(), Failure> {
-        let (mpi, comm, packet) = (self.mpi, self.comm, self.tags.packet());
+        let (mpi, channel, packet) = (self.mpi, self.channel, self.tags.packet());
         let InFlight {
             requests,
             transfers,
@@ -230,7 +230,7 @@ impl<'a> MpiRootedWire<'a> {
         for (request, flight) in requests.iter_mut().zip(transfers) {
             if let Transfer::IncomingBlock { from, doubted, .. } = flight
                 && !*doubted
-                && let Some(message) = first_message(mpi, comm, Some(*from))?
+                && let Some(message) = first_message(mpi, channel, Some(*from))?
                 && message.MPI_TAG != packet
             {
                 take_back(mpi, request)?;
@@ -299,13 +299,13 @@ impl RootedWire for MpiRootedWire<'_> {
 
     fn read(&mut self, block: u32, packet: &mut Vec<u8>) -> Result<(), Failure> {
         self.blocks()
-            .read(self.mpi, self.comm, block, packet)
+            .read(self.mpi, self.channel.comm, block, packet)
             .map_err(at("packing"))
     }
 
     fn write(&mut self, block: u32, bytes: &[u8]) -> Result<(), Failure> {
         self.blocks()
-            .write(self.mpi, self.comm, block, bytes)
+            .write(self.mpi, self.channel.comm, block, bytes)
             .map_err(at("unpacking"))
     }
 

@@ -1,5 +1,6 @@
 //! [`ScriptWire`] over the host's point-to-point messages.
 
+use super::channel::Channel;
 use super::patience::Patience;
 use super::pending::{Pending, wait};
 use super::requests::{Receive, Requests, Sending};
@@ -8,7 +9,6 @@ use crate::engine::{Complete, Limits, ScriptWire};
 use crate::host::data::operands::{Area, Operands, Room, Vectors, no_room};
 use crate::host::data::staging::StagingRoom;
 use crate::host::library::abi::Abi;
-use crate::host::library::handle::Comm;
 use crate::host::library::table::Mpi;
 use crate::host::object::code::Code;
 use crate::host::object::failure::Failure;
@@ -166,7 +166,7 @@ impl Requests {
     pub(super) fn idle(
         &mut self,
         mpi: &Mpi,
-        comm: Comm,
+        channel: Channel<'_>,
         patience: &mut Patience,
     ) -> Result<(), Failure> {
         if Abi::BUILT.is_simulated() {
@@ -182,7 +182,7 @@ impl Requests {
             let sends = sends.map(|(_, message)| message);
             return wait(mpi, receive.into_iter().chain(sends));
         }
-        self.be_patient(mpi, comm, patience)
+        self.be_patient(mpi, channel, patience)
     }
 }
 
@@ -191,8 +191,8 @@ impl Requests {
 pub struct ScriptJob<'a> {
     /// The host.
     pub mpi: &'a Mpi,
-    /// The private communicator.
-    pub comm: Comm,
+    /// The channel communicator.
+    pub channel: Channel<'a>,
     /// What tells this call's messages from those of any other call.
     pub tag: i32,
     /// The elements.
@@ -203,8 +203,6 @@ pub struct ScriptJob<'a> {
     pub cut: &'a Cut,
     /// Elements that this rank sends.
     pub sends: u64,
-    /// See `RONDO_TIMEOUT_S`.
-    pub timeout_s: u32,
 }
 
 /// A wire for a script.
@@ -224,19 +222,15 @@ impl<'a> MpiScriptWire<'a> {
         requests.begin();
         MpiScriptWire {
             left: job.operands.bytes(job.sends),
-            patience: Patience::new(job.timeout_s),
+            patience: Patience::new(job.channel.timeout_s),
             start: Instant::now(),
             job,
             requests,
         }
     }
 
-    fn envelope(&self, rank: u32) -> Envelope {
-        Envelope {
-            rank,
-            tag: self.job.tag,
-            comm: self.job.comm,
-        }
+    fn envelope(&self, rank: u32) -> Envelope<'_> {
+        self.job.channel.envelope(rank, self.job.tag)
     }
 
     /// The address of a room for operands.
@@ -351,6 +345,6 @@ impl ScriptWire for MpiScriptWire<'_> {
     }
 
     fn idle(&mut self) -> Result<(), Failure> {
-        (self.requests).idle(self.job.mpi, self.job.comm, &mut self.patience)
+        (self.requests).idle(self.job.mpi, self.job.channel, &mut self.patience)
     }
 }

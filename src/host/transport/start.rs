@@ -1,7 +1,7 @@
 //! Starting messages: the only place that calls the host's functions for it.
 
+use super::channel::Channel;
 use crate::host::data::elements::Chunk;
-use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
 use crate::host::object::code::check;
@@ -10,10 +10,10 @@ use std::ffi::c_int;
 
 /// Whose message it is, or for whom, and by what it is known.
 #[derive(Clone, Copy)]
-pub struct Envelope {
+pub struct Envelope<'a> {
     pub rank: u32,
     pub tag: c_int,
-    pub comm: Comm,
+    pub channel: Channel<'a>,
 }
 
 impl Mpi {
@@ -35,7 +35,7 @@ impl Mpi {
     pub(in crate::host) unsafe fn start_send(
         &self,
         chunk: Chunk,
-        to: Envelope,
+        to: Envelope<'_>,
         synchronous: bool,
     ) -> Result<sys::MPI_Request, Failure> {
         let mut request = self.h.request_null;
@@ -49,9 +49,9 @@ impl Mpi {
                 chunk.address.cast_const().cast(),
                 chunk.count,
                 chunk.datatype,
-                to.rank as c_int,
+                to.channel.world_rank(to.rank),
                 to.tag,
-                to.comm.0,
+                to.channel.comm.0,
                 &mut request,
             )
         })
@@ -68,7 +68,7 @@ impl Mpi {
     pub(in crate::host) unsafe fn start_receive(
         &self,
         chunk: Chunk,
-        from: Envelope,
+        from: Envelope<'_>,
     ) -> Result<sys::MPI_Request, Failure> {
         let mut request = self.h.request_null;
         // SAFETY: the caller's contract; the host checks the other arguments.
@@ -77,9 +77,9 @@ impl Mpi {
                 chunk.address.cast(),
                 chunk.count,
                 chunk.datatype,
-                from.rank as c_int,
+                from.channel.world_rank(from.rank),
                 from.tag,
-                from.comm.0,
+                from.channel.comm.0,
                 &mut request,
             )
         })

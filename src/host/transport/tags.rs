@@ -3,10 +3,45 @@
 use crate::host::call::RootedOp;
 use std::ffi::c_int;
 
+/// The tags of one communicator: its number, and below it as many bits as `mask` has.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TagSpace {
+    base: u32,
+    mask: u32,
+}
+
+/// Bits of a communicator's number.
+pub const NUMBER_BITS: u32 = 11;
+
+/// Bits that the tags of a host must have for Rondo to be at work: a number, a bit and two for packets and blocks, and
+/// a few for what the ranks agree on.
+pub const TAG_BITS_MIN: u32 = 18;
+
+impl TagSpace {
+    /// Those of the communicator of this number, where tags have so many bits on every rank.
+    pub fn new(number: u32, bits: u32) -> TagSpace {
+        let rest = bits - NUMBER_BITS;
+        TagSpace {
+            base: number << rest,
+            mask: (1 << rest) - 1,
+        }
+    }
+
+    /// The least tag.
+    pub(super) fn base(self) -> c_int {
+        self.base as c_int
+    }
+
+    /// Is it one of these?
+    pub(super) fn has(self, tag: c_int) -> bool {
+        tag as u32 & !self.mask == self.base
+    }
+}
+
 /// The tag of a call: a hash of everything that the ranks must agree on. Ranks that disagree never
-/// take each other's blocks; `Requests::look_around` sees to it that they do not wait for ever. Of the tags, which have
-/// as many bits as `mask`, these are the lowest quarter; [`Tags`] has the others.
-pub fn call_tag(facts: [u64; 4], mask: u32) -> i32 {
+/// take each other's blocks; `Requests::look_around` sees to it that they do not wait for ever. Of a communicator's tags
+/// these are the lowest quarter; [`Tags`] has the others.
+pub fn call_tag(facts: [u64; 4], TagSpace { base, mask }: TagSpace) -> i32 {
     let h = facts.into_iter().fold(0u64, |h, fact| {
         // The finaliser of splitmix64: every input bit reaches every output bit.
         let h = (h ^ fact).wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -14,7 +49,7 @@ pub fn call_tag(facts: [u64; 4], mask: u32) -> i32 {
         let h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         h ^ (h >> 31)
     });
-    (h & u64::from(mask >> 2)) as i32
+    (base | (h as u32 & (mask >> 2))) as i32
 }
 
 /// The tags of a gather or scatter.
@@ -31,22 +66,23 @@ pub struct Tags {
     packet: u32,
     block: c_int,
     facts: [u64; 3],
-    mask: u32,
+    space: TagSpace,
 }
 
 impl Tags {
-    /// The tags of the call of this number; the ranks must agree on all `facts`, of which the second is the root. The
-    /// bits that a tag may have are those of `mask`.
-    pub fn new(op: RootedOp, sequence: u64, facts: [u64; 3], mask: u32) -> Tags {
+    /// The tags of the call of this number; the ranks must agree on all `facts`, of which the second is the root.
+    pub fn new(op: RootedOp, sequence: u64, facts: [u64; 3], space: TagSpace) -> Tags {
+        let TagSpace { base, mask } = space;
         let (half, quarter) = (mask >> 1, mask >> 2);
         let number = (sequence as u32) << 1 | u32::from(op == RootedOp::Scatter);
         Tags {
             op,
-            packet: (number & half) | (mask ^ half),
-            block: ((((sequence as u32) << Tags::hash_bits(mask)) & quarter) | (half ^ quarter))
-                as c_int,
+            packet: base | (number & half) | (mask ^ half),
+            block: (base
+                | (((sequence as u32) << Tags::hash_bits(mask)) & quarter)
+                | (half ^ quarter)) as c_int,
             facts,
-            mask,
+            space,
         }
     }
 
@@ -67,16 +103,17 @@ impl Tags {
     /// The tag of a block as ranks see it that have another root in this call.
     pub(in crate::host) fn block_of(&self, root: u32, bytes: u64) -> c_int {
         let [a, _, c] = self.facts;
-        let hash = call_tag([a, root.into(), c, bytes], self.mask);
-        self.block | (hash & ((1 << Tags::hash_bits(self.mask)) - 1))
+        let hash = call_tag([a, root.into(), c, bytes], self.space);
+        self.block | (hash & ((1 << Tags::hash_bits(self.space.mask)) - 1))
     }
 
     /// Is this the tag of a packet that this rank did not expect from an earlier scatter?
     ///
     /// Packets of an earlier gather are what others sent to a root that only reported an error.
     pub(in crate::host) fn is_late(&self, tag: c_int) -> bool {
-        let half = self.mask >> 1;
+        let TagSpace { mask, .. } = self.space;
+        let (half, low) = (mask >> 1, tag as u32 & mask);
         let behind = self.packet.wrapping_sub(tag as u32) & half;
-        tag as u32 > half && tag & 1 == 1 && (1..=half / 2).contains(&behind)
+        self.space.has(tag) && low > half && tag & 1 == 1 && (1..=half / 2).contains(&behind)
     }
 }

@@ -1,5 +1,6 @@
 //! [`Wire`] over the host's point-to-point messages.
 
+use super::channel::Channel;
 use super::patience::Patience;
 use super::pending::{Pending, probe, wait};
 use super::requests::{Receive, Requests, Sending};
@@ -8,7 +9,6 @@ use super::view::View;
 use crate::engine::{Event, Piece, Wire};
 use crate::host::data::data::Data;
 use crate::host::library::abi::Abi;
-use crate::host::library::handle::Comm;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
 use crate::host::object::failure::{Failure, at};
@@ -19,8 +19,8 @@ use std::time::Instant;
 pub struct Job<'a> {
     /// The host.
     pub mpi: &'a Mpi,
-    /// The private communicator.
-    pub comm: Comm,
+    /// How its messages travel.
+    pub channel: Channel<'a>,
     /// What tells this call's messages from those of any other call, see [`super::tags::call_tag`].
     pub tag: i32,
     /// What is exchanged.
@@ -28,32 +28,28 @@ pub struct Job<'a> {
     /// If the data are packed: is that to be done as they are sent, as at the root of a broadcast, or
     /// are they to be unpacked?
     pub packs: bool,
-    /// See `RONDO_TIMEOUT_S`.
-    pub timeout_s: u32,
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
     /// Puts what has arrived where the user wants it: the first `arrived` bytes, or all at the end.
     pub fn unpack(&self, arrived: u64) -> Result<(), Failure> {
         match self.data {
-            Data::Packed(packed) if !self.packs => packed.unpack(self.mpi, self.comm, arrived),
+            Data::Packed(packed) if !self.packs => {
+                packed.unpack(self.mpi, self.channel.comm, arrived)
+            }
             Data::Packed(_) | Data::Run(_) | Data::Parts(_) => Ok(()),
         }
     }
 
     /// The envelope of a message from or to a rank.
-    fn envelope(&self, rank: u32) -> Envelope {
-        Envelope {
-            rank,
-            tag: self.tag,
-            comm: self.comm,
-        }
+    fn envelope(&self, rank: u32) -> Envelope<'a> {
+        self.channel.envelope(rank, self.tag)
     }
 
     /// Sees to it that the first `end` bytes can be sent.
     pub(in crate::host) fn pack(&self, end: u64) -> Result<(), Failure> {
         match self.data {
-            Data::Packed(packed) if self.packs => packed.pack(self.mpi, self.comm, end),
+            Data::Packed(packed) if self.packs => packed.pack(self.mpi, self.channel.comm, end),
             Data::Packed(_) | Data::Run(_) | Data::Parts(_) => Ok(()),
         }
     }
@@ -77,7 +73,7 @@ impl<'a> MpiWire<'a> {
             job: *job,
             requests,
             view,
-            patience: Patience::new(job.timeout_s),
+            patience: Patience::new(job.channel.timeout_s),
             start: Instant::now(),
         }
     }
@@ -88,8 +84,8 @@ impl MpiWire<'_> {
     fn let_time_pass(&mut self) -> Result<(), Failure> {
         if let View::Nodes { .. } = self.view {
             // The leader of a node may have messages under way inside it as well.
-            let comm = self.job.comm;
-            probe(self.job.mpi, comm, sys::MPI_ANY_SOURCE, self.job.tag)?;
+            let channel = self.job.channel;
+            probe(self.job.mpi, channel, sys::MPI_ANY_SOURCE, self.job.tag)?;
             return Ok(());
         }
         let Requests {
@@ -149,8 +145,8 @@ impl Wire for MpiWire<'_> {
             [run] => (run.address, None),
             _ => match self.requests.staged_out.reserve(&self.requests.runs, len) {
                 Some((address, number)) => {
-                    let (mpi, comm) = (self.job.mpi, self.job.comm);
-                    (self.requests.staged_out.gather(mpi, comm)).map_err(at("packing"))?;
+                    let (mpi, channel) = (self.job.mpi, self.job.channel.comm);
+                    (self.requests.staged_out.gather(mpi, channel)).map_err(at("packing"))?;
                     (address, Some(number))
                 }
                 None => return Ok(false),
@@ -174,7 +170,9 @@ impl Wire for MpiWire<'_> {
         let (mpi, requests) = (self.job.mpi, &mut *self.requests);
         let event = if let Some((number, _, receive)) = requests.received(mpi)? {
             if let Some(staged) = receive.staged {
-                let unpacked = requests.staged_in.scatter(mpi, self.job.comm, staged);
+                let unpacked = requests
+                    .staged_in
+                    .scatter(mpi, self.job.channel.comm, staged);
                 unpacked.map_err(at("unpacking"))?;
                 requests.staged_in.release(staged);
             }
@@ -196,6 +194,6 @@ impl Wire for MpiWire<'_> {
         if Abi::BUILT.is_simulated() {
             return self.let_time_pass();
         }
-        (self.requests).be_patient(self.job.mpi, self.job.comm, &mut self.patience)
+        (self.requests).be_patient(self.job.mpi, self.job.channel, &mut self.patience)
     }
 }

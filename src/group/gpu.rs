@@ -5,7 +5,7 @@
 use super::{STATE, State};
 use crate::config::Gpu;
 use crate::decide::Why;
-use crate::host::{self, Abi, Asserted, Attribute, Code, Comm, Host, Mpi};
+use crate::host::{self, Abi, Asserted, Attribute, Comm, Failure, Host, Mpi};
 use crate::report;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -67,11 +67,11 @@ impl State {
         Asserted::in_call(self.is_asserted())
     }
 
-    /// Asks all ranks whether one has loaded a GPU's driver since the handshake. If that is a reason, all calls from
-    /// this one on are the host's. Collective, on the private communicator.
-    pub fn ask_for_gpus(&self, host: &Host, mpi: &Mpi, private: Comm) -> Result<bool, Code> {
+    /// Asks all ranks whether one has loaded a GPU's driver since the first call. If that is a reason, all calls from
+    /// this one on are the host's. Collective.
+    pub fn ask_for_gpus(&self, host: &Host, mpi: &Mpi) -> Result<bool, Failure> {
         let mut found = [(host::look_for_driver() && !self.is_asserted()).into()];
-        self.max(mpi, private, &mut found)?;
+        self.max(mpi, &mut found)?;
         let leaves = found[0] > 0;
         if leaves {
             self.report_broken_promise(host, Why::Gpu);

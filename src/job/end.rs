@@ -7,19 +7,19 @@
 
 #![forbid(unsafe_code)]
 
-use super::calibration::KNOWN;
-use super::private::agree_on_private;
+use super::measure::KNOWN;
 use super::process::PROCESS;
-use super::{ADD_UP, ALIVE, ruled};
+use super::{job, private, ruled};
 use crate::config::{self, StatsFormat};
 use crate::files;
+use crate::group;
 use crate::host::{self, Abi, Host, Mpi};
 use crate::network::Network;
 use crate::report;
 use crate::stats::{self, Report};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 /// What a report begins with: asked for in time, because at an early end MPI may not be called.
@@ -29,6 +29,14 @@ struct Heading {
 }
 
 static HEADING: OnceCell<Heading> = OnceCell::new();
+
+/// Will all ranks of `MPI_COMM_WORLD` add up their statistics?
+static ADD_UP: AtomicBool = AtomicBool::new(false);
+
+/// The ranks of the world agreed that they will.
+pub fn adds_up() {
+    ADD_UP.store(true, Relaxed);
+}
 
 /// Were the statistics written? They are once.
 static WRITTEN: Mutex<bool> = Mutex::new(false);
@@ -56,9 +64,7 @@ pub fn end_early(why: &str) {
     let (Some(loaded), Some(heading)) = (PROCESS.get(), HEADING.get()) else {
         return;
     };
-    if let Some(alive) = ALIVE.try_lock_for(PATIENCE) {
-        alive.iter().for_each(|state| state.account());
-    }
+    group::account_all(PATIENCE);
     let sums = stats::sums();
     write(heading, &loaded.config.stats, &sums, 1, 0, Some(why));
 }
@@ -73,7 +79,7 @@ pub fn end() {
     }
     // A process that Rondo saw no collective of has nothing to tell.
     let Some(loaded) = PROCESS.get() else { return };
-    ALIVE.lock().iter().for_each(|state| state.account());
+    group::account_all(Duration::MAX);
     write_statistics(host, mpi, &loaded.config.stats);
     ruled::save(host, mpi);
     mpi.free_own_self();
@@ -157,14 +163,13 @@ fn network() -> Network {
 /// the program does on `MPI_COMM_WORLD` must not meet it. If there is no room for one, rank 0 reports what it did
 /// itself.
 fn add_up(mpi: &Mpi, sums: &mut [f64], most: &mut u64) -> bool {
-    let max = |numbers: &mut [i64]| mpi.max(mpi.world(), numbers);
-    let Ok(Some(own)) = agree_on_private(mpi, mpi.world(), max) else {
+    let of_job = job().map(|job| job.comm);
+    let Some(own) = of_job.or_else(|| private(mpi, mpi.world()).ok().flatten()) else {
         return false;
     };
     let added = mpi.sum_to_root(own, sums);
     let mut bytes = [*most as i64];
     let found = mpi.max(own, &mut bytes);
     *most = bytes[0] as u64;
-    mpi.free(own);
     added.is_ok() && found.is_ok()
 }

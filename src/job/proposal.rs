@@ -1,12 +1,10 @@
-//! What the ranks of a communicator tell each other in the handshake.
+//! What the ranks of the world tell each other when the job begins.
 
 #![forbid(unsafe_code)]
 
 use super::hardware;
-use crate::config::{self, Gpu};
+use crate::config;
 use crate::hash;
-use crate::host;
-use crate::network::{FIGURES, Numbers};
 use crate::rules::Rules;
 
 /// Which build this is: its version, and the number of the sources that it was built from, as `build.rs` says it.
@@ -23,7 +21,7 @@ fn build() -> u64 {
     hash::of_bytes(std::hint::black_box(BUILD).as_bytes())
 }
 
-/// The numbers of the handshake. Every rank offers its own; the result is the maximum of each, so a
+/// The numbers of the beginning. Every rank offers its own; the result is the maximum of each, so a
 /// minimum is offered as its complement. They are signed: hosts differ in what the maximum of
 /// unsigned numbers is (Open MPI 4.1 and MPICH 4.0 compare them as signed ones).
 pub struct Proposal(pub [i64; Proposal::LENGTH]);
@@ -37,37 +35,21 @@ impl Proposal {
     const LENGTH: usize = 256;
 
     const VERSION: usize = 0;
-    const UNMAPPED: usize = 2;
-    const DRIVER: usize = 3;
-    const TAG_MAX: usize = 4;
-    const GPU: usize = 5;
-    const RULES: usize = 6;
-    const RULE_COUNT: usize = 8;
-    const PLACES: usize = 9;
-    const HARDWARE: usize = 10;
-    const OUTLIVES: usize = 11;
-    const RANK_0: usize = 12;
+    const TAG_MAX: usize = 2;
+    const RULES: usize = 3;
+    const RULE_COUNT: usize = 5;
+    const HARDWARE: usize = 6;
+    const OUTLIVES: usize = 7;
+    const THREADS: usize = 8;
+    const RANK_0: usize = 9;
     const CONFIG: usize = Self::RANK_0 + W;
-    const NETWORK: usize = Self::CONFIG + 2 * W;
 
     /// What this rank offers.
-    pub fn offer(
-        rank: u32,
-        own: &[u64; W],
-        tag_max: u32,
-        mapped: bool,
-        asserted: bool,
-        rules: &Rules,
-        network: &Numbers,
-    ) -> Proposal {
-        const { assert!(Proposal::NETWORK + FIGURES <= Proposal::LENGTH) };
+    pub fn offer(rank: u32, own: &[u64; W], tag_max: u32, rules: &Rules) -> Proposal {
+        const { assert!(Proposal::CONFIG + 2 * W <= Proposal::LENGTH) };
         let mut proposal = Proposal([i64::MIN; Proposal::LENGTH]);
         proposal.offer_both(Self::VERSION, build());
-        proposal.0[Self::UNMAPPED] = (!mapped).into();
         proposal.0[Self::TAG_MAX] = !i64::from(tag_max);
-        let has_driver = host::look_for_driver();
-        proposal.0[Self::DRIVER] = has_driver.into();
-        proposal.0[Self::GPU] = (has_driver && !asserted).into();
         proposal.0[Self::HARDWARE] = hardware::gpu_may_be_here().into();
         proposal.offer_both(Self::RULES, rules.hash());
         if rank == 0 {
@@ -79,18 +61,22 @@ impl Proposal {
             }
             proposal.offer_both(Self::CONFIG + 2 * i, number);
         }
-        proposal.0[Self::NETWORK..][..FIGURES].copy_from_slice(network);
         proposal
-    }
-
-    /// Says how many places this process had given away.
-    pub fn offer_places(&mut self, taken: u32) {
-        self.0[Self::PLACES] = taken.into();
     }
 
     /// Says that this process is told to go on without others that fail.
     pub fn outlive(&mut self) {
         self.0[Self::OUTLIVES] = 1;
+    }
+
+    /// Says that threads of this process may call MPI at the same time.
+    pub fn have_threads(&mut self) {
+        self.0[Self::THREADS] = 1;
+    }
+
+    /// May those of a process?
+    pub fn has_threads(&self) -> bool {
+        self.0[Self::THREADS] == 1
     }
 
     /// Offers a number so that it will show whether all ranks offered the same.
@@ -118,19 +104,9 @@ impl Proposal {
         self.same(Self::VERSION)
     }
 
-    /// Do all ranks know the nodes of all?
-    pub fn mapped(&self) -> bool {
-        self.0[Self::UNMAPPED] == 0
-    }
-
     /// How many rules rank 0 has, if not all ranks have them already.
     pub fn rules_to_hand_out(&self) -> Option<usize> {
         (!self.same(Self::RULES)).then_some(self.0[Self::RULE_COUNT] as usize)
-    }
-
-    /// How many places of communicators that may have a private one a rank had given away, at the most.
-    pub fn places_taken(&self) -> u32 {
-        self.0[Self::PLACES] as u32
     }
 
     /// Is a process told to go on without others that fail?
@@ -138,28 +114,13 @@ impl Proposal {
         self.0[Self::OUTLIVES] == 1
     }
 
-    /// The largest tag that all ranks may use.
-    pub fn tag_max(&self) -> u64 {
-        !self.0[Self::TAG_MAX] as u64
-    }
-
-    /// What is known of the network: of each figure what was measured last. Unless all ranks are mapped, it may be that
-    /// of other nodes.
-    pub fn network(&self) -> Numbers {
-        std::array::from_fn(|i| self.0[Self::NETWORK + i])
+    /// Bits that a tag may have on every rank.
+    pub fn tag_bits(&self) -> u32 {
+        (!self.0[Self::TAG_MAX] as u64 + 1).ilog2()
     }
 
     /// Does a rank run on a machine that may have a GPU?
     pub fn gpu_may_be_there(&self) -> bool {
         self.0[Self::HARDWARE] > 0
-    }
-
-    /// Are all calls the host's, because a rank may have memory that the processor cannot touch?
-    pub fn leaves_for_gpus(&self, gpu: Gpu) -> bool {
-        match gpu {
-            Gpu::Auto => self.0[Self::GPU] > 0,
-            Gpu::Host => self.0[Self::DRIVER] > 0,
-            Gpu::Off => false,
-        }
     }
 }

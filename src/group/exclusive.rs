@@ -2,8 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::end;
 use crate::host::{self, Code};
+use crate::job;
 use crate::report;
 use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -22,6 +22,11 @@ impl<T> Exclusive<T> {
         self.0.try_lock_for(PATIENCE).unwrap_or_else(|| refuse())
     }
 
+    /// For whoever has all of it.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.0.get_mut()
+    }
+
     /// If no call has it.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         self.0.try_lock()
@@ -32,7 +37,7 @@ impl<T> Exclusive<T> {
 fn refuse() -> ! {
     let host = host::host();
     let name = report::under_way();
-    end::end_early(&format!("{name} failed"));
+    job::end_early(&format!("{name} failed"));
     report::fatal(
         host.world_rank(),
         &format!(

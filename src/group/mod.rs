@@ -1,56 +1,43 @@
-//! What Rondo knows of a communicator: what its ranks agreed on in the handshake, the private communicator, schedules,
-//! and the memory that one call leaves to the next. It hangs on the communicator and dies with it.
+//! What Rondo knows of a communicator: what its ranks agreed on at its first call, schedules, and the memory that one
+//! call leaves to the next. It hangs on the communicator and dies with it.
 
 #![forbid(unsafe_code)]
 
-mod calibration;
-mod end;
 mod exclusive;
+mod figures;
 mod gpu;
-mod handshake;
-mod hardware;
+mod join;
 mod known;
-mod nodes;
-mod private;
-mod process;
-mod proposal;
-mod record;
-mod ruled;
+mod memory;
+mod numbers;
+mod terms;
 mod trace;
-mod waiting;
 
 use crate::collective::Collective;
 use crate::config::{self, Config, Reproducible, StatsFormat};
 use crate::decide::{Facts, Why};
 use crate::engine::{Part, Schedules, Scratch, rooted};
 use crate::flow::{Path, Volume};
-use crate::host::{self, Abi, Attribute, Code, Comm, Host, InFlight, Mpi, Requests};
+use crate::host::{self, Attribute, Channel, Code, Comm, Failure, Host, InFlight, Mpi, Requests};
+use crate::job;
 use crate::learn::{self, Passing};
-use crate::network::{self, Network, Placement};
+use crate::network::{self, Network};
 use crate::report;
 use crate::rules::{Rules, Ruling};
 use crate::schedule::Parts;
 use crate::script::Script;
 use crate::stats;
 use crate::topology::Topology;
-pub use calibration::Figures;
-pub use end::{end, end_early, figure};
 use exclusive::Exclusive;
 pub use gpu::assert_memory;
-pub use hardware::gpu_may_be_below;
 pub use known::known;
-pub use nodes::{Memory, Nodes, Space};
-use once_cell::sync::OnceCell;
+use memory::Place;
+pub use memory::{Memory, Nodes, Space};
 use parking_lot::Mutex;
-use private::Place;
-pub use process::process;
-pub use proposal::BUILD;
-pub use record::{called_with_sessions, exits, finalized, loaded};
-pub use ruled::give as give_rules;
 use std::ffi::c_int;
-use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 pub use trace::report_bits_on;
 
 /// Requests of sends at a time, at the least. What is under way is bounded by [`crate::flow`].
@@ -58,13 +45,6 @@ pub const SEND_WINDOW: u32 = 64;
 
 /// Requests each way at a time, at the most.
 pub const WINDOW_MAX: u32 = 1024;
-
-/// So many short reductions and barriers on a communicator do without a private one, and without figures of the network
-/// that would take one. In a simulation a call stands for many.
-const FEW_CALLS: u32 = match Abi::BUILT.is_simulated() {
-    true => 0,
-    false => 32,
-};
 
 /// Receives that are posted ahead, at the least.
 pub const RECEIVE_WINDOW: u32 = 64;
@@ -81,46 +61,37 @@ pub struct State {
     /// See [`host::was_freed_before`].
     was_freed_before: bool,
     rank: u32,
+    /// Its ranks in the world.
+    ranks: Box<[u32]>,
+    /// Its number, unless it is closed: see [`numbers`].
+    number: Option<u32>,
+    /// Its place in the memory of this node, if it has one.
+    place: Option<Place>,
     facts: Facts,
     topology: Topology,
-    /// Its nodes.
-    placement: Placement,
-    /// What the rules say of the network.
-    ruled: Option<Box<Network>>,
+    /// What the options say of the network, and then the rules.
+    told: Network,
     /// What was measured of it. All ranks know the same.
     network: network::Shared,
-    /// Is it to be measured?
-    uncalibrated: AtomicBool,
-    /// Calls until it was that can do without: tiny ones that move data, and the others. See [`State::figures`].
-    early: [AtomicU32; 2],
-    /// Short reductions before there was a private communicator.
-    short: AtomicU32,
+    /// Do calls contradict it, so that it is to be measured again?
+    contradicted: AtomicBool,
     config: Config,
     /// Why every call on it goes to the host, if that is so.
     closed: Option<Why>,
-    tag_mask: u32,
     /// What rank 0 read in a file of rules, for so many ranks and nodes.
     rules: Box<Rules>,
-    /// Was a call on trial the host's, since there was no room for what Rondo needs? All ranks know alike.
-    futile: AtomicBool,
     /// What is learnt of the calls on it.
     pub learnt: Mutex<learn::Table>,
     /// Calls on it that are passed on.
     pub passing: Arc<Passing>,
-    /// May a rank get memory of a GPU after the handshake? All ranks know alike.
+    /// May a rank get memory of a GPU after the first call? All ranks know alike.
     gpu_may_come: bool,
     /// Do all ranks know that one of them may have memory that the processor cannot touch, since some call?
     gpu: AtomicBool,
     /// Did this process say that it passes no such memory to calls on this communicator?
     asserted: AtomicBool,
-    /// What it needs to have a private communicator. All ranks have it or none.
-    place: Option<Place>,
-    /// The communicator for Rondo's own messages; `None` if there is no room for one.
-    private: OnceCell<Option<Comm>>,
-    /// Was `MPI_Comm_idup` called on the communicator before the private one was made? All ranks know alike.
-    duplicated: AtomicBool,
-    /// Has a call had the private communicator whose bits no clock may choose? All ranks know alike.
-    reduced: AtomicBool,
+    /// Did this rank leave a call, because the host refuses it here, to which others may have sent it messages?
+    was_left: AtomicBool,
     /// Size classes of which a trace line was written, a bit each, for each collective.
     traced: [AtomicU64; Collective::COUNT],
     /// Collectives of which one was written because a call went another way, a bit each.
@@ -160,23 +131,6 @@ pub struct Work {
 
 static STATE: Attribute<Comm, State> = Attribute::new();
 
-/// On communicators that were duplicated by `MPI_Comm_idup` before they had a state.
-static DUPLICATED: Attribute<Comm, ()> = Attribute::new();
-
-/// `MPI_Comm_idup` is called on `comm`. Until it is complete, which is not seen, Open MPI (4.1, 5.0) may not be asked
-/// for another communicator: both are agreed on by nonblocking reductions that it starts whenever it makes progress, so
-/// that ranks mix them up. Local.
-pub fn duplicate(mpi: &Mpi, comm: Comm) {
-    match STATE.get(mpi, comm) {
-        Ok(Some(state)) => state.duplicated.store(true, Relaxed),
-        // Without room for it, the host has none for the duplicate either.
-        Ok(None) if DUPLICATED.get(mpi, comm).is_ok_and(|it| it.is_none()) => {
-            let _ = DUPLICATED.set(mpi, comm, ());
-        }
-        Ok(None) | Err(_) => {}
-    }
-}
-
 /// What the program asked for on communicators that had no state yet.
 static PROMISED: Attribute<Comm, Reproducible> = Attribute::new();
 
@@ -208,11 +162,25 @@ pub fn promise(host: &Host, mpi: &Mpi, comm: Comm, value: &str) {
 /// ends: collectives that the program's own callbacks call in `MPI_Finalize` find what all other calls found.
 static ALIVE: Mutex<Vec<&'static State>> = Mutex::new(Vec::new());
 
-/// Will all ranks of `MPI_COMM_WORLD` add up their statistics? Set by a handshake of all of them.
-static ADD_UP: AtomicBool = AtomicBool::new(false);
+/// Calls `each` with all of them, if they can be had in so much time.
+fn with_all(patience: Duration, each: impl FnMut(&&'static State)) {
+    if let Some(alive) = ALIVE.try_lock_for(patience) {
+        alive.iter().for_each(each);
+    }
+}
 
-/// The state of `comm`, made by the handshake if this is the first call on it. Collective then, unless the call
-/// `is_refused` on this rank of so many.
+/// Calls `each` with all of them.
+pub fn each(mut each: impl FnMut(&State)) {
+    with_all(Duration::MAX, |state| each(state));
+}
+
+/// Adds what was saved on all of them, and what they take, to the statistics, unless a call that never ends has them.
+pub fn account_all(patience: Duration) {
+    with_all(patience, |state| state.account());
+}
+
+/// The state of `comm`, made if this is the first call on it. Collective then, unless the call `is_refused` on this rank
+/// of so many. So is the beginning of the job, if this is the first call on `MPI_COMM_WORLD` and `MPI_Init` was not seen.
 ///
 /// `Err` carries a code that the host has already raised on the user's communicator.
 #[inline]
@@ -221,20 +189,42 @@ pub fn state(
     mpi: &'static Mpi,
     comm: Comm,
     collective: Collective,
-    is_refused: impl FnOnce(u32, u32) -> bool,
+    is_refused: impl Fn(u32, u32) -> bool,
 ) -> Result<Lookup, Code> {
     match known::find(mpi, comm) {
         Ok(Some(state)) => Ok(Lookup::Known(state)),
-        Ok(None) if host::is_being_freed(comm) => Ok(Lookup::Freed),
+        Ok(None) if host::is_being_freed(comm) => Ok(Lookup::Left(Why::Freed)),
         // Nothing is kept: the threads of a process have the communicator, and so what hangs on it, in common.
-        Ok(None) if mpi.has_threads_as_ranks(comm)? => Ok(Lookup::Threads),
-        Ok(None) => {
-            let made = handshake::handshake(host, mpi, comm, collective, is_refused)?;
-            Ok(made.map_or(Lookup::Refused, Lookup::Known))
-        }
+        Ok(None) if mpi.has_threads_as_ranks(comm)? => Ok(Lookup::Left(Why::Threads)),
+        Ok(None) => first(host, mpi, comm, collective, is_refused),
         Err(code) if mpi.denies_comm(code) => Ok(Lookup::Invalid),
         Err(code) => Err(code),
     }
+}
+
+/// The first call on a communicator.
+#[cold]
+fn first(
+    host: &'static Host,
+    mpi: &'static Mpi,
+    comm: Comm,
+    collective: Collective,
+    is_refused: impl Fn(u32, u32) -> bool,
+) -> Result<Lookup, Code> {
+    if job::begun().is_none() {
+        if comm != mpi.world() || mpi.has_threads() {
+            return Ok(Lookup::Left(Why::NotBegun));
+        }
+        if is_refused(mpi.rank(comm)?, mpi.size(comm)?) {
+            return Ok(Lookup::Refused);
+        }
+        job::begin(host, mpi, collective.mpi_name())?;
+    }
+    let Some(begun) = job::begun() else {
+        return Ok(Lookup::Left(Why::NotBegun));
+    };
+    let made = join::join(host, mpi, comm, begun, collective, is_refused)?;
+    Ok(made.map_or(Lookup::Refused, Lookup::Known))
 }
 
 /// What [`state`] found.
@@ -243,10 +233,8 @@ pub enum Lookup {
     Known(&'static State),
     /// The host knows no such communicator.
     Invalid,
-    /// The first collective on a communicator that is being freed.
-    Freed,
-    /// The ranks of the communicator are threads.
-    Threads,
+    /// It has none, and its calls are the host's, for this reason.
+    Left(Why),
     /// The host refuses the first collective on the communicator, for what this rank alone may see.
     Refused,
 }
@@ -283,15 +271,6 @@ impl State {
         self.rank
     }
 
-    /// What the options say of the network, and then the rules.
-    #[inline]
-    fn told(&self) -> Network {
-        match &self.ruled {
-            Some(ruled) => self.config.network.or(ruled),
-            None => self.config.network,
-        }
-    }
-
     /// How many ranks the communicator has.
     #[inline]
     pub fn p(&self) -> u32 {
@@ -324,7 +303,7 @@ impl State {
     /// What decisions depend on, with all that is known of the network by now.
     pub fn facts(&self) -> Facts {
         Facts {
-            network: self.told().or(&self.network.get()),
+            network: self.told.or(&self.network.get()),
             ..self.facts
         }
     }
@@ -365,18 +344,6 @@ impl State {
         self.rules.find(collective, ranks, bytes)
     }
 
-    /// Are trials of no use, because Rondo cannot have what it needs on the communicator?
-    #[inline]
-    pub fn is_futile(&self) -> bool {
-        self.futile.load(Relaxed)
-    }
-
-    /// A call on trial showed it. All ranks know alike.
-    pub fn give_up_trials(&self) {
-        self.futile.store(true, Relaxed);
-        self.passing.forget();
-    }
-
     /// The configuration that all ranks of the communicator use.
     pub fn config(&self) -> &Config {
         &self.config
@@ -389,22 +356,11 @@ impl State {
         self.closed.or_else(gpu)
     }
 
-    /// Is a short reduction or a barrier on this communicator to do without a private one? Programs that make many
-    /// communicators, and reduce a few numbers on each, do not have to pay for it. All ranks know alike, if they count
-    /// alike.
-    pub fn is_new(&self) -> bool {
-        let may_get = self.may_have_private() && self.private.get().is_none();
-        may_get && self.short.load(Relaxed) < FEW_CALLS
-    }
-
-    /// Is this one of the communicators that may have a private one? All ranks know alike.
-    pub fn may_have_private(&self) -> bool {
-        self.place.is_some()
-    }
-
-    /// Counts a reduction or a barrier without a private communicator as so many short ones.
-    pub fn count_short(&self, calls: u32) {
-        self.short.fetch_add(calls, Relaxed);
+    /// Is there no room for the communicator, though bits were promised that the host does not have? A promise is not
+    /// broken for want of room.
+    #[inline]
+    pub fn lacks_promised_bits(&self) -> bool {
+        self.closed == Some(Why::NoRoom) && !self.config.reproducible.is_kept_by_host()
     }
 
     /// Are calls timed?
@@ -419,9 +375,25 @@ impl State {
         !self.timed() && !self.config.trace
     }
 
-    /// The bits that a tag may have on every rank.
-    pub fn tag_mask(&self) -> u32 {
-        self.tag_mask
+    /// How the messages of calls that are Rondo's travel.
+    #[inline]
+    pub fn channel(&self) -> Channel<'_> {
+        let (Some(job), Some(number)) = (job::job(), self.number) else {
+            unreachable!("without a number all calls are the host's");
+        };
+        job.channel_of(number, &self.ranks, self.rank)
+    }
+
+    /// Element-wise maximum of `numbers` over all ranks, in their place. Collective: all ranks ask between the same two
+    /// calls.
+    pub fn max(&self, mpi: &Mpi, numbers: &mut [i64]) -> Result<(), Failure> {
+        mpi.max_over(self.channel(), numbers)
+    }
+
+    /// This rank leaves a call to the host, which refuses it here, though others may make it.
+    #[cold]
+    pub fn leave(&self) {
+        self.was_left.store(true, Relaxed);
     }
 
     /// Adds what was saved on this communicator, and what it takes, to the statistics. What a call has in use, in which
@@ -439,8 +411,12 @@ impl State {
         let work = self.work.try_lock();
         let (own, shared) = work.map_or((0, false), |work| (work.bytes(), work.nodes.share()));
         stats::Memory {
-            own: (size_of::<State>() + size_of::<Passing>() + self.topology.bytes() + learnt + own)
-                as u64,
+            own: (size_of::<State>()
+                + size_of::<Passing>()
+                + size_of_val(&*self.ranks)
+                + self.topology.bytes()
+                + learnt
+                + own) as u64,
             shared: if shared { self.config.shm_bytes } else { 0 },
         }
     }
@@ -477,12 +453,18 @@ impl Drop for State {
     fn drop(&mut self) {
         ALIVE.lock().retain(|state| !std::ptr::eq(*state, self));
         self.account();
-        ruled::keep(host::host(), self);
-        if let Some(Some(comm)) = self.private.get() {
-            match host::host().mpi() {
-                Ok(mpi) => mpi.free(*comm),
-                Err(_) => mem::forget(self.place.take()),
-            }
+        job::keep(host::host(), self);
+        let was_used = self.work.get_mut().sequence > 0;
+        if let Some(place) = &self.place {
+            place.leave(was_used);
+        }
+        let Some(number) = self.number.filter(|_| !self.was_left.load(Relaxed)) else {
+            return;
+        };
+        let leads = self.locals().first() == Some(&self.rank);
+        match self.place.take().filter(|_| leads) {
+            Some(place) => numbers::give_back_when_clear(number, place),
+            None => numbers::give_back(number),
         }
     }
 }

@@ -1,11 +1,13 @@
-//! Files of rules: read by rank 0 of a communicator, known to all of its ranks; and written at the end.
+//! Files of rules: read by rank 0 of the job, known to all ranks; and written at the end.
 
 #![forbid(unsafe_code)]
 
-use super::{ALIVE, State, calibration, process, record};
+use super::measure::KNOWN as NETWORKS;
+use super::{job, process, record};
 use crate::collective::{Collective, Family};
 use crate::config::Config;
 use crate::decide::{self, Choice, Context, SizeClass};
+use crate::group::{self, State};
 use crate::host::{self, Code, Comm, Host, Mpi};
 use crate::learn::{Candidate, Contest};
 use crate::network::{Network, Placement};
@@ -20,20 +22,30 @@ use std::sync::Arc;
 /// What this process read itself, or was given.
 static OWN: Mutex<Option<Arc<Rules>>> = Mutex::new(None);
 
-/// What rank 0 of some communicator had at last.
+/// What rank 0 of some communicator had at last, if not all its ranks had it.
 static KNOWN: Mutex<Option<Arc<Rules>>> = Mutex::new(None);
 
 /// What was learnt on communicators that are no more, if it is to be saved.
 static FREED: Mutex<Vec<Rule>> = Mutex::new(Vec::new());
 
-/// The rules that this rank can offer or has: rank 0 those of its file.
-pub fn known(host: &Host, mpi: &Mpi, own: &Config, rank: u32) -> Arc<Rules> {
-    if rank == 0 {
-        let mut rules = OWN.lock();
-        let rules = rules.get_or_insert_with(|| read(host, mpi, &own.rules));
-        return rules.clone();
+/// The rules that this rank of the world has when the job begins: rank 0 those of its file.
+pub fn at_the_beginning(host: &Host, mpi: &Mpi, own: &Config, rank: u32) -> Arc<Rules> {
+    if rank != 0 {
+        return Arc::default();
     }
-    KNOWN.lock().clone().unwrap_or_default()
+    let mut rules = OWN.lock();
+    let rules = rules.get_or_insert_with(|| read(host, mpi, &own.rules));
+    rules.clone()
+}
+
+/// The rules that this rank of a new communicator offers, or knows: those that rank 0 was given, or else the job's.
+pub fn known(rank: u32) -> Arc<Rules> {
+    let own = match rank {
+        0 => OWN.lock().clone(),
+        _ => KNOWN.lock().clone(),
+    };
+    let of_job = || job().map(|job| job.rules.clone());
+    own.or_else(of_job).unwrap_or_default()
 }
 
 /// Gives this process these rules, in place of those it had. The error is a sentence's end.
@@ -148,15 +160,13 @@ pub fn save(host: &Host, mpi: &Mpi) {
         return;
     };
     let mut learnt = vec![];
-    for state in ALIVE.lock().iter() {
-        add(&mut learnt, state);
-    }
+    group::each(|state| add(&mut learnt, state));
     for rule in FREED.lock().drain(..) {
         if learnt.len() < rules::RULES && learnt.iter().all(|new| !new.bounds_as(&rule)) {
             learnt.push(rule);
         }
     }
-    let known = calibration::KNOWN.of_largest();
+    let known = NETWORKS.of_largest();
     if learnt.is_empty() && known.1.is_empty() {
         return;
     }

@@ -12,7 +12,7 @@ use crate::learn::{Candidate, Contest};
 use crate::report;
 use crate::stats;
 use once_cell::sync::OnceCell;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Ranks of a communicator from which on bits are promised: two operands have one order.
 const PROMISED_FROM: u32 = 3;
@@ -99,29 +99,6 @@ impl State {
             host.world_rank(),
             &format!(
                 "{name}: {p} ranks{on_nodes}, {bytes} bytes{whose}: {implementation}{how} ({why}){promise}"
-            ),
-        );
-    }
-
-    /// Says once, in the trace, that reductions on a communicator have the host's bits, because there is no room for a
-    /// private one: so they may have others than on another communicator.
-    #[cold]
-    pub fn report_bits_of_host(&self, host: &Host, collective: Collective) {
-        static REPORTED: AtomicBool = AtomicBool::new(false);
-        let promises = self.config.reproducible == Reproducible::Run;
-        if self.rank != 0 || !promises || !self.config.trace || REPORTED.swap(true, Relaxed) {
-            return;
-        }
-        let (name, p) = (collective.mpi_name(), self.facts.p);
-        let remedy = match self.place {
-            Some(_) => "",
-            None => " (RONDO_MAX_COMMS says how many communicators have room)",
-        };
-        report::line(
-            host.world_rank(),
-            &format!(
-                "{name}: no room for a private communicator of these {p} ranks; results whose bits depend on the \
-                 order of operands have the MPI library's here{remedy}"
             ),
         );
     }

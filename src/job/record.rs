@@ -6,7 +6,7 @@ use super::proposal::BUILD;
 use crate::config::{self, Loaded};
 use crate::host::{self, Abi, Host};
 use crate::records::{self, Called, Concern, Warning};
-use crate::shm::Segment;
+use crate::shm::Arena;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The library was loaded. Nearly always there is nothing to do.
@@ -52,7 +52,7 @@ pub fn called(host: &Host, loaded: &Loaded) {
         Ok(_) => {}
     }
     if called.shm {
-        let made = Segment::create(config.shm_bytes as usize);
+        let made = Arena::create(config.shm_bytes);
         called.no_memory = made.err().map(|error| error.to_string());
     }
     records::change(|record| record.called = Some(called));

@@ -1,0 +1,221 @@
+//! The first call on a communicator: its ranks agree on a number, and on what is asked of them there, by one reduction of
+//! the host's.
+
+#![forbid(unsafe_code)]
+
+use super::gpu::ASSERTED;
+use super::memory::Place;
+use super::terms::Terms;
+use super::{ALIVE, PROMISED, STATE, State, numbers};
+use crate::collective::Collective;
+use crate::config::Config;
+use crate::decide::{Facts, Why};
+use crate::hash;
+use crate::host::{self, Abi, Code, Comm, Host, Mpi, SYNCHRONOUS_BYTES};
+use crate::job::{self, Begun, Job};
+use crate::learn;
+use crate::network::Network;
+use crate::report;
+use crate::shm::Piece;
+use crate::topology::Topology;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Makes the state of a communicator. Collective; but if the call `is_refused` on this rank of so many, others need not
+/// make it: then there is no state yet.
+pub fn join(
+    host: &'static Host,
+    mpi: &'static Mpi,
+    comm: Comm,
+    begun: &'static Begun,
+    collective: Collective,
+    is_refused: impl FnOnce(u32, u32) -> bool,
+) -> Result<Option<&'static State>, Code> {
+    report::enter(collective.mpi_name());
+    let config = match begun {
+        Begun::Job(job) => &job.config,
+        Begun::Closed(_) => job::process(host),
+    };
+    let mut state = State::before_agreement(mpi, comm, config)?;
+    let p = state.facts.p;
+    state.closed = match begun {
+        Begun::Closed(why) => Some(*why),
+        Begun::Job(_) if mpi.is_inter(comm)? => Some(Why::Inter),
+        Begun::Job(_) if p < 3 => Some(Why::FewRanks),
+        Begun::Job(job) => match mpi.world_ranks(comm, p)? {
+            None => {
+                state.report_broken_promise(host, Why::Outside);
+                Some(Why::Outside)
+            }
+            Some(_) if is_refused(state.rank, p) => return Ok(None),
+            Some(ranks) => {
+                state.ranks = ranks.into();
+                state.agree(mpi, job)?;
+                state.closed
+            }
+        },
+    };
+    if let Some(why @ Why::Gpu) = state.closed {
+        state.report_broken_promise(host, why);
+    }
+    let state = STATE.set(mpi, comm, state)?;
+    ALIVE.lock().push(state);
+    Ok(Some(state))
+}
+
+impl State {
+    /// What is known before ranks have spoken to each other.
+    ///
+    /// A state is large, and threads may have small stacks: what it takes there, copies included, is given back before
+    /// the host is called for the reduction.
+    #[inline(never)]
+    fn before_agreement(mpi: &'static Mpi, comm: Comm, config: &Config) -> Result<Box<Self>, Code> {
+        static SERIALS: AtomicU64 = AtomicU64::new(0);
+        let (rank, p) = (mpi.rank(comm)?, mpi.size(comm)?);
+        let asserted = ASSERTED.get(mpi, comm)?;
+        let learnt = learn::Table::default();
+        Ok(Box::new(State {
+            serial: SERIALS.fetch_add(1, Relaxed),
+            comm,
+            was_freed_before: host::was_freed_before(comm),
+            rank,
+            ranks: Box::default(),
+            number: None,
+            place: None,
+            facts: Facts {
+                p,
+                nodes: p,
+                widest: 1,
+                narrowest: 1,
+                consecutive: true,
+                eager_bytes: Abi::BUILT.eager_bytes(),
+                // There receivers spend no time on synchronous messages.
+                placed_bytes: match Abi::BUILT.is_simulated() {
+                    true => SYNCHRONOUS_BYTES,
+                    false => u64::MAX,
+                },
+                host_leads: Abi::BUILT.host_leads(),
+                host_copies: Abi::BUILT.host_copies(),
+                network: Network::default(),
+            },
+            topology: Topology::default(),
+            told: config.network,
+            network: Default::default(),
+            contradicted: Default::default(),
+            config: config.clone(),
+            closed: None,
+            rules: Box::default(),
+            passing: Arc::clone(learnt.passing()),
+            learnt: Mutex::new(learnt),
+            gpu_may_come: false,
+            gpu: Default::default(),
+            asserted: asserted.copied().unwrap_or(false).into(),
+            was_left: Default::default(),
+            traced: Default::default(),
+            traced_instead: Default::default(),
+            work: Default::default(),
+        }))
+    }
+
+    /// The reduction. Collective.
+    fn agree(&mut self, mpi: &'static Mpi, job: &'static Job) -> Result<(), Code> {
+        let (comm, rank) = (self.comm, self.rank);
+        self.topology = Topology::new(&job.names_of(&self.ranks));
+        self.facts.nodes = self.topology.nodes();
+        self.facts.widest = self.topology.widest();
+        self.facts.narrowest = self.topology.narrowest();
+        self.facts.consecutive = self.topology.is_sorted();
+        let promised = PROMISED.get(mpi, comm)?;
+        let promise = promised.copied().unwrap_or(job.config.reproducible);
+        let rules = job::rules_known(rank);
+        let asserted = self.asserted.load(Relaxed);
+        let (n, lowest) = (self.locals().len() as u32, self.locals()[0]);
+        let arena = (job.arena.as_ref()).filter(|arena| self.facts.widest > 1 && arena.fits(n));
+        let leads = arena.filter(|_| lowest == rank);
+        let reserved = leads.and_then(|arena| arena.reserve());
+        let has_memory = arena.is_some() && (lowest != rank || reserved.is_some());
+        // Numbers that were used not long ago go first: the memory of their pieces is there.
+        let mut word = 0;
+        let (terms, number) = loop {
+            let mut terms = Terms::offer(rank, word, promise, &rules, asserted, has_memory);
+            self.all_of(mpi, &mut terms.0)?;
+            let number = terms.number();
+            let is_taken = number.is_some_and(numbers::take);
+            if !job.has_threads || number.is_none() {
+                break (terms, number);
+            }
+            let mut have_it = [-i64::from(is_taken)];
+            self.all_of(mpi, &mut have_it)?;
+            if have_it[0] != 0 {
+                break (terms, number);
+            }
+            number.filter(|_| is_taken).map(numbers::give_back);
+            word = random();
+        };
+        match (number, arena) {
+            (Some(number), Some(arena)) if terms.have_memory() => {
+                let lowest = self.ranks[lowest as usize];
+                let place = Place::find(arena, reserved, lowest, number, n, || {
+                    mpi.progress(job.comm);
+                });
+                let me = self.topology.local(rank);
+                self.work.get_mut().nodes.memory = place.memory(me);
+                self.place = Some(place);
+            }
+            (Some(_) | None, _) => {
+                reserved.inspect(Piece::give_back);
+            }
+        }
+        self.number = number;
+        self.config.reproducible = terms.promise();
+        let rules = match terms.rules_to_hand_out() {
+            Some(count) => job::hand_out(mpi, comm, rank, count, &rules)?,
+            None => rules,
+        };
+        self.gpu_may_come = job.gpu_may_come();
+        self.closed = match number {
+            _ if terms.leaves_for_gpus(self.config.gpu) => Some(Why::Gpu),
+            None => Some(Why::NoRoom),
+            Some(_) => None,
+        };
+        *self.rules = rules.among((self.facts.p, self.facts.nodes));
+        // Like the options they go before what was measured. But a job may have measured them, and saved them: the
+        // order of sums, which follows from the options' figures, may not follow from them.
+        host::with_plain_floats(|| {
+            self.told = self.config.network.or(&rules.network());
+            self.network.set(&job.network);
+        });
+        Ok(())
+    }
+
+    /// The bitwise "and" of these numbers on all ranks, by the host. It is part of the collective under way, so it takes
+    /// no longer than `RONDO_TIMEOUT_S` either. Collective.
+    fn all_of(&self, mpi: &Mpi, numbers: &mut [i64]) -> Result<(), Code> {
+        let limit = Duration::from_secs(self.config.timeout_s.into());
+        let interval = job::interval(self.config.timeout_s);
+        let (comm, name, place) = (self.comm, report::under_way(), (self.rank, self.facts.p));
+        mpi.and_in_time(comm, numbers, interval, move |time| {
+            let host = host::host();
+            if time > limit
+                && let Ok(mpi) = host.mpi()
+            {
+                let why = "the ranks were about to agree";
+                job::give_up(host, mpi, comm, (name, why), place, limit);
+            }
+        })
+    }
+}
+
+/// A word that is another one each time.
+fn random() -> u64 {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let nanos = now.map_or(0, |time| time.as_nanos() as u64);
+    hash::of_words([
+        nanos,
+        COUNT.fetch_add(1, Relaxed),
+        std::process::id().into(),
+    ])
+}

@@ -1,0 +1,168 @@
+//! The memory that the ranks of a node share.
+
+#![forbid(unsafe_code)]
+
+use crate::engine::node::{Messages, Positions, RingRows};
+use crate::engine::{Part, Schedules, Scratch};
+use crate::host::{MailboxState, Requests};
+use crate::schedule::Parts;
+use crate::shm::{Arena, Mailboxes, Piece, Ring, Shared};
+use crate::topology::Topology;
+use std::sync::Arc;
+
+/// What collectives over nodes leave from one call to the next.
+#[derive(Default)]
+pub struct Nodes {
+    /// What the ranks of this node share, if the ranks of all nodes do.
+    pub memory: Option<Memory>,
+    /// Bytes of the ranks in the order of their places.
+    pub places: Parts,
+    /// Bytes of the nodes.
+    pub node_parts: Parts,
+    /// Memory of all-broadcasts.
+    pub space: Space,
+    /// Packets of gathers and scatters within the node.
+    pub mailbox_state: MailboxState,
+}
+
+/// Memory that one all-broadcast over nodes leaves to the next.
+#[derive(Default)]
+pub struct Space {
+    /// The schedules of broadcasts among the nodes.
+    pub schedules: Schedules,
+    /// The schedules of broadcasts among the ranks of this node.
+    pub local_schedules: Schedules,
+    /// For each lane, its parts of the nodes.
+    pub cuts: Vec<Vec<Part>>,
+    /// For each lane, the leader among the ranks of this node, and what it receives.
+    pub lanes: Vec<(u32, Messages)>,
+    /// What passes through the ring.
+    pub rows: RingRows,
+    /// The parts of an exchange inside the node by messages.
+    pub cut: Vec<Part>,
+    /// What its engine needs.
+    pub scratch: Scratch,
+    /// Its requests in flight.
+    pub requests: Requests,
+}
+
+impl Space {
+    fn bytes(&self) -> usize {
+        let part = size_of::<Part>();
+        let cuts = self.cuts.iter().map(|cut| cut.capacity() * part);
+        let lanes = self.lanes.iter().map(|(_, messages)| messages.bytes());
+        self.schedules.bytes()
+            + self.local_schedules.bytes()
+            + cuts.chain(lanes).sum::<usize>()
+            + self.cuts.capacity() * size_of::<Vec<Part>>()
+            + self.lanes.capacity() * size_of::<(u32, Messages)>()
+            + self.rows.bytes()
+            + self.cut.capacity() * part
+            + self.scratch.bytes()
+            + self.requests.bytes()
+    }
+}
+
+/// What the ranks of this node share.
+pub struct Memory {
+    /// For data that all ranks of the node read.
+    pub ring: Ring,
+    /// For packets between two of them.
+    pub mailboxes: Mailboxes,
+    /// Where calls begin in the ring.
+    pub positions: Positions,
+}
+
+/// This rank's end of a piece of the arena.
+pub struct Place {
+    piece: Arc<Piece>,
+    lowest: u32,
+    number: u32,
+    /// The ranks of the node.
+    n: u32,
+}
+
+impl Place {
+    /// Finds the piece that the lowest rank of the node, as one of the world, has reserved for the communicator of this
+    /// number, or names it so, if this is that rank. Local: the lowest one names it as soon as it knows the number.
+    pub fn find(
+        arena: &Arc<Arena>,
+        reserved: Option<Piece>,
+        lowest: u32,
+        number: u32,
+        n: u32,
+        mut wait: impl FnMut(),
+    ) -> Place {
+        let piece = match reserved {
+            Some(piece) => {
+                piece.name(lowest, number);
+                piece
+            }
+            None => loop {
+                match arena.find(lowest, number) {
+                    Some(piece) => break piece,
+                    // The host may have messages to move before the lowest rank can go on.
+                    None => wait(),
+                }
+            },
+        };
+        Place {
+            piece: Arc::new(piece),
+            lowest,
+            number,
+            n,
+        }
+    }
+
+    /// The view of rank `me` of the node.
+    pub fn memory(&self, me: u32) -> Option<Memory> {
+        let Shared { ring, mailboxes } = Shared::new(self.piece.clone(), self.n, me)?;
+        let positions = Positions::new(ring.capacity());
+        Some(Memory {
+            ring,
+            mailboxes,
+            positions,
+        })
+    }
+
+    /// This rank frees the communicator.
+    pub fn leave(&self, was_used: bool) {
+        self.piece.leave(self.n, was_used);
+    }
+
+    /// Have all ranks of the node done so?
+    pub fn is_clear(&self) -> bool {
+        !self.piece.is_of(self.lowest, self.number)
+    }
+}
+
+impl Nodes {
+    /// Do the ranks of this node share memory?
+    pub fn share(&self) -> bool {
+        self.memory.is_some()
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.places.bytes()
+            + self.node_parts.bytes()
+            + self.space.bytes()
+            + self.mailbox_state.bytes()
+    }
+
+    /// States the parts of the places and nodes of a communicator's topology.
+    pub fn set(&mut self, topology: &Topology, parts: &Parts) {
+        if parts.equal().is_some()
+            && (self.places.equal(), self.places.p()) == (parts.equal(), parts.p())
+        {
+            return; // as they are
+        }
+        let places = (0..topology.p()).map(|place| Some(parts.span(topology.rank(place)).len));
+        // The total is the same, so it is a number of bytes.
+        let _ = self.places.set(places);
+        let (places, start) = (&self.places, |node| topology.start(node));
+        let node_parts = (0..topology.nodes())
+            .map(|node| Some(places.window(start(node), start(node + 1) - start(node))));
+        let _ = self.node_parts.set(node_parts);
+    }
+}

@@ -1,0 +1,354 @@
+//! What is the same for the whole job, agreed once, when it begins: options, nodes, rules, figures of the network, and
+//! the private communicator on which all messages of Rondo's travel.
+//!
+//! It begins when `MPI_Init` has come back on all ranks ([`begin`]). If Rondo did not see that, because it was loaded
+//! later, the first blocking collective on `MPI_COMM_WORLD` itself is the beginning, and until then calls are the
+//! host's. No legal program with one thread calling MPI can then begin at different calls on different ranks: its
+//! collectives on the world come in one order on all ranks, and each of its ranks makes the first of them. A process
+//! whose threads call MPI at the same time may make that call while another of its calls, on another communicator, is
+//! the host's on this rank and Rondo's on one that was faster. So there such a job stays the host's.
+
+#![forbid(unsafe_code)]
+
+mod arena;
+mod end;
+mod hardware;
+mod measure;
+mod nodes;
+mod process;
+mod proposal;
+mod record;
+mod ruled;
+mod waiting;
+
+use crate::collective::Collective;
+use crate::config::{self, Config, Gpu, StatsFormat};
+use crate::decide::Why;
+use crate::host::{
+    self, Abi, Channel, Code, Comm, Failure, Group, Host, Mpi, NUMBER_BITS, TAG_BITS_MIN, TagSpace,
+};
+use crate::network::{self, Numbers, Placement};
+use crate::records::Concern;
+use crate::report;
+use crate::rules::Rules;
+use crate::shm::Arena;
+use crate::topology::Topology;
+use once_cell::sync::OnceCell;
+use parking_lot::Mutex;
+use proposal::Proposal;
+use std::sync::Arc;
+use waiting::Waiting;
+
+pub use end::{end, end_early, figure};
+pub use hardware::gpu_may_be_below;
+pub use measure::{KNOWN, Measuring};
+pub use nodes::placement;
+pub use process::process;
+pub use proposal::BUILD;
+pub use record::{called_with_sessions, exits, finalized, loaded};
+pub use ruled::{give as give_rules, hand_out, keep, known as rules_known};
+pub use waiting::{give_up, interval};
+
+/// What the ranks of `MPI_COMM_WORLD` agreed on.
+pub struct Job {
+    /// The communicator of Rondo's messages: the ranks of the world, in their order.
+    pub comm: Comm,
+    p: u32,
+    rank: u32,
+    /// The names of the nodes of all ranks.
+    names: Vec<u64>,
+    /// The options, which are those of rank 0.
+    pub config: Config,
+    /// Bits that a tag may have on every rank.
+    tag_bits: u32,
+    /// Rank 0's.
+    pub rules: Arc<Rules>,
+    /// May a rank run on a machine that has a GPU?
+    pub gpu_may_be_there: bool,
+    /// What the ranks of this node share; on all nodes or none.
+    pub arena: Option<Arc<Arena>>,
+    /// What was measured of the network.
+    pub network: Numbers,
+    /// Do threads of a process call MPI at the same time?
+    pub has_threads: bool,
+}
+
+/// How the job went on from its beginning.
+pub enum Begun {
+    /// Its ranks agreed.
+    Job(Box<Job>),
+    /// All calls are the host's, for this reason.
+    Closed(Why),
+}
+
+static BEGUN: OnceCell<Begun> = OnceCell::new();
+
+/// One thread begins it; calls of others wait.
+static BEGINS: Mutex<()> = Mutex::new(());
+
+/// What came of the beginning, if there was one.
+#[inline]
+pub fn begun() -> Option<&'static Begun> {
+    BEGUN.get()
+}
+
+/// The job, if its ranks agreed.
+pub fn job() -> Option<&'static Job> {
+    match BEGUN.get() {
+        Some(Begun::Job(job)) => Some(job),
+        Some(Begun::Closed(_)) | None => None,
+    }
+}
+
+/// The job begins, in a call of this name. Collective over `MPI_COMM_WORLD`; nothing is done the second time.
+pub fn begin(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<(), Code> {
+    let _one = BEGINS.lock();
+    if BEGUN.get().is_none() {
+        report::enter(name);
+        let begun = agree(host, mpi, name)?;
+        let _ = BEGUN.set(begun);
+    }
+    Ok(())
+}
+
+/// The same at the first collective on the world, because nobody saw `MPI_Init`.
+pub fn begin_late(
+    host: &'static Host,
+    mpi: &'static Mpi,
+    collective: Collective,
+) -> Result<(), Code> {
+    begin(host, mpi, collective.mpi_name())
+}
+
+fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<Begun, Code> {
+    let world = mpi.world();
+    let (rank, p) = (mpi.rank(world)?, mpi.size(world)?);
+    let own = process(host);
+    end::prepare(host, mpi, &own.stats);
+    if p < 2 {
+        return Ok(Begun::Closed(Why::FewRanks));
+    }
+    if config::programs_of_job().is_some_and(|programs| programs > 1) && !own.mpmd {
+        if rank == 0 {
+            let text = "the job has several programs; as nothing says that all have Rondo, all calls go to the MPI \
+                        library. To have it in each: 'rondo run', or RONDO_MPMD=on";
+            report::line(0, text);
+        }
+        return Ok(Begun::Closed(Why::Programs));
+    }
+    let tag_max = mpi.tag_max();
+    let rules = ruled::at_the_beginning(host, mpi, own, rank);
+    let mut proposal = Proposal::offer(rank, &own.encode(), tag_max, &rules);
+    if mpi.is_of_mpich() && process::PROCESS.get().is_some_and(|own| own.outlives) {
+        proposal.outlive();
+        mpi.outlive();
+    }
+    if mpi.has_threads() {
+        proposal.have_threads();
+    }
+    let mut waiting = Waiting::new(rank, p, own.timeout_s, name);
+    let interval = waiting.interval();
+    mpi.max_in_time(world, &mut proposal.0, interval, move |time| {
+        waiting.look(host, mpi, time);
+    })?;
+    waiting::is_over();
+    record::agreed();
+    if let Some(why) = adopt(host, own, rank, p, &proposal) {
+        return Ok(Begun::Closed(why));
+    }
+    let config = own.adopt(&proposal.config());
+    let names = nodes::ask(mpi, rank, p, &own.node)?;
+    let rules = match proposal.rules_to_hand_out() {
+        Some(count) => ruled::hand_out(mpi, world, rank, count, &rules)?,
+        None => rules,
+    };
+    let Some(comm) = private(mpi, world)? else {
+        say_that_there_is_no_room(host);
+        return Ok(Begun::Closed(Why::NoRoom));
+    };
+    let mut job = Job {
+        comm,
+        p,
+        rank,
+        names,
+        // Simulated ranks have no memory in common.
+        config: Config {
+            shm: config.shm && !Abi::BUILT.is_simulated(),
+            ..config
+        },
+        tag_bits: proposal.tag_bits(),
+        rules,
+        gpu_may_be_there: proposal.gpu_may_be_there(),
+        arena: None,
+        network: network::NOTHING,
+        has_threads: proposal.has_threads(),
+    };
+    let topology = Topology::new(&job.names);
+    job.arena = arena::share(host, mpi, &job, &topology).unwrap_or_else(|failure| {
+        fail(host, mpi, "sharing memory", &failure);
+    });
+    job.network = measure::at_the_beginning(host, mpi, &job, &topology);
+    KNOWN.join(job.placement(), &job.network);
+    if job.config.trace && rank == 0 {
+        let line = format!("{name}: {}", job.describe(&topology));
+        report::line(host.world_rank(), &line);
+    }
+    Ok(Begun::Job(Box::new(job)))
+}
+
+/// Why all calls are the host's, as the ranks told each other. Says what they do not have in common.
+fn adopt(host: &Host, own: &Config, rank: u32, p: u32, proposal: &Proposal) -> Option<Why> {
+    let is_first = rank == 0;
+    // What the others mean by their numbers is not known then.
+    if !proposal.same_version() {
+        if is_first {
+            report_differences(host, p, proposal);
+        }
+        return Some(Why::Versions);
+    }
+    if is_first {
+        report_differences(host, p, proposal);
+    }
+    let config = own.adopt(&proposal.config());
+    // In the end not all may be there to add up.
+    if config.stats.format != StatsFormat::Off && !proposal.outlives() {
+        end::adds_up();
+    }
+    if !config.enabled {
+        return Some(Why::Off);
+    }
+    if proposal.outlives() {
+        if is_first {
+            report::line(0, host::OUTLIVES);
+        }
+        return Some(Why::Outlives);
+    }
+    if p < 3 {
+        return Some(Why::FewRanks);
+    }
+    (proposal.tag_bits() < TAG_BITS_MIN).then_some(Why::NoRoom)
+}
+
+/// Says what ranks do not have in common. `rondo check` finds different builds by itself.
+fn report_differences(host: &Host, p: u32, proposal: &Proposal) {
+    let differences = proposal.differences();
+    if !proposal.same_version() {
+        let text = format!(
+            "{p} ranks loaded different versions or builds of Rondo; all calls go to the MPI library. Let all ranks \
+             load the same librondo.so ('rondo check' names the files)"
+        );
+        report::line(host.world_rank(), &text);
+    } else if !differences.is_empty() {
+        let text = format!(
+            "{} not the same on all of {p} ranks; the values of this rank are used by all. To set them everywhere: \
+             'rondo run', mpirun -x NAME, srun --export=ALL",
+            differences.join(", ")
+        );
+        report::line(host.world_rank(), &text);
+        record::warned(Concern::OptionsDiffer, text);
+    }
+}
+
+/// The job ends before it has begun.
+fn fail(host: &Host, mpi: &Mpi, what: &str, failure: &Failure) -> ! {
+    let line = format!("{what} failed: {}; aborting the job", failure.text(mpi));
+    end_early(&format!("{what} failed"));
+    report::fatal(host.world_rank(), &line);
+    mpi.abort(mpi.world(), failure.code())
+}
+
+fn say_that_there_is_no_room(host: &Host) {
+    if host.world_rank() == 0 {
+        let text = "the MPI library has no room for a communicator of Rondo's; all calls go to it";
+        report::line(0, text);
+    }
+}
+
+/// The job's private communicator, unless a rank has no room for it. It is never freed: collectives that callbacks of
+/// the program's call in `MPI_Finalize` go the way of all others.
+///
+/// Made of the group, because a duplicate would run the program's attribute copy callbacks.
+fn private(mpi: &Mpi, world: Comm) -> Result<Option<Comm>, Code> {
+    let group = match mpi.has_room() {
+        true => Group::of(mpi, world).ok(),
+        false => None,
+    };
+    let mut refused = [i64::from(group.is_none())];
+    mpi.max(world, &mut refused)?;
+    let Some(group) = group.filter(|_| refused[0] == 0) else {
+        return Ok(None);
+    };
+    // It may fail all the same, if no name for a communicator is free on all ranks. Whether it does may differ between
+    // ranks, so they compare what they got.
+    let made = mpi.private(world, &group).ok();
+    let serves = made.filter(|&comm| mpi.return_errors(comm).is_ok());
+    let mut failed = [i64::from(serves.is_none())];
+    mpi.max(world, &mut failed)?;
+    Ok(serves.filter(|_| failed[0] == 0))
+}
+
+impl Job {
+    /// How messages travel that are of no communicator of the program's: number 0.
+    fn channel(&self) -> Channel<'static> {
+        Channel {
+            comm: self.comm,
+            ranks: None,
+            p: self.p,
+            me: self.rank,
+            tags: self.tags(0),
+            timeout_s: self.config.timeout_s,
+        }
+    }
+
+    /// How messages travel of the communicator of this number, whose ranks these are in the world, where this process
+    /// has the rank `me`.
+    pub fn channel_of<'a>(&self, number: u32, ranks: &'a [u32], me: u32) -> Channel<'a> {
+        Channel {
+            comm: self.comm,
+            ranks: Some(ranks),
+            p: ranks.len() as u32,
+            me,
+            tags: self.tags(number),
+            timeout_s: self.config.timeout_s,
+        }
+    }
+
+    fn tags(&self, number: u32) -> TagSpace {
+        TagSpace::new(number, self.tag_bits)
+    }
+
+    /// What was agreed on, in words.
+    fn describe(&self, topology: &Topology) -> String {
+        let (p, nodes, bits) = (self.p, topology.nodes(), self.tag_bits);
+        let memory = match &self.arena {
+            Some(arena) => format!("{} pieces of shared memory a node", arena.pieces()),
+            None => "no shared memory".to_owned(),
+        };
+        format!("the job has {p} ranks on {nodes} nodes, {memory}, and tags of {bits} bits")
+    }
+
+    /// The names of the nodes of these ranks.
+    pub fn names_of(&self, ranks: &[u32]) -> Vec<u64> {
+        ranks
+            .iter()
+            .map(|&rank| self.names[rank as usize])
+            .collect()
+    }
+
+    /// The nodes of the whole job.
+    pub fn placement(&self) -> Placement {
+        placement(&self.names)
+    }
+
+    /// May a rank get memory of a GPU after the beginning? All ranks know alike.
+    pub fn gpu_may_come(&self) -> bool {
+        match self.config.gpu {
+            Gpu::Auto => self.gpu_may_be_there,
+            Gpu::Host => true,
+            Gpu::Off => false,
+        }
+    }
+}
+
+/// Numbers of communicators, 0 being that of the job's own messages.
+pub const NUMBERS: u32 = 1 << NUMBER_BITS;
