@@ -95,7 +95,7 @@ impl Place {
     ) -> Place {
         let piece = match reserved {
             Some(piece) => {
-                piece.name(lowest, number);
+                piece.name(lowest, number, n);
                 piece
             }
             None => loop {

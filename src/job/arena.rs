@@ -5,7 +5,7 @@
 use super::Job;
 use crate::host::{Failure, Host, Mpi, Peer};
 use crate::report;
-use crate::shm::{Arena, Offer};
+use crate::shm::{Arena, Division, Offer};
 use crate::topology::Topology;
 use std::sync::Arc;
 
@@ -45,9 +45,15 @@ fn map(mpi: &Mpi, job: &Job, topology: &Topology) -> Result<Result<Arena, String
     let locals = topology.locals(topology.node(job.rank));
     let maker = locals[0];
     let nothing = Offer([0; 6]);
+    let (bytes, n) = (job.config.shm_bytes, locals.len() as u32);
+    if Division::new(bytes, n).is_none() {
+        return Ok(Err(format!(
+            "{bytes} bytes are too few for {n} ranks (RONDO_SHM_BYTES)"
+        )));
+    }
     let (own, mut offer) = match job.rank == maker {
         false => (None, nothing),
-        true => match Arena::create(job.config.shm_bytes) {
+        true => match Arena::create(bytes) {
             Ok((arena, offer)) => (Some(Ok(arena)), offer),
             Err(error) => (Some(Err(error)), nothing),
         },

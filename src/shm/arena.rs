@@ -3,7 +3,7 @@
 //! Before the ranks of a communicator agree on a number, the lowest of them on each node reserves a piece there. When
 //! they have agreed, it writes its own rank and the number beside it, by which the others find it: a rank has one
 //! communicator of a number at a time. No message is needed. Each of them counts itself out when it frees the
-//! communicator; the last one clears what was used, and the piece is free. Only then may the lowest one offer the number
+//! communicator; with the last one the piece is free. Only then may the lowest one offer the number
 //! again, or the ranks of another communicator would find the old piece.
 //!
 //! What is mapped is addresses; the system provides the memory of a page when it is first used.
@@ -39,6 +39,9 @@ const PIECES_FROM: u64 = (DIRECTORY + PIECES * ENTRY).next_multiple_of(PAGE);
 /// A piece that was reserved, and is of no number yet.
 const RESERVED: u64 = u64::MAX;
 
+/// Of how many ranks are gone: there is something in the piece.
+const USED: u64 = 1 << 63;
+
 /// Memory of a node.
 pub struct Arena {
     segment: Segment,
@@ -65,6 +68,9 @@ fn key(lowest: u32, number: u32) -> u64 {
 impl Arena {
     /// Makes it, with pieces of so many bytes: as many as memory allows, or an error if that is not one.
     pub fn create(piece_bytes: u64) -> io::Result<(Arena, Offer)> {
+        if piece_bytes == 0 {
+            return Err(ErrorKind::InvalidInput.into());
+        }
         let piece_bytes = piece_bytes.next_multiple_of(PAGE);
         let pieces = pieces(piece_bytes, available(Path::new("/"))?);
         if pieces == 0 {
@@ -143,8 +149,14 @@ impl Arena {
 }
 
 impl Piece {
-    /// It is the piece of the communicator of this number, of which this is the lowest rank on the node.
-    pub fn name(&self, lowest: u32, number: u32) {
+    /// It is the piece of the communicator of this number, of which this is the lowest of `n` ranks on the node. What
+    /// others left where this one has its words is cleared: with another number of ranks they had them elsewhere.
+    pub fn name(&self, lowest: u32, number: u32, n: u32) {
+        if self.arena.gone(self.index).load(Relaxed) == USED
+            && let Some(division) = Division::new(self.arena.piece_bytes, n)
+        {
+            (division.words()).for_each(|at| self.word(at).store(0, Relaxed));
+        }
         self.arena
             .owner(self.index)
             .store(key(lowest, number), Release);
@@ -160,18 +172,14 @@ impl Piece {
         self.arena.owner(self.index).load(Acquire) == key(lowest, number)
     }
 
-    /// This rank of `n` frees the communicator. The last one clears the piece, if it was used.
+    /// This rank of `n` frees the communicator. With the last one the piece is free.
     pub fn leave(&self, n: u32, was_used: bool) {
-        // Both, so that whatever the others wrote is cleared after it, and nothing of it comes later.
+        // Both, so that whatever the others wrote is there before the piece is somebody else's.
         let gone = self.arena.gone(self.index);
         let before = gone.fetch_add(1, AcqRel);
-        if before + 1 == u64::from(n) {
-            if was_used && let Some(division) = Division::new(self.arena.piece_bytes, n) {
-                division
-                    .words()
-                    .for_each(|at| self.word(at).store(0, Relaxed));
-            }
-            gone.store(0, Relaxed);
+        if (before & !USED) + 1 == u64::from(n) {
+            let is_used = was_used || before & USED != 0;
+            gone.store(if is_used { USED } else { 0 }, Relaxed);
             self.give_back();
         }
     }
