@@ -227,8 +227,8 @@ impl Piece {
     /// Copies bytes out of the piece.
     ///
     /// # Safety
-    /// `to` has room for `len` bytes, outside of the arena. In the piece, no thread of any process writes these bytes at
-    /// the same time, and no words of control lie there.
+    /// `to` has room for `len` bytes, outside of the arena. In the piece, no thread of any process writes these bytes
+    /// at the same time, and no words of control lie there.
     pub(super) unsafe fn read(&self, at: u64, to: *mut u8, len: usize) {
         let at = self.at(at, len);
         // SAFETY: the caller's contract; the bytes are in the piece.
