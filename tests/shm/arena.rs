@@ -147,7 +147,9 @@ fn a_piece_is_found_by_its_key_and_by_no_other() {
         other.find(lowest, number).unwrap().leave(1, false);
     }
     // All of them at once: each has its own.
-    let all: Vec<_> = keys().map(|key| pieces_of(&[arena.clone()], key)).collect();
+    let all: Vec<_> = keys()
+        .map(|key| pieces_of(std::slice::from_ref(arena), key))
+        .collect();
     for (call, (lowest, number)) in (1..).zip(keys()) {
         let piece = Arc::new(other.find(lowest, number).unwrap());
         Shared::new(piece, 1, 0).unwrap().ring.enter(call);
@@ -402,7 +404,7 @@ fn an_arena_takes_no_memory_before_it_is_used() {
         let arena = Arc::new(arena);
         assert!(maps::segments()[0].bytes() >= arena.pieces() * 4 * MIB);
         assert!(kilobytes() <= before + 128, "{} kB", kilobytes());
-        let pieces = pieces_of(&[arena.clone()], COMM);
+        let pieces = pieces_of(std::slice::from_ref(&arena), COMM);
         use_all(views_of(pieces.clone()));
         let used = kilobytes() - before;
         assert!((3 << 10..6 << 10).contains(&used), "{used} kB");
