@@ -11,6 +11,7 @@ int main(int argc, char **argv) {
     start(&argc, &argv, "a2a_open");
     find_counting();
     CHECK(argc == 2);
+    counting.forget();
     long allowed = atol(argv[1]);
     size_t ints = (size_t)test.ranks * BLOCK;
     int *own = malloc(ints * sizeof *own), *got = malloc(ints * sizeof *got), counts[64], displs[64];

@@ -1,4 +1,4 @@
-/* Many communicators, with one of five parts chosen by the first argument.
+/* Many communicators, with one of four parts chosen by the first argument.
  *
  * churn    Several thousand communicators are made, used and freed one after the other. Memory stays flat, and
  *          the host's supply of communicators (2045 in MPICH) is not used up.
@@ -7,8 +7,6 @@
  * hold     300 are alive at once and all work, in any order and after some of them were freed.
  * exhaust  The program itself makes communicators until the host has no more (or 3000 of them are alive). The
  *          failure is the host's error, and broadcasts on all that exist still work.
- * places   With room for two (RONDO_MAX_COMMS=2), Rondo carries out sums on those whose first collectives came first,
- *          whichever of all is the first to need a communicator of Rondo's.
  */
 #include "agv.h"
 #include "gsv.h"
@@ -157,39 +155,6 @@ static void exhaust(void) {
     }
 }
 
-static MPI_Comm used_duplicate(void) {
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Barrier(comm);
-    return comm;
-}
-
-/* Sums whose bits depend on their order, and which are Rondo's wherever it has room. */
-static void check_sums(MPI_Comm comm, int has_room, const char *which) {
-    enum { N = 4000, TIMES = 3 };
-    static double own[N], got[N];
-    for (int i = 0; i < N; i++) own[i] = 1.0 / (1 + i + test.rank);
-    unsigned long long before = test.expect ? test.calls("allreduce", NULL) : 0;
-    for (int k = 0; k < TIMES; k++) MPI_Allreduce(own, got, N, MPI_DOUBLE, MPI_SUM, comm);
-    unsigned long long calls = test.expect ? test.calls("allreduce", NULL) - before : 0;
-    CHECK_IN(!test.expect || calls == (has_room ? TIMES : 0), "%s: %llu by Rondo", which, calls);
-}
-
-static void places(void) {
-    MPI_Comm first = used_duplicate(), second = used_duplicate(), third = used_duplicate();
-    check_sums(third, 0, "the third");
-    check_sums(second, 1, "the second");
-    MPI_Comm_free(&first);
-    MPI_Comm fourth = used_duplicate(), fifth = used_duplicate();
-    check_sums(fifth, 0, "the fifth");
-    check_sums(fourth, 1, "the fourth");
-    check_sums(third, 0, "the third, later");
-    MPI_Comm_free(&second);
-    MPI_Comm_free(&third);
-    MPI_Comm_free(&fourth);
-    MPI_Comm_free(&fifth);
-}
-
 int main(int argc, char **argv) {
     start(&argc, &argv, "manycomms");
     const char *part = argc > 1 ? argv[1] : "hold";
@@ -201,8 +166,6 @@ int main(int argc, char **argv) {
         hold();
     else if (!strcmp(part, "exhaust"))
         exhaust();
-    else if (!strcmp(part, "places"))
-        places();
     else
         CHECK(!"unknown part");
     return finish();

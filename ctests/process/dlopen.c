@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "dlopen: %s\n", argc > 1 ? dlerror() : "no plugin named");
         return 2;
     }
-    if (dlsym(RTLD_DEFAULT, "PMPI_Init")) {
+    if (dlsym(RTLD_DEFAULT, "PMPI_Initialized")) {
         fprintf(stderr, "dlopen: libmpi is in the global scope, so this test shows nothing\n");
         return 2;
     }

@@ -1,12 +1,11 @@
-/* The system refuses one process what shared memory is made of. Its communicators do without: all answers are right,
- * and nobody waits for memory that will not come. Communicators without that rank are as before.
+/* The system refuses one process what shared memory is made of, from the beginning on (refusing.c). The job does
+ * without: all answers are right, and nobody waits for memory that will not come.
  *
  * Arguments: what is refused (see refusal.h) and to which rank; a negative one counts from the end.
  */
 #include "agv.h"
 #include "gsv.h"
 #include "nodes.h"
-#include "refusal.h"
 
 static void use(MPI_Comm comm) {
     int p;
@@ -24,7 +23,6 @@ int main(int argc, char **argv) {
     start(&argc, &argv, "refused");
     if (argc < 3) return 2;
     int whom = (atoi(argv[2]) + test.ranks) % test.ranks;
-    if (test.rank == whom) CHECK_IN(refuse(argv[1]), "%s", argv[1]);
     use(MPI_COMM_WORLD);
     MPI_Comm reverse, others;
     MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &reverse);

@@ -4,6 +4,7 @@
  *
  *   counting_of(what)               so far: "sends", "receives" and "reductions" that were started; or requests that
  *                                   are "open" now, or were at the "most"
+ *   counting_forget()               the most is counted from now on
  *   counting_watch(rank, seconds)   for so long from now on, messages to this rank are also added up; and any number of
  *                                   them is complete at once in the standard mode, as with a host that has much room
  *                                   (Debian's Open MPI 4.1 has room for one of 1000 bytes)
@@ -47,6 +48,8 @@ long counting_of(const char *what) {
         if (!strcmp(what, names[i])) return counts[i];
     abort();
 }
+
+void counting_forget(void) { counts[MOST] = counts[OPEN]; }
 
 void counting_watch(int rank, double seconds) {
     left = 0;

@@ -119,7 +119,7 @@ impl Operation for Rooted {
         stats::count(self.collective(), plan.choice, plan.bytes);
         let facts = [self.collective() as u64, root.into(), terms.long];
         let tags = Tags::new(self.op(), sequence, facts, channel.tags);
-        let wire = MpiRootedWire::new(mpi, channel, root, tags, in_flight, blocks);
+        let wire = MpiRootedWire::new(mpi, channel, (root, sequence), tags, in_flight, blocks);
         let mut wire = wire.with_local(local);
         let done = match self.op() {
             RootedOp::Gather => {

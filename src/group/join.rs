@@ -172,6 +172,9 @@ impl State {
         }
         self.number = number;
         self.config.reproducible = terms.promise();
+        if !terms.have_one_promise() && rank == 0 {
+            job::report_that_differ("RONDO_REPRODUCIBLE", self.facts.p);
+        }
         let rules = match terms.rules_to_hand_out() {
             Some(count) => job::hand_out(mpi, comm, rank, count, &rules)?,
             None => rules,

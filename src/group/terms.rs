@@ -14,7 +14,8 @@ impl Terms {
     const FREE: usize = 0;
     const DRAWN: usize = numbers::WORDS;
     const PROMISE: usize = Self::DRAWN + 1;
-    const RULE_COUNT: usize = Self::PROMISE + 1;
+    const PROMISES: usize = Self::PROMISE + 1;
+    const RULE_COUNT: usize = Self::PROMISES + 2;
     const RULES: usize = Self::RULE_COUNT + 1;
     const FLAGS: usize = Self::RULES + 2;
     const LENGTH: usize = Self::FLAGS + 1;
@@ -44,8 +45,12 @@ impl Terms {
             terms[Self::PROMISE] = promise as i64;
             terms[Self::RULE_COUNT] = rules.len() as i64;
         }
-        let hash = rules.hash() as i64;
-        (terms[Self::RULES], terms[Self::RULES + 1]) = (hash, !hash);
+        for (place, own) in [
+            (Self::RULES, rules.hash() as i64),
+            (Self::PROMISES, promise as i64),
+        ] {
+            (terms[place], terms[place + 1]) = (own, !own);
+        }
         let has_driver = host::look_for_driver();
         let flag = |bit, is| if is { bit } else { 0 };
         terms[Self::FLAGS] = flag(Self::NO_DRIVER, !has_driver)
@@ -67,10 +72,19 @@ impl Terms {
         found.expect("rank 0 offered one").1
     }
 
+    /// Did all ranks offer the same there?
+    fn is_same(&self, place: usize) -> bool {
+        self.0[place] == !self.0[place + 1]
+    }
+
+    /// Are all ranks asked for the same promise?
+    pub fn have_one_promise(&self) -> bool {
+        self.is_same(Self::PROMISES)
+    }
+
     /// How many rules rank 0 has, if not all ranks have them already.
     pub fn rules_to_hand_out(&self) -> Option<usize> {
-        let is_same = self.0[Self::RULES] == !self.0[Self::RULES + 1];
-        (!is_same).then_some(self.0[Self::RULE_COUNT] as usize)
+        (!self.is_same(Self::RULES)).then_some(self.0[Self::RULE_COUNT] as usize)
     }
 
     /// Have all nodes memory for the communicator?

@@ -37,6 +37,7 @@ use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 use proposal::Proposal;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use waiting::Waiting;
 
 pub use end::{end, end_early, figure};
@@ -239,14 +240,22 @@ fn report_differences(host: &Host, p: u32, proposal: &Proposal) {
         );
         report::line(host.world_rank(), &text);
     } else if !differences.is_empty() {
-        let text = format!(
-            "{} not the same on all of {p} ranks; the values of this rank are used by all. To set them everywhere: \
-             'rondo run', mpirun -x NAME, srun --export=ALL",
-            differences.join(", ")
-        );
-        report::line(host.world_rank(), &text);
-        record::warned(Concern::OptionsDiffer, text);
+        report_that_differ(&differences.join(", "), p);
     }
+}
+
+/// Says once in a process that these options are not the same on all of `p` ranks.
+pub fn report_that_differ(options: &str, p: u32) {
+    static REPORTED: AtomicBool = AtomicBool::new(false);
+    if REPORTED.swap(true, Relaxed) {
+        return;
+    }
+    let text = format!(
+        "{options} not the same on all of {p} ranks; the values of this rank are used by all. To set them everywhere: \
+         'rondo run', mpirun -x NAME, srun --export=ALL"
+    );
+    report::line(host::host().world_rank(), &text);
+    record::warned(Concern::OptionsDiffer, text);
 }
 
 /// The job ends before it has begun.
@@ -320,11 +329,10 @@ impl Job {
     /// What was agreed on, in words.
     fn describe(&self, topology: &Topology) -> String {
         let (p, nodes, bits) = (self.p, topology.nodes(), self.tag_bits);
-        let memory = match &self.arena {
-            Some(arena) => format!("{} pieces of shared memory a node", arena.pieces()),
-            None => "no shared memory".to_owned(),
-        };
-        format!("the job has {p} ranks on {nodes} nodes, {memory}, and tags of {bits} bits")
+        let memory = self.arena.as_ref().map_or(String::new(), |arena| {
+            format!(", {} pieces of shared memory on each", arena.pieces())
+        });
+        format!("the job has {p} ranks on {nodes} nodes{memory}; tags have {bits} bits")
     }
 
     /// The names of the nodes of these ranks.

@@ -62,6 +62,7 @@ mod standard {
     pub const MPI_ERR_NO_MEM: u32 = 39;
 
     pub const MPI_ANY_SOURCE: c_int = -1;
+    pub const MPI_THREAD_MULTIPLE: c_int = 4096;
     pub const MPI_ROOT: c_int = -4;
     pub const MPI_ANY_TAG: c_int = -2;
     pub const MPI_UNDEFINED: c_int = -32766;

@@ -45,6 +45,8 @@ pub struct InFlight {
     /// The ranks whose blocks are here. A block is all that a rank sends in a call but packets, so another one belongs
     /// to a later call, whatever its tag says: so many calls may be made that a tag comes again.
     pub(in crate::host) through: Vec<u32>,
+    /// Packets from anybody that belong to later calls: their calls and senders.
+    pub(in crate::host) later: Vec<(u64, u32, Vec<u8>)>,
     /// Ranks in ascending order, and bytes that may lie there, because they have not come so far yet.
     owed: Vec<(u32, u64)>,
     /// How many may lie at each.
@@ -65,6 +67,7 @@ impl InFlight {
             + self.requests.capacity() * size_of::<sys::MPI_Request>()
             + self.transfers.capacity() * size_of::<Transfer>()
             + self.through.capacity() * size_of::<u32>()
+            + self.later.capacity() * size_of::<(u64, u32, Vec<u8>)>()
             + self.owed.capacity() * size_of::<(u32, u64)>()
             + self.memory.capacity() * size_of::<Vec<u8>>()
             + self.memory.iter().map(Vec::capacity).sum::<usize>()

@@ -14,6 +14,7 @@ use crate::host::data::blocks::UserBlocks;
 use crate::host::library::abi::Abi;
 use crate::host::library::sys;
 use crate::host::library::table::Mpi;
+use crate::host::object::code::Code;
 use crate::host::object::failure::{Failure, at};
 use std::ffi::c_int;
 use std::time::Duration;
@@ -23,6 +24,8 @@ pub struct MpiRootedWire<'a> {
     mpi: &'a Mpi,
     channel: Channel<'a>,
     root: u32,
+    /// The number of the call, which all its packets carry behind them: that in their tag comes again.
+    call: u64,
     tags: Tags,
     in_flight: &'a mut InFlight,
     blocks: Option<UserBlocks<'a>>,
@@ -36,7 +39,7 @@ impl<'a> MpiRootedWire<'a> {
     pub fn new(
         mpi: &'a Mpi,
         channel: Channel<'a>,
-        root: u32,
+        (root, call): (u32, u64),
         tags: Tags,
         in_flight: &'a mut InFlight,
         blocks: Option<UserBlocks<'a>>,
@@ -45,6 +48,7 @@ impl<'a> MpiRootedWire<'a> {
             mpi,
             channel,
             root,
+            call,
             tags,
             in_flight,
             blocks,
@@ -66,6 +70,18 @@ impl<'a> MpiRootedWire<'a> {
         self.blocks
             .as_ref()
             .expect("a rank without blocks is not asked for one")
+    }
+
+    /// A packet of this call that came in an earlier one, if one is expected from anybody.
+    fn take_kept(&mut self) -> Option<RootedEvent> {
+        let InFlight {
+            expected, later, ..
+        } = &mut *self.in_flight;
+        let any = (expected.iter()).position(|&from| from == sys::MPI_ANY_SOURCE)?;
+        let kept = later.iter().position(|&(call, ..)| call == self.call)?;
+        expected.swap_remove(any);
+        let (_, from, packet) = later.swap_remove(kept);
+        Some(RootedEvent::Packet { from, packet })
     }
 
     /// Starts receiving the packets that have arrived.
@@ -106,6 +122,10 @@ impl<'a> MpiRootedWire<'a> {
 
     /// Starts sending a packet as a message.
     fn start_packet(&mut self, to: u32, mut packet: Vec<u8>) -> Result<(), Failure> {
+        let number = self.call.to_le_bytes();
+        let room = packet.try_reserve(number.len());
+        room.map_err(|_| Failure::memory(Code::no_mem()))?;
+        packet.extend_from_slice(&number);
         let bytes = packet.len() as u64;
         let chunk = self.mpi.bytes_at(packet.as_mut_ptr(), bytes);
         let envelope = self.envelope(to, self.tags.packet());
@@ -324,6 +344,9 @@ impl RootedWire for MpiRootedWire<'_> {
             self.patience.moved();
             return Ok(Some(event));
         }
+        if let Some(event) = self.take_kept() {
+            return Ok(Some(event));
+        }
         self.fetch()?;
         let mpi = self.mpi;
         let Some((flight, status)) = self.in_flight.take(mpi)? else {
@@ -336,6 +359,20 @@ impl RootedWire for MpiRootedWire<'_> {
                 verify(mpi, &status, from, bytes as u64)?;
                 // SAFETY: there is room for so many bytes, and a message that has as many came into it.
                 unsafe { packet.set_len(bytes) };
+                let Some((_, number)) = packet.split_last_chunk() else {
+                    return Err(Misfit::Stranger(from).into());
+                };
+                let call = u64::from_le_bytes(*number);
+                packet.truncate(bytes - size_of_val(number));
+                if call != self.call && self.tags.op == RootedOp::Gather {
+                    return Err(Misfit::Stranger(from).into());
+                }
+                if call != self.call {
+                    // Its root is ahead by as many calls as there are numbers in a tag, or more.
+                    self.in_flight.later.push((call, from, packet));
+                    self.expect(None);
+                    return Ok(None);
+                }
                 RootedEvent::Packet { from, packet }
             }
             Transfer::IncomingBlock {
