@@ -1,4 +1,4 @@
-//! Rondo measures the network by itself: once, before the first call among several nodes, for all to see.
+//! Rondo measures the network by itself: once, when the job begins, if it is on several nodes, for all to see.
 
 mod mpirun;
 
@@ -113,17 +113,14 @@ fn what_may_be_in_flight_is_shown_after_long_calls() {
     }
 }
 
-/// Programs that gather a few numbers do not have it measured.
+/// However few calls a program makes, and of whatever kind: nobody knows them when the job begins.
 #[test]
-fn a_few_short_gathers_and_scatters_need_no_figures() {
+fn a_program_of_a_few_short_gathers_has_it_measured_once_too() {
     for mpi in MPIS {
-        let lines = |calls, bytes| {
+        for (calls, bytes) in [("8", "1023"), ("9", "16"), ("2", "1024")] {
             let text = run_with("gsv_few", &[calls, bytes], mpi, "0,0,1,1", &[]);
-            measured(&text).len()
-        };
-        assert_eq!(lines("8", "1023"), 0, "{mpi}: eight calls");
-        assert_eq!(lines("9", "16"), 1, "{mpi}: nine calls");
-        assert_eq!(lines("2", "1024"), 1, "{mpi}: blocks that are not tiny");
+            assert_eq!(measured(&text).len(), 1, "{mpi}, {calls} calls: {text}");
+        }
     }
 }
 
@@ -190,19 +187,19 @@ fn what_was_measured_is_saved_with_what_was_learnt() {
     }
 }
 
-/// What was measured among some nodes does not say what is between all; and neither is measured twice.
+/// What was measured among all nodes serves communicators of some of them.
 #[test]
-fn each_set_of_nodes_is_measured_once() {
+fn the_nodes_of_a_job_are_measured_once() {
     for mpi in MPIS {
         let text = run_program("placement", mpi, "0,1,2,3", &[]);
-        let lines = measured(&text);
-        let is_of = |of: [&str; 2]| {
-            lines.len() == 2 && (0..2).all(|i| lines[i].contains(&format!("network of {}:", of[i])))
+        let [line] = measured(&text)[..] else {
+            panic!("{mpi}: {text}");
         };
         assert!(
-            is_of(["3 ranks on 3 nodes", "4 ranks on 4 nodes"]),
+            line.contains("network of 4 ranks on 4 nodes:"),
             "{mpi}: {text}"
         );
+        assert!(text.contains(": 3 ranks on 3 nodes, "), "{mpi}: {text}");
     }
 }
 

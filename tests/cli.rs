@@ -446,24 +446,25 @@ const SLURM: &str = "slurm 22.05.8";
 const FLUX: &str = "libflux-core: 0.60.0";
 
 /// Two lines each. The first has a launcher's name, what it says of itself, Rondo's options and variables in front of
-/// `rondo run`, and the words behind the launcher. The second is the command: L is the launcher, LIB the library.
+/// `rondo run`, and the words behind the launcher. The second is the command: L is the launcher, LIB the library, and
+/// MPMD=on is RONDO_MPMD=on.
 const COMMANDS: &str = "
 mpirun | mpirun (Open MPI) 5.0.7 | | -n 4 ./app -x 'a b'
     L -x LD_PRELOAD=LIB -n 4 ./app -x 'a b'
 mpirun.openmpi | mpirun.openmpi (OpenRTE) 4.1.4 | --stats | ./app
     L -x LD_PRELOAD=LIB -x RONDO_STATS=text ./app
 # Each program of several has its own.
-prterun | prterun (PRRTE) 3.0.8 | --off bcast | -n 1 ./a : -n 2 ./b
-    L -x LD_PRELOAD=LIB -x RONDO_BCAST=host -n 1 ./a : -x LD_PRELOAD=LIB -x RONDO_BCAST=host -n 2 ./b
+prterun | prterun (PRRTE) 3.0.8 | --off bcast | ./a : -n 2 ./b
+    L -x LD_PRELOAD=LIB -x RONDO_BCAST=host -x MPMD=on ./a : -x LD_PRELOAD=LIB -x RONDO_BCAST=host -x MPMD=on -n 2 ./b
 mpiexec | mpiexec version 1.8.0 revision 1234567 | | -n 8 --ppn 4 ./a : -n 1 ./b --env x
-    L --env LD_PRELOAD=LIB -n 8 --ppn 4 ./a : --env LD_PRELOAD=LIB -n 1 ./b --env x
+    L --env LD_PRELOAD=LIB --env MPMD=on -n 8 --ppn 4 ./a : --env LD_PRELOAD=LIB --env MPMD=on -n 1 ./b --env x
 mpirun | HYDRA build details: | --off bcast | -n 1 ./a : ./b
-    L -genv LD_PRELOAD LIB -genv RONDO_BCAST host -n 1 ./a : ./b
+    L -genv LD_PRELOAD LIB -genv RONDO_BCAST host -genv RONDO_MPMD on -n 1 ./a : ./b
 mpiexec | Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 20250101 | | ./app
     L -genv LD_PRELOAD LIB ./app
 # By their names, which nobody else has: they are not started to be asked.
 aprun | | --trace | -n 8 ./a : ./b
-    L -e LD_PRELOAD=LIB -e RONDO_TRACE=on -n 8 ./a : -e LD_PRELOAD=LIB -e RONDO_TRACE=on ./b
+    L -e LD_PRELOAD=LIB -e MPMD=on -e RONDO_TRACE=on -n 8 ./a : -e LD_PRELOAD=LIB -e MPMD=on -e RONDO_TRACE=on ./b
 ibrun | | --trace | -n 8 -o 0 sh app -n 2
     L -n 8 -o 0 env LD_PRELOAD=LIB RONDO_TRACE=on sh app -n 2
 ibrun | | | sh -c ./app
@@ -489,14 +490,14 @@ srun | slurm 22.05.8 | | -n 2 --export ALL,X=1 ./app
 srun | slurm 22.05.8 | RONDO_SHM=off | --export=RONDO_BCAST=host ./app
     L --export=RONDO_BCAST=host,LD_PRELOAD=LIB,RONDO_SHM ./app
 srun | slurm 22.05.8 | | ./a : --export=X=1 ./b
-    L --export=ALL,LD_PRELOAD=LIB ./a : --export=X=1,LD_PRELOAD=LIB ./b
+    env MPMD=on L --export=ALL,LD_PRELOAD=LIB ./a : --export=X=1,LD_PRELOAD=LIB,RONDO_MPMD ./b
 srun | slurm 22.05.8 | | -n 2 sh --export=out.csv
     L --export=ALL,LD_PRELOAD=LIB -n 2 sh --export=out.csv
 # What the user preloads by the launcher's line comes in front, as what is in the environment does.
 mpirun | mpirun (Open MPI) 5.0.7 | | -x LD_PRELOAD ./app
     L -x LD_PRELOAD=LIB ./app
 mpirun | mpirun (Open MPI) 5.0.7 | | -x LD_PRELOAD=libm.so.6 ./a : ./b
-    L -x LD_PRELOAD=libm.so.6:LIB ./a : -x LD_PRELOAD=LIB ./b
+    L -x MPMD=on -x LD_PRELOAD=libm.so.6:LIB ./a : -x LD_PRELOAD=LIB -x MPMD=on ./b
 mpirun | mpirun (Open MPI) 5.0.7 | | --map-by node sh mpirun -x LD_PRELOAD=libm.so.6
     L -x LD_PRELOAD=LIB --map-by node sh mpirun -x LD_PRELOAD=libm.so.6
 mpiexec | HYDRA build details: | | -genv LD_PRELOAD libm.so.6 ./app
@@ -543,7 +544,11 @@ fn each_launcher_is_told_to_set_the_variables_in_its_own_way() {
             "L" => launcher.clone(),
             word => word.replace("LIB", &launchers.library()),
         };
-        let expected = shlex::split(row[1]).expect("words").into_iter().map(place);
+        let expected = row[1].replace("MPMD=", "RONDO_MPMD=");
+        let expected = shlex::split(&expected)
+            .expect("words")
+            .into_iter()
+            .map(place);
         assert_eq!(words, expected.collect::<Vec<_>>(), "{row:?}");
     }
 }

@@ -118,6 +118,7 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO_LANES", "3"),
         ("RONDO_SHM", "off"),
         ("RONDO_SHM_BYTES", "9M"),
+        ("RONDO_MPMD", "on"),
         ("RONDO_NODE", "n1"),
         ("RONDO_BLOCK_BYTES", "3K"),
         ("RONDO_CALIBRATE", "off"),
@@ -134,7 +135,6 @@ fn every_option_sets_its_own_field_and_no_other() {
         ("RONDO_LEARN_CALLS", "9"),
         ("RONDO_RELEARN", "77"),
         ("RONDO_WINDOW", "17"),
-        ("RONDO_MAX_COMMS", "3"),
         ("RONDO_GPU", "off"),
         ("RONDO_TRACE", "choice"),
         ("RONDO_STATS", "json:out.json"),
@@ -239,6 +239,7 @@ fn every_option_sets_its_own_field_and_no_other() {
         lanes: 3,
         shm: false,
         shm_bytes: 9 << 20,
+        mpmd: true,
         node: "n1".into(),
         block_bytes: 3 << 10,
         radix: 6,
@@ -260,7 +261,6 @@ fn every_option_sets_its_own_field_and_no_other() {
         learn_calls: 9,
         relearn: 77,
         window: 17,
-        max_comms: 3,
         gpu: Gpu::Off,
         trace: true,
         stats: Stats {
@@ -377,7 +377,7 @@ fn what_is_no_size_is_said_to_be_none() {
 #[test]
 fn whole_numbers_have_bounds() {
     assert_eq!(clean(&[("RONDO_WINDOW", "1024")]).window, 1024);
-    assert_eq!(clean(&[("RONDO_MAX_COMMS", "100000")]).max_comms, 100_000);
+    assert_eq!(clean(&[("RONDO_LEARN_CALLS", "1000")]).learn_calls, 1000);
     assert_eq!(clean(&[("RONDO_TIMEOUT_S", "007")]).timeout_s, 7);
     let unusable = [
         ("abc", "is not a whole number"),
@@ -393,7 +393,7 @@ fn whole_numbers_have_bounds() {
         let expected = format!("RONDO_WINDOW={text:?} {problem}; using the default 0");
         assert_eq!(warning("RONDO_WINDOW", text), expected);
     }
-    assert!(warning("RONDO_MAX_COMMS", "100001").contains("is not between 0 and 100000;"));
+    assert!(warning("RONDO_LEARN_CALLS", "1001").contains("is not between 0 and 1000;"));
 }
 
 #[test]
@@ -917,7 +917,8 @@ proptest! {
         prop_assert_eq!(agreed.encode(), root.encode());
         let stats = Stats { format: root.stats.format, file: own.stats.file };
         let learn = Learn { on: root.learn.on, save: own.learn.save };
-        let own = Config { stats, learn, help: own.help, node: own.node, rules: own.rules, ..root };
+        let Config { help, mpmd, node, rules, .. } = own;
+        let own = Config { stats, learn, help, mpmd, node, rules, ..root };
         prop_assert_eq!(agreed, own);
     }
 

@@ -116,9 +116,8 @@ fn ranks_with_another_build_are_told_and_left_alone() {
             if others {
                 assert_eq!(
                     ended.complaint(),
-                    "rondo: rank 0: 3 ranks loaded different versions or builds of Rondo; all calls on this \
-                     communicator go to the MPI library. Let all ranks load the same librondo.so ('rondo check' names \
-                     the files)"
+                    "rondo: rank 0: 3 ranks loaded different versions or builds of Rondo; all calls go to the \
+                     MPI library. Let all ranks load the same librondo.so ('rondo check' names the files)"
                 );
             } else {
                 assert!(!ended.stderr.contains("rondo: "), "{mpi}: {ended:?}");

@@ -45,7 +45,6 @@ const OPTIONS: &[(&str, &str)] = &[
     ("RONDO_LEARN_CALLS", "4"),
     ("RONDO_RELEARN", "0 10000"),
     ("RONDO_WINDOW", "0 64"),
-    ("RONDO_MAX_COMMS", "256"),
     ("RONDO_TRACE", "on off choice"),
     ("RONDO_STATS", "off text json text:file json:file"),
     ("RONDO_HELP", "on off"),

@@ -142,7 +142,7 @@ impl State {
             let mut terms = Terms::offer(rank, word, promise, &rules, asserted, has_memory);
             self.all_of(mpi, &mut terms.0)?;
             let number = terms.number();
-            let is_taken = number.is_some_and(numbers::take);
+            let is_taken = number.is_some_and(|number| numbers::OWN.take(number));
             if !job.has_threads || number.is_none() {
                 break (terms, number);
             }
@@ -151,7 +151,9 @@ impl State {
             if have_it[0] != 0 {
                 break (terms, number);
             }
-            number.filter(|_| is_taken).map(numbers::give_back);
+            if let Some(number) = number.filter(|_| is_taken) {
+                numbers::OWN.give_back(number);
+            }
             word = random();
         };
         match (number, arena) {

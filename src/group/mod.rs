@@ -9,7 +9,7 @@ mod gpu;
 mod join;
 mod known;
 mod memory;
-mod numbers;
+pub mod numbers;
 mod terms;
 mod trace;
 
@@ -31,8 +31,7 @@ use crate::topology::Topology;
 use exclusive::Exclusive;
 pub use gpu::assert_memory;
 pub use known::known;
-use memory::Place;
-pub use memory::{Memory, Nodes, Space};
+pub use memory::{Memory, Nodes, Place, Space};
 use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -463,8 +462,8 @@ impl Drop for State {
         };
         let leads = self.locals().first() == Some(&self.rank);
         match self.place.take().filter(|_| leads) {
-            Some(place) => numbers::give_back_when_clear(number, place),
-            None => numbers::give_back(number),
+            Some(place) => numbers::OWN.give_back_when_clear(number, place),
+            None => numbers::OWN.give_back(number),
         }
     }
 }

@@ -24,26 +24,15 @@ use parking_lot::Mutex;
 /// Words of a mask of all numbers.
 pub const WORDS: usize = NUMBERS as usize / 64;
 
-/// A bit for each number that is taken. Number 0 is the job's.
-static TAKEN: Mutex<[u64; WORDS]> = Mutex::new({
-    let mut taken = [0; WORDS];
-    taken[0] = 1;
-    taken
-});
+/// The numbers of this rank.
+pub static OWN: Numbers = Numbers::new();
 
-/// Numbers of communicators that this rank freed, as the lowest of its node, and others there have not yet.
-static WAITING: Mutex<Vec<(u32, Place)>> = Mutex::new(Vec::new());
-
-/// A bit for each number that is free.
-pub fn free() -> [u64; WORDS] {
-    WAITING.lock().retain(|(number, place)| {
-        let is_clear = place.is_clear();
-        if is_clear {
-            give_back(*number);
-        }
-        !is_clear
-    });
-    TAKEN.lock().map(|word| !word)
+/// Which numbers a rank has free.
+pub struct Numbers {
+    /// A bit for each number that is taken.
+    taken: Mutex<[u64; WORDS]>,
+    /// Numbers of communicators that the rank freed, as the lowest of its node, and others there have not yet.
+    waiting: Mutex<Vec<(u32, Place)>>,
 }
 
 /// The number that is drawn from those that are free, by a word that is as good as random: then two communicators that
@@ -55,21 +44,51 @@ pub fn draw(free: &[u64; WORDS], word: u64) -> Option<u32> {
     all.find(|&number| is_free(number))
 }
 
-/// Takes a number, unless another thread did.
-pub fn take(number: u32) -> bool {
-    let word = &mut TAKEN.lock()[number as usize / 64];
-    let bit = 1 << (number % 64);
-    let is_free = *word & bit == 0;
-    *word |= bit;
-    is_free
+impl Numbers {
+    /// All but 0, which is the job's.
+    pub const fn new() -> Numbers {
+        let mut taken = [0; WORDS];
+        taken[0] = 1;
+        Numbers {
+            taken: Mutex::new(taken),
+            waiting: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// A bit for each number that is free.
+    pub fn free(&self) -> [u64; WORDS] {
+        self.waiting.lock().retain(|(number, place)| {
+            let is_clear = place.is_clear();
+            if is_clear {
+                self.give_back(*number);
+            }
+            !is_clear
+        });
+        self.taken.lock().map(|word| !word)
+    }
+
+    /// Takes a number, unless another thread did.
+    pub fn take(&self, number: u32) -> bool {
+        let word = &mut self.taken.lock()[number as usize / 64];
+        let bit = 1 << (number % 64);
+        let is_free = *word & bit == 0;
+        *word |= bit;
+        is_free
+    }
+
+    /// Gives a number back when all ranks of this node have freed the communicator.
+    pub fn give_back_when_clear(&self, number: u32, place: Place) {
+        self.waiting.lock().push((number, place));
+    }
+
+    /// Gives a number back.
+    pub fn give_back(&self, number: u32) {
+        self.taken.lock()[number as usize / 64] &= !(1 << (number % 64));
+    }
 }
 
-/// Gives a number back when all ranks of this node have freed the communicator.
-pub fn give_back_when_clear(number: u32, place: Place) {
-    WAITING.lock().push((number, place));
-}
-
-/// Gives a number back.
-pub fn give_back(number: u32) {
-    TAKEN.lock()[number as usize / 64] &= !(1 << (number % 64));
+impl Default for Numbers {
+    fn default() -> Numbers {
+        Numbers::new()
+    }
 }

@@ -37,7 +37,7 @@ impl Terms {
         has_memory: bool,
     ) -> Terms {
         let mut terms = [-1; Self::LENGTH];
-        for (place, free) in terms[Self::FREE..].iter_mut().zip(numbers::free()) {
+        for (place, free) in terms[Self::FREE..].iter_mut().zip(numbers::OWN.free()) {
             *place = free as i64;
         }
         if rank == 0 {

@@ -1,9 +1,9 @@
 //! Memory that the ranks of a node share.
 //!
 //! When the job begins, one rank of each node makes a [`Segment`] and tells the others by message where it is (an
-//! [`Offer`]); when all have mapped it, the first one seals it. The file behind it has no name anywhere: it goes with the
-//! last process that has it mapped, however that process ends. It is the node's [`Arena`], of which each communicator
-//! takes a [`Piece`], divided (see [`Division`]) into
+//! [`Offer`]); when all have mapped it, the first one seals it. The file behind it has no name anywhere: it goes with
+//! the last process that has it mapped, however that process ends. It is the node's [`Arena`], of which each
+//! communicator takes a [`Piece`], divided (see [`Division`]) into
 //!
 //! ```text
 //! controls   for every rank: how far it has written, joined and read the ring, which call it is in

@@ -103,9 +103,9 @@ impl Segment {
         self.bytes
     }
 
-    /// The same mapping once more, for ThreadSanitizer, which does not see that two mappings are the same memory.
+    /// See `Arena::alias`.
     #[cfg(tsan)]
-    pub fn alias(&self) -> Segment {
+    pub(super) fn alias(&self) -> Segment {
         Segment {
             start: self.start,
             bytes: self.bytes,

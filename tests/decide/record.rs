@@ -192,7 +192,7 @@ fn decide(problem: &impl Problem) -> Decision {
     let choice = problem.choose();
     let mut who = word(choice);
     if let Some(prior) = problem.prior(choice).filter(|_| problem.learns(choice)) {
-        who.push_str("/");
+        who.push('/');
         for (candidate, ratio) in [Host, First, Second, Third].into_iter().zip(prior.expected) {
             if ratio.is_some() && candidate != prior.default {
                 match problem.candidate(candidate) {

@@ -90,23 +90,6 @@ fn promised(reproducible: Reproducible) -> Config {
     config(|c| c.reproducible = reproducible)
 }
 
-/// The first sums on a communicator of one node do without its ring, unless the vectors of all are long or come in many
-/// pieces, or the order of ranks counts.
-#[test]
-fn first_sums_on_one_node_are_short_enough_to_be_gathered() {
-    let is_short = |facts: Facts, bytes, reproducible| {
-        let config = promised(reproducible);
-        let sum = even_call(Collective::Allreduce, facts, bytes, SUM_OF_DOUBLES, &config);
-        sum.is_short_at_first()
-    };
-    let run = Reproducible::Run;
-    assert!(is_short(full(1, 4), 256 << 10, run));
-    assert!(!is_short(full(1, 4), (256 << 10) + 8, run));
-    assert!(!is_short(full(1, 4), 8000, Reproducible::Order));
-    assert!(!is_short(full(2, 2), 8000, run));
-    assert!(is_short(full(1, 128), 8000, run) && !is_short(full(1, 129), 8000, run));
-}
-
 /// Rondo's algorithm, whatever the reason.
 #[track_caller]
 fn chosen(choice: Choice) -> Algorithm {

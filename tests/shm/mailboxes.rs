@@ -1,10 +1,11 @@
 //! Mailboxes: every packet arrives once, whole, in its call.
 
-use crate::node::{Wait, run, views};
+use crate::node::{Wait, piece_for, run, view_of, views};
 use crate::process::{Child, start};
-use rondo::shm::{Found, Mailboxes, Segment, Shared, Side};
+use rondo::shm::{Found, Mailboxes, Shared, Side};
+use std::sync::Arc;
 
-const BYTES: usize = 32 << 10;
+const BYTES: u64 = 32 << 10;
 
 /// The packet of `from` in `call`: one of every length around what is short, and around the room.
 fn packet(from: u32, call: u64, room: usize) -> Vec<u8> {
@@ -199,15 +200,15 @@ fn packets_go_up_and_down_while_leaders_change() {
 #[test]
 fn processes_send_packets_as_threads_do() {
     let n = 3;
-    let (segment, offer) = Segment::create(BYTES).unwrap();
+    let (piece, offer) = piece_for(BYTES, n);
     let others: Vec<Child> = (1..n)
         .map(|me| {
             start(|_| {
-                let shared = Shared::new(Segment::open(&offer).unwrap(), n, me).unwrap();
-                take_part(&shared.mailboxes, n, me, 500);
+                take_part(&view_of(&offer, n, me).mailboxes, n, me, 500);
             })
         })
         .collect();
-    take_part(&Shared::new(segment, n, 0).unwrap().mailboxes, n, 0, 500);
+    let shared = Shared::new(Arc::new(piece), n, 0).unwrap();
+    take_part(&shared.mailboxes, n, 0, 500);
     others.into_iter().for_each(Child::succeeds);
 }

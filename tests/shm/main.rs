@@ -1,5 +1,6 @@
-//! Shared segments of a node: ranks are threads that map a segment each on their own, or processes.
+//! Shared memory of a node: ranks are threads that map it each on their own, or processes.
 
+mod arena;
 mod group;
 mod mailboxes;
 mod maps;

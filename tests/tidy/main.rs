@@ -107,7 +107,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "host",
             "job",
             "learn",
-            "model",
             "network",
             "remembered",
             "report",

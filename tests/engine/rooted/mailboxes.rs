@@ -9,9 +9,9 @@ use rondo::engine;
 use rondo::engine::rooted::{Gather, RootedEvent, RootedTree, RootedWire, Scatter, Scratch, Terms};
 use rondo::host::{self, Failure, InFlight, LocalPackets, MailboxEvent, MailboxState, Route};
 use rondo::schedule::Parts;
-use rondo::shm::{Segment, Shared};
+use rondo::shm::{Arena, Shared};
 use rondo::topology::Topology;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -55,15 +55,16 @@ struct Job {
     strays: Mutex<Vec<(u32, u32)>>,
 }
 
-/// Bytes of segments with small mailboxes and with large ones.
-const SEGMENTS: [usize; 2] = [16 << 10, 4 << 20];
+/// Bytes of pieces with small mailboxes and with large ones.
+const PIECES: [u64; 2] = [16 << 10, 4 << 20];
 
 impl Job {
-    fn new(nodes: Topology, bytes: usize) -> Job {
+    fn new(nodes: Topology, bytes: u64) -> Job {
         let shared = |node| {
-            let (segment, _) = Segment::create(bytes).expect("there is memory");
+            let (arena, _) = Arena::create(bytes).expect("there is memory");
+            let piece = Arc::new(arena).reserve().expect("all are free");
             let width = nodes.locals(node).len() as u32;
-            Shared::new(segment, width, 0).expect("there is room for mailboxes")
+            Shared::new(Arc::new(piece), width, 0).expect("there is room for mailboxes")
         };
         Job {
             shared: (0..nodes.nodes()).map(shared).collect(),
@@ -365,7 +366,7 @@ fn topologies() -> [Topology; 5] {
 #[test]
 fn calls_in_turn_that_wait_for_nobody() {
     for (nodes, seed) in topologies().into_iter().zip(31..) {
-        for bytes in SEGMENTS {
+        for bytes in PIECES {
             let job = Job::new(nodes.clone(), bytes);
             let calls = any_calls(nodes.p(), job.room(0) as u64, 150, seed);
             carry_out(&job, &calls, |_, _| {});
@@ -381,7 +382,7 @@ fn calls_in_turn_that_wait_for_nobody() {
 fn a_rank_that_comes_late_finds_its_packets() {
     for (nodes, seed) in topologies().into_iter().zip(41..) {
         for slow in [0, nodes.p() / 2, nodes.p() - 1] {
-            let job = Job::new(nodes.clone(), SEGMENTS[0]);
+            let job = Job::new(nodes.clone(), PIECES[0]);
             let calls = any_calls(nodes.p(), job.room(0) as u64, 30, seed);
             carry_out(&job, &calls, |number, rank| {
                 if rank == slow && number % 3 == 0 {
@@ -398,7 +399,7 @@ fn a_rank_that_comes_late_finds_its_packets() {
 fn a_rank_that_only_reports_an_error_leaves_no_mailbox_shut() {
     for (nodes, seed) in topologies().into_iter().zip(51..) {
         let p = nodes.p();
-        let job = Job::new(nodes, SEGMENTS[1]);
+        let job = Job::new(nodes, PIECES[1]);
         let mut calls = any_calls(p, 300, 24, seed);
         for call in calls.iter_mut().step_by(3) {
             let empty = (call.root + 1) % p;
@@ -422,7 +423,7 @@ struct Two {
 impl Two {
     fn new() -> Two {
         Two {
-            job: Job::new(Topology::new(&[0, 0]), SEGMENTS[0]),
+            job: Job::new(Topology::new(&[0, 0]), PIECES[0]),
             kept: Default::default(),
         }
     }
@@ -528,7 +529,7 @@ fn a_packet_that_is_too_long_is_a_message() {
 /// What goes to another node, and what the root asks of a rank for its long block, are messages.
 #[test]
 fn other_packets_are_messages() {
-    let job = Job::new(Topology::new(&[0, 0, 1, 1]), SEGMENTS[0]);
+    let job = Job::new(Topology::new(&[0, 0, 1, 1]), PIECES[0]);
     let mut kept: [Kept; 4] = Default::default();
     let mut local = |rank: u32, op, act: &dyn Fn(&mut LocalPackets) -> bool| {
         let route = job.route(rank, 0, op, 1);
