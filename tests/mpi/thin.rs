@@ -19,12 +19,12 @@ pub enum Thin {
     /// on one of each ABI; of rows with the same program the first on each MPI.
     Rows,
     /// The row, once: under Rondo and on few ranks, if it can be. Of rows with the same program the first, and of all
-    /// others every third.
+    /// others every sixth.
     Once,
 }
 
 /// Of how many rows of programs that others have as well one comes in `Thin::Once`.
-const ONE_OF: usize = 3;
+const ONE_OF: usize = 6;
 
 /// Ranks that two cores carry without being slow.
 const FEW_RANKS: u32 = 8;
