@@ -33,6 +33,8 @@
 
 /* Clocks are the same if they differ by less than this, in seconds, behind a barrier. */
 #define SAME_CLOCK 0.5
+/* How often it is looked how long the ranks take to agree. */
+#define LOOKS 9
 /* Calls of a batch in turns: a switch between processes must not fall on one side alone. */
 #define BATCH 10
 
@@ -105,20 +107,27 @@ static double begin(void) {
     return start;
 }
 
-/* Are the clocks the same, and how long does it take until all have agreed on the start? */
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Are the clocks the same, and how long does it take until all have agreed on the start? The median, because all calls
+ * would wait as long as one rank was once kept from running. */
 static void look_at_clocks(void) {
     host.barrier(MPI_COMM_WORLD);
     double time = now();
     same_clock = slowest(time) + slowest(-time) < SAME_CLOCK;
-    double longest = 0;
-    for (int i = 0; i < 10; i++) {
+    double times[LOOKS];
+    for (int i = -2; i < LOOKS; i++) {
         host.barrier(MPI_COMM_WORLD);
         time = now();
         slowest(time);
         time = slowest(now() - time);
-        if (i > 1 && time > longest) longest = time;
+        if (i >= 0) times[i] = time;
     }
-    ahead = 2 * longest + 5e-4;
+    qsort(times, LOOKS, sizeof *times, by_value);
+    ahead = 2 * times[LOOKS / 2] + 5e-4;
 }
 
 /* Keeps this rank on one core of those that it may use. */
@@ -130,11 +139,6 @@ static void stay(void) {
     while (!CPU_ISSET(core, &cores) || skipped-- > 0) core++;
     CPU_SET(core, &own_core);
     if (sched_setaffinity(0, sizeof own_core, &own_core)) fail("no core of its own");
-}
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* Prints the least and the median, in microseconds of one of so many calls. */

@@ -59,7 +59,8 @@ impl Drop for Load {
     }
 }
 
-/// In so many runs, every second one under load, on one node, on two and on one for each rank.
+/// In so many runs, every third one under load, on one node, on two and on one for each rank.
+/// (Other tests beside these are the load of the second.)
 fn every_run_has_the_same_bits(runs: u32, test: &str) {
     for mpi in MPIS {
         let programs = programs(mpi, test);
@@ -67,7 +68,7 @@ fn every_run_has_the_same_bits(runs: u32, test: &str) {
             let learning = [("RONDO_LEARN", "on")];
             let first = bits(mpi, &programs, &nodes, &learning);
             for run in 1..runs {
-                let load = (run % 2 == 1).then(Load::on_all_cores);
+                let load = (run % 3 == 2).then(Load::on_all_cores);
                 let again = bits(mpi, &programs, &nodes, &learning);
                 assert_eq!(again, first, "{mpi} {nodes:?}, run {run}");
                 drop(load);

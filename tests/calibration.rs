@@ -15,6 +15,12 @@ fn run(mpi: &str, nodes: &str, variables: &[(&str, &str)]) -> String {
     run_program("learn", mpi, nodes, variables)
 }
 
+/// The same with the program's broadcasts alone, which take less than half of its time, and are enough for a network
+/// to be measured and for rates to be found.
+fn run_broadcasts(mpi: &str, nodes: &str, variables: &[(&str, &str)]) -> String {
+    run_with("learn", &["broadcasts"], mpi, nodes, variables)
+}
+
 /// A program of the MPI tests, compiled once: another test may be running it.
 fn compiled(name: &str, mpi: &str, compiler: Option<&str>) -> PathBuf {
     static DONE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -67,7 +73,7 @@ fn measured(text: &str) -> Vec<&str> {
 #[test]
 fn the_network_is_measured_before_the_first_call_among_several_nodes() {
     for mpi in MPIS {
-        let text = run(mpi, "0,0,1,1", &[("RONDO_STATS", "json")]);
+        let text = run_broadcasts(mpi, "0,0,1,1", &[("RONDO_STATS", "json")]);
         let lines = measured(&text);
         assert!(
             !lines.is_empty() && lines[0].contains("on 2 nodes"),
@@ -83,7 +89,7 @@ fn the_network_is_measured_before_the_first_call_among_several_nodes() {
         assert!(first < choice, "{mpi}: {text}");
         assert!(text.contains(r#""network":{"alpha_us":"#), "{mpi}: {text}");
         assert_eq!(
-            measured(&run(mpi, "0,0,0,0", &[])),
+            measured(&run_broadcasts(mpi, "0,0,0,0", &[])),
             [""; 0],
             "{mpi}: one node"
         );
@@ -134,7 +140,7 @@ fn what_is_set_or_said_by_rules_is_not_measured() {
             ("RONDO_GAP_US", "1"),
             ("RONDO_BETA_NS_PER_KB", "500"),
         ];
-        let text = run(mpi, "0,1,2,3", &set);
+        let text = run_broadcasts(mpi, "0,1,2,3", &set);
         assert!(!text.contains("5.0 us and 8000"), "{mpi}: {text}");
         let file = folder("calibration").join(format!("rules-{mpi}.json"));
         fs::write(
@@ -143,7 +149,7 @@ fn what_is_set_or_said_by_rules_is_not_measured() {
         )
         .expect("a file");
         let path = file.display().to_string();
-        let text = run(
+        let text = run_broadcasts(
             mpi,
             "0,1,2,3",
             &[("RONDO_RULES", &path), ("RONDO_LEARN", "off")],
@@ -157,7 +163,7 @@ fn what_is_set_or_said_by_rules_is_not_measured() {
         // What a file does not say is measured, and what it says stays, in the file too.
         fs::write(&file, r#"{"network": {"alpha_us": 777}, "rules": []}"#).expect("a file");
         let save = format!("save:{path}");
-        let text = run(
+        let text = run_broadcasts(
             mpi,
             "0,1,2,3",
             &[("RONDO_RULES", &path), ("RONDO_LEARN", &save)],
@@ -246,7 +252,7 @@ fn saved_figures_are_measured_again_where_times_contradict_them() {
         let file = folder("calibration").join(format!("again-{mpi}.json"));
         let _ = fs::remove_file(&file);
         let path = file.display().to_string();
-        run(mpi, "0,1,2,3", &[("RONDO_LEARN", &format!("save:{path}"))]);
+        run_broadcasts(mpi, "0,1,2,3", &[("RONDO_LEARN", &format!("save:{path}"))]);
         let saved = File::read(&file).expect("a file of rules");
         let nodes = saved.measured_on.as_ref().map(|on| on.nodes);
         assert_eq!(nodes, Some(4), "{mpi}: {saved:?}");
@@ -265,7 +271,7 @@ fn saved_figures_are_measured_again_where_times_contradict_them() {
         let off = ("RONDO_LEARN", "off");
         let text = run(mpi, "0,1,2,3", &[rules, rate, off]);
         assert_eq!(measured(&text), [""; 0], "{mpi}: {text}");
-        let text = run(mpi, "0,1,2,2", &[rules, rate, off]);
+        let text = run_broadcasts(mpi, "0,1,2,2", &[rules, rate, off]);
         assert_eq!(measured(&text).len(), 1, "{mpi}: other nodes: {text}");
         let blocks = ("RONDO_BLOCK_BYTES", "16K");
         let latency = ("RONDO_ALPHA_US", "10");

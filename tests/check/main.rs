@@ -495,8 +495,8 @@ fn the_library_for_every_mpi_is_checked_on_newer_ones() {
 fn jobs_that_fail_or_hang_are_no_success() {
     let said = jobs().check(&[], 3, &["./checked", "fail"]);
     assert!(said.problems(&["job-failed"]).contains("status 3"));
-    let said = jobs().check(&["--limit", "50s"], 3, &["./checked", "hang"]);
-    assert!(said.problems(&["job-hung"]).contains("after 50 s"));
+    let said = jobs().check(&["--limit", "25s"], 3, &["./checked", "hang"]);
+    assert!(said.problems(&["job-hung"]).contains("after 25 s"));
 }
 
 /// Debian has MPICH as an archive, too.

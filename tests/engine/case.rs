@@ -173,7 +173,8 @@ pub fn run(case: &Case, deliver: impl FnMut(&mut Net)) -> Outcome {
 }
 
 /// Runs `case` with these `sides`. After every step in which no rank can do more, `deliver` moves
-/// messages. An error is the first thing that went wrong.
+/// messages. Then ranks go on that have news: those that sent or received one of these, or all, if
+/// `deliver` says so. An error is the first thing that went wrong.
 pub fn carry_out(
     case: &Case,
     sides: &[Side],
@@ -199,13 +200,16 @@ pub fn carry_out(
         let engine = AllBroadcast::new(side.order(case), case.limits, scratch);
         ranks.push((engine, Rank { net, rank }));
     }
+    let mut at_end = vec![false; ranks.len()];
     let mut steps = 0;
     loop {
-        let mut done = true;
-        for (engine, wire) in &mut ranks {
-            let Ok(progress) = advance(engine, wire);
-            done &= progress == Progress::Done;
+        for (i, (engine, wire)) in ranks.iter_mut().enumerate() {
+            if std::mem::take(&mut net.borrow_mut().ports[i].news) {
+                let Ok(progress) = advance(engine, wire);
+                at_end[i] = progress == Progress::Done;
+            }
         }
+        let done = at_end.iter().all(|&at_end| at_end);
         let net = &mut *net.borrow_mut();
         let before = net.under_way.len();
         if !done && net.fault.is_none() {
@@ -257,7 +261,7 @@ fn finish(net: &mut Net, steps: u64) -> Result<Outcome, String> {
 }
 
 /// The machine of the papers: in a step every rank sends one message and receives one. A rank takes
-/// the message first that it asked for first.
+/// the message first that it asked for first. All ranks go on, also those that nothing has come to.
 pub fn in_rounds(net: &mut Net) {
     let mut candidates = net.deliverable();
     candidates.sort_by_key(|&i| net.place_of(i));
@@ -275,6 +279,9 @@ pub fn in_rounds(net: &mut Net) {
     now.sort_unstable();
     for i in now.into_iter().rev() {
         net.deliver(i);
+    }
+    for port in &mut net.ports {
+        port.news = true;
     }
 }
 

@@ -7,7 +7,7 @@
 
 use rondo::engine::{Event, Piece, Wire};
 use std::cell::RefCell;
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::ops::Range;
 use std::rc::Rc;
@@ -18,6 +18,15 @@ pub struct Message {
     pub from: u32,
     pub to: u32,
     pub pieces: Vec<Piece>,
+    /// Is it the oldest between its two ranks, and has the receiver posted a receive for it? Kept, because networks of
+    /// many ranks ask for it at each of their messages.
+    can_arrive: bool,
+}
+
+impl Message {
+    fn is_between(&self, from: u32, to: u32) -> bool {
+        (self.from, self.to) == (from, to)
+    }
 }
 
 /// A receive in flight.
@@ -50,6 +59,8 @@ pub struct Port {
     pub most: (u32, u32),
     /// Times that the wire had no memory.
     pub refused: u64,
+    /// Has something happened here that the rank has not been asked about since?
+    pub news: bool,
     arrived: u64,
 }
 
@@ -96,6 +107,7 @@ impl Net {
             memory[own.clone()].copy_from_slice(&rules.message[own]);
             Port {
                 memory,
+                news: true,
                 ..Port::default()
             }
         };
@@ -114,19 +126,25 @@ impl Net {
     }
 
     /// The receive that takes the next message between two ranks: its place among those in flight.
-    fn receive_of(&self, message: &Message) -> Option<usize> {
-        let mut receives = self.ports[message.to as usize].receives.iter();
-        receives.position(|r| r.from == message.from && r.bytes.is_none())
+    fn receive_of(&self, from: u32, to: u32) -> Option<usize> {
+        let mut receives = self.ports[to as usize].receives.iter();
+        receives.position(|r| r.from == from && r.bytes.is_none())
+    }
+
+    /// Looks which message between two ranks may be delivered next, if one may.
+    fn look_at(&mut self, from: u32, to: u32) {
+        let can_arrive = self.receive_of(from, to).is_some();
+        let mut all = self.under_way.iter_mut();
+        if let Some(oldest) = all.find(|message| message.is_between(from, to)) {
+            oldest.can_arrive = can_arrive;
+        }
     }
 
     /// Which messages may be delivered next: between two ranks they keep their order, and the
     /// receiver has to have posted a receive.
     pub fn deliverable(&self) -> Vec<usize> {
-        let mut pairs = HashSet::new();
-        let first = |m: &Message| pairs.insert((m.from, m.to));
-        let all = self.under_way.iter().map(first).collect::<Vec<_>>();
-        let all = self.under_way.iter().zip(all).enumerate();
-        all.filter(|(_, (m, first))| *first && self.receive_of(m).is_some())
+        let all = self.under_way.iter().enumerate();
+        all.filter(|(_, message)| message.can_arrive)
             .map(|(i, _)| i)
             .collect()
     }
@@ -134,25 +152,31 @@ impl Net {
     /// Place in the order of its receives that the receiver of message `i` gave it.
     pub fn place_of(&self, i: usize) -> usize {
         let message = &self.under_way[i];
-        let receive = self.receive_of(message).expect("a receive is posted");
-        self.ports[message.to as usize].receives[receive].number
+        let receive = self.receive_of(message.from, message.to);
+        self.ports[message.to as usize].receives[receive.expect("a receive is posted")].number
     }
 
     /// Delivers message `i` of those under way; both sides are told at a later poll.
     pub fn deliver(&mut self, i: usize) {
         let message = self.under_way.remove(i).expect("it is under way");
-        let receive = self.receive_of(&message).expect("a receive is posted");
+        let receive = self.receive_of(message.from, message.to);
         let memory = &self.ports[message.from as usize].memory;
         let mut bytes = Vec::new();
         for place in message.pieces.iter().flat_map(&self.rules.places) {
             bytes.extend_from_slice(&memory[place]);
         }
-        self.ports[message.from as usize].sent += 1;
-        let receive = &mut self.ports[message.to as usize].receives[receive];
+        let from = &mut self.ports[message.from as usize];
+        (from.sent, from.news) = (from.sent + 1, true);
+        let to = &mut self.ports[message.to as usize];
+        to.news = true;
+        let receive = &mut to.receives[receive.expect("a receive is posted")];
         receive.bytes = Some(bytes);
         let same = receive.pieces == message.pieces;
+        self.look_at(message.from, message.to);
         self.expect(same, || {
-            let Message { from, to, pieces } = &message;
+            let Message {
+                from, to, pieces, ..
+            } = &message;
             format!("rank {to} does not expect what rank {from} sends: {pieces:?}")
         });
     }
@@ -203,6 +227,7 @@ impl Net {
         });
         port.started += 1;
         port.most.0 = port.most.0.max(port.receives.len() as u32);
+        self.look_at(from, rank);
         true
     }
 
@@ -236,7 +261,9 @@ impl Net {
             from: rank,
             to,
             pieces: pieces.to_vec(),
+            can_arrive: false,
         });
+        self.look_at(rank, to);
         true
     }
 

@@ -405,7 +405,8 @@ fn cases<'a>(
     row: &'a Row,
 ) -> OfRow<'a> {
     let has = |test: &Test, host: usize| selection.has_test(test, &hosts[host]);
-    let taken = selection.thin.cases(row, has, hosts.len());
+    let abis: Vec<_> = hosts.iter().map(|host| host.abi).collect();
+    let taken = selection.thin.cases(row, has, &abis);
     let mut of_row = OfRow {
         runs: Vec::new(),
         left_out: 0,

@@ -5,6 +5,7 @@
 //! has most of what none had before. Where several have as much, the number of the row says with which the search
 //! begins, so that each run of the same list takes the same cases, and neighbouring rows take different ones.
 
+use crate::host::Abi;
 use crate::list::{Row, Test};
 use std::collections::BTreeSet;
 
@@ -15,15 +16,15 @@ pub enum Thin {
     /// Each program, each list of arguments and each placement on one of the MPIs, and each mode on each.
     Modes,
     /// Each program, each list of arguments, each placement and each mode on one of the MPIs, and the row under Rondo
-    /// on each.
+    /// on one of each ABI; of rows with the same program the first on each MPI.
     Rows,
     /// The row, once: under Rondo and on few ranks, if it can be. Of rows with the same program the first, and of all
-    /// others every third.
+    /// others every sixth.
     Once,
 }
 
 /// Of how many rows of programs that others have as well one comes in `Thin::Once`.
-const ONE_OF: usize = 3;
+const ONE_OF: usize = 6;
 
 /// Ranks that two cores carry without being slow.
 const FEW_RANKS: u32 = 8;
@@ -49,6 +50,7 @@ enum Wanted<'a> {
     Placement(String),
     Mode(&'a str),
     Host(usize),
+    Abi(Abi),
     ModeOnHost(&'a str, usize),
 }
 
@@ -64,19 +66,19 @@ impl Thin {
         }
     }
 
-    /// The cases of a row that are run, of those on MPIs that have what they need.
+    /// The cases of a row that are run, of those on MPIs that have what they need; `abis` are those of all MPIs.
     pub fn cases(
         self,
         row: &Row,
         has: impl Fn(&Test, usize) -> bool,
-        hosts: usize,
+        abis: &[Abi],
     ) -> BTreeSet<Place> {
         if self == Thin::Once && !row.is_first && !row.number.is_multiple_of(ONE_OF) {
             return BTreeSet::new();
         }
         let mut all = Vec::new();
         for (number, test) in row.tests.iter().enumerate() {
-            for host in (0..hosts).filter(|&host| has(test, host)) {
+            for host in (0..abis.len()).filter(|&host| has(test, host)) {
                 let modes = 0..test.modes.len();
                 let of_mode = |mode| (0..test.runs().count()).map(move |run| (run, mode));
                 all.extend(modes.flat_map(of_mode).map(|(run, mode)| Place {
@@ -96,7 +98,7 @@ impl Thin {
                     test.same.is_some() && test.modes.len() > 1 && is_bare(row, place)
                 };
                 all.retain(|place| !is_model(place));
-                self.choose(row, all)
+                self.choose(row, all, abis)
             }
         };
         let models = chosen
@@ -107,10 +109,10 @@ impl Thin {
     }
 
     /// As few of the cases as it takes.
-    fn choose(self, row: &Row, mut cases: Vec<Place>) -> Vec<Place> {
+    fn choose(self, row: &Row, mut cases: Vec<Place>, abis: &[Abi]) -> Vec<Place> {
         let mut missing: BTreeSet<Wanted> = cases
             .iter()
-            .flat_map(|case| self.wanted(row, case))
+            .flat_map(|case| self.wanted(row, case, abis))
             .collect();
         // A prime, so that neighbouring rows begin at places that have little in common.
         let first = row.number * 7919 % cases.len().max(1);
@@ -118,7 +120,7 @@ impl Thin {
         let mut chosen = Vec::new();
         while !missing.is_empty() {
             let worth = |case: &&Place| {
-                let wanted = self.wanted(row, case);
+                let wanted = self.wanted(row, case, abis);
                 let (ranks, _) = row.tests[case.test]
                     .runs()
                     .nth(case.run)
@@ -127,7 +129,7 @@ impl Thin {
                 (new, !is_bare(row, case), ranks <= FEW_RANKS)
             };
             let best = *cases.iter().max_by_key(worth).expect("one of them has it");
-            for what in self.wanted(row, &best) {
+            for what in self.wanted(row, &best, abis) {
                 missing.remove(&what);
             }
             chosen.push(best);
@@ -136,7 +138,7 @@ impl Thin {
     }
 
     /// What a case has of what the chosen ones must have together.
-    fn wanted<'a>(self, row: &'a Row, case: &Place) -> Vec<Wanted<'a>> {
+    fn wanted<'a>(self, row: &'a Row, case: &Place, abis: &[Abi]) -> Vec<Wanted<'a>> {
         let test = &row.tests[case.test];
         if self == Thin::Once {
             return vec![Wanted::Row];
@@ -154,7 +156,10 @@ impl Thin {
             },
         ];
         if !is_bare(row, case) {
-            wanted.push(Wanted::Host(case.host));
+            wanted.push(match self {
+                Thin::Rows if !row.is_first => Wanted::Abi(abis[case.host]),
+                _ => Wanted::Host(case.host),
+            });
         }
         wanted
     }

@@ -344,7 +344,7 @@ pub fn any_variant() -> impl Strategy<Value = Variant> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
     fn every_operand_counts_once_whatever_is_reduced_how(
         sizes in proptest::collection::vec(0u64..7, 1..40),
