@@ -4,8 +4,8 @@
  *
  * In CALLS broadcasts of BYTES bytes, from each rank in turn, BLOCKS blocks go to all of MEMBERS: the nodes where these
  * have leaders and memory, or else the ranks (0: all of them). In these calls the ranks agree AGREEMENTS times on what
- * they have seen of the network, and on nothing else. -20: they find out who is faster, so some calls are the host's, and
- * they agree up to 20 times. The host is asked for no reduction.
+ * they have seen of the network, and on nothing else. -20: they find out who is faster, so some calls are the host's,
+ * and they agree up to 20 times. The host is asked for no reduction.
  */
 #include "counting.h"
 

@@ -1,7 +1,8 @@
-/* What Rondo sends when the job begins: to measure the network, and for the ranks to agree. Nothing of that comes again.
+/* What Rondo sends when the job begins: to measure the network, and for the ranks to agree. Nothing of that comes
+ * again.
  *
- *   measuring MOST LEAST    to measure, so many messages of a rank, at the most, and of the rank that sends most, at the
- *                           least
+ *   measuring MOST LEAST    to measure, so many messages of a rank, at the most, and of the rank that sends most, at
+ *                           the least
  *
  * The broadcasts are one message from the root to each other rank.
  */

@@ -1,5 +1,5 @@
-/* Sums of doubles after MPI_Comm_idup, which Open MPI mixes up with what Rondo would agree on by a nonblocking reduction:
- * they are Rondo's, and keep their bits.
+/* Sums of doubles after MPI_Comm_idup, which Open MPI mixes up with what Rondo would agree on by a nonblocking
+ * reduction: they are Rondo's, and keep their bits.
  *
  *   red_idup [SUMS]   so many sums before it, and 40 behind
  */

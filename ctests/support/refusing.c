@@ -1,6 +1,6 @@
 /* Preloaded behind Rondo: when the MPI library is initialised, and Rondo does not know yet, the system begins to refuse
- * one process something. The program's first two arguments say what (refusal.h) and to which rank; a negative one counts
- * from the end.
+ * one process something. The program's first two arguments say what (refusal.h) and to which rank; a negative one
+ * counts from the end.
  */
 #include "refusal.h"
 

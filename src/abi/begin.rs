@@ -1,8 +1,8 @@
 //! `MPI_Init` and `MPI_Init_thread`: forwarded to what the caller would have got without Rondo; then the job begins.
 //!
 //! Each comes by both of its names: C and MPICH's Fortran bindings call `MPI_Init`, Open MPI's, and MPICH's for
-//! `mpi_f08`, call `PMPI_Init`. A profiler that is in front of Rondo, or behind it, makes two calls of one; the inner one
-//! comes back first, and the outer one finds that the job has begun.
+//! `mpi_f08`, call `PMPI_Init`. A profiler that is in front of Rondo, or behind it, makes two calls of one; the inner
+//! one comes back first, and the outer one finds that the job has begun.
 //!
 //! Where several MPI libraries are loaded, none is initialised yet, so that nobody can tell which one it will be. The
 //! caller tells: its own dependencies have the one that it was linked with. Its address is where the function returns

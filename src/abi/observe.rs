@@ -1,4 +1,5 @@
-//! What is observed: the ends of MPI, of jobs and of communicators, and hints for communicators. Each call goes on to the next function of its own name, so that a profiler behind Rondo sees it.
+//! What is observed: the ends of MPI, of jobs and of communicators, and hints for communicators. Each call goes on to
+//! the next function of its own name, so that a profiler behind Rondo sees it.
 //!
 //! Both names are there because Open MPI's Fortran bindings, and MPICH's for `mpi_f08`, call the `PMPI_` names.
 

@@ -210,8 +210,8 @@ const OTHERS: &[Opt] = &[
         unit: "",
         default: "off",
         scope: Scope::Process,
-        doc: "Every program of a job of several programs has Rondo. Unless this says so, as 'rondo run' does, all calls \
-              of a job are the MPI library's where the launcher says that it has several (Open MPI's does).",
+        doc: "Every program of a job of several programs has Rondo. Unless this says so, as 'rondo run' does, all \
+              calls of a job are the MPI library's where the launcher says that it has several (Open MPI's does).",
     },
     Opt {
         name: "NODE",

@@ -73,7 +73,8 @@ reasons! {
     Trial = "on trial";
     /// The job has several programs, and nothing says that all have Rondo (`RONDO_MPMD`).
     Programs = "several programs";
-    /// Rondo did not see `MPI_Init`, and the first collective on `MPI_COMM_WORLD`, in which the job begins, has not come.
+    /// Rondo did not see `MPI_Init`, and the first collective on `MPI_COMM_WORLD`, in which the job begins, has not
+    /// come.
     NotBegun = "before the first collective on MPI_COMM_WORLD";
     /// Named by the option of the collective.
     Configured = "asked for";

@@ -1,5 +1,5 @@
-//! What calls on a communicator show of its network: whether they contradict the figures that were measured, and at what
-//! rate long ones go.
+//! What calls on a communicator show of its network: whether they contradict the figures that were measured, and at
+//! what rate long ones go.
 
 #![forbid(unsafe_code)]
 

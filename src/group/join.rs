@@ -1,5 +1,5 @@
-//! The first call on a communicator: its ranks agree on a number, and on what is asked of them there, by one reduction of
-//! the host's.
+//! The first call on a communicator: its ranks agree on a number, and on what is asked of them there, by one reduction
+//! of the host's.
 
 #![forbid(unsafe_code)]
 
@@ -195,8 +195,8 @@ impl State {
         Ok(())
     }
 
-    /// The bitwise "and" of these numbers on all ranks, by the host. It is part of the collective under way, so it takes
-    /// no longer than `RONDO_TIMEOUT_S` either. Collective.
+    /// The bitwise "and" of these numbers on all ranks, by the host. It is part of the collective under way, so it
+    /// takes no longer than `RONDO_TIMEOUT_S` either. Collective.
     fn all_of(&self, mpi: &Mpi, numbers: &mut [i64]) -> Result<(), Code> {
         let limit = Duration::from_secs(self.config.timeout_s.into());
         let interval = job::interval(self.config.timeout_s);

@@ -178,8 +178,9 @@ pub fn account_all(patience: Duration) {
     with_all(patience, |state| state.account());
 }
 
-/// The state of `comm`, made if this is the first call on it. Collective then, unless the call `is_refused` on this rank
-/// of so many. So is the beginning of the job, if this is the first call on `MPI_COMM_WORLD` and `MPI_Init` was not seen.
+/// The state of `comm`, made if this is the first call on it. Collective then, unless the call `is_refused` on this
+/// rank of so many. So is the beginning of the job, if this is the first call on `MPI_COMM_WORLD` and `MPI_Init` was
+/// not seen.
 ///
 /// `Err` carries a code that the host has already raised on the user's communicator.
 #[inline]

@@ -10,7 +10,7 @@
 
 use super::available::available;
 use super::division::Division;
-use super::segment::{Offer, Segment};
+use super::segment::{Offer, Segment, limit};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
@@ -72,7 +72,9 @@ impl Arena {
             return Err(ErrorKind::InvalidInput.into());
         }
         let piece_bytes = piece_bytes.next_multiple_of(PAGE);
-        let pieces = pieces(piece_bytes, available(Path::new("/"))?);
+        // Files and addresses may be fewer than memory. Other ranks of the node mostly have the same limits.
+        let may_have = limit(libc::RLIMIT_FSIZE)?.min(limit(libc::RLIMIT_AS)?);
+        let pieces = pieces(piece_bytes, available(Path::new("/"))?.min(may_have));
         if pieces == 0 {
             return Err(ErrorKind::OutOfMemory.into());
         }

@@ -211,16 +211,21 @@ fn nameless_file() -> io::Result<File> {
 
 /// May this process make files so large? Where it may not, trying would raise a signal.
 fn may_have_files_of(bytes: u64) -> io::Result<()> {
+    if bytes > limit(libc::RLIMIT_FSIZE)? || i64::try_from(bytes).is_err() {
+        return Err(ErrorKind::FileTooLarge.into());
+    }
+    Ok(())
+}
+
+/// How much this process may have of a resource.
+pub(super) fn limit(resource: libc::__rlimit_resource_t) -> io::Result<u64> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
     };
     // SAFETY: the limit is a place of the right type.
-    check(unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) })?;
-    if bytes > limit.rlim_cur || i64::try_from(bytes).is_err() {
-        return Err(ErrorKind::FileTooLarge.into());
-    }
-    Ok(())
+    check(unsafe { libc::getrlimit(resource, &mut limit) })?;
+    Ok(limit.rlim_cur)
 }
 
 fn random_words() -> io::Result<[u64; 2]> {

@@ -38,9 +38,9 @@ impl TagSpace {
     }
 }
 
-/// The tag of a call: a hash of everything that the ranks must agree on. Ranks that disagree never
-/// take each other's blocks; `Requests::look_around` sees to it that they do not wait for ever. Of a communicator's tags
-/// these are the lowest quarter; [`Tags`] has the others.
+/// The tag of a call: a hash of everything that the ranks must agree on. Ranks that disagree never take each other's
+/// blocks; `Requests::look_around` sees to it that they do not wait for ever. Of a communicator's tags these are the
+/// lowest quarter; [`Tags`] has the others.
 pub fn call_tag(facts: [u64; 4], TagSpace { base, mask }: TagSpace) -> i32 {
     let h = facts.into_iter().fold(0u64, |h, fact| {
         // The finaliser of splitmix64: every input bit reaches every output bit.
