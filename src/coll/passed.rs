@@ -52,7 +52,7 @@ fn is_known(
         }
         None => {
             let recurring = Recurring([collective as u64, one, two, three]);
-            let (reason, is_counted) = state.passing.passes(&recurring, state.edition())?;
+            let (reason, is_counted) = state.passing().passes(&recurring, state.edition())?;
             (*Why::ALL.get(usize::from(reason))?, is_counted)
         }
     };
@@ -83,7 +83,7 @@ fn count_rightly<O: Operation>(host: &Host, state: &State, call: &O) {
         && call.is_refused_by_rest(mpi, state.rank(), state.p())
     {
         let recurring = Recurring([call.collective() as u64, one, two, three]);
-        state.passing.take_out(&recurring);
+        state.passing().take_out(&recurring);
     }
 }
 
@@ -103,7 +103,7 @@ pub fn remember<O: Operation>(plan: &Plan, mpi: &Mpi, state: &State, call: &O) {
         && call.is_of_predefined(mpi)
     {
         let recurring = Recurring([call.collective() as u64, one, two, three]);
-        (state.passing).keep(&recurring, state.edition(), why as u8, contest);
+        (state.passing()).keep(&recurring, state.edition(), why as u8, contest);
     }
 }
 
@@ -177,7 +177,10 @@ pub fn leave<O: Operation>(
             stats::count(call.collective(), Choice::Host(why), bytes);
             call.leave(host, mpi, state)
         }
-        Why::Invalid => refuse(host, mpi, state.comm(), call, bytes),
+        Why::Invalid => {
+            state.note_left();
+            refuse(host, mpi, state.comm(), call, bytes)
+        }
         // Told to leave it alone, or calls that are none of Rondo's.
         Why::Off
         | Why::Configured

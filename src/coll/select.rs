@@ -72,7 +72,7 @@ pub(super) fn select<O: Operation>(
         plan.stays = Stays::Always;
         return Ok(());
     }
-    let mut learnt = state.learnt.lock();
+    let mut learnt = state.learnt().lock();
     let question = match learnt.contest(collective, class) {
         Some(contest) => contest.question(),
         None => {
@@ -94,7 +94,7 @@ pub(super) fn select<O: Operation>(
             let what = "while the ranks compared times";
             fatal(host, mpi, state, call, what, &failure)
         });
-        learnt = state.learnt.lock();
+        learnt = state.learnt().lock();
         // A handler that came back with success may have called others, after which all ranks forgot it.
         let Some(contest) = learnt.contest(collective, class) else {
             return Ok(());
@@ -218,7 +218,7 @@ pub(super) fn on_trial<O: Operation>(
     if done.0 != 0 || matches!(choice, Choice::Host(Why::Memory)) {
         return done;
     }
-    let mut learnt = state.learnt.lock();
+    let mut learnt = state.learnt().lock();
     let collective = call.collective();
     if turn.timed
         && let Some(contest) = learnt.contest(collective, class)

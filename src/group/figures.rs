@@ -20,18 +20,18 @@ impl State {
     /// Is the network to be measured again before the next call that is Rondo's? All ranks know alike.
     #[inline]
     pub fn is_contradicted(&self) -> bool {
-        self.contradicted.load(Relaxed)
+        self.record.contradicted.load(Relaxed)
     }
 
     /// Measures the network. Collective.
     pub fn measure(&self, host: &Host, mpi: &Mpi) -> Result<(), Failure> {
-        self.contradicted.store(false, Relaxed);
+        self.record.contradicted.store(false, Relaxed);
         let measuring = Measuring {
             channel: self.channel(),
-            topology: &self.topology,
+            topology: self.topology(),
             config: &self.config,
-            known: self.network.get(),
-            times: self.network.times(),
+            known: self.record.network.get(),
+            times: self.record.network.times(),
         };
         self.learn(host, &measuring.measure(mpi)?);
         Ok(())
@@ -42,7 +42,7 @@ impl State {
     /// that contradicts what is known of the network, it is measured again before the next call. All ranks say the
     /// same.
     pub fn compare(&self, nanos: u64, expected_us: (f64, f64), spent: u64) {
-        let times = self.network.times();
+        let times = self.record.network.times();
         if times == 0 || !self.config.calibrate || !self.told.lacks(false) {
             return; // nothing was measured, or the user knows better
         }
@@ -52,7 +52,7 @@ impl State {
             network::is_contradicted(measured_us, expected_us, spent_us, times, alpha_us)
         });
         if is_contradicted {
-            self.contradicted.store(true, Relaxed);
+            self.record.contradicted.store(true, Relaxed);
         }
     }
 
@@ -71,7 +71,7 @@ impl State {
         if self.told.beta_ns_per_kb.is_some() {
             return None; // the user knows better
         }
-        let known = self.network.get();
+        let known = self.record.network.get();
         let mut beta_ns_per_kb = 1024e9 / rate.max(1) as f64;
         if let Some(known) = known.beta_ns_per_kb.filter(|&known| known < beta_ns_per_kb) {
             beta_ns_per_kb = (beta_ns_per_kb * known).sqrt();
@@ -89,13 +89,15 @@ impl State {
     fn learn(&self, host: &Host, measured: &Network) {
         host::with_plain_floats(|| {
             let before = self.facts();
-            self.network.renew(measured, &self.network.numbers());
-            KNOWN.join(self.placement(), &self.network.numbers());
+            self.record
+                .network
+                .renew(measured, &self.record.network.numbers());
+            KNOWN.join(self.placement(), &self.record.network.numbers());
             self.forget_others(before);
         });
         if self.config.trace && self.rank == 0 {
             let (p, nodes) = (self.facts.p, self.facts.nodes);
-            let figures = network::origins(&self.told, &self.network.get());
+            let figures = network::origins(&self.told, &self.record.network.get());
             let line = format!("network of {p} ranks on {nodes} nodes: {figures}");
             report::line(host.world_rank(), &line);
         }
@@ -103,7 +105,7 @@ impl State {
 
     /// Its nodes.
     fn placement(&self) -> Placement {
-        let names = job::job().map(|job| job.names_of(&self.ranks));
+        let names = job::job().map(|job| job.names_of(&self.record.ranks));
         job::placement(&names.unwrap_or_default())
     }
 }
@@ -130,7 +132,7 @@ impl State {
                 && many <= few.saturating_mul(2)
         };
         let now = self.facts();
-        let mut learnt = self.learnt.lock();
+        let mut learnt = self.record.learnt.lock();
         learnt.take_saved(stats::add_saved);
         learnt.forget(|collective, class| {
             // What parts that are not even ask for is not known here.

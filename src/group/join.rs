@@ -5,7 +5,8 @@
 
 use super::gpu::ASSERTED;
 use super::memory::Place;
-use super::terms::Terms;
+use super::record::{self, Record};
+use super::terms::{Own, Terms};
 use super::{ALIVE, PROMISED, STATE, State, numbers};
 use crate::collective::Collective;
 use crate::config::Config;
@@ -13,12 +14,10 @@ use crate::decide::{Facts, Why};
 use crate::hash;
 use crate::host::{self, Abi, Code, Comm, Host, Mpi, SYNCHRONOUS_BYTES};
 use crate::job::{self, Begun, Job};
-use crate::learn;
 use crate::network::Network;
 use crate::report;
 use crate::shm::Piece;
 use crate::topology::Topology;
-use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -51,8 +50,7 @@ pub fn join(
             }
             Some(_) if is_refused(state.rank, p) => return Ok(None),
             Some(ranks) => {
-                state.ranks = ranks.into();
-                state.agree(mpi, job)?;
+                state.agree(mpi, job, &ranks)?;
                 state.closed
             }
         },
@@ -75,13 +73,12 @@ impl State {
         static SERIALS: AtomicU64 = AtomicU64::new(0);
         let (rank, p) = (mpi.rank(comm)?, mpi.size(comm)?);
         let asserted = ASSERTED.get(mpi, comm)?;
-        let learnt = learn::Table::default();
         Ok(Box::new(State {
             serial: SERIALS.fetch_add(1, Relaxed),
             comm,
             was_freed_before: host::was_freed_before(comm),
             rank,
-            ranks: Box::default(),
+            record: Record::none(),
             number: None,
             place: None,
             facts: Facts {
@@ -100,15 +97,10 @@ impl State {
                 host_copies: Abi::BUILT.host_copies(),
                 network: Network::default(),
             },
-            topology: Topology::default(),
             told: config.network,
-            network: Default::default(),
-            contradicted: Default::default(),
             config: config.clone(),
             closed: None,
             rules: Box::default(),
-            passing: Arc::clone(learnt.passing()),
-            learnt: Mutex::new(learnt),
             gpu_may_come: false,
             gpu: Default::default(),
             asserted: asserted.copied().unwrap_or(false).into(),
@@ -119,27 +111,37 @@ impl State {
         }))
     }
 
-    /// The reduction. Collective.
-    fn agree(&mut self, mpi: &'static Mpi, job: &'static Job) -> Result<(), Code> {
+    /// The reduction, for the communicator of these ranks of the world. Collective.
+    fn agree(&mut self, mpi: &'static Mpi, job: &'static Job, ranks: &[u32]) -> Result<(), Code> {
         let (comm, rank) = (self.comm, self.rank);
-        self.topology = Topology::new(&job.names_of(&self.ranks));
-        self.facts.nodes = self.topology.nodes();
-        self.facts.widest = self.topology.widest();
-        self.facts.narrowest = self.topology.narrowest();
-        self.facts.consecutive = self.topology.is_sorted();
+        let found = record::find(ranks);
+        let topology = match &found {
+            Some(record) => record.topology.clone(),
+            None => Arc::new(Topology::new(&job.names_of(ranks))),
+        };
+        self.facts.nodes = topology.nodes();
+        self.facts.widest = topology.widest();
+        self.facts.narrowest = topology.narrowest();
+        self.facts.consecutive = topology.is_sorted();
         let promised = PROMISED.get(mpi, comm)?;
-        let promise = promised.copied().unwrap_or(job.config.reproducible);
         let rules = job::rules_known(rank);
-        let asserted = self.asserted.load(Relaxed);
-        let (n, lowest) = (self.locals().len() as u32, self.locals()[0]);
+        let locals = topology.locals(topology.node(rank));
+        let (n, lowest) = (locals.len() as u32, locals[0]);
         let arena = (job.arena.as_ref()).filter(|arena| self.facts.widest > 1 && arena.fits(n));
         let leads = arena.filter(|_| lowest == rank);
         let reserved = leads.and_then(|arena| arena.reserve());
-        let has_memory = arena.is_some() && (lowest != rank || reserved.is_some());
-        // Numbers that were used not long ago go first: the memory of their pieces is there.
-        let mut word = 0;
+        let mut own = Own {
+            // Numbers that were used not long ago go first.
+            word: 0,
+            promise: promised.copied().unwrap_or(job.config.reproducible),
+            rules: &rules,
+            record: found.as_ref().map_or(0, |record| record.number),
+            new_record: random() | 1,
+            asserted: self.asserted.load(Relaxed),
+            has_memory: arena.is_some() && (lowest != rank || reserved.is_some()),
+        };
         let (terms, number) = loop {
-            let mut terms = Terms::offer(rank, word, promise, &rules, asserted, has_memory);
+            let mut terms = Terms::offer(rank, &own);
             self.all_of(mpi, &mut terms.0)?;
             let number = terms.number();
             let is_taken = number.is_some_and(|number| numbers::OWN.take(number));
@@ -154,16 +156,15 @@ impl State {
             if let Some(number) = number.filter(|_| is_taken) {
                 numbers::OWN.give_back(number);
             }
-            word = random();
+            own.word = random();
         };
         match (number, arena) {
             (Some(number), Some(arena)) if terms.have_memory() => {
-                let lowest = self.ranks[lowest as usize];
+                let lowest = ranks[lowest as usize];
                 let place = Place::find(arena, reserved, lowest, number, n, || {
                     mpi.progress(job.comm);
                 });
-                let me = self.topology.local(rank);
-                self.work.get_mut().nodes.memory = place.memory(me);
+                self.work.get_mut().nodes.memory = place.memory(topology.local(rank));
                 self.place = Some(place);
             }
             (Some(_) | None, _) => {
@@ -175,7 +176,8 @@ impl State {
         if !terms.have_one_promise() && rank == 0 {
             job::report_that_differ("RONDO_REPRODUCIBLE", self.facts.p);
         }
-        let rules = match terms.rules_to_hand_out() {
+        let handed_out = terms.rules_to_hand_out();
+        let rules = match handed_out {
             Some(count) => job::hand_out(mpi, comm, rank, count, &rules)?,
             None => rules,
         };
@@ -186,12 +188,18 @@ impl State {
             Some(_) => None,
         };
         *self.rules = rules.among((self.facts.p, self.facts.nodes));
-        // Like the options they go before what was measured. But a job may have measured them, and saved them: the
+        let asked = (self.config.reproducible, rules.hash());
+        let is_common = terms.have_one_record() && handed_out.is_none() && !job.has_threads;
+        // Like the options, rules go before what was measured. But a job may have measured them, and saved them: the
         // order of sums, which follows from the options' figures, may not follow from them.
         host::with_plain_floats(|| {
             self.told = self.config.network.or(&rules.network());
-            self.network.set(&job.network);
+            self.record = match found.filter(|record| is_common && record.asked == asked) {
+                Some(record) => record,
+                None => Record::new(terms.new_record(), ranks, topology, asked, &job.network),
+            };
         });
+        self.record.keep();
         Ok(())
     }
 

@@ -10,6 +10,7 @@ mod join;
 mod known;
 mod memory;
 pub mod numbers;
+mod record;
 mod terms;
 mod trace;
 
@@ -21,7 +22,7 @@ use crate::flow::{Path, Volume};
 use crate::host::{self, Attribute, Channel, Code, Comm, Failure, Host, InFlight, Mpi, Requests};
 use crate::job;
 use crate::learn::{self, Passing};
-use crate::network::{self, Network};
+use crate::network::Network;
 use crate::report;
 use crate::rules::{Rules, Ruling};
 use crate::schedule::Parts;
@@ -33,6 +34,7 @@ pub use gpu::assert_memory;
 pub use known::known;
 pub use memory::{Memory, Nodes, Place, Space};
 use parking_lot::Mutex;
+use record::Record;
 use std::ffi::c_int;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -60,29 +62,20 @@ pub struct State {
     /// See [`host::was_freed_before`].
     was_freed_before: bool,
     rank: u32,
-    /// Its ranks in the world.
-    ranks: Box<[u32]>,
+    /// What it has in common with others of the same ranks.
+    record: Arc<Record>,
     /// Its number, unless it is closed: see [`numbers`].
     number: Option<u32>,
     /// Its place in the memory of this node, if it has one.
     place: Option<Place>,
     facts: Facts,
-    topology: Topology,
     /// What the options say of the network, and then the rules.
     told: Network,
-    /// What was measured of it. All ranks know the same.
-    network: network::Shared,
-    /// Do calls contradict it, so that it is to be measured again?
-    contradicted: AtomicBool,
     config: Config,
     /// Why every call on it goes to the host, if that is so.
     closed: Option<Why>,
     /// What rank 0 read in a file of rules, for so many ranks and nodes.
     rules: Box<Rules>,
-    /// What is learnt of the calls on it.
-    pub learnt: Mutex<learn::Table>,
-    /// Calls on it that are passed on.
-    pub passing: Arc<Passing>,
     /// May a rank get memory of a GPU after the first call? All ranks know alike.
     gpu_may_come: bool,
     /// Do all ranks know that one of them may have memory that the processor cannot touch, since some call?
@@ -303,7 +296,7 @@ impl State {
     /// What decisions depend on, with all that is known of the network by now.
     pub fn facts(&self) -> Facts {
         Facts {
-            network: self.told.or(&self.network.get()),
+            network: self.told.or(&self.record.network.get()),
             ..self.facts
         }
     }
@@ -311,17 +304,28 @@ impl State {
     /// The number of what is known of the network: see [`network::Shared::edition`].
     #[inline]
     pub fn edition(&self) -> u32 {
-        self.network.edition()
+        self.record.network.edition()
+    }
+
+    /// What is learnt of the calls on it, and on others of the same ranks.
+    pub fn learnt(&self) -> &Mutex<learn::Table> {
+        &self.record.learnt
+    }
+
+    /// Calls on these that are passed on.
+    #[inline]
+    pub fn passing(&self) -> &Passing {
+        &self.record.passing
     }
 
     /// Which ranks share a node.
     pub fn topology(&self) -> &Topology {
-        &self.topology
+        &self.record.topology
     }
 
     /// The ranks of this rank's node, ascending.
     pub fn locals(&self) -> &[u32] {
-        self.topology.locals(self.topology.node(self.rank))
+        self.topology().locals(self.topology().node(self.rank))
     }
 
     /// The user's communicator.
@@ -381,7 +385,7 @@ impl State {
         let (Some(job), Some(number)) = (job::job(), self.number) else {
             unreachable!("without a number all calls are the host's");
         };
-        job.channel_of(number, &self.ranks, self.rank)
+        job.channel_of(number, &self.record.ranks, self.rank)
     }
 
     /// Element-wise maximum of `numbers` over all ranks, in their place. Collective: all ranks ask between the same two
@@ -392,14 +396,14 @@ impl State {
 
     /// This rank leaves a call to the host, which refuses it here, though others may make it.
     #[cold]
-    pub fn leave(&self) {
+    pub fn note_left(&self) {
         self.was_left.store(true, Relaxed);
     }
 
     /// Adds what was saved on this communicator, and what it takes, to the statistics. What a call has in use, in which
     /// the job may end, is passed over.
     fn account(&self) {
-        if let Some(mut learnt) = self.learnt.try_lock() {
+        if let Some(mut learnt) = self.record.learnt.try_lock() {
             learnt.take_saved(stats::add_saved);
         }
         stats::add_memory(self.facts.p, self.facts.nodes, self.memory());
@@ -407,16 +411,10 @@ impl State {
 
     /// What it takes in this process, and what its node shares.
     fn memory(&self) -> stats::Memory {
-        let learnt = self.learnt.try_lock().map_or(0, |learnt| learnt.bytes());
         let work = self.work.try_lock();
         let (own, shared) = work.map_or((0, false), |work| (work.bytes(), work.nodes.share()));
         stats::Memory {
-            own: (size_of::<State>()
-                + size_of::<Passing>()
-                + size_of_val(&*self.ranks)
-                + self.topology.bytes()
-                + learnt
-                + own) as u64,
+            own: (size_of::<State>() + self.record.bytes() + own) as u64,
             shared: if shared { self.config.shm_bytes } else { 0 },
         }
     }

@@ -164,7 +164,7 @@ impl State {
 
     /// How many nodes there are, in words, if anybody asked.
     fn on_nodes(&self) -> String {
-        match (self.topology.p(), self.facts.nodes) {
+        match (self.topology().p(), self.facts.nodes) {
             (0, _) => String::new(),
             (_, 1) => " on 1 node".to_owned(),
             (_, nodes) => format!(" on {nodes} nodes"),

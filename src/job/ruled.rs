@@ -133,7 +133,7 @@ pub fn keep(host: &Host, state: &State) {
 /// Adds what was learnt on a communicator. Of several ones of one size the first counts. What a call has in use is
 /// passed over.
 fn add(rules: &mut Vec<Rule>, state: &State) {
-    let Some(table) = state.learnt.try_lock() else {
+    let Some(table) = state.learnt().try_lock() else {
         return;
     };
     let facts = state.facts();

@@ -379,9 +379,10 @@ fn more_memory_than_there_is_is_refused_before_the_system_is_asked() {
             let refused = Arena::create(bytes).err().unwrap();
             assert_eq!(refused.kind(), ErrorKind::OutOfMemory, "{bytes}");
         }
-        // What is mapped is addresses, of a file: that is bounded too.
+        // What is mapped is addresses, of a file: they are bounded too.
         let refused = Arena::create(4 << 20).err().unwrap();
-        assert_eq!(refused.kind(), ErrorKind::FileTooLarge);
+        assert_eq!(refused.kind(), ErrorKind::OutOfMemory);
+        assert_eq!(Arena::create(64 << 10).unwrap().0.pieces(), 16);
         assert!(Segment::create(4 << 20).is_ok());
         let refused = Segment::create((4 << 20) + 1).err().unwrap();
         assert_eq!(refused.kind(), ErrorKind::FileTooLarge);
