@@ -9,7 +9,7 @@ use crate::model::Model;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{
-    AtomicI64, AtomicU32, AtomicU64,
+    AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
 use std::time::Duration;
@@ -56,36 +56,20 @@ pub const START: Network = Network {
     node_beta_ns_per_kb: Some(100.0),
 };
 
-/// Figures as whole numbers, of which ranks take the maximum: `i64::MIN` for what is not known, else thousandths of
-/// their units, and above them, from the bit `AGE` on, how often the figure was measured: once more than any of those
-/// who measured it knew. So what was measured last counts, of equally new figures the largest, and all ranks know the
-/// same.
+/// Figures as whole numbers, as they travel and stand in compiled rules: thousandths of their units, or `i64::MIN` for
+/// what is not known.
 pub type Numbers = [i64; FIGURES];
 
-/// The numbers where nothing is known.
-pub const NOTHING: Numbers = [i64::MIN; FIGURES];
-
-/// Of each figure what was measured last.
-fn newest(numbers: Numbers, others: &Numbers) -> Numbers {
-    std::array::from_fn(|i| numbers[i].max(others[i]))
-}
-
-/// The bit from which on a number says how often its figure was measured. No figure reaches it.
-const AGE: u32 = 50;
-
-/// Numbers of which nobody says how often they were measured, as of figures that were measured once.
-pub fn measured_once(numbers: &Numbers) -> Numbers {
-    let figure = (1 << AGE) - 1;
-    numbers.map(|number| match number {
-        0.. => 1 << AGE | number & figure,
-        _ => i64::MIN,
-    })
-}
-
-/// A figure is not counted as measured more often than that.
-const AGE_MAX: i64 = (1 << (i64::BITS - 1 - AGE)) - 1;
-
 impl Network {
+    /// No figure.
+    pub const NOTHING: Network = Network {
+        alpha_us: None,
+        gap_us: None,
+        beta_ns_per_kb: None,
+        node_alpha_us: None,
+        node_beta_ns_per_kb: None,
+    };
+
     /// The figures in their order.
     fn figures(&self) -> [Option<f64>; FIGURES] {
         [
@@ -160,7 +144,7 @@ impl Network {
         Ok(())
     }
 
-    /// As numbers for other ranks, never measured.
+    /// As numbers for other ranks.
     pub fn numbers(&self) -> Numbers {
         self.figures().map(|figure| match figure {
             // Another figure than that is none that a network has.
@@ -171,7 +155,7 @@ impl Network {
 
     /// The figures that these numbers are.
     pub fn from_numbers(numbers: Numbers) -> Network {
-        let figure = |number: i64| (number & ((1 << AGE) - 1)) as f64 / 1e3;
+        let figure = |number: i64| number as f64 / 1e3;
         Network::of(numbers.map(|number| (number >= 0).then(|| figure(number))))
     }
 
@@ -320,89 +304,58 @@ pub struct Placement {
     pub hash: u64,
 }
 
-/// Placements of which the figures are kept, at the most.
-const PLACEMENTS: usize = 16;
-
 /// A report waits for figures for so long.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The figures of several placements: those of a rack are not those of a job over racks.
-#[derive(Debug)]
-pub struct Known(Mutex<Vec<(Placement, Numbers)>>);
+/// What a process knows last of the most nodes among which it measured.
+#[derive(Debug, Default)]
+pub struct Known(Mutex<(Placement, Network)>);
 
 impl Known {
     /// Nothing known.
     pub const fn new() -> Known {
-        Known(Mutex::new(Vec::new()))
+        let nowhere = Placement { nodes: 0, hash: 0 };
+        Known(Mutex::new((nowhere, Network::NOTHING)))
     }
 
-    /// What is known of this placement. Of a single node, and where nobody knows which nodes these are, it is what is
-    /// known of any.
-    pub fn numbers(&self, placement: Option<Placement>) -> Numbers {
-        let only = placement.filter(|placement| placement.nodes > 1);
-        let all = self.0.lock();
-        let found = all
-            .iter()
-            .filter(|(known, _)| only.is_none_or(|only| only == *known));
-        found.fold(NOTHING, |found, (_, numbers)| newest(found, numbers))
+    /// This was measured among these nodes.
+    pub fn note(&self, placement: Placement, network: Network) {
+        let mut known = self.0.lock();
+        if placement.nodes >= known.0.nodes {
+            *known = (placement, network);
+        }
     }
 
-    /// This is known of a placement too. If there are many, the one of the fewest nodes that is known longest is
-    /// forgotten.
-    pub fn join(&self, placement: Placement, numbers: &Numbers) {
-        let mut all = self.0.lock();
-        let found = all.iter().position(|(known, _)| *known == placement);
-        let place = found.unwrap_or_else(|| {
-            if all.len() == PLACEMENTS {
-                let smallest = (0..PLACEMENTS).min_by_key(|&i| all[i].0.nodes);
-                all.remove(smallest.expect("there are some"));
-            }
-            all.push((placement, NOTHING));
-            all.len() - 1
-        });
-        all[place].1 = newest(all[place].1, numbers);
-    }
-
-    /// What is known of the placement of the most nodes, and which it is. Nothing if another thread holds the lock for
-    /// long, or this one did when a signal came that ends the job.
-    pub fn of_largest(&self) -> (Placement, Network) {
-        let all = self.0.try_lock_for(PATIENCE);
-        let largest = all
-            .iter()
-            .flat_map(|all| all.iter())
-            .max_by_key(|(placement, _)| placement.nodes);
-        largest.map_or(Default::default(), |(placement, numbers)| {
-            (*placement, Network::from_numbers(*numbers))
-        })
+    /// What is known. Nothing if another thread holds the lock for long, or this one did when a signal came that ends
+    /// the job.
+    pub fn get(&self) -> (Placement, Network) {
+        let known = self.0.try_lock_for(PATIENCE);
+        known.map_or(Default::default(), |known| *known)
     }
 }
 
-impl Default for Known {
-    fn default() -> Known {
-        Known::new()
-    }
-}
-
-/// Figures that all threads may read, and one at a time may write: the one that is in a collective on the communicator
-/// that they belong to.
+/// Figures that all threads may read, and one at a time may write: the one that is in a collective on a communicator of
+/// the ranks that they belong to.
 #[derive(Debug)]
 pub struct Shared {
-    numbers: [AtomicI64; FIGURES],
-    /// The bits of the figures that the numbers are, not a number where nothing is known. Every call asks for them, so
-    /// they are not worked out each time.
+    /// The bits of the figures, not a number where nothing is known.
     figures: [AtomicU64; FIGURES],
-    /// How often they were worked out.
+    /// How often the latency was measured.
+    times: AtomicU32,
+    /// How often a figure changed.
     edition: AtomicU32,
 }
 
 impl Shared {
-    /// Nothing known.
-    pub const fn new() -> Shared {
-        Shared {
-            numbers: [const { AtomicI64::new(i64::MIN) }; FIGURES],
+    /// Those that were measured.
+    pub fn new(measured: &Network) -> Shared {
+        let shared = Shared {
             figures: [const { AtomicU64::new(f64::NAN.to_bits()) }; FIGURES],
+            times: AtomicU32::new(0),
             edition: AtomicU32::new(0),
-        }
+        };
+        shared.renew(measured);
+        shared
     }
 
     /// What is known.
@@ -413,20 +366,6 @@ impl Shared {
         Network::of(bits.map(figure))
     }
 
-    /// The same as numbers.
-    pub fn numbers(&self) -> Numbers {
-        self.numbers.each_ref().map(|number| number.load(Relaxed))
-    }
-
-    /// Works out what figures the numbers are.
-    fn work_out(&self) {
-        let network = Network::from_numbers(self.numbers());
-        for (bits, figure) in self.figures.iter().zip(network.figures()) {
-            bits.store(figure.unwrap_or(f64::NAN).to_bits(), Relaxed);
-        }
-        self.edition.fetch_add(1, Release);
-    }
-
     /// The number of what is known. Whoever sees one knows all of that, or of a later one.
     #[inline]
     pub fn edition(&self) -> u32 {
@@ -435,40 +374,19 @@ impl Shared {
 
     /// How often the latency between nodes was measured.
     pub fn times(&self) -> u32 {
-        (self.numbers[0].load(Relaxed).max(0) >> AGE) as u32
+        self.times.load(Relaxed)
     }
 
-    /// The ranks of a communicator agreed on that.
-    pub fn set(&self, numbers: &Numbers) {
-        for (number, &new) in self.numbers.iter().zip(numbers) {
-            number.store(new, Relaxed);
-        }
-        self.work_out();
-    }
-
-    /// This is known too. Of each figure what was measured last counts.
-    pub fn join(&self, numbers: &Numbers) {
-        for (number, &new) in self.numbers.iter().zip(numbers) {
-            number.fetch_max(new, Relaxed);
-        }
-        self.work_out();
-    }
-
-    /// These figures were measured just now, by ranks that know such numbers between them: they are newer than these.
-    pub fn renew(&self, measured: &Network, known: &Numbers) {
-        let all = self.numbers.iter().zip(measured.numbers()).zip(known);
-        for ((number, new), known) in all {
-            if new >= 0 {
-                let age = (number.load(Relaxed).max(*known).max(0) >> AGE) + 1;
-                number.store(age.min(AGE_MAX) << AGE | new, Relaxed);
+    /// The ranks agreed on these figures.
+    pub fn renew(&self, measured: &Network) {
+        for (bits, figure) in self.figures.iter().zip(measured.figures()) {
+            if let Some(figure) = figure {
+                bits.store(figure.to_bits(), Relaxed);
             }
         }
-        self.work_out();
-    }
-}
-
-impl Default for Shared {
-    fn default() -> Shared {
-        Shared::new()
+        if measured.alpha_us.is_some() {
+            self.times.fetch_add(1, Relaxed);
+        }
+        self.edition.fetch_add(1, Release);
     }
 }

@@ -9,7 +9,7 @@ use crate::collective::Collective;
 use crate::config::{Setting, removed};
 use crate::files::Beside;
 use crate::hash;
-use crate::network::{self, FIGURES, Network, Numbers, Placement};
+use crate::network::{FIGURES, Network, Numbers, Placement};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, TryLockError};
@@ -435,10 +435,10 @@ impl Rules {
         })
     }
 
-    /// What an earlier job measured of the network between these nodes, as measured once.
-    pub fn measured(&self, nodes: Placement) -> Option<Numbers> {
+    /// What an earlier job measured of the network between these nodes.
+    pub fn measured(&self, nodes: Placement) -> Option<Network> {
         let measured = self.figures().filter(|(_, on)| *on == Some(nodes));
-        measured.map(|(numbers, _)| network::measured_once(&numbers))
+        measured.map(|(numbers, _)| Network::from_numbers(numbers))
     }
 
     /// How many there are.

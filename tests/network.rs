@@ -13,9 +13,6 @@ const KNOWN: Network = Network {
     node_beta_ns_per_kb: None,
 };
 
-/// Nobody knows anything.
-const UNKNOWN: Numbers = [i64::MIN; FIGURES];
-
 fn maxima(offers: &[Offers]) -> Offers {
     std::array::from_fn(|i| offers.iter().map(|offer| offer[i]).max().expect("a rank"))
 }
@@ -162,9 +159,7 @@ proptest! {
             node_beta_ns_per_kb: figure(4),
         };
         prop_assert_eq!(Network::from_numbers(network.numbers()), network);
-        let shared = Shared::new();
-        shared.set(&network.numbers());
-        prop_assert_eq!(shared.get(), network);
+        prop_assert_eq!(Shared::new(&network).get(), network);
         // One rank alone agrees with itself.
         prop_assert_eq!(network::agreed(&network::offers(&network, pair)), network);
     }
@@ -181,114 +176,47 @@ proptest! {
     }
 }
 
-/// What ranks tell each other is the maximum of numbers. A link that was slow while it was measured first, and was
-/// measured again, must not stay slow for those who meet a rank that knows the first figure only.
+/// What is measured again takes the place of what was known, and the rest stays.
 #[test]
-fn what_was_measured_last_counts_whoever_knows_it() {
+fn what_was_measured_last_counts() {
     let alpha = |alpha_us| Network {
         alpha_us: Some(alpha_us),
         ..Network::default()
     };
-    let [once, twice] = [Shared::new(), Shared::new()];
-    for shared in [&once, &twice] {
-        shared.renew(&alpha(500.0), &UNKNOWN);
-    }
-    twice.renew(&alpha(20.0), &UNKNOWN);
-    let met = Shared::new();
-    met.set(&std::array::from_fn(|i| {
-        once.numbers()[i].max(twice.numbers()[i])
-    }));
-    assert_eq!((met.get(), met.times()), (alpha(20.0), 2));
-    once.join(&met.numbers());
-    assert_eq!((once.get(), once.times()), (alpha(20.0), 2));
-    twice.join(&Shared::new().numbers());
-    assert_eq!(
-        twice.get(),
-        alpha(20.0),
-        "who knows nothing changes nothing"
-    );
-
-    // Of figures that are equally new, the larger one counts, for all ranks alike.
-    let other = Shared::new();
-    other.renew(&alpha(7.0), &UNKNOWN);
-    other.renew(&alpha(30.0), &UNKNOWN);
-    other.join(&twice.numbers());
-    assert_eq!(other.get(), alpha(30.0));
+    let rate = Network {
+        beta_ns_per_kb: Some(80.0),
+        ..Network::default()
+    };
+    let shared = Shared::new(&alpha(500.0));
+    shared.renew(&rate);
+    assert_eq!((shared.get(), shared.times()), (alpha(500.0).or(&rate), 1));
+    shared.renew(&alpha(20.0));
+    assert_eq!((shared.get(), shared.times()), (alpha(20.0).or(&rate), 2));
+    assert_eq!(Shared::new(&Network::NOTHING).times(), 0);
 }
 
-/// What was measured later is newer than what others measured often, if one of the ranks knew of that.
+/// What a job reports is what it knows last of the most nodes.
 #[test]
-fn what_was_measured_often_elsewhere_is_not_newer() {
-    let alpha = |alpha_us| Network {
+fn what_is_known_is_that_of_the_most_nodes() {
+    let network = |alpha_us| Network {
         alpha_us: Some(alpha_us),
         ..Network::default()
     };
-    let nodes = Placement { nodes: 4, hash: 1 };
-    let (known, often) = (Known::new(), Shared::new());
-    for _ in 0..5 {
-        often.renew(&alpha(500.0), &UNKNOWN);
-        known.join(nodes, &often.numbers());
-    }
-    let once = Shared::new();
-    once.renew(&alpha(20.0), &known.numbers(Some(nodes)));
-    known.join(nodes, &once.numbers());
-    let numbers = known.numbers(Some(nodes));
-    assert_eq!(Network::from_numbers(numbers), alpha(20.0));
-}
-
-/// What a file says was measured by another job is older than what is measured now.
-#[test]
-fn what_another_job_measured_counts_as_measured_once() {
-    let saved = network::measured_once(&KNOWN.numbers());
-    let shared = Shared::new();
-    shared.join(&saved);
-    assert_eq!((shared.get(), shared.times()), (KNOWN, 1));
-    let alpha = Network {
-        alpha_us: Some(1.0),
-        ..Network::default()
-    };
-    shared.renew(&alpha, &UNKNOWN);
-    shared.join(&saved);
-    assert_eq!((shared.get(), shared.times()), (alpha.or(&KNOWN), 2));
-    assert_eq!(network::measured_once(&UNKNOWN), UNKNOWN);
-}
-
-/// A job over racks does not go by the figures of a rack, nor a rack by those of the job.
-#[test]
-fn what_is_known_is_known_of_some_nodes() {
-    let alpha = |alpha_us| {
-        let network = Network {
-            alpha_us: Some(alpha_us),
-            ..Network::default()
-        };
-        network.numbers()
-    };
-    let of = |nodes, hash| Placement { nodes, hash };
     let known = Known::new();
-    let (rack, all, other) = (of(4, 1), of(8, 2), of(4, 3));
-    known.join(rack, &alpha(2.0));
-    let nothing = Network::default().numbers();
-    assert_eq!(known.numbers(Some(rack)), alpha(2.0));
-    assert_eq!(known.numbers(Some(all)), nothing);
-    known.join(all, &alpha(50.0));
-    assert_eq!(known.numbers(Some(rack)), alpha(2.0));
-    assert_eq!(known.numbers(Some(all)), alpha(50.0));
-    assert_eq!(known.numbers(Some(other)), nothing);
-    // Inside a node no two nodes matter; and it may not be known yet which nodes these are.
-    for unsure in [Some(of(1, 9)), None] {
-        assert_eq!(known.numbers(unsure), alpha(50.0));
+    assert_eq!(known.get(), Default::default());
+    let [all, rack] = [4, 2].map(|nodes| Placement { nodes, hash: 7 });
+    for (nodes, alpha_us) in [
+        (rack, 1.0),
+        (all, 2.0),
+        (rack, 3.0),
+        (all, 4.0),
+        (rack, 5.0),
+    ] {
+        known.note(nodes, network(alpha_us));
     }
-    // A program that makes ever new sets of nodes does not fill the memory.
-    for hash in 100..10_000 {
-        known.join(of(2, hash), &alpha(1.0));
-    }
-    assert_eq!(known.numbers(Some(of(2, 9999))), alpha(1.0));
-    assert_eq!(known.numbers(Some(of(2, 100))), nothing);
-    assert_eq!(known.numbers(Some(all)), alpha(50.0));
-    assert_eq!(known.of_largest().1.alpha_us, Some(50.0));
+    assert_eq!(known.get(), (all, network(4.0)));
 }
 
-/// A clock may be coarse, or be set while messages are under way.
 #[test]
 fn what_a_clock_cannot_show_is_not_believed() {
     let latency = Probe::latency_of;
@@ -375,20 +303,6 @@ fn only_what_is_known_is_told() {
     assert_eq!(rate.text(), "82 ns/KiB between nodes, 0.5 us inside a node");
 }
 
-#[test]
-fn a_figure_survives_being_measured_very_often() {
-    let shared = Shared::new();
-    let largest = Network {
-        alpha_us: Some(1e12),
-        ..Network::default()
-    };
-    for _ in 0..20_000 {
-        shared.renew(&largest, &UNKNOWN);
-    }
-    assert_eq!(shared.get(), largest);
-    assert_eq!(shared.times(), 8191);
-}
-
 /// Another measurement takes no more than 1 % of the time of the calls that contradict the model, and each further one
 /// a quarter of that.
 #[test]
@@ -435,13 +349,8 @@ fn the_mean_of_unlike_calls_contradicts_nothing() {
 /// Choices are remembered for as long as what is known of the network has the same number.
 #[test]
 fn what_is_known_has_another_number_whenever_it_is_another() {
-    let known = Shared::new();
-    let mut seen = vec![known.edition()];
-    known.set(&Network::default().numbers());
-    seen.push(known.edition());
-    known.join(&START.numbers());
-    seen.push(known.edition());
-    known.renew(&START, &known.numbers());
-    seen.push(known.edition());
-    assert!(seen.windows(2).all(|pair| pair[0] != pair[1]), "{seen:?}");
+    let known = Shared::new(&Network::default());
+    let before = known.edition();
+    known.renew(&START);
+    assert_ne!(known.edition(), before);
 }

@@ -89,10 +89,8 @@ impl State {
     fn learn(&self, host: &Host, measured: &Network) {
         host::with_plain_floats(|| {
             let before = self.facts();
-            self.record
-                .network
-                .renew(measured, &self.record.network.numbers());
-            KNOWN.join(self.placement(), &self.record.network.numbers());
+            self.record.network.renew(measured);
+            KNOWN.note(self.placement(), self.record.network.get());
             self.forget_others(before);
         });
         if self.config.trace && self.rank == 0 {

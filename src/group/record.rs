@@ -10,7 +10,7 @@
 
 use crate::config::Reproducible;
 use crate::learn::{Passing, Table};
-use crate::network::{NOTHING, Numbers, Shared};
+use crate::network::{Network, Shared};
 use crate::topology::Topology;
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
@@ -54,7 +54,8 @@ impl Record {
     pub fn none() -> Arc<Record> {
         static NONE: OnceCell<Arc<Record>> = OnceCell::new();
         let asked = (Reproducible::Off, 0);
-        let none = NONE.get_or_init(|| Record::new(0, &[], Arc::default(), asked, &NOTHING));
+        let none =
+            NONE.get_or_init(|| Record::new(0, &[], Arc::default(), asked, &Network::NOTHING));
         none.clone()
     }
 
@@ -64,21 +65,19 @@ impl Record {
         ranks: &[u32],
         topology: Arc<Topology>,
         asked: (Reproducible, u64),
-        network: &Numbers,
+        network: &Network,
     ) -> Arc<Record> {
         let learnt = Table::default();
-        let record = Record {
+        Arc::new(Record {
             number,
             ranks: ranks.into(),
             topology,
             asked,
-            network: Shared::new(),
+            network: Shared::new(network),
             contradicted: AtomicBool::new(false),
             passing: Arc::clone(learnt.passing()),
             learnt: Mutex::new(learnt),
-        };
-        record.network.set(network);
-        Arc::new(record)
+        })
     }
 
     /// Later communicators of these ranks are to find it.

@@ -156,7 +156,7 @@ pub fn figure(name: &str) -> Option<f64> {
 fn network() -> Network {
     let told = PROCESS.get().map(|loaded| loaded.config.network);
     let told = told.unwrap_or_default().or(&ruled::network());
-    told.or(&KNOWN.of_largest().1)
+    told.or(&KNOWN.get().1)
 }
 
 /// Adds the sums of all ranks up, on rank 0, and finds the most memory of all, by a communicator of Rondo's own: what

@@ -9,7 +9,7 @@ use super::{Job, fail};
 use crate::config::Config;
 use crate::host::{self, Channel, Failure, Host, Mpi, Peer, Probe};
 use crate::model::SLOW_NS_PER_KB;
-use crate::network::{self, Known, Network, Numbers};
+use crate::network::{self, Known, Network};
 use crate::report;
 use crate::topology::Topology;
 
@@ -36,16 +36,15 @@ fn sends_inside_nodes(topology: &Topology, config: &Config) -> bool {
 }
 
 /// The figures of the job's network, on all ranks the same; none if nothing is missing. Collective.
-pub fn at_the_beginning(host: &Host, mpi: &Mpi, job: &Job, topology: &Topology) -> Numbers {
+pub fn at_the_beginning(host: &Host, mpi: &Mpi, job: &Job, topology: &Topology) -> Network {
     let config = &job.config;
     let told = host::with_plain_floats(|| config.network.or(&job.rules.network()));
     // By an earlier job; all ranks have the rules. Calls that contradict it have it measured again.
-    let earlier = job.rules.measured(job.placement());
-    let known = earlier.map_or(Network::default(), Network::from_numbers);
+    let known = job.rules.measured(job.placement()).unwrap_or_default();
     let lacks = told.or(&known).lacks(sends_inside_nodes(topology, config));
     // In one node there are few messages, and all of them are short.
     if !config.calibrate || topology.nodes() < 2 || !lacks {
-        return earlier.unwrap_or(network::NOTHING);
+        return known;
     }
     let measuring = Measuring {
         channel: job.channel(),
@@ -62,7 +61,7 @@ pub fn at_the_beginning(host: &Host, mpi: &Mpi, job: &Job, topology: &Topology) 
         let line = format!("network of {p} ranks on {nodes} nodes: {figures}");
         report::line(host.world_rank(), &line);
     }
-    host::with_plain_floats(|| network::measured_once(&measured.or(&known).numbers()))
+    measured.or(&known)
 }
 
 impl Measuring<'_> {

@@ -27,7 +27,7 @@ use crate::decide::Why;
 use crate::host::{
     self, Abi, Channel, Code, Comm, Failure, Group, Host, Mpi, NUMBER_BITS, TAG_BITS_MIN, TagSpace,
 };
-use crate::network::{self, Numbers, Placement};
+use crate::network::{Network, Placement};
 use crate::records::Concern;
 use crate::report;
 use crate::rules::Rules;
@@ -69,7 +69,7 @@ pub struct Job {
     /// What the ranks of this node share; on all nodes or none.
     pub arena: Option<Arc<Arena>>,
     /// What was measured of the network.
-    pub network: Numbers,
+    pub network: Network,
     /// Do threads of a process call MPI at the same time?
     pub has_threads: bool,
 }
@@ -181,7 +181,7 @@ fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<B
         rules,
         gpu_may_be_there: proposal.gpu_may_be_there(),
         arena: None,
-        network: network::NOTHING,
+        network: Network::NOTHING,
         has_threads: proposal.has_threads(),
     };
     let topology = Topology::new(&job.names);
@@ -189,7 +189,7 @@ fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<B
         fail(host, mpi, "sharing memory", &failure);
     });
     job.network = measure::at_the_beginning(host, mpi, &job, &topology);
-    KNOWN.join(job.placement(), &job.network);
+    KNOWN.note(job.placement(), job.network);
     if job.config.trace && rank == 0 {
         let line = format!("{name}: {}", job.describe(&topology));
         report::line(host.world_rank(), &line);

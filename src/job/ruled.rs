@@ -166,7 +166,7 @@ pub fn save(host: &Host, mpi: &Mpi) {
             learnt.push(rule);
         }
     }
-    let known = NETWORKS.of_largest();
+    let known = NETWORKS.get();
     if learnt.is_empty() && known.1.is_empty() {
         return;
     }
