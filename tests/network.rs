@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rondo::host::Probe;
 use rondo::model::Reach;
-use rondo::network::{self, FIGURES, Known, Network, Numbers, Offers, Placement, START, Shared};
+use rondo::network::{self, Known, Network, Offers, Placement, START, Shared};
 
 const KNOWN: Network = Network {
     alpha_us: Some(1.9),
