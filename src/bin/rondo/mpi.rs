@@ -117,7 +117,8 @@ impl Mpi {
             thread: PhantomData,
         };
         type Init = unsafe extern "C-unwind" fn(*mut c_int, *mut *mut *mut c_char) -> c_int;
-        let init = function!(library, c"PMPI_Init", Init);
+        // As a program calls it: the job begins for Rondo there.
+        let init = function!(libc::RTLD_DEFAULT, c"MPI_Init", Init);
         let (functions, world) = (&mpi.loaded.functions, mpi.world());
         let (mut me, mut all) = (0, 0);
         // SAFETY: MPI_Init takes null pointers; it has not been called, because only this function does and the tool
