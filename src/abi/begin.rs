@@ -8,7 +8,6 @@
 //! caller tells: its own dependencies have the one that it was linked with. Its address is where the function returns
 //! to, which compiled code cannot ask for; so the names are a few instructions that hand it on.
 
-use crate::coll;
 use std::ffi::{c_int, c_void};
 
 #[cfg(not(feature = "direct"))]
@@ -107,7 +106,7 @@ mod linked {
 #[cfg(not(feature = "one"))]
 fn begun(code: c_int, name: &'static str) -> c_int {
     match code {
-        0 => coll::begin(name),
+        0 => crate::coll::begin(name),
         _ => code,
     }
 }
