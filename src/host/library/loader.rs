@@ -33,6 +33,7 @@ pub fn object_of(address: *const c_void) -> Option<(*const c_void, &'static CStr
 }
 
 /// A handle on an object that is loaded, by its path. It is never closed, so the object stays.
+#[cfg(not(feature = "direct"))]
 pub fn loaded(path: &CStr) -> Option<*mut c_void> {
     // SAFETY: `path` is a C string. RTLD_NOLOAD only adds a reference to an object that is there, so no constructor
     // runs.
