@@ -442,9 +442,6 @@ const HYDRA: [&str; 2] = [
     "Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 20250101",
 ];
 
-const SLURM: &str = "slurm 22.05.8";
-const FLUX: &str = "libflux-core: 0.60.0";
-
 /// Two lines each. The first has a launcher's name, what it says of itself, Rondo's options and variables in front of
 /// `rondo run`, and the words behind the launcher. The second is the command: L is the launcher, LIB the library, and
 /// MPMD=on is RONDO_MPMD=on.
@@ -465,15 +462,11 @@ mpiexec | Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 20250101 | |
 # By their names, which nobody else has: they are not started to be asked.
 aprun | | --trace | -n 8 ./a : ./b
     L -e LD_PRELOAD=LIB -e MPMD=on -e RONDO_TRACE=on -n 8 ./a : -e LD_PRELOAD=LIB -e MPMD=on -e RONDO_TRACE=on ./b
-ibrun | | --trace | -n 8 -o 0 sh app -n 2
-    L -n 8 -o 0 env LD_PRELOAD=LIB RONDO_TRACE=on sh app -n 2
-ibrun | | | sh -c ./app
-    L env LD_PRELOAD=LIB sh -c ./app
 # These hand their own environment on, in which a value may have commas. The library is not for them.
 flux | libflux-core: 0.60.0 | --trace | run -n 9 ./app
     env RONDO_TRACE=on L run --env=LD_PRELOAD=LIB -n 9 ./app
-flux | libflux-core: 0.60.0 | | mini submit ./app
-    L mini submit --env=LD_PRELOAD=LIB ./app
+flux | libflux-core: 0.60.0 | LD_PRELOAD=libm.so.6 | submit ./app
+    env -u LD_PRELOAD L submit --env=LD_PRELOAD=libm.so.6:LIB ./app
 srun | slurm 22.05.8 | --stats=json:a,b | -n 9 ./app
     env RONDO_STATS=json:a,b L --export=ALL,LD_PRELOAD=LIB -n 9 ./app
 # What is in the environment already is handed on as it is, and arguments go before it.
@@ -482,38 +475,6 @@ srun | slurm 22.05.8 | RONDO_SHM=off RONDO_BCAST=circulant --off bcast | ./app
 # With ALL in the list, what srun has itself would go before what is in the list.
 srun | slurm 22.05.8 | LD_PRELOAD=libm.so.6 | ./app
     env -u LD_PRELOAD L --export=ALL,LD_PRELOAD=libm.so.6:LIB ./app
-# Of several lists the last one counts, so the variables are in the user's; without ALL all are named.
-srun | slurm 22.05.8 | | --export=ALL,X=1 ./app
-    L --export=ALL,X=1,LD_PRELOAD=LIB ./app
-srun | slurm 22.05.8 | | -n 2 --export ALL,X=1 ./app
-    L -n 2 --export ALL,X=1,LD_PRELOAD=LIB ./app
-srun | slurm 22.05.8 | RONDO_SHM=off | --export=RONDO_BCAST=host ./app
-    L --export=RONDO_BCAST=host,LD_PRELOAD=LIB,RONDO_SHM ./app
-srun | slurm 22.05.8 | | ./a : --export=X=1 ./b
-    env MPMD=on L --export=ALL,LD_PRELOAD=LIB ./a : --export=X=1,LD_PRELOAD=LIB,RONDO_MPMD ./b
-srun | slurm 22.05.8 | | -n 2 sh --export=out.csv
-    L --export=ALL,LD_PRELOAD=LIB -n 2 sh --export=out.csv
-# What the user preloads by the launcher's line comes in front, as what is in the environment does.
-mpirun | mpirun (Open MPI) 5.0.7 | | -x LD_PRELOAD ./app
-    L -x LD_PRELOAD=LIB ./app
-mpirun | mpirun (Open MPI) 5.0.7 | | -x LD_PRELOAD=libm.so.6 ./a : ./b
-    L -x MPMD=on -x LD_PRELOAD=libm.so.6:LIB ./a : -x LD_PRELOAD=LIB -x MPMD=on ./b
-mpirun | mpirun (Open MPI) 5.0.7 | | --map-by node sh mpirun -x LD_PRELOAD=libm.so.6
-    L -x LD_PRELOAD=LIB --map-by node sh mpirun -x LD_PRELOAD=libm.so.6
-mpiexec | HYDRA build details: | | -genv LD_PRELOAD libm.so.6 ./app
-    L -genv LD_PRELOAD LIB -genv LD_PRELOAD libm.so.6:LIB ./app
-mpiexec | HYDRA build details: | | -env LD_PRELOAD=libm.so.6 ./app
-    L -genv LD_PRELOAD LIB -env LD_PRELOAD=libm.so.6:LIB ./app
-mpiexec | mpiexec version 1.8.0 revision 1234567 | | --env=LD_PRELOAD=libm.so.6 ./app
-    L --env=LD_PRELOAD=libm.so.6:LIB ./app
-mpiexec | mpiexec version 1.8.0 revision 1234567 | | --env LD_PRELOAD=libm.so.6 ./app
-    L --env LD_PRELOAD=libm.so.6:LIB ./app
-flux | libflux-core: 0.60.0 | | run --env=LD_PRELOAD=libm.so.6 ./app
-    L run --env=LD_PRELOAD=LIB --env=LD_PRELOAD=libm.so.6:LIB ./app
-srun | slurm 22.05.8 | | --export=HOME,LD_PRELOAD=libm.so.6,X=1 ./app
-    L --export=HOME,LD_PRELOAD=libm.so.6:LIB,X=1 ./app
-srun | slurm 22.05.8 | | --export=HOME,LD_PRELOAD ./app
-    L --export=HOME,LD_PRELOAD=LIB ./app
 ";
 
 #[test]
@@ -553,101 +514,46 @@ fn each_launcher_is_told_to_set_the_variables_in_its_own_way() {
     }
 }
 
-/// What could take Rondo's LD_PRELOAD away, and what no launcher can be told.
+/// Of several settings of a variable, each launcher has its own way to choose one.
 #[test]
-fn what_keeps_the_library_out_is_said() {
+fn what_may_keep_the_library_out_is_said() {
     let launchers = Launchers::new();
     let mpirun = launchers.add("mpirun", OPEN_MPI[1]);
-    let [srun, flux] =
-        [("srun", SLURM), ("flux", FLUX)].map(|(name, says)| launchers.add(name, says));
+    let srun = launchers.add("srun", "slurm 22.05.8");
     for (words, word) in [
-        (
-            &[
-                &*mpirun,
-                "--mca",
-                "mca_base_env_list",
-                "LD_PRELOAD=libm.so.6",
-            ][..],
-            "LD_PRELOAD=libm.so.6",
-        ),
-        (
-            &[&mpirun, "env", "LD_PRELOAD=libm.so.6"],
-            "LD_PRELOAD=libm.so.6",
-        ),
-        (&[&srun, "--export=NONE"], "--export=NONE"),
-        (&[&srun, "--export", "nil"], "nil"),
+        (&[&*mpirun, "-x", "LD_PRELOAD"][..], "LD_PRELOAD"),
+        (&[&mpirun, "env", "LD_PRELOAD=a.so"], "LD_PRELOAD=a.so"),
+        (&[&srun, "--export=ALL,X=1"], "--export=ALL,X=1"),
+        (&[&srun, "--export", "NONE"], "--export"),
     ] {
         let output = launchers
             .run(&[&["-n"], words, &["./app"]].concat())
             .output();
         let output = output.expect("the tool starts");
-        let said = format!("rondo: {word} of yours may replace the LD_PRELOAD");
+        let said = format!("rondo: {word} may replace the LD_PRELOAD");
         assert!(
             output.status.success() && text(&output.stderr).starts_with(&said),
             "{output:?}"
         );
     }
-    let place = launchers.0.join("a,b");
-    fs::create_dir_all(&place).expect("a new directory");
-    let (own, with_comma) = (
-        launchers.library(),
-        place.join("librondo.so").display().to_string(),
-    );
-    fs::copy(&own, &with_comma).expect("a copy");
-    let ibrun = launchers.add("ibrun", "");
-    for (library, words, why) in [
-        (
-            &with_comma,
-            &[&*srun, "./app"][..],
-            "copy the library, where the path has none",
-        ),
-        (
-            &own,
-            &[&flux, "batch", "./script"],
-            "Rondo knows 'flux run' and 'flux submit'",
-        ),
-        (&own, &[&flux], "Rondo knows 'flux run' and 'flux submit'"),
-        (
-            &own,
-            &[&ibrun, "-n", "2", "./nowhere"],
-            "no word behind ibrun names a program",
-        ),
-    ] {
-        let said = error(&rondo(&[&["run", "--lib", library], words].concat()), 2);
-        assert!(said.contains(why) && said.lines().count() == 1, "{said}");
-    }
+    let other = launchers.run(&["-n", &mpirun, "--export=X", "./app"]);
+    assert_eq!(text(&{ other }.output().expect("the tool starts").stderr), "");
 }
 
-/// There is nothing to report yet when the launcher comes back.
 #[test]
-fn check_takes_no_launcher_that_does_not_wait() {
+fn what_starts_a_script_is_no_launcher() {
     let launchers = Launchers::new();
-    let flux = launchers.add("flux", "libflux-core: 0.60.0");
-    let check = |args: &[&str]| {
-        let mut command = tool();
-        command.current_dir(&launchers.0);
-        command.args(["check", "--lib", &launchers.library()]);
-        command.args(args).output().expect("the tool starts")
-    };
-    for words in [
-        &["submit", "./app"][..],
-        &["mini", "submit", "-n", "2", "./app"],
-    ] {
-        let said = error(&check(&[&[&*flux], words].concat()), 2);
+    let sbatch = launchers.add("sbatch", "slurm 22.05.8");
+    for command in ["run", "check"] {
+        let mut tool = tool();
+        tool.current_dir(&launchers.0);
+        tool.args([command, "--lib", &launchers.library(), &sbatch, "./script"]);
+        let said = error(&tool.output().expect("the tool starts"), 2);
         assert!(
-            said.contains("use 'flux run'") && said.lines().count() == 1,
-            "{said}"
+            said.contains("is no launcher that Rondo knows")
+                && said.contains("write 'rondo run' there")
         );
     }
-    // Slurm's is not known at all.
-    let sbatch = launchers.add("sbatch", "slurm 22.05.8");
-    let said = error(&check(&[&sbatch, "./script"]), 2);
-    assert!(
-        said.contains("is no launcher that Rondo knows")
-            && said.contains("write 'rondo run' there")
-    );
-    let ran = check(&[&flux, "run", "./submit"]);
-    assert!(text(&ran.stdout).starts_with("rondo check: "));
 }
 
 #[test]
@@ -1014,25 +920,15 @@ fn an_unknown_launcher_is_refused_and_not_started() {
 #[test]
 fn an_option_that_is_misspelt_is_no_launcher() {
     for (args, message) in [
-        (
-            &["run", "--sats", "mpirun", "./app"][..],
-            "unknown option --sats; did you mean --stats?",
-        ),
-        (
-            &["run", "--np", "4", "./app"],
-            "unknown option --np: the launcher comes first",
-        ),
+        (&["run", "--sats", "mpirun", "./app"][..], "'--sats' found"),
+        (&["run", "--np", "4", "./app"], "'--np' found"),
         (
             &["run", "--stats", "json:s", "mpirun", "./app"],
-            "write --stats=json:s",
+            "json:s is no launcher",
         ),
         (
             &["check", "--limits=3", "mpirun", "./app"],
-            "unknown option --limits=3; did you mean --limit?",
-        ),
-        (
-            &["check", "--json", "c.json", "srun", "./app"],
-            "write --json=c.json",
+            "'--limits' found",
         ),
     ] {
         let said = error(&rondo(args), 2);

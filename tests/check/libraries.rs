@@ -58,8 +58,8 @@ fn an_mpi_library_that_no_library_is_for_is_said_to_be() {
         let source = ctest(&format!("{name}.c"));
         compile(None, &source, jobs.folder.join(file), options);
     }
-    let preload = format!("LD_PRELOAD={}", jobs.file("libmpi_gnu_fake.so"));
-    let said = jobs.check(&[], 1, &["-x", &preload, "./unknown_mpi"]);
+    let mut tool = jobs.tool(&[], 1, &["./unknown_mpi"]);
+    let said = said(tool.env("LD_PRELOAD", jobs.file("libmpi_gnu_fake.so")));
     let text = said.problems(&["unknown-mpi"]);
     assert!(text.contains("an ABI that Rondo does not know"), "{text}");
     assert!(

@@ -10,7 +10,7 @@ mod words;
 
 use crate::{
     Failure,
-    launcher::{self, Variables},
+    launcher::Variables,
     program,
     run::Launch,
 };
@@ -69,8 +69,7 @@ pub struct Args {
     #[arg(long, value_name = "PATH")]
     lib: Option<PathBuf>,
     /// The launcher and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true,
-          value_names = ["LAUNCHER", "ARGS"])]
+    #[arg(required = true, trailing_var_arg = true, value_names = ["LAUNCHER", "ARGS"])]
     command: Vec<OsString>,
 }
 
@@ -84,7 +83,6 @@ fn limit(text: &str) -> Result<Duration, String> {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    launcher::check_word::<Args>(&args.command, "--json")?;
     let mut output = Output::open(args.json.as_deref())?;
     let folder = Folder::new(&args.folder)?;
     let mut set: Variables = config::variables().into_iter().collect();
@@ -94,10 +92,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     set.insert("RONDO_STATS".into(), spec);
     set.insert(config::CHECK_FOLDER.into(), folder.0.clone().into());
     let launch = Launch::new(&args.command, args.lib.as_deref(), set)?;
-    if !launch.waits {
-        let why = "'flux submit' comes back before the job has run: use 'flux run'";
-        return Err(Failure::Usage(why.into()));
-    }
     let library = launch.library.clone().map_err(Failure::Failed)?;
     let (end, said) = job::run(&launch, args.limit, &folder.0)?;
     let text = fs::read_to_string(&statistics).unwrap_or_default();

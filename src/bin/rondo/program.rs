@@ -62,12 +62,6 @@ fn found(name: &Path) -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
-/// Could a launcher start a file of this name?
-pub fn is_executable(name: &Path) -> bool {
-    let mode = |file: PathBuf| fs::metadata(file).map(|it| it.permissions().mode());
-    found(name).is_some_and(|file| mode(file).is_ok_and(|mode| mode & 0o111 != 0))
-}
-
 /// What of a program's file keeps a library out of its process, or calls away from it.
 pub struct Program {
     /// The file.

@@ -70,7 +70,7 @@ fn apart(evidence: &Evidence) -> Finding {
 fn replaced(evidence: &Evidence) -> Option<String> {
     let word = evidence.against.as_ref()?.display();
     Some(format!(
-        "{word} replaces the LD_PRELOAD that Rondo sets: leave it out, or let LD_PRELOAD={} be in it",
+        "{word} may replace the LD_PRELOAD that Rondo sets: leave it out, or let LD_PRELOAD={} be in it",
         evidence.library.display()
     ))
 }
