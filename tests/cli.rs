@@ -537,7 +537,10 @@ fn what_may_keep_the_library_out_is_said() {
         );
     }
     let other = launchers.run(&["-n", &mpirun, "--export=X", "./app"]);
-    assert_eq!(text(&{ other }.output().expect("the tool starts").stderr), "");
+    assert_eq!(
+        text(&{ other }.output().expect("the tool starts").stderr),
+        ""
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What `rondo check` says where the MPI library, or how the program uses it, leaves Rondo nothing to do.
 
 use super::{
-    jobs,
+    JSON, jobs,
     mpirun::{self, compile, ctest, library, root},
     said,
 };
@@ -19,7 +19,7 @@ fn sessions_are_said_to_be_left_alone() {
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .current_dir(&jobs.folder);
-        command.args(["check", "--json", "mpirun.mpich", "-np", "3"]);
+        command.args(["check", JSON, "mpirun.mpich", "-np", "3"]);
         let said = said(command.arg("./checked.sessions").args(words));
         said.problems(&[]);
         assert_eq!(said.kinds("fine"), ["loaded", "sessions", "end"]);

@@ -11,7 +11,7 @@ use std::{
     env,
     ffi::OsString,
     fs,
-    io::{BufRead, BufReader, Read},
+    io::Read,
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
@@ -63,6 +63,7 @@ fn found(name: &Path) -> Option<PathBuf> {
 }
 
 /// What of a program's file keeps a library out of its process, or calls away from it.
+#[derive(Default)]
 pub struct Program {
     /// The file.
     pub path: PathBuf,
@@ -74,14 +75,12 @@ pub struct Program {
     pub has_mpi: bool,
     /// It is linked with one.
     pub needs_mpi: bool,
-    /// It is not for the processor that `like` is for.
-    pub is_foreign: bool,
+    /// It is none itself, but may start one.
+    pub is_script: bool,
 }
 
-/// The programs among the arguments of a launcher, but scripts. `like` is a file for the right processor.
-pub fn all(arguments: &[OsString], like: &Path) -> Vec<Program> {
-    let own = fs::read(like).unwrap_or_default();
-    let own = object::File::parse(&*own).map(|file| file.architecture());
+/// The programs among the arguments of a launcher.
+pub fn all(arguments: &[OsString]) -> Vec<Program> {
     let words = arguments.iter().map(Path::new);
     let files = words.filter_map(found);
     let programs = files.filter_map(|path| {
@@ -90,7 +89,13 @@ pub fn all(arguments: &[OsString], like: &Path) -> Vec<Program> {
         if mode & 0o111 == 0 {
             return None;
         }
-        let data = elf(&path)?;
+        let Some(data) = elf(&path) else {
+            return Some(Program {
+                path,
+                is_script: true,
+                ..Program::default()
+            });
+        };
         let file = object::File::parse(&*data).ok()?;
         let user = fs::metadata("/proc/self").ok()?;
         let others = [
@@ -103,7 +108,7 @@ pub fn all(arguments: &[OsString], like: &Path) -> Vec<Program> {
             is_static: is_static(&file),
             has_mpi: symbols.any(|it| it.is_definition() && it.name() == Ok("PMPI_Init")),
             needs_mpi: needed_abi(&file).is_some(),
-            is_foreign: own.as_ref().is_ok_and(|own| *own != file.architecture()),
+            is_script: false,
             path,
         })
     });
@@ -131,30 +136,6 @@ fn is_static(file: &object::File) -> bool {
             _ => false,
         }
 }
-
-/// A file that another program, its interpreter, is started with.
-pub struct Script {
-    pub path: PathBuf,
-    /// Where all links lead.
-    pub interpreter: PathBuf,
-}
-
-/// The scripts among the arguments of a launcher.
-pub fn scripts(arguments: &[OsString]) -> Vec<Script> {
-    let files = arguments.iter().map(Path::new).filter_map(found);
-    let scripts = files.filter_map(|path| {
-        let mut line = String::new();
-        let file = fs::File::open(&path).ok()?.take(LINE_MAX);
-        BufReader::new(file).read_line(&mut line).ok()?;
-        let interpreter = line.strip_prefix("#!")?.split_whitespace().next()?;
-        let interpreter = Path::new(interpreter).canonicalize().ok()?;
-        Some(Script { path, interpreter })
-    });
-    scripts.collect()
-}
-
-/// What the kernel reads of a script's first line.
-const LINE_MAX: u64 = 256;
 
 /// What is in a program or a library. Other files among arguments may be data, and very long.
 fn elf(path: &Path) -> Option<Vec<u8>> {
