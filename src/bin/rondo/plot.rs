@@ -1,28 +1,26 @@
-//! `rondo plot`: pictures of what `rondo bench` measured, or `rondo model` predicted.
+//! `rondo plot`: pictures of what `rondo bench` measured.
 
 #![forbid(unsafe_code)]
 
 mod draw;
 
-use crate::{Failure, arguments, bench::report::Report, model};
+use crate::{Failure, arguments, bench::report::Report};
 use draw::{Curve, Panel, Value};
 use rondo::collective::Collective;
-use serde::{Deserialize, de::DeserializeOwned};
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-/// Draw what 'rondo bench' measured, or 'rondo model' predicted: times over the size.
+/// Draw what 'rondo bench' measured: times over the size.
 ///
-/// The files are those that 'rondo bench --json=FILE' writes, or 'rondo model --json >FILE'. Each collective gets a
-/// picture of its times, which are medians where they are measured, and beside it one of the ratios host / Rondo; axes
-/// are logarithmic. Several files are drawn into the same ones. Predictions for several numbers of ranks are drawn over
-/// these.
+/// The files are those that 'rondo bench --json=FILE' writes. Each collective gets a picture of its times, which are
+/// medians, and beside it one of the ratios host / Rondo; axes are logarithmic. Several files are drawn into the same
+/// ones.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Results of rondo bench or rondo model
+    /// Results of rondo bench
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The picture, whose name ends with .svg
@@ -31,13 +29,6 @@ pub struct Args {
     /// What stands above it
     #[arg(long)]
     title: Option<String>,
-}
-
-/// Predictions, as far as they are drawn.
-#[derive(Deserialize)]
-struct Predictions {
-    collective: String,
-    rows: Vec<model::Row>,
 }
 
 /// Where a point belongs.
@@ -98,11 +89,7 @@ fn add(panels: &mut Vec<Panel>, point: Point, suffix: &str) {
         });
         curves.len() - 1
     });
-    let points = &mut curves[place].points;
-    // Rows by algorithm have the time of the host again and again.
-    if points.last() != Some(&point.at) {
-        points.push(point.at);
-    }
+    curves[place].points.push(point.at);
 }
 
 /// What is in a file, if it can be drawn, and what stands above it.
@@ -110,34 +97,21 @@ fn read(path: &Path) -> Result<(String, Vec<Point>), Failure> {
     let fail = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
     let unreadable = |error| Failure::Failed(format!("{}: {error}", path.display()));
     let text = fs::read_to_string(path).map_err(unreadable)?;
-    let is_model = parse::<Predictions>(&text);
-    let (title, points) = match is_model {
-        Ok(predictions) => predicted(predictions),
-        Err(_) => measured(parse(&text).map_err(fail)?),
-    }
-    .map_err(fail)?;
+    let foreign = |error| format!("these are no results of 'rondo bench --json': {error}");
+    let report = serde_json::from_str(&text).map_err(foreign);
+    let (title, points) = report.and_then(measured).map_err(fail)?;
     if points.is_empty() {
         return Err(fail("nothing in it could be drawn".into()));
     }
     Ok((title, points))
 }
 
-fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    let foreign = |error| {
-        format!("these are no results of 'rondo bench --json' or 'rondo model --json': {error}")
-    };
-    serde_json::from_str(text).map_err(foreign)
-}
-
-fn named(name: &str) -> Result<Collective, String> {
-    let found = Collective::named(name).filter(|collective| collective.name() == name);
-    found.ok_or_else(|| format!("'{name}' is no collective"))
-}
-
 fn measured(report: Report) -> Result<(String, Vec<Point>), String> {
     let mut points = Vec::new();
     for row in &report.rows {
-        let collective = named(&row.collective)?;
+        let found = Collective::named(&row.collective);
+        let found = found.filter(|collective| collective.name() == row.collective);
+        let collective = found.ok_or_else(|| format!("'{}' is no collective", row.collective))?;
         let is_time = |us: f64| us.is_finite() && us > 0.0;
         if row.size == 0 || !is_time(row.host.median) || !is_time(row.rondo.median) {
             let (name, size) = (&row.collective, row.size);
@@ -150,11 +124,6 @@ fn measured(report: Report) -> Result<(String, Vec<Point>), String> {
         if let Some(op) = &row.op {
             panel += &format!(", {op}");
         }
-        let name = if report.by_algorithm {
-            &row.by
-        } else {
-            "Rondo"
-        };
         let point = |value, curve: &str, y| Point {
             panel: panel.clone(),
             axis: format!("bytes of {}", arguments::size_of(collective)),
@@ -163,49 +132,13 @@ fn measured(report: Report) -> Result<(String, Vec<Point>), String> {
             at: (row.size as f64, y),
         };
         points.push(point(Value::Time, "host", row.host.median));
-        points.push(point(Value::Time, name, row.rondo.median));
-        points.push(point(
-            Value::Ratio,
-            name,
-            row.host.median / row.rondo.median,
-        ));
+        points.push(point(Value::Time, "Rondo", row.rondo.median));
+        let ratio = row.host.median / row.rondo.median;
+        points.push(point(Value::Ratio, "Rondo", ratio));
     }
     let title = format!(
         "Rondo {} on {}, {} ranks",
         report.rondo, report.mpi, report.ranks
     );
     Ok((title, points))
-}
-
-fn predicted(predictions: Predictions) -> Result<(String, Vec<Point>), String> {
-    let collective = named(&predictions.collective)?;
-    let rows = &predictions.rows;
-    let is_over_ranks = rows.iter().any(|row| row.ranks != rows[0].ranks);
-    let is_over_bytes = rows.iter().any(|row| row.bytes != rows[0].bytes);
-    let axis = match is_over_ranks {
-        true => "ranks".to_owned(),
-        false => format!("bytes of {}", arguments::size_of(collective)),
-    };
-    let point = |row: &model::Row| {
-        let panel = match (is_over_ranks, is_over_bytes) {
-            (false, _) => format!("{} ranks on {} nodes", row.ranks, row.nodes),
-            (true, true) => format!("{} bytes", row.bytes),
-            (true, false) => "all numbers of ranks".to_owned(),
-        };
-        let x = if is_over_ranks {
-            row.ranks.into()
-        } else {
-            row.bytes
-        };
-        Some(Point {
-            panel: format!("{}, {panel}", collective.mpi_name()),
-            axis: axis.clone(),
-            value: Value::Time,
-            curve: row.algorithm.clone(),
-            // A time of nothing has no place on the axis, and neither has a barrier's size.
-            at: (x.max(1) as f64, row.us.filter(|&us| us > 0.0)?),
-        })
-    };
-    let points = rows.iter().filter_map(point).collect();
-    Ok(("by the model".to_owned(), points))
 }
