@@ -49,26 +49,25 @@ fn network(name: &str, figures: &str) -> String {
 
 #[test]
 fn all_algorithms_of_all_collectives_are_listed_with_a_formula_and_a_source() {
-    let listed = json("algorithms");
-    let listed = listed.as_array().expect("an array");
-    assert_eq!(listed.len(), Collective::COUNT);
     let whole = rondo("algorithms");
-    for (entry, collective) in listed.iter().zip(Collective::ALL) {
-        assert_eq!(entry["mpi"], collective.mpi_name());
-        let rows = entry["algorithms"].as_array().expect("rows");
-        let names: Vec<&str> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
-        let known = collective
-            .algorithms()
-            .iter()
-            .map(|algorithm| algorithm.name());
-        assert!(names.into_iter().eq(known), "{entry}");
+    for collective in Collective::ALL {
         let one = rondo(&format!("algorithms {}", collective.mpi_name()));
         let (algorithms, _) = one.split_once("\nNotation\n").expect("two parts");
         assert!(whole.contains(algorithms), "{one}");
-        for row in rows {
-            for key in ["rounds", "time", "source"] {
-                let said = row[key].as_str().expect("a text");
-                assert!(!said.is_empty() && one.contains(said), "{key}: {row}");
+        let head = format!(
+            "{}, RONDO_{}\n",
+            collective.mpi_name(),
+            collective.name().to_uppercase()
+        );
+        assert!(algorithms.starts_with(&head), "{one}");
+        for about in collective.family().about() {
+            let name = about.algorithm.name();
+            for line in [
+                format!("  {name:13}  rounds  {}\n", about.rounds),
+                format!("  {:13}  time    {}\n", "", about.time),
+                format!("  {:13}  source  {}\n", "", about.source),
+            ] {
+                assert!(algorithms.contains(&line), "{line} in {one}");
             }
         }
     }
@@ -78,29 +77,16 @@ fn all_algorithms_of_all_collectives_are_listed_with_a_formula_and_a_source() {
 #[test]
 fn other_names_stand_beside_the_names() {
     let mut found = Vec::new();
-    for entry in json("algorithms").as_array().expect("an array") {
-        let rows = entry["algorithms"].as_array().expect("rows").iter();
-        let names = |row: &Value| {
-            let others = row["other_names"].as_array().expect("names").clone();
-            let name = text_of(row, "name");
-            let other = |other: Value| other.as_str().expect("a name").to_owned();
-            (others.into_iter()).map(move |it| (name.clone(), other(it)))
-        };
-        for (name, other) in rows.flat_map(names) {
-            let collective = &text_of(entry, "collective");
-            let table = rondo(&format!("algorithms {collective}"));
-            let lines: Vec<&str> = table.lines().map(str::trim).collect();
-            let line = lines
-                .iter()
-                .position(|line| *line == format!("also    {other}"));
-            let before = lines[line.expect("a line of its own") - 1];
-            assert_eq!(before.split_whitespace().next(), Some(&*name), "{table}");
-            let family = Collective::named(collective)
-                .expect("a collective")
-                .family();
-            let of = |name: &str| family.algorithm(name).map(|algorithm| algorithm.name());
-            assert_eq!(of(&other.to_uppercase()), Some(&*name));
-            found.push(format!("{collective}: {other} is {name}"));
+    for collective in Collective::ALL {
+        let table = rondo(&format!("algorithms {}", collective.name()));
+        let lines: Vec<&str> = table.lines().collect();
+        for pair in lines.windows(2) {
+            if let Some(other) = pair[1].trim().strip_prefix("also    ") {
+                let name = pair[0].split_whitespace().next().expect("a name");
+                let of = |name: &str| collective.family().algorithm(name);
+                assert_eq!(of(&other.to_uppercase()), of(name));
+                found.push(format!("{}: {other} is {name}", collective.name()));
+            }
         }
     }
     let expected = [
@@ -152,14 +138,8 @@ fn every_symbol_of_a_formula_is_explained() {
         page,
     ];
     let mut used = HashSet::new();
-    for entry in json("algorithms").as_array().expect("an array") {
-        for row in entry["algorithms"].as_array().expect("rows") {
-            used.extend(
-                ["rounds", "time"]
-                    .map(|key| words(&text_of(row, key)))
-                    .concat(),
-            );
-        }
+    for about in Collective::ALL.iter().flat_map(|it| it.family().about()) {
+        used.extend([about.rounds, about.time].map(words).concat());
     }
     let symbols: HashSet<String> = NOTATION
         .iter()
@@ -249,7 +229,10 @@ fn predictions_are_those_of_the_model() {
 
 #[test]
 fn figures_of_a_file_go_before_the_usual_network() {
-    let network = network("figures", r#""alpha_us": 50, "beta_ns_per_kb": 7"#);
+    let network = network(
+        "figures",
+        r#""alpha_us": 50, "gap_us": 20, "beta_ns_per_kb": 7"#,
+    );
     let report = json(&format!("model barrier -p 8 {network}"));
     let network = &report["network"];
     assert_eq!(network["alpha_us"], 50.0);

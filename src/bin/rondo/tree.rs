@@ -3,7 +3,6 @@
 use crate::{Failure, arguments::count, output};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rondo::tree::{Algorithm, Cost, Distribution, Root, Tree};
-use serde::Serialize;
 use std::{
     fs,
     io::{self, Write},
@@ -42,8 +41,7 @@ DISTRIBUTIONS, of p blocks of b bytes on average:
 EXAMPLES:
   rondo tree -p 20                                     the optimal tree of 20 equal blocks
   rondo tree -p 20 --dist random --root best           of random ones, to the root that suits it
-  rondo tree --dist skewed --algorithm adaptive --json
-                                  {\"algorithm\",\"completion\",\"root\",\"depth\",\"messages\",\"parents\"}
+  rondo tree --dist skewed --algorithm adaptive        of 2000 ranks, of which five have nearly everything
 
 SOURCES:
   J. L. Träff, On optimal trees for irregular gather and scatter collectives, IEEE TPDS 30(9), 2019;
@@ -79,9 +77,6 @@ pub struct Args {
     /// What random sizes follow from
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// Where the sizes of blocks come from.
@@ -123,18 +118,6 @@ const PROGRAM_RANKS_MAX: usize = 10_000;
 /// More than anybody reads as an outline.
 const OUTLINE_RANKS_MAX: usize = 64;
 
-/// The JSON form; the field names are an interface to scripts.
-#[derive(Serialize)]
-struct Json {
-    algorithm: &'static str,
-    completion: u64,
-    root: usize,
-    depth: usize,
-    messages: usize,
-    /// The rank that each rank sends to; null for the root.
-    parents: Vec<Option<usize>>,
-}
-
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let cost = Cost {
@@ -165,18 +148,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let tree = args.algorithm.tree(&blocks, root, &cost);
     output(|out| {
-        if args.json {
-            let json = Json {
-                algorithm: args.algorithm.name(),
-                completion: tree.completion(&cost),
-                root: tree.root(),
-                depth: tree.depth(),
-                messages: tree.messages(),
-                parents: (0..p).map(|rank| tree.parent(rank)).collect(),
-            };
-            serde_json::to_writer(&mut *out, &json)?;
-            return writeln!(out);
-        }
         let ranks = if p == 1 { "rank" } else { "ranks" };
         writeln!(
             out,
