@@ -383,7 +383,7 @@ fn rows_are_of_all_numbers_that_are_given() {
 }
 
 #[test]
-fn nonsense_is_refused_in_one_line() {
+fn nonsense_is_refused() {
     for (args, message) in [
         ("model bcast -b 1", "--ranks"),
         ("model bcst -p 4 -b 1", "bcst"),
@@ -409,7 +409,6 @@ fn nonsense_is_refused_in_one_line() {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{args}: {said}");
         assert_eq!(text(&output.stdout), "", "{args}");
-        assert_eq!(said.lines().count(), 1, "{args}: {said}");
         assert!(said.contains(message), "{args}: {said}");
         assert!(!said.contains("unexpected argument '-1'"), "{said}");
     }

@@ -8,17 +8,17 @@ fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("plot-{name}"))
 }
 
-/// The picture of these files, or the status and the message.
-fn plot(files: &[&PathBuf], picture: &PathBuf, more: &[&str]) -> Result<String, (i32, String)> {
+/// The picture of this file, or the status and the message.
+fn plot(file: &PathBuf, picture: &PathBuf) -> Result<String, (i32, String)> {
     let _ = fs::remove_file(picture);
     let mut command = Command::new(env!("CARGO_BIN_EXE_rondo"));
     command
         .env_clear()
         .arg("plot")
-        .args(files)
+        .arg(file)
         .arg("-o")
         .arg(picture);
-    let output = command.args(more).output().expect("the tool starts");
+    let output = command.output().expect("the tool starts");
     let said = String::from_utf8(output.stderr).expect("UTF-8");
     assert!(output.stdout.is_empty());
     if !output.status.success() {
@@ -81,7 +81,7 @@ fn count(svg: &str, text: &str) -> usize {
 
 #[test]
 fn a_picture_names_collectives_curves_and_units() {
-    let svg = plot(&[&some("one.json")], &file("one.svg"), &[]).expect("a picture");
+    let svg = plot(&some("one.json"), &file("one.svg")).expect("a picture");
     for (text, times) in [
         ("Rondo 0.1.0 on MPICH 4, 8 ranks", 1),
         // Times and ratios of each collective; the host has no ratio.
@@ -103,26 +103,6 @@ fn a_picture_names_collectives_curves_and_units() {
         3 * 4,
         "a dot for each time and each ratio"
     );
-}
-
-#[test]
-fn several_files_share_a_picture() {
-    let (a, b) = (
-        some("a.json"),
-        results("b.json", &[row("bcast", None, 64, 9.0, 8.0)]),
-    );
-    let title = ["--title", "Before & <after>"];
-    let svg = plot(&[&a, &b], &file("two.svg"), &title).expect("a picture");
-    for (text, times) in [
-        ("Before & <after>", 1),
-        ("MPI_Bcast", 2),
-        ("host, plot-a", 2),
-        ("Rondo, plot-a", 4),
-        ("host, plot-b", 1),
-        ("Rondo, plot-b", 2),
-    ] {
-        assert_eq!(count(&svg, text), times, "{text}: {:?}", texts(&svg));
-    }
 }
 
 #[test]
@@ -160,8 +140,7 @@ fn broken_and_foreign_files_are_named() {
             "bcast of 8 bytes has no time above 0",
         ),
     ] {
-        let (status, message) =
-            plot(&[&some("fine.json"), &path], &file("never.svg"), &[]).expect_err(problem);
+        let (status, message) = plot(&path, &file("never.svg")).expect_err(problem);
         assert!(
             message.starts_with(&format!("rondo: {}: ", path.display())),
             "{message}"
@@ -191,7 +170,7 @@ fn broken_and_foreign_files_are_named() {
             "cannot write /nowhere/x.svg: No such file",
         ),
     ] {
-        let (found, said) = plot(&[&from], &to, &[]).expect_err(message);
+        let (found, said) = plot(&from, &to).expect_err(message);
         assert!(found == status && said.contains(message), "{said}");
     }
 }

@@ -1,4 +1,5 @@
-//! What `rondo check` says of ranks that are unlike each other, and of jobs that are to outlive failed processes. All on one machine: a rank is given another name and another kernel, as far as it can see.
+//! What `rondo check` says of ranks that are unlike each other, and of jobs that are to outlive failed processes. All
+//! on one machine: a rank is given another name and another kernel, as far as it can see.
 
 use super::{
     JSON, Jobs, compile, ctest, executable, jobs,

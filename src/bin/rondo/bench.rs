@@ -15,14 +15,13 @@ use crate::{
     arguments::{Numbers, numbers},
     job,
     mpi::{Mpi, Op},
-    warn,
 };
 use cases::{Wanted, cases};
 use dist::Dist;
 use output::Outputs;
 use report::Report;
 use rondo::collective::Collective;
-use rondo::config::{self, Config, OPTIONS, ValueType};
+use rondo::config;
 use rows::measure;
 use std::{ffi::OsString, path::PathBuf, time::SystemTime};
 
@@ -63,8 +62,8 @@ LEARNING:
 COLUMNS:
   Microseconds. With fewer than 100 batches, P99 is the maximum. The last column says which algorithm of Rondo's carried
   the calls out, by its counters on rank 0; host if Rondo passed them on. The root is rank 0. Where ranks share cores,
-  times are mostly the scheduler's, and change while a run lasts: host and Rondo in a row, which take turns, can still be
-  compared, but rows cannot."
+  times are mostly the scheduler's, and change while a run lasts: host and Rondo in a row, which take turns, can still
+  be compared, but rows cannot."
 )]
 pub struct Args {
     /// What to time [default: bcast allgatherv gatherv scatterv]
@@ -128,13 +127,6 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
         op: args.op,
     };
     let cases = cases(&wanted, mpi.ranks)?;
-    if mpi.rank == 0
-        && let Some(variable) = leaves_all(&args.collectives)
-    {
-        warn(&format!(
-            "{variable}: the MPI library is compared with itself"
-        ));
-    }
     let mut report = report(args, mpi)?;
     // Rank 0 has the outputs.
     let opened = (mpi.rank == 0).then(|| Outputs::open(args.json.as_deref()));
@@ -148,18 +140,6 @@ fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
     }
     let written = outputs.map(|outputs| outputs.finish(&report));
     job::agreed(mpi, written.transpose()).map(|_| ())
-}
-
-/// A variable by which Rondo leaves calls of one of these to the MPI library, and its value.
-fn leaves_all(collectives: &[Collective]) -> Option<String> {
-    let config = Config::load().config;
-    OPTIONS.iter().find_map(|opt| {
-        let is_asked =
-            matches!(opt.value_type, ValueType::Algorithm(of) if collectives.contains(&of));
-        let value = opt.show(&config);
-        let leaves = (opt.name.is_empty() && value == "off") || (is_asked && value == "host");
-        leaves.then(|| format!("{}={value}", opt.variable()))
-    })
 }
 
 /// Everything but the rows.

@@ -34,7 +34,7 @@ use std::{
     after_long_help = "\
 EXAMPLES:
   rondo check mpirun -n 8 ./app
-  rondo check --limit 60 --json=check.json srun -n 1152 ./app
+  rondo check --limit 60s --json=check.json srun -n 1152 ./app
 
 OUTPUT:
   The report is on the standard output; all that the job writes is on the standard error output. The statistics of the
@@ -45,8 +45,8 @@ EXIT STATUS:
   arguments are wrong, 127 if the launcher cannot be started."
 )]
 pub struct Args {
-    /// End the job after so long: 60, 90s, 10m, 2h
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = limit)]
+    /// End the job after so long: 90s, 10m, 2h
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = humantime::parse_duration)]
     limit: Duration,
     /// Write the report as JSON, too
     #[arg(long, value_name = "FILE")]
@@ -65,14 +65,6 @@ pub struct Args {
     /// The launcher and its arguments
     #[arg(required = true, trailing_var_arg = true, value_names = ["LAUNCHER", "ARGS"])]
     command: Vec<OsString>,
-}
-
-/// Seconds, or a number with its unit.
-fn limit(text: &str) -> Result<Duration, String> {
-    let seconds = || text.parse().map(Duration::from_secs).ok();
-    let time = seconds().or_else(|| humantime::parse_duration(text).ok());
-    let time = time.filter(|time| !time.is_zero());
-    time.ok_or_else(|| "it is no time like 60, 90s or 10m".into())
 }
 
 /// Runs the command.

@@ -18,11 +18,11 @@ use std::io::{self, Write};
 
 /// Predict what every algorithm of a collective takes: time, rounds, and the bytes that the busiest rank sends.
 ///
-/// Every rank has a node of its own. Blocks are those in which Rondo would cut the call by default, parts are equal, and
-/// operators of reductions allow every order. Bytes are those of the message, of a rank's vector, of all ranks together in
-/// an allgather, of a rank's block in a gather or scatter, of a rank's blocks together in an alltoall. The network is a
-/// preset, or that of a file of rules. Options in the environment do not count here: all have their defaults. What the
-/// model cannot predict is "-", with the reason.
+/// Every rank has a node of its own. Blocks are those in which Rondo would cut the call by default, parts are equal,
+/// and operators of reductions allow every order. Bytes are those of the message, of a rank's vector, of all ranks
+/// together in an allgather, of a rank's block in a gather or scatter, of a rank's blocks together in an alltoall. The
+/// network is a preset, or that of a file of rules. Options in the environment do not count here: all have their
+/// defaults. What the model cannot predict is "-", with the reason.
 ///
 /// Times begin when all ranks do and end with the last one. The model knows nothing of what else a computer does;
 /// docs/results/simulated.md compares it with simulations.

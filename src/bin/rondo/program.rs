@@ -1,11 +1,7 @@
 //! What a program's file says: for which MPI it is built, by the libraries that it needs, and whether anything can be
 //! preloaded into it.
 
-use object::{
-    Object, ObjectSymbol,
-    elf::{DF_1_PIE, DT_FLAGS_1, DT_NEEDED},
-    read::elf::{ElfFile, FileHeader},
-};
+use object::{Object, ObjectKind, ObjectSymbol};
 use rondo::records::MPI_LIBRARIES;
 use std::{
     env,
@@ -105,7 +101,9 @@ pub fn all(arguments: &[OsString]) -> Vec<Program> {
         let mut symbols = file.symbols().chain(file.dynamic_symbols());
         Some(Program {
             has_other_rights: others.iter().any(|(bit, other)| mode & bit != 0 && *other),
-            is_static: is_static(&file),
+            // One that can be anywhere in memory looks like a shared library, which may be a word of the command.
+            is_static: file.kind() == ObjectKind::Executable
+                && file.section_by_name(".interp").is_none(),
             has_mpi: symbols.any(|it| it.is_definition() && it.name() == Ok("PMPI_Init")),
             needs_mpi: needed_abi(&file).is_some(),
             is_script: false,
@@ -113,28 +111,6 @@ pub fn all(arguments: &[OsString]) -> Vec<Program> {
         })
     });
     programs.collect()
-}
-
-/// Is this a program that no loader is asked to start? A shared library asks for none either, but has a table for the
-/// loader. Static programs have none, unless they can be anywhere in memory: then it says that it is a program's, and
-/// names no libraries.
-fn is_static(file: &object::File) -> bool {
-    fn by_table<Elf: FileHeader>(file: &ElfFile<Elf>) -> bool {
-        let Ok(table) = file.elf_dynamic_table() else {
-            return false;
-        };
-        let mut needed = table.iter().filter(|entry| entry.tag == DT_NEEDED);
-        let mut flags = table.iter().filter(|entry| entry.tag == DT_FLAGS_1);
-        let is_pie = flags.any(|entry| entry.val & DF_1_PIE.0 != 0);
-        table.is_empty() || (is_pie && needed.next().is_none())
-    }
-    let no_loader = file.section_by_name(".interp").is_none();
-    no_loader
-        && match file {
-            object::File::Elf32(file) => by_table(file),
-            object::File::Elf64(file) => by_table(file),
-            _ => false,
-        }
 }
 
 /// What is in a program or a library. Other files among arguments may be data, and very long.

@@ -190,13 +190,6 @@ fn print(command: &[OsString]) -> Result<(), Failure> {
     })
 }
 
-/// The variable that chooses the algorithm of a collective.
-fn variable(of: Collective) -> String {
-    let mut options = OPTIONS.iter();
-    let option = options.find(|opt| matches!(opt.value_type, ValueType::Algorithm(c) if c == of));
-    option.expect("every collective has one").variable()
-}
-
 /// The value of `--stats`, if it is one.
 fn stats(text: &str) -> Result<String, String> {
     let mut opts = OPTIONS
@@ -213,7 +206,8 @@ fn stats(text: &str) -> Result<String, String> {
 fn variables(args: &Args) -> Variables {
     let mut all: Variables = config::variables().into_iter().collect();
     for &collective in &args.off {
-        all.insert(variable(collective).into(), "host".into());
+        let name = collective.name().to_ascii_uppercase();
+        all.insert(format!("RONDO_{name}").into(), "host".into());
     }
     if args.trace {
         all.insert("RONDO_TRACE".into(), "on".into());

@@ -1,6 +1,6 @@
 //! `rondo schedule`: the broadcast schedules, printed as the papers do.
 
-use crate::{Failure, arguments::count, output};
+use crate::{Failure, output};
 use rondo::schedule::Circulant;
 use std::io::{self, Write};
 
@@ -26,7 +26,7 @@ SOURCES:
 )]
 pub struct Args {
     /// The number of ranks
-    #[arg(short = 'p', long = "ranks", value_name = "P", value_parser = count(1, i32::MAX as u32))]
+    #[arg(short = 'p', long = "ranks", value_name = "P", value_parser = clap::value_parser!(u32).range(1..=i64::from(i32::MAX)))]
     ranks: u32,
     /// Only this rank, counted from the root
     #[arg(short, long)]

@@ -23,7 +23,7 @@ pub enum Value {
 }
 
 pub struct Curve {
-    pub name: String,
+    pub name: &'static str,
     pub points: Vec<(f64, f64)>,
 }
 
@@ -33,14 +33,7 @@ const HEAD: u32 = 50;
 const HEIGHT: u32 = 480;
 
 /// Colours that people with any kind of sight can tell apart (Okabe and Ito).
-const COLOURS: [RGBColor; 6] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-];
+const COLOURS: [RGBColor; 2] = [RGBColor(0, 114, 178), RGBColor(213, 94, 0)];
 const LIGHT: RGBColor = RGBColor(225, 225, 225);
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -68,7 +61,7 @@ fn draw(area: &Area, title: &str, panels: &[Panel]) -> Drawn {
     area.present()
 }
 
-/// Curves have a colour each, as far as there are colours, and a name beside it.
+/// Curves have a colour each, and a name beside it.
 fn draw_panel(area: &Area, panel: &Panel) -> Drawn {
     let points = || panel.curves.iter().flat_map(|curve| &curve.points);
     let (left, right) = range(points().map(|point| point.0));
@@ -112,13 +105,12 @@ fn draw_panel(area: &Area, panel: &Panel) -> Drawn {
         .x_desc(&panel.axis)
         .y_desc(name)
         .draw()?;
-    for (i, curve) in panel.curves.iter().enumerate() {
+    for (curve, colour) in panel.curves.iter().zip(COLOURS) {
         let points = || curve.points.iter().copied();
-        let colour = COLOURS[i % COLOURS.len()];
         let sample = move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2));
         chart
             .draw_series(LineSeries::new(points(), colour.stroke_width(2)))?
-            .label(&*curve.name)
+            .label(curve.name)
             .legend(sample);
         chart.draw_series(points().map(|point| Circle::new(point, 2, colour.filled())))?;
     }
