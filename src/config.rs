@@ -29,7 +29,7 @@ pub use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 use crate::network::Network;
 pub use encoding::{ENCODED_OPTIONS, variable_at};
-pub use options::{ARITY_MAX, Field, OPTIONS, Opt, RADIX_MAX, Scope, ValueType};
+pub use options::{Field, OPTIONS, Opt, Scope, ValueType};
 pub(crate) use parse::among;
 pub use parse::bytes;
 pub use removed::{removed, removed_names};

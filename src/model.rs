@@ -326,22 +326,6 @@ impl Model {
         self.scan_us((nodes, 1), bytes) + 3.0 * (inside.alpha_us + vectors_us)
     }
 
-    /// Microseconds inside a node of `width` ranks around a reduction between nodes. In their memory they wait for each
-    /// other before it and behind it. All copy their vector of `bytes` bytes in and `copied` bytes of the result out at
-    /// the same time, and each joins its share of all vectors.
-    pub fn reduction_inside_us(&self, width: u32, gamma: f64, bytes: u64, copied: u64) -> f64 {
-        let others = f64::from(width.max(1) - 1);
-        let joined_us = gamma * others / f64::from(width.max(1)) * bytes as f64 / 1024.0 / 1000.0;
-        let copied_us = f64::from(width) * self.beta_us() * (bytes + copied) as f64;
-        2.0 * self.alpha_us + copied_us + joined_us
-    }
-
-    /// Microseconds inside a node whose leader has a block of `bytes` bytes from each of `width` ranks, or for each.
-    pub fn star_us(&self, width: u32, bytes: u64) -> f64 {
-        let others = f64::from(width.max(1) - 1);
-        self.alpha_us + others * self.beta_us() * bytes as f64
-    }
-
     /// Microseconds of a scan in so many blocks along `p` ranks.
     pub fn chain_us(&self, p: u32, bytes: u64, blocks: u32) -> f64 {
         let block_us = self.beta_us() * bytes as f64 / f64::from(blocks.max(1));

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What is known of a process with the library.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -40,8 +40,6 @@ pub struct Record {
     pub sessions: bool,
     /// Does it wait in a handshake, for longer than one takes?
     pub waiting: bool,
-    /// Seconds since 1970 when the ranks of `MPI_COMM_WORLD` had agreed in their handshake.
-    pub agreed: Option<f64>,
     /// Did `MPI_Finalize` come?
     pub finalized: bool,
 }
@@ -64,8 +62,6 @@ pub struct Called {
     pub shm: bool,
     /// Why a segment of shared memory cannot be made here.
     pub no_memory: Option<String>,
-    /// Nanoseconds that it takes to read the clock.
-    pub clock_ns: f64,
     /// What this process was warned of.
     pub warnings: Vec<Warning>,
 }
@@ -182,21 +178,6 @@ pub fn wanted() -> bool {
 pub fn now() -> f64 {
     let time = SystemTime::now().duration_since(UNIX_EPOCH);
     time.map_or(0.0, |time| time.as_secs_f64())
-}
-
-/// Nanoseconds that it takes to read the clock: the least of some batches, for the processor may be taken away
-/// meanwhile.
-pub fn clock_ns() -> f64 {
-    const BATCHES: u32 = 20;
-    const READINGS: u32 = 50;
-    let batch = |_| {
-        let start = Instant::now();
-        for _ in 1..READINGS {
-            std::hint::black_box(Instant::now());
-        }
-        start.elapsed().as_nanos() as f64 / f64::from(READINGS)
-    };
-    (0..BATCHES).map(batch).fold(f64::MAX, f64::min)
 }
 
 /// The files in the text of `/proc/self/maps`.

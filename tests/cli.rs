@@ -4,7 +4,6 @@
 mod executable;
 
 use executable::executable;
-use serde_json::Value;
 use std::{
     fs,
     io::Read,
@@ -120,110 +119,56 @@ fn the_schedule_of_20_ranks_has_the_base_blocks_of_the_paper() {
 }
 
 /// FNV-1a with 64 bits over the entries as bytes, rank by rank: the check of a whole table.
-fn hash(rows: &Value) -> u64 {
-    let ranks = rows.as_array().expect("an array of ranks").iter();
-    let entries = ranks.flat_map(|rank| rank.as_array().expect("an array of rounds"));
+fn hash(rows: &[Vec<i64>]) -> u64 {
+    let ranks = 0..rows[0].len();
+    let entries = ranks.flat_map(|rank| rows.iter().map(move |row| row[rank]));
     entries.fold(0xcbf2_9ce4_8422_2325, |hash, entry| {
-        let byte = entry.as_i64().expect("a number") as u8;
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        (hash ^ u64::from(entry as u8)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
+/// However many parts of 100 columns they are broken into.
 #[test]
-fn the_json_schedule_has_a_row_for_each_rank() {
+fn whole_tables_are_those_of_the_paper() {
     let known = [
         (9, 0x5d62_9cb0_5434_46e5, 0x96e9_2fbd_bd31_e355),
         (20, 0xcf60_aac5_d236_c700, 0x12a1_2b96_b838_7664),
         (100, 0x0346_e072_f84d_2942, 0x7de4_b02b_92d1_c778),
     ];
     for (p, recv, send) in known {
-        let json = stdout(tool().args(["schedule", "--json", "-p", &p.to_string()]));
-        let json: Value = serde_json::from_str(&json).expect("JSON");
-        let keys: Vec<&str> = json
-            .as_object()
-            .expect("an object")
-            .keys()
-            .map(|k| &**k)
-            .collect();
-        assert_eq!(keys.len(), 5, "p, q, skips, recv, send: {keys:?}");
-        assert_eq!(json["p"], p);
-        assert_eq!(
-            json["skips"].as_array().map(Vec::len),
-            json["q"].as_u64().map(|q| q as usize + 1)
-        );
-        assert_eq!(
-            (hash(&json["recv"]), hash(&json["send"])),
-            (recv, send),
-            "p = {p}"
-        );
+        let table = stdout(tool().args(["schedule", "-p", &p.to_string()]));
+        assert!(table.lines().all(|line| line.len() <= 100));
+        let hashes = ["recv", "send"].map(|name| hash(&rows(&table, name)));
+        assert_eq!(hashes, [recv, send], "p = {p}");
     }
 }
 
 #[test]
-fn the_table_of_many_ranks_is_broken_into_lines_of_100_columns() {
-    let table = stdout(tool().args(["schedule", "-p", "1152"]));
-    assert!(table.lines().all(|line| line.len() <= 100));
-    let json = stdout(tool().args(["schedule", "-p", "1152", "--json"]));
-    let json: Value = serde_json::from_str(&json).expect("JSON");
+fn the_schedule_of_one_rank_is_its_column() {
+    let all = stdout(tool().args(["schedule", "-p", "9"]));
+    let one = stdout(tool().args(["schedule", "-p", "9", "-r", "4"]));
     for name in ["recv", "send"] {
-        for (k, row) in rows(&table, name).iter().enumerate() {
-            let column = json[name]
-                .as_array()
-                .expect("ranks")
-                .iter()
-                .map(|rank| &rank[k]);
-            assert!(column.eq(row.iter()), "{name} {k}");
-        }
+        let column: Vec<Vec<i64>> = rows(&all, name).iter().map(|row| vec![row[4]]).collect();
+        assert_eq!(rows(&one, name), column);
     }
-}
-
-#[test]
-fn the_schedule_of_one_rank_shows_its_neighbours() {
-    let expected = "\
-p = 9, q = 4, skips 1 2 3 5 9
-rank 4, base block 0
-
-round   from recv   to send
-0          3   -2    5   -4
-1          2   -3    6   -2
-2          1    0    7   -2
-3          8   -1    0   -4
-";
-    let words = |text: &str| {
-        text.split_whitespace()
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
-    let table = stdout(tool().args(["schedule", "-p", "9", "-r", "4"]));
-    assert_eq!(words(&table), words(expected));
-    let json = stdout(tool().args(["schedule", "-p", "9", "-r", "4", "--json"]));
-    let json: Value = serde_json::from_str(&json).expect("JSON");
-    let expected = serde_json::json!({
-        "p": 9, "q": 4, "rank": 4, "skips": [1, 2, 3, 5, 9],
-        "recv": [[-2, -3, 0, -1]], "send": [[-4, -2, -2, -4]],
-    });
-    assert_eq!(json, expected);
+    assert!(one.contains("rank      4\nbase      0\n"), "{one}");
 }
 
 /// One rank alone has no rounds, and the last rank of the largest communicator has 31.
 #[test]
 fn the_least_and_the_largest_communicator_have_schedules() {
-    let json = stdout(tool().args(["schedule", "-p", "1", "--json"]));
-    let none = "{\"p\":1,\"q\":0,\"skips\":[1],\"recv\":[[]],\"send\":[[]]}\n";
-    assert_eq!(json, none);
     assert!(stdout(tool().args(["schedule", "-p", "1"])).starts_with("p = 1, q = 0, skips 1\n"));
     let table = stdout(tool().args(["schedule", "-p", "2147483647", "-r", "2147483646"]));
     assert!(
         table.starts_with("p = 2147483647, q = 31, skips 1 2 4 8 "),
         "{table}"
     );
-    assert_eq!(table.lines().count(), 4 + 31);
+    assert_eq!(table.lines().count(), 4 + 2 * 31);
 }
 
 #[test]
 fn a_schedule_that_cannot_be_is_refused() {
-    assert!(stdout(tool().args(["schedule", "-p", "1K"])).starts_with("p = 1024, "));
-    let refused: [(&[&str], &str); 7] = [
+    let refused: [(&[&str], &str); 6] = [
         (&["-p", "0"], "0 is not in 1..=2147483647"),
         (&["-p", "2147483648"], "2147483648 is not in 1..=2147483647"),
         (&["-p", "x"], "invalid value 'x'"),
@@ -233,7 +178,6 @@ fn a_schedule_that_cannot_be_is_refused() {
         ),
         (&["-p", "9", "-r", "-1"], "unexpected argument '-1'"),
         (&["-p", "65537"], "add -r RANK for a single one"),
-        (&["-p", "65537", "--json"], "add -r RANK for a single one"),
     ];
     for (args, message) in refused {
         let output = rondo(&[&["schedule"], args].concat());
@@ -295,38 +239,6 @@ fn info_shows_the_build_and_every_option() {
         .expect("a row");
     let cells: Vec<&str> = row.split_whitespace().take(3).collect();
     assert_eq!(cells, ["RONDO_BLOCK_BYTES", "64K", "environment"]);
-}
-
-#[test]
-fn info_has_a_form_for_scripts() {
-    let json = stdout(
-        tool()
-            .args(["info", "--json"])
-            .env("RONDO_BCAST", "binomial"),
-    );
-    let json: Value = serde_json::from_str(&json).expect("JSON");
-    assert_eq!(json["version"], env!("CARGO_PKG_VERSION"));
-    assert!(
-        ["openmpi", "mpich"].contains(&json["abi"].as_str().expect("a name")),
-        "{json}"
-    );
-    assert!(
-        json["host"]
-            .as_str()
-            .is_some_and(|host| host.contains("MPI")),
-        "{json}"
-    );
-    let options = json["options"].as_array().expect("options");
-    assert_eq!(options.len(), rondo::config::OPTIONS.len());
-    let bcast = options
-        .iter()
-        .find(|option| option["name"] == "RONDO_BCAST")
-        .expect("a row");
-    assert_eq!(
-        (&bcast["value"], &bcast["source"]),
-        (&"binomial".into(), &"environment".into())
-    );
-    assert_eq!(bcast["default"], "auto");
 }
 
 #[test]
@@ -442,9 +354,6 @@ const HYDRA: [&str; 2] = [
     "Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 20250101",
 ];
 
-const SLURM: &str = "slurm 22.05.8";
-const FLUX: &str = "libflux-core: 0.60.0";
-
 /// Two lines each. The first has a launcher's name, what it says of itself, Rondo's options and variables in front of
 /// `rondo run`, and the words behind the launcher. The second is the command: L is the launcher, LIB the library, and
 /// MPMD=on is RONDO_MPMD=on.
@@ -465,15 +374,11 @@ mpiexec | Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 20250101 | |
 # By their names, which nobody else has: they are not started to be asked.
 aprun | | --trace | -n 8 ./a : ./b
     L -e LD_PRELOAD=LIB -e MPMD=on -e RONDO_TRACE=on -n 8 ./a : -e LD_PRELOAD=LIB -e MPMD=on -e RONDO_TRACE=on ./b
-ibrun | | --trace | -n 8 -o 0 sh app -n 2
-    L -n 8 -o 0 env LD_PRELOAD=LIB RONDO_TRACE=on sh app -n 2
-ibrun | | | sh -c ./app
-    L env LD_PRELOAD=LIB sh -c ./app
 # These hand their own environment on, in which a value may have commas. The library is not for them.
 flux | libflux-core: 0.60.0 | --trace | run -n 9 ./app
     env RONDO_TRACE=on L run --env=LD_PRELOAD=LIB -n 9 ./app
-flux | libflux-core: 0.60.0 | | mini submit ./app
-    L mini submit --env=LD_PRELOAD=LIB ./app
+flux | libflux-core: 0.60.0 | LD_PRELOAD=libm.so.6 | submit ./app
+    env -u LD_PRELOAD L submit --env=LD_PRELOAD=libm.so.6:LIB ./app
 srun | slurm 22.05.8 | --stats=json:a,b | -n 9 ./app
     env RONDO_STATS=json:a,b L --export=ALL,LD_PRELOAD=LIB -n 9 ./app
 # What is in the environment already is handed on as it is, and arguments go before it.
@@ -482,38 +387,6 @@ srun | slurm 22.05.8 | RONDO_SHM=off RONDO_BCAST=circulant --off bcast | ./app
 # With ALL in the list, what srun has itself would go before what is in the list.
 srun | slurm 22.05.8 | LD_PRELOAD=libm.so.6 | ./app
     env -u LD_PRELOAD L --export=ALL,LD_PRELOAD=libm.so.6:LIB ./app
-# Of several lists the last one counts, so the variables are in the user's; without ALL all are named.
-srun | slurm 22.05.8 | | --export=ALL,X=1 ./app
-    L --export=ALL,X=1,LD_PRELOAD=LIB ./app
-srun | slurm 22.05.8 | | -n 2 --export ALL,X=1 ./app
-    L -n 2 --export ALL,X=1,LD_PRELOAD=LIB ./app
-srun | slurm 22.05.8 | RONDO_SHM=off | --export=RONDO_BCAST=host ./app
-    L --export=RONDO_BCAST=host,LD_PRELOAD=LIB,RONDO_SHM ./app
-srun | slurm 22.05.8 | | ./a : --export=X=1 ./b
-    env MPMD=on L --export=ALL,LD_PRELOAD=LIB ./a : --export=X=1,LD_PRELOAD=LIB,RONDO_MPMD ./b
-srun | slurm 22.05.8 | | -n 2 sh --export=out.csv
-    L --export=ALL,LD_PRELOAD=LIB -n 2 sh --export=out.csv
-# What the user preloads by the launcher's line comes in front, as what is in the environment does.
-mpirun | mpirun (Open MPI) 5.0.7 | | -x LD_PRELOAD ./app
-    L -x LD_PRELOAD=LIB ./app
-mpirun | mpirun (Open MPI) 5.0.7 | | -x LD_PRELOAD=libm.so.6 ./a : ./b
-    L -x MPMD=on -x LD_PRELOAD=libm.so.6:LIB ./a : -x LD_PRELOAD=LIB -x MPMD=on ./b
-mpirun | mpirun (Open MPI) 5.0.7 | | --map-by node sh mpirun -x LD_PRELOAD=libm.so.6
-    L -x LD_PRELOAD=LIB --map-by node sh mpirun -x LD_PRELOAD=libm.so.6
-mpiexec | HYDRA build details: | | -genv LD_PRELOAD libm.so.6 ./app
-    L -genv LD_PRELOAD LIB -genv LD_PRELOAD libm.so.6:LIB ./app
-mpiexec | HYDRA build details: | | -env LD_PRELOAD=libm.so.6 ./app
-    L -genv LD_PRELOAD LIB -env LD_PRELOAD=libm.so.6:LIB ./app
-mpiexec | mpiexec version 1.8.0 revision 1234567 | | --env=LD_PRELOAD=libm.so.6 ./app
-    L --env=LD_PRELOAD=libm.so.6:LIB ./app
-mpiexec | mpiexec version 1.8.0 revision 1234567 | | --env LD_PRELOAD=libm.so.6 ./app
-    L --env LD_PRELOAD=libm.so.6:LIB ./app
-flux | libflux-core: 0.60.0 | | run --env=LD_PRELOAD=libm.so.6 ./app
-    L run --env=LD_PRELOAD=LIB --env=LD_PRELOAD=libm.so.6:LIB ./app
-srun | slurm 22.05.8 | | --export=HOME,LD_PRELOAD=libm.so.6,X=1 ./app
-    L --export=HOME,LD_PRELOAD=libm.so.6:LIB,X=1 ./app
-srun | slurm 22.05.8 | | --export=HOME,LD_PRELOAD ./app
-    L --export=HOME,LD_PRELOAD=LIB ./app
 ";
 
 #[test]
@@ -553,101 +426,49 @@ fn each_launcher_is_told_to_set_the_variables_in_its_own_way() {
     }
 }
 
-/// What could take Rondo's LD_PRELOAD away, and what no launcher can be told.
+/// Of several settings of a variable, each launcher has its own way to choose one.
 #[test]
-fn what_keeps_the_library_out_is_said() {
+fn what_may_keep_the_library_out_is_said() {
     let launchers = Launchers::new();
     let mpirun = launchers.add("mpirun", OPEN_MPI[1]);
-    let [srun, flux] =
-        [("srun", SLURM), ("flux", FLUX)].map(|(name, says)| launchers.add(name, says));
+    let srun = launchers.add("srun", "slurm 22.05.8");
     for (words, word) in [
-        (
-            &[
-                &*mpirun,
-                "--mca",
-                "mca_base_env_list",
-                "LD_PRELOAD=libm.so.6",
-            ][..],
-            "LD_PRELOAD=libm.so.6",
-        ),
-        (
-            &[&mpirun, "env", "LD_PRELOAD=libm.so.6"],
-            "LD_PRELOAD=libm.so.6",
-        ),
-        (&[&srun, "--export=NONE"], "--export=NONE"),
-        (&[&srun, "--export", "nil"], "nil"),
+        (&[&*mpirun, "-x", "LD_PRELOAD"][..], "LD_PRELOAD"),
+        (&[&mpirun, "env", "LD_PRELOAD=a.so"], "LD_PRELOAD=a.so"),
+        (&[&srun, "--export=ALL,X=1"], "--export=ALL,X=1"),
+        (&[&srun, "--export", "NONE"], "--export"),
     ] {
         let output = launchers
             .run(&[&["-n"], words, &["./app"]].concat())
             .output();
         let output = output.expect("the tool starts");
-        let said = format!("rondo: {word} of yours may replace the LD_PRELOAD");
+        let said = format!("rondo: {word} may replace the LD_PRELOAD");
         assert!(
             output.status.success() && text(&output.stderr).starts_with(&said),
             "{output:?}"
         );
     }
-    let place = launchers.0.join("a,b");
-    fs::create_dir_all(&place).expect("a new directory");
-    let (own, with_comma) = (
-        launchers.library(),
-        place.join("librondo.so").display().to_string(),
+    let other = launchers.run(&["-n", &mpirun, "--export=X", "./app"]);
+    assert_eq!(
+        text(&{ other }.output().expect("the tool starts").stderr),
+        ""
     );
-    fs::copy(&own, &with_comma).expect("a copy");
-    let ibrun = launchers.add("ibrun", "");
-    for (library, words, why) in [
-        (
-            &with_comma,
-            &[&*srun, "./app"][..],
-            "copy the library, where the path has none",
-        ),
-        (
-            &own,
-            &[&flux, "batch", "./script"],
-            "Rondo knows 'flux run' and 'flux submit'",
-        ),
-        (&own, &[&flux], "Rondo knows 'flux run' and 'flux submit'"),
-        (
-            &own,
-            &[&ibrun, "-n", "2", "./nowhere"],
-            "no word behind ibrun names a program",
-        ),
-    ] {
-        let said = error(&rondo(&[&["run", "--lib", library], words].concat()), 2);
-        assert!(said.contains(why) && said.lines().count() == 1, "{said}");
-    }
 }
 
-/// There is nothing to report yet when the launcher comes back.
 #[test]
-fn check_takes_no_launcher_that_does_not_wait() {
+fn what_starts_a_script_is_no_launcher() {
     let launchers = Launchers::new();
-    let flux = launchers.add("flux", "libflux-core: 0.60.0");
-    let check = |args: &[&str]| {
-        let mut command = tool();
-        command.current_dir(&launchers.0);
-        command.args(["check", "--lib", &launchers.library()]);
-        command.args(args).output().expect("the tool starts")
-    };
-    for words in [
-        &["submit", "./app"][..],
-        &["mini", "submit", "-n", "2", "./app"],
-    ] {
-        let said = error(&check(&[&[&*flux], words].concat()), 2);
+    let sbatch = launchers.add("sbatch", "slurm 22.05.8");
+    for command in ["run", "check"] {
+        let mut tool = tool();
+        tool.current_dir(&launchers.0);
+        tool.args([command, "--lib", &launchers.library(), &sbatch, "./script"]);
+        let said = error(&tool.output().expect("the tool starts"), 2);
         assert!(
-            said.contains("use 'flux run'") && said.lines().count() == 1,
-            "{said}"
+            said.contains("is no launcher that Rondo knows")
+                && said.contains("write 'rondo run' there")
         );
     }
-    // Slurm's is not known at all.
-    let sbatch = launchers.add("sbatch", "slurm 22.05.8");
-    let said = error(&check(&[&sbatch, "./script"]), 2);
-    assert!(
-        said.contains("is no launcher that Rondo knows")
-            && said.contains("write 'rondo run' there")
-    );
-    let ran = check(&[&flux, "run", "./submit"]);
-    assert!(text(&ran.stdout).starts_with("rondo check: "));
 }
 
 #[test]
@@ -1014,25 +835,15 @@ fn an_unknown_launcher_is_refused_and_not_started() {
 #[test]
 fn an_option_that_is_misspelt_is_no_launcher() {
     for (args, message) in [
-        (
-            &["run", "--sats", "mpirun", "./app"][..],
-            "unknown option --sats; did you mean --stats?",
-        ),
-        (
-            &["run", "--np", "4", "./app"],
-            "unknown option --np: the launcher comes first",
-        ),
+        (&["run", "--sats", "mpirun", "./app"][..], "'--sats' found"),
+        (&["run", "--np", "4", "./app"], "'--np' found"),
         (
             &["run", "--stats", "json:s", "mpirun", "./app"],
-            "write --stats=json:s",
+            "json:s is no launcher",
         ),
         (
             &["check", "--limits=3", "mpirun", "./app"],
-            "unknown option --limits=3; did you mean --limit?",
-        ),
-        (
-            &["check", "--json", "c.json", "srun", "./app"],
-            "write --json=c.json",
+            "'--limits' found",
         ),
     ] {
         let said = error(&rondo(args), 2);

@@ -39,28 +39,35 @@ fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("model-{name}"))
 }
 
+/// The words for a file with these figures.
+fn network(name: &str, figures: &str) -> String {
+    let path = file(name);
+    let text = format!(r#"{{"network": {{{figures}}}, "rules": []}}"#);
+    fs::write(&path, text).expect("a file");
+    format!("--from {}", path.display())
+}
+
 #[test]
 fn all_algorithms_of_all_collectives_are_listed_with_a_formula_and_a_source() {
-    let listed = json("algorithms");
-    let listed = listed.as_array().expect("an array");
-    assert_eq!(listed.len(), Collective::COUNT);
     let whole = rondo("algorithms");
-    for (entry, collective) in listed.iter().zip(Collective::ALL) {
-        assert_eq!(entry["mpi"], collective.mpi_name());
-        let rows = entry["algorithms"].as_array().expect("rows");
-        let names: Vec<&str> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
-        let known = collective
-            .algorithms()
-            .iter()
-            .map(|algorithm| algorithm.name());
-        assert!(names.into_iter().eq(known), "{entry}");
+    for collective in Collective::ALL {
         let one = rondo(&format!("algorithms {}", collective.mpi_name()));
         let (algorithms, _) = one.split_once("\nNotation\n").expect("two parts");
         assert!(whole.contains(algorithms), "{one}");
-        for row in rows {
-            for key in ["rounds", "time", "source"] {
-                let said = row[key].as_str().expect("a text");
-                assert!(!said.is_empty() && one.contains(said), "{key}: {row}");
+        let head = format!(
+            "{}, RONDO_{}\n",
+            collective.mpi_name(),
+            collective.name().to_uppercase()
+        );
+        assert!(algorithms.starts_with(&head), "{one}");
+        for about in collective.family().about() {
+            let name = about.algorithm.name();
+            for line in [
+                format!("  {name:13}  rounds  {}\n", about.rounds),
+                format!("  {:13}  time    {}\n", "", about.time),
+                format!("  {:13}  source  {}\n", "", about.source),
+            ] {
+                assert!(algorithms.contains(&line), "{line} in {one}");
             }
         }
     }
@@ -70,29 +77,16 @@ fn all_algorithms_of_all_collectives_are_listed_with_a_formula_and_a_source() {
 #[test]
 fn other_names_stand_beside_the_names() {
     let mut found = Vec::new();
-    for entry in json("algorithms").as_array().expect("an array") {
-        let rows = entry["algorithms"].as_array().expect("rows").iter();
-        let names = |row: &Value| {
-            let others = row["other_names"].as_array().expect("names").clone();
-            let name = text_of(row, "name");
-            let other = |other: Value| other.as_str().expect("a name").to_owned();
-            (others.into_iter()).map(move |it| (name.clone(), other(it)))
-        };
-        for (name, other) in rows.flat_map(names) {
-            let collective = &text_of(entry, "collective");
-            let table = rondo(&format!("algorithms {collective}"));
-            let lines: Vec<&str> = table.lines().map(str::trim).collect();
-            let line = lines
-                .iter()
-                .position(|line| *line == format!("also    {other}"));
-            let before = lines[line.expect("a line of its own") - 1];
-            assert_eq!(before.split_whitespace().next(), Some(&*name), "{table}");
-            let family = Collective::named(collective)
-                .expect("a collective")
-                .family();
-            let of = |name: &str| family.algorithm(name).map(|algorithm| algorithm.name());
-            assert_eq!(of(&other.to_uppercase()), Some(&*name));
-            found.push(format!("{collective}: {other} is {name}"));
+    for collective in Collective::ALL {
+        let table = rondo(&format!("algorithms {}", collective.name()));
+        let lines: Vec<&str> = table.lines().collect();
+        for pair in lines.windows(2) {
+            if let Some(other) = pair[1].trim().strip_prefix("also    ") {
+                let name = pair[0].split_whitespace().next().expect("a name");
+                let of = |name: &str| collective.family().algorithm(name);
+                assert_eq!(of(&other.to_uppercase()), of(name));
+                found.push(format!("{}: {other} is {name}", collective.name()));
+            }
         }
     }
     let expected = [
@@ -144,14 +138,8 @@ fn every_symbol_of_a_formula_is_explained() {
         page,
     ];
     let mut used = HashSet::new();
-    for entry in json("algorithms").as_array().expect("an array") {
-        for row in entry["algorithms"].as_array().expect("rows") {
-            used.extend(
-                ["rounds", "time"]
-                    .map(|key| words(&text_of(row, key)))
-                    .concat(),
-            );
-        }
+    for about in Collective::ALL.iter().flat_map(|it| it.family().about()) {
+        used.extend([about.rounds, about.time].map(words).concat());
     }
     let symbols: HashSet<String> = NOTATION
         .iter()
@@ -185,7 +173,11 @@ fn formulas_of_exchanges_are_those_of_the_predictions() {
     assert_eq!(table.matches(circulant).count(), 1, "{table}");
     assert_eq!(table.matches(grid).count(), 2, "{table}");
     // Of 5 ranks both grids have one dimension: 100 + 3 (2 * 10), and no byte takes time but that of pieces.
-    let report = json("model alltoall -p 5 -b 5 --alpha 100 --gap 10 --beta 0");
+    let network = network(
+        "grids",
+        r#""alpha_us": 100, "gap_us": 10, "beta_ns_per_kb": 0"#,
+    );
+    let report = json(&format!("model alltoall -p 5 -b 5 {network}"));
     let rows = report["rows"].as_array().expect("rows");
     for name in ["hypercube", "mesh"] {
         let row = rows.iter().find(|row| row["algorithm"] == name);
@@ -236,14 +228,12 @@ fn predictions_are_those_of_the_model() {
 }
 
 #[test]
-fn figures_go_before_a_file_and_a_file_before_the_usual_network() {
-    let rules = file("rules.json");
-    let saved = r#"{"network": {"alpha_us": 100, "beta_ns_per_kb": 7}, "rules": []}"#;
-    fs::write(&rules, saved).expect("a file");
-    let report = json(&format!(
-        "model barrier -p 8 --from {} --alpha 50 --gap 20",
-        rules.display()
-    ));
+fn figures_of_a_file_go_before_the_usual_network() {
+    let network = network(
+        "figures",
+        r#""alpha_us": 50, "gap_us": 20, "beta_ns_per_kb": 7"#,
+    );
+    let report = json(&format!("model barrier -p 8 {network}"));
     let network = &report["network"];
     assert_eq!(network["alpha_us"], 50.0);
     assert_eq!(network["beta_ns_per_kb"], 7.0);
@@ -276,20 +266,15 @@ fn what_it_takes_to_reduce_is_given_and_not_taken_from_a_file() {
 
 /// Who gives the latency alone, of a faster network than the usual one, has said nothing of the gap.
 #[test]
-fn a_gap_that_is_not_given_is_no_longer_than_a_message() {
-    let report = json("model barrier -p 8 --alpha 2");
-    assert_eq!(report["network"]["gap_us"], 2.0);
-    assert_eq!(report["rows"][0]["us"], 6.0);
-    let rules = file("gap.json");
-    let saved = r#"{"network": {"alpha_us": 100, "gap_us": 40}, "rules": []}"#;
-    fs::write(&rules, saved).expect("a file");
-    let report = json(&format!(
-        "model barrier -p 8 --from {} --alpha 5",
-        rules.display()
-    ));
-    assert_eq!(report["network"]["gap_us"], 5.0);
-    let given = json("model barrier -p 8 --alpha 5 --gap 5");
-    assert_eq!(given["network"]["gap_us"], 5.0);
+fn a_gap_is_no_longer_than_a_message() {
+    for (name, figures) in [
+        ("fast", r#""alpha_us": 2"#),
+        ("wrong-gap", r#""alpha_us": 2, "gap_us": 40"#),
+    ] {
+        let report = json(&format!("model barrier -p 8 {}", network(name, figures)));
+        assert_eq!(report["network"]["gap_us"], 2.0);
+        assert_eq!(report["rows"][0]["us"], 6.0);
+    }
 }
 
 #[test]
@@ -313,35 +298,21 @@ fn a_file_that_ranks_would_ignore_is_refused() {
     }
 }
 
+/// But lanes, which there are between nodes of several ranks alone.
 #[test]
-fn what_is_not_predicted_has_a_reason() {
-    let report = json("model bcast -p 64 --nodes 1 -b 1M");
-    let rows = report["rows"].as_array().expect("rows");
-    let circulant = rows.iter().find(|row| row["algorithm"] == "circulant");
-    let circulant = circulant.expect("a row");
-    assert_eq!(circulant["us"], Value::Null);
-    let why = "on one node data pass through shared memory, without messages";
-    assert_eq!(circulant["why"], why);
-    let table = rondo("model bcast -p 64 --nodes 1 -b 1M");
-    let line = table.lines().find(|line| line.contains(" circulant "));
-    assert!(line.expect("a row").contains(" - "), "{table}");
-}
-
-/// On nodes of equal and of different sizes; full-lane needs equal ones in some collectives.
-#[test]
-fn every_algorithm_is_predicted_over_nodes() {
+fn every_algorithm_is_predicted_or_has_a_reason() {
     for &collective in Collective::ALL {
         let bytes = match collective {
             Collective::Barrier => "",
             _ => " -b 64,4K,64K,4M",
         };
-        for nodes in [7, 8, 9, 64] {
-            let name = collective.name();
-            let report = json(&format!("model {name} -p 64 --nodes {nodes}{bytes}"));
-            for row in report["rows"].as_array().expect("rows") {
-                let is_known = row["us"].as_f64().is_some_and(|us| us > 0.0);
-                let lacks_lanes = || text_of(row, "why").starts_with("no lanes between nodes");
-                assert!(is_known || (nodes != 8 && lacks_lanes()), "{name}: {row}");
+        let asked = format!("model {} -p 64{bytes}", collective.name());
+        for row in json(&asked)["rows"].as_array().expect("rows") {
+            let is_known = row["us"].as_f64().is_some_and(|us| us > 0.0);
+            let lacks_lanes = || text_of(row, "why").starts_with("no lanes between nodes");
+            assert!(is_known || lacks_lanes(), "{asked}: {row}");
+            if !is_known {
+                assert!(rondo(&asked).contains(&text_of(row, "why")), "{asked}");
             }
         }
     }
@@ -373,137 +344,12 @@ fn collective_of(case: &str) -> &str {
     }
 }
 
-/// What as many ranks as there are nodes take, and what is done in the memory of a node of 8 ranks.
-#[test]
-fn reductions_gathers_and_scatters_over_nodes_are_predicted() {
-    let us = |args: &str, name: &str| {
-        let report = json(&format!(
-            "model {args} -p 64 --nodes 8 --alpha 10 --gap 3 --beta 8000"
-        ));
-        let rows = report["rows"].as_array().expect("rows");
-        let row = rows.iter().find(|row| row["algorithm"] == name);
-        row.expect("a row")["us"].as_f64().expect("a time")
-    };
-    let near = |(args, name): (&str, &str), expected: f64| {
-        let us = us(args, name);
-        assert!((us - expected).abs() < 1e-6, "{args} by {name}: {us}");
-    };
-    for name in ["halving", "full-lane"] {
-        // Three rounds each way, and 8 KiB in and out of memory.
-        let all = (30.0 + 7.0 * 8.5) + (30.0 + 7.0 * 8.0);
-        let inside = 2.0 + 0.8 * 16.0 + 3.5;
-        near(("allreduce -b 8K --gamma 500", name), all + inside);
-        // Out come 128 bytes.
-        let inside = 2.0 + 0.8 * 8.125 + 3.5;
-        near(
-            ("reduce_scatter -b 8K --gamma 500", name),
-            30.0 + 7.0 * 8.5 + inside,
-        );
-    }
-    let inside = 2.0 + 0.8 * 2.0 + 3.5 / 8.0;
-    near(
-        ("allreduce -b 1K --gamma 500", "gather"),
-        30.0 + 7.0 * 8.5 + inside,
-    );
-    for name in ["circulant", "full-lane"] {
-        // A leader joins the vectors of the others of its node as well.
-        near(
-            ("reduce -b 1K --gamma 500", name),
-            3.0 * (10.0 + 8.0 + 8.0 * 0.5) + 1.0,
-        );
-    }
-    for name in ["hybrid", "binomial"] {
-        for collective in ["gather", "gatherv", "scatter", "scatterv"] {
-            // Eight blocks of a node are 512 bytes, each of which is passed on three times.
-            let tree = 30.0 + 7.0 * 4.0 + 3.0 * 1.5 * 0.512;
-            let inside = 1.0 + 7.0 * 0.1 / 16.0;
-            near((&format!("{collective} -b 64"), name), tree + inside);
-        }
-    }
-    // Long blocks go straight, whatever nodes there are.
-    for collective in ["gather", "scatter"] {
-        let args = format!("{collective} -b 256K");
-        near((&args, "hybrid"), us(&args, "linear"));
-        // Where a rank has no memory for them, always.
-        let args = format!("{collective} -b 8M");
-        for name in ["binomial", "adaptive"] {
-            near((&args, name), us(&args, "linear"));
-        }
-    }
-}
-
-/// By the formulas by which Rondo decides on them.
-#[test]
-fn exchanges_and_scans_over_nodes_are_predicted() {
-    let row = |args: &str, name: &str| {
-        let report = json(&format!("model {args} --alpha 10 --gap 3 --beta 8000"));
-        let rows = report["rows"].as_array().expect("rows");
-        let row = rows.iter().find(|row| row["algorithm"] == name);
-        let row = row.expect("a row");
-        let us = row["us"].as_f64().expect("a time");
-        let number = |name: &str| row[name].as_u64().expect("a number");
-        (us, number("rounds"), number("sent"))
-    };
-    // Through memory twice, and one message for each node, 8 ranks' for 8 ranks.
-    let inside = 2.0 * (1.0 + 0.1 * 8.0) + 0.02 * 64.0;
-    let (us, rounds, sent) = row("alltoall -p 64 --nodes 8 -b 4K", "linear");
-    assert!((us - (inside + 10.0 + 8.0 * 32.0)).abs() < 1e-6, "{us}");
-    assert_eq!((rounds, sent), (1, 8 * 8 * 64));
-    // Two rounds between nodes, and three times in memory.
-    for name in ["scan", "exscan"] {
-        let args = format!("{name} -p 16 --nodes 4 -b 1K --gamma 500");
-        let (us, rounds, sent) = row(&args, "doubling");
-        assert!((us - (2.0 * 18.5 + 3.0 * 1.4)).abs() < 1e-6, "{us}");
-        assert_eq!((rounds, sent), (2, 2 << 10));
-    }
-}
-
-/// A lane is as fast as a leader where its node has one link.
-#[test]
-fn full_lane_is_predicted_where_there_are_lanes() {
-    let row = |args: &str, name: &str| {
-        let report = json(&format!("model {args}"));
-        let rows = report["rows"].as_array().expect("rows");
-        let row = rows.iter().find(|row| row["algorithm"] == name);
-        let row = row.expect("a row").clone();
-        (row["us"].as_f64(), row["why"].clone())
-    };
-    for name in ["bcast", "allgather"] {
-        let args = format!("{name} -p 64 --nodes 8 -b 1M");
-        let (us, why) = row(&args, "full-lane");
-        assert!(us.is_some(), "{why}");
-        assert_eq!((us, why), row(&args, "circulant"));
-    }
-    // A message for each rank of another node, and none inside the own one behind it.
-    let (us, _) = row(
-        "alltoall -p 64 --nodes 8 -b 4K --alpha 10 --gap 3 --beta 8000",
-        "full-lane",
-    );
-    let inside = 2.0 * (1.0 + 0.1 * 8.0) + 0.02 * 64.0;
-    assert!(
-        (us.expect("a time") - (inside + 10.0 + 8.0 * 32.0)).abs() < 1e-6,
-        "{us:?}"
-    );
-    for (collective, instead) in [
-        ("bcast", "circulant"),
-        ("allgather", "circulant"),
-        ("alltoall", "linear"),
-        ("reduce_scatter", "halving"),
-    ] {
-        for nodes in ["", " --nodes 1", " --nodes 6"] {
-            let (us, why) = row(&format!("{collective} -p 8 -b 64K{nodes}"), "full-lane");
-            let said = format!("no lanes between nodes: {instead} takes its place");
-            assert_eq!((us, why), (None, said.into()), "{collective}{nodes}");
-        }
-    }
-}
-
-/// In a call no rank knows the sizes of others' blocks, so that Rondo sends each straight, on nodes too, and finds none
+/// In a call no rank knows the sizes of others' blocks, so that Rondo sends each straight, and finds none
 /// too long.
 #[test]
 fn exchanges_of_blocks_of_any_size_are_decided_as_in_a_call() {
     for name in ["alltoallv", "alltoallw"] {
-        let report = json(&format!("model {name} -p 64 --nodes 8 -b 64,4G"));
+        let report = json(&format!("model {name} -p 64 -b 64,4G"));
         let rows = report["rows"].as_array().expect("rows");
         assert_eq!(rows.len(), 2 * Collective::Alltoallv.algorithms().len());
         for row in rows {
@@ -513,74 +359,31 @@ fn exchanges_of_blocks_of_any_size_are_decided_as_in_a_call() {
     }
 }
 
-/// By default both are those of the options' defaults, whatever the environment says.
+/// Whatever the environment says.
 #[test]
-fn trees_and_rounds_are_of_the_arity_and_the_radix_that_are_asked_for() {
-    let row = |args: &str, name: &str, key: &str| {
-        let report = json(&format!("model {args}"));
-        let rows = report["rows"].as_array().expect("rows");
-        let row = rows.iter().find(|row| row["algorithm"] == name);
-        row.expect("a row")[key].clone()
-    };
-    let bcast = "bcast -p 64 -b 8 --alpha 100 --gap 10 --beta 0";
-    for (arity, messages) in [
-        (" --arity 2", 2),
-        (" --arity 8", 8),
-        ("", 4),
-        (" --arity 1", 1),
-    ] {
-        // The root has so many children, and each gets the one block.
-        let sent = row(&format!("{bcast}{arity}"), "kary", "sent");
-        assert_eq!(sent, 8 * messages, "{arity}");
-    }
-    let same = row(&format!("{bcast} --arity 2"), "kary", "us");
-    assert_eq!(same, row(bcast, "binary", "us"));
-    let star = row(&format!("{bcast} --arity 65536"), "kary", "us");
-    assert_eq!(star, row(bcast, "linear", "us"));
-    let barrier = "barrier -p 64 --alpha 100 --gap 10";
-    for (radix, rounds) in [(" --radix 2", 6), (" --radix 4", 3), (" --radix 64", 1)] {
-        let asked = format!("{barrier}{radix}");
-        assert_eq!(row(&asked, "dissemination", "rounds"), rounds, "{radix}");
-    }
-    let report = json(&format!("model {barrier} --radix 4 --arity 3"));
-    assert_eq!((&report["radix"], &report["arity"]), (&4.into(), &3.into()));
-    let report = json(&format!("model {barrier}"));
-    assert_eq!(
-        (&report["radix"], &report["arity"]),
-        (&Value::Null, &4.into())
-    );
-    let table = rondo(&format!("model {barrier} --radix 4 --arity 3"));
-    for line in ["trees of arity 3\n", "rounds of radix 4\n"] {
-        assert!(table.contains(line), "{table}");
-        assert!(!rondo(&format!("model {barrier}")).contains(line));
-    }
+fn options_have_their_defaults() {
+    let asked = "model bcast -p 64 -b 8";
     let mut elsewhere = Command::new(env!("CARGO_BIN_EXE_rondo"));
-    elsewhere.args(format!("model {bcast}").split_whitespace());
-    elsewhere.envs([
-        ("RONDO_TREE_ARITY", "9"),
-        ("RONDO_RADIX", "9"),
-        ("RONDO_ALPHA_US", "9"),
-    ]);
+    elsewhere.args(asked.split_whitespace());
+    elsewhere.envs([("RONDO_TREE_ARITY", "9"), ("RONDO_ALPHA_US", "9")]);
     let output = elsewhere.output().expect("the tool starts");
-    assert_eq!(text(&output.stdout), rondo(&format!("model {bcast}")));
+    assert_eq!(text(&output.stdout), rondo(asked));
 }
 
-/// The last row has the nodes that are given, the others as many ranks on each.
 #[test]
 fn rows_are_of_all_numbers_that_are_given() {
-    let report = json("model bcast -p 2:4,6 --nodes 4 -b 1:4,1K");
+    let report = json("model bcast -p 2:4,6 -b 1:4,1K");
     let rows = report["rows"].as_array().expect("rows").iter();
-    let mut shapes: Vec<[u64; 3]> = rows
-        .map(|row| ["ranks", "nodes", "bytes"].map(|name| row[name].as_u64().expect("a number")))
+    let mut shapes: Vec<[u64; 2]> = rows
+        .map(|row| ["ranks", "bytes"].map(|name| row[name].as_u64().expect("a number")))
         .collect();
     shapes.dedup();
-    let sizes = [1, 2, 4, 1024];
-    let of = |[ranks, nodes]: [u64; 2]| sizes.map(|bytes| [ranks, nodes, bytes]);
-    assert_eq!(shapes, [[2, 1], [4, 2], [6, 4]].map(of).concat());
+    let of = |ranks| [1, 2, 4, 1024].map(|bytes| [ranks, bytes]);
+    assert_eq!(shapes, [2, 4, 6].map(of).concat());
 }
 
 #[test]
-fn nonsense_is_refused_in_one_line() {
+fn nonsense_is_refused() {
     for (args, message) in [
         ("model bcast -b 1", "--ranks"),
         ("model bcst -p 4 -b 1", "bcst"),
@@ -588,40 +391,17 @@ fn nonsense_is_refused_in_one_line() {
         ("model bcast -p 4,2M -b 1", "2097152 ranks are not in 2..="),
         ("model bcast -p x -b 1", "'x'"),
         ("model bcast -p 2.3 -b 1", "'2.3' is no whole number"),
-        (
-            "model bcast -p 4 --nodes 1.5 -b 1",
-            "whole number like 64 or 1K",
-        ),
         ("model bcast -p 4", "--bytes"),
         ("model bcast -p 4 -b 0", "begin with 1"),
-        ("model bcast -p 4 --nodes 5 -b 1", "5 nodes"),
         ("model barrier -p 4 -b 1", "no bytes"),
-        ("model bcast -p 4 -b 1 --alpha -1", "-1"),
         ("model bcast -p 4 -b 1 --gamma nan", "NaN"),
         ("model bcast -p 4 -b 1 --gamma floats", "invalid float"),
         ("model bcast -p 4 -b 1 --preset net", "no preset"),
         ("model bcast -p 4 -b -1", "-1"),
         (
-            "model bcast -p 4 -b 1 --alpha 1e300",
-            "network: 1e300 is not",
-        ),
-        (
-            "model bcast -p 4 -b 1 --alpha 2 --gap 20",
-            "--gap 20 is more than the 2 us that a short message takes",
-        ),
-        ("model bcast -p 4 -b 1 --gap 11", "--gap 11 is more than"),
-        (
             "model alltoall -p 1M -b 8",
             "8 bytes are less than one for each of 1048576 ranks",
         ),
-        ("model bcast -p 4 -b 1 --arity 0", "0 is not in 1..=65536"),
-        ("model bcast -p 4 -b 1 --arity -2", "whole number"),
-        ("model bcast -p 4 -b 1 --arity 65537", "not in 1..=65536"),
-        ("model bcast -p 4 -b 1 --arity 2.5", "whole number"),
-        ("model bcast -p 4 -b 1 --arity", "--arity"),
-        ("model bcast -p 4 -b 1 --radix 1", "1 is not in 2..=64"),
-        ("model bcast -p 4 -b 1 --radix 65", "65 is not in 2..=64"),
-        ("model bcast -p 4 -b 1 --radix two", "whole number"),
         ("model bcast -p 4 -b 1 --verbose", "--verbose"),
         ("algorithms alltoallx", "alltoallx"),
     ] {
@@ -629,7 +409,6 @@ fn nonsense_is_refused_in_one_line() {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{args}: {said}");
         assert_eq!(text(&output.stdout), "", "{args}");
-        assert_eq!(said.lines().count(), 1, "{args}: {said}");
         assert!(said.contains(message), "{args}: {said}");
         assert!(!said.contains("unexpected argument '-1'"), "{said}");
     }
@@ -648,5 +427,5 @@ fn a_barrier_has_no_bytes() {
     let table = rondo("model barrier -p 8");
     assert!(table.starts_with("MPI_Barrier by the model\n"), "{table}");
     let row = table.lines().last().expect("a row");
-    assert_eq!(row.split_whitespace().nth(2), Some("-"), "{table}");
+    assert_eq!(row.split_whitespace().nth(1), Some("-"), "{table}");
 }

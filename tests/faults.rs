@@ -150,7 +150,8 @@ fn every_call_fails(mpi: &str, way: &str, rank: u32) {
         "{mpi} {way} rank {rank}:\n{}",
         bad.join("\n")
     );
-    // The rounds were no empty ones: the job begins and a communicator joins, and there are messages where Rondo has the calls.
+    // The rounds were no empty ones: the job begins and a communicator joins, and there are messages where Rondo has
+    // the calls.
     let least = if way == "auto" { 30 } else { 50 };
     assert!(ends.values().sum::<u32>() > least, "{ends:?}");
     assert!(ends.len() > 1, "{ends:?}");

@@ -8,17 +8,17 @@ fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("plot-{name}"))
 }
 
-/// The picture of these files, or the status and the message.
-fn plot(files: &[&PathBuf], picture: &PathBuf, more: &[&str]) -> Result<String, (i32, String)> {
+/// The picture of this file, or the status and the message.
+fn plot(file: &PathBuf, picture: &PathBuf) -> Result<String, (i32, String)> {
     let _ = fs::remove_file(picture);
     let mut command = Command::new(env!("CARGO_BIN_EXE_rondo"));
     command
         .env_clear()
         .arg("plot")
-        .args(files)
+        .arg(file)
         .arg("-o")
         .arg(picture);
-    let output = command.args(more).output().expect("the tool starts");
+    let output = command.output().expect("the tool starts");
     let said = String::from_utf8(output.stderr).expect("UTF-8");
     assert!(output.stdout.is_empty());
     if !output.status.success() {
@@ -34,16 +34,16 @@ fn row(collective: &str, dist: Option<&str>, size: u64, host: f64, rondo: f64) -
         |time: f64| json!({"min": time, "avg": time, "median": time, "p99": time, "max": time});
     json!({
         "collective": collective, "dist": dist, "size": size, "total": size, "calls": 5, "host": times(host),
-        "rondo": times(rondo), "ratio": host / rondo, "root": null, "by": "circulant"
+        "rondo": times(rondo), "ratio": host / rondo, "by": "circulant"
     })
 }
 
 /// A file of results with these rows.
-fn results(name: &str, by_algorithm: bool, rows: &[Value]) -> PathBuf {
+fn results(name: &str, rows: &[Value]) -> PathBuf {
     let report = json!({
         "rondo": "0.1.0", "mpi": "MPICH 4", "date": "2026-01-01T00:00:00Z", "ranks": 8,
         "nodes": [{"name": "here", "ranks": [0, 1, 2, 3, 4, 5, 6, 7]}], "environment": {},
-        "root": 0, "batches": 3, "by_algorithm": by_algorithm, "rows": rows
+        "batches": 3, "rows": rows
     });
     write(name, &report.to_string())
 }
@@ -61,31 +61,27 @@ fn some(name: &str) -> PathBuf {
         row("bcast", None, 1 << 20, 900.0, 4000.0),
         row("allgatherv", Some("spikes"), 4096, 70.0, 7.0),
     ];
-    results(name, false, &rows)
+    results(name, &rows)
 }
 
-/// The texts of a picture, with their heights.
-fn texts(svg: &str) -> Vec<(String, f64)> {
+/// The texts of a picture.
+fn texts(svg: &str) -> Vec<String> {
     let document = Document::parse(svg).expect("XML");
     assert_eq!(document.root_element().tag_name().name(), "svg");
     let texts = document
         .descendants()
         .filter(|node| node.has_tag_name("text"));
-    let text = |node: roxmltree::Node| {
-        let height = node.attribute("y").expect("a height").parse();
-        let text = node.text().unwrap_or_default().trim().to_owned();
-        (text, height.expect("a number"))
-    };
+    let text = |node: roxmltree::Node| node.text().unwrap_or_default().trim().to_owned();
     texts.map(text).collect()
 }
 
 fn count(svg: &str, text: &str) -> usize {
-    texts(svg).iter().filter(|(found, _)| found == text).count()
+    texts(svg).iter().filter(|found| *found == text).count()
 }
 
 #[test]
 fn a_picture_names_collectives_curves_and_units() {
-    let svg = plot(&[&some("one.json")], &file("one.svg"), &[]).expect("a picture");
+    let svg = plot(&some("one.json"), &file("one.svg")).expect("a picture");
     for (text, times) in [
         ("Rondo 0.1.0 on MPICH 4, 8 ranks", 1),
         // Times and ratios of each collective; the host has no ratio.
@@ -110,104 +106,17 @@ fn a_picture_names_collectives_curves_and_units() {
 }
 
 #[test]
-fn several_files_share_a_picture() {
-    let (a, b) = (
-        some("a.json"),
-        results("b.json", false, &[row("bcast", None, 64, 9.0, 8.0)]),
-    );
-    let title = ["--title", "Before & <after>"];
-    let svg = plot(&[&a, &b], &file("two.svg"), &title).expect("a picture");
-    for (text, times) in [
-        ("Before & <after>", 1),
-        ("MPI_Bcast", 2),
-        ("host, plot-a", 2),
-        ("Rondo, plot-a", 4),
-        ("host, plot-b", 1),
-        ("Rondo, plot-b", 2),
-    ] {
-        assert_eq!(count(&svg, text), times, "{text}: {:?}", texts(&svg));
-    }
-}
-
-/// As many as no other collective has: no name stands on another.
-#[test]
-fn curves_of_all_algorithms_have_names_that_can_be_read() {
-    let names: Vec<String> = (0..26).map(|i| format!("way-{i}")).collect();
-    let rows = [1024, 4096].into_iter().flat_map(|size| {
-        names.iter().zip(1..).map(move |(name, i)| {
-            let mut row = row("bcast", None, size, 5.0, 20.0 + 0.01 * f64::from(i));
-            row["by"] = name.as_str().into();
-            row
-        })
-    });
-    let path = results("ways.json", true, &rows.collect::<Vec<_>>());
-    let svg = plot(&[&path], &file("ways.svg"), &[]).expect("a picture");
-    assert_eq!(count(&svg, "host"), 1);
-    // Each of them in the pictures of times and of ratios, which are side by side.
-    let named = texts(&svg)
-        .into_iter()
-        .filter(|(text, _)| names.contains(text));
-    let mut heights: Vec<f64> = named.map(|(_, height)| height).collect();
-    assert_eq!(heights.len(), 2 * names.len());
-    assert!(
-        heights.iter().all(|height| (0.0..530.0).contains(height)),
-        "{heights:?}"
-    );
-    for half in heights.chunks_mut(names.len()) {
-        half.sort_by(f64::total_cmp);
-        assert!(
-            half.windows(2).all(|pair| pair[1] - pair[0] >= 12.0),
-            "{half:?}"
-        );
-    }
-}
-
-/// Over sizes, or over ranks where there are several numbers of them.
-#[test]
-fn predictions_are_drawn_too() {
-    for (args, expected) in [
-        (
-            "reduce -p 64 -b 1K:1M",
-            [
-                "MPI_Reduce, 64 ranks on 64 nodes",
-                "bytes of a rank's vector",
-                "circulant",
-            ],
-        ),
-        (
-            "barrier -p 2:1K",
-            [
-                "MPI_Barrier, all numbers of ranks",
-                "ranks",
-                "dissemination",
-            ],
-        ),
-    ] {
-        let mut model = Command::new(env!("CARGO_BIN_EXE_rondo"));
-        let output = model
-            .args(["model", "--json"])
-            .args(args.split(' '))
-            .output();
-        let json = String::from_utf8(output.expect("the tool starts").stdout).expect("UTF-8");
-        let svg = plot(&[&write("model.json", &json)], &file("model.svg"), &[]).expect("a picture");
-        for text in expected {
-            assert_eq!(count(&svg, text), 1, "{text}: {:?}", texts(&svg));
-        }
-    }
-}
-
-#[test]
 fn broken_and_foreign_files_are_named() {
     let whole = fs::read_to_string(some("whole.json")).expect("results");
-    let with = |name: &str, rows: &[Value]| results(name, false, rows);
+    let with = |name: &str, rows: &[Value]| results(name, rows);
     for (path, problem) in [
         (
             write("empty.json", ""),
-            "these are no results of 'rondo bench --json' or 'rondo model --json': EOF",
+            "these are no results of 'rondo bench --json': EOF",
         ),
         (
             write("cut.json", &whole[..whole.len() / 2]),
-            "'rondo model --json': EOF",
+            "'rondo bench --json': EOF",
         ),
         (
             write("foreign.json", r#"{"bench": []}"#),
@@ -215,7 +124,7 @@ fn broken_and_foreign_files_are_named() {
         ),
         (
             write("binary.json", "\u{0}\u{1}"),
-            "'rondo model --json': expected value",
+            "'rondo bench --json': expected value",
         ),
         (with("none.json", &[]), "nothing in it could be drawn"),
         (
@@ -231,8 +140,7 @@ fn broken_and_foreign_files_are_named() {
             "bcast of 8 bytes has no time above 0",
         ),
     ] {
-        let (status, message) =
-            plot(&[&some("fine.json"), &path], &file("never.svg"), &[]).expect_err(problem);
+        let (status, message) = plot(&path, &file("never.svg")).expect_err(problem);
         assert!(
             message.starts_with(&format!("rondo: {}: ", path.display())),
             "{message}"
@@ -262,7 +170,7 @@ fn broken_and_foreign_files_are_named() {
             "cannot write /nowhere/x.svg: No such file",
         ),
     ] {
-        let (found, said) = plot(&[&from], &to, &[]).expect_err(message);
+        let (found, said) = plot(&from, &to).expect_err(message);
         assert!(found == status && said.contains(message), "{said}");
     }
 }

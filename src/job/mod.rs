@@ -153,7 +153,6 @@ fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<B
         waiting.look(host, mpi, time);
     })?;
     waiting::is_over();
-    record::agreed();
     if let Some(why) = adopt(host, own, rank, p, &proposal) {
         return Ok(Begun::Closed(why));
     }

@@ -37,7 +37,6 @@ pub fn called(host: &Host, loaded: &Loaded) {
         node_is_given: !config.node.is_empty(),
         enabled: config.enabled,
         shm: config.shm && !Abi::BUILT.is_simulated(),
-        clock_ns: records::clock_ns(),
         warnings: (loaded.warnings.iter())
             .map(|text| Warning {
                 text: text.clone(),
@@ -78,14 +77,6 @@ pub fn warned(kind: Concern, text: String) {
 /// The process waits in a handshake for longer than one takes, or does not any more.
 pub fn waiting(waits: bool) {
     records::change(|record| record.waiting = waits);
-}
-
-/// The ranks of `MPI_COMM_WORLD` have agreed.
-pub fn agreed() {
-    if records::wanted() {
-        let now = records::now();
-        records::change(|record| record.agreed = Some(now));
-    }
 }
 
 /// The program has called `MPI_Finalize`.

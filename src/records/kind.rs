@@ -22,7 +22,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The launcher failed before a rank began.
+    /// The launcher failed, maybe before a rank began.
     NotStarted,
     /// The library is not in all ranks.
     NotLoaded,
@@ -58,10 +58,6 @@ kinds! {
     Gpu,
     /// Which ranks share a machine.
     NodeNames,
-    /// Whether clocks agree.
-    Clocks,
-    /// A clock takes long to read.
-    SlowClock,
     /// The job failed.
     JobFailed,
     /// The job did not end.

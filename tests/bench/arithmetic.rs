@@ -1,7 +1,6 @@
-//! Times, distributions and candidates: pure functions.
+//! Times and candidates: pure functions.
 
 use super::choose::candidates;
-use super::dist::Dist;
 use super::report::Times;
 use rondo::algorithm::Algorithm;
 use rondo::collective::{Collective, Family};
@@ -19,30 +18,6 @@ fn times_of_batches() {
         let of = Times::of(batches);
         assert_eq!([of.min, of.avg, of.median, of.p99, of.max], expected);
     }
-}
-
-#[test]
-fn every_distribution_has_the_same_total() {
-    let names = "one,same,random,random-decreasing,random-increasing,random-bucket,spikes,decreasing,increasing,\
-        alternating,skewed,two-blocks";
-    for name in names.split(',') {
-        let dist: Dist = name.parse().expect("a distribution");
-        assert_eq!(dist.name(), name);
-        for (ranks, total) in [(2, 1), (3, 1000), (4, 0), (7, 1 << 40), (33, 32)] {
-            let parts = dist.parts(ranks, total);
-            assert_eq!(
-                (parts.len(), parts.iter().sum::<u64>()),
-                (ranks, total),
-                "{name}"
-            );
-        }
-    }
-    let parts = |name: &str| name.parse::<Dist>().expect("a distribution").parts(4, 1000);
-    assert_eq!(Dist::SAME.parts(4, 1002), [250, 250, 250, 252]);
-    assert_eq!(parts("one"), [0, 0, 1000, 0]);
-    assert_eq!(parts("two-blocks"), [500, 0, 0, 500]);
-    assert!(parts("decreasing").is_sorted_by(|a, b| a > b));
-    assert!("steps".parse::<Dist>().is_err());
 }
 
 /// A candidate that is another one by another name would have several chances to be the fastest.

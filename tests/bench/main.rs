@@ -2,8 +2,6 @@
 
 #[path = "../../src/bin/rondo/tune/choose.rs"]
 mod choose;
-#[path = "../../src/bin/rondo/bench/dist.rs"]
-mod dist;
 #[path = "../../src/bin/rondo/bench/report.rs"]
 mod report;
 

@@ -36,9 +36,8 @@ fn arguments_that_cannot_be_are_refused_before_mpi_is_loaded() {
         ("-m 4K:1K", "the first number is the larger one"),
         ("-m 1:x", "'x' is no whole number like 64, 64K or 8M"),
         ("-i 0", "0 is not in 1..="),
-        ("--dist same,steps", "take some of one, same, random, "),
-        ("--op sum,max", "invalid value 'max'"),
-        ("--root -1", "unexpected argument '-1'"),
+        ("--dist steps", "possible values: same, one"),
+        ("--op max", "invalid value 'max'"),
     ] {
         let ended = alone("openmpi", args);
         assert_eq!(
@@ -57,23 +56,8 @@ fn arguments_that_cannot_be_are_refused_before_mpi_is_loaded() {
 fn what_does_not_fit_the_ranks_is_said_once() {
     for mpi in MPIS {
         for (args, status, message) in [
-            (
-                "--root 3 bcast",
-                2,
-                "there is no rank 3: the ranks of 3 are 0 to 2",
-            ),
             ("-m 1:2 allgather", 2, "the sizes are too small for any row"),
             ("-m 1G gatherv", 2, "gatherv: 1073741824 is too large"),
-            (
-                "-a circulant,bruck bcast MPI_Reduce",
-                2,
-                "bruck is no algorithm of bcast, reduce: 'rondo algorithms' lists those of each",
-            ),
-            (
-                "-a two-phase allgather",
-                2,
-                "two-phase is no algorithm of allgather: 'rondo algorithms' lists those of each",
-            ),
             // Before anything is measured: that would take longer than the test has.
             (
                 "--json=/nowhere/x.json -i 100000 -m 4M bcast",
@@ -138,39 +122,9 @@ fn an_mpi_library_in_front_of_rondo_is_named() {
         let preload = format!("{library}:{}", rondo.display());
         let ended = bench(mpi, 2, &[("LD_PRELOAD", &preload)], "-m 64 -i 1 bcast");
         assert_eq!((ended.status, &*ended.stdout), (Some(1), ""), "{ended:?}");
-        let said = format!("{library}, which comes before Rondo's: let librondo.so be the first");
-        assert!(ended.stderr.contains(&said), "{mpi} {ended:?}");
+        let said = "the MPI library comes before Rondo: let librondo.so be the first";
+        assert!(ended.stderr.contains(said), "{mpi} {ended:?}");
     }
-}
-
-#[test]
-fn a_table_without_rows_is_no_success() {
-    // Communicators of two ranks are left to the MPI library.
-    let ended = bench("openmpi", 2, &[], "-m 64 -i 1 -a all bcast");
-    assert_eq!((ended.status, &*ended.stdout), (Some(1), ""), "{ended:?}");
-    assert!(
-        ended
-            .complaint()
-            .contains("there is no row: none of the algorithms"),
-        "{ended:?}"
-    );
-}
-
-#[test]
-fn a_host_that_is_compared_with_itself_is_said_to_be() {
-    for (name, value) in [("RONDO", "off"), ("RONDO_BCAST", "host")] {
-        let ended = bench("openmpi", 3, &[(name, value)], "-m 64 -i 1 bcast");
-        assert_eq!(ended.status, Some(0), "{ended:?}");
-        let said = format!("rondo: {name}={value}: the MPI library is compared with itself");
-        assert_eq!(ended.complaint(), said);
-    }
-    let ended = bench(
-        "openmpi",
-        3,
-        &[("RONDO_BCAST", "host")],
-        "-m 64 -i 1 allgather",
-    );
-    assert_eq!(ended.stderr, "", "{ended:?}");
 }
 
 /// A broadcast that goes wrong after a number of calls, in the place of Rondo's (MPI_) or of the MPI library's (PMPI_).

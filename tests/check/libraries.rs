@@ -1,7 +1,7 @@
 //! What `rondo check` says where the MPI library, or how the program uses it, leaves Rondo nothing to do.
 
 use super::{
-    jobs,
+    JSON, jobs,
     mpirun::{self, compile, ctest, library, root},
     said,
 };
@@ -19,7 +19,7 @@ fn sessions_are_said_to_be_left_alone() {
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .current_dir(&jobs.folder);
-        command.args(["check", "--json", "mpirun.mpich", "-np", "3"]);
+        command.args(["check", JSON, "mpirun.mpich", "-np", "3"]);
         let said = said(command.arg("./checked.sessions").args(words));
         said.problems(&[]);
         assert_eq!(said.kinds("fine"), ["loaded", "sessions", "end"]);
@@ -58,8 +58,8 @@ fn an_mpi_library_that_no_library_is_for_is_said_to_be() {
         let source = ctest(&format!("{name}.c"));
         compile(None, &source, jobs.folder.join(file), options);
     }
-    let preload = format!("LD_PRELOAD={}", jobs.file("libmpi_gnu_fake.so"));
-    let said = jobs.check(&[], 1, &["-x", &preload, "./unknown_mpi"]);
+    let mut tool = jobs.tool(&[], 1, &["./unknown_mpi"]);
+    let said = said(tool.env("LD_PRELOAD", jobs.file("libmpi_gnu_fake.so")));
     let text = said.problems(&["unknown-mpi"]);
     assert!(text.contains("an ABI that Rondo does not know"), "{text}");
     assert!(

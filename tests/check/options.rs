@@ -45,7 +45,7 @@ fn statistics_that_go_elsewhere_are_missed() {
     let said = jobs().check(&[], 3, &["env", "RONDO_STATS=text", "./checked"]);
     let text = said.problems(&["no-statistics"]);
     assert!(
-        text.contains("leave RONDO_STATS to 'rondo check'"),
+        text.contains("and leave RONDO_STATS to 'rondo check'"),
         "{text}"
     );
 }

@@ -1,8 +1,8 @@
-//! What `rondo check` says of ranks that are unlike each other, of clocks, and of jobs that are to outlive failed
-//! processes. All on one machine: a rank is given another name and another kernel, as far as it can see.
+//! What `rondo check` says of ranks that are unlike each other, and of jobs that are to outlive failed processes. All
+//! on one machine: a rank is given another name and another kernel, as far as it can see.
 
 use super::{
-    Jobs, compile, ctest, executable, jobs,
+    JSON, Jobs, compile, ctest, executable, jobs,
     mpirun::{self, untested::not_tested},
     root, said,
 };
@@ -68,48 +68,6 @@ fn two_machines_with_one_name_are_found_out() {
     assert!(text.contains("several machines are called"), "{text}");
 }
 
-/// A library in front of Rondo that reads the clock differently, with these settings, and the job's first words.
-fn with_clock(jobs: &Jobs, setting: &str) -> String {
-    let library = jobs.folder.join("foreign_clock.so");
-    compile(None, &ctest("foreign_clock.c"), library, mpirun::SHARED);
-    let clocks = jobs.file("foreign_clock.so");
-    format!("env {setting} LD_PRELOAD={clocks}:\"$LD_PRELOAD\"")
-}
-
-#[test]
-fn a_clock_that_is_slow_to_read_is_found_out() {
-    let jobs = jobs();
-    let script = unlike(jobs, "slow", &with_clock(jobs, "CLOCK_TAKES_NS=2000"));
-    let text = jobs
-        .check(&[], 3, &[&script, "./checked"])
-        .problems(&["slow-clock"]);
-    let words = text.strip_prefix("reading the clock takes ");
-    let ns = words.and_then(|words| words.split(' ').next()?.parse::<u32>().ok());
-    assert!(ns.is_some_and(|ns| ns >= 2000), "{text}");
-}
-
-#[test]
-fn clocks_of_two_machines_that_differ_are_found_out() {
-    if !can_be_apart() {
-        return;
-    }
-    let jobs = jobs();
-    let clock = with_clock(jobs, "CLOCK_AHEAD_S=30");
-    let kernel = on_another_kernel(jobs, "ahead");
-    let script = unlike(jobs, "ahead", &format!("{clock} {RENAMED} {kernel}"));
-    let text = jobs
-        .check(&[], 3, &[&script, "./checked"])
-        .problems(&["clocks"]);
-    // Each rank looks at its clock when it comes to it.
-    let ahead = text.strip_prefix("the clock of elsewhere is ");
-    let ahead = ahead.and_then(|rest| rest.split_once(" s ahead of"));
-    let seconds = ahead.and_then(|(seconds, _)| seconds.parse::<u32>().ok());
-    assert!(
-        seconds.is_some_and(|seconds| (20..=40).contains(&seconds)),
-        "{text}"
-    );
-}
-
 /// The same sources are one build for whatever ABI. So another build is a copy of the library that says so of itself.
 #[test]
 fn ranks_with_another_build_are_found_out() {
@@ -141,7 +99,7 @@ fn a_job_of_mpich_that_is_to_outlive_its_processes_is_said_to_be() {
     let mut command = Command::new(root().join("build/mpich/rondo"));
     command.env_clear().env("PATH", "/usr/bin:/bin");
     command.current_dir(&jobs.folder);
-    command.args(["check", "--json", "mpirun.mpich", "-np", "3"]);
+    command.args(["check", JSON, "mpirun.mpich", "-np", "3"]);
     command.args(["-genv", "MPIR_CVAR_ENABLE_FT", "1", "./checked.outlives"]);
     let said = said(&mut command);
     let text = said.problems(&["outlives"]);
@@ -162,7 +120,7 @@ fn a_job_of_open_mpi_that_is_to_outlive_its_processes_is_said_to_be() {
     // It wants to look for settings there.
     command.env("HOME", &jobs.folder);
     command.current_dir(&jobs.folder);
-    command.args(["check", "--json"]).arg(tool("mpirun"));
+    command.args(["check", JSON]).arg(tool("mpirun"));
     command.args([
         "--allow-run-as-root",
         "--oversubscribe",

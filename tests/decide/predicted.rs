@@ -3,17 +3,26 @@
 use super::*;
 use rondo::decide::{OperatorProperties, Reduction};
 use rondo::script::share;
-use serde_json::Value;
-use std::process::Command;
+use serde_json::{Value, json};
+use std::{fs, path::Path, process::Command};
 
 /// Networks, as options of `rondo model`: its presets; the last of these if it puts no message into place; a far one.
-const NETWORKS: [&str; 5] = [
-    "--preset gigabit",
-    "--preset 200-mbit",
-    "--preset 100-gbit",
-    "--alpha 1.9 --gap 0.3 --beta 82",
-    "--alpha 2000 --gap 10 --beta 40960",
-];
+fn networks() -> [String; 5] {
+    let file = |name: &str, [alpha, gap, beta]: [f64; 3]| {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let network = json!({ "alpha_us": alpha, "gap_us": gap, "beta_ns_per_kb": beta });
+        let text = json!({ "network": network, "rules": [] }).to_string();
+        fs::write(&path, text).unwrap();
+        format!("--from {}", path.display())
+    };
+    [
+        "--preset gigabit".into(),
+        "--preset 200-mbit".into(),
+        "--preset 100-gbit".into(),
+        file("alpha-near", [1.9, 0.3, 82.0]),
+        file("alpha-far", [2000.0, 10.0, 40_960.0]),
+    ]
+}
 
 const RANKS: [u32; 11] = [3, 4, 5, 8, 16, 17, 36, 64, 100, 576, 1152];
 const BYTES: [u64; 11] = [
@@ -99,7 +108,7 @@ fn no_algorithm_is_predicted_to_be_much_faster_than_what_auto_decides() {
         (Collective::Reduce, REDUCE),
     ] {
         let mut met = vec![false; exceptions.len()];
-        for (p, options) in RANKS.into_iter().flat_map(|p| NETWORKS.map(|it| (p, it))) {
+        for (p, options) in RANKS.into_iter().flat_map(|p| networks().map(|it| (p, it))) {
             let name = collective.name();
             let command = format!("model {name} --ranks {p} --bytes {sizes} --json {options}");
             let mut tool = Command::new(env!("CARGO_BIN_EXE_rondo"));

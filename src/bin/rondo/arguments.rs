@@ -21,17 +21,6 @@ pub fn names() -> Vec<&'static str> {
         .collect()
 }
 
-/// What takes a number of ranks or nodes, written as sizes are.
-pub fn count(least: u32, most: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
-    move |text| {
-        let number = config::bytes(text.trim(), u64::MAX);
-        let number = number.map_err(|_| "take a whole number like 64 or 1K".to_owned())?;
-        let number = u32::try_from(number).ok();
-        let number = number.filter(|number| (least..=most).contains(number));
-        number.ok_or_else(|| format!("{text} is not in {least}..={most}"))
-    }
-}
-
 /// A number, or several from MIN up to MAX, which are written as sizes.
 #[derive(Clone, Copy)]
 pub struct Numbers {

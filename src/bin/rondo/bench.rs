@@ -15,15 +15,14 @@ use crate::{
     arguments::{Numbers, numbers},
     job,
     mpi::{Mpi, Op},
-    tune, warn,
 };
 use cases::{Wanted, cases};
 use dist::Dist;
 use output::Outputs;
 use report::Report;
 use rondo::collective::Collective;
-use rondo::config::{self, Config, OPTIONS, ValueType};
-use rows::{check_names, contenders, measure};
+use rondo::config;
+use rows::measure;
 use std::{ffi::OsString, path::PathBuf, time::SystemTime};
 
 /// Time collectives by the MPI library and by Rondo, in turns in one run.
@@ -39,9 +38,9 @@ use std::{ffi::OsString, path::PathBuf, time::SystemTime};
 EXAMPLES:
   mpirun -np 8 rondo bench
   mpirun -np 8 rondo bench -m 1K:1M --json=results.json bcast allgather allgatherv
-  mpirun -np 8 rondo bench bcast --algorithm all --json=bcast.json
-  mpirun -np 8 rondo bench gatherv --dist same,one,skewed --root 3 -i 100
-  mpirun -np 8 rondo bench allreduce reduce bcast --op sum,xor
+  mpirun -np 8 rondo bench gatherv --dist one -i 100
+  mpirun -np 8 rondo bench allreduce reduce bcast --op xor
+  mpirun -np 8 -x RONDO_BCAST=binomial rondo bench bcast
 
 SIZES:
   bcast                   the message
@@ -52,25 +51,19 @@ SIZES:
   barrier                 none: it has one row
   Sizes that do not fill an element for each block (of the regular collectives) are left out.
 
-DISTRIBUTIONS:
-  one (all at rank p/2), same, and the others that 'rondo tree --help' explains: random, random-decreasing,
-  random-increasing, random-bucket, spikes, decreasing, increasing, alternating, skewed, two-blocks. They are scaled to
-  the same total.
-
 OPERATORS:
   sum       doubles by MPI_SUM; their last bits depend on the order, as those of most programs' reductions do
   xor       bytes by MPI_BXOR, which gives the same in every order: more algorithms fit, and Rondo may choose by times
-  Each has rows of its own.
 
 LEARNING:
   Rondo chooses by its rules and its model, as with RONDO_LEARN=off, unless RONDO_LEARN is set or Rondo is preloaded
   already.
 
 COLUMNS:
-  Microseconds. With fewer than 100 batches, P99 is the maximum. For collectives with a root, the time that the root
-  itself spends in a call (median) follows. The last column says which algorithm of Rondo's carried the calls out, by
-  its counters on rank 0; host if Rondo passed them on. Where ranks share cores, times are mostly the scheduler's, and
-  change while a run lasts: host and Rondo in a row, which take turns, can still be compared, but rows cannot."
+  Microseconds. With fewer than 100 batches, P99 is the maximum. The last column says which algorithm of Rondo's carried
+  the calls out, by its counters on rank 0; host if Rondo passed them on. The root is rank 0. Where ranks share cores,
+  times are mostly the scheduler's, and change while a run lasts: host and Rondo in a row, which take turns, can still
+  be compared, but rows cannot."
 )]
 pub struct Args {
     /// What to time [default: bcast allgatherv gatherv scatterv]
@@ -94,35 +87,23 @@ pub struct Args {
     #[arg(short = 'x', long, value_name = "N", default_value = "2",
           value_parser = clap::value_parser!(u32).range(0..=100_000))]
     warm_up: u32,
-    /// A row for each of these algorithms of Rondo's, or for all, in turns; what does not fit a call has none
-    #[arg(short, long, value_name = "NAME", value_delimiter = ',')]
-    algorithm: Vec<String>,
     /// Check every answer, with the clock stopped
     #[arg(short = 'c', long)]
     check: bool,
-    /// How blocks differ, in collectives that allow it (...v, alltoallw, reduce_scatter): several of the names below
-    #[arg(
-        long,
-        value_name = "DIST",
-        value_delimiter = ',',
-        default_value = "same"
-    )]
-    dist: Vec<Dist>,
-    /// What reductions and scans do: sum, xor or both, which are explained below
+    /// How blocks differ, in collectives that allow it (...v, alltoallw, reduce_scatter)
+    #[arg(long, value_enum, value_name = "DIST", default_value = "same")]
+    dist: Dist,
+    /// What reductions and scans do, as explained below
     #[arg(
         long,
         value_enum,
         value_name = "OP",
-        value_delimiter = ',',
         default_value = "sum",
         hide_possible_values = true
     )]
-    op: Vec<Op>,
-    /// The root of those that have one
-    #[arg(long, value_name = "RANK", default_value = "0")]
-    root: usize,
-    /// Write everything as JSON, to FILE or in the place of the table
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    op: Op,
+    /// Write everything as JSON, too
+    #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// The MPI library, where the loader does not find it by its name
     #[arg(long, value_name = "PATH")]
@@ -138,68 +119,27 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn bench(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
-    let ranks = mpi.ranks;
     job::at_least(mpi, 2, "bench")?;
-    if args.root >= ranks {
-        let (root, last) = (args.root, ranks - 1);
-        let why = format!("there is no rank {root}: the ranks of {ranks} are 0 to {last}");
-        return Err(Failure::Usage(why));
-    }
     let wanted = Wanted {
         collectives: &args.collectives,
         sizes: &numbers(&args.sizes, STEP),
-        dists: &args.dist,
-        ops: &args.op,
+        dists: &[args.dist],
+        op: args.op,
     };
-    let cases = cases(&wanted, ranks)?;
-    if !args.algorithm.is_empty() {
-        check_names(&args.algorithm, &args.collectives)?;
-        job::agreed(mpi, tune::is_free(&args.collectives))?;
-    }
-    if mpi.rank == 0
-        && let Some(variable) = leaves_all(&args.collectives)
-    {
-        warn(&format!(
-            "{variable}: the MPI library is compared with itself"
-        ));
-    }
+    let cases = cases(&wanted, mpi.ranks)?;
     let mut report = report(args, mpi)?;
     // Rank 0 has the outputs.
     let opened = (mpi.rank == 0).then(|| Outputs::open(args.json.as_deref()));
     let mut outputs = job::agreed(mpi, opened.transpose())?;
-    for cases in cases.chunk_by(|a, b| a.collective == b.collective) {
-        let contenders = contenders(mpi, cases[0].collective, &args.algorithm)?;
-        for case in cases {
-            let rows = match &contenders[..] {
-                [] if report.by_algorithm => vec![],
-                contenders => measure(mpi, case, args, contenders)?,
-            };
-            for row in rows {
-                if let Some(outputs) = &mut outputs {
-                    outputs.row(&row, &report);
-                }
-                report.rows.push(row);
-            }
+    for case in &cases {
+        let row = measure(mpi, case, args)?;
+        if let Some(outputs) = &mut outputs {
+            outputs.row(&row, &report);
         }
-    }
-    if report.rows.is_empty() {
-        let why = "there is no row: none of the algorithms carried a call out";
-        return Err(Failure::Failed(why.into()));
+        report.rows.push(row);
     }
     let written = outputs.map(|outputs| outputs.finish(&report));
     job::agreed(mpi, written.transpose()).map(|_| ())
-}
-
-/// A variable by which Rondo leaves calls of one of these to the MPI library, and its value.
-fn leaves_all(collectives: &[Collective]) -> Option<String> {
-    let config = Config::load().config;
-    OPTIONS.iter().find_map(|opt| {
-        let is_asked =
-            matches!(opt.value_type, ValueType::Algorithm(of) if collectives.contains(&of));
-        let value = opt.show(&config);
-        let leaves = (opt.name.is_empty() && value == "off") || (is_asked && value == "host");
-        leaves.then(|| format!("{}={value}", opt.variable()))
-    })
 }
 
 /// Everything but the rows.
@@ -215,9 +155,7 @@ fn report(args: &Args, mpi: &Mpi) -> Result<Report, Failure> {
         environment: variables
             .map(|(name, value)| (text(name), text(value)))
             .collect(),
-        root: args.root,
         batches: args.batches as usize,
-        by_algorithm: !args.algorithm.is_empty(),
         rows: Vec::new(),
     })
 }

@@ -6,22 +6,16 @@ mod findings;
 mod job;
 mod ranks;
 mod report;
-mod words;
 
-use crate::{
-    Failure,
-    launcher::{self, Variables},
-    program,
-    run::Launch,
-};
+use crate::{Failure, bench::output::Sink, launcher::Variables, output, program, run::Launch};
 use findings::Evidence;
 use ranks::Ranks;
-use report::{Output, Report};
+use report::Report;
 use rondo::config;
 use std::{
     ffi::OsString,
     fs::{self, DirBuilder},
-    io,
+    io::{self, Write},
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     process,
@@ -32,15 +26,15 @@ use std::{
 ///
 /// LAUNCHER is started with ARGS as by 'rondo run', and has to wait for the end of the job, as flux submit does not.
 /// Does it start ranks, does the library reach them all, does it fit the MPI library, do calls arrive, can a node have
-/// shared memory, does a GPU keep calls away, are node names and clocks sane, who carried out which collectives, and
-/// what was gained? Each problem comes with what to do about it.
+/// shared memory, does a GPU keep calls away, are node names sane, who carried out which collectives, and what was
+/// gained? Each problem comes with what to do about it.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
     after_long_help = "\
 EXAMPLES:
   rondo check mpirun -n 8 ./app
-  rondo check --limit 60 --json=check.json srun -n 1152 ./app
+  rondo check --limit 60s --json=check.json srun -n 1152 ./app
 
 OUTPUT:
   The report is on the standard output; all that the job writes is on the standard error output. The statistics of the
@@ -51,11 +45,11 @@ EXIT STATUS:
   arguments are wrong, 127 if the launcher cannot be started."
 )]
 pub struct Args {
-    /// End the job after so long: 60, 90s, 10m, 2h
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = limit)]
+    /// End the job after so long: 90s, 10m, 2h
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = humantime::parse_duration)]
     limit: Duration,
-    /// Write the report as JSON, to FILE or in the place of the text
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    /// Write the report as JSON, too
+    #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Where ranks leave what they know: a folder that all nodes see, in which one is made and removed [default: .]
     #[arg(
@@ -69,23 +63,14 @@ pub struct Args {
     #[arg(long, value_name = "PATH")]
     lib: Option<PathBuf>,
     /// The launcher and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true,
-          value_names = ["LAUNCHER", "ARGS"])]
+    #[arg(required = true, trailing_var_arg = true, value_names = ["LAUNCHER", "ARGS"])]
     command: Vec<OsString>,
-}
-
-/// Seconds, or a number with its unit.
-fn limit(text: &str) -> Result<Duration, String> {
-    let seconds = || text.parse().map(Duration::from_secs).ok();
-    let time = seconds().or_else(|| humantime::parse_duration(text).ok());
-    let time = time.filter(|time| !time.is_zero());
-    time.ok_or_else(|| "it is no time like 60, 90s or 10m".into())
 }
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    launcher::check_word::<Args>(&args.command, "--json")?;
-    let mut output = Output::open(args.json.as_deref())?;
+    // Before the job, which may take hours, is run.
+    let mut json = args.json.as_deref().map(Sink::open).transpose()?;
     let folder = Folder::new(&args.folder)?;
     let mut set: Variables = config::variables().into_iter().collect();
     let statistics = folder.0.join("statistics");
@@ -94,25 +79,23 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     set.insert("RONDO_STATS".into(), spec);
     set.insert(config::CHECK_FOLDER.into(), folder.0.clone().into());
     let launch = Launch::new(&args.command, args.lib.as_deref(), set)?;
-    if !launch.waits {
-        let why = "'flux submit' comes back before the job has run: use 'flux run'";
-        return Err(Failure::Usage(why.into()));
-    }
     let library = launch.library.clone().map_err(Failure::Failed)?;
-    let (end, said) = job::run(&launch, args.limit, &folder.0)?;
+    let end = job::run(&launch, args.limit, &folder.0)?;
     let text = fs::read_to_string(&statistics).unwrap_or_default();
     let evidence = Evidence {
         end,
-        said,
         ranks: Ranks::read(&folder.0),
         statistics: serde_json::from_str(&text).ok(),
-        programs: program::all(&args.command[1..], &library),
-        scripts: program::scripts(&args.command[1..]),
+        programs: program::all(&args.command[1..]),
         library,
         against: launch.line.against,
     };
     let report = Report::new(&evidence);
-    output.write(&report)?;
+    // People get theirs even if the file takes none.
+    output(|out| out.write_all(report.text().as_bytes()))?;
+    if let Some(json) = &mut json {
+        json.write(&report.json())?;
+    }
     match report.is_fine() {
         true => Ok(()),
         false => Err(Failure::SaidElsewhere(1)),

@@ -1,13 +1,9 @@
 //! `rondo info`: what this build is, and how the environment configures it.
 
 use crate::{Failure, output, run, warn};
-use rondo::config::{self, Config, OPTIONS};
+use rondo::config::{self, Config};
 use rondo::rules::{self, File};
-use serde::Serialize;
-use std::{
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::{io::Write, path::Path};
 
 /// Show the version, the MPI that this build is for, and every option.
 ///
@@ -17,33 +13,9 @@ use std::{
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Print one JSON object instead of text
-    #[arg(long)]
-    json: bool,
     /// Print the options as Markdown, the page docs/options.md
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long)]
     markdown: bool,
-}
-
-/// The JSON form; the field names are an interface to scripts.
-#[derive(Serialize)]
-struct Info<'a> {
-    version: &'a str,
-    abi: &'a str,
-    host: &'a str,
-    library: Option<PathBuf>,
-    options: Vec<OptionInfo>,
-    warnings: &'a [String],
-}
-
-#[derive(Serialize)]
-struct OptionInfo {
-    name: String,
-    value: String,
-    source: &'static str,
-    default: &'static str,
-    values: String,
-    doc: String,
 }
 
 /// Runs the command.
@@ -65,35 +37,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     for warning in &loaded.warnings {
         warn(warning);
     }
-    let option = |(opt, source): (&config::Opt, &config::Source)| OptionInfo {
-        name: opt.variable(),
-        value: opt.show(&loaded.config),
-        source: source.name(),
-        default: opt.default,
-        values: opt.values(),
-        doc: opt.doc(),
-    };
-    let info = Info {
-        version: env!("CARGO_PKG_VERSION"),
-        abi: env!("RONDO_ABI"),
-        host: env!("RONDO_HOST"),
-        library: run::find_library(Some(run::ABI)).ok(),
-        options: OPTIONS.iter().zip(&loaded.sources).map(option).collect(),
-        warnings: &loaded.warnings,
-    };
+    let library = run::find_library(Some(run::ABI)).ok();
+    let library = library.map(|path| path.display().to_string());
+    let library = library.unwrap_or("not found beside this tool".into());
+    let [abi, host] = [env!("RONDO_ABI"), env!("RONDO_HOST")];
     output(|out| {
-        if args.json {
-            serde_json::to_writer_pretty(&mut *out, &info)?;
-            return writeln!(out);
-        }
-        let library = info.library.as_ref().map(|path| path.display().to_string());
-        writeln!(out, "version  {}", info.version)?;
-        writeln!(out, "abi      {}, built with {}", info.abi, info.host)?;
-        writeln!(
-            out,
-            "library  {}\n",
-            library.as_deref().unwrap_or("not found beside this tool")
-        )?;
+        writeln!(out, "version  {}", env!("CARGO_PKG_VERSION"))?;
+        writeln!(out, "abi      {abi}, built with {host}")?;
+        writeln!(out, "library  {library}\n")?;
         write!(out, "{}", config::table(&loaded))
     })
 }

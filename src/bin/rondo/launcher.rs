@@ -2,18 +2,14 @@
 
 #![forbid(unsafe_code)]
 
-mod kinds;
-mod slurm;
-
-use crate::{Failure, program};
-use kinds::{Form, is_launcher};
-pub use kinds::{Launcher, ask};
+use crate::Failure;
 use rondo::config;
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
     os::unix::ffi::{OsStrExt, OsStringExt},
     path::Path,
+    process::{Command, Stdio},
 };
 
 /// The variable that Rondo gets into the ranks by.
@@ -22,36 +18,129 @@ pub const PRELOAD: &str = "LD_PRELOAD";
 /// Variables to set for the ranks, and their values.
 pub type Variables = BTreeMap<OsString, OsString>;
 
-/// Fails if the first word is no launcher, but something of this tool's that its parser took for one: an option that is
-/// misspelt, or the value of `with_value`, which must be in the same word.
-pub fn check_word<A: clap::Args>(command: &[OsString], with_value: &str) -> Result<(), Failure> {
-    let word = command[0].display();
-    if starts(&command[0], "-") {
-        let text = command[0].to_string_lossy();
-        let name = text
-            .trim_start_matches('-')
-            .split('=')
-            .next()
-            .unwrap_or_default();
-        let own = A::augment_args(clap::Command::new(""));
-        let own = own.get_arguments().filter_map(clap::Arg::get_long);
-        let rated = own.map(|own| (strsim::jaro_winkler(own, name), own));
-        let best = rated.max_by(|a, b| a.0.total_cmp(&b.0));
-        let hint = match best {
-            Some((likeness, own)) if likeness >= 0.8 => format!("; did you mean --{own}?"),
-            _ => ": the launcher comes first, and then its options".into(),
+/// How a launcher is told to set variables for the ranks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// The option and `NAME=VALUE`, for each of the programs that `:` separates.
+    Each,
+    /// The option, the name and the value, once for all programs.
+    Once,
+    /// The launcher's own environment, which it hands on. The library is not for the launcher itself, so LD_PRELOAD is
+    /// in one word, which begins with the option, behind so many others.
+    Environment { behind: usize },
+}
+
+/// A kind of launcher.
+pub struct Launcher {
+    /// Its name, if nobody else has it, so that it need not be asked.
+    name: Option<&'static str>,
+    /// What it says of itself when asked for its version.
+    versions: &'static [&'static str],
+    form: Form,
+    /// The option that sets a variable.
+    option: &'static str,
+    /// The ABI of the MPI that it belongs to, if it does.
+    pub abi: Option<&'static str>,
+}
+
+/// All kinds: Open MPI's, MPICH's and Intel MPI's, HPE's PALS, Slurm's, Flux's and ALPS's.
+const LAUNCHERS: &[Launcher] = &[
+    Launcher {
+        name: None,
+        versions: &["Open MPI", "OpenRTE", "PRRTE", "prterun"],
+        form: Form::Each,
+        option: "-x",
+        abi: Some("openmpi"),
+    },
+    Launcher {
+        name: None,
+        versions: &["HYDRA", "Intel(R) MPI"],
+        form: Form::Once,
+        option: "-genv",
+        abi: Some("mpich"),
+    },
+    Launcher {
+        name: None,
+        versions: &["mpiexec version "],
+        form: Form::Each,
+        option: "--env",
+        abi: None,
+    },
+    Launcher {
+        name: None,
+        versions: &["slurm"],
+        form: Form::Environment { behind: 0 },
+        option: "--export=ALL,",
+        abi: None,
+    },
+    Launcher {
+        name: None,
+        versions: &["flux-core"],
+        // That is "run" or "submit".
+        form: Form::Environment { behind: 1 },
+        option: "--env=",
+        abi: None,
+    },
+    Launcher {
+        name: Some("aprun"),
+        versions: &[],
+        form: Form::Each,
+        option: "-e",
+        abi: None,
+    },
+];
+
+/// Names of launchers begin like this; nothing else is started only to be asked what it is.
+const NAMES: &[&str] = &[
+    "mpirun", "mpiexec", "orterun", "prterun", "prun", "srun", "flux", "aprun",
+];
+
+/// What starts a script, in which there is a launcher.
+const BATCH: &[&str] = &["sbatch", "qsub", "bsub"];
+
+/// Finds out which kind a launcher is. For others, a message tells how to preload `library`.
+pub fn ask(launcher: &OsStr, library: &Path) -> Result<&'static Launcher, Failure> {
+    let name = launcher.display();
+    let file = Path::new(launcher).file_name().unwrap_or(launcher);
+    let by_hand = format!(
+        "write env LD_PRELOAD={} in front of the program",
+        library.display()
+    );
+    if !NAMES.iter().any(|known| starts(file, known)) {
+        let known = NAMES.join(", ");
+        let instead = match BATCH.iter().find(|batch| starts(file, batch)) {
+            Some(_) => {
+                "it starts a script: write 'rondo run' there, in front of the launcher".to_owned()
+            }
+            None => format!("with another one, {by_hand}"),
         };
-        return Err(Failure::Usage(format!("unknown option {word}{hint}")));
+        return Err(Failure::Usage(format!(
+            "{name} is no launcher that Rondo knows ({known}); {instead}"
+        )));
     }
-    match command.get(1) {
-        Some(next) if !is_launcher(&command[0]) && is_launcher(next) => {
-            let why = format!(
-                "{word} is no launcher; if it belongs to {with_value}, write {with_value}={word}"
-            );
-            Err(Failure::Usage(why))
-        }
-        _ => Ok(()),
+    let has_name = |it: &&Launcher| it.name.is_some_and(|name| starts(file, name));
+    if let Some(known) = LAUNCHERS.iter().find(has_name) {
+        return Ok(known);
     }
+    let answer = Command::new(launcher)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .output();
+    let answer =
+        answer.map_err(|error| Failure::NotStarted(format!("cannot run {name}: {error}")))?;
+    let text = [answer.stdout, answer.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    let says = |it: &&Launcher| it.versions.iter().any(|mark| text.contains(mark));
+    LAUNCHERS.iter().find(says).ok_or_else(|| {
+        let mut lines = text.lines();
+        let line = lines
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or("nothing");
+        Failure::Usage(format!(
+            "{name} --version says {line:?}, which is neither Open MPI, MPICH, Intel MPI, PALS, Slurm nor Flux; \
+             {by_hand}"
+        ))
+    })
 }
 
 /// How a launcher is to be started.
@@ -60,165 +149,48 @@ pub struct Line {
     pub arguments: Vec<OsString>,
     /// What its own environment is to have besides, or without a value is not to have.
     pub environment: Vec<(OsString, Option<OsString>)>,
-    /// A word of the user's that sets LD_PRELOAD in a way that Rondo does not know, and so may take Rondo's away.
+    /// A word of the user's that may take Rondo's LD_PRELOAD away.
     pub against: Option<OsString>,
 }
 
 impl Launcher {
-    /// Does it come back only when the job has ended?
-    pub fn waits(&self, rest: &[OsString]) -> bool {
-        self.form != Form::BehindSubcommand
-            || subcommand(rest).last().is_none_or(|word| word != "submit")
-    }
-
-    /// The line of the launcher: what sets the variables, and `rest`. Where that has an LD_PRELOAD already, `join` adds
-    /// Rondo to it.
-    pub fn line(
-        &self,
-        set: &Variables,
-        rest: &[OsString],
-        join: impl Fn(&OsStr) -> OsString,
-    ) -> Result<Line, Failure> {
+    /// The line of the launcher: what sets the variables, and `rest`.
+    pub fn line(&self, set: &Variables, rest: &[OsString]) -> Line {
+        let is_list = |word: &OsString| self.option == "--export=ALL," && starts(word, "--export");
+        let is_against = |word: &&OsString| has_preload(word) || is_list(word);
         let mut line = Line {
-            arguments: rest.to_vec(),
+            against: rest.iter().find(is_against).cloned(),
             ..Line::default()
         };
-        let own = are_own(rest);
-        if let Some(preload) = set.get(OsStr::new(PRELOAD)) {
-            for at in 0..rest.len() {
-                self.merge(&mut line, &own, at, preload, &join);
-            }
-        }
-        let words = std::mem::take(&mut line.arguments);
+        let preload = set.get_key_value(OsStr::new(PRELOAD));
         line.arguments = match self.form {
             Form::Each => {
-                // Each program of several has variables of its own. None is set twice: no version has to choose.
-                let programs = words.split(|word| word == ":");
-                let programs: Vec<_> = programs.map(|it| self.with_own(set, it)).collect();
+                let each = |set| [self.option.into(), assignment(set)];
+                let own: Vec<OsString> = set.iter().flat_map(each).collect();
+                let programs = rest.split(|word| word == ":");
+                let programs: Vec<_> = programs.map(|it| [&own, it].concat()).collect();
                 programs.join(&OsString::from(":"))
             }
             Form::Once => {
                 let each = |(name, value): (&OsString, &OsString)| {
-                    [self.options[0].into(), name.clone(), value.clone()]
+                    [self.option.into(), name.clone(), value.clone()]
                 };
-                set.iter().flat_map(each).chain(words).collect()
+                set.iter().flat_map(each).chain(rest.to_vec()).collect()
             }
-            Form::List => {
+            Form::Environment { behind } => {
                 line.environment = in_environment(set);
                 if config::preloaded().is_some() {
-                    // The launcher would prefer it to the list.
+                    // Slurm's launcher would prefer it to the list.
                     line.environment.push((PRELOAD.into(), None));
                 }
-                slurm::with_lists(set, words, &own, &mut line.against)?
-            }
-            Form::BehindSubcommand => {
-                line.environment = in_environment(set);
-                let before = subcommand(&words).to_vec();
-                if !before
-                    .last()
-                    .is_some_and(|word| word == "run" || word == "submit")
-                {
-                    let why = "of flux's commands, Rondo knows 'flux run' and 'flux submit'";
-                    return Err(Failure::Usage(why.into()));
-                }
-                let own = set.iter().filter(|(name, _)| *name == PRELOAD);
-                let own = own.map(|set| with(b"--env=", &assignment(set)));
-                let own: Vec<OsString> = own.collect();
-                [&before[..], &own, &words[before.len()..]].concat()
-            }
-            Form::InFront => {
-                let own = own.iter().take_while(|own| **own).count();
-                let (own, program) = words.split_at(own);
-                if program.is_empty() {
-                    let why =
-                        "no word behind ibrun names a program that is there and can be started";
-                    return Err(Failure::Usage(why.into()));
-                }
-                let env = [OsString::from("env")].into_iter();
-                let env: Vec<OsString> = env.chain(set.iter().map(assignment)).collect();
-                [own, &env, program].concat()
+                let (before, rest) = rest.split_at(behind.min(rest.len()));
+                let own = preload.map(|set| with(self.option, &assignment(set)));
+                let own: Vec<OsString> = own.into_iter().collect();
+                [before, &own, rest].concat()
             }
         };
-        Ok(line)
+        line
     }
-
-    /// Adds Rondo to what a word of the launcher's own preloads already.
-    fn merge(
-        &self,
-        line: &mut Line,
-        own: &[bool],
-        at: usize,
-        preload: &OsStr,
-        join: &impl Fn(&OsStr) -> OsString,
-    ) {
-        let word = line.arguments[at].as_bytes().to_vec();
-        let mut parts = word.windows(PRELOAD.len());
-        let Some(from) = parts.position(|part| part == PRELOAD.as_bytes()) else {
-            return;
-        };
-        let (prefix, rest) = (&word[..from], &word[from + PRELOAD.len()..]);
-        let is_list = self.form == Form::List;
-        let is_value = at > 0 && self.options.iter().any(|it| line.arguments[at - 1] == *it);
-        let has_option = |it: &&str| prefix.strip_suffix(b"=") == Some(it.as_bytes());
-        let is_item = is_list && prefix.ends_with(b",");
-        let fits = (is_value && (prefix.is_empty() || is_item))
-            || self.options.iter().any(has_option)
-            || (is_item && starts(&line.arguments[at], "--export="));
-        let end = rest.iter().position(|byte| is_list && *byte == b',');
-        let (value, behind) = rest.split_at(end.unwrap_or(rest.len()));
-        let merged = match value {
-            _ if !fits || !own[at] => None,
-            [] if self.form == Form::Once => {
-                if let Some(value) = line.arguments.get_mut(at + 1) {
-                    *value = join(value);
-                }
-                return;
-            }
-            [] => Some(preload.to_owned()),
-            [b'=', value @ ..] => Some(join(OsStr::from_bytes(value))),
-            _ => None,
-        };
-        let Some(merged) = merged else {
-            line.against.get_or_insert(OsString::from_vec(word));
-            return;
-        };
-        let word = [prefix, b"LD_PRELOAD=", merged.as_bytes(), behind].concat();
-        line.arguments[at] = OsString::from_vec(word);
-    }
-
-    /// A program with its options, and those that set the variables in front.
-    fn with_own(&self, set: &Variables, program: &[OsString]) -> Vec<OsString> {
-        let is_own = are_own(program);
-        let mut own = program.iter().zip(is_own).filter(|(_, own)| *own);
-        let is_set =
-            own.any(|(word, _)| starts(word, "LD_PRELOAD=") || starts(word, "--env=LD_PRELOAD="));
-        let added = set.iter().filter(|(name, _)| !is_set || *name != PRELOAD);
-        let added = added.flat_map(|set| [self.options[0].into(), assignment(set)]);
-        added.chain(program.iter().cloned()).collect()
-    }
-}
-
-/// Which words are the launcher's own, and not those of a program that it starts. That is the first one that can be
-/// started, but no name without a folder behind an option, which may be its value (`--map-by node`).
-fn are_own(words: &[OsString]) -> Vec<bool> {
-    let takes_value = |word: &OsString| starts(word, "-") && !word.as_bytes().contains(&b'=');
-    let mut own = true;
-    let is_own = words.iter().enumerate().map(|(at, word)| {
-        let is_value = at > 0 && takes_value(&words[at - 1]) && !word.as_bytes().contains(&b'/');
-        let is_program = !is_value && program::is_executable(Path::new(word));
-        own = word == ":" || (own && !is_program);
-        own
-    });
-    is_own.collect()
-}
-
-/// The words that name what flux is to do.
-fn subcommand(rest: &[OsString]) -> &[OsString] {
-    let words = match rest.first() {
-        Some(word) if word == "mini" => 2,
-        _ => 1,
-    };
-    &rest[..words.min(rest.len())]
 }
 
 /// What is to be changed in a launcher's own environment, which it hands on: all but LD_PRELOAD, because the library is
@@ -232,15 +204,20 @@ fn in_environment(set: &Variables) -> Vec<(OsString, Option<OsString>)> {
         .collect()
 }
 
+fn has_preload(word: &OsStr) -> bool {
+    let mut parts = word.as_bytes().windows(PRELOAD.len());
+    parts.any(|part| part == PRELOAD.as_bytes())
+}
+
 fn starts(word: &OsStr, with: &str) -> bool {
     word.as_bytes().starts_with(with.as_bytes())
 }
 
-fn with(prefix: &[u8], word: &OsStr) -> OsString {
-    OsString::from_vec([prefix, word.as_bytes()].concat())
+fn with(prefix: &str, word: &OsStr) -> OsString {
+    OsString::from_vec([prefix.as_bytes(), word.as_bytes()].concat())
 }
 
 /// `NAME=VALUE`.
 pub fn assignment((name, value): (&OsString, &OsString)) -> OsString {
-    with(&[name.as_bytes(), b"="].concat(), value)
+    OsString::from_vec([name.as_bytes(), b"=", value.as_bytes()].concat())
 }

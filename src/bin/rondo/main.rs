@@ -120,11 +120,7 @@ impl From<io::Error> for Failure {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => return refused(&error),
-    };
-    let done = match cli.command {
+    let done = match Cli::parse().command {
         Command::Info(args) => info::run(&args),
         Command::Algorithms(args) => algorithms::run(&args),
         Command::Model(args) => model::run(&args),
@@ -147,26 +143,6 @@ fn main() -> ExitCode {
     };
     failure.say();
     ExitCode::from(failure.status())
-}
-
-/// Says in one line what is wrong with the arguments; or what was asked for, in as many as it takes.
-fn refused(error: &clap::Error) -> ExitCode {
-    use clap::error::ErrorKind::{
-        DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion,
-    };
-    let asked = [
-        DisplayHelp,
-        DisplayHelpOnMissingArgumentOrSubcommand,
-        DisplayVersion,
-    ];
-    if asked.contains(&error.kind()) {
-        error.exit();
-    }
-    let text = error.to_string();
-    let lines = text.lines().take_while(|line| !line.is_empty());
-    let line: Vec<&str> = lines.map(str::trim).collect();
-    let _ = io::stderr().write_all(format!("{}\n", line.join(" ")).as_bytes());
-    ExitCode::from(2)
 }
 
 /// Lets `write` fill the standard output, and makes sure that all of it got there.

@@ -3,27 +3,26 @@
 #![forbid(unsafe_code)]
 
 mod ask;
-mod between;
 mod input;
 
-use crate::arguments::{self, Numbers, count, numbers};
+use crate::arguments::{self, Numbers, numbers};
 use crate::{Failure, output};
-pub use ask::Question;
+use ask::Question;
 use input::Given;
 use input::Preset;
 use rondo::collective::{Collective, Family};
-use rondo::config::{ARITY_MAX, Config, RADIX_MAX};
+use rondo::config::Config;
 use rondo::network::Network;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::io::{self, Write};
 
 /// Predict what every algorithm of a collective takes: time, rounds, and the bytes that the busiest rank sends.
 ///
-/// Blocks are those in which Rondo would cut the call by default, parts are equal, and operators of reductions allow
-/// every order. Bytes are those of the message, of a rank's vector, of all ranks together in an allgather, of a rank's
-/// block in a gather or scatter, of a rank's blocks together in an alltoall. The network is a preset, or that of a file
-/// of rules, and single figures go before. Options in the environment do not count here: all have their defaults but
-/// those of --arity and --radix. What the model cannot predict is "-", with the reason.
+/// Every rank has a node of its own. Blocks are those in which Rondo would cut the call by default, parts are equal,
+/// and operators of reductions allow every order. Bytes are those of the message, of a rank's vector, of all ranks
+/// together in an allgather, of a rank's block in a gather or scatter, of a rank's blocks together in an alltoall. The
+/// network is a preset, or that of a file of rules. Options in the environment do not count here: all have their
+/// defaults. What the model cannot predict is "-", with the reason.
 ///
 /// Times begin when all ranks do and end with the last one. The model knows nothing of what else a computer does;
 /// docs/results/simulated.md compares it with simulations.
@@ -34,10 +33,12 @@ use std::io::{self, Write};
     after_long_help = input::presets() + "
 EXAMPLES:
   rondo model bcast --ranks 36 --bytes 4,4K,4M --preset 100-gbit
-  rondo model allreduce --ranks 1024 --bytes 1K:64M --json >allreduce.json; rondo plot allreduce.json -o allreduce.svg
   rondo model barrier --ranks 2:1M
-  rondo model bcast --ranks 1000 --bytes 8K --arity 8
-  rondo model allgather --ranks 64 --nodes 8 --bytes 1M --from rules.json --json"
+  rondo model allgather --ranks 64 --bytes 1M --from rules.json --json
+
+FILE:
+  RONDO_LEARN=save:FILE writes what it measured. Or write one, with the figures of another network:
+  {\"network\": {\"alpha_us\": 1.9, \"gap_us\": 0.3, \"beta_ns_per_kb\": 82}, \"rules\": []}"
 )]
 pub struct Args {
     /// The collective, by its name or by its MPI name
@@ -52,10 +53,6 @@ pub struct Args {
         required = true
     )]
     ranks: Vec<Numbers>,
-    /// The number of nodes; by default every rank has one. If several numbers of ranks are given, it is that of the
-    /// largest, and the others have as many ranks on a node
-    #[arg(long, value_name = "N", value_parser = count(1, RANKS_MAX))]
-    nodes: Option<u32>,
     /// Bytes, one or several numbers in the same way; none for a barrier
     #[arg(
         short,
@@ -67,12 +64,6 @@ pub struct Args {
     bytes: Vec<Numbers>,
     #[command(flatten)]
     network: Given,
-    /// The K of kary and knomial, as by RONDO_TREE_ARITY [default: 4]
-    #[arg(long, value_name = "K", value_parser = count(1, ARITY_MAX), allow_negative_numbers = true)]
-    arity: Option<u32>,
-    /// The radix of rounds with several messages, as by RONDO_RADIX [default: what the model finds fastest]
-    #[arg(long, value_name = "K", value_parser = count(2, RADIX_MAX), allow_negative_numbers = true)]
-    radix: Option<u32>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -95,49 +86,32 @@ struct Json<'a> {
     placed_bytes: Option<u64>,
     copies_free: bool,
     gamma_ns_per_kb: f64,
-    arity: u32,
-    /// If one is given.
-    radix: Option<u32>,
     rows: &'a [Row],
 }
 
-#[derive(Serialize, Deserialize)]
-pub struct Row {
-    pub ranks: u32,
-    pub nodes: u32,
-    pub bytes: u64,
-    pub algorithm: String,
+#[derive(Serialize)]
+struct Row {
+    ranks: u32,
+    bytes: u64,
+    algorithm: String,
     blocks: Option<u32>,
     rounds: Option<u64>,
     sent: Option<u64>,
-    pub us: Option<f64>,
+    us: Option<f64>,
     /// Why there is no prediction.
     why: Option<String>,
-}
-
-impl Args {
-    /// The options of the library.
-    fn config(&self) -> Config {
-        let usual = Config::default();
-        Config {
-            tree_arity: self.arity.unwrap_or(usual.tree_arity),
-            radix: self.radix.unwrap_or(usual.radix),
-            ..usual
-        }
-    }
 }
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let preset = args.network.network()?;
-    let config = args.config();
+    let config = Config::default();
     let mut rows = Vec::new();
-    for (ranks, nodes) in clusters(args)? {
+    for ranks in ranks(args)? {
         for bytes in sizes(args, ranks)? {
             let question = Question {
                 collective: args.collective,
                 ranks,
-                nodes,
                 bytes,
                 network: preset.network,
                 eager: preset.eager,
@@ -150,7 +124,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
                 let known = answer.as_ref().ok();
                 rows.push(Row {
                     ranks,
-                    nodes,
                     bytes,
                     algorithm: algorithm.name().to_owned(),
                     blocks: known.map(|answer| answer.blocks),
@@ -171,8 +144,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
                 placed_bytes: Some(preset.placed_bytes).filter(|&bytes| bytes < u64::MAX),
                 copies_free: preset.copies_free,
                 gamma_ns_per_kb: preset.gamma_ns_per_kb,
-                arity: config.tree_arity,
-                radix: args.radix,
                 rows: &rows,
             };
             serde_json::to_writer_pretty(&mut *out, &json)?;
@@ -182,28 +153,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     })
 }
 
-/// Numbers of ranks and their nodes.
-fn clusters(args: &Args) -> Result<Vec<(u32, u32)>, Failure> {
-    let all = numbers(&args.ranks, STEP);
-    let (least, most) = (all[0], all[all.len() - 1]);
-    if least < 2 || most > RANKS_MAX.into() {
-        let wrong = if least < 2 { least } else { most };
-        let why = format!("{wrong} ranks are not in 2..={RANKS_MAX}");
-        return Err(Failure::Usage(why));
-    }
-    let most = most as u32;
-    let nodes = args.nodes.unwrap_or(most);
-    if nodes > most {
-        let why = format!("{nodes} nodes are more than {most} ranks");
-        return Err(Failure::Usage(why));
-    }
-    let width = most.div_ceil(nodes);
-    let with_nodes = all.into_iter().map(|ranks| match ranks as u32 {
-        // Not all nodes may be full: as many as were asked for.
-        ranks if ranks == most => (ranks, nodes),
-        ranks => (ranks, ranks.div_ceil(width)),
-    });
-    Ok(with_nodes.collect())
+/// Numbers of ranks.
+fn ranks(args: &Args) -> Result<Vec<u32>, Failure> {
+    let rank = |ranks: u64| {
+        let fits = (2..=RANKS_MAX.into()).contains(&ranks);
+        let wrong = || Failure::Usage(format!("{ranks} ranks are not in 2..={RANKS_MAX}"));
+        fits.then_some(ranks as u32).ok_or_else(wrong)
+    };
+    numbers(&args.ranks, STEP).into_iter().map(rank).collect()
 }
 
 /// Numbers of bytes for so many ranks.
@@ -231,18 +188,11 @@ fn table(out: &mut impl Write, args: &Args, rows: &[Row], preset: &Preset) -> io
     writeln!(out, "{name} by the model{of}")?;
     writeln!(out, "{}", preset.network.text())?;
     writeln!(out, "{}", preset.manners())?;
-    if let Some(arity) = args.arity {
-        writeln!(out, "trees of arity {arity}")?;
-    }
-    if let Some(radix) = args.radix {
-        writeln!(out, "rounds of radix {radix}")?;
-    }
     if args.collective.family().reduces() {
         writeln!(out, "{} ns/KiB to reduce", preset.gamma_ns_per_kb)?;
     }
     let head = [
         "ranks",
-        "nodes",
         "bytes",
         "algorithm",
         "blocks",
@@ -250,18 +200,17 @@ fn table(out: &mut impl Write, args: &Args, rows: &[Row], preset: &Preset) -> io
         "sent",
         "us",
     ];
-    let [ranks, nodes, bytes, algorithm, blocks, rounds, sent, us] = head;
+    let [ranks, bytes, algorithm, blocks, rounds, sent, us] = head;
     writeln!(
         out,
-        "\n{ranks:>7} {nodes:>7} {bytes:>13}  {algorithm:13} {blocks:>6} {rounds:>8} {sent:>13} {us:>12}"
+        "\n{ranks:>7} {bytes:>13}  {algorithm:13} {blocks:>6} {rounds:>8} {sent:>13} {us:>12}"
     )?;
     for row in rows {
         let text = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
         write!(
             out,
-            "{:>7} {:>7} {:>13}  {:13} {:>6} {:>8} {:>13} {:>12}",
+            "{:>7} {:>13}  {:13} {:>6} {:>8} {:>13} {:>12}",
             row.ranks,
-            row.nodes,
             arguments::shown(args.collective, row.bytes),
             row.algorithm,
             text(row.blocks.map(u64::from)),

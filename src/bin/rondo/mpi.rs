@@ -36,13 +36,12 @@ use std::{
     ptr,
 };
 
-/// A call of a collective of all ranks. A broadcast is of all blocks as one message.
+/// A call of a collective of all ranks; rank 0 is the root. A broadcast is of all blocks as one message.
 pub struct Call<'a> {
     pub collective: Collective,
     pub blocks: &'a Blocks,
     /// Of one that reduces. Elements are what it joins, or bytes.
     pub op: Option<Op>,
-    pub root: usize,
 }
 
 impl Call<'_> {
@@ -54,7 +53,7 @@ impl Call<'_> {
     /// or its part of the result.
     pub fn elements(&self, rank: usize) -> (usize, usize) {
         let (own, total) = (self.blocks.count(rank), self.blocks.total());
-        let is_root = rank == self.root;
+        let is_root = rank == 0;
         match self.collective.family() {
             Family::Broadcast => (0, total),
             Family::AllBroadcast => (own, total),
@@ -145,9 +144,9 @@ impl Mpi {
         own: &mut [u8],
         all: &mut [u8],
     ) -> Result<(), Failure> {
-        let (collective, blocks, root) = (call.collective, call.blocks, call.root);
+        let (collective, blocks, root) = (call.collective, call.blocks, 0);
         let counts = &blocks.counts;
-        assert!(counts.len() == self.ranks && root < self.ranks);
+        assert!(counts.len() == self.ranks);
         let (needs_own, needs_all) = call.elements(self.rank);
         let element_bytes = call.element_bytes();
         assert!(all.len() >= needs_all * element_bytes && own.len() >= needs_own * element_bytes);
@@ -170,7 +169,7 @@ impl Mpi {
             RawHandle::of(comm),
         );
         let (own, all) = (address(own), address(all));
-        let (mine, root) = (counts[self.rank], root as c_int);
+        let mine = counts[self.rank];
         let (total, counts, displs) = (blocks.total, counts.as_ptr(), blocks.displs.as_ptr());
         // Where every rank has a block for every rank.
         let turned = if collective.family().is_exchange() {

@@ -1,17 +1,13 @@
 //! What a program's file says: for which MPI it is built, by the libraries that it needs, and whether anything can be
 //! preloaded into it.
 
-use object::{
-    Object, ObjectSymbol,
-    elf::{DF_1_PIE, DT_FLAGS_1, DT_NEEDED},
-    read::elf::{ElfFile, FileHeader},
-};
+use object::{Object, ObjectKind, ObjectSymbol};
 use rondo::records::MPI_LIBRARIES;
 use std::{
     env,
     ffi::OsString,
     fs,
-    io::{BufRead, BufReader, Read},
+    io::Read,
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
@@ -62,13 +58,8 @@ fn found(name: &Path) -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
-/// Could a launcher start a file of this name?
-pub fn is_executable(name: &Path) -> bool {
-    let mode = |file: PathBuf| fs::metadata(file).map(|it| it.permissions().mode());
-    found(name).is_some_and(|file| mode(file).is_ok_and(|mode| mode & 0o111 != 0))
-}
-
 /// What of a program's file keeps a library out of its process, or calls away from it.
+#[derive(Default)]
 pub struct Program {
     /// The file.
     pub path: PathBuf,
@@ -80,14 +71,12 @@ pub struct Program {
     pub has_mpi: bool,
     /// It is linked with one.
     pub needs_mpi: bool,
-    /// It is not for the processor that `like` is for.
-    pub is_foreign: bool,
+    /// It is none itself, but may start one.
+    pub is_script: bool,
 }
 
-/// The programs among the arguments of a launcher, but scripts. `like` is a file for the right processor.
-pub fn all(arguments: &[OsString], like: &Path) -> Vec<Program> {
-    let own = fs::read(like).unwrap_or_default();
-    let own = object::File::parse(&*own).map(|file| file.architecture());
+/// The programs among the arguments of a launcher.
+pub fn all(arguments: &[OsString]) -> Vec<Program> {
     let words = arguments.iter().map(Path::new);
     let files = words.filter_map(found);
     let programs = files.filter_map(|path| {
@@ -96,7 +85,13 @@ pub fn all(arguments: &[OsString], like: &Path) -> Vec<Program> {
         if mode & 0o111 == 0 {
             return None;
         }
-        let data = elf(&path)?;
+        let Some(data) = elf(&path) else {
+            return Some(Program {
+                path,
+                is_script: true,
+                ..Program::default()
+            });
+        };
         let file = object::File::parse(&*data).ok()?;
         let user = fs::metadata("/proc/self").ok()?;
         let others = [
@@ -106,61 +101,17 @@ pub fn all(arguments: &[OsString], like: &Path) -> Vec<Program> {
         let mut symbols = file.symbols().chain(file.dynamic_symbols());
         Some(Program {
             has_other_rights: others.iter().any(|(bit, other)| mode & bit != 0 && *other),
-            is_static: is_static(&file),
+            // One that can be anywhere in memory looks like a shared library, which may be a word of the command.
+            is_static: file.kind() == ObjectKind::Executable
+                && file.section_by_name(".interp").is_none(),
             has_mpi: symbols.any(|it| it.is_definition() && it.name() == Ok("PMPI_Init")),
             needs_mpi: needed_abi(&file).is_some(),
-            is_foreign: own.as_ref().is_ok_and(|own| *own != file.architecture()),
+            is_script: false,
             path,
         })
     });
     programs.collect()
 }
-
-/// Is this a program that no loader is asked to start? A shared library asks for none either, but has a table for the
-/// loader. Static programs have none, unless they can be anywhere in memory: then it says that it is a program's, and
-/// names no libraries.
-fn is_static(file: &object::File) -> bool {
-    fn by_table<Elf: FileHeader>(file: &ElfFile<Elf>) -> bool {
-        let Ok(table) = file.elf_dynamic_table() else {
-            return false;
-        };
-        let mut needed = table.iter().filter(|entry| entry.tag == DT_NEEDED);
-        let mut flags = table.iter().filter(|entry| entry.tag == DT_FLAGS_1);
-        let is_pie = flags.any(|entry| entry.val & DF_1_PIE.0 != 0);
-        table.is_empty() || (is_pie && needed.next().is_none())
-    }
-    let no_loader = file.section_by_name(".interp").is_none();
-    no_loader
-        && match file {
-            object::File::Elf32(file) => by_table(file),
-            object::File::Elf64(file) => by_table(file),
-            _ => false,
-        }
-}
-
-/// A file that another program, its interpreter, is started with.
-pub struct Script {
-    pub path: PathBuf,
-    /// Where all links lead.
-    pub interpreter: PathBuf,
-}
-
-/// The scripts among the arguments of a launcher.
-pub fn scripts(arguments: &[OsString]) -> Vec<Script> {
-    let files = arguments.iter().map(Path::new).filter_map(found);
-    let scripts = files.filter_map(|path| {
-        let mut line = String::new();
-        let file = fs::File::open(&path).ok()?.take(LINE_MAX);
-        BufReader::new(file).read_line(&mut line).ok()?;
-        let interpreter = line.strip_prefix("#!")?.split_whitespace().next()?;
-        let interpreter = Path::new(interpreter).canonicalize().ok()?;
-        Some(Script { path, interpreter })
-    });
-    scripts.collect()
-}
-
-/// What the kernel reads of a script's first line.
-const LINE_MAX: u64 = 256;
 
 /// What is in a program or a library. Other files among arguments may be data, and very long.
 fn elf(path: &Path) -> Option<Vec<u8>> {

@@ -15,7 +15,7 @@ use rondo::collective::Collective;
 use rondo::config::{self, OPTIONS, ValueType};
 use rondo::records::is_mpi;
 use std::{
-    ffi::{OsStr, OsString},
+    ffi::OsString,
     io::{self, Write},
     os::unix::{
         ffi::{OsStrExt, OsStringExt},
@@ -28,10 +28,10 @@ use std::{
 /// Run an MPI program with Rondo in its ranks.
 ///
 /// LAUNCHER is mpirun or mpiexec of Open MPI, MPICH or Intel MPI, orterun, prterun or prun, Slurm's srun, flux run or
-/// flux submit, mpiexec of HPE's PALS, aprun, or ibrun. It is started with ARGS and with what makes it set LD_PRELOAD
-/// and the variables of Rondo for the ranks. All RONDO_ variables of the environment are handed on. Libraries that are
-/// in LD_PRELOAD already stay there: profilers and other tools in front of Rondo, MPI libraries behind it. So do those
-/// that ARGS name by -x, -genv, -env, --env, -e or --export. LD_PRELOAD is added to a list of srun's --export.
+/// flux submit, mpiexec of HPE's PALS, or aprun. It is started with ARGS and with what makes it set LD_PRELOAD and the
+/// variables of Rondo for the ranks. All RONDO_ variables of the environment are handed on. Libraries that are in
+/// LD_PRELOAD already stay there: profilers and other tools in front of Rondo, MPI libraries behind it. ARGS must not
+/// set LD_PRELOAD, nor have an --export of srun's: that would replace Rondo's.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -68,14 +68,12 @@ pub struct Args {
     #[arg(long, value_name = "PATH")]
     lib: Option<PathBuf>,
     /// The launcher and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true,
-          value_names = ["LAUNCHER", "ARGS"])]
+    #[arg(required = true, trailing_var_arg = true, value_names = ["LAUNCHER", "ARGS"])]
     command: Vec<OsString>,
 }
 
 /// Runs the command. Comes back only if nothing was started.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    launcher::check_word::<Args>(&args.command, "--stats")?;
     let launch = Launch::new(&args.command, args.lib.as_deref(), variables(args))?;
     if let Err(why) = &launch.library {
         warn(&format!("{why}; the program runs without Rondo"));
@@ -93,8 +91,6 @@ pub struct Launch {
     pub line: Line,
     /// The library that is preloaded, or why there is none: the installation lacks it, or has it damaged.
     pub library: Result<PathBuf, String>,
-    /// Does the launcher come back only when the job has ended?
-    pub waits: bool,
 }
 
 impl Launch {
@@ -114,20 +110,15 @@ impl Launch {
         if let Ok(library) = &library {
             set.insert(PRELOAD.into(), preload(library)?);
         }
-        let join = |others: &OsStr| match &library {
-            Ok(library) => joined(library, others),
-            Err(_) => others.to_owned(),
-        };
-        let line = launcher.line(&set, rest, join)?;
+        let line = launcher.line(&set, rest);
         if let Some(word) = &line.against {
             let word = word.display();
             warn(&format!(
-                "{word} of yours may replace the LD_PRELOAD that Rondo sets, and the program run without Rondo"
+                "{word} may replace the LD_PRELOAD that Rondo sets; let 'rondo' have such variables in its environment"
             ));
         }
         Ok(Launch {
             name: name.clone(),
-            waits: launcher.waits(rest),
             line,
             library,
         })
@@ -199,13 +190,6 @@ fn print(command: &[OsString]) -> Result<(), Failure> {
     })
 }
 
-/// The variable that chooses the algorithm of a collective.
-fn variable(of: Collective) -> String {
-    let mut options = OPTIONS.iter();
-    let option = options.find(|opt| matches!(opt.value_type, ValueType::Algorithm(c) if c == of));
-    option.expect("every collective has one").variable()
-}
-
 /// The value of `--stats`, if it is one.
 fn stats(text: &str) -> Result<String, String> {
     let mut opts = OPTIONS
@@ -222,7 +206,8 @@ fn stats(text: &str) -> Result<String, String> {
 fn variables(args: &Args) -> Variables {
     let mut all: Variables = config::variables().into_iter().collect();
     for &collective in &args.off {
-        all.insert(variable(collective).into(), "host".into());
+        let name = collective.name().to_ascii_uppercase();
+        all.insert(format!("RONDO_{name}").into(), "host".into());
     }
     if args.trace {
         all.insert("RONDO_TRACE".into(), "on".into());
@@ -262,17 +247,14 @@ pub fn preload(library: &Path) -> Result<OsString, Failure> {
             library.display()
         )));
     }
-    Ok(joined(library, &config::preloaded().unwrap_or_default()))
-}
-
-fn joined(library: &Path, others: &OsStr) -> OsString {
+    let others = config::preloaded().unwrap_or_default();
     let others = others.as_bytes().split(|byte| b": ".contains(byte));
     let (behind, front): (Vec<&[u8]>, Vec<&[u8]>) = others
         .filter(|name| !name.is_empty())
         .partition(|name| stays_behind(name));
     let own = library.as_os_str().as_bytes();
     let all: Vec<&[u8]> = [front, vec![own], behind].concat();
-    OsString::from_vec(all.join(&b':'))
+    Ok(OsString::from_vec(all.join(&b':')))
 }
 
 /// Is this an MPI library, whose functions Rondo's must come before, or Rondo again?

@@ -1,8 +1,7 @@
 //! `rondo schedule`: the broadcast schedules, printed as the papers do.
 
-use crate::{Failure, arguments::count, output};
+use crate::{Failure, output};
 use rondo::schedule::Circulant;
-use serde::Serialize;
 use std::io::{self, Write};
 
 /// Print the schedules that ranks follow in a broadcast.
@@ -19,8 +18,7 @@ use std::io::{self, Write};
     after_long_help = "\
 EXAMPLES:
   rondo schedule -p 20           all ranks of 20
-  rondo schedule -p 20 -r 7      rank 7 only, with its neighbours
-  rondo schedule -p 20 --json    {\"p\",\"q\",\"skips\",\"recv\",\"send\"}; rows are ranks, columns rounds
+  rondo schedule -p 20 -r 7      rank 7 only
 
 SOURCES:
   J. L. Träff, arXiv 2205.10072 (the schedules and their tables), arXiv 2312.11236 and
@@ -28,33 +26,18 @@ SOURCES:
 )]
 pub struct Args {
     /// The number of ranks
-    #[arg(short = 'p', long = "ranks", value_name = "P", value_parser = count(1, i32::MAX as u32))]
+    #[arg(short = 'p', long = "ranks", value_name = "P", value_parser = clap::value_parser!(u32).range(1..=i64::from(i32::MAX)))]
     ranks: u32,
     /// Only this rank, counted from the root
     #[arg(short, long)]
     rank: Option<u32>,
-    /// Print one JSON object instead of a table
-    #[arg(long)]
-    json: bool,
 }
 
 /// More ranks than anybody reads, and more output than anybody wants.
 const TABLE_RANKS_MAX: u32 = 1 << 16;
 
-/// The longest line of the table of all ranks, in characters.
+/// The longest line of the table, in characters.
 const LINE: usize = 100;
-
-/// The JSON form; the field names are an interface to scripts. A row is a rank, a column a round.
-#[derive(Serialize)]
-struct Json<'a> {
-    p: u32,
-    q: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rank: Option<u32>,
-    skips: &'a [u32],
-    recv: Vec<Vec<i8>>,
-    send: Vec<Vec<i8>>,
-}
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
@@ -73,11 +56,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         _ => {}
     }
     let graph = Circulant::new(p);
-    output(|out| match args.rank {
-        _ if args.json => json(out, &graph, args),
-        Some(rank) => one(out, &graph, p, rank),
-        None => all(out, &graph, p),
-    })
+    let ranks: Vec<u32> = match args.rank {
+        Some(rank) => vec![rank],
+        None => (0..p).collect(),
+    };
+    output(|out| table(out, &graph, p, &ranks))
 }
 
 fn recv(graph: &Circulant, rank: u32) -> Vec<i8> {
@@ -92,53 +75,13 @@ fn send(graph: &Circulant, rank: u32) -> Vec<i8> {
     row
 }
 
-fn json(out: &mut impl Write, graph: &Circulant, args: &Args) -> io::Result<()> {
-    let ranks = args.rank.map_or(0..args.ranks, |rank| rank..rank + 1);
-    let object = Json {
-        p: args.ranks,
-        q: graph.q(),
-        rank: args.rank,
-        skips: graph.skips(),
-        recv: ranks.clone().map(|rank| recv(graph, rank)).collect(),
-        send: ranks.map(|rank| send(graph, rank)).collect(),
-    };
-    serde_json::to_writer(&mut *out, &object)?;
-    writeln!(out)
-}
-
-fn heading(out: &mut impl Write, graph: &Circulant, p: u32) -> io::Result<()> {
+/// The table of these ranks, as many side by side as a line holds.
+fn table(out: &mut impl Write, graph: &Circulant, p: u32, ranks: &[u32]) -> io::Result<()> {
     let skips: Vec<String> = graph.skips().iter().map(u32::to_string).collect();
-    writeln!(out, "p = {p}, q = {}, skips {}", graph.q(), skips.join(" "))
-}
-
-/// The table of one rank with its neighbours: a row for each round.
-fn one(out: &mut impl Write, graph: &Circulant, p: u32, rank: u32) -> io::Result<()> {
-    heading(out, graph, p)?;
-    writeln!(out, "rank {rank}, base block {}\n", graph.baseblock(rank))?;
-    let peer = |distance: u32| (i64::from(rank) + i64::from(distance)) % i64::from(p);
-    let width = (p - 1).to_string().len().max(4);
-    line(out, "round", &["from", "recv", "to", "send"], width)?;
-    let (recv, send) = (recv(graph, rank), send(graph, rank));
-    for k in 0..graph.q() {
-        let skip = graph.skips()[k];
-        let (from, to) = (peer(p - skip), peer(skip));
-        line(
-            out,
-            &k.to_string(),
-            &[from, recv[k].into(), to, send[k].into()],
-            width,
-        )?;
-    }
-    Ok(())
-}
-
-/// The table of all ranks, as many side by side as a line holds.
-fn all(out: &mut impl Write, graph: &Circulant, p: u32) -> io::Result<()> {
-    heading(out, graph, p)?;
+    writeln!(out, "p = {p}, q = {}, skips {}", graph.q(), skips.join(" "))?;
     // The widest entries are the number of the last rank and -q, which has at most two digits.
     let width = (p - 1).to_string().len().max(3);
     let ranks_per_line = (LINE - LABEL) / (width + 1);
-    let ranks: Vec<u32> = (0..p).collect();
     for ranks in ranks.chunks(ranks_per_line) {
         let base: Vec<usize> = ranks.iter().map(|rank| graph.baseblock(*rank)).collect();
         writeln!(out)?;

@@ -1,14 +1,9 @@
 //! `rondo tree`: a tree for gather and scatter, and its completion time.
 
-use crate::{Failure, arguments::count, output};
+use crate::{Failure, output};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rondo::tree::{Algorithm, Cost, Distribution, Root, Tree};
-use serde::Serialize;
-use std::{
-    fs,
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+use std::io::{self, Write};
 
 /// Build a tree for an irregular gather or scatter, and tell how long it takes.
 ///
@@ -37,13 +32,11 @@ DISTRIBUTIONS, of p blocks of b bytes on average:
   alternating        3b/2, b/2, 3b/2, ...
   skewed             the first 5 ranks have bp/5 each, the others 1
   two-blocks         the first and the last rank have bp/2 each, the others 0
-  file:PATH          sizes from a file, one on each line
 
 EXAMPLES:
   rondo tree -p 20                                     the optimal tree of 20 equal blocks
   rondo tree -p 20 --dist random --root best           of random ones, to the root that suits it
-  rondo tree --dist skewed --algorithm adaptive --json
-                                  {\"algorithm\",\"completion\",\"root\",\"depth\",\"messages\",\"parents\"}
+  rondo tree --dist skewed --algorithm adaptive        of 2000 ranks, of which five have nearly everything
 
 SOURCES:
   J. L. Träff, On optimal trees for irregular gather and scatter collectives, IEEE TPDS 30(9), 2019;
@@ -54,12 +47,13 @@ pub struct Args {
     /// The kind of tree
     #[arg(long, default_value = "optimal", value_parser = algorithm())]
     algorithm: Algorithm,
-    /// The sizes of blocks, a distribution or file:PATH
-    #[arg(long, value_name = "DIST", default_value = "same", value_parser = sizes)]
-    dist: Sizes,
-    /// The number of ranks; 2000 by default, or the lines of the file
-    #[arg(short = 'p', long = "ranks", value_name = "P", value_parser = count(1, 1 << 20))]
-    ranks: Option<u32>,
+    /// The sizes of blocks
+    #[arg(long, value_name = "DIST", default_value = "same", value_parser = distribution())]
+    dist: Distribution,
+    /// The number of ranks
+    #[arg(short = 'p', long = "ranks", value_name = "P", default_value_t = 2000,
+          value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    ranks: u32,
     /// The average size of a block in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1000,
           value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
@@ -79,16 +73,6 @@ pub struct Args {
     /// What random sizes follow from
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
-}
-
-/// Where the sizes of blocks come from.
-#[derive(Clone)]
-enum Sizes {
-    Named(Distribution),
-    File(PathBuf),
 }
 
 fn algorithm() -> impl TypedValueParser<Value = Algorithm> {
@@ -97,15 +81,10 @@ fn algorithm() -> impl TypedValueParser<Value = Algorithm> {
     names.map(move |name| named(&name).expect("one of the names"))
 }
 
-fn sizes(text: &str) -> Result<Sizes, String> {
-    if let Some(path) = text.strip_prefix("file:") {
-        return Ok(Sizes::File(path.into()));
-    }
-    let found = Distribution::ALL.into_iter().find(|d| d.name() == text);
-    let names = || Distribution::ALL.map(Distribution::name).join(", ");
-    found
-        .map(Sizes::Named)
-        .ok_or_else(|| format!("take one of {}, or file:PATH", names()))
+fn distribution() -> impl TypedValueParser<Value = Distribution> {
+    let named = |name: &str| Distribution::ALL.into_iter().find(|d| d.name() == name);
+    let names = PossibleValuesParser::new(Distribution::ALL.map(Distribution::name));
+    names.map(move |name| named(&name).expect("one of the names"))
 }
 
 fn root(text: &str) -> Result<Root, String> {
@@ -123,18 +102,6 @@ const PROGRAM_RANKS_MAX: usize = 10_000;
 /// More than anybody reads as an outline.
 const OUTLINE_RANKS_MAX: usize = 64;
 
-/// The JSON form; the field names are an interface to scripts.
-#[derive(Serialize)]
-struct Json {
-    algorithm: &'static str,
-    completion: u64,
-    root: usize,
-    depth: usize,
-    messages: usize,
-    /// The rank that each rank sends to; null for the root.
-    parents: Vec<Option<usize>>,
-}
-
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let cost = Cost {
@@ -142,13 +109,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         beta: args.beta,
         gamma: args.gamma,
     };
-    let (blocks, name) = blocks(args)?;
+    let p = args.ranks as usize;
+    let blocks = args.dist.blocks(p, args.block, args.seed);
     if !cost.fits(&blocks) {
         return Err(Failure::Usage(
             "times do not fit 64 bits: take smaller parameters or blocks".into(),
         ));
     }
-    let p = blocks.len();
     let root = args.root.unwrap_or(Root::Given(p / 2));
     if let Root::Given(rank) = root
         && rank >= p
@@ -165,23 +132,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let tree = args.algorithm.tree(&blocks, root, &cost);
     output(|out| {
-        if args.json {
-            let json = Json {
-                algorithm: args.algorithm.name(),
-                completion: tree.completion(&cost),
-                root: tree.root(),
-                depth: tree.depth(),
-                messages: tree.messages(),
-                parents: (0..p).map(|rank| tree.parent(rank)).collect(),
-            };
-            serde_json::to_writer(&mut *out, &json)?;
-            return writeln!(out);
-        }
         let ranks = if p == 1 { "rank" } else { "ranks" };
         writeln!(
             out,
-            "{} tree of {p} {ranks}, {name}, {} bytes; alpha {}, beta {}, gamma {}",
+            "{} tree of {p} {ranks}, {}, {} bytes; alpha {}, beta {}, gamma {}",
             args.algorithm.name(),
+            args.dist.name(),
             tree.size(tree.root()),
             args.alpha,
             args.beta,
@@ -201,46 +157,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }
         Ok(())
     })
-}
-
-/// The sizes of blocks, and what to call them.
-fn blocks(args: &Args) -> Result<(Vec<u64>, String), Failure> {
-    let p = args.ranks.map(|p| p as usize);
-    let (blocks, name) = match &args.dist {
-        Sizes::Named(distribution) => (
-            distribution.blocks(p.unwrap_or(2000), args.block, args.seed),
-            distribution.name().to_owned(),
-        ),
-        Sizes::File(path) => {
-            let wrong = |what| Failure::Failed(format!("{}: {what}", path.display()));
-            (read(path).map_err(wrong)?, path.display().to_string())
-        }
-    };
-    match p {
-        Some(p) if p != blocks.len() => Err(Failure::Usage(format!(
-            "{name} has {} blocks, not the {p} of -p",
-            blocks.len()
-        ))),
-        _ => Ok((blocks, name)),
-    }
-}
-
-/// The sizes in a file, one on each line.
-fn read(path: &Path) -> Result<Vec<u64>, String> {
-    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-    let size = |(line, text): (usize, &str)| {
-        let size = text.trim().parse();
-        size.map_err(|error| format!("line {}: '{text}' is no number of bytes: {error}", line + 1))
-    };
-    let blocks: Vec<u64> = text
-        .lines()
-        .enumerate()
-        .map(size)
-        .collect::<Result<_, _>>()?;
-    if blocks.is_empty() {
-        return Err("no sizes in it".into());
-    }
-    Ok(blocks)
 }
 
 /// A line for each rank, below the rank that it sends to; children are in the order of their messages.

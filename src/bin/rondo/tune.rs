@@ -30,7 +30,8 @@ use sweep::{Sweep, Winner};
 /// Every rank runs this tool, as many and placed as the programs that the rules are for: they hold for this number of
 /// ranks and nodes. For every collective and size, the MPI library and each of Rondo's algorithms (circulant also in
 /// blocks of several sizes, except in all-to-all exchanges) carry out calls in turns, as in 'rondo bench'. One replaces
-/// the MPI library where it is faster by 3 % on the average of the distributions, and slower by 3 % in none.
+/// the MPI library where it is faster by 3 % on the average of two distributions of blocks (the same on all
+/// ranks, and all on one), and slower by 3 % in none.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment, after_long_help = AFTER_HELP)]
 pub struct Args {
@@ -51,14 +52,6 @@ pub struct Args {
     #[arg(short = 'i', long, value_name = "N", default_value = "5",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     batches: u32,
-    /// How blocks differ, in collectives that allow it (...v, alltoallw, reduce_scatter), as in 'rondo bench'
-    #[arg(
-        long,
-        value_name = "DIST",
-        value_delimiter = ',',
-        default_value = "same,one"
-    )]
-    dist: Vec<Dist>,
     /// What reductions and scans do, sum or xor as in 'rondo bench'. Rules hold for all operators
     #[arg(
         long,
@@ -112,8 +105,8 @@ fn tune(args: &Args, mpi: &Mpi) -> Result<(), Failure> {
     let wanted = Wanted {
         collectives: &args.collectives,
         sizes: &sizes,
-        dists: &args.dist,
-        ops: &[args.op],
+        dists: &[Dist::Same, Dist::One],
+        op: args.op,
     };
     let cases = cases(&wanted, mpi.ranks)?;
     let nodes = job::nodes(mpi)?;

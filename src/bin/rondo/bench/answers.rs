@@ -57,7 +57,7 @@ impl Answers {
         let filled = match call.collective {
             Collective::Exscan if rank == 0 => Filled::AllWithAnything,
             _ if is_scatter => Filled::Own,
-            _ if is_broadcast && rank == call.root => Filled::Neither,
+            _ if is_broadcast && rank == 0 => Filled::Neither,
             _ => Filled::All,
         };
         Answers { own, all, filled }

@@ -16,7 +16,7 @@ pub struct Wanted<'a> {
     /// Of the irregular collectives.
     pub dists: &'a [Dist],
     /// Of those that reduce.
-    pub ops: &'a [Op],
+    pub op: Op,
 }
 
 /// What one row is about.
@@ -33,23 +33,23 @@ pub fn cases(wanted: &Wanted, ranks: usize) -> Result<Vec<Case>, Failure> {
     let mut cases = Vec::new();
     for &collective in wanted.collectives {
         let family = collective.family();
-        let dists = optional(wanted.dists, collective.is_irregular());
-        let ops = optional(wanted.ops, family.reduces());
+        let dists: Vec<Option<Dist>> = match collective.is_irregular() {
+            true => wanted.dists.iter().copied().map(Some).collect(),
+            false => vec![None],
+        };
+        let op = family.reduces().then_some(wanted.op);
         // A barrier has no size.
         let sizes = match family {
             Family::Barrier => &wanted.sizes[..1],
             _ => wanted.sizes,
         };
-        for (&op, &dist) in ops
-            .iter()
-            .flat_map(|op| dists.iter().map(move |dist| (op, dist)))
-        {
+        for &dist in &dists {
             for &size in sizes {
                 let total = elements(collective, size, ranks as u64, op);
                 if total == 0 {
                     continue;
                 }
-                let parts = dist.unwrap_or(Dist::SAME).parts(ranks, total);
+                let parts = dist.unwrap_or(Dist::Same).parts(ranks, total);
                 let blocks = Blocks::new(&parts).ok_or_else(|| {
                     let name = collective.name();
                     Failure::Usage(format!("{name}: {size} is too large, MPI cannot count it"))
@@ -68,14 +68,6 @@ pub fn cases(wanted: &Wanted, ranks: usize) -> Result<Vec<Case>, Failure> {
         return Err(Failure::Usage("the sizes are too small for any row".into()));
     }
     Ok(cases)
-}
-
-/// Each of `all`, or none where it is of no meaning.
-fn optional<T: Copy>(all: &[T], is_meant: bool) -> Vec<Option<T>> {
-    if !is_meant {
-        return vec![None];
-    }
-    all.iter().copied().map(Some).collect()
 }
 
 /// Elements of all blocks in a row.

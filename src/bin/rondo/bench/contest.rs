@@ -18,19 +18,6 @@ use std::time::Instant;
 const BATCH_SECONDS: f64 = 2e-3;
 const CALLS_MAX: usize = 1000;
 
-/// Seconds of a call in a batch: of the slowest rank with the barrier, and of the root without.
-pub struct Batch {
-    pub slowest: f64,
-    pub root: f64,
-}
-
-/// Microseconds of a call by one side, in each batch.
-#[derive(Clone, Default)]
-pub struct Series {
-    pub times: Vec<f64>,
-    pub roots: Vec<f64>,
-}
-
 /// A call that several sides carry out, and its memory.
 pub struct Contest<'a> {
     mpi: &'a Mpi,
@@ -63,7 +50,7 @@ impl<'a> Contest<'a> {
         loop {
             let mut slowest: f64 = 0.0;
             for &side in sides {
-                slowest = slowest.max(self.batch(side, calls, false)?.slowest);
+                slowest = slowest.max(self.batch(side, calls, false)?);
             }
             let needed = (BATCH_SECONDS / slowest).ceil().max(1.0);
             if needed <= calls as f64 {
@@ -76,23 +63,22 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// Batches of so many calls by each side in turns.
+    /// Batches of so many calls by each side in turns: microseconds of a call in each.
     pub fn turns(
         &mut self,
         sides: &[Side],
         calls: usize,
         batches: usize,
-    ) -> Result<Vec<Series>, Failure> {
-        let mut series = vec![Series::default(); sides.len()];
+    ) -> Result<Vec<Vec<f64>>, Failure> {
+        let mut series = vec![Vec::new(); sides.len()];
         for i in 0..batches {
             for turn in 0..sides.len() {
                 let which = match i % 2 {
                     0 => turn,
                     _ => sides.len() - 1 - turn,
                 };
-                let batch = self.batch(sides[which], calls, self.checks_all)?;
-                series[which].times.push(batch.slowest * 1e6);
-                series[which].roots.push(batch.root * 1e6);
+                let seconds = self.batch(sides[which], calls, self.checks_all)?;
+                series[which].push(seconds * 1e6);
             }
         }
         Ok(series)
@@ -102,16 +88,16 @@ impl<'a> Contest<'a> {
     /// the answer as well. All ranks find the same.
     pub fn seconds_of(&mut self, algorithm: &str, side: Side) -> Result<Option<f64>, Failure> {
         let before = self.mpi.calls(self.call.collective, algorithm);
-        let seconds = self.batch(side, 1, true)?.slowest;
+        let seconds = self.batch(side, 1, true)?;
         let counted = self.mpi.calls(self.call.collective, algorithm);
         let mut elsewhere = [f64::from(u8::from(counted == before))];
         self.mpi.largest(&mut elsewhere)?;
         Ok(Some(seconds).filter(|_| elsewhere[0] == 0.0))
     }
 
-    /// A number of calls by one side.
-    pub fn batch(&mut self, side: Side, calls: usize, check: bool) -> Result<Batch, Failure> {
-        let (mut total, mut inside, mut wrong) = (0.0, 0.0, false);
+    /// Seconds of a call on the slowest rank, with the barrier, in a number of calls by one side.
+    pub fn batch(&mut self, side: Side, calls: usize, check: bool) -> Result<f64, Failure> {
+        let (mut total, mut wrong) = (0.0, false);
         if !check {
             self.mpi.barrier()?;
         }
@@ -128,23 +114,18 @@ impl<'a> Contest<'a> {
             let start = Instant::now();
             self.mpi
                 .call(side, self.call, &mut self.own, &mut self.all)?;
-            inside += start.elapsed().as_secs_f64();
             self.mpi.barrier()?;
             total += start.elapsed().as_secs_f64();
             wrong |= answers.is_some_and(|answers| !answers.are_in(&self.own, &self.all));
         }
-        let root = if rank == self.call.root { inside } else { 0.0 };
         let wrong = if wrong { rank as f64 + 1.0 } else { 0.0 };
-        let mut numbers = [total, root, wrong];
+        let mut numbers = [total, wrong];
         self.mpi.largest(&mut numbers)?;
-        let [slowest, root, wrong] = numbers;
+        let [slowest, wrong] = numbers;
         if wrong > 0.0 {
             return Err(self.complaint(side, wrong as usize - 1));
         }
-        Ok(Batch {
-            slowest: slowest / calls as f64,
-            root: root / calls as f64,
-        })
+        Ok(slowest / calls as f64)
     }
 
     fn complaint(&self, side: Side, rank: usize) -> Failure {

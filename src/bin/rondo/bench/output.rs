@@ -5,72 +5,55 @@
 use super::report::{Report, Row, Times};
 use crate::{Failure, arguments, output};
 use rondo::collective::{Collective, Family};
-use std::{
-    fs::File,
-    io::{self, Write},
-    path::Path,
-};
+use std::{fs::File, io::Write, path::Path};
 
-/// What is written. Without a file, JSON takes the place of the table on the standard output.
-pub struct Outputs {
-    table: bool,
-    json: Option<Sink>,
-    /// What the table's rows have been about so far.
-    section: Option<(String, [Option<String>; 2])>,
-    /// The first that went wrong. Other ranks measure with this one, so it goes on to the end.
-    done: Result<(), Failure>,
-}
-
-/// A file or the standard output, with its name for messages.
-pub struct Sink(Box<dyn Write>, String);
+/// A file, with its name for messages.
+pub struct Sink(File, String);
 
 impl Sink {
-    /// Opens it: `-` is the standard output.
     pub fn open(path: &Path) -> Result<Sink, Failure> {
-        if path.as_os_str() == "-" {
-            return Ok(Sink(Box::new(io::stdout()), "the output".into()));
-        }
         let name = path.display().to_string();
         match File::create(path) {
-            Ok(file) => Ok(Sink(Box::new(file), name)),
+            Ok(file) => Ok(Sink(file, name)),
             Err(error) => Err(Failure::Failed(format!("cannot write {name}: {error}"))),
         }
     }
 
     /// Writes a text, at once.
     pub fn write(&mut self, text: &str) -> Result<(), Failure> {
-        let done = self
-            .0
-            .write_all(text.as_bytes())
-            .and_then(|()| self.0.flush());
+        let done = self.0.write_all(text.as_bytes());
         done.map_err(|error| Failure::Failed(format!("cannot write {}: {error}", self.1)))
     }
+}
+
+/// What is written: the table, and JSON if there is a file for it.
+pub struct Outputs {
+    json: Option<Sink>,
+    /// The first that went wrong. Other ranks measure with this one, so it goes on to the end.
+    done: Result<(), Failure>,
 }
 
 impl Outputs {
     /// Opens the file before anything is measured.
     pub fn open(json: Option<&Path>) -> Result<Outputs, Failure> {
         Ok(Outputs {
-            table: json.is_none_or(|path| path.as_os_str() != "-"),
             json: json.map(Sink::open).transpose()?,
-            section: None,
             done: Ok(()),
         })
     }
 
-    /// A row as soon as it is there.
+    /// A row behind those of the report, as soon as it is there.
     pub fn row(&mut self, row: &Row, report: &Report) {
-        if self.table && self.done.is_ok() {
-            let section = (row.collective.clone(), [row.dist.clone(), row.op.clone()]);
-            let mut text = String::new();
-            if self.section.is_none() {
-                text = title(report);
-            }
-            if self.section.as_ref() != Some(&section) {
-                text += &header(row, report);
-                self.section = Some(section);
-            }
-            text += &table_row(row);
+        let last = report.rows.last();
+        let mut text = match last {
+            None => title(report),
+            Some(_) => String::new(),
+        };
+        if last.is_none_or(|last| last.collective != row.collective) {
+            text += &header(row);
+        }
+        text += &table_row(row);
+        if self.done.is_ok() {
             self.done = output(|out| out.write_all(text.as_bytes()));
         }
     }
@@ -95,10 +78,10 @@ fn title(report: &Report) -> String {
     )
 }
 
-/// Columns of a side, and of all.
+/// Columns of a side.
 const SIDE: usize = 4 * 11;
 
-fn header(row: &Row, report: &Report) -> String {
+fn header(row: &Row) -> String {
     let mut about = format!("\n# {}", row.collective);
     if let Some(dist) = &row.dist {
         about += &format!(", blocks {dist}");
@@ -106,24 +89,14 @@ fn header(row: &Row, report: &Report) -> String {
     if let Some(op) = &row.op {
         about += &format!(", op {op}");
     }
-    if row.root.is_some() {
-        about += &format!(", root {}", report.root);
-    }
     let collective = Collective::named(&row.collective).expect("rows are of known collectives");
     if collective.family() != Family::Barrier {
         about += &format!("; size is that of {}", arguments::size_of(collective));
     }
     let times = format!("{:>11}{:>11}{:>11}{:>11}", "min", "avg", "max", "P99");
-    let (root, both) = match row.root {
-        Some(_) => (
-            format!("{:>22}", "root itself us"),
-            format!("{:>11}{:>11}", "host", "Rondo"),
-        ),
-        None => Default::default(),
-    };
     format!(
-        "{about}\n# {:>9}{:>SIDE$}{:>SIDE$}{:>8}{root}\n# {:>9}{times}{times}{:>8}{both}  by\n",
-        "", "host us", "Rondo us", "", "size", "ratio"
+        "{about}\n# {:>9}{:>SIDE$}{:>SIDE$}\n# {:>9}{times}{times}{:>8}  by\n",
+        "", "host us", "Rondo us", "size", "ratio"
     )
 }
 
@@ -135,16 +108,12 @@ fn table_row(row: &Row) -> String {
         } = times;
         format!("{min:>11.2}{avg:>11.2}{max:>11.2}{p99:>11.2}")
     };
-    let root = row
-        .root
-        .map(|[host, rondo]| format!("{host:>11.2}{rondo:>11.2}"));
     format!(
-        "{:>11}{}{}{:>8.2}{}  {}\n",
+        "{:>11}{}{}{:>8.2}  {}\n",
         arguments::shown(collective, row.size),
         side(&row.host),
         side(&row.rondo),
         row.ratio,
-        root.unwrap_or_default(),
         row.by
     )
 }

@@ -18,11 +18,7 @@ pub struct Report {
     pub nodes: Vec<Node>,
     /// The variables of Rondo's that were set.
     pub environment: BTreeMap<String, String>,
-    pub root: usize,
     pub batches: usize,
-    /// Is there a row for each algorithm, so that several have the same size?
-    #[serde(default)]
-    pub by_algorithm: bool,
     pub rows: Vec<Row>,
 }
 
@@ -52,8 +48,6 @@ pub struct Row {
     pub rondo: Times,
     /// Host / Rondo, of the medians.
     pub ratio: f64,
-    /// Microseconds that the root itself spends in a call, of host and Rondo, median over the batches.
-    pub root: Option<[f64; 2]>,
     /// The algorithm of Rondo's that carried the calls out, several with a + between, or "host".
     pub by: String,
 }

@@ -4,14 +4,13 @@
 
 mod machine;
 mod reach;
-mod start;
 
 use super::{
     job::End,
     ranks::{Ranks, Reach},
 };
-use crate::program::{Program, Script};
-use machine::{clocks, gpus, memory, nodes};
+use crate::program::Program;
+use machine::{gpus, memory, nodes};
 use reach::{build, calls, reach};
 use rondo::decide::Why;
 use rondo::records::{Concern, Kind, Warning};
@@ -23,16 +22,12 @@ use std::{collections::BTreeSet, ffi::OsString, path::PathBuf};
 pub struct Evidence {
     /// How it ended.
     pub end: End,
-    /// The last lines that its launcher wrote to the standard error output.
-    pub said: Vec<String>,
     /// What its ranks wrote.
     pub ranks: Ranks,
     /// What rank 0 counted, if it came to that.
     pub statistics: Option<Value>,
     /// The programs in the command.
     pub programs: Vec<Program>,
-    /// The scripts in it.
-    pub scripts: Vec<Script>,
     /// The library that was to be preloaded.
     pub library: PathBuf,
     /// A word for the launcher that may have kept the library out.
@@ -46,9 +41,6 @@ pub struct Finding {
     pub kind: Kind,
     /// What is the case.
     pub what: String,
-    /// What the launcher wrote, where that says more.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub said: Vec<String>,
     /// What to do about it, if it is a problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
@@ -56,12 +48,8 @@ pub struct Finding {
 
 fn fine(kind: Kind, what: impl Into<String>) -> Finding {
     let what = what.into();
-    Finding {
-        kind,
-        what,
-        said: vec![],
-        advice: None,
-    }
+    let advice = None;
+    Finding { kind, what, advice }
 }
 
 fn problem(kind: Kind, what: impl Into<String>, advice: impl Into<String>) -> Finding {
@@ -100,7 +88,6 @@ pub fn all(evidence: &Evidence) -> Vec<Finding> {
         all.extend(counts(evidence));
         all.extend(gpus(evidence));
         all.extend(nodes(evidence));
-        all.extend(clocks(evidence));
     }
     // What else is to be said of the end, if no rank began?
     if all.iter().all(|it| it.kind != Kind::NotStarted) {
@@ -148,15 +135,8 @@ fn counts(evidence: &Evidence) -> Option<Finding> {
         return None;
     }
     let what = "rank 0 wrote no statistics, so that nobody knows who carried out which calls";
-    let advice = match evidence.ranks.of(0).iter().any(|record| record.finalized) {
-        true => {
-            "the command, or a script in it, has a RONDO_STATS of its own, or the system lets rank 0 write no file: \
-             leave RONDO_STATS to 'rondo check', and let rank 0's node see and write the folder of --folder"
-        }
-        false => {
-            "rank 0 ended without MPI_Finalize, where they are written: let the program call it"
-        }
-    };
+    let advice = "let rank 0 call MPI_Finalize, where they are written, and see the folder of --folder, and leave \
+                  RONDO_STATS to 'rondo check'";
     Some(problem(Kind::NoStatistics, what, advice))
 }
 

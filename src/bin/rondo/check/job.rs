@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{ranks::Ranks, words::Words};
+use super::ranks::Ranks;
 use crate::{Failure, run::Launch};
 use rondo::host;
 use std::{
@@ -49,21 +49,15 @@ static UNDER_WAY: OnceLock<(u32, PathBuf)> = OnceLock::new();
 /// Was this process asked to end?
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// So long a signal may be on its way to where it is looked at.
-const ON_THE_WAY: Duration = Duration::from_millis(100);
-
-/// Runs the job to its end. The launcher's last words, too.
-pub fn run(launch: &Launch, limit: Duration, folder: &Path) -> Result<(End, Vec<String>), Failure> {
+/// Runs the job to its end. What it writes comes out on the standard error output.
+pub fn run(launch: &Launch, limit: Duration, folder: &Path) -> Result<End, Failure> {
     let mut command = launch.command();
     let out = io::stderr().as_fd().try_clone_to_owned()?;
-    let command = command.stdout(Stdio::from(out)).stderr(Stdio::piped());
-    let started = command.spawn();
+    let started = command.stdout(Stdio::from(out)).spawn();
     let mut job = started.map_err(|error| launch.not_started(&error))?;
     let _ = UNDER_WAY.set((job.id(), folder.to_owned()));
     let _ = host::before_termination(&SIGNALS, end_with_tool);
-    let words = Words::pass_on(job.stderr.take().expect("it is a pipe"));
-    let end = watch(&mut job, limit, folder)?;
-    Ok((end, words.last()))
+    watch(&mut job, limit, folder)
 }
 
 /// Waits for the end of the job, or makes it.
@@ -72,9 +66,11 @@ fn watch(job: &mut Child, limit: Duration, folder: &Path) -> Result<End, Failure
     let (mut looked, mut waiting) = (start, None);
     loop {
         if let Some(status) = job.try_wait()? {
-            let end = ended(status);
-            leave_to_the_end(&end);
-            return Ok(end);
+            // Of a process that was asked to end there is no report.
+            while ENDING.load(Relaxed) {
+                thread::park();
+            }
+            return Ok(ended(status));
         }
         if start.elapsed() >= limit {
             end(job)?;
@@ -92,22 +88,6 @@ fn watch(job: &mut Child, limit: Duration, folder: &Path) -> Result<End, Failure
             return Ok(End::Waiting);
         }
         thread::sleep(INTERVALS.0);
-    }
-}
-
-/// A signal that ended the launcher may have been for this process too. Then there is no report: this process ends by
-/// the signal as soon as it has tidied up.
-fn leave_to_the_end(job: &End) {
-    let is_by_signal = match job {
-        End::Signal(_) => true,
-        End::Status(code) => *code >= 128,
-        End::Limit(_) | End::Waiting => false,
-    };
-    if is_by_signal {
-        thread::sleep(ON_THE_WAY);
-    }
-    while ENDING.load(Relaxed) {
-        thread::park();
     }
 }
 

@@ -3,11 +3,9 @@
 #![forbid(unsafe_code)]
 
 use super::findings::{self, Evidence, Finding};
-use crate::{Failure, bench::output::Sink, output};
 use rondo::stats;
 use serde::Serialize;
 use serde_json::Value;
-use std::{io::Write, path::Path};
 
 /// The report.
 #[derive(Serialize)]
@@ -42,12 +40,12 @@ impl Report {
     }
 
     /// For scripts.
-    fn json(&self) -> String {
+    pub fn json(&self) -> String {
         serde_json::to_string_pretty(self).expect("text and numbers") + "\n"
     }
 
     /// For people.
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let mut lines = vec![format!(
             "rondo check: {} ranks, {}",
             self.ranks, self.library
@@ -55,7 +53,6 @@ impl Report {
         lines.extend(self.fine.iter().map(|it| format!("  ok       {}", it.what)));
         for problem in &self.problems {
             lines.push(format!("  PROBLEM  {}", problem.what));
-            lines.extend(problem.said.iter().map(|it| format!("           | {it}")));
             lines.extend(problem.advice.iter().map(|it| format!("           {it}")));
         }
         if let Some(statistics) = &self.statistics {
@@ -67,35 +64,6 @@ impl Report {
             n => format!("{n} problems found"),
         });
         lines.join("\n") + "\n"
-    }
-}
-
-/// Where the report goes: as text to the standard output, as JSON to a file or in the place of the text.
-pub enum Output {
-    Text,
-    Json,
-    Both(Sink),
-}
-
-impl Output {
-    /// Opens the file before the job, which may take hours, is run. `-` is the standard output.
-    pub fn open(json: Option<&Path>) -> Result<Output, Failure> {
-        Ok(match json {
-            None => Output::Text,
-            Some(path) if path.as_os_str() == "-" => Output::Json,
-            Some(path) => Output::Both(Sink::open(path)?),
-        })
-    }
-
-    /// Writes the report. People get theirs even if the file takes none.
-    pub fn write(&mut self, report: &Report) -> Result<(), Failure> {
-        let (text, written) = match self {
-            Output::Text => (report.text(), Ok(())),
-            Output::Json => (report.json(), Ok(())),
-            Output::Both(file) => (report.text(), file.write(&report.json())),
-        };
-        output(|out| out.write_all(text.as_bytes()))?;
-        written
     }
 }
 

@@ -2,24 +2,22 @@
 
 #![forbid(unsafe_code)]
 
-use super::between::Between;
 use rondo::algorithm::Algorithm;
 use rondo::collective::{Collective, Family};
 use rondo::config::Config;
 use rondo::decide::{
-    AllBroadcast, Barrier, Broadcast, Choice, Context, Facts, Form, Method, OperatorProperties,
-    Problem, Reduction, Rooted, TotalExchange, asked_at_a_time, shape,
+    AllBroadcast, Barrier, Broadcast, Choice, Context, Facts, Method, OperatorProperties, Problem,
+    Reduction, Rooted, TotalExchange, asked_at_a_time, long_block, shape,
 };
-use rondo::model::{Call, Model, Prediction, Reach};
+use rondo::model::{Call, Prediction};
 use rondo::network::Network;
 use rondo::schedule::Parts;
 use rondo::script::share;
 
-/// A call, whose parts are equal and whose nodes have as many ranks each, or one less.
+/// A call, whose parts are equal and whose ranks have a node each.
 pub struct Question<'a> {
     pub collective: Collective,
     pub ranks: u32,
-    pub nodes: u32,
     pub bytes: u64,
     pub network: Network,
     pub eager: u64,
@@ -38,12 +36,12 @@ pub struct Answer {
 }
 
 impl Question<'_> {
-    pub(super) fn facts(&self) -> Facts {
+    fn facts(&self) -> Facts {
         Facts {
             p: self.ranks,
-            nodes: self.nodes,
-            widest: self.ranks.div_ceil(self.nodes),
-            narrowest: self.ranks / self.nodes,
+            nodes: self.ranks,
+            widest: 1,
+            narrowest: 1,
             consecutive: true,
             eager_bytes: self.eager,
             placed_bytes: self.placed_bytes,
@@ -53,7 +51,7 @@ impl Question<'_> {
         }
     }
 
-    pub(super) fn context(&self) -> Context<'_> {
+    fn context(&self) -> Context<'_> {
         Context {
             collective: self.collective,
             facts: self.facts(),
@@ -62,7 +60,7 @@ impl Question<'_> {
     }
 
     /// How Rondo carries the call out if it is told to use this algorithm.
-    fn choice(&self, algorithm: Algorithm, (parts, node_parts): &(Parts, Parts)) -> Choice {
+    fn choice(&self, algorithm: Algorithm, parts: &Parts) -> Choice {
         let context = self.context();
         let bytes = self.bytes;
         match self.collective.family() {
@@ -71,7 +69,7 @@ impl Question<'_> {
                 let call = AllBroadcast {
                     context,
                     parts,
-                    node_parts,
+                    node_parts: parts,
                 };
                 call.by(algorithm, 0)
             }
@@ -102,17 +100,15 @@ impl Question<'_> {
         }
     }
 
-    /// The parts of all ranks, and of all nodes, where a call has parts.
-    fn parts(&self) -> (Parts, Parts) {
-        let even = |among: u32| {
-            let mut parts = Parts::default();
-            if self.collective.family() == Family::AllBroadcast {
-                // So few bytes that their sum is a number.
-                let _ = parts.set((0..among).map(|i| Some(share(self.bytes, among, i))));
-            }
-            parts
-        };
-        (even(self.ranks), even(self.nodes))
+    /// The parts of all ranks, where a call has parts.
+    fn parts(&self) -> Parts {
+        let mut parts = Parts::default();
+        if self.collective.family() == Family::AllBroadcast {
+            let part = |i| Some(share(self.bytes, self.ranks, i));
+            // So few bytes that their sum is a number.
+            let _ = parts.set((0..self.ranks).map(part));
+        }
+        parts
     }
 
     /// What the model says of each algorithm, or why it says nothing.
@@ -123,7 +119,7 @@ impl Question<'_> {
             .collect()
     }
 
-    fn ask(&self, algorithm: Algorithm, parts: &(Parts, Parts)) -> Result<Answer, String> {
+    fn ask(&self, algorithm: Algorithm, parts: &Parts) -> Result<Answer, String> {
         let Choice::Rondo(Method {
             algorithm: by,
             form,
@@ -136,16 +132,8 @@ impl Question<'_> {
         if by != algorithm {
             return Err(format!("{}: {} takes its place", why.text(), by.name()));
         }
-        if let Some(prediction) = self.over_nodes(form) {
-            return Ok(Answer { blocks, prediction });
-        }
-        let Between {
-            model,
-            members,
-            bytes,
-            inside_us,
-        } = self.between(algorithm, form)?;
         let facts = self.facts();
+        let (model, _) = facts.models(self.config);
         let radix = match self.collective.family() {
             Family::TotalExchange => facts.exchange_radix(self.bytes, self.config),
             Family::IrregularExchange => 2,
@@ -159,66 +147,21 @@ impl Question<'_> {
         };
         let call = Call {
             collective: self.collective,
-            p: members,
-            bytes,
+            p: self.ranks,
+            bytes: self.bytes,
             blocks,
-            tree: shape(algorithm, members, latency, self.config),
+            tree: shape(algorithm, self.ranks, latency, self.config),
             radix,
-            // Over nodes there are short ones only.
-            long_block: match members == facts.p {
-                true => self.long_block(algorithm),
-                false => u64::MAX,
+            long_block: match self.collective.family() {
+                Family::Rooted => long_block(self.context(), algorithm.of_rooted()),
+                _ => u64::MAX,
             },
             asked_at_a_time: asked_at_a_time(self.config),
             gamma_ns_per_kb: self.gamma_ns_per_kb,
             placed_bytes: self.placed_bytes,
             copies_free: self.copies_free,
         };
-        let mut prediction = model.predict(algorithm, &call);
-        prediction.us += inside_us;
+        let prediction = model.predict(algorithm, &call);
         Ok(Answer { blocks, prediction })
-    }
-
-    /// What the model says of algorithms that are others over nodes than between all ranks, by the formulas by which
-    /// Rondo decides on them.
-    fn over_nodes(&self, form: Form) -> Option<Prediction> {
-        let facts = self.facts();
-        let Form::Nodes { lanes } = form else {
-            return None;
-        };
-        if facts.nodes == 1 {
-            return None;
-        }
-        let (between, inside) = facts.models(self.config);
-        match self.collective.family() {
-            Family::TotalExchange => {
-                let call = TotalExchange {
-                    context: self.context(),
-                    bytes: Some(self.bytes),
-                };
-                Some(call.over_nodes(self.bytes, lanes))
-            }
-            Family::Scan => {
-                let reducing = Model {
-                    beta_ns_per_kb: between.beta_ns_per_kb + self.gamma_ns_per_kb,
-                    ..between
-                };
-                let rounds = Reach::among(facts.nodes).rounds.into();
-                let shape = (facts.nodes, facts.widest);
-                Some(Prediction {
-                    us: reducing.node_scan_us(&inside, shape, self.bytes),
-                    rounds: Some(rounds),
-                    sent: rounds * self.bytes,
-                })
-            }
-            Family::Broadcast
-            | Family::AllBroadcast
-            | Family::Rooted
-            | Family::AllReduction
-            | Family::Reduction
-            | Family::ScatteredReduction
-            | Family::Barrier
-            | Family::IrregularExchange => None,
-        }
     }
 }

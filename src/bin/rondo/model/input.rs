@@ -103,21 +103,6 @@ pub struct Given {
     /// The network in a file of rules, as RONDO_LEARN=save:FILE writes it
     #[arg(long, value_name = "RULES")]
     from: Option<PathBuf>,
-    /// Microseconds of a short message between nodes
-    #[arg(long, value_name = "US", allow_negative_numbers = true)]
-    alpha: Option<f64>,
-    /// Nanoseconds that each 1024 bytes add between nodes
-    #[arg(long, value_name = "NS_PER_KB", allow_negative_numbers = true)]
-    beta: Option<f64>,
-    /// Microseconds from one short message of a rank to its next, at most those of --alpha
-    #[arg(long, value_name = "US", allow_negative_numbers = true)]
-    gap: Option<f64>,
-    /// Microseconds of a short message inside a node
-    #[arg(long, value_name = "US", allow_negative_numbers = true)]
-    node_alpha: Option<f64>,
-    /// Nanoseconds that each 1024 bytes add inside a node
-    #[arg(long, value_name = "NS_PER_KB", allow_negative_numbers = true)]
-    node_beta: Option<f64>,
     /// Nanoseconds to reduce 1024 bytes
     #[arg(
         long,
@@ -148,32 +133,17 @@ impl Given {
         })
     }
 
-    /// The preset with the figures that are given.
+    /// The preset, in which the figures of the file take the place of its own.
     pub fn network(&self) -> Result<Preset, Failure> {
         let preset = self.preset()?;
-        let figures = Network {
-            alpha_us: self.alpha,
-            gap_us: self.gap,
-            beta_ns_per_kb: self.beta,
-            node_alpha_us: self.node_alpha,
-            node_beta_ns_per_kb: self.node_beta,
-        };
         let wrong = |what: String| Failure::Usage(format!("a figure of the network: {what}"));
-        figures.check().map_err(wrong)?;
         if !(0.0..=GAMMA_MAX).contains(&self.gamma) {
             return Err(wrong(format!("{:?} is not between 0 and 1e9", self.gamma)));
         }
-        let mut network = figures.or(&self.saved()?).or(&preset.network);
+        let mut network = self.saved()?.or(&preset.network);
         // A sender is not busy for longer than its message takes: the model's formulas rest on that.
-        if let (Some(alpha), Some(gap)) = (network.alpha_us, network.gap_us)
-            && gap > alpha
-        {
-            if self.gap.is_some() {
-                return Err(wrong(format!(
-                    "--gap {gap} is more than the {alpha} us that a short message takes (--alpha)"
-                )));
-            }
-            network.gap_us = Some(alpha);
+        if let (Some(alpha), Some(gap)) = (network.alpha_us, network.gap_us) {
+            network.gap_us = Some(gap.min(alpha));
         }
         Ok(Preset {
             network,
@@ -196,8 +166,7 @@ impl Given {
         let network = file.network;
         match network.is_empty() {
             true => Err(fail(
-                "no figures of a network in it: RONDO_LEARN=save:FILE writes them, or give --alpha, --gap and --beta"
-                    .into(),
+                "no figures of a network in it: RONDO_LEARN=save:FILE writes them".into(),
             )),
             false => Ok(network),
         }

@@ -22,7 +22,6 @@ impl Mpi {
             collective: Collective::Allgather,
             blocks: &blocks.expect("names of fewer ranks than MPI can count"),
             op: None,
-            root: 0,
         };
         self.call(Side::Host, &call, &mut own, &mut all)?;
         let text = |bytes: &[u8]| {

@@ -5,7 +5,6 @@
 use crate::Failure;
 use rondo::host::raw::{Collectives, Finder, Functions, Handles};
 use std::ffi::{CStr, CString, OsStr, c_void};
-use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 
 /// Where the loader finds the MPI library of this build's ABI.
@@ -75,33 +74,15 @@ pub(super) fn load(path: Option<&OsStr>) -> Result<*mut c_void, Failure> {
     )))
 }
 
-/// Fails if what a program calls is not Rondo's, which would be timed under its name then. A profiler in front of Rondo
-/// is the user's wish; the MPI library itself, or this tool if its linker exports such names, is not.
+/// Fails if what a program calls is the MPI library's, which would be timed under Rondo's name then. A profiler in front
+/// of Rondo is the user's wish.
 fn rondo_is_first(library: *mut c_void) -> Result<(), Failure> {
-    let called = symbol(libc::RTLD_DEFAULT, c"MPI_Bcast")?;
-    let (file, base) = object(called);
-    if called != find(library, c"MPI_Bcast") && base != object(object as *mut c_void).1 {
+    if symbol(libc::RTLD_DEFAULT, c"MPI_Bcast")? != find(library, c"MPI_Bcast") {
         return Ok(());
     }
-    Err(Failure::Failed(format!(
-        "MPI_Bcast is that of {file}, which comes before Rondo's: let librondo.so be the first in LD_PRELOAD"
-    )))
-}
-
-/// The file that an address is in, and where that is in memory.
-fn object(address: *mut c_void) -> (String, *mut c_void) {
-    let mut about = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: the call takes any address and fills `about`, or leaves it zero, which is a value of all fields; a name
-    // that is there is a C string, of a library that is never unloaded.
-    unsafe {
-        libc::dladdr(address, about.as_mut_ptr());
-        let about = about.assume_init();
-        let name = match about.dli_fname.is_null() {
-            true => c"the program",
-            false => CStr::from_ptr(about.dli_fname),
-        };
-        (name.to_string_lossy().into_owned(), about.dli_fbase)
-    }
+    Err(Failure::Failed(
+        "the MPI library comes before Rondo: let librondo.so be the first in LD_PRELOAD".into(),
+    ))
 }
 
 /// What a library has none of, as a failure.

@@ -23,35 +23,20 @@ pub enum Value {
 }
 
 pub struct Curve {
-    pub name: String,
+    pub name: &'static str,
     pub points: Vec<(f64, f64)>,
 }
 
-/// Pixels of the picture, of its title, of a panel, and of the names to the right of its curves.
+/// Pixels of the picture, of its title, and of a panel.
 const WIDTH: u32 = 1400;
 const HEAD: u32 = 50;
 const HEIGHT: u32 = 480;
-const NAMES: u32 = 140;
-
-/// Pixels from one name to the next.
-const LINE: i32 = 15;
 
 /// Colours that people with any kind of sight can tell apart (Okabe and Ito).
-const COLOURS: [RGBColor; 6] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-];
+const COLOURS: [RGBColor; 2] = [RGBColor(0, 114, 178), RGBColor(213, 94, 0)];
 const LIGHT: RGBColor = RGBColor(225, 225, 225);
 
-/// Dashes and gaps of curves that have the same colour. The first ones have a line without gaps.
-const DASHES: [(u32, u32); 4] = [(1, 0), (8, 4), (2, 4), (14, 6)];
-
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<LogCoord<f64>, LogCoord<f64>>>;
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 /// The panels, two side by side. An error says what could not be drawn.
@@ -71,13 +56,13 @@ fn draw(area: &Area, title: &str, panels: &[Panel]) -> Drawn {
     let (_, body) = area.split_vertically(HEAD);
     let places = body.split_evenly((panels.len().div_ceil(2), 2));
     for (place, panel) in places.iter().zip(panels) {
-        draw_panel(area, place, panel)?;
+        draw_panel(place, panel)?;
     }
     area.present()
 }
 
-/// Curves have a colour each; from the seventh on they are dashed. Each has its name at its end.
-fn draw_panel(whole: &Area, area: &Area, panel: &Panel) -> Drawn {
+/// Curves have a colour each, and a name beside it.
+fn draw_panel(area: &Area, panel: &Panel) -> Drawn {
     let points = || panel.curves.iter().flat_map(|curve| &curve.points);
     let (left, right) = range(points().map(|point| point.0));
     // There has to be some room if there is one size only.
@@ -101,10 +86,9 @@ fn draw_panel(whole: &Area, area: &Area, panel: &Panel) -> Drawn {
         ),
     };
     let (places, values) = (places.log_scale().base(2.0), values.log_scale().base(base));
-    let mut chart: Chart = ChartBuilder::on(area)
+    let mut chart = ChartBuilder::on(area)
         .caption(&panel.title, ("sans-serif", 17))
         .margin(12)
-        .margin_right(NAMES)
         .x_label_area_size(48)
         .y_label_area_size(76)
         .build_cartesian_2d(places, values)?;
@@ -121,57 +105,22 @@ fn draw_panel(whole: &Area, area: &Area, panel: &Panel) -> Drawn {
         .x_desc(&panel.axis)
         .y_desc(name)
         .draw()?;
-    for (i, curve) in panel.curves.iter().enumerate() {
+    for (curve, colour) in panel.curves.iter().zip(COLOURS) {
         let points = || curve.points.iter().copied();
-        let style = colour(i).stroke_width(2);
-        match DASHES[i / COLOURS.len() % DASHES.len()] {
-            (_, 0) => chart.draw_series(LineSeries::new(points(), style))?,
-            (dash, gap) => chart.draw_series(DashedLineSeries::new(points(), dash, gap, style))?,
-        };
-        chart.draw_series(points().map(|point| Circle::new(point, 2, colour(i).filled())))?;
+        let sample = move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2));
+        chart
+            .draw_series(LineSeries::new(points(), colour.stroke_width(2)))?
+            .label(curve.name)
+            .legend(sample);
+        chart.draw_series(points().map(|point| Circle::new(point, 2, colour.filled())))?;
     }
-    draw_names(whole, area, &chart, &panel.curves)
-}
-
-fn colour(i: usize) -> RGBColor {
-    COLOURS[i % COLOURS.len()]
-}
-
-/// The names at the ends of the curves, each with a line from there.
-fn draw_names(whole: &Area, area: &Area, chart: &Chart, curves: &[Curve]) -> Drawn {
-    let end = |(i, curve): (usize, &Curve)| {
-        let place = curve.points.last().map(|point| chart.backend_coord(point));
-        place.map(|(x, y)| (y, x, i))
-    };
-    let mut ends: Vec<_> = curves.iter().enumerate().filter_map(end).collect();
-    ends.sort_unstable();
-    let (across, down) = area.get_pixel_range();
-    let heights = apart(ends.iter().map(|&(y, ..)| y), down.end);
-    for (&(y, x, i), height) in ends.iter().zip(heights) {
-        let right = across.end - NAMES as i32 + LINE;
-        let line = [(x, y), (right, height)];
-        whole.draw(&PathElement::new(line, colour(i).mix(0.5).stroke_width(1)))?;
-        let font = ("sans-serif", 13).into_font().color(&colour(i));
-        let place = (right + 4, height - LINE / 2);
-        whole.draw(&Text::new(&*curves[i].name, place, font))?;
-    }
-    Ok(())
-}
-
-/// Heights near those that are given in ascending order, so far apart that a line of text fits between, up to `end`.
-fn apart(heights: impl Iterator<Item = i32>, end: i32) -> Vec<i32> {
-    let mut all: Vec<i32> = heights.collect();
-    let mut least = 0;
-    for height in &mut all {
-        *height = (*height).max(least);
-        least = *height + LINE;
-    }
-    let mut most = end - LINE;
-    for height in all.iter_mut().rev() {
-        *height = (*height).min(most);
-        most = *height - LINE;
-    }
-    all
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperLeft)
+        .label_font(("sans-serif", 13))
+        .background_style(WHITE.mix(0.7))
+        .border_style(LIGHT)
+        .draw()
 }
 
 /// The least and the largest of some numbers.

@@ -70,7 +70,6 @@ impl<'a> Sweep<'a> {
             collective: self.collective,
             blocks: &case.blocks,
             op: case.op,
-            root: 0,
         });
         let calls: Vec<Call> = calls.collect();
         let finalists = self.finalists(&calls)?;
@@ -86,7 +85,7 @@ impl<'a> Sweep<'a> {
             let calls = contest.calibrate(&sides)?;
             contest.turns(&sides, calls, 1)?;
             let series = contest.turns(&sides, calls, self.batches)?;
-            let medians = series.iter().map(|series| Times::of(&series.times).median);
+            let medians = series.iter().map(|series| Times::of(series).median);
             times.push(medians.collect::<Vec<f64>>());
         }
         let ratio_of = |place: usize| times.iter().map(move |times| Some(times[place] / times[0]));
@@ -159,8 +158,8 @@ impl<'a> Sweep<'a> {
         if first > FAR * *fastest {
             return Ok(None);
         }
-        let second = contest.batch(side, 1, false)?.slowest;
-        let third = contest.batch(side, 2, false)?.slowest;
+        let second = contest.batch(side, 1, false)?;
+        let third = contest.batch(side, 2, false)?;
         *fastest = first.min(*fastest);
         Ok(Some(second.min(third)))
     }

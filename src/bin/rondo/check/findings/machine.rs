@@ -1,17 +1,11 @@
-//! Memory that a node shares, memory of GPUs, names of nodes, and clocks.
+//! Memory that a node shares, memory of GPUs, and names of nodes.
 
 #![forbid(unsafe_code)]
 
 use super::{Evidence, Finding, fine, left, problem};
 use rondo::decide::Why;
-use rondo::records::{Called, Kind, Record};
+use rondo::records::Kind;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A clock that takes longer to read makes timing itself expensive.
-const SLOW_CLOCK_NS: f64 = 400.0;
-
-/// Clocks of nodes may differ by so many seconds: what a handshake and an oversubscribed processor take is less.
-const CLOCKS_APART: f64 = 5.0;
 
 /// Can the ranks of a node share memory?
 pub fn memory(evidence: &Evidence) -> Vec<Finding> {
@@ -106,47 +100,4 @@ pub fn nodes(evidence: &Evidence) -> Vec<Finding> {
             )]
         }
     }
-}
-
-/// Can times be trusted?
-pub fn clocks(evidence: &Evidence) -> Vec<Finding> {
-    let slowest = evidence
-        .ranks
-        .callers()
-        .max_by(|a, b| a.2.clock_ns.total_cmp(&b.2.clock_ns));
-    let mut found = vec![];
-    if let Some((_, record, Called { clock_ns, .. })) = slowest
-        && *clock_ns > SLOW_CLOCK_NS
-    {
-        found.push(problem(
-            Kind::SlowClock,
-            format!(
-                "reading the clock takes {clock_ns:.0} ns on {}",
-                record.name
-            ),
-            "short calls are timed badly there: let the kernel use its fastest clock \
-             (/sys/devices/system/clocksource/clocksource0), or switch RONDO_LEARN off",
-        ));
-    }
-    let agreed: Vec<(u32, &Record, f64)> = evidence
-        .ranks
-        .callers()
-        .filter_map(|(rank, record, _)| Some((rank, record, record.agreed?)))
-        .collect();
-    let first = agreed.iter().min_by(|a, b| a.2.total_cmp(&b.2));
-    let last = agreed.iter().max_by(|a, b| a.2.total_cmp(&b.2));
-    if let (Some(first), Some(last)) = (first, last)
-        && last.2 - first.2 > CLOCKS_APART
-        && first.1.machine != last.1.machine
-    {
-        found.push(problem(
-            Kind::Clocks,
-            format!("the clock of {} is {:.0} s ahead of that of {}", last.1.name, last.2 - first.2, first.1.name),
-            "Rondo does not mind, but logs and files do: let the nodes keep the same time (NTP, chrony)",
-        ));
-    }
-    if found.is_empty() {
-        found.push(fine(Kind::Clocks, "clocks are quick and agree"));
-    }
-    found
 }

@@ -2,11 +2,12 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Evidence, Finding, fine, left, problem, start::start};
+use super::{Evidence, Finding, fine, left, problem};
 use crate::check::{
     job::End,
     ranks::{Reach, in_words},
 };
+use crate::program::Program;
 use rondo::decide::Why;
 use rondo::records::{Kind, Obstacle};
 use std::collections::BTreeSet;
@@ -23,16 +24,15 @@ const NOT_TO_OUTLIVE: &str = "start the job without that (Open MPI: mpirun witho
 pub fn reach(evidence: &Evidence) -> Vec<Finding> {
     let ranks = &evidence.ranks;
     if ranks.all().next().is_none() {
-        let what = "the library reached no process of the job";
-        let nowhere = || problem(Kind::NotLoaded, what, why_nowhere(evidence));
-        return vec![start(evidence).unwrap_or_else(nowhere)];
+        return vec![nowhere(evidence)];
     }
     let (nowhere, beside) = (ranks.with(Reach::Nowhere), ranks.with(Reach::BesideMpi));
     let mut found = vec![];
     if !nowhere.is_empty() {
         let whom = in_words(&nowhere, ranks.count);
         let what = format!("the library did not reach {whom} of {}", ranks.count);
-        found.push(problem(Kind::NotLoaded, what, why_nowhere(evidence)));
+        let why = keeps_out(evidence).unwrap_or_else(|| not_handed_on(evidence));
+        found.push(problem(Kind::NotLoaded, what, why));
     }
     if !beside.is_empty() {
         found.push(beside_mpi(evidence, &beside));
@@ -70,19 +70,46 @@ fn apart(evidence: &Evidence) -> Finding {
 fn replaced(evidence: &Evidence) -> Option<String> {
     let word = evidence.against.as_ref()?.display();
     Some(format!(
-        "{word} replaces the LD_PRELOAD that Rondo sets: leave it out, or let LD_PRELOAD={} be in it",
+        "{word} may replace the LD_PRELOAD that Rondo sets: leave it out, or let LD_PRELOAD={} be in it",
         evidence.library.display()
     ))
 }
 
-/// What to do where no process of a rank had the library.
-fn why_nowhere(evidence: &Evidence) -> String {
-    let why = keeps_out(evidence).or_else(|| cannot_start(evidence));
-    why.unwrap_or_else(|| not_handed_on(evidence))
+/// No process had the library: the launcher failed by itself, or still waited when the job was ended, or its ranks
+/// lacked it.
+fn nowhere(evidence: &Evidence) -> Finding {
+    let what = "the library reached no process of the job";
+    if let Some(why) = keeps_out(evidence) {
+        return problem(Kind::NotLoaded, what, why);
+    }
+    let otherwise = not_handed_on(evidence);
+    let ended = match evidence.end {
+        End::Status(0) | End::Waiting => return problem(Kind::NotLoaded, what, otherwise),
+        End::Limit(_) => {
+            let advice = format!(
+                "if the launcher waited for its turn, start it where nodes are granted already, or take a longer \
+                 --limit. Otherwise {otherwise}"
+            );
+            return problem(Kind::NotLoaded, what, advice);
+        }
+        End::Status(status) => format!("ended with status {status}"),
+        End::Signal(signal) => format!("was ended by signal {signal}"),
+    };
+    let advice = match evidence.programs.is_empty() {
+        true => {
+            "no word of the command names a program that is there and can be started: is its name misspelt?".to_owned()
+        }
+        false => format!(
+            "what it wrote says why, if ranks did not begin: try the command without 'rondo check'. If they did, \
+             {otherwise}"
+        ),
+    };
+    let what = format!("the launcher {ended}, and no rank had the library");
+    problem(Kind::NotStarted, what, advice)
 }
 
 /// What keeps the library out of processes, if a word of the command or a program's file says it.
-pub fn keeps_out(evidence: &Evidence) -> Option<String> {
+fn keeps_out(evidence: &Evidence) -> Option<String> {
     replaced(evidence).or_else(|| {
         evidence.programs.iter().find_map(|program| {
             let path = program.path.display();
@@ -102,23 +129,8 @@ pub fn keeps_out(evidence: &Evidence) -> Option<String> {
     })
 }
 
-/// Why nothing can have been started, if the command and its files say it.
-pub fn cannot_start(evidence: &Evidence) -> Option<String> {
-    let started = evidence.ranks.all().next().is_some();
-    if !started && evidence.programs.is_empty() && evidence.scripts.is_empty() {
-        let why = "no word of the command names a program that is there and can be started: is its name misspelt?";
-        return Some(why.into());
-    }
-    let mut programs = evidence.programs.iter();
-    let foreign = programs.find(|program| program.is_foreign)?;
-    Some(format!(
-        "{} is for another kind of processor than the library: build Rondo for that one",
-        foreign.path.display()
-    ))
-}
-
 /// What is left to be the reason.
-pub fn not_handed_on(evidence: &Evidence) -> String {
+fn not_handed_on(evidence: &Evidence) -> String {
     format!(
         "either the launcher or a script in between does not hand the environment on, so let it (srun --export=ALL, \
          mpirun -x, no env -i or sudo), or {} is not on all nodes, so put it where all nodes see it; and all nodes \
@@ -150,18 +162,11 @@ fn beside_mpi(evidence: &Evidence, ranks: &[u32]) -> Finding {
             format!("link the program with the shared MPI library, or {INTO}"),
         );
     }
-    // A script runs as its interpreter.
-    let name = |program: &str| {
-        let mut scripts = evidence.scripts.iter();
-        let script = scripts.find(|script| script.interpreter.as_os_str() == program);
-        script.map_or(program.to_owned(), |script| {
-            script.path.display().to_string()
-        })
-    };
-    let names: Vec<String> = programs.iter().map(|it| name(it)).collect();
+    let names: Vec<&str> = programs.into_iter().collect();
     let have = if names.len() == 1 { "has" } else { "have" };
     let names = names.join(", ");
-    if evidence.scripts.is_empty() && !evidence.programs.iter().any(|it| it.needs_mpi) {
+    let may_start_mpi = |it: &Program| it.needs_mpi || it.is_script;
+    if !evidence.programs.iter().any(may_start_mpi) {
         return problem(
             Kind::NoMpi,
             format!("{names} {have} no MPI: not linked with an MPI library, and none was loaded"),
@@ -178,7 +183,7 @@ fn beside_mpi(evidence: &Evidence, ranks: &[u32]) -> Finding {
     problem(
         Kind::LostOnTheWay,
         format!("on {whom} of {all} the library came no further than {names}, which {have} no MPI"),
-        replaced(evidence).unwrap_or_else(advice),
+        keeps_out(evidence).unwrap_or_else(advice),
     )
 }
 
