@@ -195,6 +195,9 @@ pub struct Report {
     /// What ended the job before its time, if that is so: the counters are those of rank 0 until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// What the ranks agreed on when the job began, in words; nothing if it never did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
     /// What rank 0 measured of the network, or was told.
     #[serde(skip_serializing_if = "Network::is_empty")]
     pub network: Network,
@@ -369,6 +372,9 @@ impl Report {
                 "{:<20} {:<13} {:>10} {:>16} {:>12.6}  {}",
                 r.collective, r.algorithm, r.calls, r.bytes, r.seconds, r.reason
             );
+        }
+        if let Some(job) = &self.job {
+            let _ = writeln!(out, "{job}");
         }
         if !self.network.is_empty() {
             let _ = writeln!(out, "network: {}", self.network.text());

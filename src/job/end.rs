@@ -9,7 +9,7 @@
 
 use super::measure::KNOWN;
 use super::process::PROCESS;
-use super::{job, private, ruled};
+use super::{Begun, begun, job, private, ruled};
 use crate::config::{self, StatsFormat};
 use crate::files;
 use crate::group;
@@ -121,6 +121,7 @@ fn write(
         ranks: heading.ranks,
         summed_ranks,
         until: until.map(str::to_owned),
+        job: begun().map(Begun::describe),
         network: network(),
         in_flight: stats::path(),
         collectives: stats::rows(sums),

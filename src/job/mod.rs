@@ -21,7 +21,6 @@ mod record;
 mod ruled;
 mod waiting;
 
-use crate::collective::Collective;
 use crate::config::{self, Config, Gpu, StatsFormat};
 use crate::decide::Why;
 use crate::host::{
@@ -82,6 +81,18 @@ pub enum Begun {
     Closed(Why),
 }
 
+impl Begun {
+    /// The same in words.
+    fn describe(&self) -> String {
+        match self {
+            Begun::Job(job) => job.describe(),
+            Begun::Closed(why) => {
+                format!("all calls of the job are the MPI library's ({})", why.text())
+            }
+        }
+    }
+}
+
 static BEGUN: OnceCell<Begun> = OnceCell::new();
 
 /// One thread begins it; calls of others wait.
@@ -110,15 +121,6 @@ pub fn begin(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Resu
         let _ = BEGUN.set(begun);
     }
     Ok(())
-}
-
-/// The same at the first collective on the world, because nobody saw `MPI_Init`.
-pub fn begin_late(
-    host: &'static Host,
-    mpi: &'static Mpi,
-    collective: Collective,
-) -> Result<(), Code> {
-    begin(host, mpi, collective.mpi_name())
 }
 
 fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<Begun, Code> {
@@ -191,7 +193,7 @@ fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<B
     job.network = measure::at_the_beginning(host, mpi, &job, &topology);
     KNOWN.note(job.placement(), job.network);
     if job.config.trace && rank == 0 {
-        let line = format!("{name}: {}", job.describe(&topology));
+        let line = format!("{name}: {}", job.describe());
         report::line(host.world_rank(), &line);
     }
     Ok(Begun::Job(Box::new(job)))
@@ -327,8 +329,8 @@ impl Job {
     }
 
     /// What was agreed on, in words.
-    fn describe(&self, topology: &Topology) -> String {
-        let (p, nodes, bits) = (self.p, topology.nodes(), self.tag_bits);
+    fn describe(&self) -> String {
+        let (p, nodes, bits) = (self.p, self.placement().nodes, self.tag_bits);
         let memory = self.arena.as_ref().map_or(String::new(), |arena| {
             format!(", {} pieces of shared memory on each", arena.pieces())
         });
