@@ -105,7 +105,10 @@ fn what_ended_a_job_before_its_time_is_said() {
 fn scripts_get_an_object() {
     let json: serde_json::Value = serde_json::from_str(&report(4).json()).unwrap();
     assert_eq!(json["ranks"], 4);
-    assert_eq!(json["job"], "the job has 4 ranks on 2 nodes; tags have 31 bits");
+    assert_eq!(
+        json["job"],
+        "the job has 4 ranks on 2 nodes; tags have 31 bits"
+    );
     assert_eq!(json["collectives"][1]["reason"], "nonblocking");
     let saved = serde_json::json!([{ "collective": "bcast", "calls": 9, "seconds": 0.125 }]);
     assert_eq!(json["saved"], saved);

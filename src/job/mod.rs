@@ -87,7 +87,10 @@ impl Begun {
         match self {
             Begun::Job(job) => job.describe(),
             Begun::Closed(why) => {
-                format!("all calls of the job are the MPI library's ({})", why.text())
+                format!(
+                    "all calls of the job are the MPI library's ({})",
+                    why.text()
+                )
             }
         }
     }
