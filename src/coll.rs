@@ -299,6 +299,11 @@ pub fn loaded() {
     job::loaded();
 }
 
+/// A function that initialises MPI, by `next`, after which the job begins.
+pub fn initialize(next: impl FnOnce() -> c_int) -> c_int {
+    job::while_beginning(next)
+}
+
 /// `MPI_Init` has come back by this name: the job begins. Gives the code to return.
 pub fn begin(name: &'static str) -> c_int {
     let host = host::host();

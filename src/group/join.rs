@@ -20,7 +20,7 @@ use crate::shm::Piece;
 use crate::topology::Topology;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Makes the state of a communicator. Collective; but if the call `is_refused` on this rank of so many, others need not
 /// make it: then there is no state yet.
@@ -131,8 +131,8 @@ impl State {
         let leads = arena.filter(|_| lowest == rank);
         let reserved = leads.and_then(|arena| arena.reserve());
         let mut own = Own {
-            // Numbers that were used not long ago go first.
-            word: 0,
+            // Where no other thread draws, the first free one will do.
+            word: if job.has_threads { random() } else { 0 },
             promise: promised.copied().unwrap_or(job.config.reproducible),
             rules: &rules,
             record: found.as_ref().map_or(0, |record| record.number),
@@ -140,29 +140,21 @@ impl State {
             asserted: self.asserted.load(Relaxed),
             has_memory: arena.is_some() && (lowest != rank || reserved.is_some()),
         };
-        let (terms, number) = loop {
-            let mut terms = Terms::offer(rank, &own);
-            self.all_of(mpi, &mut terms.0)?;
-            let number = terms.number();
-            let is_taken = number.is_some_and(|number| numbers::OWN.take(number));
-            if !job.has_threads || number.is_none() {
-                break (terms, number);
-            }
-            let mut have_it = [-i64::from(is_taken)];
-            self.all_of(mpi, &mut have_it)?;
-            if have_it[0] != 0 {
-                break (terms, number);
-            }
-            if let Some(number) = number.filter(|_| is_taken) {
-                numbers::OWN.give_back(number);
-            }
-            own.word = random();
-        };
-        match (number, arena) {
+        let drawn = self.draw(mpi, job.has_threads, &mut own);
+        let terms = drawn.inspect_err(|_| {
+            reserved.as_ref().map(Piece::give_back);
+        })?;
+        let leaves_for_gpus = terms.leaves_for_gpus(self.config.gpu);
+        if leaves_for_gpus && let Some(number) = self.number.take() {
+            numbers::OWN.give_back(number);
+        }
+        match (self.number, arena) {
             (Some(number), Some(arena)) if terms.have_memory() => {
-                let lowest = ranks[lowest as usize];
+                let (lowest, start) = (ranks[lowest as usize], Instant::now());
+                let mut look = self.clock();
                 let place = Place::find(arena, reserved, lowest, number, n, || {
                     mpi.progress(job.comm);
+                    look(start.elapsed());
                 });
                 self.work.get_mut().nodes.memory = place.memory(topology.local(rank));
                 self.place = Some(place);
@@ -171,7 +163,6 @@ impl State {
                 reserved.inspect(Piece::give_back);
             }
         }
-        self.number = number;
         self.config.reproducible = terms.promise();
         if !terms.have_one_promise() && rank == 0 {
             job::report_that_differ("RONDO_REPRODUCIBLE", self.facts.p);
@@ -182,8 +173,8 @@ impl State {
             None => rules,
         };
         self.gpu_may_come = job.gpu_may_come();
-        self.closed = match number {
-            _ if terms.leaves_for_gpus(self.config.gpu) => Some(Why::Gpu),
+        self.closed = match self.number {
+            _ if leaves_for_gpus => Some(Why::Gpu),
             None => Some(Why::NoRoom),
             Some(_) => None,
         };
@@ -203,21 +194,52 @@ impl State {
         Ok(())
     }
 
-    /// The bitwise "and" of these numbers on all ranks, by the host. It is part of the collective under way, so it
-    /// takes no longer than `RONDO_TIMEOUT_S` either. Collective.
+    /// What the ranks agree on, and the number that they draw: again if another thread of one of them was faster.
+    /// Collective.
+    fn draw(&mut self, mpi: &Mpi, has_threads: bool, own: &mut Own<'_>) -> Result<Terms, Code> {
+        loop {
+            let mut terms = Terms::offer(self.rank, own);
+            self.all_of(mpi, &mut terms.0)?;
+            // From here on it is given back with the state.
+            let number = terms.number();
+            self.number = number.filter(|&number| numbers::OWN.take(number));
+            if !has_threads || number.is_none() {
+                return Ok(terms);
+            }
+            let mut have_it = [-i64::from(self.number.is_some())];
+            self.all_of(mpi, &mut have_it)?;
+            if have_it[0] != 0 {
+                return Ok(terms);
+            }
+            if let Some(number) = self.number.take() {
+                numbers::OWN.give_back(number);
+            }
+            own.word = random();
+        }
+    }
+
+    /// The bitwise "and" of these numbers on all ranks, by the host. Collective.
     fn all_of(&self, mpi: &Mpi, numbers: &mut [i64]) -> Result<(), Code> {
-        let limit = Duration::from_secs(self.config.timeout_s.into());
         let interval = job::interval(self.config.timeout_s);
-        let (comm, name, place) = (self.comm, report::under_way(), (self.rank, self.facts.p));
-        mpi.and_in_time(comm, numbers, interval, move |time| {
-            let host = host::host();
-            if time > limit
+        let look = self.clock();
+        mpi.and_in_time(self.comm, numbers, interval, look)
+    }
+
+    /// Ends the job when the ranks have taken too long to agree, which is part of the collective under way: it is told
+    /// how long that is.
+    fn clock(&self) -> impl FnMut(Duration) + Send + use<> {
+        let (comm, name, timeout_s) = (self.comm, report::under_way(), self.config.timeout_s);
+        let place = (self.rank, self.facts.p);
+        move |time| {
+            let (host, limit) = (host::host(), Duration::from_secs(timeout_s.into()));
+            if timeout_s > 0
+                && time > limit
                 && let Ok(mpi) = host.mpi()
             {
                 let why = "the ranks were about to agree";
                 job::give_up(host, mpi, comm, (name, why), place, limit);
             }
-        })
+        }
     }
 }
 

@@ -204,16 +204,15 @@ fn first(
     collective: Collective,
     is_refused: impl Fn(u32, u32) -> bool,
 ) -> Result<Lookup, Code> {
-    if job::begun().is_none() {
-        if comm != mpi.world() || mpi.has_threads() {
-            return Ok(Lookup::Left(Why::NotBegun));
-        }
+    let mut begun = job::begun();
+    if begun.is_none() && comm == mpi.world() && !mpi.has_threads() {
         if is_refused(mpi.rank(comm)?, mpi.size(comm)?) {
             return Ok(Lookup::Refused);
         }
         job::begin(host, mpi, collective.mpi_name())?;
+        begun = job::begun();
     }
-    let Some(begun) = job::begun() else {
+    let Some(begun) = begun else {
         return Ok(Lookup::Left(Why::NotBegun));
     };
     let made = join::join(host, mpi, comm, begun, collective, is_refused)?;

@@ -9,7 +9,7 @@
 
 use super::measure::KNOWN;
 use super::process::PROCESS;
-use super::{Begun, begun, job, private, ruled};
+use super::{BEGUN, Begun, job, private, ruled};
 use crate::config::{self, StatsFormat};
 use crate::files;
 use crate::group;
@@ -121,7 +121,7 @@ fn write(
         ranks: heading.ranks,
         summed_ranks,
         until: until.map(str::to_owned),
-        job: begun().map(Begun::describe),
+        job: BEGUN.get().map(Begun::describe),
         network: network(),
         in_flight: stats::path(),
         collectives: stats::rows(sums),

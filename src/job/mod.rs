@@ -33,7 +33,7 @@ use crate::rules::Rules;
 use crate::shm::Arena;
 use crate::topology::Topology;
 use once_cell::sync::OnceCell;
-use parking_lot::Mutex;
+use parking_lot::ReentrantMutex;
 use proposal::Proposal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -98,13 +98,21 @@ impl Begun {
 
 static BEGUN: OnceCell<Begun> = OnceCell::new();
 
-/// One thread begins it; calls of others wait.
-static BEGINS: Mutex<()> = Mutex::new(());
+/// The thread has it that is in `MPI_Init`, or in the call in which the job begins. It may come here again: an error
+/// handler of the program's, or a profiler's `MPI_Init`, may call collectives meanwhile.
+static BEGINS: ReentrantMutex<()> = ReentrantMutex::new(());
 
-/// What came of the beginning, if there was one.
-#[inline]
+/// Calls `initialize`, in which the host's `MPI_Init` is called and the job begins.
+pub fn while_beginning<T>(initialize: impl FnOnce() -> T) -> T {
+    let _one = BEGINS.lock();
+    initialize()
+}
+
+/// What came of the beginning, if there was one. If another thread is in it, that is waited for: to the program, which
+/// may ask `MPI_Initialized`, MPI is there before the ranks have agreed, and this call on other ranks may find that
+/// they have.
 pub fn begun() -> Option<&'static Begun> {
-    BEGUN.get()
+    BEGUN.get().or_else(|| while_beginning(|| BEGUN.get()))
 }
 
 /// The job, if its ranks agreed.
@@ -117,13 +125,14 @@ pub fn job() -> Option<&'static Job> {
 
 /// The job begins, in a call of this name. Collective over `MPI_COMM_WORLD`; nothing is done the second time.
 pub fn begin(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<(), Code> {
-    let _one = BEGINS.lock();
-    if BEGUN.get().is_none() {
-        report::enter(name);
-        let begun = agree(host, mpi, name)?;
-        let _ = BEGUN.set(begun);
-    }
-    Ok(())
+    while_beginning(|| {
+        if BEGUN.get().is_none() {
+            report::enter(name);
+            let begun = agree(host, mpi, name)?;
+            let _ = BEGUN.set(begun);
+        }
+        Ok(())
+    })
 }
 
 fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<Begun, Code> {
