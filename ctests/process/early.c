@@ -1,5 +1,5 @@
-/* A thread that asks whether MPI is there, and calls a collective as soon as it is, while another one is still in
- * MPI_Init_thread: there the ranks may not have agreed yet.
+/* A thread that asks whether MPI is there, and calls a collective as soon as it is, while another one may still be in
+ * MPI_Init_thread: there the ranks have not agreed yet. On every other rank it comes later, when they have.
  */
 #include "rondo_test.h"
 #include <pthread.h>
@@ -14,9 +14,11 @@ static int broadcast(void) {
 }
 
 static void *call(void *right) {
-    int up = 0, level = 0;
+    int up = 0, level = 0, me;
     while (!up) MPI_Initialized(&up);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Query_thread(&level);
+    if (me % 2) usleep(300000);
     *(int *)right = level < MPI_THREAD_MULTIPLE || broadcast();
     return NULL;
 }
