@@ -21,6 +21,7 @@ mod running;
 mod scans;
 mod select;
 mod slots;
+mod trace;
 mod traffic;
 mod transfer;
 mod writing;
@@ -35,6 +36,7 @@ pub use crate::job::{figure, give_rules};
 use crate::learn::Turn;
 use crate::report;
 use crate::stats;
+pub use order::{RECEIVE_WINDOW, SEND_WINDOW};
 use passed::{Stays, leave, pass, pass_on, pass_unknown, refuse};
 use remembered::{Question, Rest, remembered};
 use select::Open;
@@ -254,14 +256,14 @@ fn consider<O: Operation>(call: &O) -> c_int {
     }
     passed::remember(&plan, mpi, state, call);
     if traces {
-        state.trace(host, call.collective(), plan.choice, plan.bytes);
+        trace::choice(state, host, call.collective(), plan.choice, plan.bytes);
     }
     let (rc, instead) = match plan.timed {
         Some(timed) => select::on_trial(timed, &plan, host, mpi, state, call),
         None => carry_out(&plan, host, mpi, state, call),
     };
     if traces && let Some(choice @ Choice::Rondo(_)) = instead {
-        state.trace_instead(host, call.collective(), choice, plan.bytes);
+        trace::choice_instead(state, host, call.collective(), choice, plan.bytes);
     }
     if let Some(start) = start {
         let choice = instead.unwrap_or(plan.choice);
@@ -297,6 +299,11 @@ fn decide<O: Operation>(
 /// The library was loaded.
 pub fn loaded() {
     job::loaded();
+}
+
+/// A function that initialises MPI, by `next`, after which the job begins.
+pub fn initialize(next: impl FnOnce() -> c_int) -> c_int {
+    job::while_beginning(next)
 }
 
 /// `MPI_Init` has come back by this name: the job begins. Gives the code to return.
@@ -436,7 +443,7 @@ fn expect_of_network(work: &mut Work, state: &State) {
         let (between, _) = state.facts().models(state.config());
         (work.requests.flow).expect(between.alpha_us, between.bytes_per_us());
     });
-    state.tell_path(host::host(), work);
+    trace::path(state, host::host(), work);
 }
 
 /// The ranks agree on what they learnt of the network from calls.
@@ -448,7 +455,7 @@ fn agree_on_rate(work: &mut Work, mpi: &Mpi, state: &State) -> Result<(), Stop> 
         state.learn_rate(host::host(), rate);
         expect_of_network(work, state);
     } else {
-        state.tell_path(host::host(), work);
+        trace::path(state, host::host(), work);
     }
     Ok(())
 }
@@ -461,7 +468,7 @@ fn measure_again<O: Operation>(host: &Host, mpi: &Mpi, state: &State, call: &O) 
         let what = "while the network was measured";
         fatal(host, mpi, state, call, what, &failure);
     }
-    expect_of_network(&mut state.work.lock(), state);
+    expect_of_network(&mut state.work(), state);
 }
 
 /// What the host says of arguments that were found to be valid. Should it fail now, others may count on this rank.

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+use crate::hash;
 use crate::model::Model;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -55,6 +56,9 @@ pub const START: Network = Network {
     node_alpha_us: Some(1.0),
     node_beta_ns_per_kb: Some(100.0),
 };
+
+/// A rate that is measured again is another one if it is so many times as high, or as low.
+const OTHER_RATE: f64 = 1.2;
 
 /// Figures as whole numbers, as they travel and stand in compiled rules: thousandths of their units, or `i64::MIN` for
 /// what is not known.
@@ -175,6 +179,27 @@ impl Network {
             beta_ns_per_kb: figure(known.node_beta_ns_per_kb),
         };
         (between, inside)
+    }
+
+    /// The figures to take in for a rate of so many bytes per second, if that is another one than is known.
+    ///
+    /// A higher one than what is known counts at once, for nothing is faster than it can be. A lower one counts half,
+    /// because much can make calls slower, above all at their beginning.
+    pub fn other_rate(&self, rate: u64) -> Option<Network> {
+        let mut beta_ns_per_kb = 1024e9 / rate.max(1) as f64;
+        if let Some(known) = self.beta_ns_per_kb {
+            if known < beta_ns_per_kb {
+                beta_ns_per_kb = (beta_ns_per_kb * known).sqrt();
+            }
+            let ratio = (known / beta_ns_per_kb).max(beta_ns_per_kb / known);
+            if ratio <= OTHER_RATE {
+                return None;
+            }
+        }
+        Some(Network {
+            beta_ns_per_kb: Some(beta_ns_per_kb),
+            ..Network::NOTHING
+        })
     }
 
     /// What is known, in words.
@@ -302,6 +327,19 @@ pub struct Placement {
     pub nodes: u32,
     /// A number for their names.
     pub hash: u64,
+}
+
+impl Placement {
+    /// The nodes with these names, whatever ranks are on them.
+    pub fn of(names: &[u64]) -> Placement {
+        let mut names = names.to_vec();
+        names.sort_unstable();
+        names.dedup();
+        Placement {
+            nodes: names.len() as u32,
+            hash: hash::of_words(names),
+        }
+    }
 }
 
 /// A report waits for figures for so long.

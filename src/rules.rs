@@ -10,6 +10,7 @@ use crate::config::{Setting, removed};
 use crate::files::Beside;
 use crate::hash;
 use crate::network::{FIGURES, Network, Numbers, Placement};
+use crate::report;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, TryLockError};
@@ -209,7 +210,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Keeps other jobs from changing the file of rules at `path` as long as this lives. For what is changed is read first.
 /// `None` if there are no locks there (NFS has none for folders), or another job keeps its one for long: of jobs that
 /// end at the same time the last one's file stays then.
-pub fn alone(path: &Path) -> Option<fs::File> {
+fn alone(path: &Path) -> Option<fs::File> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     let folder = fs::File::open(folder.unwrap_or(Path::new("."))).ok()?;
@@ -245,6 +246,18 @@ impl File {
     pub fn read(path: &Path) -> Result<File, String> {
         let text = text_of(path).map_err(|error| error.to_string())?;
         File::parse(&text)
+    }
+
+    /// The rules of the file at `path`, if they are for this MPI library, and what does nothing in it.
+    pub fn rules_for(path: &Path, host: &str) -> Result<(Rules, Option<String>), String> {
+        let file = File::read(path)?;
+        match file.host.is_empty() || file.host == host {
+            true => Ok((file.compile()?, file.removed())),
+            false => Err(format!(
+                "made for {}, and this is {host}; measure again with 'rondo tune', or remove \"host\" from the file",
+                file.host
+            )),
+        }
     }
 
     /// What there is at `path`, where a file of rules for this MPI library is to be written: such a file, or none yet.
@@ -284,6 +297,62 @@ impl File {
         let mut new = Beside::new(&path)?;
         new.fill(&self.text())?;
         new.take_place()
+    }
+
+    /// Adds to the file at `path` what a job has learnt: rules, and figures of the network. Rules that are there already, for
+    /// other calls, stay. If it cannot be written, all of it is reported.
+    pub fn learn(
+        path: &Path,
+        host: String,
+        learnt: &[Rule],
+        set: Network,
+        known: (Placement, Network),
+    ) {
+        let _alone = alone(path);
+        let (old, why) = match File::before(path, &host) {
+            Ok(old) => (old, None),
+            Err(Refusal::Unreadable(error)) => (File::default(), Some(error.to_string())),
+            Err(Refusal::Other(what)) => (File::default(), Some(format!("it {what}"))),
+        };
+        let mut file = old.with_learnt(host, learnt, set, known);
+        file.add_made(concat!("learnt by rondo ", env!("CARGO_PKG_VERSION")));
+        let why = why.or_else(|| Some(file.write(path).err()?.to_string()));
+        if let Some(why) = why {
+            let path = path.display();
+            let line = format!("cannot write what was learnt to {path}: {why}; it follows here");
+            report::line(0, &printable(&line));
+            report::block(&file.text());
+        }
+    }
+
+    /// This file with what a later job has `learnt` with this host; and with figures, where it measured so much between
+    /// these nodes. If a user wrote some, in the rules that were in use or in this file, all of them stay.
+    fn with_learnt(
+        self,
+        host: String,
+        learnt: &[Rule],
+        set: Network,
+        (nodes, measured): (Placement, Network),
+    ) -> File {
+        let on = Some(MeasuredOn::new(nodes));
+        let is_users = self.measured_on.is_none() && !self.network.is_empty();
+        let (network, measured_on) = if !set.is_empty() || is_users {
+            (set.or(&measured).or(&self.network), None)
+        } else if measured.is_empty() {
+            (self.network, self.measured_on)
+        } else if on == self.measured_on {
+            (measured.or(&self.network), on)
+        } else {
+            (measured, on)
+        };
+        File {
+            host,
+            network,
+            measured_on,
+            gamma_ns_per_kb: None,
+            rules: merged(learnt, self.rules, Rule::bounds_as),
+            made: self.made,
+        }
     }
 
     /// Says that it was made in this way, too.

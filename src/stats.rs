@@ -4,11 +4,13 @@
 
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
-use crate::config::Reproducible;
+use crate::config::{Reproducible, Stats, StatsFormat};
 use crate::decide::{Choice, Why};
+use crate::files;
 use crate::flow::Path;
 use crate::learn::Saved;
 use crate::network::Network;
+use crate::report;
 use parking_lot::Mutex;
 use serde::Serialize;
 use std::fmt::Write;
@@ -164,20 +166,41 @@ pub fn calls(collective: &str, algorithm: Option<&str>) -> Option<u64> {
     Some(counters.iter().map(|c| c.calls.load(Relaxed)).sum())
 }
 
-/// Bytes and seconds of all counters, in a fixed order, and the calls and seconds that were saved in each collective:
-/// what is summed over the ranks.
-pub fn sums() -> Vec<f64> {
-    let all = COUNTERS.iter().flatten();
-    let counters = all.flat_map(|c| {
-        [
-            c.bytes.load(Relaxed) as f64,
-            c.nanos.load(Relaxed) as f64 / 1e9,
-        ]
-    });
-    let saved = SAVED
-        .iter()
-        .flat_map(|(calls, nanos)| [calls.load(Relaxed) as f64, nanos.load(Relaxed) as f64 / 1e9]);
-    counters.chain(saved).collect()
+/// What is summed over ranks.
+pub struct Sums {
+    /// How many ranks.
+    pub ranks: u32,
+    /// Bytes and seconds of all counters, in a fixed order, and the calls and seconds that were saved in each
+    /// collective.
+    pub numbers: Vec<f64>,
+    /// Bytes in a process that one communicator took, at the most of these ranks.
+    pub most_memory: u64,
+}
+
+impl Sums {
+    /// Those of this rank.
+    pub fn of_this_rank() -> Sums {
+        let all = COUNTERS.iter().flatten();
+        let counters = all.flat_map(|c| {
+            [
+                c.bytes.load(Relaxed) as f64,
+                c.nanos.load(Relaxed) as f64 / 1e9,
+            ]
+        });
+        let saved = SAVED.iter().flat_map(|(calls, nanos)| {
+            [calls.load(Relaxed) as f64, nanos.load(Relaxed) as f64 / 1e9]
+        });
+        Sums {
+            ranks: 1,
+            numbers: counters.chain(saved).collect(),
+            most_memory: MEMORY
+                .lock()
+                .iter()
+                .map(|taken| taken.bytes)
+                .max()
+                .unwrap_or(0),
+        }
+    }
 }
 
 /// The report of a job.
@@ -195,6 +218,9 @@ pub struct Report {
     /// What ended the job before its time, if that is so: the counters are those of rank 0 until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// What the ranks agreed on when the job began, in words; nothing if it never did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
     /// What rank 0 measured of the network, or was told.
     #[serde(skip_serializing_if = "Network::is_empty")]
     pub network: Network,
@@ -279,7 +305,7 @@ pub struct Row {
 }
 
 /// The rows, from this rank's calls and the `sums` of some ranks.
-pub fn rows(sums: &[f64]) -> Vec<Row> {
+fn rows(sums: &[f64]) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut sums = sums.chunks_exact(2);
     for &collective in Collective::ALL {
@@ -303,7 +329,7 @@ pub fn rows(sums: &[f64]) -> Vec<Row> {
 }
 
 /// How many reductions were called under which promise.
-pub fn promises() -> Vec<Promised> {
+fn promises() -> Vec<Promised> {
     let all = Reproducible::NAMES.iter().zip(&PROMISED);
     let promises = all.map(|(&(promise, _), calls)| Promised {
         promise,
@@ -313,7 +339,7 @@ pub fn promises() -> Vec<Promised> {
 }
 
 /// What was saved, from the `sums` of so many ranks.
-pub fn savings(sums: &[f64], summed_ranks: u32) -> Vec<Saving> {
+fn savings(sums: &[f64], summed_ranks: u32) -> Vec<Saving> {
     let saved = sums[sums.len() - 2 * Collective::COUNT..].chunks_exact(2);
     let all = Collective::ALL.iter().zip(saved);
     let savings = all.map(|(collective, of_all)| Saving {
@@ -324,18 +350,42 @@ pub fn savings(sums: &[f64], summed_ranks: u32) -> Vec<Saving> {
     savings.filter(|saving| saving.calls > 0).collect()
 }
 
-/// What communicators took.
-pub fn memory() -> Vec<Taken> {
-    MEMORY.lock().clone()
-}
-
-/// Bytes in this process that one communicator took, at the most.
-pub fn most_memory() -> u64 {
-    let all = MEMORY.lock();
-    all.iter().map(|taken| taken.bytes).max().unwrap_or(0)
-}
-
 impl Report {
+    /// The report of this rank, of so many, on what it knows and the `sums` of some ranks.
+    pub fn new(host: String, ranks: u32, sums: &Sums) -> Report {
+        Report {
+            version: env!("CARGO_PKG_VERSION"),
+            host,
+            ranks,
+            summed_ranks: sums.ranks,
+            until: None,
+            job: None,
+            network: Network::NOTHING,
+            in_flight: path(),
+            collectives: rows(&sums.numbers),
+            promises: promises(),
+            saved: savings(&sums.numbers, sums.ranks),
+            memory: MEMORY.lock().clone(),
+            most_memory: (sums.ranks > 1).then_some(sums.most_memory),
+        }
+    }
+
+    /// Writes it to where the options say; to the standard error if it cannot be written there.
+    pub fn write(&self, to: &Stats) {
+        let text = match to.format {
+            StatsFormat::Json => self.json(),
+            StatsFormat::Text | StatsFormat::Off => self.text(),
+        };
+        let Some(path) = &to.file else {
+            return report::block(&text);
+        };
+        if let Err(error) = files::write(path, &text) {
+            let line = format!("cannot write statistics to {}: {error}", path.display());
+            report::line(0, &line);
+            report::block(&text);
+        }
+    }
+
     /// One JSON object.
     pub fn json(&self) -> String {
         let text = serde_json::to_string(self).expect("names and numbers are always JSON");
@@ -369,6 +419,9 @@ impl Report {
                 "{:<20} {:<13} {:>10} {:>16} {:>12.6}  {}",
                 r.collective, r.algorithm, r.calls, r.bytes, r.seconds, r.reason
             );
+        }
+        if let Some(job) = &self.job {
+            let _ = writeln!(out, "{job}");
         }
         if !self.network.is_empty() {
             let _ = writeln!(out, "network: {}", self.network.text());

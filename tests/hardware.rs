@@ -1,6 +1,6 @@
 //! Whether a machine may have a GPU, by its files.
 
-use rondo::job::gpu_may_be_below;
+use rondo::host::gpu_may_be_below;
 use std::fs;
 use std::path::{Path, PathBuf};
 

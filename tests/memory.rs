@@ -1,10 +1,11 @@
 //! What a communicator costs while only broadcasts run on it.
 
+use rondo::coll::SEND_WINDOW;
 use rondo::engine::{
     AllBroadcast, Engine, Entries, Limits, Order, Part, Pattern, Progress, RootSchedules, Scratch,
 };
 use rondo::engine::{Event, Piece, Wire};
-use rondo::group::{SEND_WINDOW, State, Work};
+use rondo::group::{State, Work};
 use rondo::host::{Requests, StagingRoom};
 use rondo::model::BLOCKS_MAX;
 use rondo::schedule::{Blocks, Circulant, Rounds};

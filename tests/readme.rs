@@ -2,10 +2,10 @@
 
 use rondo::{
     algorithm::Algorithm,
+    coll::RECEIVE_WINDOW,
     collective::{Collective, Family, LEAST_BYTES, NODE_LEAST_BYTES},
     config::{OPTIONS, removed_names},
     flow,
-    group::RECEIVE_WINDOW,
     host::Abi,
     model::BLOCKS_MAX,
     records::Kind,

@@ -22,6 +22,7 @@ fn report(summed_ranks: u32) -> Report {
         ranks: 4,
         summed_ranks,
         until: None,
+        job: Some("the job has 4 ranks on 2 nodes; tags have 31 bits".into()),
         network: Network::default(),
         in_flight: None,
         collectives: vec![
@@ -63,6 +64,7 @@ rondo 1.2.3 on Some MPI 7, 4 ranks (calls of rank 0; bytes and seconds of all 4 
 collective           algorithm          calls            bytes      seconds  reason
 bcast                circulant             10            10000     0.250000  measured
 bcast                host                   2             2000     0.250000  nonblocking
+the job has 4 ranks on 2 nodes; tags have 31 bits
 reductions under RONDO_REPRODUCIBLE=order: 7 calls
 memory: 1 communicator of 4 ranks on 2 nodes: at most 5000 bytes on rank 0, and 4096 shared in a node, for each
 memory: at most 6000 bytes on any rank, for one communicator
@@ -103,6 +105,10 @@ fn what_ended_a_job_before_its_time_is_said() {
 fn scripts_get_an_object() {
     let json: serde_json::Value = serde_json::from_str(&report(4).json()).unwrap();
     assert_eq!(json["ranks"], 4);
+    assert_eq!(
+        json["job"],
+        "the job has 4 ranks on 2 nodes; tags have 31 bits"
+    );
     assert_eq!(json["collectives"][1]["reason"], "nonblocking");
     let saved = serde_json::json!([{ "collective": "bcast", "calls": 9, "seconds": 0.125 }]);
     assert_eq!(json["saved"], saved);

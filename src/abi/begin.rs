@@ -39,9 +39,11 @@ macro_rules! begin {
         unsafe extern "C-unwind" fn $forward($($arg: $of,)* caller: *const c_void) -> c_int {
             // SAFETY: the type is one of function pointers, as `Next::new` demands.
             static NEXT: Next<$type> = unsafe { Next::new(concat!(stringify!($name), "\0")) };
-            // SAFETY: the type is the MPI standard's for this name; the arguments are the caller's.
-            let code = NEXT.call_as(caller, |next| unsafe { next($($arg),*) });
-            begun(code, stringify!($name))
+            crate::coll::initialize(|| {
+                // SAFETY: the type is the MPI standard's for this name; the arguments are the caller's.
+                let code = NEXT.call_as(caller, |next| unsafe { next($($arg),*) });
+                begun(code, stringify!($name))
+            })
         }
     };
 }
@@ -82,7 +84,7 @@ mod linked {
     #[unsafe(no_mangle)]
     pub unsafe extern "C-unwind" fn MPI_Init(argc: *mut c_int, argv: *mut c_void) -> c_int {
         // SAFETY: the arguments are the caller's.
-        begun(unsafe { PMPI_Init(argc, argv) }, "MPI_Init")
+        coll::initialize(|| begun(unsafe { PMPI_Init(argc, argv) }, "MPI_Init"))
     }
 
     /// The same.
@@ -96,9 +98,11 @@ mod linked {
         required: c_int,
         provided: *mut c_int,
     ) -> c_int {
-        // SAFETY: the arguments are the caller's.
-        let code = unsafe { PMPI_Init_thread(argc, argv, required, provided) };
-        begun(code, "MPI_Init_thread")
+        coll::initialize(|| {
+            // SAFETY: the arguments are the caller's.
+            let code = unsafe { PMPI_Init_thread(argc, argv, required, provided) };
+            begun(code, "MPI_Init_thread")
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use super::{Operation, Plan, Rest, Stop, context, enter_and_agree, layout};
 use crate::algorithm::Algorithm;
 use crate::collective::Collective;
 use crate::decide::{AllBroadcast, Choice, Form, Method};
-use crate::group::{State, Work};
+use crate::group::{Nodes, State, Work};
 use crate::host::{Allgather, Host, Mpi, call_tag};
 use crate::stats;
 use std::ffi::c_int;
@@ -31,7 +31,7 @@ impl Operation for Allgather {
         if let Some(block) = self.block(mpi) {
             return block.checked_mul(state.p().into());
         }
-        let parts = &mut state.work.lock().parts;
+        let parts = &mut state.work().parts;
         self.parts(mpi, state.p(), parts)?;
         Some(parts.total())
     }
@@ -41,7 +41,7 @@ impl Operation for Allgather {
     fn plan(&self, mpi: &Mpi, state: &State, plan: &mut Plan) -> Option<()> {
         let bytes = self.bytes(mpi, state)?;
         if !self.is_regular() {
-            state_nodes(state, &mut state.work.lock());
+            state_nodes(state, &mut state.work());
         }
         self.decide(Some(bytes), state, plan);
         Some(())
@@ -59,7 +59,7 @@ impl Operation for Allgather {
         state: &State,
         question: impl FnOnce(AllBroadcast) -> T,
     ) -> T {
-        let work = &mut *state.work.lock();
+        let work = &mut *state.work();
         self.state_equal_parts(known, state, work);
         let Work { parts, nodes, .. } = work;
         question(AllBroadcast {
@@ -80,7 +80,7 @@ impl Operation for Allgather {
             algorithm, blocks, ..
         } = method;
         let channel = state.channel();
-        let work = &mut *state.work.lock();
+        let work = &mut *state.work();
         self.state_equal_parts(plan.known, state, work);
         let sequence = enter_and_agree(self, (method, plan), work, mpi, state)?;
         let form = settle(method, state, &work.nodes)?;
@@ -158,7 +158,20 @@ impl Allgather {
 
 /// States what each node contributes. Where nodes have a single rank, every choice is flat, and nobody asks.
 fn state_nodes(state: &State, work: &mut Work) {
-    if state.widest() > 1 {
-        work.nodes.set(state.topology(), &work.parts);
+    let (topology, parts) = (state.topology(), &work.parts);
+    let Nodes {
+        places, node_parts, ..
+    } = &mut work.nodes;
+    let are_stated =
+        parts.equal().is_some() && (places.equal(), places.p()) == (parts.equal(), parts.p());
+    if state.widest() < 2 || are_stated {
+        return;
     }
+    let of_places = (0..topology.p()).map(|place| Some(parts.span(topology.rank(place)).len));
+    // The total is the same, so it is a number of bytes.
+    let _ = places.set(of_places);
+    let start = |node| topology.start(node);
+    let of_nodes = (0..topology.nodes())
+        .map(|node| Some(places.window(start(node), start(node + 1) - start(node))));
+    let _ = node_parts.set(of_nodes);
 }

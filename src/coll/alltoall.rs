@@ -95,7 +95,7 @@ impl Operation for Alltoall {
             }
         };
         let channel = state.channel();
-        let work = &mut *state.work.lock();
+        let work = &mut *state.work();
         let sequence = match plan.known {
             Some(_) => enter_and_agree(self, (method, plan), work, mpi, state)?,
             None => enter(work, mpi, state)?,

@@ -55,7 +55,7 @@ impl Operation for Barrier {
         state: &State,
     ) -> Result<Choice, Stop> {
         let channel = state.channel();
-        let work = &mut *state.work.lock();
+        let work = &mut *state.work();
         // Without memory that the ranks of a node share, between all ranks.
         let form = match shares(method.form, &work.nodes) {
             true => method.form,

@@ -66,7 +66,7 @@ impl Operation for Bcast {
         } = method;
         let root = self.root(state.p()).unwrap_or(0);
         let channel = state.channel();
-        let work = &mut *state.work.lock();
+        let work = &mut *state.work();
         let sequence = enter_and_agree(self, (method, plan), work, mpi, state)?;
         let form = settle(method, state, &work.nodes)?;
         let choice = in_effect(plan.choice, form);

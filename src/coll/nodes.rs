@@ -9,11 +9,11 @@ use super::room::lacking;
 use super::traffic::Traffic;
 use crate::algorithm::Algorithm;
 use crate::decide::{Choice, Form, Method, Why};
-use crate::engine::node::{self, Assembly, Messages, Places, Relay, RingRows};
+use crate::engine::node::{self, Assembly, Messages, Places, Relay, RingRows, Space};
 use crate::engine::{
     self, AllBroadcast, Limits, Members, Order, Part, Pattern, Schedules, Scratch,
 };
-use crate::group::{Memory, Nodes, Space, State};
+use crate::group::{Memory, Nodes, State};
 use crate::host::{Failure, Job, Mpi, MpiWire, Requests, RingLocal, StagingRoom, View};
 use crate::schedule::{Circulant, Steps};
 
@@ -71,7 +71,7 @@ impl Over<'_> {
         &self,
         traffic: Traffic,
         memory: Option<&mut Memory>,
-        space: &mut Space,
+        (space, local_requests): (&mut Space, &mut Requests),
         (requests, scratch): (&mut Requests, &mut Scratch),
         count: impl FnOnce(),
     ) -> Result<(), Stop> {
@@ -86,7 +86,6 @@ impl Over<'_> {
             rows,
             cut,
             scratch: local_scratch,
-            requests: local_requests,
         } = space;
         let network = self.lead(schedules, cuts, lanes, requests)?;
         if let Some(memory) = memory {

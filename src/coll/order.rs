@@ -5,13 +5,26 @@
 use crate::algorithm::{Algorithm, AllBroadcastAlgorithm};
 use crate::decide::{self, Form};
 use crate::engine::{Limits, Pattern, Way};
-use crate::group::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State, WINDOW_MAX};
+use crate::group::State;
 use crate::host::{self, Abi, Requests, SYNCHRONOUS_BYTES, StagingRoom};
 use crate::schedule::{Circulant, Moves, Parts};
 use std::slice;
 
 /// Bytes of staged messages at a time, each way. About what a window holds (see [`crate::flow`]).
 const STAGED_BYTES: u64 = 512 << 10;
+
+/// Requests of sends at a time, at the least. What is under way is bounded by [`crate::flow`].
+pub const SEND_WINDOW: u32 = 64;
+
+/// Requests each way at a time, at the most.
+const WINDOW_MAX: u32 = 1024;
+
+/// Receives that are posted ahead, at the least.
+pub const RECEIVE_WINDOW: u32 = 64;
+
+/// Sends in flight in a simulation, where all are synchronous. Few, so that the block that is next in the schedule does
+/// not share the link with many later ones; more than one, so that the link never idles between two.
+pub(super) const SIMULATED_SENDS: u32 = 2;
 
 impl From<AllBroadcastAlgorithm> for Way {
     fn from(algorithm: AllBroadcastAlgorithm) -> Way {

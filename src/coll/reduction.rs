@@ -109,7 +109,7 @@ impl Operation for Reduction {
         let gets = self.gets(rank);
         let buffers = self.buffers();
         let mut operands = looked_at(self.operands(mpi, channel.comm))?;
-        let work = &mut *state.work.lock();
+        let work = &mut *state.work();
         // Whether there is a segment, all ranks of all nodes know. Without one, messages give the same bits.
         let unit = operands.unit();
         let shares = unit <= SLOT_UNIT_MAX && shares(method.form, &work.nodes);

@@ -76,7 +76,7 @@ impl Operation for Rooted {
     ) -> Result<Choice, Stop> {
         let root = self.root(state.p()).unwrap_or(0);
         let channel = state.channel();
-        let work = &mut *state.work.lock();
+        let work = &mut *state.work();
         let sequence = enter(work, mpi, state)?;
         let form = settle(method, state, &work.nodes)?;
         let Work {

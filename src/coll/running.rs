@@ -4,9 +4,9 @@
 #![forbid(unsafe_code)]
 
 use super::Stop;
-use super::order::filling;
+use super::order::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, filling};
 use crate::engine::{self, Execution, Limits};
-use crate::group::{RECEIVE_WINDOW, SEND_WINDOW, SIMULATED_SENDS, State};
+use crate::group::State;
 use crate::host::{
     Abi, Area, Buffers, Channel, Code, Mpi, MpiScriptWire, Operands, Requests, ScriptJob, Vectors,
 };

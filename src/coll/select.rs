@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::passed::Stays;
-use super::{Operation, Plan, carry_out, fatal};
+use super::{Operation, Plan, carry_out, fatal, trace};
 use crate::collective::Collective;
 use crate::config::Config;
 use crate::decide::{Choice, Problem, Why};
@@ -129,7 +129,7 @@ fn judge(
     let expected = contest.expected();
     let is_news = host::with_plain_floats(|| contest.agree(slowest, trials(config)));
     if is_news && config.trace {
-        state.trace_verdict(host, collective, bytes, contest);
+        trace::verdict(state, host, collective, bytes, contest);
     }
     // A party that has not been timed, or only in calls that failed, has no time.
     let is_timed = |&place: &usize| slowest[place] < i64::MAX as u64;

@@ -43,6 +43,7 @@ impl BlockTransfer<'_> {
             places,
             node_parts,
             space,
+            requests,
             ..
         } = means.nodes;
         let home;
@@ -65,7 +66,7 @@ impl BlockTransfer<'_> {
             contributors,
         };
         let network = (means.requests, means.scratch);
-        over.run(traffic, memory.as_mut(), space, network, count)
+        over.run(traffic, memory.as_mut(), (space, requests), network, count)
     }
 
     /// Carries it out between all ranks.

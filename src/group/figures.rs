@@ -4,17 +4,13 @@
 #![forbid(unsafe_code)]
 
 use super::State;
-use crate::decide::{self, Choice, Context, Facts, Method, SizeClass};
+use crate::decide;
 use crate::host::{self, Failure, Host, Mpi};
 use crate::job::{self, KNOWN, Measuring};
-use crate::learn::Candidate;
 use crate::network::{self, Network, Placement};
 use crate::report;
 use crate::stats;
 use std::sync::atomic::Ordering::Relaxed;
-
-/// A rate that is measured again is another one if it is so many times as high, or as low.
-const OTHER_RATE: f64 = 1.2;
 
 impl State {
     /// Is the network to be measured again before the next call that is Rondo's? All ranks know alike.
@@ -57,41 +53,25 @@ impl State {
     }
 
     /// Takes in a rate between nodes, in bytes per second, that long calls showed. The same on all ranks.
-    ///
-    /// A higher one than what is known counts at once, for nothing is faster than it can be. A lower one counts half,
-    /// because much can make calls slower, above all at their beginning.
     pub fn learn_rate(&self, host: &Host, rate: u64) {
-        if let Some(measured) = host::with_plain_floats(|| self.other_rate(rate)) {
-            self.learn(host, &measured);
-        }
-    }
-
-    /// The figures to take in for a rate, if it is another one.
-    fn other_rate(&self, rate: u64) -> Option<Network> {
-        if self.told.beta_ns_per_kb.is_some() {
-            return None; // the user knows better
-        }
         let known = self.record.network.get();
-        let mut beta_ns_per_kb = 1024e9 / rate.max(1) as f64;
-        if let Some(known) = known.beta_ns_per_kb.filter(|&known| known < beta_ns_per_kb) {
-            beta_ns_per_kb = (beta_ns_per_kb * known).sqrt();
-        }
-        let ratio = (known.beta_ns_per_kb)
-            .map(|known| (known / beta_ns_per_kb).max(beta_ns_per_kb / known));
-        let is_other = ratio.is_none_or(|ratio| ratio > OTHER_RATE);
-        (self.config.calibrate && is_other).then(|| Network {
-            beta_ns_per_kb: Some(beta_ns_per_kb),
-            ..Network::default()
-        })
+        // The user may know better.
+        let learns = self.config.calibrate && self.told.beta_ns_per_kb.is_none();
+        let other = host::with_plain_floats(|| learns.then(|| known.other_rate(rate)).flatten());
+        other.inspect(|measured| self.learn(host, measured));
     }
 
-    /// Takes in figures that all ranks of the communicator agree on.
+    /// Takes in figures that all ranks of the communicator agree on, before the same call.
     fn learn(&self, host: &Host, measured: &Network) {
         host::with_plain_floats(|| {
             let before = self.facts();
             self.record.network.renew(measured);
-            KNOWN.note(self.placement(), self.record.network.get());
-            self.forget_others(before);
+            let names = job::job().map(|job| job.names_of(&self.record.ranks));
+            let nodes = Placement::of(&names.unwrap_or_default());
+            KNOWN.note(nodes, self.record.network.get());
+            let mut learnt = self.record.learnt.lock();
+            learnt.take_saved(stats::add_saved);
+            decide::forget_others(&mut learnt, &self.config, before, self.facts());
         });
         if self.config.trace && self.rank == 0 {
             let (p, nodes) = (self.facts.p, self.facts.nodes);
@@ -99,53 +79,5 @@ impl State {
             let line = format!("network of {p} ranks on {nodes} nodes: {figures}");
             report::line(host.world_rank(), &line);
         }
-    }
-
-    /// Its nodes.
-    fn placement(&self) -> Placement {
-        let names = job::job().map(|job| job.names_of(&self.record.ranks));
-        job::placement(&names.unwrap_or_default())
-    }
-}
-
-impl State {
-    /// Forgets what was measured of candidates that are other algorithms now than with the facts of `before`, or have
-    /// blocks of another size: what the model names first, or second, follows from the figures of the network. All
-    /// ranks do so before the same call.
-    fn forget_others(&self, before: Facts) {
-        let by = |facts, collective, class, candidate| {
-            let context = Context {
-                collective,
-                facts,
-                config: &self.config,
-            };
-            match decide::typical(context, SizeClass::with(class), candidate) {
-                Choice::Host(_) => None,
-                Choice::Rondo(method) => Some(method),
-            }
-        };
-        let are_alike = |one: Method, other: Method| {
-            let (few, many) = (one.blocks.min(other.blocks), one.blocks.max(other.blocks));
-            (one.algorithm, one.form) == (other.algorithm, other.form)
-                && many <= few.saturating_mul(2)
-        };
-        let now = self.facts();
-        let mut learnt = self.record.learnt.lock();
-        learnt.take_saved(stats::add_saved);
-        learnt.forget(|collective, class| {
-            // What parts that are not even ask for is not known here.
-            if !SizeClass::with(class).even && !collective.family().reduces() {
-                return true;
-            }
-            let is_other = |candidate| {
-                let ways = [before, now].map(|facts| by(facts, collective, class, candidate));
-                match ways {
-                    [None, None] => false,
-                    [Some(one), Some(other)] => !are_alike(one, other),
-                    [None, Some(_)] | [Some(_), None] => true,
-                }
-            };
-            Candidate::ALL.into_iter().any(is_other)
-        });
     }
 }

@@ -5,22 +5,23 @@
 
 use super::gpu::ASSERTED;
 use super::memory::Place;
+use super::promise::PROMISED;
 use super::record::{self, Record};
 use super::terms::{Own, Terms};
-use super::{ALIVE, PROMISED, STATE, State, numbers};
+use super::{ALIVE, STATE, State, numbers};
 use crate::collective::Collective;
 use crate::config::Config;
 use crate::decide::{Facts, Why};
 use crate::hash;
 use crate::host::{self, Abi, Code, Comm, Host, Mpi, SYNCHRONOUS_BYTES};
-use crate::job::{self, Begun, Job};
+use crate::job::{self, Begun, Job, Waiting};
 use crate::network::Network;
 use crate::report;
 use crate::shm::Piece;
 use crate::topology::Topology;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// Makes the state of a communicator. Collective; but if the call `is_refused` on this rank of so many, others need not
 /// make it: then there is no state yet.
@@ -106,7 +107,6 @@ impl State {
             asserted: asserted.copied().unwrap_or(false).into(),
             was_left: Default::default(),
             traced: Default::default(),
-            traced_instead: Default::default(),
             work: Default::default(),
         }))
     }
@@ -131,8 +131,9 @@ impl State {
         let leads = arena.filter(|_| lowest == rank);
         let reserved = leads.and_then(|arena| arena.reserve());
         let mut own = Own {
-            // Numbers that were used not long ago go first.
-            word: 0,
+            is_first: rank == 0,
+            // Where no other thread draws, the first free one will do.
+            word: if job.has_threads { random() } else { 0 },
             promise: promised.copied().unwrap_or(job.config.reproducible),
             rules: &rules,
             record: found.as_ref().map_or(0, |record| record.number),
@@ -140,29 +141,21 @@ impl State {
             asserted: self.asserted.load(Relaxed),
             has_memory: arena.is_some() && (lowest != rank || reserved.is_some()),
         };
-        let (terms, number) = loop {
-            let mut terms = Terms::offer(rank, &own);
-            self.all_of(mpi, &mut terms.0)?;
-            let number = terms.number();
-            let is_taken = number.is_some_and(|number| numbers::OWN.take(number));
-            if !job.has_threads || number.is_none() {
-                break (terms, number);
-            }
-            let mut have_it = [-i64::from(is_taken)];
-            self.all_of(mpi, &mut have_it)?;
-            if have_it[0] != 0 {
-                break (terms, number);
-            }
-            if let Some(number) = number.filter(|_| is_taken) {
-                numbers::OWN.give_back(number);
-            }
-            own.word = random();
-        };
-        match (number, arena) {
+        let drawn = self.draw(mpi, job.has_threads, &mut own);
+        let terms = drawn.inspect_err(|_| {
+            reserved.as_ref().map(Piece::give_back);
+        })?;
+        let leaves_for_gpus = terms.leaves_for_gpus(self.config.gpu);
+        if leaves_for_gpus && let Some(number) = self.number.take() {
+            numbers::OWN.give_back(number);
+        }
+        match (self.number, arena) {
             (Some(number), Some(arena)) if terms.have_memory() => {
-                let lowest = ranks[lowest as usize];
+                let (lowest, start) = (ranks[lowest as usize], Instant::now());
+                let waiting = self.waiting();
                 let place = Place::find(arena, reserved, lowest, number, n, || {
                     mpi.progress(job.comm);
+                    waiting.look(start.elapsed());
                 });
                 self.work.get_mut().nodes.memory = place.memory(topology.local(rank));
                 self.place = Some(place);
@@ -171,53 +164,78 @@ impl State {
                 reserved.inspect(Piece::give_back);
             }
         }
-        self.number = number;
-        self.config.reproducible = terms.promise();
-        if !terms.have_one_promise() && rank == 0 {
+        self.config.reproducible = terms.promise;
+        if !terms.have_one_promise && rank == 0 {
             job::report_that_differ("RONDO_REPRODUCIBLE", self.facts.p);
         }
-        let handed_out = terms.rules_to_hand_out();
+        let handed_out = terms.rules_to_hand_out;
         let rules = match handed_out {
             Some(count) => job::hand_out(mpi, comm, rank, count, &rules)?,
             None => rules,
         };
         self.gpu_may_come = job.gpu_may_come();
-        self.closed = match number {
-            _ if terms.leaves_for_gpus(self.config.gpu) => Some(Why::Gpu),
+        self.closed = match self.number {
+            _ if leaves_for_gpus => Some(Why::Gpu),
             None => Some(Why::NoRoom),
             Some(_) => None,
         };
         *self.rules = rules.among((self.facts.p, self.facts.nodes));
         let asked = (self.config.reproducible, rules.hash());
-        let is_common = terms.have_one_record() && handed_out.is_none() && !job.has_threads;
+        let is_common = terms.have_one_record && handed_out.is_none() && !job.has_threads;
         // Like the options, rules go before what was measured. But a job may have measured them, and saved them: the
         // order of sums, which follows from the options' figures, may not follow from them.
         host::with_plain_floats(|| {
             self.told = self.config.network.or(&rules.network());
             self.record = match found.filter(|record| is_common && record.asked == asked) {
                 Some(record) => record,
-                None => Record::new(terms.new_record(), ranks, topology, asked, &job.network),
+                None => Record::new(terms.new_record, ranks, topology, asked, &job.network),
             };
         });
         self.record.keep();
         Ok(())
     }
 
-    /// The bitwise "and" of these numbers on all ranks, by the host. It is part of the collective under way, so it
-    /// takes no longer than `RONDO_TIMEOUT_S` either. Collective.
-    fn all_of(&self, mpi: &Mpi, numbers: &mut [i64]) -> Result<(), Code> {
-        let limit = Duration::from_secs(self.config.timeout_s.into());
-        let interval = job::interval(self.config.timeout_s);
-        let (comm, name, place) = (self.comm, report::under_way(), (self.rank, self.facts.p));
-        mpi.and_in_time(comm, numbers, interval, move |time| {
-            let host = host::host();
-            if time > limit
-                && let Ok(mpi) = host.mpi()
-            {
-                let why = "the ranks were about to agree";
-                job::give_up(host, mpi, comm, (name, why), place, limit);
+    /// What the ranks agree on, and the number that they draw: again if another thread of one of them was faster.
+    /// Collective.
+    fn draw(&mut self, mpi: &Mpi, has_threads: bool, own: &mut Own<'_>) -> Result<Terms, Code> {
+        loop {
+            let mut words = own.offer();
+            self.all_of(mpi, words.all())?;
+            let terms = Terms::of(words);
+            // From here on it is given back with the state.
+            self.number = (terms.number).filter(|&number| numbers::OWN.take(number));
+            if !has_threads || terms.number.is_none() {
+                return Ok(terms);
             }
-        })
+            let mut have_it = [-i64::from(self.number.is_some())];
+            self.all_of(mpi, &mut have_it)?;
+            if have_it[0] != 0 {
+                return Ok(terms);
+            }
+            if let Some(number) = self.number.take() {
+                numbers::OWN.give_back(number);
+            }
+            own.word = random();
+        }
+    }
+
+    /// The bitwise "and" of these numbers on all ranks, by the host. Collective.
+    fn all_of(&self, mpi: &Mpi, numbers: &mut [i64]) -> Result<(), Code> {
+        let waiting = self.waiting();
+        let look = move |time| waiting.look(time);
+        mpi.and_in_time(self.comm, numbers, waiting.interval(), look)
+    }
+
+    /// To agree takes no longer than `RONDO_TIMEOUT_S` either: it is part of the collective under way.
+    fn waiting(&self) -> Waiting {
+        Waiting {
+            comm: self.comm,
+            rank: self.rank,
+            p: self.facts.p,
+            name: report::under_way(),
+            why: "the ranks were about to agree",
+            timeout_s: self.config.timeout_s,
+        }
     }
 }
 

@@ -2,12 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use crate::engine::node::{Messages, Positions, RingRows};
-use crate::engine::{Part, Schedules, Scratch};
+use crate::engine::node::{Positions, Space};
 use crate::host::{MailboxState, Requests};
 use crate::schedule::Parts;
 use crate::shm::{Arena, Mailboxes, Piece, Ring, Shared};
-use crate::topology::Topology;
 use std::sync::Arc;
 
 /// What collectives over nodes leave from one call to the next.
@@ -21,46 +19,10 @@ pub struct Nodes {
     pub node_parts: Parts,
     /// Memory of all-broadcasts.
     pub space: Space,
+    /// Their requests in flight inside this node.
+    pub requests: Requests,
     /// Packets of gathers and scatters within the node.
     pub mailbox_state: MailboxState,
-}
-
-/// Memory that one all-broadcast over nodes leaves to the next.
-#[derive(Default)]
-pub struct Space {
-    /// The schedules of broadcasts among the nodes.
-    pub schedules: Schedules,
-    /// The schedules of broadcasts among the ranks of this node.
-    pub local_schedules: Schedules,
-    /// For each lane, its parts of the nodes.
-    pub cuts: Vec<Vec<Part>>,
-    /// For each lane, the leader among the ranks of this node, and what it receives.
-    pub lanes: Vec<(u32, Messages)>,
-    /// What passes through the ring.
-    pub rows: RingRows,
-    /// The parts of an exchange inside the node by messages.
-    pub cut: Vec<Part>,
-    /// What its engine needs.
-    pub scratch: Scratch,
-    /// Its requests in flight.
-    pub requests: Requests,
-}
-
-impl Space {
-    fn bytes(&self) -> usize {
-        let part = size_of::<Part>();
-        let cuts = self.cuts.iter().map(|cut| cut.capacity() * part);
-        let lanes = self.lanes.iter().map(|(_, messages)| messages.bytes());
-        self.schedules.bytes()
-            + self.local_schedules.bytes()
-            + cuts.chain(lanes).sum::<usize>()
-            + self.cuts.capacity() * size_of::<Vec<Part>>()
-            + self.lanes.capacity() * size_of::<(u32, Messages)>()
-            + self.rows.bytes()
-            + self.cut.capacity() * part
-            + self.scratch.bytes()
-            + self.requests.bytes()
-    }
 }
 
 /// What the ranks of this node share.
@@ -84,7 +46,8 @@ pub struct Place {
 
 impl Place {
     /// Finds the piece that the lowest rank of the node, as one of the world, has reserved for the communicator of this
-    /// number, or names it so, if this is that rank. Local: the lowest one names it as soon as it knows the number.
+    /// number, or names it so, if this is that rank. Local: the lowest one names it as soon as it knows the number, until
+    /// when the others `wait`.
     pub fn find(
         arena: &Arc<Arena>,
         reserved: Option<Piece>,
@@ -147,22 +110,7 @@ impl Nodes {
         self.places.bytes()
             + self.node_parts.bytes()
             + self.space.bytes()
+            + self.requests.bytes()
             + self.mailbox_state.bytes()
-    }
-
-    /// States the parts of the places and nodes of a communicator's topology.
-    pub fn set(&mut self, topology: &Topology, parts: &Parts) {
-        if parts.equal().is_some()
-            && (self.places.equal(), self.places.p()) == (parts.equal(), parts.p())
-        {
-            return; // as they are
-        }
-        let places = (0..topology.p()).map(|place| Some(parts.span(topology.rank(place)).len));
-        // The total is the same, so it is a number of bytes.
-        let _ = self.places.set(places);
-        let (places, start) = (&self.places, |node| topology.start(node));
-        let node_parts = (0..topology.nodes())
-            .map(|node| Some(places.window(start(node), start(node + 1) - start(node))));
-        let _ = self.node_parts.set(node_parts);
     }
 }

@@ -3,19 +3,18 @@
 
 #![forbid(unsafe_code)]
 
-mod exclusive;
 mod figures;
 mod gpu;
 mod join;
 mod known;
 mod memory;
 pub mod numbers;
+mod promise;
 mod record;
 mod terms;
-mod trace;
 
 use crate::collective::Collective;
-use crate::config::{self, Config, Reproducible, StatsFormat};
+use crate::config::{Config, StatsFormat};
 use crate::decide::{Facts, Why};
 use crate::engine::{Part, Schedules, Scratch, rooted};
 use crate::flow::{Path, Volume};
@@ -29,30 +28,16 @@ use crate::schedule::Parts;
 use crate::script::Script;
 use crate::stats;
 use crate::topology::Topology;
-use exclusive::Exclusive;
 pub use gpu::assert_memory;
 pub use known::known;
-pub use memory::{Memory, Nodes, Place, Space};
-use parking_lot::Mutex;
+pub use memory::{Memory, Nodes, Place};
+use parking_lot::{Mutex, MutexGuard};
+pub use promise::{promise, report_bits_on};
 use record::Record;
 use std::ffi::c_int;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-pub use trace::report_bits_on;
-
-/// Requests of sends at a time, at the least. What is under way is bounded by [`crate::flow`].
-pub const SEND_WINDOW: u32 = 64;
-
-/// Requests each way at a time, at the most.
-pub const WINDOW_MAX: u32 = 1024;
-
-/// Receives that are posted ahead, at the least.
-pub const RECEIVE_WINDOW: u32 = 64;
-
-/// Sends in flight in a simulation, where all are synchronous. Few, so that the block that is next in the schedule does
-/// not share the link with many later ones; more than one, so that the link never idles between two.
-pub const SIMULATED_SENDS: u32 = 2;
 
 /// State of a communicator.
 pub struct State {
@@ -84,12 +69,10 @@ pub struct State {
     asserted: AtomicBool,
     /// Did this rank leave a call, because the host refuses it here, to which others may have sent it messages?
     was_left: AtomicBool,
-    /// Size classes of which a trace line was written, a bit each, for each collective.
+    /// Of what a trace line was written, a bit each, for each collective.
     traced: [AtomicU64; Collective::COUNT],
-    /// Collectives of which one was written because a call went another way, a bit each.
-    traced_instead: AtomicU32,
     /// What calls use one after the other.
-    pub work: Exclusive<Work>,
+    work: Mutex<Work>,
 }
 
 /// What a running collective changes.
@@ -100,7 +83,7 @@ pub struct Work {
     /// Bytes of those among them whose bytes all ranks know.
     volume: Volume,
     /// What the trace says of in-flight control.
-    told: Option<Path>,
+    pub told: Option<Path>,
     /// The schedules of broadcasts among all ranks.
     pub schedules: Schedules,
     /// How many bytes each rank has in a collective.
@@ -123,32 +106,9 @@ pub struct Work {
 
 static STATE: Attribute<Comm, State> = Attribute::new();
 
-/// What the program asked for on communicators that had no state yet.
-static PROMISED: Attribute<Comm, Reproducible> = Attribute::new();
-
-/// The program asks, by a hint, for a promise of the bits of reductions on `comm`. Like an option, it is that of rank 0
-/// once the ranks agree in the handshake. Local.
-#[cold]
-pub fn promise(host: &Host, mpi: &Mpi, comm: Comm, value: &str) {
-    let promise = config::among(value, Reproducible::NAMES);
-    let trouble = match (promise, STATE.get(mpi, comm)) {
-        (Err(_), _) => {
-            let names: Vec<&str> = Reproducible::NAMES.iter().map(|(name, _)| *name).collect();
-            format!("is {value:?}, but may be {}", names.join(", "))
-        }
-        (Ok(promise), Ok(Some(state))) if state.config.reproducible == promise => return,
-        (Ok(_), Ok(Some(_))) => "comes after the first collective on the communicator".to_owned(),
-        (Ok(promise), _) => {
-            // Without room for an attribute, the host has none for the state either.
-            let _ = PROMISED.set(mpi, comm, promise);
-            return;
-        }
-    };
-    if mpi.rank(comm) == Ok(0) {
-        let line = format!("the hint rondo_reproducible {trouble}; it is ignored");
-        report::line(host.world_rank(), &line);
-    }
-}
+/// A report of statistics looks for a moment at what a call uses, from a thread of its own. What takes longer is another
+/// call.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The states of all communicators that exist. They live until their communicators are freed, or until the process
 /// ends: collectives that the program's own callbacks call in `MPI_Finalize` find what all other calls found.
@@ -204,16 +164,15 @@ fn first(
     collective: Collective,
     is_refused: impl Fn(u32, u32) -> bool,
 ) -> Result<Lookup, Code> {
-    if job::begun().is_none() {
-        if comm != mpi.world() || mpi.has_threads() {
-            return Ok(Lookup::Left(Why::NotBegun));
-        }
+    let mut begun = job::begun();
+    if begun.is_none() && comm == mpi.world() && !mpi.has_threads() {
         if is_refused(mpi.rank(comm)?, mpi.size(comm)?) {
             return Ok(Lookup::Refused);
         }
         job::begin(host, mpi, collective.mpi_name())?;
+        begun = job::begun();
     }
-    let Some(begun) = job::begun() else {
+    let Some(begun) = begun else {
         return Ok(Lookup::Left(Why::NotBegun));
     };
     let made = join::join(host, mpi, comm, begun, collective, is_refused)?;
@@ -377,6 +336,30 @@ impl State {
     #[inline]
     pub fn is_quiet(&self) -> bool {
         !self.timed() && !self.config.trace
+    }
+
+    /// Is it the first call of a collective for which a trace line is written under this bit?
+    pub fn is_first(&self, collective: Collective, bit: u32) -> bool {
+        let traced = &self.traced[collective as usize];
+        traced.fetch_or(1 << bit, Relaxed) & 1 << bit == 0
+    }
+
+    /// What a call uses. If another one has it, a thread of the program's makes two calls at a time, or an operator
+    /// called this one, which would wait for itself for ever: the job ends.
+    pub fn work(&self) -> MutexGuard<'_, Work> {
+        (self.work.try_lock_for(PATIENCE)).unwrap_or_else(|| {
+            let (host, name) = (host::host(), report::under_way());
+            let line = format!(
+                "{name}: called while another collective on this communicator is under way, by an operator or by \
+                 another thread; aborting the job"
+            );
+            job::end_early(&format!("{name} failed"));
+            report::fatal(host.world_rank(), &line);
+            match host.mpi() {
+                Ok(mpi) => mpi.abort(mpi.world(), Code::intern()),
+                Err(_) => std::process::abort(),
+            }
+        })
     }
 
     /// How the messages of calls that are Rondo's travel.

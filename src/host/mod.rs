@@ -24,6 +24,7 @@ pub(crate) use library::collectives::signature;
 pub use library::floats::with_plain_floats;
 pub use library::gpu::{Asserted, ignore_drivers, look_for_driver};
 pub use library::handle::Comm;
+pub use library::hardware::{gpu_may_be_below, gpu_may_be_here};
 pub use library::identify::OUTLIVES;
 #[cfg(feature = "one")]
 pub use library::identify::abi_of_process;

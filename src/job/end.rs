@@ -9,26 +9,19 @@
 
 use super::measure::KNOWN;
 use super::process::PROCESS;
-use super::{job, private, ruled};
+use super::{BEGUN, Begun, job, private, ruled};
 use crate::config::{self, StatsFormat};
-use crate::files;
 use crate::group;
 use crate::host::{self, Abi, Host, Mpi};
 use crate::network::Network;
-use crate::report;
-use crate::stats::{self, Report};
+use crate::stats::{Report, Sums};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-/// What a report begins with: asked for in time, because at an early end MPI may not be called.
-struct Heading {
-    host: String,
-    ranks: u32,
-}
-
-static HEADING: OnceCell<Heading> = OnceCell::new();
+/// The host, and the ranks of the job: asked for in time, because at an early end MPI may not be called.
+static HEADING: OnceCell<(String, u32)> = OnceCell::new();
 
 /// Will all ranks of `MPI_COMM_WORLD` add up their statistics?
 static ADD_UP: AtomicBool = AtomicBool::new(false);
@@ -52,10 +45,7 @@ pub fn prepare(host: &Host, mpi: &Mpi, stats: &config::Stats) {
     HEADING.get_or_init(|| {
         // Where the system does not allow it, there are no statistics at such an end.
         let _ = host::before_termination(&[libc::SIGTERM], || end_early("SIGTERM"));
-        Heading {
-            host: mpi.version(),
-            ranks: mpi.size(mpi.world()).unwrap_or(1),
-        }
+        heading(mpi)
     });
 }
 
@@ -65,8 +55,12 @@ pub fn end_early(why: &str) {
         return;
     };
     group::account_all(PATIENCE);
-    let sums = stats::sums();
-    write(heading, &loaded.config.stats, &sums, 1, 0, Some(why));
+    let sums = Sums::of_this_rank();
+    write(heading.clone(), &loaded.config.stats, &sums, Some(why));
+}
+
+fn heading(mpi: &Mpi) -> (String, u32) {
+    (mpi.version(), mpi.size(mpi.world()).unwrap_or(1))
 }
 
 /// The start of `MPI_Finalize`. Collective over `MPI_COMM_WORLD` if statistics are added up.
@@ -86,64 +80,26 @@ pub fn end() {
 }
 
 fn write_statistics(host: &Host, mpi: &Mpi, stats: &config::Stats) {
-    let (mut sums, mut most) = (stats::sums(), stats::most_memory());
-    let all = ADD_UP.load(Relaxed) && add_up(mpi, &mut sums, &mut most);
-    if host.world_rank() != 0 || stats.format == StatsFormat::Off {
-        return;
+    let mut sums = Sums::of_this_rank();
+    if ADD_UP.load(Relaxed) {
+        add_up(mpi, &mut sums);
     }
-    let ranks = mpi.size(mpi.world()).unwrap_or(1);
-    let host = mpi.version();
-    let summed_ranks = if all { ranks } else { 1 };
-    let heading = Heading { host, ranks };
-    write(&heading, stats, &sums, summed_ranks, most, None);
+    if host.world_rank() == 0 && stats.format != StatsFormat::Off {
+        write(heading(mpi), stats, &sums, None);
+    }
 }
 
-/// Writes the report, with the `sums` of so many ranks, and the most memory that one of them took for a communicator,
-/// which is left out if it is of rank 0 alone. The process may be ended by another thread meanwhile, but that
-/// thread comes here first, and waits.
-fn write(
-    heading: &Heading,
-    stats: &config::Stats,
-    sums: &[f64],
-    summed_ranks: u32,
-    most_memory: u64,
-    until: Option<&str>,
-) {
+/// Writes the report. The process may be ended by another thread meanwhile, but that thread comes here first, and waits.
+fn write((host, ranks): (String, u32), stats: &config::Stats, sums: &Sums, until: Option<&str>) {
     let Some(mut written) = WRITTEN.try_lock_for(PATIENCE) else {
         return; // a report is stuck, on a full pipe for example
     };
-    if std::mem::replace(&mut *written, true) {
-        return;
-    }
-    let report = Report {
-        version: env!("CARGO_PKG_VERSION"),
-        host: heading.host.clone(),
-        ranks: heading.ranks,
-        summed_ranks,
-        until: until.map(str::to_owned),
-        network: network(),
-        in_flight: stats::path(),
-        collectives: stats::rows(sums),
-        promises: stats::promises(),
-        saved: stats::savings(sums, summed_ranks),
-        memory: stats::memory(),
-        most_memory: (summed_ranks > 1).then_some(most_memory),
-    };
-    let text = match stats.format {
-        StatsFormat::Json => report.json(),
-        StatsFormat::Text | StatsFormat::Off => report.text(),
-    };
-    match &stats.file {
-        None => report::block(&text),
-        Some(path) => {
-            if let Err(error) = files::write(path, &text) {
-                report::line(
-                    0,
-                    &format!("cannot write statistics to {}: {error}", path.display()),
-                );
-                report::block(&text);
-            }
-        }
+    if !std::mem::replace(&mut *written, true) {
+        let mut report = Report::new(host, ranks, sums);
+        report.until = until.map(str::to_owned);
+        report.job = BEGUN.get().map(Begun::describe);
+        report.network = network();
+        report.write(stats);
     }
 }
 
@@ -159,17 +115,17 @@ fn network() -> Network {
     told.or(&KNOWN.get().1)
 }
 
-/// Adds the sums of all ranks up, on rank 0, and finds the most memory of all, by a communicator of Rondo's own: what
-/// the program does on `MPI_COMM_WORLD` must not meet it. If there is no room for one, rank 0 reports what it did
-/// itself.
-fn add_up(mpi: &Mpi, sums: &mut [f64], most: &mut u64) -> bool {
+/// Adds the sums of all ranks up, on rank 0, by a communicator of Rondo's own: what the program does on
+/// `MPI_COMM_WORLD` must not meet it. If there is no room for one, rank 0 reports what it did itself.
+fn add_up(mpi: &Mpi, sums: &mut Sums) {
     let of_job = job().map(|job| job.comm);
     let Some(own) = of_job.or_else(|| private(mpi, mpi.world()).ok().flatten()) else {
-        return false;
+        return;
     };
-    let added = mpi.sum_to_root(own, sums);
-    let mut bytes = [*most as i64];
-    let found = mpi.max(own, &mut bytes);
-    *most = bytes[0] as u64;
-    added.is_ok() && found.is_ok()
+    let mut most = [sums.most_memory as i64];
+    let added = mpi.sum_to_root(own, &mut sums.numbers);
+    if mpi.max(own, &mut most).and(added).is_ok() {
+        sums.ranks = mpi.size(own).unwrap_or(1);
+        sums.most_memory = most[0] as u64;
+    }
 }

@@ -12,18 +12,17 @@
 
 mod arena;
 mod end;
-mod hardware;
 mod measure;
-mod nodes;
 mod process;
 mod proposal;
 mod record;
 mod ruled;
 mod waiting;
+mod words;
 
-use crate::collective::Collective;
 use crate::config::{self, Config, Gpu, StatsFormat};
 use crate::decide::Why;
+use crate::hash;
 use crate::host::{
     self, Abi, Channel, Code, Comm, Failure, Group, Host, Mpi, NUMBER_BITS, TAG_BITS_MIN, TagSpace,
 };
@@ -34,21 +33,19 @@ use crate::rules::Rules;
 use crate::shm::Arena;
 use crate::topology::Topology;
 use once_cell::sync::OnceCell;
-use parking_lot::Mutex;
+use parking_lot::ReentrantMutex;
 use proposal::Proposal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use waiting::Waiting;
 
 pub use end::{end, end_early, figure};
-pub use hardware::gpu_may_be_below;
 pub use measure::{KNOWN, Measuring};
-pub use nodes::placement;
 pub use process::process;
 pub use proposal::BUILD;
 pub use record::{called_with_sessions, exits, finalized, loaded};
 pub use ruled::{give as give_rules, hand_out, keep, known as rules_known};
-pub use waiting::{give_up, interval};
+pub use waiting::Waiting;
+pub use words::Words;
 
 /// What the ranks of `MPI_COMM_WORLD` agreed on.
 pub struct Job {
@@ -82,15 +79,38 @@ pub enum Begun {
     Closed(Why),
 }
 
+impl Begun {
+    /// The same in words.
+    fn describe(&self) -> String {
+        match self {
+            Begun::Job(job) => job.describe(),
+            Begun::Closed(why) => {
+                format!(
+                    "all calls of the job are the MPI library's ({})",
+                    why.text()
+                )
+            }
+        }
+    }
+}
+
 static BEGUN: OnceCell<Begun> = OnceCell::new();
 
-/// One thread begins it; calls of others wait.
-static BEGINS: Mutex<()> = Mutex::new(());
+/// The thread has it that is in `MPI_Init`, or in the call in which the job begins. It may come here again: an error
+/// handler of the program's, or a profiler's `MPI_Init`, may call collectives meanwhile.
+static BEGINS: ReentrantMutex<()> = ReentrantMutex::new(());
 
-/// What came of the beginning, if there was one.
-#[inline]
+/// Calls `initialize`, in which the host's `MPI_Init` is called and the job begins.
+pub fn while_beginning<T>(initialize: impl FnOnce() -> T) -> T {
+    let _one = BEGINS.lock();
+    initialize()
+}
+
+/// What came of the beginning, if there was one. If another thread is in it, that is waited for: to the program, which
+/// may ask `MPI_Initialized`, MPI is there before the ranks have agreed, and this call on other ranks may find that
+/// they have.
 pub fn begun() -> Option<&'static Begun> {
-    BEGUN.get()
+    BEGUN.get().or_else(|| while_beginning(|| BEGUN.get()))
 }
 
 /// The job, if its ranks agreed.
@@ -103,22 +123,14 @@ pub fn job() -> Option<&'static Job> {
 
 /// The job begins, in a call of this name. Collective over `MPI_COMM_WORLD`; nothing is done the second time.
 pub fn begin(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<(), Code> {
-    let _one = BEGINS.lock();
-    if BEGUN.get().is_none() {
-        report::enter(name);
-        let begun = agree(host, mpi, name)?;
-        let _ = BEGUN.set(begun);
-    }
-    Ok(())
-}
-
-/// The same at the first collective on the world, because nobody saw `MPI_Init`.
-pub fn begin_late(
-    host: &'static Host,
-    mpi: &'static Mpi,
-    collective: Collective,
-) -> Result<(), Code> {
-    begin(host, mpi, collective.mpi_name())
+    while_beginning(|| {
+        if BEGUN.get().is_none() {
+            report::enter(name);
+            let begun = agree(host, mpi, name)?;
+            let _ = BEGUN.set(begun);
+        }
+        Ok(())
+    })
 }
 
 fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<Begun, Code> {
@@ -137,28 +149,30 @@ fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<B
         }
         return Ok(Begun::Closed(Why::Programs));
     }
-    let tag_max = mpi.tag_max();
     let rules = ruled::at_the_beginning(host, mpi, own, rank);
-    let mut proposal = Proposal::offer(rank, &own.encode(), tag_max, &rules);
-    if mpi.is_of_mpich() && process::PROCESS.get().is_some_and(|own| own.outlives) {
-        proposal.outlive();
+    let outlives = mpi.is_of_mpich() && process::PROCESS.get().is_some_and(|own| own.outlives);
+    if outlives {
         mpi.outlive();
     }
-    if mpi.has_threads() {
-        proposal.have_threads();
-    }
-    let mut waiting = Waiting::new(rank, p, own.timeout_s, name);
-    let interval = waiting.interval();
-    mpi.max_in_time(world, &mut proposal.0, interval, move |time| {
-        waiting.look(host, mpi, time);
-    })?;
-    waiting::is_over();
+    let mut words = proposal::offer(mpi, rank, own, outlives, &rules);
+    let waiting = Waiting {
+        comm: world,
+        rank,
+        p,
+        name,
+        why: "the others have not come; a rank may lack Rondo",
+        timeout_s: own.timeout_s,
+    };
+    let (interval, look) = waiting.at_the_beginning(host);
+    mpi.and_in_time(world, words.all(), interval, look)?;
+    record::agreed();
+    let proposal = Proposal::of(words);
     if let Some(why) = adopt(host, own, rank, p, &proposal) {
         return Ok(Begun::Closed(why));
     }
-    let config = own.adopt(&proposal.config());
-    let names = nodes::ask(mpi, rank, p, &own.node)?;
-    let rules = match proposal.rules_to_hand_out() {
+    let config = own.adopt(&proposal.config);
+    let names = names_of_nodes(mpi, rank, p, &own.node)?;
+    let rules = match proposal.rules_to_hand_out {
         Some(count) => ruled::hand_out(mpi, world, rank, count, &rules)?,
         None => rules,
     };
@@ -176,12 +190,12 @@ fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<B
             shm: config.shm && !Abi::BUILT.is_simulated(),
             ..config
         },
-        tag_bits: proposal.tag_bits(),
+        tag_bits: proposal.tag_bits,
         rules,
-        gpu_may_be_there: proposal.gpu_may_be_there(),
+        gpu_may_be_there: proposal.gpu_may_be_there,
         arena: None,
         network: Network::NOTHING,
-        has_threads: proposal.has_threads(),
+        has_threads: proposal.has_threads,
     };
     let topology = Topology::new(&job.names);
     job.arena = arena::share(host, mpi, &job, &topology).unwrap_or_else(|failure| {
@@ -190,7 +204,7 @@ fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<B
     job.network = measure::at_the_beginning(host, mpi, &job, &topology);
     KNOWN.note(job.placement(), job.network);
     if job.config.trace && rank == 0 {
-        let line = format!("{name}: {}", job.describe(&topology));
+        let line = format!("{name}: {}", job.describe());
         report::line(host.world_rank(), &line);
     }
     Ok(Begun::Job(Box::new(job)))
@@ -199,25 +213,28 @@ fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<B
 /// Why all calls are the host's, as the ranks told each other. Says what they do not have in common.
 fn adopt(host: &Host, own: &Config, rank: u32, p: u32, proposal: &Proposal) -> Option<Why> {
     let is_first = rank == 0;
-    // What the others mean by their numbers is not known then.
-    if !proposal.same_version() {
+    if !proposal.same_build {
         if is_first {
-            report_differences(host, p, proposal);
+            let text = format!(
+                "{p} ranks loaded different versions or builds of Rondo; all calls go to the MPI library. Let all \
+                 ranks load the same librondo.so ('rondo check' names the files)"
+            );
+            report::line(host.world_rank(), &text);
         }
         return Some(Why::Versions);
     }
-    if is_first {
-        report_differences(host, p, proposal);
+    if is_first && !proposal.differences.is_empty() {
+        report_that_differ(&proposal.differences.join(", "), p);
     }
-    let config = own.adopt(&proposal.config());
+    let config = own.adopt(&proposal.config);
     // In the end not all may be there to add up.
-    if config.stats.format != StatsFormat::Off && !proposal.outlives() {
+    if config.stats.format != StatsFormat::Off && !proposal.outlives {
         end::adds_up();
     }
     if !config.enabled {
         return Some(Why::Off);
     }
-    if proposal.outlives() {
+    if proposal.outlives {
         if is_first {
             report::line(0, host::OUTLIVES);
         }
@@ -226,21 +243,7 @@ fn adopt(host: &Host, own: &Config, rank: u32, p: u32, proposal: &Proposal) -> O
     if p < 3 {
         return Some(Why::FewRanks);
     }
-    (proposal.tag_bits() < TAG_BITS_MIN).then_some(Why::NoRoom)
-}
-
-/// Says what ranks do not have in common. `rondo check` finds different builds by itself.
-fn report_differences(host: &Host, p: u32, proposal: &Proposal) {
-    let differences = proposal.differences();
-    if !proposal.same_version() {
-        let text = format!(
-            "{p} ranks loaded different versions or builds of Rondo; all calls go to the MPI library. Let all ranks \
-             load the same librondo.so ('rondo check' names the files)"
-        );
-        report::line(host.world_rank(), &text);
-    } else if !differences.is_empty() {
-        report_that_differ(&differences.join(", "), p);
-    }
+    (proposal.tag_bits < TAG_BITS_MIN).then_some(Why::NoRoom)
 }
 
 /// Says once in a process that these options are not the same on all of `p` ranks.
@@ -255,6 +258,16 @@ pub fn report_that_differ(options: &str, p: u32) {
     );
     report::line(host::host().world_rank(), &text);
     record::warned(Concern::OptionsDiffer, text);
+}
+
+/// The names of the nodes of all `p` ranks of the world, where this one's is the user's if that is not empty. Collective.
+fn names_of_nodes(mpi: &Mpi, rank: u32, p: u32, name: &str) -> Result<Vec<u64>, Code> {
+    let host = mpi.node_name();
+    let own = hash::of_bytes(if name.is_empty() { &host } else { name }.as_bytes());
+    let mut names = vec![i64::MIN; p as usize];
+    names[rank as usize] = own as i64;
+    mpi.max(mpi.world(), &mut names)?;
+    Ok(names.into_iter().map(|name| name as u64).collect())
 }
 
 /// The job ends before it has begun.
@@ -297,14 +310,11 @@ fn private(mpi: &Mpi, world: Comm) -> Result<Option<Comm>, Code> {
 
 impl Job {
     /// How messages travel that are of no communicator of the program's: number 0.
-    fn channel(&self) -> Channel<'static> {
+    fn channel(&self) -> Channel<'_> {
         Channel {
-            comm: self.comm,
             ranks: None,
             p: self.p,
-            me: self.rank,
-            tags: self.tags(0),
-            timeout_s: self.config.timeout_s,
+            ..self.channel_of(0, &[], self.rank)
         }
     }
 
@@ -316,18 +326,14 @@ impl Job {
             ranks: Some(ranks),
             p: ranks.len() as u32,
             me,
-            tags: self.tags(number),
+            tags: TagSpace::new(number, self.tag_bits),
             timeout_s: self.config.timeout_s,
         }
     }
 
-    fn tags(&self, number: u32) -> TagSpace {
-        TagSpace::new(number, self.tag_bits)
-    }
-
     /// What was agreed on, in words.
-    fn describe(&self, topology: &Topology) -> String {
-        let (p, nodes, bits) = (self.p, topology.nodes(), self.tag_bits);
+    fn describe(&self) -> String {
+        let (p, nodes, bits) = (self.p, self.placement().nodes, self.tag_bits);
         let memory = self.arena.as_ref().map_or(String::new(), |arena| {
             format!(", {} pieces of shared memory on each", arena.pieces())
         });
@@ -344,7 +350,7 @@ impl Job {
 
     /// The nodes of the whole job.
     pub fn placement(&self) -> Placement {
-        placement(&self.names)
+        Placement::of(&self.names)
     }
 
     /// May a rank get memory of a GPU after the beginning? All ranks know alike.

@@ -74,9 +74,14 @@ pub fn warned(kind: Concern, text: String) {
     });
 }
 
-/// The process waits in a handshake for longer than one takes, or does not any more.
-pub fn waiting(waits: bool) {
-    records::change(|record| record.waiting = waits);
+/// The process waits at the beginning of the job for longer than that takes.
+pub fn waits() {
+    records::change(|record| record.waiting = true);
+}
+
+/// The ranks of `MPI_COMM_WORLD` have agreed.
+pub fn agreed() {
+    records::change(|record| record.waiting = false);
 }
 
 /// The program has called `MPI_Finalize`.

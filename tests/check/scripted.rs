@@ -171,6 +171,7 @@ fn statistics_that_are_not_there_are_missed() {
 fn what_was_gained_is_said_or_that_nothing_was_carried_out() {
     let lines = |name: &str, algorithm: &str, saved: Value| {
         let statistics = serde_json::json!({
+            "job": "the job has 2 ranks on 2 nodes",
             "collectives": [{ "collective": "bcast", "algorithm": algorithm, "calls": 9, "seconds": 0.5,
                               "reason": "auto" }],
             "saved": saved,
@@ -181,6 +182,10 @@ fn what_was_gained_is_said_or_that_nothing_was_carried_out() {
         let text = String::from_utf8(output.stdout).unwrap();
         let row = text.lines().find(|line| line.starts_with("bcast  "));
         assert!(row.expect("a row").contains(algorithm), "{text}");
+        assert!(
+            text.contains("\nthe job has 2 ranks on 2 nodes\n"),
+            "{text}"
+        );
         text
     };
     let gained = "\nbcast: 9 calls took 0.125000 s less per rank than the MPI library was measured to take\n";

@@ -54,9 +54,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "collective",
             "config",
             "decide",
+            "files",
             "flow",
             "learn",
             "network",
+            "report",
         ],
     ),
     (

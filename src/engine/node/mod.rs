@@ -22,6 +22,7 @@ mod positions;
 mod relay;
 mod rows;
 mod slots;
+mod space;
 
 pub use assembly::Assembly;
 pub use gate::{GATE_BYTES, Gate};
@@ -32,6 +33,7 @@ pub use positions::Positions;
 pub use relay::Relay;
 pub use rows::{MARK, RingRows, slices};
 pub use slots::{Groups, Operand, SlotExchange, SlotReduction, SlotShuffle, Slots, Tree, Want};
+pub use space::Space;
 
 use super::{AllBroadcast, Engine, Progress, Wire};
 use crate::schedule::Span;

@@ -12,6 +12,7 @@ pub mod flavour;
 pub mod floats;
 pub mod gpu;
 pub mod handle;
+pub mod hardware;
 pub mod identify;
 pub mod loader;
 pub mod narrow;

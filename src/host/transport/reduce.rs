@@ -57,27 +57,11 @@ impl Buffers {
 impl Mpi {
     /// Element-wise maximum of `numbers` over all ranks of `comm`, in place of `numbers`. Collective.
     pub fn max(&self, comm: Comm, numbers: &mut [i64]) -> Result<(), Code> {
-        self.max_in_time(comm, numbers, Duration::MAX, |_| {})
+        self.reduce_in_time(self.h.max, comm, numbers, Duration::MAX, |_| {})
     }
 
-    /// The same; where it takes long, `look` is told every `interval` how long it has taken so far. It may be called by
-    /// another thread.
-    ///
-    /// It is started and waited for: then no thread is needed to look. (Blocking reductions of Intel MPI in shared
-    /// memory, 2021.18, never end if threads call them at the same time, each on a communicator of its own.) But for
-    /// Open MPI: its nonblocking ones are out of step if `MPI_Comm_idup` is under way on the communicator, which starts
-    /// some of its own whenever it makes progress (4.1, 5.0).
-    pub fn max_in_time(
-        &self,
-        comm: Comm,
-        numbers: &mut [i64],
-        interval: Duration,
-        look: impl FnMut(Duration) + Send + 'static,
-    ) -> Result<(), Code> {
-        self.reduce_in_time(self.h.max, comm, numbers, interval, look)
-    }
-
-    /// The same for the bitwise "and".
+    /// The same for the bitwise "and"; where it takes long, `look` is told every `interval` how long it has taken so
+    /// far. It may be called by another thread.
     pub fn and_in_time(
         &self,
         comm: Comm,
@@ -88,6 +72,10 @@ impl Mpi {
         self.reduce_in_time(self.h.ops[Handles::BITS], comm, numbers, interval, look)
     }
 
+    /// It is started and waited for: then no thread is needed to look. (Blocking reductions of Intel MPI in shared
+    /// memory, 2021.18, never end if threads call them at the same time, each on a communicator of its own.) But for
+    /// Open MPI: its nonblocking ones are out of step if `MPI_Comm_idup` is under way on the communicator, which starts
+    /// some of its own whenever it makes progress (4.1, 5.0).
     fn reduce_in_time(
         &self,
         op: sys::MPI_Op,

@@ -56,6 +56,7 @@ impl Report {
             lines.extend(problem.advice.iter().map(|it| format!("           {it}")));
         }
         if let Some(statistics) = &self.statistics {
+            lines.extend(statistics["job"].as_str().map(str::to_owned));
             lines.extend(collectives(statistics));
         }
         lines.push(match self.problems.len() {

@@ -1,7 +1,5 @@
 //! Whether this machine may have a GPU, as far as its files say.
 
-#![forbid(unsafe_code)]
-
 use once_cell::sync::OnceCell;
 use std::fs;
 use std::io::ErrorKind;
