@@ -8,6 +8,7 @@
 //! caller tells: its own dependencies have the one that it was linked with. Its address is where the function returns
 //! to, which compiled code cannot ask for; so the names are a few instructions that hand it on.
 
+use crate::coll;
 use std::ffi::{c_int, c_void};
 
 #[cfg(not(feature = "direct"))]
@@ -39,7 +40,7 @@ macro_rules! begin {
         unsafe extern "C-unwind" fn $forward($($arg: $of,)* caller: *const c_void) -> c_int {
             // SAFETY: the type is one of function pointers, as `Next::new` demands.
             static NEXT: Next<$type> = unsafe { Next::new(concat!(stringify!($name), "\0")) };
-            crate::coll::initialize(|| {
+            coll::initialize(|| {
                 // SAFETY: the type is the MPI standard's for this name; the arguments are the caller's.
                 let code = NEXT.call_as(caller, |next| unsafe { next($($arg),*) });
                 begun(code, stringify!($name))
@@ -110,7 +111,7 @@ mod linked {
 #[cfg(not(feature = "one"))]
 fn begun(code: c_int, name: &'static str) -> c_int {
     match code {
-        0 => crate::coll::begin(name),
+        0 => coll::begin(name),
         _ => code,
     }
 }
